@@ -45,31 +45,54 @@ static void back_step(struct back *back, uint32_t at)
     }
 }
 
-/* Is it an exponential, or computed from one? */
-static bool is_from_exponential(const struct graph *graph, uint32_t at)
+/* A scan stacks up what JAX saves, and that is what was taken in float32: an exponential, or what is computed from one.
+ * Elsewhere the compiler saves what comes before, in fewer bits, but for products that are asked for in float32. */
+static bool is_kept_wide(const struct graph *graph, uint32_t at, bool is_stack)
 {
     struct back back = {.graph = graph, .nodes = {at}, .count = 1};
     for (uint32_t i = 0; i < back.count; i++) {
-        if (graph_op(graph, back.nodes[i]) == GRAPH_EXPONENTIAL)
+        if (is_stack && graph_op(graph, back.nodes[i]) == GRAPH_EXPONENTIAL)
             return true;
         back_step(&back, back.nodes[i]);
     }
     return back.is_wide;
 }
 
+/* Readers that are looked at of one value. */
+enum { READERS_MAX = 16 };
+
+static bool is_opcode(const struct graph *graph, uint32_t at, struct str opcode)
+{
+    return str_equal(hlo_instruction_opcode(graph->hlo, at), opcode);
+}
+
+static bool is_read_by_exponential(const struct graph *graph, uint32_t at)
+{
+    uint32_t first = graph->reader_first[at], limit = graph->reader_first[at + 1];
+    for (uint32_t i = first; i < limit && i < first + READERS_MAX; i++)
+        if (graph_op(graph, graph->readers[i].reader_at) == GRAPH_EXPONENTIAL)
+            return true;
+    return false;
+}
+
+/* The maximum, the exponential, the difference in between: a norm takes sums and differences too. */
 static bool begins(const struct graph *graph, uint32_t at)
 {
-    return graph_op(graph, at) == GRAPH_EXPONENTIAL || graph_op(graph, at) == GRAPH_REDUCE ||
-           str_equal(hlo_instruction_opcode(graph->hlo, at), STR("subtract"));
+    if (graph_op(graph, at) == GRAPH_EXPONENTIAL)
+        return true;
+    if (graph_op(graph, at) == GRAPH_REDUCE) {
+        uint32_t computation_at = graph_called(graph, at, 0);
+        uint32_t root = computation_at == HLO_NONE ? HLO_NONE : graph->root_of[computation_at];
+        return root != HLO_NONE && is_opcode(graph, root, STR("maximum"));
+    }
+    return is_opcode(graph, at, STR("subtract")) && is_read_by_exponential(graph, at);
 }
 
 /* A temperature, a mask: between the logits and their softmax. */
-enum { READERS_MAX = 16 };
-
 static bool hands_to_softmax(const struct graph *graph, uint32_t at)
 {
-    struct str opcode = hlo_instruction_opcode(graph->hlo, at);
-    if (!str_equal(opcode, STR("multiply")) && !str_equal(opcode, STR("divide")) && !str_equal(opcode, STR("select")))
+    if (!is_opcode(graph, at, STR("multiply")) && !is_opcode(graph, at, STR("divide")) &&
+        !is_opcode(graph, at, STR("select")))
         return false;
     uint32_t first = graph->reader_first[at], limit = graph->reader_first[at + 1];
     for (uint32_t i = first; i < limit && i < first + READERS_MAX; i++)
@@ -78,7 +101,7 @@ static bool hands_to_softmax(const struct graph *graph, uint32_t at)
     return false;
 }
 
-/* Is a maximum, an exponential or a difference taken of it, as a softmax begins? */
+/* Is it what a softmax begins with? */
 static bool reader_note(void *context, uint32_t reader_at, uint32_t operand)
 {
     struct softmax *softmax = context;
@@ -117,7 +140,8 @@ enum softmax_part softmax_part_of(struct softmax *softmax, const struct variant_
     if (at == HLO_NONE || of->buffer_at == PLAN_NONE || graph_phase(plan->graph, at) == GRAPH_BACKWARD)
         return SOFTMAX_NO;
     if ((of->patterns & 1U << PATTERN_ATTENTION_SCORES) != 0)
-        return is_from_exponential(plan->graph, at) ? SOFTMAX_WIDE : SOFTMAX_NO;
+        return is_kept_wide(plan->graph, at, (of->patterns & 1U << PATTERN_SCAN_RESIDUALS) != 0) ? SOFTMAX_WIDE
+                                                                                                 : SOFTMAX_NO;
     if (softmax->regions.of[at] != HLO_NONE)
         return SOFTMAX_NO;
     softmax->is_begun = false;
