@@ -59,6 +59,43 @@ static bool is_saved(const struct checkpoint *work, const struct variant_row *ro
            (row->born < work->first_backward && row->dies > work->first_backward);
 }
 
+/* What reads a value that is made outside of the chosen layers. */
+struct outer_reading {
+    const struct checkpoint *work;
+    uint32_t last_forward; /* step of the last reader before the backward pass */
+    bool is_kept;          /* something that is no chosen layer reads it in the backward pass */
+};
+
+static bool outer_reader_note(void *context, uint32_t reader_at, uint32_t operand)
+{
+    struct outer_reading *reading = context;
+    const struct checkpoint *work = reading->work;
+    uint32_t step = reader_at == HLO_NONE ? HLO_NONE : variant_step(work->variant, reader_at);
+    (void)operand;
+    if (step == HLO_NONE) {
+        reading->is_kept = true;
+    } else if (step < work->first_backward) {
+        reading->last_forward = step > reading->last_forward ? step : reading->last_forward;
+    } else {
+        uint32_t region = work->regions.of[reader_at];
+        if (region == HLO_NONE) /* repeated inside of a fusion of the layer */
+            region = work->regions.of[variant_scheduled(work->variant, reader_at)];
+        reading->is_kept = region == HLO_NONE || !work->layers[region].is_chosen;
+    }
+    return !reading->is_kept;
+}
+
+/* What only chosen layers read in the backward pass is no longer needed there: what they need stays as their input. */
+static void outer_cut(struct checkpoint *work, struct variant_row *row)
+{
+    struct outer_reading reading = {.work = work};
+    value_each_reader(&work->walk,
+                      value_of_buffer(&work->plan->hlo, work->variant->space->rows[row->plan_row].buffer_at),
+                      outer_reader_note, &reading);
+    if (!reading.is_kept && reading.last_forward > row->born && reading.last_forward + 1 < row->dies)
+        row->dies = reading.last_forward + 1;
+}
+
 static uint32_t saved_drop(struct checkpoint *work)
 {
     uint32_t before = work->variant->row_count, dropped = 0;
@@ -66,9 +103,13 @@ static uint32_t saved_drop(struct checkpoint *work)
         struct variant_row row = work->variant->rows[i];
         uint32_t at = checkpoint_maker(work, &row);
         struct checkpoint_layer *layer = layer_of(work, at);
-        if (row.is_indefinite || row.is_gone || row.plan_row == PLAN_NONE || !layer || !layer->is_chosen ||
+        if (row.is_indefinite || row.is_gone || row.plan_row == PLAN_NONE || at == HLO_NONE ||
             graph_phase(work->graph, at) != GRAPH_FORWARD || !is_saved(work, &row))
             continue;
+        if (!layer || !layer->is_chosen) {
+            outer_cut(work, &work->variant->rows[i]);
+            continue;
+        }
         work->variant->rows[i].is_gone = true;
         dropped++;
         struct checkpoint_reading reading = {.work = work, .layer = work->regions.of[at], .dot_at = HLO_NONE};

@@ -113,20 +113,19 @@ struct checkpoint_inputs *checkpoint_inputs_find(struct checkpoint *work)
 /* The rows that stay anyway and hold such values; what is made outside of the layers is kept by itself. */
 static bool is_held(struct checkpoint *work, const struct input *input)
 {
-    bool is_there = false;
     for (uint32_t i = 0; i < work->variant->row_count; i++) {
         struct variant_row *row = &work->variant->rows[i];
         struct shape_array shape;
         uint32_t at = checkpoint_maker(work, row);
         if (row->is_gone || row->is_indefinite || row->plan_row == PLAN_NONE || at == HLO_NONE ||
-            row->dies <= work->first_backward || row->born >= work->first_backward ||
+            row->born >= work->first_backward ||
             !shape_array_read(hlo_instruction_shape(&work->plan->hlo, at), &shape) ||
             value_hash(work, at, &shape) != input->hash)
             continue;
         row->dies = input->dies > row->dies ? input->dies : row->dies;
-        is_there = true;
+        return true;
     }
-    return is_there;
+    return false;
 }
 
 /* Bits of an element as the base keeps it, where it does: a value computed in f32 may be stored in bf16. */
