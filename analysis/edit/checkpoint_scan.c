@@ -10,6 +10,7 @@
 #include "edit/checkpoint_scan.h"
 
 #include "edit/foldable.h"
+#include "edit/inline.h"
 #include "edit/loops.h"
 #include "edit/order.h"
 #include "edit/shapes.h"
@@ -415,6 +416,25 @@ static bool replace_inputs(struct pair *pair)
     return true;
 }
 
+/* Calls of the layer: of what is computed again, and of what reads that. They are written out, so that each
+ * instruction stands where the backward pass needs it, as it does where JAX writes both as one. */
+static bool is_of_layer(const struct pair *pair, const program_instruction *instruction)
+{
+    int64_t stack, index;
+    if (!program_is(instruction, "call") ||
+        loops_is_layer(pair->program, pair->backward.body, instruction, &stack, &index))
+        return false;
+    arena_work(pair->program->arena, pair->layer.count * (instruction->n_operand_ids + 1));
+    for (size_t i = 0; i < pair->layer.count; i++) {
+        if (pair->layer.copies[i] == instruction)
+            return true;
+        for (size_t j = 0; j < instruction->n_operand_ids; j++)
+            if (pair->layer.copies[i]->id == instruction->operand_ids[j])
+                return true;
+    }
+    return false;
+}
+
 static bool put_in_order(struct pair *pair, const bool *was_read)
 {
     struct program_body *body = pair->backward.body;
@@ -426,7 +446,13 @@ static bool put_in_order(struct pair *pair, const bool *was_read)
     for (size_t i = 0; i < sizeof made / sizeof *made; i++)
         for (size_t j = 0; j < made[i]->count; j++)
             all[count++] = made[i]->copies[j];
-    return order_live(pair->program, body, all, count, was_read, originals);
+    struct inlining inlining;
+    inline_init(&inlining, pair->program, body, all, count);
+    for (size_t i = 0; i < count; i++)
+        if (is_of_layer(pair, all[i]))
+            inline_call(&inlining, all[i]);
+    inline_end(&inlining);
+    return order_live(pair->program, body, inlining.instructions, inlining.count, was_read, originals);
 }
 
 static bool checkpoint_pair(struct pair *pair)
