@@ -260,7 +260,9 @@ bool cast_apply(struct program *program, const struct edit *edit)
     if (program->changed_count == before)
         return err_set(program->err, ERR_conflict, ERR_NO_OFFSET, "cast: none of the arguments is an f32 array");
     struct work work = {.program = program};
-    if (!cast_types_find(&work.types, program, is_selected, from, to, bits == 16 && shapes_is_float(to)))
+    program_drop_marks(program, "xla.sdy.FuncResultSharding");
+    if (!program_index(program) ||
+        !cast_types_find(&work.types, program, is_selected, from, to, bits == 16 && shapes_is_float(to)))
         return false;
     map_init(&work.combiners, program->arena, 64);
     rewrite(&work);

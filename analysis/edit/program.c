@@ -309,6 +309,33 @@ int64_t program_new_id(struct program *program, struct program_body *body)
     return program->next_id++;
 }
 
+void program_drop_marks(struct program *program, const char *target)
+{
+    program_computation *entry = program->entry->computation;
+    program_instruction **left = arena_array(program->arena, program_instruction *, entry->n_instructions);
+    struct map instead;
+    size_t kept = 0;
+    map_init(&instead, program->arena, 64);
+    for (size_t i = 0; i < entry->n_instructions; i++) {
+        program_instruction *instruction = entry->instructions[i];
+        for (size_t j = 0; j < instruction->n_operand_ids; j++) {
+            struct map_slot *slot = map_at(&instead, (uint64_t)instruction->operand_ids[j]);
+            if (slot->value != MAP_FREE)
+                instruction->operand_ids[j] = (int64_t)slot->value;
+        }
+        if (program_is(instruction, "custom-call") && strcmp(instruction->custom_call_target, target) == 0 &&
+            instruction->n_operand_ids == 1 && instruction->id != entry->root_id &&
+            shapes_equal(instruction->shape, program_operand(program->entry, instruction, 0)->shape)) {
+            uint64_t id = (uint64_t)instruction->id;
+            map_fill(&instead, map_at(&instead, id), id, (uint64_t)instruction->operand_ids[0]);
+            continue;
+        }
+        left[kept++] = instruction;
+    }
+    entry->instructions = left;
+    entry->n_instructions = kept;
+}
+
 /* ---- copies of computations, their shapes ---- */
 
 program_computation *program_clone_computation(struct program *program, const program_computation *computation)

@@ -71,6 +71,9 @@ program_instruction *program_clone(struct program *program, const program_instru
 /* Its op_name becomes that of an instruction which jax.checkpoint computes again:
  * "jit(step)/jvp(layer_1)/mlp/dot" → "jit(step)/transpose(jvp(layer_1))/rematted_computation/mlp/dot". */
 void program_name_recomputed(struct program *program, program_instruction *clone);
+/* Takes custom calls of this target with one operand out of the entry: their readers read the operand. For marks that
+ * change no value. Program_index is to follow. */
+void program_drop_marks(struct program *program, const char *target);
 /* A copy of a computation that calls no other, under a new name, with ids of its own; it is in no module yet. */
 program_computation *program_clone_computation(struct program *program, const program_computation *computation);
 /* Sets the program shapes of all computations and of the module to what parameters and roots have; a layout whose sizes

@@ -132,7 +132,7 @@ static const char *reduce_window(const struct resize_asked *asked)
 static const char *fixed(const struct resize_asked *asked)
 {
     static const char *const free_targets[] = {"Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape",
-                                               "annotate_device_placement"};
+                                               "annotate_device_placement", "xla.sdy.FuncResultSharding"};
     for (size_t i = 0; i < sizeof free_targets / sizeof *free_targets; i++)
         if (strcmp(asked->instruction->custom_call_target, free_targets[i]) == 0)
             return NULL;

@@ -11,7 +11,12 @@ enum { PARTITIONS_MAX = 65536 };
 
 static bool is_split(const Xla__OpSharding *sharding)
 {
-    return sharding != NULL && sharding->type != XLA__OP_SHARDING__TYPE__REPLICATED;
+    if (sharding == NULL || sharding->type == XLA__OP_SHARDING__TYPE__REPLICATED)
+        return false;
+    bool is_any = sharding->type != XLA__OP_SHARDING__TYPE__TUPLE;
+    for (size_t i = 0; i < sharding->n_tuple_shardings; i++)
+        is_any |= sharding->tuple_shardings[i]->type != XLA__OP_SHARDING__TYPE__REPLICATED;
+    return is_any;
 }
 
 /* The dimension to cut along, or −1. */
@@ -115,6 +120,9 @@ bool shard_apply(struct program *program, const struct edit *edit)
         return err_set(program->err, ERR_conflict, ERR_NO_OFFSET,
                        "shard: no dimension of the arguments divides by %lld", (long long)edit->partitions);
     donors_for_aliases(program);
+    /* Marks of Shardy on results that were whole: which they are now is found out. */
+    program_drop_marks(program, "xla.sdy.FuncResultSharding");
+    program->root->sharding = NULL;
     program->partitions = edit->partitions;
     return true;
 }

@@ -313,6 +313,52 @@ START_TEST(arguments_that_cannot_be_cut_are_refused)
 }
 END_TEST
 
+/* Marks that change no value: a custom call on a result, and what was said of the root. */
+static struct str marked(struct str bytes)
+{
+    struct program program;
+    ck_assert(program_read(&program, bytes, KIND_HLO_PROTO, &arena, &err));
+    program_instruction *last = named(&program, "exp.1"), *reader = named(&program, "div.7");
+    program_instruction *mark =
+        program_new(&program, "mark", "custom-call", program_copy_shape(&program, last->shape), NULL);
+    mark->custom_call_target = arena_text(&arena, STR("xla.sdy.FuncResultSharding"));
+    mark->id = program_new_id(&program, program.entry);
+    program_set_operands(&program, mark, &last->id, 1);
+    reader->operand_ids[0] = mark->id;
+    program_computation *entry = program.entry->computation;
+    uint32_t place = program_place(program.entry, reader->id);
+    program_instruction **all = arena_array(&arena, program_instruction *, entry->n_instructions + 1);
+    memcpy(all, entry->instructions, place * sizeof *all);
+    all[place] = mark;
+    memcpy(all + place + 1, entry->instructions + place, (entry->n_instructions - place) * sizeof *all);
+    entry->instructions = all;
+    entry->n_instructions++;
+    Xla__OpSharding *sharding = arena_alloc(&arena, 1, sizeof *sharding), *element = named(&program, "k.1")->sharding;
+    xla__op_sharding__init(sharding);
+    sharding->type = XLA__OP_SHARDING__TYPE__TUPLE;
+    sharding->n_tuple_shardings = 1;
+    sharding->tuple_shardings = &element;
+    program.root->sharding = sharding;
+    return program_write(&program);
+}
+
+START_TEST(marks_of_whole_results_go)
+{
+    ARENA_MUST_NOT_JUMP();
+    struct str bytes = marked(load(KV));
+    const int64_t k = 0;
+    const struct edit edit = sharding(&k, 1, 4, false);
+    struct edit_outcome outcome;
+    struct program program;
+    ck_assert_msg(edit_apply(bytes, KIND_HLO_MODULE, &edit, 1, &arena, &outcome, &err), "%s", err.text);
+    ck_assert(program_read(&program, outcome.module, KIND_HLO_MODULE, &arena, &err));
+    ck_assert(program.root->sharding == NULL);
+    ck_assert_uint_eq(count_opcode(&program, "custom-call"), 0);
+    ck_assert_int_eq(named(&program, "div.7")->operand_ids[0], named(&program, "exp.1")->id);
+    bytes_close(&input);
+}
+END_TEST
+
 /* ---- several ---- */
 
 START_TEST(edits_compose)
@@ -379,6 +425,7 @@ int main(void)
     tcase_add_test(tests, sizes_that_do_not_divide_are_refused);
     tcase_add_test(tests, arguments_are_cut_along_the_first_dimension_that_divides);
     tcase_add_test(tests, arguments_that_cannot_be_cut_are_refused);
+    tcase_add_test(tests, marks_of_whole_results_go);
     tcase_add_test(tests, edits_compose);
     tcase_add_test(tests, cut_and_flipped_programs_end);
     suite_add_tcase(suite, tests);
