@@ -106,8 +106,11 @@ static uint32_t saved_drop(struct checkpoint *work)
         if (row.is_indefinite || row.is_gone || row.plan_row == PLAN_NONE || at == HLO_NONE ||
             graph_phase(work->graph, at) != GRAPH_FORWARD || !is_saved(work, &row))
             continue;
+        if (work->only && !work->only[i])
+            continue;
         if (!layer || !layer->is_chosen) {
-            outer_cut(work, &work->variant->rows[i]);
+            if (!work->only)
+                outer_cut(work, &work->variant->rows[i]);
             continue;
         }
         work->variant->rows[i].is_gone = true;
@@ -133,9 +136,17 @@ bool change_checkpoint(struct variant *variant, const struct change *change, str
     regions_build_any(variant, &work.regions);
     work.layers = arena_array(variant->arena, struct checkpoint_layer, (size_t)work.regions.count + 1);
     value_walk_init(&work.walk, work.graph, 64 * (uint64_t)variant->plan->hlo.instruction_count, variant->arena);
+    bool *flags = arena_array(variant->arena, bool, (size_t)variant->row_count + 1);
+    uint32_t matching = is_all ? 1 : glob_rows(variant, change->glob, flags);
     for (uint32_t i = 0; i < work.regions.count; i++) {
         work.layers[i].is_chosen = is_all || glob_matches(change->glob, work.regions.items[i].name);
         chosen_count += work.layers[i].is_chosen;
+    }
+    if (chosen_count == 0 && matching > 0) { /* parts of layers: all layers, with a policy that saves the rest */
+        work.only = flags;
+        for (uint32_t i = 0; i < work.regions.count; i++)
+            work.layers[i].is_chosen = true;
+        chosen_count = work.regions.count;
     }
     layers_time(&work);
     for (uint32_t i = 0; i < variant->row_count && work.regions.count == 0; i++) {
@@ -143,8 +154,6 @@ bool change_checkpoint(struct variant *variant, const struct change *change, str
         if (!variant->rows[i].is_indefinite && at != HLO_NONE && graph_phase(work.graph, at) == GRAPH_BACKWARD)
             checkpoint_earlier(&work.first_backward, variant->rows[i].born);
     }
-    bool *flags = arena_array(variant->arena, bool, (size_t)variant->row_count + 1);
-    uint32_t matching = is_all ? 1 : glob_rows(variant, change->glob, flags);
     if (matching == 0 && chosen_count == 0)
         return glob_missed(variant, "checkpoint", change->glob, err);
     if (work.first_backward == HLO_NONE)
@@ -160,7 +169,7 @@ bool change_checkpoint(struct variant *variant, const struct change *change, str
     if (chosen_count > 0) {
         struct checkpoint_inputs *inputs = checkpoint_inputs_find(&work);
         out->row_count += saved_drop(&work);
-        if (out->row_count > 0)
+        if (out->row_count > 0 && !work.only)
             checkpoint_inputs_keep(&work, inputs);
     }
     uint32_t stack_count = checkpoint_stacks_drop(&work, is_all ? NULL : flags);
@@ -169,7 +178,7 @@ bool change_checkpoint(struct variant *variant, const struct change *change, str
         return err_set(err, ERR_argument, ERR_NO_OFFSET,
                        "checkpoint=%.*s: no layer that matches keeps anything for the backward pass",
                        (int)change->glob.length, change->glob.data);
-    out->has_extra_flops = work.recompute.all > 0;
+    out->has_extra_flops = work.recompute.all > 0 && !work.only;
     out->extra_flops_percent = work.recompute.all > 0 ? 100 * work.recompute.again / work.recompute.all : 0;
     out->confidence = CHANGE_MODEL;
     out->reason =

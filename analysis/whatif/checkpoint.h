@@ -19,6 +19,7 @@ struct checkpoint {
     struct checkpoint_layer *layers;
     struct value_walk walk;
     struct recompute recompute;
+    const bool *only;        /* by row: what is computed again of the layers (a policy); NULL: all */
     uint32_t first_backward; /* step */
 };
 

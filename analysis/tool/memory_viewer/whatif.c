@@ -7,7 +7,9 @@
 #include "tool/memory_viewer/whatif_steps.h"
 #include "whatif/fit.h"
 
-enum { CHANGES_MAX = 32, WIDTH_MAX = 4096 };
+#include <stdlib.h>
+
+enum { CHANGES_MAX = 32, WIDTH_MAX = 4096, ROWS_MAX = 1000 };
 
 struct answer {
     const struct plan *plan;
@@ -190,7 +192,63 @@ static void curve_write(struct json *json, struct answer *answer, uint32_t width
     json_object_end(json);
 }
 
-static void json_write(const struct tool_request *request, struct answer *answer, int64_t width, struct json *json)
+/* The predicted program's table: what is live at its peak, largest first. */
+struct live_row {
+    uint32_t at;
+    int64_t bytes;
+};
+
+static int by_bytes(const void *left, const void *right)
+{
+    const struct live_row *a = left, *b = right;
+    return ORDER(b->bytes, a->bytes) ?: ORDER(a->at, b->at);
+}
+
+static void row_write(const struct tool_request *request, struct json *json, const struct answer *answer, uint32_t at)
+{
+    const struct variant_row *row = &answer->variant.rows[at];
+    const struct plan_row *of = row->plan_row == PLAN_NONE ? NULL : &answer->space->rows[row->plan_row];
+    uint32_t named_by = of ? of->named_by : row->instruction_at;
+    struct str none = {"", 0};
+    json_object_begin(json);
+    json_key(json, "id");
+    if (of)
+        views_row_id(json, answer->plan, of);
+    else
+        json_null(json);
+    json_key_string(json, "name",
+                    of                                ? views_row_name(answer->plan, of, request->scratch)
+                    : row->instruction_at != HLO_NONE ? hlo_instruction_name(&answer->plan->hlo, row->instruction_at)
+                                                      : none);
+    json_key_string(json, "op_name", named_by == HLO_NONE ? none : graph_op_name(answer->plan->graph, named_by));
+    json_key_known(json, "bytes_before", of ? of->bytes : -1);
+    json_key_int(json, "bytes", row->bytes);
+    json_key_bool(json, "is_indefinite", row->is_indefinite);
+    json_key_uint(json, "born_step", row->born);
+    json_key_uint(json, "dies_step", row->dies < answer->space->step_count ? row->dies : answer->space->step_count);
+    json_object_end(json);
+}
+
+static void rows_write(const struct tool_request *request, struct json *json, const struct answer *answer, int64_t max)
+{
+    const struct variant *variant = &answer->variant;
+    struct live_row *live = arena_array(request->arena, struct live_row, (size_t)variant->row_count + 1);
+    uint32_t count = 0, step = answer->after.peak_step;
+    for (uint32_t i = 0; i < variant->row_count; i++) {
+        const struct variant_row *row = &variant->rows[i];
+        if (!row->is_gone && (row->is_indefinite || (row->born <= step && step < row->dies)))
+            live[count++] = (struct live_row){i, row->bytes};
+    }
+    qsort(live, count, sizeof(*live), by_bytes);
+    json_key_array(json, "rows");
+    for (uint32_t i = 0; i < count && i < max; i++)
+        row_write(request, json, answer, live[i].at);
+    json_array_end(json);
+    json_key_uint(json, "row_count", count);
+}
+
+static void json_write(const struct tool_request *request, struct answer *answer, int64_t width, int64_t rows,
+                       struct json *json)
 {
     json_object_begin(json);
     json_key_text(json, "sentence", sentence_of(request, answer));
@@ -203,6 +261,7 @@ static void json_write(const struct tool_request *request, struct answer *answer
     whatif_steps_write_fits(json, "fits_after", answer->capacity_bytes, answer->after.total_bytes);
     steps_write(json, answer);
     curve_write(json, answer, (uint32_t)width, request->arena);
+    rows_write(request, json, answer, rows);
     if (json_key_object_if(json, "fit", answer->has_fit)) {
         json_key_text(json, "sentence", fit_sentence(request, answer));
         json_key_bool(json, "is_complete", !answer->fit.is_cut);
@@ -268,12 +327,13 @@ static void text_write(const struct tool_request *request, struct answer *answer
 bool memory_viewer_whatif(const struct tool_request *request, struct json *json, struct err *err)
 {
     struct answer *answer = arena_array(request->arena, struct answer, 1);
-    int64_t width, wants_fit, wants_alone;
+    int64_t width, rows, wants_fit, wants_alone;
     bool is_text;
     answer->plan = request->model;
     answer->space = plan_space_find(answer->plan, 0);
     if (!tool_param_number(request, "capacity_bytes", 0, INT64_C(1) << 48, -1, &answer->capacity_bytes, err) ||
         !tool_param_number(request, "width", 0, WIDTH_MAX, 0, &width, err) ||
+        !tool_param_number(request, "rows", 0, ROWS_MAX, 0, &rows, err) ||
         !tool_param_number(request, "fit", 0, 1, 0, &wants_fit, err) ||
         !tool_param_number(request, "alone", 0, 1, 0, &wants_alone, err) || !views_format(request, &is_text, err))
         return false;
@@ -296,6 +356,6 @@ bool memory_viewer_whatif(const struct tool_request *request, struct json *json,
     if (is_text)
         text_write(request, answer);
     else
-        json_write(request, answer, width, json);
+        json_write(request, answer, width, rows, json);
     return true;
 }
