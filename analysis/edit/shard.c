@@ -4,8 +4,10 @@
  *
  * An array is cut along its first dimension that divides; vectors stay whole, as people leave them. A donated argument
  * becomes a buffer donor: which result it fits is known only once the results are split (so does JAX). */
+#include "compile.fields.h"
 #include "edit/edits.h"
 #include "edit/shapes.h"
+#include "wire/wire.h"
 
 enum { PARTITIONS_MAX = 65536 };
 
@@ -94,6 +96,45 @@ static void donors_for_aliases(struct program *program)
     module->input_output_alias->n_entries = 0;
 }
 
+/* The value of an attribute of the module if it is that of Shardy's meshes. */
+static bool is_meshes(const ProtobufCMessageUnknownField *field, struct str *value, struct err *err)
+{
+    bool is_found = false;
+    size_t digits = 0;
+    while (digits < field->len && (field->data[digits] & 0x80) != 0) /* its length stands before it */
+        digits++;
+    if (field->tag != FRONTEND_ATTRIBUTES_MAP || digits >= field->len)
+        return false;
+    struct wire entry =
+        wire_open((struct str){(const char *)field->data + digits + 1, field->len - digits - 1}, 0, err);
+    while (wire_next(&entry)) {
+        if (entry.number == FRONTEND_ATTRIBUTES_ENTRY_KEY)
+            is_found = str_equal(wire_text(&entry), STR("xla.sdy.meshes"));
+        else if (entry.number == FRONTEND_ATTRIBUTES_ENTRY_VALUE)
+            *value = wire_text(&entry);
+    }
+    return is_found;
+}
+
+/* JAX names a mesh even where there is none, "{empty_mesh = #sdy.mesh<[]>}": then Shardy would split the program, which does
+ * not look at what is written here, so that name goes. False where a mesh has axes: the program is split by it. */
+static bool empty_meshes_drop(struct program *program)
+{
+    Xla__KeptMessage *attributes = program->module->frontend_attributes;
+    for (size_t i = 0; attributes != NULL && i < attributes->base.n_unknown_fields; i++) {
+        struct str value = {"", 0};
+        if (!is_meshes(&attributes->base.unknown_fields[i], &value, program->err))
+            continue;
+        if (memchr(value.data, '"', value.length) != NULL)
+            return false;
+        attributes->base.n_unknown_fields--;
+        for (size_t k = i; k < attributes->base.n_unknown_fields; k++)
+            attributes->base.unknown_fields[k] = attributes->base.unknown_fields[k + 1];
+        i--;
+    }
+    return !err_is_set(program->err);
+}
+
 /* Annotations inside of the program, which another mesh was meant by. */
 static bool is_annotated(const struct program *program)
 {
@@ -109,7 +150,8 @@ bool shard_apply(struct program *program, const struct edit *edit)
     if (edit->partitions < 2 || edit->partitions > PARTITIONS_MAX)
         return err_set(program->err, ERR_argument, ERR_NO_OFFSET, "shard: over 2 to %d devices, not %lld",
                        PARTITIONS_MAX, (long long)edit->partitions);
-    if (program->partitions > 1 ? program->partitions != edit->partitions : is_annotated(program))
+    if (program->partitions > 1 ? program->partitions != edit->partitions
+                                : is_annotated(program) || !empty_meshes_drop(program))
         return err_set(program->err, ERR_conflict, ERR_NO_OFFSET, "shard: the program is split over devices already");
     uint64_t before = program->changed_count;
     for (size_t i = 0; i < edit->parameter_count; i++)
