@@ -86,14 +86,20 @@ static const char *donate_text(const struct variant *variant, const struct chang
 {
     char numbers[96] = "";
     size_t length = 0;
-    int64_t last = -1;
     struct str function = call_function(variant->plan), listed = change->glob;
     bool is_all = str_equal(change->glob, STR("all")) || str_equal(change->glob, STR("*"));
-    for (uint32_t i = 0; is_all && i < variant->row_count && length + 24 < sizeof(numbers); i++) {
-        int64_t number = change_can_donate(variant, i)
-                             ? call_argument_number(variant->plan, variant_parameter(variant, &variant->rows[i]))
-                             : -1;
-        if (number <= last)
+    bool *flags = arena_array(variant->arena, bool, (size_t)variant->row_count + 1);
+    int64_t last = -1;
+    if (is_all)
+        change_donated(variant, change, flags);
+    for (uint32_t k = 0; is_all && k < variant->plan->argument_count && length + 24 < sizeof(numbers); k++) {
+        int64_t parameter = variant->plan->arguments[k].number, number = call_argument_number(variant->plan, parameter);
+        bool is_donated = false;
+        arena_work(variant->arena, variant->space->indefinite_row_count);
+        for (uint32_t i = 0; i < variant->space->indefinite_row_count && number > last && !is_donated; i++)
+            is_donated =
+                flags[i] && variant_parameter(variant, &variant->rows[i]) == parameter && change_can_donate(variant, i);
+        if (!is_donated)
             continue;
         length += (size_t)snprintf(numbers + length, sizeof(numbers) - length, "%s%lld", last < 0 ? "" : ", ",
                                    (long long)number);

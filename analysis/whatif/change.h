@@ -49,6 +49,20 @@ struct change_result {
 bool change_read(struct str text, struct change *out, struct err *err);
 /* Changes the variant. False with an `argument` report where it does not apply: why, and the nearest names. */
 bool change_apply(struct variant *variant, const struct change *change, struct change_result *out, struct err *err);
+/* A dimension of an argument that a batch or a sequence gives another size. */
+struct change_target {
+    int64_t parameter;  /* number */
+    uint32_t dimension; /* from 0 */
+    uint32_t at;        /* in variant->dimensions */
+    int64_t size_before, size_after;
+};
+/* Of CHANGE_BATCH and CHANGE_SEQUENCE: which ones, in the arena of the variant. False with an `argument` report where
+ * there is none, or the factor makes no whole number of it. */
+bool change_targets(const struct variant *variant, const struct change *change, struct change_target **targets,
+                    uint32_t *count, struct err *err);
+/* Of CHANGE_DONATE: which rows are arguments that it names, by row; how many. "all" are those of the program's state, as
+ * people donate; data that comes anew with each call only where there is nothing else to donate. */
+uint32_t change_donated(const struct variant *variant, const struct change *change, bool *flags);
 /* Is the row an argument that is not donated, and could be: a result of its shape and type lives beside it? */
 bool change_can_donate(const struct variant *variant, uint32_t row);
 /* "donate"; static storage, as all of these. */

@@ -3,6 +3,7 @@
 #include "whatif/change_kinds.h"
 
 #include "plan/arguments.h"
+#include "plan/category.h"
 #include "plan/value.h"
 #include "whatif/call.h"
 
@@ -118,24 +119,45 @@ static uint32_t result_for(const struct variant *variant, uint32_t argument)
 
 bool change_can_donate(const struct variant *variant, uint32_t row) { return result_for(variant, row) != HLO_NONE; }
 
-/* Numbers are those of the function's arguments, as for donate_argnums; without names those of parameters. */
-static bool is_asked(const struct variant *variant, const struct change *change, const struct variant_row *row)
+/* Data that comes anew with each call, which its caller may want to keep. */
+static bool is_data(const struct variant *variant, const struct variant_row *row)
 {
-    int64_t parameter = variant_parameter(variant, row), number = call_argument_number(variant->plan, parameter);
-    return is_listed(change->glob, number >= 0 ? number : parameter);
+    enum category category = variant->space->rows[row->plan_row].verdict.category;
+    return category == CATEGORY_BATCH || category == CATEGORY_INPUT;
+}
+
+/* Numbers are those of the function's arguments, as for donate_argnums; without names those of parameters. */
+uint32_t change_donated(const struct variant *variant, const struct change *change, bool *flags)
+{
+    bool is_all = str_equal(change->glob, STR("all")) || str_equal(change->glob, STR("*")), has_state = false;
+    uint32_t count = 0;
+    for (uint32_t i = 0; is_all && i < variant->row_count && !has_state; i++)
+        has_state = result_for(variant, i) != HLO_NONE && !is_data(variant, &variant->rows[i]);
+    for (uint32_t i = 0; i < variant->row_count; i++) {
+        const struct variant_row *row = &variant->rows[i];
+        flags[i] = row->is_argument && !row->is_gone && row->plan_row != PLAN_NONE;
+        if (flags[i] && is_all) {
+            flags[i] = !has_state || !is_data(variant, row);
+        } else if (flags[i]) {
+            int64_t parameter = variant_parameter(variant, row),
+                    number = call_argument_number(variant->plan, parameter);
+            flags[i] = is_listed(change->glob, number >= 0 ? number : parameter);
+        }
+        count += flags[i];
+    }
+    return count;
 }
 
 bool change_donate(struct variant *variant, const struct change *change, struct change_result *out, struct err *err)
 {
-    bool is_all = str_equal(change->glob, STR("all")) || str_equal(change->glob, STR("*"));
-    uint32_t asked_count = 0, donated_count = 0;
+    uint32_t donated_count = 0;
+    bool *flags = arena_array(variant->arena, bool, (size_t)variant->row_count + 1);
+    uint32_t asked_count = change_donated(variant, change, flags);
     for (uint32_t i = 0; i < variant->row_count; i++) {
         struct variant_row *argument = &variant->rows[i];
-        if (!argument->is_argument || argument->is_gone || argument->plan_row == PLAN_NONE ||
-            (!is_all && !is_asked(variant, change, argument)))
+        if (!flags[i])
             continue;
         uint32_t result = result_for(variant, i);
-        asked_count++;
         donated_count += argument->is_output;
         if (result == HLO_NONE)
             continue;
