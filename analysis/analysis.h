@@ -15,6 +15,7 @@
 #include "base/workers.h"
 #include "input/compile_input.h"
 #include "tool/oom/model.h"
+#include "whatif/confirmation.h"
 #include "whatif/confirmed.h"
 
 #include <stdbool.h>
@@ -317,6 +318,22 @@ bool analysis_answer_begin(const struct analysis_question *question, struct buf 
 bool analysis_pieces_next(struct analysis_pieces *pieces, uint64_t *at, size_t size_bytes, struct buf *out,
                           struct err *err);
 void analysis_pieces_free(struct analysis_pieces *pieces);
+
+/* ---- Changed programs ---------------------------------------------------------- */
+
+/* A program with changes done to it, for the compiler to judge, and what is predicted of it. */
+struct analysis_changed {
+    struct buf program;                 /* a HloModuleProto */
+    int64_t partition_count;            /* over which it is split by a change; 0: as before */
+    uint64_t changed_count, left_count; /* arguments, shapes or layers; those that were asked for and stay */
+    int64_t predicted_total_bytes, predicted_peak_bytes;
+};
+/* Does changes, as the view "whatif" takes them (whatif/change.def), in their order, to `before`: the program of `module`
+ * as it was before optimizations, not packed. Errors: argument (not understood, does not apply, or the compiler cannot
+ * be asked), conflict, unsupported, malformed, limit. analysis_changed_free afterwards, not after an error. */
+bool analysis_change(const struct analysis_subject *module, struct str before, const char *const *changes, size_t count,
+                     struct analysis_changed *out, struct err *err);
+void analysis_changed_free(struct analysis_changed *changed);
 
 /* ---- What a profile or a trace says of itself ------------------------------------- */
 

@@ -23,6 +23,10 @@ struct edit_dimension {
     int64_t dimension; /* from 0 */
 };
 
+struct edit_fraction {
+    int64_t numerator, denominator;
+};
+
 struct edit {
     enum edit_kind kind;
     /* Donate, shard, cast: which parameters. */
@@ -31,10 +35,11 @@ struct edit {
     /* The parameters are a person's "all": those which the edit cannot change are left as they are, and it is refused
      * only where none is left. */
     bool is_every;
-    /* Resize: what becomes `numerator`/`denominator` of its size. */
+    /* Resize: what becomes `numerator`/`denominator` of its size, or of each its own fraction. */
     const struct edit_dimension *dimensions;
     size_t dimension_count;
     int64_t numerator, denominator;
+    const struct edit_fraction *fractions; /* by dimension; NULL: all alike */
     /* Checkpoint: a glob over scopes, such as "layer_*" or "*". */
     struct str scopes;
     /* Shard: over how many devices. */

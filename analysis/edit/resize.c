@@ -22,7 +22,10 @@ struct work {
 static bool ask_one(struct work *work, const struct edit *edit, size_t at, struct dimensions_change *change)
 {
     struct program *program = work->program;
-    int64_t number = edit->dimensions[at].parameter, nth = edit->dimensions[at].dimension, size;
+    const struct edit_dimension *asked = &edit->dimensions[at];
+    int64_t number = asked->parameter, nth = asked->dimension, size;
+    int64_t numerator = edit->fractions != NULL ? edit->fractions[at].numerator : edit->numerator;
+    int64_t denominator = edit->fractions != NULL ? edit->fractions[at].denominator : edit->denominator;
     if (!program_has_parameter(program, number))
         return false;
     const program_instruction *parameter = program->parameters[number];
@@ -35,13 +38,12 @@ static bool ask_one(struct work *work, const struct edit *edit, size_t at, struc
     if (change->dimension == HLO_NONE)
         return err_set(program->err, ERR_argument, ERR_NO_OFFSET, "argument %lld (%s): %s has no dimension %lld",
                        (long long)number, name, shapes_text(parameter->shape, text, sizeof text), (long long)nth);
-    if (__builtin_mul_overflow(parameter->shape->dimensions[nth], edit->numerator, &size) || edit->denominator < 1 ||
-        size < edit->denominator || size % edit->denominator != 0)
+    if (__builtin_mul_overflow(parameter->shape->dimensions[nth], numerator, &size) || denominator < 1 ||
+        size < denominator || size % denominator != 0)
         return err_set(program->err, ERR_argument, ERR_NO_OFFSET,
                        "argument %lld (%s): %lld × %lld/%lld is no whole number", (long long)number, name,
-                       (long long)parameter->shape->dimensions[nth], (long long)edit->numerator,
-                       (long long)edit->denominator);
-    change->size = size / edit->denominator;
+                       (long long)parameter->shape->dimensions[nth], (long long)numerator, (long long)denominator);
+    change->size = size / denominator;
     return true;
 }
 

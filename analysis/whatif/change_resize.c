@@ -58,7 +58,7 @@ static bool is_data(const struct variant *variant, const struct plan_argument *a
 }
 
 /* Dimension `nth` of the arguments that are data; those of a class that no state has, if there are such. */
-static uint32_t targets_find(const struct variant *variant, uint32_t nth, uint32_t *dimensions)
+static uint32_t targets_find(const struct variant *variant, uint32_t nth, struct change_target *targets)
 {
     for (unsigned rank = 0; rank < 2 * DATA_RANK_COUNT; rank++) {
         uint32_t count = 0;
@@ -69,7 +69,7 @@ static uint32_t targets_find(const struct variant *variant, uint32_t nth, uint32
             uint32_t dimension = dimensions_of(&variant->dimensions, argument->instruction_at, nth);
             if (dimension != HLO_NONE &&
                 (rank % 2 == 1 || !class_is_in_state(variant, dimensions_class(&variant->dimensions, dimension))))
-                dimensions[count++] = dimension;
+                targets[count++] = (struct change_target){argument->number, nth, .at = dimension};
         }
         if (count > 0)
             return count;
@@ -78,7 +78,7 @@ static uint32_t targets_find(const struct variant *variant, uint32_t nth, uint32
 }
 
 /* The dimension that the person named: ARGUMENT is its number or path. */
-static bool target_named(const struct variant *variant, const struct change *change, uint32_t *dimension,
+static bool target_named(const struct variant *variant, const struct change *change, struct change_target *target,
                          struct err *err)
 {
     for (uint32_t i = 0; i < variant->plan->argument_count; i++) {
@@ -87,10 +87,10 @@ static bool target_named(const struct variant *variant, const struct change *cha
         snprintf(number, sizeof(number), "%lld", (long long)argument->number);
         if (!str_equal(change->argument, argument->path) && !str_equal(change->argument, str_of(number)))
             continue;
-        *dimension = argument->instruction_at == HLO_NONE
-                         ? HLO_NONE
-                         : dimensions_of(&variant->dimensions, argument->instruction_at, (uint32_t)change->dimension);
-        return *dimension != HLO_NONE ||
+        *target = (struct change_target){argument->number, (uint32_t)change->dimension, .at = HLO_NONE};
+        if (argument->instruction_at != HLO_NONE)
+            target->at = dimensions_of(&variant->dimensions, argument->instruction_at, (uint32_t)change->dimension);
+        return target->at != HLO_NONE ||
                err_set(err, ERR_argument, ERR_NO_OFFSET, "%s: argument %.*s has no dimension %lld",
                        change_name(change->kind), (int)argument->path.length, argument->path.data,
                        (long long)change->dimension);
@@ -99,32 +99,43 @@ static bool target_named(const struct variant *variant, const struct change *cha
                    (int)change->argument.length, change->argument.data);
 }
 
-static bool resize(struct variant *variant, const struct change *change, uint32_t nth, struct change_result *out,
-                   struct err *err)
+bool change_targets(const struct variant *variant, const struct change *change, struct change_target **targets,
+                    uint32_t *count, struct err *err)
 {
-    uint32_t *targets = arena_array(variant->arena, uint32_t, (size_t)variant->plan->argument_count + 1), count;
-    struct dimensions_change *changes =
-        arena_array(variant->arena, struct dimensions_change, (size_t)variant->plan->argument_count + 1);
-    struct dimensions_sizes sizes;
+    *targets = arena_array(variant->arena, struct change_target, (size_t)variant->plan->argument_count + 1);
     if (change->dimension >= 0) {
-        if (!target_named(variant, change, &targets[0], err))
+        if (!target_named(variant, change, *targets, err))
             return false;
-        count = 1;
-    } else if ((count = targets_find(variant, nth, targets)) == 0) {
+        *count = 1;
+    } else if ((*count = targets_find(variant, change->kind == CHANGE_SEQUENCE, *targets)) == 0) {
         return err_set(err, ERR_argument, ERR_NO_OFFSET,
                        "%s: no argument looks like data with such a dimension; say which: %s=%g@ARGUMENT:DIMENSION",
                        change_name(change->kind), change_name(change->kind), change->factor);
     }
-    for (uint32_t i = 0; i < count; i++) {
-        int64_t size = variant->sizes[targets[i]];
+    for (uint32_t i = 0; i < *count; i++) {
+        int64_t size = variant->sizes[(*targets)[i].at];
         double wanted = (double)size * change->factor;
         if (wanted != (double)(int64_t)wanted) /* a sequence and the token behind it */
             wanted = (double)(size - 1) * change->factor + 1;
         if (wanted < 1 || wanted > 1e15 || wanted != (double)(int64_t)wanted)
             return err_set(err, ERR_argument, ERR_NO_OFFSET, "%s: %lld times %g is no whole number",
                            change_name(change->kind), (long long)size, change->factor);
-        changes[i] = (struct dimensions_change){targets[i], (int64_t)wanted};
+        (*targets)[i].size_before = size;
+        (*targets)[i].size_after = (int64_t)wanted;
     }
+    return true;
+}
+
+static bool resize(struct variant *variant, const struct change *change, struct change_result *out, struct err *err)
+{
+    struct change_target *targets;
+    struct dimensions_sizes sizes;
+    uint32_t count;
+    if (!change_targets(variant, change, &targets, &count, err))
+        return false;
+    struct dimensions_change *changes = arena_array(variant->arena, struct dimensions_change, (size_t)count + 1);
+    for (uint32_t i = 0; i < count; i++)
+        changes[i] = (struct dimensions_change){targets[i].at, targets[i].size_after};
     dimensions_resize(&variant->dimensions, variant->sizes, changes, count, variant->arena, &sizes);
     variant->sizes = sizes.sizes;
     out->confidence = sizes.conflict_count == 0 ? CHANGE_MODEL : CHANGE_GUESS;
@@ -138,10 +149,10 @@ static bool resize(struct variant *variant, const struct change *change, uint32_
 
 bool change_batch(struct variant *variant, const struct change *change, struct change_result *out, struct err *err)
 {
-    return resize(variant, change, 0, out, err);
+    return resize(variant, change, out, err);
 }
 
 bool change_sequence(struct variant *variant, const struct change *change, struct change_result *out, struct err *err)
 {
-    return resize(variant, change, 1, out, err);
+    return resize(variant, change, out, err);
 }

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "whatif/confirmation.h"
+
+#include "base/size_text.h"
+
+#include <string.h>
+
+static bool is_answered(const struct confirmation_compile *compile)
+{
+    return compile->status != NULL && (compile->has_figures || compile->needed_bytes > 0);
+}
+
+/* What a compile says is needed; −1: it says nothing. */
+static int64_t total_of(const struct confirmation_compile *compile)
+{
+    if (!is_answered(compile))
+        return -1;
+    return compile->has_figures ? confirmed_total_bytes(&compile->figures) : compile->needed_bytes;
+}
+
+static bool is_same(const struct confirmation *confirmation, struct buf *sentence)
+{
+    return confirmation->base.has_figures &&
+           confirmed_is_same(&confirmation->dump, &confirmation->base.figures, confirmation->dump_build,
+                             confirmation->compiler_build, sentence);
+}
+
+enum confirmation_state confirmation_state(const struct confirmation *confirmation)
+{
+    struct buf unsaid = BUF_INIT;
+    bool is_good = is_same(confirmation, &unsaid);
+    buf_free(&unsaid);
+    if (confirmation->obstacle != NULL || !is_answered(&confirmation->base) || !is_answered(&confirmation->changed))
+        return CONFIRMATION_UNANSWERED;
+    return is_good ? CONFIRMATION_CONFIRMED : CONFIRMATION_DIFFERENT;
+}
+
+const char *confirmation_state_name(enum confirmation_state state)
+{
+    static const char *const names[] = {"confirmed", "different", "unanswered"};
+    return names[state];
+}
+
+/* ---- sentences ---- */
+
+/* " (predicted: 4.00 GiB)". */
+static void put_prediction(struct buf *out, const struct confirmation *confirmation)
+{
+    char predicted[SIZE_TEXT_BYTES];
+    if (confirmation->predicted_bytes >= 0)
+        buf_format(out, " (predicted: %s)", size_text(predicted, (uint64_t)confirmation->predicted_bytes));
+}
+
+static void put_figures(struct buf *out, const struct confirmation *confirmation)
+{
+    char before[SIZE_TEXT_BYTES], after[SIZE_TEXT_BYTES], difference[SIZE_TEXT_BYTES];
+    int64_t base = total_of(&confirmation->base), changed = total_of(&confirmation->changed), saving = base - changed;
+    buf_format(out, "%s becomes %s, which %s %s", size_text(before, (uint64_t)base),
+               size_text(after, (uint64_t)changed), saving < 0 ? "costs" : "saves",
+               size_text(difference, (uint64_t)(saving < 0 ? -saving : saving)));
+    put_prediction(out, confirmation);
+    buf_text(out, confirmation->changed.does_fit ? "." : "; that does not fit this chip.");
+}
+
+void confirmation_sentence(const struct confirmation *confirmation, struct buf *out)
+{
+    const struct confirmation_compile *failed =
+        is_answered(&confirmation->base) ? &confirmation->changed : &confirmation->base;
+    switch (confirmation_state(confirmation)) {
+    case CONFIRMATION_CONFIRMED:
+        buf_text(out, "Confirmed by the compiler: ");
+        put_figures(out, confirmation);
+        return;
+    case CONFIRMATION_DIFFERENT:
+        if (confirmation->base.has_figures)
+            is_same(confirmation, out);
+        else
+            buf_text(out, "Not confirmed: of the unchanged program the compiler tells only that it does not fit.");
+        buf_text(out, " By this compiler ");
+        put_figures(out, confirmation);
+        return;
+    case CONFIRMATION_UNANSWERED: break;
+    }
+    buf_text(out, "Not confirmed, the prediction stands. ");
+    if (confirmation->obstacle != NULL) {
+        buf_text(out, confirmation->obstacle);
+    } else if (failed->sentence != NULL) {
+        buf_format(out, "The %s program: %s", failed == &confirmation->base ? "unchanged" : "changed",
+                   failed->sentence);
+    } else {
+        buf_text(out, "The compiler was not asked.");
+    }
+}
+
+/* ---- JSON ---- */
+
+static void compile_write(struct json *json, const char *key, const struct confirmation_compile *compile)
+{
+    if (!json_key_object_if(json, key, compile->status != NULL))
+        return;
+    json_key_text(json, "status", compile->status);
+    json_key_text(json, "sentence", compile->sentence);
+    json_key_known(json, "total_bytes", total_of(compile));
+    json_key_known(json, "peak_bytes", compile->peak_bytes);
+    json_key_known(json, "argument_bytes", compile->has_figures ? compile->figures.argument_bytes : -1);
+    json_key_known(json, "output_bytes", compile->has_figures ? compile->figures.output_bytes : -1);
+    json_key_known(json, "alias_bytes", compile->has_figures ? compile->figures.alias_bytes : -1);
+    json_key_known(json, "temporary_bytes", compile->has_figures ? compile->figures.temporary_bytes : -1);
+    json_key_int(json, "took_ms", compile->took_ms);
+    json_key_uint(json, "resident_bytes", compile->resident_bytes);
+    json_object_end(json);
+}
+
+/* The word for what is in the way; "done" where nothing is. */
+static const char *status_of(const struct confirmation *confirmation)
+{
+    if (confirmation->obstacle != NULL)
+        return confirmation->obstacle_status;
+    if (!is_answered(&confirmation->base) && confirmation->base.status != NULL)
+        return confirmation->base.status;
+    return confirmation->changed.status != NULL ? confirmation->changed.status : "cannot_start";
+}
+
+void confirmation_write(const struct confirmation *confirmation, struct json *json)
+{
+    struct buf sentence = BUF_INIT;
+    enum confirmation_state state = confirmation_state(confirmation);
+    int64_t before = total_of(&confirmation->base), after = total_of(&confirmation->changed);
+    confirmation_sentence(confirmation, &sentence);
+    json_object_begin(json);
+    json_key_text(json, "state", confirmation_state_name(state));
+    json_key_text(json, "status", status_of(confirmation));
+    json_key_string(json, "sentence", (struct str){sentence.data, sentence.length});
+    json_key_known(json, "total_bytes_before", before);
+    json_key_known(json, "total_bytes_after", after);
+    json_key_known(json, "peak_bytes_before", confirmation->base.status != NULL ? confirmation->base.peak_bytes : -1);
+    json_key_known(json, "peak_bytes_after",
+                   confirmation->changed.status != NULL ? confirmation->changed.peak_bytes : -1);
+    if (before >= 0 && after >= 0)
+        json_key_int(json, "saving_bytes", before - after);
+    else
+        json_key_null(json, "saving_bytes");
+    if (is_answered(&confirmation->changed))
+        json_key_bool(json, "fits", confirmation->changed.does_fit);
+    else
+        json_key_null(json, "fits");
+    json_key_known(json, "predicted_total_bytes", confirmation->predicted_bytes);
+    json_key_known(json, "dump_total_bytes", confirmed_total_bytes(&confirmation->dump));
+    json_key_known(json, "dump_peak_bytes", confirmation->dump_peak_bytes);
+    json_key_uint(json, "changed_count", confirmation->changed_count);
+    json_key_uint(json, "left_count", confirmation->left_count);
+    compile_write(json, "base", &confirmation->base);
+    compile_write(json, "changed", &confirmation->changed);
+    json_key_text(json, "libtpu_version", confirmation->libtpu_version);
+    json_key_text(json, "topology", confirmation->topology);
+    json_key_text(json, "topology_source", confirmation->topology_source);
+    json_key_text(json, "plan", confirmation->plan);
+    json_object_end(json);
+    buf_free(&sentence);
+}
+
+/* ---- text ---- */
+
+static void compile_text(struct buf *out, const char *which, const struct confirmation_compile *compile)
+{
+    char total[SIZE_TEXT_BYTES];
+    if (!is_answered(compile))
+        return;
+    buf_format(out, "      %s: %s in %lld.%lld s\n", which, size_text(total, (uint64_t)total_of(compile)),
+               (long long)compile->took_ms / 1000, (long long)compile->took_ms / 100 % 10);
+}
+
+void confirmation_text(const struct confirmation *confirmation, struct buf *out)
+{
+    buf_text(out, "  ");
+    confirmation_sentence(confirmation, out);
+    buf_char(out, '\n');
+    if (confirmation->libtpu_version != NULL && confirmation->topology != NULL && confirmation->base.status != NULL)
+        buf_format(out, "      by libtpu %s for %s\n", confirmation->libtpu_version, confirmation->topology);
+    compile_text(out, "unchanged", &confirmation->base);
+    compile_text(out, "changed", &confirmation->changed);
+    if (confirmation->plan != NULL)
+        buf_format(out, "      its plan: %s\n", confirmation->plan);
+}

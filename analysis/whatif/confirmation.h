@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * confirmation.h: what came of asking the compiler about changes: first the unchanged program, then the changed one.
+ *
+ * Its word counts as confirmed only where the unchanged program compiles to the figures of the dump (confirmed.h). Whatever
+ * else happens, the prediction stands, and a sentence says what happened.
+ * Units: bytes of the default memory space (HBM); −1 where a figure is not known. Texts are borrowed. */
+#pragma once
+
+#include "base/json.h"
+#include "whatif/confirmed.h"
+
+/* One compile. */
+struct confirmation_compile {
+    const char *status;   /* "done", "does_not_fit", "timed_out", …; NULL: it was not begun */
+    const char *sentence; /* what happened */
+    bool has_figures, does_fit;
+    struct confirmed_figures figures;
+    int64_t needed_bytes; /* as the compiler printed it when it does not fit; 0: not told */
+    int64_t peak_bytes;
+    int64_t took_ms;
+    uint64_t resident_bytes;
+};
+
+enum confirmation_state {
+    CONFIRMATION_CONFIRMED,
+    CONFIRMATION_DIFFERENT,  /* both compiled, but the unchanged program is not that of the dump */
+    CONFIRMATION_UNANSWERED, /* there is no figure of the changed program */
+};
+
+struct confirmation {
+    const char *obstacle_status, *obstacle; /* why nothing was compiled: a word and a sentence; NULL */
+    struct confirmed_figures dump;
+    int64_t dump_peak_bytes;
+    uint64_t dump_build, compiler_build; /* 0: not known */
+    struct confirmation_compile base, changed;
+    int64_t predicted_bytes; /* total of the changed program */
+    uint64_t changed_count, left_count;
+    const char *libtpu, *libtpu_version, *topology, *topology_source; /* NULL: not known */
+    const char *plan; /* where the changed program's plan is: a path or a session; NULL: it was not kept */
+};
+
+enum confirmation_state confirmation_state(const struct confirmation *confirmation);
+/* "confirmed", "different", "unanswered". */
+const char *confirmation_state_name(enum confirmation_state state);
+/* A few sentences of one line. */
+void confirmation_sentence(const struct confirmation *confirmation, struct buf *out);
+/* An object, as the next value of `json`: schema Confirmed in docs/openapi.yaml. */
+void confirmation_write(const struct confirmation *confirmation, struct json *json);
+/* The same for a terminal. */
+void confirmation_text(const struct confirmation *confirmation, struct buf *out);
