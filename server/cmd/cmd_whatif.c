@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cmd_whatif.c: what changes to a program would save, in a terminal or as JSON: the view "whatif" of each module. */
 #include "server/base/log.h"
+#include "server/base/memory.h"
 #include "server/cmd/commands.h"
 #include "server/cmd/each_module.h"
 #include "server/cmd/options.h"
+#include "server/cmd/whatif_confirm.h"
 #include "server/store/account.h"
 #include "server/store/body.h"
 
@@ -15,29 +17,64 @@
 struct printing {
     struct store *store;
     const struct options *options;
-    const struct analysis_param *params;
+    const struct analysis_param *params; /* the last one is the format */
     size_t param_count;
-    bool needs_comma;
+    bool needs_comma, was_asked; /* the compiler, of one module */
+    bool is_unconfirmed;
 };
+
+static struct body *ask(const struct printing *printing, const struct modules_entry *entry, const char *format)
+{
+    struct err err = ERR_INIT;
+    struct analysis_param *params = memory_new((printing->param_count + 1) * sizeof(*params));
+    memcpy(params, printing->params, printing->param_count * sizeof(*params));
+    params[printing->param_count] = (struct analysis_param){"format", format};
+    const struct analysis_question question = {.tool = "memory_viewer",
+                                               .view = "whatif",
+                                               .params = params,
+                                               .param_count = printing->param_count + 1,
+                                               .is_bare = true};
+    struct body *body = each_module_ask(printing->store, entry, &question, &err);
+    if (!body)
+        log_line("%s: %s: %s", entry->file->file->path, entry->program->key, err.text);
+    free(params);
+    return body;
+}
+
+/* What the compiler says, behind the prediction: in JSON as further members of its object. */
+static void print_confirmed(struct printing *printing, const struct snapshot_session *session,
+                            const struct modules_entry *entry, const struct body *body)
+{
+    struct buf out = BUF_INIT;
+    struct body *json = printing->options->is_json ? NULL : ask(printing, entry, "json");
+    size_t size = body->size;
+    printing->was_asked = true;
+    if (printing->options->is_json || json)
+        printing->is_unconfirmed = !whatif_confirm(printing->options, session, entry, json ? json : body, &out);
+    while (printing->options->is_json && size > 0 && body->data[size - 1] != '}')
+        size--;
+    fwrite(body->data, 1, printing->options->is_json && size > 0 ? size - 1 : size, stdout);
+    fputs(printing->options->is_json ? "," : "", stdout);
+    fwrite(out.data, 1, out.length, stdout);
+    fputs(printing->options->is_json ? "}" : "", stdout);
+    body_release(json);
+    buf_free(&out);
+}
 
 static bool print_module(void *context, const struct snapshot_session *session, const struct modules_entry *entry)
 {
     struct printing *printing = context;
-    struct err err = ERR_INIT;
-    const struct analysis_question question = {.tool = "memory_viewer",
-                                               .view = "whatif",
-                                               .params = printing->params,
-                                               .param_count = printing->param_count,
-                                               .is_bare = true};
-    (void)session;
-    struct body *body = each_module_ask(printing->store, entry, &question, &err);
-    if (!body) {
-        log_line("%s: %s: %s", entry->file->file->path, entry->program->key, err.text);
+    struct body *body = ask(printing, entry, printing->options->is_json ? "json" : "text");
+    if (!body)
         return false;
-    }
     if (printing->needs_comma)
         fputs(printing->options->is_json ? ",\n" : "\n", stdout);
-    fwrite(body->data, 1, body->size, stdout);
+    if (printing->options->is_confirmed && printing->was_asked)
+        log_line("%s: only the first module is confirmed; --module=NAME says which", entry->program->key);
+    if (printing->options->is_confirmed && !printing->was_asked)
+        print_confirmed(printing, session, entry, body);
+    else
+        fwrite(body->data, 1, body->size, stdout);
     printing->needs_comma = true;
     body_release(body);
     return true;
@@ -81,7 +118,10 @@ static bool params_read(const struct options *options, struct analysis_param *pa
     }
     if (options->is_fit)
         params[(*count)++] = (struct analysis_param){"fit", "1"};
-    params[(*count)++] = (struct analysis_param){"format", options->is_json ? "json" : "text"};
+    if (options->is_confirmed && !options->is_fit && options->changes.count == 0) {
+        log_line("--confirm wants --change=CHANGE or --fit: what the compiler is asked");
+        return false;
+    }
     return true;
 }
 
@@ -103,11 +143,11 @@ int cmd_whatif(const struct options *options)
         free(params);
         return COMMANDS_UNUSABLE;
     }
-    struct printing printing = {store_new(account_default_limit()), options, params, param_count, false};
+    struct printing printing = {store_new(account_default_limit()), options, params, param_count, false, false, false};
     fputs(options->is_json ? "{\"modules\":[" : "", stdout);
     int result = each_module(printing.store, options->paths.items[0], options->module, print_module, &printing);
     fputs(options->is_json ? "]}\n" : "", stdout);
     store_free(printing.store);
     free(params);
-    return result;
+    return result == COMMANDS_DONE && printing.is_unconfirmed ? COMMANDS_FINDING : result;
 }

@@ -32,11 +32,11 @@ enum options_filter {
 struct options {
     struct options_list logdirs, paths, changes, bases, diff_bases, source_roots, modules, spaces, steps,
         filters[OPTIONS_FILTER_COUNT];
-    int64_t port, space, memory_limit_mib, limit;
+    int64_t port, space, memory_limit_mib, limit, limit_seconds;
     const char *bind, *allowed_hosts, *web_folder, *token_file, *module, *by, *metric, *category_rules, *libraries,
-        *capacity;
-    bool is_fit, is_demo, is_without_token, is_verbose, is_json, is_csv, is_markdown, is_normalized, has_machinery,
-        is_without_inlined, is_help, is_version;
+        *capacity, *libtpu, *topology, *plan_folder;
+    bool is_fit, is_confirmed, is_demo, is_without_token, is_verbose, is_json, is_csv, is_markdown, is_normalized,
+        has_machinery, is_without_inlined, is_help, is_version;
 };
 
 /* Reads the arguments (they end with NULL and must outlive `options`). False

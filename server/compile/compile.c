@@ -162,7 +162,7 @@ static void take_dump(struct compile_result *result, const char *dump, struct er
     result->module_path = dump_find(dump, &is_final);
     if (!result->module_path)
         err_set(err, ERR_notfound, ERR_NO_OFFSET, "the compiler dumped no buffer assignment");
-    else if (dump_figures(result->module_path, &figures, err))
+    else if (dump_figures(result->module_path, &figures, &result->peak_bytes, err))
         set_figures(result, &figures, false);
 }
 
@@ -286,7 +286,7 @@ void compile_run(const struct compile_request *asked, struct compile_result *res
     struct compile_request request = *asked;
     struct libtpu libtpu;
     struct err err = ERR_INIT;
-    *result = (struct compile_result){0};
+    *result = (struct compile_result){.peak_bytes = -1};
     request.limit_ms = asked->limit_ms > 0 ? asked->limit_ms : COMPILE_LIMIT_MS;
     request.limit_bytes = asked->limit_bytes > 0 ? asked->limit_bytes : default_limit_bytes();
     if (!request.topology || !compile_input_is_topology(str_of(request.topology))) {

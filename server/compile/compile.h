@@ -67,6 +67,7 @@ struct compile_result {
     bool is_of_compiler; /* the figures are the compiler's own count; else those of the assignment that it dumped */
     struct confirmed_figures figures;
     int64_t total_bytes; /* arguments + outputs − aliased + temporaries */
+    int64_t peak_bytes;  /* the most that is live at once, by the assignment; −1: not known */
 
     char *text;                            /* of a refusal, as the compiler wrote it (E1000 …); NULL */
     int64_t needed_bytes, available_bytes; /* as printed in it, to 5 MiB; 0: not told */

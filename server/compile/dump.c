@@ -63,7 +63,7 @@ static bool take(const cJSON *space, const char *name, int64_t *out)
 }
 
 /* From the view "summary" of the module. */
-static bool figures_take(const struct buf *answer, struct confirmed_figures *figures)
+static bool figures_take(const struct buf *answer, struct confirmed_figures *figures, int64_t *peak_bytes)
 {
     int64_t number, parameters, outputs, reused, temporaries;
     cJSON *tree = cJSON_ParseWithLength(answer->data, answer->length);
@@ -74,7 +74,8 @@ static bool figures_take(const struct buf *answer, struct confirmed_figures *fig
         if (!take(space, "space", &number) || number != 0)
             continue;
         is_found = take(space, "parameter_bytes", &parameters) && take(space, "output_bytes", &outputs) &&
-                   take(space, "output_reused_bytes", &reused) && take(space, "temporary_bytes", &temporaries);
+                   take(space, "output_reused_bytes", &reused) && take(space, "temporary_bytes", &temporaries) &&
+                   take(space, "peak_bytes", peak_bytes);
         if (is_found)
             *figures = confirmed_of_assignment(parameters, outputs, reused, temporaries);
     }
@@ -82,24 +83,31 @@ static bool figures_take(const struct buf *answer, struct confirmed_figures *fig
     return is_found;
 }
 
+bool dump_subject_figures(const struct analysis_subject *module, struct confirmed_figures *figures, int64_t *peak_bytes,
+                          struct err *err)
+{
+    struct buf answer = BUF_INIT;
+    const struct analysis_use use = {.subject = module};
+    const struct analysis_question question = {
+        .tool = "memory_viewer", .view = "summary", .uses = &use, .use_count = 1};
+    bool is_done = analysis_answer(&question, &answer, err);
+    if (is_done && !figures_take(&answer, figures, peak_bytes))
+        is_done = err_set(err, ERR_notfound, ERR_NO_OFFSET, "it has no buffer assignment of memory space 0");
+    buf_free(&answer);
+    return is_done;
+}
+
 static bool module_ask(const struct source *source, const struct analysis_program *program,
-                       struct confirmed_figures *figures, struct err *err)
+                       struct confirmed_figures *figures, int64_t *peak_bytes, struct err *err)
 {
     const struct analysis_reading reading = {.kind = ANALYSIS_MODULE, .program = program};
     struct analysis_subject *subject = analysis_subject_read(source, &reading, err);
-    struct buf answer = BUF_INIT;
-    const struct analysis_use use = {.subject = subject};
-    const struct analysis_question question = {
-        .tool = "memory_viewer", .view = "summary", .uses = &use, .use_count = 1};
-    bool is_done = subject && analysis_answer(&question, &answer, err);
-    if (is_done && !figures_take(&answer, figures))
-        is_done = err_set(err, ERR_notfound, ERR_NO_OFFSET, "it has no buffer assignment of memory space 0");
-    buf_free(&answer);
+    bool is_done = subject && dump_subject_figures(subject, figures, peak_bytes, err);
     analysis_subject_free(subject);
     return is_done;
 }
 
-bool dump_figures(const char *path, struct confirmed_figures *figures, struct err *err)
+bool dump_figures(const char *path, struct confirmed_figures *figures, int64_t *peak_bytes, struct err *err)
 {
     const struct files_place place = {.root = path, .path = ""};
     struct file *file = files_open(&place, err);
@@ -108,7 +116,7 @@ bool dump_figures(const char *path, struct confirmed_figures *figures, struct er
     if (contents && contents->program_count == 0)
         err_set(err, ERR_notfound, ERR_NO_OFFSET, "it holds no program");
     else if (contents)
-        is_done = module_ask(files_source(file), &contents->programs[0], figures, err);
+        is_done = module_ask(files_source(file), &contents->programs[0], figures, peak_bytes, err);
     analysis_contents_free(contents);
     if (file)
         files_close(file);

@@ -15,6 +15,9 @@
  * the first, which is the one that was asked for. `is_final`: it is whole and fits. */
 char *dump_find(const char *folder, bool *is_final);
 
-/* What the program there takes of memory space 0, as the compiler counts it. `malformed`, `notfound` without
- * an assignment, `io`. */
-bool dump_figures(const char *path, struct confirmed_figures *figures, struct err *err);
+/* What the program there takes of memory space 0, as the compiler counts it, and the most that is live at once.
+ * `malformed`, `notfound` without an assignment, `io`. */
+bool dump_figures(const char *path, struct confirmed_figures *figures, int64_t *peak_bytes, struct err *err);
+/* The same of a module that is read already. */
+bool dump_subject_figures(const struct analysis_subject *module, struct confirmed_figures *figures, int64_t *peak_bytes,
+                          struct err *err);

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/cmd/whatif_confirm.h"
+
+#include "server/base/log.h"
+#include "server/base/memory.h"
+#include "server/compile/confirm.h"
+
+#include <cjson/cJSON.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TELL_EVERY_MS = 5000 };
+
+struct asking {
+    const struct options *options;
+    const struct snapshot_session *session;
+    const struct modules_entry *entry;
+    struct buf *out;
+    struct json json;
+    enum confirm_stage stage; /* what was told last */
+    enum compile_stage step;
+    int64_t told_ms;
+};
+
+static const char *step_words(enum compile_stage stage)
+{
+    switch (stage) {
+    case COMPILE_STAGE_STARTING: return "starting libtpu";
+    case COMPILE_STAGE_LOADING: return "loading libtpu";
+    case COMPILE_STAGE_COMPILING: return "compiling";
+    case COMPILE_STAGE_CODE: return "buffers are assigned";
+    }
+    return "";
+}
+
+static void tell(void *context, enum confirm_stage stage, const struct compile_progress *progress)
+{
+    static const char *const words[] = {"reading", "unchanged program", "changed program"};
+    struct asking *asking = context;
+    bool is_new = stage != asking->stage || progress->stage != asking->step;
+    if (stage == CONFIRM_READING || (!is_new && progress->took_ms - asking->told_ms < TELL_EVERY_MS))
+        return;
+    asking->stage = stage;
+    asking->step = progress->stage;
+    asking->told_ms = progress->took_ms;
+    log_line("%s: %s, %lld s, %llu MiB", words[stage], step_words(progress->stage),
+             (long long)(progress->took_ms / 1000), (unsigned long long)(progress->resident_bytes >> 20));
+}
+
+static void run(struct asking *asking, const char *const *changes, size_t count, struct confirm_result *result)
+{
+    const struct options *options = asking->options;
+    const struct confirm_request request = {
+        .session = asking->session,
+        .module = asking->entry->file->file,
+        .key = asking->entry->program->key,
+        .changes = changes,
+        .change_count = count,
+        .libtpu = options->libtpu,
+        .topology = options->topology,
+        .limit_ms = options->limit_seconds * 1000,
+        .folder = options->plan_folder,
+        .progress = tell,
+        .context = asking,
+    };
+    confirm_run(&request, result);
+}
+
+static bool changes_confirm(struct asking *asking)
+{
+    struct confirm_result result;
+    run(asking, asking->options->changes.items, asking->options->changes.count, &result);
+    bool is_confirmed = confirmation_state(&result.confirmation) == CONFIRMATION_CONFIRMED;
+    if (asking->options->is_json) {
+        buf_text(asking->out, "\"confirmed\":");
+        confirmation_write(&result.confirmation, &asking->json);
+    } else {
+        confirmation_text(&result.confirmation, asking->out);
+    }
+    confirm_free(&result);
+    return is_confirmed;
+}
+
+/* ---- sets that make it fit ---- */
+
+static void set_print(struct asking *asking, const char *const *changes, size_t count,
+                      const struct confirmation *confirmation, bool is_fitting)
+{
+    if (asking->options->is_json) {
+        json_object_begin(&asking->json);
+        json_key_array(&asking->json, "changes");
+        for (size_t at = 0; at < count; at++)
+            json_text(&asking->json, changes[at]);
+        json_array_end(&asking->json);
+        json_key_bool(&asking->json, "is_confirmed_to_fit", is_fitting);
+        json_key(&asking->json, "confirmed");
+        confirmation_write(confirmation, &asking->json);
+        json_object_end(&asking->json);
+        return;
+    }
+    buf_text(asking->out, "  ");
+    for (size_t at = 0; at < count; at++)
+        buf_format(asking->out, "%s%s", at > 0 ? " + " : "", changes[at]);
+    buf_text(asking->out, is_fitting ? ": fits.\n  " : ":\n  ");
+    confirmation_text(confirmation, asking->out);
+}
+
+/* True: by the compiler's word it fits. */
+static bool set_confirm(struct asking *asking, const cJSON *set, int64_t capacity_bytes)
+{
+    const struct options_list *given = &asking->options->changes;
+    const cJSON *changes = cJSON_GetObjectItemCaseSensitive(set, "changes"), *item;
+    struct confirm_result result;
+    size_t count = given->count;
+    const char **texts = memory_new((count + (size_t)cJSON_GetArraySize(changes) + 1) * sizeof(*texts));
+    for (size_t at = 0; at < count; at++)
+        texts[at] = given->items[at];
+    cJSON_ArrayForEach(item, changes)
+    {
+        const cJSON *change = cJSON_GetObjectItemCaseSensitive(item, "change");
+        if (cJSON_IsString(change))
+            texts[count++] = change->valuestring;
+    }
+    run(asking, texts, count, &result);
+    const struct confirmation *confirmation = &result.confirmation;
+    bool is_fitting = confirmation_state(confirmation) == CONFIRMATION_CONFIRMED && confirmation->changed.has_figures &&
+                      confirmation->changed.does_fit &&
+                      confirmed_total_bytes(&confirmation->changed.figures) <= capacity_bytes;
+    set_print(asking, texts, count, confirmation, is_fitting);
+    confirm_free(&result);
+    free(texts);
+    return is_fitting;
+}
+
+static bool sets_confirm(struct asking *asking, const struct body *prediction)
+{
+    cJSON *tree = cJSON_ParseWithLength(prediction->data, prediction->size);
+    const cJSON *fit = cJSON_GetObjectItemCaseSensitive(tree, "fit"), *set;
+    const cJSON *capacity = cJSON_GetObjectItemCaseSensitive(tree, "capacity_bytes");
+    bool is_fitting = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(tree, "fits_after"));
+    if (asking->options->is_json) {
+        buf_text(asking->out, "\"confirmed_sets\":");
+        json_array_begin(&asking->json);
+    }
+    cJSON_ArrayForEach(set, cJSON_GetObjectItemCaseSensitive(fit, "sets"))
+    {
+        if (is_fitting)
+            break;
+        is_fitting = set_confirm(asking, set, (int64_t)cJSON_GetNumberValue(capacity));
+    }
+    if (asking->options->is_json)
+        json_array_end(&asking->json);
+    cJSON_Delete(tree);
+    return is_fitting;
+}
+
+bool whatif_confirm(const struct options *options, const struct snapshot_session *session,
+                    const struct modules_entry *entry, const struct body *prediction, struct buf *out)
+{
+    struct asking asking = {.options = options, .session = session, .entry = entry, .out = out, .json = JSON_INIT(out)};
+    return options->is_fit ? sets_confirm(&asking, prediction) : changes_confirm(&asking);
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/compile/confirm.h"
+
+#include "server/base/memory.h"
+#include "server/compile/dump.h"
+#include "server/compile/dump_beside.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PROGRAM_MAX_BYTES ((size_t)1 << 30)
+
+const char *confirm_stage_name(enum confirm_stage stage)
+{
+    static const char *const names[] = {"reading", "base", "changed"};
+    return names[stage];
+}
+
+/* What is read before anything is compiled. */
+struct work {
+    const struct confirm_request *request;
+    struct confirm_result *result;
+    struct buf before; /* the program before optimizations */
+    struct dump_beside beside;
+    struct analysis_changed changed;
+    enum confirm_stage stage;
+};
+
+static bool obstacle(struct confirm_result *result, const char *status, const char *reason, const char *text)
+{
+    struct confirmation *confirmation = &result->confirmation;
+    size_t length = strlen(text);
+    bool has_stop = length > 0 && strchr(".!?", text[length - 1]);
+    result->obstacle = memory_format("%s%s%s", reason, text, has_stop ? "" : ".");
+    confirmation->obstacle_status = status;
+    confirmation->obstacle = result->obstacle;
+    return false;
+}
+
+static bool is_stopped(const struct work *work)
+{
+    return work->request->is_cancelled && atomic_load(work->request->is_cancelled);
+}
+
+/* ---- the program before optimizations ---- */
+
+static size_t folder_length(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? (size_t)(slash - path) + 1 : 0;
+}
+
+static bool is_before_of(const char *path, const char *of)
+{
+    size_t folder = folder_length(of);
+    if (folder_length(path) != folder || strncmp(path, of, folder) != 0)
+        return false;
+    struct names_module module = names_module_of(of + folder), other = names_module_of(path + folder);
+    return other.stage == NAMES_STAGE_BEFORE && other.stem_length == module.stem_length &&
+           strncmp(path + folder, of + folder, module.stem_length) == 0;
+}
+
+/* A file given alone: beside it on disk. */
+static bool read_beside_alone(const struct files_place *place, struct buf *out, struct err *err)
+{
+    static const char *const endings[] = {".hlo.pb", ".hlo.pb.gz"};
+    size_t folder = folder_length(place->root);
+    struct names_module module = names_module_of(place->root + folder);
+    bool is_read = false;
+    for (size_t at = 0; at < sizeof(endings) / sizeof(endings[0]) && !is_read; at++) {
+        char *path =
+            memory_format("%.*s.before_optimizations%s", (int)(folder + module.stem_length), place->root, endings[at]);
+        const struct files_place beside = {.root = path, .path = ""};
+        *err = (struct err)ERR_INIT;
+        is_read = strcmp(path, place->root) != 0 && files_read_text(&beside, PROGRAM_MAX_BYTES, out, err);
+        free(path);
+    }
+    return is_read;
+}
+
+static bool before_read(struct work *work)
+{
+    const struct snapshot_file *module = work->request->module;
+    const struct snapshot_session *session = work->request->session;
+    bool is_alone = !module->place.bytes && module->place.path[0] == '\0', is_found = false, is_read = false;
+    struct err err = ERR_INIT;
+    for (size_t at = 0; at < session->file_count && !is_found; at++)
+        if (is_before_of(session->files[at]->path, module->path)) {
+            is_found = true;
+            is_read = files_read_text(&session->files[at]->place, PROGRAM_MAX_BYTES, &work->before, &err);
+        }
+    if (!is_found && is_alone)
+        is_found = is_read = read_beside_alone(&module->place, &work->before, &err);
+    if (!is_found)
+        return obstacle(
+            work->result, "no_program",
+            session->kind == SNAPSHOT_TRACE
+                ? "A trace holds no program as it was before optimizations, only dumps do"
+                : "The program as it was before optimizations (….before_optimizations.hlo.pb) is not beside it",
+            "");
+    if (!is_read || work->before.failed || work->before.length >= PROGRAM_MAX_BYTES)
+        return obstacle(work->result, "no_program", "The program before optimizations cannot be read: ",
+                        err_is_set(&err) ? err.text : "it is too large");
+    return true;
+}
+
+/* ---- the compiled program, and the changes ---- */
+
+static const struct analysis_program *program_find(const struct analysis_contents *contents, const char *key)
+{
+    for (size_t at = 0; at < contents->program_count; at++)
+        if (!key || strcmp(contents->programs[at].key, key) == 0)
+            return &contents->programs[at];
+    return NULL;
+}
+
+static bool changes_do(struct work *work, const struct source *source, const struct analysis_program *program,
+                       struct err *err)
+{
+    struct confirmation *confirmation = &work->result->confirmation;
+    const struct analysis_reading reading = {
+        .kind = ANALYSIS_MODULE, .program = program, .libraries = work->request->libraries};
+    struct analysis_subject *subject = analysis_subject_read(source, &reading, err);
+    bool is_done = subject && dump_subject_figures(subject, &confirmation->dump, &confirmation->dump_peak_bytes, err);
+    if (!is_done) {
+        obstacle(work->result, "no_plan", "The plan of the dump cannot be read: ", err->text);
+    } else if (!analysis_change(subject, (struct str){work->before.data, work->before.length}, work->request->changes,
+                                work->request->change_count, &work->changed, err)) {
+        is_done = obstacle(work->result, "not_editable", "The program cannot be changed so: ", err->text);
+    } else {
+        confirmation->predicted_bytes = work->changed.predicted_total_bytes;
+        confirmation->changed_count = work->changed.changed_count;
+        confirmation->left_count = work->changed.left_count;
+    }
+    analysis_subject_free(subject);
+    return is_done;
+}
+
+static bool program_read(struct work *work)
+{
+    struct err err = ERR_INIT;
+    struct file *file = files_open(&work->request->module->place, &err);
+    struct analysis_contents *contents = file ? analysis_contents_read(files_source(file), &err) : NULL;
+    const struct analysis_program *program = contents ? program_find(contents, work->request->key) : NULL;
+    bool is_done = false;
+    if (program)
+        is_done = changes_do(work, files_source(file), program, &err);
+    else
+        obstacle(work->result, "no_plan", "The plan of the dump cannot be read: ",
+                 err_is_set(&err) ? err.text : "the file holds no such program");
+    analysis_contents_free(contents);
+    if (file)
+        files_close(file);
+    return is_done;
+}
+
+/* ---- compiling ---- */
+
+static void tell(void *context, const struct compile_progress *progress)
+{
+    const struct work *work = context;
+    if (work->request->progress)
+        work->request->progress(work->request->context, work->stage, progress);
+}
+
+static void take(const struct compile_result *from, struct confirmation_compile *to)
+{
+    to->status = compile_status_name(from->status);
+    to->sentence = from->sentence;
+    to->has_figures = from->has_figures;
+    to->does_fit = from->status == COMPILE_DONE;
+    to->figures = from->figures;
+    to->needed_bytes = from->status == COMPILE_DOES_NOT_FIT ? from->needed_bytes : 0;
+    to->peak_bytes = from->has_figures ? from->peak_bytes : -1;
+    to->took_ms = from->took_ms;
+    to->resident_bytes = from->resident_bytes;
+}
+
+/* False: it says nothing of what is needed. */
+static bool compile(struct work *work, enum confirm_stage stage, struct str module, int64_t partition_count,
+                    struct compile_result *result, struct confirmation_compile *to)
+{
+    const struct confirm_request *request = work->request;
+    const struct compile_request asked = {
+        .module = module,
+        .options = {work->beside.options.data, work->beside.options.length},
+        .partition_count = partition_count,
+        .topology = work->result->topology,
+        .libtpu = request->libtpu,
+        .limit_ms = request->limit_ms,
+        .limit_bytes = request->limit_bytes,
+        .folder = stage == CONFIRM_CHANGED ? request->folder : NULL,
+        .progress = tell,
+        .context = work,
+        .is_cancelled = request->is_cancelled,
+    };
+    work->stage = stage;
+    compile_run(&asked, result);
+    take(result, to);
+    work->result->is_cancelled |= result->status == COMPILE_CANCELLED;
+    return result->has_figures || to->needed_bytes > 0;
+}
+
+static void compile_both(struct work *work)
+{
+    struct confirm_result *result = work->result;
+    struct confirmation *confirmation = &result->confirmation;
+    const struct str before = {work->before.data, work->before.length};
+    const struct str after = {work->changed.program.data, work->changed.program.length};
+    bool is_answered = compile(work, CONFIRM_BASE, before, 0, &result->base, &confirmation->base);
+    confirmation->libtpu = result->base.libtpu;
+    confirmation->libtpu_version = result->base.libtpu_version;
+    confirmation->compiler_build = result->base.build;
+    if (!is_answered)
+        return;
+    compile(work, CONFIRM_CHANGED, after, work->changed.partition_count, &result->changed, &confirmation->changed);
+    if (work->request->folder)
+        confirmation->plan = result->changed.module_path;
+}
+
+static void topology_take(struct work *work)
+{
+    struct confirmation *confirmation = &work->result->confirmation;
+    dump_beside_read(&work->request->module->place, &work->beside);
+    if (work->request->topology) {
+        work->result->topology = memory_text(work->request->topology);
+        confirmation->topology_source = "given";
+    } else if (work->beside.source) {
+        work->result->topology = memory_text(work->beside.topology);
+        confirmation->topology_source = work->beside.source;
+    }
+    confirmation->topology = work->result->topology;
+}
+
+void confirm_run(const struct confirm_request *request, struct confirm_result *result)
+{
+    struct work work = {.request = request, .result = result, .before = BUF_INIT, .changed = {.program = BUF_INIT}};
+    const struct compile_progress begin = {.stage = COMPILE_STAGE_STARTING};
+    *result = (struct confirm_result){.confirmation = {.dump_peak_bytes = -1, .predicted_bytes = -1}};
+    result->confirmation.dump_build = confirmed_build(request->module->path);
+    tell(&work, &begin);
+    topology_take(&work);
+    if (before_read(&work) && program_read(&work)) {
+        if (is_stopped(&work)) {
+            obstacle(result, "cancelled", "Cancelled before anything was compiled", "");
+            result->is_cancelled = true;
+        } else {
+            compile_both(&work);
+        }
+    }
+    dump_beside_free(&work.beside);
+    analysis_changed_free(&work.changed);
+    buf_free(&work.before);
+}
+
+void confirm_free(struct confirm_result *result)
+{
+    compile_free(&result->base);
+    compile_free(&result->changed);
+    free(result->obstacle);
+    free(result->topology);
+    *result = (struct confirm_result){0};
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * confirm.h: asks the compiler about changes to a program of a dump: the unchanged program first, then the changed one.
+ *
+ * The program is that of a compiled module; what is compiled is the file of the same dump that holds it as it was before
+ * optimizations. Threads: any number, each run in the one that calls; a run costs what two compiles do (compile.h). */
+#pragma once
+
+#include "server/compile/compile.h"
+#include "server/disk/snapshot.h"
+
+enum confirm_stage { CONFIRM_READING, CONFIRM_BASE, CONFIRM_CHANGED };
+/* "reading", "base", "changed". */
+const char *confirm_stage_name(enum confirm_stage stage);
+
+/* Borrowed for the run. */
+struct confirm_request {
+    const struct snapshot_session *session; /* where its other files are */
+    const struct snapshot_file *module;     /* the compiled program */
+    const char *key;                        /* of the program in it */
+    const char *libraries;                  /* of analysis_reading; NULL: none */
+    const char *const *changes;
+    size_t change_count;
+    const char *libtpu, *topology; /* as in compile.h; NULL: the topology that the dump tells */
+    int64_t limit_ms;              /* of each compile */
+    uint64_t limit_bytes;
+    const char *folder; /* where the changed program is dumped, as in compile.h; NULL: it goes with the result */
+    void (*progress)(void *context, enum confirm_stage stage, const struct compile_progress *progress);
+    void *context;
+    const atomic_bool *is_cancelled;
+};
+
+struct confirm_result {
+    struct confirmation confirmation; /* texts are in what follows */
+    struct compile_result base, changed;
+    bool is_cancelled;
+    char *obstacle, *topology;
+};
+
+/* Always fills `result`, which confirm_free then frees, with the files in its folders. */
+void confirm_run(const struct confirm_request *request, struct confirm_result *result);
+void confirm_free(struct confirm_result *result);
