@@ -59,7 +59,7 @@ fuzz_programs := $(fuzz_names:%=$(B)/fuzz/%)
 fixture_text := $(wildcard tests/fixtures/text/*.textproto)
 fixture_pb := $(fixture_text:tests/fixtures/text/%.textproto=build/fixtures/%.pb)
 
-.PHONY: all bundle compile-test confirm bench-page debug run demo test unit golden golden-fixtures golden-oom golden-compare golden-profile golden-pprof golden-regex golden-whose golden-marginal xla-reports differences http-test typed-client-test generated-requests-test web-test \
+.PHONY: all bundle compile-test confirm bench-page debug run demo test unit golden golden-fixtures golden-oom golden-compare golden-profile golden-pprof golden-regex golden-whose golden-marginal whatif xla-reports differences http-test typed-client-test generated-requests-test web-test \
         check asan tsan fuzz fuzz-replay fuzz-run sweep replay-run reached-lines bench coverage coverage-run \
         screenshots fixtures format clean help core
 
@@ -169,7 +169,7 @@ $(B)/unit/%: $(B)/tests/unit/%.o $(core_obj)
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) $(UNIT_LIBS)
 
 # What compiles: server/compile and what it needs of the server.
-compile_obj := $(filter $(B)/server/compile/% $(B)/server/base/% $(B)/server/disk/files.o $(B)/server/disk/beneath.o,$(server_obj))
+compile_obj := $(filter $(B)/server/compile/% $(B)/server/base/% $(B)/server/disk/files.o $(B)/server/disk/names.o $(B)/server/disk/beneath.o,$(server_obj))
 $(B)/confirm/drive: $(B)/tests/confirm/drive.o $(compile_obj) $(core_obj)
 	@mkdir -p $(@D)
 	@echo "  LINK  $@"
@@ -181,13 +181,14 @@ $(B)/confirm/standin.so: tests/confirm/standin.c server/compile/pjrt.h
 	@echo "  LINK  $@"
 	$(Q)$(CC) -std=gnu11 $(warnings) -D_GNU_SOURCE -I. -O1 -g -fPIC -shared -o $@ $<
 
-compile-test: $(B)/confirm/drive $(B)/confirm/standin.so fixtures ## a compile whose libtpu goes wrong
-	$(Q)$(PYTHON) tests/confirm/standin.py --drive $(B)/confirm/drive --standin $(B)/confirm/standin.so --module build/fixtures/hlo-two-buffers.pb
+compile-test: all $(B)/confirm/drive $(B)/confirm/standin.so fixtures ## a compile whose libtpu goes wrong
+	$(Q)$(PYTHON) tests/confirm/standin.py --drive $(B)/confirm/drive --standin $(B)/confirm/standin.so --module build/fixtures/hlo-two-buffers.pb \
+	    --binary $(B)/memviewd
 
 build/libtpu/ready: scripts/fetch-pypi tests/confirm/requirements.txt
 	$(Q)scripts/fetch-pypi $(@D) tests/confirm/requirements.txt
 
-confirm: all $(B)/confirm/drive ## unchanged programs compiled by libtpu (LIBTPU=PATH, else fetched from PyPI once; EVERY=1: all of ../shared)
+confirm: all $(B)/confirm/drive ## programs, unchanged and changed, compiled by libtpu (LIBTPU=PATH, else fetched from PyPI once; EVERY=1: all of ../shared)
 	$(Q)$(if $(LIBTPU),,$(MAKE) build/libtpu/ready ||) $(if $(LIBTPU),true,{ echo "skipped: libtpu, which cannot be had from PyPI"; echo "0 passed, 0 failed, 1 skipped"; exit 0; }); \
 	$(PYTHON) tests/confirm/libtpu.py --drive $(B)/confirm/drive --binary $(B)/memviewd $(if $(SHARED),--shared $(SHARED)) \
 	    $(if $(EVERY),--every) --libtpu $(or $(LIBTPU),$$(echo build/libtpu/lib/python3*/site-packages))
@@ -223,6 +224,9 @@ golden-profile: all $(B)/make-trace $(if $(SHARED),build/golden/logdir) ## memor
 
 golden-whose: all ## whose memory it is, against programs whose truth is known (needs ../shared)
 	$(Q)$(PYTHON) tests/golden/whose.py --binary $(B)/memviewd --shared $(or $(SHARED),../shared)
+
+whatif: all ## what changes save, predicted, against programs that were really changed (needs ../shared)
+	$(Q)$(PYTHON) tests/golden/whatif.py --binary $(B)/memviewd --shared $(or $(SHARED),../shared)
 
 golden-marginal: all ## what buffers and groups would save, against adding up again without them (needs ../shared)
 	$(Q)$(PYTHON) tests/golden/marginal.py --binary $(B)/memviewd --shared $(or $(SHARED),../shared)

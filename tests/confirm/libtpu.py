@@ -14,6 +14,8 @@ import os
 import subprocess
 import sys
 
+import pairs
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 FIXTURES = os.path.join(HERE, "..", "fixtures")
 PROGRAMS = ["modules/mlp-adam", "modules/pallas-matmul", "dumps/seed-matmul-327680", "dumps/d-tile-padding", "dumps/h-long-context"]
@@ -100,6 +102,9 @@ def main():
         passed, failed = passed + (not faults), failed + bool(faults)
         for fault in faults:
             print(f"FAILED {folder} {' '.join(options)}: {fault}")
+    if arguments.shared:
+        pairs_passed, pairs_failed = pairs.run(arguments)
+        passed, failed = passed + pairs_passed, failed + pairs_failed
     print(f"{passed} passed, {failed} failed, 0 skipped")
     return 1 if failed else 0
 

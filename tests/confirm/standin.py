@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a library that goes wrong does to a compile: nothing but one sentence.
 
-  standin.py --drive build/release/confirm/drive --standin build/release/confirm/standin.so --module FILE
+  standin.py --drive build/release/confirm/drive --standin build/release/confirm/standin.so --module FILE --binary memviewd
 
 Each case tells the stand-in (standin.c) how to go wrong, and holds status, sentence and figures; after each no process
 and no folder of it may be left. FILE is a program with its buffer assignment, which the stand-in hands out as its dump.
@@ -17,6 +17,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+import whatif
 
 # Of tests/fixtures/text/hlo-two-buffers.textproto, its temporaries in whole pages; and what the stand-in counts itself.
 DUMPED = {"argument_bytes": 512, "output_bytes": 1024, "alias_bytes": 0, "temporary_bytes": 16384, "total_bytes": 17920}
@@ -172,6 +174,7 @@ def main():
     parser.add_argument("--drive", required=True)
     parser.add_argument("--standin", required=True)
     parser.add_argument("--module", required=True)
+    parser.add_argument("--binary", required=True)
     arguments = parser.parse_args()
     place, passed, failed = Place(), 0, 0
 
@@ -196,6 +199,8 @@ def main():
             module = beside_make(folder, end, data, arguments.module)
             got = run(arguments, place, "stops", [f"--libtpu={arguments.standin}"], None, module)
             count(f"beside it {end}", faults_of(got, status, sentence, {"topology_source": source}))
+    for name, faults in whatif.cases(arguments, place):
+        count(name, faults)
     os.rmdir(place.path)
     print(f"{passed} passed, {failed} failed, 0 skipped")
     return 1 if failed else 0

@@ -48,7 +48,9 @@ def main():
     within = sum(error <= 0.2 for error in errors)
     median = statistics.median(errors)
     print(f"median {100 * median:.1f} %, {within} of {len(errors)} within 20 %, {len(wrong)} wrong signs")
-    return 1 if median > 0.03 or within < 0.9 * len(errors) or wrong else 0
+    is_bad = median > 0.03 or within < 0.9 * len(errors) or bool(wrong)
+    print(f"{int(not is_bad)} passed, {int(is_bad)} failed, 0 skipped")
+    return int(is_bad)
 
 
 if __name__ == "__main__":

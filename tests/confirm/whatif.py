@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""memviewd whatif --confirm with a library that goes wrong: one sentence, the prediction stands, the exit status says which."""
+import json
+import os
+import re
+import subprocess
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+DUMP = os.path.join(HERE, "..", "fixtures", "modules", "mlp-adam")
+COMPILED = os.path.join(DUMP, "module_0000.jit_step.cl_1014260217.after_optimizations.hlo.pb.gz")
+ALONE = os.path.join(HERE, "..", "fixtures", "programs", "z-base")
+STANDS = r"Not confirmed, the prediction stands\. "
+
+# (word, what the stand-in dumps, PATH, options, exit status, state, status, expression that the whole sentence matches)
+CASES = [
+    ("stops", COMPILED, DUMP, ["--change=batch=0.5"], 0, "confirmed", "done",
+     r"Confirmed by the compiler: 8\.0\d MiB becomes 8\.0\d MiB, which saves 0 B \(predicted: [67]\.\d\d MiB\)\."),
+    ("stops", None, DUMP, ["--change=batch=0.5"], 1, "different", "done",
+     r"Not confirmed: the unchanged program compiles to other figures than those of the dump; arguments [\d,]+ B less; .* in all [\d,]+ B less "
+     r"\(dump of libtpu cl/1014260217, compiled by cl/4242\)\. By this compiler 17\.5 KiB becomes 17\.5 KiB, which saves 0 B .*\."),
+    ("hangs", COMPILED, DUMP, ["--change=batch=0.5", "--limit-seconds=1"], 1, "unanswered", "timed_out",
+     STANDS + r"The unchanged program: libtpu cl/4242 was ended while it compiled: it took longer than 1 s\."),
+    ("segfaults", COMPILED, DUMP, ["--change=batch=0.5"], 1, "unanswered", "crashed", STANDS + r"The unchanged program: libtpu cl/4242 ended by signal 11 .*"),
+    ("new_version", COMPILED, DUMP, ["--change=batch=0.5"], 1, "unanswered", "unknown_version",
+     STANDS + r"The unchanged program: This libtpu is not known: .*"),
+    ("stops", COMPILED, DUMP, ["--change=batch=0.5", "--libtpu=/nowhere/libtpu.so"], 1, "unanswered", "no_libtpu",
+     STANDS + r"The unchanged program: No compiler: /nowhere/libtpu\.so \(--libtpu\) is no libtpu\.so\."),
+    ("stops", COMPILED, DUMP, ["--change=offload=*"], 1, "unanswered", "not_editable",
+     STANDS + r"The program cannot be changed so: offload=\*: the compiler cannot be asked: .*"),
+    ("stops", COMPILED, ALONE, ["--change=batch=0.5"], 1, "unanswered", "no_program", STANDS + r"The program as it was before optimizations .* is not beside it\."),
+]
+
+
+def ask(arguments, place, word, dump, options, path):
+    environ = {**os.environ, "TMPDIR": place.path, "MEMVIEWD_STANDIN": word, "MEMVIEWD_STANDIN_DUMP": os.path.abspath(dump or arguments.module)}
+    environ.pop("MEMVIEWD_LIBTPU", None)
+    library = [] if any(option.startswith("--libtpu") for option in options) else [f"--libtpu={arguments.standin}"]
+    return subprocess.run([arguments.binary, "whatif", path, "--confirm", "--topology=v5e:2x2", *library, *options], env=environ,
+                          capture_output=True, text=True, timeout=60, check=False)
+
+
+def faults_of(done, code, state, status, sentence):
+    faults = [] if done.returncode == code else [f"exit status {done.returncode}, not {code}: {done.stderr[-200:]}"]
+    module = json.loads(done.stdout)["modules"][0]
+    said = module["confirmed"]
+    if (said["state"], said["status"]) != (state, status):
+        faults.append(f"{said['state']}, {said['status']}")
+    if not re.fullmatch(sentence, said["sentence"]):
+        faults.append(f"says: {said['sentence']}")
+    if not module["total_bytes_before"] or not module["sentence"]:
+        faults.append("there is no prediction")
+    return faults
+
+
+def fit_faults(arguments, place):
+    """sets are asked until one fits; here none does, for the stand-in always dumps the same"""
+    done = ask(arguments, place, "stops", COMPILED, ["--fit", "--capacity=7.5MiB", "--json"], DUMP)
+    module = json.loads(done.stdout)["modules"][0]
+    asked, sets = module["confirmed_sets"], module["fit"]["sets"]
+    faults = [] if done.returncode == 1 else [f"exit status {done.returncode}"]
+    faults += [] if sets and [row["changes"] for row in asked] == [[part["change"] for part in row["changes"]] for row in sets] else ["other sets"]
+    return faults + [f"{row['changes']} fits" for row in asked if row["is_confirmed_to_fit"]]
+
+
+def text_faults(arguments, place):
+    """the same words in a terminal, progress on stderr, and the changed program's plan where it is wanted"""
+    folder = os.path.join(place.path, "plan")
+    done = ask(arguments, place, "stops", COMPILED, ["--change=batch=0.5", f"--keep={folder}"], DUMP)
+    faults = [] if "\n  Confirmed by the compiler: " in done.stdout else [f"says: {done.stdout}"]
+    faults += [] if "changed program: " in done.stderr else [f"tells: {done.stderr}"]
+    plan = re.search(r"its plan: (.*)", done.stdout)
+    if not plan or not os.path.isfile(plan[1]):
+        faults.append("no plan is kept")
+    for name in os.listdir(folder):
+        os.remove(os.path.join(folder, name))
+    os.rmdir(folder)
+    return faults
+
+
+def cases(arguments, place):
+    """(name, faults) of each"""
+    for word, dump, path, options, code, state, status, sentence in CASES:
+        done = ask(arguments, place, word, dump, ["--json", *options], path)
+        yield f"whatif {word} {' '.join(options)}", faults_of(done, code, state, status, sentence)
+    yield "whatif --fit", fit_faults(arguments, place)
+    yield "whatif in a terminal", text_faults(arguments, place)
