@@ -30,6 +30,15 @@ const menuIn = (panel, word) => async (page) => {
 
 const VIEWER = {
   viewer: ['', async () => {}],
+  whatif: ['&whatif=checkpoint=*&whatif=batch=0.5', async () => {}],
+  whatif_fit: ['&drawer=fit', async () => {}],
+  whatif_error: ['&drawer=whatif&glob=layer_*/attention', async (page) => {
+      await page.locator('#whatif-more').fill('batches=2');
+      await page.keyboard.press('Enter');
+      await settle(page);
+      await page.locator('#whatif-more').scrollIntoViewIfNeeded();
+    }],
+  whatif_keys: ['', press('v', 'Tab', 'Tab', 'Tab')],
   hover: ['', async (page) => {
       await tab(page, 'Strips');
       await page.mouse.move(...(await pointOn(page, 1, 0.02)));
@@ -238,6 +247,7 @@ const PAGES = {
   device_none: ['?tool=device_memory', async () => {}, 'logdir'],
   viewer_none: ['?tool=memory_viewer', async () => {}, 'go'],
   oom: ['?tool=oom', async () => {}, 'demo'],
+  whatif_oom: ['?tool=oom', async (page) => page.locator('.panel-oom-whatif .fit-set').first().scrollIntoViewIfNeeded(), 'demo'],
   oom_lists: ['?tool=oom', async () => {}, 'fixtures'],
   oom_menu: ['?tool=oom', async (page) => page.locator('.answer-aside .menu-dots').click(), 'demo'],
   oom_paste: ['?tool=oom', async () => {}, 'go'],

@@ -59,13 +59,15 @@ const KINDS = {
   local: 'text',
   file: 'text',
   whatif: 'list',
+  drawer: 'text',
+  glob: 'text',
 };
 const EMPTY = { text: '', number: null, list: [], pin: null };
 const NAMES = Object.keys(KINDS);
 const DEFAULTS = Object.fromEntries(NAMES.map((name) => [name, EMPTY[KINDS[name]]]));
 const LEVELS = ['session', 'host', 'module', 'space'];
 /* What belongs to one memory space of one module, or to one trace. */
-const OF_SPACE = ['step', 'time', 'from', 'to', 'low', 'high', 'sel', 'offsets', 'bars', 'node', 'open', 'a', 'b', 'pin', 'find', 'memory'];
+const OF_SPACE = ['step', 'time', 'from', 'to', 'low', 'high', 'sel', 'offsets', 'bars', 'node', 'open', 'a', 'b', 'pin', 'find', 'memory', 'whatif', 'drawer', 'glob'];
 const MAX_OF_A_LIST = 100;
 const LONGEST = 2000;
 const WRITE_AFTER_MS = 300;

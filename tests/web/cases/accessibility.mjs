@@ -21,6 +21,11 @@ const press = (key, selector) => async (page) => {
 const STATES = {
   'as it opens': async () => {},
   'with a pin': async (page) => page.mouse.click(...(await pointOn(page, 1, 0.05))),
+  'with the changes and what fits': async (page) => {
+    await page.keyboard.press('v');
+    await page.locator('.panel-whatif .whatif-acts button', { hasText: 'Fit' }).click();
+    await page.waitForSelector('.fit-set');
+  },
   'with a menu open': async (page) => page.locator('.menu-dots').first().click(),
   'with a selector open': async (page) => {
     if (await page.locator('#menu').isVisible()) await page.click('#menu');
@@ -58,7 +63,7 @@ export function run({ test, truth, daemon, open, fixtures }) {
     for (const scheme of ['light', 'dark'])
       test(`nothing is found on the Memory Viewer at ${width} × ${height}, ${scheme}`, async () => {
         /* Dark differs in its colours alone. */
-        for (const [name, act] of Object.entries(STATES).slice(0, scheme === 'dark' ? 2 : undefined)) {
+        for (const [name, act] of Object.entries(STATES).slice(0, scheme === 'dark' ? 3 : undefined)) {
           const page = await open(`${await daemon('--demo')}?tool=memory_viewer`, { width, height, scheme });
           await act(page);
           await check(page, name);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * head.js: the answer of the page, its figures, and what the file itself says. */
 
-import { el, fill, name } from '../../lib/dom.js';
+import { button, el, fill, name } from '../../lib/dom.js';
 import { canChoose } from '../../lib/capacity.js';
 import { bytes, cutMiddle, visible } from '../../lib/format.js';
 import { explained, nodesOf } from '../../widgets/explain.js';
@@ -79,9 +79,9 @@ function failureNodes(view, said) {
 
 const whyLink = ({ failure, why }) => failure && el('a', { class: 'see-why', href: why }, 'See why');
 
-/* chooser: {node, set()}; said: {notes, errorTexts, failure, program, why}, `why` the address of the OOM page.
+/* chooser: {node, set()}; onWhatif(): what would be saved by changes is asked for; said: {notes, errorTexts, failure, program, why}, `why` the address of the OOM page.
  * Out: {node, show({module, space, capacity, wanted, said}), say(sentence, said)}. */
-export function createHead(chooser) {
+export function createHead(chooser, onWhatif) {
   const source = el('span', { class: 'capacity-source' });
   const group = el('p', { class: 'group' });
   const lost = el('div', { class: 'figures' });
@@ -131,7 +131,7 @@ export function createHead(chooser) {
       if (!capacityLine.contains(document.activeElement)) more.insertBefore(capacityLine, capacity ? null : more.firstChild);
       fill(texts, errorTexts(said.errorTexts));
       unfold.hidden = false;
-      fill(aside, whyLink(said), notesButton(said.notes));
+      fill(aside, whyLink(said), button('see-why', onWhatif, 'What if…', { title: 'Changes, and what each would save (v)' }), notesButton(said.notes));
       fill(group, nodesOf(culpritParts(space)));
       fill(lost, figureList(waste(space), 'waste', 'Of the total'));
       fill(parts, figureList(madeOf(space), 'sum', 'What the total is made of'));

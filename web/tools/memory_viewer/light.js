@@ -5,6 +5,7 @@
 import { Problem } from '../../lib/api.js';
 import { later, nextFrame } from '../../lib/activity.js';
 import { bytes, cutMiddle, visible } from '../../lib/format.js';
+import { button, el } from '../../lib/dom.js';
 import { lazy } from '../../lib/lazy.js';
 import { around, moved, whole } from '../../lib/range.js';
 import { pinText } from '../../lib/route.js';
@@ -13,6 +14,7 @@ import { isPhone } from '../../widgets/phone_tabs.js';
 import { buffersKey } from '../../widgets/strips.js';
 import { bufferDetails, mergedDetails, pageDetails } from './details.js';
 import { wayOf } from './groups.js';
+import { openWhatif } from './look.js';
 import { windowWords } from './text.js';
 
 const PANE_AFTER_MS = 40;
@@ -108,10 +110,17 @@ function showDetails(view, id, hover, isPinned) {
   const group = isPinned ? groupOf(view) : null;
   const merged = id === null && hover ? view.strips.barOfKey(hover) : null;
   if (group)
-    groupParts.with((parts) => view.inPane === mine && details.show(parts.groupDetails(group, view.program.space, view.place, (row) => pinItem(view, row))));
-  else if (record) details.show(bufferDetails(record, view.program.space, isPinned, isPinned ? view.walk.parts(record) : null));
+    groupParts.with((parts) => view.inPane === mine && details.show(withWhatif(view, parts.groupDetails(group, view.program.space, view.place, (row) => pinItem(view, row)), group.now.glob)));
+  else if (record) details.show(withWhatif(view, bufferDetails(record, view.program.space, isPinned, isPinned ? view.walk.parts(record) : null), isPinned && record.glob));
   else if (merged) details.show(mergedDetails(merged, view.program.space));
   else details.show(view.window.now?.details() ?? view.code.part.now?.details() ?? pageDetails(view.program.space));
+}
+
+/* What is pinned in the device's memory can be changed, if a change can name it. */
+function withWhatif(view, shown, glob) {
+  if (!glob || view.program.space.space !== 0) return shown;
+  const [facts, ...rest] = shown.parts;
+  return { ...shown, parts: [facts, el('p', {}, button('text-button', () => openWhatif(view, { glob }), 'What if…')), ...rest] };
 }
 
 /* Steps in which a buffer, or one of a pinned group, lives. */

@@ -4,6 +4,7 @@
  * Its own file: page.js opens and lights what these choose from. */
 
 import { el } from '../../lib/dom.js';
+import { lazy } from '../../lib/lazy.js';
 import { setLarge } from '../../widgets/panel.js';
 import { toggledCategory } from './filter.js';
 import { asker } from './load.js';
@@ -60,6 +61,28 @@ export function editRules(view) {
   import('./rules.js').then(({ openRules }) =>
     openRules({ place: { session, host, module }, rules: view.context.route.rules, onRules: (rules) => view.context.choose({ rules }) }),
   );
+}
+
+/* The drawer of changes is open while the URL names one, or the drawer itself. Out: {part, hear(route), escape(isInside)}. */
+export function whatifDrawer(view) {
+  const part = lazy(() => import('./whatif.js'), ({ createWhatif }) => createWhatif(view));
+  const isOpen = (route) => Boolean(route.drawer) || route.whatif.length > 0;
+  return {
+    part,
+    hear: (route) => (isOpen(route) ? part.with((it) => it.hear(route)) : part.now?.shut()),
+    /* One step back while the focus is in it, else as the last step. */
+    escape(isInside) {
+      if (!isOpen(view.context.route) || (isInside && !part.now?.has(document.activeElement))) return false;
+      part.now?.close();
+      return true;
+    },
+  };
+}
+
+/* Opens it by hand; glob: what the changes are to be made to, as the daemon names it. */
+export function openWhatif(view, { drawer = 'whatif', glob = '' } = {}) {
+  view.context.choose({ drawer, glob });
+  view.whatif.part.with((it) => it.take());
 }
 
 /* A legend word: only this category; with Ctrl it is added or taken away; again shows all. */

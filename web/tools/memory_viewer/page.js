@@ -25,7 +25,7 @@ import { createRecords, gatherNotes } from './load.js';
 import { createChooser, devicesFor } from './capacity.js';
 import { viewerKeys } from './keys.js';
 import { byBuffer, centrePin, editOffsets, lightUp, pinItem, refresh, setPin, toPanel, zoomTo } from './light.js';
-import { askWithRules, editRules, enlarge, hearLook, onlyCategory, PANELS, stackChoice } from './look.js';
+import { askWithRules, editRules, enlarge, hearLook, onlyCategory, openWhatif, PANELS, stackChoice, whatifDrawer } from './look.js';
 import { createMapPanel } from './map.js';
 import { createPlace } from './place.js';
 import { createWalk } from './walk.js';
@@ -37,6 +37,7 @@ import {
   loadWindow,
   showMoment,
   showSpace,
+  windowLines,
 } from './views.js';
 import * as say from './text.js';
 import { failed, noAssignment, noHlo, noSpaces, unreadableModule, unreadableSession } from './empty.js';
@@ -96,6 +97,7 @@ export function mount(root, context) {
     toReader: () => void view.walk.toReader(),
     enlarge: () => enlarge(view),
     editRules: () => editRules(view),
+    whatIf: (drawer) => openWhatif(view, { drawer }),
   };
   context.bind([...viewerKeys({ program, context, place, pinned: () => pinned(view), map, table }, acts), ...explainKeys()], 'Memory Viewer');
   const stopCards = explainWith(async (...key) => (await import('./explain.js')).cardOf(explainable(view), ...key));
@@ -106,6 +108,7 @@ export function mount(root, context) {
       if (route.rules !== view.rules && view.selection) return show(view, view.selection, route);
       setTab(view, route);
       hearLook(view, route);
+      view.whatif.hear(route);
       view.place.hear(route);
       view.map.hear(route);
       view.code.load();
@@ -130,6 +133,7 @@ export function mount(root, context) {
       view.map.destroy();
       view.code.part.now?.destroy();
       view.patterns.part.now?.destroy();
+      view.whatif.part.now?.destroy();
       view.table.destroy();
     },
   };
@@ -144,33 +148,6 @@ const explainable = ({ program, records, place, table, window, group, reading, h
 const pinned = (view) => view.store.state.pin;
 
 /* ---- views ------------------------------------------------------------------ */
-
-/* The lines below the curve's title that say what the window and the marks hold, and what the pane says of them. */
-const windowLines = (view) =>
-  lazy(
-    () => import('./window.js'),
-    ({ createMarksLine, createWindowLine, marksDetails, windowDetails }) => {
-      const line = createWindowLine({
-        onZoom: () => view.place.zoomToWindow(),
-        onNames: view.context.details.open,
-        onClear: () => view.place.letWindowGo(),
-        onMoment: (step) => view.place.setMoment(step),
-        onEdit: () => editOffsets(view),
-      });
-      const marks = createMarksLine({
-        onSwap: () => view.place.swapMarks(),
-        onNames: view.context.details.open,
-        onClear: () => view.place.clearMarks(),
-        onMoment: (step) => view.place.setMoment(step),
-      });
-      view.curvePanel.head.after(line.node, marks.node);
-      const details = () => {
-        if (line.data) return windowDetails(line.data, view.program.space, view.pinItem);
-        return marks.data && marksDetails(marks.data, view.program.space, view.pinItem);
-      };
-      return { line, marks, details };
-    },
-  );
 
 function buildCurve(view) {
   view.curvePanel = createPanel('panel-curve', 'Memory over program order');
@@ -210,7 +187,7 @@ function buildCurve(view) {
 }
 
 function build(view) {
-  view.head = createHead(createChooser(view.program, view.context.setCapacity));
+  view.head = createHead(createChooser(view.program, view.context.setCapacity), () => openWhatif(view));
   view.pinItem = (item) => pinItem(view, item);
   buildCurve(view);
   const leave = () => {
@@ -252,6 +229,7 @@ function build(view) {
   view.code = codePanel(view);
   view.patterns = patternsPanel(view);
   addSwitch(view);
+  view.whatif = whatifDrawer(view);
   view.table = createBuffersTable({ program: view.program, context: view.context, place: view.place, records: view.records }, {
     onHover: (row) => view.store.set({ hover: buffersKey(row.id) }),
     onLeave: leave,
@@ -435,7 +413,7 @@ async function load(view, selection, route, signal) {
     return;
   }
   view.wholePage.hidden = true;
-  await showSpace(view, answer.data, route, said, signal);
+  await Promise.all([showSpace(view, answer.data, route, said, signal), view.whatif.hear(route)]);
   if (!signal.aborted) await setPin(view, route);
 }
 
@@ -472,6 +450,7 @@ function only(view, content, sentence, said = SAYS_NOTHING) {
   for (const panel of view.panels) panel.node.hidden = true;
   view.tabs.node.hidden = true;
   view.program.space = null;
+  view.whatif.part.now?.shut();
   view.inPane = null;
   view.context.details.clear();
   view.context.setSpaces([], null);
@@ -481,7 +460,7 @@ function only(view, content, sentence, said = SAYS_NOTHING) {
 /* One step back: a drag, the tooltip, the window, then the pin. True if there was one. */
 function escape(view) {
   if (view.curve.cancel() || view.map.cancel()) return true;
-  if (dismissTooltip()) return true;
+  if (dismissTooltip() || view.whatif.escape(true)) return true;
   if (view.program.space && view.place.letWindowGo()) return true;
   if (view.walk.back()) return true;
   if (view.bars) {
@@ -492,7 +471,7 @@ function escape(view) {
     view.context.choose({ large: '' });
     return true;
   }
-  if (view.store.state.pin === null) return Boolean(view.code.part.now?.back());
+  if (view.store.state.pin === null) return Boolean(view.code.part.now?.back()) || view.whatif.escape(false);
   view.context.pin(null);
   return true;
 }

@@ -8,6 +8,7 @@ import { button, el, fill, loadStyle } from '../../lib/dom.js';
 import { counted } from '../../lib/format.js';
 import { exportEntries } from '../../widgets/export_menu.js';
 import { message } from '../../widgets/panel.js';
+import { openWhatif } from './look.js';
 
 const TERM = /(?:^|\s)pattern:\*[a-z_]+\*/g;
 const termOf = (kind) => `pattern:*${kind}*`;
@@ -54,7 +55,7 @@ export function createPatterns(page, panel) {
     return el(
       'li',
       { class: isOn ? 'pattern is-on' : 'pattern' },
-      el('p', { class: 'pattern-says' }, pattern.sentence, ' ', show),
+      el('p', { class: 'pattern-says' }, pattern.sentence, ' ', show, ' ', button('text-button', () => openWhatif(page, { glob: pattern.kind }), 'What if…')),
       el('p', { class: 'second' }, el('b', {}, 'Saves: '), pattern.saving_sentence, el('span', { class: 'dim' }, ' (bound)')),
       el('p', { class: 'second' }, el('b', {}, 'Told by: '), pattern.rule),
       el('p', { class: 'second' }, el('b', {}, 'When it is gone: '), pattern.when_gone),

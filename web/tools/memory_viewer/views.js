@@ -7,11 +7,13 @@ import { count, cutMiddle, visible } from '../../lib/format.js';
 import { isAbort, Problem, problemText } from '../../lib/api.js';
 import { whole } from '../../lib/range.js';
 import { capacityOf, verdictOf } from '../../lib/capacity.js';
+import { lazy } from '../../lib/lazy.js';
 import { askFiltered, curveOf, usualSpace } from './load.js';
 import { capacityLabel, pageTitle } from './answer.js';
 import { devicesFor, settleCapacity } from './capacity.js';
 import { failureParts, failureTitle } from './failure.js';
 import { categoriesOf, coversTerm, readOpened } from './filter.js';
+import { editOffsets } from './light.js';
 import * as say from './text.js';
 import { legend } from '../../widgets/categories.js';
 import { message } from '../../widgets/panel.js';
@@ -188,6 +190,33 @@ async function askChanges(view, slot, [from, to], show, filter = '') {
     await tell(null, problemText(error));
   }
 }
+
+/* The lines below the curve's title that say what the window and the marks hold, and what the pane says of them. */
+export const windowLines = (view) =>
+  lazy(
+    () => import('./window.js'),
+    ({ createMarksLine, createWindowLine, marksDetails, windowDetails }) => {
+      const line = createWindowLine({
+        onZoom: () => view.place.zoomToWindow(),
+        onNames: view.context.details.open,
+        onClear: () => view.place.letWindowGo(),
+        onMoment: (step) => view.place.setMoment(step),
+        onEdit: () => editOffsets(view),
+      });
+      const marks = createMarksLine({
+        onSwap: () => view.place.swapMarks(),
+        onNames: view.context.details.open,
+        onClear: () => view.place.clearMarks(),
+        onMoment: (step) => view.place.setMoment(step),
+      });
+      view.curvePanel.head.after(line.node, marks.node);
+      const details = () => {
+        if (line.data) return windowDetails(line.data, view.program.space, view.pinItem);
+        return marks.data && marksDetails(marks.data, view.program.space, view.pinItem);
+      };
+      return { line, marks, details };
+    },
+  );
 
 /* What is born and dies in the selected window, and its own peak. */
 export async function loadWindow(view) {

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * whatif.js: the drawer of changes: what each would save alone, what those that are ticked come to, the curve before and
+ * after, and the sets that would make the program fit. Figures, sentences, refusals and lines of code are the daemon's;
+ * what is ticked stands in the URL. Loaded when it is first opened.
+ *
+ * The row of acts under the answer is where an act on the ticked changes has its button. */
+
+import { isAbort, Problem } from '../../lib/api.js';
+import { capacityOf } from '../../lib/capacity.js';
+import { button, el, fill, loadStyle } from '../../lib/dom.js';
+import { bytes, capital, counted, visible } from '../../lib/format.js';
+import { callLine, computeWords, fitNodes, landingFigure, savingFigure } from '../../widgets/fit_sets.js';
+import { createPanel } from '../../widgets/panel.js';
+import { createChooser, devicesFor } from './capacity.js';
+import { failed } from './empty.js';
+import { unitWord } from './text.js';
+import { createWhatifCurve } from './whatif_curve.js';
+
+/* Predictions are of the device's own memory. */
+const SPACE = 0;
+const WIDTH = 512;
+
+/* Pure: the ticked changes with one more, or without it. */
+export const toggledChange = (ticked, change) => (ticked.includes(change) ? ticked.filter((each) => each !== change) : [...ticked, change]);
+
+const isSame = (a, b) => a.length === b.length && a.every((each) => b.includes(each));
+
+/* ---- the list ---------------------------------------------------------------- */
+
+/* How sure, and why on a click: opened: the changes whose reason is open. */
+function confidenceButton(row, opened, id) {
+  const isOpen = opened.has(row.change);
+  const node = button('confidence', () => turn(), row.confidence, { 'aria-expanded': String(isOpen), 'aria-controls': id, title: 'Why no surer?', 'data-key': `sure ${row.change}` });
+  const turn = () => {
+    if (!opened.delete(row.change)) opened.add(row.change);
+    node.setAttribute('aria-expanded', String(opened.has(row.change)));
+    document.getElementById(id).hidden = !opened.has(row.change);
+  };
+  return node;
+}
+
+/* Two lines of the table: figures, then the line to write and, if it is open, the reason. */
+function changeRows(row, at, { ticked, opened, onTick }) {
+  const box = el('input', { type: 'checkbox', id: `whatif-${at}`, 'data-key': `tick ${row.change}`, on: { change: () => onTick(row.change) } });
+  box.checked = ticked.includes(row.change);
+  const why = `whatif-why-${at}`;
+  const fits = row.fits === null ? null : el('span', { class: row.fits ? 'whatif-fits' : 'dim' }, row.fits ? 'fits' : 'over');
+  return [
+    el(
+      'tr',
+      { class: box.checked ? 'is-ticked' : null },
+      el('th', { scope: 'row' }, el('label', {}, box, el('span', {}, el('code', {}, visible(row.change)), el('span', { class: 'dim' }, visible(row.words))))),
+      el('td', { class: 'number' }, savingFigure(row)),
+      el('td', { class: 'number' }, landingFigure(row), ' ', fits),
+      el('td', { class: 'number' }, computeWords(row)),
+      el('td', {}, confidenceButton(row, opened, why)),
+    ),
+    el('tr', { class: 'whatif-more' }, el('td', { colspan: '5' }, callLine(row.call), el('p', { class: 'dim', id: why, hidden: !opened.has(row.change) }, visible(row.reason)))),
+  ];
+}
+
+function listNodes(data, about) {
+  const rows = data.alone.filter(({ refusal }) => refusal === null);
+  const refused = data.alone.filter(({ refusal }) => refusal !== null);
+  const heads = ['Change', 'Saves', 'Becomes', 'Compute', 'How sure'].map((word, at) => el('th', { scope: 'col', class: at && at < 4 ? 'number' : null }, word));
+  return [
+    rows.length
+      ? el(
+          'table',
+          { class: 'whatif-list' },
+          el('caption', { class: 'hidden' }, 'Changes, each alone against the program as it is'),
+          el('thead', {}, el('tr', {}, heads)),
+          el('tbody', {}, rows.map((row, at) => changeRows(row, at, about))),
+        )
+      : el('p', {}, 'No change of the list applies here.'),
+    refused.length
+      ? el(
+          'details',
+          { class: 'folded', open: rows.length === 0 },
+          el('summary', { 'data-key': 'refused' }, `${counted(refused.length, 'change')} of the list ${refused.length === 1 ? 'does' : 'do'} not apply`),
+          el('ul', {}, refused.map(({ refusal }) => el('li', {}, visible(refusal)))),
+        )
+      : null,
+  ];
+}
+
+/* Those that are ticked, one behind the other; a refused one keeps its place and its reason. */
+function togetherNodes(data, { onTick }) {
+  const { changes } = data;
+  if (changes.length < 2 && !changes.some(({ refusal }) => refusal !== null)) return null;
+  return [
+    el('h3', {}, 'Together, in this order'),
+    el(
+      'ol',
+      { class: 'whatif-together' },
+      changes.map((row) =>
+        el(
+          'li',
+          {},
+          el('code', {}, visible(row.change)),
+          row.refusal === null
+            ? [el('span', {}, 'saves ', savingFigure(row)), el('span', {}, 'becomes ', landingFigure(row)), el('span', { class: 'dim' }, row.confidence)]
+            : el('span', { class: 'caution' }, visible(row.refusal)),
+          button('icon-button', () => onTick(row.change), '×', { 'aria-label': `Take ${visible(row.change)} away`, 'data-key': `away ${row.change}` }),
+        ),
+      ),
+    ),
+  ];
+}
+
+/* ---- the fields -------------------------------------------------------------- */
+
+/* A field with a word before it and a button behind; run(text) → a fault to be said under it, or "". */
+function createField({ id, word, act, hint, run }) {
+  const said = el('p', { class: 'caution', id: `${id}-said`, role: 'alert', hidden: true });
+  const input = el('input', { type: 'text', id, class: 'small-field', spellcheck: 'false', autocomplete: 'off', placeholder: hint, 'aria-describedby': `${id}-said` });
+  const submit = async (event) => {
+    event.preventDefault();
+    const fault = await run(input.value.trim());
+    fill(said, fault);
+    said.hidden = !fault;
+    input.setAttribute('aria-invalid', String(Boolean(fault)));
+    if (!fault) input.focus();
+  };
+  const node = el('form', { class: 'whatif-field', on: { submit } }, el('label', { for: id }, word), input, el('button', { class: 'text-button' }, act), said);
+  return { node, input };
+}
+
+/* ---- the drawer -------------------------------------------------------------- */
+
+/* The focus stays on what stands for the same thing after a list is drawn again. */
+function keepingFocus(node, draw) {
+  const key = node.contains(document.activeElement) ? document.activeElement.dataset.key : undefined;
+  draw();
+  if (key) [...node.querySelectorAll('[data-key]')].find((each) => each.dataset.key === key)?.focus();
+}
+
+/* Nodes of the drawer, and what is written into them. */
+function build(view, acts) {
+  const panel = createPanel('panel-whatif', 'What if');
+  const close = button('icon-button', acts.close, '×', { 'aria-label': 'Close what-if', title: 'Esc' });
+  const parts = Object.fromEntries(['says', 'fit', 'list', 'together'].map((name) => [name, el('div', { class: `whatif-${name}` })]));
+  const curve = createWhatifCurve();
+  const chooser = createChooser(view.program, view.context.setCapacity);
+  const fit = button('text-button', acts.fit, 'Fit');
+  const clear = button('text-button', acts.clear, 'Untick all');
+  const glob = createField({ id: 'whatif-glob', word: 'Of what', act: 'Show', hint: 'all, or layer_*, opt_state*.mu*, attention_scores', run: acts.ofWhat });
+  const more = createField({ id: 'whatif-more', word: 'Another change', act: 'Add', hint: 'batch=0.25, shard=*:8, offload=*.nu*', run: acts.add });
+  panel.head.querySelector('.panel-more').append(close);
+  panel.node.tabIndex = -1;
+  panel.body.append(
+    parts.says,
+    el('div', { class: 'whatif-acts' }, fit, clear, chooser.node),
+    parts.fit,
+    curve.node,
+    parts.together,
+    glob.node,
+    parts.list,
+    more.node,
+  );
+  return { panel, parts, curve, chooser, fit, clear, glob, more };
+}
+
+/* What can be done in the drawer; moreInput() → the field of another change. */
+function actsOf({ context, program }, moreInput) {
+  const choose = (patch) => context.choose({ drawer: context.route.drawer || 'whatif', ...patch });
+  return {
+    close: () => context.choose({ drawer: '', glob: '', whatif: [] }),
+    fit: () => choose({ drawer: context.route.drawer === 'fit' ? 'whatif' : 'fit' }),
+    clear: () => choose({ whatif: [] }),
+    apply: (changes) => choose({ whatif: changes }),
+    onTick: (change) => choose({ whatif: toggledChange(context.route.whatif, change) }),
+    ofWhat(glob) {
+      choose({ glob });
+      return '';
+    },
+    /* The daemon reads it first: what it refuses is said under the field, and the URL stays. */
+    async add(change) {
+      if (!change) return 'The field is empty.';
+      const { whatif: ticked } = context.route;
+      if (ticked.includes(change)) return 'It is ticked already.';
+      try {
+        const { changes } = (await program.ask('whatif', { change: [...ticked, change], alone: 1 }, new AbortController().signal)).data;
+        const { refusal } = changes[changes.length - 1];
+        if (refusal !== null) return capital(visible(refusal));
+      } catch (error) {
+        if (isAbort(error)) return '';
+        if (error instanceof Problem) return capital(visible(error.message));
+        throw error;
+      }
+      choose({ whatif: [...ticked, change] });
+      moreInput().value = '';
+      return '';
+    },
+  };
+}
+
+/* fit: of the answer; null while nothing can be held against a capacity. */
+function drawFit(drawer, { route }, acts, fit, capacity) {
+  const isOpen = route.drawer === 'fit';
+  drawer.fit.setAttribute('aria-pressed', String(isOpen));
+  drawer.parts.fit.hidden = !isOpen;
+  if (!isOpen) return;
+  const apply = (changes) => {
+    const isOn = isSame(changes, route.whatif);
+    return button('text-button', () => acts.apply(changes), isOn ? 'Applied' : 'Apply', { 'aria-pressed': String(isOn), 'data-key': `set ${changes.join('&')}` });
+  };
+  fill(drawer.parts.fit, capacity === null ? el('p', {}, 'What the device has is not known, so nothing can be made to fit it: choose a device.') : fitNodes(fit, apply));
+}
+
+/* What the daemon said: data, fit (null: not asked), held against the capacity (null: not known). */
+function draw(drawer, { context, program }, acts, opened, { data, fit, capacity }) {
+  const { panel, parts, curve } = drawer;
+  const { whatif: ticked } = context.route;
+  const space = program.spaces.find((each) => each.space === SPACE);
+  panel.setTitle('What if', space ? el('span', { class: 'dim' }, ` · ${visible(space.name)}`) : '');
+  keepingFocus(panel.node, () => {
+    fill(parts.says, el('p', { class: 'whatif-answer' }, visible(data.sentence)));
+    drawFit(drawer, context, acts, fit, capacity);
+    fill(parts.list, listNodes(data, { ticked, opened, onTick: acts.onTick }));
+    fill(parts.together, togetherNodes(data, acts));
+  });
+  drawer.chooser.set();
+  drawer.clear.hidden = ticked.length === 0;
+  curve.node.hidden = !data.curve;
+  const line = capacity === null ? null : { bytes: capacity, text: `capacity ${bytes(capacity)}`, isOver: data.fits_before === false };
+  if (data.curve) curve.show(data.curve, line, unitWord(space ?? program.space), data.changes.some(({ refusal }) => refusal === null));
+  panel.show();
+  context.tell(data.sentence);
+}
+
+/* view: of page.js. Out: {hear(route), take(), shut(), has(node), close(), destroy()}. */
+export function createWhatif(view) {
+  const { program } = view;
+  const styled = loadStyle('whatif.css');
+  const state = { question: '', asked: null, opener: null, opened: new Set() };
+  const acts = actsOf(view, () => drawer.more.input);
+  const drawer = build(view, acts);
+  const { panel } = drawer;
+  view.root.firstElementChild.append(panel.node);
+  panel.node.hidden = true;
+
+  async function capacityNow(route) {
+    const devices = await devicesFor(route.capacity);
+    return capacityOf(route.capacity, devices, program.said.errorTexts, SPACE, program.said.devices)?.bytes ?? null;
+  }
+
+  async function load(route) {
+    const { space, ask } = program;
+    const capacity = await capacityNow(route);
+    const params = { change: [...new Set(route.whatif)], glob: route.glob, capacity_bytes: capacity ?? '', alone: 1, width: WIDTH };
+    const isFit = route.drawer === 'fit' && capacity !== null;
+    const question = JSON.stringify([ask.serial, params, route.drawer]);
+    if (question === state.question || program.space !== space) return;
+    state.asked?.abort();
+    const { signal } = (state.asked = new AbortController());
+    const end = panel.wait('', null);
+    try {
+      const asked = [ask('whatif', params, signal), isFit ? ask('whatif', { capacity_bytes: capacity, fit: 1 }) : null, styled];
+      const [{ data }, fit] = await Promise.all(asked);
+      if (signal.aborted || program.space !== space) return;
+      state.question = question;
+      draw(drawer, view, acts, state.opened, { data, fit: fit?.data.fit ?? null, capacity });
+    } catch (error) {
+      if (isAbort(error)) return;
+      if (!(error instanceof Problem)) throw error;
+      panel.say(failed('The prediction', error));
+    } finally {
+      end();
+    }
+  }
+
+  return {
+    hear(route) {
+      if (!program.space) return null;
+      panel.node.hidden = false;
+      if (drawer.glob.input !== document.activeElement) drawer.glob.input.value = route.glob;
+      return load(route);
+    },
+    /* Opened by hand: the focus goes there, and back when it is closed. */
+    take() {
+      state.opener ??= document.activeElement;
+      styled.then(() => panel.node.focus());
+    },
+    shut() {
+      if (panel.node.hidden) return;
+      const hadFocus = panel.node.contains(document.activeElement);
+      panel.node.hidden = true;
+      state.asked?.abort();
+      state.question = '';
+      if (hadFocus && state.opener?.isConnected) state.opener.focus();
+      state.opener = null;
+    },
+    has: (node) => panel.node.contains(node),
+    close: acts.close,
+    destroy() {
+      state.asked?.abort();
+      drawer.curve.destroy();
+    },
+  };
+}
