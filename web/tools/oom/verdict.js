@@ -11,6 +11,7 @@ import { createBuffers } from './buffers.js';
 import { createFigures, createMarked } from './marked.js';
 import { createFit, createNext, createReports, createWhere, menuOf, nothingFound } from './parts.js';
 import * as say from './text.js';
+import { createWhatif } from './whatif.js';
 
 const MAX_BUFFERS = 1000;
 export const CLEARED = { session: '', host: '', module: '', space: null, file: '', local: '', report: '', sort: '' };
@@ -20,7 +21,8 @@ const aboutOf = (found) => (found.local ? { local: found.local } : { session: fo
 const hereOf = (found) => (found.local ? { ...CLEARED, tool: 'oom', local: found.local } : { tool: 'oom', local: '', session: found.session });
 
 /* The page of the program that a failure is about, and what the daemon says of its plan: {href, text, plan: the answer's,
- * with linkTo(buffer) and, where the text lists none, `listed`: its buffers; or null}. Null: this session has no such program. */
+ * with linkTo(buffer) and, where the text lists none, `listed`: its buffers; or null; about: what the daemon calls the
+ * program; to(more) → href}. Null: this session has no such program. */
 async function planFor(found, at, session, context, signal) {
   if (!session || session.module_count === 0 || found.local) return null;
   try {
@@ -28,13 +30,14 @@ async function planFor(found, at, session, context, signal) {
     if (!module) return null;
     const link = (more) => context.link(session.id, { tool: 'memory_viewer', module: module.id, ...more });
     const text = `${visible(module.name)} in the Memory Viewer${module.is_named ? '' : ' (the only program of this session)'}`;
-    if (!plan) return { href: link(), text, plan };
+    const there = { href: link(), text, plan, about: { session: session.id, module: module.id }, to: link };
+    if (!plan) return there;
     plan.linkTo = ({ id }) => link({ space: plan.space, pin: { kind: 'b', id } });
     if (plan.space !== null && plan.buffers.length + plan.io_buffers.length === 0) {
       const about = { session: session.id, module: module.id, space: plan.space, sort: '-size', limit: MAX_BUFFERS };
       plan.listed = (await get('memory_viewer/buffers', about, { signal })).data;
     }
-    return { href: link(), text, plan };
+    return there;
   } catch (error) {
     if (error instanceof Problem && !['gone', 'token'].includes(error.code)) return null;
     throw error;
@@ -69,10 +72,11 @@ export function createVerdict(page, context, onPaste) {
   const where = createWhere(figures, menu);
   const buffers = createBuffers(figures, context, menu);
   const next = createNext();
+  const whatif = createWhatif();
   const reports = createReports();
   const text = createMarked(figures, other);
   figures.text = text;
-  const panels = [fit.panel.node, where.panel.node, buffers.panel.node, next.panel.node];
+  const panels = [fit.panel.node, where.panel.node, whatif.panel.node, buffers.panel.node, next.panel.node];
   const left = el('div', { class: 'oom-left' }, reports.node, panels);
   const body = el('div', { class: 'oom-body' }, left, text.panel.node);
 
@@ -105,6 +109,7 @@ export function createVerdict(page, context, onPaste) {
     fit.show(failure);
     drawPlanned(null);
     next.show(failure);
+    whatif.clear();
     const [link] = await Promise.all([
       planFor(found, at, session, context, signal),
       text.show({ about: aboutOf(found), failure, size: found.size_bytes, encoding: found.encoding }),
@@ -112,6 +117,7 @@ export function createVerdict(page, context, onPaste) {
     if (signal.aborted || !link) return;
     next.show(failure, link);
     if (link.plan) drawPlanned(link.plan);
+    await whatif.show(failure, link, signal);
   }
 
   return {
