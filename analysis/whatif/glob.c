@@ -8,42 +8,86 @@
 
 #include <stdio.h>
 
-static bool is_divider(char c) { return strchr("/.[]()'\"", c) != NULL; }
-
-/* The whole text, `*` standing for any. */
-static bool is_whole(struct str glob, struct str text)
+static bool is_divider(char c)
 {
-    size_t i = 0, j = 0, star = SIZE_MAX, resumed = 0;
-    while (j < text.length) {
-        if (i < glob.length && glob.data[i] == '*') {
-            star = i++;
-            resumed = j;
-        } else if (i < glob.length && glob.data[i] == text.data[j]) {
-            i++;
-            j++;
-        } else if (star != SIZE_MAX) {
-            i = star + 1;
-            j = ++resumed;
-        } else {
-            return false;
-        }
+    switch (c) {
+    case '/':
+    case '.':
+    case '[':
+    case ']':
+    case '(':
+    case ')':
+    case '\'':
+    case '"':
+    case '\0': return true;
+    default: return false;
     }
-    while (i < glob.length && glob.data[i] == '*')
-        i++;
-    return i == glob.length;
 }
 
+static bool is_beginning(struct str text, size_t at)
+{
+    return at == 0 || is_divider(text.data[at - 1]) || is_divider(text.data[at]);
+}
+
+static bool is_end(struct str text, size_t at) { return at == text.length || is_divider(text.data[at]); }
+
+/* Where `piece` stands first from `at` on; SIZE_MAX: nowhere. */
+static size_t piece_find(struct str text, size_t at, struct str piece)
+{
+    const char *found = memmem(text.data + at, text.length - at, piece.data, piece.length);
+    return found == NULL ? SIZE_MAX : (size_t)(found - text.data);
+}
+
+/* What stands between two stars, or before the first or behind the last: from *at on, and *at behind the star. */
+static struct str piece_next(struct str glob, size_t *at)
+{
+    size_t from = *at, to = from;
+    while (to < glob.length && glob.data[to] != '*')
+        to++;
+    *at = to + 1;
+    return (struct str){glob.data + from, to - from};
+}
+
+/* Behind what comes before the first star, from the beginning of a part on; SIZE_MAX: it begins no part. With `is_last`
+ * there is no star, and it ends a part too. */
+static size_t first_find(struct str text, struct str piece, bool is_last)
+{
+    for (size_t at = 0; (at = piece_find(text, at, piece)) != SIZE_MAX && at < text.length; at++)
+        if (is_beginning(text, at) && (!is_last || is_end(text, at + piece.length)))
+            return at + piece.length;
+    return SIZE_MAX;
+}
+
+static bool is_stars(struct str glob)
+{
+    size_t at = 0;
+    while (at < glob.length && glob.data[at] == '*')
+        at++;
+    return at == glob.length;
+}
+
+/* The earliest place of each piece is as good as any other, so each is looked for once. */
 bool glob_matches(struct str glob, struct str text)
 {
-    if (is_whole(glob, text))
-        return true;
-    for (size_t from = 0; from < text.length; from++) {
-        if (from > 0 && !is_divider(text.data[from - 1]) && !is_divider(text.data[from]))
+    size_t at = 0;
+    struct str piece = piece_next(glob, &at);
+    if (text.length == 0)
+        return is_stars(glob);
+    if (at > glob.length)
+        return piece.length > 0 && first_find(text, piece, true) != SIZE_MAX;
+    size_t behind = first_find(text, piece, false);
+    while (behind != SIZE_MAX) {
+        piece = piece_next(glob, &at);
+        size_t found = piece_find(text, behind, piece);
+        if (at <= glob.length) { /* another star behind it */
+            behind = found == SIZE_MAX ? SIZE_MAX : found + piece.length;
             continue;
-        for (size_t to = text.length; to > from; to--)
-            if ((to == text.length || is_divider(text.data[to])) &&
-                is_whole(glob, (struct str){text.data + from, to - from}))
-                return true;
+        }
+        if (piece.length == 0)
+            return true;
+        while (found != SIZE_MAX && !is_end(text, found + piece.length))
+            found = piece_find(text, found + 1, piece);
+        return found != SIZE_MAX;
     }
     return false;
 }
@@ -83,12 +127,12 @@ uint32_t glob_rows(const struct variant *variant, struct str glob, bool *flags)
             flags[i] = true;
         } else if (row->is_argument) {
             struct str path = path_of(variant, row);
-            arena_work(variant->arena, path.length);
+            arena_work(variant->arena, glob_work(glob, path));
             flags[i] = glob_matches(glob, path);
         } else if (of->named_by != HLO_NONE) {
             struct str name = graph_op_name_end(variant->plan->graph, of->named_by);
             if (known[of->named_by] == MEMORY_EMPTY) {
-                arena_work(variant->arena, name.length);
+                arena_work(variant->arena, glob_work(glob, name));
                 known[of->named_by] = glob_matches(glob, name) ? MEMORY_YES : MEMORY_NO;
             }
             flags[i] = known[of->named_by] == MEMORY_YES;
@@ -105,17 +149,26 @@ struct offer {
     struct str names[OFFERED_MAX];
     size_t distances[OFFERED_MAX];
     uint32_t count;
+    struct map seen;
 };
+
+static bool is_offered(const void *context, uint64_t value)
+{
+    (void)context, (void)value;
+    return true; /* the hashes are as good as the names: a mistake would only leave one out */
+}
 
 static void offer_name(struct offer *offer, struct str typed, struct str name)
 {
-    size_t distance = nearest_name_distance(typed, name);
-    uint32_t at = offer->count < OFFERED_MAX ? offer->count : OFFERED_MAX;
+    bool is_new;
     if (name.length == 0)
         return;
-    for (uint32_t i = 0; i < offer->count; i++)
-        if (str_equal(offer->names[i], name))
-            return;
+    map_number(&offer->seen, hash_bytes(name.data, name.length, 0), is_offered, NULL, &is_new);
+    if (!is_new)
+        return;
+    arena_work(offer->seen.arena, NEAREST_LENGTH_MAX);
+    size_t distance = nearest_name_distance(typed, name);
+    uint32_t at = offer->count < OFFERED_MAX ? offer->count : OFFERED_MAX;
     while (at > 0 && offer->distances[at - 1] > distance)
         at--;
     if (at == OFFERED_MAX)
@@ -132,6 +185,7 @@ static void offer_name(struct offer *offer, struct str typed, struct str name)
 bool glob_missed(const struct variant *variant, const char *parameter, struct str glob, struct err *err)
 {
     struct offer offer = {.count = 0};
+    map_init(&offer.seen, variant->arena, 64);
     for (uint32_t i = 0; i < variant->space->pattern_count; i++)
         offer_name(&offer, glob, str_of(pattern_name((enum pattern_kind)variant->space->patterns[i].kind)));
     for (uint32_t i = 0; i < variant->plan->argument_count; i++)
