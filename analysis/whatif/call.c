@@ -5,6 +5,7 @@
 #include "input/shape.h"
 #include "plan/arguments.h"
 #include "plan/category.h"
+#include "whatif/donors.h"
 #include "whatif/glob.h"
 
 #include <stdio.h>
@@ -26,25 +27,30 @@ struct str call_function(const struct plan *plan)
 struct str call_argument(struct str path)
 {
     size_t length = 0;
-    while (length < path.length && strchr(".[", path.data[length]) == NULL)
+    while (length < path.length && path.data[length] != '.' && path.data[length] != '[')
         length++;
     return (struct str){path.data, length};
 }
 
-int64_t call_argument_number(const struct plan *plan, int64_t parameter_number)
+const int64_t *call_argument_numbers(const struct plan *plan, struct arena *arena)
 {
-    int64_t number = -1;
+    int64_t *numbers = arena_array(arena, int64_t, (size_t)plan->argument_count + 1), number = -1;
     struct str last = {"", 0};
+    bool has_names = true;
     for (uint32_t i = 0; i < plan->argument_count; i++) {
         struct str name = call_argument(plan->arguments[i].path);
-        if (name.length == 0)
-            return -1;
+        has_names = has_names && name.length > 0;
         number += i == 0 || !str_equal(name, last);
         last = name;
-        if (plan->arguments[i].number == parameter_number)
-            return number;
+        numbers[i] = has_names ? number : -1;
     }
-    return -1;
+    return numbers;
+}
+
+int64_t call_argument_number(const struct plan *plan, const int64_t *numbers, int64_t parameter_number)
+{
+    const struct plan_argument *argument = arguments_find(plan, parameter_number);
+    return argument == NULL ? -1 : numbers[argument - plan->arguments];
 }
 
 static const char *type_of_jax(uint64_t type)
@@ -70,6 +76,7 @@ static struct named named_of(const struct variant *variant, struct str glob)
     struct named named = {.count = 0};
     for (uint32_t i = 0; i < variant->plan->argument_count; i++) {
         const struct plan_argument *argument = &variant->plan->arguments[i];
+        arena_work(variant->arena, glob_work(glob, argument->path));
         if (!glob_matches(glob, argument->path))
             continue;
         named.counts[argument->verdict.category]++;
@@ -82,24 +89,36 @@ static struct named named_of(const struct variant *variant, struct str glob)
 
 /* ---- lines ---- */
 
+/* Flags arguments that "all" means and that have a result for their memory, as in plan->arguments. */
+static void donated_flag(const struct variant *variant, const struct change *change, bool *flags)
+{
+    const struct plan *plan = variant->plan;
+    bool *rows = arena_array(variant->arena, bool, (size_t)variant->row_count + 1);
+    struct donors *donors = donors_build(variant);
+    change_donated(variant, change, rows);
+    for (uint32_t i = 0; i < variant->space->indefinite_row_count; i++) {
+        if (!rows[i] || donors_result(donors, i) == PLAN_NONE)
+            continue;
+        const struct plan_argument *argument = arguments_find(plan, variant_parameter(variant, &variant->rows[i]));
+        if (argument != NULL)
+            flags[argument - plan->arguments] = true;
+    }
+}
+
 static const char *donate_text(const struct variant *variant, const struct change *change)
 {
     char numbers[96] = "";
     size_t length = 0;
     struct str function = call_function(variant->plan), listed = change->glob;
     bool is_all = str_equal(change->glob, STR("all")) || str_equal(change->glob, STR("*"));
-    bool *flags = arena_array(variant->arena, bool, (size_t)variant->row_count + 1);
+    bool *flags = arena_array(variant->arena, bool, (size_t)variant->plan->argument_count + 1);
     int64_t last = -1;
+    const int64_t *of_arguments = call_argument_numbers(variant->plan, variant->arena);
     if (is_all)
-        change_donated(variant, change, flags);
+        donated_flag(variant, change, flags);
     for (uint32_t k = 0; is_all && k < variant->plan->argument_count && length + 24 < sizeof(numbers); k++) {
-        int64_t parameter = variant->plan->arguments[k].number, number = call_argument_number(variant->plan, parameter);
-        bool is_donated = false;
-        arena_work(variant->arena, variant->space->indefinite_row_count);
-        for (uint32_t i = 0; i < variant->space->indefinite_row_count && number > last && !is_donated; i++)
-            is_donated =
-                flags[i] && variant_parameter(variant, &variant->rows[i]) == parameter && change_can_donate(variant, i);
-        if (!is_donated)
+        int64_t number = flags[k] ? of_arguments[k] : -1;
+        if (number <= last)
             continue;
         length += (size_t)snprintf(numbers + length, sizeof(numbers) - length, "%s%lld", last < 0 ? "" : ", ",
                                    (long long)number);

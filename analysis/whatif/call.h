@@ -10,6 +10,9 @@ const char *call_text(const struct variant *variant, const struct change *change
 struct str call_function(const struct plan *plan);
 /* Of an argument's path its first name, "state" of "state.params['w']": the function's own argument; "" without one. */
 struct str call_argument(struct str path);
-/* Which of the function's arguments a leaf belongs to, counted as donate_argnums does, by names in the order of the
- * parameters; arguments that jit dropped for not being used are not seen. −1 where paths are not recorded. */
-int64_t call_argument_number(const struct plan *plan, int64_t parameter_number);
+/* Which of the function's arguments each of plan->arguments belongs to, counted as donate_argnums does, by names in the
+ * order of the parameters; arguments that jit dropped for not being used are not seen. −1 where paths are not recorded. In
+ * the arena. */
+const int64_t *call_argument_numbers(const struct plan *plan, struct arena *arena);
+/* That of an entry parameter; −1: none. */
+int64_t call_argument_number(const struct plan *plan, const int64_t *numbers, int64_t parameter_number);

@@ -63,8 +63,6 @@ bool change_targets(const struct variant *variant, const struct change *change, 
 /* Of CHANGE_DONATE: which rows are arguments that it names, by row; how many. "all" are those of the program's state, as
  * people donate; data that comes anew with each call only where there is nothing else to donate. */
 uint32_t change_donated(const struct variant *variant, const struct change *change, bool *flags);
-/* Is the row an argument that is not donated, and could be: a result of its shape and type lives beside it? */
-bool change_can_donate(const struct variant *variant, uint32_t row);
 /* "donate"; static storage, as all of these. */
 const char *change_name(enum change_kind kind);
 const char *change_form(enum change_kind kind);
