@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "input/leaves.h"
 
+#include "base/map.h"
 #include "hlo.fields.h"
 #include "input/shape_layout.h"
 #include "wire/wire.h"
@@ -8,10 +9,21 @@
 /* Real results nest two or three deep. */
 enum { DEPTH_MAX = 16 };
 
+/* Most arrays of a program have a shape that others have too, byte for byte: it is decoded once. */
+enum { KNOWN_BYTES_MAX = 256 };
+struct known {
+    struct str shape;
+    uint32_t leaf;
+};
+
 struct builder {
     struct leaves *leaves;
+    struct arena *arena;
     struct column items, sizes, physical, elements;
-    uint32_t element_count;
+    uint32_t element_count, known_count;
+    struct known *known;
+    size_t known_capacity;
+    struct map known_of;
 };
 
 static void *column_room(struct column *column, uint32_t count, uint32_t more)
@@ -53,10 +65,61 @@ static void leaf_add(struct builder *builder, struct str shape)
     leaves->dimension_count += array.rank;
 }
 
+/* Another leaf like `of`. */
+static void leaf_repeat(struct builder *builder, uint32_t of)
+{
+    struct leaves *leaves = builder->leaves;
+    struct leaf *leaf = column_room(&builder->items, leaves->count++, 1);
+    *leaf = COLUMN_AT(&builder->items, struct leaf, of);
+    uint32_t first = leaf->first;
+    leaf->first = leaves->dimension_count;
+    int64_t *sizes = column_room(&builder->sizes, leaves->dimension_count, leaf->rank);
+    uint8_t *physical = column_room(&builder->physical, leaves->dimension_count, leaf->rank);
+    memcpy(sizes, &COLUMN_AT(&builder->sizes, int64_t, first), leaf->rank * sizeof(*sizes));
+    memcpy(physical, &COLUMN_AT(&builder->physical, uint8_t, first), leaf->rank);
+    leaves->dimension_count += leaf->rank;
+}
+
+struct known_question {
+    const struct builder *builder;
+    struct str shape;
+};
+
+static bool is_known(const void *context, uint64_t value)
+{
+    const struct known_question *question = context;
+    return str_equal(question->builder->known[value].shape, question->shape);
+}
+
+static void known_add(struct builder *builder, uint64_t hash, struct str shape, uint32_t leaf)
+{
+    builder->known = arena_grown(builder->arena, builder->known, (size_t)builder->known_count + 1,
+                                 &builder->known_capacity, sizeof(*builder->known));
+    builder->known[builder->known_count] = (struct known){shape, leaf};
+    map_add(&builder->known_of, hash, builder->known_count++);
+}
+
+/* An array whose shape was met before. */
+static bool shape_is_known(struct builder *builder, uint64_t hash, struct str shape)
+{
+    struct known_question question = {builder, shape};
+    uint64_t found = map_find(&builder->known_of, hash, is_known, &question);
+    if (found != MAP_FREE)
+        leaf_repeat(builder, builder->known[found].leaf);
+    return found != MAP_FREE;
+}
+
 static void shape_add(struct builder *builder, struct str shape, unsigned depth)
 {
+    bool is_short = shape.length <= KNOWN_BYTES_MAX;
+    uint64_t hash = is_short ? hash_bytes(shape.data, shape.length, 0) : 0;
+    if (is_short && shape_is_known(builder, hash, shape))
+        return;
     if (!is_tuple(shape)) {
+        uint32_t before = builder->leaves->unknown_count;
         leaf_add(builder, shape);
+        if (is_short && builder->leaves->unknown_count == before)
+            known_add(builder, hash, shape, builder->leaves->count - 1);
         return;
     }
     struct err err = ERR_INIT;
@@ -74,7 +137,7 @@ static void shape_add(struct builder *builder, struct str shape, unsigned depth)
 
 void leaves_build(const struct hlo *hlo, struct arena *arena, struct leaves *out)
 {
-    struct builder builder = {.leaves = out};
+    struct builder builder = {.leaves = out, .arena = arena};
     *out = (struct leaves){.hlo = hlo};
     out->first = arena_array(arena, uint32_t, (size_t)hlo->instruction_count + 1);
     out->element_first = arena_array(arena, uint32_t, (size_t)hlo->instruction_count + 1);
@@ -82,6 +145,7 @@ void leaves_build(const struct hlo *hlo, struct arena *arena, struct leaves *out
     column_init(&builder.sizes, arena, sizeof(int64_t));
     column_init(&builder.physical, arena, sizeof(uint8_t));
     column_init(&builder.elements, arena, sizeof(uint32_t));
+    map_init(&builder.known_of, arena, 64);
     for (uint32_t at = 0; at < hlo->instruction_count; at++) {
         shape_add(&builder, hlo_instruction_shape(hlo, at), 0);
         out->first[at + 1] = out->count;

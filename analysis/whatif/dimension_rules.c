@@ -408,27 +408,43 @@ static void dimension_rules_none(struct looked_at *look) { (void)look; }
 static const struct {
     const char *opcode;
     void (*rule)(struct looked_at *look);
+    bool has_attributes;
 } rules[] = {
-#define DIMENSION_RULE(opcode, name) {opcode, dimension_rules_##name},
+#define DIMENSION_RULE(opcode, name, has_attributes) {opcode, dimension_rules_##name, has_attributes},
 #include "whatif/dimension_rules.def"
 #undef DIMENSION_RULE
 };
+enum { RULE_COUNT = sizeof(rules) / sizeof(rules[0]) };
+
+static bool is_of_opcode(const void *context, uint64_t value)
+{
+    return str_equal(*(const struct str *)context, str_of(rules[value].opcode));
+}
+
+void dimension_rules_begin(struct dimension_builder *builder)
+{
+    map_init(&builder->rules, builder->arena, RULE_COUNT);
+    for (size_t i = 0; i < RULE_COUNT; i++)
+        map_add(&builder->rules, hash_bytes(rules[i].opcode, strlen(rules[i].opcode), 0), i);
+}
 
 void dimension_rules_apply(struct dimension_builder *builder, uint32_t at)
 {
     const struct graph *graph = builder->dimensions->graph;
-    struct looked_at look = {.builder = builder,
-                             .graph = graph,
-                             .leaves = &builder->dimensions->leaves,
-                             .at = at,
-                             .operand_count = graph->operand_first[at + 1] - graph->operand_first[at],
-                             .operands = graph->operands + graph->operand_first[at]};
+    struct looked_at look; /* its attributes are long, and rarely looked at */
+    look.builder = builder;
+    look.graph = graph;
+    look.leaves = &builder->dimensions->leaves;
+    look.at = at;
+    look.operand_count = graph->operand_first[at + 1] - graph->operand_first[at];
+    look.operands = graph->operands + graph->operand_first[at];
     struct str opcode = hlo_instruction_opcode(graph->hlo, at);
-    hlo_attributes_read(hlo_instruction_bytes(graph->hlo, at), &look.attributes);
-    for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
-        if (str_equal(opcode, str_of(rules[i].opcode))) {
-            rules[i].rule(&look);
-            return;
-        }
-    dimension_rules_elementwise(&look);
+    uint64_t rule = map_find(&builder->rules, hash_bytes(opcode.data, opcode.length, 0), is_of_opcode, &opcode);
+    if (rule == MAP_FREE) {
+        dimension_rules_elementwise(&look);
+        return;
+    }
+    if (rules[rule].has_attributes)
+        hlo_attributes_read(hlo_instruction_bytes(graph->hlo, at), &look.attributes);
+    rules[rule].rule(&look);
 }

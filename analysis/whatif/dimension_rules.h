@@ -2,6 +2,7 @@
  * dimension_rules.h: what each operation says of dimensions; inside of dimensions.c alone. */
 #pragma once
 
+#include "base/map.h"
 #include "input/hlo_attributes.h"
 #include "whatif/dimensions.h"
 
@@ -9,6 +10,7 @@ struct dimension_builder {
     struct dimensions *dimensions;
     struct arena *arena;
     size_t relation_capacity, member_capacity;
+    struct map rules;   /* by the hash of an opcode */
     uint32_t *trips_of; /* by the body of a loop: a dimension that it goes through, or HLO_NONE */
 };
 
@@ -18,6 +20,8 @@ void dimensions_relate(struct dimension_builder *builder, enum relation_kind kin
                        uint32_t left_count, const uint32_t *right, uint32_t right_count);
 /* The two leaves are one array. */
 void dimensions_hand_on(struct dimension_builder *builder, uint32_t a, uint32_t b);
+/* Before the first instruction. */
+void dimension_rules_begin(struct dimension_builder *builder);
 /* Joins and relations of one instruction. */
 void dimension_rules_apply(struct dimension_builder *builder, uint32_t at);
 
@@ -28,7 +32,7 @@ struct looked_at {
     const struct leaves *leaves;
     uint32_t at, operand_count;
     const uint32_t *operands;
-    struct hlo_attributes attributes;
+    struct hlo_attributes attributes; /* where the table says that the rule looks at them */
 };
 
 /* The leaf of what gives one array, else HLO_NONE. */

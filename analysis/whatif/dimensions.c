@@ -187,6 +187,7 @@ void dimensions_build(const struct graph *graph, struct arena *arena, struct dim
         out->parents[i] = i;
     for (uint32_t i = 0; i < out->leaves.count; i++)
         out->arrays[i] = i;
+    dimension_rules_begin(&builder);
     for (uint32_t at = 0; at < graph->hlo->instruction_count; at++)
         dimension_rules_apply(&builder, at);
     products_join(out, arena);
