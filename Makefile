@@ -312,6 +312,7 @@ coverage-run: $(fuzz_programs) build/corpus/made
 bench: all ## speed and memory on real inputs (needs ../shared); XPROF=path and PPROF=path measure those beside it
 	$(Q)$(PYTHON) tests/bench/oom.py --binary $(B)/memviewd
 	$(Q)$(PYTHON) tests/bench/saving.py --binary $(B)/memviewd --shared ../shared
+	$(Q)$(PYTHON) tests/bench/whatif.py --binary $(B)/memviewd
 	$(Q)$(PYTHON) tests/bench/profiles.py --binary $(B)/memviewd --shared ../shared $(if $(PPROF),--pprof $(PPROF))
 	$(Q)$(PYTHON) tests/bench/bench.py --binary $(B)/memviewd --shared ../shared $(if $(XPROF),--xprof $(XPROF))
 
