@@ -7,29 +7,61 @@
 #include "whatif/change_kinds.h"
 #include "whatif/checkpoint.h"
 
+#include "base/select.h"
 #include "plan/category.h"
 #include "whatif/glob.h"
 
+#include <stdlib.h>
+
 static struct checkpoint_layer *layer_of(struct checkpoint *work, uint32_t at)
 {
-    uint32_t region = at == HLO_NONE ? HLO_NONE : work->regions.of[at];
+    uint32_t region = at == HLO_NONE ? HLO_NONE : work->regions->of[at];
     return region == HLO_NONE ? NULL : &work->layers[region];
 }
 
 /* ---- when ---- */
+
+static int by_step(const void *left, const void *right)
+{
+    const uint32_t *a = left, *b = right;
+    return ORDER(*a, *b);
+}
+
+/* A layer's backward pass ends where the next one begins. `steps`: room for one a region. */
+static void backward_ends_find(struct checkpoint *work, uint32_t *steps)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < work->regions->count; i++)
+        if (work->layers[i].backward != HLO_NONE)
+            steps[count++] = work->layers[i].backward;
+    arena_work(work->variant->arena, select_work(count));
+    qsort(steps, count, sizeof(*steps), by_step);
+    for (uint32_t i = 0; i < work->regions->count; i++) {
+        uint32_t low = 0, high = count;
+        while (low < high) {
+            uint32_t middle = low + (high - low) / 2;
+            if (steps[middle] <= work->layers[i].backward)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        if (low < count)
+            work->layers[i].backward_end = steps[low];
+    }
+}
 
 /* When each layer runs. Its backward pass begins with a product, if it has any: what is
  * named like it and does not wait for the forward pass (masks, sorted indices) may run long before. */
 static void layers_time(struct checkpoint *work)
 {
     const struct graph *graph = work->graph;
-    uint32_t *inner = arena_raw(work->variant->arena, ((size_t)work->regions.count + 1) * sizeof(*inner));
-    memset(inner, 0xff, ((size_t)work->regions.count + 1) * sizeof(*inner));
+    uint32_t *inner = arena_raw(work->variant->arena, ((size_t)work->regions->count + 1) * sizeof(*inner));
+    memset(inner, 0xff, ((size_t)work->regions->count + 1) * sizeof(*inner));
     work->first_backward = HLO_NONE;
-    for (uint32_t i = 0; i < work->regions.count; i++)
+    for (uint32_t i = 0; i < work->regions->count; i++)
         work->layers[i].forward = work->layers[i].backward = work->layers[i].backward_end = HLO_NONE;
     for (uint32_t at = 0; at < work->plan->hlo.instruction_count; at++) {
-        uint32_t region = work->regions.of[at], step = region == HLO_NONE ? HLO_NONE : variant_step(work->variant, at);
+        uint32_t region = work->regions->of[at], step = region == HLO_NONE ? HLO_NONE : variant_step(work->variant, at);
         if (step == HLO_NONE)
             continue;
         if (graph_phase(graph, at) == GRAPH_FORWARD)
@@ -39,15 +71,12 @@ static void layers_time(struct checkpoint *work)
         else if (graph_phase(graph, at) == GRAPH_BACKWARD && graph_op(graph, at) != GRAPH_BROADCAST)
             checkpoint_earlier(&inner[region], step);
     }
-    for (uint32_t i = 0; i < work->regions.count; i++) {
+    for (uint32_t i = 0; i < work->regions->count; i++) {
         if (work->layers[i].backward == HLO_NONE)
             work->layers[i].backward = inner[i];
         checkpoint_earlier(&work->first_backward, work->layers[i].backward);
     }
-    for (uint32_t i = 0; i < work->regions.count; i++)
-        for (uint32_t k = 0; k < work->regions.count; k++)
-            if (work->layers[k].backward != HLO_NONE && work->layers[k].backward > work->layers[i].backward)
-                checkpoint_earlier(&work->layers[i].backward_end, work->layers[k].backward);
+    backward_ends_find(work, inner);
 }
 
 /* ---- what goes, and comes back ---- */
@@ -77,9 +106,9 @@ static bool outer_reader_note(void *context, uint32_t reader_at, uint32_t operan
     } else if (step < work->first_backward) {
         reading->last_forward = step > reading->last_forward ? step : reading->last_forward;
     } else {
-        uint32_t region = work->regions.of[reader_at];
+        uint32_t region = work->regions->of[reader_at];
         if (region == HLO_NONE) /* repeated inside of a fusion of the layer */
-            region = work->regions.of[variant_scheduled(work->variant, reader_at)];
+            region = work->regions->of[variant_scheduled(work->variant, reader_at)];
         reading->is_kept = region == HLO_NONE || !work->layers[region].is_chosen;
     }
     return !reading->is_kept;
@@ -115,7 +144,7 @@ static uint32_t saved_drop(struct checkpoint *work)
         }
         work->variant->rows[i].is_gone = true;
         dropped++;
-        struct checkpoint_reading reading = {.work = work, .layer = work->regions.of[at], .dot_at = HLO_NONE};
+        struct checkpoint_reading reading = {.work = work, .layer = work->regions->of[at], .dot_at = HLO_NONE};
         value_each_reader(&work->walk,
                           value_of_buffer(&work->plan->hlo, work->variant->space->rows[row.plan_row].buffer_at),
                           checkpoint_reader_note, &reading);
@@ -133,23 +162,23 @@ bool change_checkpoint(struct variant *variant, const struct change *change, str
     struct checkpoint work = {.variant = variant, .plan = variant->plan, .graph = variant->plan->graph};
     uint32_t chosen_count = 0;
     bool is_all = str_equal(change->glob, STR("*"));
-    regions_build_any(variant, &work.regions);
-    work.layers = arena_array(variant->arena, struct checkpoint_layer, (size_t)work.regions.count + 1);
+    work.regions = regions_by_any(variant);
+    work.layers = arena_array(variant->arena, struct checkpoint_layer, (size_t)work.regions->count + 1);
     value_walk_init(&work.walk, work.graph, 64 * (uint64_t)variant->plan->hlo.instruction_count, variant->arena);
     bool *flags = arena_array(variant->arena, bool, (size_t)variant->row_count + 1);
     uint32_t matching = is_all ? 1 : glob_rows(variant, change->glob, flags);
-    for (uint32_t i = 0; i < work.regions.count; i++) {
-        work.layers[i].is_chosen = is_all || glob_matches(change->glob, work.regions.items[i].name);
+    for (uint32_t i = 0; i < work.regions->count; i++) {
+        work.layers[i].is_chosen = is_all || glob_matches(change->glob, work.regions->items[i].name);
         chosen_count += work.layers[i].is_chosen;
     }
     if (chosen_count == 0 && matching > 0) { /* parts of layers: all layers, with a policy that saves the rest */
         work.only = flags;
-        for (uint32_t i = 0; i < work.regions.count; i++)
+        for (uint32_t i = 0; i < work.regions->count; i++)
             work.layers[i].is_chosen = true;
-        chosen_count = work.regions.count;
+        chosen_count = work.regions->count;
     }
     layers_time(&work);
-    for (uint32_t i = 0; i < variant->row_count && work.regions.count == 0; i++) {
+    for (uint32_t i = 0; i < variant->row_count && work.regions->count == 0; i++) {
         uint32_t at = checkpoint_maker(&work, &variant->rows[i]);
         if (!variant->rows[i].is_indefinite && at != HLO_NONE && graph_phase(work.graph, at) == GRAPH_BACKWARD)
             checkpoint_earlier(&work.first_backward, variant->rows[i].born);
@@ -162,10 +191,10 @@ bool change_checkpoint(struct variant *variant, const struct change *change, str
     bool has_stacks = false;
     for (uint32_t i = 0; i < variant->row_count && !has_stacks; i++)
         has_stacks = checkpoint_is_stack(&work, &variant->rows[i]) && (is_all || flags[i]);
-    bool *is_chosen = arena_array(variant->arena, bool, (size_t)work.regions.count + 1);
-    for (uint32_t i = 0; i < work.regions.count; i++)
+    bool *is_chosen = arena_array(variant->arena, bool, (size_t)work.regions->count + 1);
+    for (uint32_t i = 0; i < work.regions->count; i++)
         is_chosen[i] = work.layers[i].is_chosen;
-    recompute_count(&variant->dimensions, &work.regions, is_chosen, has_stacks, variant->arena, &work.recompute);
+    recompute_count(&variant->dimensions, work.regions, is_chosen, has_stacks, variant->arena, &work.recompute);
     if (chosen_count > 0) {
         struct checkpoint_inputs *inputs = checkpoint_inputs_find(&work);
         out->row_count += saved_drop(&work);

@@ -7,7 +7,7 @@ bool checkpoint_reader_note(void *context, uint32_t reader_at, uint32_t operand)
     const struct graph *graph = reading->work->graph;
     (void)operand;
     if (reader_at == HLO_NONE || graph_phase(graph, reader_at) != GRAPH_BACKWARD ||
-        (reading->layer != HLO_NONE && reading->work->regions.of[reader_at] != reading->layer) ||
+        (reading->layer != HLO_NONE && reading->work->regions->of[reader_at] != reading->layer) ||
         reader_at == reading->dot_at)
         return true;
     if (graph_op(graph, reader_at) == GRAPH_DOT) {

@@ -15,7 +15,7 @@ struct checkpoint {
     struct variant *variant;
     const struct plan *plan;
     const struct graph *graph;
-    struct regions regions;
+    const struct regions *regions;
     struct checkpoint_layer *layers;
     struct value_walk walk;
     struct recompute recompute;

@@ -7,6 +7,8 @@
 struct input {
     uint64_t hash; /* of its op name and its dimensions */
     uint32_t made_by, born, dies;
+    uint32_t held_by;  /* the row that stays anyway and holds it, or PLAN_NONE */
+    int64_t kept_bits; /* of an element as the base keeps it: computed in f32 it may be stored in bf16; 0: nowhere */
     bool is_read_by_others; /* than dots and convolutions */
 };
 
@@ -41,13 +43,13 @@ static void input_note(struct checkpoint *work, struct checkpoint_inputs *inputs
     uint64_t hash = value_hash(work, made_by, &shape);
     uint32_t at = map_number(&inputs->map, hash, is_input, NULL, &is_new),
              step = variant_step(work->variant, reader_at);
-    uint32_t maker = work->regions.of[made_by], begin = maker == HLO_NONE ? layer : maker;
+    uint32_t maker = work->regions->of[made_by], begin = maker == HLO_NONE ? layer : maker;
     uint32_t born = begin == OUTSIDE ? 0 : work->layers[begin].forward;
     uint32_t dies = layer != OUTSIDE ? work->layers[layer].backward_end : step == HLO_NONE ? 0 : step + 1;
     if (is_new) {
         inputs->items =
             arena_grown(work->variant->arena, inputs->items, at + 1, &inputs->capacity, sizeof(struct input));
-        inputs->items[at] = (struct input){hash, made_by, born, dies, false};
+        inputs->items[at] = (struct input){hash, made_by, born, dies, PLAN_NONE, 0, false};
         inputs->count = at + 1;
     }
     struct input *input = &inputs->items[at];
@@ -85,7 +87,7 @@ struct checkpoint_inputs *checkpoint_inputs_find(struct checkpoint *work)
     const struct hlo *hlo = &work->plan->hlo;
     map_init(&inputs->map, work->variant->arena, 256);
     for (uint32_t at = 0; at < hlo->instruction_count; at++) {
-        uint32_t layer = work->regions.of[at];
+        uint32_t layer = work->regions->of[at];
         enum graph_op op = graph_op(work->graph, at);
         enum graph_phase phase = graph_phase(work->graph, at);
         if (layer == HLO_NONE || !work->layers[layer].is_chosen)
@@ -99,7 +101,7 @@ struct checkpoint_inputs *checkpoint_inputs_find(struct checkpoint *work)
             continue;
         for (uint32_t nth = 0, operand; (operand = graph_operand(work->graph, at, nth)) != HLO_NONE; nth++) {
             uint32_t made_by = made_behind(work, operand),
-                     maker = made_by == HLO_NONE ? HLO_NONE : work->regions.of[made_by];
+                     maker = made_by == HLO_NONE ? HLO_NONE : work->regions->of[made_by];
             if (made_by == HLO_NONE || is_given(work, made_by) || maker == layer ||
                 graph_phase(work->graph, made_by) != GRAPH_FORWARD ||
                 (layer == OUTSIDE && (maker == HLO_NONE || !work->layers[maker].is_chosen)))
@@ -110,43 +112,31 @@ struct checkpoint_inputs *checkpoint_inputs_find(struct checkpoint *work)
     return inputs;
 }
 
-/* The rows that stay anyway and hold such values; what is made outside of the layers is kept by itself. */
-static bool is_held(struct checkpoint *work, const struct input *input)
-{
-    for (uint32_t i = 0; i < work->variant->row_count; i++) {
-        struct variant_row *row = &work->variant->rows[i];
-        struct shape_array shape;
-        uint32_t at = checkpoint_maker(work, row);
-        if (row->is_gone || row->is_indefinite || row->plan_row == PLAN_NONE || at == HLO_NONE ||
-            row->born >= work->first_backward ||
-            !shape_array_read(hlo_instruction_shape(&work->plan->hlo, at), &shape) ||
-            value_hash(work, at, &shape) != input->hash)
-            continue;
-        row->dies = input->dies > row->dies ? input->dies : row->dies;
-        return true;
-    }
-    return false;
-}
-
-/* Bits of an element as the base keeps it, where it does: a value computed in f32 may be stored in bf16. */
-static int64_t bits_kept(struct checkpoint *work, const struct input *input, int64_t bits)
+/* What the rows say of each input. */
+static void inputs_look_up(struct checkpoint *work, const struct checkpoint_inputs *inputs)
 {
     for (uint32_t i = 0; i < work->variant->row_count; i++) {
         const struct variant_row *row = &work->variant->rows[i];
         struct shape_array shape;
         uint32_t at = checkpoint_maker(work, row);
-        int64_t row_bits = 8 * (int64_t)shape_type_bytes(row->type);
-        if (row->is_indefinite || row->plan_row == PLAN_NONE || at == HLO_NONE || row_bits == 0 || row_bits >= bits ||
-            !shape_array_read(hlo_instruction_shape(&work->plan->hlo, at), &shape) ||
-            value_hash(work, at, &shape) != input->hash)
+        if (row->is_indefinite || row->plan_row == PLAN_NONE || at == HLO_NONE ||
+            !shape_array_read(hlo_instruction_shape(&work->plan->hlo, at), &shape))
             continue;
-        bits = row_bits;
+        uint64_t found = map_find(&inputs->map, value_hash(work, at, &shape), is_input, NULL);
+        if (found == MAP_FREE)
+            continue;
+        struct input *input = &inputs->items[found];
+        int64_t bits = 8 * (int64_t)shape_type_bytes(row->type);
+        if (bits > 0 && (input->kept_bits == 0 || bits < input->kept_bits))
+            input->kept_bits = bits;
+        if (!row->is_gone && row->born < work->first_backward && input->held_by == PLAN_NONE)
+            input->held_by = i;
     }
-    return bits;
 }
 
 void checkpoint_inputs_keep(struct checkpoint *work, const struct checkpoint_inputs *inputs)
 {
+    inputs_look_up(work, inputs);
     for (uint32_t i = 0; i < inputs->count; i++) {
         const struct input *input = &inputs->items[i];
         struct str shape = hlo_instruction_shape(&work->plan->hlo, input->made_by);
@@ -156,10 +146,16 @@ void checkpoint_inputs_keep(struct checkpoint *work, const struct checkpoint_inp
             continue;
         if (!input->is_read_by_others && shape_type_is_float(array.type) && layout.element_bits == 32)
             layout.element_bits = 16;
-        layout.element_bits = bits_kept(work, input, layout.element_bits);
+        if (input->kept_bits > 0 && input->kept_bits < layout.element_bits)
+            layout.element_bits = input->kept_bits;
         int64_t bytes = shape_padded_bytes(&array, &layout);
-        if (bytes <= 0 || input->born >= input->dies || is_held(work, input))
+        if (bytes <= 0 || input->born >= input->dies)
             continue;
+        if (input->held_by != PLAN_NONE) {
+            struct variant_row *row = &work->variant->rows[input->held_by];
+            row->dies = input->dies > row->dies ? input->dies : row->dies;
+            continue;
+        }
         *variant_add(work->variant) = (struct variant_row){.bytes = bytes,
                                                            .born = input->born,
                                                            .dies = input->dies,

@@ -2,8 +2,11 @@
  * checkpoint_stacks.c: layers of a scan: what its loop stacks up for the backward pass. */
 #include "whatif/checkpoint.h"
 
+#include "base/select.h"
 #include "base/sum.h"
 #include "plan/pattern.h"
+
+#include <stdlib.h>
 
 static bool is_same_slice(const struct variant *variant, const struct leaf *stack, const struct leaf *carried)
 {
@@ -23,6 +26,7 @@ static uint32_t carried_count(const struct checkpoint *work, uint32_t body, cons
     uint32_t root = graph->root_of[body], loop_at = graph->caller_of[body], operand, found = 0;
     if (root == HLO_NONE || loop_at == HLO_NONE || graph_op(graph, root) != GRAPH_TUPLE)
         return 0;
+    arena_work(work->variant->arena, graph->operand_first[root + 1] - graph->operand_first[root]);
     for (uint32_t nth = 0; (operand = graph_operand(graph, root, nth)) != HLO_NONE; nth++) {
         uint32_t count, leaf = leaves_element(leaves, loop_at, nth, &count);
         bool is_kept = graph_op(graph, operand) == GRAPH_ELEMENT && (uint32_t)graph->numbers[operand] == nth;
@@ -72,37 +76,63 @@ bool checkpoint_is_stack(const struct checkpoint *work, const struct variant_row
            (work->variant->space->rows[row->plan_row].patterns & 1U << PATTERN_SCAN_RESIDUALS) != 0;
 }
 
-static bool is_same_stack_shape(const struct variant *variant, const struct variant_row *a, const struct variant_row *b)
+/* Stacks of one loop and shape. */
+struct stack {
+    uint64_t kind; /* a hash of both: stacks whose hashes agree by mistake would only count as one kind */
+    int64_t bytes;
+    uint32_t row, body;
+};
+
+static int by_kind_and_size(const void *left, const void *right)
 {
-    const struct leaf *x = &variant->dimensions.leaves.items[a->leaf], *y = &variant->dimensions.leaves.items[b->leaf];
-    for (uint32_t i = 0; x->rank == y->rank && i < x->rank; i++)
-        if (variant->sizes[x->first + i] != variant->sizes[y->first + i])
-            return false;
-    return x->rank == y->rank;
+    const struct stack *a = left, *b = right;
+    return ORDER(a->kind, b->kind) ?: ORDER(a->bytes, b->bytes) ?: ORDER(a->row, b->row);
 }
 
-/* Does the stack stay: as one of those of what is carried, the smallest of their shape first? */
-static bool stack_stays(struct checkpoint *work, uint32_t at, const bool *flags)
+static uint64_t stack_kind(const struct variant *variant, uint32_t body, const struct leaf *leaf)
+{
+    uint64_t kind = hash_number(body, leaf->rank);
+    for (uint32_t i = 0; i < leaf->rank; i++)
+        kind = hash_number((uint64_t)variant->sizes[leaf->first + i], kind);
+    return kind;
+}
+
+static bool stack_read(const struct checkpoint *work, uint32_t at, struct stack *out)
 {
     const struct variant *variant = work->variant;
     const struct variant_row *row = &variant->rows[at];
     uint32_t maker = checkpoint_maker(work, row),
              body = maker == HLO_NONE ? HLO_NONE : graph_loop_body_around(work->graph, maker);
-    uint32_t smaller_count = 0;
-    if (body == HLO_NONE)
+    if (body == HLO_NONE || row->plan_row == PLAN_NONE || row->leaf == HLO_NONE ||
+        (variant->space->rows[row->plan_row].patterns & 1U << PATTERN_SCAN_RESIDUALS) == 0)
         return false;
-    uint32_t wanted = carried_count(work, body, &variant->dimensions.leaves.items[row->leaf]);
-    for (uint32_t i = 0; i < variant->row_count && smaller_count < wanted; i++) {
-        const struct variant_row *other = &variant->rows[i];
-        uint32_t made_by = checkpoint_maker(work, other);
-        if (i == at || other->plan_row == PLAN_NONE || other->leaf == HLO_NONE || made_by == HLO_NONE ||
-            (flags && !flags[i]) ||
-            (variant->space->rows[other->plan_row].patterns & 1U << PATTERN_SCAN_RESIDUALS) == 0 ||
-            !is_same_stack_shape(variant, row, other) || graph_loop_body_around(work->graph, made_by) != body)
-            continue;
-        smaller_count += other->bytes < row->bytes || (other->bytes == row->bytes && i < at);
+    *out =
+        (struct stack){stack_kind(variant, body, &variant->dimensions.leaves.items[row->leaf]), row->bytes, at, body};
+    return true;
+}
+
+/* Which stacks stay, by row: as many of a shape as the loop carries arrays of it, the smallest first. */
+static bool *stacks_staying(struct checkpoint *work, const bool *flags)
+{
+    const struct variant *variant = work->variant;
+    bool *stays = arena_array(variant->arena, bool, (size_t)variant->row_count + 1);
+    struct stack *stacks = arena_array(variant->arena, struct stack, (size_t)variant->row_count + 1);
+    uint32_t count = 0, wanted = 0, nth = 0;
+    for (uint32_t i = 0; i < variant->row_count; i++)
+        if (!flags || flags[i])
+            count += stack_read(work, i, &stacks[count]);
+    arena_work(variant->arena, select_work(count));
+    qsort(stacks, count, sizeof(*stacks), by_kind_and_size);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct leaf *leaf = &variant->dimensions.leaves.items[variant->rows[stacks[i].row].leaf];
+        nth++;
+        if (i == 0 || stacks[i].kind != stacks[i - 1].kind) {
+            wanted = carried_count(work, stacks[i].body, leaf);
+            nth = 0;
+        }
+        stays[stacks[i].row] = nth < wanted;
     }
-    return smaller_count < wanted;
+    return stays;
 }
 
 uint32_t checkpoint_stacks_drop(struct checkpoint *work, const bool *flags)
@@ -110,9 +140,10 @@ uint32_t checkpoint_stacks_drop(struct checkpoint *work, const bool *flags)
     struct variant *variant = work->variant;
     uint32_t dropped = 0, to = 0, first_step = HLO_NONE;
     int64_t part_bytes = 0;
+    const bool *stays = stacks_staying(work, flags);
     for (uint32_t i = 0; i < variant->row_count; i++) {
         struct variant_row *row = &variant->rows[i];
-        if (!checkpoint_is_stack(work, row) || (flags && !flags[i]) || stack_stays(work, i, flags))
+        if (!checkpoint_is_stack(work, row) || (flags && !flags[i]) || stays[i])
             continue;
         int64_t layers = variant->sizes[variant->dimensions.leaves.items[row->leaf].first];
         row->is_gone = true;

@@ -39,6 +39,7 @@ struct search {
     int64_t capacity_bytes, total_bytes;
     struct single singles[CANDIDATE_COUNT];
     uint32_t single_count;
+    struct arena *arena; /* of the set that is tried */
     struct fit *out;
 };
 
@@ -48,7 +49,8 @@ static bool set_try(struct search *search, const uint32_t *chosen, uint32_t coun
 {
     struct variant variant;
     struct variant_sums sums;
-    variant_copy(&variant, search->start);
+    arena_free(search->arena);
+    variant_copy(&variant, search->start, search->arena);
     *set = (struct fit_set){.count = count};
     search->out->trial_count++;
     for (uint32_t i = 0; i < count; i++) {
@@ -58,7 +60,7 @@ static bool set_try(struct search *search, const uint32_t *chosen, uint32_t coun
         set->changes[i] = candidates[chosen[i]].text;
         if (!change_read(str_of(set->changes[i]), &change, &err) || !change_apply(&variant, &change, &result, &err))
             return false;
-        set->calls[i] = result.call;
+        set->calls[i] = arena_text(search->start->arena, str_of(result.call));
         set->kinds |= 1U << change.kind;
         set->effort += candidates[chosen[i]].effort;
         set->extra_flops_percent += result.has_extra_flops ? result.extra_flops_percent : 0;
@@ -142,11 +144,12 @@ static void several_try(struct search *search, const uint32_t *chosen, uint32_t 
 
 void fit_find(const struct variant *start, int64_t capacity_bytes, struct fit *out)
 {
-    struct search search = {.start = start, .capacity_bytes = capacity_bytes, .out = out};
+    struct search search = {
+        .start = start, .capacity_bytes = capacity_bytes, .arena = arena_child(start->arena), .out = out};
     struct variant variant;
     struct variant_sums sums;
     *out = (struct fit){.set_count = 0};
-    variant_copy(&variant, start);
+    variant_copy(&variant, start, search.arena);
     variant_measure(&variant, &sums, NULL);
     search.total_bytes = sums.total_bytes;
     out->has_fit_already = sums.total_bytes <= capacity_bytes;
@@ -170,4 +173,5 @@ void fit_find(const struct variant *start, int64_t capacity_bytes, struct fit *o
         for (uint32_t k = i + 1; k < single_count; k++)
             for (uint32_t n = k + 1; n < single_count; n++)
                 several_try(&search, (const uint32_t[]){i, k, n}, 3);
+    arena_free(search.arena);
 }

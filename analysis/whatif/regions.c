@@ -195,12 +195,12 @@ static void readers_label(struct reading *reading)
 }
 
 /* All else is of the layer that was read last, as the program runs. */
-static void rest_label(struct reading *reading, const struct variant *variant)
+static void rest_label(struct reading *reading, const struct variant *variant, struct arena *arena)
 {
     const struct plan *plan = reading->plan;
     const struct graph *graph = reading->graph;
     uint32_t length = plan->schedule.length, last = HLO_NONE;
-    uint32_t *at_position = arena_raw(variant->arena, ((size_t)length + 1) * sizeof(*at_position));
+    uint32_t *at_position = arena_raw(arena, ((size_t)length + 1) * sizeof(*at_position));
     memset(at_position, 0xff, ((size_t)length + 1) * sizeof(*at_position));
     for (uint32_t at = 0; at < graph->hlo->instruction_count; at++) {
         uint32_t scheduled = variant_scheduled(variant, at);
@@ -218,19 +218,19 @@ static void rest_label(struct reading *reading, const struct variant *variant)
     }
 }
 
-static void regions_by_parameters(const struct variant *variant, struct regions *out)
+static void regions_by_parameters(const struct variant *variant, struct arena *arena, struct regions *out)
 {
     struct builder builder;
     const struct dimensions *dimensions = &variant->dimensions;
     struct reading reading = {variant->plan, variant->plan->graph, dimensions, NULL, out};
-    builder_init(&builder, variant->arena);
-    reading.labels = arena_raw(variant->arena, ((size_t)dimensions->leaves.count + 1) * sizeof(*reading.labels));
+    builder_init(&builder, arena);
+    reading.labels = arena_raw(arena, ((size_t)dimensions->leaves.count + 1) * sizeof(*reading.labels));
     memset(reading.labels, 0xff, ((size_t)dimensions->leaves.count + 1) * sizeof(*reading.labels));
     parameters_label(&reading, &builder);
     if (out->count < 2)
         return;
     readers_label(&reading);
-    rest_label(&reading, variant);
+    rest_label(&reading, variant, arena);
 }
 
 /* ---- both ---- */
@@ -249,17 +249,38 @@ void regions_build(const struct graph *graph, struct arena *arena, struct region
         out->of[at] = region_of(&builder, out, op_name_of(graph, at));
 }
 
-void regions_build_any(const struct variant *variant, struct regions *out)
+const struct regions *regions_by_scopes(const struct variant *variant)
 {
+    struct variant_findings *findings = variant->findings;
+    if (findings->by_scopes == NULL) {
+        struct regions *regions = arena_array(findings->arena, struct regions, 1);
+        regions_build(variant->plan->graph, findings->arena, regions);
+        findings->by_scopes = regions;
+    }
+    return findings->by_scopes;
+}
+
+/* Has a layer a backward pass? */
+static bool tells_layers(const struct regions *regions, const struct graph *graph)
+{
+    for (uint32_t at = 0; at < graph->hlo->instruction_count; at++)
+        if (regions->of[at] != HLO_NONE && graph_op(graph, at) == GRAPH_DOT && graph_phase(graph, at) == GRAPH_BACKWARD)
+            return true;
+    return false;
+}
+
+const struct regions *regions_by_any(const struct variant *variant)
+{
+    struct variant_findings *findings = variant->findings;
     const struct graph *graph = variant->plan->graph;
-    uint32_t count = graph->hlo->instruction_count;
-    regions_build(graph, variant->arena, out);
-    for (uint32_t at = 0; at < count; at++)
-        if (out->of[at] != HLO_NONE && graph_op(graph, at) == GRAPH_DOT && graph_phase(graph, at) == GRAPH_BACKWARD)
-            return;
-    if (!graph->has_backward)
-        return;
-    out->count = 0;
-    memset(out->of, 0xff, (size_t)count * sizeof(*out->of));
-    regions_by_parameters(variant, out);
+    if (findings->by_any != NULL)
+        return findings->by_any;
+    findings->by_any = regions_by_scopes(variant);
+    if (!graph->has_backward || tells_layers(findings->by_any, graph))
+        return findings->by_any;
+    struct regions *regions = arena_array(findings->arena, struct regions, 1);
+    regions->of = arena_raw(findings->arena, ((size_t)graph->hlo->instruction_count + 1) * sizeof(*regions->of));
+    memset(regions->of, 0xff, ((size_t)graph->hlo->instruction_count + 1) * sizeof(*regions->of));
+    regions_by_parameters(variant, findings->arena, regions);
+    return findings->by_any = regions;
 }

@@ -26,5 +26,7 @@ struct regions {
 
 /* By scopes. */
 void regions_build(const struct graph *graph, struct arena *arena, struct regions *out);
-/* By scopes, or where these tell no layer that has a backward pass, by parameters. */
-void regions_build_any(const struct variant *variant, struct regions *out);
+/* Those of a variant's program, found once: by scopes; or by scopes, and where these tell no layer that has a backward
+ * pass, by parameters. */
+const struct regions *regions_by_scopes(const struct variant *variant);
+const struct regions *regions_by_any(const struct variant *variant);

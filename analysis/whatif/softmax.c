@@ -121,7 +121,7 @@ static bool reader_note(void *context, uint32_t reader_at, uint32_t operand)
 void softmax_init(struct softmax *softmax, const struct variant *variant)
 {
     *softmax = (struct softmax){.variant = variant};
-    regions_build(variant->plan->graph, variant->arena, &softmax->regions);
+    softmax->regions = regions_by_scopes(variant);
     value_walk_init(&softmax->walk, variant->plan->graph, 16 * (uint64_t)variant->plan->hlo.instruction_count + 4096,
                     variant->arena);
 }
@@ -142,7 +142,7 @@ enum softmax_part softmax_part_of(struct softmax *softmax, const struct variant_
     if ((of->patterns & 1U << PATTERN_ATTENTION_SCORES) != 0)
         return is_kept_wide(plan->graph, at, (of->patterns & 1U << PATTERN_SCAN_RESIDUALS) != 0) ? SOFTMAX_WIDE
                                                                                                  : SOFTMAX_NO;
-    if (softmax->regions.of[at] != HLO_NONE)
+    if (softmax->regions->of[at] != HLO_NONE)
         return SOFTMAX_NO;
     softmax->is_begun = false;
     softmax->first_backward = HLO_NONE;

@@ -15,7 +15,7 @@ enum softmax_part {
 
 struct softmax {
     const struct variant *variant;
-    struct regions regions;
+    const struct regions *regions;
     struct value_walk walk;
     bool is_begun;           /* by what reads the value that is looked at */
     uint32_t first_backward; /* step of the first reader going backward, or HLO_NONE */

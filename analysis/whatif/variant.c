@@ -90,6 +90,10 @@ void variant_begin(struct variant *variant, const struct plan *plan, const struc
                    struct arena *arena)
 {
     *variant = (struct variant){.plan = plan, .space = space, .arena = arena};
+    variant->findings = arena_array(arena, struct variant_findings, 1);
+    variant->findings->arena = arena;
+    variant->row_capacity = (size_t)space->row_count + 1;
+    variant->rows = arena_raw(arena, variant->row_capacity * sizeof(*variant->rows));
     dimensions_build(plan->graph, arena, &variant->dimensions);
     const struct leaves *leaves = &variant->dimensions.leaves;
     variant->sizes = arena_raw(arena, ((size_t)leaves->dimension_count + 1) * sizeof(*variant->sizes));
@@ -99,11 +103,12 @@ void variant_begin(struct variant *variant, const struct plan *plan, const struc
     steps_find(variant);
 }
 
-void variant_copy(struct variant *variant, const struct variant *of)
+void variant_copy(struct variant *variant, const struct variant *of, struct arena *arena)
 {
     *variant = *of;
+    variant->arena = arena;
     variant->row_capacity = (size_t)of->row_count + 1;
-    variant->rows = arena_raw(of->arena, variant->row_capacity * sizeof(*variant->rows));
+    variant->rows = arena_raw(arena, variant->row_capacity * sizeof(*variant->rows));
     memcpy(variant->rows, of->rows, of->row_count * sizeof(*of->rows));
 }
 

@@ -24,11 +24,20 @@ struct variant_row {
     bool is_gone, is_unpadded;
 };
 
+struct regions;
+
+/* What changes find out of the program as it is, once for all variants of it; in the arena of the first. NULL: not yet. */
+struct variant_findings {
+    struct arena *arena;
+    const struct regions *by_scopes, *by_any;
+};
+
 struct variant {
     const struct plan *plan;
     const struct plan_space *space;
     struct dimensions dimensions;
     struct arena *arena;
+    struct variant_findings *findings;
     int64_t *sizes; /* by dimension, as resized */
     struct variant_row *rows;
     uint32_t row_count;
@@ -49,8 +58,9 @@ struct variant_sums {
 /* The program as it is. The plan, which is borrowed, has a module and a space of that number. */
 void variant_begin(struct variant *variant, const struct plan *plan, const struct plan_space *space,
                    struct arena *arena);
-/* Another one that may be changed by itself; what does not change is shared with `of`, in whose arena it is. */
-void variant_copy(struct variant *variant, const struct variant *of);
+/* Another one that may be changed by itself; what does not change is shared with `of`. It and what changes add are in
+ * `arena`: that of `of`, or a child of it for a variant that is only tried. */
+void variant_copy(struct variant *variant, const struct variant *of, struct arena *arena);
 /* The instruction itself, or the fusion around it that the schedule names; HLO_NONE: neither is scheduled. */
 uint32_t variant_scheduled(const struct variant *variant, uint32_t instruction_at);
 /* The step at which an instruction of the schedule, or the fusion around it, runs; HLO_NONE: it is not scheduled. */

@@ -342,7 +342,7 @@ bool memory_viewer_whatif(const struct tool_request *request, struct json *json,
     if (!answer->space || !answer->plan->graph || answer->plan->hlo.instruction_count == 0)
         return err_set(err, ERR_notfound, ERR_NO_OFFSET, "there is no program with memory of its own here to change");
     variant_begin(&answer->start, answer->plan, answer->space, request->arena);
-    variant_copy(&answer->variant, &answer->start);
+    variant_copy(&answer->variant, &answer->start, request->arena);
     variant_measure(&answer->variant, &answer->before, NULL);
     answer->after = answer->before;
     answer->has_alone = wants_alone;

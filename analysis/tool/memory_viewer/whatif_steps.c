@@ -21,7 +21,7 @@ void whatif_steps_try(struct variant *variant, const struct variant_sums *before
 {
     struct err err = ERR_INIT;
     struct variant changed;
-    variant_copy(&changed, variant);
+    variant_copy(&changed, variant, variant->arena);
     if (whatif_steps_apply(&changed, before->total_bytes, step, &err)) {
         *variant = changed;
         return;
@@ -40,7 +40,8 @@ static const char *const of_glob[][2] = {
 };
 enum { OF_GLOB_COUNT = sizeof(of_glob) / sizeof(of_glob[0]) };
 
-static void add(const struct variant *start, const struct variant_sums *before, const char *text,
+/* `arena`: for the variant that is tried. */
+static void add(const struct variant *start, const struct variant_sums *before, const char *text, struct arena *arena,
                 struct whatif_steps *out)
 {
     struct variant variant = *start;
@@ -49,7 +50,13 @@ static void add(const struct variant *start, const struct variant_sums *before, 
             return;
     struct whatif_step *step = &out->steps[out->count++];
     step->text = text;
+    variant.arena = arena;
     whatif_steps_try(&variant, before, step);
+    step->result.reason = arena_text(start->arena, str_of(step->result.reason));
+    step->result.call = arena_text(start->arena, str_of(step->result.call));
+    if (step->refusal != NULL)
+        step->refusal = arena_text(start->arena, str_of(step->refusal));
+    arena_free(arena);
 }
 
 /* Equal savings stay in the order of the list, which `text` is no part of. */
@@ -64,16 +71,17 @@ void whatif_steps_alone(const struct variant *start, const struct variant_sums *
                         const char *const *asked, uint32_t asked_count, struct whatif_steps *out)
 {
     uint32_t usual_count = 0;
+    struct arena *arena = arena_child(start->arena);
     while (fit_usual(usual_count) != NULL)
         usual_count++;
     *out = (struct whatif_steps){
         arena_array(start->arena, struct whatif_step, (size_t)usual_count + OF_GLOB_COUNT + asked_count + 1), 0};
     for (uint32_t i = 0; glob == NULL && i < usual_count; i++)
-        add(start, before, fit_usual(i), out);
+        add(start, before, fit_usual(i), arena, out);
     for (uint32_t i = 0; glob != NULL && i < OF_GLOB_COUNT; i++)
-        add(start, before, arena_format(start->arena, "%s%s%s", of_glob[i][0], glob, of_glob[i][1]), out);
+        add(start, before, arena_format(start->arena, "%s%s%s", of_glob[i][0], glob, of_glob[i][1]), arena, out);
     for (uint32_t i = 0; i < asked_count; i++)
-        add(start, before, asked[i], out);
+        add(start, before, asked[i], arena, out);
     qsort(out->steps, out->count, sizeof(*out->steps), by_saving);
 }
 
