@@ -4,7 +4,8 @@
  * change comes to is held against the other places that print it, as predictions are judged elsewhere
  * (tests/golden/whatif.py). */
 
-import { idle, text } from '../harness.mjs';
+import { goTo } from '../acts.mjs';
+import { idle, sessionLink, text } from '../harness.mjs';
 
 const DRAWER = '.panel-whatif';
 const FIELD = '#whatif-more';
@@ -186,15 +187,48 @@ export function run({ test, includes, equal, truth, daemon, open }) {
   });
 
   test('what the daemon cannot answer is said in the drawer, and the page stays', async () => {
-    const page = await openDemo('', { allow: /503/ });
-    const detail = 'more memory than this daemon may take';
-    await page.route(/api\/v1\/memory_viewer\/whatif/, (route) =>
-      route.fulfill({ status: 503, contentType: 'application/problem+json', body: JSON.stringify({ status: 503, code: 'memory', title: 'Busy', detail }) }),
-    );
-    await page.keyboard.press('v');
+    for (const [status, code, detail, expected] of [
+      [503, 'memory', 'more memory than this daemon may take', 'The prediction could not be read. More memory than this daemon may take.'],
+      [404, 'notfound', 'there is no program with memory of its own here to change', 'Nothing is predicted here. There is no program with memory of its own here to change.'],
+    ]) {
+      const page = await openDemo('', { allow: /50|404/ });
+      await page.route(/api\/v1\/memory_viewer\/whatif/, (route) =>
+        route.fulfill({ status, contentType: 'application/problem+json', body: JSON.stringify({ status, code, title: 'No', detail }) }),
+      );
+      await page.keyboard.press('v');
+      await idle(page);
+      includes(await said(page, `${DRAWER} .panel-said`), expected);
+      truth(await page.locator('.panel-curve canvas').first().isVisible());
+      await page.keyboard.press('Escape');
+      await idle(page);
+      truth(!(await page.locator(DRAWER).isVisible()));
+      await page.finish();
+    }
+  });
+
+  test('another program has its own figures, and Back those of the first', async () => {
+    const base = await daemon('--logdir=tests/fixtures/dumps');
+    const page = await open(base);
+    const links = [];
+    for (const name of ['h-long-context', 'd-tile-padding']) links.push(`${(await sessionLink(page, base, name)).split('&')[0]}&tool=memory_viewer&drawer=whatif`);
+    const seen = [];
+    for (const link of links) {
+      await goTo(page, link);
+      await idle(page);
+      seen.push(await answer(page));
+    }
+    truth(/^Needs [\d.]+ \w+ as it is/.test(seen[0]) && seen[0] !== seen[1], seen.join(' / '));
+    includes(seen[1], 'Needs 520.25 GiB as it is');
+    await page.goBack();
     await idle(page);
-    includes(await said(page, `${DRAWER} .panel-said [role="alert"]`), 'More memory than this daemon may take');
-    truth(await page.locator('.panel-curve canvas').first().isVisible());
+    equal(await answer(page), seen[0]);
+    await page.finish();
+  });
+
+  test('beside another memory space the changes are still those of the device\u2019s memory', async () => {
+    const page = await open(`${await daemon('--demo')}?tool=memory_viewer&drawer=whatif&space=2`);
+    /* predictions are of the device's memory, whichever space is shown */
+    includes(await answer(page), 'Needs 33.49 GiB as it is, 17.74 GiB over 15.75 GiB.');
     await page.finish();
   });
 

@@ -413,7 +413,7 @@ async function load(view, selection, route, signal) {
     return;
   }
   view.wholePage.hidden = true;
-  await Promise.all([showSpace(view, answer.data, route, said, signal), view.whatif.hear(route)]);
+  await showSpace(view, answer.data, route, said, signal);
   if (!signal.aborted) await setPin(view, route);
 }
 

@@ -40,7 +40,7 @@ export async function showSpace(view, data, route, said, signal) {
   view.tabs.node.hidden = false;
   view.strips.panel.node.hidden = Boolean(space.replay_error);
   sayAnswer(view);
-  await Promise.all([view.table.load(), loadCurve(view), loadStrips(view), loadMap(view, route), view.code.load(), view.patterns.load()]);
+  await Promise.all([view.table.load(), loadCurve(view), loadStrips(view), loadMap(view, route), view.code.load(), view.patterns.load(), view.whatif.hear(route)]);
   if (view.program.space === space) await Promise.all([loadWindow(view), loadMarks(view)]);
 }
 

@@ -5,12 +5,12 @@
  *
  * The row of acts under the answer is where an act on the ticked changes has its button. */
 
-import { isAbort, Problem } from '../../lib/api.js';
+import { isAbort, Problem, problemText } from '../../lib/api.js';
 import { capacityOf } from '../../lib/capacity.js';
 import { button, el, fill, loadStyle } from '../../lib/dom.js';
 import { bytes, capital, counted, visible } from '../../lib/format.js';
 import { callLine, computeWords, fitNodes, landingFigure, savingFigure } from '../../widgets/fit_sets.js';
-import { createPanel } from '../../widgets/panel.js';
+import { createPanel, message } from '../../widgets/panel.js';
 import { createChooser, devicesFor } from './capacity.js';
 import { failed } from './empty.js';
 import { unitWord } from './text.js';
@@ -264,7 +264,7 @@ export function createWhatif(view) {
     } catch (error) {
       if (isAbort(error)) return;
       if (!(error instanceof Problem)) throw error;
-      panel.say(failed('The prediction', error));
+      panel.say(error.status === 404 ? message({ title: 'Nothing is predicted here.', text: capital(problemText(error)) }) : failed('The prediction', error));
     } finally {
       end();
     }
