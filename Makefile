@@ -241,7 +241,7 @@ build/golden/logdir:
 	@mkdir -p $(@D)
 	$(Q)rm -rf $@.part && $(or $(SHARED),../shared)/tools/make-logdir $@.part && mv $@.part $@
 
-http-test: all fixtures ## both JSON surfaces against the running daemon
+http-test: all fixtures $(B)/confirm/standin.so ## both JSON surfaces against the running daemon
 	$(Q)$(PYTHON) tests/http/run.py --binary $(B)/memviewd $(if $(SHARED),--shared $(SHARED)) $(if $(JOBS),--jobs $(JOBS))
 
 build/openapi-tools/ready: scripts/fetch-pypi tests/http/requirements.txt

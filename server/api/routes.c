@@ -145,7 +145,11 @@ static struct response *refuse_body(const struct request *request)
 static struct response *refuse_method(const struct request *request, const struct route *route)
 {
     bool is_pair = route != &PAGE && route != ROUTES && strcmp(route[-1].path, route->path) == 0;
-    const char *allowed = is_pair ? "GET, HEAD, POST" : route->method == REQUEST_POST ? "POST" : "GET, HEAD";
+    bool is_deleting = route->method == REQUEST_DELETE;
+    const char *allowed = is_pair                         ? is_deleting ? "GET, HEAD, DELETE" : "GET, HEAD, POST"
+                          : is_deleting                   ? "DELETE"
+                          : route->method == REQUEST_POST ? "POST"
+                                                          : "GET, HEAD";
     struct response *response =
         response_problem(405, "method", "%.20s is not possible here, only %s", request->method_text, allowed);
     response_add_header(response, "Allow", "%s", allowed);

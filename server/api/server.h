@@ -10,12 +10,15 @@
 
 #include <stdint.h>
 
+struct confirmations;
+
 struct server {
     struct index *index;
     struct store *store;
     const char *const *source_roots; /* folders whose files may be shown as source */
     size_t source_root_count;
     struct guard guard;
+    struct confirmations *confirmations;
     const char *web_folder; /* --web-dir, or NULL for the pages that are compiled in */
     int64_t started_at_ms;  /* Unix time */
 };

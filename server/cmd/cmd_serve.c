@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cmd_serve.c: the daemon, from its options to its end. */
+#include "server/api/confirmations.h"
 #include "server/api/routes.h"
 #include "server/base/clock.h"
 #include "server/base/log.h"
@@ -140,6 +141,7 @@ static int stop(struct daemon *daemon, struct httpd *httpd, struct jobs *jobs, c
     pthread_sigmask(SIG_UNBLOCK, ends, NULL); /* a second signal ends at once */
     httpd_stop_accepting(httpd);
     listen_refuse(&daemon->listening);
+    confirmations_stop(daemon->server.confirmations);
     if (!httpd_drain(httpd, TEXT_DRAIN_MS))
         store_stop(daemon->server.store);
     if (!httpd_drain(httpd, DRAIN_MS)) {
@@ -153,6 +155,7 @@ static int stop(struct daemon *daemon, struct httpd *httpd, struct jobs *jobs, c
     httpd_free(httpd);
     listen_close(&daemon->listening);
     jobs_free(jobs); /* only now: until its threads ended, a connection could still submit */
+    confirmations_free(daemon->server.confirmations);
     index_free(daemon->server.index);
     store_free(daemon->server.store);
     return COMMANDS_DONE;
@@ -169,6 +172,8 @@ static int run(struct daemon *daemon, const sigset_t *ends)
     daemon->server.store = store_new(limit_mib ? (uint64_t)limit_mib << 20 : account_default_limit());
     store_set_category_rules(daemon->server.store, daemon->category_rules);
     store_set_libraries(daemon->server.store, daemon->libraries);
+    daemon->server.confirmations =
+        confirmations_new(daemon->server.store, daemon->options->libtpu, daemon->options->topology);
     const struct http_handler handler = routes_handler(&daemon->server);
     struct jobs *jobs = jobs_new(&handler);
     const struct cache_waiting waiting = jobs_waiting(jobs); /* a worker that waits gives up its place meanwhile */

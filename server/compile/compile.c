@@ -35,6 +35,12 @@ const char *compile_status_name(enum compile_status status)
     return "cannot_start";
 }
 
+const char *compile_stage_name(enum compile_stage stage)
+{
+    static const char *const names[] = {"starting", "loading", "compiling", "code"};
+    return names[stage];
+}
+
 /* ---- Sentences ------------------------------------------------------------------ */
 
 /* A line of somebody else's, in so many bytes, as part of a sentence. */
@@ -310,12 +316,19 @@ void compile_run(const struct compile_request *asked, struct compile_result *res
     result->work = folder;
 }
 
-void compile_free(struct compile_result *result)
+void compile_drop_files(struct compile_result *result)
 {
     if (result->work)
         folder_remove(result->work);
-    char *texts[] = {result->sentence, result->text,   result->folder,        result->module_path,
-                     result->work,     result->libtpu, result->libtpu_version};
+    free(result->work);
+    result->work = NULL;
+}
+
+void compile_free(struct compile_result *result)
+{
+    compile_drop_files(result);
+    char *texts[] = {result->sentence,    result->text,   result->folder,
+                     result->module_path, result->libtpu, result->libtpu_version};
     for (size_t at = 0; at < sizeof(texts) / sizeof(texts[0]); at++)
         free(texts[at]);
     *result = (struct compile_result){0};

@@ -86,3 +86,5 @@ struct compile_result {
 /* Compiles, and waits for it. Always fills `result`, which compile_free then frees. */
 void compile_run(const struct compile_request *request, struct compile_result *result);
 void compile_free(struct compile_result *result);
+/* Removes the files that compile_free would: module_path and folder are then only names, unless the folder is the request's. */
+void compile_drop_files(struct compile_result *result);

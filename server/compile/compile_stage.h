@@ -8,3 +8,6 @@ enum compile_stage {
     COMPILE_STAGE_COMPILING, /* the program, up to its buffer assignment */
     COMPILE_STAGE_CODE,      /* the assignment is final; the compiler writes code */
 };
+
+/* "starting", "loading", "compiling", "code"; static storage. */
+const char *compile_stage_name(enum compile_stage stage);

@@ -176,16 +176,41 @@ static void take(const struct compile_result *from, struct confirmation_compile 
     to->resident_bytes = from->resident_bytes;
 }
 
+/* A slice of the same chips that has enough for a program split over so many devices: as they can be had. NULL: the one
+ * that is named has, or none is known. */
+static char *slice_for(const char *topology, int64_t partition_count)
+{
+    static const struct {
+        const char *chip, *sizes;
+        int64_t count;
+    } slices[] = {
+        {"v5e", "2x4", 8},     {"v5e", "4x4", 16},    {"v5e", "4x8", 32},   {"v5e", "8x8", 64},   {"v5e", "8x16", 128},
+        {"v5e", "16x16", 256}, {"v6e", "2x4", 8},     {"v6e", "4x4", 16},   {"v6e", "4x8", 32},   {"v6e", "8x8", 64},
+        {"v6e", "8x16", 128},  {"v6e", "16x16", 256}, {"v4", "2x2x2", 8},   {"v4", "2x2x4", 16},  {"v4", "2x4x4", 32},
+        {"v4", "4x4x4", 64},   {"v5p", "2x2x2", 8},   {"v5p", "2x2x4", 16}, {"v5p", "2x4x4", 32}, {"v5p", "4x4x4", 64},
+    };
+    int64_t count = 1;
+    const char *sizes = topology ? strchr(topology, ':') : NULL;
+    for (const char *at = sizes; at && *at; at += strcspn(at + 1, "x") + 1)
+        count *= strtoll(at + 1, NULL, 10);
+    for (size_t at = 0; sizes && count < partition_count && at < sizeof(slices) / sizeof(slices[0]); at++)
+        if (slices[at].count >= partition_count && strlen(slices[at].chip) == (size_t)(sizes - topology) &&
+            strncmp(slices[at].chip, topology, (size_t)(sizes - topology)) == 0)
+            return memory_format("%s:%s", slices[at].chip, slices[at].sizes);
+    return NULL;
+}
+
 /* False: it says nothing of what is needed. */
 static bool compile(struct work *work, enum confirm_stage stage, struct str module, int64_t partition_count,
                     struct compile_result *result, struct confirmation_compile *to)
 {
     const struct confirm_request *request = work->request;
+    char *slice = slice_for(work->result->topology, partition_count);
     const struct compile_request asked = {
         .module = module,
         .options = {work->beside.options.data, work->beside.options.length},
         .partition_count = partition_count,
-        .topology = work->result->topology,
+        .topology = slice ? slice : work->result->topology,
         .libtpu = request->libtpu,
         .limit_ms = request->limit_ms,
         .limit_bytes = request->limit_bytes,
@@ -196,6 +221,7 @@ static bool compile(struct work *work, enum confirm_stage stage, struct str modu
     };
     work->stage = stage;
     compile_run(&asked, result);
+    free(slice);
     take(result, to);
     work->result->is_cancelled |= result->status == COMPILE_CANCELLED;
     return result->has_figures || to->needed_bytes > 0;
@@ -228,6 +254,9 @@ static void topology_take(struct work *work)
     } else if (work->beside.source) {
         work->result->topology = memory_text(work->beside.topology);
         confirmation->topology_source = work->beside.source;
+    } else if (work->request->otherwise) {
+        work->result->topology = memory_text(work->request->otherwise);
+        confirmation->topology_source = "given";
     }
     confirmation->topology = work->result->topology;
 }
@@ -248,6 +277,9 @@ void confirm_run(const struct confirm_request *request, struct confirm_result *r
             compile_both(&work);
         }
     }
+    compile_drop_files(&result->base);
+    if (request->folder)
+        compile_drop_files(&result->changed);
     dump_beside_free(&work.beside);
     analysis_changed_free(&work.changed);
     buf_free(&work.before);

@@ -21,6 +21,7 @@ struct confirm_request {
     const char *const *changes;
     size_t change_count;
     const char *libtpu, *topology; /* as in compile.h; NULL: the topology that the dump tells */
+    const char *otherwise;         /* the topology where neither does; may be NULL */
     int64_t limit_ms;              /* of each compile */
     uint64_t limit_bytes;
     const char *folder; /* where the changed program is dumped, as in compile.h; NULL: it goes with the result */

@@ -83,7 +83,7 @@ static bool is_same_origin(const struct request *request)
 static bool is_link(const struct request *request)
 {
     return request->sec_fetch_mode && strcmp(request->sec_fetch_mode, "navigate") == 0 && request->sec_fetch_dest &&
-           strcmp(request->sec_fetch_dest, "document") == 0 && request->method != REQUEST_POST;
+           strcmp(request->sec_fetch_dest, "document") == 0 && !request_method_acts(request->method);
 }
 
 /* "memviewd-6006=": a browser keeps cookies by host alone, and there may be a daemon on another port of it. The port is
@@ -125,7 +125,7 @@ struct response *guard_need(const struct guard *guard, const struct request *req
     bool is_foreign = request->sec_fetch_site && strcmp(request->sec_fetch_site, "cross-site") == 0;
     if (is_foreign && !(need == GUARD_OPEN && is_link(request)))
         return response_problem(403, "cross_site", "a page of another site may not ask this daemon for anything");
-    if (request->method == REQUEST_POST && !is_same_origin(request))
+    if (request_method_acts(request->method) && !is_same_origin(request))
         return response_problem(403, "cross_site", "the Origin header names another site");
     if (need != GUARD_DATA || guard->token.text[0] == '\0' || has_bearer(guard, request->authorization) ||
         has_cookie(guard, request))

@@ -128,7 +128,7 @@ static enum MHD_Result send_response(struct exchange *exchange)
     struct body *packed = wants_gzip ? body_gzip(response->body) : NULL;
     struct body *body = packed ? packed : response->body && !is_in_pieces ? body_hold(response->body) : NULL;
     exchange->status = response->status;
-    if (response->is_tagged && exchange->request->method != REQUEST_POST &&
+    if (response->is_tagged && !request_method_acts(exchange->request->method) &&
         negotiate_matches(exchange->request->if_none_match, response->body->etag))
         exchange->status = MHD_HTTP_NOT_MODIFIED;
     struct MHD_Response *out = is_in_pieces ? response_in_pieces(exchange, wants_gzip) : response_of(body);

@@ -210,11 +210,11 @@ static void *work(void *context)
     return NULL;
 }
 
-/* Requests with a body are never equal: their targets are, and their bodies are not looked at. */
+/* Requests that change something are never equal: their targets are, and their bodies are not looked at. */
 static struct job *find_equal(struct jobs *jobs, const struct request *request, uint64_t hash)
 {
-    struct job *job = request->method == REQUEST_POST ? NULL : jobs->first;
-    while (job && (job->hash != hash || job->request->method == REQUEST_POST ||
+    struct job *job = request_method_acts(request->method) ? NULL : jobs->first;
+    while (job && (job->hash != hash || request_method_acts(job->request->method) ||
                    strcmp(job->request->target, request->target) != 0))
         job = job->next;
     return job;

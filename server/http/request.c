@@ -95,10 +95,10 @@ void request_release(struct request *request)
 
 void request_set_method(struct request *request, const char *method)
 {
-    static const char *const NAMES[] = {"GET", "HEAD", "POST"};
+    static const char *const NAMES[] = {"GET", "HEAD", "POST", "DELETE"};
     request->method = REQUEST_OTHER;
     request->method_text = memory_pool_text(&request->pool, method, strlen(method));
-    for (int at = 0; at < 3; at++) {
+    for (int at = 0; at < 4; at++) {
         if (strcmp(method, NAMES[at]) == 0)
             request->method = (enum request_method)at;
     }

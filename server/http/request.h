@@ -9,7 +9,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum request_method { REQUEST_GET, REQUEST_HEAD, REQUEST_POST, REQUEST_OTHER };
+enum request_method { REQUEST_GET, REQUEST_HEAD, REQUEST_POST, REQUEST_DELETE, REQUEST_OTHER };
+
+/* Does it change something? */
+static inline bool request_method_acts(enum request_method method)
+{
+    return method == REQUEST_POST || method == REQUEST_DELETE;
+}
 
 struct request_param {
     const char *name, *value; /* decoded */

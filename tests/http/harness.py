@@ -46,11 +46,11 @@ class Answer:
 class Daemon:
     """a running memviewd; its stderr is kept in a file"""
 
-    def __init__(self, binary, arguments, scratch, user=None):
+    def __init__(self, binary, arguments, scratch, user=None, environ=None):
         self.log_path = os.path.join(scratch, f"stderr-{time.monotonic_ns()}")
         with open(self.log_path, "wb") as log:
             self.process = subprocess.Popen([binary, *arguments], stdout=subprocess.PIPE, stderr=log, text=True,
-                                            user=user)
+                                            user=user, env={**os.environ, **(environ or {})})
         self.url = self.process.stdout.readline().strip()
         if not self.url:
             raise AssertionError(f"no URL printed; exit {self.process.wait(START_SECONDS)}: {self.log()}")
@@ -153,11 +153,18 @@ class Toolbox:
         if troubles and kind is None:
             raise AssertionError("; ".join(troubles))
 
-    def serve(self, *arguments):
+    def serve(self, *arguments, environ=None):
         """a daemon on a free port"""
-        daemon = Daemon(self.binary, ["--port=0", *arguments], self._scratch)
+        daemon = Daemon(self.binary, ["--port=0", *arguments], self._scratch, environ=environ)
         self._daemons.append(daemon)
         return daemon
+
+    def serve_with_compiler(self, word, dump, *arguments):
+        """the same with the stand-in for a libtpu (tests/confirm/standin.c), told by `word`; it hands out the file `dump`.
+        What it leaves behind would lie in folder("tmp")"""
+        library = os.path.join(os.path.dirname(self.binary), "confirm", "standin.so")
+        environ = {"MEMVIEWD_STANDIN": word, "MEMVIEWD_STANDIN_DUMP": os.path.join(FIXTURES, dump), "TMPDIR": self.folder("tmp")}
+        return self.serve(f"--libtpu={library}", "--topology=v5e:2x2", *arguments, environ=environ)
 
     def serve_as_nobody(self, *arguments):
         """the same without root's right to read everything"""

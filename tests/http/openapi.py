@@ -7,6 +7,7 @@ import os
 import urllib.parse
 
 import inputs
+from confirmations import walk_confirmations
 from document import Document
 from harness import ROOT, equal, wait_until
 
@@ -130,7 +131,8 @@ class Walk:
         t.write("bomb/h.xplane.pb.gz", inputs.gzip_bomb())
         self.gone = {"gone": t.write("plugins/profile/gone/h.xplane.pb", inputs.xspace(run)),
                      "gone.log": t.write("gone.log", self.log), "vanished": t.write("vanished/memory.prof", self.profile)}
-        self.daemon = t.serve(t.folder(), os.path.join(t.fixtures, "dumps"), os.path.join(t.fixtures, "memprof"), *lone)
+        program = "modules/mlp-adam/module_0000.jit_step.cl_1014260217.after_optimizations.hlo.pb.gz"
+        self.daemon = t.serve_with_compiler("stops", program, t.folder(), os.path.join(t.fixtures, "dumps"), os.path.join(t.fixtures, "memprof"), *lone)
         self.small = t.serve("--memory-limit=1", t.folder())
         self.locked = t.serve("--bind=0.0.0.0", t.folder())
         self.token = urllib.parse.parse_qs(self.locked.fragment)["token"][0]
@@ -140,6 +142,9 @@ class Walk:
         self.upload = self.daemon.ask("/api/v1/uploads?name=a.hlo.pb", "POST", {"Content-Type": "application/octet-stream"},
                                      inputs.hlo_proto()).json["id"]
         self.sessions["upload"] = self.upload
+        asked = self.daemon.ask("/api/v1/confirmations", "POST", LOGIN, json.dumps({"session": self.sessions["h-long-context"], "change": ["sequence=0.5"]}))
+        self.confirmation = asked.json["id"]
+        wait_until(lambda: self.daemon.get_json(f"/api/v1/confirmations/{self.confirmation}")["state"] == "done", what="the compiler's answer")
 
     def check(self, path, method, answer):
         """notes what was met; an answer must be documented and follow its schema"""
@@ -157,7 +162,7 @@ class Walk:
 
     def ask(self, path, address, method="GET", headers=None, body=None, daemon=None):
         answer = (daemon or self.daemon).ask(address, method, headers, body)
-        self.check(path, method if method in ("GET", "POST") else self.own_method(path), answer)
+        self.check(path, method if method in ("GET", "POST", "DELETE") else self.own_method(path), answer)
         return answer
 
     def own_method(self, path):
@@ -188,7 +193,7 @@ DEVICE_EXTRAS = {"callers": "&match=.", "source": "&file=/a/x.py"}
 
 
 def address_of(path, session, extra=""):
-    address = path.replace("{session}", session).replace("{upload}", session)
+    address = path.replace("{session}", session).replace("{upload}", session).replace("{confirmation}", session)
     if is_of_text(path):
         address += f"?session={session}"
     if path == "/api/v1/source":
@@ -209,6 +214,8 @@ def walk_common(walk, path):
     session = walk.sessions["job/train.log" if is_of_text(path) else "series" if is_of_profiles(path) else "run"]
     if "{upload}" in path:
         session = walk.upload
+    if "{confirmation}" in path:
+        session = walk.confirmation
     address = address_of(path, session)
     first = walk.ask(path, address)
     equal(first.status, 200, address)
@@ -216,7 +223,7 @@ def walk_common(walk, path):
     equal(walk.ask(path, address, headers={"Host": "evil.example"}).status, 403, path)
     equal(walk.ask(path, address, headers={"X": "a" * 20000}).status, 431, path)
     equal(walk.ask(path, address_of(path, session, "filter=" + "a" * 9000)).status, 414, path)
-    refused = walk.daemon.ask(address, "DELETE")
+    refused = walk.daemon.ask(address, "PUT")
     walk.check(path, "GET", refused)
     equal(refused.status, 405, path)
     if path.startswith("/api/"):
@@ -230,6 +237,8 @@ def walk_errors(walk, path):
     """what a question about a session may meet"""
     if "{upload}" in path:
         equal(walk.ask(path, address_of(path, "0" * 40)).status, 404, path)
+    if "{confirmation}" in path:
+        equal(walk.ask(path, address_of(path, "0" * 12)).status, 404, path)
     if "{session}" in path or is_of_session(path) or is_of_text(path) or is_of_device(path) or is_of_two(path):
         equal(walk.ask(path, address_of(path, "000000000000")).status, 404, path)
     if path.endswith("/modules"):
@@ -470,6 +479,7 @@ def test_every_route_and_status_is_met_and_follows_its_schema(t):
     walk_texts(walk)
     walk_profiles(walk, t)
     walk_uploads(walk)
+    walk_confirmations(walk)
     walk_views(walk)
     walk_compare(walk)
     walk_profile(walk)

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/api/confirmations.h"
+
+#include "server/base/clock.h"
+#include "server/base/memory.h"
+#include "server/compile/folder.h"
+#include "server/compile/libtpu.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEPT = 16, LOOK_AGAIN_MS = 30000 };
+#define PLAN_MAX_BYTES ((size_t)1 << 30)
+
+struct run {
+    char id[CONFIRMATIONS_ID_SIZE];
+    struct api_subject subject;
+    const struct snapshot_file *module; /* until it is done, in `subject` */
+    char *session, *key, *topology;
+    char **changes;
+    size_t change_count;
+    char *folder; /* of the changed program; NULL once it is removed */
+    atomic_bool is_cancelled, is_done;
+    struct confirmations *of;
+    /* under the lock */
+    enum confirm_stage stage;
+    struct compile_progress progress;
+    /* once it is done */
+    struct confirm_result result;
+    bool is_opened; /* as a session, or it cannot be */
+    char *plan, *plan_reason;
+    struct upload_set plan_set; /* held, so that it stays as long as this does */
+};
+
+struct confirmations {
+    struct store *store;
+    const char *libtpu, *topology;
+    pthread_mutex_t lock;
+    pthread_mutex_t opening; /* one reader at a time makes a plan a session, or looks for libtpu */
+    struct run *runs[KEPT];
+    size_t next;
+    uint64_t count;
+    struct run *running;
+    pthread_t thread;
+    bool has_thread, is_stopping;
+    /* under `opening` */
+    struct libtpu found;
+    struct err fault;
+    int64_t looked_at_ms;
+};
+
+struct confirmations *confirmations_new(struct store *store, const char *libtpu, const char *topology)
+{
+    struct confirmations *made = memory_new(sizeof(*made));
+    made->store = store;
+    made->libtpu = libtpu;
+    made->topology = topology;
+    made->fault = (struct err)ERR_INIT;
+    pthread_mutex_init(&made->lock, NULL);
+    pthread_mutex_init(&made->opening, NULL);
+    return made;
+}
+
+static void folder_drop(struct run *run)
+{
+    if (run->folder)
+        folder_remove(run->folder);
+    free(run->folder);
+    run->folder = NULL;
+}
+
+static void run_free(struct run *run)
+{
+    if (!run)
+        return;
+    confirm_free(&run->result);
+    folder_drop(run);
+    upload_set_close(&run->plan_set);
+    api_close(&run->subject);
+    for (size_t at = 0; at < run->change_count; at++)
+        free(run->changes[at]);
+    free(run->changes);
+    free(run->session);
+    free(run->key);
+    free(run->topology);
+    free(run->plan);
+    free(run->plan_reason);
+    free(run);
+}
+
+/* ---- the thread ---- */
+
+static void note(void *context, enum confirm_stage stage, const struct compile_progress *progress)
+{
+    struct run *run = context;
+    pthread_mutex_lock(&run->of->lock);
+    run->stage = stage;
+    run->progress = *progress;
+    pthread_mutex_unlock(&run->of->lock);
+}
+
+static void *work(void *context)
+{
+    struct run *run = context;
+    struct confirmations *of = run->of;
+    const struct confirm_request request = {
+        .session = run->subject.session,
+        .module = run->module,
+        .key = run->key,
+        .libraries = store_libraries(of->store),
+        .changes = (const char *const *)run->changes,
+        .change_count = run->change_count,
+        .libtpu = of->found.path,
+        .topology = run->topology,
+        .otherwise = of->topology,
+        .folder = run->folder,
+        .progress = note,
+        .context = run,
+        .is_cancelled = &run->is_cancelled,
+    };
+    confirm_run(&request, &run->result);
+    api_close(&run->subject);
+    pthread_mutex_lock(&of->lock);
+    of->running = NULL;
+    atomic_store(&run->is_done, true);
+    pthread_mutex_unlock(&of->lock);
+    return NULL;
+}
+
+static void thread_join(struct confirmations *confirmations)
+{
+    if (confirmations->has_thread)
+        pthread_join(confirmations->thread, NULL);
+    confirmations->has_thread = false;
+}
+
+void confirmations_stop(struct confirmations *confirmations)
+{
+    pthread_mutex_lock(&confirmations->opening);
+    pthread_mutex_lock(&confirmations->lock);
+    confirmations->is_stopping = true;
+    if (confirmations->running)
+        atomic_store(&confirmations->running->is_cancelled, true);
+    pthread_mutex_unlock(&confirmations->lock);
+    thread_join(confirmations); /* nobody else does while `opening` is held */
+    for (size_t at = 0; at < KEPT; at++) {
+        struct run *run = confirmations->runs[at];
+        if (run) {
+            run->is_opened = true;
+            folder_drop(run);
+        }
+    }
+    pthread_mutex_unlock(&confirmations->opening);
+}
+
+void confirmations_free(struct confirmations *confirmations)
+{
+    confirmations_stop(confirmations);
+    for (size_t at = 0; at < KEPT; at++)
+        run_free(confirmations->runs[at]);
+    libtpu_free(&confirmations->found);
+    pthread_mutex_destroy(&confirmations->lock);
+    pthread_mutex_destroy(&confirmations->opening);
+    free(confirmations);
+}
+
+/* ---- libtpu ---- */
+
+/* With `opening`. One that was found stays; where there is none, it is looked for again after a while. */
+static bool libtpu_is_found(struct confirmations *confirmations)
+{
+    bool is_old = confirmations->looked_at_ms == 0 || clock_ms() - confirmations->looked_at_ms > LOOK_AGAIN_MS;
+    if (!confirmations->found.path && is_old) {
+        confirmations->fault = (struct err)ERR_INIT;
+        if (!libtpu_find(confirmations->libtpu, &confirmations->found, &confirmations->fault)) {
+            libtpu_free(&confirmations->found);
+            confirmations->found = (struct libtpu){0};
+        }
+        confirmations->looked_at_ms = clock_ms();
+    }
+    return confirmations->found.path != NULL;
+}
+
+bool confirmations_is_offered(struct confirmations *confirmations, struct err *err)
+{
+    pthread_mutex_lock(&confirmations->opening);
+    bool is_found = libtpu_is_found(confirmations);
+    if (!is_found)
+        *err = confirmations->fault;
+    pthread_mutex_unlock(&confirmations->opening);
+    return is_found;
+}
+
+void confirmations_write_offer(struct confirmations *confirmations, struct json *json)
+{
+    pthread_mutex_lock(&confirmations->opening);
+    bool is_found = libtpu_is_found(confirmations);
+    json_object_begin(json);
+    json_key_bool(json, "is_available", is_found);
+    json_key_text(json, "reason", is_found ? NULL : confirmations->fault.text);
+    json_key_text(json, "libtpu_version", is_found ? confirmations->found.version : NULL);
+    json_key_text(json, "topology", confirmations->topology);
+    pthread_mutex_unlock(&confirmations->opening);
+    pthread_mutex_lock(&confirmations->lock);
+    json_key_text(json, "running", confirmations->running ? confirmations->running->id : NULL);
+    pthread_mutex_unlock(&confirmations->lock);
+    json_object_end(json);
+}
+
+/* ---- beginning, cancelling ---- */
+
+/* With the lock, and no thread that runs: takes the place of the oldest. */
+static bool run_begin(struct confirmations *confirmations, const struct confirmations_asked *asked, char *folder,
+                      char id[CONFIRMATIONS_ID_SIZE])
+{
+    struct run *run = memory_new(sizeof(*run));
+    snapshot_write_id(run->id, hash_number(++confirmations->count, (uint64_t)clock_unix_ns()));
+    run->of = confirmations;
+    run->subject = *asked->subject;
+    run->module = asked->module;
+    run->session = memory_text(asked->subject->session->id);
+    run->key = memory_text(asked->key);
+    run->topology = asked->topology ? memory_text(asked->topology) : NULL;
+    run->folder = folder;
+    run->changes = memory_new((asked->change_count + 1) * sizeof(*run->changes));
+    for (run->change_count = 0; run->change_count < asked->change_count; run->change_count++)
+        run->changes[run->change_count] = memory_text(asked->changes[run->change_count]);
+    if (pthread_create(&confirmations->thread, NULL, work, run) != 0) {
+        run->subject = (struct api_subject){0};
+        run_free(run);
+        return false;
+    }
+    confirmations->has_thread = true;
+    confirmations->running = run;
+    *asked->subject = (struct api_subject){0};
+    run_free(confirmations->runs[confirmations->next]);
+    confirmations->runs[confirmations->next] = run;
+    confirmations->next = (confirmations->next + 1) % KEPT;
+    memcpy(id, run->id, CONFIRMATIONS_ID_SIZE);
+    return true;
+}
+
+bool confirmations_begin(struct confirmations *confirmations, const struct confirmations_asked *asked,
+                         char id[CONFIRMATIONS_ID_SIZE], struct err *err)
+{
+    bool is_begun = false;
+    pthread_mutex_lock(&confirmations->opening); /* nobody looks into the one that goes */
+    pthread_mutex_lock(&confirmations->lock);
+    if (confirmations->is_stopping) {
+        err_set(err, ERR_limit, ERR_NO_OFFSET, "the daemon ends");
+    } else if (confirmations->running) {
+        err_set(err, ERR_conflict, ERR_NO_OFFSET, "the compiler is at work already: %s", confirmations->running->id);
+    } else {
+        thread_join(confirmations);
+        char *folder = folder_make(err);
+        is_begun = folder && run_begin(confirmations, asked, folder, id);
+        if (folder && !is_begun)
+            err_set(err, ERR_limit, ERR_NO_OFFSET, "there is no thread for it now");
+    }
+    pthread_mutex_unlock(&confirmations->lock);
+    pthread_mutex_unlock(&confirmations->opening);
+    return is_begun;
+}
+
+/* With the lock. */
+static struct run *find(const struct confirmations *confirmations, const char *id)
+{
+    for (size_t at = 0; at < KEPT; at++)
+        if (confirmations->runs[at] && strcmp(confirmations->runs[at]->id, id) == 0)
+            return confirmations->runs[at];
+    return NULL;
+}
+
+bool confirmations_cancel(struct confirmations *confirmations, const char *id)
+{
+    pthread_mutex_lock(&confirmations->lock);
+    struct run *run = find(confirmations, id);
+    if (run)
+        atomic_store(&run->is_cancelled, true);
+    pthread_mutex_unlock(&confirmations->lock);
+    return run != NULL;
+}
+
+/* ---- the changed program as a session ---- */
+
+static void plan_read(struct run *run, const char *path, struct err *err)
+{
+    const struct files_place place = {.root = path, .path = ""};
+    const char *slash = strrchr(path, '/');
+    struct buf bytes = BUF_INIT;
+    struct upload *upload = upload_new(PLAN_MAX_BYTES, store_account(run->of->store));
+    if (files_read_text(&place, PLAN_MAX_BYTES, &bytes, err)) {
+        upload_add(upload, bytes.data, bytes.length);
+        upload_end(upload);
+        if (bytes.failed || upload->fault != UPLOAD_GOOD || !upload_keep(upload, UPLOAD_SET_COST_BYTES))
+            err_set(err, ERR_limit, ERR_NO_OFFSET, "there is no memory to open it now");
+        else if (upload_set_add(run->of->store, NULL, slash ? slash + 1 : path, upload, &run->plan_set, err)) {
+            const struct snapshot *snapshot = upload_set_snapshot(&run->plan_set);
+            if (snapshot->session_count > 0)
+                run->plan = memory_text(snapshot->sessions[0]->id);
+        }
+    }
+    buf_free(&bytes);
+    upload_release(upload);
+}
+
+/* With `opening`, of one that is done. */
+static void plan_open(struct run *run)
+{
+    struct err err = ERR_INIT;
+    if (run->is_opened)
+        return;
+    run->is_opened = true;
+    if (run->result.changed.module_path)
+        plan_read(run, run->result.changed.module_path, &err);
+    if (!run->plan && err_is_set(&err))
+        run->plan_reason = memory_text(err.text);
+    run->result.confirmation.plan = run->plan;
+    folder_drop(run);
+}
+
+/* ---- JSON ---- */
+
+static const char *state_of(const struct run *run, bool is_done)
+{
+    if (!is_done)
+        return atomic_load(&run->is_cancelled) ? "cancelling" : "running";
+    return run->result.is_cancelled ? "cancelled" : "done";
+}
+
+static void write(const struct run *run, bool is_done, struct json *json)
+{
+    json_object_begin(json);
+    json_key_text(json, "id", run->id);
+    json_key_text(json, "state", state_of(run, is_done));
+    json_key_text(json, "session", run->session);
+    json_key_text(json, "module", run->key);
+    json_key_array(json, "changes");
+    for (size_t at = 0; at < run->change_count; at++)
+        json_text(json, run->changes[at]);
+    json_array_end(json);
+    json_key_text(json, "stage", confirm_stage_name(run->stage));
+    json_key_text(json, "step", compile_stage_name(run->progress.stage));
+    json_key_int(json, "took_ms", run->progress.took_ms);
+    json_key_uint(json, "resident_bytes", run->progress.resident_bytes);
+    json_key(json, "confirmed");
+    if (is_done)
+        confirmation_write(&run->result.confirmation, json);
+    else
+        json_null(json);
+    json_key_text(json, "plan_session", run->plan);
+    json_key_text(json, "plan_reason", run->plan_reason);
+    json_object_end(json);
+}
+
+bool confirmations_write(struct confirmations *confirmations, const char *id, struct json *json)
+{
+    pthread_mutex_lock(&confirmations->opening); /* so it does not go meanwhile */
+    pthread_mutex_lock(&confirmations->lock);
+    struct run *run = find(confirmations, id);
+    bool is_done = run && atomic_load(&run->is_done);
+    if (run && !is_done)
+        write(run, false, json);
+    pthread_mutex_unlock(&confirmations->lock);
+    if (is_done) {
+        plan_open(run);
+        write(run, true, json);
+    }
+    pthread_mutex_unlock(&confirmations->opening);
+    return run != NULL;
+}
