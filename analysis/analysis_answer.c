@@ -164,12 +164,27 @@ static const void *model_ruled(struct tool_request *request, enum tool_model mod
     return ruled;
 }
 
+/* A question's own lines stand in an address, which servers and browsers keep short: longer ones are for a file. */
+enum { OWN_RULES_MAX = 4096 };
+
+static size_t characters(const char *text)
+{
+    size_t count = 0;
+    for (; *text; text++)
+        count += ((unsigned char)*text & 0xC0) != 0x80; /* what continues a character counts with it */
+    return count;
+}
+
 /* The lines of the question's parameter, then those that hold for every question. */
 static bool rules_apply(struct tool_request *request, enum tool_model model, const char *everywhere, struct err *err)
 {
     const char *own = tool_param_text(request, "category_rules");
     if (own == NULL && everywhere == NULL)
         return true;
+    if (own != NULL && characters(own) > OWN_RULES_MAX)
+        return err_set(err, ERR_argument, ERR_NO_OFFSET,
+                       "category_rules: longer than %d characters; more stand in the file of --category-rules",
+                       OWN_RULES_MAX);
     const char *text = own == NULL          ? everywhere
                        : everywhere == NULL ? own
                                             : arena_format(request->arena, "%s\n%s", own, everywhere);

@@ -32,6 +32,9 @@ FILTERS = {"memory_viewer": [">1MiB", "cat:saved_activation", "kind:argument", "
            "device_memory": ["count:>1", "fn:train", "-file:x", "self:>1MiB", "verdict:leaks"]}
 
 
+REFUSALS = ["400", "401", "403", "404", "405", "406", "409", "414", "415", "422", "428", "429", "5xx"]
+
+
 def tool_of(address):
     return re.match(r"/(?:api/v1/)?([^/]*)", address)[1]
 
@@ -52,7 +55,9 @@ def values_of(daemon):
         "memory_viewer": {
             "session": [modules], "host": [""], "id": [row["id"] for row in buffers], "key": [row["shape"] for row in buffers],
             "module": [row["id"] for row in daemon.get_json(f"/api/v1/sessions/{modules}/modules")["modules"]],
-            "space": [0, 1], "step": ["peak", "all", "0", "5", "376"]},
+            "space": [0, 1], "step": ["peak", "all", "0", "5", "376"],
+            "change": ["donate=all", "batch=0.5", "checkpoint=layer_*", "cast=*:bf16"]},
+        "modules": {"session": [modules, trace], "host": [""]},
         "compare": {
             "a": [modules, f"{modules}///0/5"], "b": [modules, f"{modules}////376", series], "space_a": [0, 1], "space_b": [0, 1],
             "step_a": ["peak", "0", "5"], "step_b": ["peak", "376"]},
@@ -119,6 +124,8 @@ def write_config(path, found):
     """schemathesis's own list of values to use now and then; lists of JSON are TOML too"""
     with open(path, "w", encoding="utf-8") as file:
         file.write("warnings = false\n[generation]\nallow-x00 = false\n")
+        # an address past what a connection may hold is refused before anything of it is read
+        file.write(f"[checks.negative_data_rejection]\nexpected-statuses = {json.dumps(REFUSALS)}\n")
         rest = [(tool, name, some) for tool, values in found.items() for name, some in values.items()
                 if name not in NAMES]
         for tool, name, some in rest:
