@@ -81,8 +81,8 @@ void describe_name(const struct hlo *hlo, uint32_t buffer_at, struct str instruc
 /* Is this byte the second or a later one of a character? */
 static bool is_inside(char byte) { return ((unsigned char)byte & 0xC0) == 0x80; }
 
-/* The text itself, or what is left of it in `room`. A character is not parted: of one that is none, any byte may go. */
-static struct str shortened(struct str text, char room[DESCRIBE_SHORT])
+/* A character is not parted: of one that is none, any byte may go. */
+struct str describe_shortened(struct str text, char room[DESCRIBE_SHORT])
 {
     static const char ellipsis[] = "\xE2\x80\xA6";
     const size_t mark = sizeof(ellipsis) - 1, tail_max = DESCRIBE_SHORT / 3;
@@ -102,14 +102,14 @@ static struct str shortened(struct str text, char room[DESCRIBE_SHORT])
 bool describe_short(struct json *json, const char *key, struct str text)
 {
     char room[DESCRIBE_SHORT];
-    json_key_string(json, key, shortened(text, room));
+    json_key_string(json, key, describe_shortened(text, room));
     return text.length > DESCRIBE_SHORT;
 }
 
 void describe_short_element(struct json *json, struct str text)
 {
     char room[DESCRIBE_SHORT];
-    json_string(json, shortened(text, room));
+    json_string(json, describe_shortened(text, room));
 }
 
 const char *describe_capital(const char *text, struct arena *arena)

@@ -73,8 +73,8 @@ START_TEST(work_is_bounded)
 {
     struct asked asked;
     struct buf out = BUF_INIT;
-    char rules[16384] = "";
-    for (int i = 0; i < 190; i++)
+    char rules[8192] = "";
+    for (int i = 0; i < 120; i++)
         strcat(rules, "(x?y?z?){60}(.*a.*b.*c){6}$ cache\n");
     asked_open(&asked, ASKED_DUMP "h-long-context/module_0011.jit__lambda.cl_1014260217.after_optimizations.hlo.pb.gz");
     struct analysis_param params[] = {{"category_rules", rules}};

@@ -50,7 +50,8 @@ void saving_write_row(struct json *json, const struct memory_viewer_columns_rows
 {
     const struct plan_row *row = &rows->space->rows[at];
     const struct marginal_saving saving = marginal_of_row(memory_viewer_columns_marginal(rows), at);
-    struct str name = memory_viewer_columns_name(rows, at);
+    char room[DESCRIBE_SHORT];
+    struct str name = describe_shortened(memory_viewer_columns_name(rows, at), room);
     /* the scratch, which the name is in, is needed for sentences */
     name.data = arena_text(rows->request->arena, name);
     const struct marginal_subject subject = {name, false, row->bytes, plan_row_is_alive(row, rows->space->peak_step)};

@@ -74,11 +74,11 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     await page.locator('.panel-table tbody tr').first().focus();
     await page.keyboard.press('i');
     const said = await card(page);
-    includes(said, 'Size 200.00 GiB');
+    includes(said, 'Saves 200.00 GiB');
     includes(said, `${(200 * GIB).toLocaleString('en-US')} B`);
     await page.keyboard.press('Escape');
     await page.waitForFunction(() => document.activeElement.localName === 'tr');
-    for (let at = 0; at < 9; at++) await page.keyboard.press('ArrowRight');
+    for (let at = 0; at < 10; at++) await page.keyboard.press('ArrowRight');
     await page.keyboard.press('i');
     includes(await card(page), 'Lives for the whole program');
     await page.finish();

@@ -40,7 +40,7 @@ const WRONG = [
   ['group=dtype&pin=g:%00', 'Group ␀ is not in this module; nothing is pinned.'],
   ['group=shape&filter=dtype:bf16&pin=g:f32', 'Group f32 has no buffer that passes the filter; nothing is pinned.'],
   ['view=nope', 'There is no view nope here'],
-  ['sort=nope', 'There is no order nope here; the largest come first.'],
+  ['sort=nope', 'There is no order nope here; what saves most comes first.'],
   ['group=nope', 'Buffers are not grouped by nope here; folding layers.'],
   ['color=nope', 'There is no colour by nope here; colouring by category.'],
   ['tool=nope', 'There is no page nope here; showing the usual one.'],

@@ -66,7 +66,7 @@ function whose(record) {
 /* What the peak falls by without it, in the core's words; the row knows the figure alone. */
 function saves({ id, saves_bytes: value, saving }) {
   if (value === undefined) return null;
-  return fact('saves', explained(`saves:${id}`, value), el('span', { class: 'dim' }, ' · bound'), saving && el('p', { class: 'saving-says' }, saving.sentence));
+  return fact('saves', explained(`saves:${id}`, value), el('span', { class: 'dim' }, ' · bound'), saving && el('p', { class: 'saving-says', 'data-explain': `saves:${id}` }, saving.sentence));
 }
 
 /* links: what made it and what reads it, as walk.js has it. */
