@@ -105,6 +105,9 @@ int64_t shape_padded_bytes(const struct shape_array *array, const struct shape_l
     for (uint32_t i = 0; i < rank; i++)
         if ((dimensions[i] = array->dimensions[layout->physical[i]]) < 0)
             return SHAPE_UNKNOWN_SIZE;
+    if (rank == 0 && layout->tile_count > 0) /* a scalar takes a whole tile */
+        while (rank < layout->tile_ranks[0] && layout->tiles[0][rank] != INT64_MIN)
+            dimensions[rank++] = 1;
     for (uint32_t i = 0; i < layout->tile_count && rank > 0; i++)
         if ((rank = tile_lay(layout->tiles[i], layout->tile_ranks[i], dimensions, rank)) == 0)
             return SHAPE_UNKNOWN_SIZE;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * program.h: small programs, written as text like HLO's, and their plans.
  *
- *     devices=8 alias=0:1 donor=2          what the module says of itself: result:argument, argument
+ *     scheduled module=jit_f devices=8 alias=0:1 donor=2    what the module says of itself: instructions run in the order
+ *                                                           of the text; its name; result:argument, argument
  *     body {                               computations; the one called main is the entry
  *       p = (f32[4], f32[8]) parameter(0) "an op name"
  *       ROOT t = (f32[4], f32[8]) tuple(a, b)
@@ -10,63 +11,34 @@
  *
  * Behind an instruction: index=1 of a get-tuple-element, calls=, target=, line=11 of models.py, replicated; and what holds
  * its value: !arg, !out, !const or !temp, one element of it with {1}, twice its bytes with padded. All temporaries are
- * live at the end. Names that are defined nowhere stay ids that name nothing. */
+ * live at the end but those that frees={a,b} gives back. A shape may have a layout: f32[8,128]{1,0:T(8,128)}. What
+ * operations say of dimensions: program_attributes.h. Names that are defined nowhere stay ids that name nothing. */
 #pragma once
 
-#include "encoded.h"
-#include "hlo.fields.h"
 #include "plan/pattern.h"
 #include "plan/plan.h"
 
 #include "arena.h"
+#include "program_attributes.h"
 
-enum { PROGRAM_NAMES_MAX = 256, PROGRAM_ELEMENTS_MAX = 16 };
-
-struct program_writing {
-    const char *at; /* in the text */
-    struct str names[PROGRAM_NAMES_MAX];
-    uint64_t name_count, buffer_count, temporary_bytes, number_count;
-    struct buf module, assignment, temporary, trace;
-};
-
-static inline bool program_is(struct program_writing *writing, const char *token)
+/* "{0,1:T(8,128)(2,1)}", at once behind the dimensions; "*" is a dimension that is combined with the next. */
+static inline void program_layout(struct program_writing *writing, struct buf *shape)
 {
-    while (*writing->at == ' ' || *writing->at == '\n' || *writing->at == ',')
-        writing->at++;
-    bool is_here = strncmp(writing->at, token, strlen(token)) == 0;
-    writing->at += is_here ? strlen(token) : 0;
-    return is_here;
-}
-
-static inline void program_want(struct program_writing *writing, const char *token)
-{
-    ck_assert_msg(program_is(writing, token), "%s is missing before: %.40s", token, writing->at);
-}
-
-static inline struct str program_word(struct program_writing *writing)
-{
-    program_is(writing, "");
-    size_t length = strspn(writing->at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.$");
-    struct str word = {writing->at, length};
-    ck_assert_msg(length > 0, "no word: %.40s", writing->at);
-    writing->at += length;
-    return word;
-}
-
-static inline uint64_t program_number(struct program_writing *writing)
-{
-    return strtoull(program_word(writing).data, NULL, 10);
-}
-
-/* The id of a name, from 1. */
-static inline uint64_t program_id(struct program_writing *writing, struct str name)
-{
-    for (uint64_t i = 0; i < writing->name_count; i++)
-        if (str_equal(writing->names[i], name))
-            return i + 1;
-    ck_assert_uint_lt(writing->name_count, PROGRAM_NAMES_MAX);
-    writing->names[writing->name_count++] = name;
-    return writing->name_count;
+    struct buf layout = BUF_INIT;
+    if (*writing->at != '{')
+        return;
+    for (writing->at++; !program_is(writing, "}") && !program_is(writing, ":");)
+        put_number(&layout, LAYOUT_PROTO_MINOR_TO_MAJOR, program_number(writing));
+    if (writing->at[-1] == ':') {
+        for (program_want(writing, "T"); !program_is(writing, "}");) {
+            struct buf tile = BUF_INIT;
+            for (program_want(writing, "("); !program_is(writing, ")");)
+                put_number(&tile, TILE_PROTO_DIMENSIONS,
+                           program_is(writing, "*") ? (uint64_t)INT64_MIN : program_number(writing));
+            put_message(&layout, LAYOUT_PROTO_TILES, &tile);
+        }
+    }
+    put_message(shape, SHAPE_PROTO_LAYOUT, &layout);
 }
 
 /* Reads a shape; `bytes` of its elements, or of the array itself. */
@@ -75,10 +47,8 @@ static inline void program_shape(struct program_writing *writing, struct buf *sh
     static const struct {
         const char *name;
         uint64_t type, bytes;
-    } types[] = {{"f32", PRIMITIVE_TYPE_F32, 4},
-                 {"bf16", PRIMITIVE_TYPE_BF16, 2},
-                 {"s32", PRIMITIVE_TYPE_S32, 4},
-                 {"u32", PRIMITIVE_TYPE_U32, 4},
+    } types[] = {{"f32", PRIMITIVE_TYPE_F32, 4},  {"bf16", PRIMITIVE_TYPE_BF16, 2}, {"f16", PRIMITIVE_TYPE_F16, 2},
+                 {"s8", PRIMITIVE_TYPE_S8, 1},    {"s32", PRIMITIVE_TYPE_S32, 4},   {"u32", PRIMITIVE_TYPE_U32, 4},
                  {"pred", PRIMITIVE_TYPE_PRED, 1}};
     if (program_is(writing, "(")) {
         put_number(shape, SHAPE_PROTO_ELEMENT_TYPE, PRIMITIVE_TYPE_TUPLE);
@@ -101,6 +71,7 @@ static inline void program_shape(struct program_writing *writing, struct buf *sh
         put_number(shape, SHAPE_PROTO_DIMENSIONS, length);
         *bytes *= length;
     }
+    program_layout(writing, shape);
 }
 
 /* The allocation of a value, behind its "!". */
@@ -118,6 +89,7 @@ static inline void program_buffer(struct program_writing *writing, uint64_t inst
         program_want(writing, "}");
     }
     uint64_t size = bytes[element] * (program_is(writing, "padded") ? 2 : 1);
+    writing->buffer_of[instruction] = id;
     put_number(&buffer, LOGICAL_BUFFER_PROTO_ID, id);
     put_number(&buffer, LOGICAL_BUFFER_PROTO_SIZE, size);
     put_message(&buffer, LOGICAL_BUFFER_PROTO_DEFINED_AT, &place);
@@ -143,6 +115,19 @@ static inline void program_buffer(struct program_writing *writing, uint64_t inst
     put_message(&writing->assignment, BUFFER_ASSIGNMENT_PROTO_BUFFER_ALLOCATIONS, &allocation);
 }
 
+/* "{a,b}" behind "frees=": the buffers of these instructions are given back. */
+static inline void program_frees(struct program_writing *writing)
+{
+    for (program_want(writing, "{"); !program_is(writing, "}");) {
+        struct buf event = BUF_INIT;
+        uint64_t buffer = writing->buffer_of[program_id(writing, program_word(writing))];
+        ck_assert_uint_gt(buffer, 0);
+        put_number(&event, HEAP_SIMULATOR_TRACE_EVENT_KIND, HEAP_SIMULATOR_TRACE_EVENT_KIND_FREE);
+        put_number(&event, HEAP_SIMULATOR_TRACE_EVENT_BUFFER_ID, buffer);
+        put_message(&writing->trace, HEAP_SIMULATOR_TRACE_EVENTS, &event);
+    }
+}
+
 static inline void program_metadata(struct program_writing *writing, struct buf *metadata)
 {
     if (program_is(writing, "\"")) {
@@ -156,7 +141,7 @@ static inline void program_metadata(struct program_writing *writing, struct buf 
     }
 }
 
-static inline void program_instruction(struct program_writing *writing, struct buf *computation)
+static inline void program_instruction(struct program_writing *writing, struct buf *computation, struct buf *sequence)
 {
     struct buf one = BUF_INIT, shape = BUF_INIT, metadata = BUF_INIT;
     uint64_t bytes[PROGRAM_ELEMENTS_MAX] = {0}, parameter = 0;
@@ -177,6 +162,7 @@ static inline void program_instruction(struct program_writing *writing, struct b
             put_number(&one, HLO_INSTRUCTION_PROTO_PARAMETER_NUMBER, parameter = program_number(writing));
         else
             put_number(&one, HLO_INSTRUCTION_PROTO_OPERAND_IDS, program_id(writing, program_word(writing)));
+    program_attributes(writing, &one);
     if (program_is(writing, "index="))
         put_number(&one, HLO_INSTRUCTION_PROTO_TUPLE_INDEX, program_number(writing));
     for (bool is_called = program_is(writing, "calls="); is_called; is_called = *writing->at == ',')
@@ -191,13 +177,21 @@ static inline void program_instruction(struct program_writing *writing, struct b
     if (metadata.length > 0)
         put_message(&one, HLO_INSTRUCTION_PROTO_METADATA, &metadata);
     put_message(computation, HLO_COMPUTATION_PROTO_INSTRUCTIONS, &one);
+    put_number(sequence, HLO_SCHEDULE_PROTO_INSTRUCTION_SEQUENCE_INSTRUCTION_IDS, id);
     while (program_is(writing, "!"))
         program_buffer(writing, id, parameter, bytes);
+    if (program_is(writing, "frees="))
+        program_frees(writing);
 }
 
 static inline void program_head(struct program_writing *writing)
 {
     struct buf devices = BUF_INIT, aliases = BUF_INIT, donors = BUF_INIT;
+    writing->is_scheduled = program_is(writing, "scheduled");
+    if (program_is(writing, "module=")) {
+        struct str name = program_word(writing);
+        put_bytes(&writing->module, HLO_MODULE_PROTO_NAME, name.data, name.length);
+    }
     if (program_is(writing, "devices=")) {
         put_number(&devices, DEVICE_ASSIGNMENT_PROTO_REPLICA_COUNT, 1);
         put_number(&devices, DEVICE_ASSIGNMENT_PROTO_COMPUTATION_COUNT, program_number(writing));
@@ -235,16 +229,22 @@ static inline void program_read(const char *text, struct buf *file, struct plan 
     struct program_writing writing = {.at = text};
     program_head(&writing);
     while (program_is(&writing, ""), *writing.at != '\0') {
-        struct buf computation = BUF_INIT;
+        struct buf computation = BUF_INIT, sequence = BUF_INIT, entry = BUF_INIT;
         struct str name = program_word(&writing);
         put_bytes(&computation, HLO_COMPUTATION_PROTO_NAME, name.data, name.length);
         put_number(&computation, HLO_COMPUTATION_PROTO_ID, program_id(&writing, name));
         if (str_equal(name, STR("main")))
             put_number(&writing.module, HLO_MODULE_PROTO_ENTRY_COMPUTATION_ID, program_id(&writing, name));
         for (program_want(&writing, "{"); !program_is(&writing, "}");)
-            program_instruction(&writing, &computation);
+            program_instruction(&writing, &computation, &sequence);
         put_message(&writing.module, HLO_MODULE_PROTO_COMPUTATIONS, &computation);
+        put_number(&entry, HLO_SCHEDULE_PROTO_SEQUENCES_ENTRY_KEY, program_id(&writing, name));
+        put_message(&entry, HLO_SCHEDULE_PROTO_SEQUENCES_ENTRY_VALUE, &sequence);
+        put_message(&writing.schedule, HLO_SCHEDULE_PROTO_SEQUENCES, &entry);
     }
+    if (writing.is_scheduled)
+        put_message(&writing.module, HLO_MODULE_PROTO_SCHEDULE, &writing.schedule);
+    buf_free(&writing.schedule);
     put_number(&writing.temporary, BUFFER_ALLOCATION_PROTO_SIZE, writing.temporary_bytes);
     put_message(&writing.assignment, BUFFER_ASSIGNMENT_PROTO_BUFFER_ALLOCATIONS, &writing.temporary);
     put_message(&writing.assignment, BUFFER_ASSIGNMENT_PROTO_HEAP_SIMULATOR_TRACES, &writing.trace);
