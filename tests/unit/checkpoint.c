@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Layers that are computed again: unrolled with scopes, told by their parameters alone, and those of a scan; and which sets
+ * of changes make a program fit. */
+#include "change.h"
+
+#include <stdio.h>
+
+/* Layer `n` of an unrolled network: 16,384 bytes of what it gives (x_n+1) and of each that it saves. */
+#define FORWARD(n, next, scope)                                                                                        \
+    "h" #n " = f32[64,64] dot(x" #n ", w" #n ") lhs={1} rhs={0} \"jit(f)/jvp(" scope ")/dot_general\" !temp "          \
+    "e" #n " = f32[64,64] tanh(h" #n ") \"jit(f)/jvp(" scope ")/tanh\" !temp "                                         \
+    "x" #next " = f32[64,64] multiply(e" #n ", h" #n ") \"jit(f)/jvp(" scope ")/times\" !temp "
+#define BACKWARD(n, next, scope)                                                                                       \
+    "a" #n " = f32[64,64] multiply(e" #n ", h" #n ") \"jit(f)/transpose(jvp(" scope "))/times\" !temp "                \
+    "b" #n " = f32[64,64] dot(a" #n ", d" #next ") lhs={0} rhs={0} \"jit(f)/transpose(jvp(" scope                      \
+    "))/dot_general\" !temp "                                                                                          \
+    "g" #n " = f32[64,64] dot(x" #n ", b" #n ") lhs={0} rhs={0} \"jit(f)/transpose(jvp(" scope                         \
+    "))/dot_general\" !out "                                                                                           \
+    "d" #n " = f32[64,64] dot(b" #n ", w" #n ") lhs={1} rhs={1} \"jit(f)/transpose(jvp(" scope                         \
+    "))/dot_general\" !temp "                                                                                          \
+    "frees={h" #n ",e" #n ",a" #n ",b" #n ",x" #next "} "
+#define PROGRAM(zero, one, two)                                                                                        \
+    "scheduled module=jit_f main { w0 = f32[64,64] parameter(0) \"params['layers'][0]['w']\" !arg "                    \
+    "w1 = f32[64,64] parameter(1) \"params['layers'][1]['w']\" !arg w2 = f32[64,64] parameter(2) "                     \
+    "\"params['layers'][2]['w']\" !arg x0 = f32[64,64] parameter(3) \"batch\" !arg " FORWARD(0, 1, zero) FORWARD(1, 2, \
+                                                                                                                 one)  \
+        FORWARD(2, 3, two) "d3 = f32[64,64] negate(x3) \"jit(f)/transpose(jvp(loss))/neg\" !temp " BACKWARD(2, 3, two) \
+            BACKWARD(1, 2, one)                                                                                        \
+                BACKWARD(0, 1, zero) "ROOT t = (f32[64,64], f32[64,64], f32[64,64]) tuple(g0, g1, g2) }"
+
+static const char *const scoped = PROGRAM("layer_0", "layer_1", "layer_2");
+static const char *const nameless = PROGRAM("dense", "dense", "dense");
+
+/* Rows that hold what an instruction gives: how many bytes of it are live at a step. */
+static int64_t live_at(const char *name, uint32_t step)
+{
+    int64_t bytes = 0;
+    for (uint32_t i = 0; i < changed.row_count; i++) {
+        const struct variant_row *row = &changed.rows[i];
+        if (!row->is_gone && row->instruction_at != HLO_NONE && row->born <= step && step < row->dies &&
+            str_equal(hlo_instruction_name(&plan.hlo, row->instruction_at), str_of(name)))
+            bytes += row->bytes;
+    }
+    return bytes;
+}
+
+static uint32_t step_of(const char *name)
+{
+    for (uint32_t at = 0; at < plan.hlo.instruction_count; at++)
+        if (str_equal(hlo_instruction_name(&plan.hlo, at), str_of(name)))
+            return variant_step(&start, at);
+    ck_abort_msg("no %s", name);
+}
+
+/* What layers give is kept, and nothing that they compute inside. */
+static uint32_t all_layers(const char *program)
+{
+    open_program(program);
+    ck_assert_int_gt(saves("checkpoint=*"), 0);
+    ck_assert_int_eq(result.confidence, CHANGE_MODEL);
+    uint32_t middle = step_of("d3");
+    ck_assert_int_eq(live_at("h0", middle) + live_at("e0", middle) + live_at("h1", middle) + live_at("e1", middle), 0);
+    ck_assert(result.has_extra_flops);
+    ck_assert_double_gt(result.extra_flops_percent, 0);
+    ck_assert_double_lt(result.extra_flops_percent, 34);
+    return middle;
+}
+
+START_TEST(unrolled_layers)
+{
+    uint32_t middle = all_layers(scoped);
+    ck_assert_int_gt(live_at("x1", middle), 0);
+    ck_assert_int_gt(live_at("x2", middle), 0);
+    /* until the layer that it goes into has its gradients */
+    ck_assert_int_gt(live_at("x1", step_of("b1")), 0);
+    ck_assert_int_eq(live_at("x1", step_of("b0")), 0);
+}
+END_TEST
+
+START_TEST(layers_told_by_their_parameters)
+{
+    all_layers(nameless);
+    refused("checkpoint=layer_0", "nothing has this name");
+}
+END_TEST
+
+START_TEST(one_layer_alone)
+{
+    open_program(scoped);
+    int64_t all = saves("checkpoint=*");
+    double flops = result.extra_flops_percent;
+    int64_t one = saves("checkpoint=layer_0");
+    ck_assert_int_ge(all, one);
+    ck_assert_double_lt(result.extra_flops_percent, flops);
+    ck_assert_str_eq(result.call, "layer = jax.checkpoint(layer)  # where jax.named_scope is layer_0");
+    ck_assert_int_eq(live_at("h0", step_of("d3")), 0);
+    ck_assert_int_eq(live_at("h1", step_of("d3")), 16384);
+    refused("checkpoint=layer_8", "nothing has this name; near it: \"layer_");
+}
+END_TEST
+
+START_TEST(what_has_no_backward_pass_is_refused)
+{
+    open_program(
+        "scheduled main { x = f32[8,8] parameter(0) \"x\" !arg h = f32[8,8] tanh(x) \"jit(f)/layer_0/tanh\" !temp "
+        "ROOT y = f32[8,8] tanh(h) \"jit(f)/layer_1/tanh\" !out }");
+    refused("checkpoint=*", "no backward pass");
+}
+END_TEST
+
+/* ---- a scan ---- */
+
+/* What it carries (and stacks up), and a second stack of each layer's inside; `more`: carried beside it. */
+#define STATE "(s32[], f32[64,64], f32[12,64,64], f32[12,64,64], f32[12,64,64])"
+#define SCAN(first, second)                                                                                                  \
+    "scheduled module=jit_f body { p = " STATE " parameter(0) i = s32[] get-tuple-element(p) index=0 "                       \
+    "c = f32[64,64] get-tuple-element(p) index=1 s1 = f32[12,64,64] get-tuple-element(p) index=2 "                           \
+    "s2 = f32[12,64,64] get-tuple-element(p) index=3 w = f32[12,64,64] get-tuple-element(p) index=4 z = s32[] constant() "   \
+    "ws = f32[1,64,64] dynamic-slice(w, i, z, z) wr = f32[64,64] reshape(ws) "                                               \
+    "n = f32[64,64] dot(c, wr) lhs={1} rhs={0} \"jit(f)/jvp(while)/body/dot_general\" "                                      \
+    "m = f32[64,64] tanh(n) \"jit(f)/jvp(while)/body/tanh\" r1 = f32[1,64,64] reshape(" first                                \
+    ") r2 = f32[1,64,64] reshape(n) "                                                                                        \
+    "u1 = f32[12,64,64] dynamic-update-slice(s1, r1, i, z, z) \"jit(f)/jvp(while)/body/dynamic_update_slice\" "              \
+    "u2 = f32[12,64,64] dynamic-update-slice(s2, r2, i, z, z) \"jit(f)/jvp(while)/body/dynamic_update_slice\" "              \
+    "ROOT t = " STATE " tuple(i, m, u1, u2, w) } "                                                                           \
+    "condition { q = " STATE " parameter(0) ROOT e = pred[] constant() } "                                                   \
+    "back { p3 = " STATE                                                                                                     \
+    " parameter(0) i3 = s32[] get-tuple-element(p3) index=0 d3 = f32[64,64] get-tuple-element(p3) index=1 "                  \
+    "t1 = f32[12,64,64] get-tuple-element(p3) index=2 t2 = f32[12,64,64] get-tuple-element(p3) index=3 "                     \
+    "w3 = f32[12,64,64] get-tuple-element(p3) index=4 z3 = s32[] constant() "                                                \
+    "y1 = f32[1,64,64] dynamic-slice(t1, i3, z3, z3) \"jit(f)/transpose(jvp(while))/body/dynamic_slice\" "                   \
+    "y2 = f32[1,64,64] dynamic-slice(t2, i3, z3, z3) \"jit(f)/transpose(jvp(while))/body/dynamic_slice\" "                   \
+    "v1 = f32[64,64] reshape(y1) v2 = f32[64,64] reshape(y2) "                                                               \
+    "f3 = f32[64,64] multiply(v2, d3) \"jit(f)/transpose(jvp(while))/body/times\" "                                          \
+    "g3 = f32[64,64] dot(v1, f3) lhs={0} rhs={0} \"jit(f)/transpose(jvp(while))/body/dot_general\" "                         \
+    "ROOT k3 = " STATE " tuple(i3, g3, t1, t2, w3) } "                                                                       \
+    "main { a = f32[12,64,64] parameter(0) \"params['w']\" !arg x = f32[64,64] parameter(1) \"batch\" !arg "                 \
+    "k = s32[] constant() o = f32[] constant() b1 = f32[12,64,64] broadcast(o) !temp b2 = f32[12,64,64] broadcast(o) !temp " \
+    "t0 = " STATE " tuple(k, x, b1, b2, a) l = " STATE " while(t0) calls=body,condition \"jit(f)/jvp(while)\" "              \
+    "lx = f32[64,64] get-tuple-element(l) index=1 l1 = f32[12,64,64] get-tuple-element(l) index=2 "                          \
+    "l2 = f32[12,64,64] get-tuple-element(l) index=3 neg = f32[64,64] negate(lx) \"jit(f)/transpose(jvp(loss))/neg\" !temp " \
+    "t9 = " STATE " tuple(k, neg, l1, l2, a) m9 = " STATE                                                                    \
+    " while(t9) calls=back,condition \"jit(f)/transpose(jvp(while))\" "                                                      \
+    "gx = f32[64,64] get-tuple-element(m9) index=1 ROOT y = f32[64,64] copy(gx) !out frees={b1,b2} }"
+
+START_TEST(a_scan_keeps_what_it_carries)
+{
+    int stacks = 0, gone = 0;
+    open_program(SCAN("c", "n"));
+    int64_t saved = saves("checkpoint=*");
+    for (uint32_t i = 0; i < start.row_count; i++)
+        if (!start.rows[i].is_indefinite && start.rows[i].bytes == 12 * 16384) {
+            stacks++;
+            gone += changed.rows[i].is_gone;
+        }
+    ck_assert_int_eq(stacks, 2);
+    ck_assert_int_eq(gone, 1); /* one of the shape of what it carries stays */
+    ck_assert_int_gt(saved, 10 * 16384);
+    ck_assert_double_gt(result.extra_flops_percent, 0);
+}
+END_TEST
+
+/* ---- fit ---- */
+
+static struct fit fit;
+
+static void fits(int64_t capacity_bytes)
+{
+    ARENA_MUST_NOT_JUMP();
+    fit_find(&start, capacity_bytes, &fit);
+}
+
+/* What a set comes to, done anew. */
+static int64_t total_of(const struct fit_set *set, uint32_t without)
+{
+    variant_copy(&changed, &start, &arena);
+    after = before;
+    for (uint32_t i = 0; i < set->count; i++)
+        if (i != without)
+            ck_assert_msg(also(set->changes[i]), "%s: %s", set->changes[i], err.text);
+    return after.total_bytes;
+}
+
+START_TEST(sets_that_fit)
+{
+    bool has_two = false;
+    open_program(scoped);
+    fits(before.total_bytes);
+    ck_assert(fit.has_fit_already);
+    ck_assert_uint_eq(fit.set_count, 0);
+    for (int64_t capacity = before.total_bytes - 1; capacity > before.total_bytes / 20; capacity = capacity * 9 / 10) {
+        fits(capacity);
+        ck_assert(!fit.has_fit_already);
+        ck_assert_uint_le(fit.set_count, FIT_SETS_MAX);
+        ck_assert_uint_le(fit.trial_count, FIT_TRIALS_MAX + 16);
+        for (uint32_t i = 0; i < fit.set_count; i++) {
+            const struct fit_set *set = &fit.sets[i];
+            ck_assert_int_eq(total_of(set, UINT32_MAX), set->total_bytes);
+            ck_assert_int_le(set->total_bytes, capacity);
+            for (uint32_t k = 0; set->count > 1 && k < set->count; k++) /* each of its changes is needed */
+                ck_assert_int_gt(total_of(set, k), capacity);
+            for (uint32_t k = 0; k < set->count; k++)
+                ck_assert_uint_gt(strlen(set->calls[k]), 0);
+            if (i > 0)
+                ck_assert_double_ge(set->extra_flops_percent, fit.sets[i - 1].extra_flops_percent);
+            has_two = has_two || set->count > 1;
+        }
+    }
+    ck_assert(has_two);
+}
+END_TEST
+
+START_TEST(none_suffices)
+{
+    open_program(scoped);
+    fits(1);
+    ck_assert_uint_eq(fit.set_count, 0);
+    ck_assert_uint_gt(fit.nearest.count, 0);
+    ck_assert_int_eq(total_of(&fit.nearest, UINT32_MAX), fit.nearest.total_bytes);
+    ck_assert_int_lt(fit.nearest.total_bytes, before.total_bytes);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("checkpoint");
+    TCase *tests = tcase_create("checkpoint");
+    tcase_add_checked_fixture(tests, arena_begin, close_program);
+    tcase_add_test(tests, unrolled_layers);
+    tcase_add_test(tests, layers_told_by_their_parameters);
+    tcase_add_test(tests, one_layer_alone);
+    tcase_add_test(tests, what_has_no_backward_pass_is_refused);
+    tcase_add_test(tests, a_scan_keeps_what_it_carries);
+    tcase_add_test(tests, sets_that_fit);
+    tcase_add_test(tests, none_suffices);
+    suite_add_tcase(suite, tests);
+    return bytes_run(suite);
+}
