@@ -11,6 +11,7 @@
 #include "plan/category.h"
 #include "whatif/glob.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 static struct checkpoint_layer *layer_of(struct checkpoint *work, uint32_t at)
@@ -207,8 +208,9 @@ bool change_checkpoint(struct variant *variant, const struct change *change, str
         return err_set(err, ERR_argument, ERR_NO_OFFSET,
                        "checkpoint=%.*s: no layer that matches keeps anything for the backward pass",
                        (int)change->glob.length, change->glob.data);
-    out->has_extra_flops = work.recompute.all > 0 && !work.only;
-    out->extra_flops_percent = work.recompute.all > 0 ? 100 * work.recompute.again / work.recompute.all : 0;
+    out->has_extra_flops = work.recompute.all > 0 && isfinite(work.recompute.all) && !work.only;
+    out->extra_flops_percent =
+        work.recompute.all > 0 && isfinite(work.recompute.all) ? 100 * work.recompute.again / work.recompute.all : 0;
     out->confidence = CHANGE_MODEL;
     out->reason =
         "What the layers keep for the backward pass is taken out of the compiler's own heap, and each layer's "

@@ -20,8 +20,10 @@ static bool is_state(const struct plan_argument *argument)
     }
 }
 
-static bool class_is_in_state(const struct variant *variant, uint32_t class)
+/* Which classes some state has, by class. */
+static const bool *classes_of_state(const struct variant *variant)
 {
+    bool *is_in_state = arena_array(variant->arena, bool, (size_t)variant->dimensions.leaves.dimension_count + 1);
     for (uint32_t i = 0; i < variant->plan->argument_count; i++) {
         const struct plan_argument *argument = &variant->plan->arguments[i];
         uint32_t dimension;
@@ -29,10 +31,9 @@ static bool class_is_in_state(const struct variant *variant, uint32_t class)
             continue;
         for (uint32_t nth = 0;
              (dimension = dimensions_of(&variant->dimensions, argument->instruction_at, nth)) != HLO_NONE; nth++)
-            if (dimensions_class(&variant->dimensions, dimension) == class)
-                return true;
+            is_in_state[dimensions_class(&variant->dimensions, dimension)] = true;
     }
-    return false;
+    return is_in_state;
 }
 
 /* Arguments that are data, surest first. */
@@ -60,6 +61,7 @@ static bool is_data(const struct variant *variant, const struct plan_argument *a
 /* Dimension `nth` of the arguments that are data; those of a class that no state has, if there are such. */
 static uint32_t targets_find(const struct variant *variant, uint32_t nth, struct change_target *targets)
 {
+    const bool *is_in_state = classes_of_state(variant);
     for (unsigned rank = 0; rank < 2 * DATA_RANK_COUNT; rank++) {
         uint32_t count = 0;
         for (uint32_t i = 0; i < variant->plan->argument_count; i++) {
@@ -68,7 +70,7 @@ static uint32_t targets_find(const struct variant *variant, uint32_t nth, struct
                 continue;
             uint32_t dimension = dimensions_of(&variant->dimensions, argument->instruction_at, nth);
             if (dimension != HLO_NONE &&
-                (rank % 2 == 1 || !class_is_in_state(variant, dimensions_class(&variant->dimensions, dimension))))
+                (rank % 2 == 1 || !is_in_state[dimensions_class(&variant->dimensions, dimension)]))
                 targets[count++] = (struct change_target){argument->number, nth, .at = dimension};
         }
         if (count > 0)
@@ -115,7 +117,7 @@ bool change_targets(const struct variant *variant, const struct change *change, 
     for (uint32_t i = 0; i < *count; i++) {
         int64_t size = variant->sizes[(*targets)[i].at];
         double wanted = (double)size * change->factor;
-        if (wanted != (double)(int64_t)wanted) /* a sequence and the token behind it */
+        if (wanted <= 1e15 && wanted != (double)(int64_t)wanted) /* a sequence and the token behind it */
             wanted = (double)(size - 1) * change->factor + 1;
         if (wanted < 1 || wanted > 1e15 || wanted != (double)(int64_t)wanted)
             return err_set(err, ERR_argument, ERR_NO_OFFSET, "%s: %lld times %g is no whole number",

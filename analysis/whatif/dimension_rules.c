@@ -39,6 +39,7 @@ void dimension_rules_join_leaves(struct looked_at *look, uint32_t a, uint32_t b)
 
 void dimension_rules_join_ranges(struct looked_at *look, uint32_t a, uint32_t a_count, uint32_t b, uint32_t b_count)
 {
+    arena_work(look->builder->arena, a_count < b_count ? a_count : b_count); /* operands may repeat a wide tuple */
     for (uint32_t i = 0; i < a_count && i < b_count; i++) {
         dimension_rules_join_leaves(look, a + i, b + i);
         dimensions_hand_on(look->builder, a + i, b + i);
@@ -397,6 +398,7 @@ static void dimension_rules_unknown(struct looked_at *look)
                     join(look, dimension(look, dimension_rules_operand(look, k), i), dimension(look, out, i));
         return;
     }
+    arena_work(look->builder->arena, 4 * (uint64_t)leaves_count(look->leaves, look->at) * look->operand_count);
     for (uint32_t leaf = look->leaves->first[look->at]; leaf < look->leaves->first[look->at + 1]; leaf++)
         for (uint32_t k = 0; k < look->operand_count; k++)
             dimension_rules_join_leaves(look, leaf, dimension_rules_operand(look, k));

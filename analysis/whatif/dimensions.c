@@ -365,7 +365,7 @@ void dimensions_resize(const struct dimensions *dimensions, const int64_t *sizes
     /* What follows at once first; then one choice at a time. */
     for (bool is_new = true; is_new;) {
         is_new = false;
-        arena_work(arena, dimensions->relation_count);
+        arena_work(arena, 2 * (uint64_t)dimensions->member_count);
         for (uint32_t i = 0; i < dimensions->relation_count; i++)
             is_new = relation_solve(&solver, &dimensions->relations[i], false) || is_new;
         for (uint32_t i = 0; i < dimensions->relation_count && !is_new; i++)

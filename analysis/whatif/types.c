@@ -37,6 +37,7 @@ static bool raise(struct typing *typing, uint32_t leaf, enum type_state state)
 static enum type_state asked_by(struct typing *typing, uint32_t at)
 {
     enum type_state most = TYPE_FREE;
+    arena_work(typing->variant->arena, leaves_count(&typing->dimensions->leaves, at)); /* operands may repeat a tuple */
     for (uint32_t leaf = typing->dimensions->leaves.first[at]; leaf < typing->dimensions->leaves.first[at + 1];
          leaf++) {
         const struct leaf *of = &typing->dimensions->leaves.items[leaf];

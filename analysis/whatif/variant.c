@@ -12,6 +12,8 @@ static uint32_t leaf_of_buffer(const struct variant *variant, uint32_t buffer_at
     if (buffer_at == PLAN_NONE || hlo->buffers[buffer_at].instruction_at == HLO_NONE)
         return HLO_NONE;
     const struct hlo_buffer *buffer = &hlo->buffers[buffer_at];
+    if (buffer->index_count > 1) /* the shape is walked; many buffers may lie deep in one */
+        arena_work(variant->arena, hlo_instruction_shape(hlo, buffer->instruction_at).length);
     return leaves_at(&variant->dimensions.leaves, buffer->instruction_at, hlo->shape_indices + buffer->index_first,
                      buffer->index_count);
 }
@@ -165,6 +167,7 @@ static int64_t row_bytes(const struct variant *variant, const struct variant_row
         return before / row->divided_by;
     struct shape_layout layout;
     uint32_t buffer_at = row->plan_row == PLAN_NONE ? PLAN_NONE : variant->space->rows[row->plan_row].buffer_at;
+    arena_work(variant->arena, buffer_at == PLAN_NONE ? 1 : variant->plan->shapes[buffer_at].length / 4);
     if (buffer_at == PLAN_NONE || !shape_layout_read(variant->plan->shapes[buffer_at], &layout))
         layout = (struct shape_layout){.element_bits = 8 * (int64_t)shape_type_bytes(leaf->type)};
     for (uint32_t i = 0; i < leaf->rank && layout.tile_count == 0; i++)
@@ -177,7 +180,8 @@ static int64_t row_bytes(const struct variant *variant, const struct variant_row
     if (padded_before <= 0 || padded_after < 0)
         return before / row->divided_by;
     /* What an allocation has beyond its array grows with it. */
-    return (int64_t)((__int128)before * padded_after / padded_before) / row->divided_by;
+    __int128 after = (__int128)before * padded_after / padded_before;
+    return (after < INT64_MAX ? (int64_t)after : INT64_MAX) / row->divided_by;
 }
 
 /* ---- sums ---- */
@@ -217,12 +221,14 @@ void variant_measure(struct variant *variant, struct variant_sums *out, int64_t 
     const struct plan_space *space = variant->space;
     uint32_t steps = space->step_count;
     int64_t *changes = arena_array(variant->arena, int64_t, (size_t)steps + 1), indefinite_bytes = 0;
+    int64_t most_bytes = SUM_MAX_BYTES_TOGETHER / ((int64_t)variant->row_count + 1); /* no sum may come near 2^63 */
     *out = (struct variant_sums){0};
     for (uint32_t i = 0; i < variant->row_count; i++) {
         struct variant_row *row = &variant->rows[i];
         if (row->is_gone)
             continue;
         row->bytes = row_bytes(variant, row);
+        row->bytes = row->bytes < most_bytes ? row->bytes : most_bytes;
         if (row->is_indefinite) {
             indefinite_bytes = sum_add(indefinite_bytes, row->bytes);
             if (row->is_argument || row->is_output)

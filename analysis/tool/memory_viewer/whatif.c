@@ -239,7 +239,8 @@ static void rows_write(const struct tool_request *request, struct json *json, co
         if (!row->is_gone && (row->is_indefinite || (row->born <= step && step < row->dies)))
             live[count++] = (struct live_row){i, row->bytes};
     }
-    qsort(live, count, sizeof(*live), by_bytes);
+    if (max > 0)
+        qsort(live, count, sizeof(*live), by_bytes);
     json_key_array(json, "rows");
     for (uint32_t i = 0; i < count && i < max; i++)
         row_write(request, json, answer, live[i].at);
