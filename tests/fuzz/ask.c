@@ -80,7 +80,8 @@ static void ask_view(const struct source *source, const struct analysis_subject 
 {
     struct buf out = BUF_INIT;
     struct err err = ERR_INIT;
-    bool is_csv = param_count > 0 && strcmp(params[param_count - 1].value, "csv") == 0;
+    const char *last = param_count > 0 ? params[param_count - 1].value : "";
+    bool is_csv = strcmp(last, "csv") == 0 || strcmp(last, "text") == 0;
 
     if (subject_answer(module, view->tool, view->view, params, param_count, &out, &err) && is_csv) {
         if (out.failed || out.length == 0)
@@ -158,6 +159,42 @@ static void ask_views(const struct source *source, const struct analysis_subject
     }
 }
 
+/* Changes of every kind on top of each other, each alone, and sets that fit. Those that do not apply are told. */
+static void ask_whatif(const struct source *source, const struct analysis_subject *module)
+{
+    static const struct analysis_param asked[][10] = {
+        {{"change", "donate=all"},
+         {"change", "batch=0.5"},
+         {"change", "cast=*:bf16"},
+         {"change", "checkpoint=*"},
+         {"change", "sequence=2"},
+         {"change", "shard=*:4"},
+         {"alone", "1"},
+         {"width", "16"},
+         {"rows", "3"}},
+        {{"change", "batch=1024"},
+         {"change", "sequence=1024"},
+         {"change", "batch=1024"},
+         {"change", "checkpoint=*l*"},
+         {"change", "cast=*a*:int8"},
+         {"change", "unpad=*"},
+         {"change", "offload=*x*"},
+         {"alone", "1"},
+         {"glob", "*e*"}},
+        {{"fit", "1"}, {"capacity_bytes", "1"}, {"format", "text"}},
+        {{"fit", "1"}, {"capacity_bytes", "100000"}},
+    };
+    char id[64] = "1";
+    struct analysis_view view;
+    for (size_t at = 0; analysis_view_at(at, &view); at++)
+        for (size_t i = 0; strcmp(view.view, "whatif") == 0 && i < sizeof(asked) / sizeof(asked[0]); i++) {
+            size_t count = 0;
+            while (count < 10 && asked[i][count].name != NULL)
+                count++;
+            ask_view(source, module, &view, asked[i], count, id, sizeof(id));
+        }
+}
+
 void ask_program(const struct source *source, const struct analysis_program *program)
 {
     struct err totals_err = ERR_INIT, module_err = ERR_INIT;
@@ -175,6 +212,8 @@ void ask_program(const struct source *source, const struct analysis_program *pro
     }
     if (module && (!totals || totals->space_count == 0))
         ask_views(source, module, "0");
+    if (module)
+        ask_whatif(source, module);
     ask_modules(source, program);
     analysis_subject_free(module);
     analysis_totals_free(totals);
