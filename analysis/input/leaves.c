@@ -28,7 +28,7 @@ struct builder {
 
 static void *column_room(struct column *column, uint32_t count, uint32_t more)
 {
-    if (count + more > column->capacity)
+    if (column->items == NULL || count + more > column->capacity)
         column_resize(column, column->capacity * 2 > count + more ? column->capacity * 2 : count + more + 1024);
     return column->items + (size_t)count * column->width;
 }

@@ -167,6 +167,7 @@ bool change_checkpoint(struct variant *variant, const struct change *change, str
     work.layers = arena_array(variant->arena, struct checkpoint_layer, (size_t)work.regions->count + 1);
     value_walk_init(&work.walk, work.graph, 64 * (uint64_t)variant->plan->hlo.instruction_count, variant->arena);
     bool *flags = arena_array(variant->arena, bool, (size_t)variant->row_count + 1);
+    work.flag_count = variant->row_count;
     uint32_t matching = is_all ? 1 : glob_rows(variant, change->glob, flags);
     for (uint32_t i = 0; i < work.regions->count; i++) {
         work.layers[i].is_chosen = is_all || glob_matches(change->glob, work.regions->items[i].name);

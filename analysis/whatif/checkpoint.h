@@ -19,6 +19,7 @@ struct checkpoint {
     struct checkpoint_layer *layers;
     struct value_walk walk;
     struct recompute recompute;
+    uint32_t flag_count;     /* rows that there were when flags by row were set: what is added later has none */
     const bool *only;        /* by row: what is computed again of the layers (a policy); NULL: all */
     uint32_t first_backward; /* step */
 };

@@ -76,6 +76,11 @@ bool checkpoint_is_stack(const struct checkpoint *work, const struct variant_row
            (work->variant->space->rows[row->plan_row].patterns & 1U << PATTERN_SCAN_RESIDUALS) != 0;
 }
 
+static bool is_meant(const struct checkpoint *work, const bool *flags, uint32_t row)
+{
+    return !flags || (row < work->flag_count && flags[row]);
+}
+
 /* Stacks of one loop and shape. */
 struct stack {
     uint64_t kind; /* a hash of both: stacks whose hashes agree by mistake would only count as one kind */
@@ -119,7 +124,7 @@ static bool *stacks_staying(struct checkpoint *work, const bool *flags)
     struct stack *stacks = arena_array(variant->arena, struct stack, (size_t)variant->row_count + 1);
     uint32_t count = 0, wanted = 0, nth = 0;
     for (uint32_t i = 0; i < variant->row_count; i++)
-        if (!flags || flags[i])
+        if (is_meant(work, flags, i))
             count += stack_read(work, i, &stacks[count]);
     arena_work(variant->arena, select_work(count));
     qsort(stacks, count, sizeof(*stacks), by_kind_and_size);
@@ -143,7 +148,7 @@ uint32_t checkpoint_stacks_drop(struct checkpoint *work, const bool *flags)
     const bool *stays = stacks_staying(work, flags);
     for (uint32_t i = 0; i < variant->row_count; i++) {
         struct variant_row *row = &variant->rows[i];
-        if (!checkpoint_is_stack(work, row) || (flags && !flags[i]) || stays[i])
+        if (!checkpoint_is_stack(work, row) || !is_meant(work, flags, i) || stays[i])
             continue;
         int64_t layers = variant->sizes[variant->dimensions.leaves.items[row->leaf].first];
         row->is_gone = true;

@@ -201,7 +201,8 @@ struct marginal_saving marginal_of_rows(struct marginal *marginal, const uint32_
     }
     if (marginal->step_count > 0 && (uint64_t)event_count * LARGE_SET > marginal->step_count)
         return walk(marginal, event_count, always_bytes);
-    qsort(marginal->events, event_count, sizeof(*marginal->events), by_step);
+    if (event_count > 1)
+        qsort(marginal->events, event_count, sizeof(*marginal->events), by_step);
     return sweep(marginal, event_count, always_bytes);
 }
 
