@@ -261,7 +261,7 @@ xprof-page-test: all tests/web/node_modules/.package-lock.json ## XProf's own pa
 	$(Q)scripts/fetch-xprof-page build/xprof-page
 	$(Q)node tests/web/xprof_page.mjs --binary $(B)/memviewd --static build/xprof-page
 
-web-test: all fixtures tests/web/node_modules/.package-lock.json ## the pages in headless Chromium (CASES=--walks: the main ones)
+web-test: all fixtures $(B)/confirm/standin.so tests/web/node_modules/.package-lock.json ## the pages in headless Chromium (CASES=--walks: the main ones)
 	$(Q)node tests/web/run.mjs --binary $(B)/memviewd $(if $(SHARED),--shared $(SHARED)) $(CASES)
 
 check: $(core_obj) $(fields) $(message_headers) tests/web/node_modules/.package-lock.json ## layers, symbols, headers, names, sizes, format, names of the pages

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEPT = 16, LOOK_AGAIN_MS = 30000 };
+enum { NAME_MAX_BYTES = 160, KEPT = 16, LOOK_AGAIN_MS = 30000 };
 #define PLAN_MAX_BYTES ((size_t)1 << 30)
 
 struct run {
@@ -284,10 +284,26 @@ bool confirmations_cancel(struct confirmations *confirmations, const char *id)
 
 /* ---- the changed program as a session ---- */
 
+/* "jit_step with batch=0.5.hlo.pb": what the session is called. */
+static char *plan_name(const struct run *run)
+{
+    struct buf name = BUF_INIT;
+    buf_add(&name, run->key, strcspn(run->key, "("));
+    for (size_t at = 0; at < run->change_count; at++)
+        buf_format(&name, "%s%s", at == 0 ? " with " : " + ", run->changes[at]);
+    for (size_t at = 0; at < name.length; at++) /* it is one part of a path */
+        if (name.data[at] == '/' || name.data[at] == '\\')
+            name.data[at] = ' ';
+    char *text = memory_format("%.*s.hlo.pb", (int)(name.length < NAME_MAX_BYTES ? name.length : NAME_MAX_BYTES),
+                               name.length > 0 ? name.data : "");
+    buf_free(&name);
+    return text;
+}
+
 static void plan_read(struct run *run, const char *path, struct err *err)
 {
     const struct files_place place = {.root = path, .path = ""};
-    const char *slash = strrchr(path, '/');
+    char *name = plan_name(run);
     struct buf bytes = BUF_INIT;
     struct upload *upload = upload_new(PLAN_MAX_BYTES, store_account(run->of->store));
     if (files_read_text(&place, PLAN_MAX_BYTES, &bytes, err)) {
@@ -295,12 +311,13 @@ static void plan_read(struct run *run, const char *path, struct err *err)
         upload_end(upload);
         if (bytes.failed || upload->fault != UPLOAD_GOOD || !upload_keep(upload, UPLOAD_SET_COST_BYTES))
             err_set(err, ERR_limit, ERR_NO_OFFSET, "there is no memory to open it now");
-        else if (upload_set_add(run->of->store, NULL, slash ? slash + 1 : path, upload, &run->plan_set, err)) {
+        else if (upload_set_add(run->of->store, NULL, name, upload, &run->plan_set, err)) {
             const struct snapshot *snapshot = upload_set_snapshot(&run->plan_set);
             if (snapshot->session_count > 0)
                 run->plan = memory_text(snapshot->sessions[0]->id);
         }
     }
+    free(name);
     buf_free(&bytes);
     upload_release(upload);
 }

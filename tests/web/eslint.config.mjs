@@ -6,7 +6,7 @@
 
 const named = (text) => Object.fromEntries(text.split(' ').map((each) => [each, 'readonly']));
 
-const EVERYWHERE = named('AbortController AbortSignal Blob DOMException TextDecoder URL URLSearchParams clearTimeout console fetch performance setTimeout');
+const EVERYWHERE = named('AbortController AbortSignal Blob DOMException TextDecoder URL URLSearchParams clearInterval clearTimeout console fetch performance setInterval setTimeout');
 const PAGE = named(
   'Event HTMLElement IntersectionObserver KeyboardEvent PopStateEvent ResizeObserver Worker cancelAnimationFrame document getComputedStyle history localStorage location matchMedia navigator requestAnimationFrame requestIdleCallback sessionStorage window',
 );

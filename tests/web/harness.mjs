@@ -35,7 +35,10 @@ process.once('exit', () => running.forEach((child) => child.kill()));
 
 /* Starts `binary ...options --port=0`; resolves with {url, stop} once it printed its URL. */
 export async function startDaemon(binary, options, port = 0) {
-  const child = spawn(binary, [`--port=${port}`, ...options], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const variables = options.filter((word) => /^[A-Z_]+=/.test(word)); // NAME=VALUE goes into its environment
+  const words = options.filter((word) => !variables.includes(word));
+  const env = { ...process.env, ...Object.fromEntries(variables.map((word) => [word.slice(0, word.indexOf('=')), word.slice(word.indexOf('=') + 1)])) };
+  const child = spawn(binary, [`--port=${port}`, ...words], { stdio: ['ignore', 'pipe', 'pipe'], env });
   running.add(child);
   child.once('exit', () => running.delete(child));
   let text = '';

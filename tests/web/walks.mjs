@@ -27,6 +27,7 @@ export const MAIN_WALKS = {
   rectangle: ['a rectangle of the URL'],
   patterns: ['a pattern has its sentence', 'its buffers are shown'],
   saving: ['what saves most', 'a buffer that is pinned says what it saves'],
+  confirm: ['the compiler confirms', 'a compile that hangs'],
   whatif: ['v opens the changes', 'Fit lists at most five sets'],
   code: ['keys walk the tree', 'from a buffer to what it was made of'],
   explain: ['the needed figure opens by click'],

@@ -169,6 +169,16 @@ export async function post(path, body, type = 'application/octet-stream', params
   }
 }
 
+/* DELETE api/v1/<path>. */
+export async function remove(path) {
+  const end = beginRequest();
+  try {
+    await request(path, {}, null, { method: 'DELETE' });
+  } finally {
+    end();
+  }
+}
+
 export function isAbort(error) {
   return error?.name === 'AbortError';
 }

@@ -399,7 +399,7 @@ async function load(view, selection, route, signal) {
   const asked = [summary, readSession(place.session, signal), devicesFor(route.capacity)];
   const [answer, session] = await Promise.all(asked);
   const { module, spaces } = answer.data;
-  view.program.ask = ask;
+  Object.assign(view.program, { ask, place });
   view.records.reset((name, params) => ask(name, { space: view.program.space.space, ...params }));
   view.program.module = { ...selection.module, name: module.name || selection.module.name };
   const said = saidOf(view, selection, session, answer.notes);

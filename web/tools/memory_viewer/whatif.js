@@ -11,6 +11,7 @@ import { button, el, fill, loadStyle } from '../../lib/dom.js';
 import { bytes, capital, counted, visible } from '../../lib/format.js';
 import { callLine, computeWords, fitNodes, landingFigure, savingFigure } from '../../widgets/fit_sets.js';
 import { createPanel, message } from '../../widgets/panel.js';
+import { createConfirm } from './confirm.js';
 import { createChooser, devicesFor } from './capacity.js';
 import { failed } from './empty.js';
 import { unitWord } from './text.js';
@@ -146,11 +147,17 @@ function build(view, acts) {
   const clear = button('text-button', acts.clear, 'Untick all');
   const glob = createField({ id: 'whatif-glob', word: 'Of what', act: 'Show', hint: 'all, or layer_*, opt_state*.mu*, attention_scores', run: acts.ofWhat });
   const more = createField({ id: 'whatif-more', word: 'Another change', act: 'Add', hint: 'batch=0.25, shard=*:8, offload=*.nu*', run: acts.add });
+  const confirm = createConfirm({
+    place: () => view.program.place,
+    changes: () => view.context.route.whatif.filter((change) => !acts.refused.has(change)),
+    tell: view.context.tell,
+  });
   panel.head.querySelector('.panel-more').append(close);
   panel.node.tabIndex = -1;
   panel.body.append(
     parts.says,
-    el('div', { class: 'whatif-acts' }, fit, clear, chooser.node),
+    el('div', { class: 'whatif-acts' }, fit, clear, confirm.act, chooser.node),
+    confirm.node,
     parts.fit,
     curve.node,
     parts.together,
@@ -158,13 +165,14 @@ function build(view, acts) {
     parts.list,
     more.node,
   );
-  return { panel, parts, curve, chooser, fit, clear, glob, more };
+  return { panel, parts, curve, chooser, fit, clear, glob, more, confirm };
 }
 
 /* What can be done in the drawer; moreInput() → the field of another change. */
 function actsOf({ context, program }, moreInput) {
   const choose = (patch) => context.choose({ drawer: context.route.drawer || 'whatif', ...patch });
   return {
+    refused: new Set(), // of those that are ticked
     close: () => context.choose({ drawer: '', glob: '', whatif: [] }),
     fit: () => choose({ drawer: context.route.drawer === 'fit' ? 'whatif' : 'fit' }),
     clear: () => choose({ whatif: [] }),
@@ -221,6 +229,8 @@ function draw(drawer, { context, program }, acts, opened, { data, fit, capacity 
     fill(parts.together, togetherNodes(data, acts));
   });
   drawer.chooser.set();
+  acts.refused = new Set(data.changes.filter(({ refusal }) => refusal !== null).map(({ change }) => change));
+  drawer.confirm.set();
   drawer.clear.hidden = ticked.length === 0;
   curve.node.hidden = !data.curve;
   const line = capacity === null ? null : { bytes: capacity, text: `capacity ${bytes(capacity)}`, isOver: data.fits_before === false };
@@ -295,6 +305,7 @@ export function createWhatif(view) {
     close: acts.close,
     destroy() {
       state.asked?.abort();
+      drawer.confirm.destroy();
       drawer.curve.destroy();
     },
   };

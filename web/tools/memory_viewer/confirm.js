@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * confirm.js: the compiler asked about the ticked changes: how far it is, what it says, the changed program to open.
+ * What is said, and whether it counts as confirmed, is the daemon's word. Its own file: it lives longer than one drawing
+ * of the drawer. */
+
+import { get, isAbort, post, Problem, problemText, remove } from '../../lib/api.js';
+import { button, el, fill } from '../../lib/dom.js';
+import { bytes, visible } from '../../lib/format.js';
+import { referenceText } from '../../lib/reference.js';
+import { emptyRoute, format } from '../../lib/route.js';
+
+const ASK_EVERY_MS = 400;
+const STAGES = { reading: 'Reading the program', base: 'Unchanged program', changed: 'Changed program' };
+const STEPS = { starting: 'libtpu starts', loading: 'libtpu is loaded', compiling: 'compiling', code: 'buffers are assigned' };
+
+/* A beat of an interval: the page itself is at rest meanwhile. */
+const beat = () =>
+  new Promise((resolve) => {
+    const timer = setInterval(() => {
+      clearInterval(timer);
+      resolve();
+    }, ASK_EVERY_MS);
+  });
+
+const isEnded = ({ state }) => state === 'done' || state === 'cancelled';
+const isOf = (run, changes) => run.changes.length === changes.length && run.changes.every((each, at) => each === changes[at]);
+
+/* Pure: "Unchanged program (1 of 2): compiling, 3 s, 243 MiB". */
+export function progressWords({ state, stage, step, took_ms, resident_bytes }) {
+  if (state === 'cancelling') return 'Cancelling';
+  if (stage === 'reading') return STAGES.reading;
+  const memory = resident_bytes > 0 ? `, ${bytes(resident_bytes)}` : '';
+  return `${STAGES[stage]} (${stage === 'base' ? 1 : 2} of 2): ${STEPS[step]}, ${Math.floor(took_ms / 1000)} s${memory}`;
+}
+
+const link = (words, route) => el('a', { class: 'text-button', href: format({ ...emptyRoute(), ...route }) }, words);
+
+/* Pure but for nodes: what came of it. */
+function answerNodes({ session, confirmed, plan_session, plan_reason }, place) {
+  const from = referenceText({ ...place, session, space: '', step: '' });
+  return [
+    el('p', { class: confirmed.state === 'confirmed' ? 'whatif-fits' : 'caution' }, visible(confirmed.sentence)),
+    plan_reason ? el('p', { class: 'caution' }, `The new plan cannot be opened: ${visible(plan_reason)}`) : null,
+    plan_session
+      ? el(
+          'p',
+          { class: 'whatif-acts' },
+          link('Open the new plan', { tool: 'memory_viewer', session: plan_session }),
+          link('Compare', { tool: 'compare', a: from, b: referenceText({ session: plan_session }) }),
+        )
+      : null,
+  ];
+}
+
+/* place() → {session, host, module} of the program; changes() → those that are ticked and apply; tell(words).
+ * Out: {act, node, set(), destroy()}: a button, what it leads to, to be drawn again when what is ticked has changed. */
+export function createConfirm({ place, changes, tell }) {
+  const act = button('text-button', () => begin(), 'Confirm with the compiler', { 'data-key': 'confirm' });
+  const node = el('div', { class: 'whatif-confirm' });
+  const state = { offer: null, run: null, at: null, fault: '', ending: new AbortController() };
+
+  async function look() {
+    try {
+      state.offer ??= await get('confirmations', {}, { isQuiet: true });
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      state.offer = { is_available: false, reason: problemText(error) };
+    }
+    set();
+  }
+
+  async function follow() {
+    const { signal } = state.ending;
+    while (state.run && !isEnded(state.run)) {
+      await beat();
+      if (signal.aborted) return;
+      state.run = await get(`confirmations/${state.run.id}`, {}, { signal, isQuiet: true });
+      if (!state.run) return;
+      set();
+    }
+    if (state.run?.confirmed) tell(state.run.confirmed.sentence);
+  }
+
+  async function tried(act) {
+    try {
+      state.fault = '';
+      await act();
+    } catch (error) {
+      if (isAbort(error)) return;
+      if (!(error instanceof Problem)) throw error;
+      state.fault = problemText(error);
+      if (error.status === 404) state.run = null;
+      set();
+    }
+  }
+
+  const begin = () =>
+    tried(async () => {
+      state.at = place();
+      state.run = await post('confirmations', JSON.stringify({ ...state.at, host: state.at.host || null, change: changes() }), 'application/json');
+      set();
+      await follow();
+    });
+
+  const cancel = () => tried(() => remove(`confirmations/${state.run.id}`));
+
+  function set() {
+    const { offer, run, fault } = state;
+    const isRunning = run !== null && !isEnded(run);
+    const isShown = run !== null && (isRunning || (isOf(run, changes()) && place().session === run.session));
+    act.hidden = !offer?.is_available;
+    act.disabled = isRunning || changes().length === 0;
+    fill(
+      node,
+      offer && !offer.is_available ? el('p', { class: 'dim' }, `The compiler cannot be asked: ${visible(offer.reason)}`) : null,
+      fault ? el('p', { class: 'caution' }, visible(fault)) : null,
+      isRunning ? el('p', { class: 'whatif-acts' }, el('span', {}, progressWords(run)), button('text-button', cancel, 'Cancel', { 'data-key': 'confirm cancel' })) : null,
+      isShown && !isRunning ? answerNodes(run, state.at) : null,
+    );
+  }
+
+  look();
+  return { act, node, set, destroy: () => state.ending.abort() };
+}
