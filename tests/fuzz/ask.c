@@ -159,7 +159,22 @@ static void ask_views(const struct source *source, const struct analysis_subject
     }
 }
 
-/* Changes of every kind on top of each other, each alone, and sets that fit. Those that do not apply are told. */
+/* A number that follows from the bytes: which question they are asked, where one is enough. */
+static uint32_t number_of(const struct source *source)
+{
+    uint8_t bytes[4096];
+    int64_t count = source->read(source->context, source->size_bytes / 2, bytes, sizeof(bytes));
+    uint32_t number = (uint32_t)source->size_bytes;
+
+    for (int64_t i = 0; i < count; i++)
+        number = number * 31 + bytes[i];
+    return number >> 4;
+}
+
+/* Changes of every kind on top of each other, each alone, and sets that fit. Those that do not apply are told. One of the
+ * questions for each input, and of larger ones every fourth: they cost more than all else that is asked. */
+enum { ASK_WHATIF_LARGE_BYTES = 32 << 10 };
+
 static void ask_whatif(const struct source *source, const struct analysis_subject *module)
 {
     static const struct analysis_param asked[][10] = {
@@ -186,20 +201,27 @@ static void ask_whatif(const struct source *source, const struct analysis_subjec
     };
     char id[64] = "1";
     struct analysis_view view;
+    uint32_t number = number_of(source), which = number % (sizeof(asked) / sizeof(asked[0]));
+    size_t count = 0;
+    if (source->size_bytes > ASK_WHATIF_LARGE_BYTES && number / 8 % 4 != 0)
+        return;
+    while (count < 10 && asked[which][count].name != NULL)
+        count++;
     for (size_t at = 0; analysis_view_at(at, &view); at++)
-        for (size_t i = 0; strcmp(view.view, "whatif") == 0 && i < sizeof(asked) / sizeof(asked[0]); i++) {
-            size_t count = 0;
-            while (count < 10 && asked[i][count].name != NULL)
-                count++;
-            ask_view(source, module, &view, asked[i], count, id, sizeof(id));
-        }
+        if (strcmp(view.view, "whatif") == 0)
+            ask_view(source, module, &view, asked[which], count, id, sizeof(id));
 }
 
 void ask_program(const struct source *source, const struct analysis_program *program)
 {
     struct err totals_err = ERR_INIT, module_err = ERR_INIT;
     struct analysis_totals *totals = analysis_totals_read(source, program, &totals_err);
-    struct analysis_subject *module = subject_module(source, program, ASK_LIMIT_BYTES, &module_err);
+    const struct analysis_reading reading = {
+        .kind = ANALYSIS_MODULE,
+        .program = program,
+        .limit_bytes = ASK_LIMIT_BYTES,
+        .libraries = source->size_bytes % 2 == 1 ? "# a comment\n !models.py\n  site-packages/flax \n\n!" : NULL};
+    struct analysis_subject *module = analysis_subject_read(source, &reading, &module_err);
 
     if (!totals)
         check_refusal(source, &totals_err, "totals");
