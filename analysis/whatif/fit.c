@@ -13,8 +13,8 @@ static const struct {
     uint32_t effort;
     bool is_usual;
 } candidates[] = {
-    {"donate=all", 1, true},   {"unpad=*", 3, true},       {"checkpoint=*", 4, true},    {"cast=*mu*:bf16", 5, true},
-    {"offload=*mu*", 6, true}, {"offload=*nu*", 6, true},  {"cast=*:bf16", 9, true},     {"batch=0.5", 10, true},
+    {"donate=all", 1, true},   {"unpad=*", 3, true},       {"checkpoint=*", 4, true},    {"cast=mu:bf16", 5, true},
+    {"offload=mu", 6, true},   {"offload=nu", 6, true},    {"cast=*:bf16", 9, true},     {"batch=0.5", 10, true},
     {"batch=0.25", 11, false}, {"sequence=0.5", 12, true}, {"sequence=0.25", 13, false}, {"shard=*:2", 20, false},
     {"shard=*:4", 21, true},   {"shard=*:8", 22, false},   {"shard=*:16", 23, false},
 };
