@@ -32,7 +32,7 @@ FILTERS = {"memory_viewer": [">1MiB", "cat:saved_activation", "kind:argument", "
            "device_memory": ["count:>1", "fn:train", "-file:x", "self:>1MiB", "verdict:leaks"]}
 
 
-REFUSALS = ["400", "401", "403", "404", "405", "406", "409", "414", "415", "422", "428", "429", "5xx"]
+REFUSALS = ["400", "401", "403", "404", "405", "406", "409", "413", "414", "415", "422", "428", "429", "5xx"]
 
 
 def tool_of(address):
@@ -124,7 +124,7 @@ def write_config(path, found):
     """schemathesis's own list of values to use now and then; lists of JSON are TOML too"""
     with open(path, "w", encoding="utf-8") as file:
         file.write("warnings = false\n[generation]\nallow-x00 = false\n")
-        # an address past what a connection may hold is refused before anything of it is read
+        # an address or a body past what may be held is refused before anything of it is read
         file.write(f"[checks.negative_data_rejection]\nexpected-statuses = {json.dumps(REFUSALS)}\n")
         rest = [(tool, name, some) for tool, values in found.items() for name, some in values.items()
                 if name not in NAMES]
