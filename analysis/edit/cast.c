@@ -35,7 +35,8 @@ static void set_types(const struct work *work, program_shape *shape, uint32_t fi
     struct shapes_walk walk = shapes_walk_begin(shape);
     uint32_t leaf = first;
     for (program_shape *part; (part = shapes_walk_next(&walk)) != NULL && leaf < work->types.leaves.count; leaf++)
-        part->element_type = cast_types_of(&work->types, leaf);
+        if (work->types.leaves.items[leaf].type != 0) /* tokens and opaque values have none that could change */
+            part->element_type = cast_types_of(&work->types, leaf);
 }
 
 /* ---- converts ---- */

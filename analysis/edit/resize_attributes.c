@@ -9,7 +9,7 @@
 static bool scale(int64_t *value, int64_t from, int64_t to)
 {
     int64_t product;
-    if (from == 0 || __builtin_mul_overflow(*value, to, &product) || product % from != 0)
+    if (from <= 0 || __builtin_mul_overflow(*value, to, &product) || product % from != 0)
         return false;
     *value = product / from;
     return true;

@@ -78,7 +78,7 @@ static bool type_read(struct str text, uint64_t *type)
         if (str_equal(text, str_of(known_as[i][0])))
             text = str_of(known_as[i][1]);
     *type = shape_type_find(text);
-    return *type != 0;
+    return shape_type_is_float(*type) || str_equal(text, STR("s8"));
 }
 
 static bool factor_read(struct change *change, struct str value)
@@ -100,10 +100,11 @@ static bool value_read(struct change *change, struct str value)
     switch (change->kind) {
     case CHANGE_BATCH:
     case CHANGE_SEQUENCE: return factor_read(change, value);
-    case CHANGE_CAST: return cut(&change->glob, ':', &after) && type_read(after, &change->type);
+    case CHANGE_CAST:
+        return cut(&change->glob, ':', &after) && change->glob.length > 0 && type_read(after, &change->type);
     case CHANGE_SHARD:
-        return cut(&change->glob, ':', &after) && whole_read(after, UINT8_MAX, &change->device_count) &&
-               change->device_count > 1;
+        return cut(&change->glob, ':', &after) && change->glob.length > 0 &&
+               whole_read(after, UINT8_MAX, &change->device_count) && change->device_count > 1;
     default: return value.length > 0;
     }
 }

@@ -53,7 +53,8 @@ bool change_cast(struct variant *variant, const struct change *change, struct ch
         enum type_state state = states && row->leaf != HLO_NONE
                                     ? (enum type_state)states[variant->dimensions.arrays[row->leaf]]
                                     : TYPE_FREE;
-        bool is_named = flags[i] && (!is_all || row->is_argument || state != TYPE_WIDE);
+        /* one byte is for keeping: what is computed with such arguments is not computed in it */
+        bool is_named = flags[i] && (row->is_argument || !is_all || (wanted >= 2 && state != TYPE_WIDE));
         if (row->is_gone || (!is_named && state != TYPE_NARROW))
             continue;
         if (flags[i] && is_needless_copy(variant, row, change->type)) {

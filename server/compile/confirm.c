@@ -192,7 +192,8 @@ static char *slice_for(const char *topology, int64_t partition_count)
     int64_t count = 1;
     const char *sizes = topology ? strchr(topology, ':') : NULL;
     for (const char *at = sizes; at && *at; at += strcspn(at + 1, "x") + 1)
-        count *= strtoll(at + 1, NULL, 10);
+        if (__builtin_mul_overflow(count, strtoll(at + 1, NULL, 10), &count))
+            return NULL; /* no topology: whoever compiles for it says so */
     for (size_t at = 0; sizes && count < partition_count && at < sizeof(slices) / sizeof(slices[0]); at++)
         if (slices[at].count >= partition_count && strlen(slices[at].chip) == (size_t)(sizes - topology) &&
             strncmp(slices[at].chip, topology, (size_t)(sizes - topology)) == 0)

@@ -287,6 +287,14 @@ static void compute_text(struct buf *out, bool is_known, double percent)
         buf_format(out, ", +%.1f %% compute", percent);
 }
 
+/* Names in it are the file's: they move no terminal's cursor. */
+static void line_text(struct buf *out, const char *text)
+{
+    buf_text(out, "      ");
+    buf_printable(out, str_of(text));
+    buf_char(out, '\n');
+}
+
 static void set_text(struct buf *out, const struct answer *answer, const struct fit_set *set)
 {
     char total[SIZE_TEXT_BYTES];
@@ -297,7 +305,7 @@ static void set_text(struct buf *out, const struct answer *answer, const struct 
     compute_text(out, true, set->extra_flops_percent);
     buf_text(out, ")\n");
     for (uint32_t i = 0; i < set->count; i++)
-        buf_format(out, "      %s\n", set->calls[i]);
+        line_text(out, set->calls[i]);
     (void)answer;
 }
 
@@ -305,8 +313,8 @@ static void text_write(const struct tool_request *request, struct answer *answer
 {
     struct buf *out = request->out;
     char saved[SIZE_TEXT_BYTES], total[SIZE_TEXT_BYTES];
-    struct str name = answer->plan->hlo.name;
-    buf_format(out, "%.*s: %s\n", (int)name.length, name.data, sentence_of(request, answer));
+    buf_printable(out, answer->plan->hlo.name);
+    buf_format(out, ": %s\n", sentence_of(request, answer));
     for (uint32_t i = 0; i < answer->step_count; i++) {
         const struct whatif_step *step = &answer->steps[i];
         int64_t saving = step->saving_bytes;
@@ -314,7 +322,9 @@ static void text_write(const struct tool_request *request, struct answer *answer
                    size_text(saved, (uint64_t)(saving < 0 ? -saving : saving)),
                    size_text(total, (uint64_t)step->sums.total_bytes), change_confidence_name(step->result.confidence));
         compute_text(out, step->result.has_extra_flops, step->result.extra_flops_percent);
-        buf_format(out, ")\n      %s\n      %s\n", step->result.call, step->result.reason);
+        buf_text(out, ")\n");
+        line_text(out, step->result.call);
+        line_text(out, step->result.reason);
     }
     if (!answer->has_fit)
         return;
