@@ -129,7 +129,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, shar
       );
       const base = await daemon(`--logdir=${join(shared, 'data/logdir')}`);
       const page = await open(base);
-      await page.goto(`${base}${await sessionLink(page, base, 'large-transformer')}&group=none`);
+      await page.goto(`${base}${await sessionLink(page, base, 'large-transformer')}&group=none&sort=-size,name`);
       await idle(page);
       const { body } = wanted;
       includes(await text(page, 'h1'), `Needs ${bytes(body.totalBufferAllocationMib * MIB)} of HBM`);

@@ -41,7 +41,7 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     equal(await mark(page).innerText(), 'peak without it 32.94 GiB');
     const at = async (node) => (await page.locator(node).boundingBox()).x;
     truth((await at('.panel-curve .curve-next')) < (await at('.panel-curve .curve-moment')), 'step 300 is before the peak at 376');
-    await page.locator('.details-body [data-explain^="saves:"]').click();
+    await page.locator('.details-body button[data-explain^="saves:"]').click();
     includes(await said(page, '.explain'), 'The total, with fragmentation, is then at least 32.94 GiB');
     await page.keyboard.press('Escape');
     await page.keyboard.press('Escape');
