@@ -43,7 +43,6 @@ struct variant {
     uint32_t row_count;
     size_t row_capacity;
     uint32_t *step_at; /* by position in the schedule: the first step that belongs to it or what follows */
-    double flops_before, flops_added; /* of dots and convolutions */
 };
 
 struct variant_sums {

@@ -295,7 +295,7 @@ static void line_text(struct buf *out, const char *text)
     buf_char(out, '\n');
 }
 
-static void set_text(struct buf *out, const struct answer *answer, const struct fit_set *set)
+static void set_text(struct buf *out, const struct fit_set *set)
 {
     char total[SIZE_TEXT_BYTES];
     buf_text(out, "  ");
@@ -306,7 +306,6 @@ static void set_text(struct buf *out, const struct answer *answer, const struct 
     buf_text(out, ")\n");
     for (uint32_t i = 0; i < set->count; i++)
         line_text(out, set->calls[i]);
-    (void)answer;
 }
 
 static void text_write(const struct tool_request *request, struct answer *answer)
@@ -330,9 +329,9 @@ static void text_write(const struct tool_request *request, struct answer *answer
         return;
     buf_format(out, "%s\n", fit_sentence(request, answer));
     for (uint32_t i = 0; i < answer->fit.set_count; i++)
-        set_text(out, answer, &answer->fit.sets[i]);
+        set_text(out, &answer->fit.sets[i]);
     if (answer->fit.set_count == 0 && answer->fit.nearest.count > 0)
-        set_text(out, answer, &answer->fit.nearest);
+        set_text(out, &answer->fit.nearest);
 }
 
 bool memory_viewer_whatif(const struct tool_request *request, struct json *json, struct err *err)
