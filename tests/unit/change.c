@@ -47,7 +47,7 @@ START_TEST(every_form_is_read)
     ck_assert_int_eq(reads("offload=*mu*").kind, CHANGE_OFFLOAD);
     ck_assert_int_eq(reads("shard=*:4").device_count, 4);
     ck_assert_int_eq(reads("unpad=*").kind, CHANGE_UNPAD);
-    for (int kind = 0; kind < CHANGE_COUNT; kind++)
+    for (enum change_kind kind = 0; kind < CHANGE_COUNT; kind++)
         ck_assert(change_name(kind)[0] != '\0' && change_form(kind)[0] != '\0' && change_words(kind)[0] != '\0');
 }
 END_TEST

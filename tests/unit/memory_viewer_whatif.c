@@ -76,6 +76,7 @@ START_TEST(one_that_does_not_apply_leaves_the_others_as_they_are)
     ck_assert(is_null(cJSON_GetArrayItem(changes, 1), "refusal"));
     ck_assert_ptr_nonnull(strstr(text(cJSON_GetArrayItem(changes, 2), "refusal"), "nothing has this name"));
     /* without alone=1 there is no answer */
+    cJSON_Delete(own);
     ck_assert_ptr_null(ask(&asked, "whatif", "change", "batches=0.5", &own));
     cJSON_Delete(root);
     asked_close(&asked);
@@ -89,7 +90,8 @@ START_TEST(what_is_asked_stands_among_the_usual_once)
     cJSON *root, *row;
     int halves = 0, quarters = 0;
     asked_open(&asked, program);
-    cJSON_ArrayForEach(row, cJSON_GetObjectItem(whatif(&asked, params, 3, &root), "alone"))
+    const cJSON *alone = cJSON_GetObjectItem(whatif(&asked, params, 3, &root), "alone");
+    cJSON_ArrayForEach(row, alone)
     {
         halves += strcmp(text(row, "change"), "batch=0.5") == 0;
         quarters += strcmp(text(row, "change"), "batch=0.75") == 0;
@@ -108,7 +110,8 @@ START_TEST(a_glob_has_its_own_list)
     cJSON *root, *row;
     int count = 0;
     asked_open(&asked, program);
-    cJSON_ArrayForEach(row, cJSON_GetObjectItem(whatif(&asked, params, 2, &root), "alone"))
+    const cJSON *alone = cJSON_GetObjectItem(whatif(&asked, params, 2, &root), "alone");
+    cJSON_ArrayForEach(row, alone)
     {
         ck_assert_ptr_nonnull(strstr(text(row, "change"), "=*mu*"));
         count++;
@@ -163,7 +166,8 @@ START_TEST(a_buffer_and_a_group_are_named_as_a_change_names_them)
     cJSON *root, *own, *row;
     int named = 0;
     asked_open(&asked, program);
-    cJSON_ArrayForEach(row, cJSON_GetObjectItem(ask(&asked, "buffers", "limit", "12", &root), "rows"))
+    const cJSON *rows = cJSON_GetObjectItem(ask(&asked, "buffers", "limit", "12", &root), "rows");
+    cJSON_ArrayForEach(row, rows)
     {
         cJSON *buffer = ask(&asked, "buffer", "id", text(row, "id"), &own);
         named += !is_null(buffer, "glob");
@@ -174,7 +178,8 @@ START_TEST(a_buffer_and_a_group_are_named_as_a_change_names_them)
     cJSON_Delete(root);
     ck_assert_int_gt(named, 6);
     named = 0;
-    cJSON_ArrayForEach(row, cJSON_GetObjectItem(ask(&asked, "groups", "by", "whose", &root), "groups"))
+    const cJSON *groups = cJSON_GetObjectItem(ask(&asked, "groups", "by", "whose", &root), "groups");
+    cJSON_ArrayForEach(row, groups)
     {
         const struct analysis_param params[] = {{"by", "whose"}, {"key", text(row, "key")}, {"step", "peak"}};
         err = (struct err)ERR_INIT;
