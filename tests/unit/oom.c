@@ -9,7 +9,8 @@ static const struct {
     /* clang-format off */
     /* TPU compiler */
     {"XlaRuntimeError: RESOURCE_EXHAUSTED: Ran out of memory in memory space smem. Used 1.50M of 1.00M smem. Exceeded smem capacity by 512.0K.",
-     "family=tpu_compile form=report memory_space=smem needed_bytes=1572864 capacity_bytes=1048576 exceeded_bytes=524288 phase=compile"},
+     "family=tpu_compile framework=jax memory_class=smem form=report memory_space=smem needed_bytes=1572864 capacity_bytes=1048576 "
+     "exceeded_bytes=524288 phase=compile"},
     {"(0) Resource exhausted: {{function_node f}} Compilation failure: Ran out of memory in memory space vmem. It should not be possible to run "
      "out of vmem - please file a bug against XLA.\n\n  Largest program allocations in vmem:\n\n  XLA label: register allocator spill slots\n"
      "  Allocation type: scoped\n  ==========================\n",
@@ -30,7 +31,7 @@ static const struct {
     {"INTERNAL: E3000: CompileTimeSparseCoreAllocationFailure: Failed to run pass pipeline. Hlo-Op: result.1:279:1: error: 'memref.alloca' op current "
      "allocation offset upper bound (140704 words) exceeds the legitimate user allocatable offset upper bound (131071 words) in memory space 201 when "
      "allocating 23440 words. note: see current operation: %232 = \"memref.alloca\"() : () -> memref<23440xf32, 201>",
-     "family=tpu_compile form=sparse_core error_code=E3000 memory_space=tilespmem needed_bytes=null"},
+     "family=tpu_compile framework=xla memory_class=on_chip form=sparse_core error_code=E3000 memory_space=tilespmem needed_bytes=null"},
     {"jax.errors.JaxRuntimeError: RESOURCE_EXHAUSTED: E1000: CompileTimeHbmOom: a sentence of another release\n",
      "family=tpu_compile form=null error_code=E1000 needed_bytes=null"},
     /* TPU runtime */
@@ -47,7 +48,7 @@ static const struct {
     {"Out of memory while trying to allocate 7.34GiB.", "family=gpu_xla needed_bytes=7881264988"},
     {"RESOURCE_EXHAUSTED: Out of host memory while trying to allocate 65.00GiB. Please set the environment variable "
      "XLA_PJRT_GPU_HOST_MEMORY_LIMIT_GB to allocate larger host memory than the default 64 GB.",
-     "family=gpu_xla form=host memory_space=host needed_bytes=69793218560"},
+     "family=gpu_xla framework=xla memory_class=page_locked form=host memory_space=host needed_bytes=69793218560"},
     {"Out of memory while trying to allocate 1.95GiB with allocator GPU_0_bfc on device 3. [executable_name='jit_f'] [tf-allocator-allocation-error='']",
      "needed_bytes=2093796557 device=3 module=jit_f"},
     {"Failed to allocate request for 256.00MiB (268435456B) on device ordinal 1", "family=gpu_xla needed_bytes=268435456 device=1"},
@@ -84,7 +85,7 @@ static const struct {
     /* TensorFlow, PyTorch, CPU */
     {"OP_REQUIRES failed at conv_ops.h:1 : RESOURCE_EXHAUSTED: OOM when allocating tensor with shape[32,256,62,62] and type float on "
      "/job:localhost/replica:0/task:0/device:GPU:0 by allocator GPU_0_bfc\n",
-     "family=gpu_bfc form=tensor device=/job:localhost/replica:0/task:0/device:GPU:0 buffers[0].shape=[32,256,62,62] needed_bytes=null"},
+     "family=gpu_bfc framework=tensorflow memory_class=gpu form=tensor device=/job:localhost/replica:0/task:0/device:GPU:0 buffers[0].shape=[32,256,62,62] needed_bytes=null"},
     {"OOM when allocating tensor with shape[9] and type double on /job:localhost/replica:0/task:0/device:CPU:0 by allocator cpu",
      "family=cpu_alloc form=tensor"},
     {"ResourceExhaustedError: OOM when allocating tensor with shape[9,190] and type double on /job:w/replica:0/task:0/device:GPU:0 by allocator "
@@ -111,7 +112,7 @@ static const struct {
     {"CUDA out of memory. Tried to allocate 52.00 MiB (GPU 0; 79.20 GiB total capacity; 752.52 MiB already allocated; 27.25 MiB free; 886.00 MiB reserved)",
      "family=other needed_bytes=54525952 capacity_bytes=85040352461 free_bytes=28573696"},
     {"CUDA out of memory. Tried to allocate 1.00 GiB. GPU 10 has a total capacity of 9.77 GiB of which 185.50 MiB is free.", "form=pytorch device=10"},
-    {"RuntimeError: Bad StatusOr access: RESOURCE_EXHAUSTED: Out of memory allocating 1000 bytes.", "family=cpu_alloc needed_bytes=1000"},
+    {"RuntimeError: Bad StatusOr access: RESOURCE_EXHAUSTED: Out of memory allocating 1000 bytes.", "family=cpu_alloc framework=torch_xla memory_class=host needed_bytes=1000"},
     {"Failed to allocate 4096 bytes of aligned host memory.", "family=cpu_alloc needed_bytes=4096"},
     {"INTERNAL: RESOURCE_EXHAUSTED: device memory is all gone\n", "family=other form=null phase=null"},
     /* a row of families.def at any width, with what may be missing and without */

@@ -23,10 +23,10 @@ static void load(struct bytes *bytes, int at)
 
 /* ---- comparing ---- */
 
-/* Places and notes differ by nature; which spaces stood where a line was broken cannot always be told. */
+/* Places and notes differ by nature, the words of a front end may stand around one copy only; which spaces stood where a line was broken cannot always be told. */
 static bool is_left_out(const char *key)
 {
-    static const char *const keys[] = {"ranges", "notes", "replicas", "label", "op_name", "source_file"};
+    static const char *const keys[] = {"ranges", "notes", "replicas", "label", "op_name", "source_file", "framework"};
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
         if (strcmp(key, keys[i]) == 0)
             return true;

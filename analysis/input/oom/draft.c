@@ -4,6 +4,7 @@
 #include "base/size_text.h"
 #include "input/oom/cursor.h"
 #include "input/oom/equal.h"
+#include "input/oom/framework.h"
 
 #include <ctype.h>
 #include <stdarg.h>
@@ -71,12 +72,13 @@ struct oom_failure *oom_draft_begin(struct oom_reader *reader, enum oom_family f
                                     size_t to)
 {
     static const char *const phases[] = {
-#define FAMILY(name, phase, title, heading, who) phase,
+#define FAMILY(name, framework, memory, phase, title, heading, who) phase,
 #include "input/oom/families.def"
     };
     struct oom_draft *draft = &reader->draft;
     oom_draft_end(reader);
     draft->failure = (struct oom_failure){.family = family, .form = form, .phase = phases[family], .replica_count = 1};
+    draft->failure.framework = oom_framework_of(&reader->text, from, to, family);
     draft->text_length = 0;
     draft->left_out_count = draft->rounded_bytes = 0;
     draft->chunks = (struct oom_chunks){.used_count = 0};
@@ -264,6 +266,8 @@ static void draft_join(struct oom_reader *reader, size_t at)
     struct oom_draft *draft = &reader->draft;
     struct oom_failure *kept = &reader->failures[at];
     uint64_t count = kept->replica_count;
+    const enum oom_framework framework =
+        draft->failure.framework < kept->framework ? kept->framework : draft->failure.framework;
     bool is_echo = draft->is_weak && !reader->is_weak[at], was_echo = !draft->is_weak && reader->is_weak[at];
     for (size_t i = 0; was_echo && i < OOM_FIGURE_COUNT; i++) /* the lower layer may know more */
         if (!draft->failure.figures[i].is_known)
@@ -271,6 +275,7 @@ static void draft_join(struct oom_reader *reader, size_t at)
     if (was_echo || (!is_echo && oom_equal_richness(&draft->failure) > oom_equal_richness(kept)))
         failure_keep(reader->arena, kept, &draft->failure);
     reader->is_weak[at] = reader->is_weak[at] && draft->is_weak;
+    kept->framework = framework; /* that not every copy tells */
     kept->replica_count = was_echo ? 1 : count + !is_echo;
 }
 
@@ -280,6 +285,7 @@ void oom_draft_end(struct oom_reader *reader)
     if (!draft->is_open)
         return;
     chunks_sum_up(reader);
+    draft->failure.memory_class = oom_framework_memory(&draft->failure);
     if (draft->left_out_count > 0)
         oom_draft_note(reader, "buffers_left_out", "The list of buffers is longer than what is kept here.");
     draft->is_open = false;

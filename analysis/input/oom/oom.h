@@ -15,7 +15,17 @@
 #include <stdint.h>
 
 enum oom_family {
-#define FAMILY(name, phase, title, heading, who) OOM_FAMILY_##name,
+#define FAMILY(name, framework, memory, phase, title, heading, who) OOM_FAMILY_##name,
+#include "input/oom/families.def"
+};
+
+enum oom_framework {
+#define FRAMEWORK(name) OOM_FRAMEWORK_##name,
+#include "input/oom/families.def"
+};
+
+enum oom_memory {
+#define MEMORY(name) OOM_MEMORY_##name,
 #include "input/oom/families.def"
 };
 
@@ -62,6 +72,8 @@ struct oom_note {
 
 struct oom_failure {
     enum oom_family family;
+    enum oom_framework framework; /* the family's, or the one whose words stand around the sentence */
+    enum oom_memory memory_class; /* of the memory space that the text names, else of the family */
     const char *form;  /* a stable word for the kind of sentence; static; NULL: a sentence that is not known */
     const char *phase; /* "compile", "load", "run"; NULL when the text does not tell */
     struct oom_words error_code, memory_space, module, device;
@@ -90,5 +102,10 @@ struct oom_result {
 };
 
 const char *oom_family_name(enum oom_family family);
+/* NULL: not known. */
+const char *oom_framework_name(enum oom_framework framework);
+const char *oom_memory_name(enum oom_memory memory);
+/* What a family is about unless a text says otherwise. */
+enum oom_memory oom_family_memory(enum oom_family family);
 /* Row `at` of the kinds of sentences that are looked for; NULL past the end. */
 const char *oom_looked_for(size_t at);

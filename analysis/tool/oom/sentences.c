@@ -7,7 +7,7 @@
 static const struct {
     const char *title, *heading, *who;
 } families[] = {
-#define FAMILY(name, phase, title, heading, who) {title, heading, who},
+#define FAMILY(name, framework, memory, phase, title, heading, who) {title, heading, who},
 #include "input/oom/families.def"
 };
 

@@ -299,6 +299,8 @@ static void failure_write(struct json *json, const struct oom_verdict *verdict, 
     const struct oom_failure *failure = verdict->failure;
     json_object_begin(json);
     json_key_text(json, "family", oom_family_name(failure->family));
+    json_key_text(json, "framework", oom_framework_name(failure->framework));
+    json_key_text(json, "memory_class", oom_memory_name(failure->memory_class));
     json_key_text(json, "form", failure->form);
     json_key_text(json, "phase", failure->phase);
     words_write(json, "error_code", &failure->error_code);
