@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Capacities in out-of-memory texts, and the table of devices. */
 #include "analysis/analysis.h"
+#include "input/device.h"
 
 #include "bytes.h"
 
@@ -68,6 +69,32 @@ START_TEST(devices_are_listed)
 }
 END_TEST
 
+static const struct {
+    const char *kind, *name; /* name NULL: none is meant */
+} kinds[] = {
+    {"NVIDIA A100-SXM4-80GB", "A100-80G"},
+    {"NVIDIA A100-SXM4-40GB", "A100-40G"},
+    {"AMD Instinct MI300X", "MI300X"},
+    {"amd instinct mi325x", "MI325X"},
+    {"NVIDIA H200", "H200"},
+    {"NVIDIA H100 80GB HBM3", "H100-80G"},
+    {"NVIDIA A10", "A10"},
+    {"NVIDIA A10G", "A10G"},
+    {"TPU v5 lite", "v5e"},
+    {"TPU7x", "v7x"},
+    {"NVIDIA A1", NULL},
+    {"", NULL},
+};
+
+START_TEST(names_that_runtimes_print_are_recognised)
+{
+    const struct device *device = device_of_kind(str_of(kinds[_i].kind));
+    ck_assert_int_eq(device != NULL, kinds[_i].name != NULL);
+    if (device != NULL)
+        ck_assert_str_eq(device->name, kinds[_i].name);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("capacity");
@@ -75,6 +102,7 @@ int main(void)
     tcase_add_loop_test(tests, capacities_are_read, 0, (int)(sizeof(texts) / sizeof(texts[0])));
     tcase_add_test(tests, other_texts_state_none);
     tcase_add_test(tests, devices_are_listed);
+    tcase_add_loop_test(tests, names_that_runtimes_print_are_recognised, 0, (int)(sizeof(kinds) / sizeof(kinds[0])));
     suite_add_tcase(suite, tests);
     return bytes_run(suite);
 }
