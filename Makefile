@@ -169,7 +169,7 @@ $(B)/unit/%: $(B)/tests/unit/%.o $(core_obj)
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) $(UNIT_LIBS)
 
 # What compiles: server/compile and what it needs of the server.
-compile_obj := $(filter $(B)/server/compile/% $(B)/server/base/% $(B)/server/disk/files.o $(B)/server/disk/names.o $(B)/server/disk/beneath.o,$(server_obj))
+compile_obj := $(filter $(B)/server/compile/% $(B)/server/base/% $(B)/server/disk/files.o $(B)/server/disk/dump_beside.o $(B)/server/disk/names.o $(B)/server/disk/beneath.o,$(server_obj))
 $(B)/confirm/drive: $(B)/tests/confirm/drive.o $(compile_obj) $(core_obj)
 	@mkdir -p $(@D)
 	@echo "  LINK  $@"

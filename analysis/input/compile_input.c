@@ -6,9 +6,7 @@
 #include "wire/wire.h"
 #include "wire/wire_write.h"
 
-#include <stdio.h>
-
-enum { MAX_DEVICES = 65536, MAX_CHIPS_ALONG = 4096 };
+enum { MAX_DEVICES = 65536 };
 
 /* ---- The program -------------------------------------------------------------- */
 
@@ -73,98 +71,12 @@ bool compile_input_read(struct str program, struct compile_input *input, struct 
 
 /* ---- The chip ----------------------------------------------------------------- */
 
-struct topology {
-    uint64_t generation;
-    struct str variant;
-    uint64_t chips[3]; /* along each axis */
-};
-
-static const struct {
-    uint64_t generation;
-    const char *variant, *name;
-    int axis_count;
-} CHIPS[] = {
-    {1, "", "v2", 2},      {2, "", "v3", 2},  {3, "", "v4", 3},    {4, "", "v5p", 3},
-    {4, "lite", "v5e", 2}, {5, "", "v6e", 2}, {6, "", "tpu7x", 3},
-};
-
-/* Multiplies: chips of a host by hosts. What is out of bounds becomes 0. */
-static void bounds_read(struct wire wire, uint64_t chips[3])
-{
-    uint64_t sizes[3] = {1, 1, 1};
-    while (wire_next(&wire))
-        if (wire.number >= TPU_TOPOLOGY_BOUNDS_X && wire.number <= TPU_TOPOLOGY_BOUNDS_Z)
-            sizes[wire.number - TPU_TOPOLOGY_BOUNDS_X] = wire_uint(&wire);
-    for (int axis = 0; axis < 3; axis++)
-        chips[axis] = sizes[axis] > MAX_CHIPS_ALONG ? 0 : chips[axis] * sizes[axis];
-}
-
-static struct topology topology_read(struct wire wire)
-{
-    struct topology topology = {.chips = {1, 1, 1}};
-    while (wire_next(&wire)) {
-        switch (wire.number) {
-        case TPU_TOPOLOGY_GENERATION: topology.generation = wire_uint(&wire); break;
-        case TPU_TOPOLOGY_VARIANT: topology.variant = wire_text(&wire); break;
-        case TPU_TOPOLOGY_CHIPS_PER_HOST:
-        case TPU_TOPOLOGY_HOSTS: bounds_read(wire_message(&wire), topology.chips); break;
-        default: break;
-        }
-    }
-    return topology;
-}
-
-/* The first field `number` of a message, as a message of its own; empty if there is none. */
-static struct wire field_of(struct wire wire, uint32_t number)
-{
-    while (wire_next(&wire))
-        if (wire.number == number)
-            return wire_message(&wire);
-    return wire_open((struct str){NULL, 0}, 0, wire.err);
-}
-
-static bool topology_name(const struct topology *topology, char name[COMPILE_INPUT_TOPOLOGY_SIZE], struct err *err)
-{
-    const uint64_t *chips = topology->chips;
-    for (size_t at = 0; at < sizeof(CHIPS) / sizeof(CHIPS[0]); at++) {
-        if (CHIPS[at].generation != topology->generation || !str_equal(topology->variant, str_of(CHIPS[at].variant)))
-            continue;
-        int length = snprintf(name, COMPILE_INPUT_TOPOLOGY_SIZE, "%s:%llux%llu", CHIPS[at].name,
-                              (unsigned long long)chips[0], (unsigned long long)chips[1]);
-        if (CHIPS[at].axis_count == 3)
-            snprintf(name + length, COMPILE_INPUT_TOPOLOGY_SIZE - (size_t)length, "x%llu",
-                     (unsigned long long)chips[2]);
-        if (chips[0] > 0 && chips[1] > 0 && chips[2] > 0)
-            return true;
-    }
-    return err_set(err, ERR_unsupported, ERR_NO_OFFSET, "a chip that is not known: generation %llu, %llu × %llu × %llu",
-                   (unsigned long long)topology->generation, (unsigned long long)chips[0], (unsigned long long)chips[1],
-                   (unsigned long long)chips[2]);
-}
-
-bool compile_input_topology(struct str file, char name[COMPILE_INPUT_TOPOLOGY_SIZE], struct err *err)
-{
-    name[0] = '\0';
-    struct topology topology = topology_read(field_of(wire_open(file, 0, err), TPU_TARGET_ARGUMENTS_TOPOLOGY));
-    if (topology.generation == 0 && !err_is_set(err)) {
-        struct wire any =
-            field_of(wire_open(file, 0, err), PJ_RT_TOPOLOGY_DESCRIPTION_PROTO_PLATFORM_SPECIFIC_TOPOLOGY);
-        struct wire description = field_of(any, PJ_RT_TOPOLOGY_DESCRIPTION_PROTO_ANY_VALUE);
-        topology = topology_read(field_of(description, TPU_TOPOLOGY_DESCRIPTION_TOPOLOGY));
-    }
-    if (err_is_set(err))
-        return false;
-    if (topology.generation == 0)
-        return err_set(err, ERR_malformed, ERR_NO_OFFSET, "says nothing of a chip");
-    return topology_name(&topology, name, err);
-}
-
 bool compile_input_is_topology(struct str name)
 {
     size_t at = 0, axis_count = 0;
     while (at < name.length && ((name.data[at] >= 'a' && name.data[at] <= 'z') || str_digits(name, at) > 0))
         at++;
-    if (at == 0 || at == name.length || name.data[at] != ':' || name.length >= COMPILE_INPUT_TOPOLOGY_SIZE)
+    if (at == 0 || at == name.length || name.data[at] != ':' || name.length >= CHIP_TOPOLOGY_SIZE)
         return false;
     do {
         size_t digits = str_digits(name, ++at);

@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "input/chip.h"
 
 #include <stdint.h>
 
@@ -23,11 +24,6 @@ struct compile_input {
  * `truncated` where it is neither; what is inside of the computations is not looked at. */
 bool compile_input_read(struct str program, struct compile_input *input, struct err *err);
 
-enum { COMPILE_INPUT_TOPOLOGY_SIZE = 64 };
-
-/* The name by which libtpu makes such a topology, "v5e:2x2", from *.target_arguments.pb or topology.pb of a dump.
- * `unsupported` where it is of a chip that is not known, `malformed` where it is neither file. */
-bool compile_input_topology(struct str file, char name[COMPILE_INPUT_TOPOLOGY_SIZE], struct err *err);
 /* "v5e:2x2", "v4:2x2x1", …: a word, a colon, two or three sizes. */
 bool compile_input_is_topology(struct str name);
 

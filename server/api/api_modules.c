@@ -2,6 +2,8 @@
 #include "server/api/api.h"
 
 #include "server/api/listing.h"
+#include "server/base/memory.h"
+#include "server/disk/dump_beside.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -129,12 +131,53 @@ static void write_module(struct json *json, const struct modules_entry *entry)
     json_object_end(json);
 }
 
-/* What the traces say of the devices that they were taken on, once a kind and file. */
-static void write_devices(struct json *json, const struct modules *modules)
+/* The chips that modules of a dump were compiled for, each once. */
+struct chips {
+    const struct device *devices[8];
+    size_t count;
+};
+
+static bool is_said(struct chips *said, const struct device *device)
 {
+    for (size_t at = 0; at < said->count; at++)
+        if (said->devices[at] == device)
+            return true;
+    if (said->count < sizeof(said->devices) / sizeof(said->devices[0]))
+        said->devices[said->count++] = device;
+    return false;
+}
+
+static void write_chip(struct json *json, const struct snapshot_session *session, const struct snapshot_group *group,
+                       struct chips *said)
+{
+    struct chip chip;
+    const char *ending;
+    if (!dump_beside_chip(session, group, &chip, &ending) || is_said(said, chip.device))
+        return;
+    size_t folder_length = strlen(group->file->path) - strlen(group->file->name);
+    char *file = memory_format("%.*s%s%s", (int)folder_length, group->file->path, group->stem, ending);
+    json_object_begin(json);
+    json_key_text(json, "kind", chip.device->title);
+    json_key_text(json, "plane", "");
+    json_key_text(json, "file", file);
+    json_key_uint(json, "count", 1);
+    json_key_int(json, "memory_bytes", chip.device->physical_bytes);
+    json_key_text(json, "device", chip.device->name);
+    json_key_known(json, "available_bytes", chip.device->available_bytes > 0 ? chip.device->available_bytes : -1);
+    json_object_end(json);
+    free(file);
+}
+
+/* What the traces say of the devices that they were taken on, once a kind and file; for dumps, what they were compiled
+ * for. */
+static void write_devices(struct json *json, const struct snapshot_session *session, const struct modules *modules)
+{
+    struct chips said = {0};
     json_key_array(json, "devices");
     for (size_t at = 0; at < modules->file_count; at++) {
         const struct analysis_contents *contents = modules->files[at].opened.contents;
+        if (modules->files[at].group)
+            write_chip(json, session, modules->files[at].group, &said);
         for (size_t i = 0; contents && i < contents->device_count; i++) {
             const struct analysis_trace_device *device = &contents->devices[i];
             json_object_begin(json);
@@ -178,7 +221,7 @@ static struct response *write_modules(struct store *store, const struct snapshot
         keep_largest(session, &modules);
     json_object_begin(&json);
     api_write_notes(&json, session, &modules);
-    write_devices(&json, &modules);
+    write_devices(&json, session, &modules);
     size_t total_count = choose(&modules, listing);
     listing_write_head(&json, listing, total_count, modules.entry_count);
     json_key_array(&json, "modules");

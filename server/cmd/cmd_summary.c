@@ -55,7 +55,9 @@ static void look_at(struct look *look, const struct snapshot_session *session, c
     static const struct analysis_question question = {.tool = "memory_viewer", .view = "summary"};
     struct summary_module module = {.session = session, .entry = entry, .err = ERR_INIT};
     struct body *summary = NULL, *buffers = NULL;
+    struct capacity capacity;
     look->found_count++;
+    module.capacity = capacity_find(session, entry->file, &capacity) ? &capacity : NULL;
     if (entry->program)
         summary = each_module_ask(look->store, entry, &question, &module.err);
     else

@@ -8,6 +8,7 @@
 #include "server/cmd/whatif_confirm.h"
 #include "server/store/account.h"
 #include "server/store/body.h"
+#include "server/store/capacity.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,17 +24,30 @@ struct printing {
     bool is_unconfirmed;
 };
 
-static struct body *ask(const struct printing *printing, const struct modules_entry *entry, const char *format)
+static struct body *ask(const struct printing *printing, const struct snapshot_session *session,
+                        const struct modules_entry *entry, const char *format)
 {
     struct err err = ERR_INIT;
-    struct analysis_param *params = memory_new((printing->param_count + 1) * sizeof(*params));
-    memcpy(params, printing->params, printing->param_count * sizeof(*params));
-    params[printing->param_count] = (struct analysis_param){"format", format};
-    const struct analysis_question question = {.tool = "memory_viewer",
-                                               .view = "whatif",
-                                               .params = params,
-                                               .param_count = printing->param_count + 1,
-                                               .is_bare = true};
+    struct capacity capacity;
+    char bytes[24];
+    size_t count = printing->param_count;
+    bool wants_capacity = printing->options->is_fit && !printing->options->capacity;
+    if (wants_capacity && !capacity_find(session, entry->file, &capacity)) {
+        log_line("%s: --fit wants --capacity=SIZE: what the device has; nothing beside the program says it",
+                 entry->program->key);
+        return NULL;
+    }
+    struct analysis_param *params = memory_new((count + 2) * sizeof(*params));
+    memcpy(params, printing->params, count * sizeof(*params));
+    params[count++] = (struct analysis_param){"format", format};
+    if (wants_capacity) {
+        snprintf(bytes, sizeof(bytes), "%llu", (unsigned long long)capacity.bytes);
+        params[count++] = (struct analysis_param){"capacity_bytes", bytes};
+        if (strcmp(format, "text") == 0)
+            log_line("%s: --capacity is not given: that of %s", entry->program->key, capacity.source);
+    }
+    const struct analysis_question question = {
+        .tool = "memory_viewer", .view = "whatif", .params = params, .param_count = count, .is_bare = true};
     struct body *body = each_module_ask(printing->store, entry, &question, &err);
     if (!body)
         log_line("%s: %s: %s", entry->file->file->path, entry->program->key, err.text);
@@ -46,7 +60,7 @@ static void print_confirmed(struct printing *printing, const struct snapshot_ses
                             const struct modules_entry *entry, const struct body *body)
 {
     struct buf out = BUF_INIT;
-    struct body *json = printing->options->is_json ? NULL : ask(printing, entry, "json");
+    struct body *json = printing->options->is_json ? NULL : ask(printing, session, entry, "json");
     size_t size = body->size;
     printing->was_asked = true;
     if (printing->options->is_json || json)
@@ -64,7 +78,7 @@ static void print_confirmed(struct printing *printing, const struct snapshot_ses
 static bool print_module(void *context, const struct snapshot_session *session, const struct modules_entry *entry)
 {
     struct printing *printing = context;
-    struct body *body = ask(printing, entry, printing->options->is_json ? "json" : "text");
+    struct body *body = ask(printing, session, entry, printing->options->is_json ? "json" : "text");
     if (!body)
         return false;
     if (printing->needs_comma)
@@ -112,9 +126,6 @@ static bool params_read(const struct options *options, struct analysis_param *pa
         }
         snprintf(capacity, capacity_size, "%lld", (long long)capacity_bytes);
         params[(*count)++] = (struct analysis_param){"capacity_bytes", capacity};
-    } else if (options->is_fit) {
-        log_line("--fit wants --capacity=SIZE: what the device has");
-        return false;
     }
     if (options->is_fit)
         params[(*count)++] = (struct analysis_param){"fit", "1"};

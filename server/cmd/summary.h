@@ -5,7 +5,7 @@
  * the same answers that the page shows. */
 #pragma once
 
-#include "server/store/modules.h"
+#include "server/store/capacity.h"
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>
@@ -15,6 +15,7 @@
 struct summary_module {
     const struct snapshot_session *session;
     const struct modules_entry *entry;
+    const struct capacity *capacity;                /* NULL: not known */
     struct err err;                                 /* why there are no figures, or ERR_none */
     const struct body *summary_body, *buffers_body; /* the core's answers; NULL when there are none */
     const cJSON *summary, *buffers;                 /* their "data"; NULL when there is none */

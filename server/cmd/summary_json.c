@@ -69,6 +69,12 @@ static void write_module(const struct summary_module *module, int64_t space)
     json_key_text(&json, "name", entry->program ? entry->program->name : entry->file->group->stem);
     json_key_text(&json, "key", entry->program ? entry->program->key : entry->file->group->stem);
     json_key_text(&json, "file", entry->file->file->path);
+    if (json_key_object_if(&json, "capacity", module->capacity != NULL)) {
+        json_key_uint(&json, "bytes", module->capacity->bytes);
+        json_key_bool(&json, "is_physical", module->capacity->is_physical);
+        json_key_text(&json, "source", module->capacity->source);
+        json_object_end(&json);
+    }
     json_key(&json, "error");
     if (err_is_set(&module->err)) {
         json_object_begin(&json);

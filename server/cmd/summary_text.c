@@ -113,6 +113,9 @@ static void write_module(const struct summary_module *module, int64_t space)
         return;
     }
     printf("  peak %s\n", size(peak, number(module->summary, "peak_memory_bytes")));
+    if (module->capacity)
+        printf("    capacity %s (%s%s)\n", size(peak, (double)module->capacity->bytes),
+               printable(name, module->capacity->source), module->capacity->is_physical ? ", its physical size" : "");
     write_spaces(cJSON_GetObjectItemCaseSensitive(module->summary, "spaces"), space);
     if (module->buffers)
         write_buffers(module->buffers);

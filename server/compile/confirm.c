@@ -3,7 +3,7 @@
 
 #include "server/base/memory.h"
 #include "server/compile/dump.h"
-#include "server/compile/dump_beside.h"
+#include "server/disk/dump_beside.h"
 
 #include <stdlib.h>
 #include <string.h>

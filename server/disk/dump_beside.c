@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "server/compile/dump_beside.h"
+#include "server/disk/dump_beside.h"
 
-#include "analysis/analysis.h"
 #include "server/base/memory.h"
 
 #include <stdlib.h>
@@ -9,53 +8,96 @@
 
 enum { MAX_BYTES = 1 << 22 };
 
-_Static_assert(sizeof(((struct dump_beside *)0)->topology) >= COMPILE_INPUT_TOPOLOGY_SIZE, "a topology fits");
+/* Where a chip stands, the best first. */
+static const char *const CHIP_FILES[] = {".target_arguments.pb", "/topology.pb", ".target_arguments.txt",
+                                         "/topology.textproto"};
+enum { CHIP_FILE_COUNT = sizeof(CHIP_FILES) / sizeof(CHIP_FILES[0]) };
 
 /* Length of the path up to the stage in its name: "…/module_0000.jit_f.cl_1"; 0: it has none. */
 static size_t stem_length(const char *path)
 {
-    static const char *const stages[] = {".before_optimizations", ".after_optimizations"};
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    for (size_t at = 0; at < sizeof(stages) / sizeof(stages[0]); at++) {
-        const char *stage = strstr(name, stages[at]);
-        if (stage && stage > name)
-            return (size_t)(stage - path);
-    }
-    return 0;
+    struct names_module module = names_module_of(name);
+    return module.stage == NAMES_STAGE_NONE ? 0 : (size_t)(name - path) + module.stem_length;
+}
+
+static bool is_path(const struct files_place *place) { return place->path && place->path[0] != '\0'; }
+
+/* What is on disk beside a module whose stage is not in its name has no name of its own. */
+static size_t stem_of(const struct files_place *place)
+{
+    return place->bytes ? 0 : stem_length(is_path(place) ? place->path : place->root);
 }
 
 /* A file at the stem; false if there is none. */
-static bool read_one(const struct files_place *place, size_t stem, bool is_path, const char *end, struct buf *out)
+static bool read_one(const struct files_place *place, size_t stem, const char *end, struct buf *out)
 {
-    const char *whole = is_path ? place->path : place->root;
     struct err err = ERR_INIT;
-    char *path = memory_format("%.*s%s", (int)stem, whole, end);
-    const struct files_place beside = {.root = is_path ? place->root : path, .path = is_path ? path : ""};
+    char *path = memory_format("%.*s%s", (int)stem, is_path(place) ? place->path : place->root, end);
+    const struct files_place beside = {.root = is_path(place) ? place->root : path, .path = is_path(place) ? path : ""};
     bool is_read = files_read_text(&beside, MAX_BYTES, out, &err) && !out->failed;
     free(path);
     return is_read;
 }
 
-void dump_beside_read(const struct files_place *place, struct dump_beside *beside)
+static bool chip_of(const struct buf *bytes, struct chip *chip)
 {
-    static const struct {
-        const char *end, *source;
-    } files[] = {{".target_arguments.pb", "target_arguments.pb"}, {"/topology.pb", "topology.pb"}};
-    *beside = (struct dump_beside){.options = BUF_INIT};
-    bool is_path = place->path && place->path[0] != '\0';
-    size_t stem = place->bytes ? 0 : stem_length(is_path ? place->path : place->root);
-    for (size_t at = 0; stem > 0 && at < sizeof(files) / sizeof(files[0]) && beside->topology[0] == '\0'; at++) {
+    struct err err = ERR_INIT;
+    return chip_read((struct str){bytes->data, bytes->length}, chip, &err);
+}
+
+static bool chip_on_disk(const struct files_place *place, struct chip *chip, const char **ending)
+{
+    size_t stem = stem_of(place);
+    bool is_told = false;
+    for (size_t at = 0; stem > 0 && at < CHIP_FILE_COUNT && !is_told; at++) {
         struct buf bytes = BUF_INIT;
-        struct err err = ERR_INIT;
-        if (read_one(place, stem, is_path, files[at].end, &bytes) &&
-            compile_input_topology((struct str){bytes.data, bytes.length}, beside->topology, &err))
-            beside->source = files[at].source;
-        else
-            beside->topology[0] = '\0';
+        is_told = read_one(place, stem, CHIP_FILES[at], &bytes) && chip_of(&bytes, chip);
+        *ending = CHIP_FILES[at];
         buf_free(&bytes);
     }
-    if (stem > 0 && !read_one(place, stem, is_path, "/compile_options.pb", &beside->options))
+    return is_told;
+}
+
+void dump_beside_read(const struct files_place *place, struct dump_beside *beside)
+{
+    struct chip chip;
+    struct err err = ERR_INIT;
+    const char *ending;
+    size_t stem = stem_of(place);
+    *beside = (struct dump_beside){.options = BUF_INIT};
+    if (chip_on_disk(place, &chip, &ending) && chip_topology(&chip, beside->topology, &err))
+        beside->source = ending + 1;
+    else
+        beside->topology[0] = '\0';
+    if (stem > 0 && !read_one(place, stem, "/compile_options.pb", &beside->options))
         buf_free(&beside->options);
 }
 
 void dump_beside_free(struct dump_beside *beside) { buf_free(&beside->options); }
+
+/* Is it the file of that stem and ending? */
+static bool is_of(const struct snapshot_file *file, const char *stem, const char *end)
+{
+    size_t length = strlen(stem);
+    return strncmp(file->name, stem, length) == 0 && strcmp(file->name + length, end) == 0;
+}
+
+bool dump_beside_chip(const struct snapshot_session *session, const struct snapshot_group *group, struct chip *chip,
+                      const char **ending)
+{
+    for (size_t kind = 0; kind < CHIP_FILE_COUNT; kind++) {
+        for (size_t at = 0; CHIP_FILES[kind][0] == '.' && at < session->file_count; at++) {
+            struct buf bytes = BUF_INIT;
+            struct err err = ERR_INIT;
+            bool is_told = is_of(session->files[at], group->stem, CHIP_FILES[kind]) &&
+                           files_read_text(&session->files[at]->place, MAX_BYTES, &bytes, &err) &&
+                           chip_of(&bytes, chip);
+            buf_free(&bytes);
+            *ending = CHIP_FILES[kind];
+            if (is_told)
+                return true;
+        }
+    }
+    return chip_on_disk(&group->file->place, chip, ending);
+}

@@ -2,19 +2,26 @@
  * dump_beside.h: what the files beside a dumped module say of how it was compiled.
  *
  * Of "module_0000.jit_f.cl_1.before_optimizations.hlo.pb" these are "module_0000.jit_f.cl_1.target_arguments.pb" and, in
- * the folder "module_0000.jit_f.cl_1", "topology.pb" and "compile_options.pb". Dumps before 2026 have none of them. */
+ * the folder "module_0000.jit_f.cl_1", "topology.pb" and "compile_options.pb"; in a dump of texts
+ * "….target_arguments.txt" and "topology.textproto". Dumps before 2026 have none of them. */
 #pragma once
 
-#include "base/buf.h"
-#include "server/disk/files.h"
+#include "analysis/analysis.h"
+#include "server/disk/snapshot.h"
 
 struct dump_beside {
-    char topology[64];  /* "v5e:2x2"; "": not told */
-    const char *source; /* "target_arguments.pb", "topology.pb" */
-    struct buf options; /* a CompileOptionsProto; empty: none there */
+    char topology[CHIP_TOPOLOGY_SIZE]; /* "v5e:2x2"; "": not told */
+    const char *source;                /* "target_arguments.pb", "topology.pb" */
+    struct buf options;                /* a CompileOptionsProto; empty: none there */
 };
 
 /* Of the module at `place`, on disk or in memory (then there is nothing beside it). Files that are not there, or that
  * cannot be read, say nothing. dump_beside_free afterwards. */
 void dump_beside_read(const struct files_place *place, struct dump_beside *beside);
 void dump_beside_free(struct dump_beside *beside);
+
+/* The chip that the module of a group was compiled for, and what is put behind its stem to name the file that says so
+ * (".target_arguments.pb", "/topology.pb").
+ * Files of the session first, so that one in memory is found as well. False: no file says it. */
+bool dump_beside_chip(const struct snapshot_session *session, const struct snapshot_group *group, struct chip *chip,
+                      const char **ending);

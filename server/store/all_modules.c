@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * all_modules.c: see all_modules.h. How they are read: all_modules_read.c. */
 #include "server/store/all_modules_read.h"
+#include "server/store/capacity.h"
 
 #include "server/base/memory.h"
 
@@ -66,6 +67,9 @@ static void file_open(struct all_modules *all, const struct snapshot_host *host,
         file->has_runs = contents->has_tpu_plane || contents->has_gpu_plane;
         file->capacity_bytes = capacity_of(contents);
     }
+    struct capacity capacity;
+    if (file->group && capacity_of_chip(all->session, file->group, &capacity))
+        file->capacity_bytes = capacity.bytes;
     file->entry_first = all->entry_count;
     file_list(all, at);
     file->entry_count = all->entry_count - file->entry_first;

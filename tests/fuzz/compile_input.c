@@ -26,9 +26,12 @@ static void ask_program(struct str bytes)
 
 static void ask_topology(struct str bytes)
 {
-    char name[COMPILE_INPUT_TOPOLOGY_SIZE];
+    char name[CHIP_TOPOLOGY_SIZE];
     struct err err = ERR_INIT;
-    bool is_known = compile_input_topology(bytes, name, &err);
+    struct chip chip;
+    bool is_known = chip_read(bytes, &chip, &err);
+    check(!is_known || (chip.device != NULL && chip.topology_name != NULL));
+    is_known = is_known && chip_topology(&chip, name, &err);
     check(is_known != err_is_set(&err));
     check(!is_known || name[0] != '\0');
     compile_input_is_topology(bytes);

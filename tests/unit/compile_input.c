@@ -67,14 +67,14 @@ START_TEST(what_is_no_module_is_refused)
 }
 END_TEST
 
-struct chip {
+struct compiled_for {
     unsigned generation;
     const char *variant;
     unsigned host[3], hosts[3];
     const char *name; /* NULL: not known */
 };
 
-static const struct chip CHIPS[] = {
+static const struct compiled_for CHIPS[] = {
     {4, "lite", {2, 2, 1}, {1, 1, 1}, "v5e:2x2"},  {4, "lite", {2, 2, 1}, {2, 2, 1}, "v5e:4x4"},
     {4, "", {2, 2, 1}, {1, 1, 1}, "v5p:2x2x1"},    {3, "", {2, 2, 1}, {1, 1, 4}, "v4:2x2x4"},
     {5, "", {2, 2, 1}, {2, 4, 1}, "v6e:4x8"},      {1, "", {2, 2, 1}, {1, 1, 1}, "v2:2x2"},
@@ -93,7 +93,7 @@ static struct buf bounds_of(const unsigned sizes[3])
 
 START_TEST(a_chip_is_told_by_either_file)
 {
-    const struct chip *chip = &CHIPS[_i];
+    const struct compiled_for *chip = &CHIPS[_i];
     struct buf topology = BUF_INIT, arguments = BUF_INIT, description = BUF_INIT, any = BUF_INIT, file = BUF_INIT;
     struct buf host = bounds_of(chip->host), hosts = bounds_of(chip->hosts);
     put_number(&topology, 1, chip->generation);
@@ -111,8 +111,9 @@ START_TEST(a_chip_is_told_by_either_file)
     const struct buf *files[] = {&arguments, &file};
     for (int at = 0; at < 2; at++) {
         struct err err = ERR_INIT;
-        char name[COMPILE_INPUT_TOPOLOGY_SIZE];
-        bool is_known = compile_input_topology(str_of_buf(files[at]), name, &err);
+        char name[CHIP_TOPOLOGY_SIZE];
+        struct chip read;
+        bool is_known = chip_read(str_of_buf(files[at]), &read, &err) && chip_topology(&read, name, &err);
         ck_assert_int_eq(is_known, chip->name != NULL);
         if (is_known) {
             ck_assert_str_eq(name, chip->name);
@@ -123,6 +124,34 @@ START_TEST(a_chip_is_told_by_either_file)
     }
     buf_free(&arguments);
     buf_free(&file);
+}
+END_TEST
+
+static const struct {
+    const char *text, *device, *topology; /* NULL: not told */
+} TEXTS[] = {
+    {"replica_count: 1\ntpu_topology_args {\n  version: TPU_VERSION_VIPERFISH\n  variant: \"lite\"\n  chips_per_host_bounds {\n"
+     "    x: 2\n    y: 2\n    z: 1\n  }\n  host_bounds {\n    x: 2\n    y: 1\n    z: 1\n  }\n}\n",
+     "v5e", "v5e:4x2"},
+    {"  version: TPU_VERSION_VIPERFISH\n  host_bounds {\n    x: 99999999999999999999\n", "v5p", NULL},
+    {"platform_version: \"TFRT TPU v6 lite\\nBuilt on\"\n", "v6e", NULL},
+    {"version: TPU_VERSION_UNHEARD\n", NULL, NULL},
+    {"nothing of the kind", NULL, NULL},
+};
+
+START_TEST(a_chip_is_told_by_texts)
+{
+    struct err err = ERR_INIT;
+    struct chip chip;
+    char name[CHIP_TOPOLOGY_SIZE];
+    bool is_known = chip_read(str_of(TEXTS[_i].text), &chip, &err);
+    ck_assert_int_eq(is_known, TEXTS[_i].device != NULL);
+    if (!is_known)
+        return;
+    ck_assert_str_eq(chip.device->name, TEXTS[_i].device);
+    ck_assert_int_eq(chip_topology(&chip, name, &err), TEXTS[_i].topology != NULL);
+    if (TEXTS[_i].topology != NULL)
+        ck_assert_str_eq(name, TEXTS[_i].topology);
 }
 END_TEST
 
@@ -255,6 +284,7 @@ int main(void)
     tcase_add_test(cases, a_module_is_found_in_either_message);
     tcase_add_test(cases, what_is_no_module_is_refused);
     tcase_add_loop_test(cases, a_chip_is_told_by_either_file, 0, (int)(sizeof(CHIPS) / sizeof(CHIPS[0])));
+    tcase_add_loop_test(cases, a_chip_is_told_by_texts, 0, (int)(sizeof(TEXTS) / sizeof(TEXTS[0])));
     tcase_add_test(cases, names_of_topologies);
     tcase_add_test(cases, options_as_jit_has_them);
     tcase_add_test(cases, options_of_a_dump_are_kept);

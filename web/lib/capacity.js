@@ -2,7 +2,7 @@
  * capacity.js: how much memory there is for a program, where that figure comes from, and
  * whether a program fits. Pure, but for readDevices: the URL, the list of devices, error texts and what a trace says in.
  *
- * A capacity: {kind: "device" | "size" | "recorded" | "trace", bytes, half (exact to ± this), needed
+ * A capacity: {kind: "device" | "size" | "recorded" | "trace" (also the chip that a dump names: traced.plane is ''), bytes, half (exact to ± this), needed
  * (what the error text asked, or null), isPhysical, device, file}. */
 
 import { get } from './api.js';
@@ -68,7 +68,10 @@ export function traceCapacity(traceDevices, space) {
   return { kind: 'trace', bytes, half: 0, needed: null, isPhysical, device: null, file: device.file, traced: device };
 }
 
-/* The URL first (device memory only), then the dump's own text, then the trace, then none (null). */
+/* "target_arguments.pb" of "module_0000.jit_f.cl_1.target_arguments.pb": what of a dump names its chip. */
+export const chipFile = (file) => /(?:target_arguments|topology)\.\w+$/.exec(file)?.[0] ?? 'the dump';
+
+/* The URL first (device memory only), then the dump's own text, then the trace or the chip that the dump names, then none (null). */
 export function capacityOf(wanted, devices, errorTexts, space, traceDevices = []) {
   if (wanted && space === DEVICE_SPACE) {
     const size = parseSize(wanted);

@@ -3,6 +3,7 @@
  * out. Its own file: loaded when the first card is opened. */
 
 import { bytes, bytesApart, count, percent, visible } from '../../lib/format.js';
+import { chipFile } from '../../lib/capacity.js';
 
 const baseName = (path) => visible(String(path ?? '').slice(String(path ?? '').lastIndexOf('/') + 1));
 const half = (capacity) => (capacity?.half > 0 ? [{ name: 'printed to ±', bytes: capacity.half, note: 'as the text rounds it' }] : []);
@@ -39,7 +40,8 @@ const SOURCES = {
 
 const CAPACITIES = {
   recorded: ({ file }) => `available, as ${baseName(file)} prints it`,
-  trace: ({ isPhysical }) => (isPhysical ? 'physical size of the smallest device of the trace' : 'available on the smallest device of the trace'),
+  trace: ({ isPhysical, traced, file }) =>
+    !traced.plane ? `available on a ${traced.kind}, which ${chipFile(file)} names` : isPhysical ? 'physical size of the smallest device of the trace' : 'available on the smallest device of the trace',
   allocator: () => 'what the allocator may give out',
   text: () => 'available, as the text prints it',
 };

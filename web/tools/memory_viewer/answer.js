@@ -3,7 +3,7 @@
  * where that figure comes from. Pure. A part is a string or {bytes, text, role, explain}. */
 
 import { bytes, bytesApart, count, cutMiddle, unitOf, visible } from '../../lib/format.js';
-import { differenceText, verdictOf } from '../../lib/capacity.js';
+import { chipFile, differenceText, verdictOf } from '../../lib/capacity.js';
 
 const part = (value, text = bytes(value), role = '', explain = '') => ({ bytes: value, text, role, explain });
 const main = (value, text = bytes(value)) => part(value, text, 'main', 'total');
@@ -103,7 +103,12 @@ export function answer(space, capacity = null, isTold = false) {
   return { needs: first, peak: ['Peak live ', part(peak, bytes(peak), '', 'peak'), `${words}.`] };
 }
 
-function traceSource({ traced, isPhysical }) {
+function traceSource({ traced, isPhysical, file }) {
+  if (!traced.plane)
+    return {
+      text: `${visible(traced.kind)}, from ${chipFile(file)}`,
+      hint: `${visible(file)} names the chip that the program was compiled for; bytes of the table of devices`,
+    };
   const who = traced.kind ? visible(traced.kind) : `${count(traced.count)} × ${visible(traced.plane.replace(/^\/device:/, '').replace(/:\d+$/, ''))}`;
   const physical = ', its physical size: a program gets less, how much is not known';
   return {

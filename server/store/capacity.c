@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/store/capacity.h"
+
+#include "server/disk/dump_beside.h"
+
+#include <stdio.h>
+
+enum { TEXT_BYTES = 1 << 20, DEVICE_SPACE = 0 };
+
+static bool of_text(const struct snapshot_file *file, struct capacity *capacity)
+{
+    struct buf text = BUF_INIT;
+    struct err err = ERR_INIT;
+    struct analysis_capacity said;
+    bool is_told = files_read_text(&file->place, TEXT_BYTES, &text, &err) && text.length > 0 &&
+                   analysis_capacity_from_text(text.data, text.length, &said) && said.space == DEVICE_SPACE;
+    buf_free(&text);
+    if (!is_told)
+        return false;
+    *capacity = (struct capacity){.bytes = said.available_bytes};
+    snprintf(capacity->source, sizeof(capacity->source), "%s", file->name);
+    return true;
+}
+
+static bool take(struct capacity *capacity, uint64_t available_bytes, uint64_t physical_bytes)
+{
+    capacity->is_physical = available_bytes == 0;
+    capacity->bytes = available_bytes > 0 ? available_bytes : physical_bytes;
+    return capacity->bytes > 0;
+}
+
+bool capacity_of_chip(const struct snapshot_session *session, const struct snapshot_group *group,
+                      struct capacity *capacity)
+{
+    struct chip chip;
+    const char *ending;
+    if (!dump_beside_chip(session, group, &chip, &ending))
+        return false;
+    snprintf(capacity->source, sizeof(capacity->source), "%s, from %s", chip.device->title, ending + 1);
+    return take(capacity, (uint64_t)chip.device->available_bytes, (uint64_t)chip.device->physical_bytes);
+}
+
+/* The smallest device counts. */
+static bool of_trace(const struct analysis_contents *contents, struct capacity *capacity)
+{
+    bool is_told = false;
+    for (size_t at = 0; at < contents->device_count; at++) {
+        const struct analysis_trace_device *device = &contents->devices[at];
+        struct capacity one = {0};
+        if (!take(&one, device->available_bytes, device->memory_bytes) || (is_told && one.bytes >= capacity->bytes))
+            continue;
+        snprintf(one.source, sizeof(one.source), "%s, recorded in the trace",
+                 device->kind[0] ? device->kind : device->plane);
+        *capacity = one;
+        is_told = true;
+    }
+    return is_told;
+}
+
+bool capacity_find(const struct snapshot_session *session, const struct modules_file *file, struct capacity *capacity)
+{
+    for (size_t at = 0; at < session->text_count; at++)
+        if (of_text(session->texts[at].file, capacity))
+            return true;
+    if (file->group)
+        return capacity_of_chip(session, file->group, capacity);
+    return file->opened.contents && of_trace(file->opened.contents, capacity);
+}

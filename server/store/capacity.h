@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * capacity.h: how much memory of a device a program may use, from what lies beside it. */
+#pragma once
+
+#include "server/store/modules.h"
+
+enum { CAPACITY_SOURCE_SIZE = 160 };
+
+struct capacity {
+    uint64_t bytes;
+    bool is_physical;                  /* a program gets less; how much is not known */
+    char source[CAPACITY_SOURCE_SIZE]; /* "error.txt", "TPU v5e, from target_arguments.pb": as in the input */
+};
+
+/* Of memory space 0: what an error text of the session prints, else the chip that its dump names, else the least that a
+ * device of its trace has. False: nothing says it. */
+bool capacity_find(const struct snapshot_session *session, const struct modules_file *file, struct capacity *capacity);
+/* The chip that the dump of a group names, alone. */
+bool capacity_of_chip(const struct snapshot_session *session, const struct snapshot_group *group,
+                      struct capacity *capacity);
