@@ -335,6 +335,35 @@ bool analysis_change(const struct analysis_subject *module, struct str before, c
                      struct analysis_changed *out, struct err *err);
 void analysis_changed_free(struct analysis_changed *changed);
 
+/* ---- Checks --------------------------------------------------------------------- */
+
+/* What a program may need: see check/check.h. */
+struct analysis_check_limits {
+    int64_t max_total_bytes; /* of each module; −1: no limit */
+    bool has_baseline;
+    uint64_t tolerance_ppm; /* growth that is none yet, in millionths of the baseline's total */
+};
+struct analysis_check; /* opaque */
+/* NULL without memory; analysis_check_free. */
+struct analysis_check *analysis_check_new(const struct analysis_check_limits *limits);
+/* Decides about one module and keeps the sentences, none of the subjects; `baseline` NULL: it has none. Why one could not
+ * be decided about stands in the report. Errors: argument, limit (there is no memory for the report). */
+bool analysis_check_module(struct analysis_check *check, const char *file, const char *name,
+                           const struct analysis_subject *module, const struct analysis_subject *baseline,
+                           struct err *err);
+/* One that could not be read, and why. */
+bool analysis_check_fault(struct analysis_check *check, const char *file, const char *name, const char *reason,
+                          struct err *err);
+/* Of modules: all, findings, those that could not be checked, those that stand in the baseline. */
+struct analysis_check_counts {
+    size_t modules, findings, faults, compared;
+};
+struct analysis_check_counts analysis_check_counts(const struct analysis_check *check);
+/* False with an `argument` report that names the formats there are (check/formats.def). */
+bool analysis_check_format_is_known(const char *format, struct err *err);
+bool analysis_check_write(const struct analysis_check *check, const char *format, struct buf *out, struct err *err);
+void analysis_check_free(struct analysis_check *check);
+
 /* ---- What a profile or a trace says of itself ------------------------------------- */
 
 uint64_t analysis_profile_sample_count(const struct analysis_subject *profile);

@@ -105,30 +105,37 @@ static void donated_flag(const struct variant *variant, const struct change *cha
     }
 }
 
-static const char *donate_text(const struct variant *variant, const struct change *change)
+const char *call_donation(const struct plan *plan, const bool *flags, struct arena *arena)
 {
     char numbers[96] = "";
     size_t length = 0;
-    struct str function = call_function(variant->plan), listed = change->glob;
-    bool is_all = str_equal(change->glob, STR("all")) || str_equal(change->glob, STR("*"));
-    bool *flags = arena_array(variant->arena, bool, (size_t)variant->plan->argument_count + 1);
     int64_t last = -1;
-    const int64_t *of_arguments = call_argument_numbers(variant->plan, variant->arena);
-    if (is_all)
-        donated_flag(variant, change, flags);
-    for (uint32_t k = 0; is_all && k < variant->plan->argument_count && length + 24 < sizeof(numbers); k++) {
-        int64_t number = flags[k] ? of_arguments[k] : -1;
+    uint32_t count = 0;
+    const int64_t *of_arguments = call_argument_numbers(plan, arena);
+    struct str function = call_function(plan);
+    for (uint32_t i = 0; i < plan->argument_count && length + 24 < sizeof(numbers); i++) {
+        int64_t number = flags[i] ? of_arguments[i] : -1;
         if (number <= last)
             continue;
-        length += (size_t)snprintf(numbers + length, sizeof(numbers) - length, "%s%lld", last < 0 ? "" : ", ",
+        length += (size_t)snprintf(numbers + length, sizeof(numbers) - length, "%s%lld", count++ ? ", " : "",
                                    (long long)number);
         last = number;
     }
-    if (is_all)
-        listed = length > 0 ? str_of(numbers) : STR("…");
-    bool is_one = memchr(listed.data, ',', listed.length) == NULL;
+    return arena_format(arena, "jax.jit(%.*s, donate_argnums=(%s%s))", (int)function.length, function.data,
+                        count > 0 ? numbers : "…", count <= 1 ? "," : "");
+}
+
+static const char *donate_text(const struct variant *variant, const struct change *change)
+{
+    struct str function = call_function(variant->plan);
+    bool is_one = memchr(change->glob.data, ',', change->glob.length) == NULL;
+    if (str_equal(change->glob, STR("all")) || str_equal(change->glob, STR("*"))) {
+        bool *flags = arena_array(variant->arena, bool, (size_t)variant->plan->argument_count + 1);
+        donated_flag(variant, change, flags);
+        return call_donation(variant->plan, flags, variant->arena);
+    }
     return arena_format(variant->arena, "jax.jit(%.*s, donate_argnums=(%.*s%s))", (int)function.length, function.data,
-                        (int)listed.length, listed.data, is_one ? "," : "");
+                        (int)change->glob.length, change->glob.data, is_one ? "," : "");
 }
 
 static const char *cast_text(const struct variant *variant, const struct change *change)

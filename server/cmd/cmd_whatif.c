@@ -5,6 +5,7 @@
 #include "server/cmd/commands.h"
 #include "server/cmd/each_module.h"
 #include "server/cmd/options.h"
+#include "server/cmd/size_option.h"
 #include "server/cmd/whatif_confirm.h"
 #include "server/store/account.h"
 #include "server/store/body.h"
@@ -94,24 +95,6 @@ static bool print_module(void *context, const struct snapshot_session *session, 
     return true;
 }
 
-/* "15.75GiB", "16G", "17179869184": bytes, with or without iB; units are powers of 1024. */
-static bool size_read(const char *text, int64_t *bytes)
-{
-    static const char units[] = "KMGT";
-    char *end;
-    double size = strtod(text, &end);
-    if (end == text || !(size >= 0))
-        return false;
-    const char *unit = *end ? strchr(units, *end) : NULL;
-    for (const char *at = units; unit && at <= unit; at++)
-        size *= 1024;
-    end += unit != NULL;
-    if ((*end && strcmp(end, "iB") != 0 && strcmp(end, "B") != 0) || size > 0x1p48)
-        return false;
-    *bytes = (int64_t)size;
-    return true;
-}
-
 /* What the core is asked: the changes, and what the device has. False: it is not understood, and was said. */
 static bool params_read(const struct options *options, struct analysis_param *params, size_t *count, char *capacity,
                         size_t capacity_size)
@@ -120,10 +103,8 @@ static bool params_read(const struct options *options, struct analysis_param *pa
     for (size_t i = 0; i < options->changes.count; i++)
         params[(*count)++] = (struct analysis_param){"change", options->changes.items[i]};
     if (options->capacity) {
-        if (!size_read(options->capacity, &capacity_bytes)) {
-            log_line("--capacity: \"%s\" is no size: 15.75GiB, 16G or a number of bytes", options->capacity);
+        if (!size_option_read("capacity", options->capacity, &capacity_bytes))
             return false;
-        }
         snprintf(capacity, capacity_size, "%lld", (long long)capacity_bytes);
         params[(*count)++] = (struct analysis_param){"capacity_bytes", capacity};
     }

@@ -25,6 +25,7 @@ struct option {
 #define EXPLAIN (1u << COMMANDS_BIT_AT_EXPLAIN)
 #define TOP (1u << COMMANDS_BIT_AT_TOP)
 #define DIFF (1u << COMMANDS_BIT_AT_DIFF)
+#define CHECK (1u << COMMANDS_BIT_AT_CHECK)
 static const struct option OPTIONS[] = {
 #define OPTION(commands, name, kind, field, argument, default_value, help)                                             \
     {commands, name, kind, offsetof(struct options, field), argument, default_value, help},

@@ -90,12 +90,21 @@ static void say_moved(const struct sentence_peaks *peaks, struct buf *out)
 
 /* ---- the cause ---- */
 
-static void say_source(const struct compare_side *side, const struct compare_item *item, struct buf *out)
+struct describe_source sentence_group_source(const struct compare *compare, const struct compare_group *group)
 {
+    const struct compare_pair *pair = &compare->pairs[group->first_pair];
+    int side = pair->items[COMPARE_B] != COMPARE_NONE ? COMPARE_B : COMPARE_A;
+    const struct compare_item *item = compare_item_of(compare, pair, side);
+    const struct hlo *hlo = &compare->sides[side].plan->hlo;
     if (item->row->named_by == HLO_NONE)
-        return;
-    const struct hlo_detail detail = hlo_detail(&side->plan->hlo, item->row->named_by);
-    struct describe_source source = describe_source(&side->plan->hlo, &detail);
+        return (struct describe_source){{"", 0}, -1};
+    const struct hlo_detail detail = hlo_detail(hlo, item->row->named_by);
+    return describe_source(hlo, &detail);
+}
+
+static void say_source(const struct compare *compare, const struct compare_group *group, struct buf *out)
+{
+    struct describe_source source = sentence_group_source(compare, group);
     struct str file = str_last_part(source.file);
     if (file.length == 0 || source.line <= 0)
         return;
@@ -134,9 +143,8 @@ static void say_group(const struct compare *compare, const struct compare_group 
         {"is", "are"}, {"is", "are"}, {"has grown", "have grown"}, {"has shrunk", "have shrunk"}, {"is", "are"}};
     static const char *const states[] = {" new", " gone", "", "", " the same"};
     const struct compare_pair *pair = &compare->pairs[group->first_pair];
-    int side = pair->items[COMPARE_B] != COMPARE_NONE ? COMPARE_B : COMPARE_A;
     sentence_group(compare, group, out);
-    say_source(&compare->sides[side], compare_item_of(compare, pair, side), out);
+    say_source(compare, group, out);
     buf_format(out, " %s%s (", verbs[pair->state][group->count > 1], states[pair->state]);
     sentence_change(group->delta_bytes, out);
     buf_char(out, ')');
@@ -161,6 +169,12 @@ static bool is_part(int64_t part, int64_t whole, uint64_t percent)
 }
 
 static bool is_most(int64_t part, int64_t whole) { return is_part(part, whole, CAUSE_PERCENT); }
+
+struct describe_source sentence_source(const struct compare *compare, int64_t change)
+{
+    const struct compare_group *group = group_largest(compare, change, NULL);
+    return group == NULL ? (struct describe_source){{"", 0}, -1} : sentence_group_source(compare, group);
+}
 
 /* A group that is most of the change, else the category that changed most and its largest group. */
 static void say_cause(const struct compare *compare, int64_t change, struct buf *out)

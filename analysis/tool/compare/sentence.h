@@ -4,6 +4,7 @@
  * Its own words for every face: pages, command line and Markdown print it as it is. */
 #pragma once
 
+#include "plan/describe.h"
 #include "tool/compare/alignment.h"
 
 /* Where the peak of one side is. */
@@ -23,5 +24,9 @@ struct sentence_peaks sentence_peaks_find(const struct compare *compare, const s
 void sentence_write(const struct compare *compare, const struct sentence_peaks *peaks, struct buf *out);
 /* Appends "24 × bf16[8,2048] → bf16[4,2048] saved in layer_{i}/mlp": the buffers of a group. */
 void sentence_group(const struct compare *compare, const struct compare_group *group, struct buf *out);
+/* Where its first buffer was made. */
+struct describe_source sentence_group_source(const struct compare *compare, const struct compare_group *group);
+/* The same of the group that changed most in the direction of `change`. */
+struct describe_source sentence_source(const struct compare *compare, int64_t change);
 /* Appends "+3.00 GiB", "−96.0 KiB", "0 B". */
 void sentence_change(int64_t delta_bytes, struct buf *out);

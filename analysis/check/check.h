@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * check.h: may this program be merged? Its plan against a limit, and against the plan that it had before.
+ *
+ * In:     the plan of a module, that of the same module before (or none), what is allowed.
+ * Out:    findings, at most one a rule (rules.def), with the sentence that every format prints.
+ * Units:  bytes. All figures are of the device's memory: space 0, or the largest where there is none.
+ * Memory: what is kept lies in `arena`, what only the decision needs in `scratch_arena`.
+ * Source: growth is told by `memviewd diff` (tool/compare/sentence.h), A is the baseline. */
+#pragma once
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "plan/plan.h"
+
+enum check_rule {
+#define RULE(constant, name, words) CHECK_##constant,
+#include "check/rules.def"
+#undef RULE
+    CHECK_RULE_COUNT
+};
+/* "donation_lost", "donation lost"; static storage. */
+const char *check_rule_name(enum check_rule rule);
+const char *check_rule_words(enum check_rule rule);
+
+/* What is allowed. */
+struct check_limits {
+    int64_t max_total_bytes; /* −1: no limit */
+    bool has_baseline;
+    uint64_t tolerance_ppm; /* growth that is none yet, in millionths of the baseline's total */
+};
+
+struct check_finding {
+    enum check_rule rule;
+    const char *sentence;
+    const char *source_file; /* the person's line that it is about, as recorded; NULL: not known, or several */
+    int64_t source_line;
+    int64_t bytes;  /* over by, grown by, no longer donated, no longer fused */
+    uint64_t count; /* arguments, buffers; 0 of the others */
+};
+
+struct check_module {
+    const char *file, *name;
+    const char *fault; /* why it could not be checked; NULL: it was */
+    const char *space_name;
+    int64_t total_bytes;
+    int64_t baseline_bytes; /* −1: not in the baseline, or there is none */
+    struct check_finding findings[CHECK_RULE_COUNT];
+    uint32_t finding_count;
+};
+
+struct check_report {
+    struct check_limits limits;
+    struct check_module *modules; /* in the order they were looked at */
+    size_t count, capacity;
+    size_t finding_count, fault_count, compared_count; /* compared: modules that stand in the baseline */
+};
+
+/* Fills findings and figures of `module`; `baseline` NULL: it has none. */
+void check_decide(const struct check_limits *limits, const struct plan *plan, const struct plan *baseline,
+                  struct arena *arena, struct arena *scratch_arena, struct buf *scratch, struct check_module *module);
+/* Is the rule among those that were looked at for this module? */
+bool check_applies(const struct check_limits *limits, const struct check_module *module, enum check_rule rule);
+/* "1 of 2 modules has a finding: …": the whole in one line. */
+void check_sentence(const struct check_report *report, struct buf *out);

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cmd_check.c: modules against a limit and against what they were before, for continuous integration. The core decides
+ * and writes; here both sides are found, and their modules matched by name. */
+#include "server/base/log.h"
+#include "server/base/memory.h"
+#include "server/cmd/commands.h"
+#include "server/cmd/each_module.h"
+#include "server/cmd/options.h"
+#include "server/cmd/size_option.h"
+#include "server/disk/index.h"
+#include "server/store/account.h"
+#include "server/store/subjects.h"
+
+#include <fnmatch.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { PATH_MAX_BYTES = 4096 };
+
+/* What lies at a path: all its modules, opened, largest first in each session. */
+struct side {
+    const char *path;
+    bool is_folder;
+    struct index *index;
+    struct snapshot *snapshot;
+    struct modules *sessions;
+    const struct modules_entry **entries;
+    bool *is_taken; /* of the baseline: matched already */
+    size_t count, capacity;
+};
+
+static bool side_open(struct side *side, struct store *store, const char *path)
+{
+    struct stat status;
+    side->path = path;
+    if (stat(path, &status) != 0) {
+        log_line("%s: no such file or folder", path);
+        return false;
+    }
+    side->is_folder = S_ISDIR(status.st_mode);
+    side->index = index_new();
+    index_add(side->index, path);
+    index_scan_once(side->index);
+    side->snapshot = index_hold(side->index);
+    side->sessions = memory_new((side->snapshot->session_count + 1) * sizeof(*side->sessions));
+    for (size_t at = 0; at < side->snapshot->session_count; at++) {
+        struct modules *modules = &side->sessions[at];
+        modules_open(store, side->snapshot->sessions[at], NULL, modules);
+        modules_read_totals(store, modules);
+        each_module_sort(modules);
+        for (size_t i = 0; i < modules->entry_count; i++) {
+            side->entries =
+                memory_grow(side->entries, &side->capacity, side->count + 1, sizeof(struct modules_entry *));
+            side->entries[side->count++] = &modules->entries[i];
+        }
+    }
+    side->is_taken = memory_new(side->count + 1);
+    return true;
+}
+
+static void side_close(struct side *side)
+{
+    for (size_t at = 0; side->snapshot && at < side->snapshot->session_count; at++)
+        modules_close(&side->sessions[at]);
+    if (side->snapshot)
+        index_release(side->index, side->snapshot);
+    if (side->index)
+        index_free(side->index);
+    free(side->sessions);
+    free(side->entries);
+    free(side->is_taken);
+}
+
+static const char *name_of(const struct modules_entry *entry)
+{
+    return entry->program       ? entry->program->name
+           : entry->file->group ? entry->file->group->stem
+                                : entry->file->file->name;
+}
+
+/* Of several of one name the largest is the largest, and so on. */
+static const struct modules_entry *baseline_of(struct side *baseline, const struct modules_entry *entry)
+{
+    for (size_t at = 0; at < baseline->count; at++) {
+        if (baseline->is_taken[at] || strcmp(name_of(baseline->entries[at]), name_of(entry)) != 0)
+            continue;
+        baseline->is_taken[at] = true;
+        return baseline->entries[at];
+    }
+    return NULL;
+}
+
+/* As it can be opened from where the command was run. */
+static const char *path_of(const struct side *side, const char *file, char path[PATH_MAX_BYTES])
+{
+    snprintf(path, PATH_MAX_BYTES, "%s%s%s", side->path, side->is_folder ? "/" : "", side->is_folder ? file : "");
+    return path;
+}
+
+static bool module_open(struct store *store, const struct modules_entry *entry, struct subject *subject,
+                        struct err *err)
+{
+    if (!entry->program) {
+        *err = entry->file->err;
+        return false;
+    }
+    const struct subjects_place place = {
+        .kind = ANALYSIS_MODULE, .opened = &entry->file->opened, .program = entry->program};
+    return subjects_open(store, &place, subject, err);
+}
+
+static bool check_one(struct analysis_check *check, struct store *store, const struct side *side,
+                      const struct modules_entry *entry, const struct modules_entry *before, struct err *err)
+{
+    char room[PATH_MAX_BYTES];
+    struct subject module = {0}, baseline = {0};
+    struct err fault = ERR_INIT;
+    const char *path = path_of(side, entry->file->file->path, room);
+    bool is_kept, is_open = module_open(store, entry, &module, &fault) &&
+                            (!before || module_open(store, before, &baseline, &fault));
+    if (is_open)
+        is_kept = analysis_check_module(check, path, name_of(entry), module.core, baseline.core, err);
+    else
+        is_kept = analysis_check_fault(check, path, name_of(entry), fault.text, err);
+    subjects_close(&module);
+    subjects_close(&baseline);
+    return is_kept;
+}
+
+/* Files of the side in which no module could be looked for. */
+static bool check_unread(struct analysis_check *check, const struct side *side, struct err *err)
+{
+    char room[PATH_MAX_BYTES];
+    bool is_kept = true;
+    for (size_t at = 0; at < side->snapshot->problem_count && is_kept; at++)
+        is_kept = analysis_check_fault(check, path_of(side, side->snapshot->problems[at].file, room),
+                                       side->snapshot->problems[at].file, side->snapshot->problems[at].reason, err);
+    for (size_t at = 0; at < side->snapshot->session_count; at++) {
+        for (size_t i = 0; i < side->sessions[at].file_count && is_kept; i++) {
+            const struct modules_file *file = &side->sessions[at].files[i];
+            if (file->host && err_is_set(&file->err))
+                is_kept = analysis_check_fault(check, path_of(side, file->file->path, room), file->host->name,
+                                               file->err.text, err);
+        }
+    }
+    return is_kept;
+}
+
+static bool is_wanted(const struct options *options, const struct modules_entry *entry)
+{
+    return !options->module || fnmatch(options->module, name_of(entry), 0) == 0 ||
+           each_module_is_wanted(entry, options->module);
+}
+
+static int status_of(const struct analysis_check *check, const struct options *options)
+{
+    struct analysis_check_counts counts = analysis_check_counts(check);
+    if (counts.findings > 0)
+        return COMMANDS_FINDING;
+    if (options->baseline && counts.compared == 0)
+        log_line("%s: holds no module of the names in %s", options->baseline, options->paths.items[0]);
+    return counts.faults > 0 || (options->baseline && counts.compared == 0) ? COMMANDS_UNUSABLE : COMMANDS_DONE;
+}
+
+static int check_all(struct analysis_check *check, struct store *store, struct side *side, struct side *baseline,
+                     const struct options *options)
+{
+    struct err err = ERR_INIT;
+    struct buf out = BUF_INIT;
+    size_t checked_count = 0;
+    bool is_good = check_unread(check, side, &err);
+    for (size_t at = 0; at < side->count && is_good; at++) {
+        const struct modules_entry *entry = side->entries[at];
+        if (!is_wanted(options, entry))
+            continue;
+        checked_count++;
+        is_good = check_one(check, store, side, entry, options->baseline ? baseline_of(baseline, entry) : NULL, &err);
+    }
+    if (is_good && checked_count == 0 && analysis_check_counts(check).faults == 0) {
+        log_line(options->module ? "%s: has no module of that name" : "%s: has no HLO module", side->path);
+        return COMMANDS_UNUSABLE;
+    }
+    is_good = is_good && analysis_check_write(check, options->format, &out, &err);
+    if (is_good)
+        fwrite(out.data, 1, out.length, stdout);
+    else
+        log_line("%s", err.text);
+    buf_free(&out);
+    return is_good ? status_of(check, options) : COMMANDS_UNUSABLE;
+}
+
+/* "2%", "0.5": millionths. */
+static bool tolerance_read(const char *text, uint64_t *ppm)
+{
+    char *end;
+    double percent = strtod(text, &end);
+    end += *end == '%';
+    if (end == text || *end || !(percent >= 0 && percent <= 10000)) {
+        log_line("--tolerance: \"%s\" is no share: 2%%, 0.5%%", text);
+        return false;
+    }
+    *ppm = (uint64_t)llround(percent * 10000);
+    return true;
+}
+
+/* What is allowed; false: it is not understood, and was said. */
+static bool limits_read(const struct options *options, struct analysis_check_limits *limits)
+{
+    struct err err = ERR_INIT;
+    *limits = (struct analysis_check_limits){.max_total_bytes = -1, .has_baseline = options->baseline != NULL};
+    if (options->paths.count != 1)
+        log_line("check wants one PATH: a trace, an HLO file or a folder of them (--help tells more)");
+    else if (!options->max_total && !options->baseline)
+        log_line("check wants --max-total=SIZE or --baseline=PATH: what a module may need");
+    else if (!analysis_check_format_is_known(options->format, &err))
+        log_line("--%s", err.text);
+    else
+        return (!options->max_total || size_option_read("max-total", options->max_total, &limits->max_total_bytes)) &&
+               tolerance_read(options->tolerance, &limits->tolerance_ppm);
+    return false;
+}
+
+int cmd_check(const struct options *options)
+{
+    struct analysis_check_limits limits;
+    struct side side = {0}, baseline = {0};
+    int status = COMMANDS_UNUSABLE;
+    if (!limits_read(options, &limits))
+        return status;
+    struct store *store = store_new(account_default_limit());
+    struct analysis_check *check = analysis_check_new(&limits);
+    bool is_open = check && side_open(&side, store, options->paths.items[0]) &&
+                   (!options->baseline || side_open(&baseline, store, options->baseline));
+    if (is_open && options->baseline && baseline.count == 0)
+        log_line("%s: has no HLO module", options->baseline);
+    else if (is_open)
+        status = check_all(check, store, &side, &baseline, options);
+    analysis_check_free(check);
+    side_close(&side);
+    side_close(&baseline);
+    store_free(store);
+    return status;
+}
