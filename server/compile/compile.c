@@ -248,16 +248,16 @@ static void take_end(struct compile_result *result, const struct compile_watch *
 
 /* ---- The request ----------------------------------------------------------------- */
 
-/* The files that the child reads, in `folder`, and the folder of the dump. */
-static bool files_write(const struct compile_request *request, const char *folder, const char *dump, struct err *err)
+/* The files that the child reads, in `folder`. */
+static bool files_write(const struct compile_request *request, const char *folder, struct err *err)
 {
     struct compile_input input;
     struct buf options = BUF_INIT;
-    bool is_done =
-        folder_make_at(dump, err) && compile_input_read(request->module, &input, err) &&
-        compile_input_options(&input, request->options, request->partition_count, str_of(dump), &options, err) &&
-        folder_write(folder, COMPILE_CHILD_MODULE, input.module, err) &&
-        folder_write(folder, COMPILE_CHILD_OPTIONS, (struct str){options.data, options.length}, err);
+    bool is_done = compile_input_read(request->module, &input, err) &&
+                   compile_input_options(&input, request->options, request->partition_count, STR(COMPILE_CHILD_DUMP),
+                                         &options, err) &&
+                   folder_write(folder, COMPILE_CHILD_MODULE, input.module, err) &&
+                   folder_write(folder, COMPILE_CHILD_OPTIONS, (struct str){options.data, options.length}, err);
     buf_free(&options);
     return is_done;
 }
@@ -268,12 +268,25 @@ static uint64_t default_limit_bytes(void)
     return half > MIN_LIMIT_BYTES ? half : MIN_LIMIT_BYTES;
 }
 
+/* Where the dump is, absolute. In `folder` it has one name, so that no other path is told to the child: this process and
+ * that one work in different folders, and a flag ends at a space. NULL with `io` or `conflict`. */
+static char *dump_make(const struct compile_request *request, const char *folder, struct err *err)
+{
+    char *inside = memory_format("%s/" COMPILE_CHILD_DUMP, folder), *dump = NULL;
+    if (!request->folder)
+        dump = folder_make_at(inside, err) ? memory_text(inside) : NULL;
+    else if (folder_make_at(request->folder, err))
+        dump = folder_link(request->folder, inside, err);
+    free(inside);
+    return dump;
+}
+
 static void run_in(const struct compile_request *request, struct compile_result *result, const char *folder)
 {
-    char *dump = request->folder ? memory_text(request->folder) : memory_format("%s/dump", folder);
     struct compile_watch watch = {.version = BUF_INIT};
     struct err err = ERR_INIT;
-    if (files_write(request, folder, dump, &err) &&
+    char *dump = dump_make(request, folder, &err);
+    if (dump && files_write(request, folder, &err) &&
         compile_watch_run(&watch, request, result->libtpu, folder, dump, &err)) {
         buf_char(&watch.version, '\0');
         result->build = watch.version.failed ? 0 : confirmed_build(watch.version.data);

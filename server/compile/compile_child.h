@@ -8,6 +8,7 @@
 #define COMPILE_CHILD_COMMAND "compile-child"
 #define COMPILE_CHILD_MODULE "module.pb"   /* a HloModuleProto */
 #define COMPILE_CHILD_OPTIONS "options.pb" /* a CompileOptionsProto */
+#define COMPILE_CHILD_DUMP "dump"          /* the folder that it dumps into, or a link to it */
 
 /* `arguments` are those behind the command, and end with NULL. The exit status: 0 if all that there is to say was
  * reported. Never returns to a caller that has work of its own: the library's threads are still there. */

@@ -49,7 +49,7 @@ static bool is_ours(const char *variable)
 
 /* This process's own, with ours instead of those of the same name; by `mark` what came of the child is found again.
  * Ends with NULL; environment_free. */
-static char **environment_new(const char *mark, const char *dump)
+static char **environment_new(const char *mark)
 {
     size_t count = 0, at = 0;
     while (environ[count])
@@ -60,7 +60,7 @@ static char **environment_new(const char *mark, const char *dump)
             out[at++] = memory_text(environ[i]);
     for (size_t i = 0; i < VARIABLE_COUNT; i++)
         out[at++] = memory_format("%s=%s", VARIABLES[i][0], VARIABLES[i][1]);
-    out[at++] = memory_format("XLA_FLAGS=--xla_dump_to=%s --xla_dump_hlo_as_proto", dump);
+    out[at++] = memory_text("XLA_FLAGS=--xla_dump_to=" COMPILE_CHILD_DUMP " --xla_dump_hlo_as_proto");
     out[at] = memory_text(mark);
     return out;
 }
@@ -212,7 +212,7 @@ bool compile_watch_run(struct compile_watch *watch, const struct compile_request
 {
     struct watching watching = {.watch = watch, .request = request, .records = BUF_INIT, .dump = dump};
     char *const arguments[] = {"memviewd", COMPILE_CHILD_COMMAND, (char *)library, (char *)request->topology, NULL};
-    char *mark = memory_format("MEMVIEWD_COMPILE=%s", folder), **environment = environment_new(mark, dump);
+    char *mark = memory_format("MEMVIEWD_COMPILE=%s", folder), **environment = environment_new(mark);
     *watch = (struct compile_watch){.fault_text = BUF_INIT, .version = BUF_INIT, .output = BUF_INIT};
     bool is_started = process_start(&watching.process, "/proc/self/exe", arguments, environment, folder, err);
     if (is_started) {

@@ -9,6 +9,7 @@
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 char *folder_make(struct err *err)
@@ -35,6 +36,16 @@ bool folder_make_at(const char *path, struct err *err)
         count++;
     closedir(folder);
     return count <= 2 || err_set(err, ERR_conflict, ERR_NO_OFFSET, "%.120s is not empty", path);
+}
+
+char *folder_link(const char *path, const char *name, struct err *err)
+{
+    char *absolute = realpath(path, NULL);
+    if (absolute && symlink(absolute, name) == 0)
+        return absolute;
+    err_set(err, ERR_io, ERR_NO_OFFSET, "%.120s: %s", path, strerror(errno));
+    free(absolute);
+    return NULL;
 }
 
 static int entry_remove(const char *path, const struct stat *status, int type, struct FTW *walk)

@@ -102,7 +102,7 @@ class Place:
     """a folder for temporary files, by which all that a case leaves behind is found"""
 
     def __init__(self):
-        self.path = tempfile.mkdtemp(prefix="confirm-")
+        self.path = tempfile.mkdtemp(prefix="confirm of ")
 
     def processes(self):
         found = []

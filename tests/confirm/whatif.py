@@ -31,12 +31,12 @@ CASES = [
 ]
 
 
-def ask(arguments, place, word, dump, options, path):
+def ask(arguments, place, word, dump, options, path, folder=None):
     environ = {**os.environ, "TMPDIR": place.path, "MEMVIEWD_STANDIN": word, "MEMVIEWD_STANDIN_DUMP": os.path.abspath(dump or arguments.module)}
     environ.pop("MEMVIEWD_LIBTPU", None)
-    library = [] if any(option.startswith("--libtpu") for option in options) else [f"--libtpu={arguments.standin}"]
-    return subprocess.run([arguments.binary, "whatif", path, "--confirm", "--topology=v5e:2x2", *library, *options], env=environ,
-                          capture_output=True, text=True, timeout=60, check=False)
+    library = [] if any(option.startswith("--libtpu") for option in options) else [f"--libtpu={os.path.abspath(arguments.standin)}"]
+    return subprocess.run([os.path.abspath(arguments.binary), "whatif", os.path.abspath(path), "--confirm", "--topology=v5e:2x2", *library, *options],
+                          env=environ, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
 
 
 def faults_of(done, code, state, status, sentence):
@@ -64,12 +64,12 @@ def fit_faults(arguments, place):
 
 def text_faults(arguments, place):
     """the same words in a terminal, progress on stderr, and the changed program's plan where it is wanted"""
-    folder = os.path.join(place.path, "plan")
-    done = ask(arguments, place, "stops", COMPILED, ["--change=batch=0.5", f"--keep={folder}"], DUMP)
+    folder = os.path.join(place.path, "a plan")  # told as it is seen from the folder that it is in
+    done = ask(arguments, place, "stops", COMPILED, ["--change=batch=0.5", "--keep=a plan"], DUMP, place.path)
     faults = [] if "\n  Confirmed by the compiler: " in done.stdout else [f"says: {done.stdout}"]
     faults += [] if "changed program: " in done.stderr else [f"tells: {done.stderr}"]
     plan = re.search(r"its plan: (.*)", done.stdout)
-    if not plan or not os.path.isfile(plan[1]):
+    if not plan or os.path.dirname(plan[1]) != folder or not os.path.isfile(plan[1]):
         faults.append("no plan is kept")
     for name in os.listdir(folder):
         os.remove(os.path.join(folder, name))
