@@ -11,8 +11,9 @@ enum state {
 
 static uint32_t class_of(const struct cast_types *types, uint32_t leaf)
 {
-    while (types->parents[leaf] != leaf)
-        leaf = types->parents[leaf];
+    uint32_t *parents = types->parents;
+    while (parents[leaf] != leaf)
+        leaf = parents[leaf] = parents[parents[leaf]];
     return leaf;
 }
 
@@ -21,8 +22,7 @@ static void join(struct cast_types *types, uint32_t a, uint32_t b)
     a = class_of(types, a);
     b = class_of(types, b);
     types->parents[a > b ? a : b] = a > b ? b : a;
-    for (uint32_t at = a > b ? a : b; types->parents[at] != at; at = types->parents[at])
-        arena_work(types->program->arena, 1);
+    arena_work(types->program->arena, 1);
 }
 
 static void join_run(struct cast_types *types, uint32_t a, uint32_t a_count, uint32_t b, uint32_t b_count)
@@ -109,6 +109,7 @@ static bool is_passing(const program_instruction *instruction)
 bool cast_types_is_combiner(const struct cast_types *types, const struct program_body *body)
 {
     const program_computation *computation = body->computation;
+    arena_work(types->program->arena, computation->n_instructions);
     for (size_t i = 0; i < computation->n_instructions; i++) {
         const program_instruction *instruction = computation->instructions[i];
         bool is_parameter = program_is(instruction, "parameter");
@@ -181,6 +182,7 @@ static void keep_others(struct cast_types *types, bool is_spread)
 
 static bool is_kept(const struct cast_types *types, uint32_t at)
 {
+    arena_work(types->program->arena, leaves_count(&types->leaves, at));
     for (uint32_t leaf = types->leaves.first[at]; leaf < types->leaves.first[at + 1]; leaf++)
         if (is_convertible(types, leaf) && types->states[class_of(types, leaf)] == STATE_KEPT)
             return true;

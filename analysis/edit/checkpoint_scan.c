@@ -15,7 +15,6 @@
 #include "edit/order.h"
 #include "edit/shapes.h"
 #include "edit/transplant.h"
-#include "whatif/glob.h"
 
 struct pair {
     struct program *program;
@@ -52,30 +51,10 @@ static int64_t stack_behind(const struct pair *pair, size_t at)
 
 static bool is_pair(const struct pair *pair)
 {
+    arena_work(pair->program->arena, pair->backward.count);
     for (size_t i = 0; i < pair->backward.count; i++)
         if (stack_behind(pair, i) >= 0)
             return true;
-    return false;
-}
-
-static bool is_chosen(const struct loop *loop, struct str scopes)
-{
-    if (str_equal(scopes, STR("*")))
-        return true;
-    const program_computation *body = loop->body->computation;
-    for (size_t i = 0; i < body->n_instructions; i++)
-        if (body->instructions[i]->metadata != NULL &&
-            glob_matches(scopes, str_of(body->instructions[i]->metadata->op_name)))
-            return true;
-    for (size_t i = 0; i < body->n_instructions; i++)
-        for (size_t j = 0; j < body->instructions[i]->n_called_computation_ids; j++) {
-            const program_computation *called =
-                program_body_of(loop->program, body->instructions[i]->called_computation_ids[j])->computation;
-            for (size_t k = 0; k < called->n_instructions; k++)
-                if (called->instructions[k]->metadata != NULL &&
-                    glob_matches(scopes, str_of(called->instructions[k]->metadata->op_name)))
-                    return true;
-        }
     return false;
 }
 
@@ -105,6 +84,7 @@ static int64_t resolved(const struct pair *pair, int64_t id)
 static program_instruction *reader_of(const struct pair *pair, size_t element)
 {
     const program_computation *body = pair->backward.body->computation;
+    arena_work(pair->program->arena, body->n_instructions);
     for (size_t i = 0; i < body->n_instructions; i++) {
         int64_t stack, index;
         if (!loops_is_layer(pair->program, pair->backward.body, body->instructions[i], &stack, &index))
@@ -120,6 +100,7 @@ static program_instruction *reader_of(const struct pair *pair, size_t element)
 static int64_t backward_element(struct pair *pair, size_t element)
 {
     const program_computation *body = pair->backward.body->computation;
+    arena_work(pair->program->arena, body->n_instructions);
     for (size_t i = 0; i < body->n_instructions; i++)
         if (loops_element_of(body->instructions[i], pair->backward.parameter->id) == (int64_t)element)
             return body->instructions[i]->id;
@@ -164,6 +145,7 @@ static int64_t carried_before(struct pair *pair, const program_instruction *carr
 static program_instruction *backward_find(const struct pair *pair, int64_t id)
 {
     const struct transplant *made[] = {&pair->inputs, &pair->layer, &pair->constants};
+    arena_work(pair->program->arena, pair->inputs.count + pair->layer.count + pair->constants.count);
     for (size_t i = 0; i < sizeof made / sizeof *made; i++)
         for (size_t j = 0; j < made[i]->count; j++)
             if (made[i]->copies[j]->id == id)
@@ -175,6 +157,7 @@ static program_instruction *backward_find(const struct pair *pair, int64_t id)
 static int64_t through_barrier(struct pair *pair, int64_t id)
 {
     struct program *program = pair->program;
+    arena_work(program->arena, pair->input_count);
     for (size_t i = 0; i < pair->input_count; i++)
         if (pair->input_ids[i] == id)
             return pair->elements[i]->id;
@@ -285,6 +268,7 @@ static int64_t same_layer(const struct pair *pair, int64_t copy_id)
     int64_t stack, index, other_stack, other_index;
     if (!loops_is_layer(pair->program, pair->backward.body, copy, &stack, &index))
         return copy_id;
+    arena_work(pair->program->arena, body->n_instructions);
     for (size_t i = 0; i < body->n_instructions; i++)
         if (loops_is_layer(pair->program, pair->backward.body, body->instructions[i], &other_stack, &other_index) &&
             stack == other_stack && index == other_index && shapes_equal(copy->shape, body->instructions[i]->shape))
@@ -316,6 +300,7 @@ static int64_t layer_stand_in(void *context, const program_instruction *instruct
 static void reroute(struct pair *pair, size_t original_count, int64_t from, int64_t to)
 {
     const program_computation *body = pair->backward.body->computation;
+    arena_work(pair->program->arena, original_count);
     for (size_t i = 0; i < original_count; i++) {
         program_instruction *reader = body->instructions[i];
         int64_t stack, index;
@@ -480,12 +465,13 @@ bool checkpoint_scan_apply(struct program *program, struct str scopes)
 {
     const program_computation *entry = program->entry->computation;
     for (size_t i = 0; i < entry->n_instructions; i++)
-        for (size_t j = 0; j < i; j++) {
+        for (size_t j = 0; j < i && program_is(entry->instructions[i], "while"); j++) {
             struct pair pair = {.program = program};
-            if (!program_is(entry->instructions[i], "while") || !program_is(entry->instructions[j], "while") ||
+            arena_work(program->arena, 1);
+            if (!program_is(entry->instructions[j], "while") ||
                 !loops_read(program, entry->instructions[j], &pair.forward) ||
                 !loops_read(program, entry->instructions[i], &pair.backward) || !is_pair(&pair) ||
-                !is_chosen(&pair.forward, scopes))
+                !loops_is_named(&pair.forward, scopes))
                 continue;
             if (!is_worth(&pair)) {
                 program->left_count++;

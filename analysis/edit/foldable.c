@@ -17,6 +17,7 @@ static bool is_source(const program_instruction *instruction)
 bool *foldable_values(const struct program *program, const struct program_body *body)
 {
     const program_computation *computation = body->computation;
+    arena_work(program->arena, computation->n_instructions);
     bool *values = arena_array(program->arena, bool, computation->n_instructions);
     for (size_t i = 0; i < computation->n_instructions; i++) {
         const program_instruction *instruction = computation->instructions[i];

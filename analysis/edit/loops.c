@@ -2,6 +2,7 @@
 #include "edit/loops.h"
 
 #include "edit/shapes.h"
+#include "whatif/glob.h"
 
 /* An instruction, or what a call of a computation that ends in it gives; its operands are then those of the call. */
 struct seen {
@@ -125,6 +126,7 @@ bool loops_read(struct program *program, program_instruction *instruction, struc
     loop->body = program_body_of(program, instruction->called_computation_ids[0]);
     loop->condition = program_body_of(program, instruction->called_computation_ids[1]);
     loop->root = program_find(loop->body, loop->body->computation->root_id);
+    arena_work(program->arena, loop->body->computation->n_instructions + loop->root->n_operand_ids);
     for (size_t i = 0; i < loop->body->computation->n_instructions; i++)
         if (program_is(loop->body->computation->instructions[i], "parameter"))
             loop->parameter = loop->body->computation->instructions[i];
@@ -135,6 +137,29 @@ bool loops_read(struct program *program, program_instruction *instruction, struc
     for (size_t i = 0; i < loop->count; i++)
         read_element(loop, i, &loop->elements[i]);
     return true;
+}
+
+bool loops_is_named(const struct loop *loop, struct str glob)
+{
+    if (str_equal(glob, STR("*")))
+        return true;
+    const program_computation *body = loop->body->computation;
+    arena_work(loop->program->arena, body->n_instructions);
+    for (size_t i = 0; i < body->n_instructions; i++)
+        if (body->instructions[i]->metadata != NULL &&
+            glob_matches(glob, str_of(body->instructions[i]->metadata->op_name)))
+            return true;
+    for (size_t i = 0; i < body->n_instructions; i++)
+        for (size_t j = 0; j < body->instructions[i]->n_called_computation_ids; j++) {
+            const program_computation *called =
+                program_body_of(loop->program, body->instructions[i]->called_computation_ids[j])->computation;
+            arena_work(loop->program->arena, called->n_instructions);
+            for (size_t k = 0; k < called->n_instructions; k++)
+                if (called->instructions[k]->metadata != NULL &&
+                    glob_matches(glob, str_of(called->instructions[k]->metadata->op_name)))
+                    return true;
+        }
+    return false;
 }
 
 /* ---- one element more ---- */

@@ -119,8 +119,12 @@ static bool index_body(struct program *program, struct program_body *body)
 {
     program_computation *computation = body->computation;
     map_init(&body->places, program->arena, computation->n_instructions);
+    arena_work(program->arena, computation->n_instructions);
     for (size_t i = 0; i < computation->n_instructions; i++) {
         program_instruction *instruction = computation->instructions[i];
+        if (instruction->id < 0 || instruction->id >= PROGRAM_ID_MAX)
+            return err_set(program->err, ERR_malformed, ERR_NO_OFFSET, "%s: its id %lld is none", instruction->name,
+                           (long long)instruction->id);
         if (!map_put(&body->places, (uint64_t)instruction->id, (uint32_t)i, false))
             return err_set(program->err, ERR_malformed, ERR_NO_OFFSET, "%s: its id %lld is another instruction's too",
                            instruction->name, (long long)instruction->id);
@@ -161,6 +165,9 @@ bool program_index(struct program *program)
     map_init(&program->places, program->arena, module->n_computations);
     for (size_t i = 0; i < module->n_computations; i++) {
         program->bodies[i].computation = module->computations[i];
+        if (module->computations[i]->id < 0 || module->computations[i]->id >= PROGRAM_COMPUTATION_ID_MAX)
+            return err_set(program->err, ERR_malformed, ERR_NO_OFFSET, "%s: its id %lld is none",
+                           module->computations[i]->name, (long long)module->computations[i]->id);
         if (!map_put(&program->places, (uint64_t)module->computations[i]->id, (uint32_t)i, false))
             return err_set(program->err, ERR_malformed, ERR_NO_OFFSET, "two computations have the id %lld",
                            (long long)module->computations[i]->id);
@@ -295,11 +302,12 @@ static int64_t greatest_id(const program_computation *computation)
 /* Ids of newer files are (computation's id << 32) | local id; those of older ones are counted through the module. */
 int64_t program_new_id(struct program *program, struct program_body *body)
 {
-    if (greatest_id(body->computation) >> 32 != 0) {
-        if (body->next_id == 0)
-            body->next_id = greatest_id(body->computation) + 1;
-        return body->next_id++;
+    if (body->next_id == 0) {
+        int64_t greatest = greatest_id(body->computation);
+        body->next_id = greatest >> 32 != 0 ? greatest + 1 : -1;
     }
+    if (body->next_id > 0)
+        return body->next_id++;
     bool is_first = program->next_id == 0;
     for (size_t i = 0; is_first && i < program->module->n_computations; i++) {
         int64_t greatest = greatest_id(program->module->computations[i]);
@@ -342,6 +350,7 @@ program_computation *program_clone_computation(struct program *program, const pr
 {
     program_computation *clone = copy_message(program, &computation->base);
     int64_t greatest = 0;
+    arena_work(program->arena, program->module->n_computations + computation->n_instructions);
     for (size_t i = 0; i < program->module->n_computations; i++)
         if (program->module->computations[i]->id > greatest)
             greatest = program->module->computations[i]->id;

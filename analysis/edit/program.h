@@ -24,8 +24,12 @@ enum { PROGRAM_DEPTH_MAX = SHAPES_DEPTH_MAX }; /* of messages in each other: sha
 struct program_body {
     program_computation *computation;
     struct map places; /* id of an instruction → its place in computation->instructions */
-    int64_t next_id;   /* 0: not looked for yet */
+    int64_t next_id;   /* where ids are counted through it; 0: not looked for yet, -1: they are not */
 };
+
+/* Ids are from 0 to here: those of newer files are (computation's id << 32) | number. */
+#define PROGRAM_ID_MAX ((int64_t)1 << 62)
+#define PROGRAM_COMPUTATION_ID_MAX ((int64_t)1 << 30)
 
 struct program {
     struct arena *arena;
@@ -47,7 +51,7 @@ struct program {
 /* Bytes to program. False with a report. */
 bool program_read(struct program *program, struct str bytes, enum kind kind, struct arena *arena, struct err *err);
 /* Finds everything anew: to be called after instructions came, went or moved. False with a report: an id that is there
- * twice, an entry or root that is not there, parameters that are not numbered from 0. */
+ * twice or out of range, an entry or root that is not there, parameters that are not numbered from 0. */
 bool program_index(struct program *program);
 /* The HloModuleProto's bytes, in the arena. */
 struct str program_write(const struct program *program);

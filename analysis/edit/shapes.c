@@ -59,6 +59,44 @@ bool shapes_equal(const Xla__ShapeProto *a, const Xla__ShapeProto *b)
     return true;
 }
 
+static const char *fault_of(const Xla__ShapeProto *part)
+{
+    if (part->n_dimensions > SHAPES_RANK_MAX)
+        return "it has more dimensions than arrays have";
+    for (size_t i = 0; i < part->n_dimensions; i++)
+        if (part->dimensions[i] < 0)
+            return "it has a negative dimension";
+    return part->n_tuple_shapes > 0 && !shapes_is_tuple(part) ? "an array has elements like a tuple" : NULL;
+}
+
+const char *shapes_fault(const Xla__ShapeProto *shape, uint64_t *parts)
+{
+    struct {
+        const Xla__ShapeProto *shape;
+        size_t next;
+    } stack[SHAPES_DEPTH_MAX];
+    size_t depth = 1;
+    const char *fault = fault_of(shape);
+    *parts = 1;
+    stack[0].shape = shape, stack[0].next = 0;
+    while (depth > 0 && fault == NULL) {
+        const Xla__ShapeProto *top = stack[depth - 1].shape;
+        size_t next = stack[depth - 1].next++;
+        if (next == top->n_tuple_shapes) {
+            depth--;
+            continue;
+        }
+        const Xla__ShapeProto *part = top->tuple_shapes[next];
+        fault = fault_of(part);
+        ++*parts;
+        if (depth == SHAPES_DEPTH_MAX && part->n_tuple_shapes > 0)
+            return "tuples stand too deep in each other";
+        if (part->n_tuple_shapes > 0)
+            stack[depth].shape = part, stack[depth].next = 0, depth++;
+    }
+    return fault;
+}
+
 Xla__ShapeProto *shapes_at(Xla__ShapeProto *shape, const int64_t *path, size_t count)
 {
     for (size_t i = 0; i < count && shape != NULL; i++)

@@ -6,6 +6,8 @@
 
 #include "xla_data.pb-c.h"
 
+enum { SHAPES_DEPTH_MAX = 48 }; /* of tuples in tuples */
+
 /* Equal element types and dimensions, of tuples at every leaf; layouts do not count. */
 bool shapes_equal(const Xla__ShapeProto *a, const Xla__ShapeProto *b);
 /* Equal dimensions of two arrays. */
@@ -15,8 +17,11 @@ bool shapes_is_tuple(const Xla__ShapeProto *shape);
 bool shapes_is_array(const Xla__ShapeProto *shape);
 /* The part of a tuple at `path`, the shape itself for none; NULL where there is none. */
 Xla__ShapeProto *shapes_at(Xla__ShapeProto *shape, const int64_t *path, size_t count);
+/* What is wrong with a shape whatever it is of: a negative dimension, more than SHAPES_RANK_MAX of them, an array with
+ * elements of its own. NULL: nothing. `parts`: tuples and arrays in it, itself included. */
+enum { SHAPES_RANK_MAX = 64 };
+const char *shapes_fault(const Xla__ShapeProto *shape, uint64_t *parts);
 /* The parts of a shape that are no tuples, in the order in which they stand (that of input/leaves.h). */
-enum { SHAPES_DEPTH_MAX = 48 };
 struct shapes_walk {
     struct {
         Xla__ShapeProto *shape;

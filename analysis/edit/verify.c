@@ -2,6 +2,7 @@
 #include "edit/verify.h"
 
 #include "edit/shapes.h"
+#include "edit/verify_rules.h"
 
 struct check {
     const struct program *program;
@@ -12,6 +13,15 @@ struct check {
 static bool fault_of(const struct program *program, const program_instruction *instruction, const char *reason)
 {
     return err_set(program->err, ERR_malformed, ERR_NO_OFFSET, "%s: %s", instruction->name, reason);
+}
+
+/* Comparing it once; it may be compared with many. */
+static void charge_shape(const struct program *program, const program_shape *shape)
+{
+    uint64_t parts = 0;
+    if (shape != NULL)
+        shapes_fault(shape, &parts);
+    arena_work(program->arena, parts);
 }
 
 /* ---- one instruction ---- */
@@ -62,6 +72,7 @@ static bool check_call(const struct check *check, const program_instruction *ins
     for (size_t i = 0; i < count; i++) {
         const program_instruction *operand = program_operand(check->body, instruction, first + i);
         const program_shape *wanted = parameter_shape(callee, i);
+        charge_shape(check->program, wanted);
         if (wanted == NULL || operand == NULL || !shapes_equal(wanted, operand->shape))
             return fault_of(check->program, instruction, "an operand is not what its computation takes");
     }
@@ -108,15 +119,41 @@ static bool check_called(const struct check *check, const program_instruction *i
     return check_call(check, instruction, 0, 0, instruction->n_operand_ids, instruction->shape);
 }
 
-static bool check_instruction(const struct check *check, const program_instruction *instruction)
+/* Its own shape, and what comparing it and its operands takes: each has its own size, but many may read one. Each element
+ * of a tuple is compared once. */
+static bool check_own_shape(const struct check *check, const program_instruction *instruction)
 {
+    uint64_t parts;
     if (instruction->shape == NULL)
         return fault_of(check->program, instruction, "has no shape");
+    const char *fault = shapes_fault(instruction->shape, &parts);
+    if (fault != NULL)
+        return fault_of(check->program, instruction, fault);
+    arena_work(check->program->arena, parts);
+    if (!program_is(instruction, "tuple"))
+        arena_work(check->program->arena, parts * instruction->n_operand_ids);
+    return true;
+}
+
+/* Those operands that rules compare with each other, and not with its own shape. */
+static bool charge_operands(const struct check *check, const program_instruction *instruction)
+{
+    size_t count = program_is(instruction, "get-tuple-element") ? 0 : instruction->n_operand_ids;
+    for (size_t i = 0; i < count && i < VERIFY_OPERANDS_SEEN; i++)
+        charge_shape(check->program, program_operand(check->body, instruction, i)->shape);
+    return true;
+}
+
+static bool check_instruction(const struct check *check, const program_instruction *instruction)
+{
+    if (!check_own_shape(check, instruction))
+        return false;
     return check_ids(check, instruction, instruction->operand_ids, instruction->n_operand_ids,
                      "an operand does not stand before it") &&
            check_ids(check, instruction, instruction->control_predecessor_ids, instruction->n_control_predecessor_ids,
                      "a control predecessor does not stand before it") &&
-           check_called(check, instruction) && verify_shape(check->program, check->body, instruction);
+           charge_operands(check, instruction) && check_called(check, instruction) &&
+           verify_shape(check->program, check->body, instruction);
 }
 
 /* ---- a computation, the module ---- */
@@ -171,6 +208,7 @@ static bool check_aliases(const struct program *program)
                                               entry->parameter_shape_index, entry->n_parameter_shape_index);
         const program_shape *to =
             shapes_at(program->root->shape, entry->output_shape_index, entry->n_output_shape_index);
+        charge_shape(program, to);
         if (from == NULL || to == NULL || !shapes_equal(from, to))
             return fault_of(program, program->parameters[entry->parameter_number],
                             "it is donated to a result of another shape");

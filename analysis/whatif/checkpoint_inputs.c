@@ -16,14 +16,26 @@ struct checkpoint_inputs {
     struct input *items;
     uint32_t count;
     size_t capacity;
+    uint64_t *hashes; /* by instruction: value_hash, once it was asked for */
     struct map map;
 };
 #define OUTSIDE UINT32_MAX
+enum { HASH_UNKNOWN, HASH_NONE, HASH_FIRST }; /* not asked for yet, it makes no array with dimensions */
 
-static uint64_t value_hash(const struct checkpoint *work, uint32_t made_by, const struct shape_array *shape)
+static uint64_t value_hash(const struct checkpoint *work, const struct checkpoint_inputs *inputs, uint32_t made_by)
 {
-    struct str name = graph_op_name_end(work->graph, made_by);
-    return hash_bytes(name.data, name.length, shape_array_hash_any_order(shape));
+    struct str name = graph_op_name_end(work->graph, made_by), text = hlo_instruction_shape(&work->plan->hlo, made_by);
+    struct shape_array shape;
+    uint64_t *hash = &inputs->hashes[made_by];
+    if (*hash != HASH_UNKNOWN)
+        return *hash;
+    arena_work(work->variant->arena, text.length + name.length);
+    *hash = HASH_NONE;
+    if (shape_array_read(text, &shape) && shape.rank > 0) {
+        *hash = hash_bytes(name.data, name.length, shape_array_hash_any_order(&shape));
+        *hash += *hash < HASH_FIRST ? HASH_FIRST : 0;
+    }
+    return *hash;
 }
 
 static bool is_input(const void *context, uint64_t value)
@@ -36,11 +48,10 @@ static bool is_input(const void *context, uint64_t value)
 static void input_note(struct checkpoint *work, struct checkpoint_inputs *inputs, uint32_t layer, uint32_t made_by,
                        uint32_t reader_at)
 {
-    struct shape_array shape;
     bool is_new;
-    if (!shape_array_read(hlo_instruction_shape(&work->plan->hlo, made_by), &shape) || shape.rank == 0)
+    uint64_t hash = value_hash(work, inputs, made_by);
+    if (hash == HASH_NONE)
         return;
-    uint64_t hash = value_hash(work, made_by, &shape);
     uint32_t at = map_number(&inputs->map, hash, is_input, NULL, &is_new),
              step = variant_step(work->variant, reader_at);
     uint32_t maker = work->regions->of[made_by], begin = maker == HLO_NONE ? layer : maker;
@@ -86,6 +97,7 @@ struct checkpoint_inputs *checkpoint_inputs_find(struct checkpoint *work)
     struct checkpoint_inputs *inputs = arena_array(work->variant->arena, struct checkpoint_inputs, 1);
     const struct hlo *hlo = &work->plan->hlo;
     map_init(&inputs->map, work->variant->arena, 256);
+    inputs->hashes = arena_array(work->variant->arena, uint64_t, (size_t)hlo->instruction_count + 1);
     for (uint32_t at = 0; at < hlo->instruction_count; at++) {
         uint32_t layer = work->regions->of[at];
         enum graph_op op = graph_op(work->graph, at);
@@ -117,12 +129,10 @@ static void inputs_look_up(struct checkpoint *work, const struct checkpoint_inpu
 {
     for (uint32_t i = 0; i < work->variant->row_count; i++) {
         const struct variant_row *row = &work->variant->rows[i];
-        struct shape_array shape;
         uint32_t at = checkpoint_maker(work, row);
-        if (row->is_indefinite || row->plan_row == PLAN_NONE || at == HLO_NONE ||
-            !shape_array_read(hlo_instruction_shape(&work->plan->hlo, at), &shape))
+        if (row->is_indefinite || row->plan_row == PLAN_NONE || at == HLO_NONE)
             continue;
-        uint64_t found = map_find(&inputs->map, value_hash(work, at, &shape), is_input, NULL);
+        uint64_t found = map_find(&inputs->map, value_hash(work, inputs, at), is_input, NULL);
         if (found == MAP_FREE)
             continue;
         struct input *input = &inputs->items[found];

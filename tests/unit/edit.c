@@ -8,11 +8,6 @@
 #include <glob.h>
 #include <unistd.h>
 
-static struct edit donation(const int64_t *parameters, size_t count, bool is_every)
-{
-    return (struct edit){.kind = EDIT_DONATE, .parameters = parameters, .parameter_count = count, .is_every = is_every};
-}
-
 /* ---- as it was ---- */
 
 static void write_file(const char *path, struct str bytes)
@@ -208,16 +203,6 @@ static void must_have_dimensions(const struct program *program, const char *name
 #define MUST_HAVE(program, name, ...)                                                                                  \
     must_have_dimensions(program, name, sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t), (int64_t[]){__VA_ARGS__})
 
-static struct edit resizing(const struct edit_dimension *dimensions, size_t count, int64_t numerator,
-                            int64_t denominator)
-{
-    return (struct edit){.kind = EDIT_RESIZE,
-                         .dimensions = dimensions,
-                         .dimension_count = count,
-                         .numerator = numerator,
-                         .denominator = denominator};
-}
-
 START_TEST(a_batch_of_half_the_size_is_half_everywhere)
 {
     ARENA_MUST_NOT_JUMP();
@@ -263,15 +248,6 @@ START_TEST(sizes_that_do_not_divide_are_refused)
 END_TEST
 
 /* ---- sharding ---- */
-
-static struct edit sharding(const int64_t *parameters, size_t count, int64_t partitions, bool is_every)
-{
-    return (struct edit){.kind = EDIT_SHARD,
-                         .parameters = parameters,
-                         .parameter_count = count,
-                         .partitions = partitions,
-                         .is_every = is_every};
-}
 
 START_TEST(arguments_are_cut_along_the_first_dimension_that_divides)
 {
@@ -374,40 +350,6 @@ START_TEST(edits_compose)
 }
 END_TEST
 
-/* ---- hostile bytes ---- */
-
-/* An edit of broken bytes ends, with a program that verifies or with a reason. */
-static void must_end(struct str bytes)
-{
-    struct arena small;
-    struct err fault = ERR_INIT;
-    const int64_t all[] = {0, 1, 2, 3};
-    const struct edit_dimension batch[] = {{0, 0}, {1, 0}, {2, 0}};
-    const struct edit edits[] = {donation(all, 4, true), resizing(batch, 3, 1, 2), sharding(all, 4, 2, true)};
-    struct edit_outcome outcome;
-    arena_init(&small, 8 << 20, &fault);
-    if (setjmp(small.trap) == 0 && edit_apply(bytes, KIND_HLO_PROTO, edits, 3, &small, &outcome, &fault))
-        ck_assert_uint_gt(outcome.module.length, 0);
-    else
-        ck_assert(err_is_set(&fault) && fault.text[0] != '\0' && fault.code != ERR_internal);
-    arena_free(&small);
-}
-
-START_TEST(cut_and_flipped_programs_end)
-{
-    struct str bytes = load(KV);
-    for (size_t cut = 0; cut < bytes.length; cut++)
-        must_end((struct str){bytes.data, cut});
-    for (size_t at = 0; at < bytes.length; at++)
-        for (int bit = 0; bit < 8; bit += 3) {
-            input.data[at] = (char)(input.data[at] ^ 1 << bit);
-            must_end(bytes);
-            input.data[at] = (char)(input.data[at] ^ 1 << bit);
-        }
-    bytes_close(&input);
-}
-END_TEST
-
 int main(void)
 {
     Suite *suite = suite_create("edit");
@@ -427,7 +369,6 @@ int main(void)
     tcase_add_test(tests, arguments_that_cannot_be_cut_are_refused);
     tcase_add_test(tests, marks_of_whole_results_go);
     tcase_add_test(tests, edits_compose);
-    tcase_add_test(tests, cut_and_flipped_programs_end);
     suite_add_tcase(suite, tests);
     return bytes_run(suite);
 }

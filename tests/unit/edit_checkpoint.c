@@ -145,6 +145,27 @@ END_TEST
 
 /* ---- hostile bytes ---- */
 
+START_TEST(loops_without_number_are_not_compared)
+{
+    ARENA_MUST_NOT_JUMP();
+    struct program program;
+    const struct edit edit = checkpoint("*");
+    struct edit_outcome outcome;
+    struct str bytes = load(SCAN);
+    arena_allot_work(&arena, 1 << 16); /* the honest one needs no more */
+    ck_assert(edit_apply(bytes, KIND_HLO_PROTO, &edit, 1, &arena, &outcome, &err));
+    arena_allot_work(&arena, UINT64_MAX);
+    ck_assert(program_read(&program, bytes, KIND_HLO_PROTO, &arena, &err));
+    program_instruction *loop = NULL;
+    for (size_t i = 0; loop == NULL; i++)
+        if (program_is(program.entry->computation->instructions[i], "while"))
+            loop = program.entry->computation->instructions[i];
+    entry_fill(&program, loop, 200);
+    must_run_out(program_write(&program), &edit, 1 << 17);
+    bytes_close(&input);
+}
+END_TEST
+
 /* Every 61st bit flipped: an edit ends, with a program that verifies or with a reason. */
 START_TEST(flipped_scans_end)
 {
@@ -175,6 +196,7 @@ int main(void)
     tcase_add_test(tests, the_backward_loop_computes_a_layer_again_from_what_was_carried);
     tcase_add_test(tests, a_scan_is_checkpointed_once);
     tcase_add_test(tests, a_checkpointed_scan_can_be_resized);
+    tcase_add_test(tests, loops_without_number_are_not_compared);
     tcase_add_test(tests, flipped_scans_end);
     tcase_add_test(tests, what_has_no_layers_or_is_computed_again_already_is_refused);
     suite_add_tcase(suite, tests);

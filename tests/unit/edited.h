@@ -13,6 +13,30 @@
 
 static struct bytes input;
 
+static inline struct edit donation(const int64_t *parameters, size_t count, bool is_every)
+{
+    return (struct edit){.kind = EDIT_DONATE, .parameters = parameters, .parameter_count = count, .is_every = is_every};
+}
+
+static inline struct edit resizing(const struct edit_dimension *dimensions, size_t count, int64_t numerator,
+                                   int64_t denominator)
+{
+    return (struct edit){.kind = EDIT_RESIZE,
+                         .dimensions = dimensions,
+                         .dimension_count = count,
+                         .numerator = numerator,
+                         .denominator = denominator};
+}
+
+static inline struct edit sharding(const int64_t *parameters, size_t count, int64_t partitions, bool is_every)
+{
+    return (struct edit){.kind = EDIT_SHARD,
+                         .parameters = parameters,
+                         .parameter_count = count,
+                         .partitions = partitions,
+                         .is_every = is_every};
+}
+
 static inline struct str load(const char *path)
 {
     bytes_load(&input, path);
@@ -46,6 +70,37 @@ static inline program_instruction *named(const struct program *program, const ch
                 return program->module->computations[i]->instructions[j];
     ck_abort_msg("no instruction %s", name);
     return NULL;
+}
+
+/* Verifying or editing takes more than so many steps, and is ended for it. */
+static inline void must_run_out(struct str module, const struct edit *edit, uint64_t steps)
+{
+    struct arena small;
+    struct err fault = ERR_INIT;
+    struct edit_outcome outcome;
+    arena_init(&small, 0, &fault);
+    arena_allot_work(&small, steps);
+    if (setjmp(small.trap) == 0)
+        ck_abort_msg("it ends: %s",
+                     edit_apply(module, KIND_HLO_MODULE, edit, 1, &small, &outcome, &fault) ? "done" : fault.text);
+    ck_assert_msg(fault.code == ERR_limit && strstr(fault.text, "made to be slow") != NULL, "%s", fault.text);
+    arena_free(&small);
+}
+
+/* `count` copies of an instruction of the entry, behind it. */
+static inline void entry_fill(struct program *program, program_instruction *like, size_t count)
+{
+    program_computation *entry = program->entry->computation;
+    size_t place = program_place(program->entry, like->id) + 1;
+    program_instruction **all = arena_array(&arena, program_instruction *, entry->n_instructions + count);
+    memcpy(all, entry->instructions, place * sizeof *all);
+    for (size_t i = 0; i < count; i++) {
+        all[place + i] = program_clone(program, like);
+        all[place + i]->id = program_new_id(program, program->entry);
+    }
+    memcpy(all + place + count, entry->instructions + place, (entry->n_instructions - place) * sizeof *all);
+    entry->instructions = all;
+    entry->n_instructions += count;
 }
 
 static inline size_t count_opcode(const struct program *program, const char *opcode)
