@@ -5,7 +5,8 @@
 
 /* An edit takes about ten times the program, which is bounded by whoever reads it. */
 #define LIMIT_BYTES ((uint64_t)4 << 30)
-#define WORK ((uint64_t)1 << 33)
+/* Real programs take up to two steps a byte and change, so these are ended within seconds: nobody can cancel it before. */
+enum { MIN_WORK = 1 << 26, WORK_PER_BYTE = 64 };
 enum { CHANGES_MAX = 32 };
 
 struct asked {
@@ -68,7 +69,7 @@ bool analysis_change(const struct analysis_subject *module, struct str before, c
         return err_set(err, ERR_argument, ERR_NO_OFFSET, "only programs can be changed");
     asked.plan = &module->plan;
     arena_init(&job.arena, LIMIT_BYTES, err);
-    arena_allot_work(&job.arena, WORK);
+    arena_allot_work(&job.arena, MIN_WORK + WORK_PER_BYTE * (uint64_t)before.length);
     job_try(&job, edit, &asked, out, err);
     arena_free(&job.arena);
     if (err_is_set(err))

@@ -42,6 +42,15 @@ static bool is_stopped(const struct work *work)
     return work->request->is_cancelled && atomic_load(work->request->is_cancelled);
 }
 
+/* Between two steps, of which reading and changing end by themselves. */
+static bool goes_on(const struct work *work)
+{
+    if (!is_stopped(work))
+        return true;
+    work->result->is_cancelled = true;
+    return obstacle(work->result, "cancelled", "Cancelled before anything was compiled", "");
+}
+
 /* ---- the program before optimizations ---- */
 
 static size_t folder_length(const char *path)
@@ -124,6 +133,8 @@ static bool changes_do(struct work *work, const struct source *source, const str
     bool is_done = subject && dump_subject_figures(subject, &confirmation->dump, &confirmation->dump_peak_bytes, err);
     if (!is_done) {
         obstacle(work->result, "no_plan", "The plan of the dump cannot be read: ", err->text);
+    } else if (!goes_on(work)) {
+        is_done = false;
     } else if (!analysis_change(subject, (struct str){work->before.data, work->before.length}, work->request->changes,
                                 work->request->change_count, &work->changed, err)) {
         is_done = obstacle(work->result, "not_editable", "The program cannot be changed so: ", err->text);
@@ -270,14 +281,8 @@ void confirm_run(const struct confirm_request *request, struct confirm_result *r
     result->confirmation.dump_build = confirmed_build(request->module->path);
     tell(&work, &begin);
     topology_take(&work);
-    if (before_read(&work) && program_read(&work)) {
-        if (is_stopped(&work)) {
-            obstacle(result, "cancelled", "Cancelled before anything was compiled", "");
-            result->is_cancelled = true;
-        } else {
-            compile_both(&work);
-        }
-    }
+    if (before_read(&work) && goes_on(&work) && program_read(&work) && goes_on(&work))
+        compile_both(&work);
     compile_drop_files(&result->base);
     if (request->folder)
         compile_drop_files(&result->changed);
