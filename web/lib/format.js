@@ -181,7 +181,7 @@ export const capital = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);
 const TAIL = 10;
 const MIN_HEAD = 3;
 const MAX_NUMBER = 24;
-const LAYER = /(?<![a-z])(?:layers?|blocks?)[_.]?\d+/i;
+const LAYER = /(?<![a-z])(?:layers?|blocks?)[_.]?(?:\d+|\{i\})/i;
 const SHAPE = /^[a-z]\w*\[[\d,<=]*\](?=\{)/;
 const SHAPE_ALONE = /^[a-z]\w*\[[\d,<=]*\]$/;
 

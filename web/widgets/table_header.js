@@ -8,7 +8,7 @@ import { nextSort, sortOf } from './table_sort.js';
 const MIN_REM = 3;
 const MAX_REM = 60;
 
-const remPx = () => parseFloat(getComputedStyle(document.documentElement).fontSize) || 16;
+export const remPx = () => parseFloat(getComputedStyle(document.documentElement).fontSize) || 16;
 
 /* onSort(text), onColumns(). Out: {node, columnsNode, draw(columns), shown(), choices(), setShown(key, isShown),
  * cell(at), indexOf(node), sortBy(at, isAdded), widen(at, rem)}. */

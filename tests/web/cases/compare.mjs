@@ -53,8 +53,21 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     equal(sum, AFTER);
   });
 
+  test('scopes are cut last: rows are told apart at 1440 and at 1280 px', async () => {
+    for (const [width, height] of [[1440, 900], [1280, 720]]) {
+      const page = await openTwo('', { width, height });
+      const cut = await page.locator('.panel-table tbody .c-scope .name').evaluateAll((names) =>
+        names.filter((node) => node.textContent.length <= 26 && [...node.children].some((part) => part.scrollWidth > part.clientWidth + 1)).map((node) => node.textContent),
+      );
+      equal(cut, [], `cut in ${width}`);
+      const heads = await page.locator('.panel-table th').evaluateAll((cells) => cells.filter((cell) => cell.scrollWidth > cell.clientWidth).map((cell) => cell.textContent));
+      equal(heads, [], `cut in ${width}`);
+      await page.finish();
+    }
+  });
+
   test('a part of the waterfall shows itself alone in the table; again: all', async () => {
-    const page = await openTwo();
+    const page = await openTwo('', { width: 1920, height: 1000 }); // wide enough for all columns
     await page.locator('.waterfall [role=listbox]').focus();
     const at = (await options(page)).findIndex((each) => each.startsWith('Parameters'));
     await page.keyboard.press('Home');
@@ -78,7 +91,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     equal(await inUrl(page, 'view'), 'only_b');
     const keys = await page.locator('.panel-table tbody .c-match').allInnerTexts();
     truth(keys.every((each) => each.trim() === 'new'), keys.join(' | '));
-    const several = rows(page).filter({ hasText: /\d+ × / }).first();
+    const several = rows(page).filter({ hasText: /\d+ ×\s/ }).first();
     await several.focus();
     await page.keyboard.press('ArrowRight');
     await idle(page);

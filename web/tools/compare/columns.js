@@ -8,6 +8,9 @@ import { categoryWord, swatch } from '../../widgets/categories.js';
 import { inUnit, tableColumns } from '../../widgets/table_columns.js';
 import { arrow } from './text.js';
 
+/* All columns and a scope that can be read; with less the category gives way, which the bars above say as well. */
+const ALL_REM = 70;
+
 const dim = (text) => el('span', { class: 'dim' }, text);
 
 export function changeCell({ delta_bytes: delta }) {
@@ -33,7 +36,8 @@ const shapes = ({ a_shape: a, b_shape: b }) => (a || b ? name(shapeChange(a, b))
 const place = (row) => (row.isGroup ? (row.scope ?? row.b_name ?? row.a_name ?? '') : (row.b_name ?? row.a_name ?? ''));
 
 /* "24 × layer_{i}/mlp": how many a row stands for. */
-const named = (row) => name(row.isGroup && row.count > 1 ? `${count(row.count)} × ${place(row)}` : place(row));
+const named = (row) =>
+  row.isGroup && row.count > 1 ? el('span', { class: 'compare-named' }, el('span', { class: 'figure' }, `${count(row.count)} ×\u00a0`), name(place(row))) : name(place(row));
 
 function source(row) {
   const [, file, line] = /^(.*?)(?::(\d+))?$/.exec(row.source ?? '');
@@ -41,19 +45,20 @@ function source(row) {
   return text ? titled(name(text), row.source) : dim('–');
 }
 
-/* For table.show(). */
-export function columnsOf({ columns, groups }) {
+/* For table.show(); roomRem: how wide the table may be. */
+export function columnsOf({ columns, groups }, roomRem) {
   const largest = groups.reduce((max, row) => Math.max(max, row.a_bytes ?? 0, row.b_bytes ?? 0), 0);
   const unit = unitOf(largest);
   return tableColumns(columns, {
-    change: { width: 9, card: 'figure', cell: changeCell },
-    a: { in: unit, width: 5.75, cell: size(unit, 'a_bytes') },
-    b: { in: unit, width: 5.75, cell: size(unit, 'b_bytes') },
-    match: { width: 7.75, cell: (row) => row.key_words },
-    scope: { card: 'title', isTree: true, value: place, cell: named, copy: ['scope', (row) => row.op_name ?? ''] },
-    shape: { card: 'line', value: (row) => shapeChange(row.a_shape, row.b_shape), cell: shapes },
-    cat: { width: 9.75, cell: (row) => [swatch(row.category), categoryWord(row.category)] },
+    change: { width: 8.75, card: 'figure', cell: changeCell },
+    a: { in: unit, width: 5.25, cell: size(unit, 'a_bytes') },
+    b: { in: unit, width: 5.25, cell: size(unit, 'b_bytes') },
+    match: { width: 6.5, cell: (row) => row.key_words },
+    /* What tells rows apart has the width that is left. */
+    scope: { card: 'title', min: 17, isTree: true, value: place, cell: named, copy: ['scope', (row) => row.op_name ?? ''] },
+    shape: { width: 10.5, card: 'line', value: (row) => shapeChange(row.a_shape, row.b_shape), cell: shapes },
     line: { width: 7, isSource: true, card: 'line', cell: source },
+    cat: { width: 9.75, isHidden: roomRem < ALL_REM, cell: (row) => [swatch(row.category), categoryWord(row.category)] },
     count: { width: 4, isHidden: true },
     state: { width: 5, isHidden: true },
   });

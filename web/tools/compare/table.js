@@ -11,6 +11,7 @@ import { createPanel, message } from '../../widgets/panel.js';
 import { createTable } from '../../widgets/table.js';
 import { filterFields } from '../../widgets/table_columns.js';
 import { groupedRows, pagedRows } from '../../widgets/table_rows.js';
+import { remPx } from '../../widgets/table_header.js';
 import { createTabs } from '../../widgets/tabs.js';
 
 const PAGE_ROWS = 100;
@@ -93,7 +94,7 @@ function createLights({ mark, onSpans, onShow }) {
 }
 
 /* context: of the page; ask(view, params, signal) → Promise; about: {title, placeholder, views: {groups, members},
- * noneText, columnsOf(answer), params(route), memberParams(params), csvParams(), idOf(member, at), membersOf(group) → how many} of what is in the
+ * noneText, columnsOf(answer, width in rem), params(route), memberParams(params), csvParams(), idOf(member, at), membersOf(group) → how many} of what is in the
  * rows; sides() → {a, b}; onSpans([[from, to), …]) on the axis of the curves; onShow(row | null, isPinned).
  * Out: {node, load(route), hear(route), count(counts, all), focusFilter(), letGo(), destroy()}. */
 export function createTableOfPairs({ context, ask, about, sides, onSpans, onShow }) {
@@ -140,7 +141,7 @@ export function createTableOfPairs({ context, ask, about, sides, onSpans, onShow
     panel.setTitle(about.title, el('span', { class: 'dim' }, ` ${counted(data.matched_count, 'row')}, ${signedBytes(data.matched_delta_bytes)}`));
     table.show({
       label: `${about.title} of A and B`,
-      columns: about.columnsOf(data),
+      columns: about.columnsOf(data, panel.node.clientWidth / remPx()),
       source: sourceOf(data, params, { ask, about, onProblem }),
       sort: params.sort || DEFAULT_SORT,
       foot: { text: `${count(data.matched_count)} of ${counted(data.total_count, 'row')}, ${signedBytes(data.matched_delta_bytes)}` },
