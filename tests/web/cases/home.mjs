@@ -184,6 +184,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
         return node.scrollWidth <= node.clientWidth;
       });
       truth(isWhole, `what was found is cut in ${width}`);
+      truth(await page.locator('.home-grid tbody .h-most').first().isVisible(), `whose memory it is stands nowhere in ${width}`);
     }
     await page.setViewportSize({ width: 1280, height: 800 });
     const found = await page.locator('.home-grid tbody .h-hosts').first().boundingBox();
