@@ -358,6 +358,16 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     await page.finish();
   });
 
+  test('no head of a column is cut at 1280 px, also where savings are not the order', async () => {
+    const base = await daemon(join(fixtures, SEED));
+    for (const query of ['', '?sort=-size', '?group=none']) {
+      const page = await open(`${base}${query}`, { width: 1280, height: 720 });
+      const cut = await page.locator('.panel-table th').evaluateAll((cells) => cells.filter((cell) => cell.scrollWidth > cell.clientWidth).map((cell) => cell.textContent));
+      equal(cut, []);
+      await page.finish();
+    }
+  });
+
   test('arrows walk into the cells of a row and back; Escape of the filter leaves it', async () => {
     const page = await openSeed();
     await page.locator('.panel-table tbody tr').first().focus();

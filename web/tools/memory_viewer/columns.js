@@ -55,7 +55,7 @@ const saves = (unit) => (row) => (row.saves_bytes ? inUnit(row.saves_bytes, unit
 
 /* What a buffer's columns look like here; the unit is that of all sizes. */
 const ownOf = (unit) => ({
-  saves: { in: unit, explain: 'saves', explainGroup: 'group_saves', width: 6.75, cell: saves(unit) },
+  saves: { in: unit, explain: 'saves', explainGroup: 'group_saves', width: 7.75, cell: saves(unit) },
   size: { in: unit, explain: 'size', card: 'figure', width: 6.75 },
   pad: { explain: 'padding', width: 8.25, cell: padding },
   name: { card: 'title', isTree: true },
