@@ -4,7 +4,7 @@
  *
  * Data: {from, to, stepCount, steps[], bytes[], unpadded[], isThinned, peak, localPeaks[], capacity};
  * value i holds during step i and up to the next one; capacity is {bytes, text, isOver} or null; stack: as of
- * curve_plot.js, shown while setStacked(true). */
+ * curve_plot.js, shown while setStacked(true); predicted: {steps[], bytes[]} of the same steps, drawn dashed, or null. */
 
 import { count } from '../lib/format.js';
 import { following, moved, whole, zoomed } from '../lib/range.js';
@@ -14,7 +14,7 @@ import { createChart } from './chart.js';
 import { bindSliderKeys } from './curve_keys.js';
 import { paintCapacityLabel, paintCapacityLine, splitAt, topWith } from './curve_capacity.js';
 import { byteLabels, byteSplits, increment, multiples, paintMarks, STEP_INCREMENTS } from './curve_marks.js';
-import { columnsOf, createPlot, LEFT_PX, paintStack, RIGHT_PX } from './curve_plot.js';
+import { columnsOf, createPlot, LEFT_PX, paintPredicted, paintStack, RIGHT_PX } from './curve_plot.js';
 import { fillBelow, paintByteAxis, stepped, trace } from './picture_lines.js';
 import { pointAt, readAt } from './readings.js';
 
@@ -40,19 +40,20 @@ function composed(all, detail, range, { hasUnpadded, isStacked }) {
   const [from, to] = whole(range);
   const isIn = detail && detail.from <= from && detail.to + 1 >= to;
   const base = isIn ? detail : all;
-  const { capacity, max, label, peak, localPeaks } = all;
+  const { capacity, max, label, peak, localPeaks, predicted } = all;
   const stack = isStacked ? base.stack : null;
-  return { ...base, base, stack, capacity, max, label, peak, localPeaks, hasUnpadded, lastStep: base.to, view: range, from, to: to - 1 };
+  return { ...base, base, stack, capacity, max, label, peak, localPeaks, predicted, hasUnpadded, lastStep: base.to, view: range, from, to: to - 1 };
 }
 
 /* For export_menu.js: what is in view. */
-const curveTable = ({ steps, bytes, unpadded, stack, from, to }) => ({
-  columns: [{ key: 'step' }, { key: 'live_bytes' }, { key: 'live_unpadded_bytes' }, ...(stack ?? []).map(({ name }) => ({ key: `${name}_bytes` }))],
+const curveTable = ({ steps, bytes, unpadded, predicted, stack, from, to }) => ({
+  columns: [{ key: 'step' }, { key: 'live_bytes' }, { key: 'live_unpadded_bytes' }, ...(predicted ? [{ key: 'predicted_bytes' }] : []), ...(stack ?? []).map(({ name }) => ({ key: `${name}_bytes` }))],
   rows: steps
     .map((step, at) => ({
       step,
       live_bytes: bytes[at],
       live_unpadded_bytes: unpadded[at],
+      ...(predicted ? { predicted_bytes: predicted.bytes[pointAt(predicted.steps, step)] } : {}),
       ...Object.fromEntries((stack ?? []).map(({ name, values }) => [`${name}_bytes`, values[at]])),
     }))
     .filter(({ step }) => step >= from && step <= to),
@@ -61,7 +62,7 @@ const curveTable = ({ steps, bytes, unpadded, stack, from, to }) => ({
 /* actions: onHover(reading, mark), onLeave(), sentence(reading), onMoment(step, isMoving),
  * onWindow([first, last] | null), onRange([from, to), isEnd), onAll(), onHint().
  * Out: {node, draw(data), setDetail(data), setRange, setMoment, setWindow, setMarks, setNext, showSpans, showStep,
- * setUnpadded, setStacked, drawing, table, cancel, pointCount, destroy}. */
+ * setUnpadded, setStacked, drawing, table, cancel, focus, pointCount, destroy}. */
 export function createCurve(actions) {
   const state = { all: null, detail: null, data: null, range: [0, 1], hasUnpadded: true, isStacked: false, moment: null, selected: null };
   const brush = createBrush({ onRange: actions.onRange, min: MIN_STEPS });
@@ -138,7 +139,7 @@ function curveApi(state, { chart, brush, compose, forget, say, showStep }) {
     /* The curve of all steps. The same steps with another capacity keep range and moment. */
     draw(next) {
       const isSame = state.all?.steps === next.steps;
-      state.all = { ...next, lastStep: next.to, max: largest(next.bytes, next.unpadded) };
+      state.all = { ...next, lastStep: next.to, max: largest(next.bytes, next.unpadded, next.predicted?.bytes ?? []) };
       if (!isSame) {
         Object.assign(state, { detail: null, range: [0, next.to + 1], moment: next.peak?.step ?? 0 });
         brush.setRange(state.range);
@@ -200,6 +201,7 @@ function curveApi(state, { chart, brush, compose, forget, say, showStep }) {
     table: () => curveTable(state.data),
     pointCount: () => (state.data ? pointAt(state.data.steps, state.data.to) - pointAt(state.data.steps, state.data.from) : 0),
     cancel: chart.cancel,
+    focus: () => chart.slider.focus(),
     destroy() {
       chart.destroy();
       brush.destroy();
@@ -286,6 +288,7 @@ function paintCurve(context, data, width, height) {
       context.setLineDash([]);
     }
   }
+  paintPredicted(u, data, 1);
   paintCapacityLine(u, data, 1);
   paintCapacityLabel(u, data, 1, paintMarks(u, data, 1));
 }
@@ -297,6 +300,7 @@ function curveLegend(data) {
     { word: 'padded', colour: token('text'), kind: 'line' },
     ...(data.stack ?? []).map(({ word, fill }) => ({ word, colour: fill() })),
     data.hasUnpadded === false ? null : { word: 'unpadded', colour: token('text'), kind: 'dashed' },
+    data.predicted ? { word: 'predicted after the ticked changes', colour: token('accent'), kind: 'dashed' } : null,
     isOver ? { word: 'above capacity', colour: token('over'), kind: 'line' } : null,
   ].filter(Boolean);
 }

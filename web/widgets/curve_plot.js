@@ -5,7 +5,7 @@ import { count } from '../lib/format.js';
 import { token } from '../lib/theme.js';
 import { makePlot, X_AXIS_PX } from './chart.js';
 import { byteLabels, byteSplits, LABEL_HALF_PX, paintMarks, STEP_INCREMENTS } from './curve_marks.js';
-import { fillBelow, stepped } from './picture_lines.js';
+import { fillBelow, stepped, trace } from './picture_lines.js';
 import { paintCapacityLabel, paintCapacityLine, splitAt, topWith } from './curve_capacity.js';
 
 /* Plots that stand one above the other begin and end at the same x. */
@@ -52,6 +52,31 @@ export function paintStack(u, data) {
   ctx.restore();
 }
 
+/* What would be live after changes: dashed, over all that is. */
+export function paintPredicted(u, { predicted, from, to, stepCount }, ratio) {
+  if (!predicted) return;
+  const { ctx, bbox } = u;
+  const points = stepped(u, { x: predicted.steps, end: stepCount, from, to: to + 1, last: to }, predicted.bytes);
+  if (points.length === 0) return;
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+  ctx.clip();
+  trace(ctx, points);
+  ctx.setLineDash([]);
+  ctx.strokeStyle = token('panel');
+  ctx.lineWidth = 4 * ratio;
+  ctx.stroke();
+  ctx.setLineDash([4 * ratio, 3 * ratio]);
+  ctx.strokeStyle = token('accent');
+  ctx.lineWidth = 2 * ratio;
+  ctx.stroke();
+  ctx.restore();
+}
+
+/* The same, in the pixels of uPlot's own canvas. */
+const inPixels = (u) => ({ ctx: u.ctx, bbox: u.bbox, valToPos: (value, axis) => u.valToPos(value, axis, true) });
+
 /* get() → what is drawn now, {from, to} the steps in view. */
 export const createPlot = (host, get, hooks) =>
   makePlot(host, {
@@ -71,9 +96,10 @@ export const createPlot = (host, get, hooks) =>
       { show: get().hasUnpadded, stroke: () => token('text'), width: 1.25, dash: [4, 3] },
     ],
     paintBelow(u) {
-      paintStack({ ctx: u.ctx, bbox: u.bbox, valToPos: (value, axis) => u.valToPos(value, axis, true) }, get());
+      paintStack(inPixels(u), get());
     },
     paint(u, ratio) {
+      paintPredicted(inPixels(u), get(), ratio);
       paintCapacityLine(u, get(), ratio);
       paintCapacityLabel(u, get(), ratio, paintMarks(u, get(), ratio));
     },

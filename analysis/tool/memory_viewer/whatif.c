@@ -257,6 +257,7 @@ static void json_write(const struct tool_request *request, struct answer *answer
     json_key_int(json, "total_bytes_after", answer->after.total_bytes);
     json_key_int(json, "peak_bytes_before", answer->before.peak_bytes);
     json_key_int(json, "peak_bytes_after", answer->after.peak_bytes);
+    json_key_uint(json, "peak_step_after", answer->after.peak_step);
     json_key_known(json, "capacity_bytes", answer->capacity_bytes);
     whatif_steps_write_fits(json, "fits_before", answer->capacity_bytes, answer->before.total_bytes);
     whatif_steps_write_fits(json, "fits_after", answer->capacity_bytes, answer->after.total_bytes);

@@ -5,7 +5,7 @@
  * (tests/golden/whatif.py). */
 
 import { goTo } from '../acts.mjs';
-import { idle, sessionLink, text } from '../harness.mjs';
+import { idle, pixels, sessionLink, text } from '../harness.mjs';
 
 const DRAWER = '.panel-whatif';
 const FIELD = '#whatif-more';
@@ -28,7 +28,7 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     includes(await said(page, `${DRAWER} h2`), 'What if · HBM');
     truth((await page.locator(`${DRAWER} tbody input`).count()) > 4);
     includes(await said(page, `${DRAWER} .whatif-legend`), 'live as it is');
-    truth(!(await page.locator('.key-after').isVisible()), 'a second curve before a change');
+    truth(!(await page.locator(`${DRAWER} .key-after`).isVisible()), 'a second curve before a change');
     const alone = (await row(page, 'batch=0.5').innerText()).replace(/\s+/g, ' ');
     const [, saves, lands] = /another size of the batch ([\d.]+ GiB) ([\d.]+ GiB) (?:fits|over)/.exec(alone) ?? [];
     truth(saves && lands, alone);
@@ -36,9 +36,59 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     await idle(page);
     equal(changes(page), ['batch=0.5']);
     includes(await answer(page), `batch=0.5 saves ${saves}: 33.49 GiB becomes ${lands}, `);
-    truth(await page.locator('.key-after').isVisible());
+    truth(await page.locator(`${DRAWER} .key-after`).isVisible());
     includes(await page.locator(`${DRAWER} .whatif-plot canvas`).getAttribute('aria-label'), 'after the ticked changes');
     equal(await page.locator('#live').innerText(), await answer(page));
+    await page.finish();
+  });
+
+  test('the page\u2019s own curve has the predicted one as a dashed line, also while the drawer is folded', async () => {
+    const page = await openDemo('&drawer=whatif');
+    const key = page.locator('.panel-curve .key-after');
+    const canvas = '.panel-curve .u-wrap canvas';
+    equal(await key.count(), 0);
+    const before = await pixels(page, canvas);
+    await box(page, 'checkpoint=*').check();
+    await idle(page);
+    truth(await key.isVisible());
+    truth((await pixels(page, canvas)) !== before, 'the curve has no other line');
+    includes(await page.locator('.panel-curve [role="slider"]').getAttribute('aria-label'), 'Predicted after the ticked changes: at most ');
+    await page.getByRole('button', { name: 'See the page' }).click();
+    await idle(page);
+    equal([param(page, 'drawer'), changes(page)], ['folded', ['checkpoint=*']]);
+    truth(!(await page.locator(DRAWER).isVisible()));
+    await page.reload();
+    await idle(page);
+    truth(await key.isVisible());
+    await key.click();
+    await idle(page);
+    truth(await page.locator(DRAWER).isVisible());
+    truth(await box(page, 'checkpoint=*').isChecked());
+    await page.keyboard.press('Escape');
+    await idle(page);
+    equal([await key.count(), changes(page)], [0, []]);
+    await page.finish();
+  });
+
+  test('what is live at the predicted peak: sizes before and after, lives, and a sum that is whole', async () => {
+    const page = await openDemo('&whatif=checkpoint=*&whatif=batch=0.5');
+    const part = page.locator(`${DRAWER} .whatif-peak`);
+    truth(/^Live at the predicted peak, step [\d,]+$/.test(await part.locator('h3').innerText()));
+    includes(await part.innerText(), 'places in memory are the compiler\u2019s, so there is no map of it');
+    const few = await part.locator('tbody tr').count();
+    const sums = () => part.locator('.whatif-acts span').first().innerText();
+    const [, shown, all, sum, whole] = /^([\d,]+) of ([\d,]+) buffers, ([\d.]+) of ([\d.]+) GiB$/.exec(await sums()) ?? [];
+    equal(String(few), shown);
+    const rest = Number((await part.locator('tfoot td').first().innerText()).replace(/[^\d.]/g, ''));
+    truth(Math.abs(Number(sum) + rest - Number(whole)) < 0.011, `${sum} + ${rest} = ${whole}`);
+    truth((await part.locator('.whatif-life.is-predicted').count()) > 0, 'nothing is told as changed');
+    truth((await part.locator('[role=img]').first().getAttribute('aria-label')).startsWith('alive from '));
+    await part.getByRole('button', { name: 'Show all' }).click();
+    await idle(page);
+    equal(String(await part.locator('tbody tr').count()), all);
+    equal(await part.locator('tfoot').count(), 0);
+    await part.locator('tbody .link-button').first().click();
+    await page.waitForURL(/pin=b:/);
     await page.finish();
   });
 

@@ -35,6 +35,7 @@ import {
   loadMarks,
   loadStrips,
   loadWindow,
+  setPredicted,
   showMoment,
   showSpace,
   windowLines,
@@ -81,6 +82,7 @@ export function mount(root, context) {
   });
   view.walk = createWalk({ program, context, records: view.records, pinned: () => pinned(view) });
   view.light = () => lightUp(view);
+  view.predict = (data) => setPredicted(view, data);
   build(view);
   const { place, map, table } = view;
   const acts = {

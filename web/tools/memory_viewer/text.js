@@ -82,11 +82,12 @@ function besideCapacity(peak, capacity) {
   return `, ${spokenBytes(Math.abs(peak - capacity.bytes))} ${peak > capacity.bytes ? 'above' : 'below'} capacity`;
 }
 
-export function curveLabel(space, curve, capacity = null) {
+export function curveLabel(space, curve, capacity = null, predicted = null) {
   const peak = curve.peak
     ? ` Peak ${spokenBytes(curve.peak.bytes)} at ${unitWord(space)} ${count(curve.peak.step)} of ${count(curve.stepCount)}${besideCapacity(curve.peak.bytes, capacity)}.`
     : '';
-  return `Memory over program order.${peak} ${counted(curve.localPeaks.length, 'local peak')}.`;
+  const after = predicted ? ` Predicted after the ticked changes: at most ${spokenBytes(predicted.peak)}.` : '';
+  return `Memory over program order.${peak}${after} ${counted(curve.localPeaks.length, 'local peak')}.`;
 }
 
 const KIND_WORDS = { parameter: 'argument', thread_local: 'thread-local' };

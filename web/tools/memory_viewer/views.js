@@ -2,7 +2,7 @@
  * views.js: loads and draws the views of one memory space. Each stands for
  * itself: one that cannot be read says so in its place and leaves the others alone. */
 
-import { el } from '../../lib/dom.js';
+import { button, el } from '../../lib/dom.js';
 import { count, cutMiddle, visible } from '../../lib/format.js';
 import { isAbort, Problem, problemText } from '../../lib/api.js';
 import { whole } from '../../lib/range.js';
@@ -14,6 +14,7 @@ import { devicesFor, settleCapacity } from './capacity.js';
 import { failureParts, failureTitle } from './failure.js';
 import { categoriesOf, coversTerm, readOpened } from './filter.js';
 import { editOffsets } from './light.js';
+import { openWhatif } from './look.js';
 import * as say from './text.js';
 import { legend } from '../../widgets/categories.js';
 import { message } from '../../widgets/panel.js';
@@ -32,7 +33,7 @@ export async function showSpace(view, data, route, said, signal) {
       text: `Memory space ${cutMiddle(visible(route.space), 40)} is not in this module; showing ${visible(space.name)}.`,
     });
   }
-  Object.assign(view.program, { space, spaces: data.spaces, said, drawn: null, platform: data.module.platform });
+  Object.assign(view.program, { space, spaces: data.spaces, said, drawn: null, predicted: null, platform: data.module.platform });
   view.place.start(route);
   view.context.setSpaces(data.spaces, space, usual);
   settleCapacity(view.program, view.context.banners, devices);
@@ -253,20 +254,38 @@ export async function loadMarks(view) {
     );
 }
 
+/* data: of the view whatif, of which the curve shows what would be live after the ticked changes; null: nothing is ticked.
+ * Predictions are of the device's own memory. */
+export function setPredicted(view, data) {
+  const isAny = Boolean(data?.curve) && view.program.space?.space === 0 && data.changes.some(({ refusal }) => refusal === null);
+  if (!isAny && !view.program.predicted) return;
+  view.program.predicted = isAny ? { steps: data.curve.step, bytes: data.curve.bytes_after, peak: data.peak_bytes_after, sentence: data.sentence } : null;
+  if (view.program.drawn) drawCurve(view);
+}
+
 /* Red is what rises above the capacity of a program that does not fit. */
 function drawCurve(view) {
-  const { space, capacity, drawn } = view.program;
+  const { space, capacity, drawn, predicted } = view.program;
   const mark = capacity && {
     bytes: capacity.bytes,
     text: capacityLabel(space, capacity),
     isOver: verdictOf(space.total_bytes, capacity, space.space).word === 'over',
   };
   const isRed = Boolean(mark?.isOver) && drawn.bytes.some((value) => value > mark.bytes);
-  view.curvePanel.setAside(curveLegend(space, drawn, isRed, view.stack));
-  view.curve.draw({ ...drawn, capacity: mark, label: say.curveLabel(space, drawn, capacity) });
+  view.curvePanel.setAside(curveLegend(space, drawn, isRed, view.stack, predicted && predictedKey(view)));
+  view.curve.draw({ ...drawn, capacity: mark, predicted, label: say.curveLabel(space, drawn, capacity, predicted) });
 }
 
-function curveLegend(space, data, isRed, stack) {
+/* What the dashed line is; a click opens what is ticked. */
+const predictedKey = (view) =>
+  button(
+    'link-button key-line key-dashed key-after',
+    () => openWhatif(view, { glob: view.context.route.glob }),
+    ['predicted', el('span', { class: 'for-wide' }, ' after the ticked changes')],
+    { title: `After the ticked changes: ${visible(view.program.predicted.sentence)}`, 'aria-label': 'predicted after the ticked changes' },
+  );
+
+function curveLegend(space, data, isRed, stack, predicted) {
   const isSchedule = space.step_unit === 'schedule';
   return [
     isSchedule ? el('span', { class: 'caution' }, say.SCHEDULE_HINT) : null,
@@ -275,7 +294,8 @@ function curveLegend(space, data, isRed, stack) {
     el('span', { class: 'key-line key-solid' }, 'padded'),
     el('span', { class: 'key-line key-dashed' }, 'unpadded'),
     isRed ? el('span', { class: 'key-line key-over' }, 'above capacity') : null,
-    el(
+    predicted,
+    !predicted && el(
       'span',
       { class: 'dim' },
       `${isSchedule ? 'positions in the schedule' : 'steps of the heap trace'} ${count(data.from)} … ${count(data.to)}`,

@@ -16,10 +16,14 @@ import { createChooser, devicesFor } from './capacity.js';
 import { failed } from './empty.js';
 import { unitWord } from './text.js';
 import { createWhatifCurve } from './whatif_curve.js';
+import { ALL_ROWS, createPeak, FEW_ROWS } from './whatif_peak.js';
 
 /* Predictions are of the device's own memory. */
 const SPACE = 0;
-const WIDTH = 512;
+/* Of the two curves; as many points as the page's own has at least. */
+const WIDTH = 1024;
+/* In the URL as drawer: what is ticked holds, and the page is seen whole. */
+const FOLDED = 'folded';
 
 /* Pure: the ticked changes with one more, or without it. */
 export const toggledChange = (ticked, change) => (ticked.includes(change) ? ticked.filter((each) => each !== change) : [...ticked, change]);
@@ -139,9 +143,11 @@ function keepingFocus(node, draw) {
 /* Nodes of the drawer, and what is written into them. */
 function build(view, acts) {
   const panel = createPanel('panel-whatif', 'What if');
-  const close = button('icon-button', acts.close, '×', { 'aria-label': 'Close what-if', title: 'Esc' });
+  const close = button('icon-button', acts.close, '×', { 'aria-label': 'Close what-if, untick all', title: 'Unticks all and closes (Esc)' });
+  const fold = button('text-button', acts.fold, 'See the page', { title: 'Folds this away; what is ticked stays, and the curve shows it' });
   const parts = Object.fromEntries(['says', 'fit', 'list', 'together'].map((name) => [name, el('div', { class: `whatif-${name}` })]));
   const curve = createWhatifCurve();
+  const peak = createPeak({ onPin: (id) => view.context.pin(id), onAll: acts.allRows });
   const chooser = createChooser(view.program, view.context.setCapacity);
   const fit = button('text-button', acts.fit, 'Fit');
   const clear = button('text-button', acts.clear, 'Untick all');
@@ -152,7 +158,7 @@ function build(view, acts) {
     changes: () => view.context.route.whatif.filter((change) => !acts.refused.has(change)),
     tell: view.context.tell,
   });
-  panel.head.querySelector('.panel-more').append(close);
+  panel.head.querySelector('.panel-more').append(fold, close);
   panel.node.tabIndex = -1;
   panel.body.append(
     parts.says,
@@ -164,14 +170,17 @@ function build(view, acts) {
     glob.node,
     parts.list,
     more.node,
+    peak.node,
   );
-  return { panel, parts, curve, chooser, fit, clear, glob, more, confirm };
+  return { panel, parts, curve, peak, chooser, fit, clear, fold, glob, more, confirm };
 }
 
-/* What can be done in the drawer; moreInput() → the field of another change. */
-function actsOf({ context, program }, moreInput) {
+/* What can be done in the drawer; moreInput() → the field of another change; allRows() asks for the whole table. */
+function actsOf({ context, program }, moreInput, allRows) {
   const choose = (patch) => context.choose({ drawer: context.route.drawer || 'whatif', ...patch });
   return {
+    allRows,
+    fold: () => choose({ drawer: FOLDED }),
     refused: new Set(), // of those that are ticked
     close: () => context.choose({ drawer: '', glob: '', whatif: [] }),
     fit: () => choose({ drawer: context.route.drawer === 'fit' ? 'whatif' : 'fit' }),
@@ -231,10 +240,12 @@ function draw(drawer, { context, program }, acts, opened, { data, fit, capacity 
   drawer.chooser.set();
   acts.refused = new Set(data.changes.filter(({ refusal }) => refusal !== null).map(({ change }) => change));
   drawer.confirm.set();
-  drawer.clear.hidden = ticked.length === 0;
+  drawer.clear.hidden = drawer.fold.hidden = ticked.length === 0;
   curve.node.hidden = !data.curve;
+  const isApplied = data.changes.some(({ refusal }) => refusal === null);
+  keepingFocus(panel.node, () => drawer.peak.show(isApplied ? data : { rows: [] }, unitWord(space ?? program.space)));
   const line = capacity === null ? null : { bytes: capacity, text: `capacity ${bytes(capacity)}`, isOver: data.fits_before === false };
-  if (data.curve) curve.show(data.curve, line, unitWord(space ?? program.space), data.changes.some(({ refusal }) => refusal === null));
+  if (data.curve) curve.show(data.curve, line, unitWord(space ?? program.space), isApplied);
   panel.show();
   context.tell(data.sentence);
 }
@@ -243,8 +254,11 @@ function draw(drawer, { context, program }, acts, opened, { data, fit, capacity 
 export function createWhatif(view) {
   const { program } = view;
   const styled = loadStyle('whatif.css');
-  const state = { question: '', asked: null, opener: null, opened: new Set() };
-  const acts = actsOf(view, () => drawer.more.input);
+  const state = { question: '', asked: null, opener: null, opened: new Set(), rows: FEW_ROWS };
+  const acts = actsOf(view, () => drawer.more.input, () => {
+    state.rows = ALL_ROWS;
+    void load(view.context.route);
+  });
   const drawer = build(view, acts);
   const { panel } = drawer;
   view.root.firstElementChild.append(panel.node);
@@ -258,9 +272,9 @@ export function createWhatif(view) {
   async function load(route) {
     const { space, ask } = program;
     const capacity = await capacityNow(route);
-    const params = { change: [...new Set(route.whatif)], glob: route.glob, capacity_bytes: capacity ?? '', alone: 1, width: WIDTH };
+    const params = { change: [...new Set(route.whatif)], glob: route.glob, capacity_bytes: capacity ?? '', alone: 1, width: WIDTH, rows: state.rows };
     const isFit = route.drawer === 'fit' && capacity !== null;
-    const question = JSON.stringify([ask.serial, params, route.drawer]);
+    const question = JSON.stringify([ask.serial, params, isFit]);
     if (question === state.question || program.space !== space) return;
     state.asked?.abort();
     const { signal } = (state.asked = new AbortController());
@@ -271,6 +285,7 @@ export function createWhatif(view) {
       if (signal.aborted || program.space !== space) return;
       state.question = question;
       draw(drawer, view, acts, state.opened, { data, fit: fit?.data.fit ?? null, capacity });
+      view.predict(data);
     } catch (error) {
       if (isAbort(error)) return;
       if (!(error instanceof Problem)) throw error;
@@ -283,7 +298,10 @@ export function createWhatif(view) {
   return {
     hear(route) {
       if (!program.space) return null;
-      panel.node.hidden = false;
+      const isFolded = route.drawer === FOLDED;
+      const hadFocus = isFolded && panel.node.contains(document.activeElement);
+      panel.node.hidden = isFolded;
+      if (hadFocus) view.curve.focus();
       if (drawer.glob.input !== document.activeElement) drawer.glob.input.value = route.glob;
       return load(route);
     },
@@ -293,11 +311,12 @@ export function createWhatif(view) {
       styled.then(() => panel.node.focus());
     },
     shut() {
+      state.asked?.abort();
+      state.question = '';
+      view.predict(null);
       if (panel.node.hidden) return;
       const hadFocus = panel.node.contains(document.activeElement);
       panel.node.hidden = true;
-      state.asked?.abort();
-      state.question = '';
       if (hadFocus && state.opener?.isConnected) state.opener.focus();
       state.opener = null;
     },
