@@ -48,7 +48,7 @@ static void file_list(struct all_modules *all, size_t at)
     }
 }
 
-static void file_open(struct all_modules *all, const struct snapshot_host *host, size_t at)
+static void file_name(struct all_modules *all, const struct snapshot_host *host, size_t at)
 {
     struct all_modules_file *file = &all->files[at];
     *file = (struct all_modules_file){.err = ERR_INIT};
@@ -59,6 +59,11 @@ static void file_open(struct all_modules *all, const struct snapshot_host *host,
         file->group = &all->session->groups[at];
         file->file = file->group->file;
     }
+}
+
+static void file_open(struct all_modules *all, size_t at)
+{
+    struct all_modules_file *file = &all->files[at];
     store_open(all->store, &file->file->place, &file->opened, &file->err);
     const struct analysis_contents *contents = file->opened.contents;
     if (file->group && contents && contents->program_count == 0)
@@ -81,9 +86,17 @@ void all_modules_open(struct store *store, const struct snapshot_session *sessio
     *all = (struct all_modules){.store = store, .session = session};
     all->file_count = session->kind != SNAPSHOT_TRACE ? session->group_count : host ? 1 : session->host_count;
     all->files = memory_new((all->file_count + 1) * sizeof(*all->files));
+    const struct files_place **places = memory_new((all->file_count + 1) * sizeof(*places));
+    for (size_t at = 0; at < all->file_count; at++) {
+        file_name(all, host, at);
+        places[at] = &all->files[at].file->place;
+    }
+    store_read_contents(store, places, all->file_count);
+    free(places);
     for (size_t at = 0; at < all->file_count; at++)
-        file_open(all, host, at);
+        file_open(all, at);
     map_init(&all->figures_of, NULL, 0);
+    map_init(&all->figures_of_name, NULL, 0);
 }
 
 void all_modules_close(struct all_modules *all)
@@ -99,6 +112,7 @@ void all_modules_close(struct all_modules *all)
     free(all->entries);
     free(all->figures);
     map_free(&all->figures_of);
+    map_free(&all->figures_of_name);
     *all = (struct all_modules){0};
 }
 
@@ -132,8 +146,10 @@ void all_modules_join(struct all_modules *all, size_t file_at)
                 .key = key, .file_at = file_at, .program = entry->program, .err = ERR_INIT};
             if (key[0] == '\0')
                 all->figures[all->figures_count].err = digests->programs[entry->program_at].err;
-            else
+            else {
                 map_add(&all->figures_of, hash, all->figures_count);
+                map_add(&all->figures_of_name, all_modules_name_hash(entry->program), all->figures_count);
+            }
             found = all->figures_count++;
         }
         entry->figures_at = (size_t)found;

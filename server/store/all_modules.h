@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * all_modules.h: the figures of every module of a session on each of its hosts, read side by side.
  *
- * Hosts of one job hold equal programs: each program's bytes are hashed (SHA-256), and equal ones are decoded once,
- * whichever host they came from. What was read stays in the cache under that hash; a session is read in pieces, of which
+ * Hosts of one job hold equal programs: each program's bytes are hashed (SHA-256), or held against those of a hashed one
+ * of its name and size, and equal ones are decoded once, whichever host they came from. What was read stays in the cache under that hash; a session is read in pieces, of which
  * any request may do the next. A file or module that cannot be read says why and does not hold up the others. */
 #pragma once
 
@@ -36,9 +36,9 @@ struct all_modules {
     const struct snapshot_session *session;
     size_t file_count, entry_count, entry_capacity, figures_count, figures_capacity;
     struct all_modules_file *files;
-    struct all_modules_entry *entries;   /* file by file */
-    struct all_modules_figures *figures; /* of each distinct program */
-    struct map figures_of;
+    struct all_modules_entry *entries;      /* file by file */
+    struct all_modules_figures *figures;    /* of each distinct program */
+    struct map figures_of, figures_of_name; /* by hash; by name and size, of which several may differ */
 };
 
 /* Lists the modules of all hosts, or of one; reads only what the files hold. Close with all_modules_close. */

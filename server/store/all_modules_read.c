@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PIECE_MS = 250, HASH_BYTES = 256 << 10 };
+enum { PIECE_MS = 250 };
 
 /* ---- hashes ------------------------------------------------------------------------- */
 
@@ -37,66 +37,13 @@ static bool is_over(struct piece *piece)
            (clock_ms() >= piece->deadline_ms && atomic_load(&piece->done_count) > 0);
 }
 
-static bool hash_program(const struct source *source, const struct analysis_program *program, char *bytes,
-                         char key[ALL_MODULES_KEY_SIZE], struct err *err)
-{
-    struct sha256_stream stream;
-    sha256_begin(&stream);
-    for (uint64_t done = 0; done < program->size_bytes;) {
-        uint64_t left = program->size_bytes - done;
-        size_t wanted = left < HASH_BYTES ? (size_t)left : HASH_BYTES;
-        int64_t got = source->read(source->context, program->offset_bytes + done, bytes, wanted);
-        if (got <= 0)
-            return err_set(err, got < 0 ? ERR_io : ERR_truncated, program->offset_bytes + done,
-                           got < 0 ? "cannot be read" : "the file ends inside of the program");
-        sha256_add(&stream, bytes, (size_t)got);
-        done += (uint64_t)got;
-    }
-    /* The same bytes are another message where they are a file of their own: see analysis_contents_read. */
-    key[0] = program->offset_bytes > 0 ? 't' : 'f';
-    key[1] = ' ';
-    sha256_end(&stream, key + 2);
-    return true;
-}
-
-static void hash_file(struct hashing *hashing)
-{
-    const struct analysis_contents *contents = hashing->file->opened.contents;
-    struct file *file = store_reopen(&hashing->file->opened, &hashing->err);
-    struct err unpacking = ERR_INIT;
-    if (!file)
-        return;
-    struct analysis_unpacked *unpacked = analysis_unpack(files_source(file), &unpacking);
-    const struct source *source = unpacked ? analysis_unpacked_source(unpacked) : files_source(file);
-    size_t count = contents->program_count;
-    struct all_modules_digests *digests = memory_new(sizeof(*digests) + count * sizeof(digests->programs[0]));
-    char *bytes = memory_new(HASH_BYTES);
-    digests->count = count;
-    digests->is_packed = unpacked != NULL;
-    for (size_t at = 0; at < count; at++) {
-        struct err *err = &digests->programs[at].err;
-        *err = (struct err)ERR_INIT;
-        if (!hash_program(source, &contents->programs[at], bytes, digests->programs[at].key, err)) {
-            digests->programs[at].key[0] = '\0';
-            if (err_is_set(&unpacking))
-                *err = unpacking;
-        }
-    }
-    free(bytes);
-    analysis_unpacked_free(unpacked);
-    if (files_unchanged(file, &hashing->err))
-        hashing->digests = digests;
-    else
-        free(digests);
-    files_close(file);
-}
-
 static void hash_work(void *context, size_t at)
 {
     struct piece *piece = context;
     if (is_over(piece))
         return;
-    hash_file(&piece->hashings[at]);
+    struct hashing *hashing = &piece->hashings[at];
+    hashing->digests = all_modules_digests_make(piece->all, hashing->file, &hashing->err);
     atomic_fetch_add(&piece->done_count, 1);
 }
 
@@ -130,13 +77,14 @@ static void keep_digests(struct all_modules *all, struct hashing *hashing)
 static bool hash_some(struct piece *piece)
 {
     struct all_modules *all = piece->all;
-    const struct workers *workers = store_workers(all->store);
-    size_t count = 0, max = 2 * workers->count;
+    const struct workers *readers = store_readers(all->store);
+    /* The first are hashed, which processors do; those after them are held against these, which disks do. */
+    size_t count = 0, max = all->figures_count == 0 ? store_workers(all->store)->count : 2 * readers->count;
     piece->hashings = memory_new(max * sizeof(*piece->hashings));
     for (size_t at = 0; at < all->file_count && count < max; at++)
         if (all_modules_needs_digests(&all->files[at]))
             piece->hashings[count++] = (struct hashing){.file = &all->files[at], .err = ERR_INIT};
-    workers_run(workers, count, hash_work, piece);
+    workers_run(readers, count, hash_work, piece);
     for (size_t at = 0; at < count; at++)
         keep_digests(all, &piece->hashings[at]);
     free(piece->hashings);

@@ -18,6 +18,10 @@ struct all_modules_digests {
     } programs[];
 };
 
+/* Of a file that is opened; NULL and `err` when it cannot be read any more. On any thread, while nothing joins. */
+struct all_modules_digests *all_modules_digests_make(const struct all_modules *all, const struct all_modules_file *of,
+                                                     struct err *err);
+
 /* A distinct program. */
 struct all_modules_figures {
     const char *key; /* of the digests that it was first met in */
@@ -26,6 +30,12 @@ struct all_modules_figures {
     struct subject subject; /* core NULL: not read yet, or see err */
     struct err err;
 };
+
+/* Equal programs have the same. */
+static inline uint64_t all_modules_name_hash(const struct analysis_program *program)
+{
+    return hash_text(program->key, program->size_bytes);
+}
 
 static inline bool all_modules_needs_digests(const struct all_modules_file *file)
 {

@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_IDLE_MS = 6 * 60 * 60 * 1000 };
+enum { MAX_IDLE_MS = 6 * 60 * 60 * 1000, READERS_A_PROCESSOR = 4 };
 
 struct store {
     struct cache *cache;
     struct account *account;
-    struct thread_pool *thread_pool;
+    struct thread_pool *thread_pool, *readers;
     struct cache_waiting waiting; /* functions NULL when nobody wants to know */
     atomic_bool is_stopping;
     const char *category_rules, *libraries; /* NULL: none */
@@ -22,6 +22,7 @@ struct store {
 struct making {
     const struct store_file *file;
     struct file *opened;
+    struct analysis_contents *contents; /* that were read already; else NULL */
 };
 
 static void free_contents(void *value) { analysis_contents_free(value); }
@@ -59,7 +60,8 @@ struct store *store_new(uint64_t memory_bytes)
     store->cache = cache_new(shelves, sizeof(shelves) / sizeof(shelves[0]));
     store->account = account_new(memory_bytes);
     account_use_cache(store->account, store->cache);
-    store->thread_pool = thread_pool_new();
+    store->thread_pool = thread_pool_new(1);
+    store->readers = thread_pool_new(READERS_A_PROCESSOR);
     return store;
 }
 
@@ -68,6 +70,8 @@ struct cache *store_cache(const struct store *store) { return store->cache; }
 struct account *store_account(const struct store *store) { return store->account; }
 
 const struct workers *store_workers(const struct store *store) { return thread_pool_workers(store->thread_pool); }
+
+const struct workers *store_readers(const struct store *store) { return thread_pool_workers(store->readers); }
 
 void store_set_category_rules(struct store *store, const char *lines) { store->category_rules = lines; }
 
@@ -93,6 +97,7 @@ void store_free(struct store *store)
 {
     cache_free(store->cache);
     thread_pool_free(store->thread_pool);
+    thread_pool_free(store->readers);
     account_free(store->account);
     free(store);
 }
@@ -107,16 +112,22 @@ static uint64_t contents_cost(const struct analysis_contents *contents)
     return cost + contents->note_count * 200 + contents->hostname_count * 64;
 }
 
+static struct analysis_contents *read_contents(struct file *opened, struct err *err)
+{
+    struct analysis_contents *contents = analysis_contents_read(files_source(opened), err);
+    struct err change = ERR_INIT;
+    if (files_unchanged(opened, &change))
+        return contents;
+    analysis_contents_free(contents);
+    *err = change;
+    return NULL;
+}
+
 static void *make_contents(void *context, struct cache_made *made, struct err *err)
 {
     struct making *making = context;
-    struct analysis_contents *contents = analysis_contents_read(files_source(making->opened), err);
-    struct err change = ERR_INIT;
-    if (!files_unchanged(making->opened, &change)) {
-        analysis_contents_free(contents);
-        *err = change;
-        return NULL;
-    }
+    struct analysis_contents *contents = making->contents ? making->contents : read_contents(making->opened, err);
+    making->contents = NULL;
     if (contents)
         made->cost_bytes = contents_cost(contents);
     return contents;
@@ -135,6 +146,55 @@ bool store_open(struct store *store, const struct files_place *place, struct sto
     free(key);
     files_close(making.opened);
     return file->contents != NULL;
+}
+
+/* A file on a thread that may not wait in the cache. */
+struct reading {
+    const struct files_place *place;
+    char *key;                          /* NULL: the file cannot be opened */
+    struct analysis_contents *contents; /* NULL: they are known, or cannot be read */
+};
+
+struct reading_all {
+    struct store *store;
+    struct reading *files;
+};
+
+static void read_work(void *context, size_t at)
+{
+    const struct reading_all *all = context;
+    struct reading *reading = &all->files[at];
+    struct err err = ERR_INIT;
+    struct cache_hold hold = {0};
+    struct file *opened = files_open(reading->place, &err);
+    if (!opened)
+        return;
+    reading->key = files_identity_text(files_identity(opened));
+    if (!cache_peek(all->store->cache, STORE_CONTENTS, reading->key, &hold))
+        reading->contents = read_contents(opened, &err);
+    cache_release(&hold);
+    files_close(opened);
+}
+
+void store_read_contents(struct store *store, const struct files_place *const *places, size_t count)
+{
+    struct reading_all all = {store, memory_new((count + 1) * sizeof(*all.files))};
+    for (size_t at = 0; at < count; at++)
+        all.files[at] = (struct reading){.place = places[at]};
+    workers_run(store_readers(store), count, read_work, &all);
+    for (size_t at = 0; at < count; at++) {
+        struct reading *reading = &all.files[at];
+        struct making making = {.contents = reading->contents};
+        struct cache_maker maker = {make_contents, free_contents, &making};
+        struct cache_hold hold = {0};
+        struct err err = ERR_INIT;
+        if (reading->contents)
+            cache_get(store->cache, STORE_CONTENTS, reading->key, &maker, &hold, &err);
+        cache_release(&hold);
+        analysis_contents_free(making.contents); /* another made them meanwhile */
+        free(reading->key);
+    }
+    free(all.files);
 }
 
 bool store_open_known(struct store *store, const struct files_place *place, const struct files_identity *identity,

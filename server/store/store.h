@@ -45,6 +45,8 @@ struct cache *store_cache(const struct store *store);
 struct account *store_account(const struct store *store);
 /* Threads that read a large trace side by side. */
 const struct workers *store_workers(const struct store *store);
+/* More of them, for many files: they mostly wait for a disk. */
+const struct workers *store_readers(const struct store *store);
 /* Before the first question, if at all: see cache.h. */
 void store_on_wait(struct store *store, const struct cache_waiting *waiting);
 const struct cache_waiting *store_waiting(const struct store *store);
@@ -74,6 +76,8 @@ struct store_file {
 /* Reads what the file at `place` holds (its strings must live as long as `file`). */
 bool store_open(struct store *store, const struct files_place *place, struct store_file *file, struct err *err);
 void store_close(struct store_file *file); /* fine with {0} and twice */
+/* Reads side by side what files hold, so that store_open knows it; what cannot be read it will say. */
+void store_read_contents(struct store *store, const struct files_place *const *places, size_t count);
 /* The same, but only when it is known already: nothing is read. */
 bool store_open_known(struct store *store, const struct files_place *place, const struct files_identity *identity,
                       struct store_file *file);

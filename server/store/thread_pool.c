@@ -73,10 +73,11 @@ static size_t processor_count(void)
     return count < 1 ? 1 : count < WORKERS_MAX ? (size_t)count : WORKERS_MAX;
 }
 
-struct thread_pool *thread_pool_new(void)
+struct thread_pool *thread_pool_new(size_t threads_a_processor)
 {
     struct thread_pool *thread_pool = memory_new(sizeof(*thread_pool));
-    size_t count = processor_count();
+    size_t count = processor_count() * threads_a_processor;
+    count = count < WORKERS_MAX ? count : WORKERS_MAX;
     thread_pool->workers = (struct workers){.context = thread_pool, .run = run, .count = count, .min_bytes = MIN_BYTES};
     atomic_init(&thread_pool->free_count, (int)count - 1);
     return thread_pool;

@@ -47,6 +47,27 @@ def test_equal_modules_of_many_hosts_are_one_row_and_are_decoded_once(t):
     equal((reading["is_complete"], reading["module_count"], reading["distinct_count"]), (True, 10, 2))
 
 
+def test_programs_that_differ_in_one_byte_are_told_apart(t):
+    """of equal name, id and size; the byte lies in the first, a middle, or the last piece that is compared"""
+    usual = inputs.hlo_proto("jit_step", 9000)
+    places = (usual.index(b"add.1"), len(usual) // 2, len(usual) - 1)
+    for host in range(9):
+        step = bytearray(usual)
+        if 4 <= host < 7:
+            step[places[host - 4]] ^= 1
+        write_host(t, host, {STEP: bytes(step), EVAL: inputs.hlo_proto("jit_eval", 4, 512)}, packed=host == 8)
+    daemon = t.serve(t.folder())
+    equal([ask(daemon, "summary")["reading"][name] for name in ("module_count", "distinct_count")], [18, 5])
+
+
+def test_one_byte_that_tells_another_size_is_seen(t):
+    usual = inputs.hlo_proto("jit_step", 8)
+    at = usual.index(bytes([0x10, 0x80, 0x40])) + 2  # the size of the allocation: 8192
+    for host in range(6):
+        write_host(t, host, {STEP: usual[:at] + b"\x60" + usual[at + 1:] if host == 5 else usual})
+    equal(rows(t.serve(t.folder()), "module", "host_name", hosts="outliers", rows="host"), [("jit_step", "host5")])
+
+
 def test_a_host_that_differs_comes_first_and_is_named(t):
     for host in range(4):
         write_host(t, host, programs(4096 if host == 2 else 1024))
