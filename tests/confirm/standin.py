@@ -73,6 +73,7 @@ SEARCHES = [
     ("a folder named by the variable", {"MEMVIEWD_LIBTPU": "{site}/libtpu"}, "done", FOUND, {"libtpu_version": "1.2.3"}),
     ("its parent", {"MEMVIEWD_LIBTPU": "{site}"}, "done", FOUND, {"libtpu_version": "1.2.3"}),
     ("beside Python's package", {"PATH": "{python}", "WORDS": "a warning\n{site}/libtpu/libtpu.so\n"}, "done", FOUND, {}),
+    ("behind more than is kept", {"PATH": "{python}", "WORDS": "a warning\n" * 5000 + "{site}/libtpu/libtpu.so\n"}, "done", FOUND, {}),
     ("Python prints no path", {"PATH": "{python}", "WORDS": "libtpu.so\n"}, "no_libtpu", NOWHERE, {}),
     ("Python prints what is not there", {"PATH": "{python}", "WORDS": "/nowhere/libtpu.so\n"}, "no_libtpu", NOWHERE, {}),
     ("Python fails", {"PATH": "{python}", "WORDS": "{site}/libtpu/libtpu.so\n", "STATUS": "1"}, "no_libtpu", NOWHERE, {}),
