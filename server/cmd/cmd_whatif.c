@@ -141,5 +141,6 @@ int cmd_whatif(const struct options *options)
     fputs(options->is_json ? "]}\n" : "", stdout);
     store_free(printing.store);
     free(params);
+    whatif_confirm_end();
     return result == COMMANDS_DONE && printing.is_unconfirmed ? COMMANDS_FINDING : result;
 }

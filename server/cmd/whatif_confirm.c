@@ -6,6 +6,8 @@
 #include "server/compile/confirm.h"
 
 #include <cjson/cJSON.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +23,37 @@ struct asking {
     enum compile_stage step;
     int64_t told_ms;
 };
+
+/* ---- being interrupted: what is compiled is ended, and its folder removed, before this process ends ---- */
+
+static atomic_bool is_interrupted;
+static volatile sig_atomic_t interrupted_by;
+static const int interrupts[] = {SIGINT, SIGTERM, SIGHUP};
+
+static void interrupt(int number)
+{
+    interrupted_by = number;
+    atomic_store(&is_interrupted, true);
+}
+
+static void interrupts_take(void)
+{
+    struct sigaction action = {.sa_handler = interrupt, .sa_flags = SA_RESTART}, now;
+    for (size_t i = 0; i < sizeof(interrupts) / sizeof(interrupts[0]); i++)
+        if (sigaction(interrupts[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN) /* nohup */
+            sigaction(interrupts[i], &action, NULL);
+}
+
+void whatif_confirm_end(void)
+{
+    if (!atomic_load(&is_interrupted))
+        return;
+    fflush(stdout);
+    signal(interrupted_by, SIG_DFL);
+    raise(interrupted_by);
+}
+
+/* ---- asking ---- */
 
 static const char *step_words(enum compile_stage stage)
 {
@@ -62,6 +95,7 @@ static void run(struct asking *asking, const char *const *changes, size_t count,
         .folder = options->plan_folder,
         .progress = tell,
         .context = asking,
+        .is_cancelled = &is_interrupted,
     };
     confirm_run(&request, result);
 }
@@ -144,7 +178,7 @@ static bool sets_confirm(struct asking *asking, const struct body *prediction)
     }
     cJSON_ArrayForEach(set, cJSON_GetObjectItemCaseSensitive(fit, "sets"))
     {
-        if (is_fitting)
+        if (is_fitting || atomic_load(&is_interrupted))
             break;
         is_fitting = set_confirm(asking, set, (int64_t)cJSON_GetNumberValue(capacity));
     }
@@ -158,5 +192,6 @@ bool whatif_confirm(const struct options *options, const struct snapshot_session
                     const struct modules_entry *entry, const struct body *prediction, struct buf *out)
 {
     struct asking asking = {.options = options, .session = session, .entry = entry, .out = out, .json = JSON_INIT(out)};
+    interrupts_take();
     return options->is_fit ? sets_confirm(&asking, prediction) : changes_confirm(&asking);
 }

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import signal
 import subprocess
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -77,10 +78,28 @@ def text_faults(arguments, place):
     return faults
 
 
+def interrupt_faults(arguments, place):
+    """Ctrl-C ends what is compiled and takes its folder along; the exit status is that of the signal"""
+    faults = []
+    for number in (signal.SIGINT, signal.SIGTERM):
+        environ = {**os.environ, "TMPDIR": place.path, "MEMVIEWD_STANDIN": "hangs", "MEMVIEWD_STANDIN_DUMP": os.path.abspath(COMPILED)}
+        process = subprocess.Popen([arguments.binary, "whatif", DUMP, "--confirm", "--topology=v5e:2x2", f"--libtpu={arguments.standin}",
+                                    "--change=batch=0.5"], env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        while "compiling" not in (process.stderr.readline() or "compiling"):
+            pass
+        process.send_signal(number)
+        out, _ = process.communicate(timeout=60)
+        faults += [] if process.returncode == -number else [f"exit status {process.returncode} after signal {number}"]
+        faults += [] if "was ended while it compiled: cancelled." in out else [f"says: {out}"]
+        faults += place.left()
+    return faults
+
+
 def cases(arguments, place):
     """(name, faults) of each"""
     for word, dump, path, options, code, state, status, sentence in CASES:
         done = ask(arguments, place, word, dump, ["--json", *options], path)
         yield f"whatif {word} {' '.join(options)}", faults_of(done, code, state, status, sentence)
     yield "whatif --fit", fit_faults(arguments, place)
+    yield "whatif interrupted", interrupt_faults(arguments, place)
     yield "whatif in a terminal", text_faults(arguments, place)
