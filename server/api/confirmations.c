@@ -28,8 +28,7 @@ struct run {
     struct compile_progress progress;
     /* once it is done */
     struct confirm_result result;
-    bool is_opened; /* as a session, or it cannot be */
-    char *plan, *plan_reason;
+    char *plan, *plan_reason;   /* the changed program as a session, or why it is none */
     struct upload_set plan_set; /* held, so that it stays as long as this does */
 };
 
@@ -37,7 +36,7 @@ struct confirmations {
     struct store *store;
     const char *libtpu, *topology;
     pthread_mutex_t lock;
-    pthread_mutex_t opening; /* one reader at a time makes a plan a session, or looks for libtpu */
+    pthread_mutex_t opening; /* one at a time looks for libtpu, begins a run or ends them */
     struct run *runs[KEPT];
     size_t next;
     uint64_t count;
@@ -89,6 +88,58 @@ static void run_free(struct run *run)
     free(run);
 }
 
+/* ---- the changed program as a session ---- */
+
+/* "jit_step with batch=0.5.hlo.pb": what the session is called. */
+static char *plan_name(const struct run *run)
+{
+    struct buf name = BUF_INIT;
+    buf_add(&name, run->key, strcspn(run->key, "("));
+    for (size_t at = 0; at < run->change_count; at++)
+        buf_format(&name, "%s%s", at == 0 ? " with " : " + ", run->changes[at]);
+    for (size_t at = 0; at < name.length; at++) /* it is one part of a path */
+        if (name.data[at] == '/' || name.data[at] == '\\')
+            name.data[at] = ' ';
+    char *text = memory_format("%.*s.hlo.pb", (int)(name.length < NAME_MAX_BYTES ? name.length : NAME_MAX_BYTES),
+                               name.length > 0 ? name.data : "");
+    buf_free(&name);
+    return text;
+}
+
+static void plan_read(struct run *run, const char *path, struct err *err)
+{
+    const struct files_place place = {.root = path, .path = ""};
+    char *name = plan_name(run);
+    struct buf bytes = BUF_INIT;
+    struct upload *upload = upload_new(PLAN_MAX_BYTES, store_account(run->of->store));
+    if (files_read_text(&place, PLAN_MAX_BYTES, &bytes, err)) {
+        upload_add(upload, bytes.data, bytes.length);
+        upload_end(upload);
+        if (bytes.failed || upload->fault != UPLOAD_GOOD || !upload_keep(upload, UPLOAD_SET_COST_BYTES))
+            err_set(err, ERR_limit, ERR_NO_OFFSET, "there is no memory to open it now");
+        else if (upload_set_add(run->of->store, NULL, name, upload, &run->plan_set, err)) {
+            const struct snapshot *snapshot = upload_set_snapshot(&run->plan_set);
+            if (snapshot->session_count > 0)
+                run->plan = memory_text(snapshot->sessions[0]->id);
+        }
+    }
+    free(name);
+    buf_free(&bytes);
+    upload_release(upload);
+}
+
+/* By the thread of the run, before it is done: nothing of the dump stays behind, whether somebody asks or not. */
+static void plan_open(struct run *run)
+{
+    struct err err = ERR_INIT;
+    if (run->result.changed.module_path)
+        plan_read(run, run->result.changed.module_path, &err);
+    if (!run->plan && err_is_set(&err))
+        run->plan_reason = memory_text(err.text);
+    run->result.confirmation.plan = run->plan;
+    folder_drop(run);
+}
+
 /* ---- the thread ---- */
 
 static void note(void *context, enum confirm_stage stage, const struct compile_progress *progress)
@@ -121,6 +172,7 @@ static void *work(void *context)
     };
     confirm_run(&request, &run->result);
     api_close(&run->subject);
+    plan_open(run);
     pthread_mutex_lock(&of->lock);
     of->running = NULL;
     atomic_store(&run->is_done, true);
@@ -144,13 +196,6 @@ void confirmations_stop(struct confirmations *confirmations)
         atomic_store(&confirmations->running->is_cancelled, true);
     pthread_mutex_unlock(&confirmations->lock);
     thread_join(confirmations); /* nobody else does while `opening` is held */
-    for (size_t at = 0; at < KEPT; at++) {
-        struct run *run = confirmations->runs[at];
-        if (run) {
-            run->is_opened = true;
-            folder_drop(run);
-        }
-    }
     pthread_mutex_unlock(&confirmations->opening);
 }
 
@@ -282,61 +327,6 @@ bool confirmations_cancel(struct confirmations *confirmations, const char *id)
     return run != NULL;
 }
 
-/* ---- the changed program as a session ---- */
-
-/* "jit_step with batch=0.5.hlo.pb": what the session is called. */
-static char *plan_name(const struct run *run)
-{
-    struct buf name = BUF_INIT;
-    buf_add(&name, run->key, strcspn(run->key, "("));
-    for (size_t at = 0; at < run->change_count; at++)
-        buf_format(&name, "%s%s", at == 0 ? " with " : " + ", run->changes[at]);
-    for (size_t at = 0; at < name.length; at++) /* it is one part of a path */
-        if (name.data[at] == '/' || name.data[at] == '\\')
-            name.data[at] = ' ';
-    char *text = memory_format("%.*s.hlo.pb", (int)(name.length < NAME_MAX_BYTES ? name.length : NAME_MAX_BYTES),
-                               name.length > 0 ? name.data : "");
-    buf_free(&name);
-    return text;
-}
-
-static void plan_read(struct run *run, const char *path, struct err *err)
-{
-    const struct files_place place = {.root = path, .path = ""};
-    char *name = plan_name(run);
-    struct buf bytes = BUF_INIT;
-    struct upload *upload = upload_new(PLAN_MAX_BYTES, store_account(run->of->store));
-    if (files_read_text(&place, PLAN_MAX_BYTES, &bytes, err)) {
-        upload_add(upload, bytes.data, bytes.length);
-        upload_end(upload);
-        if (bytes.failed || upload->fault != UPLOAD_GOOD || !upload_keep(upload, UPLOAD_SET_COST_BYTES))
-            err_set(err, ERR_limit, ERR_NO_OFFSET, "there is no memory to open it now");
-        else if (upload_set_add(run->of->store, NULL, name, upload, &run->plan_set, err)) {
-            const struct snapshot *snapshot = upload_set_snapshot(&run->plan_set);
-            if (snapshot->session_count > 0)
-                run->plan = memory_text(snapshot->sessions[0]->id);
-        }
-    }
-    free(name);
-    buf_free(&bytes);
-    upload_release(upload);
-}
-
-/* With `opening`, of one that is done. */
-static void plan_open(struct run *run)
-{
-    struct err err = ERR_INIT;
-    if (run->is_opened)
-        return;
-    run->is_opened = true;
-    if (run->result.changed.module_path)
-        plan_read(run, run->result.changed.module_path, &err);
-    if (!run->plan && err_is_set(&err))
-        run->plan_reason = memory_text(err.text);
-    run->result.confirmation.plan = run->plan;
-    folder_drop(run);
-}
-
 /* ---- JSON ---- */
 
 static const char *state_of(const struct run *run, bool is_done)
@@ -366,24 +356,17 @@ static void write(const struct run *run, bool is_done, struct json *json)
         confirmation_write(&run->result.confirmation, json);
     else
         json_null(json);
-    json_key_text(json, "plan_session", run->plan);
-    json_key_text(json, "plan_reason", run->plan_reason);
+    json_key_text(json, "plan_session", is_done ? run->plan : NULL);
+    json_key_text(json, "plan_reason", is_done ? run->plan_reason : NULL);
     json_object_end(json);
 }
 
 bool confirmations_write(struct confirmations *confirmations, const char *id, struct json *json)
 {
-    pthread_mutex_lock(&confirmations->opening); /* so it does not go meanwhile */
-    pthread_mutex_lock(&confirmations->lock);
-    struct run *run = find(confirmations, id);
-    bool is_done = run && atomic_load(&run->is_done);
-    if (run && !is_done)
-        write(run, false, json);
+    pthread_mutex_lock(&confirmations->lock); /* so it does not go meanwhile */
+    const struct run *run = find(confirmations, id);
+    if (run)
+        write(run, atomic_load(&run->is_done), json);
     pthread_mutex_unlock(&confirmations->lock);
-    if (is_done) {
-        plan_open(run);
-        write(run, true, json);
-    }
-    pthread_mutex_unlock(&confirmations->opening);
     return run != NULL;
 }

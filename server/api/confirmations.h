@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * confirmations.h: what the compiler was asked about changes, in the daemon: one at a time, each on a thread of its own.
  *
- * The last few are kept with what came of them. The dump of a changed program lies in a folder of its own until a reader
- * asks for the result; then it becomes a session like uploaded files, and the folder goes. Nothing of it is left when the
- * daemon ends. Threads: any number. */
+ * The last few are kept with what came of them. The dump of a changed program becomes a session like uploaded files as soon
+ * as it is there, and its folder goes, whether anybody asks for the result or not. Threads: any number. */
 #pragma once
 
 #include "server/api/api.h"

@@ -146,6 +146,7 @@ def test_the_daemon_ends_with_its_compiler(t):
     daemon = serve(t, "stops")  # a plan that nobody asked for
     begun = ask(daemon)
     wait_until(lambda: daemon.get_json(PATH)["running"] is None, what="the end of the compiler")
+    nothing_is_left(t)
     daemon.stop()
     nothing_is_left(t)
     daemon = serve(t, "stops")  # and started again it knows nothing of it
