@@ -51,6 +51,23 @@ static void put_prediction(struct buf *out, const struct confirmation *confirmat
         buf_format(out, " (predicted: %s)", size_text(predicted, (uint64_t)confirmation->predicted_bytes));
 }
 
+/* What the figures are not of: what was asked for and could not follow; and the slice, where it is another one. */
+static void put_limits(struct buf *out, const struct confirmation *confirmation)
+{
+    const char *before = confirmation->base.topology, *after = confirmation->changed.topology;
+    char count[COUNT_TEXT_BYTES];
+    bool is_one = confirmation->left_count == 1;
+    if (confirmation->left_count > 0)
+        buf_format(out, " %s argument%s or layer%s that %s asked for stay%s as %s.",
+                   size_text_count(count, confirmation->left_count), is_one ? "" : "s", is_one ? "" : "s",
+                   is_one ? "was" : "were", is_one ? "s" : "", is_one ? "it is" : "they are");
+    if (before == NULL || after == NULL || strcmp(before, after) == 0)
+        return;
+    buf_text(out, " The changed program was compiled for ");
+    buf_printable(out, str_of(after));
+    buf_text(out, ", which has the chips that it is split over.");
+}
+
 static void put_figures(struct buf *out, const struct confirmation *confirmation)
 {
     char before[SIZE_TEXT_BYTES], after[SIZE_TEXT_BYTES], difference[SIZE_TEXT_BYTES];
@@ -60,6 +77,7 @@ static void put_figures(struct buf *out, const struct confirmation *confirmation
                size_text(difference, (uint64_t)(saving < 0 ? -saving : saving)));
     put_prediction(out, confirmation);
     buf_text(out, confirmation->changed.does_fit ? "." : "; that does not fit this chip.");
+    put_limits(out, confirmation);
 }
 
 void confirmation_sentence(const struct confirmation *confirmation, struct buf *out)
@@ -83,10 +101,10 @@ void confirmation_sentence(const struct confirmation *confirmation, struct buf *
     }
     buf_text(out, "Not confirmed, the prediction stands. ");
     if (confirmation->obstacle != NULL) {
-        buf_text(out, confirmation->obstacle);
+        buf_printable(out, str_of(confirmation->obstacle));
     } else if (failed->sentence != NULL) {
-        buf_format(out, "The %s program: %s", failed == &confirmation->base ? "unchanged" : "changed",
-                   failed->sentence);
+        buf_format(out, "The %s program: ", failed == &confirmation->base ? "unchanged" : "changed");
+        buf_printable(out, str_of(failed->sentence));
     } else {
         buf_text(out, "The compiler was not asked.");
     }
@@ -100,6 +118,7 @@ static void compile_write(struct json *json, const char *key, const struct confi
         return;
     json_key_text(json, "status", compile->status);
     json_key_text(json, "sentence", compile->sentence);
+    json_key_text(json, "topology", compile->topology);
     json_key_known(json, "total_bytes", total_of(compile));
     json_key_known(json, "peak_bytes", compile->peak_bytes);
     json_key_known(json, "argument_bytes", compile->has_figures ? compile->figures.argument_bytes : -1);
@@ -170,15 +189,27 @@ static void compile_text(struct buf *out, const char *which, const struct confir
                (long long)compile->took_ms / 1000, (long long)compile->took_ms / 100 % 10);
 }
 
+/* Names of folders and of what lies there are somebody else's: they move no terminal's cursor. */
+static void named_text(struct buf *out, const char *words, const char *name, const char *more, const char *other)
+{
+    buf_format(out, "      %s ", words);
+    buf_printable(out, str_of(name));
+    if (more != NULL) {
+        buf_format(out, " %s ", more);
+        buf_printable(out, str_of(other));
+    }
+    buf_char(out, '\n');
+}
+
 void confirmation_text(const struct confirmation *confirmation, struct buf *out)
 {
     buf_text(out, "  ");
     confirmation_sentence(confirmation, out);
     buf_char(out, '\n');
     if (confirmation->libtpu_version != NULL && confirmation->topology != NULL && confirmation->base.status != NULL)
-        buf_format(out, "      by libtpu %s for %s\n", confirmation->libtpu_version, confirmation->topology);
+        named_text(out, "by libtpu", confirmation->libtpu_version, "for", confirmation->topology);
     compile_text(out, "unchanged", &confirmation->base);
     compile_text(out, "changed", &confirmation->changed);
     if (confirmation->plan != NULL)
-        buf_format(out, "      its plan: %s\n", confirmation->plan);
+        named_text(out, "its plan:", confirmation->plan, NULL, NULL);
 }

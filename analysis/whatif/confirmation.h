@@ -13,6 +13,7 @@
 struct confirmation_compile {
     const char *status;   /* "done", "does_not_fit", "timed_out", …; NULL: it was not begun */
     const char *sentence; /* what happened */
+    const char *topology; /* "v5e:2x2", what it was compiled for; NULL: not known */
     bool has_figures, does_fit;
     struct confirmed_figures figures;
     int64_t needed_bytes; /* as the compiler printed it when it does not fit; 0: not told */
@@ -34,7 +35,8 @@ struct confirmation {
     uint64_t dump_build, compiler_build; /* 0: not known */
     struct confirmation_compile base, changed;
     int64_t predicted_bytes; /* total of the changed program */
-    uint64_t changed_count, left_count;
+    uint64_t changed_count;
+    uint64_t left_count; /* arguments or layers that were asked for and stay as they are */
     const char *libtpu, *libtpu_version, *topology, *topology_source; /* NULL: not known */
     const char *plan; /* where the changed program's plan is: a path or a session; NULL: it was not kept */
 };

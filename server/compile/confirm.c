@@ -217,12 +217,15 @@ static bool compile(struct work *work, enum confirm_stage stage, struct str modu
                     struct compile_result *result, struct confirmation_compile *to)
 {
     const struct confirm_request *request = work->request;
-    char *slice = slice_for(work->result->topology, partition_count);
+    struct confirm_result *confirmed = work->result;
+    if (stage == CONFIRM_CHANGED)
+        confirmed->slice = slice_for(confirmed->topology, partition_count);
+    to->topology = confirmed->slice ? confirmed->slice : confirmed->topology;
     const struct compile_request asked = {
         .module = module,
         .options = {work->beside.options.data, work->beside.options.length},
         .partition_count = partition_count,
-        .topology = slice ? slice : work->result->topology,
+        .topology = to->topology,
         .libtpu = request->libtpu,
         .limit_ms = request->limit_ms,
         .limit_bytes = request->limit_bytes,
@@ -233,9 +236,8 @@ static bool compile(struct work *work, enum confirm_stage stage, struct str modu
     };
     work->stage = stage;
     compile_run(&asked, result);
-    free(slice);
     take(result, to);
-    work->result->is_cancelled |= result->status == COMPILE_CANCELLED;
+    confirmed->is_cancelled |= result->status == COMPILE_CANCELLED;
     return result->has_figures || to->needed_bytes > 0;
 }
 
@@ -297,5 +299,6 @@ void confirm_free(struct confirm_result *result)
     compile_free(&result->changed);
     free(result->obstacle);
     free(result->topology);
+    free(result->slice);
     *result = (struct confirm_result){0};
 }

@@ -35,6 +35,7 @@ struct confirm_result {
     struct compile_result base, changed;
     bool is_cancelled;
     char *obstacle, *topology;
+    char *slice; /* of the changed program, where the topology has not enough chips for it; else NULL */
 };
 
 /* Always fills `result`, which confirm_free then frees, with the files in its folders. */

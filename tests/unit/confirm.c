@@ -131,8 +131,8 @@ static struct confirmation good(void)
                                    less = {2 << 20, 2 << 20, 1 << 20, 1 << 20};
     return (struct confirmation){.dump = dump,
                                  .dump_peak_bytes = 8 << 20,
-                                 .base = {"done", "Compiled.", true, true, dump, 0, 8 << 20, 1234, 0},
-                                 .changed = {"done", "Compiled.", true, true, less, 0, 4 << 20, 100, 0},
+                                 .base = {"done", "Compiled.", "v5e:2x2", true, true, dump, 0, 8 << 20, 1234, 0},
+                                 .changed = {"done", "Compiled.", "v5e:2x2", true, true, less, 0, 4 << 20, 100, 0},
                                  .predicted_bytes = 5 << 20,
                                  .libtpu_version = "0.0.52",
                                  .topology = "v5e:2x2"};
@@ -169,15 +169,60 @@ START_TEST(only_the_program_of_the_dump_confirms)
 }
 END_TEST
 
+START_TEST(what_the_figures_are_not_of_is_said)
+{
+    struct confirmation asked_of = good();
+    asked_of.left_count = 1;
+    must_say(
+        &asked_of, CONFIRMATION_CONFIRMED,
+        "Confirmed by the compiler: 8.00 MiB becomes 4.00 MiB, which saves 4.00 MiB (predicted: 5.00 MiB). 1 argument "
+        "or layer that was asked for stays as it is.");
+    asked_of.left_count = 1200;
+    asked_of.changed.topology = "v5e:2x4";
+    must_say(&asked_of, CONFIRMATION_CONFIRMED,
+             "Confirmed by the compiler: 8.00 MiB becomes 4.00 MiB, which saves 4.00 MiB (predicted: 5.00 MiB). 1,200 "
+             "arguments or layers that were asked for stay as they are. The changed program was compiled for v5e:2x4, "
+             "which has the chips that it is split over.");
+}
+END_TEST
+
+/* What a library and a dump say is put into sentences. */
+START_TEST(no_text_of_others_moves_the_cursor)
+{
+    struct confirmation asked_of = good();
+    struct buf out = BUF_INIT;
+    asked_of.libtpu_version = "0.0\x1b[2J";
+    asked_of.plan = "a\rfolder";
+    confirmation_text(&asked_of, &out);
+    asked_of.changed =
+        (struct confirmation_compile){.status = "refused", .sentence = "It says \x1b]0;a\a.", .peak_bytes = -1};
+    confirmation_text(&asked_of, &out);
+    asked_of.obstacle_status = "no_program";
+    asked_of.obstacle = "\x1b[1mno\n.";
+    confirmation_text(&asked_of, &out);
+    for (size_t at = 0; at < out.length; at++)
+        ck_assert_msg(!str_is_control(out.data[at]) || out.data[at] == '\n', "byte %zu of %.*s", at, (int)out.length,
+                      out.data);
+    buf_char(&out, '\0');
+    ck_assert_ptr_nonnull(strstr(out.data, "by libtpu 0.0?[2J for v5e:2x2\n"));
+    ck_assert_ptr_nonnull(strstr(out.data, "its plan: a?folder\n"));
+    ck_assert_ptr_nonnull(strstr(out.data, "It says ?]0;a?.\n"));
+    ck_assert_ptr_nonnull(strstr(out.data, "?[1mno?.\n"));
+    buf_free(&out);
+}
+END_TEST
+
 START_TEST(a_program_that_does_not_fit_is_an_answer)
 {
     struct confirmation asked_of = good();
-    asked_of.changed = (struct confirmation_compile){"does_not_fit", "…", false, false, {0}, 16 << 20, -1, 100, 0};
+    asked_of.changed =
+        (struct confirmation_compile){"does_not_fit", "…", "v5e:2x2", false, false, {0}, 16 << 20, -1, 100, 0};
     must_say(
         &asked_of, CONFIRMATION_CONFIRMED,
         "Confirmed by the compiler: 8.00 MiB becomes 16.00 MiB, which costs 8.00 MiB (predicted: 5.00 MiB); that does "
         "not fit this chip.");
-    asked_of.base = (struct confirmation_compile){"does_not_fit", "…", false, false, {0}, 32 << 20, -1, 100, 0};
+    asked_of.base =
+        (struct confirmation_compile){"does_not_fit", "…", "v5e:2x2", false, false, {0}, 32 << 20, -1, 100, 0};
     must_say(&asked_of, CONFIRMATION_DIFFERENT,
              "Not confirmed: of the unchanged program the compiler tells only that it does not fit. By this compiler "
              "32.00 MiB becomes 16.00 MiB, which saves 16.00 MiB (predicted: 5.00 MiB); that does not fit this chip.");
@@ -209,6 +254,8 @@ int main(void)
     tcase_add_test(tests, devices_are_told);
     tcase_add_test(tests, what_the_compiler_cannot_be_asked_is_refused);
     tcase_add_test(tests, only_the_program_of_the_dump_confirms);
+    tcase_add_test(tests, what_the_figures_are_not_of_is_said);
+    tcase_add_test(tests, no_text_of_others_moves_the_cursor);
     tcase_add_test(tests, a_program_that_does_not_fit_is_an_answer);
     tcase_add_test(tests, without_an_answer_the_prediction_stands);
     suite_add_tcase(suite, tests);
