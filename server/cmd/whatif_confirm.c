@@ -22,6 +22,8 @@ struct asking {
     enum confirm_stage stage; /* what was told last */
     enum compile_stage step;
     int64_t told_ms;
+    struct confirm_result first; /* of those that were asked, the first whose unchanged program compiled */
+    bool has_first;
 };
 
 /* ---- being interrupted: what is compiled is ended, and its folder removed, before this process ends ---- */
@@ -89,6 +91,7 @@ static void run(struct asking *asking, const char *const *changes, size_t count,
         .key = asking->entry->program->key,
         .changes = changes,
         .change_count = count,
+        .base = asking->has_first ? &asking->first.base : NULL,
         .libtpu = options->libtpu,
         .topology = options->topology,
         .limit_ms = options->limit_seconds * 1000,
@@ -97,6 +100,7 @@ static void run(struct asking *asking, const char *const *changes, size_t count,
         .context = asking,
         .is_cancelled = &is_interrupted,
     };
+    asking->stage = CONFIRM_READING; /* of another set all is new */
     confirm_run(&request, result);
 }
 
@@ -161,7 +165,12 @@ static bool set_confirm(struct asking *asking, const cJSON *set, int64_t capacit
                       confirmation->changed.does_fit &&
                       confirmed_total_bytes(&confirmation->changed.figures) <= capacity_bytes;
     set_print(asking, texts, count, confirmation, is_fitting);
-    confirm_free(&result);
+    if (!asking->has_first && result.base.has_figures) {
+        asking->first = result;
+        asking->has_first = true;
+    } else {
+        confirm_free(&result);
+    }
     free(texts);
     return is_fitting;
 }
@@ -185,6 +194,7 @@ static bool sets_confirm(struct asking *asking, const struct body *prediction)
     if (asking->options->is_json)
         json_array_end(&asking->json);
     cJSON_Delete(tree);
+    confirm_free(&asking->first);
     return is_fitting;
 }
 

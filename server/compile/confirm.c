@@ -244,13 +244,20 @@ static bool compile(struct work *work, enum confirm_stage stage, struct str modu
 static void compile_both(struct work *work)
 {
     struct confirm_result *result = work->result;
+    const struct compile_result *base = work->request->base ? work->request->base : &result->base;
     struct confirmation *confirmation = &result->confirmation;
     const struct str before = {work->before.data, work->before.length};
     const struct str after = {work->changed.program.data, work->changed.program.length};
-    bool is_answered = compile(work, CONFIRM_BASE, before, 0, &result->base, &confirmation->base);
-    confirmation->libtpu = result->base.libtpu;
-    confirmation->libtpu_version = result->base.libtpu_version;
-    confirmation->compiler_build = result->base.build;
+    bool is_answered = work->request->base != NULL;
+    if (is_answered) {
+        take(base, &confirmation->base);
+        confirmation->base.topology = result->topology;
+    } else {
+        is_answered = compile(work, CONFIRM_BASE, before, 0, &result->base, &confirmation->base);
+    }
+    confirmation->libtpu = base->libtpu;
+    confirmation->libtpu_version = base->libtpu_version;
+    confirmation->compiler_build = base->build;
     if (!is_answered)
         return;
     compile(work, CONFIRM_CHANGED, after, work->changed.partition_count, &result->changed, &confirmation->changed);

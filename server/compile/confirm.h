@@ -22,7 +22,10 @@ struct confirm_request {
     size_t change_count;
     const char *libtpu, *topology; /* as in compile.h; NULL: the topology that the dump tells */
     const char *otherwise;         /* the topology where neither does; may be NULL */
-    int64_t limit_ms;              /* of each compile */
+    const struct compile_result
+        *base;        /* of the unchanged program for the same libtpu and topology, which must outlive the
+                                          result; NULL: it is compiled */
+    int64_t limit_ms; /* of each compile */
     uint64_t limit_bytes;
     const char *folder; /* where the changed program is dumped, as in compile.h; NULL: it goes with the result */
     void (*progress)(void *context, enum confirm_stage stage, const struct compile_progress *progress);

@@ -60,6 +60,9 @@ def fit_faults(arguments, place):
     asked, sets = module["confirmed_sets"], module["fit"]["sets"]
     faults = [] if done.returncode == 1 else [f"exit status {done.returncode}"]
     faults += [] if sets and [row["changes"] for row in asked] == [[part["change"] for part in row["changes"]] for row in sets] else ["other sets"]
+    compiles = [len(re.findall(rf"\b{which} program: starting", done.stderr)) for which in ("unchanged", "changed")]
+    bases = [row["confirmed"]["base"]["sentence"] for row in asked if row["confirmed"]["base"]]
+    faults += [] if len(bases) > 1 and len(set(bases)) == 1 and compiles == [1, len(bases)] else [f"{compiles} compiles, {bases}"]
     return faults + [f"{row['changes']} fits" for row in asked if row["is_confirmed_to_fit"]]
 
 
