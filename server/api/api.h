@@ -86,6 +86,9 @@ void api_write_sessions(struct json *json, struct store *store, const struct sna
 /* "not_read": [{file, code, reason, offset_bytes}…]: the first thousand files of a snapshot that cannot be shown. */
 void api_write_not_read(struct json *json, const struct snapshot *snapshot);
 
+/* "failure": what asked, and for how much; null without a verdict. */
+void api_write_failure(struct json *json, const struct verdict *verdict);
+
 /* "notes": [{code, count, text}…]: what the reader should know about the files of a session. */
 void api_write_notes(struct json *json, const struct snapshot_session *session, const struct modules *modules);
 

@@ -67,14 +67,16 @@ static const struct snapshot_session **choose(const struct snapshot *snapshot, c
     return chosen;
 }
 
-/* "failure": of the first text that has one: what asked, and for how much. */
-static void write_verdict(struct json *json, const struct snapshot_session *session)
+static const struct verdict *verdict_of(const struct snapshot_session *session)
 {
-    const struct verdict *verdict = NULL;
-    for (size_t at = 0; at < session->text_count && !verdict; at++) {
+    for (size_t at = 0; at < session->text_count; at++)
         if (session->texts[at].is_read && session->texts[at].verdict.failure_count > 0)
-            verdict = &session->texts[at].verdict;
-    }
+            return &session->texts[at].verdict;
+    return NULL;
+}
+
+void api_write_failure(struct json *json, const struct verdict *verdict)
+{
     if (!json_key_object_if(json, "failure", verdict != NULL))
         return;
     json_key_uint(json, "count", verdict->failure_count);
@@ -110,7 +112,7 @@ static void write_session_head(struct json *json, struct store *store, const str
     json_key_known(json, "largest_total_bytes", atomic_load(session->largest_total_bytes));
     json_key_uint(json, "profile_count", session->profile_count);
     json_key_bool(json, "has_error_text", session->text_count > 0);
-    write_verdict(json, session);
+    api_write_failure(json, verdict_of(session));
 }
 
 void api_write_sessions(struct json *json, struct store *store, const struct snapshot *snapshot)

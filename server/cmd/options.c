@@ -25,6 +25,7 @@ struct option {
 #define EXPLAIN (1u << COMMANDS_BIT_AT_EXPLAIN)
 #define TOP (1u << COMMANDS_BIT_AT_TOP)
 #define DIFF (1u << COMMANDS_BIT_AT_DIFF)
+#define EXPORT (1u << COMMANDS_BIT_AT_EXPORT)
 #define CHECK (1u << COMMANDS_BIT_AT_CHECK)
 static const struct option OPTIONS[] = {
 #define OPTION(commands, name, kind, field, argument, default_value, help)                                             \
@@ -115,7 +116,7 @@ bool options_read(enum commands_bit_at command, char *const *arguments, struct o
 {
     *options = (struct options){0};
     for (size_t at = 0; at < OPTION_COUNT; at++) {
-        if (OPTIONS[at].default_value)
+        if (OPTIONS[at].default_value && (OPTIONS[at].commands & 1u << command))
             set(&OPTIONS[at], OPTIONS[at].default_value, options);
     }
     bool is_ended = false;

@@ -34,7 +34,7 @@ struct options {
         filters[OPTIONS_FILTER_COUNT];
     int64_t port, space, memory_limit_mib, limit, limit_seconds;
     const char *bind, *allowed_hosts, *web_folder, *token_file, *module, *by, *metric, *category_rules, *libraries,
-        *capacity, *libtpu, *topology, *plan_folder, *max_total, *baseline, *tolerance, *format;
+        *capacity, *libtpu, *topology, *plan_folder, *max_total, *baseline, *tolerance, *format, *out_path;
     bool is_fit, is_confirmed, is_demo, is_without_token, is_verbose, is_json, is_csv, is_markdown, is_normalized,
         has_machinery, is_without_inlined, is_help, is_version;
 };

@@ -14,6 +14,7 @@ export const MAIN_WALKS = {
     'a text typed into the box',
     'a new session is announced',
   ],
+  export: ['the file shows the module'],
   choose: ['modules are listed largest first', 'the token of the printed link'],
   empty: ['an empty folder says', 'a daemon that goes away is named'],
   accessibility: ['nothing is found on Home, with sessions, empty and with its dialogs, light'],

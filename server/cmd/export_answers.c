@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * export_answers.c: the answers of the Memory Viewer about modules, as JSON, and the page that shows them with nothing
+ * else: web/report, compiled in, with its styles, its script and the same JSON inside. */
+#include "server/cmd/export.h"
+
+#include "base/json.h"
+#include "server/api/api.h"
+#include "server/api/web_files.h"
+#include "server/base/log.h"
+
+#include <string.h>
+
+/* ---- JSON ---- */
+
+static void begin_json(struct buf *out) { buf_text(out, "{\"version\":\"" MEMVIEWD_VERSION "\",\"modules\":["); }
+static void end_json(struct buf *out) { buf_text(out, "]}\n"); }
+
+/* The views that the page shows, as they answer. A page lists 1,000 buffers; CSV has all. */
+static const struct {
+    const char *name;
+    struct analysis_param params[2];
+    size_t param_count;
+} VIEWS[] = {
+    {"summary", {{NULL, NULL}}, 0},
+    {"curve", {{"stack", "category"}}, 1},
+    {"strips", {{NULL, NULL}}, 0},
+    {"whose", {{NULL, NULL}}, 0},
+    {"groups", {{"by", "whose"}, {"limit", "1000"}}, 2},
+    {"buffers", {{"limit", "1000"}}, 1},
+};
+
+/* What the first text of the session says that tells of a lack of memory; they are read here, for no scanner runs. */
+static bool failure_find(const struct snapshot_session *session, struct verdict *verdict)
+{
+    const atomic_bool is_stopping = false;
+    for (size_t at = 0; at < session->text_count; at++) {
+        struct err err = ERR_INIT;
+        if (verdicts_read(&session->texts[at].file->place, &is_stopping, verdict, &err) && verdict->failure_count > 0)
+            return true;
+    }
+    return false;
+}
+
+static bool module_json(const struct export_module *module, struct buf *out)
+{
+    struct json json = JSON_INIT(out);
+    struct verdict verdict;
+    if (!module->is_first)
+        buf_char(out, ',');
+    json_object_begin(&json);
+    json_key_text(&json, "session", module->session->name);
+    json_key_text(&json, "module", module->entry->program->name);
+    json_key_text(&json, "file", module->entry->file->file->path);
+    json_key_text(&json, "modified_at", module->modified_at[0] ? module->modified_at : NULL);
+    api_write_failure(&json, failure_find(module->session, &verdict) ? &verdict : NULL);
+    for (size_t at = 0; at < sizeof(VIEWS) / sizeof(VIEWS[0]); at++) {
+        json_key(&json, VIEWS[at].name);
+        if (!export_ask(module, VIEWS[at].name, VIEWS[at].params, VIEWS[at].param_count, out))
+            return false;
+        json.needs_comma = true; /* the answer was written past the writer */
+    }
+    json_object_end(&json);
+    return true;
+}
+
+const struct export_form export_json = {"json", begin_json, module_json, end_json};
+
+/* ---- the page ---- */
+
+static const struct web_file *file_find(const char *path)
+{
+    for (size_t at = 0; at < web_file_count; at++)
+        if (web_files[at].path && strcmp(web_files[at].path, path) == 0)
+            return &web_files[at];
+    return NULL;
+}
+
+static void file_add(struct buf *out, const char *path)
+{
+    const struct web_file *file = file_find(path);
+    if (file)
+        buf_add(out, file->bytes, file->size);
+    else
+        log_line("%s is not compiled in", path);
+}
+
+/* The part of the page up to the mark `to`, behind the mark `from` (NULL: from its beginning, to its end). */
+static void page_add(struct buf *out, const char *from, const char *to)
+{
+    const struct web_file *file = file_find("report/report.html");
+    const char *at = file ? (const char *)file->bytes : "", *end = at + (file ? file->size : 0);
+    const char *begin = from ? memmem(at, (size_t)(end - at), from, strlen(from)) : at;
+    begin = begin && from ? begin + strlen(from) : begin;
+    const char *until = to && begin ? memmem(begin, (size_t)(end - begin), to, strlen(to)) : end;
+    if (begin && until)
+        buf_add(out, begin, (size_t)(until - begin));
+}
+
+static const char STYLES[] = "<!-- styles -->", ANSWERS[] = "<!-- answers -->", SCRIPTS[] = "<!-- scripts -->";
+
+static void begin_html(struct buf *out)
+{
+    static const char *const styles[] = {"vendor/uPlot.css", "style.css", "panels.css", "report/report.css"};
+    page_add(out, NULL, STYLES);
+    for (size_t at = 0; at < sizeof(styles) / sizeof(styles[0]); at++) {
+        buf_text(out, "<style>\n");
+        file_add(out, styles[at]);
+        buf_text(out, "</style>\n");
+    }
+    page_add(out, STYLES, ANSWERS);
+    buf_text(out, "<script type=\"application/json\" id=\"answers\">");
+    begin_json(out);
+}
+
+/* No text of a file can end the element that it stands in. */
+static bool module_html(const struct export_module *module, struct buf *out)
+{
+    struct buf json = BUF_INIT;
+    bool is_good = module_json(module, &json);
+    for (size_t at = 0; is_good && at < json.length; at++) {
+        if (json.data[at] == '<')
+            buf_text(out, "\\u003c");
+        else
+            buf_char(out, json.data[at]);
+    }
+    out->failed |= json.failed;
+    buf_free(&json);
+    return is_good;
+}
+
+static void end_html(struct buf *out)
+{
+    end_json(out);
+    buf_text(out, "</script>\n");
+    page_add(out, ANSWERS, SCRIPTS);
+    buf_text(out, "<script>\n");
+    file_add(out, "vendor/uPlot.js");
+    buf_text(out, "</script>\n<script type=\"module\">\n");
+    file_add(out, "report/report.js");
+    buf_text(out, "</script>\n");
+    page_add(out, SCRIPTS, NULL);
+}
+
+const struct export_form export_html = {"html", begin_html, module_html, end_html};

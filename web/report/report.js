@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * report.js: the page that `memviewd export --format html` writes: one file with its answers inside, that asks for
+ * nothing. Its own file: scripts/embed-pages puts it and what it imports into one script. */
+
+import { el, figure, fill, nameInline } from '../lib/dom.js';
+import { bytes, count, counted, percent, sourceLine, visible } from '../lib/format.js';
+import { categoryFill, categoryWord, legend, swatch, swatchStyle } from '../widgets/categories.js';
+
+const { uPlot } = globalThis;
+const PLOT_HEIGHT_PX = 260;
+const AXIS_PX = 76;
+
+const whole = (answer) => answer?.data ?? null;
+
+/* ---- the answer ---- */
+
+/* What was asked for and what there was, where a text of the session says it of this module. */
+function limitOf({ failure, summary }) {
+  const name = whole(summary).module.name;
+  if (!failure || failure.phase !== 'compile' || failure.limit_bytes === null) return null;
+  if ((failure.module && failure.module !== name) || (failure.memory_space ?? 'hbm') !== 'hbm') return null;
+  return failure;
+}
+
+function needsWords(module, space) {
+  const limit = limitOf(module);
+  const first = ['Needs ', el('strong', {}, figure(space.total_bytes)), ` of ${visible(space.name)}`];
+  if (limit && space.space === 0 && space.total_bytes > limit.limit_bytes)
+    return [...first, '; ', figure(limit.limit_bytes), ' are available: ', el('strong', { class: 'over' }, `over by ${limit.over_text ?? bytes(space.total_bytes - limit.limit_bytes)}`), '.'];
+  return [...first, '; capacity not known.'];
+}
+
+const culpritWords = ({ culprit }) =>
+  (culprit?.sentence ?? []).map((part) => (typeof part === 'string' ? part : part.name ? nameInline(part.name, 80) : figure(part.bytes, part.text)));
+
+function head(module, space, chooser) {
+  const { session, file, modified_at: at } = module;
+  const steps = space.step_unit === 'none' || space.peak_step === null ? '' : ` at step ${count(space.peak_step)} of ${count(space.step_count)}`;
+  return el(
+    'header',
+    {},
+    el('div', { class: 'tools' }, el('span', { class: 'where' }, nameInline(whole(module.summary).module.name, 120), ' · ', visible(session), ' · ', visible(file), at ? ` · ${at}` : ''), chooser),
+    el('h1', {}, needsWords(module, space)),
+    el('p', {}, 'Peak live ', figure(space.peak_bytes), `${steps}. `, culpritWords(space)),
+    el('p', { class: 'dim' }, `arguments ${bytes(space.parameter_bytes)} · outputs ${bytes(space.output_bytes)}, ${bytes(space.output_reused_bytes)} of them in arguments · temporaries ${bytes(space.temporary_bytes)} · fragmentation ${bytes(space.fragmentation_bytes)}`),
+  );
+}
+
+/* ---- charts ---- */
+
+/* The curve, stacked by category: each part is drawn over those above it. */
+function columnsOfCurve({ columns, stack }) {
+  const parts = [];
+  const sums = columns.step.map(() => 0);
+  for (const { category, bytes: values } of stack ?? []) {
+    for (const [at, value] of values.entries()) sums[at] += value;
+    parts.push({ category, values: [...sums] });
+  }
+  return { parts: parts.reverse(), unpadded: columns.unpadded_bytes, bytes: columns.bytes, steps: columns.step };
+}
+
+function drawCurve(host, curve, limitBytes) {
+  const { parts, unpadded, bytes: total, steps } = columnsOfCurve(curve);
+  const style = getComputedStyle(document.documentElement);
+  const [text, line, over] = ['--text', '--line', '--over'].map((name) => style.getPropertyValue(name).trim());
+  const paths = uPlot.paths.stepped({ align: 1 });
+  const axis = { stroke: text, grid: { stroke: line, width: 1 }, ticks: { stroke: line } };
+  const options = {
+    width: Math.max(200, host.clientWidth),
+    height: PLOT_HEIGHT_PX,
+    legend: { show: false },
+    cursor: { y: false },
+    scales: { x: { time: false }, y: { range: (plot, low, high) => [0, high * 1.05 || 1] } },
+    axes: [axis, { ...axis, size: AXIS_PX, values: (plot, splits) => splits.map((value) => bytes(value)), splits: (plot, at, low, high) => byteSplits(high) }],
+    series: [
+      {},
+      ...parts.map(({ category }) => ({ fill: categoryFill(category), width: 0, points: { show: false }, paths })),
+      { stroke: text, width: 1.5, points: { show: false }, paths },
+      { stroke: text, width: 1, dash: [4, 3], points: { show: false }, paths },
+      { show: limitBytes !== null, stroke: over, width: 1.5, points: { show: false } },
+    ],
+  };
+  fill(host);
+  const plot = new uPlot(options, [steps, ...parts.map(({ values }) => values), total, unpadded, steps.map(() => limitBytes)], host);
+  plot.root.querySelector('canvas').setAttribute('role', 'img');
+  plot.root.querySelector('canvas').setAttribute('aria-label', `Memory over program order; the peak is ${bytes(Math.max(...total))}`);
+}
+
+/* Powers of two, at most eight of them. */
+function byteSplits(high) {
+  let step = 1;
+  while (high / step > 6) step *= 2;
+  return Array.from({ length: Math.floor(high / step) + 1 }, (_, at) => at * step);
+}
+
+const share = (part, all) => `flex-basis: ${(100 * part) / Math.max(1, all)}%`;
+
+/* The buffers of the peak in one order; widths by bytes. */
+function strip(label, bars, all) {
+  const spans = bars.map((bar) => {
+    const words = bar.name ? visible(bar.name) : `${counted(bar.count, 'buffer')} of ${categoryWord(bar.category)}`;
+    const span = el('span', { class: swatchStyle(bar.category ?? 'unknown'), title: `${words}: ${bytes(bar.bytes)}` });
+    span.style.cssText = share(bar.bytes, all);
+    return span;
+  });
+  return el('div', { class: 'bars', role: 'img', 'aria-label': `${label}: ${counted(bars.length, 'bar')}, ${bytes(all)}` }, spans);
+}
+
+function strips(answer) {
+  const { orders, bytes: all, categories } = answer;
+  return [
+    el('h2', {}, `Live at the peak: by program order, by size. ${counted(answer.buffer_count, 'buffer')}, ${bytes(all)}`),
+    strip('By program order', orders.program ?? [], all),
+    strip('By size', orders.size ?? [], all),
+    legend(new Set(categories.map(({ category }) => category)), null, categories),
+  ];
+}
+
+/* ---- tables ---- */
+
+const cellText = (value) => (value === null || value === undefined ? '–' : typeof value === 'number' ? count(value) : visible(String(value)));
+
+/* columns: [{title, of(row) → value it is sorted by, show(row) → what stands there, isNumber}]. */
+function table(label, columns, rows, sortedBy) {
+  let [by, isAscending] = [sortedBy, false];
+  const body = el('tbody');
+  const heads = columns.map((column, at) =>
+    el('th', { scope: 'col', class: column.isNumber ? 'is-number' : null }, el('button', { type: 'button', on: { click: () => sort(at) } }, column.title)),
+  );
+  const compare = (a, b) => {
+    const [x, y] = [a, b].map(columns[by].of);
+    if (x === y) return 0;
+    if (x === null || x === undefined) return 1;
+    if (y === null || y === undefined) return -1;
+    return (x < y ? -1 : 1) * (isAscending ? 1 : -1);
+  };
+  const cell = (column, row) => el('td', { class: column.isNumber ? 'is-number' : 'is-text', title: column.isNumber ? null : cellText(column.of(row)) }, (column.show ?? ((each) => cellText(column.of(each))))(row));
+  let shown = rows;
+  const paint = () => {
+    for (const [at, node] of heads.entries())
+      if (at === by) node.setAttribute('aria-sort', isAscending ? 'ascending' : 'descending');
+      else node.removeAttribute('aria-sort');
+    fill(body, [...shown].sort(compare).map((row) => el('tr', {}, columns.map((column) => cell(column, row)))));
+  };
+  const sort = (at) => {
+    isAscending = at === by ? !isAscending : !columns[at].isNumber;
+    by = at;
+    paint();
+  };
+  paint();
+  return {
+    node: el('div', { class: 'sheet', tabindex: '0', role: 'region', 'aria-label': label }, el('table', {}, el('thead', {}, el('tr', {}, heads)), body)),
+    show(next) {
+      shown = next;
+      paint();
+    },
+  };
+}
+
+const size = (title, of) => ({ title, of, show: (row) => (of(row) === null ? '–' : figure(of(row))), isNumber: true });
+const number = (title, of) => ({ title, of, isNumber: true });
+const textColumn = (title, of) => ({ title, of });
+const category = (of) => ({ title: 'Category', of, show: (row) => (of(row) ? [swatch(of(row)), categoryWord(of(row))] : 'several') });
+
+function spaces(rows) {
+  return table('Memory spaces', [textColumn('Memory space', (row) => row.name), size('Total', (row) => row.total_bytes), size('Peak live', (row) => row.peak_bytes), size('Padding', (row) => row.padding_bytes), size('Fragmentation', (row) => row.fragmentation_bytes)], rows, 1).node;
+}
+
+function groups(answer) {
+  return table(
+    'Groups at the peak',
+    [
+      size('Saves', (row) => row.saves_bytes),
+      size('Size', (row) => row.bytes),
+      { title: 'Share', of: (row) => row.bytes, show: (row) => percent(row.bytes, answer.total_bytes), isNumber: true },
+      number('Count', (row) => row.count),
+      category((row) => row.category),
+      textColumn('Group', (row) => row.label ?? row.scope ?? ''),
+      textColumn('Source', (row) => sourceLine(row.source ?? '', null)),
+      textColumn('Shape', (row) => row.shape ?? ''),
+      textColumn('Pattern', (row) => row.patterns ?? ''),
+    ],
+    answer.groups,
+    1,
+  ).node;
+}
+
+const BUFFER_COLUMNS = [
+  size('Saves', (row) => row.saves_bytes),
+  size('Size', (row) => row.bytes),
+  size('Padding', (row) => row.padding_bytes),
+  textColumn('Name', (row) => row.name),
+  category((row) => row.category),
+  textColumn('Source', (row) => sourceLine(row.source_file, row.source_line)),
+  textColumn('Shape', (row) => row.shape),
+  textColumn('Op scope', (row) => row.op_name),
+  number('Born', (row) => row.born_step),
+  number('Dies', (row) => row.dies_step),
+];
+
+function buffers(answer) {
+  const { rows, total_count: allCount, total_bytes: all } = answer;
+  const own = rows.reduce((sum, row) => sum + row.bytes, 0);
+  const sheet = table('Buffers at the peak', BUFFER_COLUMNS, rows, 0);
+  const found = el('span', { class: 'dim', role: 'status' });
+  const input = el('input', { type: 'search', placeholder: 'find in name, scope, shape, source', 'aria-label': 'Find buffers' });
+  const find = () => {
+    const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const shown = rows.filter((row) => words.every((word) => [row.name, row.op_name, row.shape, row.category, row.source_file].join('\n').toLowerCase().includes(word)));
+    found.textContent = words.length ? `${counted(shown.length, 'buffer')}, ${bytes(shown.reduce((sum, row) => sum + row.bytes, 0))}` : '';
+    sheet.show(shown);
+  };
+  input.addEventListener('input', find);
+  const rest = allCount > rows.length ? `; the other ${count(allCount - rows.length)} have ${bytes(all - own)} together` : '';
+  return [el('h2', {}, `Buffers at the peak: ${count(rows.length)} of ${count(allCount)}, ${bytes(own)} of ${bytes(all)}${rest}`), el('div', { class: 'tools' }, input, found), sheet.node];
+}
+
+function patterns(answer) {
+  if (!answer?.patterns.length) return [];
+  return [
+    el('h2', {}, 'Patterns'),
+    el('ul', { class: 'patterns' }, answer.patterns.map((row) => el('li', {}, visible(row.sentence), el('span', { class: 'dim' }, ` ${visible(row.saving_sentence ?? '')} ${visible(row.when_gone ?? '')} (${visible(row.confidence)})`)))),
+  ];
+}
+
+/* ---- the page ---- */
+
+function show(main, answers, at) {
+  const module = answers.modules[at];
+  const summary = whole(module.summary);
+  const curve = whole(module.curve);
+  const space = summary.spaces.find((each) => each.space === curve?.space) ?? summary.spaces[0];
+  const choices = answers.modules.map((each, i) => el('option', { value: String(i), selected: i === at }, `${whole(each.summary).module.name} · ${each.session} · ${bytes(whole(each.summary).spaces[0]?.total_bytes ?? 0)}`));
+  const chooser = answers.modules.length > 1 ? el('select', { 'aria-label': 'Module', on: { change: (event) => show(main, answers, Number(event.target.value)) } }, choices) : null;
+  document.title = `${summary.module.name} – memviewd`;
+  if (!space) {
+    fill(main, el('header', {}, chooser, el('h1', {}, `${visible(summary.module.name)} has no buffer assignment.`)));
+    return;
+  }
+  const host = el('div', { class: 'plot' });
+  const limit = space.space === 0 ? limitOf(module) : null;
+  fill(
+    main,
+    head(module, space, chooser),
+    el('h2', {}, `Memory over program order, ${visible(space.name)}: live at each step, dashed without padding${limit ? `, red: ${bytes(limit.limit_bytes)} available` : ''}`),
+    host,
+    strips(whole(module.strips)),
+    patterns(whole(module.whose)),
+    el('h2', {}, `Groups at the peak: ${count(whole(module.groups).group_count)}`),
+    groups(whole(module.groups)),
+    buffers(whole(module.buffers)),
+    el('h2', {}, 'Memory spaces'),
+    spaces(summary.spaces),
+    el('footer', {}, `Written by memviewd ${answers.version}. This file asks for nothing: all figures stand in it.`),
+  );
+  drawCurve(host, curve, limit?.limit_bytes ?? null);
+}
+
+function start() {
+  const dark = matchMedia('(prefers-color-scheme: dark)');
+  const answers = JSON.parse(document.getElementById('answers').textContent);
+  const paint = () => {
+    document.documentElement.setAttribute('data-theme', dark.matches ? 'dark' : 'light');
+    show(document.getElementById('main'), answers, 0);
+  };
+  dark.addEventListener('change', paint);
+  paint();
+}
+
+start();
