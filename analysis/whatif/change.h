@@ -45,7 +45,8 @@ struct change_result {
     double extra_flops_percent; /* more work of dots and convolutions, of that of the whole program before */
 };
 
-/* False with an `argument` report that says how it is written. Texts are borrowed. */
+/* False with an `argument` report that says how it is written; `kind` is CHANGE_COUNT where it names no change. Texts are
+ * borrowed. */
 bool change_read(struct str text, struct change *out, struct err *err);
 /* Changes the variant. False with an `argument` report where it does not apply: why, and the nearest names. */
 bool change_apply(struct variant *variant, const struct change *change, struct change_result *out, struct err *err);
