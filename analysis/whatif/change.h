@@ -64,6 +64,8 @@ bool change_targets(const struct variant *variant, const struct change *change, 
 /* Of CHANGE_DONATE: which rows are arguments that it names, by row; how many. "all" are those of the program's state, as
  * people donate; data that comes anew with each call only where there is nothing else to donate. */
 uint32_t change_donated(const struct variant *variant, const struct change *change, bool *flags);
+/* Of them those that get a result for their memory, each another one. */
+void change_donating(const struct variant *variant, const struct change *change, bool *flags);
 /* "donate"; static storage, as all of these. */
 const char *change_name(enum change_kind kind);
 const char *change_form(enum change_kind kind);
