@@ -59,7 +59,7 @@ fuzz_programs := $(fuzz_names:%=$(B)/fuzz/%)
 fixture_text := $(wildcard tests/fixtures/text/*.textproto)
 fixture_pb := $(fixture_text:tests/fixtures/text/%.textproto=build/fixtures/%.pb)
 
-.PHONY: all bundle compile-test confirm bench-page debug run demo test unit golden golden-fixtures golden-oom golden-compare golden-profile golden-pprof golden-regex golden-whose golden-marginal whatif xla-reports differences http-test typed-client-test generated-requests-test web-test \
+.PHONY: all bench-run run-real run-test bundle compile-test confirm bench-page debug run demo test unit golden golden-fixtures golden-oom golden-compare golden-profile golden-pprof golden-regex golden-whose golden-marginal whatif xla-reports differences http-test typed-client-test generated-requests-test web-test \
         check asan tsan fuzz fuzz-replay fuzz-run sweep replay-run reached-lines bench coverage coverage-run \
         screenshots fixtures format clean help core
 
@@ -192,6 +192,20 @@ confirm: all $(B)/confirm/drive ## programs, unchanged and changed, compiled by 
 	$(Q)$(if $(LIBTPU),,$(MAKE) build/libtpu/ready ||) $(if $(LIBTPU),true,{ echo "skipped: libtpu, which cannot be had from PyPI"; echo "0 passed, 0 failed, 1 skipped"; exit 0; }); \
 	$(PYTHON) tests/confirm/libtpu.py --drive $(B)/confirm/drive --binary $(B)/memviewd $(if $(SHARED),--shared $(SHARED)) \
 	    $(if $(EVERY),--every) --libtpu $(or $(LIBTPU),$$(echo build/libtpu/lib/python3*/site-packages))
+
+run-test: all fixtures ## memviewd run around commands that stand in for a job
+	$(Q)$(PYTHON) tests/run/run.py --binary $(B)/memviewd $(if $(ONLY),--only $(ONLY))
+
+build/jax/ready: scripts/fetch-pypi tests/run/requirements.txt
+	$(Q)scripts/fetch-pypi $(@D) tests/run/requirements.txt
+
+jax_and_libtpu = --python build/jax/bin/python --libtpu $$(echo build/libtpu/lib/python3*/site-packages)
+run-real: all fixtures ## memviewd run around JAX, on CPU and compiled for TPU (fetches both from PyPI once)
+	$(Q)$(MAKE) build/jax/ready build/libtpu/ready || { echo "skipped: JAX and libtpu, which cannot be had from PyPI"; echo "0 passed, 0 failed, 1 skipped"; exit 0; }; \
+	$(PYTHON) tests/run/real.py --binary $(B)/memviewd $(jax_and_libtpu)
+
+bench-run: all build/jax/ready build/libtpu/ready ## what memviewd run costs a program that fits
+	$(Q)$(PYTHON) tests/run/cost.py --binary $(B)/memviewd $(jax_and_libtpu) $(if $(ROUNDS),--rounds $(ROUNDS))
 
 golden: all build/golden/logdir ## XProf's recorded answers (needs ../shared)
 	$(Q)$(PYTHON) tests/golden/run.py --binary $(B)/memviewd --shared $(or $(SHARED),../shared)

@@ -10,8 +10,13 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What a group allows, by the files in its folder. */
-typedef uint64_t allowance(const char *folder);
+/* What is asked of a group, by the files in its folder, and of the groups that it lies in: the least counts, or what
+ * the nearest says that says anything. */
+struct question {
+    const char *controller;
+    uint64_t (*ask)(const char *folder);
+    bool is_nearest;
+};
 
 /* The first number in a file, or the one behind it; UINT64_MAX when there is none ("max" means no limit, and so
  * does "-1"). */
@@ -48,14 +53,14 @@ static uint64_t processors_in(const char *folder)
 }
 
 /* In a container the group's path may be the host's, of which only the last step, the top, is there. */
-static uint64_t min_up_to(const char *top, char *group, allowance *ask)
+static uint64_t min_up_to(const char *top, char *group, const struct question *question)
 {
     uint64_t min = UINT64_MAX;
-    for (bool is_top = false; !is_top;) {
+    for (bool is_top = false; !is_top && !(question->is_nearest && min != UINT64_MAX);) {
         char *slash = strrchr(group, '/');
         is_top = !slash || slash[1] == '\0';
         char *folder = memory_format("%s%s", top, is_top ? "" : group);
-        uint64_t allowed = ask(folder);
+        uint64_t allowed = question->ask(folder);
         min = allowed < min ? allowed : min;
         free(folder);
         if (!is_top)
@@ -73,7 +78,7 @@ static bool is_among(char *controllers, const char *controller)
 }
 
 /* A line of /proc/self/cgroup is ID:CONTROLLERS:PATH; version 2 names no controller. */
-static uint64_t line_allows(const char *root, char *line, const char *controller, allowance *ask)
+static uint64_t line_allows(const char *root, char *line, const struct question *question)
 {
     line[strcspn(line, "\n")] = '\0';
     char *group = line;
@@ -82,22 +87,22 @@ static uint64_t line_allows(const char *root, char *line, const char *controller
     if (!controllers || !group)
         return UINT64_MAX;
     bool is_second = controllers[0] == '\0';
-    if (!is_second && !is_among(controllers, controller))
+    if (!is_second && !is_among(controllers, question->controller))
         return UINT64_MAX;
-    char *top = memory_format("%s/sys/fs/cgroup/%s", root, is_second ? "" : controller);
-    uint64_t min = min_up_to(top, group, ask);
+    char *top = memory_format("%s/sys/fs/cgroup/%s", root, is_second ? "" : question->controller);
+    uint64_t min = min_up_to(top, group, question);
     free(top);
     return min;
 }
 
-static uint64_t min_of_all(const char *root, const char *controller, allowance *ask)
+static uint64_t min_of_all(const char *root, const struct question *question)
 {
     uint64_t min = UINT64_MAX;
     char *path = memory_format("%s/proc/self/cgroup", root), *line = NULL;
     FILE *file = fopen(path, "re");
     size_t capacity = 0;
     while (file && getline(&line, &capacity, file) >= 0) {
-        uint64_t allowed = line_allows(root, line, controller, ask);
+        uint64_t allowed = line_allows(root, line, question);
         min = allowed < min ? allowed : min;
     }
     free(line);
@@ -107,9 +112,15 @@ static uint64_t min_of_all(const char *root, const char *controller, allowance *
     return min;
 }
 
-uint64_t cgroups_memory_bytes(const char *root) { return min_of_all(root, "memory", memory_in); }
+uint64_t cgroups_memory_bytes(const char *root)
+{
+    return min_of_all(root, &(const struct question){"memory", memory_in, false});
+}
 
-uint64_t cgroups_processor_count(const char *root) { return min_of_all(root, "cpu", processors_in); }
+uint64_t cgroups_processor_count(const char *root)
+{
+    return min_of_all(root, &(const struct question){"cpu", processors_in, false});
+}
 
 uint64_t cgroups_usable_memory_bytes(void)
 {
@@ -117,4 +128,37 @@ uint64_t cgroups_usable_memory_bytes(void)
     uint64_t there = pages > 0 && page_bytes > 0 ? (uint64_t)pages * (uint64_t)page_bytes : 0;
     uint64_t left = cgroups_memory_bytes("");
     return there < left ? there : left;
+}
+
+/* ---- What the kernel ended ------------------------------------------------------- */
+
+/* Of a file of lines "WORD NUMBER". */
+static uint64_t oom_kills_in(const char *folder, const char *name)
+{
+    char *path = memory_format("%s/%s", folder, name), word[64];
+    uint64_t number, found = UINT64_MAX;
+    FILE *file = fopen(path, "re");
+    while (file && fscanf(file, "%63s %" SCNu64, word, &number) == 2)
+        found = strcmp(word, "oom_kill") == 0 ? number : found;
+    if (file)
+        fclose(file);
+    free(path);
+    return found;
+}
+
+static uint64_t oom_kills_of(const char *folder)
+{
+    uint64_t count = oom_kills_in(folder, "memory.events");
+    return count != UINT64_MAX ? count : oom_kills_in(folder, "memory.oom_control");
+}
+
+uint64_t cgroups_oom_kill_count(const char *root)
+{
+    uint64_t count = min_of_all(root, &(const struct question){"memory", oom_kills_of, true});
+    if (count != UINT64_MAX)
+        return count;
+    char *folder = memory_format("%s/proc", root);
+    count = oom_kills_in(folder, "vmstat");
+    free(folder);
+    return count;
 }

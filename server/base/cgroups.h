@@ -13,3 +13,7 @@ uint64_t cgroups_memory_bytes(const char *root);
 uint64_t cgroups_usable_memory_bytes(void);
 /* A part of a processor counts as one. Sets of processors are not asked: sched_getaffinity(2) has them. */
 uint64_t cgroups_processor_count(const char *root);
+/* Processes of this process's group, and of groups below it, that the kernel has ended so far because there was no
+ * memory left; where no group tells, those of the whole machine. UINT64_MAX: not known.
+ * Source: cgroup-v2.rst (memory.events), cgroup-v1/memory.rst (memory.oom_control), vmstat of proc(5). */
+uint64_t cgroups_oom_kill_count(const char *root);

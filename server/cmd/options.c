@@ -2,6 +2,7 @@
 #include "server/cmd/options.h"
 
 #include "server/base/memory.h"
+#include "server/cmd/run_notes.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -23,6 +24,7 @@ struct option {
 #define WHOSE (1u << COMMANDS_BIT_AT_WHOSE)
 #define WHATIF (1u << COMMANDS_BIT_AT_WHATIF)
 #define EXPLAIN (1u << COMMANDS_BIT_AT_EXPLAIN)
+#define RUN (1u << COMMANDS_BIT_AT_RUN)
 #define TOP (1u << COMMANDS_BIT_AT_TOP)
 #define DIFF (1u << COMMANDS_BIT_AT_DIFF)
 #define EXPORT (1u << COMMANDS_BIT_AT_EXPORT)
@@ -121,9 +123,10 @@ bool options_read(enum commands_bit_at command, char *const *arguments, struct o
     }
     bool is_ended = false;
     for (char *const *at = arguments; *at; at++) {
-        if (is_ended || (*at)[0] != '-' || (*at)[1] == '\0')
+        if (is_ended || (*at)[0] != '-' || (*at)[1] == '\0') {
             list_add(&options->paths, *at);
-        else if (strcmp(*at, "--") == 0)
+            is_ended |= command == COMMANDS_BIT_AT_RUN;
+        } else if (strcmp(*at, "--") == 0)
             is_ended = true;
         else if (!read_option(command, &at, options, reason, reason_size))
             return false;
@@ -159,6 +162,8 @@ void options_print_help(enum commands_bit_at command)
         printf("  %-24s %s%s%s%s\n", left, option->help, has_default ? " (" : "",
                has_default ? option->default_value : "", has_default ? ")" : "");
     }
+    if (command == COMMANDS_BIT_AT_RUN)
+        fputs(RUN_NOTES, stdout);
     if (!is_default)
         return;
     printf("\nThe first word may be a command (a file of that name is ./WORD):\n");

@@ -2,7 +2,7 @@
  * options.h: the command line, by the table options.def.
  *
  * --name=VALUE and --name VALUE are the same; "--" ends the options; everything
- * that is no option is a path. */
+ * that is no option is a path. Of `run` the first of these is the command, and what follows is its own. */
 #pragma once
 
 #include "server/cmd/commands.h"
@@ -32,11 +32,11 @@ enum options_filter {
 struct options {
     struct options_list logdirs, paths, changes, bases, diff_bases, source_roots, modules, spaces, steps,
         filters[OPTIONS_FILTER_COUNT];
-    int64_t port, space, memory_limit_mib, limit, limit_seconds;
+    int64_t port, space, memory_limit_mib, limit, limit_seconds, program_count, dump_limit_mib;
     const char *bind, *allowed_hosts, *web_folder, *token_file, *module, *by, *metric, *category_rules, *libraries,
-        *capacity, *libtpu, *topology, *plan_folder, *max_total, *baseline, *tolerance, *format, *out_path;
+        *capacity, *libtpu, *topology, *plan_folder, *max_total, *baseline, *tolerance, *format, *out_path, *run_logdir;
     bool is_fit, is_confirmed, is_demo, is_without_token, is_verbose, is_json, is_csv, is_markdown, is_normalized,
-        has_machinery, is_without_inlined, is_help, is_version;
+        has_machinery, is_without_inlined, is_kept, is_quiet, is_help, is_version;
 };
 
 /* Reads the arguments (they end with NULL and must outlive `options`). False

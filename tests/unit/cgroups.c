@@ -105,11 +105,51 @@ START_TEST(the_min_of_the_groups_counts)
 }
 END_TEST
 
+static const struct {
+    const char *name;
+    struct small_file files[4];
+    uint64_t count;
+} killed[] = {
+    {"nothing is known", {{"etc/hostname", "a\n"}}, UINT64_MAX},
+    {"version 2, our own group's although others of the one above have more",
+     {{"proc/self/cgroup", "0::/pod/job\n"},
+      {"sys/fs/cgroup/pod/job/memory.events", "low 0\nhigh 9\nmax 40\noom 3\noom_kill 2\noom_group_kill 0\n"},
+      {"sys/fs/cgroup/pod/memory.events", "oom_kill 7\n"}},
+     2},
+    {"version 2, a container that sees the host's path",
+     {{"proc/self/cgroup", "0::/kubepods/pod1/x\n"}, {"sys/fs/cgroup/memory.events", "oom_kill 1\n"}},
+     1},
+    {"version 1, where those above do not count it",
+     {{"proc/self/cgroup", "4:cpu,memory:/job\n0::/\n"},
+      {"sys/fs/cgroup/memory/job/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 5\n"},
+      {"sys/fs/cgroup/memory/memory.oom_control", "oom_kill 0\n"}},
+     5},
+    {"no group tells: the machine's",
+     {{"proc/self/cgroup", "0::/\n"}, {"proc/vmstat", "pgfault 12\noom_kill 4\ndrop_pagecache 0\n"}},
+     4},
+    {"files with something else in them",
+     {{"proc/self/cgroup", "0::/\n"}, {"sys/fs/cgroup/memory.events", "oom_kill\n"}, {"proc/vmstat", "\n\n-\n"}},
+     UINT64_MAX},
+};
+
+START_TEST(what_the_kernel_ended_is_counted)
+{
+    snprintf(root, sizeof(root), "/tmp/cgroups-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(root));
+    for (size_t i = 0; i < 4 && killed[_i].files[i].path != NULL; i++)
+        file_make(&killed[_i].files[i]);
+    uint64_t count = cgroups_oom_kill_count(root);
+    nftw(root, entry_remove, 8, FTW_DEPTH | FTW_PHYS);
+    ck_assert_msg(count == killed[_i].count, "%s: %llu", killed[_i].name, (unsigned long long)count);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("cgroups");
     TCase *tests = tcase_create("cgroups");
     tcase_add_loop_test(tests, the_min_of_the_groups_counts, 0, sizeof(machines) / sizeof(machines[0]));
+    tcase_add_loop_test(tests, what_the_kernel_ended_is_counted, 0, sizeof(killed) / sizeof(killed[0]));
     suite_add_tcase(suite, tests);
     return bytes_run(suite);
 }

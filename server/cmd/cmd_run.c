@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cmd_run.c: a command that runs as it would without us; when it ends for lack of memory, why, and where to look. */
+#include "server/base/cgroups.h"
+#include "server/base/clock.h"
+#include "server/base/log.h"
+#include "server/base/memory.h"
+#include "server/cmd/commands.h"
+#include "server/cmd/explain.h"
+#include "server/cmd/options.h"
+#include "server/cmd/run_address.h"
+#include "server/run/child.h"
+#include "server/run/dump_copy.h"
+#include "server/run/dump_limit.h"
+#include "server/run/flags.h"
+#include "server/run/run_folder.h"
+#include "server/run/run_log.h"
+
+#include "base/size_text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { MAX_LOG_BYTES = 16 << 20, MAX_LIMIT_MIB = 1 << 30 };
+/* By so much a time that a file system writes may be behind that of the clock. */
+enum { CLOCK_GRAIN_NS = 100000000 };
+/* The status of what went wrong before the command ran, as env(1), nohup(1) and timeout(1) have it. */
+enum { STATUS_OURS = 125, STATUS_NOT_RUNNABLE = 126, STATUS_NOT_FOUND = 127 };
+
+static const char LOG_NAME[] = "output.log", DEFAULT_NAME[] = "memviewd-runs";
+
+struct run {
+    const struct options *options;
+    char *const *arguments;
+    struct run_folder folder;
+    struct flags flags;
+    struct dump_limit limit;
+    char *log_path;
+    struct run_log *log;
+    struct tee *tee;
+    struct child child;
+    struct child_end end;
+    uint64_t kills_before, kills_after; /* of the kernel, for lack of memory */
+    int64_t began_ns;
+};
+
+/* ---- Before --------------------------------------------------------------------- */
+
+static bool folder_open(struct run *run, struct err *err)
+{
+    const char *named = run->options->run_logdir, *below = getenv("TMPDIR");
+    if (run_folder_open(&run->folder, named, err))
+        return true;
+    if (strcmp(named, DEFAULT_NAME) != 0)
+        return false;
+    char *other = memory_format("%s/%s", below && below[0] == '/' ? below : "/tmp", DEFAULT_NAME);
+    *err = (struct err)ERR_INIT;
+    bool is_open = run_folder_open(&run->folder, other, err); /* the working folder cannot be written */
+    free(other);
+    return is_open;
+}
+
+static bool set_up(struct run *run, struct err *err)
+{
+    if (!folder_open(run, err))
+        return false;
+    run->limit = (struct dump_limit){run->folder.path, (size_t)run->options->program_count,
+                                     (uint64_t)run->options->dump_limit_mib << 20};
+    run->log_path = memory_format("%s/%s", run->folder.path, LOG_NAME);
+    run->log = run_log_new(run->log_path, MAX_LOG_BYTES, err);
+    run->tee = run->log ? tee_new(run->log, err) : NULL;
+    flags_make(getenv("XLA_FLAGS"), run->folder.path, &run->flags);
+    return run->tee != NULL;
+}
+
+static void run_free(struct run *run)
+{
+    flags_free(&run->flags);
+    if (run->log)
+        run_log_free(run->log);
+    free(run->log_path);
+}
+
+/* ---- While it runs -------------------------------------------------------------- */
+
+static bool command_run(struct run *run)
+{
+    const struct child_variable variables[] = {
+        {"XLA_FLAGS", run->flags.value}, {"MEMVIEWD_RUN", run->folder.path}, {NULL, NULL}};
+    run->kills_before = cgroups_oom_kill_count("");
+    run->began_ns = clock_unix_ns();
+    if (!child_start(&run->child, run->arguments, variables, run->tee)) {
+        tee_free(run->tee);
+        return false;
+    }
+    struct dump_limit_watch *watch = run->flags.value && !run->flags.is_own ? dump_limit_watch_new(&run->limit) : NULL;
+    if (!tee_start(run->tee))
+        log_line("no thread could be made: part of the output is lost");
+    run->end = child_wait(&run->child, run->tee);
+    tee_free(run->tee);
+    if (watch)
+        dump_limit_watch_free(watch);
+    run->kills_after = cgroups_oom_kill_count("");
+    return true;
+}
+
+/* ---- After ---------------------------------------------------------------------- */
+
+static bool is_failed(const struct run *run)
+{
+    return !WIFEXITED(run->end.wait_status) || WEXITSTATUS(run->end.wait_status) != 0;
+}
+
+/* The failures that its output tells of; 0 also when it cannot be read. */
+static size_t failures_count(const struct run *run)
+{
+    struct err err = ERR_INIT;
+    struct analysis_subject *text = explain_read(run->log_path, &err);
+    size_t count = text ? analysis_text_report(text)->found.failure_count : 0;
+    if (text)
+        analysis_subject_free(text);
+    return count;
+}
+
+static bool is_killed(const struct run *run)
+{
+    int status = run->end.wait_status;
+    return (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) ||
+           (WIFEXITED(status) && WEXITSTATUS(status) == 128 + SIGKILL); /* a shell between us says it so */
+}
+
+static bool is_counted(const struct run *run)
+{
+    return run->kills_before != UINT64_MAX && run->kills_after != UINT64_MAX;
+}
+
+/* Did the kernel end it, or a process that it needed, for lack of host memory? Where nothing is counted signal 9 is taken
+ * for that. */
+static bool is_host_memory(const struct run *run)
+{
+    return is_counted(run) ? is_failed(run) && run->kills_after > run->kills_before : is_killed(run);
+}
+
+static void say_host_memory(const struct run *run)
+{
+    char used[SIZE_TEXT_BYTES], there[SIZE_TEXT_BYTES];
+    uint64_t there_bytes = cgroups_usable_memory_bytes();
+    log_line("%s for lack of host memory (RAM, not the device's): the largest process had %s, %s are there",
+             is_counted(run) ? "the kernel ended a process of it" : "it was ended by signal 9, as the kernel does",
+             size_text(used, run->end.resident_bytes),
+             there_bytes ? size_text(there, there_bytes) : "it is not known how many");
+}
+
+/* What `memviewd explain` says of the folder, on stderr, by a process of its own: whatever the output holds, the status
+ * of the command stays. */
+static void verdict_print(const struct run *run)
+{
+    extern char **environ;
+    char *const arguments[] = {"memviewd", "explain", run->folder.path, NULL};
+    posix_spawn_file_actions_t actions;
+    pid_t id;
+    int status;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
+    if (posix_spawn(&id, "/proc/self/exe", &actions, NULL, arguments, environ) == 0)
+        waitpid(id, &status, 0);
+    else
+        log_line("to see why: memviewd explain %s", run->folder.path);
+    posix_spawn_file_actions_destroy(&actions);
+}
+
+static void say_where(const struct run *run, size_t failure_count, size_t program_count)
+{
+    bool is_served, is_page = failure_count + program_count > 0;
+    log_line("its output and %zu program%s are in %s", program_count, program_count == 1 ? "" : "s", run->folder.path);
+    if (program_count == 0 && failure_count > 0)
+        log_line(
+            "no program: XLA compiled none (JAX's compilation cache had it), or the command sets XLA_FLAGS itself");
+    char *url = is_page ? run_address_make(run->folder.all, run->folder.path, &is_served) : NULL;
+    if (url && is_served)
+        log_line("the page: %s", url);
+    else if (url)
+        log_line("the page: %s after memviewd --logdir=%s", url, run->folder.all);
+    free(url);
+}
+
+static void finish(struct run *run)
+{
+    bool is_quiet = run->options->is_quiet, is_host = is_host_memory(run);
+    size_t failure_count = failures_count(run), program_count = 0;
+    if (is_killed(run) && !is_host && !is_quiet)
+        log_line("it was ended by signal 9, which somebody sent: the kernel ended no process here for lack of memory");
+    if (failure_count == 0 && !is_host && !run->options->is_kept) {
+        run_folder_remove(&run->folder);
+        return;
+    }
+    if (run->flags.own)
+        program_count = dump_copy(&run->limit, run->flags.own, run->began_ns - CLOCK_GRAIN_NS);
+    else
+        program_count = dump_limit_apply(&run->limit);
+    if (is_host)
+        say_host_memory(run);
+    if (failure_count > 0 && is_failed(run))
+        verdict_print(run);
+    else if (failure_count > 0 && !is_quiet)
+        log_line("the command ended well, but its output tells of a lack of memory: memviewd explain %s",
+                 run->folder.path);
+    if (is_host || (failure_count > 0 && is_failed(run)))
+        say_where(run, failure_count, program_count);
+    else if (failure_count == 0 && !is_quiet)
+        log_line("its output and %zu program%s are in %s", program_count, program_count == 1 ? "" : "s",
+                 run->folder.path);
+    run_folder_close(&run->folder, run->limit.max_bytes);
+}
+
+static int refuse(const char *reason)
+{
+    log_line("%s", reason);
+    return COMMANDS_UNUSABLE;
+}
+
+int cmd_run(const struct options *options)
+{
+    struct err err = ERR_INIT;
+    struct run run = {.options = options};
+    int status;
+    if (options->paths.count == 0)
+        return refuse("which command? memviewd run -- python train.py");
+    if (options->program_count < 1 || options->dump_limit_mib < 1 || options->dump_limit_mib > MAX_LIMIT_MIB)
+        return refuse("--programs and --dump-limit must be numbers above 0");
+    char **arguments = memory_new((options->paths.count + 1) * sizeof(*arguments));
+    memcpy(arguments, options->paths.items, options->paths.count * sizeof(*arguments));
+    run.arguments = arguments;
+    tee_reserve();
+    if (!set_up(&run, &err)) {
+        log_line("%s", err.text);
+        if (run.folder.path)
+            run_folder_remove(&run.folder);
+        status = STATUS_OURS;
+    } else if (!command_run(&run)) {
+        log_line("%s: %s", arguments[0], strerror(run.child.fault));
+        run_folder_remove(&run.folder);
+        status = run.child.fault == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_RUNNABLE;
+    } else {
+        finish(&run);
+        status = child_status_take(run.end.wait_status);
+    }
+    run_free(&run);
+    free(arguments);
+    return status;
+}

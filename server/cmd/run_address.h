@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * run_address.h: under which address a person sees what a run left. */
+#pragma once
+
+#include <stdbool.h>
+
+/* URL of what is in the folder `run` right below `all` (both absolute), on a daemon at the default port: of its dump and
+ * log together, else of the page that lists all. Is a daemon there that serves `all`? free() it. */
+char *run_address_make(const char *all, const char *run, bool *is_served);

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/run/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Those that stop us when a terminal is used from behind, and those by which a fault of our own ends us. */
+static const int NOT_OURS[] = {SIGTTIN, SIGTTOU, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS};
+
+static void waited_for(sigset_t *set)
+{
+    sigfillset(set);
+    for (size_t at = 0; at < sizeof(NOT_OURS) / sizeof(NOT_OURS[0]); at++)
+        sigdelset(set, NOT_OURS[at]);
+}
+
+/* In the child: becomes the command, or tells why not. */
+static _Noreturn void command_become(char *const *arguments, const struct child_variable *variables,
+                                     const struct tee *tee, pid_t parent, int report)
+{
+    for (; variables->name; variables++) {
+        if (variables->value)
+            setenv(variables->name, variables->value, 1);
+    }
+    tee_enter(tee);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        raise(SIGKILL);
+    execvp(arguments[0], arguments);
+    int fault = errno;
+    if (write(report, &fault, sizeof(fault)) != sizeof(fault))
+        fault = 0;
+    _exit(127);
+}
+
+bool child_start(struct child *child, char *const *arguments, const struct child_variable *variables,
+                 const struct tee *tee)
+{
+    int report[2];
+    sigset_t set;
+    struct sigaction ended = {.sa_handler = SIG_DFL}, ended_before;
+    pid_t parent = getpid();
+    *child = (struct child){0};
+    if (pipe2(report, O_CLOEXEC) != 0) {
+        child->fault = errno;
+        return false;
+    }
+    waited_for(&set);
+    pthread_sigmask(SIG_BLOCK, &set, &child->mask_before);
+    sigaction(SIGCHLD, &ended, &ended_before); /* where it is ignored nothing would be told of an end */
+    child->id = fork();
+    if (child->id == 0) {
+        sigaction(SIGCHLD, &ended_before, NULL);
+        pthread_sigmask(SIG_SETMASK, &child->mask_before, NULL);
+        command_become(arguments, variables, tee, parent, report[1]);
+    }
+    child->fault = child->id < 0 ? errno : 0;
+    close(report[1]);
+    ssize_t length = 0;
+    while (child->id > 0 && (length = read(report[0], &child->fault, sizeof(child->fault))) < 0 && errno == EINTR)
+        ;
+    close(report[0]);
+    if (length > 0)
+        waitpid(child->id, NULL, 0);
+    return child->fault == 0;
+}
+
+/* As a key would stop us; whoever continues the group comes back here. Where nobody could, the kernel lets us go on. */
+static void stop(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTSTP);
+    kill(getpid(), SIGTSTP);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+}
+
+/* What the kernel sends (keys, another size) has gone to the whole group; of a terminal that is gone it tells the
+ * leader of the session alone. */
+static void signal_pass(const struct child *child, const siginfo_t *info, struct tee *tee)
+{
+    bool is_for_us_alone = info->si_code <= 0 || (info->si_signo == SIGHUP && getsid(0) == getpid());
+    if (info->si_signo == SIGWINCH)
+        tee_resize(tee);
+    /* It may have asked for its size before that had come through. */
+    if (is_for_us_alone || info->si_signo == SIGWINCH)
+        kill(child->id, info->si_signo);
+    if (info->si_signo == SIGTSTP)
+        stop();
+}
+
+struct child_end child_wait(const struct child *child, struct tee *tee)
+{
+    struct child_end end = {0};
+    struct rusage usage;
+    sigset_t set;
+    waited_for(&set);
+    for (;;) {
+        siginfo_t info;
+        pid_t ended = waitpid(child->id, &end.wait_status, WNOHANG);
+        if (ended == child->id || (ended < 0 && errno != EINTR))
+            break;
+        if (sigwaitinfo(&set, &info) < 0 || info.si_signo == SIGCHLD || info.si_signo == SIGPIPE)
+            continue;
+        signal_pass(child, &info, tee);
+    }
+    const struct timespec none = {0};
+    while (sigtimedwait(&set, NULL, &none) > 0) /* meant for the child, which is gone */
+        ;
+    signal(SIGPIPE, SIG_IGN);
+    pthread_sigmask(SIG_SETMASK, &child->mask_before, NULL);
+    getrusage(RUSAGE_CHILDREN, &usage);
+    end.resident_bytes = (uint64_t)usage.ru_maxrss * 1024;
+    return end;
+}
+
+int child_status_take(int wait_status)
+{
+    if (!WIFSIGNALED(wait_status))
+        return WEXITSTATUS(wait_status);
+    const struct rlimit none = {0};
+    sigset_t set;
+    int number = WTERMSIG(wait_status);
+    setrlimit(RLIMIT_CORE, &none);
+    prctl(PR_SET_DUMPABLE, 0);
+    signal(number, SIG_DFL);
+    sigemptyset(&set);
+    sigaddset(&set, number);
+    kill(getpid(), number);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+    return 128 + number; /* as a shell says it; the first process of a container is ended by no signal */
+}

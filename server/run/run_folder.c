@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/run/run_folder.h"
+
+#include "server/base/memory.h"
+#include "server/compile/folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fts.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char LOCK_NAME[] = "run.lock";
+
+/* mkdir -p; true when there was something to make. */
+static bool folder_of_all_make(const char *path)
+{
+    char *part = memory_text(path);
+    for (char *slash = part; (slash = strchr(slash + 1, '/')) != NULL;) {
+        *slash = '\0';
+        mkdir(part, 0777);
+        *slash = '/';
+    }
+    bool is_made = mkdir(part, 0777) == 0;
+    free(part);
+    return is_made;
+}
+
+static char *absolute(const char *path)
+{
+    char *real = realpath(path, NULL), *copy = real ? memory_text(real) : NULL;
+    free(real);
+    return copy;
+}
+
+static char *name_new(const char *all)
+{
+    char text[32] = "";
+    struct tm parts;
+    time_t now = time(NULL);
+    if (localtime_r(&now, &parts))
+        strftime(text, sizeof(text), "%Y-%m-%d-%H%M%S", &parts);
+    return memory_format("%s/run-%s-%d", all, text, (int)getpid());
+}
+
+static int lock_take(const char *folder, int flags)
+{
+    char *path = memory_format("%s/%s", folder, LOCK_NAME);
+    int lock = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
+    free(path);
+    /* Where a file system has no locks, every run is as if it had ended. */
+    if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+        close(lock);
+        return -1;
+    }
+    return lock;
+}
+
+bool run_folder_open(struct run_folder *folder, const char *all, struct err *err)
+{
+    *folder = (struct run_folder){.lock = -1, .is_made = folder_of_all_make(all)};
+    folder->all = absolute(all);
+    folder->path = folder->all ? name_new(folder->all) : NULL;
+    if (folder->path && mkdir(folder->path, 0700) == 0)
+        folder->lock = lock_take(folder->path, O_CREAT);
+    if (folder->lock >= 0)
+        return true;
+    err_set(err, ERR_io, ERR_NO_OFFSET, "%.120s: %s", folder->path ? folder->path : all, strerror(errno));
+    run_folder_remove(folder);
+    return false;
+}
+
+/* ---- Runs that have ended ------------------------------------------------------- */
+
+static uint64_t bytes_of(char *path)
+{
+    char *const paths[] = {path, NULL};
+    FTS *walk = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+    const FTSENT *entry;
+    uint64_t bytes = 0;
+    while (walk && (entry = fts_read(walk)) != NULL)
+        bytes += entry->fts_info == FTS_F ? (uint64_t)entry->fts_statp->st_blocks * 512 : 0;
+    if (walk)
+        fts_close(walk);
+    return bytes;
+}
+
+static int is_run(const struct dirent *entry) { return strncmp(entry->d_name, "run-", 4) == 0; }
+
+/* Bytes of a run, 0 of a folder of other origin. `may_remove`: and it is removed if it has ended. */
+static uint64_t run_take(char *path, bool may_remove)
+{
+    int lock = lock_take(path, 0);
+    char *name = memory_format("%s/%s", path, LOCK_NAME);
+    uint64_t bytes = lock >= 0 || access(name, F_OK) == 0 ? bytes_of(path) : 0;
+    if (lock >= 0 && may_remove)
+        folder_remove(path);
+    if (lock >= 0)
+        close(lock);
+    free(name);
+    return may_remove && lock < 0 ? 0 : bytes;
+}
+
+/* Names begin with the time: the oldest is first. */
+static void oldest_remove(const char *all, const char *but, uint64_t max_bytes)
+{
+    struct dirent **names = NULL;
+    int count = scandir(all, &names, is_run, alphasort);
+    uint64_t sum = 0;
+    for (int round = 0; round < 2; round++) {
+        for (int at = 0; at < count; at++) {
+            char *path = memory_format("%s/%s", all, names[at]->d_name);
+            if (round == 0)
+                sum += run_take(path, false);
+            else if (sum > max_bytes && strcmp(path, but) != 0)
+                sum -= run_take(path, true);
+            free(path);
+        }
+    }
+    for (int at = 0; at < count; at++)
+        free(names[at]);
+    free(names);
+}
+
+static void let_go(struct run_folder *folder)
+{
+    if (folder->lock >= 0)
+        close(folder->lock);
+    free(folder->path);
+    free(folder->all);
+    *folder = (struct run_folder){.lock = -1};
+}
+
+void run_folder_close(struct run_folder *folder, uint64_t max_bytes)
+{
+    oldest_remove(folder->all, folder->path, max_bytes);
+    let_go(folder);
+}
+
+void run_folder_remove(struct run_folder *folder)
+{
+    if (folder->path)
+        folder_remove(folder->path);
+    if (folder->all && folder->is_made)
+        rmdir(folder->all); /* only when it is empty */
+    let_go(folder);
+}

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`memviewd run` around real programs: JAX on CPU, and compiled ahead of time for TPU v5e, which needs none.
+
+  real.py --binary build/release/memviewd --python build/jax/bin/python --libtpu build/libtpu/lib/python3.11/site-packages
+
+From the start of the program to the printed verdict, and the session that the daemon makes of it.
+"""
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+import box
+
+JOBS = os.path.join(box.HERE, "jobs")
+# libtpu asks no metadata server and takes no lock for a chip that is not there.
+AOT = {"TPU_SKIP_MDS_QUERY": "1", "TPU_ACCELERATOR_TYPE": "v5litepod-1", "TPU_WORKER_HOSTNAMES": "localhost", "TPU_WORKER_ID": "0",
+       "ALLOW_MULTIPLE_LIBTPU_LOAD": "1", "PLATFORM": "tpu"}
+
+
+def job(options, name):
+    return [options.python, os.path.join(JOBS, name)]
+
+
+def session_of(here):
+    """the only session that the daemon finds, and the names of its modules"""
+    daemon, port = box.serve(here)
+    try:
+        sessions = box.answer_of(port, "/api/v1/sessions")["sessions"]
+        assert len(sessions) == 1, sessions
+        modules = box.answer_of(port, f"/api/v1/sessions/{sessions[0]['id']}/modules")["modules"]
+        return sessions[0], [module["name"] for module in modules]
+    finally:
+        daemon.terminate()
+        daemon.communicate(timeout=20)
+
+
+def check_verdict(here, done, module, needed):
+    text = done.stderr.decode()
+    assert done.returncode == 1 and needed in text, text
+    session, modules = session_of(here)
+    assert session["kind"] == "dump" and session["failure"]["count"] == 1 and module in modules, (session, modules)
+    assert re.search(rf"the page: http://localhost:6006/\?session={session['id']}( after memviewd --logdir={re.escape(here.runs)})?\n$", text), text
+
+
+def test_cpu_has_no_place_for_a_buffer(here, options):
+    done = here.run(*job(options, "too_large_cpu.py"), variables={"JAX_PLATFORMS": "cpu"})
+    assert done.stdout == b"step 1\n", done
+    check_verdict(here, done, "jit__lambda", "64.00 TiB")
+
+
+def test_a_program_does_not_fit_a_tpu(here, options):
+    done = here.run(*job(options, "too_large_tpu.py"), variables={**AOT, "JAX_PLATFORMS": "cpu", "PYTHONPATH": options.libtpu})
+    check_verdict(here, done, "jit_loss", "18.50 GiB")
+    whose = subprocess.run([options.binary, "whose", here.only_session()], capture_output=True, timeout=60, text=True)
+    assert "jit_loss, HBM: 18.50 GiB at the peak" in whose.stdout, whose
+
+
+def test_what_fits_leaves_nothing(here, options):
+    done = here.run(*job(options, "fits.py"), variables={"JAX_PLATFORMS": "cpu"})
+    assert done.returncode == 0 and done.stderr == b"" and re.fullmatch(rb"compiled .*\nloss 7\.\d+\n", done.stdout), done
+    assert not os.path.exists(here.runs)
+
+
+def test_jaxs_compilation_cache_is_the_same_with_us(here, options):
+    cache = os.path.join(here.folder, "cache")
+    here.environment.update({"JAX_PLATFORMS": "cpu", "JAX_COMPILATION_CACHE_DIR": cache, "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+                             "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1"})
+    subprocess.run(job(options, "fits.py"), check=True, capture_output=True, timeout=60, env=here.environment)
+    before = sorted(name for name in os.listdir(cache) if name.endswith("-cache"))
+    here.run(*job(options, "fits.py"))
+    assert before and before == sorted(name for name in os.listdir(cache) if name.endswith("-cache"))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--binary", required=True)
+    parser.add_argument("--python", required=True)
+    parser.add_argument("--libtpu", required=True)
+    options = parser.parse_args()
+    options.binary, options.python, options.libtpu = map(os.path.abspath, (options.binary, options.python, options.libtpu))
+    counts = {"passed": 0, "failed": 0}
+    for name, test in list(globals().items()):
+        if not name.startswith("test_"):
+            continue
+        with tempfile.TemporaryDirectory(prefix="memviewd-run-") as folder:
+            began, word = time.monotonic(), "passed"
+            try:
+                test(box.Box(options.binary, folder), options)
+            except Exception:  # noqa: a test may fail in any way
+                word = "failed"
+                traceback.print_exc(file=sys.stdout)
+            counts[word] += 1
+            print(f"{'ok     ' if word == 'passed' else 'FAILED '} {name[5:].replace('_', ' ')} ({time.monotonic() - began:.1f} s)", flush=True)
+    print("{passed} passed, {failed} failed, 0 skipped".format(**counts))
+    return counts["failed"] > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
