@@ -5,7 +5,7 @@
 
 #include "analysis_subject.h"
 #include "base/arena.h"
-#include "input/device.h"
+#include "input/chip.h"
 #include "input/hlo.h"
 #include "input/hlo_totals.h"
 #include "input/kind.h"
@@ -248,6 +248,18 @@ void analysis_module_fill(struct job *job, const void *in, void *to, struct err 
 }
 
 /* ---- capacity ---- */
+
+bool analysis_device_topology(const char *name, char topology[ANALYSIS_TOPOLOGY_SIZE], struct err *err)
+{
+    _Static_assert((int)ANALYSIS_TOPOLOGY_SIZE >= (int)CHIP_TOPOLOGY_SIZE, "a topology fits");
+    const struct device *device = device_named(name);
+    struct chip chip;
+    topology[0] = '\0';
+    if (device == NULL)
+        return err_set(err, ERR_argument, ERR_NO_OFFSET,
+                       "device: there is none of that name; /api/v1/devices lists them");
+    return !chip_of_device(device, &chip) || chip_topology(&chip, topology, err);
+}
 
 bool analysis_device_at(size_t at, struct analysis_device *device)
 {

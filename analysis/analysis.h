@@ -180,6 +180,10 @@ struct analysis_device {
 };
 /* False past the end. */
 bool analysis_device_at(size_t at, struct analysis_device *device);
+enum { ANALYSIS_TOPOLOGY_SIZE = 64 };
+/* Four chips of the device of that name as libtpu calls them, "v5e:2x2"; "" where it does not compile for it. `argument`
+ * where there is no such device. */
+bool analysis_device_topology(const char *name, char topology[ANALYSIS_TOPOLOGY_SIZE], struct err *err);
 
 /* What an out-of-memory text says of the device it was printed for. */
 struct analysis_capacity {

@@ -158,15 +158,6 @@ static void text_read(struct str rest, struct said *said)
 
 /* ---- the row ---- */
 
-static const struct device *device_named(const char *name)
-{
-    const struct device *device;
-    for (size_t at = 0; (device = device_at(at)) != NULL; at++)
-        if (strcmp(device->name, name) == 0)
-            return device;
-    return NULL;
-}
-
 static bool is_row(const struct row *row, const struct said *said)
 {
     if (said->generation > 0 || said->code_name.length > 0)
@@ -194,6 +185,17 @@ bool chip_read(struct str file, struct chip *chip, struct err *err)
     }
     return err_set(err, ERR_unsupported, ERR_NO_OFFSET, "a chip that is not known: generation %llu",
                    (unsigned long long)said.generation);
+}
+
+bool chip_of_device(const struct device *device, struct chip *chip)
+{
+    for (size_t at = 0; at < sizeof(ROWS) / sizeof(ROWS[0]); at++) {
+        if (device_named(ROWS[at].device) != device)
+            continue;
+        *chip = (struct chip){device, ROWS[at].topology_name, ROWS[at].axis_count, {2, 2, 1}};
+        return true;
+    }
+    return false;
 }
 
 bool chip_topology(const struct chip *chip, char name[CHIP_TOPOLOGY_SIZE], struct err *err)

@@ -25,6 +25,10 @@ struct chip {
 /* `unsupported` where it is of a chip that is not known, `malformed` where it is no such file. */
 bool chip_read(struct str file, struct chip *chip, struct err *err);
 
+/* Four chips of that device, as one host has them: the least that libtpu compiles for. False where it is of no device that
+ * libtpu compiles for. */
+bool chip_of_device(const struct device *device, struct chip *chip);
+
 enum { CHIP_TOPOLOGY_SIZE = 64 };
 /* The name by which libtpu makes such a topology, "v5e:2x2". `unsupported` where its sizes are not told. */
 bool chip_topology(const struct chip *chip, char name[CHIP_TOPOLOGY_SIZE], struct err *err);

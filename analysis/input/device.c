@@ -10,6 +10,14 @@ static const struct device devices[] = {
 
 const struct device *device_at(size_t at) { return at < sizeof(devices) / sizeof(devices[0]) ? &devices[at] : NULL; }
 
+const struct device *device_named(const char *name)
+{
+    for (size_t i = 0; i < sizeof(devices) / sizeof(devices[0]); i++)
+        if (str_equal_any_case(str_of(devices[i].name), str_of(name)))
+            return &devices[i];
+    return NULL;
+}
+
 const struct device *device_of_kind(struct str kind)
 {
     for (size_t i = 0; kind.length > 0 && i < sizeof(devices) / sizeof(devices[0]); i++) {

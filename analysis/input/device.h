@@ -17,5 +17,7 @@ struct device {
 
 /* Row `at`, or NULL past the end. */
 const struct device *device_at(size_t at);
+/* The row of that name, in letters of either case, or NULL. */
+const struct device *device_named(const char *name);
 /* The row that a trace's device_type_string means, in letters of either case, or NULL. */
 const struct device *device_of_kind(struct str kind);

@@ -10,7 +10,7 @@ enum { CHANGES_MAX = 32 };
 
 /* What a body says; texts are those of the tree. */
 struct asked {
-    const char *session, *host, *module, *topology;
+    const char *session, *host, *module, *topology, *device;
     const char *changes[CHANGES_MAX];
     size_t change_count;
 };
@@ -39,8 +39,8 @@ static struct response *refuse_body(void)
 {
     return response_problem(
         400, "argument",
-        "the body must be {\"session\": \"…\", \"change\": [\"batch=0.5\", …]}, with \"host\", \"module\" and "
-        "\"topology\" where they are wanted; at most %d changes",
+        "the body must be {\"session\": \"…\", \"change\": [\"batch=0.5\", …]}, with \"host\", \"module\", "
+        "\"topology\" and \"device\" where they are wanted; at most %d changes",
         CHANGES_MAX);
 }
 
@@ -57,6 +57,7 @@ static struct response *take_body(const cJSON *body, struct asked *asked)
                           : strcmp(name, "host") == 0     ? &asked->host
                           : strcmp(name, "module") == 0   ? &asked->module
                           : strcmp(name, "topology") == 0 ? &asked->topology
+                          : strcmp(name, "device") == 0   ? &asked->device
                                                           : NULL;
         bool is_change = strcmp(name, "change") == 0 && !has_changes;
         has_changes |= is_change;
@@ -68,16 +69,20 @@ static struct response *take_body(const cJSON *body, struct asked *asked)
 static struct response *begin(const struct server *server, struct api_subject *subject,
                               const struct modules_entry *entry, const struct asked *asked)
 {
+    char topology[ANALYSIS_TOPOLOGY_SIZE] = ""; /* for a dump that does not tell its chips */
+    struct err err = ERR_INIT;
+    if (asked->device && !analysis_device_topology(asked->device, topology, &err))
+        return response_err(&err, NULL);
     const struct confirmations_asked wanted = {.subject = subject,
                                                .module = entry->file->file,
                                                .key = entry->program->key,
                                                .topology = asked->topology,
+                                               .otherwise = topology[0] ? topology : NULL,
                                                .changes = asked->changes,
                                                .change_count = asked->change_count};
     char id[CONFIRMATIONS_ID_SIZE];
     struct buf buf = BUF_INIT;
     struct json json = JSON_INIT(&buf);
-    struct err err = ERR_INIT;
     if (!confirmations_is_offered(server->confirmations, &err))
         return response_problem(409, "unsupported", "%s", err.text);
     if (!confirmations_begin(server->confirmations, &wanted, id, &err))

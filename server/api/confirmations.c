@@ -17,7 +17,7 @@ struct run {
     char id[CONFIRMATIONS_ID_SIZE];
     struct api_subject subject;
     const struct snapshot_file *module; /* until it is done, in `subject` */
-    char *session, *key, *topology;
+    char *session, *key, *topology, *otherwise;
     char **changes;
     size_t change_count;
     char *folder; /* of the changed program; NULL once it is removed */
@@ -83,6 +83,7 @@ static void run_free(struct run *run)
     free(run->session);
     free(run->key);
     free(run->topology);
+    free(run->otherwise);
     free(run->plan);
     free(run->plan_reason);
     free(run);
@@ -164,7 +165,7 @@ static void *work(void *context)
         .change_count = run->change_count,
         .libtpu = of->found.path,
         .topology = run->topology,
-        .otherwise = of->topology,
+        .otherwise = run->otherwise ? run->otherwise : of->topology,
         .folder = run->folder,
         .progress = note,
         .context = run,
@@ -267,6 +268,7 @@ static bool run_begin(struct confirmations *confirmations, const struct confirma
     run->session = memory_text(asked->subject->session->id);
     run->key = memory_text(asked->key);
     run->topology = asked->topology ? memory_text(asked->topology) : NULL;
+    run->otherwise = asked->otherwise ? memory_text(asked->otherwise) : NULL;
     run->folder = folder;
     run->changes = memory_new((asked->change_count + 1) * sizeof(*run->changes));
     for (run->change_count = 0; run->change_count < asked->change_count; run->change_count++)

@@ -22,8 +22,9 @@ void confirmations_free(struct confirmations *confirmations);
 struct confirmations_asked {
     struct api_subject *subject;
     const struct snapshot_file *module;
-    const char *key;      /* of the program in it */
-    const char *topology; /* NULL: the dump's, else the daemon's */
+    const char *key;       /* of the program in it */
+    const char *topology;  /* NULL: the dump's, else */
+    const char *otherwise; /* this one; NULL: the daemon's */
     const char *const *changes;
     size_t change_count;
 };

@@ -60,7 +60,7 @@ def walk_confirmations(walk):
             ({}, good, walk.daemon, 415), ({"Content-Type": "text/plain"}, good, walk.daemon, 415), (AS_JSON, "{}", walk.daemon, 400),
             (AS_JSON, asked("run", change=[]), walk.daemon, 400), (AS_JSON, asked("run", change=["a"] * 33), walk.daemon, 400),
             (AS_JSON, asked("run", change=[1]), walk.daemon, 400), (AS_JSON, asked("run", more=1), walk.daemon, 400),
-            (AS_JSON, asked("run", module=7), walk.daemon, 400), (AS_JSON, "[" * 4000, walk.daemon, 400), (AS_JSON, asked("0" * 12), walk.daemon, 404),
+            (AS_JSON, asked("run", module=7), walk.daemon, 400), (AS_JSON, asked("h-long-context", device="v9"), walk.daemon, 400), (AS_JSON, "[" * 4000, walk.daemon, 400), (AS_JSON, asked("0" * 12), walk.daemon, 404),
             (AS_JSON, asked("run", module="0" * 12), walk.daemon, 404), (AS_JSON, asked("noise"), walk.daemon, 422),
             (AS_JSON, asked("run", change=["a" * 5000]), walk.daemon, 413), (AS_JSON, good, walk.locked, 401),
             ({**AS_JSON, "Origin": "http://evil.example"}, good, walk.daemon, 403), ({**AS_JSON, "X": "a" * 20000}, good, walk.daemon, 431)):
@@ -115,6 +115,13 @@ def test_changes_that_do_not_apply_are_told(t):
         said = at_end(daemon, ask(daemon, change))["confirmed"]
         equal((said["state"], said["status"], said["base"]), ("unanswered", "not_editable", None), change)
         assert words in said["sentence"], said["sentence"]
+
+
+def test_a_device_that_is_chosen_stands_in_for_a_chip_that_the_dump_does_not_tell(t):
+    daemon = t.serve_with_compiler("stops", PROGRAM, os.path.join(t.fixtures, FOLDER), topology=None)
+    for device, topology, status in (("V5E", "v5e:2x2", "done"), ("v4", "v4:2x2x1", "refused"), ("H100-80G", None, "cannot_start"), (None, None, "cannot_start")):
+        said = at_end(daemon, ask(daemon, **({"device": device} if device else {})))["confirmed"]
+        equal((said["topology"], said["status"], said["topology_source"]), (topology, status, topology and "given"), (device, said["sentence"]))
 
 
 def test_one_at_a_time_and_it_can_be_cancelled(t):

@@ -159,12 +159,12 @@ class Toolbox:
         self._daemons.append(daemon)
         return daemon
 
-    def serve_with_compiler(self, word, dump, *arguments):
+    def serve_with_compiler(self, word, dump, *arguments, topology="v5e:2x2"):
         """the same with the stand-in for a libtpu (tests/confirm/standin.c), told by `word`; it hands out the file `dump`.
         What it leaves behind would lie in folder("tmp")"""
         library = os.path.join(os.path.dirname(self.binary), "confirm", "standin.so")
         environ = {"MEMVIEWD_STANDIN": word, "MEMVIEWD_STANDIN_DUMP": os.path.join(FIXTURES, dump), "TMPDIR": self.folder("tmp")}
-        return self.serve(f"--libtpu={library}", "--topology=v5e:2x2", *arguments, environ=environ)
+        return self.serve(f"--libtpu={library}", *([f"--topology={topology}"] if topology else []), *arguments, environ=environ)
 
     def serve_as_nobody(self, *arguments):
         """the same without root's right to read everything"""

@@ -91,6 +91,28 @@ static struct buf bounds_of(const unsigned sizes[3])
     return bounds;
 }
 
+START_TEST(a_device_that_is_chosen_is_four_of_its_chips)
+{
+    static const char *const wanted[][2] = {{"v2", "v2:2x2"},       {"v3", "v3:2x2"},     {"v4", "v4:2x2x1"},
+                                            {"V5E", "v5e:2x2"},     {"v5p", "v5p:2x2x1"}, {"v6e", "v6e:2x2"},
+                                            {"v7x", "tpu7x:2x2x1"}, {"H100-80G", NULL}};
+    for (size_t at = 0; at < sizeof(wanted) / sizeof(wanted[0]); at++) {
+        const struct device *device = device_named(wanted[at][0]);
+        struct err err = ERR_INIT;
+        struct chip chip;
+        char name[CHIP_TOPOLOGY_SIZE];
+        ck_assert_ptr_nonnull(device);
+        ck_assert_int_eq(chip_of_device(device, &chip), wanted[at][1] != NULL);
+        if (wanted[at][1] == NULL)
+            continue;
+        ck_assert(chip_topology(&chip, name, &err));
+        ck_assert_str_eq(name, wanted[at][1]);
+        ck_assert(compile_input_is_topology(str_of(name)));
+    }
+    ck_assert_ptr_null(device_named("v9"));
+}
+END_TEST
+
 START_TEST(a_chip_is_told_by_either_file)
 {
     const struct compiled_for *chip = &CHIPS[_i];
@@ -283,6 +305,7 @@ int main(void)
     TCase *cases = tcase_create("compile_input");
     tcase_add_test(cases, a_module_is_found_in_either_message);
     tcase_add_test(cases, what_is_no_module_is_refused);
+    tcase_add_test(cases, a_device_that_is_chosen_is_four_of_its_chips);
     tcase_add_loop_test(cases, a_chip_is_told_by_either_file, 0, (int)(sizeof(CHIPS) / sizeof(CHIPS[0])));
     tcase_add_loop_test(cases, a_chip_is_told_by_texts, 0, (int)(sizeof(TEXTS) / sizeof(TEXTS[0])));
     tcase_add_test(cases, names_of_topologies);

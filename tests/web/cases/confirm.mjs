@@ -12,9 +12,9 @@ const PROGRAM = 'module_0000.jit_step.cl_1014260217.after_optimizations.hlo.pb.g
 export function run({ test, includes, equal, truth, daemon, open, binary, fixtures }) {
   const folder = join(fixtures, FOLDER);
   const library = join(dirname(binary), 'confirm', 'standin.so');
-  const openWith = async (word, query) =>
+  const openWith = async (word, query, topology = '--topology=v5e:2x2') =>
     open(
-      `${await daemon(`MEMVIEWD_STANDIN=${word}`, `MEMVIEWD_STANDIN_DUMP=${join(folder, PROGRAM)}`, `--libtpu=${library}`, '--topology=v5e:2x2', folder)}?tool=memory_viewer&drawer=whatif${query}`,
+      `${await daemon(`MEMVIEWD_STANDIN=${word}`, `MEMVIEWD_STANDIN_DUMP=${join(folder, PROGRAM)}`, `--libtpu=${library}`, ...[topology].filter(Boolean), folder)}?tool=memory_viewer&drawer=whatif${query}`,
     );
   const act = (page) => page.locator(`${DRAWER} button`, { hasText: 'Confirm with the compiler' });
   const said = (page) => page.locator(`${DRAWER} .whatif-confirm`);
@@ -36,6 +36,19 @@ export function run({ test, includes, equal, truth, daemon, open, binary, fixtur
     await idle(page);
     includes((await text(page, 'main')).slice(0, 400), 'A and B need the same: 8.00 MiB');
     await page.finish();
+  });
+
+  test('of a dump that does not say its chip the chosen device is compiled for', async () => {
+    const asked = async (query) => {
+      const page = await openWith('stops', query, null);
+      await act(page).click();
+      await said(page).locator('.whatif-fits, .caution').waitFor();
+      const words = await said(page).innerText();
+      await page.finish();
+      return words;
+    };
+    includes(await asked('&whatif=batch=0.5&capacity=v5e'), 'Confirmed by the compiler: 8.0');
+    includes(await asked('&whatif=batch=0.5&capacity=16GiB'), 'does not say for which chip');
   });
 
   test('other ticks are not confirmed, and without any there is nothing to ask', async () => {

@@ -52,9 +52,10 @@ function answerNodes({ session, confirmed, plan_session, plan_reason }, place) {
   ];
 }
 
-/* place() → {session, host, module} of the program; changes() → those that are ticked and apply; tell(words).
+/* place() → {session, host, module} of the program; device() → the name of the one that is chosen, or null: for a dump that
+ * does not say its chip; changes() → those that are ticked and apply; tell(words).
  * Out: {act, node, set(), destroy()}: a button, what it leads to, to be drawn again when what is ticked has changed. */
-export function createConfirm({ place, changes, tell }) {
+export function createConfirm({ place, device, changes, tell }) {
   const act = button('text-button', () => begin(), 'Confirm with the compiler', { 'data-key': 'confirm' });
   const node = el('div', { class: 'whatif-confirm' });
   const state = { offer: null, run: null, at: null, fault: '', ending: new AbortController() };
@@ -97,7 +98,7 @@ export function createConfirm({ place, changes, tell }) {
   const begin = () =>
     tried(async () => {
       state.at = place();
-      state.run = await post('confirmations', JSON.stringify({ ...state.at, host: state.at.host || null, change: changes() }), 'application/json');
+      state.run = await post('confirmations', JSON.stringify({ ...state.at, host: state.at.host || null, device: device(), change: changes() }), 'application/json');
       set();
       await follow();
     });

@@ -155,6 +155,7 @@ function build(view, acts) {
   const more = createField({ id: 'whatif-more', word: 'Another change', act: 'Add', hint: 'batch=0.25, shard=*:8, offload=*.nu*', run: acts.add });
   const confirm = createConfirm({
     place: () => view.program.place,
+    device: () => view.program.capacity?.device?.name ?? null,
     changes: () => view.context.route.whatif.filter((change) => !acts.refused.has(change)),
     tell: view.context.tell,
   });
