@@ -304,6 +304,8 @@ struct analysis_question {
 /* Are these lines rules of whose memory a buffer is (plan/person_rules.h)? False with the report that a question with
  * them would get. */
 bool analysis_category_rules_check(const char *lines, struct err *err);
+/* The same of the lines of one question's parameter category_rules, which may be 4,096 characters long. */
+bool analysis_own_rules_check(const char *lines, struct err *err);
 
 /* Answers a view of a tool. On success `out` holds the answer's bytes: JSON
  * {"tool","view","params","data","notes"}; for the view "xprof" the bare object

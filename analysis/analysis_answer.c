@@ -175,16 +175,22 @@ static size_t characters(const char *text)
     return count;
 }
 
+static bool own_rules_are_short(const char *own, struct err *err)
+{
+    return characters(own) <= OWN_RULES_MAX ||
+           err_set(err, ERR_argument, ERR_NO_OFFSET,
+                   "category_rules: longer than %d characters; more stand in the file of --category-rules",
+                   OWN_RULES_MAX);
+}
+
 /* The lines of the question's parameter, then those that hold for every question. */
 static bool rules_apply(struct tool_request *request, enum tool_model model, const char *everywhere, struct err *err)
 {
     const char *own = tool_param_text(request, "category_rules");
     if (own == NULL && everywhere == NULL)
         return true;
-    if (own != NULL && characters(own) > OWN_RULES_MAX)
-        return err_set(err, ERR_argument, ERR_NO_OFFSET,
-                       "category_rules: longer than %d characters; more stand in the file of --category-rules",
-                       OWN_RULES_MAX);
+    if (own != NULL && !own_rules_are_short(own, err))
+        return false;
     const char *text = own == NULL          ? everywhere
                        : everywhere == NULL ? own
                                             : arena_format(request->arena, "%s\n%s", own, everywhere);
@@ -209,6 +215,11 @@ bool analysis_category_rules_check(const char *lines, struct err *err)
     job_try(&job, rules_check, lines, NULL, err);
     arena_free(&job.arena);
     return !err_is_set(err);
+}
+
+bool analysis_own_rules_check(const char *lines, struct err *err)
+{
+    return own_rules_are_short(lines, err) && analysis_category_rules_check(lines, err);
 }
 
 static void answer(struct job *job, const void *in, void *to, struct err *err)

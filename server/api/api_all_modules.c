@@ -13,7 +13,7 @@
 enum { WITHIN_MAX_MS = 10000, ROWS_MAX = 1000 };
 static const size_t ANSWER_LIMIT_BYTES = (size_t)1 << 30;
 
-static const char *const OWN_NAMES[] = {"session", "host", "within_ms", NULL};
+static const char *const OWN_NAMES[] = {"session", "host", "within_ms", "category_rules", NULL};
 
 static struct response *read_budget(const struct request *request, int64_t *budget_ms)
 {
@@ -71,11 +71,15 @@ struct response *api_all_modules(const struct server *server, const struct reque
     struct response *response = listing_check_once(request);
     if (!response)
         response = read_budget(request, &budget_ms);
+    const char *own_rules = request_param(request, "category_rules", "");
+    struct err err = ERR_INIT;
+    if (!response && own_rules[0] && !analysis_own_rules_check(own_rules, &err))
+        response = response_err(&err, NULL);
     if (!response)
         response =
             api_open(server, request_param(request, "session", NULL), request_param(request, "host", NULL), &subject);
     if (!response) {
-        all_modules_open(server->store, subject.session, subject.host, &all);
+        all_modules_open(server->store, subject.session, subject.host, own_rules[0] ? own_rules : NULL, &all);
         all_modules_read(&all, budget_ms);
         response = answer(request, view, server->store, &all);
         all_modules_close(&all);

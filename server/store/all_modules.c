@@ -81,9 +81,12 @@ static void file_open(struct all_modules *all, size_t at)
 }
 
 void all_modules_open(struct store *store, const struct snapshot_session *session, const struct snapshot_host *host,
-                      struct all_modules *all)
+                      const char *own_rules, struct all_modules *all)
 {
+    const char *everywhere = store_category_rules(store);
     *all = (struct all_modules){.store = store, .session = session};
+    if (own_rules)
+        all->category_rules = memory_format("%s\n%s", own_rules, everywhere ? everywhere : "");
     all->file_count = session->kind != SNAPSHOT_TRACE ? session->group_count : host ? 1 : session->host_count;
     all->files = memory_new((all->file_count + 1) * sizeof(*all->files));
     const struct files_place **places = memory_new((all->file_count + 1) * sizeof(*places));
@@ -102,7 +105,7 @@ void all_modules_open(struct store *store, const struct snapshot_session *sessio
 void all_modules_close(struct all_modules *all)
 {
     for (size_t at = 0; at < all->figures_count; at++)
-        subjects_close(&all->figures[at].subject);
+        subjects_close(&all->figures[at].subject), free(all->figures[at].key);
     for (size_t at = 0; at < all->file_count; at++) {
         subjects_close(&all->files[at].runs);
         cache_release(&all->files[at].digests_hold);
@@ -111,6 +114,7 @@ void all_modules_close(struct all_modules *all)
     free(all->files);
     free(all->entries);
     free(all->figures);
+    free(all->category_rules);
     map_free(&all->figures_of);
     map_free(&all->figures_of_name);
     *all = (struct all_modules){0};
@@ -129,6 +133,16 @@ static bool is_key(const void *context, uint64_t at)
     return strcmp(wanted->all->figures[at].key, wanted->key) == 0;
 }
 
+/* "DIGEST", and of a question's own rules "DIGEST SHA-256"; "" where there is no digest. */
+static char *figures_key(const struct all_modules *all, const char *digest)
+{
+    char rules[SHA256_TEXT_SIZE];
+    if (!all->category_rules || digest[0] == '\0')
+        return memory_text(digest);
+    sha256_text(all->category_rules, strlen(all->category_rules), rules);
+    return memory_format("%s %s", digest, rules);
+}
+
 void all_modules_join(struct all_modules *all, size_t file_at)
 {
     const struct all_modules_digests *digests = all->files[file_at].digests;
@@ -136,7 +150,7 @@ void all_modules_join(struct all_modules *all, size_t file_at)
         struct all_modules_entry *entry = &all->entries[all->files[file_at].entry_first + at];
         if (!entry->program)
             continue;
-        const char *key = digests->programs[entry->program_at].key;
+        char *key = figures_key(all, digests->programs[entry->program_at].key);
         const struct wanted wanted = {all, key};
         uint64_t hash = hash_text(key, 0), found = map_find(&all->figures_of, hash, is_key, &wanted);
         if (found == MAP_FREE) {
@@ -151,6 +165,8 @@ void all_modules_join(struct all_modules *all, size_t file_at)
                 map_add(&all->figures_of_name, all_modules_name_hash(entry->program), all->figures_count);
             }
             found = all->figures_count++;
+        } else {
+            free(key);
         }
         entry->figures_at = (size_t)found;
     }
@@ -268,6 +284,7 @@ char *all_modules_key(const struct all_modules *all)
         if (err_is_set(&all->figures[at].err))
             buf_format(&buf, "%zu ", at), key_add(&buf, all->figures[at].err.text);
     key_add(&buf, all->session->id);
+    key_add(&buf, all->category_rules ? all->category_rules : "");
     if (buf.failed)
         memory_out();
     sha256_text(buf.data, buf.length, digest);

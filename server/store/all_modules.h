@@ -34,6 +34,7 @@ struct all_modules_entry {
 struct all_modules {
     struct store *store;
     const struct snapshot_session *session;
+    char *category_rules; /* NULL: those of the store alone */
     size_t file_count, entry_count, entry_capacity, figures_count, figures_capacity;
     struct all_modules_file *files;
     struct all_modules_entry *entries;      /* file by file */
@@ -41,9 +42,10 @@ struct all_modules {
     struct map figures_of, figures_of_name; /* by hash; by name and size, of which several may differ */
 };
 
-/* Lists the modules of all hosts, or of one; reads only what the files hold. Close with all_modules_close. */
+/* Lists the modules of all hosts, or of one; reads only what the files hold. `own_rules`: lines that come before those of
+ * the store, good ones (analysis_own_rules_check); may be NULL. Close with all_modules_close. */
 void all_modules_open(struct store *store, const struct snapshot_session *session, const struct snapshot_host *host,
-                      struct all_modules *all);
+                      const char *own_rules, struct all_modules *all);
 void all_modules_close(struct all_modules *all);
 
 /* Reads on for about `budget_ms`, at least one piece; 0: takes only what is known; -1: to the end. On a worker. */

@@ -109,8 +109,10 @@ static void decode_all(struct piece *piece, struct decoding *decoding, struct fi
     for (size_t at = 0; at < decoding->count && !is_over(piece); at++) {
         const struct all_modules_figures *figures = decoding->figures[at];
         const struct all_modules_file *of = &piece->all->files[figures->file_at];
-        const struct subjects_place place = {
-            .kind = ANALYSIS_FIGURES, .opened = &of->opened, .program = figures->program};
+        const struct subjects_place place = {.kind = ANALYSIS_FIGURES,
+                                             .opened = &of->opened,
+                                             .program = figures->program,
+                                             .category_rules = piece->all->category_rules};
         subjects_make(piece->all->store, &place, file, source, figures->key, &decoding->made[at]);
         if (!decoding->made[at].kept && err_is_set(&unpacking))
             decoding->made[at].err = unpacking;

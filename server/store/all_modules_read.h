@@ -24,8 +24,8 @@ struct all_modules_digests *all_modules_digests_make(const struct all_modules *a
 
 /* A distinct program. */
 struct all_modules_figures {
-    const char *key; /* of the digests that it was first met in */
-    size_t file_at;  /* where it is read */
+    char *key;      /* of its digest, and of the rules by which it is read */
+    size_t file_at; /* where it is read */
     const struct analysis_program *program;
     struct subject subject; /* core NULL: not read yet, or see err */
     struct err err;

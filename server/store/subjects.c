@@ -202,7 +202,8 @@ void subjects_make(struct store *store, const struct subjects_place *place, stru
     making.reading = (struct analysis_reading){.kind = place->kind,
                                                .program = place->program,
                                                .libraries = store_libraries(store),
-                                               .category_rules = store_category_rules(store)};
+                                               .category_rules = place->category_rules ? place->category_rules
+                                                                                       : store_category_rules(store)};
     making.size_bytes = place->program ? place->program->size_bytes : files_identity(file)->size_bytes;
     *made = (struct subjects_made){.kind = place->kind, .err = ERR_INIT};
     made->kept = make(&making, &facts, &made->err);

@@ -30,7 +30,8 @@ struct subjects_place {
     const struct store_file *opened;        /* of a module: its file, */
     const struct analysis_program *program; /* and which of the file's contents */
     const struct snapshot_session
-        *session; /* of a trace: in its other files programs are looked up; NULL: there are none */
+        *session;               /* of a trace: in its other files programs are looked up; NULL: there are none */
+    const char *category_rules; /* of the figures of a module, which its key has to tell; NULL: those of the store */
 };
 /* The trace of a host of the session. */
 struct subjects_place subjects_trace(const struct snapshot_session *session, const struct snapshot_host *host);

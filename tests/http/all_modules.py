@@ -5,6 +5,7 @@ import gzip
 import io
 import os
 import sys
+from urllib.parse import quote
 
 import inputs
 from harness import ROOT, equal
@@ -235,3 +236,21 @@ def test_a_fleet_takes_little_memory_and_is_read_once(t):
     ask(daemon, "summary", capacity_bytes=1 << 30)
     again = daemon.cpu_seconds() - before
     assert again < (1 if not t.is_sanitized else 10), f"{again} s for what is known"
+
+
+def test_rules_of_the_question_say_whose_memory_it_is(t):
+    daemon = t.serve(os.path.join(t.fixtures, "modules/mlp-adam"))
+    session = next(iter(daemon.sessions().values()))["id"]
+
+    def categories(**more):
+        answer = daemon.get_json("/api/v1/modules/table", session=session, **more)["data"]
+        return {part["category"]: part["bytes"] for part in answer["rows"][0]["categories"]}
+
+    before, ruled = categories(), categories(category_rules=". rng")
+    equal(sum(ruled.values()), sum(before.values()))
+    equal(list(ruled), ["rng"])
+    equal(categories(), before, "another question's rules stay its own")
+    for rules, words in (("x cahce", "did you mean"), ("a" * 4097, "longer than 4096 characters")):
+        answer = daemon.ask(f"/api/v1/modules/table?session={session}&category_rules={quote(rules)}")
+        equal(answer.status, 400)
+        assert words in answer.json["detail"], answer.text

@@ -93,6 +93,17 @@ export function run({ test, equal, includes, truth, daemon, open, fixtures }) {
     await page.finish();
   });
 
+  test('the person\u2019s rules of the link are those of the table, and go along to the Memory Viewer', async () => {
+    const page = await open(await at('job', `&rules=${encodeURIComponent('. rng')}`));
+    for (const [words] of await cells(page, 'all', ['cat'])) equal(words, 'random state 100 %');
+    includes(await page.locator('.panel-modules-all .module-link').first().getAttribute('href'), 'rules=');
+    await page.finish();
+    const wrong = await open(await at('job', '&rules=x%20cahce'), { allow: /400/ });
+    includes(await text(wrong, '#banners'), 'The rules of this link cannot be used');
+    equal((await cells(wrong, 'all', ['module'])).length, 2);
+    await wrong.finish();
+  });
+
   test('≠ opens the hosts side by side, those that differ first; Esc closes them', async () => {
     const page = await open(await at('job'));
     await page.getByRole('button', { name: /Hosts of jit_step side by side: 1 of 3 differ/ }).click();

@@ -34,10 +34,10 @@ export function mount(root, context) {
     controller: new AbortController(),
   };
   /* A question to the daemon: of a session that is still being read only what is known is asked. */
-  view.paramsOf = (params) => ({ session: view.session?.id, capacity_bytes: view.capacity, ...params, within_ms: view.isComplete ? '' : '0' });
+  view.paramsOf = (params) => ({ session: view.session?.id, capacity_bytes: view.capacity, category_rules: view.rules, ...params, within_ms: view.isComplete ? '' : '0' });
   view.ask = (name, params, signal = view.controller.signal) => get(`modules/${name}`, view.paramsOf(params), { signal });
-  view.csv = (params) => apiUrl('modules/table', { session: view.session?.id, capacity_bytes: view.capacity, ...params, format: 'csv' }).href;
-  view.hrefOf = (row) => hrefOf(row, view.session, context);
+  view.csv = (params) => apiUrl('modules/table', { session: view.session?.id, capacity_bytes: view.capacity, category_rules: view.rules, ...params, format: 'csv' }).href;
+  view.hrefOf = (row) => hrefOf(row, view.session, context, view.rules);
   const styled = loadStyle('modules.css');
   build(view, root);
   context.bind([...keysOf(view), ...explainKeys()], 'All modules');
@@ -47,7 +47,7 @@ export function mount(root, context) {
   });
   return {
     show: (selection, route) => Promise.all([styled, show(view, selection, route)]),
-    hear: (route) => apply(view, route),
+    hear: (route) => (route.rules === view.wantedRules ? apply(view, route) : show(view, { session: view.session }, route)),
     escape: () => dismissTooltip() || closeHosts(view),
     unmount() {
       view.controller.abort();
@@ -78,11 +78,12 @@ async function show(view, selection, route) {
   view.controller.abort();
   view.controller = new AbortController();
   const { signal } = view.controller;
-  Object.assign(view, { session: selection.session, summary: null, isComplete: false, state: stateOf(route) });
+  Object.assign(view, { session: selection.session, summary: null, isComplete: false, state: stateOf(route), rules: route.rules, wantedRules: route.rules });
+  view.context.banners.drop('rules');
   const end = begin();
   try {
     view.capacity = await capacityIn(view, route, signal);
-    await readOn(view, signal);
+    await readRuled(view, signal);
   } catch (error) {
     if (isAbort(error) || signal.aborted) return;
     if (!(error instanceof Problem) || error.code === 'gone') throw error;
@@ -102,10 +103,22 @@ async function capacityIn({ session }, route, signal) {
   return capacityOf(route.capacity, devices, detail?.error_texts ?? [], DEVICE_SPACE)?.bytes ?? null;
 }
 
+/* With the person's rules of the URL; with rules that cannot be read, without them. */
+async function readRuled(view, signal) {
+  try {
+    await readOn(view, signal);
+  } catch (error) {
+    if (!view.rules || error.status !== 400 || !/^category_rules: /.test(error.message)) throw error;
+    view.context.banners.set('rules', { text: `The rules of this link cannot be used: ${error.message} The page is shown without them.` });
+    view.rules = '';
+    await readOn(view, signal);
+  }
+}
+
 /* Piece by piece until all is read; each is shown. */
 async function readOn(view, signal) {
   for (let piece = 0; !view.isComplete; piece++) {
-    const params = { session: view.session.id, capacity_bytes: view.capacity, within_ms: piece ? PIECE_MS : FIRST_MS };
+    const params = { session: view.session.id, capacity_bytes: view.capacity, category_rules: view.rules, within_ms: piece ? PIECE_MS : FIRST_MS };
     const { data, notes } = await get('modules/summary', params, { signal });
     if (signal.aborted) return;
     view.summary = data;

@@ -22,13 +22,14 @@ export function spaceOf(state, summary) {
 }
 
 /* The Memory Viewer on the module of a row; null of what cannot be opened. Only a host that differs is named: else the
- * first one that has the module shows it. */
-export function hrefOf(row, session, context) {
+ * first one that has the module shows it. The person's rules go along. */
+export function hrefOf(row, session, context, rules = '') {
   if (!row.module_id || row.state !== 'read') return null;
   return context.link(session.id, {
     tool: 'memory_viewer',
     host: row.host && row.host !== session.hosts?.[0]?.id ? row.host : '',
     module: row.module_id,
     space: row.space,
+    rules,
   });
 }
