@@ -84,6 +84,7 @@ bool edit_from_change(const struct variant *variant, const struct change *change
         return matching_read(variant, change, out, err);
     case CHANGE_OFFLOAD: return refuse(change, "where the host's memory is used, the program has to say itself", err);
     case CHANGE_UNPAD: return refuse(change, "layouts are its own choice", err);
+    case CHANGE_WITHOUT: return refuse(change, "another kernel is another program", err);
     case CHANGE_COUNT: break;
     }
     return refuse(change, "it is no change", err);

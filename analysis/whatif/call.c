@@ -176,6 +176,24 @@ static const char *shard_text(const struct variant *variant, const struct change
                         (int)name.length, name.data, (int)name.length, name.data, (long long)change->device_count);
 }
 
+/* By the pattern that is gone. */
+static const char *without_text(const struct change *change)
+{
+    static const char *const lines[][2] = {
+        {"attention_scores", "jax.nn.dot_product_attention(q, k, v, is_causal=True)  # on a TPU: "
+                             "jax.experimental.pallas.ops.tpu.flash_attention"},
+        {"mask", "jax.nn.dot_product_attention(q, k, v, is_causal=True)  # in place of mask="},
+        {"logits", "loss = jax.lax.map(jax.checkpoint(chunk_loss), chunks).sum()  # chunks of the sequence"},
+        {"prefill_logits", "logits = x[:, -1] @ table  # of the last position only"},
+        {"cache_copy", "cache = jax.lax.dynamic_update_slice(cache, new, start)  # in what the loop carries"},
+        {"constant", "def f(x, table):  # as an argument, not closed over"},
+    };
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+        if (str_equal(change->glob, str_of(lines[i][0])))
+            return lines[i][1];
+    return "";
+}
+
 const char *call_text(const struct variant *variant, const struct change *change)
 {
     struct named named;
@@ -197,6 +215,7 @@ const char *call_text(const struct variant *variant, const struct change *change
                             (int)named.argument.length, named.argument.data);
     case CHANGE_SHARD: return shard_text(variant, change);
     case CHANGE_UNPAD: return "x = jnp.swapaxes(x, …)  # a long dimension last";
+    case CHANGE_WITHOUT: return without_text(change);
     case CHANGE_COUNT: break;
     }
     return "";

@@ -121,15 +121,52 @@ bool change_shard(struct variant *variant, const struct change *change, struct c
     return true;
 }
 
+/* What holds a value now that copies between layouts are gone. */
+struct layout_copies {
+    uint32_t *row_of;  /* by instruction: the row of its value, or HLO_NONE */
+    uint32_t *kept_of; /* by row: itself, or the row that it was a copy of */
+};
+
+/* A copy from one layout into another, so that less of an array is padded or more: where nothing is padded its source is
+ * all there is, as long as either is needed. */
+static void layout_copy_drop(struct variant *variant, uint32_t row_at, struct layout_copies *copies)
+{
+    const struct graph *graph = variant->plan->graph;
+    struct variant_row *row = &variant->rows[row_at];
+    const struct plan_row *of = &variant->space->rows[row->plan_row];
+    uint32_t at = of->buffer_at == PLAN_NONE ? HLO_NONE : variant->plan->hlo.buffers[of->buffer_at].instruction_at;
+    copies->kept_of[row_at] = row_at;
+    if (at == HLO_NONE || row->is_indefinite)
+        return;
+    uint32_t operand = graph_op(graph, at) == GRAPH_COPY ? graph_operand(graph, at, 0) : HLO_NONE;
+    uint32_t source_at = operand == HLO_NONE ? HLO_NONE : copies->row_of[operand];
+    copies->row_of[at] = row_at;
+    if (source_at == HLO_NONE)
+        return;
+    const struct plan_row *source_of = &variant->space->rows[variant->rows[source_at].plan_row];
+    if (source_of->unpadded_bytes != of->unpadded_bytes || source_of->bytes == of->bytes)
+        return;
+    struct variant_row *kept = &variant->rows[copies->kept_of[source_at]];
+    kept->dies = row->dies > kept->dies ? row->dies : kept->dies;
+    copies->kept_of[row_at] = copies->kept_of[source_at];
+    row->is_gone = true;
+}
+
 bool change_unpad(struct variant *variant, const struct change *change, struct change_result *out, struct err *err)
 {
     uint32_t count;
     bool *flags = rows_matching(variant, change, &count, err);
     if (!flags)
         return false;
+    size_t instruction_bytes = ((size_t)variant->plan->hlo.instruction_count + 1) * sizeof(uint32_t);
+    struct layout_copies copies = {arena_raw(variant->arena, instruction_bytes),
+                                   arena_array(variant->arena, uint32_t, (size_t)variant->row_count + 1)};
+    memset(copies.row_of, 0xff, instruction_bytes);
     for (uint32_t i = 0; i < variant->row_count; i++) {
         struct variant_row *row = &variant->rows[i];
         const struct plan_row *of = row->plan_row == PLAN_NONE ? NULL : &variant->space->rows[row->plan_row];
+        if (flags[i] && !row->is_gone && of)
+            layout_copy_drop(variant, i, &copies);
         if (!flags[i] || row->is_gone || !of || of->unpadded_bytes < 0 || of->unpadded_bytes >= of->bytes)
             continue;
         row->is_unpadded = true;

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * change_without.c: what matches is never stored whole: a fused kernel, or a loop over chunks, keeps pieces of it.
+ *
+ * A pattern's rows are those that are live at the peak. Without it there is none of their shape at any time, in no other
+ * layer and in no other type; of attention scores no mask of their last two dimensions either. */
+#include "whatif/change_kinds.h"
+
+#include "input/shape.h"
+#include "plan/pattern.h"
+#include "whatif/flops.h"
+#include "whatif/glob.h"
+
+/* Lanes of a TPU: a kernel keeps a head's numbers in them, padded to that. */
+enum { LANES = 128 };
+
+static bool array_of(const struct variant *variant, const struct variant_row *row, struct shape_array *array)
+{
+    const struct leaves *leaves = &variant->dimensions.leaves;
+    if (row->leaf == HLO_NONE)
+        return false;
+    const struct leaf *leaf = &leaves->items[row->leaf];
+    *array = (struct shape_array){.type = leaf->type};
+    for (uint32_t i = 0; i < leaf->rank && array->rank < SHAPE_RANK_MAX; i++)
+        if (leaves->sizes[leaf->first + i] > 1)
+            array->dimensions[array->rank++] = leaves->sizes[leaf->first + i];
+    return array->rank >= 2;
+}
+
+static struct shape_array plane_of(const struct shape_array *array)
+{
+    return (struct shape_array){.rank = 2,
+                                .dimensions = {array->dimensions[array->rank - 2], array->dimensions[array->rank - 1]}};
+}
+
+static bool is_known(const void *context, uint64_t value)
+{
+    (void)context, (void)value;
+    return true; /* the hash is as good as the shape */
+}
+
+static bool is_computed(const struct variant *variant, const struct variant_row *row)
+{
+    enum category category = (enum category)variant->space->rows[row->plan_row].verdict.category;
+    return !row->is_argument && !row->is_output && category != CATEGORY_COPY_OF_ARGUMENT &&
+           category != CATEGORY_CONSTANT;
+}
+
+/* Flags what has the shape of what is flagged. */
+static void alike_flag(const struct variant *variant, enum pattern_kind kind, bool *flags)
+{
+    struct map shapes, planes;
+    struct shape_array array;
+    bool is_new;
+    map_init(&shapes, variant->arena, 16);
+    map_init(&planes, variant->arena, 16);
+    for (uint32_t i = 0; i < variant->row_count; i++) {
+        if (!flags[i] || !array_of(variant, &variant->rows[i], &array))
+            continue;
+        map_number(&shapes, shape_array_hash_any_order(&array), is_known, NULL, &is_new);
+        struct shape_array plane = plane_of(&array);
+        if (kind == PATTERN_ATTENTION_SCORES && array.rank > 2)
+            map_number(&planes, shape_array_hash_any_order(&plane), is_known, NULL, &is_new);
+    }
+    for (uint32_t i = 0; i < variant->row_count; i++) {
+        const struct variant_row *row = &variant->rows[i];
+        if (flags[i] || row->is_gone || row->plan_row == PLAN_NONE || !is_computed(variant, row) ||
+            !array_of(variant, row, &array))
+            continue;
+        uint64_t hash = shape_array_hash_any_order(&array);
+        flags[i] = map_find(&shapes, hash, is_known, NULL) != MAP_FREE ||
+                   (array.rank == 2 && map_find(&planes, hash, is_known, NULL) != MAP_FREE);
+    }
+}
+
+/* ---- what a fused attention kernel stores instead ---- */
+
+/* How long a head is, by the product that makes scores of that shape; 0: there is none. */
+static int64_t head_of(const struct variant *variant, const struct shape_array *scores)
+{
+    const struct graph *graph = variant->plan->graph;
+    const struct leaves *leaves = &variant->dimensions.leaves;
+    struct flops flops;
+    uint64_t wanted = shape_array_hash_any_order(scores);
+    flops_build(&variant->dimensions, variant->arena, &flops);
+    for (uint32_t at = 0; at < graph->hlo->instruction_count; at++) {
+        const struct variant_row one = {.leaf = leaves->first[at]};
+        struct shape_array array;
+        if (graph_op(graph, at) != GRAPH_DOT || leaves_count(leaves, at) != 1 || !array_of(variant, &one, &array) ||
+            shape_array_hash_any_order(&array) != wanted)
+            continue;
+        double runs = flops.runs[graph->hlo->instructions[at].computation_at];
+        double each = flops_of(&flops, at) / (2 * (double)shape_array_elements(&array) * (runs > 0 ? runs : 1));
+        return each >= 1 && each < (double)INT32_MAX ? (int64_t)each : 0;
+    }
+    return 0;
+}
+
+/* Going backward the kernel reads queries, keys, values and its result again, each with heads in the lanes. */
+static void heads_add(struct variant *variant, const bool *flags, uint32_t count)
+{
+    int64_t head = -1;
+    uint64_t head_is_of = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        struct variant_row row = variant->rows[i];
+        struct shape_array array;
+        if (!flags[i] || row.is_indefinite || !array_of(variant, &row, &array) ||
+            variant->space->rows[row.plan_row].verdict.category != CATEGORY_SAVED_ACTIVATION)
+            continue;
+        if (head < 0 || head_is_of != shape_array_hash_any_order(&array)) {
+            head_is_of = shape_array_hash_any_order(&array);
+            head = head_of(variant, &array);
+        }
+        int64_t padded = (head + LANES - 1) / LANES * LANES, keys = array.dimensions[array.rank - 1];
+        if (head == 0 || padded == head || shape_array_elements(&array) < keys)
+            continue;
+        row.bytes = 4 * (shape_array_elements(&array) / keys) * (padded - head) * (int64_t)shape_type_bytes(array.type);
+        row.is_gone = false;
+        row.plan_row = PLAN_NONE;
+        row.leaf = HLO_NONE;
+        *variant_add(variant) = row;
+    }
+}
+
+bool change_without(struct variant *variant, const struct change *change, struct change_result *out, struct err *err)
+{
+    enum pattern_kind kind = PATTERN_COUNT;
+    bool *flags = arena_array(variant->arena, bool, (size_t)variant->row_count + 1);
+    uint32_t count = variant->row_count;
+    if (glob_rows(variant, change->glob, flags) == 0)
+        return glob_missed(variant, change_name(change->kind), change->glob, err);
+    for (int i = 0; i < PATTERN_COUNT; i++)
+        if (str_equal(change->glob, str_of(pattern_name((enum pattern_kind)i))))
+            kind = (enum pattern_kind)i;
+    if (kind != PATTERN_COUNT)
+        alike_flag(variant, kind, flags);
+    for (uint32_t i = 0; i < count; i++)
+        if (flags[i] && !variant->rows[i].is_gone && !variant->rows[i].is_argument) {
+            variant->rows[i].is_gone = true;
+            out->row_count++;
+        }
+    if (out->row_count == 0)
+        return err_set(err, ERR_argument, ERR_NO_OFFSET, "without=%.*s: it is given to the program, not computed",
+                       (int)change->glob.length, change->glob.data);
+    if (kind == PATTERN_ATTENTION_SCORES && variant->plan->platform == SPACE_PLATFORM_TPU)
+        heads_add(variant, flags, count);
+    out->confidence = kind == PATTERN_ATTENTION_SCORES ? CHANGE_MODEL : CHANGE_BOUND;
+    out->reason =
+        kind == PATTERN_ATTENTION_SCORES
+            ? "No array of the shape of the scores is in the compiler's heap any more; short heads are padded to the "
+              "lanes of a TPU for the backward pass, as a flash kernel stores them."
+            : "Nothing of its shape is in the compiler's heap any more; the pieces that are stored instead are not "
+              "counted.";
+    return true;
+}
