@@ -4,12 +4,9 @@
 #include "base/map.h"
 #include "base/nearest.h"
 #include "base/size_text.h"
-#include "base/sum.h"
-#include "plan/group_key.h"
 #include "plan/pattern.h"
+#include "plan/peak_groups.h"
 #include "tool/memory_viewer/saving.h"
-
-#include <stdlib.h>
 
 static void verdict_write(struct json *json, struct category_verdict verdict)
 {
@@ -92,112 +89,54 @@ static void patterns_write(struct json *json, const struct memory_viewer_columns
 
 /* ---- groups ---- */
 
-struct group {
-    struct group_key key;
-    char id[GROUP_KEY_TEXT_BYTES];
-    uint32_t first_row, count; /* first_row: of its largest buffer */
-    uint32_t end;              /* in the rows of all groups, by group: where its own end */
-    int64_t bytes;
-    struct marginal_saving saving;
-};
-
+/* What is live at the peak, by category, scope and shape, and what the peak falls by without each. */
 struct groups {
-    struct group *items;
-    uint32_t count;
+    struct peak_groups of_peak;
+    struct marginal_saving *savings; /* by group */
 };
-
-static int by_bytes(const void *left, const void *right)
-{
-    const struct group *a = left, *b = right;
-    return ORDER(b->bytes, a->bytes) ?: strcmp(a->id, b->id);
-}
-
-static bool is_group(const void *context, uint64_t value)
-{
-    const struct groups *groups = ((const void *const *)context)[0];
-    return strcmp(groups->items[value].id, ((const void *const *)context)[1]) == 0;
-}
-
-/* The group of each row, MAP_NONE where no member is live at the peak. */
-static uint32_t *groups_collect(const struct memory_viewer_columns_rows *rows, struct groups *groups)
-{
-    const struct tool_request *request = rows->request;
-    const struct plan_space *space = rows->space;
-    uint32_t *group_of_row = arena_array(request->arena, uint32_t, (size_t)space->row_count + 1);
-    struct map map;
-    map_init(&map, request->arena, space->live_at_peak_count);
-    for (int is_alive = 1; is_alive >= 0; is_alive--)
-        for (uint32_t i = 0; i < space->row_count; i++) {
-            const struct plan_row *row = &space->rows[i];
-            char id[GROUP_KEY_TEXT_BYTES];
-            bool is_new;
-            if (plan_row_is_alive(row, space->peak_step) != (bool)is_alive)
-                continue;
-            struct group_key key = group_key_of(request->model, row, request->scratch, request->arena);
-            group_key_text(&key, id);
-            const void *const sought[] = {groups, id};
-            uint64_t hash = hash_text(id, 0);
-            uint64_t found =
-                is_alive ? map_number(&map, hash, is_group, sought, &is_new) : map_find(&map, hash, is_group, sought);
-            group_of_row[i] = found == MAP_FREE ? MAP_NONE : (uint32_t)found;
-            if (!is_alive)
-                continue;
-            struct group *group = &groups->items[found];
-            if (is_new) {
-                *group = (struct group){.key = key, .first_row = i};
-                memcpy(group->id, id, sizeof(id));
-                groups->count++;
-            }
-            group->count++;
-            group->bytes = sum_add(group->bytes, row->bytes);
-            if (row->bytes > space->rows[group->first_row].bytes)
-                group->first_row = i;
-        }
-    return group_of_row;
-}
 
 /* Of each group all rows that have its key, whenever they live. */
-static void groups_save(const struct memory_viewer_columns_rows *rows, struct groups *groups,
-                        const uint32_t *group_of_row)
+static void groups_save(const struct memory_viewer_columns_rows *rows, struct groups *groups)
 {
+    const struct peak_groups *of = &groups->of_peak;
+    struct arena *arena = rows->request->arena;
     uint32_t count = rows->space->row_count, first = 0;
-    uint32_t *members = arena_array(rows->request->arena, uint32_t, (size_t)count + 1);
+    uint32_t *members = arena_array(arena, uint32_t, (size_t)count + 1);
+    uint32_t *ends = arena_array(arena, uint32_t, (size_t)of->count + 1); /* in `members`, by group */
     for (uint32_t i = 0; i < count; i++)
-        if (group_of_row[i] != MAP_NONE)
-            groups->items[group_of_row[i]].end++;
-    for (uint32_t i = 0; i < groups->count; i++) {
-        uint32_t own = groups->items[i].end;
-        groups->items[i].end = first;
+        if (of->of_row[i] != MAP_NONE)
+            ends[of->of_row[i]]++;
+    for (uint32_t i = 0; i < of->count; i++) {
+        uint32_t own = ends[i];
+        ends[i] = first;
         first += own;
     }
     for (uint32_t i = 0; i < count; i++)
-        if (group_of_row[i] != MAP_NONE)
-            members[groups->items[group_of_row[i]].end++] = i;
-    first = 0;
-    for (uint32_t i = 0; i < groups->count; i++) {
-        struct group *group = &groups->items[i];
-        group->saving =
-            marginal_of_rows(memory_viewer_columns_marginal(rows), members + first, NULL, group->end - first);
-        first = group->end;
+        if (of->of_row[i] != MAP_NONE)
+            members[ends[of->of_row[i]]++] = i;
+    for (uint32_t i = 0; i < of->count; i++) {
+        first = i == 0 ? 0 : ends[i - 1];
+        groups->savings[i] =
+            marginal_of_rows(memory_viewer_columns_marginal(rows), members + first, NULL, ends[i] - first);
     }
 }
 
-/* What is live at the peak, by category, scope and shape. */
 static struct groups groups_of(const struct memory_viewer_columns_rows *rows)
 {
-    struct arena *arena = rows->request->arena;
-    struct groups groups = {arena_array(arena, struct group, (size_t)rows->space->live_at_peak_count + 1), 0};
-    groups_save(rows, &groups, groups_collect(rows, &groups));
-    qsort(groups.items, groups.count, sizeof(*groups.items), by_bytes);
+    const struct tool_request *request = rows->request;
+    struct groups groups;
+    peak_groups_build(request->model, rows->space, request->scratch, request->arena, &groups.of_peak);
+    groups.savings = arena_array(request->arena, struct marginal_saving, (size_t)groups.of_peak.count + 1);
+    groups_save(rows, &groups);
     return groups;
 }
 
-static struct str label_of(const struct tool_request *request, const struct group *group)
+static struct str label_of(const struct tool_request *request, const struct peak_group *group)
 {
     return group_key_label(group->key.scope, request->arena);
 }
 
-static struct str source_of(const struct memory_viewer_columns_rows *rows, const struct group *group)
+static struct str source_of(const struct memory_viewer_columns_rows *rows, const struct peak_group *group)
 {
     struct str line = memory_viewer_columns_source(rows, group->first_row);
     return (struct str){arena_text(rows->request->arena, line), line.length};
@@ -208,8 +147,9 @@ static void groups_write(const struct memory_viewer_columns_rows *rows, struct j
     const struct tool_request *request = rows->request;
     const struct groups groups = groups_of(rows);
     json_key_array(json, "groups");
-    for (uint32_t i = 0; i < groups.count; i++) {
-        const struct group *group = &groups.items[i];
+    for (uint32_t i = 0; i < groups.of_peak.count; i++) {
+        uint32_t at = groups.of_peak.by_bytes[i];
+        const struct peak_group *group = &groups.of_peak.items[at];
         json_object_begin(json);
         json_key_text(json, "key", group->id);
         json_key_text(json, "category", category_name(group->key.category));
@@ -218,7 +158,7 @@ static void groups_write(const struct memory_viewer_columns_rows *rows, struct j
         json_key_string(json, "shape", group->key.shape);
         json_key_uint(json, "count", group->count);
         json_key_int(json, "bytes", group->bytes);
-        saving_write_figures(json, &group->saving);
+        saving_write_figures(json, &groups.savings[at]);
         json_key_string(json, "source", source_of(rows, group));
         json_object_end(json);
     }
@@ -255,8 +195,8 @@ static void text_write(const struct memory_viewer_columns_rows *rows)
         buf_printable(out, str_of(space->patterns[i].sentence));
         buf_char(out, '\n');
     }
-    for (uint32_t i = 0; i < groups.count && i < TEXT_GROUPS_MAX; i++) {
-        const struct group *group = &groups.items[i];
+    for (uint32_t i = 0; i < groups.of_peak.count && i < TEXT_GROUPS_MAX; i++) {
+        const struct peak_group *group = &groups.of_peak.items[groups.of_peak.by_bytes[i]];
         struct str label = label_of(request, group), source = source_of(rows, group);
         if (i == 0)
             buf_text(out, "\nLargest groups\n");
@@ -267,8 +207,8 @@ static void text_write(const struct memory_viewer_columns_rows *rows)
         buf_printable(out, source);
         buf_char(out, '\n');
     }
-    if (groups.count > TEXT_GROUPS_MAX)
-        buf_format(out, "  and %u more groups; --json lists all\n", groups.count - TEXT_GROUPS_MAX);
+    if (groups.of_peak.count > TEXT_GROUPS_MAX)
+        buf_format(out, "  and %u more groups; --json lists all\n", groups.of_peak.count - TEXT_GROUPS_MAX);
 }
 
 bool memory_viewer_whose(const struct tool_request *request, struct json *json, struct err *err)
