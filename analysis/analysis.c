@@ -5,6 +5,7 @@
 
 #include "analysis_subject.h"
 #include "base/arena.h"
+#include "base/size_text.h"
 #include "input/chip.h"
 #include "input/hlo.h"
 #include "input/hlo_totals.h"
@@ -273,4 +274,15 @@ bool analysis_device_at(size_t at, struct analysis_device *device)
                                        (uint64_t)row->available_bytes,
                                        row->source};
     return true;
+}
+
+bool analysis_capacity_read(const char *text, uint64_t *bytes, struct analysis_device *device)
+{
+    *device = (struct analysis_device){NULL};
+    for (size_t at = 0; device_at(at) != NULL; at++)
+        if (str_equal_any_case(str_of(device_at(at)->name), str_of(text)) && analysis_device_at(at, device)) {
+            *bytes = device->available_bytes > 0 ? device->available_bytes : device->physical_bytes;
+            return true;
+        }
+    return size_text_read(text, bytes);
 }

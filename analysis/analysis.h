@@ -185,6 +185,10 @@ enum { ANALYSIS_TOPOLOGY_SIZE = 64 };
  * where there is no such device. */
 bool analysis_device_topology(const char *name, char topology[ANALYSIS_TOPOLOGY_SIZE], struct err *err);
 
+/* A capacity as people write it: the name of a row in letters of either case (`device` is it), or a size, "15.75GiB",
+ * "16G", a number of bytes (device->name NULL). Of a row that does not say what is available the physical size. */
+bool analysis_capacity_read(const char *text, uint64_t *bytes, struct analysis_device *device);
+
 /* What an out-of-memory text says of the device it was printed for. */
 struct analysis_capacity {
     int64_t space;            /* colour: 0 HBM, 1 VMEM, 4 SMEM */
@@ -203,8 +207,11 @@ bool analysis_capacity_from_text(const char *text, size_t length, struct analysi
  * found.report_line_count > 0, the lines are those of a compile that went well. Lives as long as the subject. */
 const struct oom_report *analysis_text_report(const struct analysis_subject *text);
 
-/* One object a failure, into an array that is open in `json`; `file`, if not NULL, becomes the last member of each. */
+/* One object a failure, into an array that is open in `json`; `file`, if not NULL, becomes a member of each. */
 void analysis_oom_write_failures(const struct oom_report *report, const char *file, struct json *json);
+/* Failure `at` as such an object; `answer`, an object or NULL, is its last member. */
+void analysis_oom_write_failure(const struct oom_report *report, size_t at, const char *file, const struct buf *answer,
+                                struct json *json);
 
 /* A module of a session, by the name in its program. */
 struct analysis_oom_module {
@@ -233,6 +240,22 @@ const char *analysis_oom_family_name(const struct oom_failure *failure);
 
 /* Row `at` of what is looked for, one line each; NULL past the end. Static storage. */
 const char *analysis_oom_looked_for(size_t at);
+
+/* ---- The verdict: what happened, where it went, what will make it fit ------------- */
+
+/* Whatever is at hand; each may be NULL. */
+struct analysis_verdict_parts {
+    const struct oom_verdict *failure; /* of the report of a text */
+    const struct analysis_subject *module, *trace;
+    const struct analysis_use *profiles; /* in the order in which they were taken */
+    size_t profile_count;
+    uint64_t capacity_bytes;     /* of device memory, as somebody said; 0: nobody did */
+    const char *capacity_source; /* who did, in a few words; NULL with 0 */
+};
+enum analysis_verdict_format { ANALYSIS_VERDICT_JSON, ANALYSIS_VERDICT_TEXT };
+/* Appends the verdict to `out`: schema Verdict in docs/openapi.yaml, or lines for a terminal. Errors: limit. */
+bool analysis_verdict(const struct analysis_verdict_parts *parts, enum analysis_verdict_format format, struct buf *out,
+                      struct err *err);
 
 /* ---- Tools and answers ------------------------------------------------------ */
 

@@ -65,6 +65,12 @@ void analysis_oom_write_failures(const struct oom_report *report, const char *fi
     oom_write_json_failures(json, report, file);
 }
 
+void analysis_oom_write_failure(const struct oom_report *report, size_t at, const char *file, const struct buf *answer,
+                                struct json *json)
+{
+    oom_write_json_failure(json, &report->verdicts[at], file, answer);
+}
+
 struct window {
     uint64_t from, to;
 };

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { UNIT_COUNT = 7 };
@@ -86,4 +87,21 @@ const char *size_text_count(char text[COUNT_TEXT_BYTES], uint64_t count)
     }
     text[used] = '\0';
     return text;
+}
+
+bool size_text_read(const char *text, uint64_t *bytes)
+{
+    static const char units[] = "KMGT";
+    char *end;
+    double size = strtod(text, &end);
+    if (end == text || !(size >= 0))
+        return false;
+    const char *unit = *end != '\0' ? strchr(units, *end) : NULL;
+    for (const char *at = units; unit != NULL && at <= unit; at++)
+        size *= 1024;
+    end += unit != NULL;
+    if ((*end != '\0' && strcmp(end, "iB") != 0 && strcmp(end, "B") != 0) || size > 0x1p48)
+        return false;
+    *bytes = (uint64_t)size;
+    return true;
 }

@@ -2,6 +2,7 @@
  * size_text.h: sizes, shares and counts in words, for sentences, notes and the columns of a terminal. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { SIZE_TEXT_BYTES = 24, SHARE_TEXT_BYTES = 24, COUNT_TEXT_BYTES = 32 };
@@ -22,3 +23,6 @@ const char *size_text_coarse(char text[SIZE_TEXT_BYTES], uint64_t bytes, uint64_
 const char *size_text_share(char text[SHARE_TEXT_BYTES], int64_t part, int64_t whole);
 /* Writes "1,024". Returns `text`. */
 const char *size_text_count(char text[COUNT_TEXT_BYTES], uint64_t count);
+
+/* "15.75GiB", "16G", "17179869184": bytes, with or without iB; units are powers of 1024. At most 2^48. */
+bool size_text_read(const char *text, uint64_t *bytes);

@@ -3,7 +3,7 @@
  *
  * One file for each group: api.c (the daemon itself), api_sessions.c,
  * api_modules.c (a session's modules), api_all_modules.c (what they take, on all hosts), api_view.c (what a tool says of what choice.c chooses),
- * api_memory_profile.c (memory over time, of all hosts), api_oom.c (out-of-memory texts), api_profiles.c (device profiles),
+ * api_memory_profile.c (memory over time, of all hosts), api_oom.c (out-of-memory texts), api_verdict.c (what will make it fit), api_profiles.c (device profiles),
  * api_uploads.c (files that a reader uploaded), api_confirmations.c (changes that the compiler is asked about), api_capacity.c (how much memory devices have), api_shared.c. */
 #pragma once
 
@@ -32,6 +32,7 @@ struct response *api_oom(const struct server *server, const struct request *requ
 struct response *api_oom_add(const struct server *server, const struct request *request);
 struct response *api_oom_plan(const struct server *server, const struct request *request);
 struct response *api_oom_text(const struct server *server, const struct request *request);
+struct response *api_verdict(const struct server *server, const struct request *request);
 struct response *api_uploads(const struct server *server, const struct request *request);
 struct response *api_uploads_add(const struct server *server, const struct request *request);
 /* Whether the compiler can be asked; one that was asked; asking it, and ending that. */

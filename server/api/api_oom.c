@@ -2,6 +2,7 @@
  * api_oom.c: what out-of-memory texts say: those that readers upload, and those of a session. */
 #include "server/api/choice.h"
 #include "server/api/listing.h"
+#include "server/store/verdict_parts.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -94,25 +95,6 @@ static bool read_offset(const struct request *request, const char *name, uint64_
 
 /* ---- beside the plan of its program ------------------------------------------------ */
 
-static const char *name_of(const struct modules_entry *entry)
-{
-    return entry->program ? entry->program->name : entry->file->group->stem;
-}
-
-static const struct modules_entry *module_of(struct store *store, struct modules *modules,
-                                             const struct oom_verdict *verdict)
-{
-    struct analysis_oom_module *all = memory_new(modules->entry_count * sizeof(*all));
-    if (modules->entry_count > 1)
-        modules_read_totals(store, modules);
-    for (size_t at = 0; at < modules->entry_count; at++)
-        all[at] =
-            (struct analysis_oom_module){name_of(&modules->entries[at]), modules->entries[at].largest_total_bytes};
-    size_t chosen = analysis_oom_choose_module(verdict, all, modules->entry_count);
-    free(all);
-    return chosen < modules->entry_count ? &modules->entries[chosen] : NULL;
-}
-
 /* The refusal where asking again may help; a program that never can be compared has no plan. */
 static struct response *write_plan(struct json *json, struct store *store, const struct modules_entry *entry,
                                    const struct oom_verdict *verdict)
@@ -144,13 +126,13 @@ static struct response *answer_plan(struct store *store, const struct choice *ch
     struct modules modules;
     struct response *refusal = NULL;
     modules_open(store, choice->about.session, NULL, &modules);
-    const struct modules_entry *entry = module_of(store, &modules, verdict);
+    const struct modules_entry *entry = verdict_parts_module(store, &modules, verdict);
     json_object_begin(&json);
     json_key(&json, "module");
     if (entry) {
         json_object_begin(&json);
         json_key_text(&json, "id", entry->id);
-        json_key_text(&json, "name", name_of(entry));
+        json_key_text(&json, "name", verdict_parts_name(entry));
         json_key_bool(&json, "is_named", verdict->failure->module.text.data != NULL);
         json_object_end(&json);
         refusal = write_plan(&json, store, entry, verdict);

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cmd_explain.c: what an out-of-memory text says, in a terminal or as JSON. */
+ * cmd_explain.c: what happened, where the memory went and what will make it fit, in a terminal or as JSON: of a log, a dump,
+ * a trace, device profiles, or a folder of them. */
 #include "server/base/log.h"
 #include "server/base/memory.h"
 #include "server/cmd/commands.h"
+#include "server/cmd/each_module.h"
 #include "server/cmd/explain.h"
 #include "server/cmd/options.h"
+#include "server/store/account.h"
 
 #include "base/json.h"
 
@@ -17,13 +20,96 @@
 enum { DEEPEST = 32 };
 
 struct explaining {
+    const struct options *options;
     bool is_json;
     bool has_names;   /* several logs: each failure says where it is from */
-    struct json json; /* of --json: the array of all failures */
+    struct json json; /* of --json: the array of all failures, and of what has none */
+    struct store *store;
+    struct explain_around around;
+    uint64_t capacity_bytes; /* of --capacity; 0: not given */
     size_t read_count;
     size_t unreadable_count;
-    size_t understood_count; /* with failures, or with the report of a compile that went well */
+    size_t understood_count;                   /* with failures, or with the report of a compile that went well */
+    const struct snapshot_session **explained; /* those that failures were joined with */
+    size_t explained_count, explained_capacity;
 };
+
+static void explained_add(struct explaining *explaining, const struct snapshot_session *session)
+{
+    explaining->explained = memory_grow(explaining->explained, &explaining->explained_capacity,
+                                        explaining->explained_count + 1, sizeof(*explaining->explained));
+    explaining->explained[explaining->explained_count++] = session;
+}
+
+static bool is_explained(const struct explaining *explaining, const struct snapshot_session *session)
+{
+    for (size_t at = 0; at < explaining->explained_count; at++)
+        if (explaining->explained[at] == session)
+            return true;
+    return false;
+}
+
+/* The session that a log is a text of, or NULL. */
+static const struct snapshot_session *session_of(const struct explaining *explaining, const char *path)
+{
+    const struct snapshot *snapshot = explaining->around.snapshot;
+    char *real = realpath(path, NULL);
+    const struct snapshot_session *found = NULL;
+    for (size_t at = 0; real && at < snapshot->session_count && !found; at++)
+        for (size_t i = 0; i < snapshot->sessions[at]->text_count && !found; i++) {
+            const struct files_place *place = &snapshot->sessions[at]->texts[i].file->place;
+            char *other = memory_format("%s%s%s", place->root, place->path[0] ? "/" : "", place->path);
+            found = strcmp(other, real) == 0 ? snapshot->sessions[at] : NULL;
+            free(other);
+        }
+    free(real);
+    return found;
+}
+
+/* The verdict of what is wanted, into `out`; what cannot be read is said. */
+static bool verdict_write(struct explaining *explaining, const struct verdict_parts_wanted *wanted, struct buf *out)
+{
+    struct verdict_parts parts = {0};
+    struct err err = ERR_INIT;
+    bool is_made = verdict_parts_open(explaining->store, wanted, &parts, &err);
+    if (explaining->capacity_bytes > 0) {
+        parts.core.capacity_bytes = explaining->capacity_bytes;
+        parts.core.capacity_source = "as chosen";
+    }
+    is_made =
+        is_made &&
+        analysis_verdict(&parts.core, explaining->is_json ? ANALYSIS_VERDICT_JSON : ANALYSIS_VERDICT_TEXT, out, &err);
+    if (!is_made)
+        log_line("%s", err.text);
+    if (wanted->failure && wanted->session)
+        explained_add(explaining, wanted->session);
+    if (wanted->failure && parts.module_session)
+        explained_add(explaining, parts.module_session);
+    verdict_parts_close(&parts);
+    return is_made;
+}
+
+static void failures_write(struct explaining *explaining, const char *path, bool is_named,
+                           const struct oom_report *report)
+{
+    size_t count = report->found.failure_count;
+    const char *file = explaining->has_names ? path : NULL;
+    struct buf *answers = memory_new((count + 1) * sizeof(*answers));
+    struct verdict_parts_wanted wanted = {.snapshot = explaining->around.snapshot,
+                                          .session = session_of(explaining, path),
+                                          .folder = explaining->around.folder};
+    for (size_t at = 0; at < count; at++) {
+        wanted.failure = &report->verdicts[at];
+        bool is_made = verdict_write(explaining, &wanted, &answers[at]);
+        if (explaining->is_json)
+            analysis_oom_write_failure(report, at, file, is_made ? &answers[at] : NULL, &explaining->json);
+    }
+    if (!explaining->is_json && (is_named || count > 0))
+        explain_text(path, report, answers);
+    for (size_t at = 0; at < count; at++)
+        buf_free(&answers[at]);
+    free(answers);
+}
 
 static void explain_log(struct explaining *explaining, const char *path, bool is_named)
 {
@@ -37,10 +123,7 @@ static void explain_log(struct explaining *explaining, const char *path, bool is
     const struct oom_report *report = analysis_text_report(text);
     explaining->read_count++;
     explaining->understood_count += report->found.failure_count > 0 || report->found.report_line_count > 0;
-    if (explaining->is_json)
-        analysis_oom_write_failures(report, explaining->has_names ? path : NULL, &explaining->json);
-    else if (is_named || report->found.failure_count > 0)
-        explain_text(path, report);
+    failures_write(explaining, path, is_named, report);
     analysis_subject_free(text);
 }
 
@@ -78,19 +161,94 @@ static void explain_folder(struct explaining *explaining, const char *path, int 
     free(names);
 }
 
-static void explain_path(struct explaining *explaining, const char *path)
-{
-    struct stat status;
-    if (strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISDIR(status.st_mode))
-        explain_folder(explaining, path, 0);
-    else
-        explain_log(explaining, path, true);
-}
-
 static bool is_folder(const char *path)
 {
     struct stat status;
     return strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+/* ---- what has no failure: programs, traces, profiles ---------------------------- */
+
+static void element_write(struct explaining *explaining, const struct snapshot_session *session, const char *module_id,
+                          const char *name)
+{
+    struct buf out = BUF_INIT;
+    const struct verdict_parts_wanted wanted = {
+        .snapshot = explaining->around.snapshot, .session = session, .module_id = module_id};
+    struct json *json = &explaining->json;
+    if (!verdict_write(explaining, &wanted, &out)) {
+        explaining->unreadable_count++;
+    } else if (explaining->is_json) {
+        json_object_begin(json);
+        json_key_text(json, "session", session->name);
+        json_key_text(json, "module", name);
+        json_key(json, "answer");
+        buf_add(json->out, out.data, out.length);
+        json->needs_comma = true;
+        json_object_end(json);
+    } else {
+        printf("%s%s\n", explaining->understood_count > 0 ? "\n" : "", session->name);
+        fwrite(out.data, 1, out.length, stdout);
+    }
+    explaining->understood_count++;
+    buf_free(&out);
+}
+
+/* Of a dump or trace each module that --module names, else the largest alone; of others what there is. */
+static void session_explain(struct explaining *explaining, const struct snapshot_session *session)
+{
+    const char *wanted = explaining->options->module;
+    struct modules modules;
+    bool has_modules = session->kind != SNAPSHOT_PROFILES && session->kind != SNAPSHOT_TEXT;
+    if (!has_modules) {
+        if (!wanted && session->profile_count > 0)
+            element_write(explaining, session, NULL, NULL);
+        return;
+    }
+    modules_open(explaining->store, session, NULL, &modules);
+    modules_read_totals(explaining->store, &modules);
+    each_module_sort(&modules);
+    bool is_done = false;
+    for (size_t at = 0; at < modules.entry_count && (wanted || !is_done); at++)
+        if (modules.entries[at].program && each_module_is_wanted(&modules.entries[at], wanted)) {
+            element_write(explaining, session, modules.entries[at].id, modules.entries[at].program->key);
+            is_done = true;
+        }
+    if (!is_done && !wanted && session->kind == SNAPSHOT_TRACE)
+        element_write(explaining, session, NULL, NULL);
+    modules_close(&modules);
+}
+
+/* Is it a log? What else is, its bytes tell. */
+static bool is_log(const char *path)
+{
+    struct err err = ERR_INIT;
+    enum analysis_kind kind = ANALYSIS_KIND_TEXT;
+    const struct files_place place = {.root = path, .path = ""};
+    struct stat status;
+    if (strcmp(path, "-") == 0 || stat(path, &status) != 0 || !S_ISREG(status.st_mode) || is_log_name(path))
+        return true;
+    struct file *file = files_open(&place, &err);
+    if (file && !analysis_identify(files_source(file), &kind, NULL, &err))
+        kind = ANALYSIS_KIND_TEXT;
+    files_close(file);
+    return kind == ANALYSIS_KIND_TEXT || kind == ANALYSIS_KIND_EMPTY || kind == ANALYSIS_KIND_UNKNOWN;
+}
+
+static void explain_path(struct explaining *explaining, const char *path)
+{
+    bool is_text = !is_folder(path) && is_log(path);
+    explain_around_open(&explaining->around, explaining->store, path, is_text);
+    const struct snapshot *snapshot = explaining->around.snapshot;
+    if (is_folder(path))
+        explain_folder(explaining, path, 0);
+    else if (is_text)
+        explain_log(explaining, path, true);
+    for (size_t at = 0; at < snapshot->session_count && !is_text; at++)
+        if (!is_explained(explaining, snapshot->sessions[at]))
+            session_explain(explaining, snapshot->sessions[at]);
+    explain_around_close(&explaining->around);
+    explaining->explained_count = 0;
 }
 
 static void say_what_was_looked_for(void)
@@ -117,15 +275,23 @@ static bool print_json(struct buf *all)
 int cmd_explain(const struct options *options)
 {
     struct buf all = BUF_INIT;
-    struct explaining explaining = {.is_json = options->is_json, .json = JSON_INIT(&all)};
+    struct explaining explaining = {.options = options, .is_json = options->is_json, .json = JSON_INIT(&all)};
+    struct analysis_device device;
     const char *standard_input = "-";
     size_t count = options->paths.count > 0 ? options->paths.count : 1;
     const char *const *paths = options->paths.count > 0 ? options->paths.items : &standard_input;
+    if (options->capacity && !analysis_capacity_read(options->capacity, &explaining.capacity_bytes, &device)) {
+        log_line("--capacity: \"%s\" is no device (v5e, H100-80G, …) and no size (15.75GiB)", options->capacity);
+        return COMMANDS_UNUSABLE;
+    }
+    explaining.store = store_new(account_default_limit());
     explaining.has_names = count > 1 || is_folder(paths[0]);
     json_array_begin(&explaining.json);
     for (size_t at = 0; at < count; at++)
         explain_path(&explaining, paths[at]);
     json_array_end(&explaining.json);
+    store_free(explaining.store);
+    free(explaining.explained);
     if (explaining.is_json && !print_json(&all))
         return COMMANDS_UNUSABLE;
     buf_free(&all);

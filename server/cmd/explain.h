@@ -1,11 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0
- * explain.h: how `memviewd explain` reads a log and prints what the core found in it. */
+ * explain.h: the parts of `memviewd explain`: how a log is read and printed, and what lies around it. */
 #pragma once
 
 #include "analysis/analysis.h"
+#include "server/store/verdict_parts.h"
+
+#include <stdio.h>
 
 /* Reads a file, a pipe or ("-") standard input. NULL and `err` when it cannot be read; free with analysis_subject_free. */
 struct analysis_subject *explain_read(const char *path, struct err *err);
 
-/* Prints what a person wants to know of one log to stdout; `name` as the user gave it, "-" is standard input. */
-void explain_text(const char *name, const struct oom_report *report);
+/* Prints what a person wants to know of one log to stdout; `name` as the user gave it, "-" is standard input. `answers`:
+ * of each failure the verdict as text. */
+void explain_text(const char *name, const struct oom_report *report, const struct buf *answers);
+
+/* What is known of the files around a path: dumps, traces, profiles. */
+struct explain_around {
+    struct store *store;
+    struct index *index;
+    struct snapshot *snapshot; /* NULL: nothing was looked at */
+    char *folder;              /* of a single log; else NULL */
+};
+/* `path`: a folder, which is looked through; a log, for which the folders beside, above and below it are that hold a
+ * dump; or a file of another kind. */
+void explain_around_open(struct explain_around *around, struct store *store, const char *path, bool is_log);
+void explain_around_close(struct explain_around *around);

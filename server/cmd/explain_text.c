@@ -93,9 +93,11 @@ static void print_buffers(const char *title, const struct oom_verdict *verdict, 
         printf("  … and %zu more\n", count - MAX_ROWS);
 }
 
-static void print_verdict(const struct oom_verdict *verdict)
+static void print_verdict(const struct oom_verdict *verdict, const struct buf *answer)
 {
     print_title(verdict);
+    fwrite(answer->data, 1, answer->length, stdout);
+    printf("\nAs the text states it\n");
     print_figures(verdict);
     print_buffers("Largest buffers", verdict, OOM_ALLOCATIONS);
     print_buffers("Largest arguments and outputs", verdict, OOM_ARGUMENTS_AND_OUTPUTS);
@@ -106,7 +108,7 @@ static void print_verdict(const struct oom_verdict *verdict)
         printf("  %s%s\n", verdict->steps[at].is_command ? "  " : "", verdict->steps[at].text);
 }
 
-void explain_text(const char *name, const struct oom_report *report)
+void explain_text(const char *name, const struct oom_report *report, const struct buf *answers)
 {
     size_t count = report->found.failure_count;
     print_safe(str_of(strcmp(name, "-") == 0 ? "standard input" : name), 400);
@@ -118,7 +120,7 @@ void explain_text(const char *name, const struct oom_report *report)
         printf(": %zu out-of-memory failure%s\n", count, count == 1 ? "" : "s");
     for (size_t at = 0; at < count; at++) {
         putchar('\n');
-        print_verdict(&report->verdicts[at]);
+        print_verdict(&report->verdicts[at], &answers[at]);
     }
     if (report->found.left_out_count > 0)
         printf("\n%llu further failures are not shown.\n", (unsigned long long)report->found.left_out_count);

@@ -294,7 +294,8 @@ void oom_write_json_comparison(struct json *json, const struct oom_verdict *verd
 
 /* ---- a failure, a log ---- */
 
-static void failure_write(struct json *json, const struct oom_verdict *verdict, const char *file)
+void oom_write_json_failure(struct json *json, const struct oom_verdict *verdict, const char *file,
+                            const struct buf *answer)
 {
     const struct oom_failure *failure = verdict->failure;
     json_object_begin(json);
@@ -317,13 +318,18 @@ static void failure_write(struct json *json, const struct oom_verdict *verdict, 
     verdict_write(json, verdict);
     if (file != NULL)
         json_key_text(json, "file", file);
+    if (answer != NULL) {
+        json_key(json, "answer");
+        buf_add(json->out, answer->data, answer->length);
+        json->needs_comma = true;
+    }
     json_object_end(json);
 }
 
 void oom_write_json_failures(struct json *json, const struct oom_report *report, const char *file)
 {
     for (size_t i = 0; i < report->found.failure_count; i++)
-        failure_write(json, &report->verdicts[i], file);
+        oom_write_json_failure(json, &report->verdicts[i], file, NULL);
 }
 
 static void usage_write(struct json *json, const struct oom_usage *usage)

@@ -5,8 +5,11 @@
 #include "base/json.h"
 #include "tool/oom/model.h"
 
-/* One object a failure, into an array that is open. `file` names the log as the last member of each; NULL: not. */
+/* One object a failure, into an array that is open. `file` names the log as a member of each; NULL: not. */
 void oom_write_json_failures(struct json *json, const struct oom_report *report, const char *file);
+/* One of them; `answer`, JSON of a value, is its last member "answer"; NULL: it has none. */
+void oom_write_json_failure(struct json *json, const struct oom_verdict *verdict, const char *file,
+                            const struct buf *answer);
 
 /* A failure beside the plan of its program, as an object. */
 void oom_write_json_comparison(struct json *json, const struct oom_verdict *verdict,

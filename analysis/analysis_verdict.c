@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * analysis_verdict.c: what happened, where it went and what will make it fit, of whatever was read: see analysis.h. */
+#include "analysis_subject.h"
+
+#include "verdict/verdict.h"
+#include "verdict/write.h"
+
+#include <stdlib.h>
+
+/* As for an answer of the Memory Viewer; advice tries up to about forty changes. */
+#define LIMIT_BYTES ((uint64_t)2 << 30)
+#define WORK ((uint64_t)1 << 33)
+enum { PROFILES_MAX = 1000 };
+
+struct asked {
+    struct verdict_parts parts;
+    struct buf *scratch, *out;
+    enum analysis_verdict_format format;
+};
+
+static void make(struct job *job, const void *in, void *to, struct err *err)
+{
+    const struct asked *asked = in;
+    struct verdict *verdict = arena_array(&job->arena, struct verdict, 1);
+    (void)to;
+    verdict_make(&asked->parts, asked->scratch, &job->arena, verdict);
+    if (asked->format == ANALYSIS_VERDICT_TEXT) {
+        write_verdict_text(verdict, asked->out);
+    } else {
+        struct json json = JSON_INIT(asked->out);
+        write_verdict_json(verdict, &json);
+    }
+    if (asked->out->failed)
+        err_set(err, ERR_limit, ERR_NO_OFFSET, "there is no memory for the answer");
+}
+
+bool analysis_verdict(const struct analysis_verdict_parts *parts, enum analysis_verdict_format format, struct buf *out,
+                      struct err *err)
+{
+    struct buf scratch = BUF_INIT;
+    struct job job = {.gzip = NULL};
+    struct err ignored = ERR_INIT;
+    struct profile_set set = {.items = NULL};
+    size_t profile_count = parts->profile_count < PROFILES_MAX ? parts->profile_count : PROFILES_MAX;
+    struct profile_set_item *items = calloc(profile_count + 1, sizeof(*items));
+    if (items == NULL)
+        return err_set(err, ERR_limit, ERR_NO_OFFSET, "no memory");
+    for (size_t i = 0; i < profile_count; i++)
+        items[i] = analysis_profile_item(&parts->profiles[i]);
+    set = (struct profile_set){items, (uint32_t)profile_count, false};
+    struct oom_comparison *comparison = parts->failure != NULL && parts->module != NULL
+                                            ? analysis_oom_compare(parts->failure, parts->module, &ignored)
+                                            : NULL;
+    const struct asked asked = {
+        .parts = {.failure = parts->failure,
+                  .comparison = comparison,
+                  .plan = parts->module != NULL ? &parts->module->plan : NULL,
+                  .trace = parts->trace != NULL ? &parts->trace->trace : NULL,
+                  .profiles = profile_count > 0 ? &set : NULL,
+                  .capacity_bytes = parts->capacity_bytes > 0 ? (int64_t)parts->capacity_bytes : -1,
+                  .capacity_source = parts->capacity_source},
+        .scratch = &scratch,
+        .out = out,
+        .format = format,
+    };
+    if (out->limit_bytes == 0)
+        out->limit_bytes = LIMIT_BYTES;
+    arena_init(&job.arena, LIMIT_BYTES, err);
+    arena_allot_work(&job.arena, WORK);
+    job_try(&job, make, &asked, NULL, err);
+    arena_free(&job.arena);
+    analysis_oom_comparison_free(comparison);
+    buf_free(&scratch);
+    free(items);
+    return !err_is_set(err);
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * advice.c: what will make it fit: all that applies, in order, and what to do where nothing found suffices alone.
+ *
+ * Order: what makes it fit alone; within that what is confirmed, exact, model, bound, guess; then the least change to the
+ * person's program; then bytes. Bytes that are held at the peak are no saving: what a change saves is what the replay of
+ * the heap says (docs/what-if.md). */
+#include "verdict/advice.h"
+
+#include "base/sum.h"
+#include "plan/describe.h"
+
+#include <stdlib.h>
+
+static const struct {
+    const char *name;
+    uint32_t effort;
+    void (*find)(struct advice *advice);
+} kinds[VERDICT_ADVICE_COUNT] = {
+#define ADVICE(constant, name, effort, find) {name, effort, find},
+#include "verdict/advice.def"
+#undef ADVICE
+};
+
+const char *verdict_advice_name(enum verdict_advice_kind kind) { return kinds[kind].name; }
+
+/* ---- does it fit? ---- */
+
+/* A prediction nearer to the limit than this is none: most are within 2 % (docs/what-if.md). */
+enum { NEAR_PERCENT = 2 };
+
+static enum verdict_fits fits_of(const struct verdict_facts *facts, const struct verdict_advice *item)
+{
+    int64_t limit = facts->limit_bytes, near = limit / 100 * NEAR_PERCENT;
+    bool is_run = facts->failure != NULL && !facts->is_compile;
+    if (item->lands_at_bytes < 0)
+        return VERDICT_FITS_PERHAPS;
+    if (limit < 0)
+        return is_run ? VERDICT_FITS_PERHAPS : VERDICT_FITS_UNKNOWN;
+    if (item->lands_at_bytes > limit)
+        return item->confidence == VERDICT_MODEL && item->lands_at_bytes - near <= limit ? VERDICT_FITS_PERHAPS
+                                                                                         : VERDICT_FITS_NO;
+    if (is_run || item->confidence == VERDICT_BOUND || item->confidence == VERDICT_GUESS)
+        return VERDICT_FITS_PERHAPS;
+    return item->confidence == VERDICT_MODEL && item->lands_at_bytes + near > limit ? VERDICT_FITS_PERHAPS
+                                                                                    : VERDICT_FITS_YES;
+}
+
+struct verdict_advice *advice_add(struct advice *advice, struct verdict_advice item)
+{
+    size_t capacity = advice->capacity;
+    advice->items =
+        arena_grown(advice->facts->arena, advice->items, (size_t)advice->count + 1, &capacity, sizeof(*advice->items));
+    advice->capacity = capacity;
+    item.kind = advice->kind;
+    item.effort += 10 * kinds[advice->kind].effort;
+    item.fits = fits_of(advice->facts, &item);
+    advice->items[advice->count] = item;
+    return &advice->items[advice->count++];
+}
+
+/* ---- a change of the program ---- */
+
+static bool change_try(struct advice *advice, const char *const *changes, uint32_t count, struct change_result *result,
+                       struct variant_sums *sums)
+{
+    struct variant variant;
+    variant_copy(&variant, &advice->start, advice->tried);
+    for (uint32_t i = 0; i < count; i++) {
+        struct err err = ERR_INIT;
+        struct change change;
+        if (!change_read(str_of(changes[i]), &change, &err) || !change_apply(&variant, &change, result, &err))
+            return false;
+    }
+    variant_measure(&variant, sums, NULL);
+    return true;
+}
+
+static int64_t lands_of(const struct advice *advice, const struct variant_sums *sums)
+{
+    return advice->facts->total_bytes - (advice->before.total_bytes - sums->total_bytes);
+}
+
+int64_t advice_lands(struct advice *advice, const char *change)
+{
+    struct change_result result;
+    struct variant_sums sums;
+    int64_t lands = change_try(advice, &change, 1, &result, &sums) ? lands_of(advice, &sums) : -1;
+    arena_free(advice->tried);
+    return lands;
+}
+
+struct verdict_advice *advice_try(struct advice *advice, struct verdict_advice item)
+{
+    static const enum verdict_confidence confidences[] = {[CHANGE_EXACT] = VERDICT_EXACT,
+                                                          [CHANGE_MODEL] = VERDICT_MODEL,
+                                                          [CHANGE_BOUND] = VERDICT_BOUND,
+                                                          [CHANGE_GUESS] = VERDICT_GUESS};
+    struct arena *arena = advice->facts->arena;
+    struct change_result result;
+    struct variant_sums sums;
+    if (!advice->has_program || !change_try(advice, &item.change, 1, &result, &sums)) {
+        arena_free(advice->tried);
+        return NULL;
+    }
+    item.saves_bytes = advice->before.total_bytes - sums.total_bytes;
+    item.lands_at_bytes = lands_of(advice, &sums);
+    item.extra_flops_percent = result.has_extra_flops ? result.extra_flops_percent : -1;
+    if (item.confidence < confidences[result.confidence])
+        item.confidence = confidences[result.confidence];
+    if (item.reason == NULL)
+        item.reason = arena_text(arena, str_of(result.reason));
+    if (item.call == NULL)
+        item.call = arena_text(arena, str_of(result.call));
+    arena_free(advice->tried);
+    return item.saves_bytes > 0 && item.saves_bytes >= advice->before.total_bytes / 100 ? advice_add(advice, item)
+                                                                                        : NULL;
+}
+
+const struct plan_pattern *advice_pattern(const struct advice *advice, enum pattern_kind kind)
+{
+    const struct plan_space *space = advice->has_program ? advice->facts->space : NULL;
+    for (uint32_t i = 0; space != NULL && i < space->pattern_count; i++)
+        if (space->patterns[i].kind == kind)
+            return &space->patterns[i];
+    return NULL;
+}
+
+void advice_evidence(const struct plan_pattern *pattern, struct arena *arena, struct verdict_advice *item)
+{
+    item->evidence = pattern->sentence;
+    item->tool = "memory_viewer";
+    item->filter = arena_format(arena, "pattern:*%s*", pattern_name((enum pattern_kind)pattern->kind));
+}
+
+bool advice_is_of_program(const struct advice *advice)
+{
+    return advice->has_program && !advice->facts->is_on_chip && !advice->facts->is_host;
+}
+
+/* ---- order ---- */
+
+/* 0: it may suffice alone; 1: how far it goes is not known; 2: it does not. */
+static int rank_of(const struct verdict_advice *item)
+{
+    if (item->fits == VERDICT_FITS_NO)
+        return 2;
+    return item->fits == VERDICT_FITS_PERHAPS && item->lands_at_bytes < 0 ? 1 : 0;
+}
+
+static int by_use(const void *left, const void *right)
+{
+    const struct verdict_advice *a = left, *b = right;
+    return ORDER(rank_of(a), rank_of(b)) ?: ORDER((int)a->confidence, (int)b->confidence) ?: ORDER(a->effort, b->effort)
+           ?: ORDER(b->saves_bytes, a->saves_bytes) ?: strcmp(a->title, b->title);
+}
+
+/* ---- two together ---- */
+
+/* Of the changes that do not suffice alone, how many are tried in pairs. */
+enum { PAIRED_MAX = 6 };
+
+struct pair {
+    const struct verdict_advice *first, *second;
+    int64_t lands_at_bytes;
+};
+
+static struct pair pair_find(struct advice *advice)
+{
+    struct pair best = {NULL, NULL, INT64_MAX};
+    const struct verdict_advice *single[PAIRED_MAX];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < advice->count && count < PAIRED_MAX; i++)
+        if (advice->items[i].change != NULL && advice->items[i].saves_bytes > 0)
+            single[count++] = &advice->items[i];
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t k = i + 1; k < count; k++) {
+            const char *const changes[] = {single[i]->change, single[k]->change};
+            struct change_result result;
+            struct variant_sums sums;
+            if (single[i]->kind == single[k]->kind)
+                continue;
+            if (change_try(advice, changes, 2, &result, &sums) && lands_of(advice, &sums) < best.lands_at_bytes)
+                best = (struct pair){single[i], single[k], lands_of(advice, &sums)};
+            arena_free(advice->tried);
+        }
+    return best;
+}
+
+static const char *sentence_of(struct advice *advice)
+{
+    const struct verdict_facts *facts = advice->facts;
+    bool suffices = false;
+    for (uint32_t i = 0; i < advice->count; i++)
+        suffices = suffices || rank_of(&advice->items[i]) == 0;
+    if (facts->out->fits == VERDICT_FITS_YES)
+        return "It fits as it is; what is listed would save more.";
+    if (facts->out->fits != VERDICT_FITS_NO || suffices)
+        return NULL;
+    if (!advice->has_program || facts->is_on_chip || facts->is_host || facts->limit_bytes < 0)
+        return advice->count > 0 ? "How much each of these saves is not known: there is no plan of the program here."
+                                 : "Nothing was found that would make it fit.";
+    const struct pair pair = pair_find(advice);
+    if (pair.first == NULL)
+        return "Nothing found here is enough alone, and no two changes that were tried go together.";
+    int64_t over = pair.lands_at_bytes - facts->limit_bytes;
+    if (over > 0)
+        return arena_format(facts->arena,
+                            "Nothing found here is enough alone. The best two together, %s and %s, leave %s over.",
+                            pair.first->change, pair.second->change, facts_size(facts, over));
+    return arena_format(facts->arena,
+                        "Nothing found here is enough alone. %s and %s together land at %s and fit, by prediction.",
+                        pair.first->change, pair.second->change, facts_size(facts, pair.lands_at_bytes));
+}
+
+void advice_make(const struct verdict_facts *facts)
+{
+    const struct plan *plan = facts->parts->plan;
+    struct advice *advice = arena_array(facts->arena, struct advice, 1);
+    *advice = (struct advice){.facts = facts, .tried = arena_child(facts->arena)};
+    advice->has_program = facts->space != NULL && facts->space->space == 0 && plan->graph != NULL &&
+                          plan->hlo.instruction_count > 0 && facts->total_bytes > 0;
+    if (advice->has_program) {
+        variant_begin(&advice->start, plan, facts->space, facts->arena);
+        variant_measure(&advice->start, &advice->before, NULL);
+        advice->has_backward = plan->graph->has_backward;
+    }
+    for (int i = 0; i < VERDICT_ADVICE_COUNT; i++) {
+        advice->kind = (enum verdict_advice_kind)i;
+        kinds[i].find(advice);
+    }
+    if (advice->count > 1)
+        qsort(advice->items, advice->count, sizeof(*advice->items), by_use);
+    facts->out->advice_sentence = sentence_of(advice);
+    facts->out->advice = advice->items;
+    facts->out->advice_count = advice->count;
+}

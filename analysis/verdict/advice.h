@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * advice.h: what those who find advice share; for advice*.c alone. One function for each row of advice.def. */
+#pragma once
+
+#include "plan/pattern.h"
+#include "verdict/facts.h"
+#include "whatif/change.h"
+
+struct advice {
+    const struct verdict_facts *facts;
+    enum verdict_advice_kind kind; /* that is looked for */
+    bool has_program;              /* `start` and `before` are set: a plan whose changes can be predicted */
+    struct variant start;          /* the program as it is */
+    struct variant_sums before;
+    struct arena *tried; /* of the change that is tried */
+    bool has_backward;
+    struct verdict_advice *items;
+    size_t capacity;
+    uint32_t count;
+};
+
+/* A further one of the kind that is looked for; what it lands at decides whether it fits. */
+struct verdict_advice *advice_add(struct advice *advice, struct verdict_advice item);
+/* Tries item.change. Adds the item, with what that saves, where it applies and saves at least one per cent; NULL
+ * otherwise. Empty texts are filled with what the change says of itself; `confidence` is no surer than the item's. */
+struct verdict_advice *advice_try(struct advice *advice, struct verdict_advice item);
+/* What the change lands at; -1: it does not apply. */
+int64_t advice_lands(struct advice *advice, const char *change);
+/* Of the pattern, or NULL. */
+const struct plan_pattern *advice_pattern(const struct advice *advice, enum pattern_kind kind);
+/* The pattern's sentence, and its rows as a filter of the Memory Viewer, into `item`. */
+void advice_evidence(const struct plan_pattern *pattern, struct arena *arena, struct verdict_advice *item);
+/* Does the failure, if there is one, speak of memory that a change of the program frees? */
+bool advice_is_of_program(const struct advice *advice);
+
+#define ADVICE(constant, name, effort, find) void find(struct advice *advice);
+#include "verdict/advice.def"
+#undef ADVICE

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * advice_program.c: changes of the person's program. Each is tried on the compiled heap (advice_try); what does not apply
+ * there is not said. */
+#include "verdict/advice.h"
+
+#include "plan/describe.h"
+#include "whatif/call.h"
+#include "whatif/donors.h"
+#include "whatif/regions.h"
+
+/* Shares of the batch, of the sequence, in the order in which they are tried. */
+static const char *const shares[] = {"0.5", "0.25"};
+enum { SHARE_COUNT = sizeof(shares) / sizeof(shares[0]), DEVICES_MAX = 128 };
+
+static const char *words(const struct advice *advice, const char *before, const char *name, const char *behind)
+{
+    return arena_format(advice->facts->arena, "%s%s%s", before, name, behind);
+}
+
+/* What a category holds at the peak, as evidence. */
+static void category_evidence(const struct advice *advice, enum category category, struct verdict_advice *item)
+{
+    const struct verdict_facts *facts = advice->facts;
+    item->evidence = arena_format(facts->arena, "%s: %s of the %s that are live at the peak.",
+                                  describe_capital(category_words(category), facts->arena),
+                                  facts_size(facts, facts->space->category_bytes[category]),
+                                  facts_size(facts, facts->space->peak_bytes));
+    item->tool = "memory_viewer";
+    item->filter = arena_format(facts->arena, "cat:%s", category_name(category));
+}
+
+static int64_t held(const struct advice *advice, enum category category)
+{
+    return advice->facts->space->category_bytes[category];
+}
+
+/* ---- results ---- */
+
+/* "state" of the largest argument that a result could replace; "" without a name. */
+static const char *donor_name(const struct advice *advice)
+{
+    const struct plan *plan = advice->facts->parts->plan;
+    const struct plan_argument *largest = NULL;
+    for (uint32_t i = 0; i < plan->argument_count; i++) {
+        enum category category = (enum category)plan->arguments[i].verdict.category;
+        if (category != CATEGORY_BATCH && category != CATEGORY_INPUT &&
+            (largest == NULL || plan->arguments[i].bytes > largest->bytes))
+            largest = &plan->arguments[i];
+    }
+    return largest == NULL ? "" : arena_text(advice->facts->arena, call_argument(largest->path));
+}
+
+static bool is_of_cache(const struct advice *advice)
+{
+    return advice_pattern(advice, PATTERN_CACHE_COPY) != NULL && advice_pattern(advice, PATTERN_NO_DONATION) == NULL;
+}
+
+void advice_find_donate(struct advice *advice)
+{
+    const struct plan_pattern *pattern = advice_pattern(advice, PATTERN_NO_DONATION);
+    struct verdict_advice item = {.change = "donate=all"};
+    if (!advice_is_of_program(advice) || is_of_cache(advice))
+        return;
+    const char *name = donor_name(advice);
+    item.title = name[0] != '\0' ? words(advice, "Donate ", name, ": results take its memory")
+                                 : "Donate the arguments that results replace";
+    item.evidence = "Results have the shapes and types of arguments and live in memory of their own.";
+    if (pattern != NULL)
+        advice_evidence(pattern, advice->facts->arena, &item);
+    advice_try(advice, item);
+}
+
+void advice_find_cache_in_place(struct advice *advice)
+{
+    const struct plan_pattern *pattern = advice_pattern(advice, PATTERN_CACHE_COPY);
+    struct verdict_advice item = {.title = "Donate the cache and update it where it is", .change = "donate=all"};
+    if (!advice_is_of_program(advice) || pattern == NULL)
+        return;
+    advice_evidence(pattern, advice->facts->arena, &item);
+    if (is_of_cache(advice) && advice_try(advice, item) != NULL)
+        return;
+    item.title = "Carry the cache through the loop and update it where it is";
+    item.change = "without=cache_copy";
+    advice_try(advice, item);
+}
+
+void advice_find_return_less(struct advice *advice)
+{
+    const struct plan_pattern *pattern = advice_pattern(advice, PATTERN_PREFILL_LOGITS);
+    const struct verdict_facts *facts = advice->facts;
+    if (!advice_is_of_program(advice))
+        return;
+    if (pattern != NULL) {
+        struct verdict_advice item = {.title = "Return the logits of the last position only",
+                                      .change = "without=prefill_logits"};
+        advice_evidence(pattern, facts->arena, &item);
+        advice_try(advice, item);
+        return;
+    }
+    int64_t results = facts->space->output_bytes - facts->space->output_reused_bytes;
+    if (results < facts->total_bytes / 10 || advice_pattern(advice, PATTERN_NO_DONATION) != NULL)
+        return;
+    struct verdict_advice item = {
+        .title = "Return less of it",
+        .saves_bytes = results,
+        .lands_at_bytes = facts->total_bytes - results,
+        .confidence = VERDICT_GUESS,
+        .reason = "Whether the caller needs all of it is not known, nor whether the compiler can do without the whole "
+                  "array once it is no result.",
+        .call = "return y.sum()  # what the caller uses of it, in place of all of y",
+        .extra_flops_percent = -1,
+    };
+    category_evidence(advice, CATEGORY_OUTPUT, &item);
+    advice_add(advice, item);
+}
+
+/* ---- layout, types ---- */
+
+void advice_find_unpad(struct advice *advice)
+{
+    const struct plan_pattern *pattern = advice_pattern(advice, PATTERN_PADDING);
+    const struct verdict_facts *facts = advice->facts;
+    if (!advice_is_of_program(advice) || pattern == NULL)
+        return;
+    const struct plan_row *row = &facts->space->rows[pattern->rows[0]];
+    const char *shape = facts_shape(facts, row);
+    struct verdict_advice item = {.change = "unpad=*"};
+    item.title = words(advice, "Put a long dimension last: ", shape, " is mostly padding");
+    advice_evidence(pattern, facts->arena, &item);
+    if (row->unpadded_bytes > 0)
+        item.evidence =
+            arena_format(facts->arena, "%s takes %s for %s of data (%.1f times).", shape, facts_size(facts, row->bytes),
+                         facts_size(facts, row->unpadded_bytes), (double)row->bytes / (double)row->unpadded_bytes);
+    advice_try(advice, item);
+}
+
+void advice_find_optimizer_dtype(struct advice *advice)
+{
+    struct verdict_advice item = {.title = "Keep the optimizer's first moment in bfloat16", .change = "cast=mu:bf16"};
+    if (!advice_is_of_program(advice) || held(advice, CATEGORY_OPTIMIZER_STATE) == 0)
+        return;
+    category_evidence(advice, CATEGORY_OPTIMIZER_STATE, &item);
+    advice_try(advice, item);
+}
+
+void advice_find_cast(struct advice *advice)
+{
+    struct verdict_advice item = {.title = "Keep and compute everything in bfloat16", .change = "cast=*:bf16"};
+    if (!advice_is_of_program(advice))
+        return;
+    item.evidence = "Large arrays of the program are of float32.";
+    advice_try(advice, item);
+}
+
+/* ---- the backward pass ---- */
+
+static const char *layers_title(const struct advice *advice)
+{
+    uint32_t count = regions_by_any(&advice->start)->count;
+    if (count > 1)
+        return arena_format(advice->facts->arena, "Checkpoint the %u layers", count);
+    return "Checkpoint the layers, or the body of the scan";
+}
+
+void advice_find_checkpoint(struct advice *advice)
+{
+    const struct plan_pattern *pattern = advice_pattern(advice, PATTERN_SAVED_ACTIVATIONS);
+    struct verdict_advice item = {.change = "checkpoint=*"};
+    if (!advice_is_of_program(advice) || !advice->has_backward)
+        return;
+    item.title = layers_title(advice);
+    category_evidence(advice, CATEGORY_SAVED_ACTIVATION, &item);
+    if (pattern != NULL)
+        advice_evidence(pattern, advice->facts->arena, &item);
+    advice_try(advice, item);
+}
+
+void advice_find_offload(struct advice *advice)
+{
+    struct verdict_advice item = {.title = "Keep the optimizer's state in the host's memory between its updates",
+                                  .change = "offload=mu",
+                                  .confidence = VERDICT_GUESS,
+                                  .reason = "The state streams back for its update: of 10.5 GiB that were offloaded "
+                                            "4.4 were saved when that was compiled, less than half."};
+    if (!advice_is_of_program(advice))
+        return;
+    if (held(advice, CATEGORY_OPTIMIZER_STATE) > 0) {
+        category_evidence(advice, CATEGORY_OPTIMIZER_STATE, &item);
+        advice_try(advice, item);
+    }
+    const struct plan_pattern *pattern = advice_pattern(advice, PATTERN_SAVED_ACTIVATIONS);
+    if (pattern == NULL || !advice->has_backward)
+        return;
+    item = (struct verdict_advice){
+        .title = "Keep what the layers save in the host's memory",
+        .change = "offload=saved_activations",
+        .confidence = VERDICT_GUESS,
+        .reason = "What is saved comes back piece by piece; what that takes is not counted, and was more than half of "
+                  "what was offloaded where it was compiled.",
+        .call = "jax.checkpoint(layer, policy=jax.checkpoint_policies.save_and_offload_only_these_names("
+                "names_which_can_be_saved=[], names_which_can_be_offloaded=[\"saved\"], offload_src=\"device\", "
+                "offload_dst=\"pinned_host\"))  # x = jax.ad_checkpoint.checkpoint_name(x, \"saved\")",
+        .effort = 2,
+    };
+    advice_evidence(pattern, advice->facts->arena, &item);
+    advice_try(advice, item);
+}
+
+/* ---- shapes that need not be stored ---- */
+
+void advice_find_fused_attention(struct advice *advice)
+{
+    const struct plan_pattern *pattern = advice_pattern(advice, PATTERN_ATTENTION_SCORES);
+    struct verdict_advice item = {.title = "Use a fused attention kernel: no scores are stored",
+                                  .change = "without=attention_scores"};
+    if (!advice_is_of_program(advice) || pattern == NULL)
+        return;
+    advice_evidence(pattern, advice->facts->arena, &item);
+    if (advice->facts->parts->plan->platform == SPACE_PLATFORM_GPU)
+        item.call = "jax.nn.dot_product_attention(q, k, v, is_causal=True, implementation=\"cudnn\")";
+    advice_try(advice, item);
+}
+
+void advice_find_chunked_loss(struct advice *advice)
+{
+    const struct plan_pattern *pattern = advice_pattern(advice, PATTERN_LOGITS);
+    struct verdict_advice item = {.title = "Take the loss in chunks of the sequence: no logits are stored whole",
+                                  .change = "without=logits"};
+    if (!advice_is_of_program(advice) || pattern == NULL)
+        return;
+    advice_evidence(pattern, advice->facts->arena, &item);
+    advice_try(advice, item);
+}
+
+/* ---- several devices ---- */
+
+void advice_find_sharding_constraint(struct advice *advice)
+{
+    static const enum pattern_kind split[] = {PATTERN_BATCH_NOT_SPLIT, PATTERN_GATHERED_ACTIVATION};
+    struct arena *arena = advice->facts->arena;
+    for (size_t i = 0; advice_is_of_program(advice) && i < sizeof(split) / sizeof(split[0]); i++) {
+        const struct plan_pattern *pattern = advice_pattern(advice, split[i]);
+        uint64_t devices = advice->facts->parts->plan->hlo.device_count;
+        if (pattern == NULL || devices < 2 || devices > DEVICES_MAX)
+            continue;
+        struct verdict_advice item = {
+            .title = "Constrain the activations to each device's part of the batch",
+            .change = arena_format(arena, "shard=%s:%llu", pattern_name(split[i]), (unsigned long long)devices),
+            .call = "x = jax.lax.with_sharding_constraint(x, jax.sharding.PartitionSpec(\"data\"))  # after each layer",
+        };
+        advice_evidence(pattern, arena, &item);
+        if (advice_try(advice, item) != NULL)
+            return;
+    }
+}
+
+/* How many devices suffice: a power of two; else the most that are tried. */
+static uint32_t devices_that_fit(struct advice *advice, const char *glob)
+{
+    uint32_t devices = 2;
+    for (; devices < DEVICES_MAX && advice->facts->limit_bytes >= 0; devices *= 2) {
+        int64_t lands = advice_lands(advice, arena_format(advice->facts->arena, "shard=%s:%u", glob, devices));
+        if (lands < 0 || lands <= advice->facts->limit_bytes)
+            break;
+    }
+    return devices;
+}
+
+void advice_find_shard(struct advice *advice)
+{
+    const struct plan_pattern *pattern = advice_pattern(advice, PATTERN_REPLICATED);
+    struct arena *arena = advice->facts->arena;
+    struct verdict_advice item = {.call = NULL};
+    if (!advice_is_of_program(advice))
+        return;
+    if (pattern != NULL && advice->facts->parts->plan->hlo.device_count <= DEVICES_MAX) {
+        item.change = arena_format(arena, "shard=replicated:%llu",
+                                   (unsigned long long)advice->facts->parts->plan->hlo.device_count);
+        item.title = "Split what every device holds whole (FSDP, ZeRO)";
+        advice_evidence(pattern, arena, &item);
+        advice_try(advice, item);
+    }
+    uint32_t devices = devices_that_fit(advice, "*");
+    item = (struct verdict_advice){.title = arena_format(arena, "Split the program over %u devices", devices),
+                                   .change = arena_format(arena, "shard=*:%u", devices),
+                                   .effort = pattern != NULL};
+    item.evidence =
+        arena_format(arena, "%s are needed on one device.", facts_size(advice->facts, advice->facts->total_bytes));
+    advice_try(advice, item);
+}
+
+/* ---- sizes of the data ---- */
+
+/* "16 → 8", or "". */
+static const char *sizes_of(struct advice *advice, const char *text)
+{
+    struct variant variant;
+    struct change change;
+    struct change_target *targets;
+    struct err err = ERR_INIT;
+    uint32_t count;
+    const char *sizes = "";
+    variant_copy(&variant, &advice->start, advice->tried);
+    if (change_read(str_of(text), &change, &err) && change_targets(&variant, &change, &targets, &count, &err) &&
+        count > 0)
+        sizes = arena_format(advice->facts->arena, " (%lld → %lld)", (long long)targets[0].size_before,
+                             (long long)targets[0].size_after);
+    arena_free(advice->tried);
+    return sizes;
+}
+
+static void resize_find(struct advice *advice, const char *name, const char *what)
+{
+    struct arena *arena = advice->facts->arena;
+    const char *chosen = NULL;
+    if (!advice_is_of_program(advice))
+        return;
+    for (size_t i = 0; i < SHARE_COUNT; i++) {
+        const char *change = arena_format(arena, "%s=%s", name, shares[i]);
+        int64_t lands = advice_lands(advice, change);
+        if (lands < 0)
+            break;
+        chosen = change;
+        if (advice->facts->limit_bytes < 0 || lands <= advice->facts->limit_bytes)
+            break;
+    }
+    if (chosen == NULL)
+        return;
+    struct verdict_advice item = {.change = chosen};
+    item.title = arena_format(arena, "%s %s%s", strstr(chosen, "0.5") != NULL ? "Halve the" : "Take a quarter of the",
+                              what, sizes_of(advice, chosen));
+    item.evidence = arena_format(arena, "What grows with the %s follows its dimension through the program.", what);
+    advice_try(advice, item);
+}
+
+void advice_find_batch(struct advice *advice) { resize_find(advice, "batch", "batch"); }
+
+void advice_find_sequence(struct advice *advice) { resize_find(advice, "sequence", "sequence"); }

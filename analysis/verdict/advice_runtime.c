@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * advice_runtime.c: what lies outside of the program: blocks of a kernel, flags, what else takes the device's memory,
+ * another chip. Its effects are stated where a file tells them; else they are guesses. */
+#include "verdict/advice.h"
+
+#include "input/device.h"
+#include "input/shape.h"
+#include "tool/memory_profile/model.h"
+
+/* A program that is over by more than this is not on the edge: more recomputation by the compiler will not do. */
+enum { EDGE_PERCENT = 25 };
+
+static struct verdict_advice guess_of(const char *title, const char *call)
+{
+    return (struct verdict_advice){.title = title,
+                                   .saves_bytes = -1,
+                                   .lands_at_bytes = -1,
+                                   .confidence = VERDICT_GUESS,
+                                   .call = call,
+                                   .extra_flops_percent = -1};
+}
+
+static bool is_run_time(const struct advice *advice)
+{
+    return advice->facts->failure != NULL && !advice->facts->is_compile && !advice->facts->is_host;
+}
+
+static bool is_of_gpu(const struct advice *advice)
+{
+    const struct oom_failure *failure = advice->facts->failure;
+    return failure != NULL && (failure->family == OOM_FAMILY_gpu_xla || failure->family == OOM_FAMILY_gpu_bfc);
+}
+
+static bool is_of_tpu_run(const struct advice *advice)
+{
+    const struct oom_failure *failure = advice->facts->failure;
+    return failure != NULL &&
+           (failure->family == OOM_FAMILY_tpu_program_load || failure->family == OOM_FAMILY_tpu_buffer);
+}
+
+static const char *text_evidence(const struct advice *advice)
+{
+    return facts_sentence(advice->facts, &advice->facts->parts->failure->answer);
+}
+
+/* ---- a kernel ---- */
+
+/* "[16384,4096]" in a text like "f32[16384,4096]{1,0}", as numbers; how many; 0: none. */
+static uint32_t dimensions_read(struct str text, int64_t *dimensions, uint32_t max)
+{
+    const char *at = memchr(text.data, '[', text.length), *end = text.data + text.length;
+    uint32_t count = 0;
+    while (at != NULL && ++at < end && count < max && *at >= '0' && *at <= '9') {
+        int64_t value = 0;
+        for (; at < end && *at >= '0' && *at <= '9' && value < INT32_MAX; at++)
+            value = 10 * value + (*at - '0');
+        dimensions[count++] = value;
+        if (at >= end || *at != ',')
+            break;
+    }
+    return count;
+}
+
+/* The shape of the block that is too large, halved in its first dimension until it fits; NULL where the text names none.
+ * A window's own shape stands in its label. */
+static const char *smaller_block(const struct advice *advice, const struct oom_buffer *buffer)
+{
+    const struct verdict_fit *fit = &advice->facts->out->fit;
+    static const char window[] = "The window shape is ";
+    struct str text = oom_bare_shape(buffer->shape.text), label = buffer->label.text;
+    const char *found = label.data == NULL ? NULL : memmem(label.data, label.length, window, sizeof(window) - 1);
+    int64_t dimensions[8], needed = fit->needed_bytes;
+    if (found != NULL)
+        text = oom_bare_shape((struct str){found + sizeof(window) - 1,
+                                           (size_t)(label.data + label.length - found) - (sizeof(window) - 1)});
+    if (text.data == NULL || buffer->is_shape_of_result || needed <= 0 || fit->capacity_bytes <= 0)
+        return NULL;
+    uint32_t count = dimensions_read(text, dimensions, 8);
+    size_t type = 0;
+    while (type < text.length && text.data[type] != '[')
+        type++;
+    if (count == 0)
+        return NULL;
+    while (needed > fit->capacity_bytes / 2 && dimensions[0] > 8) {
+        needed /= 2;
+        dimensions[0] /= 2;
+    }
+    const char *shape = arena_format(advice->facts->arena, "%.*s[%lld", (int)type, text.data, (long long)dimensions[0]);
+    for (uint32_t i = 1; i < count; i++)
+        shape = arena_format(advice->facts->arena, "%s,%lld", shape, (long long)dimensions[i]);
+    return arena_format(advice->facts->arena, "%s] (%s) in place of %.*s", shape, facts_size(advice->facts, needed),
+                        (int)(type + 1 <= text.length ? strcspn(text.data, "]") + 1 : text.length), text.data);
+}
+
+void advice_find_block_size(struct advice *advice)
+{
+    const struct verdict_facts *facts = advice->facts;
+    const struct verdict_fit *fit = &facts->out->fit;
+    if (!facts->is_on_chip)
+        return;
+    const struct oom_group group = oom_group_largest(facts->failure);
+    const char *block = group.count > 0 ? smaller_block(advice, group.buffer) : NULL;
+    bool is_scratch = group.count > 0 && group.buffer->label.text.data != NULL &&
+                      memmem(group.buffer->label.text.data, group.buffer->label.text.length, "scratch", 7) != NULL;
+    struct verdict_advice item = {
+        .title = arena_format(facts->arena, "Make the kernel's %s smaller", is_scratch ? "scratch" : "blocks"),
+        .saves_bytes = fit->over_bytes,
+        .lands_at_bytes = fit->over_bytes < 0 ? -1 : fit->capacity_bytes,
+        .confidence = VERDICT_BOUND,
+        .reason = "At least so much has to go; what else the kernel keeps on the chip is not in the text.",
+        .evidence = text_evidence(advice),
+        .extra_flops_percent = -1,
+    };
+    const char *what = !is_scratch                       ? "pl.BlockSpec(block_shape=…)"
+                       : strcmp(fit->space, "SMEM") == 0 ? "scratch_shapes=[pltpu.SMEM(…)]"
+                                                         : "scratch_shapes=[pltpu.VMEM(…)]";
+    item.call = block != NULL ? arena_format(facts->arena, "%s  # %s", what, block)
+                              : arena_format(facts->arena, "%s  # half of the block in one dimension", what);
+    advice_add(advice, item);
+}
+
+/* ---- flags ---- */
+
+struct flag {
+    const char *title, *call, *reason;
+};
+
+static void flag_add(struct advice *advice, const struct flag *flag, const char *evidence, uint32_t effort)
+{
+    struct verdict_advice item = guess_of(flag->title, flag->call);
+    item.reason = flag->reason;
+    item.evidence = evidence;
+    item.effort = effort;
+    advice_add(advice, item);
+}
+
+static const struct flag recompute_flags[] = {
+    {"Let the compiler recompute at the peak", "LIBTPU_INIT_ARGS=\"--xla_tpu_rematerialization_algo=PEAK_PRIORITY\"",
+     "It recomputes where the peak is; the step may be slower. How much it saves is known only by compiling."},
+    {"Let the compiler recompute as if there were less memory",
+     "LIBTPU_INIT_ARGS=\"--xla_tpu_max_hbm_size_mib=N\"  # less than the chip has",
+     "Its recomputation pass works harder to fit a smaller limit; the step may be slower. What it saves is known only by compiling."},
+    {"Let the compiler recompute larger blocks",
+     "LIBTPU_INIT_ARGS=\"--xla_tpu_rematerialization_max_block_size_limit=32 --xla_tpu_rematerialization_block_effort_factor=10.0\"",
+     "It looks at more ways to recompute; compiling takes longer. What it saves is known only by compiling."},
+    {"Let the compiler recompute before it fuses", "LIBTPU_INIT_ARGS=\"--xla_tpu_pre_fusion_remat=true\"",
+     "A further pass before fusion; compiling takes longer, and results may differ in their last digits. What it saves is known only by compiling."},
+};
+
+static const struct flag shared_memory = {
+    "Give programs a smaller share for temporaries", "LIBTPU_INIT_ARGS=\"--tpu_shared_memory_percent=N\"",
+    "Programs reserve less in advance, and may run slower. How much it saves is known only by running."};
+static const struct flag fast_exit = {
+    "Let the compiler go on, to see what fills the memory",
+    "LIBTPU_INIT_ARGS=\"--xla_tpu_impure_oom_fast_exit_threshold=-1\"",
+    "It saves nothing: the error then lists the largest buffers. Releases from libtpu 0.0.13 on ignore it."};
+static const struct flag dump = {
+    "Dump the program, to see what fills the memory",
+    "XLA_FLAGS=\"--xla_dump_to=/tmp/dump --xla_dump_hlo_as_proto\"  # then: memviewd explain /tmp/dump",
+    "It saves nothing: with the dump beside the error each change is predicted. The dump is there although compiling failed."};
+static const struct flag scoped_limit = {
+    "Let the kernel have more of the on-chip memory", "pltpu.CompilerParams(vmem_limit_bytes=…)",
+    "The limit is the compiler's own, not the chip's; what is left for other uses of the memory shrinks."};
+static const struct flag allocations = {"Log what is allocated when memory runs out",
+                                        "LIBTPU_INIT_ARGS=\"--tpu_log_allocations_on_oom\"",
+                                        "It saves nothing: the runtime then lists its allocations at the failure."};
+
+void advice_find_flags(struct advice *advice)
+{
+    const struct verdict_facts *facts = advice->facts;
+    const struct verdict_fit *fit = &facts->out->fit;
+    const char *evidence = facts->parts->failure != NULL ? text_evidence(advice) : fit->sentence;
+    bool is_tpu = facts->failure != NULL
+                      ? facts->failure->family == OOM_FAMILY_tpu_compile
+                      : facts->parts->plan != NULL && facts->parts->plan->platform == SPACE_PLATFORM_TPU;
+    bool is_on_edge =
+        fit->over_bytes > 0 && fit->capacity_bytes > 0 && fit->over_bytes <= fit->capacity_bytes / 100 * EDGE_PERCENT;
+    if (is_tpu && !facts->is_on_chip && facts->out->fits == VERDICT_FITS_NO && is_on_edge)
+        for (uint32_t i = 0; i < sizeof(recompute_flags) / sizeof(recompute_flags[0]); i++)
+            flag_add(advice, &recompute_flags[i], evidence, i);
+    if (facts->failure == NULL)
+        return;
+    if (facts->is_on_chip && oom_is_form(facts->failure, "scoped_vmem"))
+        flag_add(advice, &scoped_limit, evidence, 0);
+    if (oom_is_form(facts->failure, "fast_exit"))
+        flag_add(advice, &fast_exit, evidence, 5);
+    if (facts->failure->family == OOM_FAMILY_tpu_program_load)
+        flag_add(advice, &shared_memory, evidence, 5);
+    if (is_of_tpu_run(advice))
+        flag_add(advice, &allocations, evidence, 7);
+    if (facts->parts->plan == NULL && !facts->is_on_chip && !facts->is_host)
+        flag_add(advice, &dump, evidence, 6);
+}
+
+/* ---- what else is there ---- */
+
+void advice_find_leak(struct advice *advice)
+{
+    if (!is_run_time(advice))
+        return;
+    struct verdict_advice item = guess_of(
+        "Let go of arrays that are no longer needed",
+        "jax.profiler.save_device_memory_profile(\"/tmp/memory.prof\")  # before the failing step; then: del x, or metrics as float(loss)");
+    item.reason = "Which arrays are alive, and since when, is in a device profile, not in the text.";
+    item.evidence = text_evidence(advice);
+    if (advice->facts->parts->profiles != NULL) {
+        item.tool = "device_memory";
+        item.reason = "The device profile lists what is alive; whether it is still needed the program knows.";
+    }
+    advice_add(advice, item);
+}
+
+void advice_find_fewer_programs(struct advice *advice)
+{
+    if (!is_of_tpu_run(advice) || advice->facts->failure->family != OOM_FAMILY_tpu_program_load)
+        return;
+    struct verdict_advice item = guess_of("Load fewer programs at a time",
+                                          "jax.clear_caches()  # or: one jitted function for what several do now");
+    item.reason = "Each jitted function, and each shape that it is called with, is a program of its own on the device.";
+    item.evidence = text_evidence(advice);
+    advice_add(advice, item);
+}
+
+void advice_find_fragmentation(struct advice *advice)
+{
+    if (advice->facts->out->cause.kind != VERDICT_CAUSE_FRAGMENTATION)
+        return;
+    bool is_bfc = advice->facts->failure->family == OOM_FAMILY_gpu_bfc;
+    struct verdict_advice item =
+        guess_of("Allocate what is large and stays first",
+                 is_bfc              ? "TF_GPU_ALLOCATOR=cuda_malloc_async"
+                 : is_of_gpu(advice) ? "XLA_PYTHON_CLIENT_ALLOCATOR=platform  # slow, but leaves no holes"
+                                     : "state = jax.device_put(state)  # before anything that is small and kept");
+    item.reason = "Enough is free, and no piece of it is large enough: what was allocated early and stays splits it.";
+    item.evidence = text_evidence(advice);
+    advice_add(advice, item);
+}
+
+void advice_find_preallocation(struct advice *advice)
+{
+    const struct verdict_facts *facts = advice->facts;
+    int64_t capacity = facts_figure(facts, OOM_capacity_bytes), left = facts_figure(facts, OOM_free_bytes);
+    if (!is_of_gpu(advice))
+        return;
+    bool is_other = facts->out->cause.kind == VERDICT_CAUSE_OTHER_PROCESS;
+    struct verdict_advice item = guess_of(
+        is_other ? "Make room: another process holds memory of the device" : "Let JAX reserve more of the device",
+        is_other
+            ? "nvidia-smi  # which process; then: XLA_PYTHON_CLIENT_PREALLOCATE=false"
+            : "XLA_PYTHON_CLIENT_MEM_FRACTION=.95  # or XLA_PYTHON_CLIENT_ALLOCATOR=platform, XLA_PYTHON_CLIENT_PREALLOCATE=false");
+    item.evidence = text_evidence(advice);
+    if (is_other && capacity >= 0 && left >= 0)
+        item.evidence = arena_format(facts->arena, "Others hold %s of %s.", facts_size(facts, capacity - left),
+                                     facts_size(facts, capacity));
+    item.reason =
+        "JAX takes 75 % of the device in advance unless it is told otherwise; what others hold is not in the text.";
+    advice_add(advice, item);
+}
+
+/* ---- another chip ---- */
+
+void advice_find_larger_chip(struct advice *advice)
+{
+    const struct verdict_facts *facts = advice->facts;
+    const struct verdict_fit *fit = &facts->out->fit;
+    const struct device *best = NULL, *device;
+    enum space_platform platform = facts->parts->plan != NULL ? facts->parts->plan->platform
+                                   : is_of_gpu(advice)        ? SPACE_PLATFORM_GPU
+                                                              : SPACE_PLATFORM_TPU;
+    bool is_of_device = facts->failure == NULL || (facts->is_compile && !facts->is_on_chip);
+    if (facts->out->fits != VERDICT_FITS_NO || !is_of_device || fit->needed_bytes < 0)
+        return;
+    for (size_t i = 0; (device = device_at(i)) != NULL; i++) {
+        int64_t has = device->available_bytes > 0 ? device->available_bytes : device->physical_bytes;
+        int64_t least = best == NULL                ? INT64_MAX
+                        : best->available_bytes > 0 ? best->available_bytes
+                                                    : best->physical_bytes;
+        if (device->platform == platform && has >= fit->needed_bytes && has > fit->capacity_bytes && has < least)
+            best = device;
+    }
+    if (best == NULL)
+        return;
+    int64_t has = best->available_bytes > 0 ? best->available_bytes : best->physical_bytes;
+    struct verdict_advice item = {
+        .title = arena_format(facts->arena, "Run it on a larger chip: %s has %s", best->title, facts_size(facts, has)),
+        .saves_bytes = 0,
+        .lands_at_bytes = -1,
+        .confidence = VERDICT_BOUND,
+        .reason = "Compiled for another chip the program is laid out anew, and may need more or less.",
+        .evidence = arena_format(facts->arena, "%s is the smallest in the table of devices that has %s.", best->title,
+                                 facts_size(facts, fit->needed_bytes)),
+        .call = arena_format(
+            facts->arena,
+            "jax.experimental.topologies.get_topology_desc(\"%s:2x2\", platform=\"tpu\")  # compiles for it, no chip is needed",
+            best->name),
+        .extra_flops_percent = -1,
+    };
+    if (platform != SPACE_PLATFORM_TPU)
+        item.call = "";
+    struct verdict_advice *added = advice_add(advice, item);
+    added->lands_at_bytes = fit->needed_bytes;
+    added->fits = VERDICT_FITS_PERHAPS;
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cause.c: why memory ran short, or what takes most of it: what a text says first, then the plan's patterns and
+ * categories, then what allocators and live arrays tell. */
+#include "verdict/facts.h"
+
+#include "plan/describe.h"
+#include "plan/pattern.h"
+
+static const struct {
+    const char *name, *words;
+} causes[VERDICT_CAUSE_COUNT] = {
+#define CAUSE(constant, name, words) {name, words},
+#include "verdict/cause.def"
+#undef CAUSE
+};
+
+const char *verdict_cause_name(enum verdict_cause_kind kind) { return causes[kind].name; }
+const char *verdict_cause_words(enum verdict_cause_kind kind) { return causes[kind].words; }
+
+static const enum verdict_cause_kind of_pattern[PATTERN_COUNT] = {
+    [PATTERN_LOGITS] = VERDICT_CAUSE_LOGITS,
+    [PATTERN_ATTENTION_SCORES] = VERDICT_CAUSE_ATTENTION_LOGITS,
+    [PATTERN_SAVED_ACTIVATIONS] = VERDICT_CAUSE_SAVED_ACTIVATIONS,
+    [PATTERN_SCAN_RESIDUALS] = VERDICT_CAUSE_SCAN_RESIDUALS,
+    [PATTERN_NO_DONATION] = VERDICT_CAUSE_NO_DONATION,
+    [PATTERN_DONATION_UNUSED] = VERDICT_CAUSE_DONATION_UNUSED,
+    [PATTERN_CACHE_COPY] = VERDICT_CAUSE_CACHE_COPY,
+    [PATTERN_BATCH_NOT_SPLIT] = VERDICT_CAUSE_BATCH_NOT_SPLIT,
+    [PATTERN_GATHERED_ACTIVATION] = VERDICT_CAUSE_GATHERED_ACTIVATION,
+    [PATTERN_GATHERED_PARAMETERS] = VERDICT_CAUSE_GATHERED_PARAMETERS,
+    [PATTERN_REPLICATED] = VERDICT_CAUSE_REPLICATED,
+    [PATTERN_GRADIENT_ACCUMULATOR] = VERDICT_CAUSE_GRADIENT_ACCUMULATOR,
+    [PATTERN_ALL_GRADIENTS] = VERDICT_CAUSE_ALL_GRADIENTS,
+    [PATTERN_PARAMETER_CAST_COPY] = VERDICT_CAUSE_PARAMETER_CAST_COPY,
+    [PATTERN_PREFILL_LOGITS] = VERDICT_CAUSE_PREFILL_LOGITS,
+    [PATTERN_MASK] = VERDICT_CAUSE_MASK,
+    [PATTERN_CONSTANT] = VERDICT_CAUSE_CONSTANT,
+    [PATTERN_REPEAT] = VERDICT_CAUSE_REPEAT,
+    [PATTERN_PADDING] = VERDICT_CAUSE_PADDING,
+};
+
+static const enum verdict_cause_kind of_category[CATEGORY_COUNT] = {
+    [CATEGORY_PARAMETER] = VERDICT_CAUSE_PARAMETERS,
+    [CATEGORY_OPTIMIZER_STATE] = VERDICT_CAUSE_OPTIMIZER_STATE,
+    [CATEGORY_CACHE] = VERDICT_CAUSE_CACHE,
+    [CATEGORY_BATCH] = VERDICT_CAUSE_BATCH,
+    [CATEGORY_RNG] = VERDICT_CAUSE_INPUTS,
+    [CATEGORY_INPUT] = VERDICT_CAUSE_INPUTS,
+    [CATEGORY_OTHER] = VERDICT_CAUSE_INPUTS,
+    [CATEGORY_COPY_OF_ARGUMENT] = VERDICT_CAUSE_COPIES_OF_ARGUMENTS,
+    [CATEGORY_CONSTANT] = VERDICT_CAUSE_CONSTANT,
+    [CATEGORY_SAVED_ACTIVATION] = VERDICT_CAUSE_SAVED_ACTIVATIONS,
+    [CATEGORY_GRADIENT] = VERDICT_CAUSE_GRADIENTS,
+    [CATEGORY_GRADIENT_ACCUMULATOR] = VERDICT_CAUSE_GRADIENT_ACCUMULATOR,
+    [CATEGORY_OPTIMIZER_TEMPORARY] = VERDICT_CAUSE_WORKSPACE,
+    [CATEGORY_COLLECTIVE] = VERDICT_CAUSE_COLLECTIVES,
+    [CATEGORY_OUTPUT] = VERDICT_CAUSE_OUTPUTS,
+    [CATEGORY_WORKSPACE] = VERDICT_CAUSE_WORKSPACE,
+    [CATEGORY_UNKNOWN] = VERDICT_CAUSE_UNKNOWN,
+};
+
+static void set(const struct verdict_facts *facts, enum verdict_cause_kind kind, int64_t bytes,
+                enum verdict_confidence confidence, const char *text)
+{
+    facts->out->cause = (struct verdict_cause){kind, text, bytes, confidence};
+}
+
+/* ---- of a plan ---- */
+
+/* Categories that say little: a pattern or one large array says more. */
+static bool is_vague(enum category category)
+{
+    return category == CATEGORY_WORKSPACE || category == CATEGORY_OUTPUT || category == CATEGORY_UNKNOWN ||
+           category == CATEGORY_INPUT || category == CATEGORY_OTHER;
+}
+
+static const struct plan_row *largest_row(const struct plan_space *space)
+{
+    const struct plan_row *largest = NULL;
+    for (uint32_t i = 0; i < space->row_count; i++)
+        if (plan_row_is_alive(&space->rows[i], space->peak_step) &&
+            (largest == NULL || space->rows[i].bytes > largest->bytes))
+            largest = &space->rows[i];
+    return largest;
+}
+
+static const char *of_peak(const struct verdict_facts *facts, const char *what, int64_t bytes)
+{
+    const struct plan_space *space = facts->space;
+    return arena_format(facts->arena, "%s: %s of the %s that are live at the peak.", what, facts_size(facts, bytes),
+                        facts_size(facts, space->peak_bytes));
+}
+
+/* Of a category, how sure most of its bytes are: the rule of its largest row. */
+static enum verdict_confidence category_confidence(const struct plan_space *space, enum category category)
+{
+    const struct plan_row *largest = NULL;
+    for (uint32_t i = 0; i < space->row_count; i++)
+        if (space->rows[i].verdict.category == category && plan_row_is_alive(&space->rows[i], space->peak_step) &&
+            (largest == NULL || space->rows[i].bytes > largest->bytes))
+            largest = &space->rows[i];
+    bool is_guess =
+        largest != NULL && category_rule_confidence((enum category_rule)largest->verdict.rule) == CONFIDENCE_GUESS;
+    return is_guess ? VERDICT_GUESS : VERDICT_EXACT;
+}
+
+static void of_one_array(const struct verdict_facts *facts, const struct plan_row *row)
+{
+    const char *source = facts_source(facts, row), *shape = facts_shape(facts, row);
+    set(facts, VERDICT_CAUSE_ONE_BUFFER, row->bytes, VERDICT_EXACT,
+        arena_format(facts->arena, "One array%s%s takes %s%s%s.", shape[0] != '\0' ? ", " : "",
+                     shape[0] != '\0' ? arena_format(facts->arena, "%s,", shape) : "", facts_size(facts, row->bytes),
+                     source[0] != '\0' ? ", made at " : "", source));
+}
+
+/* The largest pattern unless a category that says what it is takes more; of what says little, one array that alone is
+ * more than half of the peak. */
+static void of_plan(const struct verdict_facts *facts)
+{
+    const struct plan_space *space = facts->space;
+    const struct plan_pattern *pattern = space->pattern_count > 0 ? &space->patterns[0] : NULL;
+    const struct plan_row *largest = largest_row(space);
+    enum category main = CATEGORY_UNKNOWN;
+    for (int i = 0; i < CATEGORY_COUNT; i++)
+        if (space->category_bytes[i] > space->category_bytes[main])
+            main = (enum category)i;
+    int64_t bytes = space->category_bytes[main];
+    if (pattern != NULL && (pattern->bytes >= bytes || (is_vague(main) && pattern->bytes >= bytes / 2)))
+        set(facts, of_pattern[pattern->kind], pattern->bytes, VERDICT_EXACT, pattern->sentence);
+    else if (is_vague(main) && largest != NULL && largest->bytes > space->peak_bytes / 2)
+        of_one_array(facts, largest);
+    else if (bytes > 0)
+        set(facts, of_category[main], bytes, category_confidence(space, main),
+            of_peak(facts, describe_capital(category_words(main), facts->arena), bytes));
+}
+
+/* ---- of a text ---- */
+
+static const char *more_of(const struct verdict_facts *facts)
+{
+    const struct oom_verdict *said = facts->parts->failure;
+    return said->cause_text.count > 0 ? facts_sentence(facts, &said->cause_text)
+           : said->more.count > 0     ? facts_sentence(facts, &said->more)
+                                      : facts_sentence(facts, &said->answer);
+}
+
+static void of_kernel(const struct verdict_facts *facts)
+{
+    const struct oom_group group = oom_group_largest(facts->failure);
+    const char *label = "scratch or block";
+    if (group.count > 0 && group.buffer->label.text.data != NULL)
+        label = arena_text(facts->arena, group.buffer->label.text);
+    int64_t needed = facts->out->fit.needed_bytes;
+    set(facts, VERDICT_CAUSE_KERNEL_SCRATCH, needed, VERDICT_EXACT,
+        arena_format(facts->arena, "One kernel asks for %s of %s in one piece: %s.",
+                     needed < 0 ? "more than there is" : facts_size(facts, needed), facts->out->fit.space, label));
+}
+
+/* A process that finds less than half of the device free before it has taken much shares it with others. */
+static bool is_shared(const struct verdict_facts *facts)
+{
+    int64_t capacity = facts_figure(facts, OOM_capacity_bytes), left = facts_figure(facts, OOM_free_bytes),
+            own = facts_figure(facts, OOM_total_bytes);
+    return facts->failure->family == OOM_FAMILY_gpu_xla && capacity > 0 && left >= 0 &&
+           capacity - left - facts_positive(own) > capacity / 2 && (own >= 0 || oom_is_form(facts->failure, "driver"));
+}
+
+/* False: the text does not tell. */
+static bool of_text(const struct verdict_facts *facts)
+{
+    const struct oom_verdict *said = facts->parts->failure;
+    int64_t needed = facts_figure(facts, OOM_needed_bytes), capacity = facts_figure(facts, OOM_capacity_bytes),
+            left = facts_figure(facts, OOM_free_bytes);
+    int64_t used = capacity >= 0 && left >= 0 ? capacity - left : -1;
+    if (facts->is_on_chip)
+        of_kernel(facts);
+    else if (facts->is_host)
+        set(facts, VERDICT_CAUSE_HOST_MEMORY, needed, VERDICT_EXACT, more_of(facts));
+    else if (said->cause == OOM_CAUSE_FRAGMENTATION || said->cause == OOM_CAUSE_UNPLACED)
+        set(facts, VERDICT_CAUSE_FRAGMENTATION, left, VERDICT_EXACT, more_of(facts));
+    else if (is_shared(facts))
+        set(facts, VERDICT_CAUSE_OTHER_PROCESS, used, VERDICT_GUESS,
+            arena_format(facts->arena, "%s of %s were taken already, and this process had asked for little.",
+                         facts_size(facts, used), facts_size(facts, capacity)));
+    else if (facts->failure->family == OOM_FAMILY_tpu_program_load || facts->failure->family == OOM_FAMILY_tpu_buffer)
+        set(facts, VERDICT_CAUSE_LIVE_ARRAYS, used, VERDICT_EXACT,
+            left >= 0 ? arena_format(facts->arena, "Live arrays and loaded programs leave %s free; %s were asked for.",
+                                     facts_size(facts, left), needed < 0 ? "more" : facts_size(facts, needed))
+                      : more_of(facts));
+    else
+        return false;
+    return true;
+}
+
+/* What a text without a plan lists: one array that is more than half of what was asked for. */
+static void of_lists(const struct verdict_facts *facts)
+{
+    const struct oom_group group = oom_group_largest(facts->failure);
+    int64_t needed = facts_figure(facts, OOM_needed_bytes);
+    if (oom_is_form(facts->failure, "allocation_exceeds") ||
+        (group.count == 1 && needed > 0 && (int64_t)group.buffer->size.value > needed / 2))
+        set(facts, VERDICT_CAUSE_ONE_BUFFER, group.count > 0 ? (int64_t)group.buffer->size.value : needed,
+            VERDICT_EXACT, more_of(facts));
+    else
+        set(facts, VERDICT_CAUSE_UNKNOWN, needed, VERDICT_EXACT,
+            "The error gives a total only; what fills it is in the compiler's dump.");
+}
+
+void cause_make(const struct verdict_facts *facts)
+{
+    bool has_plan = facts->space != NULL && facts->space->peak_bytes > 0;
+    set(facts, VERDICT_CAUSE_UNKNOWN, -1, VERDICT_EXACT,
+        "What fills the memory is not known: no plan, trace or profile is here.");
+    if (facts->failure != NULL && of_text(facts))
+        return;
+    if (has_plan)
+        of_plan(facts);
+    else if (facts->failure != NULL)
+        of_lists(facts);
+}

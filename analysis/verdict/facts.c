@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "verdict/facts.h"
+
+#include "base/size_text.h"
+#include "input/shape.h"
+#include "plan/describe.h"
+
+int64_t facts_figure(const struct verdict_facts *facts, enum oom_figure_at at)
+{
+    const struct oom_figure *figure = facts->failure == NULL ? NULL : oom_figure(facts->failure, at);
+    return figure == NULL || figure->value > INT64_MAX ? -1 : (int64_t)figure->value;
+}
+
+const char *facts_size(const struct verdict_facts *facts, int64_t bytes)
+{
+    char text[SIZE_TEXT_BYTES];
+    return arena_text(facts->arena, str_of(size_text(text, (uint64_t)facts_positive(bytes))));
+}
+
+const char *facts_sentence(const struct verdict_facts *facts, const struct oom_sentence *sentence)
+{
+    const char *text = "";
+    for (size_t i = 0; i < sentence->count; i++) {
+        const struct oom_part *part = &sentence->parts[i];
+        bool is_size = part->kind == OOM_PART_SIZE && part->text.data == NULL;
+        struct str piece = is_size ? str_of(facts_size(facts, (int64_t)part->bytes)) : part->text;
+        text = arena_format(facts->arena, "%s%.*s", text, (int)piece.length, piece.data);
+    }
+    return text;
+}
+
+void facts_note(const struct verdict_facts *facts, const char *text)
+{
+    if (facts->out->note_count < VERDICT_NOTES_MAX)
+        facts->out->notes[facts->out->note_count++] = text;
+}
+
+const char *facts_source(const struct verdict_facts *facts, const struct plan_row *row)
+{
+    const struct plan *plan = facts->parts->plan;
+    struct hlo_detail detail = describe_origin(plan, row);
+    struct describe_source source = describe_source(&plan->hlo, &detail);
+    struct str file = str_last_part(source.file);
+    if (source.line <= 0)
+        return "";
+    return arena_format(facts->arena, "%.*s:%lld", (int)file.length, file.data, (long long)source.line);
+}
+
+const char *facts_shape(const struct verdict_facts *facts, const struct plan_row *row)
+{
+    facts->scratch->length = 0;
+    if (row->buffer_at != PLAN_NONE)
+        shape_text(facts->parts->plan->shapes[row->buffer_at], false, facts->scratch);
+    return arena_text(facts->arena, describe_str(facts->scratch));
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * facts.h: what the parts of a verdict share while it is made; for analysis/verdict alone. */
+#pragma once
+
+#include "plan/plan.h"
+#include "tool/oom/verdict.h"
+#include "verdict/verdict.h"
+
+struct memory_profile_pool;
+
+struct verdict_facts {
+    const struct verdict_parts *parts;
+    struct arena *arena;
+    struct buf *scratch; /* for one text at a time; freed by whoever asked */
+    struct verdict *out;
+    const struct oom_failure *failure; /* NULL: there is none */
+    const struct plan_space *space;    /* of the plan: what the failure is about, else HBM; NULL: nothing is there */
+    const struct memory_profile_pool *pool; /* of the trace: the worst device memory; NULL */
+    bool is_compile;                        /* the failure is one of the compiler, about a whole program or a kernel */
+    bool is_on_chip;                        /* it is about VMEM, SMEM or other memory of a kernel */
+    bool is_host;                           /* about memory of the host */
+    int64_t total_bytes;                    /* of the plan, in `space`; -1: not known */
+    int64_t limit_bytes;                    /* what the program has to land under to fit; -1: not known */
+};
+
+/* The figure that the text states, or -1. */
+int64_t facts_figure(const struct verdict_facts *facts, enum oom_figure_at at);
+/* "33.49 GiB", in the arena. */
+const char *facts_size(const struct verdict_facts *facts, int64_t bytes);
+/* A sentence of a text's verdict as one line, in the arena. */
+const char *facts_sentence(const struct verdict_facts *facts, const struct oom_sentence *sentence);
+/* What is less than nothing is nothing. */
+static inline int64_t facts_positive(int64_t bytes) { return bytes > 0 ? bytes : 0; }
+/* Has room for no more: then the rest is left out. */
+void facts_note(const struct verdict_facts *facts, const char *text);
+/* "models.py:11" of a row, or "". In the arena. */
+const char *facts_source(const struct verdict_facts *facts, const struct plan_row *row);
+
+/* "bf16[16,2048]" of a row, or "". In the arena. */
+const char *facts_shape(const struct verdict_facts *facts, const struct plan_row *row);
+
+/* The parts of a verdict, each from those before it. */
+void fit_make(struct verdict_facts *facts);
+void cause_make(const struct verdict_facts *facts);
+void where_make(const struct verdict_facts *facts);
+void peak_make(const struct verdict_facts *facts);
+void advice_make(const struct verdict_facts *facts);
+void ledger_make(const struct verdict_facts *facts);

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * fit.c: did it fit: what was needed, what there is, and which of the figures are held against each other.
+ *
+ * The compiler's total decides whether a program fits. Where a text rounds it and the plan of the program has the same
+ * total but for that, the plan's is taken, which is exact. */
+#include "verdict/facts.h"
+
+#include "tool/memory_profile/model.h"
+
+static int64_t apart(int64_t a, int64_t b) { return a > b ? a - b : b - a; }
+
+static bool is_same_but_rounded(const struct verdict_facts *facts, int64_t bytes)
+{
+    const struct oom_figure *needed = oom_figure(facts->failure, OOM_needed_bytes);
+    return needed != NULL && bytes >= 0 &&
+           apart((int64_t)needed->value, bytes) <=
+               (int64_t)(needed->half_unit + needed->half_unit / 50 + (needed->half_unit > 0));
+}
+
+/* Is what was asked for the whole of a program? */
+static bool is_of_program(const struct verdict_facts *facts)
+{
+    return facts->is_compile && !facts->is_on_chip && !oom_is_form(facts->failure, "allocation_exceeds");
+}
+
+static void needed_find(struct verdict_facts *facts)
+{
+    struct verdict_fit *fit = &facts->out->fit;
+    const struct memory_profile_pool *pool = facts->pool;
+    int64_t asked = facts_figure(facts, OOM_needed_bytes);
+    if (facts->failure == NULL)
+        fit->needed_bytes = facts->total_bytes >= 0 ? facts->total_bytes
+                            : pool != NULL          ? memory_profile_in_use_bytes(pool->profile, pool->peak_at)
+                                                    : -1;
+    else if (facts->total_bytes >= 0 && !facts->is_on_chip &&
+             (facts->is_compile ? !is_of_program(facts) || asked < 0 || is_same_but_rounded(facts, facts->total_bytes)
+                                : asked < 0))
+        fit->needed_bytes = facts->total_bytes; /* of one array that is too large: the program with it */
+    else
+        fit->needed_bytes = asked;
+    if (is_of_program(facts) && facts->total_bytes >= 0 && fit->needed_bytes == asked && asked != facts->total_bytes)
+        facts_note(facts,
+                   arena_format(facts->arena,
+                                "The text asks for %s and the plan takes %s: the plan may be of another compile of "
+                                "the program. Where it went and what would be saved are the plan's.",
+                                facts_size(facts, asked), facts_size(facts, facts->total_bytes)));
+}
+
+static void capacity_find(struct verdict_facts *facts)
+{
+    const struct verdict_parts *parts = facts->parts;
+    struct verdict_fit *fit = &facts->out->fit;
+    int64_t stated = facts_figure(facts, OOM_capacity_bytes);
+    if (parts->capacity_bytes >= 0 && !facts->is_on_chip && !facts->is_host) {
+        fit->capacity_bytes = parts->capacity_bytes;
+        fit->capacity_source = parts->capacity_source;
+    } else if (stated >= 0) {
+        fit->capacity_bytes = stated;
+        fit->capacity_source = "error text";
+    } else if (facts->failure == NULL && facts->pool != NULL && facts->pool->capacity_bytes > 0) {
+        fit->capacity_bytes = facts->pool->capacity_bytes;
+        fit->capacity_source = "trace";
+    }
+}
+
+/* At run time the program is held against what was free, not against what there is in all. */
+static void over_find(struct verdict_facts *facts)
+{
+    const struct oom_verdict *said = facts->parts->failure;
+    struct verdict_fit *fit = &facts->out->fit;
+    bool is_run = facts->failure != NULL && !facts->is_compile;
+    facts->limit_bytes = fit->capacity_bytes;
+    if (is_run) {
+        fit->free_bytes = facts_figure(facts, OOM_free_bytes);
+        if (facts->failure->family == OOM_FAMILY_tpu_program_load && said->is_limit_known)
+            facts->limit_bytes = (int64_t)said->limit_bytes;
+        fit->over_bytes = said->is_over_known ? (int64_t)said->over_bytes : -1;
+        facts->out->fits = VERDICT_FITS_NO;
+        return;
+    }
+    if (fit->needed_bytes < 0 || fit->capacity_bytes < 0) {
+        facts->out->fits = facts->failure != NULL ? VERDICT_FITS_NO : VERDICT_FITS_UNKNOWN;
+        if (said != NULL && said->is_over_known)
+            fit->over_bytes = (int64_t)said->over_bytes;
+        return;
+    }
+    int64_t over = fit->needed_bytes - fit->capacity_bytes;
+    facts->out->fits = over > 0 ? VERDICT_FITS_NO : VERDICT_FITS_YES;
+    fit->over_bytes = facts_positive(over);
+    fit->free_bytes = facts_positive(-over);
+    /* Figures of a text that are equal as they are rounded there. */
+    if (over <= 0 && facts->failure != NULL && fit->capacity_source != facts->parts->capacity_source) {
+        facts->out->fits = VERDICT_FITS_NO;
+        fit->over_bytes = said->is_over_known ? (int64_t)said->over_bytes : -1;
+        fit->free_bytes = -1;
+    }
+}
+
+static const char *needs_text(const struct verdict_facts *facts)
+{
+    const struct verdict_fit *fit = &facts->out->fit;
+    if (fit->needed_bytes < 0)
+        return "How much was needed is not known.";
+    if (fit->capacity_bytes < 0)
+        return arena_format(facts->arena, "Needs %s of %s; how much there is, is not known.",
+                            facts_size(facts, fit->needed_bytes), fit->space);
+    if (facts->out->fits == VERDICT_FITS_YES)
+        return arena_format(facts->arena, "It fits: %s of %s, %s free.", facts_size(facts, fit->needed_bytes),
+                            facts_size(facts, fit->capacity_bytes), facts_size(facts, fit->free_bytes));
+    return arena_format(facts->arena, "Needs %s; %s has %s: over by %s.", facts_size(facts, fit->needed_bytes),
+                        fit->space, facts_size(facts, fit->capacity_bytes), facts_size(facts, fit->over_bytes));
+}
+
+void fit_make(struct verdict_facts *facts)
+{
+    struct verdict_fit *fit = &facts->out->fit;
+    *fit = (struct verdict_fit){.needed_bytes = -1, .capacity_bytes = -1, .over_bytes = -1, .free_bytes = -1};
+    fit->space = facts->failure != NULL && facts->failure->memory_space.text.data != NULL
+                     ? oom_space_name(facts->failure, facts->arena)
+                 : facts->is_host       ? "host memory"
+                 : facts->space != NULL ? facts->space->name
+                 : facts->pool != NULL  ? arena_text(facts->arena, facts->pool->name)
+                                        : "device memory";
+    needed_find(facts);
+    capacity_find(facts);
+    over_find(facts);
+    bool is_run = facts->failure != NULL && !facts->is_compile;
+    fit->sentence = is_run ? facts_sentence(facts, &facts->parts->failure->answer) : needs_text(facts);
+}

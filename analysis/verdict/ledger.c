@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * ledger.c: what each of the things at hand says was taken, on one bar against the capacity: the plan of the program, the
+ * allocator's peak, live arrays and loaded programs of a device profile. */
+#include "verdict/facts.h"
+
+#include "base/sum.h"
+#include "tool/device_memory/profile_set.h"
+#include "tool/memory_profile/model.h"
+
+#include <math.h>
+
+/* A plan and what was seen are told to balance up to this. */
+enum { BALANCE_PERCENT = 5 };
+
+static void add(const struct verdict_facts *facts, const char *kind, const char *label, int64_t bytes,
+                const char *source)
+{
+    struct verdict_ledger *ledger = &facts->out->ledger;
+    if (bytes >= 0 && ledger->bar_count < VERDICT_BARS_MAX)
+        ledger->bars[ledger->bar_count++] = (struct verdict_bar){kind, label, bytes, source};
+}
+
+static bool is_executable(const struct pprof *pprof, uint32_t sample)
+{
+    const struct pprof_label_set *set = &pprof->sets[pprof->label_sets[sample]];
+    for (uint32_t i = 0; i < set->count; i++) {
+        const struct pprof_label *label = &pprof->labels[set->first + i];
+        if (str_equal(label->key, STR("kind")) && str_equal(label->text, STR("executable")))
+            return true;
+    }
+    return false;
+}
+
+/* The last profile is the nearest to the failure; samples of its type "space" are bytes. */
+static void profile_add(const struct verdict_facts *facts)
+{
+    const struct profile_set *set = facts->parts->profiles;
+    const struct pprof *pprof = NULL;
+    int64_t arrays = 0, programs = 0;
+    for (uint32_t i = 0; set != NULL && i < set->count; i++)
+        if (set->items[i].pprof != NULL && !set->items[i].is_base)
+            pprof = set->items[i].pprof;
+    uint32_t type = 0;
+    while (pprof != NULL && type < pprof->type_count && !str_equal(pprof->types[type].unit, STR("bytes")))
+        type++;
+    if (pprof == NULL || type == pprof->type_count)
+        return;
+    for (uint32_t i = 0; i < pprof->sample_count; i++) {
+        int64_t value = facts_positive(pprof->values[(size_t)i * pprof->type_count + type]);
+        if (is_executable(pprof, i))
+            programs = sum_add(programs, value);
+        else
+            arrays = sum_add(arrays, value);
+    }
+    add(facts, "live_arrays", "live arrays", arrays, "device profile");
+    if (programs > 0)
+        add(facts, "programs", "loaded programs", programs, "device profile");
+}
+
+static int64_t bytes_of(const struct verdict_ledger *ledger, const char *kind)
+{
+    for (uint32_t i = 0; i < ledger->bar_count; i++)
+        if (strcmp(ledger->bars[i].kind, kind) == 0)
+            return ledger->bars[i].bytes;
+    return -1;
+}
+
+/* A plan is held against the allocator's peak; without one live arrays are. */
+static void balance_find(const struct verdict_facts *facts)
+{
+    struct verdict_ledger *ledger = &facts->out->ledger;
+    int64_t plan = bytes_of(ledger, "plan"), seen = bytes_of(ledger, "allocator_peak");
+    const char *what = "the plan";
+    if (plan < 0) {
+        plan = bytes_of(ledger, "live_arrays");
+        what = "what is live in the device profile";
+    }
+    if (plan < 0 || seen <= 0) {
+        ledger->sentence = ledger->bar_count == 0 ? "Nothing here says what was taken."
+                           : ledger->bar_count == 1
+                               ? "Only one thing here says what was taken: there is nothing to hold it against."
+                               : "There is no allocator's peak to hold these against.";
+        return;
+    }
+    ledger->has_drift = true;
+    ledger->drift_percent = 100 * ((double)seen - (double)plan) / (double)plan;
+    ledger->coverage_percent = 100 * (double)(plan < seen ? plan : seen) / (double)seen;
+    if (plan == 0)
+        ledger->drift_percent = 100;
+    ledger->balances = fabs(ledger->drift_percent) <= BALANCE_PERCENT;
+    ledger->sentence =
+        arena_format(facts->arena, "The allocator's peak is %s, %s %s: it %s (%.1f %% of the peak is explained).",
+                     facts_size(facts, seen), what, facts_size(facts, plan),
+                     ledger->balances ? "balances"
+                     : seen > plan    ? "holds more than that"
+                                      : "saw less than that",
+                     ledger->coverage_percent);
+}
+
+void ledger_make(const struct verdict_facts *facts)
+{
+    const struct memory_profile_pool *pool = facts->pool;
+    struct verdict_ledger *ledger = &facts->out->ledger;
+    ledger->capacity_bytes = facts->out->fit.capacity_bytes;
+    if (!facts->is_on_chip && !facts->is_host)
+        add(facts, "plan", "plan of the program", facts->total_bytes, "plan");
+    if (pool != NULL) {
+        add(facts, "allocator_peak", "allocator's peak", memory_profile_in_use_bytes(pool->profile, pool->peak_at),
+            "trace");
+        if (ledger->capacity_bytes < 0 && pool->capacity_bytes > 0)
+            ledger->capacity_bytes = pool->capacity_bytes;
+    }
+    profile_add(facts);
+    balance_find(facts);
+}

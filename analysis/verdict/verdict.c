@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "verdict/facts.h"
+
+#include "plan/describe.h"
+#include "tool/memory_profile/model.h"
+
+const char *verdict_confidence_name(enum verdict_confidence confidence)
+{
+    static const char *const names[] = {"confirmed", "exact", "model", "bound", "guess"};
+    return names[confidence];
+}
+
+const char *verdict_fits_name(enum verdict_fits fits)
+{
+    static const char *const names[] = {"unknown", "yes", "no", "perhaps"};
+    return names[fits];
+}
+
+/* ---- what is at hand ---- */
+
+/* Of the plan the space that a failure is about; without a failure HBM. */
+static const struct plan_space *space_of(const struct verdict_facts *facts)
+{
+    const struct plan *plan = facts->parts->plan;
+    if (plan == NULL || !plan->hlo.has_assignment)
+        return NULL;
+    for (uint32_t i = 0; facts->failure != NULL && i < plan->space_count; i++)
+        if (oom_is_space(facts->failure, plan->spaces[i].name))
+            return &plan->spaces[i];
+    return plan_space_find(plan, 0);
+}
+
+/* Pools of devices stand first, the worst first of all. */
+static const struct memory_profile_pool *pool_of(const struct memory_profile *trace)
+{
+    return trace != NULL && trace->pool_count > 0 && trace->pools[0].count > 0 ? &trace->pools[0] : NULL;
+}
+
+static void facts_gather(struct verdict_facts *facts)
+{
+    const struct oom_failure *failure = facts->parts->failure != NULL ? facts->parts->failure->failure : NULL;
+    const struct str space = failure != NULL ? failure->memory_space.text : (struct str){NULL, 0};
+    facts->failure = failure;
+    facts->is_compile = failure != NULL && oom_is_compile(failure);
+    facts->is_host = failure != NULL &&
+                     (failure->family == OOM_FAMILY_cpu_alloc || (space.data != NULL && str_equal(space, STR("host"))));
+    facts->is_on_chip = facts->is_compile && (oom_is_form(failure, "scoped_vmem") ||
+                                              oom_is_form(failure, "sparse_core") || !oom_is_space(failure, "HBM"));
+    facts->space = space_of(facts);
+    facts->pool = pool_of(facts->parts->trace);
+    facts->total_bytes = facts->space != NULL ? facts->space->total_bytes : -1;
+    facts->out->program = failure != NULL && failure->module.text.data != NULL
+                              ? arena_text(facts->arena, failure->module.text)
+                          : facts->parts->plan != NULL ? arena_text(facts->arena, facts->parts->plan->hlo.name)
+                                                       : NULL;
+}
+
+/* ---- the sentence ---- */
+
+/* ": saved activations, 27.80 GiB." */
+static const char *cause_end(const struct verdict_facts *facts, const char *before)
+{
+    const struct verdict_cause *cause = &facts->out->cause;
+    if (cause->kind == VERDICT_CAUSE_UNKNOWN || cause->bytes <= 0)
+        return ".";
+    return arena_format(facts->arena, "%s%s%s, %s.", before, verdict_cause_words(cause->kind),
+                        cause->confidence == VERDICT_GUESS ? " (a guess)" : "", facts_size(facts, cause->bytes));
+}
+
+static const char *sentence_of(const struct verdict_facts *facts)
+{
+    const struct verdict *out = facts->out;
+    const struct verdict_fit *fit = &out->fit;
+    const char *who = out->program != NULL && out->program[0] != '\0' ? out->program : "The program";
+    if (facts->failure != NULL && (!facts->is_compile || facts->is_on_chip || facts->total_bytes < 0))
+        return facts_sentence(facts, &facts->parts->failure->answer);
+    if (fit->needed_bytes < 0)
+        return out->ledger.bar_count > 0
+                   ? arena_format(facts->arena, "%s: %s (%s).",
+                                  describe_capital(out->ledger.bars[0].label, facts->arena),
+                                  facts_size(facts, out->ledger.bars[0].bytes), out->ledger.bars[0].source)
+                   : "Nothing here says how much memory was needed.";
+    if (facts->total_bytes < 0)
+        who = fit->space;
+    if (fit->capacity_bytes < 0)
+        return arena_format(facts->arena, "%s needs %s of %s; what the device has is not known%s", who,
+                            facts_size(facts, fit->needed_bytes), fit->space, cause_end(facts, "; largest: "));
+    if (out->fits == VERDICT_FITS_YES)
+        return arena_format(facts->arena, "%s needs %s and %s has %s: it fits, %s free.", who,
+                            facts_size(facts, fit->needed_bytes), fit->space, facts_size(facts, fit->capacity_bytes),
+                            facts_size(facts, fit->free_bytes));
+    return arena_format(facts->arena, "%s needs %s and %s has %s, over by %s%s", who,
+                        facts_size(facts, fit->needed_bytes), fit->space, facts_size(facts, fit->capacity_bytes),
+                        facts_size(facts, fit->over_bytes), cause_end(facts, ": "));
+}
+
+/* What text and plan say of each other, and what the text's reader has to say. */
+static void notes_make(const struct verdict_facts *facts)
+{
+    const struct verdict_parts *parts = facts->parts;
+    if (parts->comparison != NULL && parts->comparison->agreement.count > 0)
+        facts_note(facts, facts_sentence(facts, &parts->comparison->agreement));
+    for (size_t i = 0; facts->failure != NULL && i < facts->failure->note_count; i++)
+        facts_note(facts, facts->failure->notes[i].text);
+    for (uint32_t i = 0; parts->plan != NULL && i < parts->plan->note_count; i++)
+        facts_note(facts, parts->plan->notes[i].text);
+    if (parts->plan != NULL && !parts->plan->hlo.has_assignment)
+        facts_note(facts, "The program has no buffer assignment: what it takes is not known.");
+}
+
+void verdict_make(const struct verdict_parts *parts, struct buf *scratch, struct arena *arena, struct verdict *out)
+{
+    struct verdict_facts facts = {.parts = parts, .arena = arena, .scratch = scratch, .out = out};
+    facts_gather(&facts);
+    notes_make(&facts);
+    fit_make(&facts);
+    cause_make(&facts);
+    where_make(&facts);
+    peak_make(&facts);
+    advice_make(&facts);
+    ledger_make(&facts);
+    out->sentence = sentence_of(&facts);
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * where.c: where it all went: stretches that add up, to the byte, to what was needed; the same by whose memory it is. */
+#include "verdict/facts.h"
+
+#include "base/sum.h"
+#include "tool/memory_profile/model.h"
+
+enum { ROWS_MAX = OOM_BAR_STRETCHES * 2 + CATEGORY_COUNT };
+
+static void add(struct verdict_where *rows, uint32_t *count, struct verdict_where row)
+{
+    if (row.bytes > 0 && *count < ROWS_MAX)
+        rows[(*count)++] = row;
+}
+
+static void kind_add(const struct verdict_facts *facts, const char *kind, const char *label, int64_t bytes,
+                     const char *source)
+{
+    add(facts->out->where, &facts->out->where_count, (struct verdict_where){kind, label, bytes, NULL, source});
+}
+
+/* What lies between the compiler's heap and the largest sum of what is live in it. */
+static int64_t fragmentation_of(const struct plan_space *space)
+{
+    int64_t heap = space->total_bytes - space->indefinite_bytes;
+    bool is_known = space->heap.failure == HEAP_FINE && space->trace_at != PLAN_NONE;
+    return is_known && space->heap.peak_bytes < heap ? heap - space->heap.peak_bytes : 0;
+}
+
+static void of_plan(const struct verdict_facts *facts)
+{
+    const struct plan_space *space = facts->space;
+    const int64_t lost = fragmentation_of(space);
+    int64_t temporary = facts_positive(space->total_bytes - space->indefinite_bytes - lost);
+    int64_t arguments = space->parameter_bytes,
+            outputs = facts_positive(space->output_bytes - space->output_reused_bytes);
+    int64_t left = space->total_bytes - temporary - lost - arguments - outputs - space->constant_bytes;
+    kind_add(facts, "arguments", "arguments", arguments, "plan");
+    kind_add(facts, "outputs", "outputs", outputs, "plan");
+    kind_add(facts, "temporaries", "temporaries", temporary + (left < 0 ? left : 0), "plan");
+    kind_add(facts, "constants", "constants", space->constant_bytes, "plan");
+    kind_add(facts, "others", "other allocations of the plan", left, "plan");
+    kind_add(facts, "fragmentation", "fragmentation of the heap", lost, "plan");
+    if (facts->out->fit.needed_bytes > space->total_bytes && facts->is_compile)
+        kind_add(facts, "program", "program code, and what else the plan does not list",
+                 facts->out->fit.needed_bytes - space->total_bytes, "error text");
+}
+
+static void categories_of_plan(const struct verdict_facts *facts)
+{
+    const struct plan_space *space = facts->space;
+    struct verdict *out = facts->out;
+    int64_t left = space->total_bytes;
+    for (int i = 0; i < CATEGORY_COUNT; i++) {
+        const char *name = category_name((enum category)i);
+        add(out->categories, &out->category_count,
+            (struct verdict_where){"category", category_words((enum category)i), space->category_bytes[i], name,
+                                   "plan"});
+        left -= space->category_bytes[i];
+    }
+    add(out->categories, &out->category_count,
+        (struct verdict_where){"rest", "not live at the peak: fragmentation and what lives at other times", left, NULL,
+                               "plan"});
+}
+
+static void of_text(const struct verdict_facts *facts)
+{
+    static const char *const kinds[][2] = {{"parameter", "arguments"},
+                                           {"output", "outputs"},
+                                           {"constant", "constants"},
+                                           {"temporary", "temporaries"},
+                                           {"unknown", "others"}};
+    const struct oom_bar *bar = &facts->parts->failure->bar;
+    for (size_t i = 0; i < bar->count; i++) {
+        const struct oom_stretch *stretch = &bar->stretches[i];
+        const char *kind = "others";
+        for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
+            if (strcmp(stretch->look, kinds[k][0]) == 0)
+                kind = kinds[k][1];
+        if (str_equal(stretch->word, STR("reserved")))
+            kind = "reserved";
+        if (stretch->bytes > INT64_MAX / ROWS_MAX)
+            continue;
+        kind_add(facts, kind, arena_text(facts->arena, stretch->word), (int64_t)(stretch->bytes - stretch->lost_bytes),
+                 "error text");
+        kind_add(facts, "fragmentation", "fragmentation", (int64_t)stretch->lost_bytes, "error text");
+    }
+}
+
+static void of_trace(const struct verdict_facts *facts)
+{
+    const struct memory_profile_pool *pool = facts->pool;
+    int64_t stack = memory_profile_stack_bytes(pool->profile, pool->peak_at);
+    kind_add(facts, "program", "reserved for programs (stack)", stack, "trace");
+    kind_add(facts, "arrays", "arrays (heap)", memory_profile_in_use_bytes(pool->profile, pool->peak_at) - stack,
+             "trace");
+}
+
+void where_make(const struct verdict_facts *facts)
+{
+    struct verdict *out = facts->out;
+    out->where = arena_array(facts->arena, struct verdict_where, ROWS_MAX);
+    out->categories = arena_array(facts->arena, struct verdict_where, ROWS_MAX);
+    bool is_of_plan = facts->space != NULL && facts->space->total_bytes > 0 && !facts->is_on_chip && !facts->is_host &&
+                      (facts->failure == NULL || facts->is_compile || facts->parts->failure->bar.count == 0);
+    if (is_of_plan)
+        of_plan(facts);
+    else if (facts->failure != NULL)
+        of_text(facts);
+    else if (facts->pool != NULL)
+        of_trace(facts);
+    if (is_of_plan && facts->space->peak_bytes <= facts->space->total_bytes)
+        categories_of_plan(facts);
+    for (uint32_t i = 0; i < out->where_count; i++)
+        out->where_bytes = sum_add(out->where_bytes, out->where[i].bytes);
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "verdict/write.h"
+
+static void cause_write(struct json *json, const struct verdict_cause *cause)
+{
+    json_key_object(json, "cause");
+    json_key_text(json, "kind", verdict_cause_name(cause->kind));
+    json_key_text(json, "words", verdict_cause_words(cause->kind));
+    json_key_text(json, "text", cause->text);
+    json_key_known(json, "bytes", cause->bytes);
+    json_key_text(json, "confidence", verdict_confidence_name(cause->confidence));
+    json_object_end(json);
+}
+
+static void fit_write(struct json *json, const struct verdict_fit *fit)
+{
+    json_key_object(json, "fit");
+    json_key_known(json, "needed_bytes", fit->needed_bytes);
+    json_key_known(json, "capacity_bytes", fit->capacity_bytes);
+    json_key_text(json, "capacity_source", fit->capacity_source);
+    json_key_known(json, "over_bytes", fit->over_bytes);
+    json_key_known(json, "free_bytes", fit->free_bytes);
+    json_key_text(json, "space", fit->space);
+    json_key_text(json, "sentence", fit->sentence);
+    json_object_end(json);
+}
+
+static void where_write(struct json *json, const char *key, const struct verdict_where *rows, uint32_t count)
+{
+    json_key_array(json, key);
+    for (uint32_t i = 0; i < count; i++) {
+        json_object_begin(json);
+        json_key_text(json, "kind", rows[i].kind);
+        json_key_text(json, "label", rows[i].label);
+        json_key_int(json, "bytes", rows[i].bytes);
+        json_key_text(json, "category", rows[i].category);
+        json_key_text(json, "source", rows[i].source);
+        json_object_end(json);
+    }
+    json_array_end(json);
+}
+
+static void peak_write(struct json *json, const struct verdict *verdict)
+{
+    json_key_object(json, "peak");
+    json_key_known(json, "bytes", verdict->peak_bytes > 0 ? verdict->peak_bytes : -1);
+    json_key_array(json, "patterns");
+    for (uint32_t i = 0; i < verdict->pattern_count; i++) {
+        const struct verdict_pattern *pattern = &verdict->patterns[i];
+        json_object_begin(json);
+        json_key_text(json, "kind", pattern->kind);
+        json_key_int(json, "bytes", pattern->bytes);
+        json_key_int(json, "saves_bytes", pattern->saves_bytes);
+        json_key_text(json, "sentence", pattern->sentence);
+        json_key_text(json, "when_gone", pattern->gone);
+        json_object_end(json);
+    }
+    json_array_end(json);
+    json_key_array(json, "groups");
+    for (uint32_t i = 0; i < verdict->group_count; i++) {
+        const struct verdict_group *group = &verdict->groups[i];
+        json_object_begin(json);
+        json_key_text(json, "key", group->key);
+        json_key_text(json, "category", group->category);
+        json_key_text(json, "label", group->label);
+        json_key_text(json, "shape", group->shape);
+        json_key_uint(json, "count", group->count);
+        json_key_int(json, "bytes", group->bytes);
+        json_key_text(json, "source", group->source);
+        json_object_end(json);
+    }
+    json_array_end(json);
+    json_key_uint(json, "group_count", verdict->group_total_count);
+    json_object_end(json);
+}
+
+static void evidence_write(struct json *json, const struct verdict_advice *advice)
+{
+    json_key_object(json, "evidence");
+    json_key_text(json, "sentence", advice->evidence);
+    if (json_key_object_if(json, "open", advice->tool != NULL)) {
+        json_key_text(json, "tool", advice->tool);
+        json_key_text(json, "filter", advice->filter);
+        json_object_end(json);
+    }
+    json_object_end(json);
+}
+
+static void advice_write(struct json *json, const struct verdict *verdict)
+{
+    json_key_array(json, "advice");
+    for (uint32_t i = 0; i < verdict->advice_count; i++) {
+        const struct verdict_advice *advice = &verdict->advice[i];
+        json_object_begin(json);
+        json_key_text(json, "kind", verdict_advice_name(advice->kind));
+        json_key_text(json, "title", advice->title);
+        json_key_text(json, "change", advice->change);
+        if (advice->lands_at_bytes < 0 && advice->saves_bytes < 0)
+            json_key_null(json, "saves_bytes");
+        else
+            json_key_int(json, "saves_bytes", advice->saves_bytes);
+        json_key_known(json, "lands_at_bytes", advice->lands_at_bytes);
+        json_key_text(json, "fits", verdict_fits_name(advice->fits));
+        json_key_text(json, "confidence", verdict_confidence_name(advice->confidence));
+        json_key_text(json, "reason", advice->reason);
+        if (advice->extra_flops_percent < 0)
+            json_key_null(json, "extra_flops_percent");
+        else
+            json_key_double(json, "extra_flops_percent",
+                            (double)(int64_t)(10 * advice->extra_flops_percent + 0.5) / 10);
+        evidence_write(json, advice);
+        json_key_text(json, "do", advice->call);
+        json_object_end(json);
+    }
+    json_array_end(json);
+    json_key_text(json, "advice_sentence", verdict->advice_sentence);
+}
+
+static void ledger_write(struct json *json, const struct verdict_ledger *ledger)
+{
+    json_key_object(json, "ledger");
+    json_key_known(json, "capacity_bytes", ledger->capacity_bytes);
+    json_key_array(json, "bars");
+    for (uint32_t i = 0; i < ledger->bar_count; i++) {
+        json_object_begin(json);
+        json_key_text(json, "kind", ledger->bars[i].kind);
+        json_key_text(json, "label", ledger->bars[i].label);
+        json_key_int(json, "bytes", ledger->bars[i].bytes);
+        json_key_text(json, "source", ledger->bars[i].source);
+        json_object_end(json);
+    }
+    json_array_end(json);
+    if (ledger->has_drift) {
+        json_key_double(json, "drift_percent", ledger->drift_percent);
+        json_key_double(json, "coverage_percent", ledger->coverage_percent);
+        json_key_bool(json, "balances", ledger->balances);
+    } else {
+        json_key_null(json, "drift_percent");
+        json_key_null(json, "coverage_percent");
+        json_key_null(json, "balances");
+    }
+    json_key_text(json, "sentence", ledger->sentence);
+    json_object_end(json);
+}
+
+void write_verdict_json(const struct verdict *verdict, struct json *json)
+{
+    json_object_begin(json);
+    json_key_text(json, "verdict", verdict->sentence);
+    json_key_text(json, "program", verdict->program);
+    json_key_text(json, "fits", verdict_fits_name(verdict->fits));
+    cause_write(json, &verdict->cause);
+    fit_write(json, &verdict->fit);
+    where_write(json, "where", verdict->where, verdict->where_count);
+    json_key_int(json, "where_bytes", verdict->where_bytes);
+    where_write(json, "categories", verdict->categories, verdict->category_count);
+    peak_write(json, verdict);
+    advice_write(json, verdict);
+    ledger_write(json, &verdict->ledger);
+    json_key_array(json, "notes");
+    for (uint32_t i = 0; i < verdict->note_count; i++)
+        json_text(json, verdict->notes[i]);
+    json_array_end(json);
+    json_object_end(json);
+}

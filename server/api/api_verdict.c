@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * api_verdict.c: the verdict of a session, of one of its failures, or of an uploaded text: what happened, where the memory
+ * went, and what will make it fit. */
+#include "server/api/choice.h"
+#include "server/api/listing.h"
+#include "server/store/verdict_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* What is asked about: a text, if there is one, and which of its failures. */
+struct asked {
+    struct subject text;
+    const struct oom_verdict *failure;
+    const char *file; /* of the text; NULL */
+    uint64_t report;
+};
+
+static struct response *refuse_text(struct err *err, const struct asked *asked)
+{
+    return response_failure(err, asked->text.hold.is_passing, asked->file);
+}
+
+/* The text of a session: the one named; else, where no module is, the first with a failure. NULL: none is wanted. */
+static const struct snapshot_file *text_of(const struct snapshot_session *session, const char *name, bool has_module)
+{
+    for (size_t at = 0; at < session->text_count; at++) {
+        const struct snapshot_text *text = &session->texts[at];
+        if (name[0] ? strcmp(text->file->name, name) == 0
+                    : !has_module && (text->verdict.failure_count > 0 || !text->is_read))
+            return text->file;
+    }
+    return NULL;
+}
+
+static struct response *text_open(const struct server *server, const struct request *request,
+                                  const struct snapshot_session *session, struct asked *asked)
+{
+    const char *local = request_param(request, "local", NULL), *name = request_param(request, "file", "");
+    const char *report = request_param(request, "report", NULL);
+    struct err err = ERR_INIT;
+    if (report && (strlen(report) > 9 || strspn(report, "0123456789") != strlen(report)))
+        return response_problem(400, "argument", "report is a number, from 1");
+    asked->report = report ? strtoull(report, NULL, 10) : 1;
+    if (local) {
+        if (!subjects_is_id(ANALYSIS_TEXT, local))
+            return response_problem(400, "argument", "local must be 32 hex digits");
+        if (!subjects_find(server->store, ANALYSIS_TEXT, local, &asked->text, &err))
+            return response_err(&err, NULL);
+    } else {
+        const struct snapshot_file *file =
+            text_of(session, name, request_param(request, "module", "")[0] != '\0' && !report);
+        if (!file && (name[0] || report))
+            return response_problem(404, "notfound",
+                                    name[0] ? "the session has no text of that name"
+                                            : "the session has no error text or log");
+        if (!file)
+            return NULL;
+        const struct subjects_place place = {.kind = ANALYSIS_TEXT, .file = &file->place};
+        asked->file = file->name;
+        if (!subjects_open(server->store, &place, &asked->text, &err))
+            return refuse_text(&err, asked);
+    }
+    const struct oom_report *found = analysis_text_report(asked->text.core);
+    bool is_named = name[0] || local || report;
+    if (asked->report >= 1 && asked->report <= found->found.failure_count)
+        asked->failure = &found->verdicts[asked->report - 1];
+    else if (is_named)
+        return response_problem(404, "notfound", "the text has no report of that number");
+    return NULL;
+}
+
+/* capacity=NAME of the table of devices, or a size: "15.75GiB". */
+static struct response *capacity_read(const struct request *request, struct analysis_verdict_parts *parts)
+{
+    const char *text = request_param(request, "capacity", "");
+    struct analysis_device device;
+    uint64_t bytes;
+    if (text[0] == '\0')
+        return NULL;
+    if (analysis_capacity_read(text, &bytes, &device)) {
+        parts->capacity_bytes = bytes;
+        parts->capacity_source = "as chosen";
+        return NULL;
+    }
+    return response_problem(400, "argument", "capacity is the name of a device, as v5e, or a size, as 15.75GiB");
+}
+
+static void write_found(struct json *json, const struct api_subject *about, const struct asked *asked,
+                        const struct verdict_parts *parts)
+{
+    json_key_text(json, "session", about->session ? about->session->id : NULL);
+    json_key_text(json, "file", asked->file);
+    if (asked->failure)
+        json_key_uint(json, "report", asked->report);
+    else
+        json_key_null(json, "report");
+    json_key_uint(json, "report_count",
+                  asked->text.core ? analysis_text_report(asked->text.core)->found.failure_count : 0);
+    if (json_key_object_if(json, "module", parts->entry != NULL)) {
+        json_key_text(json, "session", parts->module_session->id);
+        json_key_text(json, "id", parts->entry->id);
+        json_key_text(json, "name", verdict_parts_name(parts->entry));
+        json_object_end(json);
+    }
+}
+
+static struct response *answer(const struct server *server, const struct request *request,
+                               const struct api_subject *about, const struct asked *asked)
+{
+    struct verdict_parts parts = {0};
+    struct buf buf = BUF_INIT, verdict = BUF_INIT;
+    struct json json = JSON_INIT(&buf);
+    struct err err = ERR_INIT;
+    const char *module = request_param(request, "module", "");
+    const struct verdict_parts_wanted wanted = {.snapshot = about->snapshot,
+                                                .session = about->session,
+                                                .host = about->host,
+                                                .module_id = module[0] ? module : NULL,
+                                                .failure = asked->failure};
+    struct response *response = NULL;
+    if (!verdict_parts_open(server->store, &wanted, &parts, &err))
+        response = response_failure(&err, parts.module.hold.is_passing, NULL);
+    if (!response)
+        response = capacity_read(request, &parts.core);
+    if (!response && !analysis_verdict(&parts.core, ANALYSIS_VERDICT_JSON, &verdict, &err))
+        response = response_failure(&err, false, NULL);
+    if (!response) {
+        json_object_begin(&json);
+        write_found(&json, about, asked, &parts);
+        buf_char(&buf, ',');
+        buf_add(&buf, verdict.data + 1, verdict.length - 1); /* without its opening brace */
+        response = response_json(&buf);
+    }
+    buf_free(&verdict);
+    verdict_parts_close(&parts);
+    return response;
+}
+
+struct response *api_verdict(const struct server *server, const struct request *request)
+{
+    struct api_subject about = {0};
+    struct asked asked = {0};
+    const char *session = request_param(request, "session", NULL), *local = request_param(request, "local", NULL);
+    struct response *response = NULL;
+    if (local && request_param(request, "file", NULL))
+        return response_problem(400, "argument", "give either file, or local");
+    if (session || !local)
+        response = api_open(server, session, request_param(request, "host", NULL), &about);
+    if (!response)
+        response = text_open(server, request, about.session, &asked);
+    if (!response)
+        response = answer(server, request, &about, &asked);
+    subjects_close(&asked.text);
+    api_close(&about);
+    return response;
+}

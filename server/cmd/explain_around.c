@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * explain_around.c: see explain.h. Of a log only folders that hold a dump themselves are looked through: it may lie in a
+ * folder as large as /tmp. */
+#include "server/cmd/explain.h"
+
+#include "server/base/memory.h"
+#include "server/disk/index.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { FOLDERS_MAX = 64 };
+
+static bool is_program_name(const char *name)
+{
+    const char *found = strstr(name, ".hlo");
+    return found != NULL && (strcmp(found, ".hlo.pb") == 0 || strcmp(found, ".hlo") == 0);
+}
+
+/* Does the folder hold a program? `inner`, if not NULL, is called for each folder in it. */
+static bool look(const char *folder, void (*inner)(void *context, const char *path), void *context)
+{
+    bool has_program = false;
+    DIR *entries = opendir(folder);
+    const struct dirent *entry;
+    while (entries && (entry = readdir(entries)) != NULL) {
+        struct stat status;
+        has_program |= is_program_name(entry->d_name);
+        if (!inner || entry->d_name[0] == '.')
+            continue;
+        char *path = memory_format("%s/%s", folder, entry->d_name);
+        if (lstat(path, &status) == 0 && S_ISDIR(status.st_mode))
+            inner(context, path);
+        free(path);
+    }
+    if (entries)
+        closedir(entries);
+    return has_program;
+}
+
+struct adding {
+    struct index *index;
+    size_t count;
+};
+
+static void inner_add(void *context, const char *path)
+{
+    struct adding *adding = context;
+    if (adding->count < FOLDERS_MAX && look(path, NULL, NULL)) {
+        index_add(adding->index, path);
+        adding->count++;
+    }
+}
+
+/* Beside, below, above; where it lies beside a dump, folders in that are of the same dump. */
+static void log_add(struct explain_around *around, const char *path)
+{
+    struct adding adding = {.index = around->index};
+    char *real = realpath(path, NULL), *slash = real ? strrchr(real, '/') : NULL;
+    if (!slash || slash == real) {
+        free(real);
+        return;
+    }
+    *slash = '\0';
+    around->folder = memory_text(real);
+    if (look(real, inner_add, &adding))
+        index_add(around->index, real);
+    slash = strrchr(real, '/');
+    if (slash && slash != real) {
+        *slash = '\0';
+        if (look(real, NULL, NULL))
+            index_add(around->index, real);
+    }
+    free(real);
+}
+
+void explain_around_open(struct explain_around *around, struct store *store, const char *path, bool is_log)
+{
+    *around = (struct explain_around){.store = store, .index = index_new()};
+    if (is_log && strcmp(path, "-") != 0)
+        log_add(around, path);
+    else if (!is_log)
+        index_add(around->index, path);
+    index_scan_once(around->index);
+    around->snapshot = index_hold(around->index);
+}
+
+void explain_around_close(struct explain_around *around)
+{
+    if (around->snapshot)
+        index_release(around->index, around->snapshot);
+    index_free(around->index);
+    free(around->folder);
+}

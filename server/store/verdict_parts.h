@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * verdict_parts.h: what there is for the verdict of a failure or a session: the program, what allocators did, device
+ * profiles, and how much the device has.
+ *
+ * A session has its own. A log may also lie beside, above or below the dump of its program: then the program is found in
+ * another session, by its name and by its total. */
+#pragma once
+
+#include "server/store/capacity.h"
+#include "server/store/subjects.h"
+
+struct verdict_parts {
+    struct analysis_verdict_parts core;            /* for analysis_verdict */
+    const struct snapshot_session *module_session; /* of core.module; NULL: there is none */
+    const struct modules_entry *entry;             /* the same */
+    struct modules modules;                        /* that `entry` is of */
+    struct subject module, trace, *profiles;
+    struct analysis_use *uses; /* of the profiles */
+    size_t profile_count;
+    struct capacity capacity; /* bytes 0: nothing says it */
+};
+
+/* What is asked for. Borrowed. */
+struct verdict_parts_wanted {
+    const struct snapshot *snapshot;        /* in which other sessions are looked at */
+    const struct snapshot_session *session; /* NULL: of an uploaded text alone */
+    const struct snapshot_host *host;       /* of the module and the trace; NULL: the largest, the worst */
+    const char *module_id;                  /* NULL: that of the failure, else the largest */
+    const char *folder;                     /* of a log that is in no session: root and path; NULL */
+    const struct oom_verdict *failure;      /* NULL */
+};
+
+/* Fills `parts` (zeroed). False when what was asked for by name cannot be had; else what cannot be read is left out.
+ * verdict_parts_close in any case. */
+bool verdict_parts_open(struct store *store, const struct verdict_parts_wanted *wanted, struct verdict_parts *parts,
+                        struct err *err);
+void verdict_parts_close(struct verdict_parts *parts);
+/* The place of the module that a failure is about, in one session; NULL: none is. Totals are read where there are several. */
+const struct modules_entry *verdict_parts_module(struct store *store, struct modules *modules,
+                                                 const struct oom_verdict *failure);
+/* "jit_step"; of a file that cannot be read that of its group. */
+const char *verdict_parts_name(const struct modules_entry *entry);

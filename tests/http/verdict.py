@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What happened, where the memory went, what will make it fit: GET /api/v1/verdict and memviewd explain."""
+import json
+import os
+
+from harness import equal, wait_until
+
+GIB = 2**30
+LOAD = (b"E0101: Error loading program 'jit_step': Attempting to reserve 29.49G at the bottom of memory. That was not "
+        b"possible. There are 147.64M free, 0B reserved, and 147.64M reservable.\n")
+
+
+def fixture_dump(t, name):
+    return os.path.join(t.fixtures, "dumps", name)
+
+
+def copy_dump(t, name, where, with_text=False):
+    """the files of a dump of the fixtures under another folder"""
+    for file in os.listdir(fixture_dump(t, name)):
+        if with_text or file.endswith((".hlo.pb", ".hlo.pb.gz")):
+            with open(os.path.join(fixture_dump(t, name), file), "rb") as opened:
+                t.write(f"{where}/{file}", opened.read())
+
+
+def explained(t, *arguments):
+    process = t.run("explain", "--json", *arguments)
+    equal((process.returncode, process.stderr), (0, ""))
+    return json.loads(process.stdout)
+
+
+def balances(answer):
+    equal(sum(row["bytes"] for row in answer["where"]), answer["where_bytes"])
+    if answer["categories"]:
+        equal(sum(row["bytes"] for row in answer["categories"]), answer["where_bytes"])
+    equal(answer["where_bytes"], answer["fit"]["needed_bytes"])
+
+
+def test_a_dump_with_its_text(t):
+    daemon = t.serve(os.path.join(t.fixtures, "dumps"))
+    session = next(row["id"] for name, row in daemon.sessions().items() if name.endswith("h-long-context"))
+    answer = daemon.get_json("/api/v1/verdict", session=session)
+    equal((answer["fits"], answer["cause"]["kind"], answer["report"], answer["module"]["session"]), ("no", "attention_logits", 1, session))
+    balances(answer)
+    first = answer["advice"][0]
+    equal((first["kind"], first["change"], first["fits"], first["confidence"]), ("fused_attention", "without=attention_scores", "yes", "model"))
+    assert abs(first["lands_at_bytes"] - 4.95 * GIB) < 0.2 * 4.95 * GIB, first
+    equal([advice for advice in answer["advice"] if advice["kind"] == "checkpoint"], [])
+    equal(first["evidence"]["open"], {"tool": "memory_viewer", "filter": "pattern:*attention_scores*"})
+    larger = daemon.get_json("/api/v1/verdict", session=session, capacity="v7x")
+    equal((larger["fits"], larger["fit"]["capacity_source"]), ("yes", "as chosen"))
+    module = daemon.get_json("/api/v1/verdict", session=session, module=answer["module"]["id"])
+    equal((module["report"], module["fit"]["capacity_source"], module["fits"]), (None, "error.txt", "no"))
+    printed = explained(t, fixture_dump(t, "h-long-context"))
+    equal(len(printed), 1)
+    for key in ("verdict", "cause", "where", "advice", "ledger"):
+        equal(printed[0]["answer"][key], answer[key], key)
+
+
+def test_a_log_is_joined_with_its_dump(t):
+    """beside it, below it, above it; by name and total"""
+    text = t.fixture("dumps/seed-matmul-327680/error.txt")
+    copy_dump(t, "seed-matmul-327680", "above/dump")
+    copy_dump(t, "seed-matmul-327680", "below")
+    copy_dump(t, "seed-matmul-327680", "beside")
+    for path in ("above/run.log", "below/logs/run.log", "beside/run.log"):
+        (failure,) = explained(t, t.write(path, text))
+        answer = failure["answer"]
+        equal((answer["cause"]["kind"], answer["fit"]["needed_bytes"]), ("one_buffer", 300 * GIB), path)
+        equal(answer["advice"][0]["kind"], "shard", path)
+        balances(answer)
+    (failure,) = explained(t, t.write("above/other.log", text.replace(b"300.00G", b"400.00G")))
+    equal((failure["answer"]["peak"]["bytes"], failure["answer"]["where_bytes"]), (None, 400 * GIB))
+    daemon = t.serve(t.folder())
+    wait_until(lambda: "above/run.log" in daemon.sessions(), what="the reading of the log")
+    answer = daemon.get_json("/api/v1/verdict", session=daemon.sessions()["above/run.log"]["id"])
+    equal((answer["cause"]["kind"], answer["module"]["name"]), ("one_buffer", "jit_f"))
+    assert answer["module"]["session"] != answer["session"], answer["module"]
+
+
+def test_a_text_alone(t):
+    (failure,) = explained(t, t.write("run.log", LOAD))
+    answer = failure["answer"]
+    equal((answer["fits"], answer["cause"]["kind"]), ("no", "live_arrays"))
+    kinds = [advice["kind"] for advice in answer["advice"]]
+    assert {"leak", "fewer_programs", "flags"} <= set(kinds) and "checkpoint" not in kinds, kinds
+    equal([advice["change"] for advice in answer["advice"] if advice["change"]], [])
+    daemon = t.serve(t.folder())
+    given = daemon.ask("/api/v1/oom", "POST", {"Content-Type": "text/plain"}, LOAD).json["local"]
+    again = daemon.get_json("/api/v1/verdict", local=given)
+    equal((again["cause"], again["advice"], again["session"]), (answer["cause"], answer["advice"], None))
+
+
+def test_memory_of_a_kernel_gets_no_advice_for_the_device(t):
+    for text in ("oom-f-vmem-pallas-scratch", "oom-f2-vmem-pallas-whole-array", "oom-f3-smem-pallas-scratch"):
+        (failure,) = explained(t, t.write("run.log", t.fixture(f"text/{text}.txt")))
+        equal([advice["kind"] for advice in failure["answer"]["advice"]], ["block_size"], text)
+        equal(failure["answer"]["cause"]["kind"], "kernel_scratch", text)
+
+
+def test_what_fits(t):
+    folder = os.path.join(t.fixtures, "modules", "mlp-adam")
+    (found,) = explained(t, "--capacity=v5e", folder)
+    answer = found["answer"]
+    equal((answer["fits"], answer["fit"]["over_bytes"], answer["report"] if "report" in answer else None), ("yes", 0, None))
+    equal(answer["fit"]["free_bytes"], answer["fit"]["capacity_bytes"] - answer["fit"]["needed_bytes"])
+    balances(answer)
+    text = t.run("explain", "--capacity=v5e", folder).stdout
+    for words in ("it fits", "Where did it all go?", "What made the peak?", "Ledger"):
+        assert words in text, text
+    equal(t.run("explain", "--capacity=lots", folder).returncode, 2)
+
+
+def test_profiles_alone(t):
+    (found,) = explained(t, os.path.join(t.fixtures, "memprof"))
+    answer = found["answer"]
+    equal((answer["fits"], [bar["kind"] for bar in answer["ledger"]["bars"]][:1]), ("unknown", ["live_arrays"]))
+    assert answer["ledger"]["bars"][0]["bytes"] > 0, answer["ledger"]
