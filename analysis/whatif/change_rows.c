@@ -35,6 +35,24 @@ static void widened_add(struct variant *variant, uint32_t at, uint32_t until)
     *variant_add(variant) = row;
 }
 
+/* What is not in memory now may be put there by a later change. */
+static void types_note(struct variant *variant, const uint8_t *states, uint64_t type, bool is_all)
+{
+    const struct leaves *leaves = &variant->dimensions.leaves;
+    const uint8_t *before = variant->types;
+    variant->types = arena_array(variant->arena, uint8_t, (size_t)leaves->count + 1);
+    for (uint32_t leaf = 0; leaf < leaves->count; leaf++) {
+        uint32_t array = variant->dimensions.arrays[leaf];
+        enum type_state state = (enum type_state)states[array];
+        variant->types[leaf] = before != NULL ? before[leaf] : 0;
+        if (array != leaf || state == TYPE_WIDE || (state != TYPE_NARROW && !is_all))
+            continue;
+        uint64_t now = variant->types[leaf] != 0 ? variant->types[leaf] : leaves->items[leaf].type;
+        if (shape_type_is_float(now) && shape_type_bytes(now) > shape_type_bytes(type))
+            variant->types[leaf] = (uint8_t)type;
+    }
+}
+
 bool change_cast(struct variant *variant, const struct change *change, struct change_result *out, struct err *err)
 {
     uint32_t count, argument_count = 0;
@@ -46,6 +64,8 @@ bool change_cast(struct variant *variant, const struct change *change, struct ch
         argument_count += flags[i] && variant->rows[i].is_argument;
     uint8_t *states = argument_count > 0 ? types_follow(variant, flags, change->type, is_all && wanted >= 2) : NULL;
     bool is_exact = true;
+    if (states != NULL)
+        types_note(variant, states, change->type, is_all && wanted >= 2);
     struct softmax softmax;
     softmax_init(&softmax, variant);
     for (uint32_t i = 0, before = variant->row_count; i < before; i++) {

@@ -7,8 +7,9 @@
 struct input {
     uint64_t hash; /* of its op name and its dimensions */
     uint32_t made_by, born, dies;
-    uint32_t held_by;  /* the row that stays anyway and holds it, or PLAN_NONE */
-    int64_t kept_bits; /* of an element as the base keeps it: computed in f32 it may be stored in bf16; 0: nowhere */
+    uint32_t held_by;       /* the row that stays anyway and holds it, or PLAN_NONE */
+    uint8_t kept_type;      /* as the program keeps it: computed in f32 it may be stored in bf16; 0: nowhere */
+    uint8_t divided_by;     /* devices that share what it is kept in; 0: nowhere */
     bool is_read_by_others; /* than dots and convolutions */
 };
 
@@ -60,7 +61,7 @@ static void input_note(struct checkpoint *work, struct checkpoint_inputs *inputs
     if (is_new) {
         inputs->items =
             arena_grown(work->variant->arena, inputs->items, at + 1, &inputs->capacity, sizeof(struct input));
-        inputs->items[at] = (struct input){hash, made_by, born, dies, PLAN_NONE, 0, false};
+        inputs->items[at] = (struct input){hash, made_by, born, dies, PLAN_NONE, 0, 0, false};
         inputs->count = at + 1;
     }
     struct input *input = &inputs->items[at];
@@ -136,42 +137,71 @@ static void inputs_look_up(struct checkpoint *work, const struct checkpoint_inpu
         if (found == MAP_FREE)
             continue;
         struct input *input = &inputs->items[found];
-        int64_t bits = 8 * (int64_t)shape_type_bytes(row->type);
-        if (bits > 0 && (input->kept_bits == 0 || bits < input->kept_bits))
-            input->kept_bits = bits;
+        unsigned size = shape_type_bytes(row->type);
+        if (size > 0 && (input->kept_type == 0 || size < shape_type_bytes(input->kept_type)))
+            input->kept_type = row->type;
+        input->divided_by = row->divided_by > input->divided_by ? row->divided_by : input->divided_by;
         if (!row->is_gone && row->born < work->first_backward && input->held_by == PLAN_NONE)
             input->held_by = i;
     }
 }
 
+static uint8_t narrower(uint8_t type, uint8_t other)
+{
+    return other != 0 && shape_type_bytes(other) < shape_type_bytes(type) ? other : type;
+}
+
+/* The type in which it is kept; what products alone read is rounded to theirs. */
+static uint8_t kept_type(const struct variant *variant, const struct input *input, uint64_t made)
+{
+    uint32_t leaf = variant->dimensions.leaves.first[input->made_by];
+    uint8_t type = (uint8_t)made, cast = variant->types ? variant->types[variant->dimensions.arrays[leaf]] : 0;
+    if (!input->is_read_by_others && shape_type_is_float(made) && shape_type_bytes(made) == 4)
+        type = (uint8_t)shape_type_find(STR("bf16"));
+    return narrower(narrower(type, cast), input->kept_type);
+}
+
+/* Devices that share every row: those of a change that split all of them, which splits what is added too. */
+static uint8_t divided_by_all(const struct variant *variant)
+{
+    uint8_t least = UINT8_MAX;
+    for (uint32_t i = 0; i < variant->row_count; i++)
+        if (!variant->rows[i].is_gone && variant->rows[i].divided_by < least)
+            least = variant->rows[i].divided_by;
+    return variant->row_count > 0 ? least : 1;
+}
+
 void checkpoint_inputs_keep(struct checkpoint *work, const struct checkpoint_inputs *inputs)
 {
+    struct variant *variant = work->variant;
+    const struct leaves *leaves = &variant->dimensions.leaves;
+    uint8_t divided_by = divided_by_all(variant);
     inputs_look_up(work, inputs);
     for (uint32_t i = 0; i < inputs->count; i++) {
         const struct input *input = &inputs->items[i];
         struct str shape = hlo_instruction_shape(&work->plan->hlo, input->made_by);
         struct shape_array array;
         struct shape_layout layout;
-        if (!shape_array_read(shape, &array) || !shape_layout_read(shape, &layout))
+        if (leaves_count(leaves, input->made_by) != 1 || !shape_array_read(shape, &array) ||
+            !shape_layout_read(shape, &layout))
             continue;
-        if (!input->is_read_by_others && shape_type_is_float(array.type) && layout.element_bits == 32)
-            layout.element_bits = 16;
-        if (input->kept_bits > 0 && input->kept_bits < layout.element_bits)
-            layout.element_bits = input->kept_bits;
         int64_t bytes = shape_padded_bytes(&array, &layout);
         if (bytes <= 0 || input->born >= input->dies)
             continue;
         if (input->held_by != PLAN_NONE) {
-            struct variant_row *row = &work->variant->rows[input->held_by];
+            struct variant_row *row = &variant->rows[input->held_by];
             row->dies = input->dies > row->dies ? input->dies : row->dies;
             continue;
         }
-        *variant_add(work->variant) = (struct variant_row){.bytes = bytes,
-                                                           .born = input->born,
-                                                           .dies = input->dies,
-                                                           .plan_row = PLAN_NONE,
-                                                           .leaf = HLO_NONE,
-                                                           .instruction_at = input->made_by,
-                                                           .divided_by = 1};
+        *variant_add(variant) =
+            (struct variant_row){.bytes = bytes,
+                                 .added_bytes = bytes,
+                                 .born = input->born,
+                                 .dies = input->dies,
+                                 .plan_row = PLAN_NONE,
+                                 .leaf = leaves->first[input->made_by],
+                                 .instruction_at = input->made_by,
+                                 .type = kept_type(variant, input, array.type),
+                                 .divided_by = input->divided_by > 0 ? input->divided_by : divided_by};
     }
 }

@@ -3,7 +3,6 @@
 #include "whatif/checkpoint.h"
 
 #include "base/select.h"
-#include "base/sum.h"
 #include "plan/pattern.h"
 
 #include <stdlib.h>
@@ -71,7 +70,7 @@ static bool is_stored_again(struct checkpoint *work, const struct variant_row *r
 
 bool checkpoint_is_stack(const struct checkpoint *work, const struct variant_row *row)
 {
-    return !row->is_gone && row->plan_row != PLAN_NONE && row->leaf != HLO_NONE &&
+    return !row->is_gone && row->layers == 0 && row->plan_row != PLAN_NONE && row->leaf != HLO_NONE &&
            work->variant->dimensions.leaves.items[row->leaf].rank > 0 &&
            (work->variant->space->rows[row->plan_row].patterns & 1U << PATTERN_SCAN_RESIDUALS) != 0;
 }
@@ -108,7 +107,7 @@ static bool stack_read(const struct checkpoint *work, uint32_t at, struct stack 
     const struct variant_row *row = &variant->rows[at];
     uint32_t maker = checkpoint_maker(work, row),
              body = maker == HLO_NONE ? HLO_NONE : graph_loop_body_around(work->graph, maker);
-    if (body == HLO_NONE || row->plan_row == PLAN_NONE || row->leaf == HLO_NONE ||
+    if (body == HLO_NONE || row->layers > 0 || row->plan_row == PLAN_NONE || row->leaf == HLO_NONE ||
         (variant->space->rows[row->plan_row].patterns & 1U << PATTERN_SCAN_RESIDUALS) == 0)
         return false;
     *out =
@@ -143,27 +142,26 @@ static bool *stacks_staying(struct checkpoint *work, const bool *flags)
 uint32_t checkpoint_stacks_drop(struct checkpoint *work, const bool *flags)
 {
     struct variant *variant = work->variant;
-    uint32_t dropped = 0, to = 0, first_step = HLO_NONE;
-    int64_t part_bytes = 0;
+    uint32_t dropped = 0, to = 0, first_step = HLO_NONE, before = variant->row_count;
     const bool *stays = stacks_staying(work, flags);
-    for (uint32_t i = 0; i < variant->row_count; i++) {
+    for (uint32_t i = 0; i < before; i++) {
         struct variant_row *row = &variant->rows[i];
         if (!checkpoint_is_stack(work, row) || !is_meant(work, flags, i) || stays[i])
             continue;
-        int64_t layers = variant->sizes[variant->dimensions.leaves.items[row->leaf].first];
         row->is_gone = true;
         to = row->dies > to ? row->dies : to;
-        if (is_stored_again(work, row, &first_step))
-            part_bytes = sum_add(part_bytes, row->bytes / (layers > 0 ? layers : 1));
         dropped++;
+        if (!is_stored_again(work, row, &first_step))
+            continue;
+        struct variant_row part = *row;
+        int64_t layers = variant->dimensions.leaves.sizes[variant->dimensions.leaves.items[row->leaf].first];
+        part.is_gone = false;
+        part.layers = layers > 0 && layers < UINT32_MAX ? (uint32_t)layers : 1;
+        *variant_add(variant) = part;
     }
-    if (dropped > 0)
-        *variant_add(variant) = (struct variant_row){.bytes = part_bytes,
-                                                     .born = first_step < to ? first_step : work->first_backward,
-                                                     .dies = to,
-                                                     .plan_row = PLAN_NONE,
-                                                     .leaf = HLO_NONE,
-                                                     .instruction_at = HLO_NONE,
-                                                     .divided_by = 1};
+    for (uint32_t i = before; i < variant->row_count; i++) { /* all at once, while the backward loop runs */
+        variant->rows[i].born = first_step < to ? first_step : work->first_backward;
+        variant->rows[i].dies = to;
+    }
     return dropped;
 }

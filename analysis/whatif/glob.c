@@ -120,22 +120,23 @@ uint32_t glob_rows(const struct variant *variant, struct str glob, bool *flags)
     for (uint32_t i = 0; i < variant->row_count; i++) {
         const struct variant_row *row = &variant->rows[i];
         flags[i] = false;
-        if (row->is_gone || row->plan_row == PLAN_NONE)
+        if (row->is_gone)
             continue;
-        const struct plan_row *of = &variant->space->rows[row->plan_row];
-        if (is_all || (pattern && (of->patterns & 1U << pattern->kind) != 0)) {
+        const struct plan_row *of = row->plan_row == PLAN_NONE ? NULL : &variant->space->rows[row->plan_row];
+        uint32_t named_by = of ? of->named_by : row->instruction_at;
+        if (is_all || (pattern && of && (of->patterns & 1U << pattern->kind) != 0)) {
             flags[i] = true;
         } else if (row->is_argument) {
             struct str path = path_of(variant, row);
             arena_work(variant->arena, glob_work(glob, path));
             flags[i] = glob_matches(glob, path);
-        } else if (of->named_by != HLO_NONE) {
-            struct str name = graph_op_name_end(variant->plan->graph, of->named_by);
-            if (known[of->named_by] == MEMORY_EMPTY) {
+        } else if (named_by != HLO_NONE) {
+            struct str name = graph_op_name_end(variant->plan->graph, named_by);
+            if (known[named_by] == MEMORY_EMPTY) {
                 arena_work(variant->arena, glob_work(glob, name));
-                known[of->named_by] = glob_matches(glob, name) ? MEMORY_YES : MEMORY_NO;
+                known[named_by] = glob_matches(glob, name) ? MEMORY_YES : MEMORY_NO;
             }
-            flags[i] = known[of->named_by] == MEMORY_YES;
+            flags[i] = known[named_by] == MEMORY_YES;
         }
         count += flags[i];
     }

@@ -146,13 +146,25 @@ static int64_t least_padded(const struct shape_array *old, const struct shape_ar
     return least;
 }
 
+/* The shape of the buffer that a row is, or of the instruction whose array was added; empty: not known. */
+static struct str shape_of(const struct variant *variant, const struct variant_row *row)
+{
+    uint32_t buffer_at = row->plan_row == PLAN_NONE ? PLAN_NONE : variant->space->rows[row->plan_row].buffer_at;
+    if (buffer_at != PLAN_NONE)
+        return variant->plan->shapes[buffer_at];
+    return row->plan_row == PLAN_NONE && row->instruction_at != HLO_NONE
+               ? hlo_instruction_shape(&variant->plan->hlo, row->instruction_at)
+               : (struct str){"", 0};
+}
+
 /* What the array of a row takes now. */
 static int64_t row_bytes(const struct variant *variant, const struct variant_row *row)
 {
     const struct leaves *leaves = &variant->dimensions.leaves;
-    int64_t before = row->plan_row == PLAN_NONE ? row->bytes : variant->space->rows[row->plan_row].bytes;
+    int64_t before = row->plan_row == PLAN_NONE ? row->added_bytes : variant->space->rows[row->plan_row].bytes;
     if (row->is_unpadded)
         before = variant->space->rows[row->plan_row].unpadded_bytes;
+    before /= row->layers > 0 ? row->layers : 1;
     if (row->leaf == HLO_NONE)
         return before / row->divided_by;
     const struct leaf *leaf = &leaves->items[row->leaf];
@@ -166,9 +178,9 @@ static int64_t row_bytes(const struct variant *variant, const struct variant_row
     if (is_same)
         return before / row->divided_by;
     struct shape_layout layout;
-    uint32_t buffer_at = row->plan_row == PLAN_NONE ? PLAN_NONE : variant->space->rows[row->plan_row].buffer_at;
-    arena_work(variant->arena, buffer_at == PLAN_NONE ? 1 : variant->plan->shapes[buffer_at].length / 4);
-    if (buffer_at == PLAN_NONE || !shape_layout_read(variant->plan->shapes[buffer_at], &layout))
+    struct str shape = shape_of(variant, row);
+    arena_work(variant->arena, 1 + shape.length / 4);
+    if (!shape_layout_read(shape, &layout))
         layout = (struct shape_layout){.element_bits = 8 * (int64_t)shape_type_bytes(leaf->type)};
     for (uint32_t i = 0; i < leaf->rank && layout.tile_count == 0; i++)
         layout.physical[i] = (uint8_t)i;

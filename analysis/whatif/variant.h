@@ -14,10 +14,12 @@
 
 struct variant_row {
     int64_t bytes;                              /* as resized */
+    int64_t added_bytes;                        /* of what a change added: its array as the program has it */
     uint32_t born, dies;                        /* as in struct plan_row */
     uint32_t plan_row;                          /* in space.rows, or PLAN_NONE: a change added it */
     uint32_t leaf;                              /* in dimensions.leaves, whose array it holds; HLO_NONE: not known */
     uint32_t instruction_at;                    /* of the buffer whose size it has; HLO_NONE: not known */
+    uint32_t layers;                            /* it is one of so many layers of its array; 0: all of it */
     uint8_t type;                               /* of its elements now */
     uint8_t divided_by;                         /* devices that share it now; 1: as before */
     bool is_indefinite, is_argument, is_output; /* both: the result lives in the argument */
@@ -39,6 +41,8 @@ struct variant {
     struct arena *arena;
     struct variant_findings *findings;
     int64_t *sizes; /* by dimension, as resized */
+    uint8_t
+        *types; /* by array (dimensions.arrays), as cast; 0: as it was. NULL: none is. For rows that are added later */
     struct variant_row *rows;
     uint32_t row_count;
     size_t row_capacity;

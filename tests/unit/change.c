@@ -283,7 +283,7 @@ START_TEST(no_size_overflows)
     ck_assert_int_ge(after.total_bytes, before.total_bytes);
     ck_assert_int_ge(after.peak_bytes, before.peak_bytes);
     for (int i = 0; i < 3; i++)
-        *variant_add(&changed) = (struct variant_row){.bytes = INT64_MAX,
+        *variant_add(&changed) = (struct variant_row){.added_bytes = INT64_MAX,
                                                       .dies = 1,
                                                       .plan_row = PLAN_NONE,
                                                       .leaf = HLO_NONE,

@@ -160,6 +160,35 @@ START_TEST(a_scan_keeps_what_it_carries)
 }
 END_TEST
 
+/* ---- with other changes ---- */
+
+/* What is added for the backward pass is changed like all else, before it is added or afterwards. */
+static void must_follow(const char *program, const char *other, int64_t times)
+{
+    open_program(program);
+    saves("checkpoint=*");
+    int64_t alone = after.live_bytes;
+    ck_assert_msg(also(other), "%s: %s", other, err.text);
+    int64_t behind = after.live_bytes;
+    variant_measure(&changed, &after, NULL); /* measuring changes nothing */
+    ck_assert_int_eq(after.live_bytes, behind);
+    saves(other);
+    ck_assert_msg(also("checkpoint=*"), "%s", err.text);
+    ck_assert_msg(after.live_bytes == behind && times * behind == alone, "%s: %lld and %lld of %lld", other,
+                  (long long)after.live_bytes, (long long)behind, (long long)alone);
+}
+
+START_TEST(what_is_added_is_changed_too)
+{
+    must_follow(scoped, "cast=*:bf16", 2);
+    must_follow(scoped, "shard=*:2", 2);
+    must_follow(nameless, "shard=*:2", 2);
+    must_follow(SCAN("c", "n"), "cast=*:bf16", 2);
+    must_follow(SCAN("c", "n"), "shard=*:2", 2);
+    must_follow(SCAN("c", "n"), "batch=0.5@batch:0", 4); /* squares, of one size */
+}
+END_TEST
+
 /* ---- fit ---- */
 
 static struct fit fit;
@@ -231,6 +260,7 @@ int main(void)
     tcase_add_test(tests, one_layer_alone);
     tcase_add_test(tests, what_has_no_backward_pass_is_refused);
     tcase_add_test(tests, a_scan_keeps_what_it_carries);
+    tcase_add_test(tests, what_is_added_is_changed_too);
     tcase_add_test(tests, sets_that_fit);
     tcase_add_test(tests, none_suffices);
     suite_add_tcase(suite, tests);
