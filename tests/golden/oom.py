@@ -6,7 +6,8 @@
 
 The texts of tests/fixtures/oom with their figures always; with --shared all of
 data/oom-logs/tpu-aot against its expected.json, every key, and the numbered logs against
-oom_logs.json: families, forms and the figures that a person reads in them.
+oom_logs.json: families, forms and the figures that a person reads in them. oom_families.json holds for every family its
+wordings, typed after public threads (`sources`), what is read in each, and words that the next steps must and must not hold.
 """
 import argparse
 import json
@@ -18,9 +19,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 FIXTURES = os.path.join(HERE, "..", "fixtures", "oom")
 
 
-def explain(binary, path):
-    done = subprocess.run([binary, "explain", "--json", path], capture_output=True, text=True, timeout=60)
-    return done.returncode, json.loads(done.stdout), done.stderr
+def explain(binary, path, text=None):
+    done = subprocess.run([binary, "explain", "--json", path], capture_output=True, input=text, timeout=60)
+    return done.returncode, json.loads(done.stdout), done.stderr.decode()
 
 
 def differences(wanted, got, where=""):
@@ -95,6 +96,22 @@ def check_logs(binary, folder, count):
             count.add(name, ["no figures recorded for it"])
 
 
+def check_families(binary, count):
+    with open(os.path.join(HERE, "oom_families.json"), encoding="utf-8") as file:
+        cases = json.load(file)
+    for case in cases:
+        text = case["text"].encode()
+        status, failures, _ = explain(binary, "-", text)
+        lines = [f"exit status {status}"] if status else []
+        lines += [f"{len(failures)} failures, not {case['count']}"] if len(failures) != case["count"] else []
+        for failure in failures[:1]:
+            steps = " ".join(step["text"] for step in failure["verdict"]["next_steps"])
+            lines += differences(case["wanted"], failure) + check_ranges(text, failure)
+            lines += [f"next steps lack {word!r}" for word in case["steps"] if word not in steps]
+            lines += [f"next steps speak of {word!r}" for word in case["never"] if word in steps]
+        count.add(case["name"], lines)
+
+
 def check_refusals(binary, count):
     status, failures, error = explain(binary, os.devnull)
     count.add("/dev/null", [] if (status, failures) == (1, []) and "looked for" in error else [f"status {status}"])
@@ -109,6 +126,7 @@ def main():
     options = parser.parse_args()
     count = Count()
     check_expected(options.binary, FIXTURES, count)
+    check_families(options.binary, count)
     check_refusals(options.binary, count)
     if options.shared:
         logs = os.path.join(options.shared, "data", "oom-logs")

@@ -99,38 +99,118 @@ static bool is_unit(const struct oom_text *text, size_t at)
     size_t next = at + 1;
     if (oom_cursor_take(text, &next, "iB"))
         return true;
+    if (oom_cursor_take(text, &next, "B") && (next >= text->length || !isalpha((unsigned char)text->bytes[next]) ||
+                                              text->raw_of[next] > text->raw_of[next - 1] + 1))
+        return true;
+    next = at + 1;
     return is_joined || next >= text->length || !isalpha((unsigned char)text->bytes[next]) ||
            text->raw_of[next] > text->raw_of[at] + 1;
 }
 
-bool oom_cursor_take_size(const struct oom_text *text, size_t *at, struct oom_figure *figure)
+/* Digits with their decimals: (whole + part / scale). Returns where they end, `at` when there are none. */
+static size_t decimals_read(const struct oom_text *text, size_t at, uint64_t *whole, uint64_t *part, uint64_t *scale,
+                            bool *fits)
+{
+    size_t end = digits_read(text, at, whole, fits);
+    *part = 0;
+    *scale = 1;
+    if (end == at || end >= text->length || text->bytes[end] != '.' || !is_digit_at(text, end + 1))
+        return end;
+    for (end++; is_digit_at(text, end); end++)
+        if (*scale < 1000000) {
+            *part = *part * 10 + (uint64_t)(text->bytes[end] - '0');
+            *scale *= 10;
+        }
+    return end;
+}
+
+static uint64_t half_unit_of(unsigned shift, uint64_t scale)
+{
+    return shift == 0 ? 0 : (((uint64_t)1 << shift) / scale + 1) / 2;
+}
+
+/* The power of 1024 of the unit behind the digits that end at `*end`, which moves behind its letter; -1 when there is none.
+ * NumPy prints the point of "201. GiB", the kernel the small letter of "12kB". */
+static int unit_take(const struct oom_text *text, size_t *end)
 {
     static const char units[] = "BKMGTPE";
-    uint64_t whole, part = 0, scale = 1;
+    size_t at = *end;
+    bool has_point = at < text->length && text->bytes[at] == '.';
+    at += has_point;
+    if (at >= text->length || text->bytes[at] == '\0')
+        return -1;
+    bool is_small = text->bytes[at] == 'k';
+    const char *unit = is_small ? units + 1 : strchr(units, text->bytes[at]);
+    size_t behind = at + 1;
+    if (unit == NULL || !is_unit(text, at) || (has_point && !oom_cursor_take(text, &behind, "iB")) ||
+        (is_small && !oom_cursor_take(text, &behind, "B")))
+        return -1;
+    *end = at + 1;
+    return (int)(unit - units);
+}
+
+bool oom_cursor_take_size(const struct oom_text *text, size_t *at, struct oom_figure *figure)
+{
+    uint64_t whole, part, scale;
     bool fits = true;
-    size_t end = digits_read(text, *at, &whole, &fits);
+    size_t end = decimals_read(text, *at, &whole, &part, &scale, &fits);
     if (end == *at)
         return false;
-    if (end < text->length && text->bytes[end] == '.' && is_digit_at(text, end + 1))
-        for (end++; is_digit_at(text, end); end++)
-            if (scale < 1000000) {
-                part = part * 10 + (uint64_t)(text->bytes[end] - '0');
-                scale *= 10;
-            }
     bool is_at_end = end >= text->length;
-    const char *unit = is_at_end || text->bytes[end] == '\0' ? NULL : strchr(units, text->bytes[end]);
-    if (unit != NULL && !is_unit(text, end))
-        unit = NULL;
-    unsigned shift = unit != NULL ? 10 * (unsigned)(unit - units) : 0;
-    if (unit == NULL && !is_at_end && !oom_cursor_take(text, &end, "bytes"))
+    unsigned shift = 0;
+    int power = unit_take(text, &end);
+    if (power < 0 && !is_at_end && !oom_cursor_take(text, &end, "bytes"))
         return false;
-    if (unit != NULL) {
-        end++;
+    if (power >= 0) {
+        shift = 10 * (unsigned)power;
         if (!oom_cursor_take(text, &end, "iB") && shift > 0)
             oom_cursor_take(text, &end, "B");
     }
     figure->is_known = fits && !is_at_end && scaled(whole, part, scale, shift, &figure->value);
-    figure->half_unit = shift == 0 ? 0 : (((uint64_t)1 << shift) / scale + 1) / 2;
+    figure->half_unit = half_unit_of(shift, scale);
+    figure_place(text, *at, end, figure);
+    *at = end;
+    return true;
+}
+
+/* "0xc400" */
+static size_t hexadecimal_read(const struct oom_text *text, size_t at, uint64_t *value, bool *fits)
+{
+    static const char digits[] = "0123456789abcdef";
+    size_t end = at;
+    *value = 0;
+    if (!oom_cursor_take(text, &end, "0x"))
+        return at;
+    for (const char *digit; end < text->length && text->bytes[end] != '\0' &&
+                            text->raw_of[end] == text->raw_of[end - 1] + 1 && /* "0xc400 bytes" */
+                            (digit = strchr(digits, tolower((unsigned char)text->bytes[end]))) != NULL;
+         end++) {
+        *fits = *fits && *value >> 60 == 0;
+        *value = *value << 4 | (uint64_t)(digit - digits);
+    }
+    return end > at + 2 ? end : at;
+}
+
+/* Do the digits that end at `at` end there in the input too, or is it the text that ends amid them? */
+static bool is_complete(const struct oom_text *text, size_t at)
+{
+    return at < text->length || text->raw_of[at] > text->raw_of[at - 1] + 1;
+}
+
+bool oom_cursor_take_amount(const struct oom_text *text, size_t *at, char unit, struct oom_figure *figure)
+{
+    uint64_t whole, part = 0, scale = 1;
+    bool fits = true;
+    unsigned shift = unit == 'G' ? 30 : unit == 'K' ? 10 : 0;
+    size_t end = unit == 'x' ? hexadecimal_read(text, *at, &whole, &fits)
+                             : decimals_read(text, *at, &whole, &part, &scale, &fits);
+    if (end == *at)
+        return false;
+    figure->is_known =
+        fits && is_complete(text, end) && (shift == 0 || scaled(whole, part, scale, shift, &figure->value));
+    if (shift == 0)
+        figure->value = whole;
+    figure->half_unit = half_unit_of(shift, scale);
     figure_place(text, *at, end, figure);
     *at = end;
     return true;

@@ -78,7 +78,7 @@ struct oom_failure *oom_draft_begin(struct oom_reader *reader, enum oom_family f
     struct oom_draft *draft = &reader->draft;
     oom_draft_end(reader);
     draft->failure = (struct oom_failure){.family = family, .form = form, .phase = phases[family], .replica_count = 1};
-    draft->failure.framework = oom_framework_of(&reader->text, from, to, family);
+    draft->failure.framework = oom_framework_of(&reader->frameworks, &reader->text, from, to, family);
     draft->text_length = 0;
     draft->left_out_count = draft->rounded_bytes = 0;
     draft->chunks = (struct oom_chunks){.used_count = 0};
@@ -299,4 +299,23 @@ void oom_draft_end(struct oom_reader *reader)
         reader->rounded_bytes[reader->failure_count] = draft->rounded_bytes;
         failure_keep(reader->arena, &reader->failures[reader->failure_count++], &draft->failure);
     }
+}
+
+static bool is_killer(enum oom_family family)
+{
+    return family == OOM_FAMILY_linux_kill || family == OOM_FAMILY_systemd_kill || family == OOM_FAMILY_kubernetes ||
+           family == OOM_FAMILY_slurm || family == OOM_FAMILY_ray;
+}
+
+void oom_draft_finish(struct oom_reader *reader)
+{
+    bool has_killer = false;
+    size_t kept = 0;
+    oom_draft_end(reader);
+    for (size_t i = 0; i < reader->failure_count; i++)
+        has_killer |= is_killer(reader->failures[i].family);
+    for (size_t i = 0; i < reader->failure_count; i++)
+        if (!has_killer || reader->failures[i].family != OOM_FAMILY_killed)
+            reader->failures[kept++] = reader->failures[i];
+    reader->failure_count = kept;
 }

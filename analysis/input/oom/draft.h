@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "input/oom/oom.h"
+#include "input/oom/seen.h"
 #include "input/oom/text.h"
 
 enum { OOM_DRAFT_BUFFERS = 256, OOM_DRAFT_TEXT_BYTES = 1 << 18, OOM_DRAFT_NOTES = 8, OOM_DRAFT_FAILURES = 256 };
@@ -42,6 +43,7 @@ struct oom_reader {
     size_t failure_count;
     uint64_t left_out_count, report_line_count;
     struct oom_usage usage;
+    struct oom_seen frameworks, tracebacks;
     uint64_t tail_at; /* input offset of the end of what was understood last */
 };
 
@@ -53,6 +55,8 @@ struct oom_reader *oom_draft_reader_new(struct arena *arena);
 struct oom_failure *oom_draft_begin(struct oom_reader *reader, enum oom_family family, const char *form, size_t from,
                                     size_t to);
 void oom_draft_end(struct oom_reader *reader);
+/* Ends the last one. A process that was killed is told by whoever killed it and by its shell: of these the first stays. */
+void oom_draft_finish(struct oom_reader *reader);
 
 /* May a sentence at clean byte `at` belong to the draft: is it open, of that family and
  * ends at most `within` bytes of the input before? */

@@ -4,7 +4,7 @@
 #include "input/oom/cursor.h"
 
 /* How far around a sentence the words of a front end may stand: behind it only its own status goes on. */
-enum { BEFORE = 3000, BEHIND = 400 };
+enum { BEFORE = 4000, BEHIND = 400 };
 
 static const enum oom_framework of_family[] = {
 #define FAMILY(name, framework, memory, phase, title, heading, who) OOM_FRAMEWORK_##framework,
@@ -12,18 +12,38 @@ static const enum oom_framework of_family[] = {
 };
 
 /* Without white space; nothing that a message of another framework, or prose, would hold. */
-static const struct {
-    const char *word;
-    enum oom_framework framework;
-} words[] = {
-    {"BadStatusOraccess", OOM_FRAMEWORK_torch_xla},   {"torch_xla/", OOM_FRAMEWORK_torch_xla},
-    {"torch_xla.", OOM_FRAMEWORK_torch_xla},          {"XRTExecute", OOM_FRAMEWORK_torch_xla},
-    {"XRTCompile", OOM_FRAMEWORK_torch_xla},          {"XlaRuntimeError:", OOM_FRAMEWORK_jax},
-    {"JaxRuntimeError:", OOM_FRAMEWORK_jax},          {"jax/_src/", OOM_FRAMEWORK_jax},
-    {"tensorflow/python/", OOM_FRAMEWORK_tensorflow}, {"tensorflow.python.", OOM_FRAMEWORK_tensorflow},
-    {"errors_impl.", OOM_FRAMEWORK_tensorflow},       {"OP_REQUIRES", OOM_FRAMEWORK_tensorflow},
-    {"byallocator", OOM_FRAMEWORK_tensorflow},
-};
+#define WORDS(WORD)                                                                                                    \
+    WORD("BadStatusOraccess", torch_xla)                                                                               \
+    WORD("torch_xla/", torch_xla)                                                                                      \
+    WORD("torch_xla.", torch_xla)                                                                                      \
+    WORD("XRTExecute", torch_xla)                                                                                      \
+    WORD("XRTCompile", torch_xla)                                                                                      \
+    WORD("XlaRuntimeError:", jax)                                                                                      \
+    WORD("JaxRuntimeError:", jax)                                                                                      \
+    WORD("jax/_src/", jax)                                                                                             \
+    WORD("jaxlib/", jax)                                                                                               \
+    WORD("tensorflow/python/", tensorflow)                                                                             \
+    WORD("tensorflow.python.", tensorflow)                                                                             \
+    WORD("errors_impl.", tensorflow)                                                                                   \
+    WORD("OP_REQUIRES", tensorflow)                                                                                    \
+    WORD("byallocator", tensorflow)                                                                                    \
+    WORD("site-packages/torch/", torch)                                                                                \
+    WORD("dist-packages/torch/", torch)                                                                                \
+    WORD("torch/csrc/", torch)                                                                                         \
+    WORD("c10d/", torch)                                                                                               \
+    WORD("torch.distributed.", torch)                                                                                  \
+    WORD("torch.cuda.", torch)                                                                                         \
+    WORD("torch.AcceleratorError", torch)                                                                              \
+    WORD("TORCH_USE_CUDA_DSA", torch)                                                                                  \
+    WORD("CUDA_LAUNCH_BLOCKING", torch)                                                                                \
+    WORD("vllm/", vllm)                                                                                                \
+    WORD("sglang/", sglang)
+#define WORD(word, framework) word,
+static const char *const words[] = {WORDS(WORD)};
+#undef WORD
+#define WORD(word, framework) OOM_FRAMEWORK_##framework,
+static const enum oom_framework of_word[] = {WORDS(WORD)};
+#undef WORD
 enum { WORD_COUNT = sizeof(words) / sizeof(words[0]) };
 
 /* Do several front ends print the sentences of a family of this framework? */
@@ -32,32 +52,21 @@ static bool is_shared(enum oom_framework framework)
     return framework == OOM_FRAMEWORK_xla || framework == OOM_FRAMEWORK_not_known;
 }
 
-enum oom_framework oom_framework_of(const struct oom_text *text, size_t from, size_t to, enum oom_family family)
+enum oom_framework oom_framework_of(struct oom_seen *seen, const struct oom_text *text, size_t from, size_t to,
+                                    enum oom_family family)
 {
     enum oom_framework framework = of_family[family];
-    size_t nearest = BEFORE + 1;
+    size_t which, nearest = BEHIND + 1;
     if (!is_shared(framework))
         return framework;
-    for (size_t i = 0; i < WORD_COUNT; i++) {
-        size_t found;
-        if (oom_cursor_find_before(text, from, words[i].word, nearest - 1, &found)) {
-            nearest = from - found - strlen(words[i].word);
-            framework = words[i].framework;
-        }
-        if (nearest == 0)
-            return framework;
-    }
-    if (nearest <= BEFORE)
-        return framework;
-    nearest = BEHIND + 1;
-    for (size_t i = 0; i < WORD_COUNT; i++) {
+    if (oom_seen_before(seen, text, from, BEFORE, words, WORD_COUNT, &which))
+        return of_word[which];
+    for (size_t i = 0; i < WORD_COUNT && nearest > 0; i++) {
         size_t end = to;
-        if (oom_cursor_find(text, &end, words[i].word, nearest - 1)) {
-            nearest = end - strlen(words[i].word) - to;
-            framework = words[i].framework;
+        if (oom_cursor_find(text, &end, words[i], nearest - 1)) {
+            nearest = end - strlen(words[i]) - to;
+            framework = of_word[i];
         }
-        if (nearest == 0)
-            break;
     }
     return framework;
 }

@@ -3,11 +3,13 @@
 #pragma once
 
 #include "input/oom/oom.h"
+#include "input/oom/seen.h"
 #include "input/oom/text.h"
 
 /* The framework of a failure of `family` whose sentence is at clean bytes [from, to): that of the family, or, where several
  * print the same sentence, the one whose words stand nearest around it. */
-enum oom_framework oom_framework_of(const struct oom_text *text, size_t from, size_t to, enum oom_family family);
+enum oom_framework oom_framework_of(struct oom_seen *seen, const struct oom_text *text, size_t from, size_t to,
+                                    enum oom_family family);
 
 /* The class of the memory space that the failure names, else that of its family. */
 enum oom_memory oom_framework_memory(const struct oom_failure *failure);

@@ -6,7 +6,7 @@
 #include "input/oom/handlers.h"
 #include "input/oom/patterns.h"
 
-enum { NEAR = 16 << 10, PAYLOAD = 400 };
+enum { NEAR = 16 << 10, PAYLOAD = 400, SENTENCE = 100, LONGEST_MANGLED = 4096 };
 
 /* "[executable_name='jit_f']" in the status' payloads, which come in any order. */
 size_t oom_gpu_payload(struct oom_reader *reader, size_t at, struct oom_failure *failure)
@@ -27,6 +27,17 @@ size_t oom_gpu_echo(struct oom_reader *reader, size_t at, struct oom_failure *fa
 {
     (void)failure;
     reader->draft.is_weak = true;
+    return at;
+}
+
+/* The kernel that ptxas refused: its name, mangled or not, stands before the sentence. */
+size_t oom_gpu_entry(struct oom_reader *reader, size_t at, struct oom_failure *failure)
+{
+    static const char sentence[] = "'usestoomuchshareddata";
+    size_t end, name;
+    if (oom_cursor_find_before(&reader->text, at, sentence, SENTENCE, &end) &&
+        oom_cursor_find_before(&reader->text, end, "'", LONGEST_MANGLED, &name))
+        oom_draft_name(reader, &failure->module, name + 1, end);
     return at;
 }
 

@@ -21,6 +21,8 @@ extern const struct oom_handler oom_report_handlers[];  /* TPU compiler: the lon
 extern const struct oom_handler oom_runtime_handlers[]; /* TPU runtime */
 extern const struct oom_handler oom_gpu_handlers[];     /* XLA on GPUs, buffer assignment */
 extern const struct oom_handler oom_bfc_handlers[];     /* the BFC allocator's dump */
+extern const struct oom_handler oom_host_handlers[];    /* kills by the kernel and by what watches it, Python */
+extern const struct oom_handler oom_serving_handlers[]; /* servers of language models */
 extern const struct oom_handler oom_other_handlers[];   /* TensorFlow, PyTorch, CPU, status words alone */
 
 /* What follows a sentence of families.def and is no pattern: where to go on. */
@@ -34,6 +36,14 @@ size_t oom_compile_allocation(struct oom_reader *reader, size_t at,
 size_t oom_gpu_echo(struct oom_reader *reader, size_t at, struct oom_failure *failure); /* of a status that follows */
 size_t oom_gpu_payload(struct oom_reader *reader, size_t at,
                        struct oom_failure *failure); /* "[executable_name='jit_f']" */
+size_t oom_gpu_entry(struct oom_reader *reader, size_t at,
+                     struct oom_failure *failure); /* the "Entry function 'NAME'" before */
+size_t oom_torch_rest(struct oom_reader *reader, size_t at,
+                      struct oom_failure *failure); /* what its allocator holds, and other processes */
+size_t oom_serving_length(struct oom_reader *reader, size_t at,
+                          struct oom_failure *failure); /* "… estimated maximum model length is 34736" */
+size_t oom_other_array(struct oom_reader *reader, size_t at,
+                       struct oom_failure *failure); /* "(9, 9) and data type float64" */
 
 /* Lines of a report that need no failure before them. */
 void oom_report_outside(struct oom_reader *reader);

@@ -147,6 +147,38 @@ static size_t nodes_read(struct oom_reader *reader, size_t from, size_t at)
     return oom_draft_reach(reader, next);
 }
 
+/* "failed to allocate memory [Op:AddV2]": of an operation that runs on its own. */
+static size_t eager_read(struct oom_reader *reader, size_t from, size_t at)
+{
+    size_t end = at;
+    if (!oom_cursor_skip_to(&reader->text, &end, "]", 80))
+        return 0;
+    oom_draft_begin(reader, OOM_FAMILY_other, "eager", from, end)->framework = OOM_FRAMEWORK_tensorflow;
+    oom_draft_name(reader, &oom_draft_buffer(reader, OOM_ALLOCATIONS)->op_name, at, end);
+    return oom_draft_reach(reader, end + 1);
+}
+
+/* ---- NumPy ---- */
+
+/* "(501, 550174) and data type float64" */
+size_t oom_other_array(struct oom_reader *reader, size_t at, struct oom_failure *failure)
+{
+    const struct oom_text *text = &reader->text;
+    size_t shape = at, end = at, type;
+    if (!oom_cursor_take(text, &end, "(") || !oom_cursor_skip_to(text, &end, ")", 200))
+        return at;
+    size_t shape_end = ++end;
+    struct oom_buffer *buffer = oom_draft_buffer(reader, OOM_ALLOCATIONS);
+    buffer->size = failure->figures[OOM_needed_bytes];
+    oom_draft_words(reader, &buffer->shape, shape, shape_end);
+    if (!oom_cursor_take(text, &end, "anddatatype"))
+        return shape_end;
+    type = end;
+    end = joined_end(text, type, 40);
+    oom_draft_words(reader, &buffer->allocation_type, type, end);
+    return end;
+}
+
 /* ---- a status whose sentence is not known ---- */
 
 static const struct {
@@ -199,6 +231,7 @@ static size_t warning_read(struct oom_reader *reader, size_t from, size_t at)
 const struct oom_handler oom_other_handlers[] = {
     {"OOMwhenallocatingtensorwithshape", tensor_read, true},
     {"Currentusagefromdevice:", nodes_read, false},
+    {"failedtoallocatememory[Op:", eager_read, true},
     {"RESOURCE_EXHAUSTED:", status_read, false},
     {"Resourceexhausted:", status_read, false},
     {"reducememoryusebelow", warning_read, false},

@@ -5,7 +5,6 @@
 #include "input/oom/handlers.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 enum { LONGEST_LITERAL = 120, LONGEST_NAME = 220, AGAIN = 1024 };
@@ -14,8 +13,12 @@ static const struct {
     enum oom_family family;
     const char *form, *phase, *space, *pattern;
     size_t (*then)(struct oom_reader *reader, size_t at, struct oom_failure *failure);
+    bool is_statement;
 } sentences[] = {
-#define SENTENCE(family, form, phase, space, pattern, then) {OOM_FAMILY_##family, form, phase, space, pattern, then},
+#define SENTENCE(family, form, phase, space, pattern, then)                                                            \
+    {OOM_FAMILY_##family, form, phase, space, pattern, then, false},
+#define STATEMENT(family, form, phase, space, pattern, then)                                                           \
+    {OOM_FAMILY_##family, form, phase, space, pattern, then, true},
 #include "input/oom/families.def"
 };
 static const char *const lines[] = {
@@ -82,7 +85,7 @@ static bool space_take(const struct oom_text *text, size_t *at, struct range *sp
     return true;
 }
 
-/* "0x1x0_HBM0)": coordinates of the chip, then the memory. */
+/* "0x1x0_HBM0)" or "…;": coordinates of the chip, then the memory. */
 static bool chip_take(const struct oom_text *text, size_t *at, struct capture *capture)
 {
     size_t end = *at, space;
@@ -92,7 +95,7 @@ static bool chip_take(const struct oom_text *text, size_t *at, struct capture *c
     for (space = end + 1; isalpha((unsigned char)text->bytes[space]);)
         space++;
     capture->memory_space = (struct range){end + 1, space};
-    if (!oom_cursor_skip_to(text, &space, ")", 16))
+    if (!oom_cursor_skip_to(text, &space, ");", 16))
         return false;
     capture->device = (struct range){*at, space};
     *at = space + 1;
@@ -107,9 +110,12 @@ static bool is_digit_at(const struct oom_text *text, size_t at)
 static bool placeholder_take(const struct oom_text *text, size_t *at, const char *name, size_t length,
                              struct capture *capture)
 {
-    bool has_unit = *name == '!';
-    enum oom_figure_at figure = figure_named(name + has_unit, length - has_unit);
+    bool has_unit = *name == '!', is_in_unit = name[1] == ':';
+    size_t mark = is_in_unit ? 2 : has_unit;
+    enum oom_figure_at figure = figure_named(name + mark, length - mark);
     size_t from = *at;
+    if (figure < OOM_FIGURE_COUNT && is_in_unit)
+        return oom_cursor_take_amount(text, at, *name, &capture->figures[figure]);
     if (figure < OOM_FIGURE_COUNT)
         return (has_unit ? oom_cursor_take_size : amount_take)(text, at, &capture->figures[figure]);
     switch (*name) {
@@ -140,8 +146,12 @@ static bool word_take(const struct oom_text *text, size_t *at, const char *words
 {
     char word[LONGEST_LITERAL];
     for (size_t length; *words != '}'; words += length + (words[length] == '|')) {
+        size_t letters = 0;
         length = strcspn(words, "|}");
-        snprintf(word, sizeof(word), "%.*s", (int)length, words);
+        for (size_t i = 0; i < length && letters + 1 < sizeof(word); i++)
+            if (words[i] != ' ')
+                word[letters++] = words[i];
+        word[letters] = '\0';
         if (oom_cursor_take(text, at, word))
             return true;
     }
@@ -222,6 +232,12 @@ static bool is_begin(const struct oom_text *text, size_t at, const char *pattern
     return true;
 }
 
+/* Said by a program, rather than mentioned: behind a line's end or a colon. */
+static bool is_stated(const struct oom_text *text, size_t at)
+{
+    return oom_text_is_line_begin(text, at) || text->bytes[at - 1] == ':';
+}
+
 /* Where the first letters of a sentence at `at` stand again, or the end. */
 static size_t again_at(const struct oom_text *text, size_t at, const char *pattern)
 {
@@ -236,7 +252,7 @@ static size_t sentence_take(const struct oom_text *text, size_t *at, struct capt
 {
     for (size_t i = 0; i < SENTENCE_COUNT; i++) {
         size_t end = *at;
-        if (!is_begin(text, *at, sentences[i].pattern))
+        if (!is_begin(text, *at, sentences[i].pattern) || (sentences[i].is_statement && !is_stated(text, *at)))
             continue;
         *capture = (struct capture){.stop = again_at(text, *at, sentences[i].pattern)};
         if (match(text, &end, sentences[i].pattern, capture)) {

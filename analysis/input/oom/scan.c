@@ -49,7 +49,9 @@ static bool window_fill(struct scan *scan, uint64_t at, size_t size)
 /* ---- is there anything in a block? ---- */
 
 /* Every text that is looked for has at least two of these, so one line break cannot hide it. */
-static const char *const needles[] = {"emory", "lloca", "xceed", "XHAUS", "usage"};
+static const char *const needles[] = {"emory", "lloca", "xceed", "XHAUS", "usage", "EMORY", "alloc", "ALLOC",
+                                      "ptxas", "esour", "illed", "kill ", "oom-k", "oom_k", "OOMKi", "e 137",
+                                      ": 137", "SIGKI", "exitc", "o spa", "bus e", "Bus e", "ache ("};
 
 /* What makes a place worth reading, without white space. */
 /* clang-format off */
@@ -59,7 +61,13 @@ static const char *const signs[] = {
     "OOMwhen", "OOMDebugging", "ailedtoallocate", "ailedtoalloc", "exceedsthememorylimit", "PAbudget", "memref.allo", "usage>=",
     ".Exceeded", "programHBM", "programVMEM", "AllocationFailure", "HbmOom", "VmemOom", "capacityby", "memorysummary:", "memory_limit_",
     "BFCAllocator", "Allocatordump", "Triedtoallocate", "Top-of-Memory", "HBMcapacity", "reducememoryuse", "memoryinmemory",
-    "requirement", "bytesinpool:", "usagefromdevice:",
+    "requirement", "bytesinpool:", "usagefromdevice:", "Couldnotallocate", "youtriedtoallocate", "Buserror", "buserror", "Nospaceleft",
+    "OUT_OF_MEMORY", "OutOfMemory", "pinnedhostmemory", "ALLOC_FAILED", "cublashandle", "resource:sharedmemory",
+    "resource:tensormemory", "memorysizelimit", "availablesharedmemory", "toomuchshareddata", "toCUDA", "creatingsharedmemory",
+    "forthecacheblocks", "modelsmaxseqlen", "model'smaxseqlen", "KVcache", "Freememoryondevice", "mem-fraction-static", "prefilltokens",
+    "Unabletoallocate", "bad_alloc", "Cannotallocatememory", "maximumallowedbuffersize", "memorypressure", "memoryused", "OOMkiller",
+    "'oom-kill'", "oom_kill", "oom-kill", "resource:memory", "memorylimit", "runninglowonmemory", "Memoryonthenode", "memory:usage",
+    "Killed", "zsh:killed", "code137", "code:137", "SIGKILL", "exitcode:-9", "OOMKilled", "MemoryError", "allocatememory",
 };
 /* clang-format on */
 
@@ -162,7 +170,7 @@ bool oom_scan(const struct source *source, struct arena *arena, struct oom_resul
     for (uint64_t at = 0, next; (next = block_read(&scan, at)) > 0 && !err_is_set(err); at = next)
         if (next <= at)
             break;
-    oom_draft_end(scan.reader);
+    oom_draft_finish(scan.reader);
     *out = (struct oom_result){
         .failures = scan.reader->failures,
         .failure_count = scan.reader->failure_count,

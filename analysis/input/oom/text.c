@@ -156,6 +156,17 @@ struct oom_text_range oom_text_range(const struct oom_text *text, size_t from, s
     return (struct oom_text_range){at, text->raw_of[to - 1] + 1 - at};
 }
 
+bool oom_text_is_line_begin(const struct oom_text *text, size_t at)
+{
+    if (at == 0)
+        return true;
+    for (size_t i = text->raw_of[at - 1] + 1; i < text->raw_of[at]; i++)
+        if (text->raw[i] == '\n' || text->raw[i] == '\r' ||
+            (text->raw[i] == '\\' && i + 1 < text->raw_of[at] && text->raw[i + 1] == 'n'))
+            return true;
+    return false;
+}
+
 /* ---- words with their spaces ---- */
 
 /* Columns of the line that ends at `end` or, `is_forward`, begins there. */

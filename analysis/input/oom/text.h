@@ -36,6 +36,9 @@ void oom_text_clean(struct oom_text *text, struct str raw, uint64_t raw_at, bool
 /* The first of the bytes that stood at `raw_at` (in raw) or behind it. */
 size_t oom_text_at(const struct oom_text *text, size_t raw_at);
 
+/* Does a line begin at byte `at`, once prefixes are taken away? */
+bool oom_text_is_line_begin(const struct oom_text *text, size_t at);
+
 /* Bytes of raw that [from, to) covers, as offset in raw and length. */
 struct oom_text_range {
     size_t at, length;

@@ -89,6 +89,8 @@ static void compile_bar(struct oom_bar *bar, const struct oom_failure *failure)
         oom_bar_add(bar, "one kernel", whole, key, "temporary");
     else if (oom_is_form(failure, "allocation_exceeds"))
         oom_bar_add(bar, "one buffer", whole, key, "temporary");
+    else if (failure->memory_class == OOM_MEMORY_gpu_shared)
+        oom_bar_add(bar, "one kernel", whole, key, "temporary");
     else
         report_bar(bar, failure);
     if (bar->count == 0) {
@@ -122,6 +124,24 @@ static void assignment_bar(struct oom_bar *bar, const struct oom_failure *failur
     rest_add(bar, failure->figures[OOM_total_bytes].value, "constants and others", "constant");
     fragmentation_set(bar, failure, OOM_program_bytes, OOM_temporary_fragmentation_bytes);
     bar->of = "the plan of the whole program";
+}
+
+/* Of PyTorch's allocator: what it has given out, what it keeps, what is not its own, and the request beside it. */
+static void torch_bar(struct oom_bar *bar, const struct oom_failure *failure)
+{
+    const struct oom_figure *capacity = oom_figure(failure, OOM_capacity_bytes),
+                            *unused = oom_figure(failure, OOM_free_bytes);
+    figure_add(bar, failure, "allocated by PyTorch", OOM_allocated_bytes, "parameter");
+    if (oom_figure(failure, OOM_unallocated_bytes) != NULL)
+        figure_add(bar, failure, "reserved, not allocated", OOM_unallocated_bytes, "unknown");
+    else
+        oom_bar_add(bar, "reserved, not allocated", oom_unallocated(failure), NULL, "unknown");
+    if (failure->family == OOM_FAMILY_torch_mps)
+        figure_add(bar, failure, "other allocations", OOM_others_bytes, "other");
+    else if (capacity != NULL && unused != NULL && capacity->value > unused->value)
+        rest_add(bar, capacity->value - unused->value, "not PyTorch's", "other");
+    figure_add(bar, failure, "asked", OOM_needed_bytes, "temporary");
+    limit_set(bar, failure, "capacity", OOM_capacity_bytes);
 }
 
 /* At run time: what is taken, and the request beside it. */
@@ -173,6 +193,8 @@ void oom_bar_set(struct oom_verdict *verdict, struct arena *arena)
         compile_bar(bar, failure);
     else if (oom_has_assignment(failure))
         assignment_bar(bar, failure);
+    else if (oom_figure(failure, OOM_allocated_bytes) != NULL && needed != NULL && needed->value > 0)
+        torch_bar(bar, failure);
     else if (!oom_is_compile(failure) && needed != NULL && needed->value > 0)
         request_bar(bar, failure);
     bar->whole_bytes = sum_of(bar);

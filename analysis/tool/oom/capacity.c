@@ -26,6 +26,13 @@ static int64_t space_of(const struct oom_words *name)
     return 0;
 }
 
+/* Not a budget of a part of it, nor memory of the host. */
+static bool is_of_device(enum oom_memory memory)
+{
+    return memory != OOM_MEMORY_host && memory != OOM_MEMORY_page_locked && memory != OOM_MEMORY_shared_memory &&
+           memory != OOM_MEMORY_kv_cache && memory != OOM_MEMORY_gpu_shared;
+}
+
 static bool is_usable(const struct oom_figure *figure) { return figure->is_known && figure->value <= INT64_MAX; }
 
 bool oom_capacity_read(struct str text, struct arena *arena, struct oom_capacity *out, struct err *err)
@@ -37,7 +44,7 @@ bool oom_capacity_read(struct str text, struct arena *arena, struct oom_capacity
     for (size_t i = 0; i < result.failure_count; i++) {
         const struct oom_figure *capacity = &result.failures[i].figures[OOM_capacity_bytes];
         const struct oom_figure *needed = &result.failures[i].figures[OOM_needed_bytes];
-        if (!is_usable(capacity))
+        if (!is_usable(capacity) || !is_of_device(result.failures[i].memory_class))
             continue;
         *out = (struct oom_capacity){space_of(&result.failures[i].memory_space),
                                      (int64_t)capacity->value,

@@ -77,13 +77,45 @@ const char *oom_space_name(const struct oom_failure *failure, struct arena *aren
 bool oom_is_space(const struct oom_failure *failure, const char *name)
 {
     const struct str space = failure->memory_space.text;
-    return str_equal_any_case(space.data != NULL ? space : STR("hbm"), str_of(name));
+    const enum oom_memory memory = failure->memory_class;
+    bool is_device = memory == OOM_MEMORY_hbm || memory == OOM_MEMORY_gpu || memory == OOM_MEMORY_not_known;
+    if (space.data != NULL)
+        return str_equal_any_case(space, str_of(name));
+    return is_device && str_equal_any_case(STR("hbm"), str_of(name));
 }
 
 struct str oom_bare_shape(struct str shape)
 {
     const char *layout = shape.length > 0 && shape.data[0] != '(' ? memchr(shape.data, '{', shape.length) : NULL;
     return layout != NULL ? (struct str){shape.data, (size_t)(layout - shape.data)} : shape;
+}
+
+bool oom_is_kill(const struct oom_failure *failure)
+{
+    static const enum oom_family kills[] = {OOM_FAMILY_linux_kill, OOM_FAMILY_systemd_kill, OOM_FAMILY_kubernetes,
+                                            OOM_FAMILY_slurm,      OOM_FAMILY_ray,          OOM_FAMILY_killed};
+    for (size_t i = 0; i < sizeof(kills) / sizeof(kills[0]); i++)
+        if (failure->family == kills[i])
+            return true;
+    return failure->family == OOM_FAMILY_torch_host && oom_is_form(failure, "worker");
+}
+
+bool oom_is_host(const struct oom_failure *failure)
+{
+    return failure->memory_class == OOM_MEMORY_host || failure->memory_class == OOM_MEMORY_page_locked ||
+           failure->memory_class == OOM_MEMORY_shared_memory;
+}
+
+uint64_t oom_unallocated(const struct oom_failure *failure)
+{
+    const struct oom_figure *kept = oom_figure(failure, OOM_unallocated_bytes),
+                            *reserved = oom_figure(failure, OOM_reserved_bytes),
+                            *allocated = oom_figure(failure, OOM_allocated_bytes);
+    if (kept != NULL)
+        return kept->value;
+    return reserved != NULL && allocated != NULL && reserved->value > allocated->value
+               ? reserved->value - allocated->value
+               : 0;
 }
 
 /* ---- sentences ---- */

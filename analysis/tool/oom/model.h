@@ -72,6 +72,8 @@ enum oom_cause {
     OOM_CAUSE_SHORTAGE,      /* less is free than was asked for */
     OOM_CAUSE_FRAGMENTATION, /* enough is free, in pieces that are too small */
     OOM_CAUSE_UNPLACED,      /* enough is free; how large the pieces are is not known */
+    OOM_CAUSE_OTHER_PROCESS, /* what other processes hold would have sufficed */
+    OOM_CAUSE_HOST,          /* it is the host's memory that was short, not the device's */
 };
 
 struct oom_step {

@@ -21,77 +21,43 @@
         "  LIBTPU_INIT_ARGS=\"--tpu_log_allocations_on_oom\" python YOUR_PROGRAM.py"
 #define OVER_TIME "How the memory fills over time:", TRACE
 
-/* The report lists the largest buffers only. */
-static const char *const after_report[] = {
-    "The report lists the largest buffers; when each is alive is in the compiler's dump:", DUMP_OF_TPU, NULL};
-/* libtpu 0.0.42 and later. */
-static const char *const after_short[] = {
-    "This release prints no list of buffers, whatever the flags. The dump has them, although the compile failed:",
-    DUMP_OF_TPU, NULL};
-/* libtpu up to 0.0.11. */
-static const char *const after_fast_exit[] = {
-    "The compiler gave up before it planned any buffer. This release goes on and prints the long report with:",
-    "  LIBTPU_INIT_ARGS=\"--xla_tpu_impure_oom_fast_exit_threshold=-1\" python YOUR_PROGRAM.py",
-    "(releases from libtpu 0.0.13 on ignore the flag)", NULL};
-static const char *const after_allocation[] = {
-    "One buffer alone is larger than the memory. What makes it, and from what:", DUMP, LOOK, NULL};
-static const char *const after_scratch[] = {
-    "On-chip memory of one kernel. The HLO dump shows nothing of it: make the block shapes or the scratch smaller,",
-    "or let the kernel have more:",
-    "  pltpu.CompilerParams(vmem_limit_bytes=…)",
-    "or all kernels:",
-    "  LIBTPU_INIT_ARGS=\"--xla_tpu_scoped_vmem_limit_kib=…\" python YOUR_PROGRAM.py",
-    "The kernel as the compiler saw it:",
-    "  LIBTPU_INIT_ARGS=\"--xla_mosaic_dump_to=/tmp/mosaic\" python YOUR_PROGRAM.py",
-    NULL};
-static const char *const after_sparse[] = {
-    "Memory of the SparseCore. Which operation it is:",
-    "  LIBTPU_INIT_ARGS=\"--xla_sc_dump_mlir_to=/tmp/sparse\" python YOUR_PROGRAM.py", NULL};
-static const char *const after_load[] = {
-    "Arrays fill the memory that the program needs; loaded programs are evicted for arrays, not arrays for programs.",
-    ALIVE_AND_ALLOCATIONS, "What the program itself needs:", DUMP, NULL};
-static const char *const after_buffer[] = {ALIVE_AND_ALLOCATIONS, OVER_TIME, NULL};
-static const char *const after_gpu[] = {"What the program needs and when:",
-                                        DUMP,
-                                        LOOK,
-                                        "Which arrays are alive besides (call it before the failing step):",
-                                        ALIVE,
-                                        OVER_TIME,
-                                        NULL};
-static const char *const after_bfc[] = {"How the memory fills over time, and how broken up it is:",
-                                        TRACE,
-                                        "Which arrays are alive (call it before the failing step):",
-                                        ALIVE,
-                                        "When the largest free chunk is far smaller than what is free:",
-                                        "  TF_GPU_ALLOCATOR=cuda_malloc_async python YOUR_PROGRAM.py",
-                                        NULL};
-static const char *const after_other[] = {"Which arrays are alive (call it before the failing step):", ALIVE,
-                                          "What the program needs and when:", DUMP, NULL};
+#define SNAPSHOT                                                                                                       \
+    "What holds the memory, and from which lines of code (start it first, dump where the error is caught):",           \
+        "  torch.cuda.memory._record_memory_history(max_entries=100000)",                                              \
+        "  torch.cuda.memory._dump_snapshot(\"/tmp/torch.pickle\")",                                                   \
+        "The allocator's own account:", "  print(torch.cuda.memory_summary())"
+#define LESS_OF_TORCH                                                                                                   \
+    "What helps: activations computed again in the backward pass, bf16, a smaller batch, the state over several GPUs:", \
+        "  torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)",                                           \
+        "  with torch.autocast(\"cuda\", dtype=torch.bfloat16): …", "  torch.distributed.fsdp.fully_shard(model)",      \
+        "Without gradients: torch.inference_mode()."
+#define WHO_ON_GPU                                                                                                     \
+    "Who holds the memory of this GPU:", "  nvidia-smi --query-compute-apps=pid,process_name,used_memory --format=csv"
+
+#define STEPS(name, ...) static const char *const after_##name[] = {__VA_ARGS__, NULL};
+#include "tool/oom/next_steps.def"
 
 static const struct {
     enum oom_family family;
-    const char *form, *space; /* NULL: any */
+    enum oom_framework framework;
+    enum oom_memory memory;
+    enum oom_cause cause;
+    const char *form;
     const char *const *lines;
 } rows[] = {
-    {OOM_FAMILY_tpu_compile, "fast_exit", NULL, after_fast_exit},
-    {OOM_FAMILY_tpu_compile, "sparse_core", NULL, after_sparse},
-    {OOM_FAMILY_tpu_compile, "scoped_vmem", NULL, after_scratch},
-    {OOM_FAMILY_tpu_compile, NULL, "vmem", after_scratch},
-    {OOM_FAMILY_tpu_compile, NULL, "smem", after_scratch},
-    {OOM_FAMILY_tpu_compile, "allocation_exceeds", NULL, after_allocation},
-    {OOM_FAMILY_tpu_compile, "report", NULL, after_report},
-    {OOM_FAMILY_tpu_compile, NULL, NULL, after_short},
-    {OOM_FAMILY_tpu_program_load, NULL, NULL, after_load},
-    {OOM_FAMILY_tpu_buffer, NULL, NULL, after_buffer},
-    {OOM_FAMILY_gpu_xla, NULL, NULL, after_gpu},
-    {OOM_FAMILY_gpu_bfc, NULL, NULL, after_bfc},
+#define ROW(family, framework, memory, cause, form, steps)                                                             \
+    {OOM_FAMILY_##family, OOM_FRAMEWORK_##framework, OOM_MEMORY_##memory, OOM_CAUSE_##cause, form, after_##steps},
+#include "tool/oom/next_steps.def"
 };
 
-static bool is_row(size_t at, const struct oom_failure *failure)
+static bool is_row(size_t at, const struct oom_verdict *verdict)
 {
-    const struct str space = failure->memory_space.text;
-    return rows[at].family == failure->family && (rows[at].form == NULL || oom_is_form(failure, rows[at].form)) &&
-           (rows[at].space == NULL || (space.data != NULL && str_equal(space, str_of(rows[at].space))));
+    const struct oom_failure *failure = verdict->failure;
+    return rows[at].family == failure->family &&
+           (rows[at].framework == OOM_FRAMEWORK_not_known || rows[at].framework == failure->framework) &&
+           (rows[at].memory == OOM_MEMORY_not_known || rows[at].memory == failure->memory_class) &&
+           (rows[at].cause == OOM_CAUSE_NOT_KNOWN || rows[at].cause == verdict->cause) &&
+           (rows[at].form == NULL || oom_is_form(failure, rows[at].form));
 }
 
 void oom_next_steps_set(struct oom_verdict *verdict, struct arena *arena)
@@ -99,7 +65,7 @@ void oom_next_steps_set(struct oom_verdict *verdict, struct arena *arena)
     const char *const *lines = after_other;
     size_t count = 0;
     for (size_t i = sizeof(rows) / sizeof(rows[0]); i-- > 0;)
-        if (is_row(i, verdict->failure))
+        if (is_row(i, verdict))
             lines = rows[i].lines;
     while (lines[count] != NULL)
         count++;

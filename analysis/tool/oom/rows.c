@@ -14,6 +14,8 @@ static const struct {
 /* Of a buffer assignment some are figures of another kind than in a compiler's report. */
 static const char *word_of(const struct oom_failure *failure, enum oom_figure_at at)
 {
+    if (at == OOM_others_bytes && failure->family == OOM_FAMILY_torch_mps)
+        return "other allocations";
     if (!oom_has_assignment(failure))
         return names[at].word;
     return at == OOM_program_bytes         ? "temporaries"
@@ -23,6 +25,8 @@ static const char *word_of(const struct oom_failure *failure, enum oom_figure_at
 
 static const char *line_of(const struct oom_failure *failure, enum oom_figure_at at)
 {
+    if (at == OOM_others_bytes && failure->family == OOM_FAMILY_torch_mps)
+        return "other allocations";
     return at == OOM_program_bytes && oom_has_assignment(failure) ? "temporaries" : names[at].line;
 }
 
@@ -70,10 +74,12 @@ void oom_rows_set(struct oom_verdict *verdict, struct arena *arena)
     static const enum oom_figure_at fit[] = {OOM_needed_bytes, OOM_capacity_bytes, OOM_free_bytes, OOM_available_bytes,
                                              OOM_largest_free_bytes};
     static const enum oom_figure_at others[] = {
-        OOM_total_bytes,     OOM_program_bytes,       OOM_requirement_bytes,
-        OOM_arguments_bytes, OOM_output_bytes,        OOM_shared_bytes,
-        OOM_reserved_bytes,  OOM_fragmentation_bytes, OOM_temporary_fragmentation_bytes,
-        OOM_available_bytes, OOM_free_bytes};
+        OOM_total_bytes,       OOM_program_bytes,       OOM_requirement_bytes,
+        OOM_arguments_bytes,   OOM_output_bytes,        OOM_shared_bytes,
+        OOM_reserved_bytes,    OOM_fragmentation_bytes, OOM_temporary_fragmentation_bytes,
+        OOM_available_bytes,   OOM_free_bytes,          OOM_allocated_bytes,
+        OOM_unallocated_bytes, OOM_process_bytes,       OOM_others_bytes,
+        OOM_peak_bytes};
     static const enum oom_figure_at before_over[] = {OOM_needed_bytes, OOM_capacity_bytes, OOM_available_bytes,
                                                      OOM_free_bytes, OOM_largest_free_bytes};
     static const enum oom_figure_at after_over[] = {OOM_program_bytes,
@@ -83,6 +89,11 @@ void oom_rows_set(struct oom_verdict *verdict, struct arena *arena)
                                                     OOM_reserved_bytes,
                                                     OOM_fragmentation_bytes,
                                                     OOM_temporary_fragmentation_bytes,
+                                                    OOM_allocated_bytes,
+                                                    OOM_unallocated_bytes,
+                                                    OOM_process_bytes,
+                                                    OOM_others_bytes,
+                                                    OOM_peak_bytes,
                                                     OOM_total_bytes};
     const struct oom_failure *failure = verdict->failure;
     bool is_compile = oom_is_compile(failure);

@@ -17,7 +17,8 @@ static void titles_set(struct oom_verdict *verdict, struct arena *arena)
 {
     const struct oom_failure *failure = verdict->failure;
     const struct str space = failure->memory_space.text, code = failure->error_code.text;
-    bool has_space = space.data != NULL && !str_equal(space, STR("hbm"));
+    bool has_space = space.data != NULL && !str_equal(space, STR("hbm")) &&
+                     failure->memory_class != oom_family_memory(failure->family);
     verdict->heading = families[failure->family].heading;
     verdict->title = arena_format(arena, "%s%s%s%s%.*s%s", families[failure->family].title, has_space ? " in " : "",
                                   has_space ? oom_space_name(failure, arena) : "", code.data != NULL ? " (" : "",
@@ -85,12 +86,40 @@ static void say_available(struct oom_sentence *sentence, const struct oom_failur
         oom_say(sentence, words[limit]);
 }
 
+/* Who was killed, what it held, and what of how much was in use. */
+static void kill_answer(struct oom_verdict *verdict, struct arena *arena)
+{
+    const struct oom_failure *failure = verdict->failure;
+    struct oom_sentence *answer = &verdict->answer;
+    oom_say(answer, arena_format(arena, "%s: ", verdict->title));
+    say_who(answer, failure);
+    oom_say(answer, " was killed");
+    if (oom_figure(failure, OOM_process_bytes) != NULL) {
+        oom_say(answer, " when it held ");
+        oom_say_figure(answer, failure, OOM_process_bytes, "main");
+    }
+    if (oom_figure(failure, OOM_total_bytes) != NULL && oom_figure(failure, OOM_capacity_bytes) != NULL) {
+        oom_say(answer, "; ");
+        oom_say_figure(answer, failure, OOM_total_bytes, NULL);
+        oom_say(answer, " of ");
+        oom_say_figure(answer, failure, OOM_capacity_bytes, NULL);
+        oom_say(answer, " were in use");
+    }
+    oom_say(answer, failure->family == OOM_FAMILY_killed
+                        ? "; the text does not say why. A host that runs out of memory kills so."
+                        : ".");
+}
+
 static void answer_set(struct oom_verdict *verdict, struct arena *arena)
 {
     const struct oom_failure *failure = verdict->failure;
     struct oom_sentence *answer = &verdict->answer;
     enum oom_figure_at hole = oom_hole_of(failure);
-    if (verdict->cause != OOM_CAUSE_FRAGMENTATION) {
+    if (oom_is_kill(failure)) {
+        kill_answer(verdict, arena);
+        return;
+    }
+    if (verdict->cause != OOM_CAUSE_FRAGMENTATION || hole == OOM_FIGURE_COUNT) {
         oom_say(answer, arena_format(arena, "%s: ", verdict->title));
         say_need(answer, failure);
         say_available(answer, failure, arena);
@@ -148,11 +177,45 @@ static void more_set(struct oom_verdict *verdict, struct arena *arena)
 
 /* ---- why ---- */
 
+static void torch_cause_text(struct oom_verdict *verdict)
+{
+    struct oom_sentence *text = &verdict->cause_text;
+    if (verdict->cause == OOM_CAUSE_UNPLACED) {
+        oom_say(
+            text,
+            "As much is free as was asked for, and yet the driver refused it: a limit that was set for this process, another "
+            "process that was faster, or a driver that cannot give out all of the memory.");
+        return;
+    }
+    oom_say(text, "Fragmentation: the allocator has reserved ");
+    if (oom_figure(verdict->failure, OOM_unallocated_bytes) != NULL)
+        oom_say_figure(text, verdict->failure, OOM_unallocated_bytes, NULL);
+    else
+        oom_say_size(text, oom_unallocated(verdict->failure));
+    oom_say(text, " that it has not given out, more than was asked for, but in pieces that are too small.");
+}
+
 static void cause_text_set(struct oom_verdict *verdict)
 {
     struct oom_sentence *text = &verdict->cause_text;
+    if (verdict->failure->family == OOM_FAMILY_torch_gpu &&
+        (verdict->cause == OOM_CAUSE_FRAGMENTATION || verdict->cause == OOM_CAUSE_UNPLACED)) {
+        torch_cause_text(verdict);
+        return;
+    }
     switch (verdict->cause) {
     case OOM_CAUSE_NOT_KNOWN: break;
+    case OOM_CAUSE_OTHER_PROCESS:
+        oom_say(text, "Other processes: what they hold on this device would have sufficed.");
+        break;
+    case OOM_CAUSE_HOST:
+        oom_say(text,
+                verdict->failure->memory_class == OOM_MEMORY_shared_memory
+                    ? "Memory that processes share (/dev/shm) was short; its size is set apart from that of the host."
+                : verdict->failure->memory_class == OOM_MEMORY_page_locked
+                    ? "Memory of the host was short that is locked for the device to read and write itself."
+                    : "Memory of the host was short, not that of a device.");
+        break;
     case OOM_CAUSE_SHORTAGE:
         oom_say(text, "Shortage: less is free in all (");
         oom_say_figure(text, verdict->failure, OOM_free_bytes, NULL);
@@ -201,7 +264,10 @@ static void sureness_set(struct oom_verdict *verdict)
 void oom_sentences_set(struct oom_verdict *verdict, struct arena *arena)
 {
     titles_set(verdict, arena);
-    verdict->fits = oom_is_compile(verdict->failure) ? "No, it does not fit." : "No, there was no place.";
+    verdict->fits = verdict->failure->family == OOM_FAMILY_killed ? "It was killed; whether for memory is not told."
+                    : oom_is_kill(verdict->failure)               ? "No, it was killed to get memory back."
+                    : oom_is_compile(verdict->failure)            ? "No, it does not fit."
+                                                                  : "No, there was no place.";
     answer_set(verdict, arena);
     more_set(verdict, arena);
     cause_text_set(verdict);

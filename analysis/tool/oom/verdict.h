@@ -39,6 +39,12 @@ bool oom_is_form(const struct oom_failure *failure, const char *form);
 bool oom_is_compile(const struct oom_failure *failure);
 /* "HBM", "VMEM", …; other names as they are; "" when it is not stated. */
 const char *oom_space_name(const struct oom_failure *failure, struct arena *arena);
+/* Was the program killed from outside, rather than refused what it asked for? */
+bool oom_is_kill(const struct oom_failure *failure);
+/* Is it memory of the host, in whatever way? */
+bool oom_is_host(const struct oom_failure *failure);
+/* What an allocator of PyTorch keeps and has not given out, stated or worked out; 0 when the text does not say. */
+uint64_t oom_unallocated(const struct oom_failure *failure);
 /* Does it print the buffer assignment of a whole GPU program? */
 bool oom_has_assignment(const struct oom_failure *failure);
 /* What the request is held against: OOM_FIGURE_COUNT when the text gives nothing. */
