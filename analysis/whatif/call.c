@@ -5,7 +5,6 @@
 #include "input/shape.h"
 #include "plan/arguments.h"
 #include "plan/category.h"
-#include "whatif/donors.h"
 #include "whatif/glob.h"
 
 #include <stdio.h>
@@ -89,15 +88,14 @@ static struct named named_of(const struct variant *variant, struct str glob)
 
 /* ---- lines ---- */
 
-/* Flags arguments that "all" means and that have a result for their memory, as in plan->arguments. */
+/* Flags arguments that "all" means and that get a result for their memory, as in plan->arguments. */
 static void donated_flag(const struct variant *variant, const struct change *change, bool *flags)
 {
     const struct plan *plan = variant->plan;
     bool *rows = arena_array(variant->arena, bool, (size_t)variant->row_count + 1);
-    struct donors *donors = donors_build(variant);
-    change_donated(variant, change, rows);
+    change_donating(variant, change, rows);
     for (uint32_t i = 0; i < variant->space->indefinite_row_count; i++) {
-        if (!rows[i] || donors_result(donors, i) == PLAN_NONE)
+        if (!rows[i])
             continue;
         const struct plan_argument *argument = arguments_find(plan, variant_parameter(variant, &variant->rows[i]));
         if (argument != NULL)

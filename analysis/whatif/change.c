@@ -113,7 +113,7 @@ bool change_read(struct str text, struct change *out, struct err *err)
 {
     const char *names[CHANGE_COUNT];
     size_t at = 0, kind;
-    *out = (struct change){.text = text};
+    *out = (struct change){.kind = CHANGE_COUNT, .text = text};
     for (size_t i = 0; i < CHANGE_COUNT; i++)
         names[i] = kinds[i].name;
     while (at < text.length && text.data[at] != '=')

@@ -45,7 +45,8 @@ struct change_result {
     double extra_flops_percent; /* more work of dots and convolutions, of that of the whole program before */
 };
 
-/* False with an `argument` report that says how it is written. Texts are borrowed. */
+/* False with an `argument` report that says how it is written; `kind` is CHANGE_COUNT where it names no change. Texts are
+ * borrowed. */
 bool change_read(struct str text, struct change *out, struct err *err);
 /* Changes the variant. False with an `argument` report where it does not apply: why, and the nearest names. */
 bool change_apply(struct variant *variant, const struct change *change, struct change_result *out, struct err *err);
@@ -63,6 +64,8 @@ bool change_targets(const struct variant *variant, const struct change *change, 
 /* Of CHANGE_DONATE: which rows are arguments that it names, by row; how many. "all" are those of the program's state, as
  * people donate; data that comes anew with each call only where there is nothing else to donate. */
 uint32_t change_donated(const struct variant *variant, const struct change *change, bool *flags);
+/* Of them those that get a result for their memory, each another one. */
+void change_donating(const struct variant *variant, const struct change *change, bool *flags);
 /* "donate"; static storage, as all of these. */
 const char *change_name(enum change_kind kind);
 const char *change_form(enum change_kind kind);

@@ -179,6 +179,25 @@ START_TEST(donated_arguments_take_their_results)
 }
 END_TEST
 
+/* Two arguments of one shape, and one result of it. */
+static const char *const rivals =
+    "scheduled module=jit_step main { a = f32[64,64] parameter(0) \"params\" !arg b = f32[64,64] parameter(1) \"cache\" "
+    "!arg c = f32[64,64] add(a, b) !out ROOT t = (f32[64,64]) tuple(c) }";
+
+START_TEST(a_result_is_given_once)
+{
+    open_program(rivals);
+    ck_assert_int_eq(saves("donate=all"), 16384);
+    ck_assert_str_eq(result.call, "jax.jit(step, donate_argnums=(0,))");
+    ck_assert(!also("donate=all"));
+    ck_assert_ptr_nonnull(strstr(err.text, "all that has a result for its memory is donated already"));
+    open_program(step);
+    ck_assert_int_eq(saves("donate=all"), 3 * 16384);
+    ck_assert(!also("donate=all"));
+    ck_assert_ptr_nonnull(strstr(err.text, "it is donated already"));
+}
+END_TEST
+
 #define LOOP_STATE "(s32[], f32[64,64], f32[64,64])"
 /* A loop that reads the parameter and builds the new one: in its place, or beside it. */
 #define LOOP(begin)                                                                                                    \
@@ -340,6 +359,7 @@ int main(void)
     tcase_add_test(tests, globs_match_parts);
     tcase_add_test(tests, what_matches_nothing_has_names_near_it);
     tcase_add_test(tests, donated_arguments_take_their_results);
+    tcase_add_test(tests, a_result_is_given_once);
     tcase_add_test(tests, a_loop_that_builds_the_result_beside_the_argument_saves_nothing);
     tcase_add_test(tests, casts);
     tcase_add_test(tests, what_is_cast_wide_stays_wide);

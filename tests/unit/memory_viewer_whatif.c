@@ -73,12 +73,34 @@ START_TEST(one_that_does_not_apply_leaves_the_others_as_they_are)
     ck_assert_double_eq(number(data, "total_bytes_after"), number(alone, "total_bytes_after"));
     ck_assert_str_eq(text(data, "sentence"), text(alone, "sentence"));
     ck_assert_ptr_nonnull(strstr(text(cJSON_GetArrayItem(changes, 0), "refusal"), "did you mean \"batch\""));
+    ck_assert_str_eq(text(cJSON_GetArrayItem(changes, 0), "words"), "");
+    ck_assert(is_null(cJSON_GetArrayItem(changes, 0), "confidence"));
     ck_assert(is_null(cJSON_GetArrayItem(changes, 1), "refusal"));
+    ck_assert_str_eq(text(cJSON_GetArrayItem(changes, 1), "confidence"), "model");
+    ck_assert(is_null(cJSON_GetArrayItem(changes, 2), "confidence"));
     ck_assert_ptr_nonnull(strstr(text(cJSON_GetArrayItem(changes, 2), "refusal"), "nothing has this name"));
     /* without alone=1 there is no answer */
     cJSON_Delete(own);
     ck_assert_ptr_null(ask(&asked, "whatif", "change", "batches=0.5", &own));
     cJSON_Delete(root);
+    asked_close(&asked);
+}
+END_TEST
+
+START_TEST(a_refusal_stands_in_the_text)
+{
+    static const struct analysis_param params[] = {
+        {"change", "batches=0.5"}, {"change", "batch=0.5"}, {"alone", "1"}, {"format", "text"}};
+    struct asked asked;
+    struct buf out = BUF_INIT;
+    asked_open(&asked, program);
+    ck_assert(subject_answer(asked.module, "memory_viewer", "whatif", params, 4, &out, &err));
+    buf_char(&out, '\0');
+    ck_assert_ptr_nonnull(strstr(out.data, "  batches=0.5 does not apply\n      change: "));
+    ck_assert_ptr_nonnull(strstr(out.data, "did you mean \"batch\""));
+    ck_assert_ptr_nonnull(strstr(out.data, "  batch=0.5 saves "));
+    ck_assert_ptr_null(strstr(out.data, "exact"));
+    buf_free(&out);
     asked_close(&asked);
 }
 END_TEST
@@ -200,6 +222,7 @@ int main(void)
     TCase *tests = tcase_create("memory_viewer_whatif");
     tcase_add_test(tests, what_it_saves_alone_is_what_it_saves);
     tcase_add_test(tests, one_that_does_not_apply_leaves_the_others_as_they_are);
+    tcase_add_test(tests, a_refusal_stands_in_the_text);
     tcase_add_test(tests, what_is_asked_stands_among_the_usual_once);
     tcase_add_test(tests, a_glob_has_its_own_list);
     tcase_add_test(tests, what_fits_with_changes_needs_no_more);

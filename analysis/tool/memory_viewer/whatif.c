@@ -318,6 +318,11 @@ static void text_write(const struct tool_request *request, struct answer *answer
     for (uint32_t i = 0; i < answer->step_count; i++) {
         const struct whatif_step *step = &answer->steps[i];
         int64_t saving = step->saving_bytes;
+        if (step->refusal != NULL) {
+            buf_format(out, "  %s does not apply\n", step->text);
+            line_text(out, step->refusal);
+            continue;
+        }
         buf_format(out, "  %s %s %s → %s (%s", step->text, saving < 0 ? "costs" : "saves",
                    size_text(saved, (uint64_t)(saving < 0 ? -saving : saving)),
                    size_text(total, (uint64_t)step->sums.total_bytes), change_confidence_name(step->result.confidence));

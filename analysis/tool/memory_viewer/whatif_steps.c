@@ -8,7 +8,6 @@
 
 bool whatif_steps_apply(struct variant *variant, int64_t before_bytes, struct whatif_step *step, struct err *err)
 {
-    step->change.kind = CHANGE_COUNT;
     if (!change_read(str_of(step->text), &step->change, err) ||
         !change_apply(variant, &step->change, &step->result, err))
         return false;
@@ -116,7 +115,7 @@ void whatif_steps_write(struct json *json, const struct whatif_step *step, int64
     json_key_int(json, "total_bytes", step->sums.total_bytes);
     json_key_int(json, "peak_bytes", step->sums.peak_bytes);
     whatif_steps_write_fits(json, "fits", capacity_bytes, step->sums.total_bytes);
-    json_key_text(json, "confidence", change_confidence_name(step->result.confidence));
+    json_key_text(json, "confidence", step->refusal != NULL ? NULL : change_confidence_name(step->result.confidence));
     json_key_text(json, "reason", step->result.reason);
     whatif_steps_write_extra_flops(json, step->result.has_extra_flops, step->result.extra_flops_percent);
     json_key_text(json, "call", step->result.call);

@@ -7,7 +7,7 @@
 
 struct whatif_step {
     const char *text;
-    struct change change; /* kind: CHANGE_COUNT while the text cannot be read */
+    struct change change; /* kind: CHANGE_COUNT where the text names none */
     struct change_result result;
     struct variant_sums sums;
     int64_t saving_bytes;
