@@ -59,7 +59,7 @@ fuzz_programs := $(fuzz_names:%=$(B)/fuzz/%)
 fixture_text := $(wildcard tests/fixtures/text/*.textproto)
 fixture_pb := $(fixture_text:tests/fixtures/text/%.textproto=build/fixtures/%.pb)
 
-.PHONY: all bench-run run-real run-test bundle compile-test confirm bench-page debug run demo test unit golden golden-fixtures golden-oom golden-compare golden-profile golden-pprof golden-regex golden-whose golden-marginal whatif xla-reports differences http-test typed-client-test generated-requests-test web-test \
+.PHONY: all bench-run run-real run-test bundle compile-test confirm bench-page debug run demo test unit golden golden-fixtures golden-oom golden-compare golden-profile golden-pprof golden-regex golden-whose golden-marginal golden-text-dumps whatif xla-reports differences http-test typed-client-test generated-requests-test web-test \
         check asan tsan fuzz fuzz-replay fuzz-run sweep replay-run reached-lines bench coverage coverage-run \
         screenshots fixtures format clean help core
 
@@ -244,6 +244,9 @@ whatif: all ## what changes save, predicted, against programs that were really c
 
 golden-marginal: all ## what buffers and groups would save, against adding up again without them (needs ../shared)
 	$(Q)$(PYTHON) tests/golden/marginal.py --binary $(B)/memviewd --shared $(or $(SHARED),../shared)
+
+golden-text-dumps: all ## texts that XLA dumps against the protos of the same programs (needs ../shared)
+	$(Q)$(PYTHON) tests/golden/text_dumps.py --binary $(B)/memviewd --shared $(or $(SHARED),../shared)
 
 xla-reports: all ## what the compiler and JAX say about the same programs (needs ../shared)
 	$(Q)$(PYTHON) tests/golden/xla_reports.py --binary $(B)/memviewd --shared $(or $(SHARED),../shared)

@@ -8,6 +8,7 @@
 #include "base/size_text.h"
 #include "input/chip.h"
 #include "input/hlo.h"
+#include "input/hlo_parts.h"
 #include "input/hlo_totals.h"
 #include "input/kind.h"
 #include "input/xspace.h"
@@ -30,6 +31,8 @@ static enum analysis_kind kind_outside(enum kind kind)
     case KIND_HLO_SNAPSHOT: return ANALYSIS_KIND_HLO_SNAPSHOT;
     case KIND_PPROF: return ANALYSIS_KIND_PPROF;
     case KIND_MEMORY_USAGE_REPORT: return ANALYSIS_KIND_MEMORY_USAGE_REPORT;
+    case KIND_BUFFER_ASSIGNMENT: return ANALYSIS_KIND_BUFFER_ASSIGNMENT;
+    case KIND_HLO_PARTS: return ANALYSIS_KIND_HLO_PARTS;
     case KIND_TEXT: return ANALYSIS_KIND_TEXT;
     case KIND_UNKNOWN: break;
     }
@@ -140,6 +143,26 @@ static void contents_of_trace(const struct xspace *xspace, struct arena *arena, 
              "Planes or metadata entries that do not decode; the rest is shown.");
 }
 
+/* What a module's texts and lone parts are joined to stands where the file stood. Whoever comes here has allotted no work
+ * yet. */
+static enum kind program_open(struct job *job, unsigned *lacks, struct err *err)
+{
+    enum kind kind = kind_of(job->source, &job->arena, err);
+    struct hlo_parts *parts;
+    *lacks = 0;
+    if (err_is_set(err) || (kind != KIND_HLO_PARTS && kind != KIND_BUFFER_ASSIGNMENT))
+        return kind;
+    struct stream stream;
+    stream_init(&stream, job->source, &job->arena, err);
+    arena_allot_work(&job->arena, MIN_WORK + WORK_PER_BYTE * stream_size(&stream));
+    parts = arena_array(&job->arena, struct hlo_parts, 1);
+    if (!hlo_parts_join(job->source, &job->arena, parts, err))
+        return kind;
+    job->source = &parts->source;
+    *lacks = parts->lacks;
+    return KIND_HLO_PROTO;
+}
+
 /* A lone HLO file holds one program: all of it. */
 static void contents_of_hlo(const struct source *source, enum kind kind, struct arena *arena,
                             struct analysis_contents *out, struct err *err)
@@ -158,7 +181,8 @@ static void contents_fill(struct job *job, const void *in, void *to, struct err 
     (void)in;
     struct analysis_contents *out = to;
     struct xspace xspace;
-    enum kind kind = kind_of(job->source, &job->arena, err);
+    unsigned lacks;
+    enum kind kind = program_open(job, &lacks, err);
     out->kind = kind_outside(kind);
     switch (kind) {
     case KIND_XSPACE:
@@ -168,6 +192,8 @@ static void contents_fill(struct job *job, const void *in, void *to, struct err 
     case KIND_HLO_PROTO:
     case KIND_HLO_MODULE:
     case KIND_HLO_SNAPSHOT: contents_of_hlo(job->source, kind, &job->arena, out, err); break;
+    case KIND_HLO_PARTS:
+    case KIND_BUFFER_ASSIGNMENT: break; /* said already why they cannot be joined */
     case KIND_EMPTY: err_set(err, ERR_truncated, 0, "the file is empty"); break;
     default:
         err_set(err, ERR_unsupported, 0, "neither a profiler trace (XSpace) nor an HLO proto; it looks like: %s",
@@ -186,13 +212,14 @@ void analysis_contents_free(struct analysis_contents *contents) { job_made_free(
 /* Where a program's bytes lie, and what message they are. One that starts at
  * byte 0 is its file: no program of a trace does. */
 static struct stream_scope program_scope(struct job *job, const struct analysis_program *program, enum kind *kind,
-                                         struct err *err)
+                                         unsigned *lacks, struct err *err)
 {
     struct stream stream;
     *kind = KIND_HLO_PROTO;
+    *lacks = 0;
     if (program->offset_bytes > 0)
         return (struct stream_scope){program->offset_bytes, program->offset_bytes + program->size_bytes};
-    *kind = kind_of(job->source, &job->arena, err);
+    *kind = program_open(job, lacks, err);
     if (*kind != KIND_HLO_PROTO && *kind != KIND_HLO_MODULE && *kind != KIND_HLO_SNAPSHOT)
         err_set(err, ERR_unsupported, 0, "not an HLO proto; it looks like: %s", kind_name(*kind));
     stream_init(&stream, job->source, &job->arena, err);
@@ -207,7 +234,8 @@ static void totals_fill(struct job *job, const void *in, void *to, struct err *e
     struct analysis_totals *out = to;
     struct hlo_totals totals;
     enum kind kind;
-    struct stream_scope scope = program_scope(job, program, &kind, err);
+    unsigned lacks;
+    struct stream_scope scope = program_scope(job, program, &kind, &lacks, err);
     if (!hlo_totals_read(job->source, scope, kind, &job->arena, &totals, err))
         return;
     struct analysis_space_total *spaces = arena_array(&job->arena, struct analysis_space_total, totals.space_count + 1);
@@ -240,12 +268,15 @@ void analysis_module_fill(struct job *job, const void *in, void *to, struct err 
     struct plan *plan = &((struct analysis_subject *)to)->plan;
     struct stream stream;
     enum kind kind;
-    struct stream_scope scope = program_scope(job, program, &kind, err);
+    unsigned lacks;
+    struct stream_scope scope = program_scope(job, program, &kind, &lacks, err);
     stream_init(&stream, job->source, &job->arena, err);
     struct str bytes = stream_copy(&stream, scope, &job->arena);
     arena_allot_work(&job->arena, MIN_WORK + WORK_PER_BYTE * (uint64_t)bytes.length);
-    if (!err_is_set(err) && hlo_read(bytes, program->offset_bytes, kind, libraries, &job->arena, &plan->hlo, err))
+    if (!err_is_set(err) && hlo_read(bytes, program->offset_bytes, kind, libraries, &job->arena, &plan->hlo, err)) {
+        plan->hlo.lacks = lacks;
         plan_build(plan, &job->arena);
+    }
 }
 
 /* ---- capacity ---- */

@@ -115,6 +115,8 @@ struct hlo {
 
     struct map instruction_of_id, buffer_of_id, computation_of_id;
 
+    unsigned lacks; /* of enum hlo_lack (hlo_parts.h): what was not in the files; set by whoever joined them */
+
     /* what could not be used */
     uint64_t duplicate_instruction_count, duplicate_buffer_count;
     uint64_t assigned_without_buffer_count; /* an allocation names a buffer that is not there */

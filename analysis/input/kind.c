@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "input/kind.h"
 
+#include "input/hlo_parts.h"
+
 /* How many fields of a message are looked at: enough to pass the leading
  * planes of a trace, and little to read. */
-enum { FIELDS_SEEN = 48, TEXT_SEEN = 4096 };
+enum { FIELDS_SEEN = 48, TEXT_SEEN = 4096, BEGIN_SEEN = 64 };
 
 /* Which field numbers below 32 a message has, by wire type. */
 struct shape_of_message {
@@ -87,6 +89,8 @@ enum kind kind_of(const struct source *source, struct arena *arena, struct err *
     stream_init(&stream, source, arena, err);
     if (source->size_bytes == 0)
         return KIND_EMPTY;
+    if (hlo_parts_is_text(stream_peek(&stream, stream_whole(&stream), BEGIN_SEEN)))
+        return KIND_HLO_PARTS;
     struct shape_of_message top = look(&stream, stream_whole(&stream));
     if (err_is_set(err))
         return KIND_UNKNOWN;
@@ -116,6 +120,9 @@ enum kind kind_of(const struct source *source, struct arena *arena, struct err *
     if (!second.is_broken && only(second.numbers, BIT(1) | BIT(2)) && second.numbers != 0 &&
         second.messages == BIT(3) && top.messages == BIT(1))
         return KIND_MEMORY_USAGE_REPORT;
+    if (!second.is_broken && only(second.numbers, BIT(1) | BIT(2) | BIT(4)) && second.messages == BIT(3) &&
+        (top.messages & BIT(3)) && only(top.messages, BIT(1) | BIT(2) | BIT(3) | BIT(4) | BIT(5)) && top.numbers == 0)
+        return KIND_BUFFER_ASSIGNMENT;
     return is_text(&stream) ? KIND_TEXT : KIND_UNKNOWN;
 }
 
@@ -130,6 +137,8 @@ const char *kind_name(enum kind kind)
     case KIND_HLO_SNAPSHOT: return "hlo_snapshot";
     case KIND_PPROF: return "pprof";
     case KIND_MEMORY_USAGE_REPORT: return "memory_usage_report";
+    case KIND_BUFFER_ASSIGNMENT: return "buffer_assignment";
+    case KIND_HLO_PARTS: return "hlo_parts";
     case KIND_TEXT: return "text";
     }
     return "unknown";

@@ -16,6 +16,8 @@ enum kind {
     KIND_HLO_SNAPSHOT,
     KIND_PPROF,
     KIND_MEMORY_USAGE_REPORT,
+    KIND_BUFFER_ASSIGNMENT, /* a BufferAssignmentProto alone */
+    KIND_HLO_PARTS,         /* texts of a program, and parts of it behind each other: hlo_parts.h */
     KIND_TEXT,
 };
 

@@ -3,8 +3,9 @@
 #include "plan/notes.h"
 
 #include "base/size_text.h"
+#include "input/hlo_parts.h"
 
-enum { FIXED_NOTES = 16, NOTES_PER_SPACE = 5 };
+enum { FIXED_NOTES = 20, NOTES_PER_SPACE = 5 };
 
 static void add(struct plan *plan, const char *code, uint64_t count, const char *text)
 {
@@ -85,6 +86,21 @@ void notes_build(struct plan *plan, uint64_t insane_size_count, uint64_t unknown
     if (!hlo->has_assignment)
         add(plan, "no_buffer_assignment", 1,
             "The file holds the program only, no buffer assignment: nothing is known of its memory.");
+    add(plan, "no_heap_trace", (hlo->lacks & HLO_LACKS_HEAP_TRACE) != 0,
+        hlo->lacks & HLO_LACKS_MODULE
+            ? "The buffer assignment is a text and its module is not here: sizes and offsets are exact, from when to when "
+              "a value lives is not known; without a curve, only the total can be told."
+            : "The buffer assignment is a text, which holds no heap trace: sizes and offsets are exact, the curve is made "
+              "from the schedule and live ranges.");
+    add(plan, "no_module", (hlo->lacks & HLO_LACKS_MODULE) != 0,
+        hlo->lacks & HLO_LACKS_NAMES
+            ? "The file is a buffer assignment alone: it numbers instructions and does not name them. With the module "
+              "beside it (compiled.as_text(), or the HloModuleProto) names, shapes and lines of code are shown."
+            : "The module of this buffer assignment is not beside it: operations, lines of code and whose memory it is are "
+              "not known.");
+    add(plan, "other_assignment", (hlo->lacks & HLO_LACKS_MATCH) != 0,
+        "The buffer assignment beside the module numbers instructions that are not in it: it is of another program, or the "
+        "module is a text, which has no numbers. It was left out.");
     add(plan, "absurd_sizes", insane_size_count,
         "Sizes and offsets below 0 or above 256 TiB, and sizes that together pass 2 EiB, count as 0.");
     add(plan, "unknown_unpadded_size", unknown_size_count,

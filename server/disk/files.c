@@ -3,6 +3,7 @@
 
 #include "server/base/memory.h"
 #include "server/disk/beneath.h"
+#include "server/disk/files_joined.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,6 +22,7 @@ enum { DIRECT_BYTES = 32 * 1024 };
 struct file {
     int descriptor; /* -1 for bytes in memory */
     const unsigned char *bytes;
+    struct files_joined *joined; /* NULL: one file */
     struct files_identity identity;
     struct source source;
     char *window;
@@ -152,8 +154,26 @@ static int open_place(const struct files_place *place, struct stat *status, stru
     return -1;
 }
 
+static struct file *open_joined(const struct files_place *place, struct err *err)
+{
+    struct files_joined *joined = files_joined_open(place->parts, place->part_count, err);
+    if (!joined)
+        return NULL;
+    struct file *file = memory_new(sizeof(*file));
+    file->descriptor = -1;
+    file->joined = joined;
+    file->identity = files_joined_identity(joined);
+    file->source = (struct source){.context = joined,
+                                   .read = files_joined_read,
+                                   .size_bytes = file->identity.size_bytes,
+                                   .read_apart = files_joined_read_apart};
+    return file;
+}
+
 struct file *files_open(const struct files_place *place, struct err *err)
 {
+    if (place->parts)
+        return open_joined(place, err);
     struct file *file = memory_new(sizeof(*file));
     file->bytes = place->bytes;
     file->descriptor = -1;
@@ -183,6 +203,7 @@ void files_close(struct file *file)
         return;
     if (file->descriptor >= 0)
         close(file->descriptor);
+    files_joined_close(file->joined);
     free(file->window);
     free(file);
 }
@@ -213,7 +234,8 @@ void files_tail_fail(const struct files_tail *tail, struct err *err)
 bool files_is_gzip(struct file *file)
 {
     unsigned char start[2];
-    return file->source.read(file, 0, start, sizeof(start)) == 2 && start[0] == 0x1f && start[1] == 0x8b;
+    return file->source.read(file->source.context, 0, start, sizeof(start)) == 2 && start[0] == 0x1f &&
+           start[1] == 0x8b;
 }
 
 char *files_identity_text(const struct files_identity *identity)
@@ -225,6 +247,8 @@ char *files_identity_text(const struct files_identity *identity)
 bool files_unchanged(const struct file *file, struct err *err)
 {
     struct stat status;
+    if (file->joined)
+        return files_joined_unchanged(file->joined, err);
     if (file->bytes)
         return true;
     if (fstat(file->descriptor, &status) == 0) {
@@ -238,8 +262,8 @@ bool files_unchanged(const struct file *file, struct err *err)
 bool files_only_grew(const struct file *file, struct err *err)
 {
     struct stat status;
-    bool has_grown =
-        !file->bytes && fstat(file->descriptor, &status) == 0 && (uint64_t)status.st_size > file->identity.size_bytes;
+    bool has_grown = !file->bytes && !file->joined && fstat(file->descriptor, &status) == 0 &&
+                     (uint64_t)status.st_size > file->identity.size_bytes;
     return has_grown || files_unchanged(file, err);
 }
 
@@ -267,7 +291,7 @@ bool files_read_text(const struct files_place *place, size_t max, struct buf *ou
     if (!file)
         return false;
     char *bytes = memory_new(max);
-    int64_t count = file->source.read(file, 0, bytes, max);
+    int64_t count = file->source.read(file->source.context, 0, bytes, max);
     files_close(file);
     if (count >= 2 && (unsigned char)bytes[0] == 0x1f && (unsigned char)bytes[1] == 0x8b)
         inflate_start(bytes, (size_t)count, max, out);

@@ -35,6 +35,8 @@ struct files_place {
     const unsigned char *bytes; /* not NULL: in memory; root and path are only names */
     size_t byte_count;
     const struct files_identity *identity; /* of bytes in memory; NULL otherwise */
+    const struct files_place *parts; /* not NULL: these together (files_joined.h); root and path are those of one */
+    size_t part_count;
 };
 
 struct file;

@@ -47,6 +47,41 @@ static bool may_be_profile(const char *name, size_t length)
             (!has_dot || names_is_gzip(name) || without(name, length, ".out") || without(name, length, ".bin")));
 }
 
+static size_t without_any(const char *name, size_t length, const char *const *endings, size_t count)
+{
+    for (size_t at = 0; at < count; at++) {
+        size_t inner = without(name, length, endings[at]);
+        if (inner)
+            return inner;
+    }
+    return 0;
+}
+
+size_t names_assignment_length(const char *name)
+{
+    static const char *const ENDINGS[] = {".buffer_assignment.pb", "_buffer_assignment.pb", "-buffer-assignment.pb",
+                                          ".buffer-assignment.pb"};
+    return without_any(name, strlen(name), ENDINGS, sizeof(ENDINGS) / sizeof(ENDINGS[0]));
+}
+
+static bool is_assignment(const char *name)
+{
+    return names_assignment_length(name) > 0 || strcmp(name, "buffer_assignment.pb") == 0 ||
+           strcmp(name, "buffer-assignment.pb") == 0;
+}
+
+size_t names_assignment_text_length(const char *name)
+{
+    return is_dump_name(name) ? without(name, strlen(name), "-buffer-assignment.txt") : 0;
+}
+
+bool names_is_module_text(const char *name)
+{
+    static const char *const ENDINGS[] = {"before_optimizations.txt", "after_optimizations.txt",
+                                          "oom_intermediate_module.txt"};
+    return is_dump_name(name) && without_any(name, strlen(name), ENDINGS, sizeof(ENDINGS) / sizeof(ENDINGS[0])) > 0;
+}
+
 enum names_kind names_kind_of(const char *name)
 {
     size_t length = without_gzip(name);
@@ -56,8 +91,10 @@ enum names_kind names_kind_of(const char *name)
         return NAMES_XPROF_CACHE;
     if (is_dump_name(name))
         return without(name, length, ".hlo.pb") ? NAMES_DUMP_MODULE : NAMES_DUMP_SIBLING;
-    if (without(name, length, ".hlo.pb"))
+    if (without(name, length, ".hlo.pb") || without(name, length, ".hlo.txt"))
         return NAMES_HLO;
+    if (is_assignment(name))
+        return NAMES_ASSIGNMENT;
     if (strcmp(name, "error.txt") == 0 || strcmp(name, "error.txt.gz") == 0)
         return NAMES_ERROR_TEXT;
     if (without(name, length, ".log") || without(name, length, ".txt"))
@@ -122,14 +159,11 @@ size_t names_host_length(const char *name) { return without(name, without_gzip(n
 
 size_t names_title_length(const char *name)
 {
-    static const char *const ENDINGS[] = {".xplane.pb", ".hlo_proto.pb", ".hlo.pb", ".hlo_snapshot.pb",
-                                          ".pb",        ".prof",         ".pprof"};
-    size_t length = without_gzip(name);
-    for (size_t at = 0; at < sizeof(ENDINGS) / sizeof(ENDINGS[0]); at++) {
-        if (without(name, length, ENDINGS[at]))
-            return without(name, length, ENDINGS[at]);
-    }
-    return length;
+    static const char *const ENDINGS[] = {".xplane.pb",       ".hlo_proto.pb", ".hlo.pb", ".hlo.txt",
+                                          ".hlo_snapshot.pb", ".pb",           ".prof",   ".pprof"};
+    size_t length = without_gzip(name),
+           inner = without_any(name, length, ENDINGS, sizeof(ENDINGS) / sizeof(ENDINGS[0]));
+    return inner ? inner : length;
 }
 
 const char *names_word(const char *name)
@@ -139,12 +173,15 @@ const char *names_word(const char *name)
     case NAMES_HLO:
     case NAMES_XPROF_CACHE:
     case NAMES_DUMP_MODULE: return "hlo";
+    case NAMES_ASSIGNMENT: return "buffer_assignment";
     case NAMES_ERROR_TEXT: return "error_text";
     case NAMES_LOG: return "log";
     case NAMES_PROFILE: return "profile";
     case NAMES_DUMP_SIBLING:
     case NAMES_OTHER: break;
     }
+    if (names_is_module_text(name))
+        return "hlo";
     if (strstr(name, "-buffer-assignment"))
         return "buffer_assignment";
     if (strstr(name, "-memory-usage-report"))

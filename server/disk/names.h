@@ -12,7 +12,8 @@ enum names_kind {
     NAMES_OTHER,        /* nothing that is shown */
     NAMES_TRACE,        /* HOST.xplane.pb[.gz] */
     NAMES_XPROF_CACHE,  /* NAME.hlo_proto.pb[.gz]: XProf writes them beside traces */
-    NAMES_HLO,          /* NAME.hlo.pb[.gz] outside the scheme of XLA's dumps */
+    NAMES_HLO,          /* NAME.hlo.pb[.gz], NAME.hlo.txt, outside the scheme of XLA's dumps */
+    NAMES_ASSIGNMENT,   /* NAME.buffer_assignment.pb, buffer_assignment.pb: a BufferAssignmentProto beside its module */
     NAMES_DUMP_MODULE,  /* module_NNNN.NAME.STAGE.hlo.pb[.gz] */
     NAMES_DUMP_SIBLING, /* module_NNNN.NAME… of any other kind */
     NAMES_ERROR_TEXT,   /* error.txt */
@@ -34,6 +35,13 @@ struct names_module {
 };
 /* For any name of a dump; the stem of an HLO file outside the scheme is its name without the endings. */
 struct names_module names_module_of(const char *name);
+
+/* "module_0006.NAME.STAGE.txt": the text of a module at a stage, nothing else that is dumped as text. */
+bool names_is_module_text(const char *name);
+/* Length of "module_0006.NAME.STAGE" in "….STAGE-buffer-assignment.txt"; 0 for any other name. */
+size_t names_assignment_text_length(const char *name);
+/* Length of NAME in "NAME.buffer_assignment.pb" or with other marks between; 0 where there is none. */
+size_t names_assignment_length(const char *name);
 
 /* Length of a name without ".xplane.pb", ".hlo.pb", ".gz" and the like: a title for a lone file. */
 size_t names_title_length(const char *name);

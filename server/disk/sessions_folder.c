@@ -2,6 +2,8 @@
 #include "server/disk/sessions_folder.h"
 
 #include "base/str.h"
+#include "server/disk/sessions_parts.h"
+#include "server/disk/sessions_reason.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -50,29 +52,6 @@ static void add_problem(struct sessions_builder *builder, const char *path, enum
     snapshot->problems[snapshot->problem_count++] = (struct snapshot_problem){path, code, reason, session};
 }
 
-/* Why a file of the tree cannot be shown, or NULL. */
-static const char *file_reason(struct sessions_builder *builder, const struct tree_file *file, enum err_code *code)
-{
-    *code = ERR_io;
-    if (file->reason == EXDEV)
-        return "the symbolic link leads out of the folder that is served and is not followed";
-    if (file->reason == EINVAL)
-        return "is not a plain file";
-    if (file->reason)
-        return memory_pool_format(&builder->snapshot->pool, "%s", strerror(file->reason));
-    *code = ERR_truncated;
-    bool is_marker = strncmp(file->name, "NO_MODULE.", 10) == 0; /* XProf's, always empty */
-    bool is_input = file->kind == NAMES_TRACE || file->kind == NAMES_HLO || file->kind == NAMES_DUMP_MODULE ||
-                    file->kind == NAMES_XPROF_CACHE || names_claims_profile(file->name) || builder->tree->is_file;
-    if (is_input && !is_marker && file->identity.size_bytes == 0)
-        return "is empty: nothing was written to it";
-    *code = ERR_unsupported;
-    bool is_known = files_identity_equal(&file->looked_into, &file->identity);
-    return names_claims_profile(file->name) && is_known && !file->is_profile
-               ? "is not a profile: neither gzip nor profile.proto"
-               : NULL;
-}
-
 /* Could be opened at all; a link that leads out or nowhere could not. */
 static bool is_listed(const struct tree_file *file) { return file->reason == 0 || file->reason == EACCES; }
 
@@ -84,8 +63,11 @@ static void place_file(struct sessions_builder *builder, const struct tree_folde
     file->path = folder->path[0] ? memory_pool_format(pool, "%s/%s", folder->path, from->name) : file->name;
     file->identity = from->identity;
     file->reason = from->reason;
-    file->place =
-        (struct files_place){builder->root_path, file->path, from->bytes, from->identity.size_bytes, &file->identity};
+    file->place = (struct files_place){.root = builder->root_path,
+                                       .path = file->path,
+                                       .bytes = from->bytes,
+                                       .byte_count = from->identity.size_bytes,
+                                       .identity = &file->identity};
     if (builder->tree->is_file)
         file->place.path = "";
     else if (from->target)
@@ -104,7 +86,9 @@ static enum names_kind kind_of(const struct sessions_builder *builder, const str
     case ANALYSIS_KIND_XSPACE: return NAMES_TRACE;
     case ANALYSIS_KIND_HLO_PROTO:
     case ANALYSIS_KIND_HLO_MODULE:
-    case ANALYSIS_KIND_HLO_SNAPSHOT: return NAMES_HLO;
+    case ANALYSIS_KIND_HLO_SNAPSHOT:
+    case ANALYSIS_KIND_BUFFER_ASSIGNMENT:
+    case ANALYSIS_KIND_HLO_PARTS: return NAMES_HLO;
     case ANALYSIS_KIND_TEXT: return NAMES_LOG;
     case ANALYSIS_KIND_UNKNOWN: /* a log of two bytes a letter, or with a few that are none */
         return is_text(file->kind) ? NAMES_LOG : NAMES_OTHER;
@@ -126,7 +110,7 @@ static struct contents contents_of(struct sessions_builder *builder, const struc
         enum names_kind kind = kind_of(builder, &folder->files[at]);
         contents.trace_count += kind == NAMES_TRACE;
         contents.module_count += kind == NAMES_DUMP_MODULE;
-        contents.hlo_count += kind == NAMES_HLO;
+        contents.hlo_count += kind == NAMES_HLO || kind == NAMES_ASSIGNMENT;
         contents.cache_count += kind == NAMES_XPROF_CACHE && folder->files[at].identity.size_bytes > 0;
         contents.sibling_count += kind == NAMES_DUMP_SIBLING;
         contents.text_count += is_text(kind);
@@ -239,7 +223,7 @@ static void add_group(struct sessions_builder *builder, struct snapshot_session 
                       const struct snapshot_file *file, enum names_kind kind)
 {
     struct names_module module = names_module_of(file->name);
-    if (kind != NAMES_DUMP_MODULE)
+    if (kind != NAMES_DUMP_MODULE && kind != NAMES_DUMP_SIBLING)
         module = (struct names_module){names_title_length(file->name), NAMES_STAGE_NONE};
     for (size_t at = session->group_count; at-- > 0;) { /* names are sorted: it is mostly the last one */
         struct snapshot_group *group = &groups[at];
@@ -248,7 +232,8 @@ static void add_group(struct sessions_builder *builder, struct snapshot_session 
         /* HLO after a single pass: module_0001.NAME.0003.PASS… */
         bool is_pass = module.stage == NAMES_STAGE_NONE && group->stage != NAMES_STAGE_NONE &&
                        strncmp(file->name, group->stem, length) == 0 && file->name[length] == '.';
-        if (is_same && is_better(group, module.stage, file->name)) {
+        bool is_text = kind == NAMES_DUMP_SIBLING; /* a proto of the same stage is better */
+        if (is_same && (is_text ? module.stage > group->stage : is_better(group, module.stage, file->name))) {
             group->stage = module.stage;
             group->file = file;
         }
@@ -263,7 +248,8 @@ static bool is_input_of(enum snapshot_kind kind, const struct contents *contents
 {
     if (file_kind == NAMES_XPROF_CACHE)
         return contents->trace_count == 0;
-    return file_kind == NAMES_HLO || (kind == SNAPSHOT_DUMP && file_kind == NAMES_DUMP_MODULE);
+    return file_kind == NAMES_HLO || file_kind == NAMES_ASSIGNMENT ||
+           (kind == SNAPSHOT_DUMP && file_kind == NAMES_DUMP_MODULE);
 }
 
 /* ---- texts ---- */
@@ -402,6 +388,21 @@ static void add_lone_profile(struct sessions_builder *builder, const struct cont
     add_profile(builder, session, &contents->files[0], builder->lone_files);
 }
 
+/* Modules that were dumped as texts alone, after all protos. */
+static void add_texts_of_modules(struct sessions_builder *builder, const struct contents *contents,
+                                 struct snapshot_session *session, struct snapshot_group *groups)
+{
+    for (size_t at = 0; contents->sibling_count > 0 && at < contents->folder->file_count; at++) {
+        const struct tree_file *from = &contents->folder->files[at];
+        const struct snapshot_file *file =
+            is_listed(from) && from->kind == NAMES_DUMP_SIBLING && from->identity.size_bytes > 0
+                ? sessions_parts_of_text(builder, contents->folder, contents->files, at)
+                : NULL;
+        if (file)
+            add_group(builder, session, groups, file, NAMES_DUMP_SIBLING);
+    }
+}
+
 static struct snapshot_session *add_hlo(struct sessions_builder *builder, const struct contents *contents,
                                         enum snapshot_kind kind)
 {
@@ -417,10 +418,16 @@ static struct snapshot_session *add_hlo(struct sessions_builder *builder, const 
             enum names_kind file_kind = kind_of(builder, from);
             bool has_stage = names_module_of(from->name).stage != NAMES_STAGE_NONE;
             bool is_marker = file_kind == NAMES_XPROF_CACHE && from->identity.size_bytes == 0;
-            if (is_listed(from) && has_stage == (round == 0) && is_input_of(kind, contents, file_kind) && !is_marker)
-                add_group(builder, session, groups, &contents->files[at], file_kind);
+            const struct snapshot_file *file = &contents->files[at];
+            if (!is_listed(from) || has_stage != (round == 0) || !is_input_of(kind, contents, file_kind) || is_marker)
+                continue;
+            if (file_kind == NAMES_HLO || file_kind == NAMES_ASSIGNMENT)
+                file = sessions_parts_of_hlo(builder, contents->folder, contents->files, at);
+            if (file)
+                add_group(builder, session, groups, file, file_kind);
         }
     }
+    add_texts_of_modules(builder, contents, session, groups);
     add_texts(builder, contents, session);
     for (size_t at = 0; at < count; at++) {
         const struct tree_file *from = &contents->folder->files[at];
@@ -470,7 +477,7 @@ void sessions_folder_add(struct sessions_builder *builder, const struct tree_fol
                     memory_pool_format(&builder->snapshot->pool, "%s", strerror(folder->reason)), NULL);
     for (size_t at = 0; at < folder->file_count; at++) {
         enum err_code code;
-        const char *reason = file_reason(builder, &folder->files[at], &code);
+        const char *reason = sessions_reason(builder, &folder->files[at], &code);
         enum names_kind kind = kind_of(builder, &folder->files[at]);
         if (!reason && builder->tree->is_file && kind == NAMES_OTHER) {
             code = ERR_unsupported;

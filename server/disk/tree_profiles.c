@@ -12,7 +12,11 @@ static bool is_profile(const struct tree *tree, const struct tree_folder *folder
     char *path = file->target ? memory_text(file->target)
                  : inside[0]  ? memory_format("%s/%s", inside, file->name)
                               : memory_text(file->name);
-    struct files_place place = {tree->root, path, file->bytes, file->identity.size_bytes, &file->identity};
+    struct files_place place = {.root = tree->root,
+                                .path = path,
+                                .bytes = file->bytes,
+                                .byte_count = file->identity.size_bytes,
+                                .identity = &file->identity};
     struct err err = ERR_INIT;
     enum analysis_kind kind = ANALYSIS_KIND_UNKNOWN;
     struct file *opened = files_open(&place, &err);

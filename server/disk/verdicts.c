@@ -85,7 +85,11 @@ void verdicts_free(struct verdicts *verdicts)
 /* Without the lock; nothing but the reader touches the result meanwhile. */
 static void entry_read(struct verdicts *verdicts, struct entry *entry, const struct files_identity *identity)
 {
-    const struct files_place place = {entry->root, entry->path, entry->bytes, entry->byte_count, identity};
+    const struct files_place place = {.root = entry->root,
+                                      .path = entry->path,
+                                      .bytes = entry->bytes,
+                                      .byte_count = entry->byte_count,
+                                      .identity = identity};
     struct verdict verdict = {0};
     struct err err = ERR_INIT;
     int64_t began_ms = clock_ms();

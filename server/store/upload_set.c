@@ -111,6 +111,8 @@ static enum names_kind kind_of(const char *name, enum analysis_kind kind)
     case ANALYSIS_KIND_HLO_PROTO:
     case ANALYSIS_KIND_HLO_MODULE:
     case ANALYSIS_KIND_HLO_SNAPSHOT: return is_hlo_name ? named : NAMES_HLO;
+    case ANALYSIS_KIND_BUFFER_ASSIGNMENT: return NAMES_ASSIGNMENT;
+    case ANALYSIS_KIND_HLO_PARTS: return named == NAMES_DUMP_SIBLING ? named : NAMES_HLO;
     case ANALYSIS_KIND_PPROF: return NAMES_PROFILE;
     case ANALYSIS_KIND_TEXT: return is_text_name ? named : NAMES_LOG;
     case ANALYSIS_KIND_UNKNOWN: /* a log of two bytes a letter, or with a few that are none */
