@@ -163,6 +163,13 @@ static enum kind program_open(struct job *job, unsigned *lacks, struct err *err)
     return KIND_HLO_PROTO;
 }
 
+/* Of what was joined, places mean nothing to whoever has the files. */
+static void place_forget(const struct job *job, const struct source *file, struct err *err)
+{
+    if (job->source != file)
+        err->offset_bytes = ERR_NO_OFFSET;
+}
+
 /* A lone HLO file holds one program: all of it. */
 static void contents_of_hlo(const struct source *source, enum kind kind, struct arena *arena,
                             struct analysis_contents *out, struct err *err)
@@ -182,6 +189,7 @@ static void contents_fill(struct job *job, const void *in, void *to, struct err 
     struct analysis_contents *out = to;
     struct xspace xspace;
     unsigned lacks;
+    const struct source *file = job->source;
     enum kind kind = program_open(job, &lacks, err);
     out->kind = kind_outside(kind);
     switch (kind) {
@@ -200,6 +208,7 @@ static void contents_fill(struct job *job, const void *in, void *to, struct err 
                 kind_name(kind));
         break;
     }
+    place_forget(job, file, err);
 }
 
 struct analysis_contents *analysis_contents_read(const struct source *source, struct err *err)
@@ -235,8 +244,11 @@ static void totals_fill(struct job *job, const void *in, void *to, struct err *e
     struct hlo_totals totals;
     enum kind kind;
     unsigned lacks;
+    const struct source *file = job->source;
     struct stream_scope scope = program_scope(job, program, &kind, &lacks, err);
-    if (!hlo_totals_read(job->source, scope, kind, &job->arena, &totals, err))
+    bool is_read = hlo_totals_read(job->source, scope, kind, &job->arena, &totals, err);
+    place_forget(job, file, err);
+    if (!is_read)
         return;
     struct analysis_space_total *spaces = arena_array(&job->arena, struct analysis_space_total, totals.space_count + 1);
     for (size_t i = 0; i < totals.space_count; i++) {
@@ -269,6 +281,7 @@ void analysis_module_fill(struct job *job, const void *in, void *to, struct err 
     struct stream stream;
     enum kind kind;
     unsigned lacks;
+    const struct source *file = job->source;
     struct stream_scope scope = program_scope(job, program, &kind, &lacks, err);
     stream_init(&stream, job->source, &job->arena, err);
     struct str bytes = stream_copy(&stream, scope, &job->arena);
@@ -277,6 +290,7 @@ void analysis_module_fill(struct job *job, const void *in, void *to, struct err 
         plan->hlo.lacks = lacks;
         plan_build(plan, &job->arena);
     }
+    place_forget(job, file, err);
 }
 
 /* ---- capacity ---- */
