@@ -106,39 +106,49 @@ bool change_cast(struct variant *variant, const struct change *change, struct ch
 
 /* ---- offload, shard, unpad ---- */
 
-bool change_offload(struct variant *variant, const struct change *change, struct change_result *out, struct err *err)
+/* Changes a row that is still there; false where there is nothing to change. */
+typedef bool row_visitor(void *context, struct variant *variant, const struct change *change, uint32_t row_at);
+
+static bool rows_visit(struct variant *variant, const struct change *change, row_visitor *visit, void *context,
+                       struct change_result *out, struct err *err)
 {
     uint32_t count;
-    bool *flags = rows_matching(variant, change, &count, err);
-    if (!flags)
-        return false;
-    for (uint32_t i = 0; i < variant->row_count; i++)
-        if (flags[i] && !variant->rows[i].is_gone) {
-            variant->rows[i].is_gone = true;
-            out->row_count++;
-        }
+    const bool *flags = rows_matching(variant, change, &count, err);
+    for (uint32_t i = 0; flags && i < variant->row_count; i++)
+        if (flags[i] && !variant->rows[i].is_gone)
+            out->row_count += visit(context, variant, change, i);
     out->confidence = CHANGE_BOUND;
+    return flags != NULL;
+}
+
+static bool offload_row(void *context, struct variant *variant, const struct change *change, uint32_t row_at)
+{
+    (void)context, (void)change;
+    variant->rows[row_at].is_gone = true;
+    return true;
+}
+
+bool change_offload(struct variant *variant, const struct change *change, struct change_result *out, struct err *err)
+{
     out->reason = "What matches leaves the device; room to bring it back piece by piece is not counted.";
+    return rows_visit(variant, change, offload_row, NULL, out, err);
+}
+
+static bool shard_row(void *context, struct variant *variant, const struct change *change, uint32_t row_at)
+{
+    struct variant_row *row = &variant->rows[row_at];
+    int64_t together = (int64_t)row->divided_by * change->device_count;
+    (void)context;
+    if (together > UINT8_MAX)
+        return false;
+    row->divided_by = (uint8_t)together;
     return true;
 }
 
 bool change_shard(struct variant *variant, const struct change *change, struct change_result *out, struct err *err)
 {
-    uint32_t count;
-    bool *flags = rows_matching(variant, change, &count, err);
-    if (!flags)
-        return false;
-    for (uint32_t i = 0; i < variant->row_count; i++) {
-        struct variant_row *row = &variant->rows[i];
-        int64_t together = (int64_t)row->divided_by * change->device_count;
-        if (!flags[i] || row->is_gone || together > UINT8_MAX)
-            continue;
-        row->divided_by = (uint8_t)together;
-        out->row_count++;
-    }
-    out->confidence = CHANGE_BOUND;
     out->reason = "Everything that matches is split evenly; what devices gather from each other is not counted.";
-    return true;
+    return rows_visit(variant, change, shard_row, NULL, out, err);
 }
 
 /* What holds a value now that copies between layouts are gone. */
@@ -172,30 +182,29 @@ static void layout_copy_drop(struct variant *variant, uint32_t row_at, struct la
     row->is_gone = true;
 }
 
+static bool unpad_row(void *context, struct variant *variant, const struct change *change, uint32_t row_at)
+{
+    struct variant_row *row = &variant->rows[row_at];
+    const struct plan_row *of = row->plan_row == PLAN_NONE ? NULL : &variant->space->rows[row->plan_row];
+    (void)change;
+    if (of)
+        layout_copy_drop(variant, row_at, context);
+    if (row->is_gone || !of || of->unpadded_bytes < 0 || of->unpadded_bytes >= of->bytes)
+        return false;
+    row->is_unpadded = true;
+    return true;
+}
+
 bool change_unpad(struct variant *variant, const struct change *change, struct change_result *out, struct err *err)
 {
-    uint32_t count;
-    bool *flags = rows_matching(variant, change, &count, err);
-    if (!flags)
-        return false;
     size_t instruction_bytes = ((size_t)variant->plan->hlo.instruction_count + 1) * sizeof(uint32_t);
     struct layout_copies copies = {arena_raw(variant->arena, instruction_bytes),
                                    arena_array(variant->arena, uint32_t, (size_t)variant->row_count + 1)};
     memset(copies.row_of, 0xff, instruction_bytes);
-    for (uint32_t i = 0; i < variant->row_count; i++) {
-        struct variant_row *row = &variant->rows[i];
-        const struct plan_row *of = row->plan_row == PLAN_NONE ? NULL : &variant->space->rows[row->plan_row];
-        if (flags[i] && !row->is_gone && of)
-            layout_copy_drop(variant, i, &copies);
-        if (!flags[i] || row->is_gone || !of || of->unpadded_bytes < 0 || of->unpadded_bytes >= of->bytes)
-            continue;
-        row->is_unpadded = true;
-        out->row_count++;
-    }
-    if (out->row_count == 0)
-        return err_set(err, ERR_argument, ERR_NO_OFFSET, "unpad=%.*s: the compiler's layout pads nothing of it",
-                       (int)change->glob.length, change->glob.data);
-    out->confidence = CHANGE_BOUND;
     out->reason = "What matches takes the bytes of its elements; the layout that does so may pad another dimension.";
-    return true;
+    if (!rows_visit(variant, change, unpad_row, &copies, out, err))
+        return false;
+    return out->row_count > 0 ||
+           err_set(err, ERR_argument, ERR_NO_OFFSET, "unpad=%.*s: the compiler's layout pads nothing of it",
+                   (int)change->glob.length, change->glob.data);
 }
