@@ -101,6 +101,28 @@ static bool target_named(const struct variant *variant, const struct change *cha
                    (int)change->argument.length, change->argument.data);
 }
 
+/* At most 1e15. */
+static bool is_whole(double size) { return size == (double)(int64_t)size; }
+
+/* Is it a sequence and the token behind it? Then all of it but one is a part, of a size that halves more often. */
+static bool has_token_behind(const struct variant *variant, uint32_t dimension)
+{
+    const struct dimensions *dimensions = &variant->dimensions;
+    uint32_t wanted = dimensions_class(dimensions, dimension);
+    int64_t size = variant->sizes[dimension];
+    if (size < 2 || __builtin_ctzll((uint64_t)size - 1) <= __builtin_ctzll((uint64_t)size))
+        return false;
+    arena_work(variant->arena, dimensions->relation_count);
+    for (uint32_t i = 0; i < dimensions->relation_count; i++) {
+        const struct relation *relation = &dimensions->relations[i];
+        const uint32_t *members = &dimensions->members[relation->first];
+        if (relation->kind == RELATION_PART && variant->sizes[members[relation->left_count]] == size - 1 &&
+            dimensions_class(dimensions, members[0]) == wanted)
+            return true;
+    }
+    return false;
+}
+
 bool change_targets(const struct variant *variant, const struct change *change, struct change_target **targets,
                     uint32_t *count, struct err *err)
 {
@@ -116,10 +138,11 @@ bool change_targets(const struct variant *variant, const struct change *change, 
     }
     for (uint32_t i = 0; i < *count; i++) {
         int64_t size = variant->sizes[(*targets)[i].at];
-        double wanted = (double)size * change->factor;
-        if (wanted <= 1e15 && wanted != (double)(int64_t)wanted) /* a sequence and the token behind it */
-            wanted = (double)(size - 1) * change->factor + 1;
-        if (wanted < 1 || wanted > 1e15 || wanted != (double)(int64_t)wanted)
+        double wanted = (double)size * change->factor, with_next = (double)(size - 1) * change->factor + 1;
+        bool has_next = change->kind == CHANGE_SEQUENCE && has_token_behind(variant, (*targets)[i].at);
+        if (wanted <= 1e15 && (!is_whole(wanted) || (has_next && is_whole(with_next))))
+            wanted = with_next;
+        if (wanted < 1 || wanted > 1e15 || !is_whole(wanted))
             return err_set(err, ERR_argument, ERR_NO_OFFSET, "%s: %lld times %g is no whole number",
                            change_name(change->kind), (long long)size, change->factor);
         (*targets)[i].size_before = size;

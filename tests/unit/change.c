@@ -286,6 +286,9 @@ START_TEST(a_sequence_and_the_token_behind_it)
     ck_assert_int_eq(changed.rows[0].bytes, 8 * 65 * 4);
     ck_assert_int_eq(changed.rows[1].bytes, 1000 * 16 * 4);
     ck_assert_int_eq(changed.rows[2].bytes, 8 * 64 * 16 * 4); /* the result */
+    saves("sequence=2");                                      /* 258 would be whole, but one more than a sequence */
+    ck_assert_int_eq(changed.rows[0].bytes, 8 * 257 * 4);
+    ck_assert_int_eq(changed.rows[2].bytes, 8 * 256 * 16 * 4);
     saves("batch=0.25");
     ck_assert_int_eq(changed.rows[0].bytes, 2 * 129 * 4);
 }
