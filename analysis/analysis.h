@@ -313,6 +313,8 @@ struct analysis_modules_read {
     uint64_t distinct_count;               /* programs that had to be decoded: equal bytes are decoded once */
 };
 
+struct analysis_groundwork; /* opaque */
+
 struct analysis_question {
     const char *tool, *view;
     const struct analysis_use *uses; /* of the kind that the tool is about */
@@ -322,10 +324,20 @@ struct analysis_question {
     struct analysis_modules_read modules_read;
     const struct analysis_param *params;
     size_t param_count;
-    bool has_source;            /* source lines may be shown: --source-root */
-    bool is_bare;               /* of the JSON below the value of "data" alone */
+    const struct analysis_groundwork *groundwork; /* of the module; NULL: made for this answer alone */
+    bool has_source;                              /* source lines may be shown: --source-root */
+    bool is_bare;                                 /* of the JSON below the value of "data" alone */
     const char *category_rules; /* of a module: lines behind those of the parameter category_rules; NULL: none */
 };
+/* What every prediction about a module begins with, found once for all of them. Immutable. NULL on error: notfound (no program with memory of its own), limit past so many bytes. The module must live as long. Free with
+ * analysis_groundwork_free. */
+struct analysis_groundwork *analysis_groundwork_make(const struct analysis_subject *module, uint64_t limit_bytes,
+                                                     struct err *err);
+/* Is it about a prediction, which is answered sooner with a groundwork? */
+bool analysis_question_predicts(const struct analysis_question *question);
+uint64_t analysis_groundwork_memory_bytes(const struct analysis_groundwork *groundwork);
+void analysis_groundwork_free(struct analysis_groundwork *groundwork);
+
 /* Are these lines rules of whose memory a buffer is (plan/person_rules.h)? False with the report that a question with
  * them would get. */
 bool analysis_category_rules_check(const char *lines, struct err *err);

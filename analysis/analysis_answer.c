@@ -260,7 +260,9 @@ static bool answer_about(const struct analysis_pieces *asked, const void *model,
     if (pieces == NULL)
         return err_set(err, ERR_limit, ERR_NO_OFFSET, "no memory");
     *pieces = *asked;
+    const struct analysis_groundwork *groundwork = pieces->question->groundwork;
     pieces->request = (struct tool_request){.model = model,
+                                            .groundwork = groundwork != NULL ? &groundwork->groundwork : NULL,
                                             .param_count = pieces->question->param_count,
                                             .arena = &pieces->job.arena,
                                             .scratch = &pieces->scratch,

@@ -10,6 +10,7 @@
 #include "tool/memory_profile/model.h"
 #include "tool/modules/set.h"
 #include "tool/oom/model.h"
+#include "whatif/groundwork.h"
 
 struct analysis_subject {
     enum analysis_subject_kind kind;
@@ -27,6 +28,10 @@ struct analysis_subject {
         struct module_figures figures; /* ANALYSIS_FIGURES */
         struct module_runs runs;       /* ANALYSIS_RUNS */
     };
+};
+
+struct analysis_groundwork {
+    struct groundwork groundwork;
 };
 
 /* Each a job_work: `in` is the struct analysis_reading, `to` the subject. */

@@ -151,10 +151,10 @@ void leaves_build(const struct hlo *hlo, struct arena *arena, struct leaves *out
         out->first[at + 1] = out->count;
         out->element_first[at + 1] = builder.element_count;
     }
-    column_room(&builder.items, out->count, 1);
-    column_room(&builder.sizes, out->dimension_count, 1);
-    column_room(&builder.physical, out->dimension_count, 1);
-    column_room(&builder.elements, builder.element_count, 1);
+    column_resize(&builder.items, (size_t)out->count + 1);
+    column_resize(&builder.sizes, (size_t)out->dimension_count + 1);
+    column_resize(&builder.physical, (size_t)out->dimension_count + 1);
+    column_resize(&builder.elements, (size_t)builder.element_count + 1);
     out->items = (struct leaf *)(void *)builder.items.items;
     out->sizes = (int64_t *)(void *)builder.sizes.items;
     out->physical = (uint8_t *)builder.physical.items;

@@ -20,9 +20,11 @@ struct tool_param {
 
 struct table_csv;
 struct person_rules;
+struct groundwork;
 
 struct tool_request {
-    const void *model; /* what the question is about, as the tool's `model` says */
+    const void *model;                   /* what the question is about, as the tool's `model` says */
+    const struct groundwork *groundwork; /* of a module, for predictions (whatif/groundwork.h); or NULL */
     const struct tool_param *params;
     size_t param_count;
     struct arena *arena;     /* for this answer alone */

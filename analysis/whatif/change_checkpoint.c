@@ -196,7 +196,7 @@ bool change_checkpoint(struct variant *variant, const struct change *change, str
     bool *is_chosen = arena_array(variant->arena, bool, (size_t)work.regions->count + 1);
     for (uint32_t i = 0; i < work.regions->count; i++)
         is_chosen[i] = work.layers[i].is_chosen;
-    recompute_count(&variant->dimensions, work.regions, is_chosen, has_stacks, variant->arena, &work.recompute);
+    recompute_count(variant, work.regions, is_chosen, has_stacks, &work.recompute);
     if (chosen_count > 0) {
         struct checkpoint_inputs *inputs = checkpoint_inputs_find(&work);
         out->row_count += saved_drop(&work);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * checkpoint.h: what the parts of jax.checkpoint's model share; for change_checkpoint.c and checkpoint_*.c alone. */
+ * checkpoint.h: what the parts of jax.checkpoint's model share; for change_checkpoint.c and checkpoint_*.c;
+ * groundwork.c finds checkpoint_values. */
 #pragma once
 
 #include "plan/value.h"
@@ -54,6 +55,9 @@ bool checkpoint_reader_note(void *context, uint32_t reader_at, uint32_t operand)
 /* What goes into the layers stays: rows for it that are not there already (checkpoint_inputs.c). In two steps: what that is,
  * before anything is dropped; and once it is known what is dropped. */
 struct checkpoint_inputs;
+/* By instruction: a hash of its op name and dimensions, by which a value is known again where another instruction makes it; 0: it
+ * makes no array with dimensions. Of the program as it is, found once for all variants of it. */
+const uint64_t *checkpoint_values(const struct variant *variant);
 struct checkpoint_inputs *checkpoint_inputs_find(struct checkpoint *work);
 void checkpoint_inputs_keep(struct checkpoint *work, const struct checkpoint_inputs *inputs);
 /* Stacks that the forward loop of a scan writes go (checkpoint_stacks.c): how many. `flags` by row: those that are meant;

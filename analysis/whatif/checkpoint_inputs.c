@@ -17,26 +17,35 @@ struct checkpoint_inputs {
     struct input *items;
     uint32_t count;
     size_t capacity;
-    uint64_t *hashes; /* by instruction: value_hash, once it was asked for */
+    const uint64_t *hashes; /* by instruction: checkpoint_values */
     struct map map;
 };
 #define OUTSIDE UINT32_MAX
-enum { HASH_UNKNOWN, HASH_NONE, HASH_FIRST }; /* not asked for yet, it makes no array with dimensions */
+enum { HASH_NONE }; /* it makes no array with dimensions */
 
-static uint64_t value_hash(const struct checkpoint *work, const struct checkpoint_inputs *inputs, uint32_t made_by)
+static uint64_t value_hash(const struct variant *variant, uint32_t made_by)
 {
-    struct str name = graph_op_name_end(work->graph, made_by), text = hlo_instruction_shape(&work->plan->hlo, made_by);
+    struct str name = graph_op_name_end(variant->plan->graph, made_by),
+               text = hlo_instruction_shape(&variant->plan->hlo, made_by);
     struct shape_array shape;
-    uint64_t *hash = &inputs->hashes[made_by];
-    if (*hash != HASH_UNKNOWN)
-        return *hash;
-    arena_work(work->variant->arena, text.length + name.length);
-    *hash = HASH_NONE;
-    if (shape_array_read(text, &shape) && shape.rank > 0) {
-        *hash = hash_bytes(name.data, name.length, shape_array_hash_any_order(&shape));
-        *hash += *hash < HASH_FIRST ? HASH_FIRST : 0;
+    arena_work(variant->findings->arena, text.length + name.length);
+    if (!shape_array_read(text, &shape) || shape.rank == 0)
+        return HASH_NONE;
+    uint64_t hash = hash_bytes(name.data, name.length, shape_array_hash_any_order(&shape));
+    return hash == HASH_NONE ? HASH_NONE + 1 : hash;
+}
+
+const uint64_t *checkpoint_values(const struct variant *variant)
+{
+    struct variant_findings *findings = variant->findings;
+    uint32_t count = variant->plan->hlo.instruction_count;
+    if (findings->value_hashes == NULL) {
+        uint64_t *hashes = arena_raw(findings->arena, ((size_t)count + 1) * sizeof(*hashes));
+        for (uint32_t at = 0; at < count; at++)
+            hashes[at] = value_hash(variant, at);
+        findings->value_hashes = hashes;
     }
-    return *hash;
+    return findings->value_hashes;
 }
 
 static bool is_input(const void *context, uint64_t value)
@@ -50,7 +59,7 @@ static void input_note(struct checkpoint *work, struct checkpoint_inputs *inputs
                        uint32_t reader_at)
 {
     bool is_new;
-    uint64_t hash = value_hash(work, inputs, made_by);
+    uint64_t hash = inputs->hashes[made_by];
     if (hash == HASH_NONE)
         return;
     uint32_t at = map_number(&inputs->map, hash, is_input, NULL, &is_new),
@@ -98,7 +107,7 @@ struct checkpoint_inputs *checkpoint_inputs_find(struct checkpoint *work)
     struct checkpoint_inputs *inputs = arena_array(work->variant->arena, struct checkpoint_inputs, 1);
     const struct hlo *hlo = &work->plan->hlo;
     map_init(&inputs->map, work->variant->arena, 256);
-    inputs->hashes = arena_array(work->variant->arena, uint64_t, (size_t)hlo->instruction_count + 1);
+    inputs->hashes = checkpoint_values(work->variant);
     for (uint32_t at = 0; at < hlo->instruction_count; at++) {
         uint32_t layer = work->regions->of[at];
         enum graph_op op = graph_op(work->graph, at);
@@ -133,7 +142,7 @@ static void inputs_look_up(struct checkpoint *work, const struct checkpoint_inpu
         uint32_t at = checkpoint_maker(work, row);
         if (row->is_indefinite || row->plan_row == PLAN_NONE || at == HLO_NONE)
             continue;
-        uint64_t found = map_find(&inputs->map, value_hash(work, inputs, at), is_input, NULL);
+        uint64_t found = map_find(&inputs->map, inputs->hashes[at], is_input, NULL);
         if (found == MAP_FREE)
             continue;
         struct input *input = &inputs->items[found];

@@ -77,16 +77,31 @@ static void operands_need(struct search *search, uint32_t at)
         need(search, search->graph->operands[i], search->regions->of[at]);
 }
 
-void recompute_count(const struct dimensions *dimensions, const struct regions *regions, const bool *is_chosen,
-                     bool with_loops, struct arena *arena, struct recompute *out)
+const double *recompute_flops(const struct variant *variant)
 {
-    const struct graph *graph = dimensions->graph;
+    struct variant_findings *findings = variant->findings;
+    uint32_t count = variant->plan->hlo.instruction_count;
+    struct flops flops;
+    if (findings->flops == NULL) {
+        double *by_instruction = arena_raw(findings->arena, ((size_t)count + 1) * sizeof(*by_instruction));
+        flops_build(&variant->dimensions, findings->arena, &flops);
+        for (uint32_t at = 0; at < count; at++)
+            by_instruction[at] = flops_of(&flops, at);
+        findings->flops = by_instruction;
+    }
+    return findings->flops;
+}
+
+void recompute_count(const struct variant *variant, const struct regions *regions, const bool *is_chosen,
+                     bool with_loops, struct recompute *out)
+{
+    const struct graph *graph = variant->plan->graph;
+    const double *flops = recompute_flops(variant);
+    struct arena *arena = variant->arena;
     uint32_t count = graph->hlo->instruction_count;
     struct search search = {graph, regions, is_chosen, with_loops, NULL, NULL, 0};
-    struct flops flops;
     search.is_needed = arena_array(arena, bool, (size_t)count + 1);
     search.waiting = arena_array(arena, uint32_t, (size_t)count + 1);
-    flops_build(dimensions, arena, &flops);
     *out = (struct recompute){0, 0, search.is_needed};
     for (uint32_t at = 0; at < count; at++) {
         bool is_stacked = with_loops && graph_op(graph, at) == GRAPH_UPDATE &&
@@ -99,8 +114,7 @@ void recompute_count(const struct dimensions *dimensions, const struct regions *
     while (search.waiting_count > 0)
         operands_need(&search, search.waiting[--search.waiting_count]);
     for (uint32_t at = 0; at < count; at++) {
-        double flops_here = flops_of(&flops, at);
-        out->all += flops_here;
-        out->again += search.is_needed[at] ? flops_here : 0;
+        out->all += flops[at];
+        out->again += search.is_needed[at] ? flops[at] : 0;
     }
 }

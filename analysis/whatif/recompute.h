@@ -14,6 +14,8 @@ struct recompute {
     bool *is_needed; /* by instruction: going forward, and computed again */
 };
 
+/* By instruction, of the program as it is (flops.h); found once for all variants of it. */
+const double *recompute_flops(const struct variant *variant);
 /* `is_chosen`: by region; `with_loops`: the bodies of loops going forward, too. */
-void recompute_count(const struct dimensions *dimensions, const struct regions *regions, const bool *is_chosen,
-                     bool with_loops, struct arena *arena, struct recompute *out);
+void recompute_count(const struct variant *variant, const struct regions *regions, const bool *is_chosen,
+                     bool with_loops, struct recompute *out);

@@ -97,9 +97,7 @@ void variant_begin(struct variant *variant, const struct plan *plan, const struc
     variant->row_capacity = (size_t)space->row_count + 1;
     variant->rows = arena_raw(arena, variant->row_capacity * sizeof(*variant->rows));
     dimensions_build(plan->graph, arena, &variant->dimensions);
-    const struct leaves *leaves = &variant->dimensions.leaves;
-    variant->sizes = arena_raw(arena, ((size_t)leaves->dimension_count + 1) * sizeof(*variant->sizes));
-    memcpy(variant->sizes, leaves->sizes, leaves->dimension_count * sizeof(*variant->sizes));
+    variant->sizes = variant->dimensions.leaves.sizes;
     for (uint32_t i = 0; i < space->row_count; i++)
         row_begin(variant, i);
     steps_find(variant);

@@ -32,6 +32,8 @@ struct regions;
 struct variant_findings {
     struct arena *arena;
     const struct regions *by_scopes, *by_any;
+    const double *flops;          /* by instruction: recompute_flops */
+    const uint64_t *value_hashes; /* by instruction: checkpoint_values */
 };
 
 struct variant {
@@ -40,7 +42,7 @@ struct variant {
     struct dimensions dimensions;
     struct arena *arena;
     struct variant_findings *findings;
-    int64_t *sizes; /* by dimension, as resized */
+    const int64_t *sizes; /* by dimension, as resized; not changed in place */
     uint8_t
         *types; /* by array (dimensions.arrays), as cast; 0: as it was. NULL: none is. For rows that are added later */
     struct variant_row *rows;

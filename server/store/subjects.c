@@ -41,7 +41,8 @@ static const struct kind {
 struct kept {
     struct analysis_subject *core;
     struct account *account;
-    uint64_t taken_bytes;  /* from it */
+    uint64_t taken_bytes; /* from it */
+    struct groundwork_slot *groundwork;
     struct upload *upload; /* of an uploaded text */
     uint64_t size_bytes;
     int64_t modified_at_ms;
@@ -62,6 +63,7 @@ struct making {
 static void free_kept(void *value)
 {
     struct kept *kept = value;
+    groundwork_slot_free(kept->groundwork);
     analysis_subject_free(kept->core);
     account_give(kept->account, kept->taken_bytes);
     upload_release(kept->upload);
@@ -124,6 +126,7 @@ static void *make(void *context, struct cache_made *made, struct err *err)
     struct kept *kept = memory_new(sizeof(*kept));
     *kept = (struct kept){.core = core, .account = account, .size_bytes = making->source->size_bytes};
     kept->taken_bytes = account_keep(account, taken_bytes, analysis_subject_memory_bytes(core));
+    kept->groundwork = making->reading.kind == ANALYSIS_MODULE ? groundwork_slot_new(core, account) : NULL;
     kept->modified_at_ms = making->file ? files_identity(making->file)->modified_at_ns / 1000000 : 0;
     kept->key = memory_text(making->key);
     kept->name = making->name ? memory_text(making->name) : NULL;
@@ -140,6 +143,7 @@ static bool look_up(struct store *store, size_t shelf, const char *key, const st
     if (!kept)
         return false;
     subject->core = kept->core;
+    subject->groundwork = kept->groundwork;
     subject->key = kept->key;
     subject->name = kept->name;
     subject->upload = kept->upload;
@@ -362,6 +366,8 @@ static void *make_answer(void *context, struct cache_made *made, struct err *err
         use.subject = subject.core;
         question.uses = &use;
         question.use_count = 1;
+        if (is_open && analysis_question_predicts(&question))
+            question.groundwork = groundwork_slot_get(subject.groundwork);
         made->is_passing = subject.hold.is_passing;
     }
     if (is_open && analysis_answer_begin(&question, &out, answering->place ? &rest : NULL, err)) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "server/disk/snapshot.h"
+#include "server/store/groundwork.h"
 #include "server/store/store.h"
 #include "server/store/upload.h"
 
@@ -15,6 +16,7 @@
 /* One that is looked at; subjects_close once with each that was filled, fine with {0}. */
 struct subject {
     const struct analysis_subject *core; /* NULL: see the error */
+    struct groundwork_slot *groundwork;  /* of a module; else NULL */
     const char *key;                     /* tells its bytes from all others of its kind; text */
     const char *name;                    /* of an uploaded profile; else NULL */
     const struct upload *upload;         /* the bytes of an uploaded text; else NULL */

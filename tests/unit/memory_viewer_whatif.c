@@ -216,6 +216,54 @@ START_TEST(a_buffer_and_a_group_are_named_as_a_change_names_them)
 }
 END_TEST
 
+static void answer(const struct asked *asked, const struct analysis_groundwork *groundwork,
+                   const struct analysis_param *params, struct buf *out)
+{
+    const struct analysis_use use = {.subject = asked->module};
+    const struct analysis_question question = {.tool = "memory_viewer",
+                                               .view = "whatif",
+                                               .uses = &use,
+                                               .use_count = 1,
+                                               .params = params,
+                                               .param_count = 4,
+                                               .groundwork = groundwork};
+    ck_assert(analysis_question_predicts(&question));
+    ck_assert_msg(analysis_answer(&question, out, &err), "%s", err.text);
+}
+
+/* However many were answered with it before. */
+START_TEST(a_groundwork_changes_no_answer)
+{
+    static const struct analysis_param params[][4] = {
+        {{"change", "checkpoint=*"}, {"change", "offload=*mu*"}, {"rows", "20"}, {"width", "40"}},
+        {{"change", "batch=0.5"}, {"change", "cast=*:bf16"}, {"rows", "20"}, {"alone", "1"}},
+        {{"capacity_bytes", "2000000000"}, {"fit", "1"}, {"rows", "20"}, {"width", "40"}},
+        {{"change", "checkpoint=*"}, {"change", "shard=*:4"}, {"alone", "1"}, {"category_rules", ". parameter"}},
+        {{"change", "checkpoint=*"}, {"change", "offload=*mu*"}, {"rows", "20"}, {"width", "40"}},
+    };
+    struct asked asked;
+    struct buf with = BUF_INIT, without = BUF_INIT;
+    asked_open(&asked, "tests/fixtures/programs/z-base/module_0001.jit_train_step.after_optimizations.hlo.pb.gz");
+    struct analysis_groundwork *groundwork = analysis_groundwork_make(asked.module, 0, &err);
+    ck_assert_ptr_nonnull(groundwork);
+    ck_assert_uint_gt(analysis_groundwork_memory_bytes(groundwork), 1000);
+    for (size_t i = 0; i < sizeof(params) / sizeof(params[0]); i++) {
+        with.length = without.length = 0;
+        answer(&asked, groundwork, params[i], &with);
+        answer(&asked, NULL, params[i], &without);
+        ck_assert_uint_eq(with.length, without.length);
+        ck_assert_mem_eq(with.data, without.data, with.length);
+    }
+    buf_free(&with);
+    buf_free(&without);
+    analysis_groundwork_free(groundwork);
+    ck_assert_ptr_null(analysis_groundwork_make(asked.module, 1000, &err));
+    ck_assert_int_eq(err.code, ERR_memory);
+    err = (struct err)ERR_INIT;
+    asked_close(&asked);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("memory_viewer_whatif");
@@ -226,6 +274,7 @@ int main(void)
     tcase_add_test(tests, what_is_asked_stands_among_the_usual_once);
     tcase_add_test(tests, a_glob_has_its_own_list);
     tcase_add_test(tests, what_fits_with_changes_needs_no_more);
+    tcase_add_test(tests, a_groundwork_changes_no_answer);
     tcase_add_test(tests, a_buffer_and_a_group_are_named_as_a_change_names_them);
     suite_add_tcase(suite, tests);
     return bytes_run(suite);

@@ -6,6 +6,7 @@
 #include "tool/memory_viewer/views_shared.h"
 #include "tool/memory_viewer/whatif_steps.h"
 #include "whatif/fit.h"
+#include "whatif/groundwork.h"
 
 #include <stdlib.h>
 
@@ -357,7 +358,7 @@ bool memory_viewer_whatif(const struct tool_request *request, struct json *json,
         return err_set(err, ERR_argument, ERR_NO_OFFSET, "fit: say what the device has: capacity_bytes");
     if (!answer->space || !answer->plan->graph || answer->plan->hlo.instruction_count == 0)
         return err_set(err, ERR_notfound, ERR_NO_OFFSET, "there is no program with memory of its own here to change");
-    variant_begin(&answer->start, answer->plan, answer->space, request->arena);
+    groundwork_begin(request->groundwork, answer->plan, answer->space, request->arena, &answer->start);
     variant_copy(&answer->variant, &answer->start, request->arena);
     variant_measure(&answer->variant, &answer->before, NULL);
     answer->after = answer->before;
