@@ -10,6 +10,7 @@ static const char *const names[] = {
     "0.10.2-libtpu0.0.52-v5e-vmemarr",  "0.4.35-libtpu0.0.2-v5e-seed",         "0.4.35-libtpu0.0.2-v5e-smem16",
     "0.4.38-libtpu0.0.7-v5e-little",    "0.6.2-libtpu0.0.17-v5e-padsort",      "0.6.2-libtpu0.0.17-v5e-scoped",
     "0.6.2-libtpu0.0.17-v5e-seed-exit1", "0.8.3-libtpu0.0.32.1-v5e-linnodon",
+    "torch-2024-others", "torch-2020", "kernel-group", "triton", "numpy", "vllm-request", "ray",
 };
 /* clang-format on */
 enum { NAME_COUNT = sizeof(names) / sizeof(names[0]) };

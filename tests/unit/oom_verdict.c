@@ -56,6 +56,17 @@ static const struct {
     {"Ran out of memory on HBM, the total memory required for HLO temporaries (16.72G) exceeds available HBM (15.75G).",
      "0.97 GiB", "are available", OOM_CAUSE_NOT_KNOWN},
     {"Out of memory while trying to allocate 214748364800 bytes.", "", "", OOM_CAUSE_NOT_KNOWN},
+    /* PyTorch: what it keeps would do; others hold what is missing; a list that may hold the process itself blames nobody */
+    {"CUDA out of memory. Tried to allocate 1.00 GiB (GPU 0; 8.00 GiB total capacity; 5.00 GiB already allocated; 0.50 GiB free; 6.50 GiB "
+     "reserved in total by PyTorch)",
+     "0.50 GiB", "are free", OOM_CAUSE_FRAGMENTATION},
+    {"CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 8.00 GiB of which 1.00 GiB is free. Process 7 has 3.00 "
+     "GiB memory in use. Including non-PyTorch memory, this process has 4.00 GiB memory in use.",
+     "1.00 GiB", "are free", OOM_CAUSE_OTHER_PROCESS},
+    {"CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 8.00 GiB of which 1.00 GiB is free. Process 7 has 7.00 "
+     "GiB memory in use. Of the allocated memory 6.00 GiB is allocated by PyTorch, and 0.50 GiB is reserved by PyTorch but unallocated.",
+     "1.00 GiB", "are free", OOM_CAUSE_SHORTAGE},
+    {"Unable to allocate 9.00 GiB for an array with shape (3, 3) and data type float64", "", "", OOM_CAUSE_HOST},
 };
 
 START_TEST(a_request_is_held_against_what_there_was)

@@ -173,6 +173,16 @@ static size_t workers_read(struct oom_reader *reader, size_t from, size_t at)
     return oom_draft_reach(reader, at);
 }
 
+/* "Task was killed due to the node running low on memory." A sentence with figures follows, unless the text was shortened. */
+static size_t node_read(struct oom_reader *reader, size_t from, size_t at)
+{
+    size_t next = at;
+    if (oom_cursor_find(&reader->text, &next, "Memoryonthenode(", LINE * 2))
+        return 0;
+    oom_draft_begin(reader, OOM_FAMILY_ray, "node", from, at);
+    return oom_draft_reach(reader, at);
+}
+
 /* ---- Python ---- */
 
 /* The last line of a traceback. What NumPy and C++ say behind the colon are sentences of their own. */
@@ -207,6 +217,7 @@ const struct oom_handler oom_host_handlers[] = {
     {"Killed", shell_read, false},
     {"OOMKilled", container_read, false},
     {"Workers(tasks/actors)killedduetomemorypressure(OOM)", workers_read, false},
+    {"killedduetothenoderunninglowonmemory", node_read, false},
     {"MemoryError", memory_error_read, false},
     {NULL, NULL, false},
 };

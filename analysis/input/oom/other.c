@@ -160,6 +160,18 @@ static size_t eager_read(struct oom_reader *reader, size_t from, size_t at)
 
 /* ---- NumPy ---- */
 
+/* One of the usual types, wherever a line was broken. */
+static bool type_take(const struct oom_text *text, size_t *at)
+{
+    static const char *const types[] = {"float64", "float32",    "float16",   "int64",  "int32",
+                                        "int16",   "int8",       "uint64",    "uint32", "uint16",
+                                        "uint8",   "complex128", "complex64", "bool",   "object"};
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+        if (oom_cursor_take(text, at, types[i]))
+            return true;
+    return false;
+}
+
 /* "(501, 550174) and data type float64" */
 size_t oom_other_array(struct oom_reader *reader, size_t at, struct oom_failure *failure)
 {
@@ -170,12 +182,13 @@ size_t oom_other_array(struct oom_reader *reader, size_t at, struct oom_failure 
     size_t shape_end = ++end;
     struct oom_buffer *buffer = oom_draft_buffer(reader, OOM_ALLOCATIONS);
     buffer->size = failure->figures[OOM_needed_bytes];
-    oom_draft_words(reader, &buffer->shape, shape, shape_end);
+    oom_draft_shape(reader, &buffer->shape, shape, shape_end);
     if (!oom_cursor_take(text, &end, "anddatatype"))
         return shape_end;
     type = end;
-    end = joined_end(text, type, 40);
-    oom_draft_words(reader, &buffer->allocation_type, type, end);
+    if (!type_take(text, &end))
+        end = joined_end(text, type, 40);
+    oom_draft_name(reader, &buffer->allocation_type, type, end);
     return end;
 }
 

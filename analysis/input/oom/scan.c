@@ -49,9 +49,9 @@ static bool window_fill(struct scan *scan, uint64_t at, size_t size)
 /* ---- is there anything in a block? ---- */
 
 /* Every text that is looked for has at least two of these, so one line break cannot hide it. */
-static const char *const needles[] = {"emory", "lloca", "xceed", "XHAUS", "usage", "EMORY", "alloc", "ALLOC",
-                                      "ptxas", "esour", "illed", "kill ", "oom-k", "oom_k", "OOMKi", "e 137",
-                                      ": 137", "SIGKI", "exitc", "o spa", "bus e", "Bus e", "ache ("};
+static const char *const needles[] = {"emory", "lloca", "xceed", "XHAUS", "usage", "EMORY", "alloc", "ALLOC", "ptxas",
+                                      "esour", "illed", "kill ", "oom-k", "oom_k", "OOMKi", "e 137", ": 137", "SIGKI",
+                                      "exitc", "o spa", "q len", "KV ca", "bus e", "Bus e", "ache ("};
 
 /* What makes a place worth reading, without white space. */
 /* clang-format off */

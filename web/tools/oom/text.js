@@ -51,7 +51,7 @@ export function nothing(found) {
   return {
     isReport: false,
     title: `No out-of-memory report found in ${counted(found.lines?.line_count ?? 0, 'line')}.`,
-    text: 'Looked for: TPU E1000, E1001, E0100, E0101, E3000 family; GPU allocator and BufferAssignment reports; TensorFlow and PyTorch/XLA wrappers.',
+    text: 'Looked for: TPU E1000, E1001, E0100, E0101, E3000 family; reports of GPU allocators; PyTorch, TensorFlow, drivers and kernels of GPUs, servers of language models; host memory and who kills for it.',
   };
 }
 
