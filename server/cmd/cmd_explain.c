@@ -49,19 +49,48 @@ static bool is_explained(const struct explaining *explaining, const struct snaps
     return false;
 }
 
-/* The session that a log is a text of, or NULL. */
+/* Without links; NULL when it is gone. free() */
+static char *real_of(const struct files_place *place)
+{
+    char *path = memory_format("%s%s%s", place->root, place->path[0] ? "/" : "", place->path);
+    char *real = realpath(path, NULL);
+    free(path);
+    return real;
+}
+
+static bool is_text_of(const struct snapshot_session *session, const char *real)
+{
+    bool is_found = false;
+    for (size_t at = 0; at < session->text_count && !is_found; at++) {
+        char *other = real_of(&session->texts[at].file->place);
+        is_found = other && strcmp(other, real) == 0;
+        free(other);
+    }
+    return is_found;
+}
+
+/* A log is one of a dump's that it lies beside; which logs tell of a failure is not known to a snapshot that was made
+ * for the command line. */
+static bool is_beside(const struct snapshot_session *session, const char *real)
+{
+    bool has_programs = session->kind == SNAPSHOT_DUMP || session->kind == SNAPSHOT_HLO;
+    char *other = has_programs && session->file_count > 0 ? real_of(&session->files[0]->place) : NULL;
+    size_t length = other ? (size_t)(strrchr(other, '/') - other) : 0;
+    bool is_beside = other && strncmp(other, real, length + 1) == 0 && !strchr(real + length + 1, '/');
+    free(other);
+    return is_beside;
+}
+
+/* The session that a log belongs to, or NULL. */
 static const struct snapshot_session *session_of(const struct explaining *explaining, const char *path)
 {
     const struct snapshot *snapshot = explaining->around.snapshot;
     char *real = realpath(path, NULL);
     const struct snapshot_session *found = NULL;
-    for (size_t at = 0; real && at < snapshot->session_count && !found; at++)
-        for (size_t i = 0; i < snapshot->sessions[at]->text_count && !found; i++) {
-            const struct files_place *place = &snapshot->sessions[at]->texts[i].file->place;
-            char *other = memory_format("%s%s%s", place->root, place->path[0] ? "/" : "", place->path);
-            found = strcmp(other, real) == 0 ? snapshot->sessions[at] : NULL;
-            free(other);
-        }
+    for (size_t at = 0; real && at < snapshot->session_count && !found; at++) {
+        const struct snapshot_session *session = snapshot->sessions[at];
+        found = is_text_of(session, real) || is_beside(session, real) ? session : NULL;
+    }
     free(real);
     return found;
 }

@@ -56,6 +56,7 @@ def test_cpu_has_no_place_for_a_buffer(here, options):
 def test_a_program_does_not_fit_a_tpu(here, options):
     done = here.run(*job(options, "too_large_tpu.py"), variables={**AOT, "JAX_PLATFORMS": "cpu", "PYTHONPATH": options.libtpu})
     check_verdict(here, done, "jit_loss", "18.50 GiB")
+    assert done.stderr.count(b"Did it fit?") == 1 and b"saved activations, 12.00 GiB" in done.stderr, done  # the text and its program are one
     whose = subprocess.run([options.binary, "whose", here.only_session()], capture_output=True, timeout=60, text=True)
     assert "jit_loss, HBM: 18.50 GiB at the peak" in whose.stdout, whose
 
