@@ -262,7 +262,7 @@ def test_a_dump_without_end_stays_small(box):
     job.terminate()
     job.wait(20)
     left = len(glob.glob(os.path.join(box.only_session(), "module_*after_opt*")))
-    assert written > 40 and 4 <= left <= 8 and most < 30, (most, written, left)
+    assert written > 20 and 4 <= left <= 8 and most < 30, (most, written, left)
 
 
 def test_their_own_dump_is_theirs(box):
