@@ -323,7 +323,7 @@ bool analysis_device_at(size_t at, struct analysis_device *device)
 
 bool analysis_capacity_read(const char *text, uint64_t *bytes, struct analysis_device *device)
 {
-    *device = (struct analysis_device){NULL};
+    *device = (struct analysis_device){0};
     for (size_t at = 0; device_at(at) != NULL; at++)
         if (str_equal_any_case(str_of(device_at(at)->name), str_of(text)) && analysis_device_at(at, device)) {
             *bytes = device->available_bytes > 0 ? device->available_bytes : device->physical_bytes;

@@ -54,7 +54,8 @@ void api_write_notes(struct json *json, const struct snapshot_session *session, 
                    "profiler was asked to leave the programs out");
     if (session->kind != SNAPSHOT_TRACE && session->is_text_only)
         write_note(json, "text_only", 1,
-                   "the dump holds only texts: run again with --xla_dump_hlo_as_proto to get files that can be opened");
+                   "the dump holds no module and no buffer assignment, only other texts: run again with "
+                   "--xla_dump_hlo_as_proto to get files that can be opened");
     json_array_end(json);
 }
 

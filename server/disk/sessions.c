@@ -2,6 +2,7 @@
 #include "server/disk/sessions.h"
 
 #include "server/disk/sessions_folder.h"
+#include "server/disk/sessions_join.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +35,9 @@ static void add_root(struct sessions_builder *builder, const struct sessions_roo
     };
     if (tree->is_cut)
         builder->root->reason = "more or deeper folders than are looked at; the rest is left out";
+    size_t first = builder->snapshot->session_count;
     walk(builder, tree->top);
+    sessions_join(builder, first);
 }
 
 static int newest_first(const void *a, const void *b)

@@ -3,12 +3,14 @@
  *
  *   trace  a folder with HOST.xplane.pb[.gz]; those are its hosts. Below
  *          plugins/profile it is what XProf calls a run and bears that name.
- *   dump   a folder with module_NNNN.*.hlo.pb of XLA: one module a stem, its
- *          best stage opened (after > oom_intermediate > before).
- *   hlo    a folder with other HLO files; XProf's cache files count only where
+ *   dump   a folder with module_NNNN.*.hlo.pb of XLA, or with the texts of modules: one module a stem, its
+ *          best stage opened (after > oom_intermediate > before), a proto before a text, a text with that of
+ *          its buffer assignment.
+ *   hlo    a folder with other HLO files, a BufferAssignmentProto beside its module among them; XProf's cache files count only where
  *          there is no trace beside them.
  *   text   a log, or error.txt, that tells of a lack of memory and lies beside no dump
- *          or HLO file; beside one it belongs to that session.
+ *          or HLO file; beside one, or near above or below one that it is of (sessions_join.h), it belongs to
+ *          that session.
  * A file named by the user is a session of its own, of the kind its bytes tell. */
 #pragma once
 

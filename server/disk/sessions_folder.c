@@ -232,8 +232,9 @@ static void add_group(struct sessions_builder *builder, struct snapshot_session 
         /* HLO after a single pass: module_0001.NAME.0003.PASS… */
         bool is_pass = module.stage == NAMES_STAGE_NONE && group->stage != NAMES_STAGE_NONE &&
                        strncmp(file->name, group->stem, length) == 0 && file->name[length] == '.';
-        bool is_text = kind == NAMES_DUMP_SIBLING; /* a proto of the same stage is better */
-        if (is_same && (is_text ? module.stage > group->stage : is_better(group, module.stage, file->name))) {
+        bool is_text = kind == NAMES_DUMP_SIBLING; /* better than the proto of a program that was not compiled yet */
+        if (is_same && (is_text ? module.stage > group->stage && group->stage <= NAMES_STAGE_BEFORE
+                                : is_better(group, module.stage, file->name))) {
             group->stage = module.stage;
             group->file = file;
         }

@@ -4,7 +4,7 @@ import json
 import os
 
 import inputs
-from harness import equal
+from harness import equal, wait_until
 
 V5E = 16911433728  # 15.75 GiB, of the table of devices
 
@@ -60,3 +60,88 @@ def test_a_chip_that_is_not_known_says_nothing(t):
     equal(summary(t, root)["capacity"], None)
     process = t.run("whatif", "--fit", root)
     assert process.returncode == 2 and "--fit wants --capacity" in process.stderr, process.stderr
+
+
+def text_fixtures(t, folder, *names):
+    """files of tests/fixtures/texts in a folder of their own"""
+    for name in names:
+        t.write(f"{folder}/{name}", t.fixture(f"texts/{name}"))
+    return os.path.join(t.folder(), folder)
+
+
+FFT = "module_0002.jit_fft_complex.cpu_after_optimizations"
+
+
+def test_a_dump_of_texts_opens_as_one_of_protos(t):
+    root = text_fixtures(t, "texts", FFT + ".txt", FFT + "-buffer-assignment.txt")
+    daemon = t.serve(root)
+    session = daemon.session_id("texts")
+    module = daemon.get_json(f"/api/v1/sessions/{session}/modules")["modules"][0]
+    equal((module["name"], module["stage"], module["has_buffer_assignment"]), ("jit_fft_complex", "after_optimizations", True))
+    answer = daemon.get_json("/api/v1/memory_viewer/summary", session=session, module=module["id"])
+    assert "no_heap_trace" in [note["code"] for note in answer["notes"]], answer["notes"]
+    equal(answer["data"]["spaces"][0]["peak_bytes"], 25165824)
+    equal(answer["data"]["spaces"][0]["step_unit"], "schedule")
+    t.write(f"texts/{FFT}-buffer-assignment.txt", b"BufferAssignment:\nallocation 0: size 8x\n")
+    process = t.run("summary", root)
+    assert f"{FFT}-buffer-assignment.txt, line 2: " in process.stdout + process.stderr, (process.stdout, process.stderr)
+
+
+def test_a_proto_comes_before_a_text_of_its_stage(t):
+    root = text_fixtures(t, "both", FFT + ".txt", FFT + "-buffer-assignment.txt")
+    t.write(f"both/{FFT}.hlo.pb", inputs.hlo_proto("jit_proto", 4))
+    equal(summary(t, root)["name"], "jit_proto")
+
+
+def test_module_and_assignment_apart_are_one(t):
+    root = text_fixtures(t, "pieces", "mod.hlo.pb", "buffer_assignment.pb")
+    found = json.loads(t.run("summary", "--json", root).stdout)["sessions"][0]["modules"]
+    equal([(module["name"], module["summary"]["data"]["spaces"][0]["peak_bytes"]) for module in found], [("jit_f", 16 << 20)])
+    alone = summary(t, text_fixtures(t, "alone", "buffer_assignment.pb"))
+    equal([note["code"] for note in alone["summary"]["notes"] if note["code"] == "no_module"], ["no_module"])
+    text = summary(t, text_fixtures(t, "compiled", "attributes.hlo.txt"))
+    equal((text["name"], text["summary"]["data"]["module"]["has_buffer_assignment"]), ("jit_all", False))
+
+
+def error(module):
+    return (f"RESOURCE_EXHAUSTED: E1000: CompileTimeHbmOom: Ran out of memory on HBM, the total memory required for HLO "
+            f"temporaries (33.49G) exceeds available HBM (15.75G). HLO module: {module}.\n").encode()
+
+
+def sessions_below(t, folder, files, expected):
+    """what the daemon lists, once it has looked into the logs"""
+    for name, data in files.items():
+        t.write(f"{folder}/{name}", data)
+    daemon = t.serve(os.path.join(t.folder(), folder))
+
+    def listed():
+        return sorted((session["kind"], session["name"]) for session in daemon.get_json("/api/v1/sessions")["sessions"])
+
+    def is_told():
+        return any(session["failure"] for session in daemon.get_json("/api/v1/sessions")["sessions"])
+
+    wait_until(is_told, what=f"the log of {folder}")
+    equal(listed(), expected)
+    return daemon
+
+
+STEP = "module_0000.jit_step.after_optimizations.hlo.pb"
+
+
+def test_a_log_above_or_below_its_dump_is_one_session_with_it(t):
+    hlo = inputs.hlo_proto("jit_step", 4)
+    daemon = sessions_below(t, "above", {"run/job.log": error("jit_step"), f"run/xla/dump/{STEP}": hlo}, [("dump", "run/xla/dump")])
+    sessions_below(t, "below", {f"run/{STEP}": hlo, "run/logs/job.log": error("jit_step")}, [("dump", "run")])
+    sessions_below(t, "two", {"job.log": error("jit_step"), f"a/{STEP}": hlo, "b/module_0000.jit_other.after_optimizations.hlo.pb": hlo},
+                   [("dump", "a"), ("dump", "b")])
+    session = daemon.get_json(f"/api/v1/sessions/{daemon.session_id('run/xla/dump')}")
+    equal([text["file"] for text in session["error_texts"]], ["run/job.log"])
+    equal(session["failure"]["module"], "jit_step")
+
+
+def test_a_log_of_another_program_or_far_away_stays_alone(t):
+    hlo = inputs.hlo_proto("jit_step", 4)
+    sessions_below(t, "other", {"job.log": error("jit_else"), f"dump/{STEP}": hlo}, [("dump", "dump"), ("text", "job.log")])
+    sessions_below(t, "far", {"job.log": error("jit_step"), f"a/b/c/{STEP}": hlo}, [("dump", "a/b/c"), ("text", "job.log")])
+    sessions_below(t, "several", {"job.log": error("jit_step"), f"a/{STEP}": hlo, f"b/{STEP}": hlo},
+                   [("dump", "a"), ("dump", "b"), ("text", "job.log")])

@@ -78,8 +78,8 @@ def test_a_dump_opens_its_best_stage(t):
     equal(daemon.sessions()["dump"]["has_error_text"], True)
 
 
-def test_a_dump_of_texts_says_how_to_get_more(t):
-    t.write("dump/module_0001.jit_f.after_optimizations.txt", b"HloModule jit_f")
+def test_a_dump_of_reports_alone_says_how_to_get_more(t):
+    t.write("dump/module_0001.jit_f.after_optimizations-live-range.txt", b"HloLiveRange (max 1):")
     daemon = t.serve(t.folder())
     equal(kinds(daemon), {"dump": "dump"})
     answer = daemon.get_json(f"/api/v1/sessions/{daemon.session_id('dump')}/modules")
