@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * analysis_trace.c: what the memory events of a trace are to the door. */
 #include "analysis_subject.h"
+#include "tool/memory_profile/finding.h"
 #include "tool/memory_profile/naming.h"
 #include "tool/memory_profile/notes.h"
 #include "tool/memory_profile/summary.h"
@@ -101,6 +102,7 @@ void analysis_trace_fill(struct job *job, const void *in, void *to, struct err *
         return;
     memory_profile_model_build(&out->trace, events, workers, &job->arena);
     programs_hold(job, reading->beside, &out->trace);
+    memory_profile_finding_make(&out->trace, &job->arena);
     out->pool_names = arena_array(&job->arena, const char *, (size_t)out->trace.pool_count + 1);
     for (uint32_t i = 0; i < out->trace.pool_count; i++)
         out->pool_names[i] = arena_text(&job->arena, out->trace.pools[i].name);

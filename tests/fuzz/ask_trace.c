@@ -70,6 +70,8 @@ static const struct {
     {"addresses", {{NULL, NULL}}},
     {"addresses", {{"width", "2"}, {"low", "0x1000"}, {"high", "99999999999"}}},
     {"fragmentation", {{NULL, NULL}}},
+    {"holes", {{NULL, NULL}}},
+    {"holes", {{"event", "0"}, {"request", "4096"}, {NULL, NULL}}},
     {"fragmentation", {{"width", "1"}, {NULL, NULL}}},
 };
 enum { QUESTION_COUNT = sizeof(questions) / sizeof(questions[0]) };

@@ -79,8 +79,8 @@ START_TEST(a_flat_line_of_a_tpu_says_why)
     says(answer, "\"memory\":\"0\",\"kind\":\"device\",\"event_count\":12");
     says(answer, "\"in_use_bytes\":32212255360,\"stack_bytes\":0,\"heap_bytes\":32212255360,\"free_bytes\":1342176640");
     says(answer, "\"capacity_bytes\":33554432000");
-    says(answer,
-         "\"finding\":{\"code\":\"flat_line\",\"text\":\"The line is flat: the TPU runtime reserves HBM at start.");
+    says(answer, "\"finding\":{\"kind\":\"flat_line\",\"sentence\":\"The line is flat: the TPU runtime reserves HBM at "
+                 "start. What fills it is in the compiler's plan.\",\"parts\":[");
     says(answer, "\"spread_bytes\":1073741824");
     free(answer);
     answer = answer_of("build/fixtures/trace-flat-tpu.pb", "lanes", NULL, 0);
@@ -89,6 +89,58 @@ START_TEST(a_flat_line_of_a_tpu_says_why)
     free(answer);
     answer = answer_of("build/fixtures/trace-tpu.pb", "summary", NULL, 0); /* 1 to 3 KiB */
     ck_assert_ptr_null(strstr(answer, "flat_line"));
+    free(answer);
+}
+END_TEST
+
+/* 256 bytes a step in another line; nothing of it is told where that is too little to matter. */
+START_TEST(what_grows_is_told_first)
+{
+    char *answer = answer_of("build/fixtures/trace-steps.pb", "summary", NULL, 0);
+    says(answer, "\"finding\":{\"kind\":\"grows\",\"sentence\":\"grows 256 B a step in 2 of 2 steps: ");
+    says(answer, "\"evidence\":{\"view\":\"growth\",\"params\":{\"memory\":\"GPU_0_bfc\",\"boundary\":\"step\"}}");
+    free(answer);
+}
+END_TEST
+
+/* 5,400 of 10,000 bytes are free in two pieces, and 4,000 were asked for before. */
+START_TEST(fragmentation_is_told_with_request_and_hole)
+{
+    char *answer = answer_of("build/fixtures/trace-holes.pb", "summary", NULL, 0);
+    says(answer,
+         "\"kind\":\"fragmentation\",\"sentence\":\"a request of 3.9 KiB, the largest, would have met a largest hole "
+         "of 2.9 KiB at 0.0 ms with 5.3 KiB free: fragmentation, not shortage\"");
+    says(answer,
+         "\"evidence\":{\"view\":\"holes\",\"params\":{\"memory\":\"GPU_0_bfc\",\"event\":\"7\",\"time\":\"9000\"}}");
+    free(answer);
+}
+END_TEST
+
+/* Of what stands between holes the fewest bytes: at event 8 the log of 100 bytes, at event 7 it and what is behind it. */
+START_TEST(the_fewest_bytes_pin_the_holes)
+{
+    const struct analysis_param last[] = {{"event", "8"}}, before[] = {{"event", "7"}};
+    const struct analysis_param small[] = {{"event", "8"}, {"request", "3000"}},
+                                huge[] = {{"event", "8"}, {"request", "9000"}};
+    char *answer = answer_of("build/fixtures/trace-holes.pb", "holes", last, 1);
+    says(answer, "1 allocation, 100 B, stands between holes that would be one of 6.0 KiB without it");
+    says(answer, "\"hole_count\":2,\"holes_bytes\":6000");
+    says(
+        answer,
+        "\"pin_count\":1,\"pinned_bytes\":100,\"joined_bytes\":6100,\"pins\":[{\"address\":\"0x10fa0\",\"size_bytes\":100,"
+        "\"event\":4,\"op\":\"log\"");
+    says(answer,
+         "\"born_ps\":6000,\"age_ps\":4000,\"freed_ps\":null,\"hole_before_bytes\":3000,\"hole_after_bytes\":3000");
+    free(answer);
+    answer = answer_of("build/fixtures/trace-holes.pb", "holes", before, 1);
+    says(answer, "\"pin_count\":2,\"pinned_bytes\":3100,\"joined_bytes\":6100");
+    free(answer);
+    answer = answer_of("build/fixtures/trace-holes.pb", "holes", small, 2);
+    says(answer, "\"kind\":\"fits\",\"sentence\":\"a request of 2.9 KiB fits: the largest hole has 2.9 KiB\"");
+    says(answer, "\"pin_count\":0,\"pinned_bytes\":0,\"joined_bytes\":null,\"pins\":[]");
+    free(answer);
+    answer = answer_of("build/fixtures/trace-holes.pb", "holes", huge, 2);
+    says(answer, "\"kind\":\"short\",\"sentence\":\"a request of 8.8 KiB meets a largest hole of 2.9 KiB\"");
     free(answer);
 }
 END_TEST
@@ -185,6 +237,9 @@ int main(void)
     tcase_add_test(tests, growth_leaves_out_what_was_not_recorded);
     tcase_add_test(tests, growth_goes_from_launch_to_launch_of_gpus);
     tcase_add_test(tests, a_flat_line_of_a_tpu_says_why);
+    tcase_add_test(tests, what_grows_is_told_first);
+    tcase_add_test(tests, fragmentation_is_told_with_request_and_hole);
+    tcase_add_test(tests, the_fewest_bytes_pin_the_holes);
     tcase_add_test(tests, a_free_shows_what_it_frees);
     tcase_add_test(tests, a_trace_that_is_cut_says_so_before_all_else);
     tcase_add_test(tests, the_peak_of_a_window_may_be_the_level_at_its_start);

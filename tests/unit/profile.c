@@ -248,6 +248,52 @@ START_TEST(a_series_has_a_word_for_what_becomes_of_it)
 }
 END_TEST
 
+/* What is told first of the profiles that these numbers name, or "null". */
+static char *series_finding(const int *numbers, size_t count)
+{
+    struct analysis_subject *subjects[3];
+    struct analysis_use uses[3];
+    struct buf out = BUF_INIT;
+    struct err err = ERR_INIT;
+    char path[64];
+    for (size_t i = 0; i < count; i++) {
+        snprintf(path, sizeof(path), "tests/fixtures/memprof/memory%d.prof", numbers[i]);
+        subjects[i] = read_profile(path);
+        uses[i] = (struct analysis_use){.subject = subjects[i], .id = "0", .name = "p"};
+    }
+    const struct analysis_question question = {
+        .tool = "device_memory", .view = "series", .uses = uses, .use_count = count};
+    ck_assert_msg(analysis_answer(&question, &out, &err), "%s", err.text);
+    cJSON *root = cJSON_ParseWithLength(out.data, out.length);
+    const cJSON *finding = cJSON_GetObjectItem(cJSON_GetObjectItem(root, "data"), "finding");
+    char *sentence = strdup(cJSON_IsNull(finding) ? "null" : cJSON_GetObjectItem(finding, "sentence")->valuestring);
+    cJSON_Delete(root);
+    buf_free(&out);
+    for (size_t i = 0; i < count; i++)
+        analysis_subject_free(subjects[i]);
+    return sentence;
+}
+
+START_TEST(a_series_says_first_what_grows)
+{
+    static const struct {
+        int numbers[3];
+        size_t count;
+        const char *sentence;
+    } cases[] = {
+        {{1}, 1, "null"},
+        {{1, 3}, 2, "2 profiles: change +195.3 KiB; a trend needs 3"},
+        {{1, 2, 3},
+         3,
+         "1 call site grows over 3 profiles: anotherfunc memprof.py:19 \xE2\x80\xBA normal, +97.7 KiB each, 100 % of the growth"},
+        {{4, 4, 4}, 3, "no call site grows over 3 profiles; the total is the same at both ends"},
+    };
+    char *sentence = series_finding(cases[_i].numbers, cases[_i].count);
+    ck_assert_str_eq(sentence, cases[_i].sentence);
+    free(sentence);
+}
+END_TEST
+
 /* Bytes that are refused, and what the refusal says. */
 static const struct {
     const char *bytes;
@@ -386,6 +432,7 @@ int main(void)
     tcase_add_test(tests, frames_that_a_profile_drops_are_held_by_their_callers);
     tcase_add_test(tests, a_go_heap_profile_opens_on_what_is_in_use);
     tcase_add_test(tests, a_series_has_a_word_for_what_becomes_of_it);
+    tcase_add_loop_test(tests, a_series_says_first_what_grows, 0, 4);
     tcase_add_test(tests, damage_is_named);
     tcase_add_test(tests, too_many_sample_types_are_refused);
     tcase_add_test(tests, no_samples_are_no_error);

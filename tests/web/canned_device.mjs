@@ -214,6 +214,7 @@ export function makeDevice(change = {}) {
         profiles: names.map((name, at) => ({ id: `${at}`.padStart(12, 'e'), name, captured_at_ms: null, total: values.reduce((sum, each) => sum + each[at], 0), count: at + 1 })),
         left_out: [{ id: 'ffffffffffff', name: 'other.prof', code: 'types', reason: 'its sample types (cpu, samples) do not match (allocations, space)' }],
         growth: total - Math.round(total / names.length),
+        finding: { kind: 'level', sentence: 'what the core says', parts: ['what the core says'], evidence: { view: 'series', params: {} } },
         total_count: rows.length,
         matched_count: rows.length,
         offset: 0,

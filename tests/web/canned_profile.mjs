@@ -472,7 +472,7 @@ function fragmentation(pool) {
   };
 }
 
-const VIEWS = { timeline, lanes, live, events, event, growth, addresses, fragmentation };
+const VIEWS = { timeline, lanes, live, events, event, growth, addresses, fragmentation, holes: ({ memory }) => ({ memory, time_ps: 0, event: 0, reason: null, finding: null, pin_count: 0, pins: [] }) };
 
 /* An `intercept` for makeWorld of canned.mjs. change: {reason, finding, notes, more: memory ids besides the two}. */
 export function profileAnswers(change = {}) {

@@ -2,10 +2,12 @@
  * series.c: the view "series": call sites over several profiles in order, with
  * what becomes of each. */
 #include "base/nearest.h"
+#include "base/size_text.h"
 #include "tool/device_memory/columns.h"
 #include "tool/device_memory/sums.h"
 #include "tool/device_memory/trend.h"
 #include "tool/device_memory/views.h"
+#include "tool/finding.h"
 #include "tool/table.h"
 
 #include <stdlib.h>
@@ -297,6 +299,94 @@ static void write_verdicts(const struct listing *listing, struct json *json)
     json_object_end(json);
 }
 
+/* ---- what is told first ---- */
+
+/* A change of the metric: bytes as sizes, other values as they are. */
+static void say_change(const struct listing *listing, struct finding *finding, int64_t change)
+{
+    char count[COUNT_TEXT_BYTES];
+    bool is_bytes = str_equal(listing->first.pprof->types[listing->first.metric].unit, STR("bytes"));
+    uint64_t size = change < 0 ? 0 - (uint64_t)change : (uint64_t)change;
+    if (is_bytes)
+        finding_change(finding, change);
+    else
+        finding_text(finding, "%s%s",
+                     change > 0   ? "+"
+                     : change < 0 ? "\xE2\x88\x92"
+                                  : "",
+                     size_text_count(count, size));
+}
+
+/* The site that grows most in all, and how many do. */
+static uint32_t growing_find(const struct listing *listing, uint32_t *count)
+{
+    uint32_t most = UINT32_MAX;
+    *count = 0;
+    for (uint32_t i = 0; i < listing->sites.table.count; i++) {
+        const struct trend *trend = &listing->rows[i].trend;
+        if (trend->verdict != TREND_GROWS)
+            continue;
+        ++*count;
+        if (most == UINT32_MAX || trend->change > listing->rows[most].trend.change)
+            most = i;
+    }
+    return most;
+}
+
+/* "anotherfunc leak.py:14 › normal" */
+static struct str site_words(const struct listing *listing, uint32_t at)
+{
+    const struct sites_key *key = &listing->sites.keys[at];
+    struct buf *scratch = listing->request->scratch;
+    scratch->length = 0;
+    frames_add_short_name(&listing->frames, key->frame, scratch);
+    if (key->callee.length > 0) {
+        buf_text(scratch, " \xE2\x80\xBA ");
+        buf_add(scratch, key->callee.data, key->callee.length);
+    }
+    return (struct str){scratch->data, scratch->length};
+}
+
+static const struct finding *growth_finding(const struct listing *listing, uint32_t most, uint32_t growing_count)
+{
+    char growing[COUNT_TEXT_BYTES], profiles[COUNT_TEXT_BYTES], share[SHARE_TEXT_BYTES];
+    const struct trend *trend = &listing->rows[most].trend;
+    struct finding *finding = finding_begin(listing->request->arena, "grows", "series");
+    finding_text(finding, "%s call %s over %s profiles: %s", size_text_count(growing, growing_count),
+                 growing_count == 1 ? "site grows" : "sites grow", size_text_count(profiles, listing->count),
+                 growing_count > 1 ? "most " : "");
+    finding_name(finding, site_words(listing, most));
+    finding_text(finding, ", ");
+    say_change(listing, finding, (int64_t)(trend->slope < 0 ? trend->slope - 0.5 : trend->slope + 0.5));
+    size_text_share(share, trend->change, listing->all_growth);
+    finding_text(finding, listing->all_growth > 0 ? " each, %s of the growth" : " each", share);
+    return finding_end(finding);
+}
+
+/* NULL of one profile. */
+static const struct finding *finding_of(const struct listing *listing)
+{
+    char count[COUNT_TEXT_BYTES];
+    uint32_t growing_count, most = growing_find(listing, &growing_count);
+    int64_t change = pprof_add(listing->totals[listing->count - 1], pprof_negated(listing->totals[0]));
+    if (listing->count < 2)
+        return NULL;
+    if (growing_count > 0)
+        return growth_finding(listing, most, growing_count);
+    bool is_two = listing->count == 2;
+    struct finding *finding = finding_begin(listing->request->arena, is_two ? "too_few" : "level", "series");
+    if (is_two)
+        finding_text(finding, "2 profiles: change ");
+    else
+        finding_text(finding, "no call site grows over %s profiles; the total %s",
+                     size_text_count(count, listing->count), change == 0 ? "is the same at both ends" : "changes by ");
+    if (is_two || change != 0)
+        say_change(listing, finding, change);
+    if (is_two)
+        finding_text(finding, "; a trend needs 3");
+    return finding_end(finding);
+}
+
 static void write_json(const struct listing *listing, const struct table_rows *rows, struct json *json)
 {
     int64_t *rest = arena_array(listing->request->arena, int64_t, listing->count);
@@ -304,6 +394,7 @@ static void write_json(const struct listing *listing, const struct table_rows *r
     model_begin(&listing->first, json);
     write_profiles(listing, json);
     json_key_int(json, "growth", pprof_add(listing->totals[listing->count - 1], pprof_negated(listing->totals[0])));
+    finding_write(json, finding_of(listing));
     table_head_write(rows, json);
     write_verdicts(listing, json);
     table_rows_write(rows, "sites", json);

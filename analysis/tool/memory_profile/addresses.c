@@ -2,72 +2,21 @@
  * addresses.c: the view "addresses": what lies where in a pool at a moment, to
  * scale. What was there before the trace and is never freed has no address: a hole
  * may be such memory, `unknown_bytes` says how much of it there is. */
-#include "tool/memory_profile/views.h"
+#include "tool/memory_profile/address_blocks.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 enum { WIDTH_MAX = 8192 };
 
-struct block {
-    uint64_t address, size;
-    uint32_t event;
-};
-
 struct address_map {
     const struct tool_request *request;
     const struct memory_profile *profile;
     const struct memory_profile_pool *pool;
     struct memory_profile_moment moment;
-    struct block *blocks; /* by address, those that are there at the moment */
-    uint32_t count;
-    uint64_t first, last; /* addresses of the whole trace */
-    uint64_t low, high;   /* asked for */
-    uint64_t known_bytes;
+    struct memory_profile_address_blocks blocks;
+    uint64_t low, high; /* asked for */
 };
-
-static int by_address(const void *left, const void *right)
-{
-    const struct block *a = left, *b = right;
-    if (a->address != b->address)
-        return a->address < b->address ? -1 : 1;
-    return (a->event > b->event) - (a->event < b->event);
-}
-
-static bool is_there(const struct address_map *map, uint32_t at)
-{
-    const struct memory_profile *profile = map->profile;
-    uint32_t event = map->pool->first + at, partner = profile->partner[event];
-    if (memory_profile_is_free(profile, event)) /* of what was there before */
-        return partner == PROFILE_NONE && at >= map->moment.count;
-    return at < map->moment.count && (partner == PROFILE_NONE || partner - map->pool->first >= map->moment.count);
-}
-
-static void blocks_find(struct address_map *map)
-{
-    const struct memory_profile *profile = map->profile;
-    uint32_t count = 0;
-    map->first = UINT64_MAX;
-    for (uint32_t at = 0; at < map->pool->count; at++) {
-        uint32_t event = map->pool->first + at;
-        if ((profile->flags[event] & MEMORY_HAS_ADDRESS) == 0)
-            continue;
-        uint64_t address = profile->address[event], end = address + (uint64_t)profile->size_bytes[event];
-        map->first = address < map->first ? address : map->first;
-        map->last = end >= address && end > map->last ? end : map->last;
-        count += is_there(map, at);
-    }
-    map->blocks = arena_array(map->request->arena, struct block, (size_t)count + 1);
-    for (uint32_t at = 0; at < map->pool->count; at++) {
-        uint32_t event = map->pool->first + at;
-        if ((profile->flags[event] & MEMORY_HAS_ADDRESS) == 0 || !is_there(map, at))
-            continue;
-        map->blocks[map->count++] =
-            (struct block){profile->address[event], (uint64_t)profile->size_bytes[event], event};
-        map->known_bytes += (uint64_t)profile->size_bytes[event];
-    }
-    qsort(map->blocks, map->count, sizeof(*map->blocks), by_address);
-}
 
 static bool address_read(const struct tool_request *request, const char *name, uint64_t default_value, uint64_t *out,
                          struct err *err)
@@ -159,15 +108,16 @@ static void blocks_write(struct json *json, const struct address_map *map, int64
     uint32_t hole_count = 0, block_count = 0;
     struct joining joining = {map, json, {.count = 0}, (map->high - map->low) / (uint64_t)width};
     json_key_array(json, "blocks");
-    for (uint32_t i = 0; i <= map->count; i++) {
-        struct block block = i < map->count ? map->blocks[i] : (struct block){map->high, 0, 0};
+    for (uint32_t i = 0; i <= map->blocks.count; i++) {
+        struct memory_profile_block block =
+            i < map->blocks.count ? map->blocks.items[i] : (struct memory_profile_block){map->high, 0, 0};
         uint64_t end = block.address + block.size < block.address ? UINT64_MAX : block.address + block.size;
         uint64_t begin = block.address < at ? at : block.address > map->high ? map->high : block.address;
         end = end > map->high ? map->high : end;
         if (begin > at) {
             bool is_inside = at > map->low || i > 0; /* what lies before all blocks is no hole between them */
             piece_add(&joining, &(struct piece){at, begin - at, 0, 0, 0, true});
-            if (is_inside && i < map->count && begin - at > largest_hole) {
+            if (is_inside && i < map->blocks.count && begin - at > largest_hole) {
                 largest_hole = begin - at;
                 largest_at = at;
             }
@@ -203,17 +153,13 @@ bool memory_profile_addresses(const struct tool_request *request, struct json *j
     if (map.pool == NULL || !memory_profile_views_moment(request, map.pool, &map.moment, err) ||
         !tool_param_number(request, "width", 1, WIDTH_MAX, 1024, &width, err))
         return false;
-    blocks_find(&map);
-    bool has_addresses = map.first < map.last;
-    if (!has_addresses)
-        map.first = map.last = 0;
-    if (!address_read(request, "low", map.first, &map.low, err) ||
-        !address_read(request, "high", map.last, &map.high, err))
+    memory_profile_address_blocks_find(map.pool, &map.moment, request->arena, &map.blocks);
+    bool has_addresses = map.blocks.first < map.blocks.last;
+    uint64_t first = has_addresses ? map.blocks.first : 0, last = has_addresses ? map.blocks.last : 0;
+    if (!address_read(request, "low", first, &map.low, err) || !address_read(request, "high", last, &map.high, err))
         return false;
     if (map.high < map.low)
         return err_set(err, ERR_argument, ERR_NO_OFFSET, "low is behind high");
-    uint32_t state = map.pool->first + (map.moment.count > 0 ? map.moment.count - 1 : 0);
-    int64_t heap = map.moment.count > 0 ? map.profile->heap_bytes[state] : map.pool->base_bytes;
     json_object_begin(json);
     memory_profile_views_memory(json, map.pool);
     json_key_int(json, "time_ps", map.moment.time_ps);
@@ -224,10 +170,10 @@ bool memory_profile_addresses(const struct tool_request *request, struct json *j
     memory_profile_views_address(json, "low", map.low, has_addresses);
     memory_profile_views_address(json, "high", map.high, has_addresses);
     json_key_uint(json, "span_bytes", map.high - map.low);
-    memory_profile_views_address(json, "first", map.first, has_addresses);
-    memory_profile_views_address(json, "last", map.last, has_addresses);
-    json_key_uint(json, "known_bytes", map.known_bytes);
-    json_key_int(json, "unknown_bytes", heap > (int64_t)map.known_bytes ? heap - (int64_t)map.known_bytes : 0);
+    memory_profile_views_address(json, "first", first, has_addresses);
+    memory_profile_views_address(json, "last", last, has_addresses);
+    json_key_uint(json, "known_bytes", map.blocks.known_bytes);
+    json_key_int(json, "unknown_bytes", map.blocks.unknown_bytes);
     blocks_write(json, &map, width);
     json_object_end(json);
     return true;

@@ -272,6 +272,30 @@ const uint8_t *memory_profile_growth_verdicts(const struct tool_request *request
     return out;
 }
 
+bool memory_profile_growth_find_most(const struct tool_request *request, const struct memory_profile_pool *pool,
+                                     int64_t least_bytes, struct memory_profile_growth_most *out)
+{
+    struct growth *growth = arena_array(request->arena, struct growth, 1);
+    double steepest = 0;
+    *growth = (struct growth){.request = request, .profile = pool->profile, .pool = pool};
+    boundaries_make(growth, NULL);
+    if (growth->kind == NULL)
+        return false;
+    courses_make(growth);
+    for (size_t i = 0; i < growth->groups.count; i++) {
+        const struct group *group = chunks_at(&growth->groups, i);
+        const struct course *course = &group->course;
+        double slope = slope_of(growth, course);
+        int64_t change = course->bytes - course->first_bytes;
+        if (verdict_of(growth, course) != GROWS || change < least_bytes || slope <= steepest)
+            continue;
+        steepest = slope;
+        *out = (struct memory_profile_growth_most){group->event,        (int64_t)(slope + 0.5),     change,
+                                                   course->grown_count, growth->boundary_count - 1, growth->kind};
+    }
+    return steepest > 0;
+}
+
 /* ---- rows ---- */
 
 static const struct group *group_at(const struct growth *growth, uint32_t row)

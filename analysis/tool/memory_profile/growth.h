@@ -10,3 +10,15 @@ const char *memory_profile_growth_word(uint8_t verdict);
  * the trace tells of fewer than two steps or launches. */
 const uint8_t *memory_profile_growth_verdicts(const struct tool_request *request,
                                               const struct memory_profile_pool *pool);
+
+/* What grows most. */
+struct memory_profile_growth_most {
+    uint32_t event;                    /* one of its allocations */
+    int64_t slope_bytes, change_bytes; /* a boundary; from the first to the last */
+    uint32_t grown_count, interval_count;
+    const char *boundary; /* "step", "launch"; static */
+};
+/* Of the kinds of allocation that grow (verdict "grows") by at least `least_bytes` in all, that with the steepest slope; false when none
+ * does. `request` has an arena alone. */
+bool memory_profile_growth_find_most(const struct tool_request *request, const struct memory_profile_pool *pool,
+                                     int64_t least_bytes, struct memory_profile_growth_most *out);

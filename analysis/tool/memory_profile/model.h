@@ -62,6 +62,7 @@ struct memory_profile_tally {
 
 struct memory_profile;
 struct memory_profile_waste_range;
+struct finding;
 
 struct memory_profile_pool {
     const struct memory_profile *profile;
@@ -89,6 +90,7 @@ struct memory_profile_pool {
     int64_t xprof_lifetime_peak_bytes;
     struct memory_profile_likeness likeness;
     struct memory_profile_notes notes;
+    struct finding *finding; /* what is told first (finding.h of the tools); NULL: nothing */
 };
 
 struct memory_profile {

@@ -2,6 +2,7 @@
  * summary.c: the view "summary": each pool's peak, course and notes, worst first. */
 #include "tool/memory_profile/summary.h"
 
+#include "tool/finding.h"
 #include "tool/memory_profile/notes.h"
 #include "tool/memory_profile/waste.h"
 
@@ -70,7 +71,6 @@ void memory_profile_summary_pool(struct json *json, const struct memory_profile_
     static const char *const kinds[] = {
         [PROFILE_DEVICE] = "device", [PROFILE_HOST] = "host", [PROFILE_OTHER] = "unknown"};
     const struct memory_profile *profile = pool->profile;
-    struct memory_profile_reason finding = memory_profile_notes_finding(pool);
     uint32_t last = pool->first + pool->count - 1;
     bool has_capacity = pool->capacity_bytes != MEMORY_UNKNOWN;
     json_object_begin(json);
@@ -104,8 +104,7 @@ void memory_profile_summary_pool(struct json *json, const struct memory_profile_
     json_key_uint(json, "link_count", pool->link_count);
     json_key_uint(json, "break_count", pool->break_count);
     json_object_end(json);
-    json_key(json, "finding");
-    memory_profile_views_reason(json, finding.code, finding.text);
+    finding_write(json, pool->finding);
     sparkline_write(json, pool);
     note_write_list(json, pool->notes.items, pool->notes.count);
     json_object_end(json);

@@ -15,6 +15,7 @@ bool memory_profile_event(const struct tool_request *request, struct json *json,
 bool memory_profile_growth(const struct tool_request *request, struct json *json, struct err *err);
 bool memory_profile_addresses(const struct tool_request *request, struct json *json, struct err *err);
 bool memory_profile_fragmentation(const struct tool_request *request, struct json *json, struct err *err);
+bool memory_profile_holes(const struct tool_request *request, struct json *json, struct err *err);
 bool memory_profile_xprof(const struct tool_request *request, struct json *json, struct err *err);
 
 /* The pool that the parameter `memory` names; the worst without it. NULL with a `notfound` report. */

@@ -117,3 +117,27 @@ struct memory_profile_waste_range memory_profile_waste_of(const struct memory_pr
     walk(pool, last * BLOCK, end, false, &range);
     return range;
 }
+
+uint32_t memory_profile_waste_worst(const struct memory_profile_pool *pool)
+{
+    const struct memory_profile *profile = pool->profile;
+    uint32_t worst = PROFILE_NONE;
+    int64_t least = INT64_MAX;
+    if (pool->waste == NULL || pool->largest_request == PROFILE_NONE)
+        return worst;
+    for (uint32_t i = 0; i < pool->count; i++) {
+        bool is_whole = i % BLOCK == 0 && i / BLOCK < (pool->count - 1) / BLOCK;
+        if (is_whole && pool->waste[i / BLOCK].failing_ps == 0) {
+            i += BLOCK - 1; /* nearly all blocks: nothing would have failed for any time in them */
+            continue;
+        }
+        if (memory_profile_free_bytes(profile, pool->first + i) < pool->largest_request_bytes)
+            continue;
+        int64_t chunk = memory_profile_waste_chunk(profile, pool->first + i);
+        if (chunk == MEMORY_UNKNOWN || chunk >= pool->largest_request_bytes || chunk >= least)
+            continue;
+        least = chunk;
+        worst = i;
+    }
+    return worst;
+}

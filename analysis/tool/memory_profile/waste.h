@@ -19,6 +19,9 @@ void memory_profile_waste_build(struct memory_profile_pool *pool, const struct w
 /* Of [first, end), which is not empty. */
 struct memory_profile_waste_range memory_profile_waste_of(const struct memory_profile_pool *pool, uint32_t first,
                                                           uint32_t end);
+/* The first event, counted from the pool's first, with the smallest chunk among those after which the pool's largest request would have
+ * failed although as much was free: fragmentation, not shortage. PROFILE_NONE: there is none. */
+uint32_t memory_profile_waste_worst(const struct memory_profile_pool *pool);
 /* MEMORY_UNKNOWN without both figures. */
 int64_t memory_profile_waste_chunk(const struct memory_profile *profile, uint32_t event);
 /* What was asked for, else what was allocated. */

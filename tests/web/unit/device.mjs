@@ -14,7 +14,8 @@ import {
   stateOf,
   swapped,
 } from '../../../web/tools/device_memory/state.js';
-import { chipFault, liveSentence, relativeWords, seriesSentence, trimSentence } from '../../../web/tools/device_memory/text.js';
+import { clauseParts, isGrave, sentenceParts } from '../../../web/lib/finding.js';
+import { chipFault, liveSentence, relativeWords, trimSentence } from '../../../web/tools/device_memory/text.js';
 import { parse } from '../../../web/lib/route.js';
 import { sparkPath } from '../../../web/widgets/sparkline.js';
 import { stackUp } from '../../../web/widgets/stacked.js';
@@ -106,24 +107,11 @@ export function run({ test, equal }) {
     );
   });
 
-  test('two profiles make no trend', () => {
-    equal(words(seriesSentence({ metric: BYTES, profiles: [1, 2], sites: [], growth: 0.4 * 1024 ** 2, verdict_counts: {} })), '2 profiles: change +409.6 KiB; a trend needs 3.');
-  });
-
-  test('what grows most is named in any order of the rows', () => {
-    const site = (name, verdict, change) => ({
-      frame: { function: name, file: '/a/leak.py', line: 14 },
-      callee: null,
-      verdict,
-      change,
-      slope: change / 8,
-      share: 94,
-    });
-    const sites = [site('steady_one', 'steady', 0), site('little', 'grows', 8 * 1024), site('anotherfunc', 'grows', 8 * 480 * 1024)];
-    equal(
-      words(seriesSentence({ metric: BYTES, profiles: Array(9).fill({}), sites, growth: 1, verdict_counts: { grows: 2 } })),
-      '2 call sites grow over 9 profiles: most anotherfunc leak.py:14, +480.0 KiB each, 94 % of the growth.',
-    );
+  test('what is told first is a sentence of its own, or a clause behind a name', () => {
+    const finding = { kind: 'grows', sentence: 'grows 4.0 KiB a step: a_b', parts: ['grows ', { bytes: 4096, text: '4.0 KiB' }, ' a step: ', { name: 'a\u202eb' }], evidence: null };
+    equal(words(sentenceParts(finding)), 'Grows 4.0 KiB a step: a\u27e8202E\u27e9b.');
+    equal(words(clauseParts(finding)), 'grows 4.0 KiB a step: a\u27e8202E\u27e9b');
+    equal([finding, { kind: 'level' }, null].map((each) => Boolean(isGrave(each))), [true, false, false]);
   });
 
   test('the graph says how many of its functions it shows, and which', () => {

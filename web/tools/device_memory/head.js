@@ -3,6 +3,7 @@
  * made, what the filters let through, and what the profile cannot know. */
 
 import { button, el, figure, fill, prose } from '../../lib/dom.js';
+import { isGrave, sentenceParts } from '../../lib/finding.js';
 import { counted, cutMiddle, visible } from '../../lib/format.js';
 import { explained } from '../../widgets/explain.js';
 import { notesButton } from '../../widgets/notices.js';
@@ -50,9 +51,9 @@ function largestList({ url, store }, summary) {
   );
 }
 
-/* Out: {node, show(summary, notes), lead(parts or null), say(sentence), setNotRead(list)}; lead: what a view
- * puts before all, while it is the one shown. */
-export function createHead({ url, subject, store }) {
+/* linkHere: of the context, see app.js. Out: {node, show(summary, notes), lead(parts or null), setFinding(what the core tells of all profiles, or null),
+ * say(sentence), setNotRead(list)}; lead: what a view puts before all, while it is the one shown. */
+export function createHead({ url, subject, store, linkHere }) {
   const title = el('h1', { class: 'answer' });
   const aside = el('div', { class: 'answer-aside' });
   const more = el('div', { class: 'answer-more' });
@@ -68,6 +69,7 @@ export function createHead({ url, subject, store }) {
   let notes = [];
   let notRead = [];
   let leading = null;
+  let finding = null;
   const sentence = (summary) => {
     if (summary.is_diff) return say.changeSentence(summary);
     const many = countFilters(url.state);
@@ -77,12 +79,10 @@ export function createHead({ url, subject, store }) {
     const { summary } = subject;
     if (!summary) return;
     const isLed = leading !== null && url.state.view === 'series';
-    const own = nodesOf(sentence(summary), isLed);
-    fill(
-      title,
-      el('span', { class: 'answer-first' }, isLed ? nodesOf(leading) : own),
-      isLed ? [' ', el('span', { class: 'answer-second dim' }, own)] : null,
-    );
+    const isTold = !isLed && isGrave(finding) && !summary.is_diff && countFilters(url.state) === 0;
+    const own = nodesOf(sentence(summary), isLed || isTold);
+    const first = isLed ? nodesOf(leading) : isTold ? [nodesOf(sentenceParts(finding)), ' ', el('a', { class: 'see-why', href: linkHere({ view: finding.evidence.view }) }, 'See the series')] : own;
+    fill(title, el('span', { class: 'answer-first' }, first), isLed || isTold ? [' ', el('span', { class: 'answer-second dim' }, own)] : null);
   };
   const drawNotes = () =>
     fill(
@@ -115,6 +115,10 @@ export function createHead({ url, subject, store }) {
     },
     lead(parts) {
       leading = parts;
+      drawTitle();
+    },
+    setFinding(found) {
+      finding = found;
       drawTitle();
     },
     redraw: drawTitle,

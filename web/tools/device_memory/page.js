@@ -92,7 +92,7 @@ export function mount(root, context) {
 
 function build(view, root) {
   const { url, subject, store, context } = view;
-  view.head = createHead({ url, subject, store });
+  view.head = createHead({ url, subject, store, linkHere: context.linkHere });
   view.controls = createControls({ url, subject });
   view.details = createDetailsOf({ url, subject, pane: context.details, relight: () => lightUp(view) });
   view.place = el('div', { class: 'device-views' });
@@ -116,7 +116,19 @@ async function show(view, selection, route) {
     view.controls.node.hidden = true;
     return;
   }
-  await Promise.all([listProfiles(view), apply(view, route)]);
+  await Promise.all([listProfiles(view), apply(view, route), findTrend(view, selection.session)]);
+}
+
+/* What grows over all profiles of the session is told first, whichever of them is shown. */
+async function findTrend({ subject, head }, session) {
+  head.setFinding(null);
+  if (!session || session.profile_count < 3) return;
+  try {
+    const { data } = await get('device_memory/series', { session: session.id, limit: 1 });
+    if (session.id === subject.session) head.setFinding(data.finding);
+  } catch (error) {
+    if (!isAbort(error) && !(error instanceof Problem)) throw error;
+  }
 }
 
 /* What there is to choose from, and what could not be read. */

@@ -3,6 +3,7 @@
  * choice of two of them to compare in every view. */
 
 import { button, consume, el, fill } from '../../lib/dom.js';
+import { sentenceParts } from '../../lib/finding.js';
 import { count, counted, cutMiddle, percent, visible, when } from '../../lib/format.js';
 import { token } from '../../lib/theme.js';
 import { exportEntries } from '../../widgets/export_menu.js';
@@ -81,7 +82,7 @@ export function createSeries({ url, subject, store, lead }) {
       const data = await series.loader.load('series', params(), (found) => draw(series, found, params()));
       if (!data) return;
       mark(series);
-      lead(data.profiles.length > 1 ? say.seriesSentence(data) : null);
+      lead(data.finding && sentenceParts(data.finding));
     },
     forget: series.loader.forget,
     light() {},

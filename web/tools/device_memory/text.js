@@ -242,29 +242,6 @@ export function verdictCounts(counts) {
     .join(', ');
 }
 
-/* "1 call site grows in every one of 9 profiles: anotherfunc leak.py:14, +0.46 MiB each, 94 % of the growth." */
-export function seriesSentence({ metric, profiles, sites, growth, verdict_counts: counts }) {
-  const many = profiles.length;
-  if (many === 2) return [`2 profiles: change ${signedAmount(metric, growth)}; a trend needs 3.`];
-  /* The rows may stand in another order. */
-  const [first] = sites.filter(({ verdict }) => verdict === 'grows').sort((a, b) => b.change - a.change);
-  if (!counts.grows || !first) {
-    const change = growth === 0 ? 'the total is the same at both ends' : `the total changes by ${signedAmount(metric, growth)}`;
-    const who = counts.grows ? `${counted(counts.grows, 'call site')} of ${count(many)} profiles grow` : `No call site grows over ${count(many)} profiles`;
-    return [`${who}; ${change}.`];
-  }
-  const share = first.share === null ? '' : `, ${percent(first.share, 100)} of the growth`;
-  const verb = counts.grows === 1 ? 'call site grows' : 'call sites grow';
-  return [
-    `${count(counts.grows)} ${verb} over ${count(many)} profiles: `,
-    counts.grows > 1 ? 'most ' : '',
-    { name: siteName(first.frame, first.callee) },
-    ', ',
-    { bytes: Math.round(first.slope), text: signedAmount(metric, Math.round(first.slope)), role: 'main' },
-    ` each${share}.`,
-  ];
-}
-
 export function seriesLabel({ metric, profiles }) {
   const [first, last] = [profiles[0], profiles.at(-1)];
   return `Live memory of ${counted(profiles.length, 'profile')} by call site, from ${spokenAmount(metric, first.total)} to ${spokenAmount(metric, last.total)}.`;

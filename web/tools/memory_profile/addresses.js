@@ -15,6 +15,7 @@ import { createPanel, message } from '../../widgets/panel.js';
 import { createTimeline } from '../../widgets/timeline.js';
 import { timelineDrawing } from '../../widgets/timeline_picture.js';
 import { hideTooltip, showTooltip } from '../../widgets/tooltip.js';
+import { createHoles } from './holes.js';
 import { fragmentationOf } from './load.js';
 import * as empty from './empty.js';
 import * as say from './text.js';
@@ -27,16 +28,15 @@ const hex = (number) => `0x${Math.round(number).toString(16)}`;
 /* Out: {panels, load(), hear(), setPinned, beside, reset(), destroy()}. */
 export function createAddresses({ trace, url, onPickBlock }) {
   const map = createMap({ trace, url, onPickBlock });
-  const waste = createWaste({ trace, url });
-  const both = [map, waste];
+  const all = [map, createWaste({ trace, url }), createHoles({ trace, url, onPickBlock }, createReader)];
   return {
-    panels: both.map(({ panel }) => panel),
-    load: () => Promise.all(both.map(({ load }) => load())),
-    hear: () => both.forEach(({ hear }) => hear()),
+    panels: all.map(({ panel }) => panel),
+    load: () => Promise.all(all.map(({ load }) => load())),
+    hear: () => all.forEach(({ hear }) => hear()),
     setPinned: map.setPinned,
     beside: map.beside,
-    reset: () => both.forEach(({ reset }) => reset()),
-    destroy: () => both.forEach(({ destroy }) => destroy()),
+    reset: () => all.forEach(({ reset }) => reset()),
+    destroy: () => all.forEach(({ destroy }) => destroy()),
   };
 }
 

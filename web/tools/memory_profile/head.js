@@ -3,6 +3,7 @@
  * Its own file: each tool has its head in one. */
 
 import { button, consume, el, figure, fill, name, showWithin } from '../../lib/dom.js';
+import { isGrave, sentenceParts } from '../../lib/finding.js';
 import { bytesWithin, count } from '../../lib/format.js';
 import { explained, nodesOf } from '../../widgets/explain.js';
 import { notesButton } from '../../widgets/notices.js';
@@ -12,7 +13,7 @@ import { answer, ends, poolName, poolSentence, second } from './text.js';
 /* The plan explains what the allocator does not: named where the line is flat. */
 function programLinks({ pool, programs, session }, link) {
   const [first] = programs.list;
-  if (!first || pool.finding?.code !== 'flat_line') return [];
+  if (!first || pool.finding?.kind !== 'flat_line') return [];
   const all = el('a', { href: link(session.id, { tool: 'memory_viewer' }) }, `all ${count(programs.count)} programs`);
   return [
     programs.list.length > 1 ? ' The largest plan: ' : ' Its plan: ',
@@ -29,22 +30,35 @@ export function programsMessage({ session, programs }, link) {
   return el('p', { class: 'message' }, what, el('a', { href: link(session.id, { tool: 'memory_viewer' }) }, 'Memory Viewer'), '.');
 }
 
-/* link: of the context, see app.js. Out: {node, show(): of the trace as it is now, say(sentence, notes)}. */
-export function createHead({ trace, link }) {
+/* Where the page shows what the core's view tells: of its parameters those that are the page's too. */
+const EVIDENCE = {
+  growth: () => ({ patch: { view: 'growth', sort: '', filter: '' }, word: 'See the growth' }),
+  holes: ({ time }) => ({ patch: { view: 'addresses', time: Number(time), low: null, high: null }, word: 'See who pins the holes' }),
+};
+
+/* What is told first, linked to its evidence; null where nothing is grave. */
+function leadNodes({ finding }, linkHere) {
+  if (!isGrave(finding)) return null;
+  const { patch, word } = EVIDENCE[finding.evidence.view](finding.evidence.params);
+  return [nodesOf(sentenceParts(finding)), ' ', el('a', { class: 'see-why', href: linkHere(patch) }, word)];
+}
+
+/* link, linkHere: of the context, see app.js. Out: {node, show(): of the trace as it is now, say(sentence, notes)}. */
+export function createHead({ trace, link, linkHere }) {
   const title = el('h1', { class: 'answer' });
   const aside = el('div', { class: 'answer-aside' });
   const more = el('p', { class: 'answer-more' });
   const node = el('div', { class: 'head' }, el('div', { class: 'answer-row' }, title, aside), more);
-  const start = (nodes, notes) => {
-    fill(title, el('span', { class: 'answer-first' }, nodes));
+  const start = (nodes, notes, lead = null) => {
+    fill(title, lead && [el('span', { class: 'answer-first' }, lead), ' '], el('span', { class: lead ? 'answer-second dim' : 'answer-first' }, nodes));
     fill(aside, notesButton(notes));
   };
   return {
     node,
     show() {
       const { pool, summary, notes } = trace;
-      start(nodesOf(answer(pool, summary.hosts.length)), notes);
-      const [found, ...others] = pool.finding ? second(pool) : [null, ...second(pool)];
+      start(nodesOf(answer(pool, summary.hosts.length)), notes, leadNodes(pool, linkHere));
+      const [found, ...others] = pool.finding?.kind === 'flat_line' ? second(pool) : [null, ...second(pool)];
       fill(
         more,
         [...ends(notes).map(nodesOf), found ? [nodesOf(found), programLinks(trace, link)] : null, ...others.map(nodesOf)]

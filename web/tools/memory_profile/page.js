@@ -137,7 +137,7 @@ export function mount(root, context) {
 
 function build(view, root) {
   const { context, trace, url } = view;
-  view.head = createHead({ trace, link: context.link });
+  view.head = createHead({ trace, link: context.link, linkHere: context.linkHere });
   view.pools = createPools((pool) => choosePoolOf(view, pool));
   view.poolsPanel = createPanel('panel-pools', 'Memory ids');
   view.poolsPanel.body.append(view.pools.node);

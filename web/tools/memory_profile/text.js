@@ -71,7 +71,7 @@ export const ends = (notes) => notes.filter(({ code }) => ENDS.includes(code)).m
 /* What explains or limits the answer: never freed, from before, lifetime peak. */
 export function second(pool) {
   const sentences = [];
-  if (pool.finding) sentences.push([visible(pool.finding.text).replace(/[.]?$/, '.')]);
+  if (pool.finding?.kind === 'flat_line') sentences.push([visible(pool.finding.sentence).replace(/[.]?$/, '.')]);
   sentences.push([
     `${counted(pool.allocation_count, 'allocation')} and ${counted(pool.deallocation_count, 'free')}`,
     pool.never_freed_count ? `, ${count(pool.never_freed_count)} never freed in the trace` : '',
@@ -266,6 +266,12 @@ export function addressAnswer(data) {
     ? [' ', part(data.unknown_bytes, undefined, '', 'unknown'), ' are in use at addresses that the trace does not tell: a hole may be one of these.']
     : [];
   return [`${counted(data.block_count, 'block')} and ${counted(data.hole_count, 'hole')}.`, ...hole, ...unknown];
+}
+
+/* "allocated at 812.4 ms, 3.2 s before" of what stands between holes. */
+export function pinAge(pin) {
+  if (pin.born_ps === null) return 'before the trace';
+  return `${duration(pin.age_ps)}, since ${time(pin.born_ps)}`;
 }
 
 /* What the fragmentation means for requests. */

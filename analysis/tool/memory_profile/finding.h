@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * finding.h: what is told first of each pool, the gravest that there is: a request that fragmentation would have failed,
+ * what grows from step to step, a line that is flat. */
+#pragma once
+
+#include "tool/memory_profile/model.h"
+
+/* Sets pool->finding. Cost: that of the view "growth", once a pool. */
+void memory_profile_finding_make(struct memory_profile *profile, struct arena *arena);
