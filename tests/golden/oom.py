@@ -12,6 +12,7 @@ wordings, typed after public threads (`sources`), what is read in each, and word
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -107,6 +108,8 @@ def check_families(binary, count):
         for failure in failures[:1]:
             steps = " ".join(step["text"] for step in failure["verdict"]["next_steps"])
             lines += differences(case["wanted"], failure) + check_ranges(text, failure)
+            lines += [f"a sentence hides a command: {step['text']}" for step in failure["verdict"]["next_steps"]
+                      if step["kind"] == "text" and re.search(r"jax\.|pltpu\.|torch(_xla)?\.|[A-Z]_[A-Z]+=|--\w", step["text"])]
             lines += [f"next steps lack {word!r}" for word in case["steps"] if word not in steps]
             lines += [f"next steps speak of {word!r}" for word in case["never"] if word in steps]
         count.add(case["name"], lines)

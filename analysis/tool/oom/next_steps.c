@@ -30,7 +30,7 @@
     "What helps: activations computed again in the backward pass, bf16, a smaller batch, the state over several GPUs:", \
         "  torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)",                                           \
         "  with torch.autocast(\"cuda\", dtype=torch.bfloat16): …", "  torch.distributed.fsdp.fully_shard(model)",      \
-        "Without gradients: torch.inference_mode()."
+        "Where no gradients are needed:", "  with torch.inference_mode(): …"
 #define WHO_ON_GPU                                                                                                     \
     "Who holds the memory of this GPU:", "  nvidia-smi --query-compute-apps=pid,process_name,used_memory --format=csv"
 

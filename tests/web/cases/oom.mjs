@@ -420,7 +420,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
       const shown = new Map(facts);
       for (const { word, bytes: size, text: said } of verdict.figures) {
         equal(shown.get(word), said ?? bytes(size), `${file}: ${word} on the page`);
-        const printed = size < 1024 ** 2 && size >= 1024 ? `${(size / 1024).toFixed(2)} KiB` : (said ?? bytes(size));
+        const printed = said ?? (size < 1024 ** 2 && size >= 1024 ? `${(size / 1024).toFixed(2)} KiB` : bytes(size));
         truth(lines.split('\n').some((line) => line.endsWith(` ${printed.replaceAll(',', '')}`)), `${file}: no line with ${printed}`);
       }
       equal(await text(page, '.oom-fits'), verdict.fits);
