@@ -59,7 +59,7 @@ fuzz_programs := $(fuzz_names:%=$(B)/fuzz/%)
 fixture_text := $(wildcard tests/fixtures/text/*.textproto)
 fixture_pb := $(fixture_text:tests/fixtures/text/%.textproto=build/fixtures/%.pb)
 
-.PHONY: all bench-run run-real run-test bundle compile-test confirm bench-page debug run demo test unit golden golden-fixtures golden-oom golden-compare golden-profile golden-pprof golden-regex golden-whose golden-marginal golden-text-dumps whatif xla-reports differences http-test typed-client-test generated-requests-test web-test \
+.PHONY: all bench-run run-real run-test bundle compile-test confirm bench-page debug run demo test unit golden golden-fixtures golden-oom golden-compare golden-profile golden-pprof golden-regex golden-whose golden-verdict golden-marginal golden-text-dumps whatif xla-reports differences http-test typed-client-test generated-requests-test web-test \
         check asan tsan fuzz fuzz-replay fuzz-run sweep replay-run reached-lines bench coverage coverage-run \
         screenshots fixtures format clean help core
 
@@ -241,6 +241,9 @@ golden-whose: all ## whose memory it is, against programs whose truth is known (
 
 whatif: all ## what changes save, predicted, against programs that were really changed (needs ../shared)
 	$(Q)$(PYTHON) tests/golden/whatif.py --binary $(B)/memviewd --shared $(or $(SHARED),../shared)
+
+golden-verdict: all ## what happened and what will make it fit, against dumps whose truth is known (needs ../shared)
+	$(Q)$(PYTHON) tests/golden/verdict.py --binary $(B)/memviewd --shared $(or $(SHARED),../shared)
 
 golden-marginal: all ## what buffers and groups would save, against adding up again without them (needs ../shared)
 	$(Q)$(PYTHON) tests/golden/marginal.py --binary $(B)/memviewd --shared $(or $(SHARED),../shared)

@@ -192,6 +192,8 @@ static const char *sentence_of(struct advice *advice)
     bool suffices = false;
     for (uint32_t i = 0; i < advice->count; i++)
         suffices = suffices || rank_of(&advice->items[i]) == 0;
+    if (facts->out->fits == VERDICT_FITS_YES && advice->count == 0)
+        return NULL;
     if (facts->out->fits == VERDICT_FITS_YES)
         return "It fits as it is; what is listed would save more.";
     if (facts->out->fits != VERDICT_FITS_NO || suffices)

@@ -33,6 +33,14 @@ void advice_evidence(const struct plan_pattern *pattern, struct arena *arena, st
 /* Does the failure, if there is one, speak of memory that a change of the program frees? */
 bool advice_is_of_program(const struct advice *advice);
 
+/* Where there is no plan: what a text alone tells (advice_text.c). */
+void advice_text_donate(struct advice *advice);
+void advice_text_unpad(struct advice *advice);
+void advice_text_shard(struct advice *advice);
+void advice_text_batch(struct advice *advice);
+void advice_text_sequence(struct advice *advice);
+void advice_text_cast(struct advice *advice);
+
 #define ADVICE(constant, name, effort, find) void find(struct advice *advice);
 #include "verdict/advice.def"
 #undef ADVICE

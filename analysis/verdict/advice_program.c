@@ -57,6 +57,10 @@ static bool is_of_cache(const struct advice *advice)
 
 void advice_find_donate(struct advice *advice)
 {
+    if (!advice->has_program) {
+        advice_text_donate(advice);
+        return;
+    }
     const struct plan_pattern *pattern = advice_pattern(advice, PATTERN_NO_DONATION);
     struct verdict_advice item = {.change = "donate=all"};
     if (!advice_is_of_program(advice) || is_of_cache(advice))
@@ -118,6 +122,10 @@ void advice_find_return_less(struct advice *advice)
 
 void advice_find_unpad(struct advice *advice)
 {
+    if (!advice->has_program) {
+        advice_text_unpad(advice);
+        return;
+    }
     const struct plan_pattern *pattern = advice_pattern(advice, PATTERN_PADDING);
     const struct verdict_facts *facts = advice->facts;
     if (!advice_is_of_program(advice) || pattern == NULL)
@@ -145,6 +153,10 @@ void advice_find_optimizer_dtype(struct advice *advice)
 
 void advice_find_cast(struct advice *advice)
 {
+    if (!advice->has_program) {
+        advice_text_cast(advice);
+        return;
+    }
     struct verdict_advice item = {.title = "Keep and compute everything in bfloat16", .change = "cast=*:bf16"};
     if (!advice_is_of_program(advice))
         return;
@@ -268,6 +280,10 @@ static uint32_t devices_that_fit(struct advice *advice, const char *glob)
 
 void advice_find_shard(struct advice *advice)
 {
+    if (!advice->has_program) {
+        advice_text_shard(advice);
+        return;
+    }
     const struct plan_pattern *pattern = advice_pattern(advice, PATTERN_REPLICATED);
     struct arena *arena = advice->facts->arena;
     struct verdict_advice item = {.call = NULL};
@@ -333,6 +349,14 @@ static void resize_find(struct advice *advice, const char *name, const char *wha
     advice_try(advice, item);
 }
 
-void advice_find_batch(struct advice *advice) { resize_find(advice, "batch", "batch"); }
+void advice_find_batch(struct advice *advice)
+{
+    resize_find(advice, "batch", "batch");
+    advice_text_batch(advice);
+}
 
-void advice_find_sequence(struct advice *advice) { resize_find(advice, "sequence", "sequence"); }
+void advice_find_sequence(struct advice *advice)
+{
+    resize_find(advice, "sequence", "sequence");
+    advice_text_sequence(advice);
+}

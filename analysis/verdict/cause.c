@@ -5,6 +5,7 @@
 
 #include "plan/describe.h"
 #include "plan/pattern.h"
+#include "tool/memory_profile/model.h"
 
 static const struct {
     const char *name, *words;
@@ -206,15 +207,58 @@ static void of_lists(const struct verdict_facts *facts)
             "The error gives a total only; what fills it is in the compiler's dump.");
 }
 
+static void of_growth(const struct verdict_facts *facts)
+{
+    const struct profiles_growth *growth = &facts->growth;
+    const char *place = growth->place == NULL ? ""
+                                              : arena_format(facts->arena, ", most of it at %s (%s)", growth->place,
+                                                             facts_size(facts, growth->place_bytes));
+    set(facts, VERDICT_CAUSE_LEAK, growth->bytes, VERDICT_EXACT,
+        arena_format(facts->arena, "Live arrays grow by %s from %s to %s%s.", facts_size(facts, growth->bytes),
+                     growth->first_name, growth->last_name, place));
+}
+
+/* Without a plan: of an allocator that was nearly full, whether it was in pieces. */
+static void of_trace(const struct verdict_facts *facts)
+{
+    const struct memory_profile_pool *pool = facts->pool;
+    int64_t in_use = memory_profile_in_use_bytes(pool->profile, pool->peak_at);
+    double lost = pool->has_fragmentation ? memory_profile_fragmentation_of(pool->profile, pool->peak_at) : 0;
+    if (pool->capacity_bytes > 0 && in_use > pool->capacity_bytes / 10 * 9 && lost > 0.5)
+        set(facts, VERDICT_CAUSE_FRAGMENTATION, pool->capacity_bytes - in_use, VERDICT_EXACT,
+            arena_format(facts->arena, "At the peak %.0f %% of what was free lay in pieces.", 100 * lost));
+    else
+        set(facts, VERDICT_CAUSE_LIVE_ARRAYS, in_use, VERDICT_EXACT,
+            arena_format(facts->arena,
+                         "At the peak the allocator held %s; which operations asked for it the Memory Profile lists.",
+                         facts_size(facts, in_use)));
+}
+
+static void of_profile(const struct verdict_facts *facts)
+{
+    const struct profiles_sums sums = profiles_sums_of(profiles_last(facts->parts->profiles));
+    if (sums.is_known)
+        set(facts, VERDICT_CAUSE_LIVE_ARRAYS, sums.array_bytes, VERDICT_EXACT,
+            arena_format(facts->arena, "Live arrays hold %s in the last device profile.",
+                         facts_size(facts, sums.array_bytes)));
+}
+
 void cause_make(const struct verdict_facts *facts)
 {
     bool has_plan = facts->space != NULL && facts->space->peak_bytes > 0;
     set(facts, VERDICT_CAUSE_UNKNOWN, -1, VERDICT_EXACT,
         "What fills the memory is not known: no plan, trace or profile is here.");
-    if (facts->failure != NULL && of_text(facts))
+    bool is_run = facts->failure != NULL && !facts->is_compile && !facts->is_host;
+    if (facts->growth.grows && (facts->failure == NULL ? !has_plan : is_run))
+        of_growth(facts);
+    else if (facts->failure != NULL && of_text(facts))
         return;
-    if (has_plan)
+    else if (has_plan)
         of_plan(facts);
     else if (facts->failure != NULL)
         of_lists(facts);
+    else if (facts->pool != NULL)
+        of_trace(facts);
+    else if (profiles_last(facts->parts->profiles) != NULL)
+        of_profile(facts);
 }

@@ -4,6 +4,7 @@
 
 #include "plan/plan.h"
 #include "tool/oom/verdict.h"
+#include "verdict/profiles.h"
 #include "verdict/verdict.h"
 
 struct memory_profile_pool;
@@ -20,6 +21,7 @@ struct verdict_facts {
     bool is_on_chip;                        /* it is about VMEM, SMEM or other memory of a kernel */
     bool is_host;                           /* about memory of the host */
     int64_t total_bytes;                    /* of the plan, in `space`; -1: not known */
+    struct profiles_growth growth;          /* of the device profiles */
     int64_t limit_bytes;                    /* what the program has to land under to fit; -1: not known */
 };
 

@@ -3,9 +3,8 @@
  * allocator's peak, live arrays and loaded programs of a device profile. */
 #include "verdict/facts.h"
 
-#include "base/sum.h"
-#include "tool/device_memory/profile_set.h"
 #include "tool/memory_profile/model.h"
+#include "verdict/profiles.h"
 
 #include <math.h>
 
@@ -20,41 +19,16 @@ static void add(const struct verdict_facts *facts, const char *kind, const char 
         ledger->bars[ledger->bar_count++] = (struct verdict_bar){kind, label, bytes, source};
 }
 
-static bool is_executable(const struct pprof *pprof, uint32_t sample)
-{
-    const struct pprof_label_set *set = &pprof->sets[pprof->label_sets[sample]];
-    for (uint32_t i = 0; i < set->count; i++) {
-        const struct pprof_label *label = &pprof->labels[set->first + i];
-        if (str_equal(label->key, STR("kind")) && str_equal(label->text, STR("executable")))
-            return true;
-    }
-    return false;
-}
-
-/* The last profile is the nearest to the failure; samples of its type "space" are bytes. */
+/* The last profile is the nearest to the failure. */
 static void profile_add(const struct verdict_facts *facts)
 {
-    const struct profile_set *set = facts->parts->profiles;
-    const struct pprof *pprof = NULL;
-    int64_t arrays = 0, programs = 0;
-    for (uint32_t i = 0; set != NULL && i < set->count; i++)
-        if (set->items[i].pprof != NULL && !set->items[i].is_base)
-            pprof = set->items[i].pprof;
-    uint32_t type = 0;
-    while (pprof != NULL && type < pprof->type_count && !str_equal(pprof->types[type].unit, STR("bytes")))
-        type++;
-    if (pprof == NULL || type == pprof->type_count)
+    const struct pprof *pprof = profiles_last(facts->parts->profiles);
+    struct profiles_sums sums = pprof != NULL ? profiles_sums_of(pprof) : (struct profiles_sums){0};
+    if (!sums.is_known)
         return;
-    for (uint32_t i = 0; i < pprof->sample_count; i++) {
-        int64_t value = facts_positive(pprof->values[(size_t)i * pprof->type_count + type]);
-        if (is_executable(pprof, i))
-            programs = sum_add(programs, value);
-        else
-            arrays = sum_add(arrays, value);
-    }
-    add(facts, "live_arrays", "live arrays", arrays, "device profile");
-    if (programs > 0)
-        add(facts, "programs", "loaded programs", programs, "device profile");
+    add(facts, "live_arrays", "live arrays", sums.array_bytes, "device profile");
+    if (sums.program_bytes > 0)
+        add(facts, "programs", "loaded programs", sums.program_bytes, "device profile");
 }
 
 static int64_t bytes_of(const struct verdict_ledger *ledger, const char *kind)

@@ -36,6 +36,20 @@ static const struct memory_profile_pool *pool_of(const struct memory_profile *tr
     return trace != NULL && trace->pool_count > 0 && trace->pools[0].count > 0 ? &trace->pools[0] : NULL;
 }
 
+/* What has less is no device's memory: a text that names no space may be about one of a kernel. */
+#define DEVICE_BYTES_MIN (INT64_C(1) << 30)
+
+static bool is_on_chip(const struct verdict_facts *facts)
+{
+    const struct oom_failure *failure = facts->failure;
+    int64_t capacity = facts_figure(facts, OOM_capacity_bytes);
+    if (!facts->is_compile)
+        return false;
+    return oom_is_form(failure, "scoped_vmem") || oom_is_form(failure, "sparse_core") ||
+           !oom_is_space(failure, "HBM") ||
+           (failure->memory_space.text.data == NULL && capacity >= 0 && capacity < DEVICE_BYTES_MIN);
+}
+
 static void facts_gather(struct verdict_facts *facts)
 {
     const struct oom_failure *failure = facts->parts->failure != NULL ? facts->parts->failure->failure : NULL;
@@ -44,8 +58,8 @@ static void facts_gather(struct verdict_facts *facts)
     facts->is_compile = failure != NULL && oom_is_compile(failure);
     facts->is_host = failure != NULL &&
                      (failure->family == OOM_FAMILY_cpu_alloc || (space.data != NULL && str_equal(space, STR("host"))));
-    facts->is_on_chip = facts->is_compile && (oom_is_form(failure, "scoped_vmem") ||
-                                              oom_is_form(failure, "sparse_core") || !oom_is_space(failure, "HBM"));
+    facts->is_on_chip = is_on_chip(facts);
+    facts->growth = profiles_growth_of(facts->parts->profiles, facts->scratch, facts->arena);
     facts->space = space_of(facts);
     facts->pool = pool_of(facts->parts->trace);
     facts->total_bytes = facts->space != NULL ? facts->space->total_bytes : -1;
@@ -74,14 +88,17 @@ static const char *sentence_of(const struct verdict_facts *facts)
     const char *who = out->program != NULL && out->program[0] != '\0' ? out->program : "The program";
     if (facts->failure != NULL && (!facts->is_compile || facts->is_on_chip || facts->total_bytes < 0))
         return facts_sentence(facts, &facts->parts->failure->answer);
+    if (fit->needed_bytes < 0 && (facts->growth.grows || out->cause.kind == VERDICT_CAUSE_LIVE_ARRAYS))
+        return out->cause.text;
     if (fit->needed_bytes < 0)
-        return out->ledger.bar_count > 0
-                   ? arena_format(facts->arena, "%s: %s (%s).",
-                                  describe_capital(out->ledger.bars[0].label, facts->arena),
-                                  facts_size(facts, out->ledger.bars[0].bytes), out->ledger.bars[0].source)
-                   : "Nothing here says how much memory was needed.";
+        return "Nothing here says how much memory was needed.";
     if (facts->total_bytes < 0)
-        who = fit->space;
+        return arena_format(facts->arena, "The allocator %s held %s at its peak%s.", fit->space,
+                            facts_size(facts, fit->needed_bytes),
+                            fit->capacity_bytes < 0 ? ""
+                                                    : arena_format(facts->arena, "; it has %s, %s were free",
+                                                                   facts_size(facts, fit->capacity_bytes),
+                                                                   facts_size(facts, fit->free_bytes)));
     if (fit->capacity_bytes < 0)
         return arena_format(facts->arena, "%s needs %s of %s; what the device has is not known%s", who,
                             facts_size(facts, fit->needed_bytes), fit->space, cause_end(facts, "; largest: "));
@@ -94,6 +111,18 @@ static const char *sentence_of(const struct verdict_facts *facts)
                         facts_size(facts, fit->over_bytes), cause_end(facts, ": "));
 }
 
+/* "VMEM: …" where the verdict is about HBM. */
+static bool is_of_other_space(const struct verdict_facts *facts, const char *note)
+{
+    const struct plan *plan = facts->parts->plan;
+    for (uint32_t i = 0; i < plan->space_count; i++) {
+        size_t length = strlen(plan->spaces[i].name);
+        if (&plan->spaces[i] != facts->space && strncmp(note, plan->spaces[i].name, length) == 0 && note[length] == ':')
+            return true;
+    }
+    return false;
+}
+
 /* What text and plan say of each other, and what the text's reader has to say. */
 static void notes_make(const struct verdict_facts *facts)
 {
@@ -103,7 +132,8 @@ static void notes_make(const struct verdict_facts *facts)
     for (size_t i = 0; facts->failure != NULL && i < facts->failure->note_count; i++)
         facts_note(facts, facts->failure->notes[i].text);
     for (uint32_t i = 0; parts->plan != NULL && i < parts->plan->note_count; i++)
-        facts_note(facts, parts->plan->notes[i].text);
+        if (!is_of_other_space(facts, parts->plan->notes[i].text))
+            facts_note(facts, parts->plan->notes[i].text);
     if (parts->plan != NULL && !parts->plan->hlo.has_assignment)
         facts_note(facts, "The program has no buffer assignment: what it takes is not known.");
 }

@@ -50,7 +50,7 @@ static void categories_of_plan(const struct verdict_facts *facts)
 {
     const struct plan_space *space = facts->space;
     struct verdict *out = facts->out;
-    int64_t left = space->total_bytes;
+    int64_t left = out->where_bytes;
     for (int i = 0; i < CATEGORY_COUNT; i++) {
         const char *name = category_name((enum category)i);
         add(out->categories, &out->category_count,
@@ -87,6 +87,25 @@ static void of_text(const struct verdict_facts *facts)
     }
 }
 
+/* A compiler's figures are rounded each: what they lack is a row of its own, what they have too much goes off the largest. */
+static void rounding_even(const struct verdict_facts *facts)
+{
+    struct verdict *out = facts->out;
+    struct verdict_where *largest = NULL;
+    int64_t left = out->fit.needed_bytes;
+    for (uint32_t i = 0; i < out->where_count; i++) {
+        left -= out->where[i].bytes;
+        if (largest == NULL || out->where[i].bytes > largest->bytes)
+            largest = &out->where[i];
+    }
+    if (largest == NULL || out->fit.needed_bytes < 0)
+        return;
+    if (left > 0)
+        kind_add(facts, "others", "rounding of the text's figures, and what it does not list", left, "error text");
+    else if (-left <= largest->bytes / 100)
+        largest->bytes += left;
+}
+
 static void of_trace(const struct verdict_facts *facts)
 {
     const struct memory_profile_pool *pool = facts->pool;
@@ -109,8 +128,10 @@ void where_make(const struct verdict_facts *facts)
         of_text(facts);
     else if (facts->pool != NULL)
         of_trace(facts);
-    if (is_of_plan && facts->space->peak_bytes <= facts->space->total_bytes)
-        categories_of_plan(facts);
+    if (!is_of_plan && facts->is_compile)
+        rounding_even(facts);
     for (uint32_t i = 0; i < out->where_count; i++)
         out->where_bytes = sum_add(out->where_bytes, out->where[i].bytes);
+    if (is_of_plan && facts->space->peak_bytes <= facts->space->total_bytes)
+        categories_of_plan(facts);
 }

@@ -3,6 +3,8 @@
 #include "base/size_text.h"
 #include "verdict/write.h"
 
+#include <string.h>
+
 /* Advice that is printed; --json lists all. */
 enum { ADVICE_MAX = 12 };
 
@@ -96,7 +98,8 @@ void write_verdict_text(const struct verdict *verdict, struct buf *out)
 {
     const struct verdict_ledger *ledger = &verdict->ledger;
     line(out, "", verdict->sentence);
-    line(out, "Cause: ", verdict->cause.text);
+    if (strcmp(verdict->cause.text, verdict->sentence) != 0)
+        line(out, "Cause: ", verdict->cause.text);
     buf_text(out, "\nDid it fit?\n");
     line(out, "  ", verdict->fit.sentence);
     if (verdict->fit.capacity_source != NULL)

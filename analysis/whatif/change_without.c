@@ -5,6 +5,7 @@
  * layer and in no other type; of attention scores no mask of their last two dimensions either. */
 #include "whatif/change_kinds.h"
 
+#include "base/sum.h"
 #include "input/shape.h"
 #include "plan/pattern.h"
 #include "whatif/flops.h"
@@ -40,6 +41,8 @@ static bool is_known(const void *context, uint64_t value)
 
 static bool is_computed(const struct variant *variant, const struct variant_row *row)
 {
+    if (row->plan_row == PLAN_NONE)
+        return true; /* a change added it: what is computed again */
     enum category category = (enum category)variant->space->rows[row->plan_row].verdict.category;
     return !row->is_argument && !row->is_output && category != CATEGORY_COPY_OF_ARGUMENT &&
            category != CATEGORY_CONSTANT;
@@ -63,8 +66,7 @@ static void alike_flag(const struct variant *variant, enum pattern_kind kind, bo
     }
     for (uint32_t i = 0; i < variant->row_count; i++) {
         const struct variant_row *row = &variant->rows[i];
-        if (flags[i] || row->is_gone || row->plan_row == PLAN_NONE || !is_computed(variant, row) ||
-            !array_of(variant, row, &array))
+        if (flags[i] || row->is_gone || !is_computed(variant, row) || !array_of(variant, row, &array))
             continue;
         uint64_t hash = shape_array_hash_any_order(&array);
         flags[i] = map_find(&shapes, hash, is_known, NULL) != MAP_FREE ||
@@ -103,7 +105,7 @@ static void heads_add(struct variant *variant, const bool *flags, uint32_t count
     for (uint32_t i = 0; i < count; i++) {
         struct variant_row row = variant->rows[i];
         struct shape_array array;
-        if (!flags[i] || row.is_indefinite || !array_of(variant, &row, &array) ||
+        if (!flags[i] || row.is_indefinite || row.plan_row == PLAN_NONE || !array_of(variant, &row, &array) ||
             variant->space->rows[row.plan_row].verdict.category != CATEGORY_SAVED_ACTIVATION)
             continue;
         if (head < 0 || head_is_of != shape_array_hash_any_order(&array)) {
@@ -111,12 +113,15 @@ static void heads_add(struct variant *variant, const bool *flags, uint32_t count
             head = head_of(variant, &array);
         }
         int64_t padded = (head + LANES - 1) / LANES * LANES, keys = array.dimensions[array.rank - 1];
-        if (head == 0 || padded == head || shape_array_elements(&array) < keys)
+        int64_t elements = shape_array_elements(&array);
+        if (head == 0 || padded == head || elements < keys || elements > SUM_MAX_BYTES)
             continue;
-        row.bytes = 4 * (shape_array_elements(&array) / keys) * (padded - head) * (int64_t)shape_type_bytes(array.type);
+        row.added_bytes =
+            4 * (shape_array_elements(&array) / keys) * (padded - head) * (int64_t)shape_type_bytes(array.type);
         row.is_gone = false;
         row.plan_row = PLAN_NONE;
-        row.leaf = HLO_NONE;
+        row.leaf = row.instruction_at = HLO_NONE;
+        row.layers = 0;
         *variant_add(variant) = row;
     }
 }

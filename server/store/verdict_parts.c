@@ -2,6 +2,7 @@
 #include "server/store/verdict_parts.h"
 
 #include "server/base/memory.h"
+#include "server/store/profile_series.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -183,13 +184,15 @@ static void profiles_add(struct store *store, const struct snapshot_session *ses
     struct err err = ERR_INIT;
     if (session->profile_count == 0)
         return;
+    bool *is_chosen = memory_new(session->profile_count * sizeof(*is_chosen));
+    profile_series_choose(session, is_chosen);
     parts->profiles = memory_new(session->profile_count * sizeof(*parts->profiles));
     parts->uses = memory_new(session->profile_count * sizeof(*parts->uses));
     for (size_t at = 0; at < session->profile_count; at++) {
         const struct snapshot_profile *profile = &session->profiles[at];
         const struct subjects_place place = {.kind = ANALYSIS_PROFILE, .file = &profile->file->place};
         struct subject *subject = &parts->profiles[parts->profile_count];
-        if (!subjects_open(store, &place, subject, &err))
+        if (!is_chosen[at] || !subjects_open(store, &place, subject, &err))
             continue;
         parts->uses[parts->profile_count++] = (struct analysis_use){.subject = subject->core,
                                                                     .id = profile->id,
@@ -197,6 +200,7 @@ static void profiles_add(struct store *store, const struct snapshot_session *ses
                                                                     .size_bytes = subject->size_bytes,
                                                                     .modified_at_ms = subject->modified_at_ms};
     }
+    free(is_chosen);
     parts->core.profiles = parts->uses;
     parts->core.profile_count = parts->profile_count;
 }

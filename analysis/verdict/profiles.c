@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "verdict/profiles.h"
+
+#include "base/sum.h"
+#include "input/library.h"
+#include "tool/device_memory/frames.h"
+#include "tool/device_memory/trend.h"
+
+static bool is_executable(const struct pprof *pprof, uint32_t sample)
+{
+    const struct pprof_label_set *set = &pprof->sets[pprof->label_sets[sample]];
+    for (uint32_t i = 0; i < set->count; i++) {
+        const struct pprof_label *label = &pprof->labels[set->first + i];
+        if (str_equal(label->key, STR("kind")) && str_equal(label->text, STR("executable")))
+            return true;
+    }
+    return false;
+}
+
+/* The sample type that counts bytes; type_count: there is none. */
+static uint32_t type_of(const struct pprof *pprof)
+{
+    uint32_t type = 0;
+    while (type < pprof->type_count && !str_equal(pprof->types[type].unit, STR("bytes")))
+        type++;
+    return type;
+}
+
+static int64_t bytes_of(const struct pprof *pprof, uint32_t type, uint32_t sample)
+{
+    int64_t value = pprof->values[(size_t)sample * pprof->type_count + type];
+    return value > 0 ? value : 0;
+}
+
+struct profiles_sums profiles_sums_of(const struct pprof *pprof)
+{
+    struct profiles_sums sums = {.is_known = false};
+    uint32_t type = type_of(pprof);
+    if (type == pprof->type_count)
+        return sums;
+    sums.is_known = true;
+    for (uint32_t i = 0; i < pprof->sample_count; i++) {
+        int64_t *sum = is_executable(pprof, i) ? &sums.program_bytes : &sums.array_bytes;
+        *sum = sum_add(*sum, bytes_of(pprof, type, i));
+    }
+    return sums;
+}
+
+static bool is_read(const struct profile_set_item *item)
+{
+    return item->pprof != NULL && !item->is_base && !item->is_other;
+}
+
+const struct pprof *profiles_last(const struct profile_set *set)
+{
+    const struct pprof *last = NULL;
+    for (uint32_t i = 0; set != NULL && i < set->count; i++)
+        if (is_read(&set->items[i]))
+            last = set->items[i].pprof;
+    return last;
+}
+
+/* ---- where it grows ---- */
+
+/* The innermost line of a stack that is the person's own; MAP_NONE: none is. */
+static uint32_t frame_of(struct frames *frames, const struct pprof *pprof, uint32_t sample)
+{
+    for (uint32_t k = pprof->stack_starts[sample]; k < pprof->stack_starts[sample + 1]; k++) {
+        const struct pprof_location *location = &pprof->locations[pprof->stacks[k]];
+        arena_work(frames->arena, 1 + (uint64_t)location->line_count);
+        for (uint32_t i = 0; i < location->line_count; i++) {
+            const struct pprof_line *line = &pprof->lines[location->first_line + i];
+            const struct pprof_function *function =
+                line->function == PPROF_NONE ? NULL : &pprof->functions[line->function];
+            if (function != NULL && function->file.length > 0 &&
+                library_of(function->file, (struct str){"", 0}) != LIBRARY_MACHINERY)
+                return frames_of(frames, function, line->line, false);
+        }
+    }
+    return MAP_NONE;
+}
+
+static void place_find(const struct pprof *first, const struct pprof *last, struct buf *scratch, struct arena *arena,
+                       struct profiles_growth *out)
+{
+    const struct pprof *sides[] = {first, last};
+    struct frames frames;
+    size_t capacity = 0;
+    int64_t *growth = NULL;
+    uint32_t count = 0, best = MAP_NONE;
+    frames_init(&frames, FRAMES_BY_LINE, arena);
+    for (int side = 0; side < 2; side++) {
+        uint32_t type = type_of(sides[side]);
+        for (uint32_t i = 0; i < sides[side]->sample_count && type < sides[side]->type_count; i++) {
+            uint32_t frame = is_executable(sides[side], i) ? MAP_NONE : frame_of(&frames, sides[side], i);
+            if (frame == MAP_NONE)
+                continue;
+            if (frame >= count) {
+                growth = arena_grown(arena, growth, (size_t)frame + 1, &capacity, sizeof(*growth));
+                count = frame + 1;
+            }
+            int64_t bytes = bytes_of(sides[side], type, i);
+            growth[frame] = pprof_add(growth[frame], side == 0 ? -bytes : bytes);
+        }
+    }
+    for (uint32_t i = 0; i < count; i++)
+        if (growth[i] > 0 && (best == MAP_NONE || growth[i] > growth[best]))
+            best = i;
+    if (best == MAP_NONE)
+        return;
+    out->place = arena_text(arena, frames_short_name(&frames, best, scratch));
+    out->place_bytes = growth[best];
+}
+
+struct profiles_growth profiles_growth_of(const struct profile_set *set, struct buf *scratch, struct arena *arena)
+{
+    struct profiles_growth growth = {.grows = false};
+    const struct profile_set_item *first = NULL, *last = NULL;
+    uint32_t count = 0;
+    if (set == NULL)
+        return growth;
+    int64_t *values = arena_array(arena, int64_t, (size_t)set->count + 1);
+    for (uint32_t i = 0; i < set->count; i++) {
+        const struct profile_set_item *item = &set->items[i];
+        struct profiles_sums sums = is_read(item) ? profiles_sums_of(item->pprof) : (struct profiles_sums){0};
+        if (!sums.is_known)
+            continue;
+        first = count == 0 ? item : first;
+        last = item;
+        values[count++] = sums.array_bytes;
+    }
+    const struct trend trend = trend_of(values, count);
+    if (trend.verdict != TREND_GROWS || trend.change <= 0)
+        return growth;
+    growth = (struct profiles_growth){.grows = true, .bytes = trend.change};
+    growth.first_name = arena_text(arena, str_of(first->name));
+    growth.last_name = arena_text(arena, str_of(last->name));
+    place_find(first->pprof, last->pprof, scratch, arena, &growth);
+    return growth;
+}
