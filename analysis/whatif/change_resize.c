@@ -58,9 +58,23 @@ static bool is_data(const struct variant *variant, const struct plan_argument *a
     }
 }
 
-/* Dimension `nth` of the arguments that are data; those of a class that no state has, if there are such. */
-static uint32_t targets_find(const struct variant *variant, uint32_t nth, struct change_target *targets)
+/* What stands behind the batch is no sequence where it is a picture's side, nor where it is what a row of numbers is
+ * made of: some parameter has its size then, as it has that of tokens (their positions), which are whole numbers. */
+static bool is_sequence(const struct variant *variant, const struct plan_argument *argument, uint32_t class,
+                        bool is_in_state)
 {
+    struct shape_array shape;
+    if (variant->dimensions.is_side[class])
+        return false;
+    return !is_in_state ||
+           !shape_array_read(hlo_instruction_shape(&variant->plan->hlo, argument->instruction_at), &shape) ||
+           shape.rank > 2 || shape_array_is_integer(&shape);
+}
+
+/* The batch, or the sequence, of the arguments that are data; of a class that no state has, if there are such. */
+static uint32_t targets_find(const struct variant *variant, bool is_of_sequence, struct change_target *targets)
+{
+    uint32_t nth = is_of_sequence;
     const bool *is_in_state = classes_of_state(variant);
     for (unsigned rank = 0; rank < 2 * DATA_RANK_COUNT; rank++) {
         uint32_t count = 0;
@@ -69,8 +83,9 @@ static uint32_t targets_find(const struct variant *variant, uint32_t nth, struct
             if (!is_data(variant, argument, (enum data_rank)(rank / 2)))
                 continue;
             uint32_t dimension = dimensions_of(&variant->dimensions, argument->instruction_at, nth);
-            if (dimension != HLO_NONE &&
-                (rank % 2 == 1 || !is_in_state[dimensions_class(&variant->dimensions, dimension)]))
+            uint32_t class = dimension == HLO_NONE ? 0 : dimensions_class(&variant->dimensions, dimension);
+            if (dimension != HLO_NONE && (rank % 2 == 1 || !is_in_state[class]) &&
+                (!is_of_sequence || is_sequence(variant, argument, class, is_in_state[class])))
                 targets[count++] = (struct change_target){argument->number, nth, .at = dimension};
         }
         if (count > 0)

@@ -270,6 +270,30 @@ static void dimension_rules_dot(struct looked_at *look)
             join(look, dimension(look, rhs, i), dimension(look, out, to++));
 }
 
+/* A window of a few steps over many: what a dot written as a convolution has not. */
+static bool is_small_window(const struct looked_at *look, uint32_t in, uint32_t kernel, uint32_t out)
+{
+    int64_t kernel_size = size_of(look, kernel);
+    return kernel_size > 1 && kernel_size < size_of(look, in) && kernel_size < size_of(look, out);
+}
+
+/* Of a picture the window goes along two sides at least; along one it is a sequence's. */
+static void note_sides(struct looked_at *look, uint32_t in, uint32_t kernel, uint32_t out)
+{
+    const struct hlo_attributes *of = &look->attributes;
+    uint32_t sides[SHAPE_RANK_MAX], count = 0;
+    for (uint32_t i = 0; i < of->convolution.input_spatial.count && count < SHAPE_RANK_MAX; i++) {
+        uint32_t side = dimension(look, in, of->convolution.input_spatial.items[i]);
+        bool has_all = i < of->convolution.kernel_spatial.count && i < of->convolution.output_spatial.count &&
+                       i < of->window_count && of->window[i].base_dilation <= 1;
+        if (has_all && is_small_window(look, side, dimension(look, kernel, of->convolution.kernel_spatial.items[i]),
+                                       dimension(look, out, of->convolution.output_spatial.items[i])))
+            sides[count++] = side;
+    }
+    for (uint32_t i = 0; count > 1 && i < count; i++)
+        look->builder->dimensions->is_side[sides[i]] = true;
+}
+
 /* A spatial dimension of a convolution. The TPU compiler writes dots as convolutions: a window that is as wide as the
  * input sums over it; one that steps by less than a whole picks batch by batch. */
 static void relate_spatial(struct looked_at *look, uint32_t nth, uint32_t in, uint32_t kernel, uint32_t out)
@@ -285,8 +309,8 @@ static void relate_spatial(struct looked_at *look, uint32_t nth, uint32_t in, ui
         join(look, in, kernel);
     } else if (in_size == 1) {
         part(look, kernel, out);
-    } else if (kernel_size < in_size && kernel_size < out_size) {
-        part(look, in, out); /* a picture under a small window */
+    } else if (is_small_window(look, in, kernel, out)) {
+        part(look, in, out); /* a picture under it */
     } else if (out_size < in_size && out_size < kernel_size) {
         part(look, in, kernel); /* the gradient of a small window */
     } else {
@@ -309,6 +333,7 @@ static void dimension_rules_convolution(struct looked_at *look)
     join(look, kernel_out, out_feature);
     part(look, dimension(look, in, of->convolution.input_feature),
          dimension(look, kernel, of->convolution.kernel_input_feature));
+    note_sides(look, in, kernel, out);
     for (uint32_t i = 0; i < of->convolution.output_spatial.count && i < of->window_count; i++)
         if (i < of->convolution.input_spatial.count && i < of->convolution.kernel_spatial.count)
             relate_spatial(look, i, dimension(look, in, of->convolution.input_spatial.items[i]),

@@ -294,6 +294,30 @@ START_TEST(a_sequence_and_the_token_behind_it)
 }
 END_TEST
 
+/* What stands behind the batch: a picture's side, the features of a row, or a sequence that one window goes along. */
+START_TEST(what_is_no_sequence)
+{
+    open_program("scheduled main { x = f32[16,32,32,3] parameter(0) \"batch['image']\" !arg "
+                 "k = f32[3,3,3,8] parameter(1) \"params['k']\" !arg "
+                 "ROOT y = f32[16,32,32,8] convolution(x, k) windows={3:1:1,3:1:1} conv={0,3,1,2/2,3,0,1/0,3,1,2} "
+                 "\"jit(f)/conv\" !out }");
+    refused("sequence=0.5", "no argument looks like data");
+    saves("batch=0.5");
+    saves("sequence=0.5@batch['image']:1"); /* who says it means it */
+    open_program("scheduled main { x = f32[16,32,3] parameter(0) \"batch['sound']\" !arg "
+                 "k = f32[3,3,8] parameter(1) \"params['k']\" !arg "
+                 "ROOT y = f32[16,32,8] convolution(x, k) windows={3:1:1} conv={0,2,1/1,2,0/0,2,1} "
+                 "\"jit(f)/conv\" !out }");
+    saves("sequence=0.5");
+    ck_assert_int_eq(changed.rows[0].bytes, 16 * 16 * 3 * 4);
+    open_program("scheduled main { x = f32[64,32] parameter(0) \"batch['x']\" !arg "
+                 "w = f32[32,16] parameter(1) \"params['w']\" !arg "
+                 "ROOT y = f32[64,16] dot(x, w) lhs={1} rhs={0} \"jit(f)/dot_general\" !out }");
+    refused("sequence=0.5", "no argument looks like data");
+    saves("batch=0.5");
+}
+END_TEST
+
 START_TEST(no_size_overflows)
 {
     open_program(step);
@@ -368,6 +392,7 @@ int main(void)
     tcase_add_test(tests, what_is_cast_wide_stays_wide);
     tcase_add_test(tests, half_the_batch);
     tcase_add_test(tests, a_sequence_and_the_token_behind_it);
+    tcase_add_test(tests, what_is_no_sequence);
     tcase_add_test(tests, no_size_overflows);
     tcase_add_test(tests, rows_that_are_named);
     tcase_add_test(tests, one_after_the_other);
