@@ -12,6 +12,7 @@ static bool apply_one(struct program *program, const struct edit *edit)
     case EDIT_CHECKPOINT: return checkpoint_apply(program, edit);
     case EDIT_SHARD: return shard_apply(program, edit);
     case EDIT_CAST: return cast_apply(program, edit);
+    case EDIT_UNPAD: return unpad_apply(program, edit);
     }
     return err_set(program->err, ERR_argument, ERR_NO_OFFSET, "an edit of no kind");
 }

@@ -16,11 +16,17 @@ enum edit_kind {
     EDIT_CHECKPOINT, /* layers are computed again for the backward pass instead of kept (jax.checkpoint) */
     EDIT_SHARD,      /* parameters are split over devices, the rest by propagation (GSPMD) */
     EDIT_CAST,       /* parameters get another element type, and so do the results that replace them */
+    EDIT_UNPAD,      /* short dimensions outward in all arrays that have them */
 };
 
 struct edit_dimension {
     int64_t parameter; /* number */
     int64_t dimension; /* from 0 */
+};
+
+struct edit_shape {
+    const int64_t *dimensions;
+    uint32_t rank;
 };
 
 struct edit_fraction {
@@ -46,6 +52,9 @@ struct edit {
     int64_t partitions;
     /* Cast: a PrimitiveType of xla_data.proto. */
     int element_type;
+    /* Unpad: arrays that have such dimensions last, as the compiler padded them; those of size 1 do not count. */
+    const struct edit_shape *shapes;
+    size_t shape_count;
 };
 
 struct edit_outcome {

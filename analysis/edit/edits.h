@@ -12,3 +12,4 @@ bool resize_apply(struct program *program, const struct edit *edit);
 bool checkpoint_apply(struct program *program, const struct edit *edit);
 bool shard_apply(struct program *program, const struct edit *edit);
 bool cast_apply(struct program *program, const struct edit *edit);
+bool unpad_apply(struct program *program, const struct edit *edit);

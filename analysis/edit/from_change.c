@@ -63,6 +63,40 @@ static bool resize_read(const struct variant *variant, const struct change *chan
     return true;
 }
 
+static bool shape_is_there(const struct edit_shape *shapes, size_t count, const struct edit_shape *wanted)
+{
+    for (size_t i = 0; i < count; i++)
+        if (shapes[i].rank == wanted->rank &&
+            memcmp(shapes[i].dimensions, wanted->dimensions, wanted->rank * sizeof(*wanted->dimensions)) == 0)
+            return true;
+    return false;
+}
+
+/* Arrays that take more than a quarter more than their elements. More shapes than that are not looked at. */
+enum { SHAPES_MAX = 64 };
+
+static bool unpad_read(const struct variant *variant, const struct change *change, struct edit *out, struct err *err)
+{
+    bool *flags = arena_array(variant->arena, bool, (size_t)variant->row_count + 1);
+    struct edit_shape *shapes = arena_array(variant->arena, struct edit_shape, SHAPES_MAX);
+    if (glob_rows(variant, change->glob, flags) == 0)
+        return glob_missed(variant, change_name(change->kind), change->glob, err);
+    *out = (struct edit){.kind = EDIT_UNPAD, .shapes = shapes};
+    for (uint32_t i = 0; i < variant->row_count && out->shape_count < SHAPES_MAX; i++) {
+        const struct variant_row *row = &variant->rows[i];
+        if (!flags[i] || row->plan_row == PLAN_NONE || row->leaf == HLO_NONE)
+            continue;
+        const struct plan_row *of = &variant->space->rows[row->plan_row];
+        const struct leaf *leaf = &variant->dimensions.leaves.items[row->leaf];
+        const struct edit_shape shape = {variant->sizes + leaf->first, leaf->rank};
+        arena_work(variant->arena, SHAPES_MAX);
+        if (of->unpadded_bytes > 0 && of->bytes - of->unpadded_bytes > of->unpadded_bytes / 4 &&
+            !shape_is_there(shapes, out->shape_count, &shape))
+            shapes[out->shape_count++] = shape;
+    }
+    return out->shape_count > 0 || refuse(change, "its layout pads nothing of it", err);
+}
+
 bool edit_from_change(const struct variant *variant, const struct change *change, struct edit *out, struct err *err)
 {
     *out = (struct edit){.kind = EDIT_DONATE};
@@ -83,7 +117,7 @@ bool edit_from_change(const struct variant *variant, const struct change *change
         out->element_type = (int)change->type;
         return matching_read(variant, change, out, err);
     case CHANGE_OFFLOAD: return refuse(change, "where the host's memory is used, the program has to say itself", err);
-    case CHANGE_UNPAD: return refuse(change, "layouts are its own choice", err);
+    case CHANGE_UNPAD: return unpad_read(variant, change, out, err);
     case CHANGE_WITHOUT: return refuse(change, "another kernel is another program", err);
     case CHANGE_COUNT: break;
     }

@@ -413,3 +413,22 @@ void program_follow_shapes(struct program *program)
     if (program->module->host_program_shape != NULL)
         follow_shape(program->entry, program->module->host_program_shape);
 }
+
+bool program_is_split_by(const Xla__OpSharding *sharding)
+{
+    if (sharding == NULL || sharding->type == XLA__OP_SHARDING__TYPE__REPLICATED)
+        return false;
+    bool is_any = sharding->type != XLA__OP_SHARDING__TYPE__TUPLE;
+    for (size_t i = 0; i < sharding->n_tuple_shardings; i++)
+        is_any |= sharding->tuple_shardings[i]->type != XLA__OP_SHARDING__TYPE__REPLICATED;
+    return is_any;
+}
+
+bool program_is_split(const struct program *program)
+{
+    for (size_t i = 0; i < program->module->n_computations; i++)
+        for (size_t j = 0; j < program->module->computations[i]->n_instructions; j++)
+            if (program_is_split_by(program->module->computations[i]->instructions[j]->sharding))
+                return true;
+    return false;
+}

@@ -86,6 +86,9 @@ void program_follow_shapes(struct program *program);
 void program_set_operands(struct program *program, program_instruction *instruction, const int64_t *ids, size_t count);
 /* An id that no instruction of the body has; each call gives another one. */
 int64_t program_new_id(struct program *program, struct program_body *body);
+/* Over devices; is there anything in the program that is, which a mesh was meant by? */
+bool program_is_split_by(const Xla__OpSharding *sharding);
+bool program_is_split(const struct program *program);
 /* The parameter's name for a person: that of its op_name, else of the instruction. */
 const char *program_parameter_name(const struct program *program, int64_t number);
 /* Reports that `number` is none of the program's parameters. True where it is one. */

@@ -11,16 +11,6 @@
 
 enum { PARTITIONS_MAX = 65536 };
 
-static bool is_split(const Xla__OpSharding *sharding)
-{
-    if (sharding == NULL || sharding->type == XLA__OP_SHARDING__TYPE__REPLICATED)
-        return false;
-    bool is_any = sharding->type != XLA__OP_SHARDING__TYPE__TUPLE;
-    for (size_t i = 0; i < sharding->n_tuple_shardings; i++)
-        is_any |= sharding->tuple_shardings[i]->type != XLA__OP_SHARDING__TYPE__REPLICATED;
-    return is_any;
-}
-
 /* The dimension to cut along, or −1. */
 static int64_t dimension_of(const program_shape *shape, int64_t partitions)
 {
@@ -53,7 +43,7 @@ static bool shard_one(struct program *program, int64_t number, const struct edit
     program_instruction *parameter = program->parameters[number];
     const char *name = program_parameter_name(program, number);
     char text[120];
-    if (is_split(parameter->sharding))
+    if (program_is_split_by(parameter->sharding))
         return edit->is_every || err_set(program->err, ERR_conflict, ERR_NO_OFFSET,
                                          "argument %lld (%s) is sharded already", (long long)number, name);
     int64_t along = dimension_of(parameter->shape, edit->partitions);
@@ -135,23 +125,13 @@ static bool empty_meshes_drop(struct program *program)
     return !err_is_set(program->err);
 }
 
-/* Annotations inside of the program, which another mesh was meant by. */
-static bool is_annotated(const struct program *program)
-{
-    for (size_t i = 0; i < program->module->n_computations; i++)
-        for (size_t j = 0; j < program->module->computations[i]->n_instructions; j++)
-            if (is_split(program->module->computations[i]->instructions[j]->sharding))
-                return true;
-    return false;
-}
-
 bool shard_apply(struct program *program, const struct edit *edit)
 {
     if (edit->partitions < 2 || edit->partitions > PARTITIONS_MAX)
         return err_set(program->err, ERR_argument, ERR_NO_OFFSET, "shard: over 2 to %d devices, not %lld",
                        PARTITIONS_MAX, (long long)edit->partitions);
     if (program->partitions > 1 ? program->partitions != edit->partitions
-                                : is_annotated(program) || !empty_meshes_drop(program))
+                                : program_is_split(program) || !empty_meshes_drop(program))
         return err_set(program->err, ERR_conflict, ERR_NO_OFFSET, "shard: the program is split over devices already");
     uint64_t before = program->changed_count;
     for (size_t i = 0; i < edit->parameter_count; i++)

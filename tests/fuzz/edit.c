@@ -13,6 +13,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static const int64_t numbers[PARAMETERS_SEEN] = {0, 1, 2, 3, 4, 5, 6, 7};
 static const struct edit_dimension halves[] = {{8, 0}, {0, 0}};
 
+/* Of small programs here, and of the fixtures. */
+static const int64_t of_two[] = {128, 8}, of_three[] = {128, 128, 2}, of_four[] = {128, 28, 28, 32};
+static const struct edit_shape shapes[] = {{of_two, 2}, {of_three, 3}, {of_four, 4}};
+
 #define EVERY .parameters = numbers, .parameter_count = PARAMETERS_SEEN, .is_every = true
 
 static const struct edit edits[] = {
@@ -21,6 +25,7 @@ static const struct edit edits[] = {
     {.kind = EDIT_CHECKPOINT, .scopes = {"*", 1}},
     {.kind = EDIT_RESIZE, .dimensions = halves, .dimension_count = 1, .numerator = 1, .denominator = 2},
     {.kind = EDIT_RESIZE, .dimensions = halves + 1, .dimension_count = 1, .numerator = 3, .denominator = 2},
+    {.kind = EDIT_UNPAD, .shapes = shapes, .shape_count = sizeof shapes / sizeof *shapes},
     {.kind = EDIT_SHARD, EVERY, .partitions = 4},
 };
 

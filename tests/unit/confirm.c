@@ -113,7 +113,6 @@ START_TEST(what_the_compiler_cannot_be_asked_is_refused)
 {
     open_both();
     must_refuse("offload=*", ERR_argument, "the compiler cannot be asked: where the host's memory");
-    must_refuse("unpad=*", ERR_argument, "the compiler cannot be asked: layouts");
     must_refuse("batches=0.5", ERR_argument, "did you mean \"batch\"");
     must_refuse("shard=nothing_here:4", ERR_argument, "nothing has this name");
     must_refuse("batch=0.5@no_such:0", ERR_argument, "no argument \"no_such\"");
