@@ -3,6 +3,7 @@
 #include "change.h"
 
 #include "base/sum.h"
+#include "whatif/call.h"
 #include "whatif/glob.h"
 
 /* One layer, Adam; 16,384 bytes each of the parameter and its moments, 8,192 of the batch and of what is computed. */
@@ -341,6 +342,58 @@ START_TEST(no_size_overflows)
 }
 END_TEST
 
+/* ---- what to write in JAX ---- */
+
+START_TEST(every_kind_has_its_line)
+{
+    static const char *const lines[][2] = {
+        {"donate=all", "jax.jit(step, donate_argnums=(0, 1))"},
+        {"donate=*", "jax.jit(step, donate_argnums=(0, 1))"},
+        {"donate=1", "jax.jit(step, donate_argnums=(1,))"},
+        {"donate=0,1", "jax.jit(step, donate_argnums=(0,1))"},
+        {"cast=opt_state*.mu*:bf16", "optax.adamw(…, mu_dtype=jnp.bfloat16)"},
+        {"cast=params*:float16",
+         "params = jax.tree.map(lambda x: x.astype(jnp.float16), params)  # what matches params*"},
+        {"cast=opt_state*:int8",
+         "opt_state = jax.tree.map(lambda x: x.astype(jnp.int8), opt_state)  # what matches opt_state*"},
+        {"cast=layer_0:fp8", "x.astype(jnp.float8_e4m3fn) where layer_0 is computed"},
+        {"batch=0.5", "batch[:int(0.5 * len(batch))]"},
+        {"sequence=0.5@batch:1", "batch[:, :int(0.5 * batch.shape[1])]"},
+        {"checkpoint=*", "layer = jax.checkpoint(layer)  # of a scan: jax.lax.scan(jax.checkpoint(body), …)"},
+        {"checkpoint=tanh", "layer = jax.checkpoint(layer)  # where jax.named_scope is tanh"},
+        {"offload=opt_state*", "jax.device_put(opt_state, sharding.with_memory_kind(\"pinned_host\"))"},
+        {"offload=layer_0",
+         "jax.checkpoint(layer, policy=jax.checkpoint_policies.save_and_offload_only_these_names(…))"},
+        {"shard=params*:4",
+         "params = jax.device_put(params, NamedSharding(jax.make_mesh((4,), (\"data\",)), P(\"data\")))"},
+        {"shard=layer_0:2", "x = jax.device_put(x, NamedSharding(jax.make_mesh((2,), (\"data\",)), P(\"data\")))"},
+        {"unpad=*", "x = jnp.swapaxes(x, …)  # a long dimension last"},
+    };
+    open_program(step);
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+        struct change change = reads(lines[i][0]);
+        ck_assert_str_eq(call_text(&start, &change), lines[i][1]);
+    }
+}
+END_TEST
+
+/* Where no argument has a name, and the function has none that JAX gave it. */
+START_TEST(lines_without_names)
+{
+    static const char *const lines[][2] = {
+        {"batch=2", "x[:int(2 * len(x))]"},
+        {"sequence=2", "x[:, :int(2 * x.shape[1])]"},
+        {"donate=all", "jax.jit(main, donate_argnums=(…,))"},
+        {"shard=*:2", "x = jax.device_put(x, NamedSharding(jax.make_mesh((2,), (\"data\",)), P(\"data\")))"},
+    };
+    open_program("scheduled module=main main { x = f32[8,8] parameter(0) !arg ROOT y = f32[8,8] tanh(x) !out }");
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+        struct change change = reads(lines[i][0]);
+        ck_assert_str_eq(call_text(&start, &change), lines[i][1]);
+    }
+}
+END_TEST
+
 /* ---- offload, shard, unpad ---- */
 
 START_TEST(rows_that_are_named)
@@ -394,6 +447,8 @@ int main(void)
     tcase_add_test(tests, a_sequence_and_the_token_behind_it);
     tcase_add_test(tests, what_is_no_sequence);
     tcase_add_test(tests, no_size_overflows);
+    tcase_add_test(tests, every_kind_has_its_line);
+    tcase_add_test(tests, lines_without_names);
     tcase_add_test(tests, rows_that_are_named);
     tcase_add_test(tests, one_after_the_other);
     suite_add_tcase(suite, tests);
