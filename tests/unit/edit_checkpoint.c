@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Edits that compute layers again: what is cloned, behind what, and what is refused. */
+#include "edit/loops.h"
+
 #include "edited.h"
 
 static struct edit checkpoint(const char *scopes)
@@ -118,6 +120,42 @@ START_TEST(the_backward_loop_computes_a_layer_again_from_what_was_carried)
 }
 END_TEST
 
+#define TWO_CARRIED "tests/fixtures/edits/scan-two-carried.before_optimizations.hlo.pb"
+
+/* lax.scan over (a, b), both of which the layers stack up for the backward pass: of seven stacks and arguments that it
+ * reads a layer of, those two and the two arguments are left, each behind the barrier once. */
+START_TEST(what_is_carried_as_two_arrays_is_read_from_two_stacks)
+{
+    ARENA_MUST_NOT_JUMP();
+    const struct edit edit = checkpoint("*");
+    struct program before;
+    ck_assert(program_read(&before, load(TWO_CARRIED), KIND_HLO_PROTO, &arena, &err));
+    struct program program = edited((struct str){input.data, input.length}, &edit, 1);
+    const struct program_body *body = backward_body(&program);
+    int64_t stack, index, stacks[8];
+    size_t count = 0, carried = 0;
+    for (size_t i = 0; i < body->computation->n_instructions; i++)
+        if (loops_is_layer(&program, body, body->computation->instructions[i], &stack, &index) && count < 8)
+            stacks[count++] = stack;
+    ck_assert_uint_eq(count, 4);
+    for (size_t i = 0; i < count; i++) {
+        carried += program_find(body, stacks[i])->shape->dimensions[1] == 16;
+        for (size_t j = 0; j < i; j++)
+            ck_assert_int_ne(stacks[i], stacks[j]);
+    }
+    ck_assert_uint_eq(carried, 2);
+    ck_assert_uint_eq(only(body, "opt-barrier")->shape->n_tuple_shapes, 4 + 2); /* and the two cotangents */
+    size_t products[] = {0, 0};
+    const struct program_body *bodies[] = {backward_body(&before), body};
+    for (size_t k = 0; k < 2; k++)
+        for (size_t i = 0; i < bodies[k]->computation->n_instructions; i++)
+            products[k] += program_is(bodies[k]->computation->instructions[i], "dot");
+    ck_assert_uint_eq(products[0], 0);     /* in a call */
+    ck_assert_uint_eq(products[1], 2 + 4); /* of the layer, and of its backward pass, written out */
+    bytes_close(&input);
+}
+END_TEST
+
 START_TEST(a_scan_is_checkpointed_once)
 {
     ARENA_MUST_NOT_JUMP();
@@ -194,6 +232,7 @@ int main(void)
     tcase_add_test(tests, layers_are_computed_again_behind_a_barrier);
     tcase_add_test(tests, recomputed_instructions_say_so);
     tcase_add_test(tests, the_backward_loop_computes_a_layer_again_from_what_was_carried);
+    tcase_add_test(tests, what_is_carried_as_two_arrays_is_read_from_two_stacks);
     tcase_add_test(tests, a_scan_is_checkpointed_once);
     tcase_add_test(tests, a_checkpointed_scan_can_be_resized);
     tcase_add_test(tests, loops_without_number_are_not_compared);
