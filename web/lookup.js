@@ -3,7 +3,7 @@
  * Its own file: what a URL means, apart from what is drawn of it. */
 
 import { cutMiddle, visible } from './lib/format.js';
-import { findSession, listSessions, modulesAhead, NOTHING, resolve } from './lib/selection.js';
+import { findSession, lastFailed, listSessions, modulesAhead, NOTHING, resolve } from './lib/selection.js';
 import { HOME, nameOf, pageOf, PAGES, defaultPage } from './pages.js';
 
 /* Sessions that a bare address looks into. */
@@ -16,7 +16,7 @@ function hasFigure(row, { session, module }) {
 }
 
 /* Without a tool in the URL: the page that the session asks for, else the first with something to show; without a
- * session either, the newest session that has something: as Home names it. */
+ * session either, that which failed last, else the newest session that has something: as Home names it. */
 async function lookUpDefault(route, sessions, signal) {
   if (route.session) {
     const named = await findSession(route.session, sessions, signal);
@@ -24,9 +24,12 @@ async function lookUpDefault(route, sessions, signal) {
     row.load().catch(() => {});
     return { row, found: await resolve(route, row, sessions, signal) };
   }
-  const [newest] = sessions.sessions;
+  /* What failed last needs a person first; without any the newest is meant. */
+  const failed = location.search === '' ? await lastFailed(sessions, signal) : null;
+  const looked = [...(failed ? [failed] : []), ...sessions.sessions.slice(0, MAX_LOOKS).filter(({ id }) => id !== failed?.id)];
+  const [newest] = looked;
   let second = null;
-  for (const session of sessions.sessions.slice(0, MAX_LOOKS)) {
+  for (const session of looked) {
     const leading = location.search === '' && PAGES.find((row) => row.leads?.(session));
     for (const row of leading ? [leading] : PAGES.filter((each) => !each.isAside && !each.lacks(session))) {
       if (session === newest) row.load().catch(() => {});

@@ -74,7 +74,8 @@ export function heldWords(session, found, { name, fileTotal, sessionTotal, left 
   const who = fileTotal > 1 ? `${counted(fileTotal, 'file')}: ${what}` : `${short(name)} is ${what}`;
   const more = sessionTotal > 1 ? ` ${counted(sessionTotal - 1, 'other session')} beside it: see Home.` : '';
   const unused = left.length ? ` Not used: ${named(left)}.` : '';
-  return `${who}.${more}${unused}`;
+  const clause = found.finding ? `: ${visible(found.finding.sentence)}` : '';
+  return `${who}${clause}.${more}${unused}`;
 }
 
 /* Pure: " Not read: a.log.gz: inflates to more than 256 times its size." Of several the first with its reason. */

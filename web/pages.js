@@ -12,7 +12,7 @@
  * - hasEmpty: it has something to show without any session, too.
  * - isPlain: it has no details pane.
  * - isAside: no bare address opens it: what it shows of a session another page shows first.
- * - leads(session): true if `/` opens this page when that session is the newest. */
+ * - leads(session): true if `/` opens this page when that session is the one that is meant (lookup.js). */
 
 import { get } from './lib/api.js';
 

@@ -38,6 +38,14 @@ static void write_hosts(struct json *json, const struct snapshot_session *sessio
 
 /* ---- the list ------------------------------------------------------------------ */
 
+static const struct verdict *verdict_of(const struct snapshot_session *session)
+{
+    for (size_t at = 0; at < session->text_count; at++)
+        if (session->texts[at].is_read && session->texts[at].verdict.failure_count > 0)
+            return &session->texts[at].verdict;
+    return NULL;
+}
+
 static int by_name(const void *a, const void *b)
 {
     const struct snapshot_session *const *x = a, *const *y = b;
@@ -50,29 +58,22 @@ static int by_size(const void *a, const void *b)
     return ORDER((*y)->size_bytes, (*x)->size_bytes) ?: by_name(a, b);
 }
 
-/* The sessions that match, in the order asked for; free() the list. */
+/* The sessions that match, in the order asked for; free() the list. is_failed: only those with a failure. */
 static const struct snapshot_session **choose(const struct snapshot *snapshot, const struct listing *listing,
-                                              size_t *count)
+                                              bool is_failed, size_t *count)
 {
     const struct snapshot_session **chosen =
         memory_new((snapshot->session_count + 1) * sizeof(struct snapshot_session *));
     *count = 0;
     for (size_t at = 0; at < snapshot->session_count; at++) {
-        if (listing_matches(listing, snapshot->sessions[at]->name))
+        if (listing_matches(listing, snapshot->sessions[at]->name) &&
+            (!is_failed || verdict_of(snapshot->sessions[at])))
             chosen[(*count)++] = snapshot->sessions[at];
     }
     if (strcmp(listing->sort, "newest") != 0)
         qsort(chosen, *count, sizeof(struct snapshot_session *),
               strcmp(listing->sort, "name") == 0 ? by_name : by_size);
     return chosen;
-}
-
-static const struct verdict *verdict_of(const struct snapshot_session *session)
-{
-    for (size_t at = 0; at < session->text_count; at++)
-        if (session->texts[at].is_read && session->texts[at].verdict.failure_count > 0)
-            return &session->texts[at].verdict;
-    return NULL;
 }
 
 void api_write_failure(struct json *json, const struct verdict *verdict)
@@ -136,20 +137,32 @@ void api_write_not_read(struct json *json, const struct snapshot *snapshot)
     json_array_end(json);
 }
 
+static size_t failed_count(const struct snapshot *snapshot)
+{
+    size_t count = 0;
+    for (size_t at = 0; at < snapshot->session_count; at++)
+        count += verdict_of(snapshot->sessions[at]) != NULL;
+    return count;
+}
+
 struct response *api_sessions(const struct server *server, const struct request *request)
 {
     static const char *const SORTS[] = {"newest", "name", "largest", NULL};
     struct listing listing;
     struct response *refusal = listing_read(request, SORTS, &listing);
+    const char *verdict = request_param(request, "verdict", "");
     if (refusal)
         return refusal;
+    if (verdict[0] && strcmp(verdict, "failed") != 0)
+        return response_problem(400, "argument", "verdict: \"%.40s\" is none; it is failed", verdict);
     struct buf buf = BUF_INIT;
     struct json json = JSON_INIT(&buf);
     struct snapshot *snapshot = index_hold(server->index);
     size_t count;
-    const struct snapshot_session **chosen = choose(snapshot, &listing, &count);
+    const struct snapshot_session **chosen = choose(snapshot, &listing, verdict[0] != '\0', &count);
     json_object_begin(&json);
     listing_write_head(&json, &listing, snapshot->session_count, count);
+    json_key_uint(&json, "failed_count", failed_count(snapshot));
     json_key_array(&json, "sessions");
     for (size_t at = listing.offset; at < count && at - listing.offset < listing.limit; at++) {
         json_object_begin(&json);

@@ -3,6 +3,7 @@
 import gzip
 import os
 
+import harness
 import inputs
 from harness import equal
 
@@ -182,3 +183,19 @@ def test_a_trace_says_what_device_it_was_taken_on(t):
              for run, rows in said.items()}
     equal(facts, {"v6": [("TPU v6 Lite", 2, None, "v6e", 33554432000)], "gpu": [("", 1, 206141652992, None, None)],
                   "odd": [("TPU v99", 1, None, None, None)]})
+
+
+def test_those_that_failed_are_listed_alone(t):
+    """a text tells of a lack of memory; the newest first, however many came after it"""
+    log = t.fixture("oom/0.4.35-libtpu0.0.2-v5e-seed.txt")
+    for at, name in enumerate(("old", "new")):
+        path = t.write(f"{name}/error.txt", log)
+        os.utime(path, (1700000000 + at, 1700000000 + at))
+    for at in range(5):
+        t.write(f"run{at}/h.xplane.pb", TRACE)
+    daemon = t.serve(t.folder())
+    harness.wait_until(lambda: daemon.get_json("/api/v1/sessions")["failed_count"] == 2)
+    failed = daemon.get_json("/api/v1/sessions", verdict="failed", limit=1)
+    equal((failed["total_count"], failed["matched_count"], [row["name"] for row in failed["sessions"]]), (7, 2, ["new/error.txt"]))
+    equal(daemon.get_json("/api/v1/sessions", verdict="failed", filter="ol")["matched_count"], 1)
+    equal(daemon.ask("/api/v1/sessions?verdict=over").status, 400)

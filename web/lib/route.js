@@ -37,6 +37,7 @@ const KINDS = {
   filter: 'text',
   find: 'text',
   sort: 'text',
+  verdict: 'text',
   group: 'text',
   stack: 'text',
   color: 'text',

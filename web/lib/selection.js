@@ -16,6 +16,13 @@ export function listSessions(filter = '', signal = null, sort = 'newest') {
   return get('sessions', { sort, filter, limit: PAGE }, { signal });
 }
 
+/* The session that failed last, or null; list: the newest sessions, as listed. */
+export async function lastFailed(list, signal) {
+  if (list.failed_count === 0) return null;
+  const listed = list.sessions.find((session) => session.failure);
+  return listed ?? (await get('sessions', { verdict: 'failed', limit: 1 }, { signal })).sessions[0] ?? null;
+}
+
 export function listModules(session, host, filter = '', signal = null) {
   return get(
     `sessions/${encodeURIComponent(session)}/modules`,

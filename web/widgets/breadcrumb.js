@@ -70,15 +70,14 @@ function moduleLabel(module, modules) {
   return isAlone ? module.name : module.key;
 }
 
+/* "over by 17.74 GiB" of what a text says of a session; "" without one. */
+const verdictWords = (failure) => (!failure ? '' : failure.over_text ? `over by ${failure.over_text}` : 'failed');
+
 /* here() → {selection, route}: what is shown now. Out: [{level, title, load(filter, signal)}]. */
 export function breadcrumbLevels(here) {
   const sessions = async (filter, signal) => {
     const list = await listSessions(filter, signal);
-    const options = list.sessions.map(({ id, name, modified_at_ms: at }) => ({
-      id,
-      label: name,
-      figure: when(at),
-    }));
+    const options = list.sessions.map(({ id, name, modified_at_ms: at, failure }) => ({ id, label: name, figure: [verdictWords(failure), when(at)].filter(Boolean).join(' · ') }));
     return { matched: list.matched_count, options };
   };
   const hosts = async (filter) => {

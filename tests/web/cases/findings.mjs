@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * findings.mjs: the first sentence of Memory Profile and Device Memory is what is to be mended, linked to its evidence. */
 
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { idle, text } from '../harness.mjs';
 
@@ -42,6 +43,18 @@ export function run({ test, equal, includes, truth, daemon, open, fixtures }) {
     await idle(page);
     includes(await text(page, 'h1'), 'call site grows over');
     equal(await page.locator('h1 .see-why').count(), 0, 'a link to where one is');
+    await page.finish();
+  });
+
+  test('what is dropped says its finding before it is opened', async () => {
+    const page = await open(`${await daemon('--demo')}?tool=home`);
+    await page.evaluate((bytes) => {
+      const data = new DataTransfer();
+      data.items.add(new File([Uint8Array.from(bytes)], 'host0.xplane.pb'));
+      document.body.dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }));
+    }, [...readFileSync(join(traces, 'trace-steps.pb'))]);
+    await page.waitForFunction(() => document.querySelector('.banner-text')?.innerText.includes('grows'));
+    includes(await text(page, '.banner-text'), 'host0.xplane.pb is a profiler trace without programs: grows 256 B a step in 2 of 2 steps: ');
     await page.finish();
   });
 

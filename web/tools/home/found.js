@@ -4,9 +4,26 @@
 
 import { get } from '../../lib/api.js';
 import { capacityOf, differenceText, verdictOf } from '../../lib/capacity.js';
+import { isGrave } from '../../lib/finding.js';
 import { count, counted } from '../../lib/format.js';
 
 const KINDS = { trace: 'trace', dump: 'XLA dump', hlo: 'HLO protos', text: 'error text', profiles: '' };
+
+const FOUND_WORDS = { grows: 'grows', fragmentation: 'fragmented' };
+
+/* What Home can be narrowed to: value of the URL → is(word of verdict); a word that none of the others knows is other. */
+const VERDICTS = {
+  over: (word) => word === 'over',
+  grows: (word) => /grows?$|^fragmented$/.test(word),
+  fits: (word) => word === 'fits',
+};
+export const VERDICT_NAMES = [...Object.keys(VERDICTS), 'other'];
+/* Pure: "over", "grows", "fits", "other" of what was found, as lookAt() tells it; "" before that. */
+export function verdictName(found) {
+  if (!found) return '';
+  const word = found.worst?.word ?? '';
+  return Object.keys(VERDICTS).find((name) => VERDICTS[name](word)) ?? 'other';
+}
 
 const WORDS = { over: 'over', fits: 'fits', unsure: 'too close' };
 
@@ -83,10 +100,9 @@ async function lookAtEvents(session, how) {
     heap: peak.heap_bytes,
     eventCount: fullest.event_count,
   };
-  return {
-    has_memory_events: true,
-    worst: { bytes: peak.in_use_bytes, capacity, by: 0, name: fullest.memory, word: capacity ? 'fits' : 'capacity not known', from },
-  };
+  const finding = data.pools.map((pool) => pool.finding).find(isGrave) ?? null;
+  const word = finding ? FOUND_WORDS[finding.kind] : capacity ? 'fits' : 'capacity not known';
+  return { has_memory_events: true, finding, worst: { bytes: peak.in_use_bytes, capacity, by: 0, name: fullest.memory, word, from } };
 }
 
 /* The fullest of the profiles, and how many call sites grow from the first to the last. */
@@ -96,7 +112,7 @@ async function lookAtProfiles(session, how) {
   const fullest = data.profiles.reduce((max, profile) => (profile.total > max.total ? profile : max));
   const word = grows ? `${count(grows)} ${grows === 1 ? 'grows' : 'grow'}` : 'live';
   const from = { kind: 'profiles', file: fullest.name, metric: data.metric.name, profileCount: data.profiles.length };
-  return { worst: { bytes: fullest.total, capacity: null, by: 0, name: '', word, from } };
+  return { finding: isGrave(data.finding) ? data.finding : null, worst: { bytes: fullest.total, capacity: null, by: 0, name: '', word, from } };
 }
 
 /* is(session), words(session) for the column "Found", look(session, how: of get()) → {worst, module_count}; tell(session)

@@ -7,7 +7,7 @@ import { button, el, fill, name } from '../../lib/dom.js';
 import { bytes, bytesInColumn, count, percent, unitName, visible, when } from '../../lib/format.js';
 import { categoryWords, swatch } from '../../widgets/categories.js';
 import { explained } from '../../widgets/explain.js';
-import { foundText, lookAt, lookCloser, toldOf } from './found.js';
+import { foundText, lookAt, lookCloser, toldOf, verdictName } from './found.js';
 
 const AT_A_TIME = 2;
 const FIRST_READ = 20; /* in view, or nearly */
@@ -162,9 +162,9 @@ function sessionTable(caption, { sort = '', onSort = null } = {}) {
 
 /* ---- rows as they are scrolled to ---- */
 
-/* shown: sessions in their order; linkOf(session) → href; onView() when other rows came into view. Out: {table, show(session):
+/* shown: sessions in their order; verdict: only those of which it is known, '' all; linkOf(session) → href; onView() when other rows came into view. Out: {table, show(session):
  * what is known of it is drawn, inView: Set of sessions, stop()}. */
-function createRows(shown, { caption, sort, onSort, linkOf, onView }) {
+function createRows(shown, { caption, sort, onSort, verdict, linkOf, onView }) {
   const table = sessionTable(caption, { sort, onSort });
   const rest = el('tr', { class: 'home-rest' }, el('td', { colspan: String(COLUMNS.length) }, ''));
   const sessions = new Map(); /* node → session */
@@ -175,6 +175,7 @@ function createRows(shown, { caption, sort, onSort, linkOf, onView }) {
   function show(session) {
     const found = foundOf(session);
     const row = drawn.get(session);
+    if (row) row.node.hidden = verdict !== '' && verdictName(found) !== verdict;
     if (!row || !found) return;
     if (found.error) row.fail(found.error);
     else row.show(found);
@@ -214,11 +215,11 @@ function createRows(shown, { caption, sort, onSort, linkOf, onView }) {
 /* ---- reading ---- */
 
 /* sessions: of the list; linkOf(session) → href; onRead() after each that was read; sort, onSort(order) for the
- * heads; lead: the session that is read as a whole. Out: {node, sessions: in the order shown, counts: {unknown: not read yet, over}, start(signal), stop()}. */
-export function createSessionList(sessions, { caption, sort = '', onSort = null, lead = null, linkOf, onRead = () => {} }) {
+ * heads; verdict: only rows of that name of VERDICT_NAMES are shown; lead: the session that is read as a whole. Out: {node, sessions: in the order shown, counts: {unknown: not read yet, over}, start(signal), stop()}. */
+export function createSessionList(sessions, { caption, sort = '', onSort = null, verdict = '', lead = null, linkOf, onRead = () => {} }) {
   const shown = ordered(sessions, sort, foundOf);
   const wake = [];
-  const rows = createRows(shown, { caption, sort, onSort, linkOf, onView: () => wake.splice(0).forEach((go) => go()) });
+  const rows = createRows(shown, { caption, sort, onSort, verdict, linkOf, onView: () => wake.splice(0).forEach((go) => go()) });
   const isRead = (session) => {
     const found = foundOf(session);
     return Boolean(found) && (session !== lead || found.isWhole || Boolean(found.error));

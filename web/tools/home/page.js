@@ -8,7 +8,7 @@ import { ago, count, counted, visible } from '../../lib/format.js';
 import { forgetUpload, uploadedSessions, UPLOADS } from '../../lib/uploads.js';
 import { explainKeys, explainWith, nodesOf } from '../../widgets/explain.js';
 import { message } from '../../widgets/panel.js';
-import { foundText } from './found.js';
+import { foundText, VERDICT_NAMES, verdictName } from './found.js';
 import { createSessionList, foundOf, isByFigure } from './list.js';
 import * as say from './text.js';
 
@@ -116,6 +116,11 @@ function createTools(context) {
     { class: 'home-sort', on: { change: () => context.choose({ sort: select.value === 'newest' ? '' : select.value, tool: 'home', session: '' }) } },
     SORTS.map(([value, word]) => el('option', { value }, word)),
   );
+  const verdicts = el(
+    'select',
+    { class: 'home-verdict', on: { change: () => context.choose({ verdict: verdicts.value, tool: 'home', session: '' }) } },
+    ['', ...VERDICT_NAMES].map((value) => el('option', { value }, value || 'all')),
+  );
   let takeBack = null;
   input.addEventListener('input', () => {
     takeBack?.();
@@ -129,9 +134,10 @@ function createTools(context) {
   });
   context.bind([{ keys: ['/'], does: 'to the filter', run: () => input.focus() }]);
   return {
-    node: el('div', { class: 'home-tools', hidden: true }, input, el('label', {}, 'sort: ', select)),
+    node: el('div', { class: 'home-tools', hidden: true }, input, el('label', {}, 'verdict: ', verdicts), el('label', {}, 'sort: ', select)),
     stop: () => takeBack?.(),
-    set({ filter, sort }) {
+    set({ filter, sort, verdict }) {
+      verdicts.value = VERDICT_NAMES.includes(verdict) ? verdict : '';
       if (document.activeElement !== input) input.value = filter;
       select.value = SORTS.some(([value]) => value === sort) ? sort : 'newest';
     },
@@ -148,6 +154,27 @@ function createAnswer({ title, aside }, context, onAgain) {
     said = words;
     fill(title, ...nodes);
   }
+  /* The first that has something to mend beside what is over. */
+  const findingOf = (rows) => rows.sessions.map((session) => ({ session, finding: foundOf(session)?.finding })).find(({ finding }) => finding) ?? null;
+  function findingNodes(rows) {
+    const found = findingOf(rows);
+    return found && el('span', { class: 'answer-second dim' }, ' ', nodesOf(say.findingParts(found.session, found.finding)), ' ', el('a', { href: context.link(found.session.id) }, 'Open'));
+  }
+  /* What needs a person leads: what is over, by most first. */
+  function sayWorst(list, rows) {
+    const over = rows.sessions.map((session) => ({ session, worst: foundOf(session)?.worst })).filter(({ worst }) => worst?.word === 'over');
+    const { session } = over.reduce((most, each) => (each.worst.by > most.worst.by ? each : most));
+    const parts = say.overParts(over, list.total_count, rows.counts.unknown);
+    const culprit = over.length === 1 ? (foundOf(session).culprit ?? null) : null; /* of several it would be nobody's */
+    sayIt(
+      `${JSON.stringify(parts)} ${Boolean(culprit)} ${findingOf(rows)?.session.id}`,
+      nodesOf(parts),
+      culprit ? el('span', { class: 'answer-second' }, ' ', nodesOf(culprit.sentence)) : null,
+      ' ',
+      el('a', { href: context.link(session.id, context.verdictOf(session)) }, 'See why'),
+      findingNodes(rows),
+    );
+  }
   return {
     forget() {
       said = '';
@@ -156,13 +183,18 @@ function createAnswer({ title, aside }, context, onAgain) {
       fill(title, 'The list of sessions could not be read.');
       fill(body, message({ kind: 'error', title: '', text: error.message }));
     },
-    show(list, rows, { sort, isPlain }) {
+    show(list, rows, { sort, isPlain, verdict }) {
       const [newest] = rows.sessions;
       const { over, unknown } = rows.counts;
       fill(aside, isPlain || over ? say.tally(list, over, unknown) : '');
+      if (newest && isPlain && over > 0) {
+        sayWorst(list, rows);
+        return;
+      }
       if (!newest || !isPlain) {
         const again = button('text-button', onAgain, 'Sort again');
-        const parts = say.listParts(list, sort, unknown);
+        const shownCount = verdict ? rows.sessions.filter((session) => verdictName(foundOf(session)) === verdict).length : 0;
+        const parts = say.listParts(list, sort, unknown, verdict, shownCount);
         sayIt(`${parts} ${rows.isSorted}`, nodesOf(parts), ' ', rows.isSorted ? null : again);
         return;
       }
@@ -173,8 +205,9 @@ function createAnswer({ title, aside }, context, onAgain) {
       const isOver = known?.word === 'over';
       const isUnread = Boolean(foundOf(newest)?.error);
       sayIt(
-        `${newest.id} ${kind} ${known?.bytes} ${known?.word} ${known?.by} ${isUnread}`,
+        `${newest.id} ${findingOf(rows)?.session.id} ${kind} ${known?.bytes} ${known?.word} ${known?.by} ${isUnread}`,
         nodesOf(say.newestParts(newest, kind, known, isUnread)),
+        findingNodes(rows),
         culprit ? el('span', { class: 'answer-second' }, ' ', nodesOf(culprit.sentence)) : null,
         ' ',
         el('a', { href: context.link(newest.id, isOver ? context.verdictOf(newest) : {}) }, isOver ? 'See why' : 'Open'),
@@ -251,9 +284,9 @@ export function mount(root, context) {
   context.bind(explainKeys(), 'Figures');
 
   const sort = () => (SORTS.some(([value]) => value === route.sort) ? route.sort : 'newest');
-  const isPlain = () => route.filter === '' && sort() === 'newest';
+  const verdict = () => (VERDICT_NAMES.includes(route.verdict) ? route.verdict : '');
+  const isPlain = () => route.filter === '' && sort() === 'newest' && verdict() === '';
   const stopLists = () => lists.splice(0).forEach((each) => each.stop());
-
   function makeList(sessions, options) {
     const list = createSessionList(sessions, { linkOf: (session) => context.link(session.id), ...options });
     lists.push(list);
@@ -261,10 +294,11 @@ export function mount(root, context) {
   }
 
   function draw(list, about, given) {
-    const sayNow = () => answer.show(list, rows, { sort: sort(), isPlain: isPlain() });
+    const sayNow = () => answer.show(list, rows, { sort: sort(), isPlain: isPlain(), verdict: verdict() });
     const rows = makeList(list.sessions, {
       caption: 'What was found',
       sort: sort(),
+      verdict: verdict(),
       lead: isPlain() ? list.sessions[0] : null,
       onSort: (order) => context.choose({ sort: order === 'newest' ? '' : order, tool: 'home', session: '' }),
       onRead: () => sayNow(),

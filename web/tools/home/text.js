@@ -2,7 +2,10 @@
  * text.js: the sentences of Home. Pure. Parts are those of nodesOf() in explain.js.
  * Its own file: each tool has its sentences in one. */
 
+import { clauseParts } from '../../lib/finding.js';
 import { count, counted, cutMiddle, visible, when } from '../../lib/format.js';
+
+const short = (text) => cutMiddle(visible(text), 60);
 
 const CODES = {
   malformed: 'malformed',
@@ -17,8 +20,6 @@ const CODES = {
 
 export const rootsText = (about) =>
   about.roots.map((root) => visible(root.path)).join(', ') || 'the files given at start';
-
-const short = (text) => cutMiddle(visible(text), 60);
 
 /* "dump, 12:02 today" */
 const placeText = (session, kind) => [kind, session.modified_at_ms ? when(session.modified_at_ms) : ''].filter(Boolean).join(', ');
@@ -39,9 +40,28 @@ export function newestParts(session, kind, worst, isUnread = false) {
   return ['Newest: ', name, ', needs ', { bytes: worst.bytes, explain }, place];
 }
 
+const WORST = 3;
+
+/* "15 of 39 are over: b by 17.74 GiB, f by 2.00 GiB, g by 1.00 GiB, …" over: [{session, worst}] of those that are, in any
+ * order. total: sessions; unknown: how many have no figure yet. */
+export function overParts(over, total, unknown = 0) {
+  const ranked = [...over].sort((a, b) => b.worst.by - a.worst.by);
+  const named = ranked.slice(0, WORST).flatMap(({ session, worst }, at) => [
+    at ? ', ' : '',
+    { name: short(session.name) },
+    ...(worst.by > 0 ? [' by ', { text: worst.byText, role: 'over', bytes: worst.by, explain: `over:${session.id}` }] : []),
+  ]);
+  const head = `${count(over.length)} of ${counted(total, 'session')} ${over.length === 1 ? 'is' : 'are'} over${unknown ? ` so far, ${count(unknown)} not read yet` : ''}: `;
+  return [head, ...named, over.length > WORST ? ', …' : '.'];
+}
+
+/* "training: grows 64.0 KiB a step in 55 of 55 steps: metrics_append." */
+export const findingParts = (session, finding) => [{ name: short(session.name) }, ': ', ...clauseParts(finding), '.'];
+
 /* The answer when the list is not simply the newest first. unknown: how many sessions have no figure yet. */
-export function listParts(list, sort, unknown = 0) {
+export function listParts(list, sort, unknown = 0, verdict = '', shownCount = 0) {
   const order = { name: ', by name', largest: ', largest on disk first', peak: ', highest peak first', share: ', fullest first' }[sort] ?? '';
+  if (verdict) return [`${count(shownCount)} of ${counted(list.total_count, 'session')}: ${verdict}${unknown ? `; ${count(unknown)} not read yet` : ''}${order}.`];
   if (['peak', 'share'].includes(sort) && unknown > 0)
     return [`${list.matched_count < list.total_count ? `${count(list.matched_count)} of ` : ''}${counted(list.total_count, 'session')}${order}; ${count(unknown)} not read yet, at the end.`];
   if (list.matched_count < list.total_count) return [`${count(list.matched_count)} of ${counted(list.total_count, 'session')} match${order}.`];
