@@ -71,7 +71,7 @@ def test_sets_that_fit(t):
 def test_what_is_wrong_is_told(t):
     for change, words in (("batches=0.5", 'did you mean "batch"'), ("batch=0.3333", "no whole number"),
                           ("unpad=nothing_here", "nothing has this name"), ("cast=*", "it is written cast=GLOB:bf16"),
-                          ("x", "Known: donate"), ("donate=all", "no result")):
+                          ("x", "Known: donate"), ("donate=all", "donated already")):
         process = t.run("whatif", mlp(t), f"--change={change}")
         equal((process.returncode, process.stdout), (2, ""), process.stderr)
         assert words in process.stderr and process.stderr.count("\n") == 1, process.stderr
