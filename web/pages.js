@@ -6,6 +6,7 @@
  * - load(): its module, with mount(root, context) → {show(selection, route), hear(route), escape(), unmount()}.
  * - levels: the selectors of the breadcrumb that it uses; without "module" none is looked up.
  * - ahead(session, signal): asked while that session of the URL is still looked up; show() gets it as selection.ahead.
+ * - prefers(session): among those that lack nothing these come first, where the URL names none.
  * - lacks(session): "" or, in words, why there is nothing for it in a session of the list.
  * - moment(text): what `:1536` in the palette changes in the URL, or null; left out without moments.
  * - isAlone(route): true if what the URL names needs no session, e.g. a file that was dropped.
@@ -54,12 +55,13 @@ export const PAGES = [
   {
     tool: 'oom',
     word: 'OOM',
-    title: 'OOM: what an out-of-memory text says',
+    title: 'OOM: did it fit, where did it go, what will make it fit',
     key: 'o',
     icon: 'M12 3l10 18H2zM11 10h2v5h-2zM11 17h2v2h-2z',
     load: () => import('./tools/oom/page.js'),
     levels: ['session'],
-    lacks: (session) => (session.failure || session.kind === 'text' ? '' : 'No out-of-memory text in this session'),
+    lacks: (session) => (session.failure || session.kind !== 'dump' || session.module_count !== 0 ? '' : 'Neither an error text nor a program in this session'),
+    prefers: (session) => Boolean(session.failure) || session.kind === 'text',
     leads: (session) => Boolean(session.failure),
     isAlone: (route) => route.local !== '',
     hasEmpty: true,

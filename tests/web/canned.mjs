@@ -354,6 +354,7 @@ export function answerer(world) {
         },
       };
     }
+    if (parts[0] === 'verdict') return { json: { fits: 'unknown', cause: { kind: 'unknown', words: '', text: '' }, advice: [] } };
     if (parts[0] === 'sessions' && parts[1] !== session.id)
       return {
         status: 404,

@@ -247,7 +247,7 @@ const PAGES = {
   device_none: ['?tool=device_memory', async () => {}, 'logdir'],
   viewer_none: ['?tool=memory_viewer', async () => {}, 'go'],
   oom: ['?tool=oom', async () => {}, 'demo'],
-  whatif_oom: ['?tool=oom', async (page) => page.locator('.panel-oom-whatif .fit-set').first().scrollIntoViewIfNeeded(), 'demo'],
+  whatif_oom: ['?tool=oom', async (page) => page.locator('.panel-oom-advice .advice').first().scrollIntoViewIfNeeded(), 'demo'],
   oom_lists: ['?tool=oom', async () => {}, 'fixtures'],
   oom_menu: ['?tool=oom', async (page) => page.locator('.answer-aside .menu-dots').click(), 'demo'],
   oom_paste: ['?tool=oom', async () => {}, 'go'],

@@ -47,6 +47,7 @@ export const MAIN_WALKS = {
   /* all modules of a session */
   modules: ['a row a module', '≠ opens the hosts', 'Enter opens the module', 'a damaged module says why'],
   /* an error text, and what is dropped */
+  blocks: ['a session without an error text has', 'two pieces of advice are ticked'],
   oom: [
     'one buffer larger than the memory',
     'enough is free, but in pieces',

@@ -101,7 +101,7 @@ async function findModules(session, route, host, known, signal) {
 /* What is selected when a page needs no session. */
 export const NOTHING = { session: null, host: null, modules: null, module: null, problem: null };
 
-/* page: {levels, lacks} of pages.js; sessions: the newest of them, as listed; ahead: of modulesAhead(). Out: {sessions, session, host, modules, module, problem, warnings};
+/* page: {levels, lacks, prefers} of pages.js; sessions: the newest of them, as listed; ahead: of modulesAhead(). Out: {sessions, session, host, modules, module, problem, warnings};
  * session is null when nothing can be shown, problem is why its modules cannot be listed; modules and module
  * are null for a page that has no selector of them; lost: the name of dropped files that are not kept any more. */
 export async function resolve(route, page, sessions, signal, ahead = null) {
@@ -119,7 +119,8 @@ export async function resolve(route, page, sessions, signal, ahead = null) {
     const found = await newestWithModules(sessions, signal);
     ({ session, modules: known } = found ?? { session: null, modules: null });
   } else if (!session) {
-    session = sessions.sessions.find((each) => !page.lacks(each)) ?? (page.hasEmpty ? null : (sessions.sessions[0] ?? null));
+    const able = sessions.sessions.filter((each) => !page.lacks(each));
+    session = able.find((each) => page.prefers?.(each)) ?? able[0] ?? (page.hasEmpty ? null : (sessions.sessions[0] ?? null));
   }
   if (!session) return { ...NOTHING, sessions, warnings };
   const host = chooseHost(session, route.host, warnings);

@@ -17,6 +17,8 @@ import { tooltipSubject } from './tooltip.js';
 const LONGEST_NAME = 60;
 const WORDS = {
   exact: 'Bytes from the plan or the file.',
+  model: 'A replay of the compiler\u2019s heap.',
+  confirmed: 'The compiler compiled the changed program.',
   rule: 'Follows from how JAX and XLA name and connect values.',
   bound: 'True at least, or at most.',
   guess: 'Rests on names or on a model of the compiler.',

@@ -2,12 +2,12 @@
  * fit_sets.js: predicted changes as a page prints them: figures with how sure they are, lines of code with a button that
  * copies them, and the sets of changes that would make a program fit. All of it is decided by the daemon. */
 
-import { el, fill, figure } from '../lib/dom.js';
+import { button, el, fill, figure } from '../lib/dom.js';
 import { bytes, MINUS, visible } from '../lib/format.js';
 import { copyButton } from './details.js';
 
 /* Signs of a bound: it saves at most this, and lands at least there. */
-const isBound = ({ confidence }) => confidence === 'bound';
+export const isBound = ({ confidence }) => confidence === 'bound';
 export const savingFigure = (row) =>
   figure(row.saving_bytes, row.saving_bytes < 0 ? `${MINUS}${bytes(-row.saving_bytes)}` : `${isBound(row) ? '≤ ' : ''}${bytes(row.saving_bytes)}`);
 export const landingFigure = (row) => figure(row.total_bytes, `${isBound(row) ? '≥ ' : ''}${bytes(row.total_bytes)}`);
@@ -17,6 +17,17 @@ export const computeWords = ({ extra_flops_percent: more }) => (more ? `+${more.
 
 /* The line to write; none: nothing. */
 export const callLine = (call) => (call ? el('div', { class: 'change-call' }, el('code', {}, visible(call)), copyButton(call)) : null);
+
+/* How sure, and why on a click: `id` of the node that says why; opened: keys of those that are open. */
+export function confidenceButton({ key, word, id, opened }) {
+  const turn = () => {
+    if (!opened.delete(key)) opened.add(key);
+    node.setAttribute('aria-expanded', String(opened.has(key)));
+    document.getElementById(id).hidden = !opened.has(key);
+  };
+  const node = button('confidence', turn, word, { 'aria-expanded': String(opened.has(key)), 'aria-controls': id, title: 'Why no surer?', 'data-key': `sure ${key}` });
+  return node;
+}
 
 /* fit: of the view whatif. act(changes) → the node that applies a set. Out: nodes. */
 export function fitNodes(fit, act) {

@@ -97,7 +97,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     for (const key of new Set(keys)) {
       await explainIn(page, key);
       const said = await card(page);
-      truth(/exact|rule|bound|guess/.test(said), `${key}: no confidence in ${said}`);
+      truth(/exact|rule|model|bound|guess/.test(said), `${key}: no confidence in ${said}`);
       truth(/undefined|NaN|null/.test(said) === false, `${key}: ${said}`);
       await page.keyboard.press('Escape');
     }
@@ -145,7 +145,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
         opened.add(word);
         await explainIn(page, key);
         const told = await card(page);
-        truth(/exact|rule|bound|guess/.test(told), `${query} ${key} "${said}": no confidence in ${told}`);
+        truth(/exact|rule|model|bound|guess/.test(told), `${query} ${key} "${said}": no confidence in ${told}`);
         truth(!/undefined|NaN|null/.test(told), `${query} ${key}: ${told}`);
         await page.keyboard.press('Escape');
       }

@@ -228,7 +228,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
     const page = await open(`${base}?session=${idOf('profiles')}`);
     const dimmed = () => page.locator('.rail a.is-dim').evaluateAll((links) => links.map((link) => link.dataset.tool));
     equal(await page.locator('.rail a[aria-current]').getAttribute('data-tool'), 'device_memory');
-    equal(await dimmed(), ['memory_viewer', 'memory_profile', 'oom', 'modules']);
+    equal(await dimmed(), ['memory_viewer', 'memory_profile', 'modules']);
     await page.goto(`${base}?tool=memory_viewer&session=${idOf('failed')}`);
     await idle(page);
     equal(await dimmed(), ['memory_profile', 'device_memory']);

@@ -35,7 +35,7 @@ function trace(programs, runs = []) {
   return Buffer.concat([block(1, block(2, '/host:metadata'), ...metadata, stat), device]);
 }
 
-export function run({ test, equal, includes, truth, daemon, open, fixtures }) {
+export function run({ test, equal, includes, truth, daemon, open, fixtures, shared }) {
   const hloOf = (folder) => {
     const name = readdirSync(join(fixtures, folder)).find((each) => /after_optimizations\.hlo\.pb/.test(each));
     const bytes = readFileSync(join(fixtures, folder, name));
@@ -103,6 +103,25 @@ export function run({ test, equal, includes, truth, daemon, open, fixtures }) {
     equal((await cells(wrong, 'all', ['module'])).length, 2);
     await wrong.finish();
   });
+
+  test(
+    'plan and allocator stand in a ledger against the capacity, each leads to its page',
+    async () => {
+      const base = await daemon(`--logdir=${join(shared, 'data/logdir')}`);
+      const { sessions } = await (await fetch(`${base}api/v1/sessions`)).json();
+      const page = await open(`${base}?tool=modules&session=${sessions.find(({ name }) => name === 'mi300/conv').id}`);
+      const lines = (await page.locator('.ledger-bars li').allInnerTexts()).map((each) => each.replace(/\s+/g, ' ').trim());
+      equal(lines, ['plan of the program 1.08 GiB', "allocator's peak 1.61 GiB"]);
+      includes(await text(page, '.ledger-says'), 'Capacity 191.98 GiB');
+      await page.locator('.ledger-bars a').nth(1).click();
+      await page.waitForURL(/tool=memory_profile/);
+      await page.finish();
+      const alone = await open(await at('job'));
+      equal(await alone.locator('.panel-ledger').isVisible(), false);
+      await alone.finish();
+    },
+    { shared: true },
+  );
 
   test('≠ opens the hosts side by side, those that differ first; Esc closes them', async () => {
     const page = await open(await at('job'));

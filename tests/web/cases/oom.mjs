@@ -52,15 +52,16 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
     }
   }
 
-  test('a session without an error text leads to the plan of its programs', async () => {
-    const base = await daemon(join(fixtures, 'modules/mlp-adam'));
-    const { sessions } = await (await fetch(`${base}api/v1/sessions`)).json();
-    const page = await open(`${base}?tool=oom&session=${sessions[0].id}`, { allow: /404/ });
-    equal(await text(page, 'h1'), 'No error text in this session.');
-    const plan = page.locator('main a', { hasText: 'Memory Viewer' });
-    includes(await plan.locator('..').innerText(), 'What its programs need stands in the Memory Viewer.');
-    await plan.click();
-    await page.waitForSelector('.page-memory_viewer .answer-figure');
+  test('the example of the guide is pasted: from its text to advice', async () => {
+    const page = await paste(USED);
+    includes(await text(page, 'h1'), '49.34 GiB; 32.00 GiB of HBM');
+    equal(await page.locator('.oom-left > .panel:visible h2').evaluateAll((heads) => heads.map((head) => head.firstChild.textContent.slice(0, 1))), ['1', '2', '4', 'T']);
+    includes(await text(page, '.panel-oom-where'), '49.34 GiB');
+    const said = await text(page, '.panel-oom-advice');
+    includes(said, 'Run it on a larger chip');
+    includes(said, 'Dump the program, to see what fills the memory');
+    includes(said, '--xla_dump_to=');
+    equal(await page.locator('.panel-oom-advice input').count(), 0, 'what nothing predicts cannot be ticked');
     await page.finish();
   });
 
@@ -306,39 +307,31 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
     const page = await open(`${await daemon('--demo')}`, { isBare: true });
     includes(await text(page, '.answer-second'), 'Over by 17.74 GiB. Largest in the plan: 13 × 2.00 GiB bf16[16,16,2048,2048].');
     const where = await text(page, '.panel-oom-where');
-    for (const part of ['parameters 413.05 MiB', 'saved activations 27.80 GiB', 'workspace 4.39 GiB', 'fragmentation 88.42 MiB', 'in all 33.49 GiB', 'over by 17.74 GiB', 'Text and plan agree: 33.49 GiB in the text, 33.49 GiB in the plan, the same but for rounding.'])
+    for (const part of ['arguments 1.21 GiB', 'temporaries 32.20 GiB', 'fragmentation of the heap 88.42 MiB', 'in all 33.49 GiB', 'over by 17.74 GiB', 'parameters 413.05 MiB', 'saved activations 27.80 GiB', 'workspace 4.39 GiB', 'Text and plan agree: 33.49 GiB in the text, 33.49 GiB in the plan, the same but for rounding.'])
       includes(where, part);
-    const table = await text(page, '.panel-oom-table');
-    includes(table, '379 buffers alive at the peak, 33.41 GiB');
-    includes(table, '12 × 2.00 GiB');
-    await page.locator('.panel-oom-table .group-choice').selectOption('category');
-    await idle(page);
-    includes((await page.locator('.panel-oom-table tbody tr').nth(0).innerText()).replace(/\s+/g, ' '), '27.80 133');
-    includes(await page.locator('.panel-oom-table tbody tr.is-group').first().innerText(), 'saved activation');
-    await page.locator('.panel-oom-table .group-choice').selectOption('none');
-    await idle(page);
-    const link = page.locator('.panel-oom-table tbody a').first();
-    const named = await link.innerText();
-    await link.click();
-    await page.waitForURL(/tool=memory_viewer.*pin=b:/);
-    await idle(page);
-    includes(await text(page, '#details'), named.replace(/…[\s\S]*/, ''));
-    includes(await text(page, '#details'), '2.00 GiB');
+    const groups = page.locator('.panel-oom-peak tbody tr');
+    includes((await groups.first().innerText()).replace(/\s+/g, ' '), '24.00 GiB 72 % 12 × 2.00 GiB');
+    includes(await groups.first().innerText(), 'saved activation');
+    includes(await text(page, '.panel-oom-peak'), 'Attention scores hold 26.00 GiB at the peak');
+    const sum = await groups.locator('.number:first-child .figure').evaluateAll((figures) => figures.reduce((all, node) => all + Number(node.title.replace(/ B.*|,/g, '')), 0));
+    const rest = await page.locator('.panel-oom-peak tfoot .figure').evaluate((node) => Number(node.title.replace(/ B.*|,/g, '')));
+    equal(sum + rest, 35870178816, 'the groups and the rest are not the peak');
+    equal(await page.locator('.panel-oom-table').isVisible(), false, 'the plan stands twice');
     await page.finish();
   });
 
-  test('buffers that the text lists lead to their like in the plan', async () => {
+  test('groups of the plan of a text that lists none lead to the Memory Viewer', async () => {
     const dump = join(fixtures, 'dumps/seed-matmul-327680');
     const folder = mkdtempSync(join(tmpdir(), 'memviewd-plan-'));
     for (const each of readdirSync(dump).filter((each) => each.endsWith('.hlo.pb'))) copyFileSync(join(dump, each), join(folder, each));
     writeFileSync(join(folder, 'error.txt'), readFileSync(join(fixtures, 'oom/0.4.35-libtpu0.0.2-v5e-seed.txt')));
     const own = await startDaemon(binary, [`--logdir=${folder}`]);
     try {
-      const page = await open(`${own.url}?tool=oom&group=none`);
-      const links = page.locator('.panel-oom-table tbody a');
+      const page = await open(`${own.url}?tool=oom`);
+      const links = page.locator('.panel-oom-peak tbody .oom-label a');
       equal(await links.count(), 2);
       await links.first().click();
-      await page.waitForURL(/pin=b:/);
+      await page.waitForURL(/pin=g:/);
       await idle(page);
       includes(await text(page, '#details'), '200.00 GiB');
       await page.finish();

@@ -92,6 +92,25 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     await page.finish();
   });
 
+  test('the answer has the best advice, which leads to the drawer, and to all advice; where it fits it has none', async () => {
+    const page = await openDemo();
+    const line = page.locator('.advice-line');
+    truth(/^▶ Checkpoint the 12 layers: [\d.]+ GiB, fits \(model\)\. All advice$/.test((await line.innerText()).replace(/\s+/g, ' ').trim()), await line.innerText());
+    const all = await line.locator('a').last().getAttribute('href');
+    await line.locator('a').first().click();
+    await idle(page);
+    equal([changes(page), param(page, 'drawer')], [['checkpoint=*'], 'whatif']);
+    includes(await answer(page), 'which fits 15.75 GiB');
+    await goTo(page, all);
+    await idle(page);
+    includes(await text(page, 'h1'), 'jit_train_step needs 33.49 GiB');
+    truth((await page.locator('.panel-oom-advice .advice').count()) > 3);
+    await page.finish();
+    const fits = await openDemo('&capacity=v5p');
+    truth(!(await said(fits, '.advice-line')).includes('▶'), 'advice where it fits');
+    await fits.finish();
+  });
+
   test('what is ticked stands in the link, in its order, and a load shows it again', async () => {
     const page = await openDemo('&whatif=checkpoint=*&whatif=batch=0.5');
     const first = await answer(page);
@@ -279,20 +298,6 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     const page = await open(`${await daemon('--demo')}?tool=memory_viewer&drawer=whatif&space=2`);
     /* predictions are of the device's memory, whichever space is shown */
     includes(await answer(page), 'Needs 33.49 GiB as it is, 17.74 GiB over 15.75 GiB.');
-    await page.finish();
-  });
-
-  test('an out-of-memory text with its program says what would make it fit, and leads to the drawer', async () => {
-    const page = await open(`${await daemon('--demo')}?tool=oom`);
-    const block = page.locator('.panel-oom-whatif');
-    includes(await block.innerText(), 'would make it fit 15.75 GiB, by prediction.');
-    const first = block.locator('.fit-set').first();
-    const set = (await first.locator('.fit-changes').innerText()).trim();
-    await first.locator('a').click();
-    await page.waitForURL(/tool=memory_viewer/);
-    await idle(page);
-    equal(changes(page).join(' + '), set);
-    includes(await answer(page), 'which fits 15.75 GiB');
     await page.finish();
   });
 }

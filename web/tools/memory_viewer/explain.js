@@ -383,7 +383,18 @@ OF_BUFFER.source = (record) => ({
   caveat: 'After fusion one instruction stands for many lines; XLA keeps one of them.',
 });
 
-const SIMPLE = { pinned_group: pinnedGroup, pinned_saves: ({ group }) => group && savingCard(group.now.saving), merged, reading, total, peak, capacity, over: difference, free: difference, culprit, window, marks, ...WASTE, ...PANELS };
+/* Of the best piece of advice, in the line of the answer. */
+const advice = ({ advice: best, space }) =>
+  best && {
+    title: `${visible(best.title)}: ${bytes(best.lands_at_bytes)}`,
+    formula: `${bytes(space.total_bytes)} as it is − ${bytes(best.saves_bytes)} = ${bytes(best.lands_at_bytes)}: the total of ${visible(space.name)} as it is predicted after \`${visible(best.change)}\`.`,
+    inputs: [{ name: 'total as it is', bytes: space.total_bytes }, { name: 'saved', bytes: best.saves_bytes }, { name: 'total after it', bytes: best.lands_at_bytes }],
+    confidence: best.confidence,
+    why: visible(best.reason),
+  };
+
+const SIMPLE = {
+  advice, pinned_group: pinnedGroup, pinned_saves: ({ group }) => group && savingCard(group.now.saving), merged, reading, total, peak, capacity, over: difference, free: difference, culprit, window, marks, ...WASTE, ...PANELS };
 
 /* Several buffers that a strip or the map draws as one: the one that was hovered last. */
 function merged(view) {

@@ -80,10 +80,12 @@ function failureNodes(view, said) {
 const whyLink = ({ failure, why }) => failure && el('a', { class: 'see-why', href: why }, 'See why');
 
 /* chooser: {node, set()}; onWhatif(): what would be saved by changes is asked for; said: {notes, errorTexts, failure, program, why}, `why` the address of the OOM page.
- * Out: {node, show({module, space, capacity, wanted, said}), say(sentence, said)}. */
+ * Out: {node, finding, setAdvice(nodes), show({module, space, capacity, wanted, said}), say(sentence, said)}. */
 export function createHead(chooser, onWhatif) {
   const source = el('span', { class: 'capacity-source' });
-  const group = el('p', { class: 'group' });
+  const found = el('span', {});
+  const advice = el('span', { class: 'advice-line' });
+  const group = el('p', { class: 'group' }, found, ' ', advice);
   const lost = el('div', { class: 'figures' });
   const parts = el('div', { class: 'figures' });
   const texts = el('div', { class: 'error-texts' });
@@ -111,6 +113,12 @@ export function createHead(chooser, onWhatif) {
   );
   return {
     node,
+    /* What filled the memory, in words. */
+    get finding() {
+      return found.textContent;
+    },
+    /* What stands behind it; null: nothing yet. */
+    setAdvice: (nodes) => fill(advice, nodes),
     show({ module, space, capacity, wanted, said }) {
       const told = failureNodes({ module, space, capacity }, said);
       const { needs, peak } = answer(space, capacity, Boolean(told));
@@ -132,7 +140,7 @@ export function createHead(chooser, onWhatif) {
       fill(texts, errorTexts(said.errorTexts));
       unfold.hidden = false;
       fill(aside, whyLink(said), button('see-why', onWhatif, 'What if…', { title: 'Changes, and what each would save (v)' }), notesButton(said.notes));
-      fill(group, nodesOf(culpritParts(space)));
+      fill(found, nodesOf(culpritParts(space)));
       fill(lost, figureList(waste(space), 'waste', 'Of the total'));
       fill(parts, figureList(madeOf(space), 'sum', 'What the total is made of'));
     },
@@ -141,7 +149,7 @@ export function createHead(chooser, onWhatif) {
       fill(title, told && [told, ' '], el('span', { class: told ? 'answer-second' : 'answer-first' }, sentence));
       fill(aside, whyLink(said), notesButton(said.notes));
       capacityLine.hidden = true;
-      for (const each of [group, lost, parts]) fill(each);
+      for (const each of [found, advice, lost, parts]) fill(each);
       fill(texts, errorTexts(said.errorTexts));
       unfold.hidden = said.errorTexts.length === 0; /* no figures to open */
     },

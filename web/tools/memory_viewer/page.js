@@ -123,6 +123,7 @@ export function mount(root, context) {
     escape: () => escape(view),
     unmount() {
       view.controller?.abort();
+      view.adviceAsked?.abort();
       view.inPane = null;
       view.takeBack?.();
       view.records.stop();

@@ -9,6 +9,7 @@ import { whole } from '../../lib/range.js';
 import { capacityOf, verdictOf } from '../../lib/capacity.js';
 import { lazy } from '../../lib/lazy.js';
 import { askFiltered, curveOf, usualSpace } from './load.js';
+import { loadAdvice } from './advice.js';
 import { capacityLabel, pageTitle } from './answer.js';
 import { devicesFor, settleCapacity } from './capacity.js';
 import { failureParts, failureTitle } from './failure.js';
@@ -42,7 +43,7 @@ export async function showSpace(view, data, route, said, signal) {
   view.strips.panel.node.hidden = Boolean(space.replay_error);
   sayAnswer(view);
   await Promise.all([view.table.load(), loadCurve(view), loadStrips(view), loadMap(view, route), view.code.load(), view.patterns.load(), view.whatif.hear(route)]);
-  if (view.program.space === space) await Promise.all([loadWindow(view), loadMarks(view)]);
+  if (view.program.space === space) await Promise.all([loadWindow(view), loadMarks(view), loadAdvice(view)]);
 }
 
 /* Another moment: the curve only moves its line; strips and table are asked once it is at rest. */
@@ -83,6 +84,7 @@ export async function changeCapacity(view, wanted) {
   if (usual !== view.program.space && view.context.route.space === null) view.context.move({ space: view.program.space.space });
   sayAnswer(view);
   if (view.program.drawn) drawCurve(view);
+  await loadAdvice(view);
 }
 
 /* Asks for a view and draws it; a failure is said in the panel. A newer question of the same

@@ -9,7 +9,7 @@ import { isAbort, Problem, problemText } from '../../lib/api.js';
 import { capacityOf } from '../../lib/capacity.js';
 import { button, el, fill, loadStyle } from '../../lib/dom.js';
 import { bytes, capital, counted, visible } from '../../lib/format.js';
-import { callLine, computeWords, fitNodes, landingFigure, savingFigure } from '../../widgets/fit_sets.js';
+import { callLine, computeWords, confidenceButton, fitNodes, landingFigure, savingFigure } from '../../widgets/fit_sets.js';
 import { createPanel, message } from '../../widgets/panel.js';
 import { createConfirm } from './confirm.js';
 import { createChooser, devicesFor } from './capacity.js';
@@ -32,18 +32,6 @@ const isSame = (a, b) => a.length === b.length && a.every((each) => b.includes(e
 
 /* ---- the list ---------------------------------------------------------------- */
 
-/* How sure, and why on a click: opened: the changes whose reason is open. */
-function confidenceButton(row, opened, id) {
-  const isOpen = opened.has(row.change);
-  const node = button('confidence', () => turn(), row.confidence, { 'aria-expanded': String(isOpen), 'aria-controls': id, title: 'Why no surer?', 'data-key': `sure ${row.change}` });
-  const turn = () => {
-    if (!opened.delete(row.change)) opened.add(row.change);
-    node.setAttribute('aria-expanded', String(opened.has(row.change)));
-    document.getElementById(id).hidden = !opened.has(row.change);
-  };
-  return node;
-}
-
 /* Two lines of the table: figures, then the line to write and, if it is open, the reason. */
 function changeRows(row, at, { ticked, opened, onTick }) {
   const box = el('input', { type: 'checkbox', id: `whatif-${at}`, 'data-key': `tick ${row.change}`, on: { change: () => onTick(row.change) } });
@@ -58,7 +46,7 @@ function changeRows(row, at, { ticked, opened, onTick }) {
       el('td', { class: 'number' }, savingFigure(row)),
       el('td', { class: 'number' }, landingFigure(row), ' ', fits),
       el('td', { class: 'number' }, computeWords(row)),
-      el('td', {}, confidenceButton(row, opened, why)),
+      el('td', {}, confidenceButton({ key: row.change, word: row.confidence, id: why, opened })),
     ),
     el('tr', { class: 'whatif-more' }, el('td', { colspan: '5' }, callLine(row.call), el('p', { class: 'dim', id: why, hidden: !opened.has(row.change) }, visible(row.reason)))),
   ];

@@ -11,7 +11,8 @@ import { el, fill, loadStyle } from '../../lib/dom.js';
 import { count, visible } from '../../lib/format.js';
 import { explainKeys, explainWith } from '../../widgets/explain.js';
 import { notesButton } from '../../widgets/notices.js';
-import { message } from '../../widgets/panel.js';
+import { drawLedger } from '../../widgets/ledger.js';
+import { createPanel, message } from '../../widgets/panel.js';
 import { dismissTooltip } from '../../widgets/tooltip.js';
 import * as empty from './empty.js';
 import { createModulesTable } from './table.js';
@@ -67,7 +68,9 @@ function build(view, root) {
   view.all = createModulesTable(view, 'all');
   view.hosts = createModulesTable(view, 'hosts');
   view.wholePage = el('div', { class: 'whole-page', hidden: true });
-  view.place = el('div', { class: 'modules-views' }, view.all.node, view.hosts.node);
+  view.ledger = createPanel('panel-ledger', 'Ledger of one device');
+  view.ledger.node.hidden = true;
+  view.place = el('div', { class: 'modules-views' }, view.all.node, view.hosts.node, view.ledger.node);
   const head = el('div', { class: 'head' }, el('div', { class: 'answer-row' }, title, aside), more, progress);
   fill(root, el('div', { class: 'modules' }, head, view.wholePage, view.place));
 }
@@ -84,6 +87,7 @@ async function show(view, selection, route) {
   try {
     view.capacity = await capacityIn(view, route, signal);
     await readRuled(view, signal);
+    if (!signal.aborted && view.summary?.module_count) await readLedger(view, signal);
   } catch (error) {
     if (isAbort(error) || signal.aborted) return;
     if (!(error instanceof Problem) || error.code === 'gone') throw error;
@@ -101,6 +105,22 @@ async function capacityIn({ session }, route, signal) {
     session.kind === 'trace' ? null : get(`sessions/${encodeURIComponent(session.id)}`, {}, { signal }),
   ]);
   return capacityOf(route.capacity, devices, detail?.error_texts ?? [], DEVICE_SPACE)?.bytes ?? null;
+}
+
+const LEDGER = { plan: 'memory_viewer', allocator_peak: 'memory_profile', live_arrays: 'device_memory' };
+
+/* What the plan, the allocator, device profiles and the programs each say; extra: the page stands without it. */
+async function readLedger(view, signal) {
+  const { session, context, ledger: panel } = view;
+  panel.node.hidden = true;
+  try {
+    const { ledger } = await get('verdict', { session: session.id, capacity: context.route.capacity }, { signal, isQuiet: true });
+    if (signal.aborted) return;
+    drawLedger(panel.body, ledger, (kind) => (LEDGER[kind] ? context.link(session.id, { tool: LEDGER[kind] }) : null));
+    panel.node.hidden = ledger.bars.length < 2; // one alone stands in the table
+  } catch (error) {
+    if (isAbort(error) || !(error instanceof Problem) || error.code === 'gone') throw error;
+  }
 }
 
 /* With the person's rules of the URL; with rules that cannot be read, without them. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * buffers.js: the buffers that a text lists, or the plan of its program, as a table. */
+ * buffers.js: the buffers that a text lists, as a table; each leads to its like in the plan. */
 
 import { el, figure, name } from '../../lib/dom.js';
 import { bytes, bytesInColumn, count, counted, factor, sourceLine, unitName, unitOf } from '../../lib/format.js';
@@ -13,7 +13,7 @@ import { GROUP_WAYS, groupsOf, isOutput, wayOf } from './grouping.js';
 
 const ROW_REM = 1.75;
 const MAX_ROWS = 12;
-const LISTS = { buffers: 'allocation', io_buffers: 'argument or output', plan: 'plan' };
+const LISTS = { buffers: 'allocation', io_buffers: 'argument or output' };
 
 /* Pure: both lists as rows; `keys` are the ranges of a row in the text. */
 export function rowsOf(failure) {
@@ -28,31 +28,6 @@ export function rowsOf(failure) {
       times: buffer.unpadded_bytes > 0 && buffer.size_bytes > 0 ? buffer.size_bytes / buffer.unpadded_bytes : null,
     })),
   );
-}
-
-/* The buffers of the plan as rows of the table, where the text lists none. */
-function planRows(buffers) {
-  return buffers.map((buffer, place) => ({
-    id: `plan.${buffer.id}`,
-    list: 'plan',
-    place,
-    keys: [],
-    size_bytes: buffer.bytes,
-    unpadded_bytes: buffer.unpadded_bytes,
-    padding_bytes: buffer.padding_bytes,
-    shape: buffer.shape.replace(/\{.*$/, ''),
-    op_name: buffer.op_name || null,
-    source_file: buffer.source_file || null,
-    source_line: buffer.source_line || null,
-    stack_frame_id: null,
-    label: null,
-    allocation_type: buffer.kind,
-    name: buffer.op_name || buffer.name,
-    times: buffer.unpadded_bytes > 0 ? buffer.bytes / buffer.unpadded_bytes : null,
-    category: buffer.category,
-    confidence: buffer.confidence,
-    buffer,
-  }));
 }
 
 /* Pure: what leaves the page. */
@@ -76,17 +51,10 @@ const shapeCell = (row) => [row.is_shape_of_result ? el('span', { class: 'dim' }
 
 const text = (key) => (row) => (row[key] === null ? el('span', { class: 'dim' }, '–') : name(row[key]));
 
-/* listed: of the plan, where the text lists none; else null. */
-function footOf(rows, verdict, listed) {
-  if (!listed) {
-    const { listed_bytes: sum, listed_shared_bytes: shared } = verdict;
-    const twice = shared > 0 ? ` Outputs of ${bytes(shared)} lie in the memory of arguments and are not counted again.` : '';
-    return `${counted(rows.length, 'buffer')} listed in the text, ${bytes(sum)}.${twice}${rows.length > 1 ? ' They need not be alive at the same time.' : ''}`;
-  }
-  const sum = rows.reduce((all, row) => all + (row.size_bytes ?? 0), 0);
-  const rest = listed.total_count - rows.length;
-  const left = rest > 0 ? `, and ${count(rest)} more of ${bytes(listed.total_bytes - sum)}` : '';
-  return `${counted(rows.length, 'buffer')} alive at the peak, ${bytes(sum)}${left}. The text itself lists none.`;
+function footOf(rows, verdict) {
+  const { listed_bytes: sum, listed_shared_bytes: shared } = verdict;
+  const twice = shared > 0 ? ` Outputs of ${bytes(shared)} lie in the memory of arguments and are not counted again.` : '';
+  return `${counted(rows.length, 'buffer')} listed in the text, ${bytes(sum)}.${twice}${rows.length > 1 ? ' They need not be alive at the same time.' : ''}`;
 }
 
 /* "13 × 2.00 GiB" */
@@ -102,7 +70,6 @@ const categoryCell = ({ category, confidence }) =>
 function columnsOf(rows, unit, linkTo, isGrouped) {
   const has = (key) => rows.some((row) => (row[key] ?? null) !== null);
   const column = (key, title, more) => ({ key, title, sortKey: key, value: (row) => row[key], copy: [key, (row) => row[key]], cell: text(key), ...more });
-  const isPlan = rows[0].list === 'plan';
   const isBoth = new Set(rows.map((row) => row.list)).size > 1;
   return [
     column('size_bytes', `${isGrouped ? 'Total' : 'Size'}, ${unitName(unit)}`, { sortKey: 'size', width: 7, isNumber: true, card: 'figure', cell: (row) => inUnit(row.size_bytes, unit) }),
@@ -111,31 +78,29 @@ function columnsOf(rows, unit, linkTo, isGrouped) {
       column('times', 'Padded', {
         sortKey: 'padding',
         width: 5,
-        isHidden: isGrouped && isPlan,
         isNumber: true,
         copy: ['padding_bytes', (row) => row.padding_bytes],
         cell: (row) => (row.times > 1.005 ? el('span', { title: `${bytes(row.unpadded_bytes)} of data` }, factor(row.times)) : el('span', { class: 'dim' }, '–')),
       }),
     has('shape') && column('shape', 'Shape', { card: 'title', isTree: isGrouped, cell: shapeCell }),
-    has('category') && column('category', 'Category', { width: isPlan ? 11 : 9.5, cell: categoryCell }),
+    has('category') && column('category', 'Category', { width: 9.5, cell: categoryCell }),
     rows.some((row) => row.buffer) &&
       column('buffer', 'In the plan', {
         width: 9,
-        isHidden: isGrouped && isPlan,
         sortKey: '',
         value: (row) => row.buffer?.name ?? null,
         copy: ['buffer', (row) => row.buffer?.name ?? ''],
         cell: (row) => (row.buffer ? el('a', { href: linkTo(row.buffer), title: `${row.buffer.name} in the Memory Viewer` }, name(row.buffer.name)) : el('span', { class: 'dim' }, '–')),
       }),
-    column('name', 'Op name or label', { card: has('shape') ? 'line' : 'title', isTree: isGrouped && !has('shape'), isHidden: isGrouped && isPlan && has('shape') }),
+    column('name', 'Op name or label', { card: has('shape') ? 'line' : 'title', isTree: isGrouped && !has('shape') }),
     has('source_file') &&
       column('source_file', 'Source', {
         sortKey: 'source',
-        width: isPlan ? 8 : 11,
+        width: 11,
         copy: ['source', (row) => sourceLine(row.source_file ?? '', row.source_line)],
         cell: (row) => (row.source_file ? el('span', { title: `${row.source_file}:${row.source_line}` }, sourceLine(row.source_file, row.source_line)) : el('span', { class: 'dim' }, '–')),
       }),
-    has('allocation_type') && column('allocation_type', 'Type', { width: 9, isHidden: isPlan }),
+    has('allocation_type') && column('allocation_type', 'Type', { width: 9 }),
     isBoth && column('list', 'List', { width: 9, cell: (row) => (isOutput(row.rows?.[0] ?? row) ? 'output' : (LISTS[row.list] ?? 'several')) }),
     has('label') && column('label', 'Label', { isHidden: true }),
   ].filter(Boolean);
@@ -146,7 +111,6 @@ export function createBuffers(figures, context, menu) {
   const panel = createPanel('panel-table panel-oom-table', 'Largest buffers', { menu });
   let rows = [];
   let groups = null; // of rows; null: one by one
-  let planned = null; // of the plan, where the text lists none
   let columnsFor = () => [];
   let verdict = null;
   const table = createTable({
@@ -191,7 +155,7 @@ export function createBuffers(figures, context, menu) {
       columns: columnsFor(groups !== null),
       source: groups ? groupedRows({ groups: localRows(listed), membersOf: ({ rows: members }) => localRows(sortRows(members, order, columnsFor(true))) }) : localRows(listed),
       sort: order,
-      foot: { rest: null, text: footOf(rows, verdict, planned) },
+      foot: { rest: null, text: footOf(rows, verdict) },
     });
   };
   return {
@@ -199,20 +163,19 @@ export function createBuffers(figures, context, menu) {
     get rows() {
       return rows;
     },
-    show(failure, plan) {
+    /* isPeak: nothing else says what made the peak. */
+    show(failure, plan, isPeak = false) {
       ({ verdict } = failure);
       rows = rowsOf(failure).map((row) => {
         const buffer = plan?.[row.list][row.place] ?? null;
         return { ...row, buffer, category: buffer?.category ?? null, confidence: buffer?.confidence ?? null };
       });
-      planned = rows.length === 0 ? (plan?.listed ?? null) : null;
-      if (planned) rows = planRows(planned.rows);
       panel.node.hidden = rows.length === 0;
       if (!rows.length) return;
       const unit = unitOf(Math.max(...rows.map((row) => row.size_bytes ?? 0)));
       columnsFor = (isGrouped) => columnsOf(rows, unit, plan?.linkTo, isGrouped);
       table.node.style.minHeight = `${ROW_REM * (Math.min(rows.length, MAX_ROWS) + 2) + 0.25}rem`;
-      panel.setTitle('Largest buffers', el('span', { class: 'dim' }, planned ? ` alive at the peak, step ${count(planned.step ?? 0)}, in the plan` : ' as the text lists them'));
+      panel.setTitle(isPeak ? '3 What made the peak? Largest buffers' : 'Largest buffers', el('span', { class: 'dim' }, ' as the text lists them'));
       panel.show();
       drawRows();
     },

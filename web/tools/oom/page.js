@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * page.js: what an out-of-memory text says: did it fit, where did it go, and the text itself with every
- * figure marked. The text is one of a session, or one that the reader gave: in a field, as a file, or by drop. */
+ * page.js: what an out-of-memory text says, or the plan, trace and profiles of a session: did it fit, where did it go, what
+ * made the peak, what will make it fit; and the text itself with every figure marked. The text is one of a session, or one that the reader gave: in a field, as a file, or by drop. */
 
 import { get, isAbort, Problem, problemText } from '../../lib/api.js';
 import { button, el, fill, loadStyle } from '../../lib/dom.js';
 import { cutMiddle, visible } from '../../lib/format.js';
 import { keptText, uploadText } from '../../lib/uploads.js';
-import { CLEARED, createVerdict } from './verdict.js';
+import { askCore, CLEARED, createVerdict, saysNothing } from './verdict.js';
 
 /* Of what is pasted at once, no more is put into the field: a browser takes seconds to lay out a field of some MiB. */
 const MAX_SHOWN = 64 * 1024;
@@ -133,6 +133,9 @@ function bindKeys(context, failures, askForText) {
   );
 }
 
+/* What is shown anew where it changes in the URL. */
+const keyOf = (route) => JSON.stringify(['session', 'host', 'module', 'local', 'file', 'report', 'capacity'].map((name) => route[name]));
+
 export function mount(root, context) {
   const ready = loadStyle('oom.css');
   const page = el('div', { class: 'oom' });
@@ -144,7 +147,6 @@ export function mount(root, context) {
   let controller = null;
   let given = null; // an answer that came with a POST: need not be asked for again
   let last = { selection: null, key: '' };
-  const keyOf = (route) => [route.session, route.local, route.file, route.report].join(' ');
 
   function open(answer) {
     given = answer;
@@ -168,6 +170,17 @@ export function mount(root, context) {
     await verdict.show(answer, at, session, signal);
   }
 
+  /* Without a text: what the daemon makes of the plan, the trace or the profiles. False where that is nothing. */
+  async function drawAlone(session, route, signal) {
+    const all = await askCore(null, 0, { route, session }, signal);
+    if (signal.aborted) return true;
+    if (!all || saysNothing(all)) return false;
+    found = { failures: [] };
+    showPaste(false);
+    await verdict.show(null, -1, session, signal, all);
+    return true;
+  }
+
   /* No text: the field comes first. */
   function drawEmpty(session, sentence, why = '') {
     found = null;
@@ -188,11 +201,14 @@ export function mount(root, context) {
       return;
     }
     try {
+      const isOfModule = route.module && !route.file && !route.report && !route.local;
+      if (isOfModule && (await drawAlone(session, route, signal))) return;
       const answer = await look(route, session, given, signal);
       if (!signal.aborted) await draw(answer, session, signal);
     } catch (error) {
       if (isAbort(error)) return;
       if (!(error instanceof Problem) || ['gone', 'token'].includes(error.code)) throw error;
+      if (error.status === 404 && !route.local && !route.file && (await drawAlone(session, route, signal))) return;
       drawEmpty(session, ...problemWords(error, route, session, context));
     }
   }
@@ -205,7 +221,7 @@ export function mount(root, context) {
       return load(selection, route);
     },
     hear(route) {
-      if (keyOf(route) === last.key) verdict.resort();
+      if (keyOf(route) === last.key) verdict.hear();
       else this.show(last.selection, route);
     },
     escape() {

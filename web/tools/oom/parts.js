@@ -11,15 +11,48 @@ import { exportEntries } from '../../widgets/export_menu.js';
 import { command, createPanel, message } from '../../widgets/panel.js';
 import { copyText } from '../../widgets/toast.js';
 import { tableOf } from './buffers.js';
+import { figureLink } from './links.js';
+import { isFarFrom } from '../../widgets/ledger.js';
+import { barOf, createSpread } from './spread.js';
 import * as say from './text.js';
 
+const fact = (word, ...about) => el('div', {}, el('dt', {}, word), el('dd', {}, about));
+
+const FITS = { yes: 'Yes.', no: 'No.', perhaps: 'Perhaps: it is too close to tell.', unknown: 'Not known.' };
+
+/* Of a plan, a trace or profiles alone, without a text. */
+function factsOf({ fits, fit, cause }, links) {
+  const from = links.viewer({}) ?? links.tool('memory_profile');
+  const known = (word, value, ...about) => (value === null ? null : fact(word, ...about));
+  return [
+    el('p', { class: 'oom-fits' }, el('strong', {}, FITS[fits]), ' ', visible(fit.sentence)),
+    el(
+      'dl',
+      { class: 'oom-facts' },
+      known('needed', fit.needed_bytes, figureLink(fit.needed_bytes, from)),
+      known('capacity', fit.capacity_bytes, figureLink(fit.capacity_bytes, null), fit.capacity_source ? el('span', { class: 'dim' }, ` ${visible(fit.capacity_source)}`) : null),
+      fit.over_bytes ? fact('over by', figureLink(fit.over_bytes, null, bytes(fit.over_bytes), 'strong over')) : fits === 'yes' ? known('free', fit.free_bytes, figureLink(fit.free_bytes, null)) : null,
+      fact('how sure', el('strong', {}, cause.confidence)),
+    ),
+  ];
+}
+
+/* What the core found beside what the text says; "unknown" says nothing that the text does not. */
+const causeNode = (verdict) =>
+  verdict && verdict.cause.kind !== 'unknown' ? el('p', { class: 'oom-why' }, visible(verdict.cause.text), ' ', el('span', { class: 'dim' }, verdict.cause.confidence)) : null;
+
 export function createFit(figures) {
-  const panel = createPanel('panel-oom-fit', 'Did it fit?');
+  const panel = createPanel('panel-oom-fit', '1 Did it fit?');
   return {
     panel,
-    show({ verdict, phase, device }) {
+    /* failure: of a text, or null; core: the verdict of all that is here, or null while it is asked for. */
+    show(failure, core, links) {
+      if (!failure) {
+        fill(panel.body, factsOf(core, links), causeNode(core), core.notes.map((note) => el('p', { class: 'oom-note' }, visible(note))));
+        return;
+      }
+      const { verdict, phase, device } = failure;
       const texts = [figures.sentence(verdict.cause_text), verdict.advice ?? []].filter((text) => text.length > 0);
-      const fact = (word, ...about) => el('div', {}, el('dt', {}, word), el('dd', {}, about));
       fill(
         panel.body,
         el('p', { class: 'oom-fits' }, el('strong', {}, verdict.fits)),
@@ -38,6 +71,7 @@ export function createFit(figures) {
           fact('how sure', el('span', { title: verdict.sureness_reason }, el('strong', {}, verdict.sureness), el('span', { class: 'dim' }, ` ${verdict.sureness_of}`))),
         ),
         texts.map((text) => el('p', { class: 'oom-why' }, text)),
+        causeNode(core),
       );
     },
   };
@@ -62,9 +96,10 @@ function partPieces(part, scale) {
 
 /* figureOf(bytes, key) → the node of a figure that lights its range. */
 function drawBar(bar, figureOf) {
-  const scale = Math.max(bar.whole_bytes, bar.limit?.bytes ?? 0);
+  const isFar = bar.limit && isFarFrom(bar.limit.bytes, bar.whole_bytes);
+  const scale = isFar ? bar.whole_bytes : Math.max(bar.whole_bytes, bar.limit?.bytes ?? 0);
   const track = el('div', { class: 'oom-bar', role: 'img', 'aria-label': say.barText(bar) }, bar.parts.flatMap((part) => partPieces(part, scale)));
-  const held = bar.limit
+  const held = bar.limit && !isFar
     ? el(
         'div',
         { class: 'oom-limit', 'aria-hidden': 'true' },
@@ -80,9 +115,9 @@ function drawLegend(bar, figureOf) {
   const line = (className) => el('span', { class: className, 'aria-hidden': 'true' });
   const own = (value, text = bytes(value), className = 'strong') => figure(value, text, className);
   const share = (part) => (bar.parts.length > 1 ? el('span', { class: 'dim' }, ` ${percent(part, bar.whole_bytes)} of all`) : null);
-  const sized = (value, key) => (key ? figureOf(value, key) : own(value));
+  const sized = (value, key, href) => (key ? figureOf(value, key) : figureLink(value, href ?? null));
   const entries = bar.parts.flatMap((part) => [
-    el('li', {}, swatch(part.look), `${visible(part.word)} `, sized(part.bytes, part.key), share(part.bytes)),
+    el('li', {}, swatch(part.look), `${visible(part.word)} `, sized(part.bytes, part.key, part.href), share(part.bytes)),
     part.fragmentation_bytes > 0 && part.fragmentation_bytes < part.bytes
       ? el('li', {}, swatch('lost'), 'of which fragmentation ', sized(part.fragmentation_bytes, part.fragmentation_key), share(part.fragmentation_bytes))
       : null,
@@ -92,32 +127,44 @@ function drawLegend(bar, figureOf) {
     { class: 'oom-legend', 'aria-label': 'What the bar is made of' },
     entries,
     bar.parts.length > 1 ? el('li', {}, 'in all ', own(bar.whole_bytes), bar.of ? el('span', { class: 'dim' }, ` ${bar.of}`) : null) : null,
-    bar.limit ? el('li', {}, line('key-line'), `${bar.limit.word} `, figureOf(bar.limit.bytes, bar.limit.key)) : null,
+    bar.limit ? el('li', {}, line('key-line'), `${bar.limit.word} `, figureOf(bar.limit.bytes, bar.limit.key), isFarFrom(bar.limit.bytes, bar.whole_bytes) ? el('span', { class: 'dim' }, ' far to the right') : null) : null,
     bar.over_bytes > 0 ? el('li', {}, line('key-line key-over'), `${bar.over_word} `, own(bar.over_bytes, bar.over_text, 'strong over')) : null,
   );
 }
 
+/* What the text itemises is the text's; what it does not is the plan's. The limit stays the text's. */
+function barFor(told, plan, core, links) {
+  const own = core && !told?.is_itemised ? barOf(core, links) : null;
+  if (own && core.where[0].source === 'plan') return told ? { ...own, limit: told.limit ?? own.limit } : own;
+  return plan?.bar ?? told;
+}
+
 export function createWhere(figures, menu) {
-  const panel = createPanel('panel-oom-where', 'Where did it all go?', { menu });
+  const panel = createPanel('panel-oom-where', '2 Where did it all go?', { menu });
+  const spread = createSpread();
   return {
     panel,
-    /* plan: of the answer oom/plan, or null. Where the text gives a total alone, the plan says what it is made of. */
-    show(failure, plan = null) {
-      const { bar: told, other_figures: others } = failure.verdict;
-      const bar = plan?.bar ?? told;
+    /* failure: of a text, or null; plan: of the answer oom/plan, or null. Where the text gives a total alone, the plan says
+     * what it is made of. core: the verdict, or null while it is asked for. */
+    show(failure, plan = null, core = null, links = null) {
+      const { bar: told, other_figures: others } = failure?.verdict ?? { bar: barOf(core, links), other_figures: [] };
+      const bar = barFor(told, plan, core, links);
+      panel.node.hidden = !failure && !bar && core.ledger.bars.length === 0;
       fill(
         panel.body,
         bar
           ? drawBar(bar, (value, key) => figures.node(value, key, 'strong'))
-          : el('p', {}, 'The text does not say what the memory was used for.'),
+          : el('p', {}, failure ? 'The text does not say what the memory was used for.' : 'Nothing here says what the memory was used for.'),
         plan?.agreement.length ? el('p', { class: 'oom-agreement' }, figures.sentence(plan.agreement)) : null,
         el(
           'ul',
           { class: 'oom-legend oom-others', 'aria-label': 'What else the text states' },
           others.map((row) => el('li', {}, el('span', { class: 'dim' }, `${row.word} `), figures.node(row.bytes, row.key))),
-          say.wordRows(failure).map((row) => el('li', {}, el('span', { class: 'dim' }, `${row.word} `), figures.word(row.text, row.key))),
+          (failure ? say.wordRows(failure) : []).map((row) => el('li', {}, el('span', { class: 'dim' }, `${row.word} `), figures.word(row.text, row.key))),
         ),
+        spread.node,
       );
+      spread.show(core, links);
     },
   };
 }
@@ -209,16 +256,17 @@ export function nothingFound(found, onLine) {
   return { title, node: el('div', { class: 'oom-nothing' }, message({ title: '', text }), opener, list, isReport ? null : looked) };
 }
 
-/* now() → {failure, rows}. Entries of the ⋯ menu. */
+/* now() → {failure, rows, core}. Entries of the ⋯ menu. */
 export function menuOf(now) {
-  const table = exportEntries({ name: 'oom', title: () => visible(now().failure.verdict.title), table: () => tableOf(now().rows) });
+  const table = exportEntries({ name: 'oom', title: () => visible(now().failure?.verdict.title ?? 'Verdict'), table: () => tableOf(now().rows) });
   return () => {
-    const { failure } = now();
-    if (!failure) return [];
+    const { failure, core, rows } = now();
+    if (!failure && !core) return [];
+    const figures = failure ? [failure] : core;
     return [
-      { word: 'Verdict (Markdown) to the clipboard', run: () => copyText(say.verdictText(failure, tableOf(now().rows), factsLine())) },
-      { word: 'Figures (JSON)', run: () => saveText(`${JSON.stringify([failure], null, 1)}\n`, fileName('oom', 'json'), 'application/json') },
-      table(),
+      { word: 'Verdict (Markdown) to the clipboard', run: () => copyText(say.verdictText(failure, core, tableOf(rows), factsLine())) },
+      { word: 'Figures (JSON)', run: () => saveText(`${JSON.stringify(figures, null, 1)}\n`, fileName('oom', 'json'), 'application/json') },
+      ...(failure ? [table()] : []),
     ];
   };
 }

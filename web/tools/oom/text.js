@@ -55,9 +55,11 @@ export function nothing(found) {
   };
 }
 
-export function documentTitle(failure, source) {
-  const size = failure && isKnown(failure.needed_bytes) ? bytes(failure.needed_bytes) : '';
-  const parts = [failure ? size : 'no failure', cutMiddle(visible(failure?.module || source), 60), 'OOM'];
+/* core: the verdict where there is no text, or null. */
+export function documentTitle(failure, source, core = null) {
+  const needed = (failure ?? core?.fit)?.needed_bytes ?? null;
+  const size = isKnown(needed) ? bytes(needed) : '';
+  const parts = [failure || core ? size : 'no failure', cutMiddle(visible(failure?.module || core?.program || source), 60), 'OOM'];
   return `${parts.filter(Boolean).join(' · ')} – memviewd`;
 }
 
@@ -69,15 +71,26 @@ export function barText(bar) {
   return `${parts}: ${bytes(bar.whole_bytes)} in all.${limit}`;
 }
 
-/* Pure: the whole verdict for a bug report. */
-export function verdictText(failure, table, facts) {
-  const { verdict } = failure;
+/* Of the verdict of all that is here: whose memory, and what will make it fit. */
+function coreLines({ cause, categories, advice, advice_sentence: sentence }) {
+  const shares = categories.map(({ label, bytes: own }) => `${visible(label)} ${bytes(own)}`).join(', ');
+  const piece = ({ title, saves_bytes: saves, lands_at_bytes: lands, fits, confidence, do: line }) => {
+    const figures = saves === null ? '' : `: saves ${bytes(saves)}${lands === null ? '' : `, becomes ${bytes(lands)}`}${fits === 'yes' ? ', fits' : ''}`;
+    return `- ${visible(title)}${figures} (${confidence})${line ? ` \`${visible(line)}\`` : ''}`;
+  };
+  return [cause.kind === 'unknown' ? '' : visible(cause.text), shares ? `- at the peak: ${shares}` : '', sentence ? visible(sentence) : '', ...advice.map(piece)];
+}
+
+/* Pure: the whole verdict for a bug report; failure, core: either may be null. */
+export function verdictText(failure, core, table, facts) {
+  const { verdict } = failure ?? {};
   const lines = [
-    `**${plain([...verdict.answer, ' ', ...verdict.more]).trim()}**`,
+    `**${verdict ? plain([...verdict.answer, ' ', ...verdict.more]).trim() : visible(core.verdict)}**`,
     facts,
-    ...verdict.figures.map((row) => `- ${row.word}: ${row.text ?? bytes(row.bytes)}${row.after ? ` (${visible(row.after)})` : ''}`),
-    verdict.bar ? `- where: ${barText(verdict.bar)}` : '',
-    plain(verdict.cause_text),
+    ...(verdict?.figures ?? []).map((row) => `- ${row.word}: ${row.text ?? bytes(row.bytes)}${row.after ? ` (${visible(row.after)})` : ''}`),
+    verdict?.bar ? `- where: ${barText(verdict.bar)}` : '',
+    verdict ? plain(verdict.cause_text) : '',
+    ...(core ? coreLines(core) : []),
   ].filter(Boolean);
   const rows = table.rows.length ? markdownText(shownTable(table), 'Largest buffers', '') : '';
   return `${lines.join('\n')}\n${rows ? `\n${rows}` : ''}`;

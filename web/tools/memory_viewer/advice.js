@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * advice.js: behind the finding of the answer, the cause that the plan's largest part does not name and the best piece of
+ * advice, as the verdict has them; each leads on. Asked for once the page stands, and extra: without it nothing is said.
+ * Its own file: another view of the daemon. */
+
+import { get, isAbort, Problem } from '../../lib/api.js';
+import { el } from '../../lib/dom.js';
+import { bytes, visible } from '../../lib/format.js';
+import { explained } from '../../widgets/explain.js';
+
+/* What is predicted is of the device's own memory. */
+const SPACE = 0;
+const ENDS = { yes: ', fits', perhaps: ', may fit', no: ', not enough alone', unknown: '' };
+
+/* Where it fits, or nobody knows what there is, nothing has to be changed. */
+function bestOf({ fits, advice }) {
+  return fits === 'yes' || fits === 'unknown' ? null : advice.find(({ change, saves_bytes: saves }) => change !== null && saves > 0);
+}
+
+function nodesOf(verdict, { context, program }, told) {
+  const { place } = program;
+  const best = (program.advice = bestOf(verdict));
+  const { cause } = verdict;
+  const isTold = cause.kind === 'unknown' || told.toLowerCase().includes(cause.words.toLowerCase());
+  const all = context.link(place.session, { tool: 'oom', module: place.module, capacity: context.route.capacity });
+  return [
+    isTold ? null : [el('span', { 'data-explain': 'culprit' }, visible(cause.text)), ' '],
+    best && [
+      el('span', { 'aria-hidden': 'true' }, '▶ '),
+      el('a', { class: 'advice-best', href: context.linkHere({ whatif: [best.change], drawer: 'whatif' }) }, visible(best.title)),
+      ': ',
+      explained('advice', best.lands_at_bytes, `${best.confidence === 'bound' ? '≥ ' : ''}${bytes(best.lands_at_bytes)}`, 'strong'),
+      `${ENDS[best.fits]} (${best.confidence}). `,
+    ],
+    verdict.advice.length ? el('a', { href: all }, best ? 'All advice' : 'Advice') : null,
+  ];
+}
+
+/* Does the capacity come from the address? What stands there may be no device and no size. */
+const isChosen = (capacity) => capacity?.kind === 'device' || capacity?.kind === 'size';
+
+/* Writes into the head what the verdict of this program says; what came too late is dropped. */
+export async function loadAdvice(view) {
+  const { program, context } = view;
+  const { space, place, wanted, capacity } = program;
+  view.adviceAsked?.abort();
+  view.head.setAdvice(null);
+  program.advice = null;
+  if (space.space !== SPACE) return;
+  const { signal } = (view.adviceAsked = new AbortController());
+  try {
+    const verdict = await get('verdict', { session: place.session, host: place.host, module: place.module, capacity: isChosen(capacity) ? wanted : '' }, { signal, isQuiet: true });
+    if (!signal.aborted && program.space === space) view.head.setAdvice(nodesOf(verdict, { context, program }, view.head.finding));
+  } catch (error) {
+    if (!isAbort(error) && !(error instanceof Problem)) throw error;
+  }
+}

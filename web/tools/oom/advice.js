@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * advice.js: what will make it fit: each piece of advice with what it saves, where that lands, how sure that is, where it is
+ * seen and the line to write. Those that are ticked are predicted together, and stand in the URL. All of it is decided by
+ * the daemon. */
+
+import { get, isAbort, Problem, problemText } from '../../lib/api.js';
+import { button, el, figure, fill } from '../../lib/dom.js';
+import { bytes, capital, visible } from '../../lib/format.js';
+import { exportEntries } from '../../widgets/export_menu.js';
+import { callLine, computeWords, confidenceButton, isBound } from '../../widgets/fit_sets.js';
+import { createPanel } from '../../widgets/panel.js';
+
+/* More stand behind a word. */
+const AT_ONCE = 6;
+const COLUMNS = ['title', 'change', 'saves_bytes', 'lands_at_bytes', 'fits', 'confidence', 'reason', 'do'].map((key) => ({ key, title: key }));
+
+const fitsNode = ({ fits, lands_at_bytes: lands }, capacity) => {
+  if (fits === 'yes') return el('strong', {}, 'fits');
+  if (fits === 'perhaps') return el('span', {}, 'may fit');
+  if (fits === 'no') return el('span', { class: 'dim' }, capacity !== null && lands > capacity ? `over by ${bytes(lands - capacity)}` : 'over');
+  return null;
+};
+
+function figuresNode(item, capacity) {
+  const { saves_bytes: saves, lands_at_bytes: lands } = item;
+  if (saves === null) return el('span', { class: 'dim' }, 'how much it saves is not known');
+  const [most, least] = isBound(item) ? ['≤ ', '≥ '] : item.confidence === 'guess' ? ['about ', 'about '] : ['', ''];
+  return [
+    saves > 0 ? el('span', {}, 'saves ', figure(saves, most + bytes(saves), 'strong')) : null,
+    lands === null ? null : el('span', {}, '→ ', figure(lands, least + bytes(lands)), ' ', fitsNode(item, capacity)),
+    item.extra_flops_percent ? el('span', { class: 'dim' }, `${computeWords(item)} compute`) : null,
+  ];
+}
+
+/* One piece; what nothing predicts cannot be ticked, and has no box. */
+function adviceNode(item, at, { links, capacity, opened, onTick }) {
+  const id = `advice-${at}`;
+  const href = links.evidence(item.evidence.open);
+  const box = item.change === null ? null : el('input', { type: 'checkbox', id, 'data-change': item.change, on: { change: () => onTick(item.change) } });
+  const title = box ? el('label', { for: id }, box, el('span', {}, visible(item.title))) : el('span', { class: 'advice-plain' }, visible(item.title));
+  return el(
+    'li',
+    { class: 'advice' },
+    el('div', { class: 'advice-head' }, title, el('span', { class: 'advice-figures' }, figuresNode(item, capacity), confidenceButton({ key: id, word: item.confidence, id: `${id}-why`, opened }))),
+    el('p', { class: 'dim', id: `${id}-why`, hidden: !opened.has(id) }, visible(item.reason)),
+    el('p', { class: 'advice-evidence' }, visible(item.evidence.sentence), href ? [' ', el('a', { href }, 'See it')] : null),
+    callLine(item.do),
+  );
+}
+
+/* What the ticked ones come to, in the daemon's words; each that does not apply with its reason. */
+function togetherNodes(data, ticked, links) {
+  const drawer = links.viewer({ whatif: ticked, drawer: 'whatif' });
+  return [
+    el('p', { class: 'oom-sum' }, visible(data.sentence)),
+    data.changes.filter(({ refusal }) => refusal).map(({ refusal }) => el('p', { class: 'caution' }, capital(visible(refusal)))),
+    drawer ? el('p', {}, el('a', { href: drawer }, 'See the new curve, and ask the compiler')) : null,
+  ];
+}
+
+/* Out: {panel, show(verdict, links, signal), hear(), focus()}. */
+export function createAdvice(context) {
+  const opened = new Set();
+  const list = el('ol', { class: 'advice-list' });
+  const rest = el('ol', { class: 'advice-list' });
+  const more = el('details', { class: 'folded' }, el('summary', {}, ''), rest);
+  const says = el('p', { class: 'advice-says' });
+  const together = el('div', { class: 'oom-together', 'aria-live': 'polite' });
+  const state = { verdict: null, links: null, asked: null };
+  const menu = exportEntries({ name: 'advice', title: 'What will make it fit', table: () => ({ columns: COLUMNS, rows: state.verdict?.advice ?? [] }) });
+  const panel = createPanel('panel-oom-advice', '4 What will make it fit?', { menu: () => [menu()] });
+  panel.body.append(says, list, more, together);
+
+  const onTick = (change) => {
+    const { whatif } = context.route;
+    context.choose({ whatif: whatif.includes(change) ? whatif.filter((each) => each !== change) : [...whatif, change] });
+  };
+
+  async function drawTogether(ticked) {
+    const { verdict, links } = state;
+    state.asked?.abort();
+    const { signal } = (state.asked = new AbortController());
+    together.hidden = ticked.length === 0 || !verdict.module;
+    if (together.hidden) {
+      fill(together);
+      return;
+    }
+    try {
+      const { module, fit } = verdict;
+      const about = { session: module.session, module: module.id, change: ticked, capacity_bytes: fit.capacity_bytes ?? '', alone: 1, category_rules: '' };
+      const { data } = await get('memory_viewer/whatif', about, { signal });
+      fill(together, togetherNodes(data, ticked, links), button('text-button', () => context.choose({ whatif: [] }), 'Untick all'));
+    } catch (error) {
+      if (isAbort(error)) return;
+      if (!(error instanceof Problem)) throw error;
+      fill(together, el('p', { class: 'caution' }, `These cannot be predicted together: ${problemText(error)}`));
+    }
+  }
+
+  function hear() {
+    if (!state.verdict) return null;
+    const ticked = [...new Set(context.route.whatif)];
+    for (const box of panel.body.querySelectorAll('input[data-change]')) box.checked = ticked.includes(box.dataset.change);
+    return drawTogether(ticked);
+  }
+
+  return {
+    panel,
+    hear,
+    focus() {
+      panel.node.scrollIntoView({ block: 'start' });
+      panel.body.querySelector('input, a, button')?.focus({ preventScroll: true });
+    },
+    show(verdict, links) {
+      Object.assign(state, { verdict, links });
+      const { advice, advice_sentence: sentence, fit } = verdict;
+      panel.node.hidden = advice.length === 0 && (!sentence || verdict.fits === 'yes');
+      const about = { links, capacity: fit.capacity_bytes, opened, onTick };
+      const nodes = advice.map((item, at) => adviceNode(item, at, about));
+      panel.setTitle(verdict.fits === 'yes' ? '4 What would save more?' : '4 What will make it fit?');
+      fill(says, sentence ? visible(sentence) : '');
+      says.hidden = !sentence;
+      fill(list, nodes.slice(0, AT_ONCE));
+      fill(rest, nodes.slice(AT_ONCE));
+      fill(more.firstElementChild, `${nodes.length - AT_ONCE} more`);
+      more.hidden = nodes.length <= AT_ONCE;
+      return hear();
+    },
+    stop: () => state.asked?.abort(),
+  };
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * spread.js: where it all went, as the verdict has it: the stretches of what was needed where no text states them, whose
+ * memory it is by category on the same scale, and the ledger. Its own file: half of a block of the page. */
+
+import { el, fill } from '../../lib/dom.js';
+import { bytes, percent, visible } from '../../lib/format.js';
+import { categoryWords, swatch, swatchStyle } from '../../widgets/categories.js';
+import { drawLedger, isFarFrom } from '../../widgets/ledger.js';
+import { figureLink } from './links.js';
+
+const LOOKS = { arguments: 'parameter', outputs: 'output', temporaries: 'temporary', constants: 'constant', program: 'collective', arrays: 'parameter', fragmentation: 'lost' };
+/* What is less of the whole has no place in the legend of its own. */
+const LITTLE = 0.001;
+
+/* Pure: the bar of parts.js out of a verdict; null where nothing is itemised. */
+export function barOf({ where, where_bytes: whole, fit }, links) {
+  if (where.length === 0) return null;
+  const over = fit.over_bytes ?? 0;
+  return {
+    parts: where.map((row) => ({ word: row.label, bytes: row.bytes, key: null, href: links.row(row), look: LOOKS[row.kind] ?? 'unknown', fragmentation_bytes: 0, fragmentation_key: null })),
+    whole_bytes: whole,
+    of: '',
+    limit: fit.capacity_bytes === null ? null : { bytes: fit.capacity_bytes, word: 'capacity', key: null },
+    over_bytes: over,
+    over_word: 'over by',
+    over_text: bytes(over),
+    is_itemised: true,
+  };
+}
+
+const part = (className, size, scale, title) => {
+  const node = el('span', { class: className, title });
+  node.style.width = `${(100 * size) / Math.max(1, scale)}%`;
+  return node;
+};
+
+const wordOf = ({ category, label }) => (category ? categoryWords(category) : visible(label));
+
+function categoryNodes({ categories, where_bytes: whole, fit }, links) {
+  const scale = Math.max(whole, isFarFrom(fit.capacity_bytes ?? 0, whole) ? 0 : (fit.capacity_bytes ?? 0));
+  const said = categories.filter(({ bytes: own }) => own >= whole * LITTLE);
+  const small = categories.filter(({ bytes: own }) => own < whole * LITTLE);
+  const rest = small.reduce((sum, { bytes: own }) => sum + own, 0);
+  const words = categories.map((row) => `${wordOf(row)} ${bytes(row.bytes)}`).join(', ');
+  return [
+    el('h3', {}, 'Whose memory it is at the peak'),
+    el('div', { class: 'oom-bar', role: 'img', 'aria-label': `${words}.` }, categories.map((row) => part(`oom-part ${row.category ? swatchStyle(row.category) : 'swatch-any'}`, row.bytes, scale, `${wordOf(row)} ${bytes(row.bytes)}`))),
+    el(
+      'ul',
+      { class: 'oom-legend', 'aria-label': 'Categories' },
+      said.map((row) =>
+        el(
+          'li',
+          {},
+          row.category ? swatch(row.category) : el('span', { class: 'swatch swatch-any', 'aria-hidden': 'true' }),
+          `${wordOf(row)} `,
+          figureLink(row.bytes, links.row(row)),
+          el('span', { class: 'dim' }, ` ${percent(row.bytes, whole)} of all`),
+        ),
+      ),
+      rest > 0 ? el('li', { class: 'dim' }, `${small.length === 1 ? wordOf(small[0]) : `${small.length} smaller ones`} `, figureLink(rest, links.viewer({}), bytes(rest), '')) : null,
+    ),
+  ];
+}
+
+/* Out: {node, show(verdict or null, links)}. */
+export function createSpread() {
+  const categories = el('div', { class: 'oom-bars' });
+  const ledger = el('div', { class: 'ledger' });
+  const title = el('h3', {}, 'What was taken, and who says so');
+  const node = el('div', { class: 'oom-spread' }, categories, title, ledger);
+  return {
+    node,
+    show(verdict, links) {
+      node.hidden = !verdict;
+      if (!verdict) return;
+      categories.hidden = verdict.categories.length === 0;
+      fill(categories, categories.hidden ? null : categoryNodes(verdict, links));
+      drawLedger(ledger, verdict.ledger, links.bar);
+      /* One alone says what the bar above says. */
+      ledger.hidden ||= verdict.ledger.bars.length === 1 && verdict.where.length > 0;
+      title.hidden = ledger.hidden;
+    },
+  };
+}
