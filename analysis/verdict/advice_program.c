@@ -174,6 +174,35 @@ static const char *layers_title(const struct advice *advice)
     return "Checkpoint the layers, or the body of the scan";
 }
 
+/* Policies. One that computes scores alone again is in the model; one that keeps products is not, and saves no more than
+ * computing all of it again. */
+static void policies_find(struct advice *advice, const struct verdict_advice *whole)
+{
+    const struct plan_pattern *scores = advice_pattern(advice, PATTERN_ATTENTION_SCORES);
+    struct verdict_advice item = {
+        .title = "Checkpoint the layers, but keep all but the attention scores",
+        .change = "checkpoint=attention_scores",
+        .call =
+            "jax.checkpoint(layer, policy=jax.checkpoint_policies.save_anything_except_these_names(\"scores\"))  # scores = "
+            "jax.ad_checkpoint.checkpoint_name(scores, \"scores\")",
+        .effort = 1,
+    };
+    const struct verdict_advice all = *whole; /* adding moves the list */
+    if (scores != NULL) {
+        advice_evidence(scores, advice->facts->arena, &item);
+        advice_try(advice, item);
+    }
+    item = all;
+    item.title = "Checkpoint the layers, but keep the products of weights";
+    item.change = NULL;
+    item.confidence = VERDICT_BOUND;
+    item.reason = "It saves no more than computing all of a layer again; what the products take is not counted.";
+    item.call = "jax.checkpoint(layer, policy=jax.checkpoint_policies.dots_with_no_batch_dims_saveable)";
+    item.effort = 2;
+    item.extra_flops_percent = -1;
+    advice_add(advice, item);
+}
+
 void advice_find_checkpoint(struct advice *advice)
 {
     const struct plan_pattern *pattern = advice_pattern(advice, PATTERN_SAVED_ACTIVATIONS);
@@ -184,7 +213,9 @@ void advice_find_checkpoint(struct advice *advice)
     category_evidence(advice, CATEGORY_SAVED_ACTIVATION, &item);
     if (pattern != NULL)
         advice_evidence(pattern, advice->facts->arena, &item);
-    advice_try(advice, item);
+    const struct verdict_advice *whole = advice_try(advice, item);
+    if (whole != NULL && pattern != NULL)
+        policies_find(advice, whole);
 }
 
 void advice_find_offload(struct advice *advice)
