@@ -145,7 +145,7 @@ $(B)/demo_files.c: scripts/embed-demo build/gen/demo.list $(demo_src) $(B)/demo/
 	@echo "  EMBED demo"
 	$(Q)scripts/embed-demo tests/fixtures/demo $(B)/demo > $@
 
--include $(core_obj:.o=.d) $(server_obj:.o=.d) $(wildcard $(B)/tests/golden/*.d $(B)/tests/unit/*.d $(B)/tests/fuzz/*.d $(B)/tests/bench/trace/*.d)
+-include $(core_obj:.o=.d) $(server_obj:.o=.d) $(wildcard $(B)/tests/golden/*.d $(B)/tests/unit/*.d $(B)/tests/confirm/*.d $(B)/tests/fuzz/*.d $(B)/tests/bench/trace/*.d)
 .SECONDARY:
 
 # ---- running -----------------------------------------------------------------------
@@ -169,7 +169,7 @@ $(B)/unit/%: $(B)/tests/unit/%.o $(core_obj)
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) $(UNIT_LIBS)
 
 # What compiles: server/compile and what it needs of the server.
-compile_obj := $(filter $(B)/server/compile/% $(B)/server/base/% $(B)/server/disk/files.o $(B)/server/disk/dump_beside.o $(B)/server/disk/names.o $(B)/server/disk/beneath.o,$(server_obj))
+compile_obj := $(filter $(B)/server/compile/% $(B)/server/base/% $(B)/server/disk/files.o $(B)/server/disk/files_joined.o $(B)/server/disk/dump_beside.o $(B)/server/disk/names.o $(B)/server/disk/beneath.o,$(server_obj))
 $(B)/confirm/drive: $(B)/tests/confirm/drive.o $(compile_obj) $(core_obj)
 	@mkdir -p $(@D)
 	@echo "  LINK  $@"
