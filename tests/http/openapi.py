@@ -130,7 +130,7 @@ class Walk:
         t.write("noise/h.xplane.pb", b"\x0a\xff\xff\xff\xff\x7f" * 20)
         t.write("bomb/h.xplane.pb.gz", inputs.gzip_bomb())
         self.gone = {"gone": t.write("plugins/profile/gone/h.xplane.pb", inputs.xspace(run)),
-                     "gone.log": t.write("gone.log", self.log), "vanished": t.write("vanished/memory.prof", self.profile)}
+                     "alone/gone.log": t.write("alone/gone.log", self.log), "vanished": t.write("vanished/memory.prof", self.profile)}
         program = "modules/mlp-adam/module_0000.jit_step.cl_1014260217.after_optimizations.hlo.pb.gz"
         self.daemon = t.serve_with_compiler("stops", program, t.folder(), os.path.join(t.fixtures, "dumps"), os.path.join(t.fixtures, "memprof"), *lone)
         self.small = t.serve("--memory-limit=1", t.folder())
@@ -388,7 +388,7 @@ def walk_vanished(walk):
     for path in paths:
         if path in ("/api/v1/profiles", "/api/v1/uploads"):
             continue
-        name = "gone.log" if is_of_text(path) else "vanished" if is_of_profiles(path) else "gone"
+        name = "alone/gone.log" if is_of_text(path) else "vanished" if is_of_profiles(path) else "gone"
         session, gone = walk.sessions[name], walk.gone[name]
         with open(gone, "rb") as file:
             data = file.read()
