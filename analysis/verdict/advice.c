@@ -188,6 +188,9 @@ static struct pair pair_find(struct advice *advice)
 
 static const char *sentence_of(struct advice *advice)
 {
+    static const char no_plan[] = "How much each of these saves is not known: there is no plan of the program here.",
+                      by_steps[] = "Nothing can be predicted for this error; its next steps say what helps.",
+                      nothing[] = "Nothing was found that would make it fit.";
     const struct verdict_facts *facts = advice->facts;
     bool suffices = false;
     for (uint32_t i = 0; i < advice->count; i++)
@@ -199,8 +202,7 @@ static const char *sentence_of(struct advice *advice)
     if (facts->out->fits != VERDICT_FITS_NO || suffices)
         return NULL;
     if (!advice->has_program || facts->is_on_chip || facts->is_host || facts->limit_bytes < 0)
-        return advice->count > 0 ? "How much each of these saves is not known: there is no plan of the program here."
-                                 : "Nothing was found that would make it fit.";
+        return advice->count > 0 ? (advice->has_program ? NULL : no_plan) : facts->failure != NULL ? by_steps : nothing;
     const struct pair pair = pair_find(advice);
     if (pair.first == NULL)
         return "Nothing found here is enough alone, and no two changes that were tried go together.";

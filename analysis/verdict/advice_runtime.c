@@ -22,7 +22,8 @@ static struct verdict_advice guess_of(const char *title, const char *call)
 
 static bool is_run_time(const struct advice *advice)
 {
-    return advice->facts->failure != NULL && !advice->facts->is_compile && !advice->facts->is_host;
+    return advice->facts->failure != NULL && advice->facts->is_jax && !advice->facts->is_compile &&
+           !advice->facts->is_host;
 }
 
 static bool is_of_gpu(const struct advice *advice)
@@ -92,6 +93,15 @@ static const char *smaller_block(const struct advice *advice, const struct oom_b
                         (int)(type + 1 <= text.length ? strcspn(text.data, "]") + 1 : text.length), text.data);
 }
 
+/* "": of a kernel in CUDA nothing is known that it is written with. */
+static const char *gpu_block_call(const struct oom_failure *failure)
+{
+    if (failure->family == OOM_FAMILY_triton)
+        return "triton.Config({\"BLOCK_M\": …, \"BLOCK_N\": …}, num_stages=…)";
+    return failure->framework == OOM_FRAMEWORK_jax || oom_is_form(failure, "mosaic") ? "pl.BlockSpec(block_shape=…)"
+                                                                                     : "";
+}
+
 void advice_find_block_size(struct advice *advice)
 {
     const struct verdict_facts *facts = advice->facts;
@@ -111,11 +121,13 @@ void advice_find_block_size(struct advice *advice)
         .evidence = text_evidence(advice),
         .extra_flops_percent = -1,
     };
-    const char *what = !is_scratch                       ? "pl.BlockSpec(block_shape=…)"
-                       : strcmp(fit->space, "SMEM") == 0 ? "scratch_shapes=[pltpu.SMEM(…)]"
-                                                         : "scratch_shapes=[pltpu.VMEM(…)]";
-    item.call = block != NULL ? arena_format(facts->arena, "%s  # %s", what, block)
-                              : arena_format(facts->arena, "%s  # half of the block in one dimension", what);
+    const char *what = facts->failure->memory_class == OOM_MEMORY_gpu_shared ? gpu_block_call(facts->failure)
+                       : !is_scratch                                         ? "pl.BlockSpec(block_shape=…)"
+                       : strcmp(fit->space, "SMEM") == 0                     ? "scratch_shapes=[pltpu.SMEM(…)]"
+                                                                             : "scratch_shapes=[pltpu.VMEM(…)]";
+    item.call = what[0] == '\0' ? ""
+                : block != NULL ? arena_format(facts->arena, "%s  # %s", what, block)
+                                : arena_format(facts->arena, "%s  # half of the block in one dimension", what);
     advice_add(advice, item);
 }
 
@@ -188,7 +200,7 @@ void advice_find_flags(struct advice *advice)
         flag_add(advice, &shared_memory, evidence, 5);
     if (is_of_tpu_run(advice))
         flag_add(advice, &allocations, evidence, 7);
-    if (facts->parts->plan == NULL && !facts->is_on_chip && !facts->is_host)
+    if (facts->parts->plan == NULL && facts->is_xla && !facts->is_on_chip && !facts->is_host)
         flag_add(advice, &dump, evidence, 6);
 }
 
@@ -223,7 +235,7 @@ void advice_find_leak(struct advice *advice)
 
 void advice_find_fewer_programs(struct advice *advice)
 {
-    if (!is_of_tpu_run(advice) || advice->facts->failure->family != OOM_FAMILY_tpu_program_load)
+    if (!is_run_time(advice) || advice->facts->failure->family != OOM_FAMILY_tpu_program_load)
         return;
     struct verdict_advice item = guess_of("Load fewer programs at a time",
                                           "jax.clear_caches()  # or: one jitted function for what several do now");
@@ -234,16 +246,18 @@ void advice_find_fewer_programs(struct advice *advice)
 
 void advice_find_fragmentation(struct advice *advice)
 {
-    if (advice->facts->out->cause.kind != VERDICT_CAUSE_FRAGMENTATION)
+    const struct verdict_facts *facts = advice->facts;
+    bool is_of_text = facts->failure != NULL; /* else of a trace */
+    if (facts->out->cause.kind != VERDICT_CAUSE_FRAGMENTATION || (is_of_text && !is_run_time(advice)))
         return;
-    bool is_bfc = advice->facts->failure->family == OOM_FAMILY_gpu_bfc;
+    bool is_bfc = is_of_text && facts->failure->family == OOM_FAMILY_gpu_bfc;
     struct verdict_advice item =
         guess_of("Allocate what is large and stays first",
                  is_bfc              ? "TF_GPU_ALLOCATOR=cuda_malloc_async"
                  : is_of_gpu(advice) ? "XLA_PYTHON_CLIENT_ALLOCATOR=platform  # slow, but leaves no holes"
                                      : "state = jax.device_put(state)  # before anything that is small and kept");
     item.reason = "Enough is free, and no piece of it is large enough: what was allocated early and stays splits it.";
-    item.evidence = text_evidence(advice);
+    item.evidence = is_of_text ? text_evidence(advice) : facts->out->cause.text;
     advice_add(advice, item);
 }
 
@@ -251,7 +265,7 @@ void advice_find_preallocation(struct advice *advice)
 {
     const struct verdict_facts *facts = advice->facts;
     int64_t capacity = facts_figure(facts, OOM_capacity_bytes), left = facts_figure(facts, OOM_free_bytes);
-    if (!is_of_gpu(advice))
+    if (!is_of_gpu(advice) || !is_run_time(advice))
         return;
     bool is_other = facts->out->cause.kind == VERDICT_CAUSE_OTHER_PROCESS;
     struct verdict_advice item = guess_of(
@@ -306,7 +320,7 @@ void advice_find_larger_chip(struct advice *advice)
             best->name),
         .extra_flops_percent = -1,
     };
-    if (platform != SPACE_PLATFORM_TPU)
+    if (platform != SPACE_PLATFORM_TPU || !facts->is_jax)
         item.call = "";
     struct verdict_advice *added = advice_add(advice, item);
     added->lands_at_bytes = fit->needed_bytes;

@@ -13,8 +13,7 @@ static const char no_plan[] =
 static bool is_told(const struct advice *advice)
 {
     const struct verdict_facts *facts = advice->facts;
-    return facts->failure != NULL && !advice->has_program && !facts->is_on_chip && !facts->is_host &&
-           facts->failure->family != OOM_FAMILY_other;
+    return facts->failure != NULL && facts->is_jax && !advice->has_program && !facts->is_on_chip && !facts->is_host;
 }
 
 static bool is_compile(const struct advice *advice) { return is_told(advice) && advice->facts->is_compile; }

@@ -176,7 +176,12 @@ static bool of_text(const struct verdict_facts *facts)
     if (facts->is_on_chip)
         of_kernel(facts);
     else if (facts->is_host)
-        set(facts, VERDICT_CAUSE_HOST_MEMORY, needed, VERDICT_EXACT, more_of(facts));
+        set(facts, VERDICT_CAUSE_HOST_MEMORY, needed, oom_is_host(facts->failure) ? VERDICT_EXACT : VERDICT_GUESS,
+            more_of(facts));
+    else if (said->cause == OOM_CAUSE_OTHER_PROCESS)
+        set(facts, VERDICT_CAUSE_OTHER_PROCESS, used, VERDICT_EXACT, more_of(facts));
+    else if (facts->failure->family == OOM_FAMILY_torch_gpu && said->cause == OOM_CAUSE_UNPLACED)
+        set(facts, VERDICT_CAUSE_UNKNOWN, needed, VERDICT_EXACT, more_of(facts));
     else if (said->cause == OOM_CAUSE_FRAGMENTATION || said->cause == OOM_CAUSE_UNPLACED)
         set(facts, VERDICT_CAUSE_FRAGMENTATION, left, VERDICT_EXACT, more_of(facts));
     else if (is_shared(facts))
@@ -204,7 +209,7 @@ static void of_lists(const struct verdict_facts *facts)
             VERDICT_EXACT, more_of(facts));
     else
         set(facts, VERDICT_CAUSE_UNKNOWN, needed, VERDICT_EXACT,
-            "The error gives a total only; what fills it is in the compiler's dump.");
+            facts->is_xla ? "The error gives a total only; what fills it is in the compiler's dump." : more_of(facts));
 }
 
 static void of_growth(const struct verdict_facts *facts)

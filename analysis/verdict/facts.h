@@ -19,10 +19,13 @@ struct verdict_facts {
     const struct memory_profile_pool *pool; /* of the trace: the worst device memory; NULL */
     bool is_compile;                        /* the failure is one of the compiler, about a whole program or a kernel */
     bool is_on_chip;                        /* it is about VMEM, SMEM or other memory of a kernel */
-    bool is_host;                           /* about memory of the host */
-    int64_t total_bytes;                    /* of the plan, in `space`; -1: not known */
-    struct profiles_growth growth;          /* of the device profiles */
-    int64_t limit_bytes;                    /* what the program has to land under to fit; -1: not known */
+    bool is_host;                           /* about memory of the host, or a process that was killed from outside */
+    bool is_xla;         /* XLA says it, for JAX or another front end but TensorFlow; true without a failure */
+    bool is_jax;         /* the same, and it may have been JAX */
+    bool is_of_plan;     /* the failure may be of a program with a plan; true without a failure */
+    int64_t total_bytes; /* of the plan, in `space`; -1: not known */
+    struct profiles_growth growth; /* of the device profiles */
+    int64_t limit_bytes;           /* what the program has to land under to fit; -1: not known */
 };
 
 /* The figure that the text states, or -1. */

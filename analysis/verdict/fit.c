@@ -115,9 +115,11 @@ void fit_make(struct verdict_facts *facts)
 {
     struct verdict_fit *fit = &facts->out->fit;
     *fit = (struct verdict_fit){.needed_bytes = -1, .capacity_bytes = -1, .over_bytes = -1, .free_bytes = -1};
+    bool is_of_gpu_kernel = facts->failure != NULL && facts->failure->memory_class == OOM_MEMORY_gpu_shared;
     fit->space = facts->failure != NULL && facts->failure->memory_space.text.data != NULL
                      ? oom_space_name(facts->failure, facts->arena)
                  : facts->is_host       ? "host memory"
+                 : is_of_gpu_kernel     ? "shared memory"
                  : facts->space != NULL ? facts->space->name
                  : facts->pool != NULL  ? arena_text(facts->arena, facts->pool->name)
                                         : "device memory";

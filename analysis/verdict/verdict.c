@@ -50,23 +50,40 @@ static bool is_on_chip(const struct verdict_facts *facts)
            (failure->memory_space.text.data == NULL && capacity >= 0 && capacity < DEVICE_BYTES_MIN);
 }
 
+/* Whose words they are, so that nobody is told the calls of another framework. */
+static void framework_find(struct verdict_facts *facts)
+{
+    static const enum oom_family families[] = {OOM_FAMILY_tpu_compile, OOM_FAMILY_tpu_program_load,
+                                               OOM_FAMILY_tpu_buffer, OOM_FAMILY_gpu_xla, OOM_FAMILY_gpu_bfc};
+    const struct oom_failure *failure = facts->failure;
+    bool is_of_family = failure == NULL;
+    for (size_t i = 0; failure != NULL && i < sizeof(families) / sizeof(families[0]); i++)
+        is_of_family = is_of_family || failure->family == families[i];
+    const enum oom_framework framework = failure != NULL ? failure->framework : OOM_FRAMEWORK_xla;
+    const bool is_of_either = framework == OOM_FRAMEWORK_xla || framework == OOM_FRAMEWORK_jax;
+    facts->is_xla = is_of_family && framework != OOM_FRAMEWORK_tensorflow;
+    facts->is_jax = is_of_family && is_of_either;
+    facts->is_of_plan =
+        !facts->is_host &&
+        (is_of_family || is_of_either || (failure->family == OOM_FAMILY_other && framework == OOM_FRAMEWORK_not_known));
+}
+
 static void facts_gather(struct verdict_facts *facts)
 {
     const struct oom_failure *failure = facts->parts->failure != NULL ? facts->parts->failure->failure : NULL;
-    const struct str space = failure != NULL ? failure->memory_space.text : (struct str){NULL, 0};
     facts->failure = failure;
     facts->is_compile = failure != NULL && oom_is_compile(failure);
-    facts->is_host = failure != NULL &&
-                     (failure->family == OOM_FAMILY_cpu_alloc || (space.data != NULL && str_equal(space, STR("host"))));
+    facts->is_host = failure != NULL && (oom_is_host(failure) || oom_is_kill(failure));
+    framework_find(facts);
     facts->is_on_chip = is_on_chip(facts);
     facts->growth = profiles_growth_of(facts->parts->profiles, facts->scratch, facts->arena);
-    facts->space = space_of(facts);
+    facts->space = facts->is_of_plan ? space_of(facts) : NULL;
     facts->pool = pool_of(facts->parts->trace);
     facts->total_bytes = facts->space != NULL ? facts->space->total_bytes : -1;
-    facts->out->program = failure != NULL && failure->module.text.data != NULL
-                              ? arena_text(facts->arena, failure->module.text)
-                          : facts->parts->plan != NULL ? arena_text(facts->arena, facts->parts->plan->hlo.name)
-                                                       : NULL;
+    facts->out->program =
+        failure != NULL && failure->module.text.data != NULL ? arena_text(facts->arena, failure->module.text)
+        : facts->parts->plan != NULL && facts->is_of_plan    ? arena_text(facts->arena, facts->parts->plan->hlo.name)
+                                                             : NULL;
 }
 
 /* ---- the sentence ---- */
@@ -127,14 +144,15 @@ static bool is_of_other_space(const struct verdict_facts *facts, const char *not
 static void notes_make(const struct verdict_facts *facts)
 {
     const struct verdict_parts *parts = facts->parts;
-    if (parts->comparison != NULL && parts->comparison->agreement.count > 0)
+    const struct plan *plan = facts->is_of_plan ? parts->plan : NULL;
+    if (plan != NULL && parts->comparison != NULL && parts->comparison->agreement.count > 0)
         facts_note(facts, facts_sentence(facts, &parts->comparison->agreement));
     for (size_t i = 0; facts->failure != NULL && i < facts->failure->note_count; i++)
         facts_note(facts, facts->failure->notes[i].text);
-    for (uint32_t i = 0; parts->plan != NULL && i < parts->plan->note_count; i++)
-        if (!is_of_other_space(facts, parts->plan->notes[i].text))
-            facts_note(facts, parts->plan->notes[i].text);
-    if (parts->plan != NULL && !parts->plan->hlo.has_assignment)
+    for (uint32_t i = 0; plan != NULL && i < plan->note_count; i++)
+        if (!is_of_other_space(facts, plan->notes[i].text))
+            facts_note(facts, plan->notes[i].text);
+    if (plan != NULL && !plan->hlo.has_assignment)
         facts_note(facts, "The program has no buffer assignment: what it takes is not known.");
 }
 

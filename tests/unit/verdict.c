@@ -341,6 +341,59 @@ START_TEST(a_text_alone)
 }
 END_TEST
 
+/* Whose memory or framework is another one: no calls of JAX, no flags of XLA, and nothing about a compiler's dump. */
+static const struct {
+    const char *content, *cause, *needle; /* needle: in the verdict as text; NULL: none */
+} elsewhere[] = {
+    {"RuntimeError: CUDA out of memory. Tried to allocate 1.00 MiB (GPU 0; 11.17 GiB total capacity; 10.90 GiB already "
+     "allocated; 576.00 KiB free; 30.96 MiB cached)",
+     "fragmentation", NULL},
+    {"RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 15.78 GiB total capacity; 14.05 GiB already "
+     "allocated; 1.20 GiB free; 14.30 GiB reserved in total by PyTorch)",
+     "unknown", "Shortage"},
+    {"RuntimeError: [enforce fail at alloc_cpu.cpp:114] data. DefaultCPUAllocator: not enough memory: you tried to allocate "
+     "473910804480 bytes.",
+     "host_memory", "Memory of the host"},
+    {"Out of memory: Killed process 4711 (python3) total-vm:41943040kB, anon-rss:31457280kB, file-rss:0kB, shmem-rss:0kB",
+     "host_memory", "Memory of the host"},
+    {"/tmp/job: line 3: 4711 Killed python train.py", "host_memory", "signal 9"},
+    {"numpy.core._exceptions._ArrayMemoryError: Unable to allocate 7.28 TiB for an array with shape (1000000, 1000000) and "
+     "data type float64",
+     "host_memory", NULL},
+    {"triton.runtime.errors.OutOfResources: out of resource: shared memory, Required: 131072, Hardware limit: 101376. "
+     "Reducing block sizes or `num_stages` may help.",
+     "kernel_scratch", "triton.Config"},
+    {"ptxas error   : Entry function 'tile' uses too much shared data (0xc400 bytes, 0xc000 max)", "kernel_scratch",
+     "of shared memory"},
+    {"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 4.00 GiB. GPU 3 has a total capacity of 39.39 GiB of "
+     "which 1.94 GiB is free. Process 1 has 26.75 GiB memory in use. Including non-PyTorch memory, this process has 10.70 GiB "
+     "memory in use. Of the allocated memory 9.80 GiB is allocated by PyTorch, and 254.99 MiB is reserved by PyTorch but "
+     "unallocated.",
+     "other_process", "Other processes"},
+};
+
+START_TEST(a_text_of_another_framework_or_memory)
+{
+    static const char *const never[] = {"jax", "jnp.", "pl.BlockSpec", "XLA_", "LIBTPU", "compiler's dump", "x[:"};
+    struct asked asked;
+    asked_open(&asked, SEED);
+    for (int k = 0; k < 2; k++) { /* alone, and with a program beside it */
+        struct made made = make_of_text(elsewhere[_i].content, k == 0 ? NULL : asked.module);
+        ck_assert_str_eq(cause_of(&made), elsewhere[_i].cause);
+        for (size_t at = 0; k == 0 && at < sizeof(never) / sizeof(never[0]); at++)
+            ck_assert_msg(strstr(made.text, never[at]) == NULL, "%s in %s", never[at], made.text);
+        ck_assert_msg(elsewhere[_i].needle == NULL || strstr(made.text, elsewhere[_i].needle) != NULL, "%s", made.text);
+        if (strcmp(elsewhere[_i].cause, "host_memory") ==
+            0) { /* what the program takes of a device says nothing of it */
+            ck_assert_int_eq(cJSON_GetArraySize(member(made.root, "advice")), 0);
+            ck_assert_msg(strstr(made.text, "300.00 GiB") == NULL, "%s", made.text);
+        }
+        made_free(&made);
+    }
+    asked_close(&asked);
+}
+END_TEST
+
 START_TEST(nothing_at_all)
 {
     const struct analysis_verdict_parts parts = {.failure = NULL};
@@ -425,6 +478,7 @@ int main(void)
     tcase_add_test(tests, the_smallest_chip_on_which_it_fits);
     tcase_add_test(tests, figures_that_differ_are_named);
     tcase_add_loop_test(tests, a_text_alone, 0, sizeof(texts) / sizeof(texts[0]));
+    tcase_add_loop_test(tests, a_text_of_another_framework_or_memory, 0, sizeof(elsewhere) / sizeof(elsewhere[0]));
     tcase_add_test(tests, nothing_at_all);
     tcase_add_test(tests, arrays_that_grow_from_profile_to_profile);
     tcase_add_test(tests, a_capacity_is_a_device_or_a_size);
