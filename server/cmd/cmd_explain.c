@@ -216,7 +216,9 @@ static void element_write(struct explaining *explaining, const struct snapshot_s
         json->needs_comma = true;
         json_object_end(json);
     } else {
-        printf("%s%s\n", explaining->understood_count > 0 ? "\n" : "", session->name);
+        char session_name[512];
+        log_escape(session_name, sizeof(session_name), session->name);
+        printf("%s%s\n", explaining->understood_count > 0 ? "\n" : "", session_name);
         fwrite(out.data, 1, out.length, stdout);
     }
     explaining->understood_count++;

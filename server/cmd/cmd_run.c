@@ -23,6 +23,7 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -51,6 +52,16 @@ struct run {
 
 /* ---- Before --------------------------------------------------------------------- */
 
+/* Is it a folder that nobody else can write? */
+static bool is_own(const char *path, struct err *err)
+{
+    struct stat status;
+    if (lstat(path, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
+        (status.st_mode & 022) == 0)
+        return true;
+    return err_set(err, ERR_io, ERR_NO_OFFSET, "%.120s is no folder that only you can write", path);
+}
+
 static bool folder_open(struct run *run, struct err *err)
 {
     const char *named = run->options->run_logdir, *below = getenv("TMPDIR");
@@ -58,9 +69,12 @@ static bool folder_open(struct run *run, struct err *err)
         return true;
     if (strcmp(named, DEFAULT_NAME) != 0)
         return false;
-    char *other = memory_format("%s/%s", below && below[0] == '/' ? below : "/tmp", DEFAULT_NAME);
+    /* The working folder cannot be written. Others write below /tmp too: each user has a folder of their own there. */
+    char *other = memory_format("%s/%s-%u", below && below[0] == '/' ? below : "/tmp", DEFAULT_NAME, geteuid());
     *err = (struct err)ERR_INIT;
-    bool is_open = run_folder_open(&run->folder, other, err); /* the working folder cannot be written */
+    bool is_made = mkdir(other, 0700) == 0;
+    bool is_open = is_own(other, err) && run_folder_open(&run->folder, other, err);
+    run->folder.is_made |= is_made;
     free(other);
     return is_open;
 }

@@ -17,8 +17,11 @@ enum { LOOK_MS = 200, WRITTEN_NS = 1000000000 };
 /* What is in the folder of a program counts as of one file; what is of no use in it goes. */
 static void inner_look(const char *path, bool is_over, int64_t now_ns, struct dump_file *file)
 {
-    DIR *folder = opendir(path);
+    int descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *folder = descriptor >= 0 ? fdopendir(descriptor) : NULL;
     const struct dirent *entry;
+    if (descriptor >= 0 && !folder)
+        close(descriptor);
     while (folder && (entry = readdir(folder)) != NULL) {
         struct stat status;
         if (entry->d_name[0] == '.' || fstatat(dirfd(folder), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0)

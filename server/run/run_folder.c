@@ -115,10 +115,12 @@ static void oldest_remove(const char *all, const char *but, uint64_t max_bytes)
     for (int round = 0; round < 2; round++) {
         for (int at = 0; at < count; at++) {
             char *path = memory_format("%s/%s", all, names[at]->d_name);
-            if (round == 0)
+            if (round == 0) {
                 sum += run_take(path, false);
-            else if (sum > max_bytes && strcmp(path, but) != 0)
-                sum -= run_take(path, true);
+            } else if (sum > max_bytes && strcmp(path, but) != 0) {
+                uint64_t bytes = run_take(path, true); /* it may have grown since */
+                sum -= bytes < sum ? bytes : sum;
+            }
             free(path);
         }
     }

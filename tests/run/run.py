@@ -349,6 +349,21 @@ def test_old_runs_make_room(box):
     assert os.path.exists(os.path.join(other, "large")) and len(sessions) == 2, sessions
 
 
+def test_below_tmp_each_user_has_a_folder_of_their_own(box):
+    """a working folder that nobody can write; what somebody else put in the place of the folder is not followed"""
+    own = os.path.join(box.folder, f"memviewd-runs-{os.geteuid()}")
+    command, others = [box.binary, "run", "--keep", "true"], os.path.join(box.folder, "others")
+
+    def done():
+        return subprocess.run(command, capture_output=True, timeout=60, cwd="/proc", env={**box.environment, "TMPDIR": box.folder})
+
+    assert done().returncode == 0 and len(os.listdir(own)) == 1 and os.stat(own).st_mode & 0o777 == 0o700
+    os.rename(own, others)
+    os.symlink(others, own)
+    last = done()
+    assert last.returncode == 125 and b"no folder that only you can write" in last.stderr and len(os.listdir(others)) == 1, last
+
+
 def test_a_kill_is_told_apart(box):
     done = box.run("sh", "-c", "kill -9 $$")
     assert done.returncode == -signal.SIGKILL, done

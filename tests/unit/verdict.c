@@ -357,9 +357,6 @@ static const struct {
     {"Out of memory: Killed process 4711 (python3) total-vm:41943040kB, anon-rss:31457280kB, file-rss:0kB, shmem-rss:0kB",
      "host_memory", "Memory of the host"},
     {"/tmp/job: line 3: 4711 Killed python train.py", "host_memory", "signal 9"},
-    {"numpy.core._exceptions._ArrayMemoryError: Unable to allocate 7.28 TiB for an array with shape (1000000, 1000000) and "
-     "data type float64",
-     "host_memory", NULL},
     {"triton.runtime.errors.OutOfResources: out of resource: shared memory, Required: 131072, Hardware limit: 101376. "
      "Reducing block sizes or `num_stages` may help.",
      "kernel_scratch", "triton.Config"},
@@ -391,6 +388,20 @@ START_TEST(a_text_of_another_framework_or_memory)
         made_free(&made);
     }
     asked_close(&asked);
+}
+END_TEST
+
+START_TEST(a_trace_in_pieces)
+{
+    struct bytes bytes;
+    bytes_load(&bytes, "build/fixtures/trace-pieces.pb");
+    struct analysis_subject *trace = subject_trace(&bytes.source, NULL, 0, &err);
+    struct made made = make(&(struct analysis_verdict_parts){.trace = trace});
+    ck_assert_str_eq(cause_of(&made), "fragmentation");
+    ck_assert_ptr_nonnull(advice_of(&made, "fragmentation"));
+    made_free(&made);
+    analysis_subject_free(trace);
+    bytes_close(&bytes);
 }
 END_TEST
 
@@ -479,6 +490,7 @@ int main(void)
     tcase_add_test(tests, figures_that_differ_are_named);
     tcase_add_loop_test(tests, a_text_alone, 0, sizeof(texts) / sizeof(texts[0]));
     tcase_add_loop_test(tests, a_text_of_another_framework_or_memory, 0, sizeof(elsewhere) / sizeof(elsewhere[0]));
+    tcase_add_test(tests, a_trace_in_pieces);
     tcase_add_test(tests, nothing_at_all);
     tcase_add_test(tests, arrays_that_grow_from_profile_to_profile);
     tcase_add_test(tests, a_capacity_is_a_device_or_a_size);
