@@ -208,25 +208,27 @@ void advice_find_flags(struct advice *advice)
 
 void advice_find_leak(struct advice *advice)
 {
-    const struct profiles_growth *growth = &advice->facts->growth;
-    if (!is_run_time(advice) && !growth->grows)
+    const struct verdict_facts *facts = advice->facts;
+    const struct profiles_growth *growth = &facts->growth;
+    if (facts->failure != NULL ? !is_run_time(advice) : !growth->grows)
         return;
     struct verdict_advice item = guess_of(
         "Let go of arrays that are no longer needed",
         "jax.profiler.save_device_memory_profile(\"/tmp/memory.prof\")  # before the failing step; then: del x, or metrics as float(loss)");
     item.reason = "Which arrays are alive, and since when, is in a device profile, not in the text.";
-    if (advice->facts->failure != NULL)
+    if (facts->failure != NULL)
         item.evidence = text_evidence(advice);
     if (growth->grows) {
         item.saves_bytes = growth->bytes;
         item.confidence = VERDICT_BOUND;
         item.reason = "So much more is alive in the last profile than in the first; some of it may be needed.";
-        item.evidence = advice->facts->out->cause.text;
+        item.evidence = arena_format(facts->arena, "Live arrays grow by %s from %s to %s.",
+                                     facts_size(facts, growth->bytes), growth->first_name, growth->last_name);
         item.call = "del x  # or keep numbers, not arrays: losses.append(float(loss))";
     }
     if (growth->grows && growth->place != NULL)
-        item.title = arena_format(advice->facts->arena, "Let go of what %s allocates and keeps", growth->place);
-    if (advice->facts->parts->profiles != NULL) {
+        item.title = arena_format(facts->arena, "Let go of what %s allocates and keeps", growth->place);
+    if (facts->parts->profiles != NULL) {
         item.tool = "device_memory";
         item.effort = 1;
     }
