@@ -204,7 +204,10 @@ static void markdown_text(struct buf *out, const char *text)
     for (; *text != '\0'; text++) {
         if (memchr("\\`*_{}[]<>#|~", *text, 13) != NULL)
             buf_char(out, '\\');
-        buf_char(out, str_is_control(*text) ? '?' : *text);
+        if (*text == '&')
+            buf_text(out, "&amp;");
+        else
+            buf_char(out, str_is_control(*text) ? '?' : *text);
     }
 }
 
