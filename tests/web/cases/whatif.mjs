@@ -159,7 +159,7 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     includes(await said(page, `${DRAWER} .whatif-together li:first-child`), 'donate=99');
     truth(await page.locator(`${DRAWER} .whatif-together li:first-child .caution`).isVisible());
     await page.locator('[data-key="refused"]').click();
-    includes(await said(page, `${DRAWER} .folded`), 'donate=all: no result');
+    includes(await said(page, `${DRAWER} .folded`), 'donate=all: it is donated already');
     await page.finish();
   });
 
