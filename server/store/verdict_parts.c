@@ -205,6 +205,21 @@ static void profiles_add(struct store *store, const struct snapshot_session *ses
     parts->core.profile_count = parts->profile_count;
 }
 
+/* A failure's own session has none: those that lie in the same folder, as a run leaves them. */
+static void profiles_beside(struct store *store, const struct verdict_parts_wanted *wanted, struct verdict_parts *parts)
+{
+    char *folder = wanted->failure && wanted->snapshot ? folder_wanted(wanted) : NULL;
+    for (size_t at = 0; folder && at < wanted->snapshot->session_count && parts->profile_count == 0; at++) {
+        const struct snapshot_session *session = wanted->snapshot->sessions[at];
+        const struct snapshot_file *file = session->kind == SNAPSHOT_PROFILES ? first_file(session) : NULL;
+        char *other = file && !file->place.bytes ? folder_of(&file->place) : NULL;
+        if (other && strcmp(other, folder) == 0)
+            profiles_add(store, session, parts);
+        free(other);
+    }
+    free(folder);
+}
+
 static void trace_add(struct store *store, const struct snapshot_session *session, const struct snapshot_host *host,
                       struct verdict_parts *parts)
 {
@@ -231,6 +246,8 @@ bool verdict_parts_open(struct store *store, const struct verdict_parts_wanted *
         if (parts->profile_count == 0)
             profiles_add(store, session, parts);
     }
+    if (parts->profile_count == 0)
+        profiles_beside(store, wanted, parts);
     bool has_text = wanted->failure && wanted->failure->failure->figures[OOM_capacity_bytes].is_known;
     if (parts->entry && !has_text && capacity_find(parts->module_session, parts->entry->file, &parts->capacity)) {
         parts->core.capacity_bytes = parts->capacity.bytes;
