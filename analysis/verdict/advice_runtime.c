@@ -263,9 +263,26 @@ void advice_find_fragmentation(struct advice *advice)
     advice_add(advice, item);
 }
 
+/* Beside what was taken in advance there was no room. */
+static void reserve_less(struct advice *advice)
+{
+    bool is_tensorflow = advice->facts->failure->framework == OOM_FRAMEWORK_tensorflow;
+    struct verdict_advice item =
+        guess_of(is_tensorflow ? "Let TensorFlow take memory as it needs it" : "Let JAX reserve less of the device",
+                 is_tensorflow ? "TF_FORCE_GPU_ALLOW_GROWTH=true"
+                               : "XLA_PYTHON_CLIENT_MEM_FRACTION=.6  # or XLA_PYTHON_CLIENT_PREALLOCATE=false");
+    item.evidence = advice->facts->out->cause.text;
+    item.reason = "How much the allocator took, and how much the driver needs beside it, is not in the text.";
+    advice_add(advice, item);
+}
+
 void advice_find_preallocation(struct advice *advice)
 {
     const struct verdict_facts *facts = advice->facts;
+    if (facts->out->cause.kind == VERDICT_CAUSE_PREALLOCATION) {
+        reserve_less(advice);
+        return;
+    }
     int64_t capacity = facts_figure(facts, OOM_capacity_bytes), left = facts_figure(facts, OOM_free_bytes);
     if (!is_of_gpu(advice) || !is_run_time(advice))
         return;

@@ -166,6 +166,44 @@ static bool is_shared(const struct verdict_facts *facts)
            capacity - left - facts_positive(own) > capacity / 2 && (own >= 0 || oom_is_form(facts->failure, "driver"));
 }
 
+/* The driver or a library finds no room for code or a handle, beside an allocator that took the device in advance. */
+static bool is_reserved(const struct verdict_facts *facts)
+{
+    const struct oom_failure *failure = facts->failure;
+    bool is_outside =
+        failure->family == OOM_FAMILY_gpu_library || oom_is_form(failure, "module") || oom_is_form(failure, "graph");
+    return is_outside && (failure->family == OOM_FAMILY_gpu_library || failure->family == OOM_FAMILY_gpu_driver) &&
+           (failure->framework == OOM_FRAMEWORK_jax || failure->framework == OOM_FRAMEWORK_xla ||
+            failure->framework == OOM_FRAMEWORK_tensorflow);
+}
+
+static void of_reserved(const struct verdict_facts *facts)
+{
+    bool is_tensorflow = facts->failure->framework == OOM_FRAMEWORK_tensorflow;
+    set(facts, VERDICT_CAUSE_PREALLOCATION, -1, VERDICT_GUESS,
+        arena_format(facts->arena,
+                     "The driver found no room beside %s, which takes %s of the device in advance unless it is told "
+                     "otherwise.",
+                     is_tensorflow ? "TensorFlow's allocator" : "JAX's allocator",
+                     is_tensorflow ? "nearly all" : "75 %"));
+}
+
+/* No place for a program, or beside them: where a device profile is there, it says which of the two takes more. */
+static void of_load(const struct verdict_facts *facts, int64_t used, int64_t left, int64_t needed)
+{
+    const struct pprof *pprof = profiles_last(facts->parts->profiles);
+    struct profiles_sums sums = pprof != NULL ? profiles_sums_of(pprof) : (struct profiles_sums){0};
+    if (sums.is_known && sums.program_bytes > sums.array_bytes)
+        set(facts, VERDICT_CAUSE_TOO_MANY_PROGRAMS, sums.program_bytes, VERDICT_EXACT,
+            arena_format(facts->arena, "Loaded programs hold %s, live arrays %s.",
+                         facts_size(facts, sums.program_bytes), facts_size(facts, sums.array_bytes)));
+    else
+        set(facts, VERDICT_CAUSE_LIVE_ARRAYS, used, VERDICT_EXACT,
+            left >= 0 ? arena_format(facts->arena, "Live arrays and loaded programs leave %s free; %s were asked for.",
+                                     facts_size(facts, left), needed < 0 ? "more" : facts_size(facts, needed))
+                      : more_of(facts));
+}
+
 /* False: the text does not tell. */
 static bool of_text(const struct verdict_facts *facts)
 {
@@ -189,10 +227,9 @@ static bool of_text(const struct verdict_facts *facts)
             arena_format(facts->arena, "%s of %s were taken already, and this process had asked for little.",
                          facts_size(facts, used), facts_size(facts, capacity)));
     else if (facts->failure->family == OOM_FAMILY_tpu_program_load || facts->failure->family == OOM_FAMILY_tpu_buffer)
-        set(facts, VERDICT_CAUSE_LIVE_ARRAYS, used, VERDICT_EXACT,
-            left >= 0 ? arena_format(facts->arena, "Live arrays and loaded programs leave %s free; %s were asked for.",
-                                     facts_size(facts, left), needed < 0 ? "more" : facts_size(facts, needed))
-                      : more_of(facts));
+        of_load(facts, used, left, needed);
+    else if (is_reserved(facts))
+        of_reserved(facts);
     else
         return false;
     return true;

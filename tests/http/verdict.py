@@ -4,6 +4,7 @@ import json
 import os
 
 from harness import equal, wait_until
+from inputs import profile
 
 GIB = 2**30
 LOAD = (b"E0101: Error loading program 'jit_step': Attempting to reserve 29.49G at the bottom of memory. That was not "
@@ -120,3 +121,29 @@ def test_profiles_alone(t):
     answer = found["answer"]
     equal((answer["fits"], [bar["kind"] for bar in answer["ledger"]["bars"]][:1]), ("unknown", ["live_arrays"]))
     assert answer["ledger"]["bars"][0]["bytes"] > 0, answer["ledger"]
+
+
+def test_memory_that_is_taken_in_advance(t):
+    cubin = b"Failed to load in-memory CUBIN: CUDA_ERROR_OUT_OF_MEMORY: out of memory\n"
+    for front, back, call in ((b"XlaRuntimeError: INTERNAL: ", b"", "XLA_PYTHON_CLIENT_MEM_FRACTION"),
+                              (b"", b"  File \"/opt/tensorflow/python/eager/execute.py\", line 5\n", "TF_FORCE_GPU_ALLOW_GROWTH")):
+        (failure,) = explained(t, t.write("run.log", front + cubin + back))
+        answer = failure["answer"]
+        equal((answer["cause"]["kind"], answer["cause"]["confidence"]), ("preallocation", "guess"), call)
+        equal([advice["kind"] for advice in answer["advice"]], ["preallocation"], call)
+        assert call in answer["advice"][0]["do"], answer["advice"]
+    (failure,) = explained(t, t.write("run.log", b"RuntimeError: CUDA error: out of memory\n"))
+    equal([advice["kind"] for advice in failure["answer"]["advice"]], [])
+
+
+def test_programs_that_take_more_than_arrays(t):
+    place = ("load", "serve.py", 3)
+    for array, programs, kind in ((GIB, 5 * GIB, "too_many_programs"), (5 * GIB, GIB, "live_arrays")):
+        folder = f"of-{kind}"
+        t.write(f"{folder}/run.log", LOAD)
+        t.write(f"{folder}/memory.prof", profile([((place,), (1, array), {"kind": "buffer"}), ((place,), (1, programs), {"kind": "executable"})]))
+        daemon = t.serve(os.path.join(t.folder(), folder))
+        session = next(row["id"] for row in daemon.sessions().values() if row["kind"] == "text")
+        answer = daemon.get_json("/api/v1/verdict", session=session)
+        equal((answer["cause"]["kind"], answer["cause"]["bytes"] == programs), (kind, kind == "too_many_programs"), kind)
+        equal([bar["kind"] for bar in answer["ledger"]["bars"]], ["live_arrays", "programs"], kind)
