@@ -223,10 +223,8 @@ static bool attributes_read(struct reading *reading, struct str opcode)
     struct buf *out = &reading->out->buf;
     struct called called = {{{NULL, 0}}};
     while (text_cursor_take(cursor, ",")) {
-        struct str value = {"", 0};
-        text_cursor_blanks(cursor);
-        struct str key = text_cursor_until(cursor, "=,");
-        if (text_cursor_take(cursor, "=") && !text_cursor_balanced(cursor, ",", &value))
+        struct str key, value;
+        if (!text_cursor_attribute(cursor, &key, &value))
             return false;
         if (str_equal(key, STR("control-predecessors"))) {
             if (!list_write(reading, &reading->instructions, value, HLO_INSTRUCTION_PROTO_CONTROL_PREDECESSOR_IDS))

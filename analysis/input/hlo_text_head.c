@@ -86,10 +86,8 @@ bool hlo_text_head_read(struct text_cursor *cursor, struct arena_out *out, struc
     int64_t replicas = 1, partitions = 1;
     *head = (struct hlo_text_head){false};
     while (text_cursor_take(cursor, ",")) {
-        struct str value = {"", 0};
-        text_cursor_blanks(cursor);
-        struct str key = text_cursor_until(cursor, "=,");
-        if (text_cursor_take(cursor, "=") && !text_cursor_balanced(cursor, ",", &value))
+        struct str key, value;
+        if (!text_cursor_attribute(cursor, &key, &value))
             return false;
         struct text_cursor inner = text_cursor_open(value, cursor->file, cursor->err);
         arena_out_room(out, value.length * 16 + HLO_TEXT_ROOM);

@@ -116,3 +116,11 @@ struct str text_cursor_line(struct text_cursor *cursor)
     cursor->at += cursor->at < cursor->end;
     return line;
 }
+
+bool text_cursor_attribute(struct text_cursor *cursor, struct str *key, struct str *value)
+{
+    *value = (struct str){"", 0};
+    text_cursor_blanks(cursor);
+    *key = text_cursor_until(cursor, "=,");
+    return !text_cursor_take(cursor, "=") || text_cursor_balanced(cursor, ",", value);
+}

@@ -41,3 +41,6 @@ struct str text_cursor_until(struct text_cursor *cursor, const char *stops);
 bool text_cursor_balanced(struct text_cursor *cursor, const char *stops, struct str *passed);
 /* All of the line, its break passed. */
 struct str text_cursor_line(struct text_cursor *cursor);
+/* An attribute of an operation or a module, "key=value", behind its comma; one without a value has an empty one. False,
+ * and a report, where the value is not closed. */
+bool text_cursor_attribute(struct text_cursor *cursor, struct str *key, struct str *value);
