@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "verdict/write.h"
 
+#include "whatif/change.h"
+
 static void cause_write(struct json *json, const struct verdict_cause *cause)
 {
     json_key_object(json, "cause");
@@ -106,8 +108,7 @@ static void advice_write(struct json *json, const struct verdict *verdict)
         if (advice->extra_flops_percent < 0)
             json_key_null(json, "extra_flops_percent");
         else
-            json_key_double(json, "extra_flops_percent",
-                            (double)(int64_t)(10 * advice->extra_flops_percent + 0.5) / 10);
+            json_key_double(json, "extra_flops_percent", change_extra_flops_shown(advice->extra_flops_percent));
         evidence_write(json, advice);
         json_key_text(json, "do", advice->call);
         json_object_end(json);

@@ -45,6 +45,9 @@ struct change_result {
     double extra_flops_percent; /* more work of dots and convolutions, of that of the whole program before */
 };
 
+/* To a tenth of a per cent, as it is shown and answered; `percent` from 0. */
+static inline double change_extra_flops_shown(double percent) { return (double)(int64_t)(10 * percent + 0.5) / 10; }
+
 /* False with an `argument` report that says how it is written; `kind` is CHANGE_COUNT where it names no change. Texts are
  * borrowed. */
 bool change_read(struct str text, struct change *out, struct err *err);

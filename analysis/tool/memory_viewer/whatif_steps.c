@@ -97,7 +97,7 @@ void whatif_steps_write_fits(struct json *json, const char *key, int64_t capacit
 void whatif_steps_write_extra_flops(struct json *json, bool is_known, double percent)
 {
     if (is_known)
-        json_key_double(json, "extra_flops_percent", (double)(int64_t)(10 * percent + 0.5) / 10);
+        json_key_double(json, "extra_flops_percent", change_extra_flops_shown(percent));
     else
         json_key_null(json, "extra_flops_percent");
 }
