@@ -111,7 +111,7 @@ export function moduleColumns(data, { hasHosts, isOfHosts, isOneModule, isOneSpa
     total: { ...size, width: 6.75, card: 'figure', explain: 'total', cell: totalOf(unit) },
     ...(isOfHosts ? { differs: { width: 8, card: 'line', cell: differenceOf } } : {}),
     peak: { ...size, width: 7.5, explain: 'peak' },
-    capacity: { width: 8.25, cell: capacityOf, explain: 'capacity', isHidden: !isSaid('of_capacity_percent') },
+    capacity: { width: 10, cell: capacityOf, explain: 'capacity', isHidden: !isSaid('of_capacity_percent') },
     ...(isOfHosts ? {} : { module: moduleColumn }),
     hosts: isOneModule ? false : { width: 4.25, card: isOfHosts ? 'none' : 'line', cell: hostsOf(openHosts), isHidden: !hasHosts },
     cat: { width: 12.5, card: isOfHosts ? 'none' : 'line', cell: categoriesOf },
