@@ -308,7 +308,7 @@ def check_summary(counts, ground, session, pools):
     for pool, events in pools.items():
         row = found.get(pool)
         wanted = (len(events), max(event[2] for event in events), min(event[2] for event in events), sum(event[1] for event in events), 0)
-        mine = row and (row["event_count"], row["peak"]["in_use_bytes"], row["least_bytes"], row["deallocation_count"],
+        mine = row and (row["event_count"], row["peak"]["in_use_bytes"], row["min_bytes"], row["deallocation_count"],
                         row["chain"]["break_count"])
         counts.add([] if mine == wanted else [f"{mine}, the trace says {wanted}"], f"summary {session} {pool}")
 

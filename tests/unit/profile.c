@@ -80,7 +80,7 @@ START_TEST(machinery_is_folded_into_the_users_frame)
     const cJSON *row = row_of(data, "init_state");
     ck_assert_double_eq(number_in(row, "self"), 2000);
     ck_assert_str_eq(cJSON_GetObjectItem(cJSON_GetObjectItem(row, "frame"), "file")->valuestring, "/home/u/train.py");
-    ck_assert_double_eq(number_in(row, "each_least"), 1000);
+    ck_assert_double_eq(number_in(row, "each_min"), 1000);
     cJSON_Delete(tree);
     data = ask(profile, "top", shown, 1, &tree);
     ck_assert_double_eq(number_in(row_of(data, "init_state"), "self"), 0);
@@ -109,7 +109,7 @@ START_TEST(a_frame_that_calls_itself_counts_once)
     const cJSON *row = row_of(data, "<lambda>");
     ck_assert_double_eq(number_in(row, "self"), 16);
     ck_assert_double_eq(number_in(row, "total"), 16);
-    ck_assert_double_eq(number_in(row, "each_most"), 8);
+    ck_assert_double_eq(number_in(row, "each_max"), 8);
     ck_assert_double_eq(number_in(row_of(data, "(no stack)"), "self"), 500);
     cJSON_Delete(tree);
     analysis_subject_free(profile);

@@ -18,7 +18,7 @@ const COLUMNS = {
     ['self_percent', 'Self', 'percent'],
     ['total_percent', 'Total', 'percent'],
     ['count', 'Buffers', 'count'],
-    ['each', 'Each', 'bytes', 'each_most'],
+    ['each', 'Each', 'bytes', 'each_max'],
     ...SITE,
   ]),
   buffers: tableColumns([
@@ -113,7 +113,7 @@ export function makeDevice(change = {}) {
     frames
       .map((_, at) => {
         const { self, total: all } = holds(at);
-        return { frame: frameOf(at), self, self_percent: (100 * self) / total, total: all, total_percent: (100 * all) / total, count: 1, each_least: self || null, each_most: self || null };
+        return { frame: frameOf(at), self, self_percent: (100 * self) / total, total: all, total_percent: (100 * all) / total, count: 1, each_min: self || null, each_max: self || null };
       })
       .sort((a, b) => b.total - a.total)
       .slice(0, 100);
@@ -159,7 +159,7 @@ export function makeDevice(change = {}) {
       },
       ...(query.get('pivot') ? {} : { nodes: columnsOf(treeOf(frames, rows)) }),
       sample_count: rows.length,
-      depth_most: 4,
+      depth_max: 4,
       left_out: { node_count: 0, below: 0 },
     }),
     top: () => ({ ...common, total_count: frames.length, matched_count: frames.length, offset: 0, matched_self: total, columns: COLUMNS.top, rows: topRows() }),

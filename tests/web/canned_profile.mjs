@@ -114,7 +114,7 @@ function summaryOf(pools, hosts, reason, notes = []) {
       peak: point(pool.peak),
       peak_largest_free_bytes: Math.floor((CAPACITY - pool.peak.used) * 0.9),
       lifetime_peak_bytes: pool.peak.used,
-      least_bytes: Math.min(...pool.events.map((event) => event.used)),
+      min_bytes: Math.min(...pool.events.map((event) => event.used)),
       first_bytes: pool.events[0].used,
       last_bytes: pool.events.at(-1).used,
       start_ps: pool.events[0].time,

@@ -302,7 +302,7 @@ static bool write_answer(struct flame *flame, struct part *part, uint32_t nodes_
     }
     model_begin(model, json);
     json_key_uint(json, "sample_count", model->sample_count);
-    json_key_uint(json, "depth_most", tree.depth_max);
+    json_key_uint(json, "depth_max", tree.depth_max);
     json_key_object(json, "left_out");
     json_key_uint(json, "node_count", tree.left_out_count + callers.left_out_count);
     json_key_int(json, "below",

@@ -273,7 +273,7 @@ const uint8_t *memory_profile_growth_verdicts(const struct tool_request *request
 }
 
 bool memory_profile_growth_find_most(const struct tool_request *request, const struct memory_profile_pool *pool,
-                                     int64_t least_bytes, struct memory_profile_growth_most *out)
+                                     int64_t min_bytes, struct memory_profile_growth_most *out)
 {
     struct growth *growth = arena_array(request->arena, struct growth, 1);
     double steepest = 0;
@@ -287,7 +287,7 @@ bool memory_profile_growth_find_most(const struct tool_request *request, const s
         const struct course *course = &group->course;
         double slope = slope_of(growth, course);
         int64_t change = course->bytes - course->first_bytes;
-        if (verdict_of(growth, course) != GROWS || change < least_bytes || slope <= steepest)
+        if (verdict_of(growth, course) != GROWS || change < min_bytes || slope <= steepest)
             continue;
         steepest = slope;
         *out = (struct memory_profile_growth_most){group->event,        (int64_t)(slope + 0.5),     change,

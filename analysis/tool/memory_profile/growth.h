@@ -18,7 +18,7 @@ struct memory_profile_growth_most {
     uint32_t grown_count, interval_count;
     const char *boundary; /* "step", "launch"; static */
 };
-/* Of the kinds of allocation that grow (verdict "grows") by at least `least_bytes` in all, that with the steepest slope; false when none
+/* Of the kinds of allocation that grow (verdict "grows") by at least `min_bytes` in all, that with the steepest slope; false when none
  * does. `request` has an arena alone. */
 bool memory_profile_growth_find_most(const struct tool_request *request, const struct memory_profile_pool *pool,
-                                     int64_t least_bytes, struct memory_profile_growth_most *out);
+                                     int64_t min_bytes, struct memory_profile_growth_most *out);

@@ -33,7 +33,7 @@ const pool = {
   never_freed_count: 3,
   before_window_count: 0,
   lifetime_peak_bytes: 72 * GIB,
-  least_bytes: GIB,
+  min_bytes: GIB,
   has_free: true,
   finding: null,
 };
@@ -177,7 +177,7 @@ export function run({ test, equal, truth }) {
     equal(wanted, { time: 5, from: 1, to: 9, window: [2, 4], a: 3, b: null, pin: 'e:12', view: 'growth', stack: '', isFree: true, isFragmentation: true });
     equal(wantedOf(emptyRoute(), pool), { time: null, from: null, to: null, window: null, a: null, b: null, pin: null, view: 'live', stack: '', isFree: true, isFragmentation: true });
     equal(wantedOf({ ...emptyRoute(), hide: ['free'] }, pool).isFree, false);
-    equal(wantedOf(emptyRoute(), { ...pool, least_bytes: 70 * GIB }).isFree, false, 'a flat line fills the height');
+    equal(wantedOf(emptyRoute(), { ...pool, min_bytes: 70 * GIB }).isFree, false, 'a flat line fills the height');
     equal(rangeOf({ from: -5, to: 200 }, [0, 100]), [0, 100]);
     equal(rangePatch([1.4, 2.6], [0, 100]), { from: 1, to: 3 });
     equal(rangePatch([0, 100], [0, 100]), { from: null, to: null });

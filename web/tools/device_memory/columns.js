@@ -112,8 +112,8 @@ export function topColumns(data) {
     count: !isDiff && { width: 5 },
     each: !isDiff && {
       width: 11,
-      cell: (row) => (row.count === 0 && row.executable_count > 0 ? programsCell(row) : eachCell(row.each_least, row.each_most)),
-      copy: ['each_most_bytes', (row) => row.each_most],
+      cell: (row) => (row.count === 0 && row.executable_count > 0 ? programsCell(row) : eachCell(row.each_min, row.each_max)),
+      copy: ['each_max_bytes', (row) => row.each_max],
     },
     fn: { card: 'title', cell: (row) => functionCell(row.frame), copy: ['function', (row) => row.frame.function || row.frame.name] },
     file: FILE,

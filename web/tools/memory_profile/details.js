@@ -176,7 +176,7 @@ export function pageDetails(pool, programs) {
         fact('at', time(pool.peak.time_ps, 1e6)),
         sizeFact('capacity', pool.capacity_bytes),
         pool.capacity_source ? fact('its source', visible(pool.capacity_source)) : null,
-        sizeFact('min', pool.least_bytes),
+        sizeFact('min', pool.min_bytes),
         sizeFact('first', pool.first_bytes),
         sizeFact('last', pool.last_bytes),
         sizeFact('free at peak', pool.peak.free_bytes),

@@ -101,7 +101,7 @@ function curve(view) {
         : `All ${count(data.event_count)} events in view are drawn.`),
     inputs: [
       { name: 'peak', bytes: pool.peak.in_use_bytes },
-      { name: 'min', bytes: pool.least_bytes },
+      { name: 'min', bytes: pool.min_bytes },
       { name: 'before the first event', bytes: pool.first_bytes },
     ],
     file: fileOf(view),

@@ -17,7 +17,7 @@ function isFreeShown(route, pool) {
   if (route.show.includes('free')) return true;
   if (!pool?.has_free) return false;
   const { in_use_bytes: used, free_bytes: free } = pool.peak;
-  const isFlat = pool.peak.in_use_bytes - pool.least_bytes < 0.02 * pool.peak.in_use_bytes;
+  const isFlat = pool.peak.in_use_bytes - pool.min_bytes < 0.02 * pool.peak.in_use_bytes;
   return !isFlat && used >= MIN_SHARE * (used + (free ?? 0));
 }
 
