@@ -32,7 +32,7 @@ coverage_flags := -O1 --coverage
 fuzz_flags := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 mode_flags := $($(firstword $(subst -, ,$(variant)))_flags)
 
-packages := libmicrohttpd libcjson zlib libdeflate nettle libprotobuf-c
+packages := libmicrohttpd libcjson zlib nettle libprotobuf-c
 VERSION := $(shell cat VERSION 2>/dev/null || echo 0.1.0)
 package_flags := $(shell pkg-config --cflags $(packages))
 includes := -I. -Ianalysis -Ibuild/gen
@@ -101,11 +101,6 @@ build/gen/%.fields.h: proto/%.proto scripts/gen-fields
 	@mkdir -p $(@D)
 	$(Q)scripts/gen-fields $< > $@
 
-web_modules := $(if $(wildcard web/package-lock.json),web/node_modules/.package-lock.json)
-$(web_modules): web/package-lock.json
-	@echo "  NPM   web"
-	$(Q)cd web && npm ci --no-audit --no-fund --silent && touch node_modules/.package-lock.json
-
 # The lists of files are prerequisites too, so that a new or removed page is noticed.
 web_src := $(shell find web -name node_modules -prune -o -type f -print 2>/dev/null)
 demo_src := $(shell find tests/fixtures/demo -type f 2>/dev/null)
@@ -115,7 +110,7 @@ build/gen/%.list: FORCE
 .PHONY: FORCE
 FORCE:
 
-$(B)/web_files.c: scripts/embed-pages build/gen/web.list $(web_src) $(web_modules)
+$(B)/web_files.c: scripts/embed-pages build/gen/web.list $(web_src)
 	@mkdir -p $(@D)
 	@echo "  EMBED web"
 	$(Q)scripts/embed-pages web > $@

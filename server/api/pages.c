@@ -92,7 +92,7 @@ static struct response *answer_from_disk(const char *folder, const char *path)
     return response;
 }
 
-/* Files that the build takes from elsewhere (web/vendor.json) are not in --web-dir: those stay the built-in ones. */
+/* What --web-dir has only as gzip (vendor/viz.js) stays the built-in one. */
 struct response *pages_answer(const struct server *server, const struct request *request)
 {
     const char *path = request->path + 1;

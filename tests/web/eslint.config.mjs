@@ -66,7 +66,7 @@ const STYLE = {
 };
 
 export default [
-  { ignores: ['**/node_modules/**'] },
+  { ignores: ['**/node_modules/**', 'web/vendor/**'] },
   { files: ['web/**/*.js'], languageOptions: { globals: { ...EVERYWHERE, ...PAGE } } },
   { files: ['web/widgets/graph_worker.js'], languageOptions: { globals: named('self') } },
   { files: ['tests/**/*.mjs'], languageOptions: { globals: { ...EVERYWHERE, ...PAGE, ...IN_PAGE, ...NODE } } },
