@@ -158,6 +158,7 @@ unit: $(unit_src:tests/unit/%.c=$(B)/unit/%) fixtures ## unit tests of the core 
 	$(Q)scripts/run-unit $(filter $(B)/unit/%,$^)
 
 $(B)/unit/cgroups: $(B)/server/base/cgroups.o $(B)/server/base/memory.o
+$(B)/unit/run_folder: $(B)/server/run/run_folder.o $(B)/server/compile/folder.o $(B)/server/base/memory.o
 $(B)/unit/%: $(B)/tests/unit/%.o $(core_obj)
 	@mkdir -p $(@D)
 	@echo "  LINK  $@"

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fts.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 static const char LOCK_NAME[] = "run.lock";
+static const char PREFIX[] = "run-";
 
 /* mkdir -p; true when there was something to make. */
 static bool folder_of_all_make(const char *path)
@@ -38,14 +40,15 @@ static char *absolute(const char *path)
     return copy;
 }
 
-static char *name_new(const char *all)
+/* "2026-01-09-101500-4711"; free(). */
+static char *name_new(void)
 {
     char text[32] = "";
     struct tm parts;
     time_t now = time(NULL);
     if (localtime_r(&now, &parts))
         strftime(text, sizeof(text), "%Y-%m-%d-%H%M%S", &parts);
-    return memory_format("%s/run-%s-%d", all, text, (int)getpid());
+    return memory_format("%s-%d", text, (int)getpid());
 }
 
 static int lock_take(const char *folder, int flags)
@@ -61,16 +64,36 @@ static int lock_take(const char *folder, int flags)
     return lock;
 }
 
+/* It gets the name of a run when it is locked: a run that ends at this moment and makes room would take one with that
+ * name and without a lock for one that has ended. */
+static bool run_make(struct run_folder *folder)
+{
+    char *name = name_new(), *begun = memory_format("%s/.new-%s", folder->all, name);
+    folder->path = memory_format("%s/%s%s", folder->all, PREFIX, name);
+    bool is_there = mkdir(begun, 0700) == 0;
+    if (is_there)
+        folder->lock = lock_take(begun, O_CREAT);
+    bool is_made = folder->lock >= 0 && rename(begun, folder->path) == 0;
+    int reason = errno;
+    if (is_there && !is_made)
+        folder_remove(begun);
+    if (!is_made) {
+        free(folder->path); /* another run's, if it is there */
+        folder->path = NULL;
+    }
+    free(begun);
+    free(name);
+    errno = reason;
+    return is_made;
+}
+
 bool run_folder_open(struct run_folder *folder, const char *all, struct err *err)
 {
     *folder = (struct run_folder){.lock = -1, .is_made = folder_of_all_make(all)};
     folder->all = absolute(all);
-    folder->path = folder->all ? name_new(folder->all) : NULL;
-    if (folder->path && mkdir(folder->path, 0700) == 0)
-        folder->lock = lock_take(folder->path, O_CREAT);
-    if (folder->lock >= 0)
+    if (folder->all && run_make(folder))
         return true;
-    err_set(err, ERR_io, ERR_NO_OFFSET, "%.120s: %s", folder->path ? folder->path : all, strerror(errno));
+    err_set(err, ERR_io, ERR_NO_OFFSET, "%.120s: %s", folder->all ? folder->all : all, strerror(errno));
     run_folder_remove(folder);
     return false;
 }
@@ -90,7 +113,7 @@ static uint64_t bytes_of(char *path)
     return bytes;
 }
 
-static int is_run(const struct dirent *entry) { return strncmp(entry->d_name, "run-", 4) == 0; }
+static int is_run(const struct dirent *entry) { return strncmp(entry->d_name, PREFIX, strlen(PREFIX)) == 0; }
 
 /* Bytes of a run, 0 of a folder of other origin. `may_remove`: and it is removed if it has ended. */
 static uint64_t run_take(char *path, bool may_remove)
