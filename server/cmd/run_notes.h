@@ -11,6 +11,8 @@ static const char RUN_NOTES[] =
     "\n"
     "When it ends for lack of memory, of the device or of the host, the verdict and the address of the page are printed on\n"
     "stderr, and its output (the last 8 to 16 MiB) and its programs stay in DIR. Else nothing is printed and nothing stays.\n"
+    "Where no --logdir is given and the working folder cannot be written, DIR is memviewd-runs-UID, with the number of the\n"
+    "user, in $TMPDIR (else in /tmp).\n"
     "\n"
     "Exit status: that of the command; ended by a signal, the same signal ends us (128 and its number where it cannot).\n"
     "125: DIR cannot be written, 126: the command cannot be executed, 127: it is not there, 2: wrong usage.\n"

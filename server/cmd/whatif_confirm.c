@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { TELL_EVERY_MS = 5000 };
 
@@ -24,6 +25,7 @@ struct asking {
     int64_t told_ms;
     struct confirm_result first; /* of those that were asked, the first whose unchanged program compiled */
     bool has_first;
+    size_t set_count; /* those that were asked */
 };
 
 /* ---- being interrupted: what is compiled is ended, and its folder removed, before this process ends ---- */
@@ -82,7 +84,9 @@ static void tell(void *context, enum confirm_stage stage, const struct compile_p
              (long long)(progress->took_ms / 1000), (unsigned long long)(progress->resident_bytes >> 20));
 }
 
-static void run(struct asking *asking, const char *const *changes, size_t count, struct confirm_result *result)
+/* `folder`: where the changed program is dumped; NULL: nowhere that stays. */
+static void run(struct asking *asking, const char *const *changes, size_t count, const char *folder,
+                struct confirm_result *result)
 {
     const struct options *options = asking->options;
     const struct confirm_request request = {
@@ -95,7 +99,7 @@ static void run(struct asking *asking, const char *const *changes, size_t count,
         .libtpu = options->libtpu,
         .topology = options->topology,
         .limit_ms = options->limit_seconds * 1000,
-        .folder = options->plan_folder,
+        .folder = folder,
         .progress = tell,
         .context = asking,
         .is_cancelled = &is_interrupted,
@@ -107,7 +111,7 @@ static void run(struct asking *asking, const char *const *changes, size_t count,
 static bool changes_confirm(struct asking *asking)
 {
     struct confirm_result result;
-    run(asking, asking->options->changes.items, asking->options->changes.count, &result);
+    run(asking, asking->options->changes.items, asking->options->changes.count, asking->options->plan_folder, &result);
     bool is_confirmed = confirmation_state(&result.confirmation) == CONFIRMATION_CONFIRMED;
     if (asking->options->is_json) {
         buf_text(asking->out, "\"confirmed\":");
@@ -143,6 +147,16 @@ static void set_print(struct asking *asking, const char *const *changes, size_t 
     confirmation_text(confirmation, asking->out);
 }
 
+/* Of each set a folder of its own, "DIR/set-2"; NULL without --keep. free() */
+static char *set_folder(const struct asking *asking)
+{
+    const char *all = asking->options->plan_folder;
+    if (!all)
+        return NULL;
+    mkdir(all, 0700); /* where that fails, making the one in it says why */
+    return memory_format("%s/set-%zu", all, asking->set_count);
+}
+
 /* True: by the compiler's word it fits. */
 static bool set_confirm(struct asking *asking, const cJSON *set, int64_t capacity_bytes)
 {
@@ -159,7 +173,10 @@ static bool set_confirm(struct asking *asking, const cJSON *set, int64_t capacit
         if (cJSON_IsString(change))
             texts[count++] = change->valuestring;
     }
-    run(asking, texts, count, &result);
+    asking->set_count++;
+    char *folder = set_folder(asking);
+    run(asking, texts, count, folder, &result);
+    free(folder);
     const struct confirmation *confirmation = &result.confirmation;
     bool is_fitting = confirmation_state(confirmation) == CONFIRMATION_CONFIRMED && confirmation->changed.has_figures &&
                       confirmation->changed.does_fit &&

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 
@@ -55,9 +56,10 @@ def faults_of(done, code, state, status, sentence):
 
 
 def fit_faults(arguments, place):
-    """sets are asked until one fits; here none does, for the stand-in always dumps the same"""
-    count = os.path.join(place.path, "count")
-    done = ask(arguments, place, "stops", COMPILED, ["--fit", "--capacity=7.5MiB", "--json"], DUMP, variables={"MEMVIEWD_STANDIN_COUNT": count})
+    """sets are asked until one fits; here none does, for the stand-in always dumps the same. Each plan is kept by itself"""
+    count, folder = os.path.join(place.path, "count"), os.path.join(place.path, "plans")
+    done = ask(arguments, place, "stops", COMPILED, ["--fit", "--capacity=7.5MiB", "--json", f"--keep={folder}"], DUMP,
+               variables={"MEMVIEWD_STANDIN_COUNT": count})
     module = json.loads(done.stdout)["modules"][0]
     asked, sets = module["confirmed_sets"], module["fit"]["sets"]
     faults = [] if done.returncode == 1 else [f"exit status {done.returncode}"]
@@ -66,6 +68,11 @@ def fit_faults(arguments, place):
     os.remove(count)
     bases = [row["confirmed"]["base"]["sentence"] for row in asked if row["confirmed"]["base"]]
     faults += [] if len(bases) > 1 and len(set(bases)) == 1 and compiles == 1 + len(bases) else [f"{compiles} compiles, {bases}"]
+    for at, row in enumerate(asked, 1):
+        plan = row["confirmed"]["plan"] or ""
+        if row["confirmed"]["changed"] and not (os.path.isfile(plan) and os.path.dirname(plan) == os.path.join(folder, f"set-{at}")):
+            faults.append(f"{row['changes']}: its plan is kept as {plan!r}")
+    shutil.rmtree(folder)
     return faults + [f"{row['changes']} fits" for row in asked if row["is_confirmed_to_fit"]]
 
 

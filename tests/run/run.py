@@ -357,6 +357,8 @@ def test_below_tmp_each_user_has_a_folder_of_their_own(box):
     def done():
         return subprocess.run(command, capture_output=True, timeout=60, cwd="/proc", env={**box.environment, "TMPDIR": box.folder})
 
+    told = subprocess.run([box.binary, "run", "--help"], capture_output=True, timeout=60).stdout
+    assert b"memviewd-runs-UID" in told and b"$TMPDIR" in told, told
     assert done().returncode == 0 and len(os.listdir(own)) == 1 and os.stat(own).st_mode & 0o777 == 0o700
     os.rename(own, others)
     os.symlink(others, own)
