@@ -145,6 +145,16 @@ START_TEST(the_fewest_bytes_pin_the_holes)
 }
 END_TEST
 
+START_TEST(a_hole_of_more_bytes_than_a_size_has_room_for_is_said)
+{
+    const struct analysis_param asked[] = {{"event", "2"}, {"request", "9000"}};
+    char *answer = answer_of("build/fixtures/trace-high-holes.pb", "holes", asked, 2);
+    says(answer, "\"size_bytes\":18446744073709538328");
+    says(answer, "\"kind\":\"fits\",\"sentence\":\"a request of 8.8 KiB fits: the largest hole has more than ");
+    free(answer);
+}
+END_TEST
+
 /* TPU 1: two allocations and a free that tells an address alone: the allocation tells what was freed. */
 START_TEST(a_free_shows_what_it_frees)
 {
@@ -240,6 +250,7 @@ int main(void)
     tcase_add_test(tests, what_grows_is_told_first);
     tcase_add_test(tests, fragmentation_is_told_with_request_and_hole);
     tcase_add_test(tests, the_fewest_bytes_pin_the_holes);
+    tcase_add_test(tests, a_hole_of_more_bytes_than_a_size_has_room_for_is_said);
     tcase_add_test(tests, a_free_shows_what_it_frees);
     tcase_add_test(tests, a_trace_that_is_cut_says_so_before_all_else);
     tcase_add_test(tests, the_peak_of_a_window_may_be_the_level_at_its_start);

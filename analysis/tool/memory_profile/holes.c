@@ -73,6 +73,16 @@ static void pins_find(struct holes *holes)
 
 /* ---- output ---- */
 
+/* Addresses are told by the file: between two of them there can be more than a size has room for. */
+static int64_t at_most(uint64_t bytes) { return bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes; }
+
+static void say_hole(struct finding *finding, uint64_t bytes)
+{
+    if (bytes > INT64_MAX)
+        finding_text(finding, "more than ");
+    finding_size(finding, at_most(bytes));
+}
+
 static void say_request(const struct holes *holes, struct finding *finding)
 {
     bool is_largest = holes->request_bytes == holes->pool->largest_request_bytes;
@@ -87,20 +97,20 @@ static const struct finding *finding_of(const struct holes *holes)
     char count[COUNT_TEXT_BYTES];
     struct arena *arena = holes->request->arena;
     uint32_t pin_count = holes->end_pin - holes->first_pin;
-    bool fits_hole = (int64_t)holes->largest >= holes->request_bytes, fits_told = holes->told >= holes->request_bytes;
+    bool fits_hole = at_most(holes->largest) >= holes->request_bytes, fits_told = holes->told >= holes->request_bytes;
     const char *kind = fits_hole || fits_told ? "fits" : pin_count > 0 ? "pinned" : "short";
     struct finding *finding = finding_begin(arena, kind, NULL);
     say_request(holes, finding);
     finding_text(finding, fits_hole || fits_told ? "fits: the largest %s has " : "meets a largest %s of ",
                  fits_told && !fits_hole ? "free chunk by the allocator's figures" : "hole");
-    finding_size(finding, fits_told && !fits_hole ? holes->told : (int64_t)holes->largest);
+    say_hole(finding, fits_told && !fits_hole ? (uint64_t)holes->told : holes->largest);
     if (pin_count > 0 && !fits_hole) {
         finding_text(finding, "; %s %s, ", size_text_count(count, pin_count),
                      pin_count == 1 ? "allocation" : "allocations");
-        finding_size(finding, (int64_t)holes->pinned);
+        say_hole(finding, holes->pinned);
         finding_text(finding, pin_count == 1 ? ", stands between holes that would be one of "
                                              : " together, stand between holes that would be one of ");
-        finding_size(finding, (int64_t)holes->joined);
+        say_hole(finding, holes->joined);
         finding_text(finding, pin_count == 1 ? " without it" : " without them");
     }
     if (holes->blocks.unknown_bytes > 0) {
@@ -143,7 +153,10 @@ static void pins_write(struct json *json, const struct holes *holes)
 {
     json_key_uint(json, "pin_count", holes->end_pin - holes->first_pin);
     json_key_uint(json, "pinned_bytes", holes->pinned);
-    json_key_known(json, "joined_bytes", holes->end_pin > holes->first_pin ? (int64_t)holes->joined : -1);
+    if (holes->end_pin > holes->first_pin)
+        json_key_uint(json, "joined_bytes", holes->joined);
+    else
+        json_key_null(json, "joined_bytes");
     json_key_array(json, "pins");
     for (uint32_t at = holes->first_pin; at < holes->end_pin && at - holes->first_pin < PINS_SHOWN; at++)
         pin_write(json, holes, at);
@@ -164,7 +177,7 @@ bool memory_profile_holes(const struct tool_request *request, struct json *json,
     uint32_t event = holes.pool->first + (holes.moment.count > 0 ? holes.moment.count - 1 : 0);
     holes.told = memory_profile_waste_chunk(holes.profile, event);
     holes_find(&holes);
-    if (holes.request_bytes > 0 && (int64_t)holes.largest < holes.request_bytes)
+    if (holes.request_bytes > 0 && at_most(holes.largest) < holes.request_bytes)
         pins_find(&holes);
     json_object_begin(json);
     memory_profile_views_memory(json, holes.pool);
