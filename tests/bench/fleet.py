@@ -12,45 +12,19 @@ import gzip
 import os
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "http"))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, "..", "http"), os.path.join(HERE, "..")]
 from inputs import block, hlo_proto, xspace  # noqa: E402
-
-
-def fields(data):
-    """(field number, wire type, start of the field, start and end of its value)"""
-    at = 0
-    while at < len(data):
-        start = at
-        key, at = read_varint(data, at)
-        if key & 7 == 0:
-            value = at
-            _, at = read_varint(data, at)
-        elif key & 7 == 2:
-            size, value = read_varint(data, at)
-            at = value + size
-        else:
-            value = at
-            at += 8 if key & 7 == 1 else 4
-        yield key >> 3, key & 7, start, value, at
-
-
-def read_varint(data, at):
-    value = shift = 0
-    while True:
-        byte = data[at]
-        value |= (byte & 127) << shift
-        at, shift = at + 1, shift + 7
-        if byte < 128:
-            return value, at
+from wire import spans  # noqa: E402
 
 
 def named(proto, name):
     """the same HloProto whose module has another name"""
     out = b""
-    for field, wire, start, value, end in fields(proto):
+    for field, wire, start, value, end in spans(proto):
         if field == 1 and wire == 2:
             module = proto[value:end]
-            rest = b"".join(module[begin:stop] for number_, _, begin, _, stop in fields(module) if number_ != 1)
+            rest = b"".join(module[begin:stop] for number_, _, begin, _, stop in spans(module) if number_ != 1)
             out += block(1, block(1, name) + rest)
         else:
             out += proto[start:end]

@@ -30,6 +30,9 @@ import urllib.request
 
 from daemon import Counts, Daemon
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from wire import fields  # noqa: E402
+
 SMALL = ("tf/small", "mi300/conv", "mi300/gemm", "synthetic/10k-bfc", "synthetic/10k-tpu")
 LARGE = "tf/large"
 LARGE_START_PS = 8002000  # of both of its lines
@@ -49,31 +52,6 @@ MADE = {
     "faults": "--events 4000 --allocators 2 --bad disorder,free,double,size,stats,clock --bad-every 17",
 }
 MOMENTS = 60  # of a pool that has more events
-
-
-def varint(data, at):
-    value = shift = 0
-    while True:
-        byte = data[at]
-        at += 1
-        value |= (byte & 0x7F) << shift
-        shift += 7
-        if byte < 0x80:
-            return value, at
-
-
-def fields(data):
-    at = 0
-    while at < len(data):
-        tag, at = varint(data, at)
-        if tag & 7 == 0:
-            value, at = varint(data, at)
-        elif tag & 7 == 1:
-            value, at = struct.unpack_from("<d", data, at)[0], at + 8
-        else:
-            size, at = varint(data, at)
-            value, at = data[at:at + size], at + size
-        yield tag >> 3, value
 
 
 def entries(plane, field):
@@ -116,9 +94,16 @@ def stats_of(path):
                 continue
             known = {}
             for stat in (dict(fields(value)) for number, value in event if number == 4):
-                known[stats[stat[1]]] = stats[stat[7]] if 7 in stat else signed(stat.get(4, stat.get(3, stat.get(2))))
+                known[stats[stat[1]]] = stat_value(stat, stats)
             found.append((dict(line).get(1, 0), time_ps, name == "MemoryDeallocation", known))
     return found, sorted(ends)
+
+
+def stat_value(stat, names):
+    if 7 in stat:
+        return names[stat[7]]
+    value = stat.get(4, stat.get(3))
+    return struct.unpack("<d", stat[2])[0] if value is None and 2 in stat else signed(value)
 
 
 def signed(value):

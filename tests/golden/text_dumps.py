@@ -20,33 +20,17 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from wire import fields  # noqa: E402
+
 DEVICE_PEAK_APART = 0.003  # of the peak
 EXACT = ["space", "name", "total_bytes", "indefinite_bytes", "parameter_bytes", "output_bytes", "output_reused_bytes",
          "constant_bytes", "thread_local_bytes", "temporary_bytes", "allocation_count", "buffer_count"]
 
 
-def varint(data, at):
-    value = shift = 0
-    while True:
-        byte = data[at]
-        value |= (byte & 0x7F) << shift
-        at, shift = at + 1, shift + 7
-        if byte < 0x80:
-            return value, at
-
-
 def module_bytes(path):
     """field 1 of a HloProto"""
-    with open(path, "rb") as file:
-        data = file.read()
-    at, found = 0, b""
-    while at < len(data):
-        tag, at = varint(data, at)
-        length, at = varint(data, at)
-        if tag >> 3 == 1:
-            found += data[at:at + length]
-        at += length
-    return found
+    return b"".join(value for number, value in fields(read(path)) if number == 1)
 
 
 def framed(parts):

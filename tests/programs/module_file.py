@@ -1,32 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What truth needs of a compiled module: bytes and names of its arguments, which were given away. Numbers as in proto/hlo.proto."""
 import gzip
+import os
+import sys
 
-
-def varint(data, at):
-    value = shift = 0
-    while True:
-        byte = data[at]
-        value |= (byte & 127) << shift
-        at, shift = at + 1, shift + 7
-        if byte < 128:
-            return value, at
-
-
-def fields(data):
-    """(number, value) of each varint and length-delimited field"""
-    at = 0
-    while at < len(data):
-        tag, at = varint(data, at)
-        if tag & 7 == 2:
-            size, at = varint(data, at)
-            yield tag >> 3, data[at:at + size]
-            at += size
-        elif tag & 7 == 0:
-            value, at = varint(data, at)
-            yield tag >> 3, value
-        else:
-            at += {1: 8, 5: 4}[tag & 7]
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from wire import fields  # noqa: E402
 
 
 class Module:
