@@ -3,6 +3,7 @@
 #include "check/write.h"
 
 #include "base/json.h"
+#include "base/markdown.h"
 #include "base/nearest.h"
 #include "base/size_text.h"
 #include "plan/describe.h"
@@ -26,6 +27,15 @@ static void say_figures(const struct check_module *module, struct buf *out)
 
 /* ---- text ---- */
 
+/* Not as the begin of a line that a runner of GitHub would take for its own: "::set-output …", "##[group]". */
+static void say_name(struct buf *out, struct str name)
+{
+    bool is_command = str_starts(name, STR("::")) || str_starts(name, STR("##"));
+    if (is_command)
+        buf_char(out, '?');
+    buf_printable(out, is_command ? (struct str){name.data + 1, name.length - 1} : name);
+}
+
 static void write_text(const struct check_report *report, struct buf *out, struct buf *scratch)
 {
     sentence_into(report, scratch);
@@ -34,7 +44,7 @@ static void write_text(const struct check_report *report, struct buf *out, struc
     for (size_t i = 0; i < report->count; i++) {
         const struct check_module *module = &report->modules[i];
         buf_char(out, '\n');
-        buf_printable(out, str_of(module->name));
+        say_name(out, str_of(module->name));
         buf_text(out, "  ");
         if (module->fault != NULL) {
             buf_text(out, "not checked: ");
@@ -199,24 +209,11 @@ static void write_junit(const struct check_report *report, struct buf *out, stru
 
 /* ---- Markdown ---- */
 
-static void markdown_text(struct buf *out, const char *text)
-{
-    for (; *text != '\0'; text++) {
-        if (memchr("\\`*_{}[]<>#|~", *text, 13) != NULL)
-            buf_char(out, '\\');
-        if (*text == '&')
-            buf_text(out, "&amp;");
-        else
-            buf_char(out, str_is_control(*text) ? '?' : *text);
-    }
-}
-
 static void write_markdown(const struct check_report *report, struct buf *out, struct buf *scratch)
 {
     sentence_into(report, scratch);
-    buf_char(scratch, '\0');
     buf_text(out, "**Memory:** ");
-    markdown_text(out, scratch->data == NULL ? "" : scratch->data);
+    markdown_text(out, describe_str(scratch));
     buf_text(out, "\n\n| Module | Total | Baseline | Finding |\n|---|---:|---:|---|\n");
     for (size_t i = 0; i < report->count; i++) {
         const struct check_module *module = &report->modules[i];
@@ -226,14 +223,14 @@ static void write_markdown(const struct check_report *report, struct buf *out, s
         if (module->baseline_bytes >= 0)
             size_text(before, (uint64_t)module->baseline_bytes);
         buf_text(out, "| ");
-        markdown_text(out, module->name);
+        markdown_text(out, str_of(module->name));
         buf_format(out, " | %s | %s | ", total, before);
         if (module->fault != NULL)
             buf_text(out, "not checked: ");
-        markdown_text(out, module->fault != NULL ? module->fault : "");
+        markdown_text(out, str_of(module->fault != NULL ? module->fault : ""));
         for (uint32_t at = 0; at < module->finding_count; at++) {
             buf_format(out, "%s**%s**: ", at == 0 ? "" : "<br>", check_rule_words(module->findings[at].rule));
-            markdown_text(out, module->findings[at].sentence);
+            markdown_text(out, str_of(module->findings[at].sentence));
         }
         buf_text(out, " |\n");
     }

@@ -2,14 +2,21 @@
  * change_table.c: see change_table.h. */
 #include "tool/change_table.h"
 
+#include "base/markdown.h"
+#include "plan/describe.h"
+
 enum { CHANGE_WIDTH = 12 };
 
 const char *change_table_safe(const struct change_table *table, struct str text)
 {
-    char *copy = arena_text(table->request->arena, text);
-    for (size_t i = 0; i < text.length; i++)
-        if (str_is_control(copy[i]) || copy[i] == '|' || copy[i] == '`')
-            copy[i] = '?';
+    struct buf buf = BUF_INIT;
+    if (table->is_markdown)
+        markdown_text(&buf, text);
+    else
+        buf_printable(&buf, text);
+    table->request->out->failed |= buf.failed;
+    const char *copy = arena_text(table->request->arena, describe_str(&buf));
+    buf_free(&buf);
     return copy;
 }
 
@@ -21,7 +28,7 @@ const char *change_table_padded(const struct change_table *table, const char *te
 void change_table_side(const struct change_table *table, const char *side, const char *name, const char *where,
                        const char *total)
 {
-    buf_format(table->request->out, table->is_markdown ? "- %s: `%s`%s%s, %s\n" : "%s  %s%s%s, %s\n", side, name,
+    buf_format(table->request->out, table->is_markdown ? "- %s: %s%s%s, %s\n" : "%s  %s%s%s, %s\n", side, name,
                where[0] != '\0' ? " " : "", where, total);
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * change_table.h: what differs between two things, as tables for a terminal or in Markdown.
  *
- * Names come out of files: what would end a line or a cell, or move a cursor, is taken out (change_table_safe). */
+ * Names come out of files: what would end a line or move a cursor, or be more than a text in Markdown,
+ * is taken out or escaped (change_table_safe). */
 #pragma once
 
 #include "tool/tool.h"
@@ -20,5 +21,5 @@ void change_table_begin(const struct change_table *table, const char *title, con
 void change_table_row(const struct change_table *table, const char *change, const char *second, const char *third);
 /* In a terminal `text` with spaces behind it, up to `width` bytes; itself in Markdown. In the arena. */
 const char *change_table_padded(const struct change_table *table, const char *text, int width);
-/* Without bytes that would end a cell or a line. In the arena. */
+/* Without bytes that would end a line; in Markdown as markdown_text has it. In the arena. */
 const char *change_table_safe(const struct change_table *table, struct str text);

@@ -31,6 +31,17 @@ def test_the_command_prints_what_the_api_answers(t):
     assert t.run("diff", a, b).stdout.startswith(answer["sentence"])
 
 
+def test_names_are_nothing_but_texts_in_markdown(t):
+    """a name out of a file mentions nobody on GitHub, and breaks out of no cell"""
+    folder = t.folder()
+    for name, count in (("a.hlo.pb", 8), ("b.hlo.pb", 9)):
+        with open(os.path.join(folder, name), "wb") as file:
+            file.write(inputs.hlo_proto("`@team|<img src=x>", count))
+    process = t.run("diff", "--markdown", os.path.join(folder, "a.hlo.pb"), os.path.join(folder, "b.hlo.pb"))
+    assert "- A: \\`@&#8203;team\\|\\<img src=x\\>" in process.stdout and "@team" not in process.stdout, process
+    assert "`@team|<img src=x>" in t.run("diff", os.path.join(folder, "a.hlo.pb"), os.path.join(folder, "b.hlo.pb")).stdout
+
+
 def test_sums_are_exact(t):
     a, b = programs(t)
     for one, two in ((a, b), (b, a), (a, path(t, "dumps/h-long-context"))):

@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/intern.h"
 #include "base/map.h"
+#include "base/markdown.h"
 #include "base/size_text.h"
 #include "base/sum.h"
 
@@ -26,6 +27,29 @@ START_TEST(a_long_report_is_cut)
     err = (struct err)ERR_INIT;
     err_set(&err, ERR_argument, 0, "%0300d", 1);
     ck_assert_uint_eq(strlen(err.text), sizeof(err.text) - 1);
+}
+END_TEST
+
+START_TEST(a_text_in_markdown_is_nothing_but_a_text)
+{
+    static const struct {
+        const char *text, *as;
+    } cases[] = {
+        {"jit_f|<b>&`x`", "jit\\_f\\|\\<b\\>&amp;\\`x\\`"},
+        {"@team and a@b", "@&#8203;team and a@&#8203;b"},
+        {"#12 #x GH-3 gh-x 8-3", "\\#&#8203;12 \\#x GH-&#8203;3 gh-x 8-3"},
+        {"https://a.b www.a.b wwx.", "https:&#8203;//a.b www&#8203;.a.b wwx."},
+        {"a\nb\xFF\xC3\xA4", "a?b\xEF\xBF\xBD\xC3\xA4"},
+        {"@", "@&#8203;"},
+        {"#", "\\#"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct buf out = BUF_INIT;
+        markdown_text(&out, str_of(cases[i].text));
+        buf_char(&out, '\0');
+        ck_assert_str_eq(out.data, cases[i].as);
+        buf_free(&out);
+    }
 }
 END_TEST
 
@@ -463,6 +487,7 @@ int main(void)
     tcase_add_test(tests, sums_stop_at_the_largest_value);
     tcase_add_test(tests, names_are_ordered_as_people_do);
     tcase_add_test(tests, texts_are_looked_through);
+    tcase_add_test(tests, a_text_in_markdown_is_nothing_but_a_text);
     tcase_add_test(tests, a_size_is_said_as_xla_prints_it);
     tcase_add_test(tests, a_size_in_a_column_has_two_decimals_and_a_sign);
     tcase_add_test(tests, a_difference_is_said_no_finer_than_what_it_is_made_of);

@@ -34,8 +34,13 @@ export function csvText({ columns, rows }) {
   return lines.map((cells) => `${cells.join(',')}\r\n`).join('');
 }
 
+/* What GitHub would take for a person, an issue or an address gets a space without width, as in analysis/base/markdown.h. */
 const markdownCell = (value) =>
-  value === null || value === undefined ? '' : visible(value).replace(/([\\|`*_<>[\]])/g, '\\$1');
+  value === null || value === undefined
+    ? ''
+    : visible(value)
+        .replace(/([\\|`*_<>[\]])/g, '\\$1')
+        .replace(/@|#(?=\d)|:(?=\/)|gh-(?=\d)|www(?=\.)/gi, '$&&#8203;');
 
 /* Pure: for a bug report. */
 export function markdownText({ columns, rows }, title, facts) {

@@ -45,6 +45,11 @@ export function run({ test, equal, truth }) {
     truth(!text.includes('a\\|50'), 'row 51 is there');
     truth(text.includes('10 more rows: use CSV.'), 'the rest is not said');
   });
+  test('Markdown: a name mentions nobody, refers to nothing and links nowhere', () => {
+    const rows = [{ name: '@someone #1 GH-2 http://a www.b', size_bytes: 1, source: '' }];
+    const text = markdownText({ ...TABLE, rows }, 'Live', 'session');
+    truth(text.includes('| @&#8203;someone #&#8203;1 GH-&#8203;2 http:&#8203;//a www&#8203;.b |'), text);
+  });
   test('names in an SVG stay text', () => {
     equal(escapeXml('<b>&"\u0001'), '&lt;b&gt;&amp;&quot;\ufffd');
   });
