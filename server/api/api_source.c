@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * api_source.c: lines of source files, only from below the folders that --source-root names. */
+ * api_source.c: lines of source files, only from below the folders that --source-root names, and of files whose name
+ * is that of a source: a folder of sources also has keys, settings with passwords in them, and data. */
 #include "server/api/api.h"
 
 #include <stdlib.h>
@@ -114,13 +115,28 @@ static bool read_place(const struct files_place *place, uint64_t line, struct wi
     return is_good;
 }
 
+static bool is_source_name(const char *path)
+{
+    static const char *const ENDINGS[] = {".py",  ".pyi",   ".pyx",  ".pxd",   ".pyw", ".ipynb", ".c",   ".cc",
+                                          ".cpp", ".cxx",   ".h",    ".hh",    ".hpp", ".hxx",   ".inl", ".inc",
+                                          ".cu",  ".cuh",   ".hip",  ".jl",    ".rs",  ".go",    ".js",  ".mjs",
+                                          ".ts",  ".swift", ".java", ".scala", ".kt",  ".mlir"};
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *ending = strrchr(name, '.');
+    for (size_t at = 0; ending && at < sizeof(ENDINGS) / sizeof(ENDINGS[0]); at++)
+        if (strcmp(ending, ENDINGS[at]) == 0)
+            return true;
+    return false;
+}
+
+static bool is_hidden(const char *path) { return path[0] == '.' || strstr(path, "/."); }
+
 /* A recorded path is one of another machine: its beginning is left off piece by piece, until the rest lies below a root. */
 static bool read_below(const char *root, const char *file, uint64_t line, struct window *window, const char **found)
 {
     for (const char *rest = file; rest; rest = strchr(rest, '/')) {
         rest += *rest == '/';
         const struct files_place place = {.root = root, .path = rest};
-        if (*rest && read_place(&place, line, window)) {
+        if (*rest && !is_hidden(rest) && read_place(&place, line, window)) {
             *found = rest;
             return true;
         }
@@ -162,17 +178,20 @@ struct response *api_source(const struct server *server, const struct request *r
         return response_problem(400, "argument", "the parameter file is missing");
     if (line == 0)
         return response_problem(400, "argument", "line must be a whole number from 1 to %d", MAX_LINE);
-    for (size_t at = 0; at < server->source_root_count && !found; at++)
+    bool is_shown = is_source_name(file);
+    for (size_t at = 0; at < server->source_root_count && !found && is_shown; at++)
         read_below(server->source_roots[at], file, line, &window, &found);
     json_object_begin(&json);
     json_key_text(&json, "file", file);
     json_key_text(&json, "found", found);
     json_key_bool(&json, "is_available", found != NULL);
-    json_key_text(&json, "reason",
-                  found ? NULL
-                  : server->source_root_count == 0
-                      ? "no folder of source files was named: start the daemon with `--source-root=DIR`"
-                      : "no such file below the folders of --source-root");
+    json_key_text(
+        &json, "reason",
+        found ? NULL
+        : server->source_root_count == 0
+            ? "no folder of source files was named: start the daemon with `--source-root=DIR`"
+        : !is_shown ? "only source files are shown: .py, .cc, .cu, .jl and others by their name"
+                    : "no such file below the folders of --source-root, or only behind a name that begins with a dot");
     json_key_uint(&json, "first_line", found ? window.first_line : 1);
     json_key_bool(&json, "is_cut", window.is_cut);
     json_key_known(&json, "cut_line", window.cut_line > 0 ? (int64_t)window.cut_line : -1);

@@ -9,6 +9,7 @@
 #include "server/cmd/commands.h"
 #include "server/cmd/options.h"
 #include "server/http/httpd.h"
+#include "server/http/peer_user.h"
 
 #include <errno.h>
 #include <malloc.h>
@@ -26,6 +27,7 @@ struct daemon {
     const struct options *options;
     struct listen_set listening;
     struct server server;
+    struct httpd_settings settings;
     const char *hosts[MAX_HOSTS]; /* allowed; their texts in `names` */
     char *names, *bind_name, *category_rules, *libraries;
 };
@@ -100,6 +102,24 @@ static bool make_token(struct daemon *daemon, char *reason, size_t reason_size)
     if (!daemon->listening.is_beyond_loopback || options->is_without_token || token_make(token))
         return true;
     snprintf(reason, reason_size, "the system gives no random numbers for a token");
+    return false;
+}
+
+/* Who has a token may use it as any user, and where other machines are let in without one, so is everybody. */
+static bool decide_users(struct daemon *daemon, char *reason, size_t reason_size)
+{
+    if (daemon->options->is_shared || daemon->listening.is_beyond_loopback || daemon->server.guard.token.text[0])
+        return true;
+    daemon->settings.is_own_user_only = true;
+    enum peer_user_way way = peer_user_way(daemon->listening.sockets[0]);
+    if (way == PEER_USER_PROC)
+        log_line("there is no sock_diag here: which user a connection is of is read from /proc/net/tcp");
+    if (way != PEER_USER_NO_WAY)
+        return true;
+    snprintf(
+        reason, reason_size,
+        "which user a connection is of cannot be told here: there is neither sock_diag nor /proc/net/tcp; let every "
+        "user of this machine in with --share, or ask for a token with --token-file=FILE");
     return false;
 }
 
@@ -178,7 +198,7 @@ static int run(struct daemon *daemon, const sigset_t *ends)
     struct jobs *jobs = jobs_new(&handler);
     const struct cache_waiting waiting = jobs_waiting(jobs); /* a worker that waits gives up its place meanwhile */
     store_on_wait(daemon->server.store, &waiting);
-    struct httpd *httpd = httpd_start(&handler, jobs, &daemon->listening);
+    struct httpd *httpd = httpd_start(&handler, jobs, &daemon->listening, &daemon->settings);
     if (!httpd || !index_start(daemon->server.index)) {
         log_line("cannot start: %s", strerror(errno));
         return COMMANDS_INTERNAL;
@@ -215,7 +235,7 @@ int cmd_serve(const struct options *options)
     if (!check_options(options, reason, sizeof(reason)) ||
         !listen_open(&daemon.listening, options->bind, (uint16_t)options->port, reason, sizeof(reason)))
         return refuse(reason);
-    if (!make_token(&daemon, reason, sizeof(reason))) {
+    if (!make_token(&daemon, reason, sizeof(reason)) || !decide_users(&daemon, reason, sizeof(reason))) {
         listen_close(&daemon.listening);
         return refuse(reason);
     }

@@ -116,7 +116,7 @@ static void add_headers(const struct exchange *exchange, struct MHD_Response *ou
         snprintf(packed, sizeof(packed), "%.*s-gz\"", (int)strlen(etag) - 1, etag);
         MHD_add_response_header(out, "ETag", is_packed ? packed : etag);
     }
-    if (atomic_load(&exchange->httpd->is_stopping) || peers_is_refused(exchange->peer))
+    if (atomic_load(&exchange->httpd->is_stopping) || peers_standing(exchange->peer) != PEERS_WELCOME)
         MHD_add_response_header(out, "Connection", "close");
 }
 
@@ -183,6 +183,30 @@ static void count_in_flight(struct httpd *httpd, int change)
     pthread_mutex_unlock(&httpd->lock);
 }
 
+/* Whether the daemon is well, everybody may know. */
+static bool is_of_health(const struct request *request) { return strncmp(request->path, "/-/", 3) == 0; }
+
+static struct response *refuse_peer(const struct exchange *exchange)
+{
+    switch (peers_standing(exchange->peer)) {
+    case PEERS_WELCOME: break;
+    case PEERS_ONE_TOO_MANY: return response_problem(503, "busy", "too many connections; close some and ask again");
+    case PEERS_OTHER_USER:
+        return is_of_health(exchange->request)
+                   ? NULL
+                   : response_problem(403, "user",
+                                      "this daemon answers the user who started it, and root; it was not started "
+                                      "with --share, which lets every user of its machine in");
+    case PEERS_UNKNOWN_USER:
+        return is_of_health(exchange->request)
+                   ? NULL
+                   : response_problem(403, "user",
+                                      "this daemon answers the user who started it, and root, and cannot tell whose "
+                                      "connection this is; --share lets every user of its machine in");
+    }
+    return NULL;
+}
+
 static enum MHD_Result answer(struct exchange *exchange)
 {
     struct httpd *httpd = exchange->httpd;
@@ -190,9 +214,8 @@ static enum MHD_Result answer(struct exchange *exchange)
     upload_end(exchange->request->body);
     count_in_flight(httpd, 1);
     peers_set_busy(httpd->peers, exchange->peer, true);
-    if (peers_is_refused(exchange->peer))
-        exchange->response = response_problem(503, "busy", "too many connections; close some and ask again");
-    else
+    exchange->response = refuse_peer(exchange);
+    if (!exchange->response)
         exchange->response = httpd->handler->answer_now(httpd->handler->context, exchange->request);
     if (exchange->response)
         return send_response(exchange);
@@ -225,7 +248,8 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
         exchange->has_begun = true;
         request_set_method(exchange->request, method);
         MHD_get_connection_values(connection, MHD_HEADER_KIND, add_header, exchange->request);
-        exchange->httpd->handler->admit(exchange->httpd->handler->context, exchange->request);
+        if (peers_standing(exchange->peer) == PEERS_WELCOME)
+            exchange->httpd->handler->admit(exchange->httpd->handler->context, exchange->request);
         if (exchange->request->body->limit_bytes > REQUEST_BODY_LIMIT)
             peers_progress(exchange->httpd->peers, exchange->peer);
         return MHD_YES;
@@ -293,12 +317,13 @@ static struct MHD_Daemon *start_one(struct httpd *httpd, int descriptor)
                             (size_t)CONNECTION_MEMORY_BYTES, MHD_OPTION_END);
 }
 
-struct httpd *httpd_start(const struct http_handler *handler, struct jobs *jobs, const struct listen_set *set)
+struct httpd *httpd_start(const struct http_handler *handler, struct jobs *jobs, const struct listen_set *set,
+                          const struct httpd_settings *settings)
 {
     struct httpd *httpd = memory_new(sizeof(*httpd));
     httpd->handler = handler;
     httpd->jobs = jobs;
-    httpd->peers = peers_new();
+    httpd->peers = peers_new(settings->is_own_user_only);
     pthread_mutex_init(&httpd->lock, NULL);
     clock_cond_init(&httpd->answered);
     for (size_t at = 0; at < set->count; at++) {

@@ -10,9 +10,14 @@
 
 struct httpd;
 
+struct httpd_settings {
+    bool is_own_user_only; /* other users of this machine are told 403, but for /-/healthy and /-/ready */
+};
+
 /* Serves on the sockets of `set`, which stay the caller's. NULL when the
  * library cannot start. */
-struct httpd *httpd_start(const struct http_handler *handler, struct jobs *jobs, const struct listen_set *set);
+struct httpd *httpd_start(const struct http_handler *handler, struct jobs *jobs, const struct listen_set *set,
+                          const struct httpd_settings *settings);
 
 /* About once a second: ends connections and requests that have waited too long. */
 void httpd_watch(struct httpd *httpd);

@@ -3,12 +3,14 @@
 
 #include "server/base/clock.h"
 #include "server/base/memory.h"
+#include "server/http/peer_user.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { TIMEOUT_MS = 60000 };
 
@@ -16,7 +18,8 @@ struct peer {
     struct peer *next, **back;
     int descriptor;
     char text[PEERS_TEXT];
-    bool is_local, is_refused, is_busy;
+    bool is_local, is_busy;
+    enum peers_standing standing;
     int64_t waiting_since_ms; /* while not busy */
 };
 
@@ -24,11 +27,13 @@ struct peers {
     pthread_mutex_t lock;
     struct peer *first;
     size_t count;
+    bool is_own_user_only;
 };
 
-struct peers *peers_new(void)
+struct peers *peers_new(bool is_own_user_only)
 {
     struct peers *peers = memory_new(sizeof(*peers));
+    peers->is_own_user_only = is_own_user_only;
     pthread_mutex_init(&peers->lock, NULL);
     return peers;
 }
@@ -64,15 +69,29 @@ static size_t count_of(const struct peers *peers, const char *text)
     return count;
 }
 
+/* Root may read everything on the machine anyway. */
+static enum peers_standing standing_of_user(int descriptor, const struct sockaddr *address)
+{
+    struct sockaddr_storage own = {0};
+    socklen_t length = sizeof(own);
+    uid_t user;
+    if (getsockname(descriptor, (struct sockaddr *)&own, &length) != 0 ||
+        !peer_user_find(address, (const struct sockaddr *)&own, &user))
+        return PEERS_UNKNOWN_USER;
+    return user == geteuid() || user == 0 ? PEERS_WELCOME : PEERS_OTHER_USER;
+}
+
 struct peer *peers_add(struct peers *peers, int descriptor, const struct sockaddr *address)
 {
     struct peer *peer = memory_new(sizeof(*peer));
     peer->descriptor = descriptor;
     peer->waiting_since_ms = clock_ms();
     describe(peer, address);
+    if (peers->is_own_user_only)
+        peer->standing = standing_of_user(descriptor, address);
     pthread_mutex_lock(&peers->lock);
-    peer->is_refused =
-        peers->count >= PEERS_MAX || (!peer->is_local && count_of(peers, peer->text) >= PEERS_MAX_OF_ONE);
+    if (peers->count >= PEERS_MAX || (!peer->is_local && count_of(peers, peer->text) >= PEERS_MAX_OF_ONE))
+        peer->standing = PEERS_ONE_TOO_MANY;
     peer->next = peers->first;
     peer->back = &peers->first;
     if (peers->first)
@@ -120,6 +139,6 @@ void peers_watch(struct peers *peers)
     pthread_mutex_unlock(&peers->lock);
 }
 
-bool peers_is_refused(const struct peer *peer) { return peer->is_refused; }
+enum peers_standing peers_standing(const struct peer *peer) { return peer->standing; }
 
 const char *peers_text(const struct peer *peer) { return peer->text; }

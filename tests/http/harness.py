@@ -46,11 +46,11 @@ class Answer:
 class Daemon:
     """a running memviewd; its stderr is kept in a file"""
 
-    def __init__(self, binary, arguments, scratch, user=None, environ=None):
+    def __init__(self, binary, arguments, scratch, user=None, environ=None, before=None):
         self.log_path = os.path.join(scratch, f"stderr-{time.monotonic_ns()}")
         with open(self.log_path, "wb") as log:
             self.process = subprocess.Popen([binary, *arguments], stdout=subprocess.PIPE, stderr=log, text=True,
-                                            user=user, env={**os.environ, **(environ or {})})
+                                            user=user, env={**os.environ, **(environ or {})}, preexec_fn=before)
         self.url = self.process.stdout.readline().strip()
         if not self.url:
             raise AssertionError(f"no URL printed; exit {self.process.wait(START_SECONDS)}: {self.log()}")
@@ -153,9 +153,9 @@ class Toolbox:
         if troubles and kind is None:
             raise AssertionError("; ".join(troubles))
 
-    def serve(self, *arguments, environ=None):
-        """a daemon on a free port"""
-        daemon = Daemon(self.binary, ["--port=0", *arguments], self._scratch, environ=environ)
+    def serve(self, *arguments, environ=None, before=None):
+        """a daemon on a free port; `before` is called in its process first"""
+        daemon = Daemon(self.binary, ["--port=0", *arguments], self._scratch, environ=environ, before=before)
         self._daemons.append(daemon)
         return daemon
 

@@ -334,6 +334,23 @@ def test_source_lines_come_only_from_below_a_named_folder(t):
         equal(daemon.get_json("/api/v1/source", file=path)["is_available"], False, path)
 
 
+def test_source_lines_are_those_of_source_files(t):
+    """not of keys, settings or what hides behind a dot"""
+    hidden = (".env", ".env.py", ".git/config", ".ssh/id_rsa", "id_rsa", "key.pem", ".venv/lib/a.py", "me/.secret/b.py", "settings.yaml",
+              "data.csv", "py", "me/.py", "x.py.bak", "a.sqlite")
+    shown = ("train.py", "stub.pyi", "kernel.cu", "me/ops.cc", "me/ops.h", "note.ipynb", "x.y/model.jl", "lib.rs", "main.go")
+    for path in (*hidden, *shown):
+        t.write(f"src/{path}", b"secret = 1\n")
+    t.write("profiles/memory.prof", inputs.profile([sample(100)]))
+    daemon = t.serve(f"--source-root={os.path.join(t.folder(), 'src')}", os.path.join(t.folder(), "profiles"))
+    for paths, is_shown in ((hidden, False), (shown, True)):
+        for path in paths:
+            for file in (path, f"/home/me/{path}", f"./{path}"):
+                answer = daemon.get_json("/api/v1/source", file=file)
+                equal((answer["is_available"], bool(answer["lines"])), (is_shown, is_shown), file)
+                equal(answer["reason"] is None, is_shown, file)
+
+
 def test_top_prints_text_csv_and_json(t):
     base, path = t.write("a.prof", inputs.profile([sample(100)])), t.write("b.prof", gzip.compress(inputs.profile([sample(300)])))
     rows = list(csv.reader(io.StringIO(t.run("top", path, "--machinery", "--csv").stdout)))
