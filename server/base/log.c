@@ -1,25 +1,84 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/base/log.h"
 
+#include "base/json.h"
+#include "server/base/clock.h"
+
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <time.h>
 
-enum { LINE_BYTES = 1024 };
+enum { LINE_BYTES = 1024, TIME_BYTES = 32, BURST = 5, WINDOW_MS = 10000 };
 
-static bool verbose; /* set once, before any thread */
+static bool verbose, as_json; /* set once, before any thread */
 
-void log_set_verbose(bool is_verbose) { verbose = is_verbose; }
+static const char *const KINDS[LOG_KIND_COUNT] = {"server errors", "wrong tokens", "connections of other users"};
+
+/* Of one kind of line, since `began_ms`. */
+static struct window {
+    int64_t began_ms;
+    uint64_t said_count, unsaid_count;
+} windows[LOG_KIND_COUNT];
+static pthread_mutex_t windows_lock = PTHREAD_MUTEX_INITIALIZER;
+
+void log_set_up(bool is_verbose, bool is_json)
+{
+    verbose = is_verbose;
+    as_json = is_json;
+}
+
+static void write_time(char at[TIME_BYTES])
+{
+    time_t now = time(NULL);
+    struct tm parts;
+    at[0] = '\0';
+    if (gmtime_r(&now, &parts))
+        strftime(at, TIME_BYTES, "%Y-%m-%dT%H:%M:%SZ", &parts);
+}
+
+static void begin_object(struct json *json, const char *level)
+{
+    char at[TIME_BYTES];
+    write_time(at);
+    json_object_begin(json);
+    json_key_text(json, "time", at);
+    json_key_text(json, "level", level);
+}
+
+/* stdio locks: one call, one line. */
+static void end_object(struct json *json)
+{
+    json_object_end(json);
+    buf_text(json->out, "\n");
+    if (!json->out->failed)
+        fwrite(json->out->data, 1, json->out->length, stderr);
+    buf_free(json->out);
+}
+
+static void write_line(const char *text)
+{
+    char line[LINE_BYTES];
+    struct buf buf = BUF_INIT;
+    struct json json = JSON_INIT(&buf);
+    if (!as_json) {
+        log_escape(line, sizeof(line), text);
+        fprintf(stderr, "memviewd: %s\n", line);
+        return;
+    }
+    begin_object(&json, "warning");
+    json_key_text(&json, "message", text);
+    end_object(&json);
+}
 
 void log_line(const char *format, ...)
 {
-    char text[LINE_BYTES], line[LINE_BYTES];
+    char text[LINE_BYTES];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
-    log_escape(line, sizeof(line), text);
-    fprintf(stderr, "memviewd: %s\n", line); /* stdio locks: one call, one line */
+    write_line(text);
 }
 
 void log_escape(char *out, size_t out_size, const char *text)
@@ -35,17 +94,95 @@ void log_escape(char *out, size_t out_size, const char *text)
     out[used] = '\0';
 }
 
-void log_request(const struct log_request *request)
+/* ---- limits -------------------------------------------------------------------------- */
+
+/* Ends the window of a kind when it is time to; returns what was not said in it. */
+static uint64_t end_window(struct window *window, int64_t now_ms, bool is_last)
 {
-    char target[LINE_BYTES / 2], method[32], at[32] = "";
-    if (!verbose && (request->status < 500 || request->is_expected))
+    uint64_t unsaid_count = window->unsaid_count;
+    if (!is_last && now_ms - window->began_ms < WINDOW_MS)
+        return 0;
+    *window = (struct window){.began_ms = now_ms};
+    return unsaid_count;
+}
+
+static void say_sum(enum log_kind kind, uint64_t count)
+{
+    if (count > 0)
+        log_line("%s: %llu more like it in the last 10 s", KINDS[kind], (unsigned long long)count);
+}
+
+static bool may_say(enum log_kind kind)
+{
+    struct window *window = &windows[kind];
+    pthread_mutex_lock(&windows_lock);
+    uint64_t before_count = end_window(window, clock_ms(), false);
+    bool may = window->said_count < BURST;
+    if (may)
+        window->said_count++;
+    else
+        window->unsaid_count++;
+    pthread_mutex_unlock(&windows_lock);
+    say_sum(kind, before_count);
+    return may;
+}
+
+void log_limited(enum log_kind kind, const char *format, ...)
+{
+    char text[LINE_BYTES];
+    va_list arguments;
+    if (!may_say(kind))
         return;
-    time_t now = time(NULL);
-    struct tm parts;
-    if (gmtime_r(&now, &parts))
-        strftime(at, sizeof(at), "%Y-%m-%dT%H:%M:%SZ", &parts);
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    write_line(text);
+}
+
+void log_sum_up(bool is_last)
+{
+    for (int kind = 0; kind < LOG_KIND_COUNT; kind++) {
+        pthread_mutex_lock(&windows_lock);
+        uint64_t count = end_window(&windows[kind], clock_ms(), is_last);
+        pthread_mutex_unlock(&windows_lock);
+        say_sum((enum log_kind)kind, count);
+    }
+}
+
+/* ---- requests ------------------------------------------------------------------------ */
+
+static void write_request(const struct log_request *request)
+{
+    char target[LINE_BYTES / 2], method[32], at[TIME_BYTES];
+    write_time(at);
     log_escape(target, sizeof(target), request->target);
     log_escape(method, sizeof(method), request->method);
-    fprintf(stderr, "%s %s %s %s %d %llu bytes %.3f ms\n", at, request->peer, method, target, request->status,
-            (unsigned long long)request->size_bytes, (double)request->took_us / 1000);
+    fprintf(stderr, "%s %s %s %s %d %llu bytes %.3f ms %s\n", at, request->peer, method, target, request->status,
+            (unsigned long long)request->size_bytes, (double)request->took_us / 1000, request->id);
+}
+
+static void write_request_object(const struct log_request *request, bool is_fault)
+{
+    struct buf buf = BUF_INIT;
+    struct json json = JSON_INIT(&buf);
+    begin_object(&json, is_fault ? "error" : "info");
+    json_key_text(&json, "request_id", request->id);
+    json_key_text(&json, "peer", request->peer);
+    json_key_text(&json, "method", request->method);
+    json_key_text(&json, "target", request->target);
+    json_key_int(&json, "status", request->status);
+    json_key_uint(&json, "size_bytes", request->size_bytes);
+    json_key_double(&json, "took_ms", (double)request->took_us / 1000);
+    end_object(&json);
+}
+
+void log_request(const struct log_request *request)
+{
+    bool is_fault = request->status >= 500 && !request->is_expected;
+    if (!verbose && (!is_fault || !may_say(LOG_SERVER_ERRORS)))
+        return;
+    if (as_json)
+        write_request_object(request, is_fault);
+    else
+        write_request(request);
 }

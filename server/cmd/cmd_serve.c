@@ -28,6 +28,7 @@ struct daemon {
     struct listen_set listening;
     struct server server;
     struct httpd_settings settings;
+    struct token token;           /* as it is at the start */
     const char *hosts[MAX_HOSTS]; /* allowed; their texts in `names` */
     char *names, *bind_name, *category_rules, *libraries;
 };
@@ -64,6 +65,8 @@ static bool check_options(const struct options *options, char *reason, size_t re
         fault = "--port must be a number from 0 to 65535";
     else if (options->memory_limit_mib < 0 || options->memory_limit_mib > MAX_LIMIT_MIB)
         fault = "--memory-limit must be a number of MiB";
+    else if (strcmp(options->log_format, "text") != 0 && strcmp(options->log_format, "json") != 0)
+        fault = "--log-format must be text or json";
     else if (options->is_without_token && options->token_file)
         fault = "--no-token and --token-file exclude each other";
     else if (options->web_folder && (stat(options->web_folder, &status) != 0 || !S_ISDIR(status.st_mode)))
@@ -96,7 +99,7 @@ static void allow_hosts(struct daemon *daemon)
 static bool make_token(struct daemon *daemon, char *reason, size_t reason_size)
 {
     const struct options *options = daemon->options;
-    struct token *token = &daemon->server.guard.token;
+    struct token *token = &daemon->token;
     if (options->token_file)
         return token_read(token, options->token_file, reason, reason_size);
     if (!daemon->listening.is_beyond_loopback || options->is_without_token || token_make(token))
@@ -108,7 +111,7 @@ static bool make_token(struct daemon *daemon, char *reason, size_t reason_size)
 /* Who has a token may use it as any user, and where other machines are let in without one, so is everybody. */
 static bool decide_users(struct daemon *daemon, char *reason, size_t reason_size)
 {
-    if (daemon->options->is_shared || daemon->listening.is_beyond_loopback || daemon->server.guard.token.text[0])
+    if (daemon->options->is_shared || daemon->listening.is_beyond_loopback || daemon->token.text[0])
         return true;
     daemon->settings.is_own_user_only = true;
     enum peer_user_way way = peer_user_way(daemon->listening.sockets[0]);
@@ -138,11 +141,13 @@ static struct index *make_index(const struct options *options)
 /* The one line that goes to stdout. */
 static void print_url(const struct daemon *daemon)
 {
-    const char *token = daemon->server.guard.token.text;
+    const char *token = daemon->token.text;
     printf("http://%s:%u/%s%s\n", daemon->listening.host, daemon->listening.port, token[0] ? "#token=" : "", token);
     fflush(stdout);
     if (daemon->listening.is_any_address)
         log_line("other machines reach this by its IP address; by a name only with --allowed-hosts=NAME");
+    if (daemon->listening.is_beyond_loopback && !token[0])
+        log_line("--no-token: whoever can connect to this reads all that it shows, on other machines too");
 }
 
 static void wait_for_end(struct httpd *httpd, const struct server *server, const sigset_t *ends)
@@ -151,6 +156,7 @@ static void wait_for_end(struct httpd *httpd, const struct server *server, const
     while (sigtimedwait(ends, NULL, &second) < 0) {
         httpd_watch(httpd);
         store_expire(server->store);
+        log_sum_up(false);
     }
 }
 
@@ -170,6 +176,7 @@ static int stop(struct daemon *daemon, struct httpd *httpd, struct jobs *jobs, c
     }
     bool is_idle = jobs_stop(jobs, LAST_DRAIN_MS);
     httpd_drain(httpd, LAST_DRAIN_MS); /* what came meanwhile on a connection that was open is told so */
+    log_sum_up(true);
     if (!is_idle)
         _exit(COMMANDS_DONE); /* a worker is stuck in a read; nothing is lost */
     httpd_free(httpd);
@@ -178,6 +185,7 @@ static int stop(struct daemon *daemon, struct httpd *httpd, struct jobs *jobs, c
     confirmations_free(daemon->server.confirmations);
     index_free(daemon->server.index);
     store_free(daemon->server.store);
+    access_free(daemon->server.guard.access);
     return COMMANDS_DONE;
 }
 
@@ -187,6 +195,8 @@ static int run(struct daemon *daemon, const sigset_t *ends)
     daemon->server.web_folder = daemon->options->web_folder;
     daemon->server.source_roots = daemon->options->source_roots.items;
     daemon->server.source_root_count = daemon->options->source_roots.count;
+    daemon->server.guard.access = access_new();
+    access_set_token(daemon->server.guard.access, &daemon->token);
     daemon->server.index = make_index(daemon->options);
     int64_t limit_mib = daemon->options->memory_limit_mib;
     daemon->server.store = store_new(limit_mib ? (uint64_t)limit_mib << 20 : account_default_limit());
@@ -231,7 +241,7 @@ int cmd_serve(const struct options *options)
     struct daemon daemon = {.options = options};
     char reason[512];
     sigset_t ends;
-    log_set_verbose(options->is_verbose);
+    log_set_up(options->is_verbose, strcmp(options->log_format, "json") == 0);
     if (!check_options(options, reason, sizeof(reason)) ||
         !listen_open(&daemon.listening, options->bind, (uint16_t)options->port, reason, sizeof(reason)))
         return refuse(reason);

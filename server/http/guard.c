@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/http/guard.h"
 
+#include "server/base/log.h"
+
 #include <arpa/inet.h>
 #include <cjson/cJSON.h>
 #include <stdio.h>
@@ -104,37 +106,79 @@ static bool has_cookie(const struct guard *guard, const struct request *request)
         cookie += strspn(cookie, " \t;,");
         size_t length = strcspn(cookie, ";,");
         if (length > name && memcmp(cookie, wanted, name) == 0 &&
-            token_matches(&guard->token, cookie + name, length - name))
+            access_has(guard->access, cookie + name, length - name))
             return true;
         cookie += length;
     }
     return false;
 }
 
-static bool has_bearer(const struct guard *guard, const char *authorization)
+static struct response *refuse_token(const char *detail)
+{
+    struct response *response = response_problem(401, "token", "%s", detail);
+    response_add_header(response, "WWW-Authenticate", "Bearer realm=\"memviewd\"");
+    return response;
+}
+
+static enum access_verdict try_token(const struct guard *guard, const struct request *request, const char *token)
+{
+    enum access_verdict verdict = access_try(guard->access, request->peer, token, strlen(token));
+    if (verdict == ACCESS_WRONG)
+        log_limited(LOG_WRONG_TOKENS, "a wrong token from %s", request->peer);
+    else if (verdict == ACCESS_NOT_YET)
+        log_limited(LOG_WRONG_TOKENS, "a token from %s, after too many wrong ones: not looked at", request->peer);
+    return verdict;
+}
+
+/* NULL when the token was the right one. */
+static struct response *refuse_verdict(enum access_verdict verdict)
+{
+    if (verdict == ACCESS_GOOD)
+        return NULL;
+    if (verdict == ACCESS_WRONG)
+        return refuse_token("that is not the token that this daemon printed at its start");
+    struct response *response =
+        response_problem(429, "token", "too many wrong tokens came from this address; wait a little");
+    response_add_header(response, "Retry-After", "%d", ACCESS_WAIT_SECONDS);
+    return response;
+}
+
+/* Looked at once for a request, however often it is asked: each wrong token counts. */
+static bool has_bearer(const struct guard *guard, struct request *request)
 {
     static const char SCHEME[] = "Bearer ";
     size_t length = sizeof(SCHEME) - 1;
-    if (!authorization || strncasecmp(authorization, SCHEME, length) != 0)
+    if (!request->authorization || strncasecmp(request->authorization, SCHEME, length) != 0)
         return false;
-    return token_matches(&guard->token, authorization + length, strlen(authorization + length));
+    if (!request->is_token_tried)
+        request->token_verdict = (int)try_token(guard, request, request->authorization + length);
+    request->is_token_tried = true;
+    return true;
 }
 
-struct response *guard_need(const struct guard *guard, const struct request *request, enum guard_need need)
+struct response *guard_need(const struct guard *guard, struct request *request, enum guard_need need)
 {
     bool is_foreign = request->sec_fetch_site && strcmp(request->sec_fetch_site, "cross-site") == 0;
     if (is_foreign && !(need == GUARD_OPEN && is_link(request)))
         return response_problem(403, "cross_site", "a page of another site may not ask this daemon for anything");
     if (request_method_acts(request->method) && !is_same_origin(request))
         return response_problem(403, "cross_site", "the Origin header names another site");
-    if (need != GUARD_DATA || guard->token.text[0] == '\0' || has_bearer(guard, request->authorization) ||
-        has_cookie(guard, request))
+    if (need != GUARD_DATA || !access_needs_token(guard->access) || has_cookie(guard, request))
         return NULL;
-    struct response *response =
-        response_problem(401, "token",
-                         "this daemon wants the token that it printed at its start: open the URL it printed, or send "
-                         "Authorization: Bearer TOKEN");
-    response_add_header(response, "WWW-Authenticate", "Bearer realm=\"memviewd\"");
+    return has_bearer(guard, request)
+               ? refuse_verdict((enum access_verdict)request->token_verdict)
+               : refuse_token("this daemon wants the token that it printed at its start: open the URL it printed, or "
+                              "send Authorization: Bearer TOKEN");
+}
+
+static struct response *let_in(const struct guard *guard, const struct request *request)
+{
+    char name[COOKIE_NAME_SIZE], id[ACCESS_ID_SIZE];
+    if (!access_begin(guard->access, id))
+        return response_problem(503, "busy", "the system gives no random numbers now; ask again");
+    name_cookie(request, name);
+    struct response *response = response_empty(204);
+    response_add_header(response, "Set-Cookie", "%s%s; Path=/; HttpOnly; SameSite=Strict", name, id);
     return response;
 }
 
@@ -147,16 +191,11 @@ struct response *guard_login(const struct guard *guard, const struct request *re
     struct response *response;
     if (!cJSON_IsString(token) || cJSON_GetArraySize(body) != 1) {
         response = response_problem(400, "argument", "the body must be {\"token\": \"…\"}");
-    } else if (guard->token.text[0] == '\0') {
+    } else if (!access_needs_token(guard->access)) {
         response = response_empty(204);
-    } else if (!token_matches(&guard->token, token->valuestring, strlen(token->valuestring))) {
-        response = response_problem(401, "token", "that is not the token that this daemon printed at its start");
-        response_add_header(response, "WWW-Authenticate", "Bearer realm=\"memviewd\"");
     } else {
-        char name[COOKIE_NAME_SIZE];
-        name_cookie(request, name);
-        response = response_empty(204);
-        response_add_header(response, "Set-Cookie", "%s%s; Path=/; HttpOnly; SameSite=Strict", name, guard->token.text);
+        response = refuse_verdict(try_token(guard, request, token->valuestring));
+        response = response ? response : let_in(guard, request);
     }
     cJSON_Delete(body);
     return response;

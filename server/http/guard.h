@@ -6,18 +6,18 @@
  *   2. What a browser says comes from another site is refused; following a link
  *      to the page itself is not.
  *   3. Where a token is needed: `Authorization: Bearer`, or the cookie that
- *      POST /api/v1/login {"token": …} sets. */
+ *      POST /api/v1/login {"token": …} sets, which holds an id of access.h. */
 #pragma once
 
+#include "server/http/access.h"
 #include "server/http/request.h"
 #include "server/http/response.h"
-#include "server/http/token.h"
 
 struct guard {
     const char *const *hosts; /* allowed beside localhost, 127.0.0.1 and [::1]: the bind host, --allowed-hosts */
     size_t host_count;
     bool takes_any_address; /* bound to all addresses: a Host that is an IP address cannot be rebound */
-    struct token token;
+    struct access *access;
 };
 
 /* What a route asks for. */
@@ -30,7 +30,7 @@ enum guard_need {
 /* NULL when the request may go on, else the refusal. guard_host comes before
  * anything is looked up. */
 struct response *guard_host(const struct guard *guard, const struct request *request);
-struct response *guard_need(const struct guard *guard, const struct request *request, enum guard_need need);
+struct response *guard_need(const struct guard *guard, struct request *request, enum guard_need need);
 
 /* POST /api/v1/login */
 struct response *guard_login(const struct guard *guard, const struct request *request);

@@ -6,6 +6,7 @@
 #include "server/base/memory.h"
 #include "server/http/negotiate.h"
 #include "server/http/peers.h"
+#include "server/http/token.h"
 
 #include <microhttpd.h>
 #include <pthread.h>
@@ -18,7 +19,7 @@
 enum { CONNECTION_LIMIT = PEERS_MAX + 64, IDLE_SECONDS = 90, CONNECTION_MEMORY_BYTES = 64 * 1024 };
 /* Who sends less of a body in a minute is not waited for (peers.c). */
 enum { PROGRESS_BYTES = 256 * 1024 };
-enum { PIECE_BYTES = 64 * 1024 };
+enum { PIECE_BYTES = 64 * 1024, ID_SIZE = 65, ID_PREFIX_SIZE = 9 };
 
 struct httpd {
     const struct http_handler *handler;
@@ -29,6 +30,8 @@ struct httpd {
     atomic_bool is_stopping;
     pthread_mutex_t lock;
     pthread_cond_t answered;
+    char id_prefix[ID_PREFIX_SIZE]; /* random, so that ids of two runs differ */
+    atomic_ullong exchange_count;
     size_t in_flight; /* requests that have come whole and are not answered yet */
 };
 
@@ -43,6 +46,7 @@ struct exchange {
     struct body_reader *reader; /* of a body that is made while it is sent */
     bool has_begun, is_whole;
     int status;
+    char id[ID_SIZE];
     uint64_t sent_bytes;
     int64_t began_us;
 };
@@ -116,6 +120,7 @@ static void add_headers(const struct exchange *exchange, struct MHD_Response *ou
         snprintf(packed, sizeof(packed), "%.*s-gz\"", (int)strlen(etag) - 1, etag);
         MHD_add_response_header(out, "ETag", is_packed ? packed : etag);
     }
+    MHD_add_response_header(out, "X-Request-Id", exchange->id);
     if (atomic_load(&exchange->httpd->is_stopping) || peers_standing(exchange->peer) != PEERS_WELCOME)
         MHD_add_response_header(out, "Connection", "close");
 }
@@ -125,8 +130,11 @@ static enum MHD_Result send_response(struct exchange *exchange)
     const struct response *response = exchange->response;
     bool wants_gzip = response->body && negotiate_gzip(exchange->request->accept_encoding);
     bool is_in_pieces = response->body && response->body->is_in_pieces;
-    struct body *packed = wants_gzip ? body_gzip(response->body) : NULL;
-    struct body *body = packed ? packed : response->body && !is_in_pieces ? body_hold(response->body) : NULL;
+    struct body *plain = is_in_pieces ? NULL : response_body_of_request(response, exchange->id);
+    struct body *packed = wants_gzip && plain ? body_gzip(plain) : NULL;
+    struct body *body = packed ? packed : plain;
+    if (packed)
+        body_release(plain);
     exchange->status = response->status;
     if (response->is_tagged && !request_method_acts(exchange->request->method) &&
         negotiate_matches(exchange->request->if_none_match, response->body->etag))
@@ -154,8 +162,10 @@ static void *begin(void *context, const char *target, struct MHD_Connection *con
     exchange->httpd = context;
     exchange->connection = connection;
     exchange->peer = info ? info->socket_context : NULL;
-    exchange->request = request_new(target);
+    exchange->request = request_new(target, exchange->peer ? peers_text(exchange->peer) : "-");
     exchange->began_us = clock_us();
+    snprintf(exchange->id, sizeof(exchange->id), "%s-%llx", exchange->httpd->id_prefix,
+             atomic_fetch_add(&exchange->httpd->exchange_count, 1));
     return exchange;
 }
 
@@ -164,6 +174,16 @@ static enum MHD_Result add_header(void *context, enum MHD_ValueKind kind, const 
     (void)kind;
     request_add_header(context, name, value);
     return MHD_YES;
+}
+
+/* A proxy in front may have given the request an id already. */
+static void take_id(struct exchange *exchange)
+{
+    static const char GOOD[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._";
+    const char *given = exchange->request->id;
+    size_t length = given ? strspn(given, GOOD) : 0;
+    if (length > 0 && length < ID_SIZE && given[length] == '\0')
+        memcpy(exchange->id, given, length + 1);
 }
 
 /* From a worker: the connection's own thread goes on with it. */
@@ -188,23 +208,18 @@ static bool is_of_health(const struct request *request) { return strncmp(request
 
 static struct response *refuse_peer(const struct exchange *exchange)
 {
-    switch (peers_standing(exchange->peer)) {
-    case PEERS_WELCOME: break;
-    case PEERS_ONE_TOO_MANY: return response_problem(503, "busy", "too many connections; close some and ask again");
-    case PEERS_OTHER_USER:
-        return is_of_health(exchange->request)
-                   ? NULL
-                   : response_problem(403, "user",
-                                      "this daemon answers the user who started it, and root; it was not started "
-                                      "with --share, which lets every user of its machine in");
-    case PEERS_UNKNOWN_USER:
-        return is_of_health(exchange->request)
-                   ? NULL
-                   : response_problem(403, "user",
-                                      "this daemon answers the user who started it, and root, and cannot tell whose "
-                                      "connection this is; --share lets every user of its machine in");
-    }
-    return NULL;
+    enum peers_standing standing = peers_standing(exchange->peer);
+    if (standing == PEERS_ONE_TOO_MANY)
+        return response_problem(503, "busy", "too many connections; close some and ask again");
+    if (standing == PEERS_WELCOME || is_of_health(exchange->request))
+        return NULL;
+    bool is_known = standing == PEERS_OTHER_USER;
+    log_limited(LOG_OTHER_USERS, is_known ? "a connection of another user of this machine was refused"
+                                          : "a connection was refused: its user cannot be told");
+    return response_problem(403, "user",
+                            "this daemon answers the user who started it, and root, and %s; --share lets every user of "
+                            "its machine in",
+                            is_known ? "not other users of its machine" : "cannot tell whose connection this is");
 }
 
 static enum MHD_Result answer(struct exchange *exchange)
@@ -248,6 +263,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
         exchange->has_begun = true;
         request_set_method(exchange->request, method);
         MHD_get_connection_values(connection, MHD_HEADER_KIND, add_header, exchange->request);
+        take_id(exchange);
         if (peers_standing(exchange->peer) == PEERS_WELCOME)
             exchange->httpd->handler->admit(exchange->httpd->handler->context, exchange->request);
         if (exchange->request->body->limit_bytes > REQUEST_BODY_LIMIT)
@@ -273,7 +289,8 @@ static void end(void *context, struct MHD_Connection *connection, void **state, 
     *state = NULL;
     struct httpd *httpd = exchange->httpd;
     if (exchange->is_whole) {
-        log_request(&(struct log_request){.peer = peers_text(exchange->peer),
+        log_request(&(struct log_request){.id = exchange->id,
+                                          .peer = peers_text(exchange->peer),
                                           .method = exchange->request->method_text,
                                           .target = exchange->request->target,
                                           .status = exchange->status,
@@ -324,6 +341,9 @@ struct httpd *httpd_start(const struct http_handler *handler, struct jobs *jobs,
     httpd->handler = handler;
     httpd->jobs = jobs;
     httpd->peers = peers_new(settings->is_own_user_only);
+    struct token random = {.text = ""};
+    token_make(&random);
+    snprintf(httpd->id_prefix, sizeof(httpd->id_prefix), "%.8s", random.text);
     pthread_mutex_init(&httpd->lock, NULL);
     clock_cond_init(&httpd->answered);
     for (size_t at = 0; at < set->count; at++) {

@@ -59,11 +59,12 @@ static bool parse_query(struct request *request, const char *query)
     return true;
 }
 
-struct request *request_new(const char *target)
+struct request *request_new(const char *target, const char *peer)
 {
     struct request *request = memory_new(sizeof(*request));
     atomic_init(&request->holders, 1);
     request->body = upload_new(REQUEST_BODY_LIMIT, NULL);
+    request->peer = memory_pool_text(&request->pool, peer, strlen(peer));
     request->target = memory_pool_text(&request->pool, target, strlen(target));
     size_t path_length = strcspn(target, "?#");
     request->path = decode(request, target, path_length, false);
@@ -117,6 +118,7 @@ void request_add_header(struct request *request, const char *name, const char *v
         {"Cookie", &request->cookie},
         {"Content-Type", &request->content_type},
         {"Origin", &request->origin},
+        {"X-Request-Id", &request->id},
         {"Sec-Fetch-Site", &request->sec_fetch_site},
         {"Sec-Fetch-Mode", &request->sec_fetch_mode},
         {"Sec-Fetch-Dest", &request->sec_fetch_dest},

@@ -31,6 +31,7 @@ struct request {
     atomic_int holders;
     enum request_method method;
     const char *method_text;
+    const char *peer;   /* the address it came from */
     const char *target; /* as sent: path and query */
     enum request_fault fault;
     const char *path;             /* decoded, begins with "/" */
@@ -41,14 +42,16 @@ struct request {
 
     /* Headers, NULL when absent; several lines of one name joined by ", ". */
     const char *host, *accept_encoding, *if_none_match, *authorization, *cookie, *content_type, *origin;
-    const char *sec_fetch_site, *sec_fetch_mode, *sec_fetch_dest;
+    const char *sec_fetch_site, *sec_fetch_mode, *sec_fetch_dest, *id;
     size_t host_count, header_bytes;
+    bool is_token_tried; /* this and the next are of guard.c */
+    int token_verdict;
 
     struct upload *body; /* never NULL; at most REQUEST_BODY_LIMIT bytes unless its route takes more */
 };
 
-/* From the request line. One reference held. */
-struct request *request_new(const char *target);
+/* From the request line, and the address it came from. One reference held. */
+struct request *request_new(const char *target, const char *peer);
 struct request *request_hold(struct request *request);
 void request_release(struct request *request);
 

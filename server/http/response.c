@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+static const char PROBLEM[] = "application/problem+json";
+
 static struct response *make(int status, const char *content_type, struct body *body)
 {
     struct response *response = memory_new(sizeof(*response));
@@ -72,6 +74,7 @@ static const char *title_of(int status)
     case 414: return "URI Too Long";
     case 415: return "Unsupported Media Type";
     case 422: return "Unprocessable Content";
+    case 429: return "Too Many Requests";
     case 431: return "Request Header Fields Too Large";
     case 503: return "Service Unavailable";
     default: return "Internal Server Error";
@@ -92,7 +95,7 @@ static struct response *problem(int status, const char *code, const char *detail
     json_key_text(&json, "file", file);
     json_key_known(&json, "offset_bytes", (int64_t)offset_bytes);
     json_object_end(&json);
-    struct response *response = response_of_buf(status, "application/problem+json", &buf);
+    struct response *response = response_of_buf(status, PROBLEM, &buf);
     if (status == 503)
         response_add_header(response, "Retry-After", "1");
     return response;
@@ -106,6 +109,22 @@ struct response *response_problem(int status, const char *code, const char *form
     vsnprintf(detail, sizeof(detail), format, arguments);
     va_end(arguments);
     return problem(status, code, detail, NULL, ERR_NO_OFFSET);
+}
+
+struct body *response_body_of_request(const struct response *response, const char *id)
+{
+    struct buf buf = BUF_INIT;
+    struct body *made = NULL;
+    if (!response->body)
+        return NULL;
+    if (response->content_type == PROBLEM && response->body->size > 0) {
+        buf_add(&buf, response->body->data, response->body->size - 1);
+        buf_text(&buf, ",\"request_id\":\"");
+        buf_text(&buf, id);
+        buf_text(&buf, "\"}");
+        made = body_new(&buf);
+    }
+    return made ? made : body_hold(response->body);
 }
 
 int response_status_of(enum err_code code)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 
 enum { RANDOM_BYTES = 16, MIN = 16 };
 
@@ -22,9 +23,16 @@ bool token_read(struct token *token, const char *path, char *reason, size_t reas
 {
     static const char GOOD[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~";
     char line[TOKEN_MAX + 3] = "";
+    struct stat status;
     FILE *file = fopen(path, "re");
     if (!file) {
         snprintf(reason, reason_size, "%s: %s", path, strerror(errno));
+        return false;
+    }
+    if (fstat(fileno(file), &status) == 0 && (status.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
+        snprintf(reason, reason_size, "%s: other users may open the file of the token (mode %04o): chmod 600 it", path,
+                 (unsigned)status.st_mode & 07777);
+        fclose(file);
         return false;
     }
     size_t count = fread(line, 1, sizeof(line) - 1, file);

@@ -14,7 +14,8 @@ struct token {
 /* 128 random bits as 32 hex digits. False when the system gives none. */
 bool token_make(struct token *token);
 /* The first word of a file, 16 to 128 characters that need no quoting in a
- * cookie; else false and a line that says why in `reason`. */
+ * cookie; else false and a line that says why in `reason`, as of a file that
+ * other users may open. */
 bool token_read(struct token *token, const char *path, char *reason, size_t reason_size);
 
 /* Compares in a time that tells nothing about where they differ. */

@@ -13,6 +13,17 @@ def status(daemon, headers, path=DATA, method="GET", body=None):
     return daemon.ask(path, method=method, headers=headers, body=body).status
 
 
+def secret(t, name, content):
+    """a file that no other user may open"""
+    path = t.write(name, content)
+    os.chmod(path, 0o600)
+    return path
+
+
+def login(daemon, token):
+    return daemon.ask("/api/v1/login", "POST", {"Content-Type": "application/json"}, '{"token": "%s"}' % token)
+
+
 def test_host_names_of_loopback_are_answered(t):
     daemon = t.serve(t.folder())
     for host in ("localhost", "LocalHost", "127.0.0.1", "[::1]", f"localhost:{daemon.port}", "127.0.0.1:1",
@@ -176,7 +187,7 @@ def test_login_without_a_token_to_give_is_fine(t):
 
 
 def test_the_token_of_a_file_counts_on_loopback_too(t):
-    path = t.write("token", b"abcdefghijklmnop-0123\nrest\n")
+    path = secret(t, "token", b"abcdefghijklmnop-0123\nrest\n")
     daemon = t.serve(f"--token-file={path}", t.folder())
     equal(daemon.fragment, "token=abcdefghijklmnop-0123")
     equal(status(daemon, {}), 401)
@@ -185,10 +196,86 @@ def test_the_token_of_a_file_counts_on_loopback_too(t):
 
 def test_a_bad_token_file_is_status_2(t):
     for name, content in (("short", b"abc"), ("odd", b"abcdefghijklmnop;x"), ("empty", b"")):
-        process = t.run("--demo", "--port=0", f"--token-file={t.write(name, content)}")
+        process = t.run("--demo", "--port=0", f"--token-file={secret(t, name, content)}")
         equal((process.returncode, process.stderr.count("\n")), (2, 1), name)
+        assert "a token is 16 to 128" in process.stderr, process.stderr
     process = t.run("--demo", "--port=0", f"--token-file={os.path.join(t.folder(), 'missing')}")
     equal(process.returncode, 2)
+
+
+def test_a_token_file_that_others_may_open_is_refused(t):
+    path = t.write("token", b"abcdefghijklmnop-0123\n")
+    for mode in (0o644, 0o640, 0o604, 0o620, 0o602):
+        os.chmod(path, mode)
+        process = t.run("--demo", "--port=0", f"--token-file={path}")
+        equal((process.returncode, process.stdout, process.stderr.count("\n")), (2, "", 1), oct(mode))
+        assert f"mode {mode:04o}" in process.stderr and "chmod 600" in process.stderr, process.stderr
+
+
+def test_the_cookie_holds_no_token(t):
+    """a browser shows it to every port of the host: it is an id that this daemon alone knows, another at each login"""
+    daemon = t.serve("--bind=0.0.0.0", t.folder())
+    token = urllib.parse.parse_qs(daemon.fragment)["token"][0]
+    cookies = [login(daemon, token).headers["set-cookie"].split(";")[0] for _ in range(3)]
+    equal(len(set(cookies)), 3)
+    for cookie in cookies:
+        assert re.fullmatch(rf"memviewd-{daemon.port}=[0-9a-f]{{32}}", cookie) and token not in cookie, cookie
+        equal(status(daemon, {"Cookie": cookie}), 200)
+        equal(status(daemon, {"Authorization": "Bearer " + cookie.partition("=")[2]}), 401, "an id is no token")
+        equal(status(daemon, {"Cookie": cookie[:-1] + ("0" if cookie[-1] != "0" else "1")}), 401)
+    equal(status(daemon, {"Cookie": f"memviewd-{daemon.port}={token}"}), 401, "nor is the token an id")
+
+
+def test_sign_ins_are_limited_and_the_oldest_goes(t):
+    daemon = t.serve("--bind=0.0.0.0", t.folder())
+    token = urllib.parse.parse_qs(daemon.fragment)["token"][0]
+    first, second = (login(daemon, token).headers["set-cookie"].split(";")[0] for _ in range(2))
+    for _ in range(255):
+        equal(status(daemon, {"Cookie": first}), 200)
+        equal(login(daemon, token).status, 204)
+    equal((status(daemon, {"Cookie": first}), status(daemon, {"Cookie": second})), (200, 401))
+
+
+def test_sign_ins_end_with_the_daemon(t):
+    path = secret(t, "token", b"abcdefghijklmnop-0123\n")
+    daemon = t.serve(f"--token-file={path}", t.folder())
+    cookie = login(daemon, "abcdefghijklmnop-0123").headers["set-cookie"].split(";")[0]
+    port = daemon.port
+    equal(daemon.stop(), 0)
+    again = t.serve(f"--port={port}", f"--token-file={path}", t.folder())
+    equal(status(again, {"Cookie": cookie}), 401)
+
+
+def test_wrong_tokens_are_logged_and_soon_not_looked_at(t):
+    daemon = t.serve("--bind=0.0.0.0", t.folder())
+    token = urllib.parse.parse_qs(daemon.fragment)["token"][0]
+    signed_in = {"Cookie": login(daemon, token).headers["set-cookie"].split(";")[0]}
+    answers = [login(daemon, "wrong") if at % 2 else daemon.ask(DATA, headers={"Authorization": "Bearer wrong"})
+               for at in range(40)]
+    equal([answer.status for answer in answers[:10]], [401] * 10)
+    assert sum(answer.status == 429 for answer in answers) >= 25, answers
+    for answer in answers[10:]:
+        assert answer.status == 401 or answer.headers["retry-after"] == "6", answer
+    equal(login(daemon, token).status, 429, "the right one is not looked at either: guesses must not be cheap")
+    equal(status(daemon, signed_in), 200, "who is signed in goes on")
+    equal(status(daemon, {}), 401, "no token is no wrong one")
+    lines = [line for line in daemon.log().splitlines() if "token from 127.0.0.1" in line]
+    equal(len(lines), 5, daemon.log())
+    daemon.stop()
+    found = re.findall(r"wrong tokens: (\d+) more like it in the last 10 s", daemon.log())
+    equal(sum(map(int, found)), 41 - 5, daemon.log())
+    assert "wrong\"" not in daemon.log() and token not in daemon.log()
+
+
+def test_an_upload_with_a_wrong_token_counts_once(t):
+    daemon = t.serve("--bind=0.0.0.0", t.folder())
+    wrong = {"Authorization": "Bearer wrong", "Content-Type": "text/plain"}
+    equal([daemon.ask("/api/v1/oom", "POST", wrong, b"x").status for _ in range(9)], [401] * 9)
+
+
+def test_without_a_token_beyond_loopback_a_warning_stands_at_the_start(t):
+    assert "on other machines too" in t.serve("--bind=0.0.0.0", "--no-token", t.folder()).log()
+    assert "other machines too" not in t.serve("--bind=0.0.0.0", t.folder()).log()
 
 
 def test_the_token_is_never_logged(t):
