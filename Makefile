@@ -59,7 +59,7 @@ fuzz_programs := $(fuzz_names:%=$(B)/fuzz/%)
 fixture_text := $(wildcard tests/fixtures/text/*.textproto)
 fixture_pb := $(fixture_text:tests/fixtures/text/%.textproto=build/fixtures/%.pb)
 
-.PHONY: all bench-run run-real run-test bundle compile-test confirm bench-page debug run demo test unit golden golden-fixtures golden-oom golden-compare golden-profile golden-pprof golden-regex golden-whose golden-verdict golden-marginal golden-text-dumps whatif xla-reports differences http-test typed-client-test generated-requests-test web-test \
+.PHONY: all bench-run python-real python-test run-real run-test bundle compile-test confirm bench-page debug run demo test unit golden golden-fixtures golden-oom golden-compare golden-profile golden-pprof golden-regex golden-whose golden-verdict golden-marginal golden-text-dumps whatif xla-reports differences http-test typed-client-test generated-requests-test web-test \
         check asan tsan fuzz fuzz-replay fuzz-run sweep replay-run reached-lines bench coverage coverage-run \
         screenshots fixtures format clean help core
 
@@ -199,6 +199,17 @@ jax_and_libtpu = --python build/jax/bin/python --libtpu $$(echo build/libtpu/lib
 run-real: all fixtures ## memviewd run around JAX, on CPU and compiled for TPU (fetches both from PyPI once)
 	$(Q)$(MAKE) build/jax/ready build/libtpu/ready || { echo "skipped: JAX and libtpu, which cannot be had from PyPI"; echo "0 passed, 0 failed, 1 skipped"; exit 0; }; \
 	$(PYTHON) tests/run/real.py --binary $(B)/memviewd $(jax_and_libtpu)
+
+python-test: all ## the Python package: the real program, a stand-in for JAX
+	$(Q)$(PYTHON) tests/python/run.py --binary $(B)/memviewd $(if $(ONLY),--only $(ONLY))
+
+build/ipython/ready: scripts/fetch-pypi tests/python/requirements.txt
+	$(Q)scripts/fetch-pypi $(@D) tests/python/requirements.txt
+
+python-real: all ## the Python package with JAX on CPU and for TPU, and in IPython (fetches them from PyPI once)
+	$(Q)$(MAKE) build/jax/ready build/libtpu/ready build/ipython/ready || { echo "skipped: JAX, libtpu and IPython, which cannot be had from PyPI"; echo "0 passed, 0 failed, 1 skipped"; exit 0; }; \
+	PYTHONPATH=$$(echo build/libtpu/lib/python3*/site-packages | xargs realpath):$$(echo build/ipython/lib/python3*/site-packages | xargs realpath) \
+	    build/jax/bin/python tests/python/run.py --binary $(B)/memviewd --pattern real.py $(if $(ONLY),--only $(ONLY))
 
 bench-run: all build/jax/ready build/libtpu/ready ## what memviewd run costs a program that fits
 	$(Q)$(PYTHON) tests/run/cost.py --binary $(B)/memviewd $(jax_and_libtpu) $(if $(ROUNDS),--rounds $(ROUNDS))

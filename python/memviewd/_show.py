@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page of a folder, in a notebook or as an address."""
+import html
+import importlib.util
+import os
+import sys
+import urllib.parse
+import webbrowser
+
+from . import _binary, _daemon, _session
+
+HEIGHT = 800
+COLAB = "https://colab.research.google.com"
+
+
+# ---- where we are -----------------------------------------------------------------------
+
+def _shell():
+    ipython = sys.modules.get("IPython")
+    return ipython.get_ipython() if ipython is not None else None
+
+
+def is_notebook():
+    """Is what we return shown by a browser? Not so in a terminal with IPython."""
+    return getattr(_shell(), "kernel", None) is not None
+
+
+def is_colab():
+    return "google.colab" in sys.modules
+
+
+def _jupyter():
+    """What the Jupyter server around this kernel says of itself: {"url", "base_url"}; {} where none is known."""
+    try:
+        from jupyter_server.serverapp import list_running_servers
+        servers = list(list_running_servers())
+    except Exception:  # not installed, or one that keeps its list elsewhere
+        return {}
+    parent = os.environ.get("JPY_PARENT_PID")
+    mine = [each for each in servers if str(each.get("pid")) == parent]
+    return mine[0] if mine else servers[0] if len(servers) == 1 else {}
+
+
+def _has_proxy():
+    return importlib.util.find_spec("jupyter_server_proxy") is not None
+
+
+def _base_url():
+    return os.environ.get("JUPYTERHUB_SERVICE_PREFIX") or _jupyter().get("base_url") or "/"
+
+
+def _ancestors():
+    """Origins of the pages that may show ours in a frame."""
+    if is_colab():
+        return [COLAB]
+    host = urllib.parse.urlsplit(_jupyter().get("url") or "")
+    if not host.hostname:
+        return []
+    names = ["localhost", "127.0.0.1"] if host.hostname in ("localhost", "127.0.0.1", "::1") else [host.hostname]
+    port = ":{}".format(host.port) if host.port else ""
+    return ["{}://{}{}".format(host.scheme, name, port) for name in names]
+
+
+def frame_options():
+    """Options of a daemon whose page a notebook may show; without such an option the page is a link."""
+    ancestors = _ancestors() if is_notebook() and _binary.has_option("frame-ancestors") else []
+    return tuple("--frame-ancestors=" + origin for origin in ancestors)
+
+
+# ---- a page ------------------------------------------------------------------------------
+
+class Page:
+    """url: its address on this machine. A notebook shows it; open() shows it in the browser."""
+
+    def __init__(self, daemon, session=None, height=HEIGHT, **more):
+        self.daemon, self.session, self.height = daemon, session, height
+        self.url = daemon.page(session, **more)
+        self._is_framed = bool(frame_options())
+
+    def open(self):
+        """In the browser of this machine; False when there is none."""
+        return webbrowser.open(self.url)
+
+    def _path(self):
+        return self.url[len(self.daemon.url):]
+
+    @property
+    def shown_url(self):
+        """The address for the browser that shows the notebook: through the proxy of its server where there is one."""
+        if is_notebook() and _has_proxy():
+            return "{}proxy/{}/{}".format(_base_url(), self.daemon.port, self._path())
+        return self.url
+
+    def _repr_html_(self):
+        link = html.escape(self.shown_url)
+        frame = ('<iframe src="{}" width="100%" height="{}" style="border:0" allow="clipboard-write"></iframe>'
+                 .format(link, int(self.height)) if self._is_framed else "")
+        return '{}<p>memviewd: <a href="{}" target="_blank" rel="noopener">{}</a></p>'.format(frame, link, link)
+
+    def __repr__(self):
+        return "memviewd: {}".format(self.url)
+
+    def _ipython_display_(self):
+        if is_colab():
+            _show_in_colab(self)
+        elif is_notebook():
+            from IPython.display import HTML, display
+            display(HTML(self._repr_html_()))
+        else:
+            print(repr(self))
+
+
+def _show_in_colab(page):
+    from google.colab import output
+    path = "/" + page._path()
+    if page._is_framed:
+        output.serve_kernel_port_as_iframe(page.daemon.port, path=path, height=page.height)
+    else:
+        output.serve_kernel_port_as_window(page.daemon.port, path=path)
+
+
+# ---- what is shown -----------------------------------------------------------------------
+
+def _root_of(path):
+    """A run is shown beside the other runs; another folder or a file by itself."""
+    is_run = os.path.exists(os.path.join(path, _session.LOCK_NAME))
+    return os.path.dirname(path) if is_run else path
+
+
+def daemon_for(root):
+    """In a notebook one of our own, which may be framed; else one that serves this folder already."""
+    options = frame_options()
+    if options:
+        return _daemon.serve(root, options)
+    return _daemon.ours(root) or _daemon.running(root) or _daemon.serve(root)
+
+
+def page_of(path, root=None, height=HEIGHT, kind=None, **more):
+    """The page of a folder or file; `root`: what is served, path itself or a folder above it; `kind` and `more` as for the
+    daemon's session_in() and page(). Raises FileNotFoundError, and NotFound, RuntimeError or OSError when the daemon cannot
+    be had."""
+    path = os.path.realpath(os.fspath(path))
+    if not os.path.exists(path):
+        raise FileNotFoundError("{} is neither a file nor a folder".format(path))
+    root = os.path.realpath(root) if root else _root_of(path)
+    daemon = daemon_for(root)
+    return Page(daemon, daemon.session_in(path, kind) if path != root else None, height, **more)
+
+
+def _page_of_id(session, logdir, height):
+    daemon = daemon_for(_session.default_all(logdir))
+    for each in daemon.get("sessions", filter=session)["sessions"] + daemon.get("sessions")["sessions"]:
+        if session in (each["id"], each["name"]):
+            return Page(daemon, each, height)
+    raise FileNotFoundError("{!r} is neither a path nor a session of {}".format(session, daemon.root))
+
+
+def show(session_or_path=None, logdir=None, height=HEIGHT):
+    """Shows the page of a folder, a file, a session of `logdir` (its id or name), what explain() or watch() gave, or, without
+    any, of `logdir` (./memviewd-runs). The daemon is one that serves it already, else a new one on a free port of this machine,
+    which ends with this program. In a notebook the page is shown, else its address is printed.
+
+    Out: Page, which IPython shows. Raises FileNotFoundError where nothing is there, NotFound without the memviewd program, RuntimeError or OSError
+    when the daemon does not start."""
+    what = getattr(session_or_path, "page", session_or_path)
+    if callable(what):
+        page = what(height)
+    elif what is None:
+        page = page_of(_session.default_all(logdir), height=height)
+    elif os.path.exists(what):
+        page = page_of(what, height=height)
+    else:
+        page = _page_of_id(os.fspath(what), logdir, height)
+    if _shell() is None:  # else IPython shows what it gets
+        print(repr(page))
+    return page

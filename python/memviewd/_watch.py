@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A series of device profiles while a program runs."""
+import atexit
+import os
+import sys
+import threading
+
+from . import _jax, _session, _show
+from ._session import say
+
+MAX_PROFILES = 200
+MAX_BYTES = 256 << 20
+MIN_EVERY_S = 0.05
+STOP_S = 10
+
+
+def _import_jax():
+    """JAX ends its devices when the interpreter exits; what was registered after it stops before that."""
+    try:
+        import jax  # noqa: F401
+    except ImportError:
+        pass
+
+
+class Watch:
+    """A thread that writes memory-000001.prof, … to `folder`; stop() ends it, and so does the end of the program.
+
+    count: profiles that were written; removed_count: of these, removed again to keep to the limits."""
+
+    def __init__(self, every, logdir, max_profiles, max_bytes):
+        if not every >= MIN_EVERY_S:
+            raise ValueError("every: at least {} seconds".format(MIN_EVERY_S))
+        if max_profiles < 2 or max_bytes < 1:
+            raise ValueError("max_profiles: at least 2; max_bytes: at least 1")
+        _import_jax()
+        self.every, self.count, self.removed_count = every, 0, 0
+        self._max_profiles, self._max_bytes = max_profiles, max_bytes
+        self._has_failed = False
+        self._session = _session.of_runner(logdir) or _session.open_new(logdir)
+        _session.begin(self._session, logdir)
+        self._ended = threading.Event()
+        self._lock = threading.Lock()
+        self._process = os.getpid()
+        self._thread = threading.Thread(target=self._run, name="memviewd-watch", daemon=True)
+        self._thread.start()
+        atexit.register(self.stop)
+
+    @property
+    def folder(self):
+        return self._session.path
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *what):
+        self.stop()
+        return False
+
+    def __repr__(self):
+        return "<memviewd.Watch: {} profiles in {}>".format(self.count - self.removed_count, self.folder)
+
+    def stop(self):
+        """No further profile; what was written stays, unless it is nothing. May be called again, and by any thread."""
+        self._ended.set()
+        if self._process != os.getpid():  # forked off: thread and folder are its parent's
+            return
+        if threading.current_thread() is not self._thread:
+            self._thread.join(STOP_S)
+        atexit.unregister(self.stop)
+        with self._lock:
+            _session.end(self._session)
+            self._session.close()
+
+    def page(self, height=_show.HEIGHT):
+        """Its page: see show()."""
+        return _show.page_of(self.folder, self._session.all, height, kind="profiles", tool="device_memory", view="series")
+
+    # ---- the thread ----
+
+    def _run(self):
+        while True:
+            self._take()
+            if self._ended.wait(self.every) or not threading.main_thread().is_alive():
+                return
+
+    def _take(self):
+        try:
+            data = _jax.device_profile()
+            if data and not self._ended.is_set():
+                self._session.write_profile(data)
+                self.count += 1
+                self._thin()
+            self._has_failed = False
+        except Exception as error:  # a full disk today may be mended tomorrow: said once, tried again
+            if not self._has_failed and not sys.is_finalizing():
+                say("watch: {}: {}".format(type(error).__name__, error))
+            self._has_failed = True
+
+    def _thin(self):
+        """Of the older half every second profile goes, until both limits are kept; the first and the newest stay."""
+        profiles = [(path, os.path.getsize(path)) for _, path in self._session.profiles()]
+        while len(profiles) > 2 and (len(profiles) > self._max_profiles or sum(size for _, size in profiles) > self._max_bytes):
+            older = max(len(profiles) // 2, 2)
+            going = profiles[1:older:2]
+            if self.removed_count == 0:
+                say("watch: more than {} profiles or {} MiB: of the older half every second one is removed"
+                    .format(self._max_profiles, self._max_bytes >> 20))
+            for path, _ in going:
+                os.unlink(path)
+            self.removed_count += len(going)
+            profiles = [each for each in profiles if each not in going]
+
+
+def watch(every=30, logdir=None, max_profiles=MAX_PROFILES, max_bytes=MAX_BYTES):
+    """Writes a device profile now and every so many seconds to a new folder in logdir (./memviewd-runs, or the folder of
+    `memviewd run`), until stop(), the end of `with memviewd.watch():`, or the end of the program. Its page shows the series
+    while it grows, and what grows in it. A profile holds live arrays by the line that made them, not the temporaries of a
+    running program. Nothing is written before JAX has taken a device.
+
+    Out: Watch. Raises ValueError, and OSError when the folder cannot be made."""
+    return Watch(every, logdir, max_profiles, max_bytes)
