@@ -33,10 +33,13 @@ fuzz_flags := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-r
 mode_flags := $($(firstword $(subst -, ,$(variant)))_flags)
 
 packages := libmicrohttpd libcjson zlib nettle libprotobuf-c
-VERSION := $(shell cat VERSION 2>/dev/null || echo 0.1.0)
+VERSION := $(shell cat VERSION)
+COMMIT := $(shell git describe --always --dirty --abbrev=12 --exclude='*' 2>/dev/null)
 package_flags := $(shell pkg-config --cflags $(packages))
+# What the licences and --version name: the packages that are linked, with their versions.
+package_versions := $(foreach package,$(packages),$(package)=$(shell pkg-config --modversion $(package)))
 includes := -I. -Ianalysis -Ibuild/gen
-CPPFLAGS += -D_GNU_SOURCE= $(includes) -DMEMVIEWD_VERSION='"$(VERSION)"'
+CPPFLAGS += -D_GNU_SOURCE= $(includes)
 CFLAGS_ALL = -std=gnu11 $(warnings) $(mode_flags) -fPIE -pthread $(package_flags) $(CFLAGS)
 LDFLAGS_ALL = $(filter -fsanitize=% --coverage,$(mode_flags)) -pie -Wl,-z,relro,-z,now -pthread $(LDFLAGS)
 LIBS := $(shell pkg-config --libs $(packages)) -lm
@@ -59,7 +62,7 @@ fuzz_programs := $(fuzz_names:%=$(B)/fuzz/%)
 fixture_text := $(wildcard tests/fixtures/text/*.textproto)
 fixture_pb := $(fixture_text:tests/fixtures/text/%.textproto=build/fixtures/%.pb)
 
-.PHONY: all bench-run python-real python-test run-real run-test bundle compile-test confirm bench-page debug run demo test unit golden golden-fixtures golden-oom golden-compare golden-profile golden-pprof golden-regex golden-whose golden-verdict golden-marginal golden-text-dumps whatif xla-reports differences http-test typed-client-test generated-requests-test web-test \
+.PHONY: all bench-run python-real python-test run-real run-test bundle compile-test confirm bench-page debug run demo test unit golden golden-fixtures golden-oom golden-compare golden-profile golden-pprof golden-regex golden-whose golden-verdict golden-marginal golden-text-dumps whatif xla-reports differences http-test typed-client-test generated-requests-test web-test licences-test \
         check asan tsan fuzz fuzz-replay fuzz-run sweep replay-run reached-lines bench coverage coverage-run \
         screenshots fixtures format clean help core
 
@@ -71,14 +74,28 @@ debug: ## build build/debug/memviewd, not optimised
 
 core: $(core_obj) ## compile the analysis core only
 
+# What a debugger needs goes into memviewd.debug beside it; sanitizers and coverage want it inside.
+split_debug = $(if $(filter release%,$(notdir $(B))),objcopy --only-keep-debug $@ $@.debug && strip --strip-unneeded $@ && \
+    objcopy --add-gnu-debuglink=$@.debug $@)
+
 $(B)/memviewd: $(core_obj) $(server_obj)
 	@echo "  LINK  $@"
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
+	$(Q)$(split_debug)
 
 $(B)/%.o: %.c | $(fields) $(message_headers)
 	@mkdir -p $(@D)
 	@echo "  CC    $<"
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
+
+# Written anew only when it says something else.
+$(B)/build_info.h: FORCE
+	@mkdir -p $(@D)
+	@{ echo '#define BUILD_INFO_VERSION "$(VERSION)"'; echo '#define BUILD_INFO_COMMIT "$(COMMIT)"'; \
+	    echo "#define BUILD_INFO_LIBRARIES \"$$(printf '%s\n' $(package_versions) | tr = ' ' | paste -sd, | sed 's/,/, /g')\""; } >$@.new
+	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+$(B)/server/base/version.o: $(B)/build_info.h
+$(B)/server/base/version.o: CPPFLAGS += -include $(B)/build_info.h
 
 $(B)/%_files.o: $(B)/%_files.c
 	@echo "  CC    $<"
@@ -110,10 +127,14 @@ build/gen/%.list: FORCE
 .PHONY: FORCE
 FORCE:
 
-$(B)/web_files.c: scripts/embed-pages build/gen/web.list $(web_src)
+$(B)/licenses.txt: scripts/make-licenses VERSION $(wildcard third_party/* LICENSES/*)
+	@mkdir -p $(@D)
+	$(Q)scripts/make-licenses $(package_versions) > $@
+
+$(B)/web_files.c: scripts/embed-pages build/gen/web.list $(web_src) $(B)/licenses.txt
 	@mkdir -p $(@D)
 	@echo "  EMBED web"
-	$(Q)scripts/embed-pages web > $@
+	$(Q)scripts/embed-pages web $(B)/licenses.txt > $@
 
 # All modules of the pages as one, without what only readers need. Not the default: esbuild is one of the tests' packages.
 bundle: $(B)/bundle/memviewd ## the same with the pages' modules in one file, as release/bundle/memviewd
@@ -124,11 +145,12 @@ $(B)/bundle/app.js: build/gen/web.list $(web_src) tests/web/node_modules/.packag
 	$(Q)tests/web/node_modules/.bin/esbuild web/app.js --bundle --format=esm --minify --log-level=warning --outfile=$@
 
 $(B)/bundle/web_files.c: $(B)/bundle/app.js $(B)/web_files.c
-	$(Q)scripts/embed-pages web $< > $@
+	$(Q)scripts/embed-pages web $(B)/licenses.txt $< > $@
 
 $(B)/bundle/memviewd: $(core_obj) $(filter-out $(B)/web_files.o,$(server_obj)) $(B)/bundle/web_files.o
 	@echo "  LINK  $@"
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
+	$(Q)$(split_debug)
 
 # Memory over time of the demo: two devices, twelve steps, 1 MiB a step that stays.
 $(B)/demo/training/host0.xplane.pb: $(B)/make-trace
@@ -290,6 +312,12 @@ xprof-page-test: all tests/web/node_modules/.package-lock.json ## XProf's own pa
 
 web-test: all fixtures $(B)/confirm/standin.so tests/web/node_modules/.package-lock.json ## the pages in headless Chromium (CASES=--walks: the main ones)
 	$(Q)node tests/web/run.mjs --binary $(B)/memviewd $(if $(SHARED),--shared $(SHARED)) $(CASES)
+
+build/reuse/ready: scripts/fetch-pypi tests/packaging/reuse.txt
+	$(Q)scripts/fetch-pypi $(@D) tests/packaging/reuse.txt
+
+licences-test: build/reuse/ready ## whose each file is and under which licence, as REUSE asks (fetches it from PyPI once)
+	$(Q)build/reuse/bin/reuse lint
 
 check: $(core_obj) $(fields) $(message_headers) tests/web/node_modules/.package-lock.json ## layers, symbols, headers, names, sizes, format, names of the pages
 	$(Q)scripts/check-all $(B)

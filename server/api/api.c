@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/api/api.h"
+#include "server/base/version.h"
 
 struct response *api_healthy(const struct server *server, const struct request *request)
 {
@@ -31,7 +32,8 @@ struct response *api_about(const struct server *server, const struct request *re
     struct snapshot *snapshot = index_hold(server->index);
     json_object_begin(&json);
     json_key_text(&json, "name", "memviewd");
-    json_key_text(&json, "version", MEMVIEWD_VERSION);
+    json_key_text(&json, "version", version_number);
+    json_key_text(&json, "commit", version_commit[0] ? version_commit : NULL);
     json_key_int(&json, "started_at_ms", server->started_at_ms);
     json_key_array(&json, "roots");
     for (size_t at = 0; at < snapshot->root_count; at++) {

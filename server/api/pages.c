@@ -57,9 +57,7 @@ static struct response *answer_built_in(const char *path)
         bool is_hashed = file->hashed_path && strcmp(file->hashed_path, path) == 0;
         if (!is_hashed && (!file->path || strcmp(file->path, path) != 0))
             continue;
-        struct response *response =
-            response_of_body(200, file->content_type,
-                             body_of_static(file->bytes, file->size, file->gzip_bytes, file->gzip_size, file->etag));
+        struct response *response = response_of_body(200, file->content_type, web_files_body(file));
         if (is_hashed)
             response_add_header(response, "Cache-Control", "public, max-age=31536000, immutable");
         add_policy(response, file->path);

@@ -7,12 +7,13 @@
 #include "server/api/api.h"
 #include "server/api/web_files.h"
 #include "server/base/log.h"
+#include "server/base/version.h"
 
 #include <string.h>
 
 /* ---- JSON ---- */
 
-static void begin_json(struct buf *out) { buf_text(out, "{\"version\":\"" MEMVIEWD_VERSION "\",\"modules\":["); }
+static void begin_json(struct buf *out) { buf_format(out, "{\"version\":\"%s\",\"modules\":[", version_number); }
 static void end_json(struct buf *out) { buf_text(out, "]}\n"); }
 
 /* The views that the page shows, as they answer. A page lists 1,000 buffers; CSV has all. */
@@ -67,19 +68,11 @@ const struct export_form export_json = {"json", begin_json, module_json, end_jso
 
 /* ---- the page ---- */
 
-static const struct web_file *file_find(const char *path)
-{
-    for (size_t at = 0; at < web_file_count; at++)
-        if (web_files[at].path && strcmp(web_files[at].path, path) == 0)
-            return &web_files[at];
-    return NULL;
-}
-
 static void file_add(struct buf *out, const char *path)
 {
-    const struct web_file *file = file_find(path);
+    const struct web_file *file = web_files_find(path);
     if (file)
-        buf_add(out, file->bytes, file->size);
+        web_files_add(file, out);
     else
         log_line("%s is not compiled in", path);
 }
@@ -87,13 +80,16 @@ static void file_add(struct buf *out, const char *path)
 /* The part of the page up to the mark `to`, behind the mark `from` (NULL: from its beginning, to its end). */
 static void page_add(struct buf *out, const char *from, const char *to)
 {
-    const struct web_file *file = file_find("report/report.html");
-    const char *at = file ? (const char *)file->bytes : "", *end = at + (file ? file->size : 0);
+    struct buf page = BUF_INIT;
+    file_add(&page, "report/report.html");
+    const char *at = page.data ? page.data : "", *end = at + page.length;
     const char *begin = from ? memmem(at, (size_t)(end - at), from, strlen(from)) : at;
     begin = begin && from ? begin + strlen(from) : begin;
     const char *until = to && begin ? memmem(begin, (size_t)(end - begin), to, strlen(to)) : end;
     if (begin && until)
         buf_add(out, begin, (size_t)(until - begin));
+    out->failed |= page.failed;
+    buf_free(&page);
 }
 
 static const char STYLES[] = "<!-- styles -->", ANSWERS[] = "<!-- answers -->", SCRIPTS[] = "<!-- scripts -->";

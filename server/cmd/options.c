@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/cmd/options.h"
 
+#include "server/api/web_files.h"
 #include "server/base/memory.h"
+#include "server/base/version.h"
 #include "server/cmd/run_notes.h"
 
 #include <errno.h>
@@ -171,11 +173,29 @@ void options_print_help(enum commands_bit_at command)
         printf("  %-24s %s\n", COMMANDS[at].name, COMMANDS[at].help);
 }
 
+static void print_version(void)
+{
+    printf("memviewd %s\n", version_number);
+    if (version_commit[0])
+        printf("commit %s\n", version_commit);
+    printf("built with %s\n", version_libraries);
+}
+
+static void print_licenses(void)
+{
+    struct buf text = BUF_INIT;
+    web_files_add(web_files_find(WEB_FILES_LICENSES), &text);
+    fwrite(text.data, 1, text.length, stdout);
+    buf_free(&text);
+}
+
 bool options_answer(enum commands_bit_at command, const struct options *options)
 {
     if (options->is_help)
         options_print_help(command);
     else if (options->is_version)
-        printf("memviewd %s\n", MEMVIEWD_VERSION);
-    return options->is_help || options->is_version;
+        print_version();
+    else if (options->is_licenses)
+        print_licenses();
+    return options->is_help || options->is_version || options->is_licenses;
 }

@@ -37,7 +37,7 @@ struct options {
         *libraries, *capacity, *libtpu, *topology, *plan_folder, *max_total, *baseline, *tolerance, *format, *out_path,
         *run_logdir;
     bool is_fit, is_confirmed, is_demo, is_without_token, is_shared, is_verbose, is_json, is_csv, is_markdown,
-        is_normalized, has_machinery, is_without_inlined, is_kept, is_quiet, is_help, is_version;
+        is_normalized, has_machinery, is_without_inlined, is_kept, is_quiet, is_help, is_version, is_licenses;
 };
 
 /* Reads the arguments (they end with NULL and must outlive `options`). False
@@ -49,5 +49,5 @@ void options_free(struct options *options);
 /* Prints the help of a command to stdout. */
 void options_print_help(enum commands_bit_at command);
 
-/* --help and --version, alike for every command: true when one was given and answered. */
+/* --help, --version and --licenses: true when one was given and answered. */
 bool options_answer(enum commands_bit_at command, const struct options *options);

@@ -130,11 +130,13 @@ static enum MHD_Result send_response(struct exchange *exchange)
     const struct response *response = exchange->response;
     bool wants_gzip = response->body && negotiate_gzip(exchange->request->accept_encoding);
     bool is_in_pieces = response->body && response->body->is_in_pieces;
-    struct body *plain = is_in_pieces ? NULL : response_body_of_request(response, exchange->id);
-    struct body *packed = wants_gzip && plain ? body_gzip(plain) : NULL;
-    struct body *body = packed ? packed : plain;
-    if (packed)
-        body_release(plain);
+    struct body *whole = is_in_pieces ? NULL : response_body_of_request(response, exchange->id);
+    struct body *packed = wants_gzip && whole ? body_gzip(whole) : NULL;
+    struct body *body = packed || !whole ? packed : body_plain(whole);
+    bool is_lost = whole && !body;
+    body_release(whole);
+    if (is_lost)
+        return MHD_NO;
     exchange->status = response->status;
     if (response->is_tagged && !request_method_acts(exchange->request->method) &&
         negotiate_matches(exchange->request->if_none_match, response->body->etag))

@@ -46,7 +46,7 @@ struct response *response_of_buf(int status, const char *content_type, struct bu
     struct body *body = body_new(buf);
     if (body)
         return make(status, content_type, body);
-    body = body_of_static(TEXT, sizeof(TEXT) - 1, NULL, 0, "\"\"");
+    body = body_of_static(TEXT, sizeof(TEXT) - 1, "\"\"");
     return make(503, "text/plain; charset=utf-8", body);
 }
 

@@ -49,16 +49,25 @@ struct body *body_new(struct buf *buf)
     return &made->body;
 }
 
-struct body *body_of_static(const void *data, size_t size, const void *gzip, size_t gzip_size, const char *etag)
+static struct shared_body *make_static(const void *data, size_t size, const char *etag)
 {
     struct shared_body *made = make(data, size);
     made->is_static = true;
     made->was_packed = true;
     snprintf(made->body.etag, sizeof(made->body.etag), "%s", etag);
-    if (gzip && gzip_size < size) {
-        made->packed = make(gzip, gzip_size);
-        made->packed->is_static = made->packed->was_packed = true;
-    }
+    return made;
+}
+
+struct body *body_of_static(const void *data, size_t size, const char *etag)
+{
+    return &make_static(data, size, etag)->body;
+}
+
+struct body *body_of_static_gzip(const void *gzip, size_t gzip_size, size_t size, const char *etag)
+{
+    struct shared_body *made = make_static(NULL, size, etag);
+    made->is_static = false; /* its bytes will be its own */
+    made->packed = make_static(gzip, gzip_size, "");
     return &made->body;
 }
 
@@ -136,6 +145,38 @@ struct body *body_gzip(struct body *body)
     }
     pthread_mutex_unlock(&whole->lock);
     return whole->packed ? body_hold(&whole->packed->body) : NULL;
+}
+
+/* NULL without memory. */
+static char *inflate_whole(const struct body *packed, size_t size)
+{
+    z_stream stream = {.next_in = (Bytef *)(uintptr_t)packed->data, .avail_in = (uInt)packed->size};
+    char *plain = malloc(size ? size : 1);
+    if (!plain || inflateInit2(&stream, 15 + 16) != Z_OK) {
+        free(plain);
+        return NULL;
+    }
+    stream.next_out = (Bytef *)plain;
+    stream.avail_out = (uInt)size;
+    bool is_whole = inflate(&stream, Z_FINISH) == Z_STREAM_END && stream.avail_out == 0;
+    inflateEnd(&stream);
+    if (is_whole)
+        return plain;
+    free(plain);
+    return NULL;
+}
+
+struct body *body_plain(struct body *body)
+{
+    struct shared_body *whole = shared(body);
+    if (body->is_in_pieces)
+        return NULL;
+    pthread_mutex_lock(&whole->lock);
+    if (!body->data && whole->packed)
+        body->data = inflate_whole(&whole->packed->body, body->size);
+    bool is_there = body->data != NULL;
+    pthread_mutex_unlock(&whole->lock);
+    return is_there ? body_hold(body) : NULL;
 }
 
 /* ---- in pieces ---------------------------------------------------------------------- */

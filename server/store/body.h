@@ -22,7 +22,7 @@ struct body_pieces {
 };
 
 struct body {
-    const char *data;
+    const char *data; /* NULL in one of body_of_static_gzip: body_plain has them */
     size_t size;
     char etag[BODY_ETAG_SIZE]; /* of the unpacked bytes, with quotes */
     bool is_in_pieces;         /* none of these is known: body_reader alone gives its bytes */
@@ -32,8 +32,10 @@ struct body {
 struct body *body_new(struct buf *buf);
 /* Takes what `pieces` holds; one reference held. */
 struct body *body_of_pieces(const struct body_pieces *pieces);
-/* Bytes that live for ever, with their packed form (or NULL) and entity tag. */
-struct body *body_of_static(const void *data, size_t size, const void *gzip, size_t gzip_size, const char *etag);
+/* Bytes that live for ever, with their entity tag; never packed. */
+struct body *body_of_static(const void *data, size_t size, const char *etag);
+/* A gzip file that lives for ever, of `size` bytes with this entity tag. Those are inflated when they are asked for. */
+struct body *body_of_static_gzip(const void *gzip, size_t gzip_size, size_t size, const char *etag);
 
 struct body *body_hold(struct body *body);
 void body_release(struct body *body); /* NULL is fine */
@@ -44,6 +46,9 @@ struct body_reader *body_reader_new(struct body *body, bool as_gzip);
 /* Up to `size` more bytes; 0 at the end, -1 when it cannot go on. */
 int64_t body_reader_read(struct body_reader *reader, char *into, size_t size);
 void body_reader_free(struct body_reader *reader); /* NULL is fine */
+
+/* The bytes as they are, with a reference of its own; NULL when there is no memory to inflate them, or in pieces. */
+struct body *body_plain(struct body *body);
 
 /* The bytes as gzip, with a reference of its own, or NULL when that would not
  * be worth it (less than 1 kB, not smaller, or in pieces). */

@@ -84,7 +84,22 @@ def test_help_names_every_option_and_version_is_printed(t):
     assert "summary" in help_text and "--csv" in t.run("summary", "--help").stdout
     version = t.run("--version")
     equal(version.returncode, 0)
-    assert re.fullmatch(r"memviewd \d+\.\d+\.\d+\n", version.stdout), version.stdout
+    assert re.fullmatch(r"memviewd \d+\.\d+\.\d+\n(commit [0-9a-f]{12}(-dirty)?\n)?built with libmicrohttpd [\d.]+, .+\n",
+                        version.stdout), version.stdout
+
+
+def test_licences_of_all_that_is_held_are_printed_and_served(t):
+    printed = t.run("--licenses")
+    equal(printed.returncode, 0)
+    for name in ("uPlot 1.", "Viz.js 3.", "Graphviz ", "Expat ", "libmicrohttpd ", "cJSON ", "zlib ", "Nettle ", "protobuf-c "):
+        assert re.search(f"^  {re.escape(name)}[0-9].*" if name[-1] == " " else f"^  {re.escape(name)}", printed.stdout, re.M), name
+    for words in ("Apache License", "GNU LESSER GENERAL PUBLIC LICENSE", "Eclipse Public License - v 2.0", "Leon Sorokin"):
+        assert words in printed.stdout, words
+    daemon = t.serve("--demo")
+    served = daemon.ask("/licenses.txt")
+    equal((served.status, served.headers["content-type"]), (200, "text/plain; charset=utf-8"))
+    equal(served.text, printed.stdout)
+    equal(daemon.get_json("/api/v1/about")["version"], t.run("--version").stdout.split()[1])
 
 
 def test_a_word_is_a_subcommand_only_as_first_word(t):
