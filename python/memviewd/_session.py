@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where something is saved: a folder "run-TIME-PID" in the folder of all runs, as `memviewd run` makes them, so that either
 shows and tidies up what the other left. A lock on run.lock in it says that its program still runs."""
+import errno
 import fcntl
 import itertools
 import os
@@ -99,23 +100,34 @@ def _is_own(path):
 
 
 def _make(folder):
-    """A new run in the folder; raises OSError."""
+    """A new run in the folder; raises OSError. It gets the name of a run when it is locked: a run that ends at this moment
+    would take one without a lock for one that has ended."""
     os.makedirs(folder, exist_ok=True)
     folder = os.path.realpath(folder)
+    begun = tempfile.mkdtemp(prefix=".new-", dir=folder)
+    try:
+        lock = os.open(os.path.join(begun, LOCK_NAME), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            pass  # where a file system has no locks, every run is as if it had ended
+        return Session(_rename(begun, folder), lock)
+    except BaseException:
+        shutil.rmtree(begun, ignore_errors=True)
+        raise
+
+
+def _rename(begun, folder):
+    """To a name that no run has: "run-TIME-PID", of the second in one second "run-TIME-PID-2"."""
     stem = os.path.join(folder, "run-{}-{}".format(time.strftime("%Y-%m-%d-%H%M%S"), os.getpid()))
     for count in itertools.count(1):
         path = stem + ("-{}".format(count) if count > 1 else "")
         try:
-            os.mkdir(path, 0o700)
-            break
-        except FileExistsError:
-            continue
-    lock = os.open(os.path.join(path, LOCK_NAME), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        pass  # where a file system has no locks, every run is as if it had ended
-    return Session(path, lock)
+            os.rename(begun, path)
+            return path
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                raise
 
 
 def open_new(logdir=None):

@@ -230,6 +230,21 @@ class Folders(OomCase):
         for session in sessions:
             session.close()
 
+    def test_a_run_is_locked_when_it_gets_its_name(self):
+        named = []
+
+        def rename(begun, path, real=os.rename):
+            self.assertIsNone(_session._take(begun))
+            named.append(path)
+            real(begun, path)
+        with mock.patch.object(os, "rename", rename):
+            sessions = [_session.open_new(self.logdir) for _ in range(2)]
+        self.assertEqual(sorted({each.path for each in sessions}), self.runs())
+        self.assertTrue(set(self.runs()) <= set(named))
+        for session in sessions:
+            session.close()
+        self.assertFalse(os.path.exists(self.logdir))
+
     def test_what_is_empty_leaves_nothing(self):
         _session.open_new(self.logdir).close()
         self.assertFalse(os.path.exists(self.logdir))
