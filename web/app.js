@@ -204,7 +204,16 @@ async function go(route, isAgain = false) {
 
 function filesChanged() {
   if (pageRow === HOME) page?.filesChanged();
-  else if (selection?.session) checkSession(selection, banners, () => go(router.route, true));
+  else if (selection?.session) checkSession(selection, banners, () => go(router.route, true), follow);
+}
+
+/* A page may take by itself what its session has become; false: the reader is asked. */
+function follow(session) {
+  const following = page?.follow?.(session);
+  if (!following) return false;
+  selection = { ...selection, session };
+  following.catch((error) => isAbort(error) || sayFailure(error, banners, page));
+  return true;
 }
 
 /* ---- start ------------------------------------------------------------------------ */

@@ -66,8 +66,9 @@ function missingOf({ session, host, module }, now) {
   return !file || now.files.some(({ name }) => name.split('/').at(-1) === file) ? null : file;
 }
 
-/* Says so if what is on the page (selection: {session, host, module}) is another one on disk now, or was deleted. */
-export async function checkSession(selection, banners, reload) {
+/* Says so if what is on the page (selection: {session, host, module}) is another one on disk now, or was deleted.
+ * follow(session): the page takes by itself what there is now, if it is true. */
+export async function checkSession(selection, banners, reload, follow) {
   const { session } = selection;
   let now = null;
   try {
@@ -79,6 +80,10 @@ export async function checkSession(selection, banners, reload) {
   if (missing === null) banners.drop('missing');
   else banners.set('missing', { text: `${literal(missing)} is no longer on disk. What you see stays.` });
   if (!now || now.modified_at_ms === session.modified_at_ms) return;
+  if (missing === null && follow(now)) {
+    banners.drop('changed');
+    return;
+  }
   banners.set('changed', {
     action: { label: 'Reload', run: reload },
     text: `${literal(session.name)} changed on disk at ${when(now.modified_at_ms)}; figures are of ${when(session.modified_at_ms)}.`,

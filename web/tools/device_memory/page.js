@@ -59,7 +59,7 @@ function subjectOf(view) {
   };
 }
 
-/* context: of app.js. Out: {show(selection, route), hear(route), escape(), unmount()}. */
+/* context: of app.js. Out: {show(selection, route), hear(route), follow(session), escape(), unmount()}. */
 export function mount(root, context) {
   const view = {
     context,
@@ -79,6 +79,7 @@ export function mount(root, context) {
   return {
     show: (selection, route) => Promise.all([styled, show(view, selection, route)]),
     hear: (route) => apply(view, route),
+    follow: (session) => follow(view, session),
     escape: () => escape(view),
     unmount() {
       view.controller.abort();
@@ -117,6 +118,16 @@ async function show(view, selection, route) {
     return;
   }
   await Promise.all([listProfiles(view), apply(view, route), findTrend(view, selection.session)]);
+}
+
+/* A series grows while a program runs: what was added is drawn without a question. Views of one profile stay as they are
+ * until the reader asks. Out: a promise, or null where it does not follow. */
+function follow(view, session) {
+  const { subject, tabs, url } = view;
+  if (url.state.view !== 'series' || session.id !== subject.session || session.profile_count === 0) return null;
+  for (const tab of tabs.values()) tab.forget();
+  subject.summaryRead = loadSummary(view);
+  return Promise.all([listProfiles(view), subject.summaryRead, openTab(view), findTrend(view, session)]);
 }
 
 /* What grows over all profiles of the session is told first, whichever of them is shown. */
