@@ -477,6 +477,18 @@ def walk_ready(walk, t):
     assert "/-/ready" not in daemon.log(), "not to be ready yet is no fault, and nothing for the log"
 
 
+def walk_wrong_tokens(walk, t):
+    """the answer to one more of them"""
+    locked = t.serve("--bind=0.0.0.0", t.folder("empty"))
+    headers = {"Authorization": "Bearer wrong", **LOGIN}
+    for _ in range(12):
+        locked.ask("/api/v1/about", headers=headers)
+    for path, method, operation in walk.document.operations():
+        if "429" in operation["responses"]:
+            body = '{"token": "x"}' if method == "POST" else None
+            equal(walk.ask(path, address_of(path, "x"), method, headers, body, locked).status, 429, path)
+
+
 def test_every_route_and_status_is_met_and_follows_its_schema(t):
     walk = Walk(t)
     for path, method, _ in walk.document.operations():
@@ -493,6 +505,7 @@ def test_every_route_and_status_is_met_and_follows_its_schema(t):
     walk_profile(walk)
     walk_vanished(walk)
     walk_ready(walk, t)
+    walk_wrong_tokens(walk, t)
     documented = {(path, method, status) for path, method, operation in walk.document.operations()
                   for status in operation["responses"]}
     missed = documented - walk.met
