@@ -54,6 +54,24 @@ struct response *api_about(const struct server *server, const struct request *re
     return response_json(&buf);
 }
 
+/* The type of the body is one that a form of another site cannot send without the browser asking first. */
+struct response *api_rescan(const struct server *server, const struct request *request)
+{
+    static const char *const types[] = {"application/json", NULL};
+    struct response *refusal = api_check_type(request, types);
+    if (refusal)
+        return refusal;
+    struct buf buf = BUF_INIT;
+    struct json json = JSON_INIT(&buf);
+    struct snapshot *snapshot = index_hold(server->index);
+    json_object_begin(&json);
+    json_key_uint(&json, "scan_generation", snapshot->generation);
+    json_object_end(&json);
+    index_release(server->index, snapshot);
+    index_nudge(server->index);
+    return response_of_buf(202, "application/json", &buf);
+}
+
 static void write_view(struct json *json, const struct analysis_view *view)
 {
     json_object_begin(json);

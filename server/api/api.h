@@ -18,6 +18,7 @@ struct response *api_healthy(const struct server *server, const struct request *
 struct response *api_ready(const struct server *server, const struct request *request);
 struct response *api_login(const struct server *server, const struct request *request);
 struct response *api_about(const struct server *server, const struct request *request);
+struct response *api_rescan(const struct server *server, const struct request *request);
 struct response *api_tools(const struct server *server, const struct request *request);
 
 struct response *api_devices(const struct server *server, const struct request *request);

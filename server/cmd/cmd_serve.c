@@ -12,6 +12,7 @@
 #include "server/http/peer_user.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
@@ -150,12 +151,41 @@ static void print_url(const struct daemon *daemon)
         log_line("--no-token: whoever can connect to this reads all that it shows, on other machines too");
 }
 
-static void wait_for_end(struct httpd *httpd, const struct server *server, const sigset_t *ends)
+static bool has_terminal(void)
+{
+    int terminal = open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC);
+    if (terminal >= 0)
+        close(terminal);
+    return terminal >= 0;
+}
+
+/* SIGHUP: looks at the folders again, and reads the token again; a file of it that is not good any more changes nothing. */
+static void read_again(struct daemon *daemon)
+{
+    struct token token;
+    char reason[512];
+    index_nudge(daemon->server.index);
+    if (!daemon->options->token_file)
+        return;
+    if (token_read(&token, daemon->options->token_file, reason, sizeof(reason)))
+        access_set_token(daemon->server.guard.access, &token);
+    else
+        log_line("the token stays as it was: %s", reason);
+}
+
+/* The terminal that it was started from also says by SIGHUP that it is gone: then this ends with it. */
+static void wait_for_end(struct daemon *daemon, struct httpd *httpd, const sigset_t *ends)
 {
     const struct timespec second = {.tv_sec = 1, .tv_nsec = 0};
-    while (sigtimedwait(ends, NULL, &second) < 0) {
+    bool had_terminal = has_terminal();
+    int number;
+    while ((number = sigtimedwait(ends, NULL, &second)) < 0 || number == SIGHUP) {
+        if (number == SIGHUP && had_terminal && !has_terminal())
+            return;
+        if (number == SIGHUP)
+            read_again(daemon);
         httpd_watch(httpd);
-        store_expire(server->store);
+        store_expire(daemon->server.store);
         log_sum_up(false);
     }
 }
@@ -214,7 +244,7 @@ static int run(struct daemon *daemon, const sigset_t *ends)
         return COMMANDS_INTERNAL;
     }
     print_url(daemon);
-    wait_for_end(httpd, &daemon->server, ends);
+    wait_for_end(daemon, httpd, ends);
     return stop(daemon, httpd, jobs, ends);
 }
 
@@ -233,6 +263,7 @@ static void set_up_process(sigset_t *ends)
     sigemptyset(ends);
     sigaddset(ends, SIGTERM);
     sigaddset(ends, SIGINT);
+    sigaddset(ends, SIGHUP);
     pthread_sigmask(SIG_BLOCK, ends, NULL); /* every thread made later inherits this */
 }
 

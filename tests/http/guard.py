@@ -2,9 +2,10 @@
 """Who may ask: Host, other sites, the token."""
 import os
 import re
+import signal
 import urllib.parse
 
-from harness import equal
+from harness import equal, wait_until
 
 DATA = "/api/v1/about"
 
@@ -201,6 +202,22 @@ def test_a_bad_token_file_is_status_2(t):
         assert "a token is 16 to 128" in process.stderr, process.stderr
     process = t.run("--demo", "--port=0", f"--token-file={os.path.join(t.folder(), 'missing')}")
     equal(process.returncode, 2)
+
+
+def test_sighup_reads_the_token_again(t):
+    path = secret(t, "token", b"abcdefghijklmnop-0123\n")
+    daemon = t.serve(f"--token-file={path}", t.folder())
+    old, new = ({"Authorization": f"Bearer {token}"} for token in ("abcdefghijklmnop-0123", "another-one-of-20-characters"))
+    signed_in = {"Cookie": login(daemon, "abcdefghijklmnop-0123").headers["set-cookie"].split(";")[0]}
+    daemon.process.send_signal(signal.SIGHUP)
+    secret(t, "token", b"short")
+    daemon.process.send_signal(signal.SIGHUP)
+    wait_until(lambda: "the token stays as it was" in daemon.log(), what="the line about the file")
+    equal([status(daemon, each) for each in (old, signed_in, new)], [200, 200, 401], "a file that is no good changes nothing")
+    secret(t, "token", b"another-one-of-20-characters\n")
+    daemon.process.send_signal(signal.SIGHUP)
+    wait_until(lambda: status(daemon, old) == 401, what="the new token")
+    equal([status(daemon, each) for each in (old, signed_in, new)], [401, 401, 200], "who came in by the old one is out")
 
 
 def test_a_token_file_that_others_may_open_is_refused(t):

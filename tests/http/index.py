@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What changes on disk is seen without a restart; nothing outside is; nothing is written."""
 import os
+import signal
 import shutil
 import time
 
@@ -136,6 +137,19 @@ def test_pipes_and_folders_with_such_names_do_no_harm(t):
     os.remove(os.path.join(run, "h.xplane.pb"))
     os.mkfifo(os.path.join(run, "h.xplane.pb"))
     wait_until(lambda: not daemon.sessions(), what="the end of the session")
+
+
+def test_sighup_and_rescan_look_again_and_the_daemon_goes_on(t):
+    """a scan of a tree that takes a while is not repeated each second: asking brings the next one forward"""
+    daemon = t.serve(t.folder())
+    for number, how in enumerate((lambda: daemon.process.send_signal(signal.SIGHUP),
+                                  lambda: daemon.ask("/api/v1/rescan", "POST", {"Content-Type": "application/json"}, "{}"))):
+        t.write(f"plugins/profile/run{number}/h.xplane.pb", TRACE)
+        how()
+        wait_until(lambda: f"run{number}" in daemon.sessions(), what="the new session")
+        assert daemon.is_alive()
+    equal(daemon.ask("/api/v1/rescan", "POST", {"Content-Type": "text/plain"}, "{}").status, 415, "what a form can send")
+    equal(daemon.stop(), 0)
 
 
 def test_what_may_not_be_read_is_named(t):

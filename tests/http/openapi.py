@@ -10,6 +10,7 @@ import inputs
 from confirmations import walk_confirmations
 from document import Document
 from harness import ROOT, equal, wait_until
+from openapi_access import LOGIN, walk_login, walk_rescan, walk_wrong_tokens
 
 DOCUMENT = os.path.join(ROOT, "docs", "openapi.yaml")
 # what names the thing that a tool's views are about
@@ -20,7 +21,6 @@ OTHER = {"/api/v1/oom/plan", "/api/v1/oom/text"} # below a tool's name, and no v
 # which session of the demo a tool shows
 DEMO = {"memory_viewer": "b-activations-unrolled", "memory_profile": "training", "device_memory": "leak",
         "oom": "b-activations-unrolled", "compare": "b-activations-unrolled", "compare_profiles": "leak"}
-LOGIN = {"Content-Type": "application/json"}
 
 
 def objects(schema):
@@ -367,20 +367,6 @@ def walk_texts(walk):
     equal((refused.status, refused.headers["allow"]), (405, "GET, HEAD, POST"))
 
 
-def walk_login(walk):
-    path = "/api/v1/login"
-    good = json.dumps({"token": walk.token})
-    for headers, body, status in ((LOGIN, good, 204), (LOGIN, "{}", 400),
-                                  (LOGIN, json.dumps({"token": walk.token, "more": 1}), 400), (LOGIN, '{"token": "x"}', 401),
-                                  ({**LOGIN, "Host": "evil.example"}, good, 403), (LOGIN, "x" * 5000, 413),
-                                  ({}, good, 415), ({**LOGIN, "X": "a" * 20000}, good, 431)):
-        equal(walk.ask(path, path, "POST", headers, body, walk.locked).status, status, (headers, body))
-    equal(walk.ask(path, path + "?x=" + "a" * 9000, "POST", LOGIN, good, walk.locked).status, 414)
-    refused = walk.daemon.ask(path)
-    walk.check(path, "POST", refused)
-    equal((refused.status, refused.headers["allow"]), (405, "POST"))
-
-
 def walk_vanished(walk):
     """a file that goes away between the scan and the question"""
     paths = [path for path, _, operation in walk.document.operations()
@@ -477,18 +463,6 @@ def walk_ready(walk, t):
     assert "/-/ready" not in daemon.log(), "not to be ready yet is no fault, and nothing for the log"
 
 
-def walk_wrong_tokens(walk, t):
-    """the answer to one more of them"""
-    locked = t.serve("--bind=0.0.0.0", t.folder("empty"))
-    headers = {"Authorization": "Bearer wrong", **LOGIN}
-    for _ in range(12):
-        locked.ask("/api/v1/about", headers=headers)
-    for path, method, operation in walk.document.operations():
-        if "429" in operation["responses"]:
-            body = '{"token": "x"}' if method == "POST" else None
-            equal(walk.ask(path, address_of(path, "x"), method, headers, body, locked).status, 429, path)
-
-
 def test_every_route_and_status_is_met_and_follows_its_schema(t):
     walk = Walk(t)
     for path, method, _ in walk.document.operations():
@@ -503,9 +477,10 @@ def test_every_route_and_status_is_met_and_follows_its_schema(t):
     walk_views(walk)
     walk_compare(walk)
     walk_profile(walk)
+    walk_rescan(walk)
     walk_vanished(walk)
     walk_ready(walk, t)
-    walk_wrong_tokens(walk, t)
+    walk_wrong_tokens(walk, t, address_of)
     documented = {(path, method, status) for path, method, operation in walk.document.operations()
                   for status in operation["responses"]}
     missed = documented - walk.met

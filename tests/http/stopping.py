@@ -3,6 +3,8 @@
 import contextlib
 import functools
 import gzip
+import os
+import pty
 import random
 import signal
 import socket
@@ -48,6 +50,23 @@ def test_sigterm_and_sigint_end_with_status_0(t):
         daemon = t.serve(t.folder())
         equal(daemon.ask("/-/healthy").status, 200)
         equal(daemon.stop(number), 0, number)
+
+
+def test_it_ends_with_the_terminal_that_it_was_started_from(t):
+    """SIGHUP says so too, and else means: look again"""
+    child, terminal = pty.fork()
+    if child == 0:
+        os.execv(t.binary, [t.binary, "--demo", "--port=0"])
+    said = b""
+    while b"/" not in said:
+        said += os.read(terminal, 1000)
+    os.kill(child, signal.SIGHUP)
+    port = int(said.decode().split(":")[2].split("/")[0])
+    with socket.create_connection(("127.0.0.1", port)) as asking:
+        asking.sendall(b"GET /-/healthy HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert asking.recv(100).startswith(b"HTTP/1.1 200")
+    os.close(terminal)
+    equal(os.waitpid(child, 0)[1], 0)
 
 
 def test_sigterm_before_anything_was_asked(t):

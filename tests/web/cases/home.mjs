@@ -434,6 +434,17 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
     await page.finish();
   });
 
+  test('Look again asks the daemon to look, and shows what it found', async () => {
+    const page = await open(`${await dumps()}?tool=home`);
+    const asked = [];
+    page.on('request', (request) => asked.push(`${request.method()} ${new URL(request.url()).pathname}`));
+    await page.locator('.watched button', { hasText: 'Look again' }).click();
+    await idle(page);
+    equal(asked.slice(0, 1), ['POST /api/v1/rescan']);
+    truth(asked.includes('GET /api/v1/sessions'), asked.join());
+    await page.finish();
+  });
+
   test('a new session is announced by a line, and shown when asked', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'memviewd-home-'));
     cpSync(join(fixtures, 'dumps/seed-matmul-327680'), join(folder, 'first'), { recursive: true });

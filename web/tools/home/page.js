@@ -2,7 +2,7 @@
  * page.js: what was found under the watched folders, what could not be read, and why. */
 
 import { later } from '../../lib/activity.js';
-import { get, isAbort } from '../../lib/api.js';
+import { get, isAbort, post } from '../../lib/api.js';
 import { button, el, fill, nameInline, prose } from '../../lib/dom.js';
 import { ago, count, counted, visible } from '../../lib/format.js';
 import { forgetUpload, uploadedSessions, UPLOADS } from '../../lib/uploads.js';
@@ -34,6 +34,8 @@ async function listAll(filter, sort, how) {
   }
   return list;
 }
+
+const LOOKED_AFTER_MS = 300;
 
 /* What this tab dropped and the daemon still holds; what it forgot is not asked for again. */
 async function listDropped(how) {
@@ -89,7 +91,7 @@ function watched(about, lookAgain) {
     ]),
     roots.length === 0 ? null : `, last looked ${ago(Math.min(...roots.map((root) => root.last_scan_ms)))}`,
     ' ',
-    button('text-button', lookAgain, 'Look now'),
+    button('text-button', lookAgain, 'Look again'),
   );
 }
 
@@ -260,6 +262,19 @@ const newsLine = (text, onShow) =>
     button('text-button', onShow, 'Show'),
   );
 
+/* The daemon looks at its folders soon; what takes longer is told as news. Out: {again(), stop()}. */
+function createLook(load) {
+  let takeBack = () => {};
+  return {
+    async again() {
+      takeBack();
+      await post('rescan', '{}', 'application/json').catch(() => {}); /* the list, asked for next, says what is wrong */
+      takeBack = later(load, LOOKED_AFTER_MS);
+    },
+    stop: () => takeBack(),
+  };
+}
+
 /* context: {link(session, patch), setFilter(text), choose(patch), setTitle(text), bind(rows), takeIn(),
  * verdictOf(session) → patch of the link that says why}. */
 export function mount(root, context) {
@@ -272,9 +287,8 @@ export function mount(root, context) {
     el('div', { class: 'home' }, el('div', { class: 'home-head' }, title, aside), news, openFilesLine(context), tools.node, body),
   );
   const answer = createAnswer({ title, aside }, context, () => load());
-  let controller = null;
-  let route = null;
-  let shown = null;
+  let [controller, route, shown] = [null, null, null];
+  const look = createLook(() => load());
   const lists = [];
   const stopCards = explainWith(async (word, id) => {
     const session = lists.flatMap((each) => each.sessions).find((each) => each.id === id);
@@ -314,7 +328,7 @@ export function mount(root, context) {
       fill(title, broken.length && broken.length === about.roots.length ? 'Nothing can be read.' : `No profiles under ${say.short(say.rootsText(about))}.`);
     } else sayNow();
     tools.node.hidden = list.total_count < 2 && isPlain();
-    fill(body, bodyOf({ list, about, dropped, broken, filter: route.filter }, rows, load));
+    fill(body, bodyOf({ list, about, dropped, broken, filter: route.filter }, rows, look.again));
     return dropped ? [dropped, rows] : [rows];
   }
 
@@ -355,6 +369,7 @@ export function mount(root, context) {
       fill(news, newsLine(text, load));
     },
     unmount() {
+      look.stop();
       controller?.abort();
       stopLists();
       stopCards();
