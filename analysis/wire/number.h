@@ -16,6 +16,13 @@ static inline uint64_t number_bytes(const uint8_t *at)
     return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? word : __builtin_bswap64(word);
 }
 
+static inline uint64_t number_bytes4(const uint8_t *at)
+{
+    uint32_t word;
+    memcpy(&word, at, sizeof(word));
+    return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? word : __builtin_bswap32(word);
+}
+
 /* A number and where it ends; NULL when it is cut or too long. Both stay in registers. */
 struct number {
     const uint8_t *after;
@@ -41,15 +48,34 @@ static inline struct number number_longest(const uint8_t *at, const uint8_t *end
     return (struct number){NULL, 0};
 }
 
+/* One to ten bytes, of which the first eight are `word`; of fewer that there are, it is zero behind them. */
+static inline struct number number_of_word(uint64_t word, const uint8_t *at, const uint8_t *end)
+{
+    uint64_t stops = ~word & 0x8080808080808080u;
+    if (stops == 0)
+        return number_longest(at, end, word);
+    size_t size = ((unsigned)__builtin_ctzll(stops) + 1) / 8;
+    word &= (stops ^ (stops - 1)) & 0x7F7F7F7F7F7F7F7Fu;
+    return (struct number){size <= (size_t)(end - at) ? at + size : NULL, number_joined(word)};
+}
+
 /* One to ten bytes. */
 static inline struct number number_long(const uint8_t *at, const uint8_t *end)
 {
-    uint64_t word = number_bytes(at), stops = ~word & 0x8080808080808080u;
-    if (stops == 0)
-        return number_longest(at, end, word);
-    const uint8_t *after = at + ((unsigned)__builtin_ctzll(stops) + 1) / 8;
-    word &= (stops ^ (stops - 1)) & 0x7F7F7F7F7F7F7F7Fu;
-    return (struct number){after <= end ? after : NULL, number_joined(word)};
+    return number_of_word(number_bytes(at), at, end);
+}
+
+/* The same where fewer than eight bytes are left, and none behind them may be loaded. */
+static inline struct number number_at_end(const uint8_t *at, const uint8_t *end)
+{
+    size_t left = (size_t)(end - at);
+    uint64_t word = 0;
+    if (left >= 4)
+        word = number_bytes4(at) | number_bytes4(end - 4) << (8 * (left - 4));
+    else
+        for (size_t i = 0; i < left; i++)
+            word |= (uint64_t)at[i] << (8 * i);
+    return number_of_word(word, at, end);
 }
 
 static inline struct number number_at(const uint8_t *at, const uint8_t *end)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What the compiler is asked where a person asks for changes, and what is made of its answer. That it answers so is told by
  * tests/confirm. */
-#include "asked.h"
-
 #include "edit/program.h"
 #include "wire/wire.h"
+
+#include "asked.h"
 
 #define FOLDER "tests/fixtures/modules/mlp-adam/module_0000.jit_step.cl_1014260217."
 

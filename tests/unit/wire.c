@@ -5,6 +5,8 @@
 
 #include "arena.h"
 
+#include <stdlib.h>
+
 #define SPAN(text) ((struct str){text, sizeof(text) - 1})
 
 START_TEST(all_wire_types_are_read)
@@ -34,6 +36,30 @@ START_TEST(negative_numbers_take_ten_bytes)
     struct wire wire = wire_open(SPAN("\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"), 0, &err);
     ck_assert(wire_next(&wire));
     ck_assert_int_eq(wire_int(&wire), -1);
+}
+END_TEST
+
+/* Bytes in memory of exactly their size, so that a load behind them is found (SAN=address). */
+START_TEST(numbers_of_every_size_end_with_their_bytes)
+{
+    for (size_t size = 1; size <= 10; size++) {
+        uint64_t wanted = size == 10 ? UINT64_MAX : (UINT64_C(0x5A5A5A5A5A5A5A5A) | UINT64_C(1) << (7 * size - 1));
+        wanted = size < 10 ? wanted & ((UINT64_C(1) << (7 * size)) - 1) : wanted;
+        for (size_t behind = 0; behind < 9; behind++)
+            for (size_t left = 0; left <= size; left++) {
+                size_t total = left < size ? left : size + behind;
+                uint8_t *bytes = malloc(total + 1), *begin = bytes + 1;
+                for (size_t i = 0; i < total; i++)
+                    begin[i] = (uint8_t)(i >= size ? 0xFF : (wanted >> (7 * i) & 0x7F) | (i + 1 < size ? 0x80 : 0));
+                const uint8_t *at = begin;
+                uint64_t value = 0;
+                bool is_whole = wire_varint(&at, begin + total, &value);
+                ck_assert_msg(is_whole == (left == size), "%zu of %zu bytes", left, size);
+                ck_assert_uint_eq(value, is_whole ? wanted : 0);
+                ck_assert_uint_eq((size_t)(at - begin), is_whole ? size : 0);
+                free(bytes);
+            }
+    }
 }
 END_TEST
 
@@ -222,6 +248,7 @@ int main(void)
     tcase_add_checked_fixture(tests, arena_begin, arena_end);
     tcase_add_test(tests, all_wire_types_are_read);
     tcase_add_test(tests, negative_numbers_take_ten_bytes);
+    tcase_add_test(tests, numbers_of_every_size_end_with_their_bytes);
     tcase_add_test(tests, a_number_takes_all_the_bytes_that_are_said);
     tcase_add_loop_test(tests, damage_is_told_with_its_place, 0, (int)(sizeof(broken) / sizeof(broken[0])));
     tcase_add_test(tests, packed_and_single_numbers_mix);
