@@ -2,7 +2,6 @@
 #include "base/buf.h"
 
 #include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,6 +62,30 @@ void buf_printable(struct buf *buf, struct str text)
     for (size_t i = 0; i < text.length; i++)
         to[i] = str_is_control(text.data[i]) ? '?' : text.data[i];
     buf->length += text.length;
+}
+
+/* Writes digits backwards and returns where they start; twenty are enough. */
+static char *digits_before(char *end, uint64_t value)
+{
+    do {
+        *--end = (char)('0' + value % 10);
+        value /= 10;
+    } while (value > 0);
+    return end;
+}
+
+void buf_uint(struct buf *buf, uint64_t value)
+{
+    char text[20];
+    char *begin = digits_before(text + sizeof(text), value);
+    buf_add(buf, begin, (size_t)(text + sizeof(text) - begin));
+}
+
+void buf_int(struct buf *buf, int64_t value)
+{
+    if (value < 0)
+        buf_char(buf, '-');
+    buf_uint(buf, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
 }
 
 void buf_format(struct buf *buf, const char *format, ...)

@@ -96,45 +96,23 @@ void json_text(struct json *json, const char *text)
         json_string(json, str_of(text));
 }
 
-/* Writes digits backwards into the end of `text` and returns where they start. */
-static char *digits_before(char *end, uint64_t value)
-{
-    do {
-        *--end = (char)('0' + value % 10);
-        value /= 10;
-    } while (value > 0);
-    return end;
-}
-
 void json_uint(struct json *json, uint64_t value)
 {
-    char text[20];
-    char *begin = digits_before(text + sizeof(text), value);
     before_value(json);
-    buf_add(json->out, begin, (size_t)(text + sizeof(text) - begin));
-}
-
-static void signed_digits(struct buf *out, int64_t value)
-{
-    char text[21];
-    uint64_t size = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
-    char *begin = digits_before(text + sizeof(text), size);
-    if (value < 0)
-        *--begin = '-';
-    buf_add(out, begin, (size_t)(text + sizeof(text) - begin));
+    buf_uint(json->out, value);
 }
 
 void json_int(struct json *json, int64_t value)
 {
     before_value(json);
-    signed_digits(json->out, value);
+    buf_int(json->out, value);
 }
 
 void json_id(struct json *json, int64_t value)
 {
     before_value(json);
     buf_char(json->out, '"');
-    signed_digits(json->out, value);
+    buf_int(json->out, value);
     buf_char(json->out, '"');
 }
 
@@ -147,19 +125,18 @@ static bool plain_number(struct json *json, double value)
     int64_t scaled = size < 1e9 ? (int64_t)(size * (double)scale + 0.5) : 0;
     if (size < 1e-4 || size >= 1e9 || fabs((double)scaled / (double)scale - size) > 0)
         return false;
-    char text[24];
-    char *end = text + sizeof(text), *begin = end;
-    for (int64_t part = scaled % scale + scale; part > 1; part /= 10)
-        *--begin = (char)('0' + part % 10);
-    while (end > begin && end[-1] == '0')
-        end--;
-    if (end > begin)
-        *--begin = '.';
-    begin = digits_before(begin, (uint64_t)(scaled / scale));
-    if (value < 0)
-        *--begin = '-';
+    char decimals[7] = ".";
+    size_t length = sizeof(decimals);
+    int64_t part = scaled % scale;
+    for (size_t i = length - 1; i > 0; i--, part /= 10)
+        decimals[i] = (char)('0' + part % 10);
+    while (decimals[length - 1] == '0')
+        length--;
     before_value(json);
-    buf_add(json->out, begin, (size_t)(end - begin));
+    if (value < 0)
+        buf_char(json->out, '-');
+    buf_uint(json->out, (uint64_t)(scaled / scale));
+    buf_add(json->out, decimals, length > 1 ? length : 0);
     return true;
 }
 
@@ -189,9 +166,7 @@ void json_mib(struct json *json, int64_t size_bytes)
     before_value(json);
     if (size_bytes < 0)
         buf_char(json->out, '-');
-    char whole[20];
-    char *begin = digits_before(whole + sizeof(whole), size >> 20);
-    buf_add(json->out, begin, (size_t)(whole + sizeof(whole) - begin));
+    buf_uint(json->out, size >> 20);
     uint64_t part = size & 0xFFFFF;
     if (part == 0)
         return;

@@ -22,6 +22,21 @@ static void ends_as(const char *expected)
     buf_free(&out);
 }
 
+START_TEST(integers_are_written_as_printf_does)
+{
+    static const int64_t numbers[] = {0, 1, 9, 10, -1, -10, 999999999, INT64_MAX, INT64_MIN, INT64_MIN + 1};
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+        struct buf ours = BUF_INIT, theirs = BUF_INIT;
+        buf_int(&ours, numbers[i]);
+        buf_uint(&ours, (uint64_t)numbers[i]);
+        buf_format(&theirs, "%lld%llu", (long long)numbers[i], (unsigned long long)numbers[i]);
+        ck_assert(str_equal((struct str){ours.data, ours.length}, (struct str){theirs.data, theirs.length}));
+        buf_free(&ours);
+        buf_free(&theirs);
+    }
+}
+END_TEST
+
 START_TEST(order_of_calls_is_order_of_bytes)
 {
     begin();
@@ -110,6 +125,7 @@ int main(void)
 {
     Suite *suite = suite_create("json");
     TCase *tests = tcase_create("json");
+    tcase_add_test(tests, integers_are_written_as_printf_does);
     tcase_add_test(tests, order_of_calls_is_order_of_bytes);
     tcase_add_test(tests, strings_hold_any_bytes);
     tcase_add_test(tests, mebibytes_have_every_digit);
