@@ -6,8 +6,6 @@
 
 #include "base/hash.h"
 
-#include <stdlib.h>
-
 /* Real shapes nest two or three deep and have under ten dimensions. */
 enum { DEPTH_MAX = 64, DIMENSIONS_MAX = 128 };
 
@@ -131,8 +129,11 @@ static bool is_array(uint64_t type) { return shape_type_bytes(type) > 0; }
 
 static void joined(struct buf *out, const int64_t *values, uint32_t count)
 {
-    for (uint32_t i = 0; i < count; i++)
-        buf_format(out, i == 0 ? "%lld" : ",%lld", (long long)values[i]);
+    for (uint32_t i = 0; i < count; i++) {
+        if (i > 0)
+            buf_char(out, ',');
+        buf_int(out, values[i]);
+    }
 }
 
 static void tile_text(struct wire tile, struct buf *out)
@@ -147,7 +148,7 @@ static void tile_text(struct wire tile, struct buf *out)
         if (i > 0)
             buf_char(out, ',');
         if (dimensions[i] >= 0)
-            buf_format(out, "%lld", (long long)dimensions[i]);
+            buf_int(out, dimensions[i]);
         else if (dimensions[i] == INT64_MIN)
             buf_char(out, '*'); /* combined with the next */
         else
@@ -166,7 +167,9 @@ static void split_text(struct wire split, struct buf *out)
         else if (split.number == SPLIT_CONFIG_PROTO_SPLIT_INDICES)
             numbers_read(&split, indices, &count);
     }
-    buf_format(out, "(%lld:", (long long)dimension);
+    buf_char(out, '(');
+    buf_int(out, dimension);
+    buf_char(out, ':');
     joined(out, indices, count);
     buf_char(out, ')');
 }
@@ -208,6 +211,15 @@ static struct layout layout_read(struct str bytes)
     return layout;
 }
 
+/* A part of the layout that is one number: its letter, and the number in brackets. */
+static void number_text(struct buf *out, char letter, int64_t value)
+{
+    buf_char(out, letter);
+    buf_char(out, '(');
+    buf_int(out, value);
+    buf_char(out, ')');
+}
+
 static const char *integral_name(uint64_t type)
 {
     const char *name = type < ELEMENT_TYPE_COUNT && element_types[type].name != NULL ? element_types[type].name : "";
@@ -231,15 +243,15 @@ static void layout_text(struct str bytes, unsigned depth, struct buf *out)
         if (wire.number == LAYOUT_PROTO_TILES)
             tile_text(wire_message(&wire), out);
     if (layout.tail_alignment != 0 && layout.tail_alignment != 1)
-        buf_format(out, "L(%lld)", (long long)layout.tail_alignment);
+        number_text(out, 'L', layout.tail_alignment);
     if (layout.index_type != PRIMITIVE_TYPE_INVALID)
         buf_format(out, "#(%s)", integral_name(layout.index_type));
     if (layout.pointer_type != PRIMITIVE_TYPE_INVALID)
         buf_format(out, "*(%s)", integral_name(layout.pointer_type));
     if (layout.element_bits != 0)
-        buf_format(out, "E(%lld)", (long long)layout.element_bits);
+        number_text(out, 'E', layout.element_bits);
     if (layout.memory_space != 0)
-        buf_format(out, "S(%lld)", (long long)layout.memory_space);
+        number_text(out, 'S', layout.memory_space);
     if (layout.split_count > 0)
         buf_text(out, "SC");
     wire = wire_open(bytes, 0, &err);
@@ -252,7 +264,7 @@ static void layout_text(struct str bytes, unsigned depth, struct buf *out)
         buf_char(out, ')');
     }
     if (layout.prefix_bytes > 0)
-        buf_format(out, "M(%lld)", (long long)layout.prefix_bytes);
+        number_text(out, 'M', layout.prefix_bytes);
     if (out->length == before + 1) /* no part printed: no colon either */
         out->length = before;
     buf_char(out, '}');
@@ -285,10 +297,13 @@ static void dimensions_text(const struct head *head, struct buf *out)
     for (uint32_t i = 0; i < head->dimension_count; i++) {
         if (i > 0)
             buf_char(out, ',');
-        if (head->dimensions[i] == INT64_MIN)
+        if (head->dimensions[i] == INT64_MIN) {
             buf_char(out, '?');
-        else
-            buf_format(out, head->is_dynamic[i] ? "<=%lld" : "%lld", (long long)head->dimensions[i]);
+            continue;
+        }
+        if (head->is_dynamic[i])
+            buf_text(out, "<=");
+        buf_int(out, head->dimensions[i]);
     }
     buf_char(out, ']');
 }
@@ -421,21 +436,21 @@ uint64_t shape_array_hash(const struct shape_array *array)
     return hash;
 }
 
-static int by_length(const void *left, const void *right)
-{
-    const int64_t *a = left, *b = right;
-    return (*a > *b) - (*a < *b);
-}
-
 uint64_t shape_array_hash_any_order(const struct shape_array *array)
 {
     int64_t sorted[SHAPE_RANK_MAX];
+    uint32_t count = 0;
     uint64_t hash = 0;
-    memcpy(sorted, array->dimensions, sizeof(sorted));
-    qsort(sorted, array->rank, sizeof(*sorted), by_length);
-    for (uint32_t i = 0; i < array->rank; i++)
-        if (sorted[i] != 1)
-            hash = hash_number((uint64_t)sorted[i], hash);
+    for (uint32_t i = 0; i < array->rank; i++) { /* a few: each moves down to its place */
+        if (array->dimensions[i] == 1)
+            continue;
+        uint32_t at = count++;
+        for (; at > 0 && sorted[at - 1] > array->dimensions[i]; at--)
+            sorted[at] = sorted[at - 1];
+        sorted[at] = array->dimensions[i];
+    }
+    for (uint32_t i = 0; i < count; i++)
+        hash = hash_number((uint64_t)sorted[i], hash);
     return hash;
 }
 
