@@ -140,10 +140,10 @@ static _Noreturn void give_up_at(struct arena *arena, uint64_t more)
     arena_give_up(arena);
 }
 
-static struct arena_block *block_new(struct arena *arena, size_t size)
+static struct arena_block *block_new(struct arena *arena, size_t size, bool is_zeroed)
 {
     uint64_t total = (uint64_t)size + sizeof(struct arena_block);
-    struct arena_block *block = is_allowed(arena, total) ? malloc(total) : NULL;
+    struct arena_block *block = !is_allowed(arena, total) ? NULL : is_zeroed ? calloc(1, total) : malloc(total);
     if (block == NULL)
         give_up_at(arena, size);
     count_bytes(arena, total);
@@ -152,7 +152,8 @@ static struct arena_block *block_new(struct arena *arena, size_t size)
     return block;
 }
 
-void *arena_raw(struct arena *arena, size_t size)
+/* Large requests are zeroed by the system, which does so when a page is first touched. */
+static void *take(struct arena *arena, size_t size, bool is_zeroed)
 {
     if (size > SIZE_MAX / 4) {
         err_set(arena->err, ERR_limit, ERR_NO_OFFSET, "asks for %zu bytes at once", size);
@@ -163,13 +164,13 @@ void *arena_raw(struct arena *arena, size_t size)
     if (last != NULL && last->size - last->used >= size) {
         void *at = last->bytes + last->used;
         last->used += size;
-        return at;
+        return is_zeroed ? memset(at, 0, size) : at;
     }
     size_t block_size = last == NULL ? FIRST_BLOCK : last->size * 2;
     if (block_size > MAX_BLOCK)
         block_size = MAX_BLOCK;
     if (size >= block_size / 2) { /* of its own, behind the one in use */
-        struct arena_block *own = block_new(arena, size);
+        struct arena_block *own = block_new(arena, size, is_zeroed);
         own->used = size;
         if (last != NULL) {
             own->before = last->before;
@@ -180,12 +181,14 @@ void *arena_raw(struct arena *arena, size_t size)
         }
         return own->bytes;
     }
-    struct arena_block *block = block_new(arena, block_size);
+    struct arena_block *block = block_new(arena, block_size, false);
     block->before = last;
     block->used = size;
     arena->last = block;
-    return block->bytes;
+    return is_zeroed ? memset(block->bytes, 0, size) : block->bytes;
 }
+
+void *arena_raw(struct arena *arena, size_t size) { return take(arena, size, false); }
 
 void *arena_resize(struct arena *arena, size_t size)
 {
@@ -213,9 +216,7 @@ void *arena_alloc(struct arena *arena, size_t count, size_t size)
         err_set(arena->err, ERR_limit, ERR_NO_OFFSET, "asks for %zu items of %zu bytes at once", count, size);
         arena_give_up(arena);
     }
-    void *at = arena_raw(arena, total);
-    memset(at, 0, total);
-    return at;
+    return take(arena, total, true);
 }
 
 void *arena_grown(struct arena *arena, void *items, size_t needed, size_t *capacity, size_t size)
