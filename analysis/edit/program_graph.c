@@ -6,7 +6,7 @@ bool program_graph_build(const struct program *program, struct program_graph *ou
     struct str none = {"", 0};
     if (!hlo_read(program_write(program), 0, KIND_HLO_MODULE, none, program->arena, &out->hlo, program->err))
         return false;
-    graph_build(&out->hlo, program->arena, &out->graph);
+    graph_build(&out->hlo, program->arena, program->arena, &out->graph);
     return true;
 }
 

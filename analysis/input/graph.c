@@ -54,62 +54,119 @@ static enum graph_phase phase_of(struct str op_name)
 
 /* What ids name, of all instructions one after the other. */
 struct named {
-    struct arena *arena;
     const struct map *of_id;
     uint32_t *items;
     size_t count, capacity;
 };
 
-static void named_add(struct named *named, struct wire *wire)
+struct building {
+    struct graph *graph;
+    struct arena *scratch;
+    struct map opcodes; /* hashes: places in opcodes[] */
+    struct map names;   /* hashes of op_names: the first instruction that has it; ten have the same one */
+    struct named operands, called;
+};
+
+static void named_add(struct building *building, struct named *named, struct wire *wire)
 {
     uint64_t id;
     for (size_t i = 0; wire_packed(wire, &i, &id);) {
         if (named->count == named->capacity)
             named->items =
-                arena_grown(named->arena, named->items, named->count + 1, &named->capacity, sizeof(*named->items));
+                arena_grown(building->scratch, named->items, named->count + 1, &named->capacity, sizeof(*named->items));
         named->items[named->count++] = map_get(named->of_id, id);
     }
 }
 
-/* What the instruction says of itself. */
-static void instruction_read(struct graph *graph, const struct map *opcode_map, uint32_t at, struct named *operands,
-                             struct named *called)
+static uint32_t *named_keep(const struct named *named, struct arena *arena)
 {
-    const struct hlo *hlo = graph->hlo;
+    uint32_t *kept = arena_raw(arena, (named->count + 1) * sizeof(*kept));
+    if (named->count > 0)
+        memcpy(kept, named->items, named->count * sizeof(*kept));
+    return kept;
+}
+
+static void op_name_read(struct graph *graph, uint32_t at, struct wire metadata)
+{
+    while (wire_next(&metadata))
+        if (metadata.number == OP_METADATA_OP_NAME && wire_text(&metadata).length > 0)
+            graph->op_names[at] =
+                (struct hlo_part){(uint32_t)(wire_text(&metadata).data - graph->hlo->instructions[at].bytes),
+                                  (uint32_t)wire_text(&metadata).length};
+}
+
+struct same_name {
+    const struct graph *graph;
+    struct str name;
+};
+
+static bool is_name(const void *context, uint64_t value)
+{
+    const struct same_name *same = context;
+    return str_equal(graph_op_name(same->graph, (uint32_t)value), same->name);
+}
+
+static enum graph_phase phase_at(struct building *building, uint32_t at)
+{
+    const struct graph *graph = building->graph;
+    struct same_name same = {graph, graph_op_name(graph, at)};
+    if (same.name.length == 0)
+        return GRAPH_NAMELESS;
+    uint64_t hash = map_hash_text(building->scratch, same.name, 0);
+    uint64_t first = map_find(&building->names, hash, is_name, &same);
+    if (first != MAP_FREE)
+        return graph_phase(graph, (uint32_t)first);
+    map_add(&building->names, hash, at);
+    return phase_of(same.name);
+}
+
+static enum graph_op op_of_target(struct str target)
+{
+    if (str_equal(target, STR("ConcatBitcast")))
+        return GRAPH_SAME;
+    if (str_equal(target, STR("AllocateBuffer")))
+        return GRAPH_ALLOCATE;
+    if (str_starts(target, STR("__cublas")) || str_starts(target, STR("__onednn$matmul")))
+        return GRAPH_DOT; /* of a library, on GPUs and CPUs */
+    return GRAPH_CUSTOM_CALL;
+}
+
+/* Of one that is not whole: all its bytes. */
+static void instruction_read(struct building *building, uint32_t at)
+{
+    struct graph *graph = building->graph;
     struct err err = ERR_INIT;
-    struct wire wire = wire_open(hlo_instruction_bytes(hlo, at), 0, &err);
+    struct wire wire = wire_open(hlo_instruction_bytes(graph->hlo, at), 0, &err);
     struct str target = {"", 0};
     int64_t parameter_number = 0, tuple_index = 0;
     while (wire_next(&wire)) {
         switch (wire.number) {
-        case HLO_INSTRUCTION_PROTO_OPERAND_IDS: named_add(operands, &wire); break;
-        case HLO_INSTRUCTION_PROTO_CALLED_COMPUTATION_IDS: named_add(called, &wire); break;
-        case HLO_INSTRUCTION_PROTO_METADATA: {
-            struct wire metadata = wire_message(&wire);
-            while (wire_next(&metadata))
-                if (metadata.number == OP_METADATA_OP_NAME && wire_text(&metadata).length > 0)
-                    graph->op_names[at] =
-                        (struct hlo_part){(uint32_t)(wire_text(&metadata).data - hlo->instructions[at].bytes),
-                                          (uint32_t)wire_text(&metadata).length};
-            break;
-        }
+        case HLO_INSTRUCTION_PROTO_OPERAND_IDS: named_add(building, &building->operands, &wire); break;
+        case HLO_INSTRUCTION_PROTO_CALLED_COMPUTATION_IDS: named_add(building, &building->called, &wire); break;
+        case HLO_INSTRUCTION_PROTO_METADATA: op_name_read(graph, at, wire_message(&wire)); break;
         case HLO_INSTRUCTION_PROTO_PARAMETER_NUMBER: parameter_number = wire_int(&wire); break;
         case HLO_INSTRUCTION_PROTO_TUPLE_INDEX: tuple_index = wire_int(&wire); break;
         case HLO_INSTRUCTION_PROTO_CUSTOM_CALL_TARGET: target = wire_text(&wire); break;
         }
     }
-    enum graph_op op = op_of(opcode_map, hlo_instruction_opcode(hlo, at));
-    if (op == GRAPH_CUSTOM_CALL && str_equal(target, STR("ConcatBitcast")))
-        op = GRAPH_SAME;
-    else if (op == GRAPH_CUSTOM_CALL && str_equal(target, STR("AllocateBuffer")))
-        op = GRAPH_ALLOCATE;
-    else if (op == GRAPH_CUSTOM_CALL &&
-             (str_starts(target, STR("__cublas")) || str_starts(target, STR("__onednn$matmul"))))
-        op = GRAPH_DOT; /* of a library, on GPUs and CPUs */
-    int64_t number = op == GRAPH_PARAMETER ? parameter_number : tuple_index;
-    graph->ops[at] = (uint8_t)op;
-    graph->phases[at] = (uint8_t)phase_of(graph_op_name(graph, at));
-    graph->numbers[at] = number >= 0 && number < INT32_MAX ? (int32_t)number : INT32_MAX;
+    if (graph_op(graph, at) == GRAPH_CUSTOM_CALL)
+        graph->ops[at] = (uint8_t)op_of_target(target);
+    graph->numbers[at] = hlo_number(graph_op(graph, at) == GRAPH_PARAMETER ? parameter_number : tuple_index);
+}
+
+/* Of one that is whole: hlo_read met all that is asked. */
+static void instruction_take(struct building *building, uint32_t at)
+{
+    struct graph *graph = building->graph;
+    const struct hlo_instruction *instruction = &graph->hlo->instructions[at];
+    struct err err = ERR_INIT;
+    struct wire operands = {.type = WIRE_BYTES, .err = &err};
+    operands.bytes = hlo_instruction_part(graph->hlo, at, instruction->operands);
+    named_add(building, &building->operands, &operands);
+    op_name_read(graph, at, wire_open(hlo_instruction_part(graph->hlo, at, instruction->metadata), 0, &err));
+    uint8_t field = graph_op(graph, at) == GRAPH_PARAMETER ? HLO_INSTRUCTION_PROTO_PARAMETER_NUMBER
+                                                           : HLO_INSTRUCTION_PROTO_TUPLE_INDEX;
+    graph->numbers[at] = instruction->number_field == field ? instruction->number : 0;
 }
 
 static void readers_build(struct graph *graph, struct arena *arena)
@@ -165,30 +222,40 @@ static void parameters_build(struct graph *graph, struct arena *arena)
                     parameter_key(hlo->instructions[at].computation_at, (uint32_t)graph->numbers[at]), at, false);
 }
 
-void graph_build(const struct hlo *hlo, struct arena *arena, struct graph *graph)
+static void building_init(struct building *building, const struct hlo *hlo, struct graph *graph, struct arena *arena,
+                          struct arena *scratch)
 {
     size_t count = (size_t)hlo->instruction_count + 1;
-    struct named operands = {.arena = arena, .of_id = &hlo->instruction_of_id};
-    struct named called = {.arena = arena, .of_id = &hlo->computation_of_id};
-    struct map opcode_map;
-    *graph = (struct graph){.hlo = hlo};
-    map_init(&opcode_map, arena, OPCODE_COUNT);
+    *building = (struct building){.graph = graph, .scratch = scratch};
+    building->operands.of_id = &hlo->instruction_of_id;
+    building->called.of_id = &hlo->computation_of_id;
+    map_init(&building->names, scratch, count / 16);
+    map_init(&building->opcodes, scratch, OPCODE_COUNT);
     for (size_t i = 0; i < OPCODE_COUNT; i++)
-        map_add(&opcode_map, hash_bytes(opcodes[i].opcode, strlen(opcodes[i].opcode), 0), i);
+        map_add(&building->opcodes, hash_bytes(opcodes[i].opcode, strlen(opcodes[i].opcode), 0), i);
     graph->ops = arena_array(arena, uint8_t, count);
     graph->phases = arena_array(arena, uint8_t, count);
     graph->op_names = arena_array(arena, struct hlo_part, count);
     graph->numbers = arena_array(arena, int32_t, count);
     graph->operand_first = arena_array(arena, uint32_t, count);
     graph->called_first = arena_array(arena, uint32_t, count);
+}
+
+void graph_build(const struct hlo *hlo, struct arena *arena, struct arena *scratch, struct graph *graph)
+{
+    struct building building;
+    *graph = (struct graph){.hlo = hlo};
+    building_init(&building, hlo, graph, arena, scratch);
     for (uint32_t at = 0; at < hlo->instruction_count; at++) {
-        instruction_read(graph, &opcode_map, at, &operands, &called);
-        graph->operand_first[at + 1] = (uint32_t)operands.count;
-        graph->called_first[at + 1] = (uint32_t)called.count;
+        graph->ops[at] = (uint8_t)op_of(&building.opcodes, hlo_instruction_opcode(hlo, at));
+        (hlo->instructions[at].is_whole ? instruction_take : instruction_read)(&building, at);
+        graph->phases[at] = (uint8_t)phase_at(&building, at);
+        graph->operand_first[at + 1] = (uint32_t)building.operands.count;
+        graph->called_first[at + 1] = (uint32_t)building.called.count;
         graph->has_backward = graph->has_backward || graph->phases[at] == GRAPH_BACKWARD;
     }
-    graph->operands = operands.items;
-    graph->called = called.items;
+    graph->operands = named_keep(&building.operands, arena);
+    graph->called = named_keep(&building.called, arena);
     parameters_build(graph, arena);
     readers_build(graph, arena);
     computations_build(graph, arena);

@@ -73,7 +73,8 @@ struct graph {
     bool has_backward;               /* some value is part of a backward pass */
 };
 
-void graph_build(const struct hlo *hlo, struct arena *arena, struct graph *out);
+/* `scratch`: an arena for what is not kept; may be the same. */
+void graph_build(const struct hlo *hlo, struct arena *arena, struct arena *scratch, struct graph *out);
 
 static inline enum graph_op graph_op(const struct graph *graph, uint32_t at) { return graph->ops[at]; }
 static inline enum graph_phase graph_phase(const struct graph *graph, uint32_t at) { return graph->phases[at]; }

@@ -137,6 +137,21 @@ static void config_look(struct hlo *hlo, struct config config, struct str target
     }
 }
 
+/* What has its place already was written in two pieces. */
+static void part_once(struct hlo_instruction *instruction, struct hlo_part *part, const struct wire *wire)
+{
+    instruction->is_whole = instruction->is_whole && part->length == 0 && wire->type == WIRE_BYTES;
+    *part = part_of(instruction, wire);
+}
+
+static void number_once(struct hlo_instruction *instruction, const struct wire *wire)
+{
+    int64_t number = wire_int(wire);
+    instruction->is_whole = instruction->is_whole && instruction->number_field == 0;
+    instruction->number_field = (uint8_t)wire->number;
+    instruction->number = hlo_number(number);
+}
+
 static void place_instruction(const struct wire *field, struct hlo *hlo, uint32_t computation_at, struct arena *arena)
 {
     uint32_t at = hlo->instruction_count++;
@@ -146,6 +161,7 @@ static void place_instruction(const struct wire *field, struct hlo *hlo, uint32_
     instruction->bytes = bytes.data;
     instruction->length = (uint32_t)bytes.length;
     instruction->computation_at = computation_at;
+    instruction->is_whole = true;
     struct wire wire = wire_message(field);
     while (wire_next(&wire)) {
         switch (wire.number) {
@@ -153,7 +169,15 @@ static void place_instruction(const struct wire *field, struct hlo *hlo, uint32_
         case HLO_INSTRUCTION_PROTO_NAME: instruction->name = part_of(instruction, &wire); break;
         case HLO_INSTRUCTION_PROTO_OPCODE: instruction->opcode = part_of(instruction, &wire); break;
         case HLO_INSTRUCTION_PROTO_SHAPE: instruction->shape = part_of(instruction, &wire); break;
-        case HLO_INSTRUCTION_PROTO_CUSTOM_CALL_TARGET: target = wire_text(&wire); break;
+        case HLO_INSTRUCTION_PROTO_METADATA: part_once(instruction, &instruction->metadata, &wire); break;
+        case HLO_INSTRUCTION_PROTO_OPERAND_IDS: part_once(instruction, &instruction->operands, &wire); break;
+        case HLO_INSTRUCTION_PROTO_CALLED_COMPUTATION_IDS: instruction->is_whole = false; break;
+        case HLO_INSTRUCTION_PROTO_PARAMETER_NUMBER:
+        case HLO_INSTRUCTION_PROTO_TUPLE_INDEX: number_once(instruction, &wire); break;
+        case HLO_INSTRUCTION_PROTO_CUSTOM_CALL_TARGET:
+            target = wire_text(&wire);
+            instruction->is_whole = false;
+            break;
         case HLO_INSTRUCTION_PROTO_BACKEND_CONFIG: config = (struct config){wire_text(&wire), HLO_NONE}; break;
         case HLO_INSTRUCTION_PROTO_BACKEND_CONFIG_PAYLOAD: config = payload_read(wire_message(&wire), hlo); break;
         }

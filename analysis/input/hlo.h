@@ -7,7 +7,7 @@
  *         an id that names nothing here). Details of an instruction are decoded
  *         when asked for: a program has 100,000 of them and few matter.
  * Units:  bytes. Ids are 64-bit patterns.
- * Memory: the arena; about 90 bytes an instruction and 80 a logical buffer.
+ * Memory: the arena; about 110 bytes an instruction and 80 a logical buffer.
  * Errors: `malformed` or `truncated` with the offset of the damage.
  * Source: hlo.proto, xla_data.proto. */
 #pragma once
@@ -31,6 +31,11 @@ struct hlo_instruction {
     uint32_t length;
     uint32_t computation_at;
     struct hlo_part name, opcode, shape; /* shape: a ShapeProto */
+    struct hlo_part metadata, operands;  /* an OpMetadata; packed ids */
+    int32_t number;                      /* of the field `number_field`; what an int32_t cannot hold is INT32_MAX */
+    uint8_t number_field;                /* of parameter_number and tuple_index the one that is there, or 0 */
+    bool is_whole;                       /* all that graph.h asks of it is said above: it runs no computation, and
+                                            nothing is said in two pieces */
 };
 
 struct hlo_computation {
@@ -145,6 +150,16 @@ struct hlo_detail {
 };
 struct hlo_detail hlo_detail(const struct hlo *hlo, uint32_t instruction_at);
 
+/* A parameter's number or a tuple's index, which are small and not negative: of all others INT32_MAX. */
+static inline int32_t hlo_number(int64_t number)
+{
+    return number >= 0 && number < INT32_MAX ? (int32_t)number : INT32_MAX;
+}
+
+static inline struct str hlo_instruction_part(const struct hlo *hlo, uint32_t at, struct hlo_part part)
+{
+    return (struct str){hlo->instructions[at].bytes + part.at, part.length};
+}
 static inline struct str hlo_instruction_name(const struct hlo *hlo, uint32_t at)
 {
     return (struct str){hlo->instructions[at].bytes + hlo->instructions[at].name.at, hlo->instructions[at].name.length};

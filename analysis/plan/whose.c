@@ -213,7 +213,7 @@ void whose_build(struct plan *plan, struct arena *arena)
     struct arena *scratch = arena_child(arena);
     if (plan->hlo.has_module && plan->hlo.entry_at != HLO_NONE) {
         plan->graph = arena_array(arena, struct graph, 1);
-        graph_build(&plan->hlo, arena, plan->graph);
+        graph_build(&plan->hlo, arena, scratch, plan->graph);
         deciding.graph = plan->graph;
         value_walk_init(&deciding.walk, plan->graph, steps_of(plan, plan->graph), scratch);
         arguments_build(plan, plan->graph, &deciding.walk, arena, scratch);
