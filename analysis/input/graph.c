@@ -63,7 +63,7 @@ struct building {
     struct graph *graph;
     struct arena *scratch;
     struct map opcodes; /* hashes: places in opcodes[] */
-    struct map names;   /* hashes of op_names: the first instruction that has it; ten have the same one */
+    struct map names;   /* hashes of op_names: the first instruction that has it; some seven share one */
     struct named operands, called;
 };
 
