@@ -79,5 +79,5 @@ def has_option(option):
 
 
 def version():
-    """'0.1.0' of `memviewd --version`; raises NotFound."""
-    return run("--version").stdout.decode("utf-8", "replace").split()[-1]
+    """'0.1.0' of "memviewd 0.1.0", the first line of `memviewd --version`; raises NotFound."""
+    return run("--version").stdout.decode("utf-8", "replace").split()[1]

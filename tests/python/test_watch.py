@@ -109,14 +109,17 @@ class Watching(WatchCase):
                 memviewd.watch(logdir=self.logdir, **given)
         self.assertFalse(os.path.exists(self.logdir))
 
-    def test_it_ends_with_the_interpreter(self):
-        code = ("import sys; sys.path[:0] = {!r}\nimport stub_jax, memviewd\n"
-                "sys.modules['jax'], sys.modules['jax._src.xla_bridge'] = stub_jax.make()\n"
+    def test_it_ends_with_the_interpreter_and_not_in_the_middle_of_a_profile(self):
+        code = ("import sys; sys.path[:0] = {!r}\nimport os, time, stub_jax, memviewd\n"
+                "sys.modules['jax'], sys.modules['jax._src.xla_bridge'] = jax, _ = stub_jax.make()\n"
+                "begun = []\n"
+                "def profile():\n    begun.append(1); time.sleep(0.5); os.write(1, b'whole '); return b'x'\n"
+                "jax.profiler.device_memory_profile = profile\n"
                 "watch = memviewd.watch(every=0.05, logdir={!r})\n"
-                "while watch.count < 2: pass\n").format(sys.path[:2], self.logdir)
+                "while len(begun) < 2: time.sleep(0.01)\n").format(sys.path[:2], self.logdir)
         done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60)
-        self.assertEqual((done.returncode, done.stdout), (0, ""))
-        self.assertGreaterEqual(len(os.listdir(self.only_run())), 3)
+        self.assertEqual((done.returncode, done.stdout), (0, "whole whole "))
+        self.assertIn("memory-000001.prof", os.listdir(self.only_run()))
 
 
 class Together(WatchCase):
