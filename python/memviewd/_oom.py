@@ -16,6 +16,8 @@ from ._session import say
 
 # A program that tries ever smaller batches fails again and again: the first failures are enough.
 MAX_FAILURES = 16
+# The exception is on its way up: not as long as show() waits for a slow disk.
+SCAN_S = 5
 MAX_DUMPED_PROGRAMS = 64
 MAX_DUMPED_BYTES = 1 << 30
 # What memviewd reads of a dump, as server/run/dump_files.c has it.
@@ -111,7 +113,7 @@ def _address(session):
     daemon = _daemon.ours(session.all) or _daemon.running(session.all)
     if daemon is None:
         return "memviewd.show({!r}) or memviewd --logdir={}".format(session.path, shlex.quote(session.all))
-    return daemon.page(daemon.session_in(session.path))
+    return daemon.page(daemon.session_in(session.path, wait_s=SCAN_S))
 
 
 def _print_verdict(session):

@@ -15,7 +15,8 @@ static bool has_ending(const char *name, const char *ending)
     return length >= ending_length && strcmp(name + length - ending_length, ending) == 0;
 }
 
-/* The program before and after optimization, what its memory is, and what it is compiled for and with. */
+/* The program before and after optimization, what its memory is, and what it is compiled for and with. DUMP_ENDINGS of
+ * python/memviewd/_oom.py are the same. */
 static bool is_useful(const char *name)
 {
     static const char *const endings[] = {

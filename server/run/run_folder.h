@@ -2,7 +2,8 @@
  * run_folder.h: where one run leaves its output and its dump: "run-2026-01-09-101500-4711" in the folder of all runs.
  *
  * It is there while the command runs, so that what is left by a runner that was killed can be looked at too. The file
- * run.lock in it, locked as long as its runner lives, tells it from folders of other origin: only such are ever removed. */
+ * run.lock in it, locked as long as its runner lives, tells it from folders of other origin: only such are ever removed.
+ * python/memviewd/_session.py makes and removes the same ones. */
 #pragma once
 
 #include "base/err.h"
