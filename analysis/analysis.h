@@ -253,6 +253,9 @@ struct analysis_verdict_parts {
     size_t profile_count;
     uint64_t capacity_bytes;     /* of device memory, as somebody said; 0: nobody did */
     const char *capacity_source; /* who did, in a few words; NULL with 0 */
+    /* Rules of whose memory a buffer is (plan/person_rules.h): those of this question, good ones
+     * (analysis_own_rules_check), before those of all; each may be NULL. */
+    const char *own_category_rules, *category_rules;
 };
 enum analysis_verdict_format { ANALYSIS_VERDICT_JSON, ANALYSIS_VERDICT_TEXT };
 /* Appends the verdict to `out`: schema Verdict in docs/openapi.yaml, or lines for a terminal. Errors: limit. */

@@ -2,6 +2,7 @@
  * analysis_verdict.c: what happened, where it went and what will make it fit, of whatever was read: see analysis.h. */
 #include "analysis_subject.h"
 
+#include "plan/person_rules.h"
 #include "verdict/verdict.h"
 #include "verdict/write.h"
 
@@ -14,16 +15,32 @@ enum { PROFILES_MAX = 1000 };
 
 struct asked {
     struct verdict_parts parts;
+    const char *own_rules, *rules; /* each may be NULL */
     struct buf *scratch, *out;
     enum analysis_verdict_format format;
 };
+
+/* The plan as the person's rules see it; NULL with a report, or if there is none. */
+static const struct plan *plan_ruled(const struct asked *asked, struct arena *arena, struct err *err)
+{
+    const char *first = asked->own_rules, *then = asked->rules;
+    if (asked->parts.plan == NULL || (first == NULL && then == NULL))
+        return asked->parts.plan;
+    const char *lines = first != NULL && then != NULL ? arena_format(arena, "%s\n%s", first, then) : first ?: then;
+    struct person_rules *rules = person_rules_read(str_of(lines), arena, err);
+    return rules != NULL ? person_rules_apply(rules, asked->parts.plan, asked->scratch) : NULL;
+}
 
 static void make(struct job *job, const void *in, void *to, struct err *err)
 {
     const struct asked *asked = in;
     struct verdict *verdict = arena_array(&job->arena, struct verdict, 1);
+    struct verdict_parts parts = asked->parts;
     (void)to;
-    verdict_make(&asked->parts, asked->scratch, &job->arena, verdict);
+    parts.plan = plan_ruled(asked, &job->arena, err);
+    if (err_is_set(err))
+        return;
+    verdict_make(&parts, asked->scratch, &job->arena, verdict);
     if (asked->format == ANALYSIS_VERDICT_TEXT) {
         write_verdict_text(verdict, asked->out);
     } else {
@@ -59,6 +76,8 @@ bool analysis_verdict(const struct analysis_verdict_parts *parts, enum analysis_
                   .profiles = profile_count > 0 ? &set : NULL,
                   .capacity_bytes = parts->capacity_bytes > 0 ? (int64_t)parts->capacity_bytes : -1,
                   .capacity_source = parts->capacity_source},
+        .own_rules = parts->own_category_rules,
+        .rules = parts->category_rules,
         .scratch = &scratch,
         .out = out,
         .format = format,

@@ -87,6 +87,17 @@ static struct response *capacity_read(const struct request *request, struct anal
     return response_problem(400, "argument", "capacity is the name of a device, as v5e, or a size, as 15.75GiB");
 }
 
+/* category_rules=LINES, before those of --category-rules. */
+static struct response *rules_read(const struct request *request, struct analysis_verdict_parts *parts)
+{
+    const char *own = request_param(request, "category_rules", "");
+    struct err err = ERR_INIT;
+    if (own[0] == '\0')
+        return NULL;
+    parts->own_category_rules = own;
+    return analysis_own_rules_check(own, &err) ? NULL : response_err(&err, NULL);
+}
+
 static void write_found(struct json *json, const struct api_subject *about, const struct asked *asked,
                         const struct verdict_parts *parts)
 {
@@ -124,6 +135,8 @@ static struct response *answer(const struct server *server, const struct request
         response = response_failure(&err, parts.module.hold.is_passing, NULL);
     if (!response)
         response = capacity_read(request, &parts.core);
+    if (!response)
+        response = rules_read(request, &parts.core);
     if (!response && !analysis_verdict(&parts.core, ANALYSIS_VERDICT_JSON, &verdict, &err))
         response = response_failure(&err, false, NULL);
     if (!response) {

@@ -3,6 +3,7 @@
  * a trace, device profiles, or a folder of them. */
 #include "server/base/log.h"
 #include "server/base/memory.h"
+#include "server/cmd/category_rules.h"
 #include "server/cmd/commands.h"
 #include "server/cmd/each_module.h"
 #include "server/cmd/explain.h"
@@ -309,19 +310,24 @@ int cmd_explain(const struct options *options)
     struct explaining explaining = {.options = options, .is_json = options->is_json, .json = JSON_INIT(&all)};
     struct analysis_device device;
     const char *standard_input = "-";
+    char *rules = NULL;
     size_t count = options->paths.count > 0 ? options->paths.count : 1;
     const char *const *paths = options->paths.count > 0 ? options->paths.items : &standard_input;
     if (options->capacity && !analysis_capacity_read(options->capacity, &explaining.capacity_bytes, &device)) {
         log_line("--capacity: \"%s\" is no device (v5e, H100-80G, …) and no size (15.75GiB)", options->capacity);
         return COMMANDS_UNUSABLE;
     }
+    if (!category_rules_load(options->category_rules, &rules))
+        return COMMANDS_UNUSABLE;
     explaining.store = store_new(account_default_limit());
+    store_set_category_rules(explaining.store, rules);
     explaining.has_names = count > 1 || is_folder(paths[0]);
     json_array_begin(&explaining.json);
     for (size_t at = 0; at < count; at++)
         explain_path(&explaining, paths[at]);
     json_array_end(&explaining.json);
     store_free(explaining.store);
+    free(rules);
     free(explaining.explained);
     if (explaining.is_json && !print_json(&all))
         return COMMANDS_UNUSABLE;

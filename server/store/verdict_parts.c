@@ -237,6 +237,7 @@ bool verdict_parts_open(struct store *store, const struct verdict_parts_wanted *
     if (!module_find(store, wanted, parts, err))
         return false;
     parts->core.failure = wanted->failure;
+    parts->core.category_rules = store_category_rules(store);
     for (int i = 0; i < 2; i++) { /* its own session, and that of the program where it is another one */
         const struct snapshot_session *session = i == 0 ? wanted->session : parts->module_session;
         if (!session || (i == 1 && session == wanted->session))

@@ -351,7 +351,8 @@ def test_a_file_of_rules_holds_for_every_question(t):
     rows = ask_buffers(daemon, session, filter="scope:attention", category_rules="attention rng")["rows"]
     equal({row["category"] for row in rows}, {"rng"})
     path = t.write("broken.txt", b"fine cache\n(x cache\n")
-    for command in (("--demo", "--port=0"), ("summary", os.path.join(t.fixtures, "dumps")), ("whose", os.path.join(t.fixtures, "dumps"))):
+    for command in (("--demo", "--port=0"), ("summary", os.path.join(t.fixtures, "dumps")), ("whose", os.path.join(t.fixtures, "dumps")),
+                    ("explain", os.path.join(t.fixtures, "dumps"))):
         result = t.run(*command, f"--category-rules={path}")
         equal(result.returncode, 2, command)
         assert "broken.txt: category_rules: line 2, character" in result.stderr, result.stderr

@@ -57,6 +57,26 @@ def test_a_dump_with_its_text(t):
         equal(printed[0]["answer"][key], answer[key], key)
 
 
+def test_a_persons_rules_come_first(t):
+    """of the question, then those of the daemon's or the command's file; another question keeps its answer"""
+    def held(answer):
+        return {row["category"]: row["bytes"] for row in answer["categories"]}
+
+    rules = t.write("rules.txt", b"attention cache\n")
+    for options, own in (((), {"category_rules": "attention cache"}), ((f"--category-rules={rules}",), {})):
+        daemon = t.serve(os.path.join(t.fixtures, "dumps"), *options)
+        session = next(row["id"] for name, row in daemon.sessions().items() if name.endswith("h-long-context"))
+        answer = daemon.get_json("/api/v1/verdict", session=session, **own)
+        balances(answer)
+        assert held(answer)["cache"] > 64 * GIB, answer["categories"]
+        rng = daemon.get_json("/api/v1/verdict", session=session, category_rules="attention rng")
+        assert held(rng)["rng"] > 64 * GIB and "cache" not in held(rng), rng["categories"]
+    refused = daemon.ask(f"/api/v1/verdict?session={session}&category_rules=x%20cahce")
+    equal((refused.status, refused.json["code"], refused.json["offset_bytes"]), (400, "argument", 2))
+    printed = explained(t, fixture_dump(t, "h-long-context"), f"--category-rules={rules}")
+    equal(held(printed[0]["answer"]), held(answer))
+
+
 def test_a_log_is_joined_with_its_dump(t):
     """beside it, below it, above it; by name and total"""
     text = t.fixture("dumps/seed-matmul-327680/error.txt")
