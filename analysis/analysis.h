@@ -256,8 +256,11 @@ struct analysis_verdict_parts {
     /* Rules of whose memory a buffer is (plan/person_rules.h): those of this question, good ones
      * (analysis_own_rules_check), before those of all; each may be NULL. */
     const char *own_category_rules, *category_rules;
+    const char *joined[2]; /* sentences: what of this was taken from elsewhere, and why; each may be NULL */
 };
 enum analysis_verdict_format { ANALYSIS_VERDICT_JSON, ANALYSIS_VERDICT_TEXT };
+/* May it be of a program that XLA compiled, so that a module or a trace says more of it? */
+bool analysis_verdict_is_of_plan(const struct oom_verdict *failure);
 /* Appends the verdict to `out`: schema Verdict in docs/openapi.yaml, or lines for a terminal. Errors: limit. */
 bool analysis_verdict(const struct analysis_verdict_parts *parts, enum analysis_verdict_format format, struct buf *out,
                       struct err *err);

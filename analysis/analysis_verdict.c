@@ -51,6 +51,8 @@ static void make(struct job *job, const void *in, void *to, struct err *err)
         err_set(err, ERR_limit, ERR_NO_OFFSET, "there is no memory for the answer");
 }
 
+bool analysis_verdict_is_of_plan(const struct oom_verdict *failure) { return verdict_is_of_plan(failure); }
+
 bool analysis_verdict(const struct analysis_verdict_parts *parts, enum analysis_verdict_format format, struct buf *out,
                       struct err *err)
 {
@@ -75,7 +77,8 @@ bool analysis_verdict(const struct analysis_verdict_parts *parts, enum analysis_
                   .trace = parts->trace != NULL ? &parts->trace->trace : NULL,
                   .profiles = profile_count > 0 ? &set : NULL,
                   .capacity_bytes = parts->capacity_bytes > 0 ? (int64_t)parts->capacity_bytes : -1,
-                  .capacity_source = parts->capacity_source},
+                  .capacity_source = parts->capacity_source,
+                  .joined = {parts->joined[0], parts->joined[1]}},
         .own_rules = parts->own_category_rules,
         .rules = parts->category_rules,
         .scratch = &scratch,

@@ -50,22 +50,40 @@ static bool is_on_chip(const struct verdict_facts *facts)
            (failure->memory_space.text.data == NULL && capacity >= 0 && capacity < DEVICE_BYTES_MIN);
 }
 
-/* Whose words they are, so that nobody is told the calls of another framework. */
-static void framework_find(struct verdict_facts *facts)
+static bool is_of_host(const struct oom_failure *failure) { return oom_is_host(failure) || oom_is_kill(failure); }
+
+static bool is_of_xla_family(const struct oom_failure *failure)
 {
     static const enum oom_family families[] = {OOM_FAMILY_tpu_compile, OOM_FAMILY_tpu_program_load,
                                                OOM_FAMILY_tpu_buffer, OOM_FAMILY_gpu_xla, OOM_FAMILY_gpu_bfc};
+    for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++)
+        if (failure->family == families[i])
+            return true;
+    return false;
+}
+
+static bool is_of_xla_or_jax(enum oom_framework framework)
+{
+    return framework == OOM_FRAMEWORK_xla || framework == OOM_FRAMEWORK_jax;
+}
+
+bool verdict_is_of_plan(const struct oom_verdict *said)
+{
+    const struct oom_failure *failure = said->failure;
+    return !is_of_host(failure) &&
+           (is_of_xla_family(failure) || is_of_xla_or_jax(failure->framework) ||
+            (failure->family == OOM_FAMILY_other && failure->framework == OOM_FRAMEWORK_not_known));
+}
+
+/* Whose words they are, so that nobody is told the calls of another framework. */
+static void framework_find(struct verdict_facts *facts)
+{
     const struct oom_failure *failure = facts->failure;
-    bool is_of_family = failure == NULL;
-    for (size_t i = 0; failure != NULL && i < sizeof(families) / sizeof(families[0]); i++)
-        is_of_family = is_of_family || failure->family == families[i];
+    bool is_of_family = failure == NULL || is_of_xla_family(failure);
     const enum oom_framework framework = failure != NULL ? failure->framework : OOM_FRAMEWORK_xla;
-    const bool is_of_either = framework == OOM_FRAMEWORK_xla || framework == OOM_FRAMEWORK_jax;
     facts->is_xla = is_of_family && framework != OOM_FRAMEWORK_tensorflow;
-    facts->is_jax = is_of_family && is_of_either;
-    facts->is_of_plan =
-        !facts->is_host &&
-        (is_of_family || is_of_either || (failure->family == OOM_FAMILY_other && framework == OOM_FRAMEWORK_not_known));
+    facts->is_jax = is_of_family && is_of_xla_or_jax(framework);
+    facts->is_of_plan = failure == NULL || verdict_is_of_plan(facts->parts->failure);
 }
 
 static void facts_gather(struct verdict_facts *facts)
@@ -73,7 +91,7 @@ static void facts_gather(struct verdict_facts *facts)
     const struct oom_failure *failure = facts->parts->failure != NULL ? facts->parts->failure->failure : NULL;
     facts->failure = failure;
     facts->is_compile = failure != NULL && oom_is_compile(failure);
-    facts->is_host = failure != NULL && (oom_is_host(failure) || oom_is_kill(failure));
+    facts->is_host = failure != NULL && is_of_host(failure);
     framework_find(facts);
     facts->is_on_chip = is_on_chip(facts);
     facts->growth = profiles_growth_of(facts->parts->profiles, facts->scratch, facts->arena);
@@ -145,6 +163,9 @@ static void notes_make(const struct verdict_facts *facts)
 {
     const struct verdict_parts *parts = facts->parts;
     const struct plan *plan = facts->is_of_plan ? parts->plan : NULL;
+    for (size_t i = 0; i < sizeof(parts->joined) / sizeof(parts->joined[0]); i++)
+        if (parts->joined[i] != NULL)
+            facts_note(facts, parts->joined[i]);
     if (plan != NULL && parts->comparison != NULL && parts->comparison->agreement.count > 0)
         facts_note(facts, facts_sentence(facts, &parts->comparison->agreement));
     for (size_t i = 0; facts->failure != NULL && i < facts->failure->note_count; i++)

@@ -41,7 +41,7 @@ struct verdict_parts {
     const struct profile_set *profiles;
     int64_t capacity_bytes;      /* that somebody said, of device memory; -1: nobody did */
     const char *capacity_source; /* who did: "as chosen", "as the trace records it" */
-    const char *device_name;     /* row of the table of devices; NULL: not known */
+    const char *joined[2];       /* sentences: what was taken from elsewhere, and why; each may be NULL */
 };
 
 enum verdict_cause_kind {
@@ -153,6 +153,9 @@ struct verdict {
 
 /* Fills `out`, which is zeroed. `scratch` holds one text at a time. */
 void verdict_make(const struct verdict_parts *parts, struct buf *scratch, struct arena *arena, struct verdict *out);
+
+/* May the failure be of a program that XLA compiled, so that a plan says more of it? */
+bool verdict_is_of_plan(const struct oom_verdict *failure);
 
 /* "no_donation"; static storage, as all of these. */
 const char *verdict_cause_name(enum verdict_cause_kind kind);

@@ -132,7 +132,7 @@ static struct response *answer_plan(struct store *store, const struct choice *ch
     if (entry) {
         json_object_begin(&json);
         json_key_text(&json, "id", entry->id);
-        json_key_text(&json, "name", verdict_parts_name(entry));
+        json_key_text(&json, "name", verdict_near_name(entry));
         json_key_bool(&json, "is_named", verdict->failure->module.text.data != NULL);
         json_object_end(&json);
         refusal = write_plan(&json, store, entry, verdict);

@@ -112,9 +112,10 @@ static void write_found(struct json *json, const struct api_subject *about, cons
     if (json_key_object_if(json, "module", parts->entry != NULL)) {
         json_key_text(json, "session", parts->module_session->id);
         json_key_text(json, "id", parts->entry->id);
-        json_key_text(json, "name", verdict_parts_name(parts->entry));
+        json_key_text(json, "name", verdict_near_name(parts->entry));
         json_object_end(json);
     }
+    json_key_text(json, "trace_session", parts->trace_session ? parts->trace_session->id : NULL);
 }
 
 static struct response *answer(const struct server *server, const struct request *request,

@@ -111,7 +111,8 @@ static bool verdict_write(struct explaining *explaining, const struct verdict_pa
         analysis_verdict(&parts.core, explaining->is_json ? ANALYSIS_VERDICT_JSON : ANALYSIS_VERDICT_TEXT, out, &err);
     if (!is_made)
         log_line("%s", err.text);
-    if (wanted->failure && wanted->session)
+    bool is_of_plan = wanted->failure && analysis_verdict_is_of_plan(wanted->failure);
+    if (wanted->session && (is_of_plan || (wanted->failure && wanted->session->group_count == 0)))
         explained_add(explaining, wanted->session);
     if (wanted->failure && parts.module_session)
         explained_add(explaining, parts.module_session);

@@ -21,7 +21,7 @@ struct explain_around {
     struct snapshot *snapshot; /* NULL: nothing was looked at */
     char *folder;              /* of a single log; else NULL */
 };
-/* `path`: a folder, which is looked through; a log, for which the folders beside, above and below it are that hold a
- * dump; or a file of another kind. */
+/* `path`: a folder, which is looked through; a log, for which the files beside it are, and the folders beside, above
+ * and below it that hold a dump; or a file of another kind. */
 void explain_around_open(struct explain_around *around, struct store *store, const char *path, bool is_log);
 void explain_around_close(struct explain_around *around);

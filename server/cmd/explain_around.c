@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * explain_around.c: see explain.h. Of a log only folders that hold a dump themselves are looked through: it may lie in a
- * folder as large as /tmp. */
+ * explain_around.c: see explain.h. Of a log only folders that hold a dump themselves are looked through, and of its own
+ * folder the files: it may lie in a folder as large as /tmp. */
 #include "server/cmd/explain.h"
 
 #include "server/base/memory.h"
@@ -67,6 +67,8 @@ static void log_add(struct explain_around *around, const char *path)
     around->folder = memory_text(real);
     if (look(real, inner_add, &adding))
         index_add(around->index, real);
+    else
+        index_add_files(around->index, real); /* device profiles, traces */
     slash = strrchr(real, '/');
     if (slash && slash != real) {
         *slash = '\0';

@@ -44,6 +44,13 @@ static void add_tree(struct index *index, struct tree *tree)
 
 void index_add(struct index *index, const char *path) { add_tree(index, tree_new(path)); }
 
+void index_add_files(struct index *index, const char *folder)
+{
+    struct tree *tree = tree_new(folder);
+    tree->is_flat = true;
+    add_tree(index, tree);
+}
+
 void index_add_demo(struct index *index)
 {
     struct tree *tree = tree_new_of_memory("demo");

@@ -18,6 +18,8 @@ struct index;
 struct index *index_new(void);
 /* A folder or a file that exists. */
 void index_add(struct index *index, const char *path);
+/* The files of a folder that exists, without the folders in it. */
+void index_add_files(struct index *index, const char *folder);
 /* Files that are compiled in. */
 void index_add_demo(struct index *index);
 

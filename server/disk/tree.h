@@ -53,6 +53,7 @@ struct tree {
     char *real;     /* the same without links; NULL while it does not exist */
     bool is_file;   /* the root is one file, top.files[0], whatever its name */
     bool is_memory; /* not on disk: filled by tree_add_memory */
+    bool is_flat;   /* folders in it are no part of the tree */
     bool is_cut;    /* more folders than the limit, or deeper */
     struct tree_folder *top;
     size_t folder_count;

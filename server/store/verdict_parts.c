@@ -4,18 +4,9 @@
 #include "server/base/memory.h"
 #include "server/store/profile_series.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* A total that is further than this, in percent, from what a log asks for is of another compile. */
-enum { NEAR_PERCENT = 2 };
-
-const char *verdict_parts_name(const struct modules_entry *entry)
-{
-    return entry->program       ? entry->program->name
-           : entry->file->group ? entry->file->group->stem
-                                : entry->file->file->name;
-}
 
 const struct modules_entry *verdict_parts_module(struct store *store, struct modules *modules,
                                                  const struct oom_verdict *failure)
@@ -24,58 +15,17 @@ const struct modules_entry *verdict_parts_module(struct store *store, struct mod
     if (modules->entry_count > 1)
         modules_read_totals(store, modules);
     for (size_t at = 0; at < modules->entry_count; at++)
-        all[at] = (struct analysis_oom_module){verdict_parts_name(&modules->entries[at]),
+        all[at] = (struct analysis_oom_module){verdict_near_name(&modules->entries[at]),
                                                modules->entries[at].largest_total_bytes};
     size_t chosen = analysis_oom_choose_module(failure, all, modules->entry_count);
     free(all);
     return chosen < modules->entry_count ? &modules->entries[chosen] : NULL;
 }
 
-/* ---- where sessions lie ---- */
-
-/* "root/path" without the last component; free(). */
-static char *folder_of(const struct files_place *place)
-{
-    char *whole = memory_format("%s%s%s", place->root ? place->root : "", place->path && place->path[0] ? "/" : "",
-                                place->path ? place->path : "");
-    char *slash = strrchr(whole, '/');
-    if (slash)
-        *slash = '\0';
-    return whole;
-}
-
-static const struct snapshot_file *first_file(const struct snapshot_session *session)
-{
-    return session->group_count > 0     ? session->groups[0].file
-           : session->host_count > 0    ? session->hosts[0].file
-           : session->profile_count > 0 ? session->profiles[0].file
-           : session->text_count > 0    ? session->texts[0].file
-           : session->file_count > 0    ? session->files[0]
-                                        : NULL;
-}
-
-static bool is_below(const char *folder, const char *of)
-{
-    size_t length = strlen(of);
-    return strncmp(folder, of, length) == 0 && (folder[length] == '\0' || folder[length] == '/');
-}
-
-/* Does one of the two lie beside, above or below the other? */
-static bool is_near(const char *folder, const struct snapshot_session *session)
-{
-    const struct snapshot_file *file = first_file(session);
-    if (!file || file->place.bytes)
-        return false;
-    char *other = folder_of(&file->place);
-    bool near = is_below(folder, other) || is_below(other, folder);
-    free(other);
-    return near;
-}
-
 static char *folder_wanted(const struct verdict_parts_wanted *wanted)
 {
-    const struct snapshot_file *file = wanted->session ? first_file(wanted->session) : NULL;
-    return wanted->folder ? memory_text(wanted->folder) : file && !file->place.bytes ? folder_of(&file->place) : NULL;
+    const struct snapshot_file *file = wanted->session ? verdict_near_file(wanted->session) : NULL;
+    return wanted->folder ? memory_text(wanted->folder) : file && !file->place.bytes ? verdict_near_folder(&file->place) : NULL;
 }
 
 /* ---- the program ---- */
@@ -102,35 +52,65 @@ static bool is_of_modules(const struct snapshot_session *session)
     return session->kind == SNAPSHOT_TRACE || session->kind == SNAPSHOT_DUMP || session->kind == SNAPSHOT_HLO;
 }
 
+/* ---- what lies in other sessions ---- */
+
+/* Says which file was taken, and why. */
+static char *joined_text(const char *what, const struct verdict_near *found, const struct verdict_near_program *program)
+{
+    char others[128] = "";
+    const char *path = found->entry->file->file->path;
+    const char *total = !program->has_total ? ", whose total is not known here"
+                        : found->is_beside  ? " with that total or nearly so"
+                                            : " with the same total";
+    if (found->count > 1)
+        snprintf(others, sizeof(others), " %zu sessions hold one; this is the nearest in folder, then in time.",
+                 found->count);
+    return memory_format("%s is of %s, in another session: it holds %s%s.%s", what, path, found->entry->program->name, total,
+                         others);
+}
+
 /* A failure names its program, and what a compiler asks for is that program's total. */
-static bool is_meant(const struct modules_entry *entry, const struct oom_verdict *failure)
+static bool program_of_failure(const struct oom_verdict *failure, struct verdict_near_program *program)
 {
     const struct oom_failure *of = failure->failure;
     const struct oom_figure *needed = &of->figures[OOM_needed_bytes];
-    bool has_total = needed->is_known && of->phase && strcmp(of->phase, "compile") == 0;
-    uint64_t total = entry->largest_total_bytes;
-    uint64_t apart = total > needed->value ? total - needed->value : needed->value - total;
-    if (!of->module.text.data || !str_equal(str_of(verdict_parts_name(entry)), of->module.text))
+    if (!of->module.text.data)
         return false;
-    return !has_total || apart <= needed->value / 100 * NEAR_PERCENT;
+    *program = (struct verdict_near_program){.name = of->module.text};
+    if (needed->is_known && of->phase && strcmp(of->phase, "compile") == 0) {
+        program->has_total = true;
+        program->total_bytes = needed->value;
+        program->rounding_bytes = needed->half_unit + needed->half_unit / 50 + (needed->half_unit > 0);
+    }
+    return true;
 }
 
-/* Of other sessions near by. */
+static void place_set(const struct verdict_parts_wanted *wanted, const char *folder, struct verdict_near_place *place)
+{
+    *place = (struct verdict_near_place){.snapshot = wanted->snapshot,
+                                         .but = {wanted->session},
+                                         .folder = folder,
+                                         .at_ms = wanted->session ? wanted->session->modified_at_ms : 0};
+}
+
+/* Of another session: a log lies beside, above or below the dump of its program, or elsewhere in the logdir. */
 static void module_find_near(struct store *store, const struct verdict_parts_wanted *wanted,
                              struct verdict_parts *parts)
 {
     char *folder = folder_wanted(wanted);
-    for (size_t at = 0; folder && wanted->snapshot && at < wanted->snapshot->session_count && !parts->entry; at++) {
-        const struct snapshot_session *session = wanted->snapshot->sessions[at];
-        struct err err = ERR_INIT;
-        if (session == wanted->session || !is_of_modules(session) || !is_near(folder, session))
-            continue;
-        modules_close(&parts->modules);
-        modules_open(store, session, NULL, &parts->modules);
-        modules_read_totals(store, &parts->modules);
-        for (size_t i = 0; i < parts->modules.entry_count && !parts->entry; i++)
-            if (is_meant(&parts->modules.entries[i], wanted->failure))
-                module_open(store, session, &parts->modules.entries[i], parts, &err);
+    struct verdict_near_program program;
+    struct verdict_near_place place;
+    struct verdict_near found;
+    struct err err = ERR_INIT;
+    place_set(wanted, folder, &place);
+    if (folder && program_of_failure(wanted->failure, &program)) {
+        verdict_near_find(store, &place, &program, &found);
+        if (found.session) {
+            modules_close(&parts->modules);
+            parts->modules = found.modules;
+            if (module_open(store, found.session, found.entry, parts, &err) && (!found.is_beside || found.count > 1))
+                parts->joined[0] = joined_text("The plan", &found, &program);
+        }
     }
     free(folder);
 }
@@ -162,17 +142,18 @@ static bool module_find(struct store *store, const struct verdict_parts_wanted *
     const struct snapshot_session *session = wanted->session;
     struct err ignored = ERR_INIT;
     bool has_modules = session && is_of_modules(session);
+    bool is_of_plan = wanted->failure && analysis_verdict_is_of_plan(wanted->failure);
     if (wanted->module_id && !has_modules)
         return err_set(err, ERR_notfound, ERR_NO_OFFSET, "the session has no module of that id");
     if (has_modules && (wanted->module_id || !wanted->failure))
         return module_choose(store, wanted, parts, err);
-    if (has_modules) {
+    if (has_modules && is_of_plan) {
         modules_open(store, session, NULL, &parts->modules);
         const struct modules_entry *entry = verdict_parts_module(store, &parts->modules, wanted->failure);
         if (entry)
             module_open(store, session, entry, parts, &ignored);
     }
-    if (!parts->entry && wanted->failure)
+    if (!parts->entry && is_of_plan)
         module_find_near(store, wanted, parts);
     return true;
 }
@@ -211,8 +192,8 @@ static void profiles_beside(struct store *store, const struct verdict_parts_want
     char *folder = wanted->failure && wanted->snapshot ? folder_wanted(wanted) : NULL;
     for (size_t at = 0; folder && at < wanted->snapshot->session_count && parts->profile_count == 0; at++) {
         const struct snapshot_session *session = wanted->snapshot->sessions[at];
-        const struct snapshot_file *file = session->kind == SNAPSHOT_PROFILES ? first_file(session) : NULL;
-        char *other = file && !file->place.bytes ? folder_of(&file->place) : NULL;
+        const struct snapshot_file *file = session->kind == SNAPSHOT_PROFILES ? verdict_near_file(session) : NULL;
+        char *other = file && !file->place.bytes ? verdict_near_folder(&file->place) : NULL;
         if (other && strcmp(other, folder) == 0)
             profiles_add(store, session, parts);
         free(other);
@@ -227,8 +208,48 @@ static void trace_add(struct store *store, const struct snapshot_session *sessio
     if (session->kind != SNAPSHOT_TRACE || session->host_count == 0)
         return;
     const struct subjects_place place = subjects_trace(session, host ? host : subjects_worst_host(store, session));
-    if (subjects_open(store, &place, &parts->trace, &err))
+    if (subjects_open(store, &place, &parts->trace, &err)) {
         parts->core.trace = parts->trace.core;
+        parts->trace_session = session;
+    }
+}
+
+/* The program that was found, else the one that the failure names. */
+static bool program_known(struct store *store, const struct verdict_parts_wanted *wanted, struct verdict_parts *parts,
+                          struct verdict_near_program *program)
+{
+    if (!parts->entry)
+        return wanted->failure && analysis_verdict_is_of_plan(wanted->failure) &&
+               program_of_failure(wanted->failure, program);
+    uint64_t total_bytes = parts->entry->largest_total_bytes;
+    if (total_bytes == 0) {
+        modules_read_totals(store, &parts->modules);
+        total_bytes = parts->entry->largest_total_bytes;
+    }
+    *program = (struct verdict_near_program){
+        .name = str_of(parts->entry->program->name), .has_total = total_bytes > 0, .total_bytes = total_bytes};
+    return true;
+}
+
+/* A trace of the program that lies in a session of its own. */
+static void trace_find(struct store *store, const struct verdict_parts_wanted *wanted, struct verdict_parts *parts)
+{
+    char *folder = folder_wanted(wanted);
+    struct verdict_near_program program;
+    struct verdict_near_place place;
+    struct verdict_near found;
+    place_set(wanted, folder, &place);
+    place.but[1] = parts->module_session;
+    place.only_traces = true;
+    if (folder && program_known(store, wanted, parts, &program)) {
+        verdict_near_find(store, &place, &program, &found);
+        if (found.session)
+            trace_add(store, found.session, NULL, parts);
+        if (found.session && parts->core.trace)
+            parts->joined[1] = joined_text("What the allocator did", &found, &program);
+        modules_close(&found.modules);
+    }
+    free(folder);
 }
 
 bool verdict_parts_open(struct store *store, const struct verdict_parts_wanted *wanted, struct verdict_parts *parts,
@@ -247,8 +268,12 @@ bool verdict_parts_open(struct store *store, const struct verdict_parts_wanted *
         if (parts->profile_count == 0)
             profiles_add(store, session, parts);
     }
+    if (!parts->core.trace)
+        trace_find(store, wanted, parts);
     if (parts->profile_count == 0)
         profiles_beside(store, wanted, parts);
+    for (int i = 0; i < 2; i++)
+        parts->core.joined[i] = parts->joined[i];
     bool has_text = wanted->failure && wanted->failure->failure->figures[OOM_capacity_bytes].is_known;
     if (parts->entry && !has_text && capacity_find(parts->module_session, parts->entry->file, &parts->capacity)) {
         parts->core.capacity_bytes = parts->capacity.bytes;
@@ -265,6 +290,8 @@ void verdict_parts_close(struct verdict_parts *parts)
         subjects_close(&parts->profiles[at]);
     free(parts->profiles);
     free(parts->uses);
+    free(parts->joined[0]);
+    free(parts->joined[1]);
     modules_close(&parts->modules);
     *parts = (struct verdict_parts){0};
 }

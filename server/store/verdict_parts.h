@@ -2,12 +2,14 @@
  * verdict_parts.h: what there is for the verdict of a failure or a session: the program, what allocators did, device
  * profiles, and how much the device has.
  *
- * A session has its own. A log may also lie beside, above or below the dump of its program: then the program is found in
- * another session, by its name and by its total. */
+ * A session has its own. A log may also lie beside, above or below the dump of its program, or elsewhere: then the program
+ * is found in another session, by its name and by its total. So is a trace of the program. A text that is of no program of
+ * XLA is joined with none. */
 #pragma once
 
 #include "server/store/capacity.h"
 #include "server/store/subjects.h"
+#include "server/store/verdict_near.h"
 
 struct verdict_parts {
     struct analysis_verdict_parts core;            /* for analysis_verdict */
@@ -18,6 +20,8 @@ struct verdict_parts {
     struct analysis_use *uses; /* of the profiles */
     size_t profile_count;
     struct capacity capacity; /* bytes 0: nothing says it */
+    const struct snapshot_session *trace_session; /* of core.trace; NULL: there is none */
+    char *joined[2];                              /* of core.joined */
 };
 
 /* What is asked for. Borrowed. */
@@ -38,5 +42,3 @@ void verdict_parts_close(struct verdict_parts *parts);
 /* The place of the module that a failure is about, in one session; NULL: none is. Totals are read where there are several. */
 const struct modules_entry *verdict_parts_module(struct store *store, struct modules *modules,
                                                  const struct oom_verdict *failure);
-/* "jit_step"; of a file that cannot be read that of its group. */
-const char *verdict_parts_name(const struct modules_entry *entry);

@@ -4,7 +4,7 @@ import json
 import os
 
 from harness import equal, wait_until
-from inputs import profile
+from inputs import hlo_proto, memory_plane, profile, xspace
 
 GIB = 2**30
 LOAD = (b"E0101: Error loading program 'jit_step': Attempting to reserve 29.49G at the bottom of memory. That was not "
@@ -97,6 +97,53 @@ def test_a_log_is_joined_with_its_dump(t):
     equal((answer["cause"]["kind"], answer["module"]["name"], answer["file"]), ("one_buffer", "jit_f", "run.log"))
 
 
+def test_a_trace_of_the_program_lies_elsewhere(t):
+    """in another folder: by name and total; of several the nearest"""
+    t.write("dumps/one/module_0001.jit_made.after_optimizations.hlo.pb", hlo_proto("jit_made", 8))
+    t.write("dumps/other/module_0001.jit_made.after_optimizations.hlo.pb", hlo_proto("jit_made", 8, 1028))
+    for folder, name, elements in (("away/down/far", "jit_made", 1024), ("dumps/near", "jit_made", 1024), ("dumps/names", "jit_other", 1024),
+                                   ("dumps/none", "jit_made", 1024), ("dumps/totals", "jit_made", 1030)):
+        events = memory_plane(4) if folder != "dumps/none" else b""
+        t.write(f"{folder}/plugins/profile/run/host.xplane.pb", events + xspace({(name, 7): hlo_proto(name, 8, elements)}))
+    daemon = t.serve(t.folder())
+    ids = {name: row["id"] for name, row in daemon.sessions().items()}
+    answer = daemon.get_json("/api/v1/verdict", session=ids["dumps/one"])
+    equal((answer["trace_session"], [bar["kind"] for bar in answer["ledger"]["bars"]]), (ids["dumps/near/run"], ["plan", "allocator_peak"]))
+    note = next(note for note in answer["notes"] if "in another session" in note)
+    assert "dumps/near/plugins/profile/run/host.xplane.pb" in note and "2 sessions hold one; this is the nearest" in note, note
+    answer = daemon.get_json("/api/v1/verdict", session=ids["dumps/other"])
+    equal((answer["trace_session"], [note for note in answer["notes"] if "another" in note]), (None, []))
+    (found,) = [row for row in explained(t, t.folder()) if row["session"] == "dumps/one"]
+    assert note in found["answer"]["notes"], found["answer"]["notes"]
+
+
+def test_a_log_is_joined_with_a_dump_of_another_folder(t):
+    """where name and total are the same, and a note says which it is; a text of another framework with none"""
+    text = t.fixture("dumps/seed-matmul-327680/error.txt")
+    copy_dump(t, "seed-matmul-327680", "dumps/seed")
+    t.write("logs/run.log", text)
+    t.write("logs/other.log", text.replace(b"300.00G", b"301.00G"))
+    daemon = t.serve(t.folder())
+    wait_until(lambda: len(daemon.sessions()) == 3, what="the reading of the logs")
+    ids = {name: row["id"] for name, row in daemon.sessions().items()}
+    answer = daemon.get_json("/api/v1/verdict", session=ids["logs/run.log"])
+    equal((answer["module"]["session"], answer["peak"]["bytes"]), (ids["dumps/seed"], 300 * GIB))
+    assert any("dumps/seed/module_" in note and "with the same total" in note for note in answer["notes"]), answer["notes"]
+    equal(daemon.get_json("/api/v1/verdict", session=ids["logs/other.log"])["module"], None)
+
+
+def test_a_text_of_no_program_of_xla_is_joined_with_none(t):
+    copy_dump(t, "h-long-context", "dump")
+    t.write("dump/torch.log", b"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which "
+                              b"1.00 GiB is free. Of the allocated memory 70.00 GiB is allocated by PyTorch, and 1.00 GiB is reserved by PyTorch but unallocated.\n")
+    daemon = t.serve(t.folder())
+    wait_until(lambda: any(row["has_error_text"] for row in daemon.sessions().values()), what="the reading of the log")
+    (session,) = [row["id"] for row in daemon.sessions().values() if row["kind"] == "dump"]
+    answer = daemon.get_json("/api/v1/verdict", session=session, file="torch.log")
+    equal((answer["module"], answer["program"], answer["report"]), (None, None, 1))
+    equal(len(explained(t, os.path.join(t.folder(), "dump"))), 2)
+
+
 def test_a_text_alone(t):
     (failure,) = explained(t, t.write("run.log", LOAD))
     answer = failure["answer"]
@@ -167,3 +214,5 @@ def test_programs_that_take_more_than_arrays(t):
         answer = daemon.get_json("/api/v1/verdict", session=session)
         equal((answer["cause"]["kind"], answer["cause"]["bytes"] == programs), (kind, kind == "too_many_programs"), kind)
         equal([bar["kind"] for bar in answer["ledger"]["bars"]], ["live_arrays", "programs"], kind)
+        (failure,) = explained(t, os.path.join(t.folder(), folder, "run.log"))
+        equal((failure["answer"]["cause"], failure["answer"]["ledger"]), (answer["cause"], answer["ledger"]), kind)
