@@ -256,6 +256,7 @@ struct analysis_verdict_parts {
     /* Rules of whose memory a buffer is (plan/person_rules.h): those of this question, good ones
      * (analysis_own_rules_check), before those of all; each may be NULL. */
     const char *own_category_rules, *category_rules;
+    const char *device;    /* "TPU v5e, from target_arguments.pb": the chip, and what says so; NULL: not known */
     const char *joined[2]; /* sentences: what of this was taken from elsewhere, and why; each may be NULL */
 };
 enum analysis_verdict_format { ANALYSIS_VERDICT_JSON, ANALYSIS_VERDICT_TEXT };

@@ -78,6 +78,7 @@ bool analysis_verdict(const struct analysis_verdict_parts *parts, enum analysis_
                   .profiles = profile_count > 0 ? &set : NULL,
                   .capacity_bytes = parts->capacity_bytes > 0 ? (int64_t)parts->capacity_bytes : -1,
                   .capacity_source = parts->capacity_source,
+                  .device = parts->device,
                   .joined = {parts->joined[0], parts->joined[1]}},
         .own_rules = parts->own_category_rules,
         .rules = parts->category_rules,

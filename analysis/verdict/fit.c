@@ -5,6 +5,7 @@
  * total but for that, the plan's is taken, which is exact. */
 #include "verdict/facts.h"
 
+#include "input/device.h"
 #include "tool/memory_profile/model.h"
 
 static int64_t apart(int64_t a, int64_t b) { return a > b ? a - b : b - a; }
@@ -61,6 +62,29 @@ static void capacity_find(struct verdict_facts *facts)
         fit->capacity_bytes = facts->pool->capacity_bytes;
         fit->capacity_source = "trace";
     }
+}
+
+/* Limits of two kinds of TPU are further apart than this; releases of libtpu print them up to 10 MiB apart. */
+#define LIMIT_APART_BYTES (INT64_C(12) << 20)
+
+/* The kind of TPU whose limit a compiler's text states; NULL: of none, or of a memory that is not the device's. */
+static const struct device *device_of_limit(const struct verdict_facts *facts)
+{
+    int64_t stated = facts_figure(facts, OOM_capacity_bytes);
+    bool is_of_tpu = facts->is_compile && !facts->is_on_chip && facts->failure->family == OOM_FAMILY_tpu_compile;
+    for (size_t i = 0; is_of_tpu && stated >= 0 && device_at(i) != NULL; i++)
+        if (device_at(i)->platform == SPACE_PLATFORM_TPU && device_at(i)->available_bytes > 0 &&
+            apart(device_at(i)->available_bytes, stated) <= LIMIT_APART_BYTES)
+            return device_at(i);
+    return NULL;
+}
+
+static void device_find(struct verdict_facts *facts)
+{
+    const struct device *device = facts->parts->device == NULL ? device_of_limit(facts) : NULL;
+    facts->out->fit.device = device == NULL ? facts->parts->device
+                                            : arena_format(facts->arena, "%s, by its limit of %s", device->title,
+                                                           facts_size(facts, facts_figure(facts, OOM_capacity_bytes)));
 }
 
 /* At run time the program is held against what was free, not against what there is in all. */
@@ -126,6 +150,7 @@ void fit_make(struct verdict_facts *facts)
     needed_find(facts);
     capacity_find(facts);
     over_find(facts);
+    device_find(facts);
     bool is_run = facts->failure != NULL && !facts->is_compile;
     fit->sentence = is_run ? facts_sentence(facts, &facts->parts->failure->answer) : needs_text(facts);
 }

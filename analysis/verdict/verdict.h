@@ -41,6 +41,7 @@ struct verdict_parts {
     const struct profile_set *profiles;
     int64_t capacity_bytes;      /* that somebody said, of device memory; -1: nobody did */
     const char *capacity_source; /* who did: "as chosen", "as the trace records it" */
+    const char *device;          /* the chip, and what says so; NULL: not known */
     const char *joined[2];       /* sentences: what was taken from elsewhere, and why; each may be NULL */
 };
 
@@ -61,6 +62,7 @@ struct verdict_cause {
 struct verdict_fit {
     int64_t needed_bytes, capacity_bytes, over_bytes, free_bytes;
     const char *capacity_source; /* NULL: not known */
+    const char *device;          /* "TPU v5e, by its limit of 15.75 GiB"; NULL: not known */
     const char *space;           /* "HBM" */
     const char *sentence;
 };

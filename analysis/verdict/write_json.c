@@ -22,6 +22,7 @@ static void fit_write(struct json *json, const struct verdict_fit *fit)
     json_key_text(json, "capacity_source", fit->capacity_source);
     json_key_known(json, "over_bytes", fit->over_bytes);
     json_key_known(json, "free_bytes", fit->free_bytes);
+    json_key_text(json, "device", fit->device);
     json_key_text(json, "space", fit->space);
     json_key_text(json, "sentence", fit->sentence);
     json_object_end(json);

@@ -104,6 +104,8 @@ void write_verdict_text(const struct verdict *verdict, struct buf *out)
     line(out, "  ", verdict->fit.sentence);
     if (verdict->fit.capacity_source != NULL)
         line(out, "  Capacity: ", verdict->fit.capacity_source);
+    if (verdict->fit.device != NULL)
+        line(out, "  Device: ", verdict->fit.device);
     where_write(out, verdict);
     peak_write(out, verdict);
     advice_write(out, verdict);

@@ -82,7 +82,7 @@ static bool is_beside(const struct snapshot_session *session, const char *real)
     return is_beside;
 }
 
-/* The session that a log belongs to, or NULL. */
+/* The session that a log belongs to, or NULL: then its program is found by name and total. */
 static const struct snapshot_session *session_of(const struct explaining *explaining, const char *path)
 {
     const struct snapshot *snapshot = explaining->around.snapshot;
@@ -90,7 +90,8 @@ static const struct snapshot_session *session_of(const struct explaining *explai
     const struct snapshot_session *found = NULL;
     for (size_t at = 0; real && at < snapshot->session_count && !found; at++) {
         const struct snapshot_session *session = snapshot->sessions[at];
-        found = is_text_of(session, real) || is_beside(session, real) ? session : NULL;
+        bool is_in_dump = (explaining->around.holds_dump || !explaining->around.folder) && is_beside(session, real);
+        found = is_text_of(session, real) || is_in_dump ? session : NULL;
     }
     free(real);
     return found;

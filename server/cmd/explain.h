@@ -20,6 +20,7 @@ struct explain_around {
     struct index *index;
     struct snapshot *snapshot; /* NULL: nothing was looked at */
     char *folder;              /* of a single log; else NULL */
+    bool holds_dump;           /* that folder */
 };
 /* `path`: a folder, which is looked through; a log, for which the files beside it are, and the folders beside, above
  * and below it that hold a dump; or a file of another kind. */

@@ -65,7 +65,8 @@ static void log_add(struct explain_around *around, const char *path)
     }
     *slash = '\0';
     around->folder = memory_text(real);
-    if (look(real, inner_add, &adding))
+    around->holds_dump = look(real, inner_add, &adding);
+    if (around->holds_dump)
         index_add(around->index, real);
     else
         index_add_files(around->index, real); /* device profiles, traces */

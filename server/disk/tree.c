@@ -124,7 +124,8 @@ static void folder_list(struct pass *pass, struct tree_folder *folder, int descr
         is_run_place = true;
     struct tree_list_limits limits = {
         .tree = pass->tree,
-        .takes_folders = !pass->tree->is_flat && !folder->target && folder->depth < MAX_DEPTH && pass->tree->folder_count < MAX_FOLDERS,
+        .takes_folders = !pass->tree->is_flat && !folder->target && folder->depth < MAX_DEPTH &&
+                         pass->tree->folder_count < MAX_FOLDERS,
         .takes_folder_links = is_run_place,
     };
     pass->is_changed |= tree_list(folder, descriptor, &limits);

@@ -57,12 +57,18 @@ static bool of_trace(const struct analysis_contents *contents, struct capacity *
     return is_told;
 }
 
+bool capacity_of_device(const struct snapshot_session *session, const struct modules_file *file,
+                        struct capacity *capacity)
+{
+    if (file->group)
+        return capacity_of_chip(session, file->group, capacity);
+    return file->opened.contents && of_trace(file->opened.contents, capacity);
+}
+
 bool capacity_find(const struct snapshot_session *session, const struct modules_file *file, struct capacity *capacity)
 {
     for (size_t at = 0; at < session->text_count; at++)
         if (of_text(session->texts[at].file, capacity))
             return true;
-    if (file->group)
-        return capacity_of_chip(session, file->group, capacity);
-    return file->opened.contents && of_trace(file->opened.contents, capacity);
+    return capacity_of_device(session, file, capacity);
 }

@@ -15,6 +15,9 @@ struct capacity {
 /* Of memory space 0: what an error text of the session prints, else the chip that its dump names, else the least that a
  * device of its trace has. False: nothing says it. */
 bool capacity_find(const struct snapshot_session *session, const struct modules_file *file, struct capacity *capacity);
+/* The same of the chip that the dump names, or the devices of the trace, without texts. */
+bool capacity_of_device(const struct snapshot_session *session, const struct modules_file *file,
+                        struct capacity *capacity);
 /* The chip that the dump of a group names, alone. */
 bool capacity_of_chip(const struct snapshot_session *session, const struct snapshot_group *group,
                       struct capacity *capacity);

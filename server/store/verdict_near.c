@@ -66,7 +66,8 @@ static size_t common_of(const char *a, const char *b)
 
 static bool is_wanted(const struct verdict_near_place *place, const struct snapshot_session *session)
 {
-    bool has_programs = session->kind == SNAPSHOT_TRACE || session->kind == SNAPSHOT_DUMP || session->kind == SNAPSHOT_HLO;
+    bool has_programs =
+        session->kind == SNAPSHOT_TRACE || session->kind == SNAPSHOT_DUMP || session->kind == SNAPSHOT_HLO;
     return session != place->but[0] && session != place->but[1] &&
            (place->only_traces ? session->kind == SNAPSHOT_TRACE : has_programs);
 }
@@ -83,7 +84,9 @@ static bool candidate_take(const struct verdict_near_place *place, size_t at, st
     free(folder);
     *out = (struct candidate){.session = session,
                               .steps = own + other - 2 * common,
-                              .apart_ms = place->at_ms == 0 ? 0 : apart_ms < 0 ? -apart_ms : apart_ms,
+                              .apart_ms = place->at_ms == 0 ? 0
+                                          : apart_ms < 0    ? -apart_ms
+                                                            : apart_ms,
                               .at = at,
                               .is_beside = common == own || common == other};
     return true;

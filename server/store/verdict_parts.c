@@ -25,7 +25,9 @@ const struct modules_entry *verdict_parts_module(struct store *store, struct mod
 static char *folder_wanted(const struct verdict_parts_wanted *wanted)
 {
     const struct snapshot_file *file = wanted->session ? verdict_near_file(wanted->session) : NULL;
-    return wanted->folder ? memory_text(wanted->folder) : file && !file->place.bytes ? verdict_near_folder(&file->place) : NULL;
+    return wanted->folder               ? memory_text(wanted->folder)
+           : file && !file->place.bytes ? verdict_near_folder(&file->place)
+                                        : NULL;
 }
 
 /* ---- the program ---- */
@@ -65,8 +67,8 @@ static char *joined_text(const char *what, const struct verdict_near *found, con
     if (found->count > 1)
         snprintf(others, sizeof(others), " %zu sessions hold one; this is the nearest in folder, then in time.",
                  found->count);
-    return memory_format("%s is of %s, in another session: it holds %s%s.%s", what, path, found->entry->program->name, total,
-                         others);
+    return memory_format("%s is of %s, in another session: it holds %s%s.%s", what, path, found->entry->program->name,
+                         total, others);
 }
 
 /* A failure names its program, and what a compiler asks for is that program's total. */
@@ -252,6 +254,18 @@ static void trace_find(struct store *store, const struct verdict_parts_wanted *w
     free(folder);
 }
 
+/* The chip that files beside the program name, or its trace; of a dump whose program was not found that of any. */
+static bool chip_find(const struct verdict_parts_wanted *wanted, struct verdict_parts *parts)
+{
+    const struct snapshot_session *session = parts->entry ? parts->module_session : wanted->session;
+    if (parts->entry)
+        return capacity_of_device(session, parts->entry->file, &parts->chip);
+    for (size_t at = 0; session && at < session->group_count; at++)
+        if (capacity_of_chip(session, &session->groups[at], &parts->chip))
+            return true;
+    return false;
+}
+
 bool verdict_parts_open(struct store *store, const struct verdict_parts_wanted *wanted, struct verdict_parts *parts,
                         struct err *err)
 {
@@ -274,6 +288,8 @@ bool verdict_parts_open(struct store *store, const struct verdict_parts_wanted *
         profiles_beside(store, wanted, parts);
     for (int i = 0; i < 2; i++)
         parts->core.joined[i] = parts->joined[i];
+    if (chip_find(wanted, parts))
+        parts->core.device = parts->chip.source;
     bool has_text = wanted->failure && wanted->failure->failure->figures[OOM_capacity_bytes].is_known;
     if (parts->entry && !has_text && capacity_find(parts->module_session, parts->entry->file, &parts->capacity)) {
         parts->core.capacity_bytes = parts->capacity.bytes;

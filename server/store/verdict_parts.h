@@ -19,7 +19,8 @@ struct verdict_parts {
     struct subject module, trace, *profiles;
     struct analysis_use *uses; /* of the profiles */
     size_t profile_count;
-    struct capacity capacity; /* bytes 0: nothing says it */
+    struct capacity capacity;                     /* bytes 0: nothing says it */
+    struct capacity chip;                         /* its source is core.device */
     const struct snapshot_session *trace_session; /* of core.trace; NULL: there is none */
     char *joined[2];                              /* of core.joined */
 };

@@ -5,6 +5,7 @@ import os
 
 from harness import equal, wait_until
 from inputs import hlo_proto, memory_plane, profile, xspace
+from opening import target_arguments
 
 GIB = 2**30
 LOAD = (b"E0101: Error loading program 'jit_step': Attempting to reserve 29.49G at the bottom of memory. That was not "
@@ -130,6 +131,24 @@ def test_a_log_is_joined_with_a_dump_of_another_folder(t):
     equal((answer["module"]["session"], answer["peak"]["bytes"]), (ids["dumps/seed"], 300 * GIB))
     assert any("dumps/seed/module_" in note and "with the same total" in note for note in answer["notes"]), answer["notes"]
     equal(daemon.get_json("/api/v1/verdict", session=ids["logs/other.log"])["module"], None)
+
+
+def test_the_chip_is_named(t):
+    """by a file of the dump, else by the limit that the text states"""
+    text = t.fixture("dumps/seed-matmul-327680/error.txt")
+    (failure,) = explained(t, t.write("alone/run.log", text))
+    equal(failure["answer"]["fit"]["device"], "TPU v5e, by its limit of 15.75 GiB")
+    (failure,) = explained(t, t.write("alone/run.log", text.replace(b"15.75G", b"17.75G")))
+    equal(failure["answer"]["fit"]["device"], None)
+    copy_dump(t, "seed-matmul-327680", "dump")
+    for file in os.listdir(os.path.join(t.folder(), "dump")):
+        t.write("dump/" + file.split(".after_opt")[0].split(".before_opt")[0] + ".target_arguments.pb", target_arguments(5))
+    path = t.write("dump/run.log", text)
+    (failure,) = explained(t, path)
+    equal(failure["answer"]["fit"]["device"], "TPU v6e, from target_arguments.pb")
+    assert "\n  Device: TPU v6e, from target_arguments.pb\n" in t.run("explain", path).stdout
+    (failure,) = explained(t, t.write("dump/run.log", text.replace(b"jit_f", b"jit_g").replace(b"jit(f)", b"jit(g)")))
+    equal(failure["answer"]["fit"]["device"], "TPU v6e, from target_arguments.pb", "of another program of the dump")
 
 
 def test_a_text_of_no_program_of_xla_is_joined_with_none(t):
