@@ -266,6 +266,16 @@ bool analysis_verdict_is_of_plan(const struct oom_verdict *failure);
 bool analysis_verdict(const struct analysis_verdict_parts *parts, enum analysis_verdict_format format, struct buf *out,
                       struct err *err);
 
+/* A memory space of a module. `name` belongs to the module. */
+struct analysis_module_space {
+    int64_t space;
+    const char *name; /* "HBM" */
+    bool has_peak_step;
+    int64_t peak_step;
+};
+/* In the order of the view "summary"; false past the end. */
+bool analysis_module_space_at(const struct analysis_subject *module, size_t at, struct analysis_module_space *space);
+
 /* ---- Tools and answers ------------------------------------------------------ */
 
 /* One parameter of a view, as text; the view checks it. */
@@ -334,7 +344,10 @@ struct analysis_question {
     const struct analysis_groundwork *groundwork; /* of the module; NULL: made for this answer alone */
     bool has_source;                              /* source lines may be shown: --source-root */
     bool is_bare;                                 /* of the JSON below the value of "data" alone */
-    const char *category_rules; /* of a module: lines behind those of the parameter category_rules; NULL: none */
+    const char *category_rules;  /* of a module: lines behind those of the parameter category_rules; NULL: none */
+    const struct csv_cell *lead; /* of a table as lines (csv, ndjson): cells before those of each row; NULL: none */
+    size_t lead_count;
+    bool is_headless; /* CSV without a line of heads */
 };
 /* What every prediction about a module begins with, found once for all of them. Immutable. NULL on error: notfound (no program with memory of its own), limit past so many bytes. The module must live as long. Free with
  * analysis_groundwork_free. */
@@ -353,13 +366,14 @@ bool analysis_own_rules_check(const char *lines, struct err *err);
 
 /* Answers a view of a tool. On success `out` holds the answer's bytes: JSON
  * {"tool","view","params","data","notes"}; for the view "xprof" the bare object
- * that XProf sends; for "report" of a text a bare object as well; for a table with format=csv, CSV.
+ * that XProf sends; for "report" of a text a bare object as well; for a table with format=csv, CSV, with
+ * format=ndjson one object a line.
  * Errors: notfound (tool, view, space, buffer), argument (unknown or broken
  * parameter; a subject of another kind than the view's), limit, malformed (the module cannot be replayed: view "xprof"). */
 bool analysis_answer(const struct analysis_question *question, struct buf *out, struct err *err);
 
 struct analysis_pieces; /* opaque */
-/* The same, but of CSV of more than some MiB about a module or a trace `out` stays empty, and *rest (NULL before) writes
+/* The same, but of CSV and NDJSON of more than some MiB about a module or a trace `out` stays empty, and *rest (NULL before) writes
  * it piece by piece: four bytes a row are kept. The subject must live as long. */
 bool analysis_answer_begin(const struct analysis_question *question, struct buf *out, struct analysis_pieces **rest,
                            struct err *err);

@@ -149,7 +149,7 @@ struct analysis_pieces {
     struct tool_request request;
     struct job job;
     struct buf scratch;
-    struct table_csv *rest; /* NULL: all is written */
+    struct table_lines *rest; /* NULL: all is written */
 };
 
 /* What the model becomes: a plan, or two of them. */
@@ -266,6 +266,9 @@ static bool answer_about(const struct analysis_pieces *asked, const void *model,
                                             .param_count = pieces->question->param_count,
                                             .arena = &pieces->job.arena,
                                             .scratch = &pieces->scratch,
+                                            .lead = pieces->question->lead,
+                                            .lead_count = pieces->question->lead_count,
+                                            .is_headless = pieces->question->is_headless,
                                             .rest = rest != NULL ? &pieces->rest : NULL,
                                             .out = out};
     if (out->limit_bytes == 0)
@@ -291,7 +294,7 @@ static void piece_write(struct job *job, const void *in, void *out, struct err *
     struct piece *piece = out;
     struct buf *bytes = piece->pieces->request.out;
     (void)job, (void)in;
-    table_csv_next(piece->pieces->rest, &piece->at, piece->size_bytes, bytes);
+    table_lines_next(piece->pieces->rest, &piece->at, piece->size_bytes, bytes);
     if (bytes->failed)
         err_set(err, ERR_memory, ERR_NO_OFFSET, "there is no memory for the answer");
 }

@@ -24,3 +24,12 @@ struct analysis_subject *analysis_subject_read(const struct source *source, cons
 uint64_t analysis_subject_memory_bytes(const struct analysis_subject *subject) { return job_made_bytes(subject); }
 
 void analysis_subject_free(struct analysis_subject *subject) { job_made_free(subject); }
+
+bool analysis_module_space_at(const struct analysis_subject *module, size_t at, struct analysis_module_space *space)
+{
+    if (at >= module->plan.space_count)
+        return false;
+    const struct plan_space *of = &module->plan.spaces[at];
+    *space = (struct analysis_module_space){of->space, of->name, of->has_peak_step, of->peak_step};
+    return true;
+}

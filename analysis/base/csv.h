@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * csv.h: rows of comma-separated cells as in RFC 4180, for spreadsheets.
+ * csv.h: rows of cells, for other tools: comma-separated as in RFC 4180, for spreadsheets, or one JSON object a line
+ * (NDJSON), whose members are the heads.
  *
- * A text that a spreadsheet would take for a formula gets a quote before it; numbers do not. */
+ * In CSV a text that a spreadsheet would take for a formula gets a quote before it; numbers do not. In NDJSON texts are as
+ * they are, numbers are numbers, and what is not known is null. */
 #pragma once
 
 #include "base/buf.h"
@@ -9,12 +11,21 @@
 
 #include <stdint.h>
 
+/* Heads of columns, by place; `items` has room for all of them. Texts are borrowed. */
+struct csv_heads {
+    struct str *items;
+    size_t count, capacity;
+};
+
 struct csv {
     struct buf *out;
     bool is_in_row;
+    struct csv_heads *collected;   /* heads go there, and nothing is written; NULL */
+    const struct csv_heads *heads; /* NDJSON; NULL: CSV */
+    size_t at;                     /* of the next cell in `heads` */
 };
 
-#define CSV_INIT(buf) {(buf), false}
+#define CSV_INIT(buf) {(buf), false, NULL, NULL, 0}
 
 /* The head of a column: a word of ours, as it is. */
 void csv_head(struct csv *csv, const char *word);
@@ -25,3 +36,13 @@ void csv_double(struct csv *csv, double value);
 /* A cell without anything: not known. */
 void csv_none(struct csv *csv);
 void csv_row_end(struct csv *csv);
+
+/* A cell that stands before those of a table: the same in every row of it. Borrowed. */
+struct csv_cell {
+    const char *head;
+    enum { CSV_NONE, CSV_TEXT, CSV_INTEGER } kind;
+    const char *text;
+    int64_t integer;
+};
+/* The cell, or its head. */
+void csv_cell(struct csv *csv, const struct csv_cell *cell, bool is_head);

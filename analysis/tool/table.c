@@ -9,7 +9,7 @@
 
 enum { COLUMNS_MAX = 64, SPARE_MIN = 1024 };
 
-const char *const table_formats[] = {"json", "csv", NULL};
+const char *const table_formats[] = {"json", "csv", "ndjson", NULL};
 
 /* Numbers in an order of whole numbers; of a text its first bytes, which decide nearly always. */
 struct table_item {

@@ -81,10 +81,10 @@ struct table_column {
     bool (*is_value)(struct str typed); /* a text with few values: is this one of them? A filter then means it whole */
     struct table_value (*member)(const void *context, uint32_t row);     /* its JSON, if not its value */
     void (*write)(struct json *json, const void *context, uint32_t row); /* its JSON, if that is no single value */
-    /* Its cells in CSV, if they are not one; their heads for the row TABLE_HEAD. */
+    /* Its cells in CSV and NDJSON, if they are not one; their heads for the row TABLE_HEAD. */
     void (*cells)(struct csv *csv, const void *context, uint32_t row);
     const char *json;  /* member of a row */
-    const char *csv;   /* head in CSV */
+    const char *csv;   /* head in CSV, member in NDJSON */
     const char *title; /* on the page */
     const char *unit;  /* of its numbers: "bytes", "count", "step", "percent", "ms", "bytes_per_step", … */
     const char *help;  /* a few words: what it is, or how it is typed */
@@ -104,7 +104,7 @@ struct table_spec {
     const char *const *formats;          /* the first is the default; ends with NULL */
     int64_t limit_max; /* 0: TABLE_LIMIT_MAX; in every format but the first all rows are the default */
 };
-extern const char *const table_formats[]; /* json, csv */
+extern const char *const table_formats[]; /* json, csv, ndjson */
 
 struct table_order {
     const struct table_column *column;
@@ -164,21 +164,28 @@ void table_head_write(const struct table_rows *rows, struct json *json);
 void table_rows_write(const struct table_rows *rows, const char *key, struct json *json);
 /* The members of a row, without the braces, in the order of the columns. */
 void table_row_write(const struct table_column *columns, const void *context, uint32_t row, struct json *json);
-/* The page as CSV: the heads, then row after row, each written before the next is made. `names` are those of the
- * columns in the wanted order, with spaces between; NULL: all that have a head, as they stand. With request->rest a page
+/* The format is one of lines: csv, ndjson. */
+bool table_is_lines(const struct table_rows *rows);
+/* The page in such a format: in CSV the heads first, then row after row, each written before the next is made. `names` are
+ * those of the columns in the wanted order, with spaces between; NULL: all that have a head, as they stand. Before them
+ * stand the cells of request->lead. With request->rest a page
  * of more than TABLE_WHOLE_BYTES is left there instead: columns and their context must lie in the request's arena, or
  * live as long as the model. */
-void table_csv_write(const struct table_rows *rows, const char *names);
+void table_lines_write(const struct table_rows *rows, const char *names);
 enum { TABLE_WHOLE_BYTES = 4 << 20 };
 
 /* Rows that are written piece by piece. */
-struct table_csv {
+struct table_lines {
     struct table_rows rows;
     const struct table_column **columns;
     size_t column_count;
+    const struct csv_cell *lead;
+    size_t lead_count;
+    const struct csv_heads *heads; /* of NDJSON; NULL: CSV */
+    size_t head_count;             /* lines of heads: 0 or 1 */
 };
-/* Appends lines from *at on, which is 0 for the heads, until `out` has `size_bytes` or there are no more; then false. */
-bool table_csv_next(const struct table_csv *csv, uint64_t *at, size_t size_bytes, struct buf *out);
+/* Appends lines from *at on, which is 0 for the first, until `out` has `size_bytes` or there are no more; then false. */
+bool table_lines_next(const struct table_lines *table, uint64_t *at, size_t size_bytes, struct buf *out);
 
 /* The column with this name or alias, in any case of letters; NULL without one. */
 const struct table_column *table_column_find(const struct table_column *columns, struct str name);

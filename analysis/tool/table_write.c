@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * table_write.c: rows as JSON and CSV, and what the columns are; see table.h. */
+ * table_write.c: rows as JSON, CSV and NDJSON, and what the columns are; see table.h. */
 #include "tool/table.h"
 
 static void value_write(const struct table_value *value, struct json *json)
@@ -70,7 +70,7 @@ void table_rows_write(const struct table_rows *rows, const char *key, struct jso
     json_array_end(json);
 }
 
-/* ---- CSV ---- */
+/* ---- lines: CSV, NDJSON ---- */
 
 static void cell_write(struct csv *csv, const struct table_column *column, const void *context, uint32_t row)
 {
@@ -79,20 +79,21 @@ static void cell_write(struct csv *csv, const struct table_column *column, const
         return;
     }
     struct table_value value = row == TABLE_HEAD ? table_unknown() : column->value(context, row);
+    bool is_text = value.kind == TABLE_STRING || (column->type != TABLE_NUMBER && csv->heads == NULL);
     if (row == TABLE_HEAD)
         csv_head(csv, column->csv);
     else if (value.kind == TABLE_INTEGER)
         csv_int(csv, value.integer);
     else if (value.kind == TABLE_REAL)
         csv_double(csv, value.real);
-    else if (value.kind == TABLE_STRING || column->type != TABLE_NUMBER)
+    else if (is_text)
         csv_text(csv, value.text);
     else
         csv_none(csv);
 }
 
-/* The columns of the CSV, in its order. */
-static size_t csv_columns(const struct table_rows *rows, const char *names, const struct table_column ***out)
+/* The columns of the lines, in their order. */
+static size_t line_columns(const struct table_rows *rows, const char *names, const struct table_column ***out)
 {
     const struct table_column *columns = rows->spec->columns;
     size_t count = 0, capacity = 1;
@@ -108,28 +109,60 @@ static size_t csv_columns(const struct table_rows *rows, const char *names, cons
     return count;
 }
 
-bool table_csv_next(const struct table_csv *table, uint64_t *at, size_t size_bytes, struct buf *out)
+static void line_write(const struct table_lines *table, struct csv *csv, uint32_t row)
+{
+    for (size_t i = 0; i < table->lead_count; i++)
+        csv_cell(csv, &table->lead[i], row == TABLE_HEAD);
+    for (size_t i = 0; i < table->column_count; i++)
+        cell_write(csv, table->columns[i], table->rows.context, row);
+    csv_row_end(csv);
+}
+
+/* A column may have any number of cells, as many heads. */
+static struct csv_heads *heads_collect(const struct table_lines *table)
+{
+    struct arena *arena = table->rows.request->arena;
+    struct csv_heads *heads = arena_array(arena, struct csv_heads, 1);
+    for (size_t capacity = 64;; capacity *= 2) {
+        *heads = (struct csv_heads){arena_array(arena, struct str, capacity), 0, capacity};
+        struct csv csv = {.collected = heads};
+        line_write(table, &csv, TABLE_HEAD);
+        if (heads->count < capacity)
+            return heads;
+    }
+}
+
+bool table_lines_next(const struct table_lines *table, uint64_t *at, size_t size_bytes, struct buf *out)
 {
     const struct table_rows *rows = &table->rows;
-    const uint64_t line_count = (uint64_t)rows->end - rows->first + 1;
-    struct csv csv = CSV_INIT(out);
-    for (; *at < line_count && out->length < size_bytes && !out->failed; ++*at) {
-        uint32_t row = *at == 0 ? TABLE_HEAD : table_row_at(rows, rows->first + (uint32_t)(*at - 1));
-        for (size_t i = 0; i < table->column_count; i++)
-            cell_write(&csv, table->columns[i], rows->context, row);
-        csv_row_end(&csv);
-    }
+    const uint64_t line_count = (uint64_t)rows->end - rows->first + table->head_count;
+    struct csv csv = {.out = out, .heads = table->heads};
+    for (; *at < line_count && out->length < size_bytes && !out->failed; ++*at)
+        line_write(table, &csv,
+                   *at < table->head_count ? TABLE_HEAD
+                                           : table_row_at(rows, rows->first + (uint32_t)(*at - table->head_count)));
     return *at < line_count;
 }
 
-void table_csv_write(const struct table_rows *rows, const char *names)
+bool table_is_lines(const struct table_rows *rows)
+{
+    return table_is_format(rows, "csv") || table_is_format(rows, "ndjson");
+}
+
+void table_lines_write(const struct table_rows *rows, const char *names)
 {
     const struct tool_request *request = rows->request;
-    struct table_csv *table = arena_array(request->arena, struct table_csv, 1);
+    struct table_lines *table = arena_array(request->arena, struct table_lines, 1);
     uint64_t at = 0;
     table->rows = *rows;
-    table->column_count = csv_columns(rows, names, &table->columns);
-    if (!table_csv_next(table, &at, request->rest != NULL ? TABLE_WHOLE_BYTES : SIZE_MAX, request->out) ||
+    table->column_count = line_columns(rows, names, &table->columns);
+    table->lead = request->lead;
+    table->lead_count = request->lead_count;
+    if (table_is_format(rows, "ndjson"))
+        table->heads = heads_collect(table);
+    else
+        table->head_count = !request->is_headless;
+    if (!table_lines_next(table, &at, request->rest != NULL ? TABLE_WHOLE_BYTES : SIZE_MAX, request->out) ||
         request->rest == NULL)
         return;
     buf_free(request->out);

@@ -18,7 +18,8 @@ struct tool_param {
     const char *value;
 };
 
-struct table_csv;
+struct table_lines;
+struct csv_cell;
 struct person_rules;
 struct groundwork;
 
@@ -27,10 +28,13 @@ struct tool_request {
     const struct groundwork *groundwork; /* of a module, for predictions (whatif/groundwork.h); or NULL */
     const struct tool_param *params;
     size_t param_count;
-    struct arena *arena;     /* for this answer alone */
-    struct buf *scratch;     /* for one text at a time; freed by whoever made the request */
-    struct buf *out;         /* the answer */
-    struct table_csv **rest; /* where a long table is left, to be written later (table.h); NULL: not at all */
+    struct arena *arena;         /* for this answer alone */
+    struct buf *scratch;         /* for one text at a time; freed by whoever made the request */
+    struct buf *out;             /* the answer */
+    const struct csv_cell *lead; /* cells before those of each row of a table of lines (table.h); NULL: none */
+    size_t lead_count;
+    bool is_headless;          /* such a table has no line of heads */
+    struct table_lines **rest; /* where a long table is left, to be written later (table.h); NULL: not at all */
     struct notes *notes;
     struct person_rules *person_rules; /* that changed the model's categories (plan/person_rules.h); NULL: none */
 };

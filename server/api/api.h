@@ -67,6 +67,12 @@ struct response *api_of_session(const struct server *server, const struct reques
                                 void (*write)(struct json *json, const struct api_subject *subject));
 
 /* The parameters of a request but for `own_names` (ends with NULL); free() the list. */
+/* What a `format` other than JSON comes as. */
+struct api_file_format {
+    const char *name, *type, *ending; /* "csv", "text/csv; charset=utf-8", "csv" */
+};
+/* Of a name that is none of those that have a row: text. */
+const struct api_file_format *api_file_format(const char *name);
 struct analysis_param *api_core_params(const struct request *request, const char *const *own_names, size_t *count);
 
 /* NULL when the body is said to be one of `types` (ends with NULL), else the refusal. A form of

@@ -43,7 +43,8 @@ static struct response *answer(const struct request *request, const struct analy
     struct analysis_question question = {.tool = view->tool, .view = view->view, .module_count = all->entry_count};
     struct analysis_module_use *uses = all_modules_uses(all);
     struct analysis_param *params = api_core_params(request, OWN_NAMES, &question.param_count);
-    bool is_passing = false, is_csv = strcmp(request_param(request, "format", ""), "csv") == 0;
+    const char *format = request_param(request, "format", "");
+    bool is_passing = false, is_file = format[0] && strcmp(format, "json") != 0;
     question.modules = uses;
     question.modules_read = all_modules_progress(all);
     question.params = params;
@@ -55,10 +56,11 @@ static struct response *answer(const struct request *request, const struct analy
     free(uses);
     if (!body)
         return response_failure(&err, is_passing, NULL);
-    struct response *response = response_of_body(200, is_csv ? "text/csv; charset=utf-8" : "application/json", body);
-    if (is_csv)
-        response_add_header(response, "Content-Disposition", "attachment; filename=\"modules-%s.csv\"",
-                            all->session->id);
+    const struct api_file_format *file = api_file_format(format);
+    struct response *response = response_of_body(200, is_file ? file->type : "application/json", body);
+    if (is_file)
+        response_add_header(response, "Content-Disposition", "attachment; filename=\"modules-%s.%s\"", all->session->id,
+                            file->ending);
     return response;
 }
 

@@ -16,30 +16,37 @@ static struct response *profile_file(struct body *body)
     return response;
 }
 
+const struct api_file_format *api_file_format(const char *name)
+{
+    static const struct api_file_format formats[] = {
+        {"csv", "text/csv; charset=utf-8", "csv"},
+        {"ndjson", "application/x-ndjson", "ndjson"},
+        {"markdown", "text/markdown; charset=utf-8", "md"},
+        {"", "text/plain; charset=utf-8", "txt"},
+    };
+    size_t at = 0;
+    while (formats[at].name[0] && strcmp(formats[at].name, name) != 0)
+        at++;
+    return &formats[at];
+}
+
 /* A table is a file for the reader's own tools; all else is for the page. */
 static struct response *response_in(const struct request *request, const struct choice *choice, bool is_of_two,
                                     struct body *body)
 {
     const char *format = request_param(request, "format", ""), *view = request->captures[1];
-    bool is_csv = strcmp(format, "csv") == 0, is_markdown = strcmp(format, "markdown") == 0;
+    const struct api_file_format *file = api_file_format(format);
     if (strcmp(request->captures[0], "device_memory") == 0 && strcmp(view, "profile") == 0)
         return profile_file(body);
     if (format[0] == '\0' || strcmp(format, "json") == 0)
         return response_of_body(200, "application/json", body);
-    struct response *response = response_of_body(200,
-                                                 is_csv        ? "text/csv; charset=utf-8"
-                                                 : is_markdown ? "text/markdown; charset=utf-8"
-                                                               : "text/plain; charset=utf-8",
-                                                 body);
+    struct response *response = response_of_body(200, file->type, body);
     bool has_id = choice->part_id != NULL;
     response_add_header(response, "Content-Disposition", "attachment; filename=\"%s%.40s%s%s.%s\"",
                         is_of_two ? "compare-"
                         : has_id  ? ""
                                   : "device-",
-                        view, has_id ? "-" : "", has_id ? choice->part_id : "",
-                        is_csv        ? "csv"
-                        : is_markdown ? "md"
-                                      : "txt");
+                        view, has_id ? "-" : "", has_id ? choice->part_id : "", file->ending);
     return response;
 }
 

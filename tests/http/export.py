@@ -49,6 +49,23 @@ def test_both_formats_have_the_same_rows(t):
           {"space": int, "id": str, "size_bytes": int, "op_name": str})
 
 
+def test_tables_of_the_api_are_lines_too(t):
+    """the same rows as the CSV, numbers as numbers, and each member of one type"""
+    daemon = t.serve(program(t), os.path.join(t.fixtures, "memprof"))
+    ids = {row["name"]: row["id"] for row in daemon.get_json("/api/v1/sessions")["sessions"]}
+    for view, question in (("memory_viewer/buffers", f"session={ids['z-base']}"), ("memory_viewer/groups", f"session={ids['z-base']}&by=whose"),
+                           ("device_memory/series", f"session={ids['memprof']}"), ("modules/table", f"session={ids['z-base']}")):
+        rows = rows_of(daemon.ask(f"/api/v1/{view}?{question}&format=csv").text)
+        answer = daemon.ask(f"/api/v1/{view}?{question}&format=ndjson")
+        equal((answer.status, answer.headers["content-type"]), (200, "application/x-ndjson"), view)
+        objects = [json.loads(line) for line in answer.text.splitlines()]
+        equal((len(objects), list(objects[0])), (len(rows), list(rows[0])), view)
+        for name in objects[0]:
+            kinds = {str if isinstance(one[name], str) else float for one in objects if one[name] is not None}
+            assert len(kinds) < 2, (view, name, kinds)
+        equal([one.get("size_bytes", "") for one in objects], [int(row["size_bytes"]) if row.get("size_bytes") else "" for row in rows], view)
+
+
 def test_modules_stand_below_one_head(t):
     path = t.write("run.xplane.pb", inputs.xspace({("jit_one", 5): inputs.hlo_proto("jit_one", 4),
                                                    ("jit_two, \"too\"\n", 6): inputs.hlo_proto("jit_two, \"too\"\n", 6)}))

@@ -156,7 +156,7 @@ class Walk:
             return
         kind = answer.headers["content-type"].partition(";")[0]
         assert kind in media, f"{method} {path}: {kind} is not documented for {answer.status}"
-        if kind.endswith("json"):
+        if kind.endswith(("/json", "+json")):
             faults = list(self.document.faults(answer.json, media[kind]))
             assert not faults, f"{method} {path} {answer.status}: " + "; ".join(faults[:5])
 
@@ -292,7 +292,7 @@ def walk_profiles(walk, t):
     for extra in ("search=func", "invert=1&machinery=1", "pivot=~func1", "search=(", "base=" + ids["memory1.prof"]):
         walk.ask("/api/v1/device_memory/flame", f"/api/v1/device_memory/flame?session={session}&profile={ids['memory.prof']}&{extra}")
     for view in ("top", "buffers", "series", "traces"):
-        for form in ("csv", "text", "collapsed"):
+        for form in ("csv", "ndjson", "text", "collapsed"):
             one = f"/api/v1/device_memory/{view}"
             walk.ask(one, f"{one}?session={session}&format={form}")
 

@@ -147,7 +147,7 @@ START_TEST(rows_are_written_as_their_columns_say)
     ck_assert(asked(&rows, params, 4));
     request.out = &out;
     table_take_all(&rows, 400);
-    table_csv_write(&rows, "name size");
+    table_lines_write(&rows, "name size");
     buf_char(&out, '\0');
     ck_assert_str_eq(out.data, "name,size_bytes\r\n\"copy\",49\r\n\"copy.10\",49\r\n");
     out.length = 0;
@@ -167,6 +167,39 @@ START_TEST(rows_are_written_as_their_columns_say)
 }
 END_TEST
 
+/* Row 9 has no size. What stands before the rows is the same in both formats. */
+START_TEST(rows_are_objects_of_one_line_too)
+{
+    static const struct csv_cell lead[] = {
+        {"module", CSV_TEXT, "=a\"\n", 0}, {"space", CSV_INTEGER, NULL, -1}, {"at", CSV_NONE, NULL, 0}};
+    static const char *const expected[] = {
+        "{\"module\":\"=a\\\"\\n\",\"space\":-1,\"at\":null,\"name\":\"fusion.2\",\"size_bytes\":null}\n",
+        "module,space,at,name,size_bytes\r\n\"'=a\"\"\n\",-1,,\"fusion.2\",\r\n",
+        "\"'=a\"\"\n\",-1,,\"fusion.2\",\r\n",
+    };
+    for (int i = 0; i < 3; i++) {
+        const struct tool_param params[] = {{"format", i == 0 ? "ndjson" : "csv"}};
+        struct buf out = BUF_INIT;
+        struct table_rows rows;
+        arena_begin();
+        ck_assert_int_eq(setjmp(arena.trap), 0);
+        ck_assert(asked(&rows, params, 1));
+        request.out = &out;
+        request.lead = lead;
+        request.lead_count = 3;
+        request.is_headless = i == 2;
+        table_begin(&rows, 1);
+        table_take(&rows, 9);
+        table_sort(&rows);
+        table_lines_write(&rows, "name size");
+        buf_char(&out, '\0');
+        ck_assert_str_eq(out.data, expected[i]);
+        buf_free(&out);
+        arena_end();
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("table");
@@ -175,6 +208,7 @@ int main(void)
     tcase_add_loop_test(tests, an_unknown_name_is_refused_with_the_nearest, 0,
                         (int)(sizeof(refused) / sizeof(refused[0])));
     tcase_add_test(tests, rows_are_written_as_their_columns_say);
+    tcase_add_test(tests, rows_are_objects_of_one_line_too);
     suite_add_tcase(suite, tests);
     return bytes_run(suite);
 }

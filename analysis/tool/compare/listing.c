@@ -86,8 +86,8 @@ static bool listing_answer(const struct tool_request *request, bool is_of_groups
         !views_compare(request, &listing->compare, err))
         return false;
     rows_take(listing);
-    if (table_is_format(&listing->rows, "csv")) {
-        table_csv_write(&listing->rows, NULL);
+    if (table_is_lines(&listing->rows)) {
+        table_lines_write(&listing->rows, NULL);
         return true;
     }
     alignment_make(&listing->compare, way, request->arena, &listing->alignment);

@@ -201,8 +201,8 @@ bool device_memory_buffers(const struct tool_request *request, struct json *json
     }
     table_sort(&rows);
     model_notes(model);
-    if (table_is_format(&rows, "csv")) {
-        table_csv_write(&rows, NULL);
+    if (table_is_lines(&rows)) {
+        table_lines_write(&rows, NULL);
         return true;
     }
     model_begin(model, json);

@@ -119,8 +119,8 @@ static void answer_write(struct listing *listing, struct table_rows *rows, const
     }
     table_sort(rows);
     model_notes(&listing->changes.model);
-    if (table_is_format(rows, "csv")) {
-        table_csv_write(rows, NULL);
+    if (table_is_lines(rows)) {
+        table_lines_write(rows, NULL);
         return;
     }
     json_object_begin(json);

@@ -416,8 +416,8 @@ bool device_memory_series(const struct tool_request *request, struct json *json,
     if (!table_read(&rows, request, &spec, listing, err) || !read_all(listing, err))
         return false;
     table_take_all(&rows, listing->sites.table.count);
-    if (table_is_format(&rows, "csv"))
-        table_csv_write(&rows, NULL);
+    if (table_is_lines(&rows))
+        table_lines_write(&rows, NULL);
     else
         write_json(listing, &rows, json);
     model_notes(&listing->first);

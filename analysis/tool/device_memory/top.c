@@ -71,7 +71,7 @@ static const struct table_column columns[] = {
     {.name = NULL},
 };
 static const char csv_names[] = "self self_percent total total_percent unit name";
-static const char *const formats[] = {"json", "csv", "text", NULL};
+static const char *const formats[] = {"json", "csv", "ndjson", "text", NULL};
 static const struct table_spec spec = {columns, .sort = "-total,-self,name", .formats = formats,
                                        .limit_max = UINT32_MAX};
 
@@ -196,8 +196,8 @@ bool device_memory_top(const struct tool_request *request, struct json *json, st
         if (table_take(&rows, row))
             matched_self = pprof_add(matched_self, sums.rows[sums.listed[row]].self);
     table_sort(&rows);
-    if (table_is_format(&rows, "csv"))
-        table_csv_write(&rows, csv_names);
+    if (table_is_lines(&rows))
+        table_lines_write(&rows, csv_names);
     else if (table_is_format(&rows, "text"))
         text_write(&sums, &rows);
     else

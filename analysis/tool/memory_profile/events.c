@@ -171,8 +171,8 @@ bool memory_profile_events(const struct tool_request *request, struct json *json
         !table_read(&rows, request, &spec, listing, err))
         return false;
     int64_t bytes = rows_take(&rows, listing, &window);
-    if (table_is_format(&rows, "csv")) {
-        table_csv_write(&rows, NULL);
+    if (table_is_lines(&rows)) {
+        table_lines_write(&rows, NULL);
         return true;
     }
     json_object_begin(json);

@@ -446,8 +446,8 @@ bool memory_profile_growth(const struct tool_request *request, struct json *json
         if (table_take(&rows, row))
             bytes = sum_add(bytes, group_at(growth, row)->course.bytes);
     table_sort(&rows);
-    if (table_is_format(&rows, "csv"))
-        table_csv_write(&rows, csv_names);
+    if (table_is_lines(&rows))
+        table_lines_write(&rows, csv_names);
     else
         json_write(growth, &rows, bytes, json);
     return true;

@@ -280,8 +280,8 @@ bool memory_profile_live(const struct tool_request *request, struct json *json, 
             count += group_at(listing, row)->count;
         }
     table_sort(&rows);
-    if (table_is_format(&rows, "csv"))
-        table_csv_write(&rows, NULL);
+    if (table_is_lines(&rows))
+        table_lines_write(&rows, NULL);
     else
         answer_write(json, listing, &moment, &rows, bytes, count);
     return true;

@@ -108,9 +108,9 @@ bool memory_viewer_buffers(const struct tool_request *request, struct json *json
     rows_take(listing);
     if (listing->context.space->row_count > 0)
         marginal_of_row(memory_viewer_columns_marginal(&listing->context), 0); /* a long CSV is written after this */
-    if (table_is_format(&listing->rows, "csv"))
-        table_csv_write(&listing->rows,
-                        listing->has_paths ? memory_viewer_columns_csv : memory_viewer_columns_csv_without_paths);
+    if (table_is_lines(&listing->rows))
+        table_lines_write(&listing->rows,
+                          listing->has_paths ? memory_viewer_columns_csv : memory_viewer_columns_csv_without_paths);
     else
         json_write(listing, json);
     return true;

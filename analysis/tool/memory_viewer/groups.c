@@ -317,8 +317,8 @@ bool memory_viewer_groups(const struct tool_request *request, struct json *json,
     groups_save(listing);
     listing->rows.filter.term_count = 0; /* it was for the buffers */
     table_take_all(&listing->rows, listing->group_count);
-    if (table_is_format(&listing->rows, "csv"))
-        table_csv_write(&listing->rows, NULL);
+    if (table_is_lines(&listing->rows))
+        table_lines_write(&listing->rows, NULL);
     else
         json_write(listing, json);
     return true;

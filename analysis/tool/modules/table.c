@@ -296,8 +296,8 @@ bool modules_table(const struct tool_request *request, struct json *json, struct
         if (is_chosen(listing, &listing->overview.rows[i]))
             table_take(&listing->rows, i);
     table_sort(&listing->rows);
-    if (table_is_format(&listing->rows, "csv")) {
-        table_csv_write(&listing->rows, NULL);
+    if (table_is_lines(&listing->rows)) {
+        table_lines_write(&listing->rows, NULL);
         return true;
     }
     json_object_begin(json);
