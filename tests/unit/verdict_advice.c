@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What must never be advised, on every program of the fixtures: rules that were found by compiling what was advised. */
+#include "asked.h"
+
+#define GIB (INT64_C(1) << 30)
+
+static const struct {
+    const char *path;
+    bool has_backward;
+} programs[] = {
+    {"tests/fixtures/demo/b-activations-unrolled/module_0282.jit_train_step.cl_1014260217.after_optimizations.hlo.pb.gz",
+     true},
+    {"tests/fixtures/programs/z-base/module_0001.jit_train_step.after_optimizations.hlo.pb.gz", true},
+    {"tests/fixtures/modules/mlp-adam/module_0000.jit_step.cl_1014260217.after_optimizations.hlo.pb.gz", true},
+    {ASKED_DUMP "h-long-context/module_0011.jit__lambda.cl_1014260217.after_optimizations.hlo.pb.gz", false},
+    {ASKED_DUMP "seed-matmul-327680/module_0000.jit_f.cl_1014260217.after_optimizations.hlo.pb", false},
+    {ASKED_DUMP "d-tile-padding/module_0179.jit_f.cl_1014260217.after_optimizations.hlo.pb", false},
+};
+enum { PROGRAM_COUNT = sizeof(programs) / sizeof(programs[0]) };
+
+static const double capacities_gib[] = {0.001, 1, 15.75};
+enum { CAPACITY_COUNT = sizeof(capacities_gib) / sizeof(capacities_gib[0]) };
+
+static const char *text(const cJSON *object, const char *name)
+{
+    const cJSON *item = cJSON_GetObjectItem(object, name);
+    return cJSON_IsString(item) ? item->valuestring : "";
+}
+
+static cJSON *made(const struct analysis_verdict_parts *parts)
+{
+    struct buf json = BUF_INIT;
+    err = (struct err)ERR_INIT;
+    ck_assert_msg(analysis_verdict(parts, ANALYSIS_VERDICT_JSON, &json, &err), "%s", err.text);
+    cJSON *root = cJSON_ParseWithLength(json.data, json.length);
+    ck_assert_ptr_nonnull(root);
+    buf_free(&json);
+    return root;
+}
+
+static cJSON *verdict_of(const struct analysis_subject *module, double capacity_gib)
+{
+    const struct analysis_verdict_parts parts = {
+        .module = module, .capacity_bytes = (uint64_t)(capacity_gib * (double)GIB), .capacity_source = "as chosen"};
+    return made(&parts);
+}
+
+/* Calls `hold` with each program's verdict at each capacity. */
+static void each(void (*hold)(const cJSON *verdict, bool has_backward))
+{
+    for (size_t i = 0; i < PROGRAM_COUNT; i++) {
+        struct asked asked;
+        asked_open(&asked, programs[i].path);
+        for (size_t at = 0; at < CAPACITY_COUNT; at++) {
+            cJSON *verdict = verdict_of(asked.module, capacities_gib[at]);
+            hold(verdict, programs[i].has_backward);
+            cJSON_Delete(verdict);
+        }
+        asked_close(&asked);
+    }
+}
+
+/* The place of the first advice of a kind; -1: there is none. */
+static int place_of(const cJSON *verdict, const char *kind)
+{
+    const cJSON *advice = cJSON_GetObjectItem(verdict, "advice");
+    for (int at = 0; at < cJSON_GetArraySize(advice); at++)
+        if (strcmp(text(cJSON_GetArrayItem(advice, at), "kind"), kind) == 0)
+            return at;
+    return -1;
+}
+
+static const cJSON *pattern_of(const cJSON *verdict, const char *kind)
+{
+    const cJSON *patterns = cJSON_GetObjectItem(cJSON_GetObjectItem(verdict, "peak"), "patterns"), *one;
+    cJSON_ArrayForEach(one, patterns) if (strcmp(text(one, "kind"), kind) == 0) return one;
+    return NULL;
+}
+
+/* 26.0 GiB of scores are live at the peak; without them another moment becomes the peak. */
+START_TEST(bytes_that_are_held_are_no_saving)
+{
+    struct asked asked;
+    asked_open(&asked, programs[0].path);
+    cJSON *verdict = verdict_of(asked.module, 15.75);
+    const cJSON *scores = pattern_of(verdict, "attention_scores"), *advice = cJSON_GetObjectItem(verdict, "advice");
+    const cJSON *fused = cJSON_GetArrayItem(advice, place_of(verdict, "fused_attention"));
+    ck_assert_ptr_nonnull(scores);
+    ck_assert_double_gt(number(scores, "bytes"), 25.9 * (double)GIB);
+    ck_assert_double_lt(number(scores, "saves_bytes"), number(scores, "bytes") - (double)GIB);
+    ck_assert_double_lt(number(fused, "saves_bytes"), number(scores, "bytes") - (double)GIB);
+    cJSON_Delete(verdict);
+    asked_close(&asked);
+}
+END_TEST
+
+static void hold_savings(const cJSON *verdict, bool has_backward)
+{
+    const cJSON *advice = cJSON_GetObjectItem(verdict, "advice"), *one;
+    double needed = number(cJSON_GetObjectItem(verdict, "fit"), "needed_bytes");
+    (void)has_backward;
+    cJSON_ArrayForEach(one, advice) if (cJSON_IsNumber(cJSON_GetObjectItem(one, "lands_at_bytes"))) ck_assert_msg(
+        number(one, "saves_bytes") <= 0 || number(one, "lands_at_bytes") + number(one, "saves_bytes") == needed, "%s",
+        text(one, "title"));
+}
+
+START_TEST(what_is_saved_is_what_it_lands_below) { each(hold_savings); }
+END_TEST
+
+static void hold_backward(const cJSON *verdict, bool has_backward)
+{
+    const cJSON *advice = cJSON_GetObjectItem(verdict, "advice"), *one;
+    cJSON_ArrayForEach(one, advice) if (!has_backward)
+        ck_assert_msg(strstr(text(one, "do"), "jax.checkpoint") == NULL && strcmp(text(one, "kind"), "checkpoint") != 0,
+                      "%s", text(one, "title"));
+}
+
+START_TEST(no_checkpoint_without_a_backward_pass) { each(hold_backward); }
+END_TEST
+
+/* Of those that are as good: both fit, or none does. */
+START_TEST(of_training_a_checkpoint_stands_before_fused_attention)
+{
+    for (size_t i = 0; i < 2; i++) {
+        struct asked asked;
+        asked_open(&asked, programs[i].path);
+        cJSON *verdict = verdict_of(asked.module, i == 0 ? 15.75 : 1);
+        int checkpoint = place_of(verdict, "checkpoint"), fused = place_of(verdict, "fused_attention");
+        ck_assert_int_ge(checkpoint, 0);
+        ck_assert_int_gt(fused, checkpoint);
+        cJSON_Delete(verdict);
+        asked_close(&asked);
+    }
+}
+END_TEST
+
+static size_t guess_count;
+
+static void hold_guesses(const cJSON *verdict, bool has_backward)
+{
+    const cJSON *advice = cJSON_GetObjectItem(verdict, "advice"), *one;
+    (void)has_backward;
+    cJSON_ArrayForEach(one, advice)
+    {
+        bool is_one = strcmp(text(one, "kind"), "offload") == 0 || strcmp(text(one, "kind"), "flags") == 0;
+        guess_count += is_one;
+        ck_assert_msg(!is_one ||
+                          (strcmp(text(one, "confidence"), "guess") == 0 && strcmp(text(one, "fits"), "yes") != 0),
+                      "%s", text(one, "title"));
+    }
+}
+
+START_TEST(offload_and_flags_are_guesses)
+{
+    static const char load[] = "E0101: Error loading program 'jit_step': Attempting to reserve 29.49G at the bottom of "
+                               "memory. That was not possible. There are 147.64M free, 0B reserved, and 147.64M "
+                               "reservable.\n";
+    struct bytes bytes;
+    guess_count = 0;
+    each(hold_guesses);
+    ck_assert_uint_gt(guess_count, 0);
+    bytes_open(&bytes, load, strlen(load));
+    struct analysis_subject *subject = subject_text(&bytes.source, false, &err);
+    const struct analysis_verdict_parts parts = {.failure = &analysis_text_report(subject)->verdicts[0]};
+    cJSON *verdict = made(&parts);
+    ck_assert_int_ge(place_of(verdict, "flags"), 0);
+    hold_guesses(verdict, false);
+    cJSON_Delete(verdict);
+    analysis_subject_free(subject);
+    bytes_close(&bytes);
+}
+END_TEST
+
+static void hold_scans(const cJSON *verdict, bool has_backward)
+{
+    const cJSON *advice = cJSON_GetObjectItem(verdict, "advice"), *one;
+    (void)has_backward;
+    cJSON_ArrayForEach(one, advice)
+    {
+        bool is_scan = strstr(text(one, "title"), "scan") != NULL || strstr(text(one, "do"), "scan") != NULL;
+        ck_assert_msg(!is_scan || strcmp(text(one, "kind"), "checkpoint") == 0, "%s", text(one, "title"));
+    }
+}
+
+START_TEST(a_scan_is_never_advised_alone) { each(hold_scans); }
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("verdict_advice");
+    TCase *tests = tcase_create("never");
+    tcase_set_timeout(tests, 60);
+    tcase_add_test(tests, bytes_that_are_held_are_no_saving);
+    tcase_add_test(tests, what_is_saved_is_what_it_lands_below);
+    tcase_add_test(tests, no_checkpoint_without_a_backward_pass);
+    tcase_add_test(tests, of_training_a_checkpoint_stands_before_fused_attention);
+    tcase_add_test(tests, offload_and_flags_are_guesses);
+    tcase_add_test(tests, a_scan_is_never_advised_alone);
+    suite_add_tcase(suite, tests);
+    return bytes_run(suite);
+}
