@@ -8,6 +8,8 @@
 #include "whatif/donors.h"
 #include "whatif/regions.h"
 
+#include <stdlib.h>
+
 /* Shares of the batch, of the sequence, in the order in which they are tried. */
 static const char *const shares[] = {"0.5", "0.25"};
 enum { SHARE_COUNT = sizeof(shares) / sizeof(shares[0]), DEVICES_MAX = 128 };
@@ -50,9 +52,19 @@ static const char *donor_name(const struct advice *advice)
     return largest == NULL ? "" : arena_text(advice->facts->arena, call_argument(largest->path));
 }
 
-static bool is_of_cache(const struct advice *advice)
+/* Donation saves about what the copies of the cache take (percent). */
+enum { SAME_SAVING_PERCENT = 2 };
+
+/* Is the cache all that is to be donated? Then that is the advice for it: exact, where a cache without copies is a bound. */
+static bool is_of_cache(struct advice *advice)
 {
-    return advice_pattern(advice, PATTERN_CACHE_COPY) != NULL && advice_pattern(advice, PATTERN_NO_DONATION) == NULL;
+    if (advice_pattern(advice, PATTERN_CACHE_COPY) == NULL)
+        return false;
+    if (advice_pattern(advice, PATTERN_NO_DONATION) == NULL)
+        return true;
+    int64_t total = advice->facts->total_bytes, cache = advice_lands(advice, "without=cache_copy"),
+            all = advice_lands(advice, "donate=all");
+    return cache >= 0 && all >= 0 && all < total && llabs(cache - all) <= (total - all) / 100 * SAME_SAVING_PERCENT;
 }
 
 void advice_find_donate(struct advice *advice)

@@ -6,7 +6,7 @@
 
 Every dump of data/dumps: the cause that its README names, its advice first, bytes that balance, and where each change
 lands against what the changed program took when it was compiled (reference/whose-memory.md, section 7). Every module of
-data/modules and data/programs: that it fits a v5e, and by how much. Every log of data/oom-logs has a verdict whose rows
+data/modules and data/programs: that it fits a v5e, and by how much. Pairs of programs before and after what is advised. Every log of data/oom-logs has a verdict whose rows
 add up. The largest of all is answered within a second of the daemon's time.
 """
 import argparse
@@ -40,6 +40,13 @@ DUMPS = {
 OF_KERNELS = {"block_size", "flags"}
 # what a change that does not suffice lands at is in the dump's README too
 DO_NOT_FIT = {"a-adam-state": {"checkpoint=*"}}
+
+
+# a program, what is advised and how sure that is, and the program changed so, compiled
+PAIRS = (("programs/kv-decode-notdonated", "cache_in_place", "exact", "programs/kv-decode-donated"),
+         ("whatif/kv.base", "cache_in_place", "exact", "whatif/kv.donate"),
+         ("programs/fsdp8-scan", "sharding_constraint", "bound", "programs/fsdp8-scan-constrained"))
+EXACT = 0.001
 
 
 def explain(binary, path, *arguments):
@@ -91,6 +98,18 @@ def check_dump(name, answers):
     return lines
 
 
+def check_pair(answers, after, kind, confidence):
+    """what is exact is the compiled figure; a bound saves at least so much"""
+    real = after[0]["fit"]["needed_bytes"]
+    found = [one for one in answers[0]["advice"] if one["kind"] == kind]
+    if [one["confidence"] for one in found] != [confidence]:
+        return [f"{kind}: {found}"]
+    lands = found[0]["lands_at_bytes"]
+    is_good = real <= lands if confidence == "bound" else abs(lands - real) <= EXACT * real
+    twice = [one["kind"] for one in answers[0]["advice"] if one["change"] == found[0]["change"]]
+    return ([] if is_good else [f"{kind} lands at {lands}, compiled {real}"]) + ([] if twice == [kind] else [f"said twice: {twice}"])
+
+
 def check_module(answers):
     lines = [] if len(answers) == 1 else [f"{len(answers)} answers"]
     for answer in answers[:1]:
@@ -115,6 +134,10 @@ def main():
                  for path in sorted(glob.glob(os.path.join(data, folder, "*/")))]
     jobs += [(f"oom-logs/{os.path.basename(path)}", path, (), lambda answers: [line for one in answers for line in unbalanced(one)])
              for path in sorted(glob.glob(os.path.join(data, "oom-logs", "*.txt")))]
+    jobs += [(f"{before}: {kind}", os.path.join(data, before), ("--capacity=v5e",),
+              lambda answers, after=after, kind=kind, confidence=confidence:
+              check_pair(answers, explain(options.binary, os.path.join(data, after), "--capacity=v5e")[0], kind, confidence))
+             for before, kind, confidence, after in PAIRS]
     for name, path, arguments, check in jobs:
         began = time.monotonic()
         answers, errors = explain(options.binary, path, *arguments)
