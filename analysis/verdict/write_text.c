@@ -99,7 +99,7 @@ void write_verdict_text(const struct verdict *verdict, struct buf *out)
     const struct verdict_ledger *ledger = &verdict->ledger;
     line(out, "", verdict->sentence);
     if (strcmp(verdict->cause.text, verdict->sentence) != 0)
-        line(out, "Cause: ", verdict->cause.text);
+        line(out, verdict->fits == VERDICT_FITS_NO ? "Cause: " : "Largest: ", verdict->cause.text);
     buf_text(out, "\nDid it fit?\n");
     line(out, "  ", verdict->fit.sentence);
     if (verdict->fit.capacity_source != NULL)

@@ -37,6 +37,7 @@ bool capacity_of_chip(const struct snapshot_session *session, const struct snaps
     if (!dump_beside_chip(session, group, &chip, &ending))
         return false;
     snprintf(capacity->source, sizeof(capacity->source), "%s, from %s", chip.device->title, ending + 1);
+    capacity->is_named = true;
     return take(capacity, (uint64_t)chip.device->available_bytes, (uint64_t)chip.device->physical_bytes);
 }
 
@@ -51,6 +52,7 @@ static bool of_trace(const struct analysis_contents *contents, struct capacity *
             continue;
         snprintf(one.source, sizeof(one.source), "%s, recorded in the trace",
                  device->kind[0] ? device->kind : device->plane);
+        one.is_named = device->kind[0] != '\0';
         *capacity = one;
         is_told = true;
     }

@@ -8,6 +8,7 @@ enum { CAPACITY_SOURCE_SIZE = 160 };
 
 struct capacity {
     uint64_t bytes;
+    bool is_named;                     /* the source names a kind of chip, not only a device of the trace */
     bool is_physical;                  /* a program gets less; how much is not known */
     char source[CAPACITY_SOURCE_SIZE]; /* "error.txt", "TPU v5e, from target_arguments.pb": as in the input */
 };

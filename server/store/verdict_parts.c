@@ -259,7 +259,7 @@ static bool chip_find(const struct verdict_parts_wanted *wanted, struct verdict_
 {
     const struct snapshot_session *session = parts->entry ? parts->module_session : wanted->session;
     if (parts->entry)
-        return capacity_of_device(session, parts->entry->file, &parts->chip);
+        return capacity_of_device(session, parts->entry->file, &parts->chip) && parts->chip.is_named;
     for (size_t at = 0; session && at < session->group_count; at++)
         if (capacity_of_chip(session, &session->groups[at], &parts->chip))
             return true;

@@ -4,7 +4,7 @@ import json
 import os
 
 from harness import equal, wait_until
-from inputs import hlo_proto, memory_plane, profile, xspace
+from inputs import device_plane, hlo_proto, memory_plane, profile, xspace
 from opening import target_arguments
 
 GIB = 2**30
@@ -149,6 +149,17 @@ def test_the_chip_is_named(t):
     assert "\n  Device: TPU v6e, from target_arguments.pb\n" in t.run("explain", path).stdout
     (failure,) = explained(t, t.write("dump/run.log", text.replace(b"jit_f", b"jit_g").replace(b"jit(f)", b"jit(g)")))
     equal(failure["answer"]["fit"]["device"], "TPU v6e, from target_arguments.pb", "of another program of the dump")
+
+
+def test_a_device_without_a_kind_is_no_chip(t):
+    trace = xspace({("jit_made", 7): hlo_proto("jit_made", 8)})
+    for name, facts, device in (("kind", {"device_type_string": "TPU v6 Lite", "memory_size": 2**35}, "TPU v6 Lite, recorded in the trace"),
+                                ("none", {"memory_size": 2**35}, None)):
+        path = t.write(f"{name}/host.xplane.pb", trace + device_plane("/device:TPU:0", facts))
+        (found,) = explained(t, path)
+        equal((found["answer"]["fit"]["device"], found["answer"]["fit"]["capacity_bytes"] is not None), (device, True))
+        text = t.run("explain", path).stdout
+        assert "Cause: " not in text, text  # it fits
 
 
 def test_a_text_of_no_program_of_xla_is_joined_with_none(t):
