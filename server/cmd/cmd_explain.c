@@ -30,6 +30,7 @@ struct explaining {
     uint64_t capacity_bytes; /* of --capacity; 0: not given */
     size_t read_count;
     size_t unreadable_count;
+    size_t module_count;                       /* of the sessions, whether they are wanted or not */
     size_t understood_count;                   /* with failures, or with the report of a compile that went well */
     const struct snapshot_session **explained; /* those that failures were joined with */
     size_t explained_count, explained_capacity;
@@ -242,6 +243,7 @@ static void session_explain(struct explaining *explaining, const struct snapshot
     modules_open(explaining->store, session, NULL, &modules);
     modules_read_totals(explaining->store, &modules);
     each_module_sort(&modules);
+    explaining->module_count += modules.entry_count;
     bool is_done = false;
     for (size_t at = 0; at < modules.entry_count && (wanted || !is_done); at++)
         if (modules.entries[at].program && each_module_is_wanted(&modules.entries[at], wanted)) {
@@ -338,6 +340,10 @@ int cmd_explain(const struct options *options)
         return COMMANDS_DONE;
     if (explaining.unreadable_count > 0)
         return COMMANDS_UNUSABLE;
+    if (options->module && explaining.module_count > 0) {
+        log_line("%s: has no module of that name", paths[0]);
+        return COMMANDS_UNUSABLE;
+    }
     say_what_was_looked_for();
     return COMMANDS_FINDING;
 }

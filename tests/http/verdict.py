@@ -205,6 +205,9 @@ def test_what_fits(t):
     for words in ("it fits", "Where did it all go?", "What made the peak?", "Ledger"):
         assert words in text, text
     equal(t.run("explain", "--capacity=lots", folder).returncode, 2)
+    process = t.run("explain", "--module=jit_nothing", folder)
+    equal((process.returncode, process.stdout), (2, ""))
+    assert "has no module of that name" in process.stderr, process.stderr
 
 
 def test_a_hostile_name_of_a_folder_moves_no_cursor(t):
