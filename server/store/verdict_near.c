@@ -125,11 +125,11 @@ static bool is_named(const struct modules_entry *entry, struct str name)
     return entry->program && str_equal(str_of(entry->program->name), name);
 }
 
-static bool is_it(const struct modules_entry *entry, const struct verdict_near_program *program, bool is_beside)
+static bool is_it(const struct modules_entry *entry, const struct verdict_near_program *program, bool is_loose)
 {
     uint64_t a = entry->largest_total_bytes, b = program->total_bytes, apart = a > b ? a - b : b - a;
-    uint64_t allowed = is_beside && b / 100 * NEAR_PERCENT > program->rounding_bytes ? b / 100 * NEAR_PERCENT
-                                                                                     : program->rounding_bytes;
+    uint64_t allowed =
+        is_loose && b / 100 * NEAR_PERCENT > program->rounding_bytes ? b / 100 * NEAR_PERCENT : program->rounding_bytes;
     return is_named(entry, program->name) && (!program->has_total || apart <= allowed);
 }
 
@@ -139,7 +139,7 @@ static const struct modules_entry *entry_find(struct store *store, const struct 
                                               const struct candidate *candidate, struct modules *modules)
 {
     const struct snapshot_session *session = candidate->session;
-    bool is_there = false;
+    bool is_there = false, is_loose = candidate->is_beside && !place->only_traces;
     modules_open(store, session, session->kind == SNAPSHOT_TRACE ? &session->hosts[0] : NULL, modules);
     if (place->only_traces && !has_memory_events(modules))
         return NULL;
@@ -148,7 +148,7 @@ static const struct modules_entry *entry_find(struct store *store, const struct 
     if (is_there && program->has_total)
         modules_read_totals(store, modules);
     for (size_t at = 0; at < modules->entry_count && is_there; at++)
-        if (is_it(&modules->entries[at], program, candidate->is_beside))
+        if (is_it(&modules->entries[at], program, is_loose))
             return &modules->entries[at];
     return NULL;
 }
@@ -174,7 +174,7 @@ void verdict_near_find(struct store *store, const struct verdict_near_place *pla
             found->session = candidates[at].session;
             found->entry = entry;
             found->modules = modules;
-            found->is_beside = candidates[at].is_beside;
+            found->is_loose = candidates[at].is_beside && !place->only_traces;
         } else {
             modules_close(&modules);
         }

@@ -31,11 +31,11 @@ struct verdict_near {
     const struct modules_entry *entry;
     struct modules modules; /* that `entry` is of; modules_close */
     size_t count;           /* sessions that hold such a program, of those that were looked into */
-    bool is_beside;         /* it lies beside, above or below the folder */
+    bool is_loose;          /* its total may have been up to 2 % apart */
 };
 
-/* Always fills `found`. Beside, above or below the folder a total may be up to 2 % apart: a log prints that of another
- * attempt. */
+/* Always fills `found`. Of a program beside, above or below the folder a total may be up to 2 % apart: a log prints that of
+ * another attempt. Of a trace, and elsewhere, it has to be the same. */
 void verdict_near_find(struct store *store, const struct verdict_near_place *place,
                        const struct verdict_near_program *program, struct verdict_near *found);
 /* "root/path" of a file without the last component; free(). */

@@ -62,7 +62,7 @@ static char *joined_text(const char *what, const struct verdict_near *found, con
     char others[128] = "";
     const char *path = found->entry->file->file->path;
     const char *total = !program->has_total ? ", whose total is not known here"
-                        : found->is_beside  ? " with that total or nearly so"
+                        : found->is_loose   ? " with that total or nearly so"
                                             : " with the same total";
     if (found->count > 1)
         snprintf(others, sizeof(others), " %zu sessions hold one; this is the nearest in folder, then in time.",
@@ -110,7 +110,7 @@ static void module_find_near(struct store *store, const struct verdict_parts_wan
         if (found.session) {
             modules_close(&parts->modules);
             parts->modules = found.modules;
-            if (module_open(store, found.session, found.entry, parts, &err) && (!found.is_beside || found.count > 1))
+            if (module_open(store, found.session, found.entry, parts, &err) && (!found.is_loose || found.count > 1))
                 parts->joined[0] = joined_text("The plan", &found, &program);
         }
     }

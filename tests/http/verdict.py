@@ -103,7 +103,7 @@ def test_a_trace_of_the_program_lies_elsewhere(t):
     t.write("dumps/one/module_0001.jit_made.after_optimizations.hlo.pb", hlo_proto("jit_made", 8))
     t.write("dumps/other/module_0001.jit_made.after_optimizations.hlo.pb", hlo_proto("jit_made", 8, 1028))
     for folder, name, elements in (("away/down/far", "jit_made", 1024), ("dumps/near", "jit_made", 1024), ("dumps/names", "jit_other", 1024),
-                                   ("dumps/none", "jit_made", 1024), ("dumps/totals", "jit_made", 1030)):
+                                   ("dumps/none", "jit_made", 1024), ("dumps/totals", "jit_made", 1030), ("dumps/one", "jit_made", 1030)):
         events = memory_plane(4) if folder != "dumps/none" else b""
         t.write(f"{folder}/plugins/profile/run/host.xplane.pb", events + xspace({(name, 7): hlo_proto(name, 8, elements)}))
     daemon = t.serve(t.folder())
