@@ -116,6 +116,10 @@ static struct response *refuse_form(const struct request *request)
         return response_problem(414, "limit", "the URL is longer than %d bytes", REQUEST_TARGET_LIMIT);
     if (request->header_bytes > HEADER_LIMIT_BYTES)
         return response_problem(431, "limit", "the headers are larger than %d bytes", HEADER_LIMIT_BYTES);
+    if (request->header_count > REQUEST_MAX_HEADERS)
+        return response_problem(431, "limit", "more than %d headers", REQUEST_MAX_HEADERS);
+    if (request->param_count > REQUEST_MAX_PARAMS)
+        return response_problem(400, "limit", "more than %d parameters", REQUEST_MAX_PARAMS);
     if (request->fault == REQUEST_BAD_TARGET)
         return response_problem(400, "argument", "the request target must be a path that begins with /");
     if (request->fault == REQUEST_BAD_ESCAPE)
@@ -166,7 +170,7 @@ static void admit(const void *context, struct request *request)
     const struct route *route = refusal ? NULL : find(request, &is_allowed);
     if (!refusal)
         refusal = refuse_query(request, route);
-    if (!refusal && route && is_allowed && route->body_limit_bytes > 0) {
+    if (!refusal && route && is_allowed && route->body_limit_bytes > 0 && !server->is_without_uploads) {
         refusal = guard_need(&server->guard, request, route->need);
         if (!refusal)
             request_allow_body(request, route->body_limit_bytes, store_account(server->store));
@@ -196,6 +200,8 @@ static struct response *answer_now(const void *context, struct request *request)
     refusal = guard_need(&server->guard, request, route ? route->need : GUARD_DATA);
     if (!refusal)
         refusal = refuse_query(request, route);
+    if (!refusal && route && route->body_limit_bytes > 0 && is_allowed && server->is_without_uploads)
+        refusal = response_problem(403, "uploads", "this daemon takes no files: it was started with --no-uploads");
     if (!refusal)
         refusal = refuse_body(request);
     if (refusal)

@@ -20,5 +20,6 @@ struct server {
     struct guard guard;
     struct confirmations *confirmations;
     const char *web_folder; /* --web-dir, or NULL for the pages that are compiled in */
-    int64_t started_at_ms;  /* Unix time */
+    bool is_without_uploads;
+    int64_t started_at_ms; /* Unix time */
 };

@@ -22,7 +22,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { TEXT_DRAIN_MS = 3000, DRAIN_MS = 30000, LAST_DRAIN_MS = 2000, MAX_HOSTS = 64, MAX_LIMIT_MIB = 1 << 30 };
+enum {
+    TEXT_DRAIN_MS = 3000,
+    DRAIN_MS = 30000,
+    LAST_DRAIN_MS = 2000,
+    MAX_HOSTS = 64,
+    RECEIVING_PART = 4,
+    MAX_LIMIT_MIB = 1 << 30
+};
 
 struct daemon {
     const struct options *options;
@@ -143,12 +150,12 @@ static struct index *make_index(const struct options *options)
 static void print_url(const struct daemon *daemon)
 {
     const char *token = daemon->token.text;
-    printf("http://%s:%u/%s%s\n", daemon->listening.host, daemon->listening.port, token[0] ? "#token=" : "", token);
-    fflush(stdout);
     if (daemon->listening.is_any_address)
         log_line("other machines reach this by its IP address; by a name only with --allowed-hosts=NAME");
     if (daemon->listening.is_beyond_loopback && !token[0])
         log_line("--no-token: whoever can connect to this reads all that it shows, on other machines too");
+    printf("http://%s:%u/%s%s\n", daemon->listening.host, daemon->listening.port, token[0] ? "#token=" : "", token);
+    fflush(stdout);
 }
 
 static bool has_terminal(void)
@@ -229,7 +236,10 @@ static int run(struct daemon *daemon, const sigset_t *ends)
     access_set_token(daemon->server.guard.access, &daemon->token);
     daemon->server.index = make_index(daemon->options);
     int64_t limit_mib = daemon->options->memory_limit_mib;
-    daemon->server.store = store_new(limit_mib ? (uint64_t)limit_mib << 20 : account_default_limit());
+    uint64_t limit_bytes = limit_mib ? (uint64_t)limit_mib << 20 : account_default_limit();
+    daemon->settings.receiving_limit_bytes = limit_bytes / RECEIVING_PART;
+    daemon->server.is_without_uploads = daemon->options->is_without_uploads;
+    daemon->server.store = store_new(limit_bytes);
     store_set_category_rules(daemon->server.store, daemon->category_rules);
     store_set_libraries(daemon->server.store, daemon->libraries);
     daemon->server.confirmations =

@@ -4,7 +4,9 @@
 #include "server/cmd/options.h"
 #include "server/compile/compile_child.h"
 
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct {
     const char *name;
@@ -31,8 +33,20 @@ static int run(enum commands_bit_at command, char *const *arguments)
     return status;
 }
 
+/* A file or socket that is opened later must not become standard output or error. */
+static void open_standard_descriptors(void)
+{
+    int descriptor;
+    do
+        descriptor = open("/dev/null", O_RDWR);
+    while (descriptor >= 0 && descriptor <= STDERR_FILENO);
+    if (descriptor > STDERR_FILENO)
+        close(descriptor);
+}
+
 int main(int count, char **arguments)
 {
+    open_standard_descriptors();
     if (count > 1 && strcmp(arguments[1], COMPILE_CHILD_COMMAND) == 0)
         return compile_child_run(arguments + 2);
     for (unsigned at = 0; count > 1 && at < sizeof(COMMANDS) / sizeof(COMMANDS[0]); at++) {

@@ -36,8 +36,9 @@ struct options {
     const char *bind, *allowed_hosts, *web_folder, *token_file, *log_format, *module, *by, *metric, *category_rules,
         *libraries, *capacity, *libtpu, *topology, *plan_folder, *max_total, *baseline, *tolerance, *format, *out_path,
         *run_logdir;
-    bool is_fit, is_confirmed, is_demo, is_without_token, is_shared, is_verbose, is_json, is_csv, is_markdown,
-        is_normalized, has_machinery, is_without_inlined, is_kept, is_quiet, is_help, is_version, is_licenses;
+    bool is_fit, is_confirmed, is_demo, is_without_token, is_shared, is_without_uploads, is_verbose, is_json, is_csv,
+        is_markdown, is_normalized, has_machinery, is_without_inlined, is_kept, is_quiet, is_help, is_version,
+        is_licenses;
 };
 
 /* Reads the arguments (they end with NULL and must outlive `options`). False

@@ -16,9 +16,7 @@
 #include <string.h>
 
 /* The library's own limits lie beyond ours, so that ours can answer in full. */
-enum { CONNECTION_LIMIT = PEERS_MAX + 64, IDLE_SECONDS = 90, CONNECTION_MEMORY_BYTES = 64 * 1024 };
-/* Who sends less of a body in a minute is not waited for (peers.c). */
-enum { PROGRESS_BYTES = 256 * 1024 };
+enum { CONNECTION_LIMIT = PEERS_MAX + 64, IDLE_SECONDS = 90, CONNECTION_MEMORY_BYTES = 256 * 1024 };
 enum { PIECE_BYTES = 64 * 1024, ID_SIZE = 65, ID_PREFIX_SIZE = 9 };
 
 struct httpd {
@@ -28,6 +26,8 @@ struct httpd {
     struct MHD_Daemon *daemons[LISTEN_MAX];
     size_t daemon_count;
     atomic_bool is_stopping;
+    uint64_t receiving_limit_bytes;
+    atomic_ullong receiving_bytes; /* of bodies that have not come whole */
     pthread_mutex_t lock;
     pthread_cond_t answered;
     char id_prefix[ID_PREFIX_SIZE]; /* random, so that ids of two runs differ */
@@ -42,9 +42,10 @@ struct exchange {
     struct MHD_Connection *connection;
     struct peer *peer;
     struct request *request;
-    struct response *response;  /* NULL until there is one */
-    struct body_reader *reader; /* of a body that is made while it is sent */
-    bool has_begun, is_whole;
+    struct response *response;         /* NULL until there is one */
+    struct body_reader *reader;        /* of a body that is made while it is sent */
+    bool has_begun, is_whole, is_last; /* of its connection */
+    uint64_t received_bytes;           /* of them, those of this one */
     int status;
     char id[ID_SIZE];
     uint64_t sent_bytes;
@@ -121,7 +122,8 @@ static void add_headers(const struct exchange *exchange, struct MHD_Response *ou
         MHD_add_response_header(out, "ETag", is_packed ? packed : etag);
     }
     MHD_add_response_header(out, "X-Request-Id", exchange->id);
-    if (atomic_load(&exchange->httpd->is_stopping) || peers_standing(exchange->peer) != PEERS_WELCOME)
+    if (exchange->is_last || atomic_load(&exchange->httpd->is_stopping) ||
+        peers_standing(exchange->peer) != PEERS_WELCOME)
         MHD_add_response_header(out, "Connection", "close");
 }
 
@@ -149,6 +151,7 @@ static enum MHD_Result send_response(struct exchange *exchange)
     bool has_body = exchange->status != MHD_HTTP_NOT_MODIFIED && exchange->request->method != REQUEST_HEAD;
     exchange->sent_bytes = body && has_body ? body->size : 0;
     add_headers(exchange, out, packed != NULL || (is_in_pieces && wants_gzip));
+    peers_enter(exchange->httpd->peers, exchange->peer, PEERS_SENDING);
     enum MHD_Result result = MHD_queue_response(exchange->connection, (unsigned)exchange->status, out);
     MHD_destroy_response(out);
     return result;
@@ -166,15 +169,21 @@ static void *begin(void *context, const char *target, struct MHD_Connection *con
     exchange->peer = info ? info->socket_context : NULL;
     exchange->request = request_new(target, exchange->peer ? peers_text(exchange->peer) : "-");
     exchange->began_us = clock_us();
+    if (exchange->peer)
+        peers_enter(exchange->httpd->peers, exchange->peer, PEERS_HEADERS);
     snprintf(exchange->id, sizeof(exchange->id), "%s-%llx", exchange->httpd->id_prefix,
              atomic_fetch_add(&exchange->httpd->exchange_count, 1));
     return exchange;
 }
 
-static enum MHD_Result add_header(void *context, enum MHD_ValueKind kind, const char *name, const char *value)
+static enum MHD_Result add_header(void *context, enum MHD_ValueKind kind, const char *name, size_t name_length,
+                                  const char *value, size_t value_length)
 {
+    struct request *request = context;
     (void)kind;
-    request_add_header(context, name, value);
+    if (strlen(name) != name_length || (value && strlen(value) != value_length))
+        request->fault = REQUEST_BAD_HEADER;
+    request_add_header(request, name, value);
     return MHD_YES;
 }
 
@@ -211,10 +220,10 @@ static bool is_of_health(const struct request *request) { return strncmp(request
 static struct response *refuse_peer(const struct exchange *exchange)
 {
     enum peers_standing standing = peers_standing(exchange->peer);
-    if (standing == PEERS_ONE_TOO_MANY)
-        return response_problem(503, "busy", "too many connections; close some and ask again");
     if (standing == PEERS_WELCOME || is_of_health(exchange->request))
         return NULL;
+    if (standing == PEERS_ONE_TOO_MANY)
+        return response_problem(503, "busy", "too many connections; close some and ask again");
     bool is_known = standing == PEERS_OTHER_USER;
     log_limited(LOG_OTHER_USERS, is_known ? "a connection of another user of this machine was refused"
                                           : "a connection was refused: its user cannot be told");
@@ -224,13 +233,38 @@ static struct response *refuse_peer(const struct exchange *exchange)
                             is_known ? "not other users of its machine" : "cannot tell whose connection this is");
 }
 
+static void stop_receiving(struct exchange *exchange)
+{
+    atomic_fetch_sub(&exchange->httpd->receiving_bytes, exchange->received_bytes);
+    exchange->received_bytes = 0;
+}
+
+static void come_whole(struct exchange *exchange)
+{
+    exchange->is_whole = true;
+    stop_receiving(exchange);
+    upload_end(exchange->request->body);
+    count_in_flight(exchange->httpd, 1);
+    peers_enter(exchange->httpd->peers, exchange->peer, PEERS_ANSWER);
+}
+
+/* Where a body ends cannot be said, or a name would not be what it seems: answered without reading on. */
+static enum MHD_Result refuse_headers(struct exchange *exchange)
+{
+    exchange->is_last = true;
+    come_whole(exchange);
+    exchange->response = response_problem(
+        400, "argument",
+        exchange->request->fault == REQUEST_BAD_HEADER
+            ? "a header has a NUL in it"
+            : "the length of the body is given more than once, or by Transfer-Encoding and Content-Length");
+    return send_response(exchange);
+}
+
 static enum MHD_Result answer(struct exchange *exchange)
 {
     struct httpd *httpd = exchange->httpd;
-    exchange->is_whole = true;
-    upload_end(exchange->request->body);
-    count_in_flight(httpd, 1);
-    peers_set_busy(httpd->peers, exchange->peer, true);
+    come_whole(exchange);
     exchange->response = refuse_peer(exchange);
     if (!exchange->response)
         exchange->response = httpd->handler->answer_now(httpd->handler->context, exchange->request);
@@ -246,10 +280,18 @@ static enum MHD_Result answer(struct exchange *exchange)
 static void take_body(struct exchange *exchange, const char *bytes, size_t size)
 {
     struct upload *body = exchange->request->body;
-    size_t before = body->size / PROGRESS_BYTES;
+    struct httpd *httpd = exchange->httpd;
+    size_t before = body->size / PEERS_PROGRESS_BYTES;
+    unsigned long long others_bytes = atomic_load(&httpd->receiving_bytes) - exchange->received_bytes;
+    if (others_bytes > 0 && others_bytes + body->size + size > httpd->receiving_limit_bytes &&
+        body->limit_bytes > REQUEST_BODY_LIMIT && body->fault == UPLOAD_GOOD)
+        body->fault = UPLOAD_NO_ROOM; /* bodies that come in slowly leave the rest of the memory to others */
     upload_add(body, bytes, size);
-    if (body->size / PROGRESS_BYTES > before)
-        peers_progress(exchange->httpd->peers, exchange->peer);
+    stop_receiving(exchange);
+    exchange->received_bytes = body->size;
+    atomic_fetch_add(&httpd->receiving_bytes, exchange->received_bytes);
+    if (body->size / PEERS_PROGRESS_BYTES > before)
+        peers_enter(httpd->peers, exchange->peer, PEERS_BODY);
 }
 
 /* Called by the library for the headers, for each piece of a body, at its end,
@@ -264,12 +306,13 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
     if (!exchange->has_begun) {
         exchange->has_begun = true;
         request_set_method(exchange->request, method);
-        MHD_get_connection_values(connection, MHD_HEADER_KIND, add_header, exchange->request);
+        MHD_get_connection_values_n(connection, MHD_HEADER_KIND, add_header, exchange->request);
+        peers_enter(exchange->httpd->peers, exchange->peer, PEERS_BODY);
+        if (exchange->request->fault == REQUEST_BAD_HEADER || request_has_two_lengths(exchange->request))
+            return refuse_headers(exchange);
         take_id(exchange);
         if (peers_standing(exchange->peer) == PEERS_WELCOME)
             exchange->httpd->handler->admit(exchange->httpd->handler->context, exchange->request);
-        if (exchange->request->body->limit_bytes > REQUEST_BODY_LIMIT)
-            peers_progress(exchange->httpd->peers, exchange->peer);
         return MHD_YES;
     }
     if (*upload_size > 0) {
@@ -299,9 +342,11 @@ static void end(void *context, struct MHD_Connection *connection, void **state, 
                                           .is_expected = exchange->response && exchange->response->is_expected,
                                           .size_bytes = exchange->sent_bytes,
                                           .took_us = clock_us() - exchange->began_us});
-        peers_set_busy(httpd->peers, exchange->peer, false);
         count_in_flight(httpd, -1);
     }
+    if (exchange->peer)
+        peers_enter(httpd->peers, exchange->peer, PEERS_IDLE);
+    stop_receiving(exchange);
     body_reader_free(exchange->reader);
     response_release(exchange->response);
     request_release(exchange->request);
@@ -342,6 +387,7 @@ struct httpd *httpd_start(const struct http_handler *handler, struct jobs *jobs,
     struct httpd *httpd = memory_new(sizeof(*httpd));
     httpd->handler = handler;
     httpd->jobs = jobs;
+    httpd->receiving_limit_bytes = settings->receiving_limit_bytes;
     httpd->peers = peers_new(settings->is_own_user_only);
     struct token random = {.text = ""};
     token_make(&random);

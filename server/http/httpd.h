@@ -11,7 +11,8 @@
 struct httpd;
 
 struct httpd_settings {
-    bool is_own_user_only; /* other users of this machine are told 403, but for /-/healthy and /-/ready */
+    uint64_t receiving_limit_bytes; /* what bodies may take together until they have come whole; a lone one more */
+    bool is_own_user_only;          /* other users of this machine are told 403, but for /-/healthy and /-/ready */
 };
 
 /* Serves on the sockets of `set`, which stay the caller's. NULL when the

@@ -6,27 +6,32 @@
 #include "server/http/peer_user.h"
 
 #include <arpa/inet.h>
+#include <linux/sockios.h>
+#include <linux/tcp.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { TIMEOUT_MS = 60000 };
+enum { HEADERS_MS = 10000, BODY_MS = 20000, SENDING_MS = 30000, IDLE_MS = 60000 };
 
 struct peer {
     struct peer *next, **back;
     int descriptor;
     char text[PEERS_TEXT];
-    bool is_local, is_busy;
+    bool is_local, is_shut;
     enum peers_standing standing;
-    int64_t waiting_since_ms; /* while not busy */
+    enum peers_phase phase;
+    int64_t since_ms;
+    uint64_t taken_bytes; /* while an answer is sent: what the other side had by then */
 };
 
 struct peers {
     pthread_mutex_t lock;
     struct peer *first;
-    size_t count;
+    size_t count; /* without those that are shut */
     bool is_own_user_only;
 };
 
@@ -65,8 +70,36 @@ static size_t count_of(const struct peers *peers, const char *text)
 {
     size_t count = 0;
     for (const struct peer *peer = peers->first; peer; peer = peer->next)
-        count += strcmp(peer->text, text) == 0;
+        count += !peer->is_shut && strcmp(peer->text, text) == 0;
     return count;
+}
+
+/* The library sees the end and closes it. */
+static void shut(struct peers *peers, struct peer *peer)
+{
+    shutdown(peer->descriptor, SHUT_RDWR);
+    peers->count -= !peer->is_shut;
+    peer->is_shut = true;
+}
+
+/* Shuts the connection, of one address or of any, that waits longest for a request. False when none does. */
+static bool make_place(struct peers *peers, const char *text)
+{
+    struct peer *oldest = NULL;
+    for (struct peer *peer = peers->first; peer; peer = peer->next)
+        if (!peer->is_shut && (peer->phase == PEERS_HEADERS || peer->phase == PEERS_IDLE) &&
+            (!text || strcmp(peer->text, text) == 0) && (!oldest || peer->since_ms <= oldest->since_ms))
+            oldest = peer;
+    if (oldest)
+        shut(peers, oldest);
+    return oldest != NULL;
+}
+
+static bool has_place(struct peers *peers, const struct peer *peer)
+{
+    if (!peer->is_local && count_of(peers, peer->text) >= PEERS_MAX_OF_ONE && !make_place(peers, peer->text))
+        return false;
+    return peers->count < PEERS_MAX || make_place(peers, NULL);
 }
 
 /* Root may read everything on the machine anyway. */
@@ -85,12 +118,12 @@ struct peer *peers_add(struct peers *peers, int descriptor, const struct sockadd
 {
     struct peer *peer = memory_new(sizeof(*peer));
     peer->descriptor = descriptor;
-    peer->waiting_since_ms = clock_ms();
+    peer->since_ms = clock_ms();
     describe(peer, address);
     if (peers->is_own_user_only)
         peer->standing = standing_of_user(descriptor, address);
     pthread_mutex_lock(&peers->lock);
-    if (peers->count >= PEERS_MAX || (!peer->is_local && count_of(peers, peer->text) >= PEERS_MAX_OF_ONE))
+    if (!has_place(peers, peer))
         peer->standing = PEERS_ONE_TOO_MANY;
     peer->next = peers->first;
     peer->back = &peers->first;
@@ -108,34 +141,61 @@ void peers_remove(struct peers *peers, struct peer *peer)
     *peer->back = peer->next;
     if (peer->next)
         peer->next->back = peer->back;
-    peers->count--;
+    peers->count -= !peer->is_shut;
     pthread_mutex_unlock(&peers->lock);
     free(peer);
 }
 
-void peers_set_busy(struct peers *peers, struct peer *peer, bool is_busy)
+/* What the other side of a TCP connection has taken so far; 0 of any other. */
+static uint64_t taken_bytes(const struct peer *peer)
+{
+    struct tcp_info info = {0};
+    socklen_t length = sizeof(info);
+    return getsockopt(peer->descriptor, IPPROTO_TCP, TCP_INFO, &info, &length) == 0 ? info.tcpi_bytes_acked : 0;
+}
+
+void peers_enter(struct peers *peers, struct peer *peer, enum peers_phase phase)
 {
     pthread_mutex_lock(&peers->lock);
-    peer->is_busy = is_busy;
-    peer->waiting_since_ms = clock_ms();
+    peer->phase = phase;
+    peer->since_ms = clock_ms();
+    peer->taken_bytes = phase == PEERS_SENDING ? taken_bytes(peer) : 0;
     pthread_mutex_unlock(&peers->lock);
 }
 
-void peers_progress(struct peers *peers, struct peer *peer)
+/* While there is something to send, and it is not taken. What is made piece by piece may take its time. */
+static bool is_stalled(struct peer *peer, int64_t now_ms)
 {
-    pthread_mutex_lock(&peers->lock);
-    peer->waiting_since_ms = clock_ms();
-    pthread_mutex_unlock(&peers->lock);
+    uint64_t taken = taken_bytes(peer);
+    int waiting_bytes = 0;
+    bool is_waiting = ioctl(peer->descriptor, SIOCOUTQ, &waiting_bytes) == 0 && waiting_bytes > 0;
+    if (is_waiting && taken < peer->taken_bytes + PEERS_PROGRESS_BYTES)
+        return now_ms - peer->since_ms > SENDING_MS;
+    peer->taken_bytes = taken;
+    peer->since_ms = now_ms;
+    return false;
+}
+
+static bool is_over(struct peer *peer, int64_t now_ms)
+{
+    int64_t passed_ms = now_ms - peer->since_ms;
+    switch (peer->phase) {
+    case PEERS_HEADERS: return passed_ms > HEADERS_MS;
+    case PEERS_BODY: return passed_ms > BODY_MS;
+    case PEERS_IDLE: return passed_ms > IDLE_MS;
+    case PEERS_SENDING: return is_stalled(peer, now_ms);
+    case PEERS_ANSWER: break;
+    }
+    return false;
 }
 
 void peers_watch(struct peers *peers)
 {
     int64_t now_ms = clock_ms();
     pthread_mutex_lock(&peers->lock);
-    for (struct peer *peer = peers->first; peer; peer = peer->next) {
-        if (!peer->is_busy && now_ms - peer->waiting_since_ms > TIMEOUT_MS)
-            shutdown(peer->descriptor, SHUT_RDWR); /* the library sees the end and closes it */
-    }
+    for (struct peer *peer = peers->first; peer; peer = peer->next)
+        if (!peer->is_shut && is_over(peer, now_ms))
+            shut(peers, peer);
     pthread_mutex_unlock(&peers->lock);
 }
 

@@ -2,9 +2,10 @@
  * peers.h: the open connections, counted and watched.
  *
  * Limits: 256 connections in all, 64 from one address that is not this machine.
- * Beyond them a connection is still accepted, told 503 and closed. A connection
- * on which no whole request arrives within a minute is shut, however slowly
- * bytes trickle in. Where other users of this machine are kept out, each
+ * For one more the connection is shut that waits longest for a request or for the
+ * rest of its headers; where none does, the new one is told 503 and closed, or how the daemon is. Shut are as well: after
+ * ten seconds without all headers of a request, twenty without 64 KiB of a body, sixty without another request, and thirty in
+ * which no 64 KiB of an answer were taken. Where other users of this machine are kept out, each
  * connection is asked once whose it is (peer_user.h). Threads: any number. */
 #pragma once
 
@@ -31,13 +32,19 @@ void peers_free(struct peers *peers);
 struct peer *peers_add(struct peers *peers, int descriptor, const struct sockaddr *address);
 void peers_remove(struct peers *peers, struct peer *peer);
 
-/* A whole request has come; its answer has gone. */
-void peers_set_busy(struct peers *peers, struct peer *peer, bool is_busy);
+enum peers_phase {
+    PEERS_HEADERS, /* of a request are awaited, at first, and from its first line on */
+    PEERS_BODY,    /* is awaited, or PEERS_PROGRESS_BYTES more of it */
+    PEERS_ANSWER,  /* is made */
+    PEERS_SENDING, /* of the answer */
+    PEERS_IDLE,    /* after an answer */
+};
+enum { PEERS_PROGRESS_BYTES = 64 * 1024 };
 
-/* A large body begins, or a good piece of it has come: the patience begins anew. */
-void peers_progress(struct peers *peers, struct peer *peer);
+/* A phase begins, or the same begins anew. */
+void peers_enter(struct peers *peers, struct peer *peer, enum peers_phase phase);
 
-/* Shuts the connections that have waited too long; to be called about once a second. */
+/* Shuts the connections that have taken too long; to be called about once a second. */
 void peers_watch(struct peers *peers);
 
 /* As it was when the connection began. */

@@ -125,7 +125,10 @@ void request_add_header(struct request *request, const char *name, const char *v
     };
     value = value ? value : "";
     request->header_bytes += strlen(name) + strlen(value) + 4;
+    request->header_count++;
     request->host_count += strcasecmp(name, "Host") == 0;
+    request->length_count += strcasecmp(name, "Content-Length") == 0;
+    request->encoding_count += strcasecmp(name, "Transfer-Encoding") == 0;
     for (size_t at = 0; at < sizeof(headers) / sizeof(headers[0]); at++) {
         if (strcasecmp(name, headers[at].name) != 0)
             continue;
@@ -133,6 +136,11 @@ void request_add_header(struct request *request, const char *name, const char *v
         *headers[at].into = before ? memory_pool_format(&request->pool, "%s, %s", before, value)
                                    : memory_pool_text(&request->pool, value, strlen(value));
     }
+}
+
+bool request_has_two_lengths(const struct request *request)
+{
+    return request->length_count + request->encoding_count > 1;
 }
 
 void request_allow_body(struct request *request, size_t limit_bytes, struct account *account)

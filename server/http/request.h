@@ -21,10 +21,16 @@ struct request_param {
     const char *name, *value; /* decoded */
 };
 
-/* Why a target was not understood. */
-enum request_fault { REQUEST_GOOD, REQUEST_BAD_TARGET, REQUEST_BAD_ESCAPE, REQUEST_BAD_QUERY };
+/* Why a target or a header was not understood. */
+enum request_fault { REQUEST_GOOD, REQUEST_BAD_TARGET, REQUEST_BAD_ESCAPE, REQUEST_BAD_QUERY, REQUEST_BAD_HEADER };
 
-enum { REQUEST_MAX_CAPTURES = 2, REQUEST_TARGET_LIMIT = 8192, REQUEST_BODY_LIMIT = 4095 };
+enum {
+    REQUEST_MAX_CAPTURES = 2,
+    REQUEST_TARGET_LIMIT = 8192,
+    REQUEST_BODY_LIMIT = 4095,
+    REQUEST_MAX_PARAMS = 512,
+    REQUEST_MAX_HEADERS = 256
+};
 
 struct request {
     struct memory_pool pool;
@@ -43,7 +49,7 @@ struct request {
     /* Headers, NULL when absent; several lines of one name joined by ", ". */
     const char *host, *accept_encoding, *if_none_match, *authorization, *cookie, *content_type, *origin;
     const char *sec_fetch_site, *sec_fetch_mode, *sec_fetch_dest, *id;
-    size_t host_count, header_bytes;
+    size_t header_count, host_count, length_count, encoding_count, header_bytes;
     bool is_token_tried; /* this and the next are of guard.c */
     int token_verdict;
 
@@ -58,6 +64,8 @@ void request_release(struct request *request);
 void request_set_method(struct request *request, const char *method);
 /* For each header line. */
 void request_add_header(struct request *request, const char *name, const char *value);
+/* Is the length of its body given twice, so that others may read another one? */
+bool request_has_two_lengths(const struct request *request);
 /* Before the first byte of the body: it may be this large, at the cost of `account`. */
 void request_allow_body(struct request *request, size_t limit_bytes, struct account *account);
 
