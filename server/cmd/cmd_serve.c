@@ -28,6 +28,8 @@ enum {
     LAST_DRAIN_MS = 2000,
     MAX_HOSTS = 64,
     RECEIVING_PART = 4,
+    MAX_PREFIX = 200,
+    MAX_ORIGINS = 500,
     MAX_LIMIT_MIB = 1 << 30
 };
 
@@ -38,7 +40,7 @@ struct daemon {
     struct httpd_settings settings;
     struct token token;           /* as it is at the start */
     const char *hosts[MAX_HOSTS]; /* allowed; their texts in `names` */
-    char *names, *bind_name, *category_rules, *libraries;
+    char *names, *bind_name, *category_rules, *libraries, *path_prefix, *frame_ancestors;
 };
 
 static int refuse(const char *reason)
@@ -63,6 +65,21 @@ static bool check_paths(const struct options_list *paths, const char *option, ch
     return true;
 }
 
+static bool is_path_prefix(const char *text)
+{
+    static const char GOOD[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/";
+    size_t length = strlen(text);
+    return text[0] == '/' && length < MAX_PREFIX && strspn(text, GOOD) == length && !strstr(text, "//");
+}
+
+/* They go into a header as they are. */
+static bool is_origin_list(const char *text)
+{
+    static const char GOOD[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-.:/*,[]";
+    size_t length = strlen(text);
+    return length < MAX_ORIGINS && strspn(text, GOOD) == length && strstr(text, "://");
+}
+
 static bool check_options(const struct options *options, char *reason, size_t reason_size)
 {
     struct stat status;
@@ -75,6 +92,12 @@ static bool check_options(const struct options *options, char *reason, size_t re
         fault = "--memory-limit must be a number of MiB";
     else if (strcmp(options->log_format, "text") != 0 && strcmp(options->log_format, "json") != 0)
         fault = "--log-format must be text or json";
+    else if (options->listen && options->bind)
+        fault = "--listen and --bind exclude each other";
+    else if (options->path_prefix && !is_path_prefix(options->path_prefix))
+        fault = "--path-prefix must be a path such as /memviewd, of letters, digits and -._~";
+    else if (options->frame_ancestors && !is_origin_list(options->frame_ancestors))
+        fault = "--frame-ancestors must be origins, apart by commas: https://notebooks.example:8888";
     else if (options->is_without_token && options->token_file)
         fault = "--no-token and --token-file exclude each other";
     else if (options->web_folder && (stat(options->web_folder, &status) != 0 || !S_ISDIR(status.st_mode)))
@@ -104,6 +127,31 @@ static void allow_hosts(struct daemon *daemon)
     }
 }
 
+/* "/a/b/" is "/a/b", and "/" none. */
+static void place_pages(struct daemon *daemon)
+{
+    const struct options *options = daemon->options;
+    daemon->path_prefix = memory_text(options->path_prefix ? options->path_prefix : "");
+    size_t length = strlen(daemon->path_prefix);
+    if (length > 0 && daemon->path_prefix[length - 1] == '/')
+        daemon->path_prefix[length - 1] = '\0';
+    daemon->frame_ancestors = memory_text(options->frame_ancestors ? options->frame_ancestors : "'none'");
+    for (char *at = daemon->frame_ancestors; *at; at++)
+        *at = *at == ',' ? ' ' : *at;
+    daemon->settings.path_prefix = daemon->server.guard.path_prefix = daemon->path_prefix;
+    daemon->settings.frame_ancestors = daemon->frame_ancestors;
+    daemon->server.guard.is_framed = options->frame_ancestors != NULL;
+}
+
+/* The sockets, by --listen or --bind and --port. */
+static bool open_sockets(struct daemon *daemon, char *reason, size_t reason_size)
+{
+    const struct options *options = daemon->options;
+    return options->listen
+               ? listen_open_unix(&daemon->listening, options->listen, reason, reason_size)
+               : listen_open(&daemon->listening, options->bind, (uint16_t)options->port, reason, reason_size);
+}
+
 static bool make_token(struct daemon *daemon, char *reason, size_t reason_size)
 {
     const struct options *options = daemon->options;
@@ -119,6 +167,8 @@ static bool make_token(struct daemon *daemon, char *reason, size_t reason_size)
 /* Who has a token may use it as any user, and where other machines are let in without one, so is everybody. */
 static bool decide_users(struct daemon *daemon, char *reason, size_t reason_size)
 {
+    if (daemon->listening.unix_path[0]) /* the mode of its file decides */
+        return true;
     if (daemon->options->is_shared || daemon->listening.is_beyond_loopback || daemon->token.text[0])
         return true;
     daemon->settings.is_own_user_only = true;
@@ -154,7 +204,11 @@ static void print_url(const struct daemon *daemon)
         log_line("other machines reach this by its IP address; by a name only with --allowed-hosts=NAME");
     if (daemon->listening.is_beyond_loopback && !token[0])
         log_line("--no-token: whoever can connect to this reads all that it shows, on other machines too");
-    printf("http://%s:%u/%s%s\n", daemon->listening.host, daemon->listening.port, token[0] ? "#token=" : "", token);
+    if (daemon->listening.unix_path[0])
+        printf("unix:%s\n", daemon->listening.unix_path);
+    else
+        printf("http://%s:%u%s/%s%s\n", daemon->listening.host, daemon->listening.port, daemon->path_prefix,
+               token[0] ? "#token=" : "", token);
     fflush(stdout);
 }
 
@@ -283,8 +337,7 @@ int cmd_serve(const struct options *options)
     char reason[512];
     sigset_t ends;
     log_set_up(options->is_verbose, strcmp(options->log_format, "json") == 0);
-    if (!check_options(options, reason, sizeof(reason)) ||
-        !listen_open(&daemon.listening, options->bind, (uint16_t)options->port, reason, sizeof(reason)))
+    if (!check_options(options, reason, sizeof(reason)) || !open_sockets(&daemon, reason, sizeof(reason)))
         return refuse(reason);
     if (!make_token(&daemon, reason, sizeof(reason)) || !decide_users(&daemon, reason, sizeof(reason))) {
         listen_close(&daemon.listening);
@@ -298,9 +351,12 @@ int cmd_serve(const struct options *options)
     }
     set_up_process(&ends);
     allow_hosts(&daemon);
+    place_pages(&daemon);
     int status = run(&daemon, &ends);
     free(daemon.names);
     free(daemon.bind_name);
+    free(daemon.path_prefix);
+    free(daemon.frame_ancestors);
     free(daemon.category_rules);
     free(daemon.libraries);
     return status;

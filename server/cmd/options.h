@@ -33,9 +33,9 @@ struct options {
     struct options_list logdirs, paths, changes, bases, diff_bases, source_roots, modules, spaces, steps,
         filters[OPTIONS_FILTER_COUNT];
     int64_t port, space, memory_limit_mib, limit, limit_seconds, program_count, dump_limit_mib;
-    const char *bind, *allowed_hosts, *web_folder, *token_file, *log_format, *module, *by, *metric, *category_rules,
-        *libraries, *capacity, *libtpu, *topology, *plan_folder, *max_total, *baseline, *tolerance, *format, *out_path,
-        *run_logdir;
+    const char *bind, *allowed_hosts, *web_folder, *token_file, *log_format, *listen, *path_prefix, *frame_ancestors,
+        *module, *by, *metric, *category_rules, *libraries, *capacity, *libtpu, *topology, *plan_folder, *max_total,
+        *baseline, *tolerance, *format, *out_path, *run_logdir;
     bool is_fit, is_confirmed, is_demo, is_without_token, is_shared, is_without_uploads, is_verbose, is_json, is_csv,
         is_markdown, is_normalized, has_machinery, is_without_inlined, is_kept, is_quiet, is_help, is_version,
         is_licenses;

@@ -82,10 +82,13 @@ static bool is_same_origin(const struct request *request)
     return host && strcasecmp(host + 3, request->host) == 0;
 }
 
-static bool is_link(const struct request *request)
+/* In a frame the page itself says who may show it there (frame-ancestors). */
+static bool is_link(const struct guard *guard, const struct request *request)
 {
-    return request->sec_fetch_mode && strcmp(request->sec_fetch_mode, "navigate") == 0 && request->sec_fetch_dest &&
-           strcmp(request->sec_fetch_dest, "document") == 0 && !request_method_acts(request->method);
+    const char *dest = request->sec_fetch_dest;
+    return request->sec_fetch_mode && strcmp(request->sec_fetch_mode, "navigate") == 0 && dest &&
+           (strcmp(dest, "document") == 0 || (guard->is_framed && strcmp(dest, "iframe") == 0)) &&
+           !request_method_acts(request->method);
 }
 
 /* "memviewd-6006=": a browser keeps cookies by host alone, and there may be a daemon on another port of it. The port is
@@ -159,7 +162,7 @@ static bool has_bearer(const struct guard *guard, struct request *request)
 struct response *guard_need(const struct guard *guard, struct request *request, enum guard_need need)
 {
     bool is_foreign = request->sec_fetch_site && strcmp(request->sec_fetch_site, "cross-site") == 0;
-    if (is_foreign && !(need == GUARD_OPEN && is_link(request)))
+    if (is_foreign && !(need == GUARD_OPEN && is_link(guard, request)))
         return response_problem(403, "cross_site", "a page of another site may not ask this daemon for anything");
     if (request_method_acts(request->method) && !is_same_origin(request))
         return response_problem(403, "cross_site", "the Origin header names another site");
@@ -178,7 +181,8 @@ static struct response *let_in(const struct guard *guard, const struct request *
         return response_problem(503, "busy", "the system gives no random numbers now; ask again");
     name_cookie(request, name);
     struct response *response = response_empty(204);
-    response_add_header(response, "Set-Cookie", "%s%s; Path=/; HttpOnly; SameSite=Strict", name, id);
+    response_add_header(response, "Set-Cookie", "%s%s; Path=%s/; HttpOnly; SameSite=Strict", name, id,
+                        guard->path_prefix);
     return response;
 }
 

@@ -18,6 +18,8 @@ struct guard {
     size_t host_count;
     bool takes_any_address; /* bound to all addresses: a Host that is an IP address cannot be rebound */
     struct access *access;
+    const char *path_prefix; /* below which the pages are seen: "/a/b"; "" without */
+    bool is_framed;          /* pages of other sites may show this one in a frame */
 };
 
 /* What a route asks for. */

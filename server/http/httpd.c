@@ -17,7 +17,7 @@
 
 /* The library's own limits lie beyond ours, so that ours can answer in full. */
 enum { CONNECTION_LIMIT = PEERS_MAX + 64, IDLE_SECONDS = 90, CONNECTION_MEMORY_BYTES = 256 * 1024 };
-enum { PIECE_BYTES = 64 * 1024, ID_SIZE = 65, ID_PREFIX_SIZE = 9 };
+enum { PIECE_BYTES = 64 * 1024, ID_SIZE = 65, ID_PREFIX_SIZE = 9, POLICY_SIZE = 1024, PREFIX_LIMIT = 256 };
 
 struct httpd {
     const struct http_handler *handler;
@@ -26,6 +26,8 @@ struct httpd {
     struct MHD_Daemon *daemons[LISTEN_MAX];
     size_t daemon_count;
     atomic_bool is_stopping;
+    const char *path_prefix;
+    char policy[POLICY_SIZE];
     uint64_t receiving_limit_bytes;
     atomic_ullong receiving_bytes; /* of bodies that have not come whole */
     pthread_mutex_t lock;
@@ -42,10 +44,12 @@ struct exchange {
     struct MHD_Connection *connection;
     struct peer *peer;
     struct request *request;
-    struct response *response;         /* NULL until there is one */
-    struct body_reader *reader;        /* of a body that is made while it is sent */
-    bool has_begun, is_whole, is_last; /* of its connection */
-    uint64_t received_bytes;           /* of them, those of this one */
+    struct response *response;  /* NULL until there is one */
+    struct body_reader *reader; /* of a body that is made while it is sent */
+    bool has_begun, is_whole;
+    bool is_bare;            /* its target is the prefix without its slash */
+    bool is_last;            /* of its connection */
+    uint64_t received_bytes; /* of them, those of this one */
     int status;
     char id[ID_SIZE];
     uint64_t sent_bytes;
@@ -56,7 +60,6 @@ struct exchange {
 static const struct {
     const char *name, *value;
 } EVERY_ANSWER[] = {
-    {"Content-Security-Policy", RESPONSE_POLICY("'self'")},
     {"X-Content-Type-Options", "nosniff"},
     {"Referrer-Policy", "no-referrer"},
     {"Cross-Origin-Opener-Policy", "same-origin"},
@@ -101,14 +104,25 @@ static bool says(const struct response *response, const char *name)
     return false;
 }
 
+/* What handlers know as /api/v1/… is below the prefix for whoever asks. */
+static void add_own_header(const struct httpd *httpd, struct MHD_Response *out, const char *name, const char *value)
+{
+    char below[RESPONSE_HEADER_SIZE + PREFIX_LIMIT];
+    bool is_path = strcmp(name, "Location") == 0 && value[0] == '/';
+    snprintf(below, sizeof(below), "%s%s", is_path ? httpd->path_prefix : "", value);
+    MHD_add_response_header(out, name, below);
+}
+
 static void add_headers(const struct exchange *exchange, struct MHD_Response *out, bool is_packed)
 {
     const struct response *response = exchange->response;
     for (size_t at = 0; at < sizeof(EVERY_ANSWER) / sizeof(EVERY_ANSWER[0]); at++)
         if (!says(response, EVERY_ANSWER[at].name))
             MHD_add_response_header(out, EVERY_ANSWER[at].name, EVERY_ANSWER[at].value);
+    if (!says(response, "Content-Security-Policy"))
+        MHD_add_response_header(out, "Content-Security-Policy", exchange->httpd->policy);
     for (size_t at = 0; at < response->header_count; at++)
-        MHD_add_response_header(out, response->headers[at].name, response->headers[at].value);
+        add_own_header(exchange->httpd, out, response->headers[at].name, response->headers[at].value);
     if (response->content_type)
         MHD_add_response_header(out, "Content-Type", response->content_type);
     if (response->body)
@@ -159,6 +173,15 @@ static enum MHD_Result send_response(struct exchange *exchange)
 
 /* ---- a request comes in ---------------------------------------------------------- */
 
+/* The target without the prefix; as it is when it does not have it. "/a/b" itself is "/", which it is sent on to. */
+static const char *strip_prefix(const struct httpd *httpd, const char *target, bool *is_bare)
+{
+    size_t length = strlen(httpd->path_prefix);
+    bool has_it = length > 0 && strncmp(target, httpd->path_prefix, length) == 0;
+    *is_bare = has_it && (target[length] == '\0' || target[length] == '?');
+    return *is_bare ? "/" : has_it && target[length] == '/' ? target + length : target;
+}
+
 /* The first line of a request was read: `target` as it came. */
 static void *begin(void *context, const char *target, struct MHD_Connection *connection)
 {
@@ -167,7 +190,8 @@ static void *begin(void *context, const char *target, struct MHD_Connection *con
     exchange->httpd = context;
     exchange->connection = connection;
     exchange->peer = info ? info->socket_context : NULL;
-    exchange->request = request_new(target, exchange->peer ? peers_text(exchange->peer) : "-");
+    exchange->request = request_new(strip_prefix(context, target, &exchange->is_bare),
+                                    exchange->peer ? peers_text(exchange->peer) : "-");
     exchange->began_us = clock_us();
     if (exchange->peer)
         peers_enter(exchange->httpd->peers, exchange->peer, PEERS_HEADERS);
@@ -266,7 +290,10 @@ static enum MHD_Result answer(struct exchange *exchange)
     struct httpd *httpd = exchange->httpd;
     come_whole(exchange);
     exchange->response = refuse_peer(exchange);
-    if (!exchange->response)
+    if (!exchange->response && exchange->is_bare) {
+        exchange->response = response_empty(308);
+        response_add_header(exchange->response, "Location", "/");
+    } else if (!exchange->response)
         exchange->response = httpd->handler->answer_now(httpd->handler->context, exchange->request);
     if (exchange->response)
         return send_response(exchange);
@@ -387,6 +414,8 @@ struct httpd *httpd_start(const struct http_handler *handler, struct jobs *jobs,
     struct httpd *httpd = memory_new(sizeof(*httpd));
     httpd->handler = handler;
     httpd->jobs = jobs;
+    httpd->path_prefix = settings->path_prefix;
+    snprintf(httpd->policy, sizeof(httpd->policy), "%s%s", RESPONSE_POLICY_HEAD("'self'"), settings->frame_ancestors);
     httpd->receiving_limit_bytes = settings->receiving_limit_bytes;
     httpd->peers = peers_new(settings->is_own_user_only);
     struct token random = {.text = ""};

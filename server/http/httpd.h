@@ -12,6 +12,8 @@ struct httpd;
 
 struct httpd_settings {
     uint64_t receiving_limit_bytes; /* what bodies may take together until they have come whole; a lone one more */
+    const char *path_prefix;        /* left off the beginning of a path: "/a/b"; "" for none */
+    const char *frame_ancestors;    /* of the Content-Security-Policy */
     bool is_own_user_only;          /* other users of this machine are told 403, but for /-/healthy and /-/ready */
 };
 

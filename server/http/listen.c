@@ -5,8 +5,11 @@
 #include <errno.h>
 #include <netdb.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 enum { BACKLOG = 128, TRIES = 16 };
@@ -141,6 +144,70 @@ bool listen_open(struct listen_set *set, const char *address, uint16_t port, cha
     return is_open;
 }
 
+/* "mode=0660" → *mode. */
+static bool read_mode(const char *text, mode_t *mode)
+{
+    char *end;
+    if (strncmp(text, "mode=", 5) != 0 || text[5] == '\0')
+        return false;
+    unsigned long value = strtoul(text + 5, &end, 8);
+    *mode = (mode_t)value;
+    return *end == '\0' && value <= 0777;
+}
+
+/* Takes a socket away that a daemon left behind which did not end well. */
+static void remove_stale(int descriptor, const struct sockaddr_un *address)
+{
+    struct stat status;
+    if (lstat(address->sun_path, &status) == 0 && S_ISSOCK(status.st_mode) &&
+        connect(descriptor, (const struct sockaddr *)address, sizeof(*address)) != 0 && errno == ECONNREFUSED)
+        unlink(address->sun_path);
+}
+
+static bool open_path(struct listen_set *set, const struct sockaddr_un *address, mode_t mode)
+{
+    int trying = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (trying >= 0) {
+        remove_stale(trying, address);
+        close(trying);
+    }
+    mode_t before = umask(0777 & ~mode); /* so that it never has another one */
+    bool is_bound = descriptor >= 0 && bind(descriptor, (const struct sockaddr *)address, sizeof(*address)) == 0;
+    int reason = errno;
+    umask(before);
+    if (is_bound && listen(descriptor, BACKLOG) == 0) {
+        set->sockets[set->count++] = descriptor;
+        snprintf(set->unix_path, sizeof(set->unix_path), "%s", address->sun_path);
+        return true;
+    }
+    if (descriptor >= 0)
+        close(descriptor);
+    errno = reason;
+    return false;
+}
+
+bool listen_open_unix(struct listen_set *set, const char *text, char *reason, size_t reason_size)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    mode_t mode = S_IRUSR | S_IWUSR;
+    bool is_unix = strncmp(text, "unix:/", 6) == 0;
+    const char *path = is_unix ? text + 5 : text;
+    size_t length = strcspn(path, ",");
+    *set = (struct listen_set){0};
+    if (!is_unix || length >= sizeof(address.sun_path) || (path[length] && !read_mode(path + length + 1, &mode))) {
+        snprintf(reason, reason_size,
+                 "--listen=%s: wanted is unix:/PATH, of at most %zu characters, or unix:/PATH,mode=0660", text,
+                 sizeof(address.sun_path) - 1);
+        return false;
+    }
+    memcpy(address.sun_path, path, length);
+    if (open_path(set, &address, mode))
+        return true;
+    snprintf(reason, reason_size, "--listen=%s: %s", text, strerror(errno));
+    return false;
+}
+
 void listen_refuse(struct listen_set *set)
 {
     for (size_t at = 0; at < set->count; at++)
@@ -152,4 +219,7 @@ void listen_close(struct listen_set *set)
     for (size_t at = 0; at < set->count; at++)
         close(set->sockets[at]);
     set->count = 0;
+    if (set->unix_path[0])
+        unlink(set->unix_path);
+    set->unix_path[0] = '\0';
 }

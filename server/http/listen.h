@@ -15,14 +15,18 @@ struct listen_set {
     bool is_beyond_loopback; /* other machines can reach one of them */
     bool is_any_address;     /* one is bound to all addresses of the machine */
     char host[80];           /* of the URL to print: "127.0.0.1", "[::1]" */
+    char unix_path[108];     /* of a Unix socket, which is then the only one; else empty */
 };
 
 /* `address` NULL: 127.0.0.1 and, where the machine has it, ::1. `port` 0: a
  * free one. On failure false, a line in `reason`, and nothing stays open. */
 bool listen_open(struct listen_set *set, const char *address, uint16_t port, char *reason, size_t reason_size);
+/* A Unix socket by `text`, "unix:/PATH" or "unix:/PATH,mode=0660"; 0600 without. One that lies there already is replaced when
+ * nobody listens on it. Before any thread is started. On failure as listen_open. */
+bool listen_open_unix(struct listen_set *set, const char *text, char *reason, size_t reason_size);
 /* From now on a connection is refused, and one that nobody took is reset. The
  * sockets stay open, so that a thread that still waits on one meets no other
  * file under its number. */
 void listen_refuse(struct listen_set *set);
-/* No thread may use the sockets any more. */
+/* No thread may use the sockets any more. Takes the file of a Unix socket away. */
 void listen_close(struct listen_set *set);

@@ -63,6 +63,7 @@ static void describe(struct peer *peer, const struct sockaddr *address)
         peer->is_local = IN6_IS_ADDR_LOOPBACK(six) || strncmp(peer->text, "::ffff:127.", 11) == 0;
     } else {
         snprintf(peer->text, sizeof(peer->text), "-");
+        peer->is_local = true; /* of a Unix socket */
     }
 }
 

@@ -13,10 +13,11 @@
 
 enum { RESPONSE_MAX_HEADERS = 4, RESPONSE_HEADER_SIZE = 320 };
 
-/* Content-Security-Policy of an answer whose scripts may come from `scripts`. */
-#define RESPONSE_POLICY(scripts)                                                                                       \
+/* Content-Security-Policy of an answer whose scripts may come from `scripts`, without its end: whose frames may show it. */
+#define RESPONSE_POLICY_HEAD(scripts)                                                                                  \
     "default-src 'none'; script-src " scripts "; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "   \
-    "font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    "font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors "
+#define RESPONSE_POLICY(scripts) RESPONSE_POLICY_HEAD(scripts) "'none'"
 
 struct response {
     atomic_int holders;
