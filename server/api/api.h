@@ -4,7 +4,7 @@
  * One file for each group: api.c (the daemon itself), api_sessions.c,
  * api_modules.c (a session's modules), api_all_modules.c (what they take, on all hosts), api_view.c (what a tool says of what choice.c chooses),
  * api_memory_profile.c (memory over time, of all hosts), api_oom.c (out-of-memory texts), api_verdict.c (what will make it fit), api_profiles.c (device profiles),
- * api_uploads.c (files that a reader uploaded), api_confirmations.c (changes that the compiler is asked about), api_capacity.c (how much memory devices have), api_shared.c. */
+ * api_metrics.c (figures for Prometheus), api_uploads.c (files that a reader uploaded), api_confirmations.c (changes that the compiler is asked about), api_capacity.c (how much memory devices have), api_shared.c. */
 #pragma once
 
 #include "analysis/analysis.h"
@@ -19,6 +19,7 @@ struct response *api_ready(const struct server *server, const struct request *re
 struct response *api_login(const struct server *server, const struct request *request);
 struct response *api_about(const struct server *server, const struct request *request);
 struct response *api_rescan(const struct server *server, const struct request *request);
+struct response *api_metrics(const struct server *server, const struct request *request);
 struct response *api_tools(const struct server *server, const struct request *request);
 
 struct response *api_devices(const struct server *server, const struct request *request);

@@ -211,6 +211,7 @@ static struct response *answer_now(const void *context, struct request *request)
     if (!is_allowed)
         return refuse_method(request, route);
     request->route = route;
+    request->route_name = route == &PAGE ? "pages" : route->path;
     bool is_at_once = route->where == ROUTE_NOW || (route->where == ROUTE_PAGE && !server->web_folder);
     return is_at_once ? answer(server, request) : NULL;
 }

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 struct confirmations;
+struct metrics;
 
 struct server {
     struct index *index;
@@ -20,6 +21,8 @@ struct server {
     struct guard guard;
     struct confirmations *confirmations;
     const char *web_folder; /* --web-dir, or NULL for the pages that are compiled in */
+    struct metrics *metrics;
+    uint64_t memory_limit_bytes;
     bool is_without_uploads;
     int64_t started_at_ms; /* Unix time */
 };

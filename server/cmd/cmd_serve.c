@@ -9,6 +9,7 @@
 #include "server/cmd/commands.h"
 #include "server/cmd/options.h"
 #include "server/http/httpd.h"
+#include "server/http/metrics.h"
 #include "server/http/peer_user.h"
 
 #include <errno.h>
@@ -277,6 +278,7 @@ static int stop(struct daemon *daemon, struct httpd *httpd, struct jobs *jobs, c
     index_free(daemon->server.index);
     store_free(daemon->server.store);
     access_free(daemon->server.guard.access);
+    metrics_free(daemon->server.metrics);
     return COMMANDS_DONE;
 }
 
@@ -291,6 +293,8 @@ static int run(struct daemon *daemon, const sigset_t *ends)
     daemon->server.index = make_index(daemon->options);
     int64_t limit_mib = daemon->options->memory_limit_mib;
     uint64_t limit_bytes = limit_mib ? (uint64_t)limit_mib << 20 : account_default_limit();
+    daemon->settings.metrics = daemon->server.metrics = metrics_new();
+    daemon->server.memory_limit_bytes = limit_bytes;
     daemon->settings.receiving_limit_bytes = limit_bytes / RECEIVING_PART;
     daemon->server.is_without_uploads = daemon->options->is_without_uploads;
     daemon->server.store = store_new(limit_bytes);

@@ -4,6 +4,7 @@
 #include "server/base/clock.h"
 #include "server/base/log.h"
 #include "server/base/memory.h"
+#include "server/http/metrics.h"
 #include "server/http/negotiate.h"
 #include "server/http/peers.h"
 #include "server/http/token.h"
@@ -26,6 +27,7 @@ struct httpd {
     struct MHD_Daemon *daemons[LISTEN_MAX];
     size_t daemon_count;
     atomic_bool is_stopping;
+    struct metrics *metrics;
     const char *path_prefix;
     char policy[POLICY_SIZE];
     uint64_t receiving_limit_bytes;
@@ -361,6 +363,8 @@ static void end(void *context, struct MHD_Connection *connection, void **state, 
     *state = NULL;
     struct httpd *httpd = exchange->httpd;
     if (exchange->is_whole) {
+        metrics_count(httpd->metrics, exchange->request->route_name, exchange->status, clock_us() - exchange->began_us,
+                      exchange->sent_bytes, exchange->request->body->size);
         log_request(&(struct log_request){.id = exchange->id,
                                           .peer = peers_text(exchange->peer),
                                           .method = exchange->request->method_text,
@@ -414,6 +418,7 @@ struct httpd *httpd_start(const struct http_handler *handler, struct jobs *jobs,
     struct httpd *httpd = memory_new(sizeof(*httpd));
     httpd->handler = handler;
     httpd->jobs = jobs;
+    httpd->metrics = settings->metrics;
     httpd->path_prefix = settings->path_prefix;
     snprintf(httpd->policy, sizeof(httpd->policy), "%s%s", RESPONSE_POLICY_HEAD("'self'"), settings->frame_ancestors);
     httpd->receiving_limit_bytes = settings->receiving_limit_bytes;

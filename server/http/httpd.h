@@ -9,8 +9,10 @@
 #include "server/http/listen.h"
 
 struct httpd;
+struct metrics;
 
 struct httpd_settings {
+    struct metrics *metrics;
     uint64_t receiving_limit_bytes; /* what bodies may take together until they have come whole; a lone one more */
     const char *path_prefix;        /* left off the beginning of a path: "/a/b"; "" for none */
     const char *frame_ancestors;    /* of the Content-Security-Policy */
