@@ -51,6 +51,7 @@ struct exchange {
     bool has_begun, is_whole;
     bool is_bare;            /* its target is the prefix without its slash */
     bool is_last;            /* of its connection */
+    uint64_t seen_bytes;     /* of the body, those that are dropped too */
     uint64_t received_bytes; /* of them, those of this one */
     int status;
     char id[ID_SIZE];
@@ -310,7 +311,8 @@ static void take_body(struct exchange *exchange, const char *bytes, size_t size)
 {
     struct upload *body = exchange->request->body;
     struct httpd *httpd = exchange->httpd;
-    size_t before = body->size / PEERS_PROGRESS_BYTES;
+    uint64_t before = exchange->seen_bytes / PEERS_PROGRESS_BYTES;
+    exchange->seen_bytes += size;
     unsigned long long others_bytes = atomic_load(&httpd->receiving_bytes) - exchange->received_bytes;
     if (others_bytes > 0 && others_bytes + body->size + size > httpd->receiving_limit_bytes &&
         body->limit_bytes > REQUEST_BODY_LIMIT && body->fault == UPLOAD_GOOD)
@@ -319,7 +321,8 @@ static void take_body(struct exchange *exchange, const char *bytes, size_t size)
     stop_receiving(exchange);
     exchange->received_bytes = body->size;
     atomic_fetch_add(&httpd->receiving_bytes, exchange->received_bytes);
-    if (body->size / PEERS_PROGRESS_BYTES > before)
+    /* What is refused may still come to its end, to be told so; but not go on for ever. */
+    if (exchange->seen_bytes / PEERS_PROGRESS_BYTES > before && exchange->seen_bytes / 2 <= body->limit_bytes)
         peers_enter(httpd->peers, exchange->peer, PEERS_BODY);
 }
 

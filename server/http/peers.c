@@ -147,12 +147,14 @@ void peers_remove(struct peers *peers, struct peer *peer)
     free(peer);
 }
 
-/* What the other side of a TCP connection has taken so far; 0 of any other. */
-static uint64_t taken_bytes(const struct peer *peer)
+/* What the other side has taken so far; false of what is no TCP connection, where that cannot be told. */
+static bool read_taken(const struct peer *peer, uint64_t *taken_bytes)
 {
     struct tcp_info info = {0};
     socklen_t length = sizeof(info);
-    return getsockopt(peer->descriptor, IPPROTO_TCP, TCP_INFO, &info, &length) == 0 ? info.tcpi_bytes_acked : 0;
+    bool is_told = getsockopt(peer->descriptor, IPPROTO_TCP, TCP_INFO, &info, &length) == 0;
+    *taken_bytes = info.tcpi_bytes_acked;
+    return is_told;
 }
 
 void peers_enter(struct peers *peers, struct peer *peer, enum peers_phase phase)
@@ -160,16 +162,19 @@ void peers_enter(struct peers *peers, struct peer *peer, enum peers_phase phase)
     pthread_mutex_lock(&peers->lock);
     peer->phase = phase;
     peer->since_ms = clock_ms();
-    peer->taken_bytes = phase == PEERS_SENDING ? taken_bytes(peer) : 0;
+    peer->taken_bytes = 0;
+    if (phase == PEERS_SENDING)
+        read_taken(peer, &peer->taken_bytes);
     pthread_mutex_unlock(&peers->lock);
 }
 
 /* While there is something to send, and it is not taken. What is made piece by piece may take its time. */
 static bool is_stalled(struct peer *peer, int64_t now_ms)
 {
-    uint64_t taken = taken_bytes(peer);
+    uint64_t taken;
     int waiting_bytes = 0;
-    bool is_waiting = ioctl(peer->descriptor, SIOCOUTQ, &waiting_bytes) == 0 && waiting_bytes > 0;
+    bool is_waiting =
+        read_taken(peer, &taken) && ioctl(peer->descriptor, SIOCOUTQ, &waiting_bytes) == 0 && waiting_bytes > 0;
     if (is_waiting && taken < peer->taken_bytes + PEERS_PROGRESS_BYTES)
         return now_ms - peer->since_ms > SENDING_MS;
     peer->taken_bytes = taken;
