@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/base/memory.h"
 
+#include <malloc.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,4 +110,21 @@ void memory_pool_free(struct memory_pool *pool)
         free(block);
     }
     pool->used_bytes = 0;
+}
+
+/* Other C libraries give large pieces back by themselves, and have nothing to set. */
+void memory_set_up(void)
+{
+#ifdef __GLIBC__
+    mallopt(M_ARENA_MAX, 2);
+    mallopt(M_MMAP_THRESHOLD, 256 * 1024);
+    mallopt(M_TRIM_THRESHOLD, 1024 * 1024);
+#endif
+}
+
+void memory_trim(void)
+{
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
 }

@@ -35,3 +35,8 @@ void *memory_pool_new(struct memory_pool *pool, size_t size);
 char *memory_pool_text(struct memory_pool *pool, const char *text, size_t length);
 char *memory_pool_format(struct memory_pool *pool, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void memory_pool_free(struct memory_pool *pool);
+
+/* Before any thread is started: memory goes back to the system when the last thread lets go of it. */
+void memory_set_up(void);
+/* Gives what is free back to the system, after much was freed. */
+void memory_trim(void);

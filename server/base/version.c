@@ -2,17 +2,16 @@
 #include "server/base/version.h"
 
 /* BUILD_INFO_…: build_info.h, which the build writes and includes. */
-#include <limits.h> /* for what tells the C library */
 
 #ifdef __clang__
 #define COMPILER "clang " __clang_version__
 #else
 #define COMPILER "gcc " __VERSION__
 #endif
-#ifdef __GLIBC__
-#define C_LIBRARY "glibc"
+#ifdef MEMVIEWD_STATIC
+#define C_LIBRARY "musl, linked statically"
 #else
-#define C_LIBRARY "another C library, statically"
+#define C_LIBRARY "glibc"
 #endif
 
 const char version_number[] = BUILD_INFO_VERSION;

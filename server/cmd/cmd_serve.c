@@ -14,7 +14,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -316,13 +315,10 @@ static int run(struct daemon *daemon, const sigset_t *ends)
     return stop(daemon, httpd, jobs, ends);
 }
 
-/* Memory goes back to the system when the last thread lets go of it. */
 static void set_up_process(sigset_t *ends)
 {
     struct rlimit files;
-    mallopt(M_ARENA_MAX, 2);
-    mallopt(M_MMAP_THRESHOLD, 256 * 1024);
-    mallopt(M_TRIM_THRESHOLD, 1024 * 1024);
+    memory_set_up();
     if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
         files.rlim_cur = files.rlim_max < 4096 ? files.rlim_max : 4096;
         setrlimit(RLIMIT_NOFILE, &files);

@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* No file of a dump is as large. */
@@ -196,7 +197,7 @@ static void process_bind(void)
     setrlimit(RLIMIT_CORE, &no_core);
     setrlimit(RLIMIT_FSIZE, &file);
     /* Descriptors of the daemon that were not marked to be closed; where memory runs out, this one goes first. */
-    close_range(PROCESS_REPORT_DESCRIPTOR + 1, ~0U, 0);
+    syscall(SYS_close_range, PROCESS_REPORT_DESCRIPTOR + 1, ~0U, 0); /* not every C library has it as a function */
     FILE *score = fopen("/proc/self/oom_score_adj", "we");
     if (score) {
         fputs("1000", score);

@@ -86,10 +86,21 @@ static char *version_of(const char *library)
     return version;
 }
 
+/* A program that is linked statically can load no library. */
+#ifdef MEMVIEWD_STATIC
+static const bool CAN_LOAD = false;
+#else
+static const bool CAN_LOAD = true;
+#endif
+
 bool libtpu_find(const char *named, struct libtpu *out, struct err *err)
 {
     const char *variable = getenv("MEMVIEWD_LIBTPU"), *told = named ? named : variable;
     *out = (struct libtpu){NULL, NULL};
+    if (!CAN_LOAD)
+        return err_set(err, ERR_notfound, ERR_NO_OFFSET,
+                       "this memviewd is linked statically and cannot load libtpu.so; one that was built from its "
+                       "source can");
     if (told && told[0] != '\0') {
         out->path = library_at(told);
         if (!out->path)

@@ -7,7 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <fts.h>
+#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,17 +100,20 @@ bool run_folder_open(struct run_folder *folder, const char *all, struct err *err
 
 /* ---- Runs that have ended ------------------------------------------------------- */
 
-static uint64_t bytes_of(char *path)
+static _Thread_local uint64_t walked_bytes; /* nftw hands nothing on */
+
+static int entry_add(const char *path, const struct stat *status, int type, struct FTW *walk)
 {
-    char *const paths[] = {path, NULL};
-    FTS *walk = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
-    const FTSENT *entry;
-    uint64_t bytes = 0;
-    while (walk && (entry = fts_read(walk)) != NULL)
-        bytes += entry->fts_info == FTS_F ? (uint64_t)entry->fts_statp->st_blocks * 512 : 0;
-    if (walk)
-        fts_close(walk);
-    return bytes;
+    (void)path, (void)walk;
+    walked_bytes += type == FTW_F && S_ISREG(status->st_mode) ? (uint64_t)status->st_blocks * 512 : 0;
+    return 0;
+}
+
+static uint64_t bytes_of(const char *path)
+{
+    walked_bytes = 0;
+    nftw(path, entry_add, 16, FTW_PHYS);
+    return walked_bytes;
 }
 
 static int is_run(const struct dirent *entry) { return strncmp(entry->d_name, PREFIX, strlen(PREFIX)) == 0; }

@@ -6,7 +6,6 @@
 #include "server/base/memory.h"
 
 #include <assert.h>
-#include <malloc.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -157,7 +156,7 @@ static void free_evicted(struct cache_entry *evicted)
         entry_free(entry);
     }
     if (freed_bytes >= TRIM_BYTES)
-        malloc_trim(0);
+        memory_trim();
 }
 
 /* Takes long to come to, and may be a lack of memory? */
