@@ -10,6 +10,13 @@ MAKEFLAGS += --no-builtin-rules
 ifeq ($(origin CC),default)
 CC := gcc
 endif
+# scripts/build-static: for STATIC=x86_64 or aarch64, with the compiler and the libraries that it made.
+ifdef STATIC
+CC := $(CURDIR)/build/static/$(STATIC)/bin/cc
+pkg_config := PKG_CONFIG_LIBDIR=build/static/$(STATIC)/lib/pkgconfig pkg-config
+else
+pkg_config := pkg-config
+endif
 Q := $(if $(V),,@)
 PYTHON := python3
 export PYTHONDONTWRITEBYTECODE := 1
@@ -17,13 +24,14 @@ SHARED := $(wildcard ../shared)
 
 # ---- variants: one folder each ------------------------------------------------
 compiler := $(if $(findstring clang,$(CC)),-clang,)
-variant := $(if $(FUZZ),fuzz,$(if $(SAN),$(if $(filter thread,$(SAN)),tsan,asan),$(if $(COV),coverage,$(if $(DEBUG),debug,release))))$(if $(FUZZ),,$(compiler))
+variant := $(if $(STATIC),static-$(STATIC),$(if $(FUZZ),fuzz,$(if $(SAN),$(if $(filter thread,$(SAN)),tsan,asan),$(if $(COV),coverage,$(if $(DEBUG),debug,release))))$(if $(FUZZ),,$(compiler)))
 B := build/$(variant)
 
 warnings := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wpointer-arith -Wconversion \
             $(if $(WERROR),-Werror)
 release_flags := -O3 -g -D_FORTIFY_SOURCE=2 -fstack-protector-strong
 debug_flags := -O0 -g3
+static_flags := -O3 -fstack-protector-strong
 # All that a report of a sanitizer prints.
 lines_only := $(if $(compiler),-gline-tables-only,-g1)
 asan_flags := -O1 $(lines_only) -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer
@@ -32,17 +40,17 @@ coverage_flags := -O1 --coverage
 fuzz_flags := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 mode_flags := $($(firstword $(subst -, ,$(variant)))_flags)
 
-packages := libmicrohttpd libcjson zlib nettle libprotobuf-c
+packages := libmicrohttpd libcjson zlib nettle libprotobuf-c $(if $(STATIC),zig)
 VERSION := $(shell cat VERSION)
 COMMIT := $(shell git describe --always --dirty --abbrev=12 --exclude='*' 2>/dev/null)
-package_flags := $(shell pkg-config --cflags $(packages))
+package_flags := $(shell $(pkg_config) --cflags $(packages))
 # What the licences and --version name: the packages that are linked, with their versions.
-package_versions := $(foreach package,$(packages),$(package)=$(shell pkg-config --modversion $(package)))
+package_versions := $(foreach package,$(packages),$(package)=$(shell $(pkg_config) --modversion $(package)))
 includes := -I. -Ianalysis -Ibuild/gen
-CPPFLAGS += -D_GNU_SOURCE= $(includes)
+CPPFLAGS += -D_GNU_SOURCE= $(includes) $(if $(STATIC),-DMEMVIEWD_STATIC)
 CFLAGS_ALL = -std=gnu11 $(warnings) $(mode_flags) -fPIE -pthread $(package_flags) $(CFLAGS)
-LDFLAGS_ALL = $(filter -fsanitize=% --coverage,$(mode_flags)) -pie -Wl,-z,relro,-z,now -pthread $(LDFLAGS)
-LIBS := $(shell pkg-config --libs $(packages)) -lm
+LDFLAGS_ALL = $(filter -fsanitize=% --coverage,$(mode_flags)) -pie $(if $(STATIC),-static -s) -Wl,-z,relro,-z,now -pthread $(LDFLAGS)
+LIBS := $(shell $(pkg_config) --libs $(packages)) -lm
 UNIT_LIBS = $(shell pkg-config --libs check)
 
 # ---- sources: found, not listed -------------------------------------------------
@@ -62,7 +70,7 @@ fuzz_programs := $(fuzz_names:%=$(B)/fuzz/%)
 fixture_text := $(wildcard tests/fixtures/text/*.textproto)
 fixture_pb := $(fixture_text:tests/fixtures/text/%.textproto=build/fixtures/%.pb)
 
-.PHONY: all bench-run python-real python-test run-real run-test bundle compile-test confirm bench-page debug run demo test unit golden golden-fixtures golden-oom golden-compare golden-profile golden-pprof golden-regex golden-whose golden-verdict golden-marginal golden-text-dumps whatif xla-reports differences http-test typed-client-test generated-requests-test web-test licences-test \
+.PHONY: all bench-run python-real python-test run-real run-test bundle compile-test confirm bench-page debug run demo test unit golden golden-fixtures golden-oom golden-compare golden-profile golden-pprof golden-regex golden-whose golden-verdict golden-marginal golden-text-dumps whatif xla-reports differences http-test typed-client-test generated-requests-test web-test licences-test wheels wheel-test manual install install-test \
         check asan tsan fuzz fuzz-replay fuzz-run sweep replay-run reached-lines bench coverage coverage-run \
         screenshots fixtures format clean help core
 
@@ -319,6 +327,29 @@ build/reuse/ready: scripts/fetch-pypi tests/packaging/reuse.txt
 licences-test: build/reuse/ready ## whose each file is and under which licence, as REUSE asks (fetches it from PyPI once)
 	$(Q)build/reuse/bin/reuse lint
 
+manual: ## manual pages and completions of bash, zsh and fish in build/manual
+	$(Q)scripts/make-manual build/manual
+
+PREFIX := /usr/local
+share := $(DESTDIR)$(PREFIX)/share
+install: all manual ## the binary, manual pages, completions and licences below DESTDIR and PREFIX (/usr/local)
+	$(Q)install -D -m 755 $(B)/memviewd $(DESTDIR)$(PREFIX)/bin/memviewd
+	$(Q)install -D -m 644 -t $(share)/man/man1 build/manual/*.1
+	$(Q)install -D -m 644 build/manual/memviewd.bash $(share)/bash-completion/completions/memviewd
+	$(Q)install -D -m 644 -t $(share)/zsh/site-functions build/manual/_memviewd
+	$(Q)install -D -m 644 -t $(share)/fish/vendor_completions.d build/manual/memviewd.fish
+	$(Q)install -D -m 644 -t $(share)/doc/memviewd LICENSE CHANGELOG.md $(B)/licenses.txt
+
+install-test: all ## what make install leaves, its manual pages and completions
+	$(Q)$(PYTHON) tests/packaging/install.py
+
+wheels: ## build/wheels, for x86_64 and aarch64, with static binaries (fetches a compiler from PyPI and Debian's sources once)
+	$(Q)rm -rf build/wheels && scripts/make-wheel x86_64 && scripts/make-wheel aarch64
+
+wheel-test: fixtures ## the wheels, and what is installed from them (EVERY=1: every http test)
+	$(Q)scripts/build-static --fetch || { echo "skipped: the wheels, whose compiler and libraries cannot be had"; echo "0 passed, 0 failed, 1 skipped"; exit 0; }; \
+	$(MAKE) wheels && $(PYTHON) tests/packaging/wheel.py --wheels build/wheels $(if $(SHARED),--shared $(SHARED)) $(if $(EVERY),--every)
+
 check: $(core_obj) $(fields) $(message_headers) tests/web/node_modules/.package-lock.json ## layers, symbols, headers, names, sizes, format, names of the pages
 	$(Q)scripts/check-all $(B)
 
@@ -379,9 +410,15 @@ screenshots: all fixtures tests/web/node_modules/.package-lock.json ## pictures 
 	$(Q)node tests/web/screenshots.mjs --binary $(B)/memviewd --readme docs
 	$(Q)node tests/web/screenshots.mjs --binary $(B)/memviewd --out build/screenshots
 
+ifdef STATIC # it runs on this machine
+$(B)/make-trace: $(wildcard tests/bench/trace/*.c) | $(fields)
+	@mkdir -p $(@D)
+	$(Q)gcc -std=gnu11 -O2 $(CPPFLAGS) -o $@ $^ -lm
+else
 $(B)/make-trace: $(patsubst %.c,$(B)/%.o,$(wildcard tests/bench/trace/*.c))
 	@echo "  LINK  $@" >&2
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ -lm
+endif
 
 # ---- fixtures and the rest --------------------------------------------------------------------
 fixtures: $(fixture_pb) ## encode tests/fixtures/text into build/fixtures

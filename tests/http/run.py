@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Both JSON surfaces and the command line, against the real daemon.
 
-  run.py --binary PATH [--shared DIR] [--only TEXT] [--jobs N] [--list]
+  run.py --binary PATH [--shared DIR] [--only TEXT]... [--without TEXT]... [--jobs N] [--list]
 
 Starts the daemon on free ports, over the fixtures, over inputs that it writes itself and, with
 --shared, over the large real inputs (what needs those is skipped and named without it). --only runs
-the tests whose name holds TEXT; --jobs tests run at a time, as many as there are processors. Each file here that is named in THEMES is a theme, each function in it
+the tests whose name holds TEXT, --without leaves out those; --jobs tests run at a time, as many as there are processors. Each file here that is named in THEMES is a theme, each function in it
 that begins with test_ a test: it gets a Toolbox (harness.py). The last line is
 "N passed, N failed, N skipped". Exit status 0: none failed, 1: some did, 2: could not run.
 """
@@ -50,7 +50,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--binary", required=True)
     parser.add_argument("--shared")
-    parser.add_argument("--only", default="")
+    parser.add_argument("--only", action="append")
+    parser.add_argument("--without", action="append", default=[])
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--list", action="store_true")
     options = parser.parse_args()
@@ -59,7 +60,8 @@ def main():
         print(f"run.py: {options.binary}: not an executable", file=sys.stderr)
         return 2
     counts = {"passed": 0, "failed": 0, "skipped": 0}
-    chosen = [(theme, name) for theme in THEMES for name, _ in tests_of(theme) if options.only in name]
+    chosen = [(theme, name) for theme in THEMES for name, _ in tests_of(theme)
+              if any(text in name for text in options.only or [""]) and not any(text in name for text in options.without)]
     if options.list:
         print("\n".join(name for _, name in chosen))
         return 0
