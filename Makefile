@@ -273,6 +273,9 @@ golden-regex: $(B)/regex_lines build/re2/ready ## our regular expressions agains
 golden-profile: all $(B)/make-trace $(if $(SHARED),build/golden/logdir) ## memory over time against the traces themselves, made ones and those of ../shared
 	$(Q)$(PYTHON) tests/golden/memory_profile.py --binary $(B)/memviewd --make-trace $(B)/make-trace $(if $(SHARED),--shared $(SHARED) --logdir build/golden/logdir)
 
+golden-torch: all ## allocator snapshots of PyTorch against Python's pickle, made ones and those of ../shared
+	$(Q)$(PYTHON) tests/golden/torch_snapshot.py --binary $(B)/memviewd $(if $(SHARED),--shared $(SHARED))
+
 golden-whose: all ## whose memory it is, against programs whose truth is known (needs ../shared)
 	$(Q)$(PYTHON) tests/golden/whose.py --binary $(B)/memviewd --shared $(or $(SHARED),../shared)
 

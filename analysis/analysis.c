@@ -33,6 +33,8 @@ static enum analysis_kind kind_outside(enum kind kind)
     case KIND_MEMORY_USAGE_REPORT: return ANALYSIS_KIND_MEMORY_USAGE_REPORT;
     case KIND_BUFFER_ASSIGNMENT: return ANALYSIS_KIND_BUFFER_ASSIGNMENT;
     case KIND_HLO_PARTS: return ANALYSIS_KIND_HLO_PARTS;
+    case KIND_TORCH_SNAPSHOT: return ANALYSIS_KIND_TORCH_SNAPSHOT;
+    case KIND_PICKLE: return ANALYSIS_KIND_PICKLE;
     case KIND_TEXT: return ANALYSIS_KIND_TEXT;
     case KIND_UNKNOWN: break;
     }
@@ -200,6 +202,7 @@ static void contents_fill(struct job *job, const void *in, void *to, struct err 
     case KIND_HLO_PROTO:
     case KIND_HLO_MODULE:
     case KIND_HLO_SNAPSHOT: contents_of_hlo(job->source, kind, &job->arena, out, err); break;
+    case KIND_TORCH_SNAPSHOT: out->has_memory_events = true; break; /* and no program */
     case KIND_HLO_PARTS:
     case KIND_BUFFER_ASSIGNMENT: break; /* said already why they cannot be joined */
     case KIND_EMPTY: err_set(err, ERR_truncated, 0, "the file is empty"); break;

@@ -35,6 +35,8 @@ enum analysis_kind {
     ANALYSIS_KIND_MEMORY_USAGE_REPORT, /* MemoryUsageReportProto of a dump */
     ANALYSIS_KIND_BUFFER_ASSIGNMENT,   /* bare BufferAssignmentProto */
     ANALYSIS_KIND_HLO_PARTS,           /* texts of an HLO program, or several of its files, framed: input/hlo_parts.h */
+    ANALYSIS_KIND_TORCH_SNAPSHOT,      /* pickle of torch.cuda.memory._dump_snapshot */
+    ANALYSIS_KIND_PICKLE,              /* any other pickle of Python */
     ANALYSIS_KIND_TEXT,                /* UTF-8 text */
 };
 

@@ -82,6 +82,8 @@ static void launches_decode(struct job *job, const void *in, void *to, struct er
     arena_allot_work(&job->arena,
                      size_bytes > UINT64_MAX / 128 ? UINT64_MAX / 2 : MIN_WORK + WORK_PER_BYTE * size_bytes);
     enum kind kind = kind_of(job->source, &job->arena, err);
+    if (kind == KIND_TORCH_SNAPSHOT) /* of allocations alone: no module was launched */
+        return;
     if (!err_is_set(err) && kind != KIND_XSPACE)
         err_set(err, ERR_unsupported, 0, "not a profiler trace (XSpace); it looks like: %s", kind_name(kind));
     if (!err_is_set(err))

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * analysis_trace.c: what the memory events of a trace are to the door. */
 #include "analysis_subject.h"
+#include "input/kind.h"
+#include "input/torch_snapshot.h"
 #include "tool/memory_profile/finding.h"
 #include "tool/memory_profile/naming.h"
 #include "tool/memory_profile/notes.h"
@@ -89,6 +91,19 @@ static void programs_hold(struct job *job, const struct analysis_beside *beside,
     arena_free(&programs.arena);
 }
 
+/* Of a trace, or of an allocator snapshot of PyTorch. */
+static bool events_read(struct job *job, const struct workers *workers, struct memory_events *events, struct err *err)
+{
+    struct arena *scratch = arena_child(&job->arena);
+    enum kind kind = kind_of(job->source, scratch, err);
+    arena_free(scratch);
+    if (err_is_set(err))
+        return false;
+    return kind == KIND_TORCH_SNAPSHOT || kind == KIND_PICKLE
+               ? torch_snapshot_read(job->source, &job->arena, events, err)
+               : memory_events_read(job->source, workers, &job->arena, events, err);
+}
+
 void analysis_trace_fill(struct job *job, const void *in, void *to, struct err *err)
 {
     const struct analysis_reading *reading = in;
@@ -98,7 +113,7 @@ void analysis_trace_fill(struct job *job, const void *in, void *to, struct err *
     uint64_t size_bytes = job->source->size_bytes;
     arena_allot_work(&job->arena,
                      size_bytes > UINT64_MAX / 128 ? UINT64_MAX / 2 : MIN_WORK + WORK_PER_BYTE * size_bytes);
-    if (!memory_events_read(job->source, workers, &job->arena, events, err))
+    if (!events_read(job, workers, events, err))
         return;
     memory_profile_model_build(&out->trace, events, workers, &job->arena);
     programs_hold(job, reading->beside, &out->trace);

@@ -5,7 +5,7 @@
 
 /* How many fields of a message are looked at: enough to pass the leading
  * planes of a trace, and little to read. */
-enum { FIELDS_SEEN = 48, TEXT_SEEN = 4096, BEGIN_SEEN = 64 };
+enum { FIELDS_SEEN = 48, TEXT_SEEN = 4096, BEGIN_SEEN = 64, PICKLE_SEEN = 512 };
 
 /* Which field numbers below 32 a message has, by wire type. */
 struct shape_of_message {
@@ -83,6 +83,20 @@ static bool is_module(struct stream *stream, const struct shape_of_message *shap
            is_name(stream, shape->first);
 }
 
+/* PROTO 2 to 5, then a frame, a dict or a list. */
+static bool is_pickle(struct str begin)
+{
+    return begin.length >= 3 && (unsigned char)begin.data[0] == 0x80 && begin.data[1] >= 2 && begin.data[1] <= 5 &&
+           ((unsigned char)begin.data[2] == 0x95 || begin.data[2] == '}' || begin.data[2] == ']');
+}
+
+/* A key of its dict, or of its first segment; dicts keep the order in which they were made. */
+static bool is_snapshot(struct str begin)
+{
+    return str_contains(begin, STR("segments")) || str_contains(begin, STR("device_traces")) ||
+           str_contains(begin, STR("total_size"));
+}
+
 enum kind kind_of(const struct source *source, struct arena *arena, struct err *err)
 {
     struct stream stream;
@@ -91,6 +105,9 @@ enum kind kind_of(const struct source *source, struct arena *arena, struct err *
         return KIND_EMPTY;
     if (hlo_parts_is_text(stream_peek(&stream, stream_whole(&stream), BEGIN_SEEN)))
         return KIND_HLO_PARTS;
+    struct str begin = stream_peek(&stream, stream_whole(&stream), PICKLE_SEEN);
+    if (is_pickle(begin))
+        return is_snapshot(begin) ? KIND_TORCH_SNAPSHOT : KIND_PICKLE;
     struct shape_of_message top = look(&stream, stream_whole(&stream));
     if (err_is_set(err))
         return KIND_UNKNOWN;
@@ -139,6 +156,8 @@ const char *kind_name(enum kind kind)
     case KIND_MEMORY_USAGE_REPORT: return "memory_usage_report";
     case KIND_BUFFER_ASSIGNMENT: return "buffer_assignment";
     case KIND_HLO_PARTS: return "hlo_parts";
+    case KIND_TORCH_SNAPSHOT: return "torch_snapshot";
+    case KIND_PICKLE: return "pickle";
     case KIND_TEXT: return "text";
     }
     return "unknown";

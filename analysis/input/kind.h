@@ -18,6 +18,8 @@ enum kind {
     KIND_MEMORY_USAGE_REPORT,
     KIND_BUFFER_ASSIGNMENT, /* a BufferAssignmentProto alone */
     KIND_HLO_PARTS,         /* texts of a program, and parts of it behind each other: hlo_parts.h */
+    KIND_TORCH_SNAPSHOT,    /* a pickle that begins as an allocator snapshot of PyTorch does */
+    KIND_PICKLE,            /* any other one of Python */
     KIND_TEXT,
 };
 

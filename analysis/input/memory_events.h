@@ -40,6 +40,7 @@ struct memory_what {
     int32_t data_type; /* of TensorFlow; 0 = not told */
     bool is_encoded;   /* read from the event's name */
     uint32_t guess;    /* for who reads on: what it may be; MEMORY_NO_TEXT */
+    uint32_t stack;    /* of the snapshot's stacks; MEMORY_NO_TEXT */
 };
 
 /* Figures of the pool that rarely change; MEMORY_UNKNOWN when not told. */
@@ -48,6 +49,8 @@ struct memory_figures {
     int64_t limit_bytes; /* reserved + in use + available */
     int64_t peak_bytes;  /* peak_bytes_in_use, of the pool's life */
 };
+
+struct torch_snapshot;
 
 struct memory_pool {
     struct str name;  /* "GPU_0_bfc", "0"; empty when no event says it */
@@ -83,9 +86,10 @@ struct memory_events {
     bool has_host_plane, has_tpu_plane, has_gpu_plane;
     /* what could not be used */
     uint64_t damaged_count, cut_line_count, aggregated_count, missing_count, absurd_count, pool_overflow_count;
-    uint64_t line_overflow_count; /* further lines than can be read */
-    uint64_t encoded_count;       /* events that were read from their names */
-    uint64_t unparsed_count;      /* figures in a name that is too long, or cut */
+    uint64_t line_overflow_count;          /* further lines than can be read */
+    uint64_t encoded_count;                /* events that were read from their names */
+    uint64_t unparsed_count;               /* figures in a name that is too long, or cut */
+    const struct torch_snapshot *snapshot; /* of PyTorch, which these were read from; NULL: from a trace */
     bool is_cut;
     uint64_t cut_at;
     size_t piece_count; /* that were read side by side; 1: it was read in one go */

@@ -15,7 +15,7 @@ void memory_reading_columns(struct memory_events *out, struct column *columns[ME
     memcpy(columns, all, sizeof(all));
 }
 
-static void columns_init(struct memory_events *out, struct arena *arena)
+void memory_reading_columns_init(struct memory_events *out, struct arena *arena)
 {
 #define COLUMN(name, ordered_name, type) sizeof(type),
     static const uint8_t widths[MEMORY_COLUMNS] = {
@@ -28,7 +28,7 @@ static void columns_init(struct memory_events *out, struct arena *arena)
         column_init(columns[i], arena, widths[i]);
 }
 
-static __attribute__((noinline)) void columns_grow(struct memory_events *out)
+__attribute__((noinline)) void memory_reading_columns_grow(struct memory_events *out)
 {
     struct column *columns[MEMORY_COLUMNS];
     size_t capacity = out->offset_ps.capacity == 0 ? FIRST_CAPACITY : out->offset_ps.capacity / 2 * 3;
@@ -146,7 +146,7 @@ static void take(void *context, const struct trace_event *event)
     out->missing_count += (flags & MEMORY_HAS_IN_USE) == 0 || (flags & MEMORY_HAS_ADDRESS) == 0 ||
                           (flags & (MEMORY_HAS_SIZE | MEMORY_FREED)) == 0;
     if (out->count == out->offset_ps.capacity)
-        columns_grow(out);
+        memory_reading_columns_grow(out);
     size_t at = out->count++;
     COLUMN_AT(&out->offset_ps, int64_t, at) = event->offset_ps;
     COLUMN_AT(&out->in_use_bytes, int64_t, at) = in_use;
@@ -171,7 +171,7 @@ void memory_reading_init(struct memory_reading *reading, struct stream *stream, 
 {
     *reading = (struct memory_reading){.out = out, .arena = arena, .scratch = scratch, .stream = stream};
     reading->groups = trace_groups_new(scratch, arena);
-    columns_init(out, arena);
+    memory_reading_columns_init(out, arena);
     table_init(&reading->whats, scratch, 4);
     table_init(&reading->figures, scratch, 3);
     table_init(&reading->pools, scratch, 1);
@@ -236,9 +236,13 @@ static void texts_take(struct memory_reading *reading)
     struct memory_what *whats = arena_array(reading->arena, struct memory_what, table_count(&reading->whats) + 1);
     for (size_t i = 0; i < table_count(&reading->whats); i++) {
         const uint64_t *key = table_key(&reading->whats, i);
-        whats[i] =
-            (struct memory_what){resolved(&keys, key[0]),       resolved(&keys, key[1]),      resolved(&keys, key[2]),
-                                 (int32_t)(key[3] & INT32_MAX), (key[3] & WHAT_ENCODED) != 0, MEMORY_NO_TEXT};
+        whats[i] = (struct memory_what){resolved(&keys, key[0]),
+                                        resolved(&keys, key[1]),
+                                        resolved(&keys, key[2]),
+                                        (int32_t)(key[3] & INT32_MAX),
+                                        (key[3] & WHAT_ENCODED) != 0,
+                                        MEMORY_NO_TEXT,
+                                        MEMORY_NO_TEXT};
     }
     out->whats = whats;
     out->what_count = table_count(&reading->whats);

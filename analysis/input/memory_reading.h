@@ -52,6 +52,9 @@ enum {
 };
 #undef COLUMN
 void memory_reading_columns(struct memory_events *out, struct column *columns[MEMORY_COLUMNS]);
+/* Empty ones in `arena`, which is no child; and room for some more events. */
+void memory_reading_columns_init(struct memory_events *out, struct arena *arena);
+void memory_reading_columns_grow(struct memory_events *out);
 
 /* `stream`, `out` and `arena` are kept; `scratch` is a child of `arena`. */
 void memory_reading_init(struct memory_reading *reading, struct stream *stream, struct memory_events *out,

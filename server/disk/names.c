@@ -95,11 +95,20 @@ enum names_kind names_kind_of(const char *name)
         return NAMES_HLO;
     if (is_assignment(name))
         return NAMES_ASSIGNMENT;
+    if (without(name, length, ".pickle") || without(name, length, ".pkl"))
+        return NAMES_SNAPSHOT;
     if (strcmp(name, "error.txt") == 0 || strcmp(name, "error.txt.gz") == 0)
         return NAMES_ERROR_TEXT;
     if (without(name, length, ".log") || without(name, length, ".txt"))
         return NAMES_LOG;
     return names_claims_profile(name) || may_be_profile(name, length) ? NAMES_PROFILE : NAMES_OTHER;
+}
+
+enum names_kind names_kind_confirmed(enum names_kind kind, bool is_as_named)
+{
+    if (kind == NAMES_SNAPSHOT)
+        return is_as_named ? NAMES_TRACE : NAMES_OTHER;
+    return kind == NAMES_PROFILE && !is_as_named ? NAMES_OTHER : kind;
 }
 
 static const struct {
@@ -159,8 +168,8 @@ size_t names_host_length(const char *name) { return without(name, without_gzip(n
 
 size_t names_title_length(const char *name)
 {
-    static const char *const ENDINGS[] = {".xplane.pb",       ".hlo_proto.pb", ".hlo.pb", ".hlo.txt",
-                                          ".hlo_snapshot.pb", ".pb",           ".prof",   ".pprof"};
+    static const char *const ENDINGS[] = {".xplane.pb", ".hlo_proto.pb", ".hlo.pb", ".hlo.txt", ".hlo_snapshot.pb",
+                                          ".pb",        ".prof",         ".pprof",  ".pickle",  ".pkl"};
     size_t length = without_gzip(name),
            inner = without_any(name, length, ENDINGS, sizeof(ENDINGS) / sizeof(ENDINGS[0]));
     return inner ? inner : length;
@@ -170,6 +179,7 @@ const char *names_word(const char *name)
 {
     switch (names_kind_of(name)) {
     case NAMES_TRACE: return "trace";
+    case NAMES_SNAPSHOT: return "snapshot";
     case NAMES_HLO:
     case NAMES_XPROF_CACHE:
     case NAMES_DUMP_MODULE: return "hlo";

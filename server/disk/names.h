@@ -11,6 +11,7 @@
 enum names_kind {
     NAMES_OTHER,        /* nothing that is shown */
     NAMES_TRACE,        /* HOST.xplane.pb[.gz] */
+    NAMES_SNAPSHOT,     /* NAME.pickle[.gz], NAME.pkl[.gz]: may be an allocator snapshot of PyTorch; the bytes decide */
     NAMES_XPROF_CACHE,  /* NAME.hlo_proto.pb[.gz]: XProf writes them beside traces */
     NAMES_HLO,          /* NAME.hlo.pb[.gz], NAME.hlo.txt, outside the scheme of XLA's dumps */
     NAMES_ASSIGNMENT,   /* NAME.buffer_assignment.pb, buffer_assignment.pb: a BufferAssignmentProto beside its module */
@@ -22,6 +23,8 @@ enum names_kind {
 };
 
 enum names_kind names_kind_of(const char *name);
+/* The same once its bytes were looked into: a snapshot is a trace; what is not as its name says is NAMES_OTHER. */
+enum names_kind names_kind_confirmed(enum names_kind kind, bool is_as_named);
 
 /* How far XLA had come when it wrote a module; a greater one is the better to open. */
 enum names_stage { NAMES_STAGE_NONE, NAMES_STAGE_BEFORE, NAMES_STAGE_OOM, NAMES_STAGE_AFTER };

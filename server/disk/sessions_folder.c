@@ -81,9 +81,10 @@ static bool is_text(enum names_kind kind) { return kind == NAMES_ERROR_TEXT || k
 static enum names_kind kind_of(const struct sessions_builder *builder, const struct tree_file *file)
 {
     if (!builder->tree->is_file)
-        return file->kind == NAMES_PROFILE && !file->is_profile ? NAMES_OTHER : file->kind;
+        return names_kind_confirmed(file->kind, file->is_as_named);
     switch (builder->lone_kind) {
-    case ANALYSIS_KIND_XSPACE: return NAMES_TRACE;
+    case ANALYSIS_KIND_XSPACE:
+    case ANALYSIS_KIND_TORCH_SNAPSHOT: return NAMES_TRACE;
     case ANALYSIS_KIND_HLO_PROTO:
     case ANALYSIS_KIND_HLO_MODULE:
     case ANALYSIS_KIND_HLO_SNAPSHOT:
@@ -93,6 +94,7 @@ static enum names_kind kind_of(const struct sessions_builder *builder, const str
     case ANALYSIS_KIND_UNKNOWN: /* a log of two bytes a letter, or with a few that are none */
         return is_text(file->kind) ? NAMES_LOG : NAMES_OTHER;
     case ANALYSIS_KIND_PPROF: return NAMES_PROFILE;
+    case ANALYSIS_KIND_PICKLE:
     case ANALYSIS_KIND_EMPTY:
     case ANALYSIS_KIND_MEMORY_USAGE_REPORT: break;
     }

@@ -21,7 +21,7 @@ const char *sessions_reason(struct sessions_builder *builder, const struct tree_
         return "is empty: nothing was written to it";
     *code = ERR_unsupported;
     bool is_known = files_identity_equal(&file->looked_into, &file->identity);
-    return names_claims_profile(file->name) && is_known && !file->is_profile
+    return names_claims_profile(file->name) && is_known && !file->is_as_named
                ? "is not a profile: neither gzip nor profile.proto"
                : NULL;
 }

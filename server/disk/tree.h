@@ -32,7 +32,7 @@ struct tree_file {
     struct files_identity identity;
     int reason;                 /* 0, or the errno that says why it cannot be read; EXDEV: it leads out of the root */
     const unsigned char *bytes; /* of a tree in memory, identity.size_bytes of them */
-    bool is_profile;            /* of a name that may be one: its bytes were those of a profile… */
+    bool is_as_named;           /* a profile or snapshot by its name, and by its bytes…  */
     struct files_identity looked_into; /* …in this state; set by tree_profiles.c */
 };
 

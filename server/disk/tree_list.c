@@ -170,7 +170,7 @@ static bool keep_files(struct tree_folder *folder, struct found *found)
             !equal_targets(known->target, found->files[at].target))
             continue;
         found->files[at].identity = known->identity;
-        found->files[at].is_profile = known->is_profile;
+        found->files[at].is_as_named = known->is_as_named;
         found->files[at].looked_into = known->looked_into;
         if (found->files[at].reason == 0)
             found->files[at].reason = known->reason == EXDEV ? 0 : known->reason;

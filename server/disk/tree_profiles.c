@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-static bool is_profile(const struct tree *tree, const struct tree_folder *folder, const struct tree_file *file)
+static bool is_as_named(const struct tree *tree, const struct tree_folder *folder, const struct tree_file *file)
 {
     const char *inside = folder->target ? folder->target : folder->path;
     char *path = file->target ? memory_text(file->target)
@@ -23,7 +23,7 @@ static bool is_profile(const struct tree *tree, const struct tree_folder *folder
     bool is_read = opened && analysis_identify(files_source(opened), &kind, NULL, &err);
     files_close(opened);
     free(path);
-    return is_read && kind == ANALYSIS_KIND_PPROF;
+    return is_read && kind == (file->kind == NAMES_SNAPSHOT ? ANALYSIS_KIND_TORCH_SNAPSHOT : ANALYSIS_KIND_PPROF);
 }
 
 static bool look_in(const struct tree *tree, struct tree_folder *folder)
@@ -31,10 +31,10 @@ static bool look_in(const struct tree *tree, struct tree_folder *folder)
     bool is_news = false;
     for (size_t at = 0; at < folder->file_count; at++) {
         struct tree_file *file = &folder->files[at];
-        if (file->kind != NAMES_PROFILE || file->reason != 0 || file->identity.size_bytes == 0 ||
-            files_identity_equal(&file->looked_into, &file->identity))
+        if ((file->kind != NAMES_PROFILE && file->kind != NAMES_SNAPSHOT) || file->reason != 0 ||
+            file->identity.size_bytes == 0 || files_identity_equal(&file->looked_into, &file->identity))
             continue;
-        file->is_profile = is_profile(tree, folder, file);
+        file->is_as_named = is_as_named(tree, folder, file);
         file->looked_into = file->identity;
         is_news = true;
     }

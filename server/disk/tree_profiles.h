@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * tree_profiles.h: which files of a tree are profiles; their bytes say, not their names. */
+ * tree_profiles.h: which files of a tree are profiles or allocator snapshots; their bytes say, not their names. */
 #pragma once
 
 #include "server/disk/tree.h"

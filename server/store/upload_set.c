@@ -107,7 +107,8 @@ static enum names_kind kind_of(const char *name, enum analysis_kind kind)
     bool is_hlo_name = named == NAMES_HLO || named == NAMES_DUMP_MODULE || named == NAMES_XPROF_CACHE;
     bool is_text_name = named == NAMES_ERROR_TEXT || named == NAMES_LOG || named == NAMES_DUMP_SIBLING;
     switch (kind) {
-    case ANALYSIS_KIND_XSPACE: return NAMES_TRACE;
+    case ANALYSIS_KIND_XSPACE:
+    case ANALYSIS_KIND_TORCH_SNAPSHOT: return NAMES_TRACE;
     case ANALYSIS_KIND_HLO_PROTO:
     case ANALYSIS_KIND_HLO_MODULE:
     case ANALYSIS_KIND_HLO_SNAPSHOT: return is_hlo_name ? named : NAMES_HLO;
@@ -118,6 +119,7 @@ static enum names_kind kind_of(const char *name, enum analysis_kind kind)
     case ANALYSIS_KIND_UNKNOWN: /* a log of two bytes a letter, or with a few that are none */
         return is_text_name ? named : NAMES_OTHER;
     case ANALYSIS_KIND_MEMORY_USAGE_REPORT: return named == NAMES_DUMP_SIBLING ? named : NAMES_OTHER;
+    case ANALYSIS_KIND_PICKLE:
     case ANALYSIS_KIND_EMPTY: break;
     }
     return NAMES_OTHER;
@@ -141,7 +143,7 @@ static void add_to_tree(struct tree *tree, const struct upload_set_file *from)
     struct tree_file *file =
         tree_add_memory(tree, from->path, (const unsigned char *)from->upload->data, from->upload->size);
     file->kind = kind_of(file->name, from->kind);
-    file->is_profile = file->kind == NAMES_PROFILE;
+    file->is_as_named = file->kind == NAMES_PROFILE;
     /* Equal bytes are the same file, whoever uploads them and whenever. */
     file->identity = (struct files_identity){.size_bytes = from->upload->size};
     for (size_t at = 0; at < 32; at++) {

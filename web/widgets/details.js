@@ -2,8 +2,8 @@
  * details.js: the pane at the right: the pinned thing, else the hovered one, else what
  * the page shows. A column when wide, a drawer when not, a sheet on a phone. */
 
-import { button, el, fill, name } from '../lib/dom.js';
-import { count, visible } from '../lib/format.js';
+import { button, el, fill, name, nameInline } from '../lib/dom.js';
+import { count, counted, visible } from '../lib/format.js';
 
 /* One line: a word and what it says; nothing for what is not known. */
 export function fact(term, ...value) {
@@ -53,6 +53,28 @@ export function folded(summary, rows, isOpen = rows.length <= 8) {
     { class: 'folded', open: isOpen },
     el('summary', {}, summary),
     el('ol', {}, rows),
+  );
+}
+
+const place = ({ file, line }) => `${file}${line ? `:${line}` : ''}`;
+
+/* The frames of a stack, {file, function, line, is_library}, innermost first: the person's stand first, those of libraries
+ * step back. Null without any. */
+export function stackList(stack) {
+  if (!stack?.length) return null;
+  const isLibrary = (frame) => Boolean(frame.is_library);
+  const frames = [...stack.filter((frame) => !isLibrary(frame)), ...stack.filter(isLibrary)];
+  const of = frames.some(isLibrary) && !frames.every(isLibrary) ? ', yours before those of libraries' : '';
+  return folded(
+    `${counted(frames.length, 'stack frame')}, innermost first${of}`,
+    frames.map((frame) =>
+      el(
+        'li',
+        { class: isLibrary(frame) ? 'dim' : null },
+        frame.file && frame.file !== '??' ? [nameInline(place(frame), 90), ' '] : null,
+        frame.function ? nameInline(frame.function, 60) : null,
+      ),
+    ),
   );
 }
 

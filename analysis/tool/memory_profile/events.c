@@ -2,6 +2,7 @@
  * events.c: the view "events": allocations with what ends them, by address,
  * and frees of what was there before; and the view "event": one of them in full. */
 #include "base/sum.h"
+#include "input/torch_snapshot.h"
 #include "tool/memory_profile/naming.h"
 #include "tool/memory_profile/views.h"
 #include "tool/table.h"
@@ -205,6 +206,29 @@ static void guess_write(struct json *json, const struct memory_profile *profile,
     json_key_text(json, "rule_text", guess == NULL ? NULL : memory_profile_naming_rule_text(guess));
 }
 
+/* Who asked for it, the innermost frame first; null where the file tells no stacks. */
+static void stack_write(struct json *json, const struct memory_profile *profile, uint32_t event)
+{
+    const struct torch_snapshot *snapshot = profile->events.snapshot;
+    uint32_t at = profile->events.whats[profile->what[event]].stack;
+    json_key(json, "stack");
+    if (snapshot == NULL || at >= snapshot->stack_count) {
+        json_null(json);
+        return;
+    }
+    json_array_begin(json);
+    for (uint32_t i = 0; i < snapshot->stacks[at].count; i++) {
+        const struct torch_frame *frame = &snapshot->frames[snapshot->stack_frames[snapshot->stacks[at].first + i]];
+        json_object_begin(json);
+        json_key_string(json, "file", frame->file);
+        json_key_string(json, "function", frame->function);
+        json_key_known(json, "line", frame->line > 0 ? (int64_t)frame->line : -1);
+        json_key_bool(json, "is_library", frame->whose == LIBRARY_MACHINERY);
+        json_object_end(json);
+    }
+    json_array_end(json);
+}
+
 static void event_write(struct json *json, const struct listing *listing, uint32_t at)
 {
     const struct memory_profile *profile = listing->profile;
@@ -230,6 +254,7 @@ static void event_write(struct json *json, const struct listing *listing, uint32
     memory_profile_views_text(json, "shape", shape(listing, at).text);
     guess_write(json, profile, &profile->events.whats[profile->what[event]]);
     memory_profile_views_text(json, "thread", thread(listing, at).text);
+    stack_write(json, profile, event);
     memory_profile_views_state(json, listing->pool, at + 1);
     memory_profile_views_bytes(json, "lifetime_peak_bytes", peak);
     memory_profile_views_bytes(json, "change_bytes",

@@ -109,6 +109,7 @@ VALUE(confidence,
 VALUE(thread, IF_GROUPED(PROFILE_LIVE_THREAD,
                          table_text_if_any(group.profile->events.lines[group.profile->line[group.event]].name)))
 VALUE(event, table_integer_if(group.is_single, (int64_t)group.event - group.listing->live.pool->first))
+VALUE(first_event, table_integer((int64_t)group.event - group.listing->live.pool->first))
 VALUE(born_ps, table_integer_if(group.is_single, group.profile->time_ps[group.event]))
 VALUE(freed_ps, group.end == PROFILE_NONE ? table_unknown() : table_integer(group.profile->time_ps[group.end]))
 VALUE(born, IF_BETWEEN(group.sums->born_bytes))
@@ -158,6 +159,7 @@ static const struct table_column columns[] = {
     {COLUMN_TEXT("thread", thread), .json = "thread", .csv = "thread", .title = "Thread", .help = "thread that allocated it"},
     {COLUMN_TEXT("", NULL), .write = address_write, .json = "address"},
     {COLUMN_NUMBER("event", event, NULL), .json = "event", .help = "number of the event"},
+    {COLUMN_NUMBER("first_event", first_event, NULL), .json = "first_event", .help = "number of one event of the row"},
     {COLUMN_NUMBER("born_ps", born_ps, "ps"), .json = "born_ps"},
     {COLUMN_NUMBER("freed_ps", freed_ps, "ps"), .json = "freed_ps"},
     {COLUMN_NUMBER("born", born, "bytes"), .json = "born_bytes", .csv = "born_bytes", .title = "Born",

@@ -63,7 +63,9 @@ static void pool_measure(struct memory_profile *profile, struct memory_profile_p
     pool->peaks = thin_peaks(in_use_at, pool, pool->count, depth / 50, 64, arena, &pool->peak_count);
     for (uint32_t i = 0; i < pool->peak_count; i++)
         pool->peaks[i] += pool->first;
-    pool->capacity_bytes = profile->events.figure_sets[profile->figures[pool->peak_at]].limit_bytes;
+    pool->capacity_bytes = profile->events.snapshot != NULL /* tells what PyTorch reserved, not what the device has */
+                               ? MEMORY_UNKNOWN
+                               : profile->events.figure_sets[profile->figures[pool->peak_at]].limit_bytes;
     pool->lifetime_peak_bytes = MEMORY_UNKNOWN;
     for (uint32_t i = pool->first; i < end; i++) {
         int64_t told = profile->events.figure_sets[profile->figures[i]].peak_bytes;

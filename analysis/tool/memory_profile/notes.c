@@ -3,6 +3,7 @@
 #include "tool/memory_profile/notes.h"
 
 #include "input/memory_pieces.h"
+#include "input/torch_snapshot.h"
 
 enum { RECORDER_EVENTS = 1000000 };
 #define UNPARSED                                                                                                       \
@@ -40,6 +41,31 @@ static uint64_t other_bases(const struct memory_profile *profile, struct arena *
     return count;
 }
 
+/* Of an allocator snapshot of PyTorch. */
+static void notes_snapshot(struct memory_profile *profile)
+{
+    const struct torch_snapshot *snapshot = profile->events.snapshot;
+    struct memory_profile_notes *notes = &profile->notes;
+    uint64_t oom_count = 0;
+    for (size_t i = 0; i < snapshot->event_count; i++)
+        oom_count += snapshot->events[i].action == TORCH_OOM;
+    memory_profile_note(notes, "out_of_memory", oom_count,
+                        "Requests that failed for lack of memory (action oom) while this was recorded.");
+    memory_profile_note(
+        notes, "no_times", !snapshot->has_times && profile->count > 0,
+        "The snapshot tells no times (PyTorch before 2.1, or a setting): events are drawn one microsecond "
+        "apart, in their order.");
+    memory_profile_note(
+        notes, "time_back", snapshot->time_back_count,
+        "Events whose time is before that of the event before them; they are drawn at that one's time, in "
+        "the order in which the allocator wrote them.");
+    memory_profile_note(notes, "unknown_action", snapshot->unknown_action_count,
+                        "Events of an action that is not known here; they are left out.");
+    memory_profile_note(
+        notes, "damaged_snapshot", snapshot->damaged_count,
+        "Frames, blocks and levels that do not go together with the rest of the snapshot; they are left out.");
+}
+
 void memory_profile_notes_file(struct memory_profile *profile, struct arena *arena)
 {
     const struct memory_events *events = &profile->events;
@@ -74,6 +100,8 @@ void memory_profile_notes_file(struct memory_profile *profile, struct arena *are
         notes, "line_bases_differ", other_bases(profile, arena),
         "Lines of the trace count their time from another start than the first; times here follow each line's "
         "own start (XProf's do not).");
+    if (events->snapshot != NULL)
+        notes_snapshot(profile);
     uint64_t open_count = 0;
     for (uint32_t i = 0; i < profile->step_count; i++)
         open_count += profile->steps[i].end_ps > profile->recorded_ps;
@@ -129,6 +157,11 @@ struct memory_profile_reason memory_profile_notes_reason(const struct memory_pro
 {
     if (profile->count > 0)
         return (struct memory_profile_reason){NULL, NULL};
+    if (profile->events.snapshot != NULL)
+        return (struct memory_profile_reason){
+            "no_history", "The snapshot holds no events: its segments and blocks alone. For memory over time call "
+                          "torch.cuda.memory._record_memory_history() before what is to be seen, and "
+                          "torch.cuda.memory._dump_snapshot(\"snapshot.pickle\") behind it."};
     if (profile->events.is_cut)
         return (struct memory_profile_reason){
             "cut",

@@ -98,6 +98,8 @@ void memory_profile_summary_pool(struct json *json, const struct memory_profile_
     json_key_int(json, "start_ps", profile->time_ps[pool->first]);
     json_key_int(json, "end_ps", profile->time_ps[last]);
     json_key_bool(json, "has_free", pool->has_free);
+    json_key_text(json, "free_word", profile->events.snapshot != NULL ? "free in segments" : "free");
+    json_key_bool(json, "has_stacks", profile->events.snapshot != NULL);
     json_key_bool(json, "has_fragmentation", pool->has_fragmentation);
     json_key_bool(json, "has_addresses", pool->has_addresses);
     json_key_object(json, "chain");

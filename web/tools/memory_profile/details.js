@@ -4,7 +4,7 @@
 
 import { button, el, figure, name } from '../../lib/dom.js';
 import { bytes, count, counted, duration, exactBytes, percent, signedBytes, time, visible } from '../../lib/format.js';
-import { fact, facts } from '../../widgets/details.js';
+import { fact, facts, stackList } from '../../widgets/details.js';
 import { guessTag } from './bands.js';
 import { growthWords, guessWords, poolName, verdictWord } from './text.js';
 
@@ -61,21 +61,22 @@ const RELATIONS = {
 /* data: {event, partner, relation}; goTo(ps) sets the time. */
 export function eventDetails(data, goTo) {
   const { event, partner, relation } = data;
-  const parts = [eventFacts(event), el('p', {}, button('text-button', () => goTo(event.time_ps), 'go to it'))];
+  const parts = [eventFacts(event), stackList(event.stack), el('p', {}, button('text-button', () => goTo(event.time_ps), 'go to it'))];
   if (partner) {
     const away = duration(Math.abs(partner.time_ps - event.time_ps));
     const word = partner.activity === 'deallocation' ? `Freed ${away} later` : `Allocated ${away} before`;
     parts.push(
       el('h3', { class: 'details-sub' }, word),
       eventFacts(partner),
+      stackList(partner.stack),
       el('p', {}, button('text-button', () => goTo(partner.time_ps), 'go to it')),
     );
   } else parts.push(el('p', {}, RELATIONS[relation] ?? visible(relation)));
   return { heading: 'Event', subject: event.op ?? (guessWords(event) || (event.address ?? '')), parts, isPinned: true };
 }
 
-/* A row of what is live that stands for several events. list() shows them one by one. */
-export function groupDetails(row, list) {
+/* A row of what is live that stands for several events. list() shows them one by one; stack: of one of them, or null. */
+export function groupDetails(row, list, stack) {
   return {
     heading: row.isRemainder ? 'Remainder' : 'Group',
     subject: row.isRemainder ? '' : (row.op ?? guessWords(row)),
@@ -95,6 +96,8 @@ export function groupDetails(row, list) {
         isKnown(row.born_bytes) ? fact('born A–B', bytes(row.born_bytes), ` in ${count(row.born_count)}`) : null,
         isKnown(row.died_bytes) ? fact('died A–B', bytes(row.died_bytes), ` in ${count(row.died_count)}`) : null,
       ),
+      stack && row.count > 1 ? el('h3', { class: 'details-sub' }, 'Stack of one of them') : null,
+      stackList(stack),
       row.isRemainder ? null : el('p', {}, button('text-button', list, 'one by one')),
     ],
   };
@@ -179,7 +182,8 @@ export function pageDetails(pool, programs) {
         sizeFact('min', pool.min_bytes),
         sizeFact('first', pool.first_bytes),
         sizeFact('last', pool.last_bytes),
-        sizeFact('free at peak', pool.peak.free_bytes),
+        sizeFact(`${pool.free_word} at peak`, pool.peak.free_bytes),
+        pool.has_stacks && isKnown(pool.peak.free_bytes) ? sizeFact('reserved at peak', pool.peak.in_use_bytes + pool.peak.free_bytes) : null,
         fact('events', count(pool.event_count)),
         fact('never freed', count(pool.never_freed_count)),
         fact('from before', counted(pool.before_window_count, 'free')),

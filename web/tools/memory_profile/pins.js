@@ -45,11 +45,12 @@ const FINDERS = {
     const { data } = await trace.ask('event', { id });
     return { say: () => details.eventDetails(data, (time) => url.choose({ time })), span: spanOf(data, trace.all) };
   },
-  async row({ url, tabsOf }, { kind, id, table }) {
+  async row({ trace, url, tabsOf }, { kind, id, table }) {
     const row = await tabsOf[table].find(idIn[kind](id));
     if (!row) return { say: () => details.absentDetails(kind), span: null };
     const list = () => listRow(url, row);
-    return { say: () => (kind === 'w' ? details.growthDetails(row, list) : details.groupDetails(row, list)), span: null };
+    const stack = trace.pool.has_stacks && Number.isInteger(row.first_event) ? (await trace.ask('event', { id: row.first_event })).data.event.stack : null;
+    return { say: () => (kind === 'w' ? details.growthDetails(row, list) : details.groupDetails(row, list, stack)), span: null };
   },
   async run({ trace }, { kind, id }) {
     const run = runIn((await trace.ask('lanes', runQuestion(id))).data, id);

@@ -5,30 +5,13 @@ import { count, counted, percent, splitShape, visible } from '../../lib/format.j
 import { el, nameInline } from '../../lib/dom.js';
 import { categoryWord, swatch } from '../../widgets/categories.js';
 import { explained } from '../../widgets/explain.js';
-import { copyButton, fact, facts, folded, lifeBar } from '../../widgets/details.js';
+import { copyButton, fact, facts, lifeBar, stackList } from '../../widgets/details.js';
 import { kindWord, mergedText, paddingText } from './text.js';
-
-const place = (frame) => `${frame.file}${frame.line ? `:${frame.line}` : ''}`;
 
 function stack(record) {
   if (record.stack === undefined)
     return el('p', { class: 'dim' }, record.source_file ? 'reading the stack …' : '');
-  if (record.stack.length === 0) return null;
-  /* The person's frames stand first, those of libraries step back. */
-  const isLibrary = (frame) => Boolean(frame.is_library);
-  const frames = [...record.stack.filter((frame) => !isLibrary(frame)), ...record.stack.filter(isLibrary)];
-  const of = frames.some(isLibrary) && !frames.every(isLibrary) ? ', yours before those of libraries' : '';
-  return folded(
-    `${counted(frames.length, 'stack frame')}, innermost first${of}`,
-    frames.map((frame) =>
-      el(
-        'li',
-        { class: isLibrary(frame) ? 'dim' : null },
-        nameInline(place(frame), 90),
-        frame.function ? [' ', nameInline(frame.function, 60)] : null,
-      ),
-    ),
-  );
+  return stackList(record.stack);
 }
 
 const wordButton = (card, words) => el('button', { type: 'button', class: 'explained', 'data-explain': card }, words);

@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * torch_events.c: what only all rows of a snapshot together tell: levels, texts, steps. */
+#include "input/torch_reading.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+
+#define PS_PER_US INT64_C(1000000)
+#define MAX_US (TRACE_TIME_MAX_PS / PS_PER_US)
+
+/* ---- which device ---- */
+
+/* The lists of `device_traces` are by device; events of any other list are of none. */
+static void devices_find(struct torch_reading *reading, struct pickle_value root)
+{
+    size_t count, traces = table_count(&reading->traces);
+    struct pickle_value list = torch_reading_get(reading, root, TORCH_KEY_device_traces);
+    const struct pickle_value *items = pickle_value_items(reading->pickle, list, &count);
+    reading->snapshot->has_traces = count > 0;
+    reading->devices = arena_array(reading->scratch, int64_t, traces + 1);
+    for (size_t i = 0; i < traces; i++)
+        reading->devices[i] = -1;
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t key = pickle_value_list_number(items[i]);
+        uint32_t trace = table_find(&reading->traces, &key, 1);
+        if (trace < traces && reading->devices[trace] < 0)
+            reading->devices[trace] = (int64_t)i;
+    }
+}
+
+static void pools_name(struct torch_reading *reading)
+{
+    size_t count = table_count(&reading->traces);
+    count = count < MEMORY_POOLS_MAX ? count : MEMORY_POOLS_MAX;
+    struct memory_pool *pools = arena_array(reading->arena, struct memory_pool, count + 1);
+    for (size_t i = 0; i < count; i++) {
+        bool is_known = reading->devices[i] >= 0;
+        pools[i].name =
+            is_known ? str_of(arena_format(reading->arena, "GPU %lld", (long long)reading->devices[i])) : STR("");
+    }
+    reading->out->pools = pools;
+    reading->out->pool_count = count;
+}
+
+/* ---- when ---- */
+
+/* A clock that goes back within a device is held: the allocator wrote the events in their order. */
+static int64_t held(struct torch_reading *reading, int64_t *last, int64_t time_us, int64_t origin_us)
+{
+    int64_t since_us = time_us - origin_us;
+    if (since_us > MAX_US) {
+        reading->out->damaged_count++;
+        since_us = MAX_US;
+    }
+    reading->snapshot->time_back_count += since_us < *last;
+    *last = since_us > *last ? since_us : *last;
+    return *last * PS_PER_US;
+}
+
+static int64_t origin_of(const struct torch_reading *reading)
+{
+    int64_t origin_us = INT64_MAX;
+    for (size_t i = 0; i < reading->out->count; i++) {
+        int64_t time_us = COLUMN_AT(&reading->out->offset_ps, int64_t, i);
+        origin_us = time_us < origin_us ? time_us : origin_us;
+    }
+    for (size_t i = 0; i < reading->events.count; i++) {
+        int64_t time_us = CHUNKS_AT(&reading->events, struct torch_event, i).offset_ps;
+        origin_us = time_us < origin_us ? time_us : origin_us;
+    }
+    return origin_us == INT64_MAX ? 0 : origin_us;
+}
+
+/* Rows and rare events in the order of the file: that of each device. */
+static void times_set(struct torch_reading *reading)
+{
+    struct memory_events *out = reading->out;
+    int64_t origin_us = origin_of(reading);
+    int64_t *last = arena_array(reading->scratch, int64_t, out->pool_count + 1);
+    size_t next = 0;
+    for (size_t i = 0; i <= out->count; i++) {
+        for (; next < reading->events.count; next++) {
+            struct torch_event *event = chunks_at(&reading->events, next);
+            if (event->event_at > i)
+                break;
+            event->offset_ps = held(reading, &last[event->pool], event->offset_ps, origin_us);
+        }
+        if (i < out->count) {
+            int64_t *time = &COLUMN_AT(&out->offset_ps, int64_t, i);
+            *time = held(reading, &last[COLUMN_AT(&out->pool, uint16_t, i)], *time, origin_us);
+        }
+    }
+    reading->snapshot->has_times = reading->untimed_count == 0;
+    out->origin_ns = origin_us <= INT64_MAX / 1000 && reading->snapshot->has_times ? origin_us * 1000 : 0;
+    struct trace_line *line = arena_array(reading->arena, struct trace_line, 1);
+    *line = (struct trace_line){.timestamp_ns = out->origin_ns, .event_count = out->count};
+    out->lines = line;
+    out->line_count = 1;
+}
+
+/* ---- how much ---- */
+
+struct level {
+    int64_t in_use_bytes, reserved_bytes; /* at the event at hand */
+    int64_t min_in_use_bytes;
+    bool has_segments;
+};
+
+/* What events change, summed; then what it must have been before the first one, so that it ends as the blocks say. */
+static void levels_begin(struct torch_reading *reading, struct level *levels)
+{
+    struct memory_events *out = reading->out;
+    static const int signs[TORCH_ACTIONS] = {
+        [TORCH_SEGMENT_ALLOC] = 1, [TORCH_SEGMENT_MAP] = 1, [TORCH_SEGMENT_FREE] = -1, [TORCH_SEGMENT_UNMAP] = -1};
+    for (size_t i = 0; i < out->count; i++) {
+        struct level *level = &levels[COLUMN_AT(&out->pool, uint16_t, i)];
+        bool is_free = (COLUMN_AT(&out->flags, uint8_t, i) & MEMORY_FREED) != 0;
+        level->in_use_bytes += (is_free ? -1 : 1) * COLUMN_AT(&out->size_bytes, int64_t, i);
+        if (level->in_use_bytes < level->min_in_use_bytes)
+            level->min_in_use_bytes = level->in_use_bytes;
+    }
+    for (size_t i = 0; i < reading->events.count; i++) {
+        struct torch_event event = CHUNKS_AT(&reading->events, struct torch_event, i);
+        levels[event.pool].reserved_bytes += signs[event.action] * event.size_bytes;
+    }
+    for (size_t pool = 0; pool < out->pool_count; pool++) {
+        struct level *level = &levels[pool];
+        int64_t in_use_bytes = -level->in_use_bytes, reserved_bytes = -level->reserved_bytes;
+        for (size_t i = 0; i < reading->snapshot->segment_count; i++) {
+            const struct torch_segment *segment = &reading->snapshot->segments[i];
+            if (segment->device != reading->devices[pool])
+                continue;
+            level->has_segments = true;
+            reserved_bytes += segment->total_bytes;
+            for (uint32_t b = 0; b < segment->block_count; b++) {
+                const struct torch_block *block = &reading->snapshot->blocks[segment->first_block + b];
+                in_use_bytes += block->state == TORCH_INACTIVE ? 0 : block->requested_bytes;
+            }
+        }
+        bool is_short = in_use_bytes < -level->min_in_use_bytes;
+        reading->snapshot->damaged_count += is_short && level->has_segments;
+        level->in_use_bytes = is_short ? -level->min_in_use_bytes : in_use_bytes;
+        level->reserved_bytes = reserved_bytes < 0 ? 0 : reserved_bytes;
+    }
+}
+
+static void levels_set(struct torch_reading *reading)
+{
+    struct memory_events *out = reading->out;
+    struct level *levels = arena_array(reading->scratch, struct level, out->pool_count + 1);
+    struct table figures;
+    size_t next = 0;
+    table_init(&figures, reading->scratch, 1);
+    levels_begin(reading, levels);
+    for (size_t i = 0; i < out->count; i++) {
+        for (; next < reading->events.count; next++) {
+            struct torch_event event = CHUNKS_AT(&reading->events, struct torch_event, next);
+            if (event.event_at > i)
+                break;
+            bool is_more = event.action == TORCH_SEGMENT_ALLOC || event.action == TORCH_SEGMENT_MAP;
+            bool is_less = event.action == TORCH_SEGMENT_FREE || event.action == TORCH_SEGMENT_UNMAP;
+            levels[event.pool].reserved_bytes += is_more ? event.size_bytes : is_less ? -event.size_bytes : 0;
+        }
+        struct level *level = &levels[COLUMN_AT(&out->pool, uint16_t, i)];
+        bool is_free = (COLUMN_AT(&out->flags, uint8_t, i) & MEMORY_FREED) != 0;
+        level->in_use_bytes += (is_free ? -1 : 1) * COLUMN_AT(&out->size_bytes, int64_t, i);
+        COLUMN_AT(&out->in_use_bytes, int64_t, i) = level->in_use_bytes;
+        const uint64_t key = (uint64_t)(level->has_segments ? level->reserved_bytes : MEMORY_UNKNOWN);
+        COLUMN_AT(&out->figures, uint32_t, i) = table_number(&figures, &key);
+    }
+    struct memory_figures *sets = arena_array(reading->arena, struct memory_figures, table_count(&figures) + 1);
+    for (size_t i = 0; i < table_count(&figures); i++)
+        sets[i] = (struct memory_figures){MEMORY_UNKNOWN, (int64_t)*table_key(&figures, i), MEMORY_UNKNOWN};
+    out->figure_sets = sets;
+    out->figures_count = table_count(&figures);
+}
+
+/* ---- what ---- */
+
+static struct str copied(struct torch_reading *reading, struct str text)
+{
+    return (struct str){arena_text(reading->arena, text), text.length};
+}
+
+static struct pickle_value value_of(uint64_t bits) { return (struct pickle_value){bits}; }
+
+/* Python on Windows writes backslashes. */
+static enum library whose(struct torch_reading *reading, struct str file)
+{
+    char *path = arena_text(reading->scratch, file);
+    for (char *at = path; *at != '\0'; at++)
+        *at = *at == '\\' ? '/' : *at;
+    return library_of((struct str){path, file.length}, (struct str){"", 0});
+}
+
+static void frames_take(struct torch_reading *reading)
+{
+    struct torch_snapshot *snapshot = reading->snapshot;
+    struct table texts; /* a file's name is copied once */
+    struct chunks files;
+    table_init(&texts, reading->scratch, 1);
+    chunks_init(&files, reading->scratch, sizeof(struct str));
+    snapshot->frame_count = table_count(&reading->frames);
+    snapshot->frames = arena_array(reading->arena, struct torch_frame, snapshot->frame_count + 1);
+    for (size_t i = 0; i < snapshot->frame_count; i++) {
+        const uint64_t *key = table_key(&reading->frames, i);
+        uint32_t file = table_number(&texts, &key[1]);
+        if (file == files.count)
+            CHUNKS_ADD(&files, struct str, copied(reading, pickle_value_text(reading->pickle, value_of(key[1]))));
+        struct torch_frame *frame = &snapshot->frames[i];
+        frame->function = copied(reading, pickle_value_text(reading->pickle, value_of(key[0])));
+        frame->file = CHUNKS_AT(&files, struct str, file);
+        frame->line = (uint32_t)key[2];
+        frame->is_python = str_ends(frame->file, STR(".py")) || str_starts(frame->file, STR("<"));
+        frame->whose = frame->is_python ? whose(reading, frame->file) : LIBRARY_MACHINERY;
+    }
+}
+
+static void stacks_take(struct torch_reading *reading)
+{
+    struct torch_snapshot *snapshot = reading->snapshot;
+    snapshot->stack_count = reading->stacks.count;
+    snapshot->stacks = arena_array(reading->arena, struct torch_stack, snapshot->stack_count + 1);
+    for (size_t i = 0; i < snapshot->stack_count; i++)
+        snapshot->stacks[i] = CHUNKS_AT(&reading->stacks, struct torch_stack, i);
+    snapshot->stack_frames = (uint32_t *)(void *)reading->stack_frames.items;
+}
+
+/* "model.py:54 forward", "<module>" where no file is told. */
+static struct str frame_words(struct torch_reading *reading, const struct torch_frame *frame)
+{
+    size_t from = frame->file.length; /* of the last part of the path */
+    while (from > 0 && frame->file.data[from - 1] != '/' && frame->file.data[from - 1] != '\\')
+        from--;
+    const struct str file = {frame->file.data + from, frame->file.length - from};
+    if (!frame->is_python || frame->line == 0)
+        return frame->function;
+    return str_of(arena_format(reading->scratch, "%.*s:%u %.*s", (int)file.length, file.data, frame->line,
+                               (int)frame->function.length, frame->function.data));
+}
+
+/* "aten::empty_strided" of the outermost frame "at::_ops::empty_strided::call(…)"; empty without one. */
+static struct str operator_words(struct torch_reading *reading, uint32_t stack)
+{
+    const struct torch_snapshot *snapshot = reading->snapshot;
+    const struct str head = STR("at::_ops::");
+    for (uint32_t i = stack < snapshot->stack_count ? snapshot->stacks[stack].count : 0; i-- > 0;) {
+        struct str name = snapshot->frames[snapshot->stack_frames[snapshot->stacks[stack].first + i]].function;
+        if (!str_starts(name, head))
+            continue;
+        size_t end = head.length;
+        while (end < name.length && name.data[end] != ':')
+            end++;
+        return str_of(arena_format(reading->scratch, "aten::%.*s", (int)(end - head.length), name.data + head.length));
+    }
+    return (struct str){"", 0};
+}
+
+static uint32_t text_number(struct intern *texts, struct str text)
+{
+    return text.length == 0 ? MEMORY_NO_TEXT : intern_number(texts, text);
+}
+
+/* The op is the person's own line, the region PyTorch's operator, or what torch.compile or the program said of it. */
+static void whats_take(struct torch_reading *reading)
+{
+    struct memory_events *out = reading->out;
+    struct torch_snapshot *snapshot = reading->snapshot;
+    struct intern texts;
+    intern_init(&texts, reading->arena);
+    out->what_count = table_count(&reading->whats);
+    struct memory_what *whats = arena_array(reading->arena, struct memory_what, out->what_count + 1);
+    for (size_t i = 0; i < out->what_count; i++) {
+        const uint64_t *key = table_key(&reading->whats, i);
+        uint32_t stack = (uint32_t)key[0], own = torch_snapshot_own_frame(snapshot, stack);
+        struct str context = pickle_value_text(reading->pickle, value_of(key[1]));
+        struct str metadata = pickle_value_text(reading->pickle, value_of(key[2]));
+        struct str region = metadata.length > 0                                     ? metadata
+                            : context.length > 0 && !str_equal(context, STR("N/A")) ? context
+                                                                                    : operator_words(reading, stack);
+        whats[i] = (struct memory_what){
+            .op =
+                own == UINT32_MAX ? MEMORY_NO_TEXT : text_number(&texts, frame_words(reading, &snapshot->frames[own])),
+            .region = text_number(&texts, region),
+            .shape = MEMORY_NO_TEXT,
+            .guess = MEMORY_NO_TEXT,
+            .stack = stack,
+        };
+    }
+    out->whats = whats;
+    out->texts = texts.items;
+    out->text_count = texts.map.count;
+}
+
+static void rows_take(struct torch_reading *reading)
+{
+    struct torch_snapshot *snapshot = reading->snapshot;
+    snapshot->segment_count = reading->segments.count;
+    snapshot->segments = arena_array(reading->arena, struct torch_segment, snapshot->segment_count + 1);
+    for (size_t i = 0; i < snapshot->segment_count; i++) {
+        snapshot->segments[i] = CHUNKS_AT(&reading->segments, struct torch_segment, i);
+        if (snapshot->segments[i].block_count == 0)
+            snapshot->segments[i].first_block = 0;
+    }
+    snapshot->block_count = reading->blocks.count;
+    snapshot->blocks = arena_array(reading->arena, struct torch_block, snapshot->block_count + 1);
+    for (size_t i = 0; i < snapshot->block_count; i++) {
+        snapshot->blocks[i] = CHUNKS_AT(&reading->blocks, struct torch_block, i);
+        snapshot->damaged_count += snapshot->blocks[i].segment == UINT32_MAX;
+    }
+}
+
+static void events_take(struct torch_reading *reading)
+{
+    struct torch_snapshot *snapshot = reading->snapshot;
+    snapshot->event_count = reading->events.count;
+    snapshot->events = arena_array(reading->arena, struct torch_event, snapshot->event_count + 1);
+    for (size_t i = 0; i < snapshot->event_count; i++)
+        snapshot->events[i] = CHUNKS_AT(&reading->events, struct torch_event, i);
+}
+
+/* ---- settings ---- */
+
+static struct str words_of(struct torch_reading *reading, struct pickle_value value)
+{
+    int64_t whole;
+    double real;
+    bool is_true;
+    if (pickle_value_kind(reading->pickle, value) == PICKLE_TEXT)
+        return copied(reading, pickle_value_text(reading->pickle, value));
+    if (pickle_value_bool(value, &is_true))
+        return is_true ? STR("True") : STR("False");
+    if (pickle_value_int(reading->pickle, value, &whole))
+        return str_of(arena_format(reading->arena, "%lld", (long long)whole));
+    if (pickle_value_real(reading->pickle, value, &real))
+        return str_of(arena_format(reading->arena, "%g", real));
+    return (struct str){"", 0};
+}
+
+static void settings_take(struct torch_reading *reading, struct pickle_value root)
+{
+    size_t count;
+    struct pickle_value dict = torch_reading_get(reading, root, TORCH_KEY_allocator_settings);
+    const struct pickle_value *pairs = pickle_value_pairs(reading->pickle, dict, &count);
+    struct torch_setting *settings = arena_array(reading->arena, struct torch_setting, count + 1);
+    for (size_t i = 0; i < count; i++) {
+        settings[reading->snapshot->setting_count++] =
+            (struct torch_setting){words_of(reading, pairs[2 * i]), words_of(reading, pairs[2 * i + 1])};
+    }
+    reading->snapshot->settings = settings;
+}
+
+/* ---- steps ---- */
+
+static bool is_step(struct str name, bool is_profiler)
+{
+    return str_starts(name, is_profiler ? STR("ProfilerStep#") : STR("Optimizer.step#"));
+}
+
+/* Steps of torch.profiler; else from one optimizer's step to the next. Each device says them once. */
+static size_t steps_read(struct torch_reading *reading, struct pickle_value root, bool is_profiler,
+                         struct trace_step *steps, struct str *names)
+{
+    size_t count, found = 0;
+    struct pickle_value list = torch_reading_get(reading, root, TORCH_KEY_external_annotations);
+    const struct pickle_value *items = pickle_value_items(reading->pickle, list, &count);
+    int64_t device = -1, last_ps = -1;
+    for (size_t i = 0; i < count; i++) {
+        struct str name = pickle_value_text(reading->pickle, torch_reading_get(reading, items[i], TORCH_KEY_name));
+        struct pickle_value stage = torch_reading_get(reading, items[i], TORCH_KEY_stage);
+        int64_t own = torch_reading_int(reading, items[i], TORCH_KEY_device, 0);
+        int64_t time_us = torch_reading_int(reading, items[i], TORCH_KEY_time_us, -1) - reading->out->origin_ns / 1000;
+        device = device < 0 ? own : device;
+        if (!is_step(name, is_profiler) || own != device || time_us < 0 || time_us > MAX_US)
+            continue;
+        bool is_begin = stage.bits == reading->keys[TORCH_KEY_START].bits;
+        bool is_end = stage.bits == reading->keys[TORCH_KEY_END].bits;
+        int64_t time_ps = time_us * PS_PER_US;
+        if (is_profiler ? is_end && last_ps >= 0 : is_begin && last_ps >= 0) {
+            steps[found] = (struct trace_step){(int64_t)found, -1, (int64_t)found, last_ps, time_ps};
+            names[found++] = copied(reading, name);
+            last_ps = -1;
+        }
+        last_ps = is_begin ? time_ps : last_ps;
+    }
+    return found;
+}
+
+static void steps_take(struct torch_reading *reading, struct pickle_value root)
+{
+    size_t count;
+    struct memory_events *out = reading->out;
+    struct pickle_value list = torch_reading_get(reading, root, TORCH_KEY_external_annotations);
+    pickle_value_items(reading->pickle, list, &count);
+    struct trace_step *steps = arena_array(reading->arena, struct trace_step, count + 1);
+    struct str *names = arena_array(reading->arena, struct str, count + 1);
+    out->step_count = steps_read(reading, root, true, steps, names);
+    if (out->step_count == 0)
+        out->step_count = steps_read(reading, root, false, steps, names);
+    out->steps = steps;
+    out->step_names = names;
+    for (size_t i = 0, at = 0; i < out->count && out->step_count > 0; i++) {
+        int64_t time = COLUMN_AT(&out->offset_ps, int64_t, i);
+        while (at > 0 && steps[at].begin_ps > time) /* another device begins again */
+            at--;
+        while (at + 1 < out->step_count && steps[at + 1].begin_ps <= time)
+            at++;
+        bool is_inside = steps[at].begin_ps <= time && time <= steps[at].end_ps;
+        COLUMN_AT(&out->step, int32_t, i) = is_inside ? (int32_t)at : -1;
+        out->has_steps |= is_inside;
+    }
+}
+
+/* What the columns have too much goes back. */
+static void columns_trim(struct memory_events *out)
+{
+    struct column *columns[MEMORY_COLUMNS];
+    memory_reading_columns(out, columns);
+    for (size_t i = 0; i < MEMORY_COLUMNS; i++)
+        column_resize(columns[i], out->count);
+}
+
+void torch_events_finish(struct torch_reading *reading, struct pickle_value root)
+{
+    struct memory_events *out = reading->out;
+    devices_find(reading, root);
+    pools_name(reading);
+    times_set(reading);
+    rows_take(reading);
+    levels_set(reading);
+    events_take(reading);
+    frames_take(reading);
+    stacks_take(reading);
+    whats_take(reading);
+    settings_take(reading, root);
+    steps_take(reading, root);
+    if (out->count > 0)
+        columns_trim(out);
+    module_launches_init(&out->launches, reading->arena);
+    out->piece_count = 1;
+    out->capture.start_ns = reading->snapshot->has_times ? (uint64_t)out->origin_ns : 0;
+    out->snapshot = reading->snapshot;
+}

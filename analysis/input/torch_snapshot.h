@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * torch_snapshot.h: what PyTorch's caching allocator wrote down of itself.
+ *
+ * In:     a pickle of torch.cuda.memory._dump_snapshot: `segments` with their `blocks` at the moment of the snapshot, and
+ *         `device_traces`, what was allocated and freed before it, each with its stack.
+ * Out:    segments, blocks, stacks and the rarer events as they are; allocations and frees as memory events, so that
+ *         whatever shows those of a trace shows these.
+ * Units:  bytes; ps from the first event. Files of before PyTorch 2.1 tell no times: then one event follows the other
+ *         after a microsecond, and `has_times` is false.
+ * Memory in use: bytes that were asked for and whose block is not free yet ("active"; from `alloc` to `free_completed`).
+ *         The blocks say what it is at the end, and the events are counted back from there: so the curve ends at the sum
+ *         of the active blocks, and what was there before the recording began is in it.
+ * Memory: the arena.
+ * Source: torch/csrc/cuda/memory_snapshot.cpp, torch/cuda/memory.py. */
+#pragma once
+
+#include "input/library.h"
+#include "input/memory_events.h"
+
+struct torch_frame {
+    struct str function, file;
+    uint32_t line; /* 0: not told */
+    bool is_python;
+    enum library whose; /* means something where is_python */
+};
+
+struct torch_stack {
+    uint32_t first, count; /* of stack_frames, the innermost first */
+};
+
+enum torch_state { TORCH_ACTIVE, TORCH_PENDING_FREE, TORCH_INACTIVE };
+
+struct torch_block {
+    uint64_t address;
+    int64_t size_bytes, requested_bytes; /* requested is size where it is not told */
+    uint32_t stack;                      /* TORCH_NO_STACK: not recorded */
+    uint32_t segment;
+    enum torch_state state;
+};
+
+struct torch_segment {
+    uint64_t address;
+    int64_t total_bytes, allocated_bytes, active_bytes;
+    int64_t device, stream;
+    uint32_t stack;
+    uint32_t first_block, block_count;
+    bool is_large, is_expandable;
+};
+
+/* Events that are no allocation and no free. */
+enum torch_action {
+    TORCH_SEGMENT_ALLOC,
+    TORCH_SEGMENT_FREE,
+    TORCH_SEGMENT_MAP,
+    TORCH_SEGMENT_UNMAP,
+    TORCH_OOM,
+    TORCH_SNAPSHOT,
+    TORCH_ACTIONS,
+};
+
+struct torch_event {
+    int64_t offset_ps, size_bytes;
+    uint64_t address; /* of TORCH_OOM: bytes of the device that were free */
+    uint32_t stack;
+    uint32_t event_at; /* how many allocations and frees of all devices came before it in the file */
+    uint16_t pool;     /* of memory_events.pools */
+    enum torch_action action;
+};
+
+struct torch_setting {
+    struct str name, value;
+};
+
+#define TORCH_NO_STACK UINT32_MAX
+
+struct torch_snapshot {
+    struct torch_frame *frames;
+    struct torch_stack *stacks;
+    uint32_t *stack_frames;
+    struct torch_segment *segments;
+    struct torch_block *blocks; /* by segment */
+    struct torch_event *events;
+    struct torch_setting *settings;
+    size_t frame_count, stack_count, segment_count, block_count, event_count, setting_count;
+    bool has_times, has_traces;
+    /* what could not be used */
+    uint64_t unknown_action_count, damaged_count, time_back_count, free_requested_count;
+};
+
+/* False when it is none, or cannot be read; the report is in err. */
+bool torch_snapshot_read(const struct source *source, struct arena *arena, struct memory_events *out, struct err *err);
+/* The frame of a stack that says most: the innermost of the person's own Python, else of any Python, else of all;
+ * UINT32_MAX of none. */
+uint32_t torch_snapshot_own_frame(const struct torch_snapshot *snapshot, uint32_t stack);
