@@ -47,6 +47,14 @@ static const char *write_size(char text[SIZE_TEXT_BYTES], const char *sign, uint
 
 const char *size_text(char text[SIZE_TEXT_BYTES], uint64_t bytes) { return write_size(text, "", bytes, 1, 0); }
 
+const char *size_text_beside(char text[SIZE_TEXT_BYTES], uint64_t bytes, uint64_t other)
+{
+    char beside[SIZE_TEXT_BYTES];
+    if (bytes == other || strcmp(size_text(text, bytes), size_text(beside, other)) != 0)
+        return size_text(text, bytes);
+    return strcat((char *)size_text_count(text, bytes), " B");
+}
+
 const char *size_text_column(char text[SIZE_TEXT_BYTES], int64_t bytes)
 {
     return write_size(text, bytes < 0 ? "-" : "", bytes < 0 ? 0 - (uint64_t)bytes : (uint64_t)bytes, 2, 0);

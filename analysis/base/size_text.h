@@ -5,13 +5,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { SIZE_TEXT_BYTES = 24, SHARE_TEXT_BYTES = 24, COUNT_TEXT_BYTES = 32 };
+enum { SIZE_TEXT_BYTES = 32, SHARE_TEXT_BYTES = 24, COUNT_TEXT_BYTES = 32 };
 
 /* Writes "134.00 MiB": powers of 1024, B whole, KiB with one decimal, above with two, as XLA prints sizes. The unit is
  * the largest in which the figure, as printed, is at least 1: one byte less than a GiB is "1.00 GiB", never
  * "1024.00 MiB". Figures are exact, a tie goes to the even digit: 1.125 GiB is "1.12 GiB". The pages do the same
  * (web/lib/format.js), both by tests/fixtures/sizes.txt. Returns `text`. */
 const char *size_text(char text[SIZE_TEXT_BYTES], uint64_t bytes);
+/* The same for a size that stands beside `other`: two that differ and would read alike are bytes, "1,048,577 B". */
+const char *size_text_beside(char text[SIZE_TEXT_BYTES], uint64_t bytes, uint64_t other);
 /* The same for a size in a column, which may be negative: KiB with two decimals, as MiB beside them have. */
 const char *size_text_column(char text[SIZE_TEXT_BYTES], int64_t bytes);
 /* The same for a size that is known to `resolution_bytes` only (0: exactly), such as the difference of two figures that

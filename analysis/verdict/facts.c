@@ -17,6 +17,13 @@ const char *facts_size(const struct verdict_facts *facts, int64_t bytes)
     return arena_text(facts->arena, str_of(size_text(text, (uint64_t)facts_positive(bytes))));
 }
 
+const char *facts_size_beside(const struct verdict_facts *facts, int64_t bytes, int64_t other)
+{
+    char text[SIZE_TEXT_BYTES];
+    return arena_text(facts->arena,
+                      str_of(size_text_beside(text, (uint64_t)facts_positive(bytes), (uint64_t)facts_positive(other))));
+}
+
 const char *facts_sentence(const struct verdict_facts *facts, const struct oom_sentence *sentence)
 {
     const char *text = "";

@@ -32,6 +32,8 @@ struct verdict_facts {
 int64_t facts_figure(const struct verdict_facts *facts, enum oom_figure_at at);
 /* "33.49 GiB", in the arena. */
 const char *facts_size(const struct verdict_facts *facts, int64_t bytes);
+/* The same beside another: two that differ do not read alike. */
+const char *facts_size_beside(const struct verdict_facts *facts, int64_t bytes, int64_t other);
 /* A sentence of a text's verdict as one line, in the arena. */
 const char *facts_sentence(const struct verdict_facts *facts, const struct oom_sentence *sentence);
 /* What is less than nothing is nothing. */

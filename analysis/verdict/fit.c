@@ -128,11 +128,17 @@ static const char *needs_text(const struct verdict_facts *facts)
     if (fit->capacity_bytes < 0)
         return arena_format(facts->arena, "Needs %s of %s; how much there is, is not known.",
                             facts_size(facts, fit->needed_bytes), fit->space);
+    const char *needed = facts_size_beside(facts, fit->needed_bytes, fit->capacity_bytes),
+               *capacity = facts_size_beside(facts, fit->capacity_bytes, fit->needed_bytes),
+               *over = facts_size(facts, fit->over_bytes);
     if (facts->out->fits == VERDICT_FITS_YES)
-        return arena_format(facts->arena, "It fits: %s of %s, %s free.", facts_size(facts, fit->needed_bytes),
-                            facts_size(facts, fit->capacity_bytes), facts_size(facts, fit->free_bytes));
-    return arena_format(facts->arena, "Needs %s; %s has %s: over by %s.", facts_size(facts, fit->needed_bytes),
-                        fit->space, facts_size(facts, fit->capacity_bytes), facts_size(facts, fit->over_bytes));
+        return arena_format(facts->arena, "It fits: %s of %s, %s free.", needed, capacity,
+                            facts_size(facts, fit->free_bytes));
+    if (fit->needed_bytes == fit->capacity_bytes) /* as the text rounds them */
+        return fit->over_bytes <= 0
+                   ? arena_format(facts->arena, "Needs more than the %s of %s.", capacity, fit->space)
+                   : arena_format(facts->arena, "Needs %s more than the %s of %s.", over, capacity, fit->space);
+    return arena_format(facts->arena, "Needs %s; %s has %s: over by %s.", needed, fit->space, capacity, over);
 }
 
 void fit_make(struct verdict_facts *facts)

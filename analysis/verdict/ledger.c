@@ -19,6 +19,14 @@ static void add(const struct verdict_facts *facts, const char *kind, const char 
         ledger->bars[ledger->bar_count++] = (struct verdict_bar){kind, label, bytes, source};
 }
 
+/* Why what a device holds is not held against the capacity; NULL: it is. */
+static const char *not_of_device(const struct verdict_facts *facts)
+{
+    return facts->is_host      ? "It was the host's memory that was short: what a device holds says nothing of it."
+           : facts->is_on_chip ? "It is memory of one kernel that is short: what the device holds says nothing of it."
+                               : NULL;
+}
+
 /* The last profile is the nearest to the failure. */
 static void profile_add(const struct verdict_facts *facts)
 {
@@ -76,8 +84,10 @@ void ledger_make(const struct verdict_facts *facts)
     const struct memory_profile_pool *pool = facts->pool;
     struct verdict_ledger *ledger = &facts->out->ledger;
     ledger->capacity_bytes = facts->out->fit.capacity_bytes;
-    if (!facts->is_on_chip && !facts->is_host)
-        add(facts, "plan", "plan of the program", facts->total_bytes, "plan");
+    ledger->sentence = not_of_device(facts);
+    if (ledger->sentence != NULL)
+        return;
+    add(facts, "plan", "plan of the program", facts->total_bytes, "plan");
     if (pool != NULL) {
         add(facts, "allocator_peak", "allocator's peak", memory_profile_in_use_bytes(pool->profile, pool->peak_at),
             "trace");

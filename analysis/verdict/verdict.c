@@ -137,12 +137,12 @@ static const char *sentence_of(const struct verdict_facts *facts)
     if (fit->capacity_bytes < 0)
         return arena_format(facts->arena, "%s needs %s of %s; what the device has is not known%s", who,
                             facts_size(facts, fit->needed_bytes), fit->space, cause_end(facts, "; largest: "));
+    const char *needed = facts_size_beside(facts, fit->needed_bytes, fit->capacity_bytes),
+               *capacity = facts_size_beside(facts, fit->capacity_bytes, fit->needed_bytes);
     if (out->fits == VERDICT_FITS_YES)
-        return arena_format(facts->arena, "%s needs %s and %s has %s: it fits, %s free.", who,
-                            facts_size(facts, fit->needed_bytes), fit->space, facts_size(facts, fit->capacity_bytes),
-                            facts_size(facts, fit->free_bytes));
-    return arena_format(facts->arena, "%s needs %s and %s has %s, over by %s%s", who,
-                        facts_size(facts, fit->needed_bytes), fit->space, facts_size(facts, fit->capacity_bytes),
+        return arena_format(facts->arena, "%s needs %s and %s has %s: it fits, %s free.", who, needed, fit->space,
+                            capacity, facts_size(facts, fit->free_bytes));
+    return arena_format(facts->arena, "%s needs %s and %s has %s, over by %s%s", who, needed, fit->space, capacity,
                         facts_size(facts, fit->over_bytes), cause_end(facts, ": "));
 }
 

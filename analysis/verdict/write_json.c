@@ -98,10 +98,7 @@ static void advice_write(struct json *json, const struct verdict *verdict)
         json_key_text(json, "kind", verdict_advice_name(advice->kind));
         json_key_text(json, "title", advice->title);
         json_key_text(json, "change", advice->change);
-        if (advice->lands_at_bytes < 0 && advice->saves_bytes < 0)
-            json_key_null(json, "saves_bytes");
-        else
-            json_key_int(json, "saves_bytes", advice->saves_bytes);
+        json_key_known(json, "saves_bytes", advice->saves_bytes);
         json_key_known(json, "lands_at_bytes", advice->lands_at_bytes);
         json_key_text(json, "fits", verdict_fits_name(advice->fits));
         json_key_text(json, "confidence", verdict_confidence_name(advice->confidence));

@@ -57,6 +57,15 @@ static void print_figures(const struct oom_verdict *verdict)
         printf("  %s\n", verdict->cause_line);
 }
 
+/* Does the text state a figure that is printed? */
+static bool has_figures(const struct oom_verdict *verdict)
+{
+    bool has_line = false;
+    for (size_t at = 0; at < verdict->line_count; at++)
+        has_line |= verdict->lines[at].line != NULL;
+    return has_line;
+}
+
 static void print_group(const struct oom_group *group)
 {
     char size[SIZE_TEXT_BYTES];
@@ -97,8 +106,11 @@ static void print_verdict(const struct oom_verdict *verdict, const struct buf *a
 {
     print_title(verdict);
     fwrite(answer->data, 1, answer->length, stdout);
-    printf("\nAs the text states it\n");
-    print_figures(verdict);
+    putchar('\n');
+    if (has_figures(verdict)) {
+        printf("As the text states it\n");
+        print_figures(verdict);
+    }
     print_buffers("Largest buffers", verdict, OOM_ALLOCATIONS);
     print_buffers("Largest arguments and outputs", verdict, OOM_ARGUMENTS_AND_OUTPUTS);
     for (size_t at = 0; at < verdict->failure->note_count; at++)

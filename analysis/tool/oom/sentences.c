@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * sentences.c: what a failure means, in words. A size in a sentence knows where it stands in the text. */
+#include "base/size_text.h"
 #include "tool/oom/verdict.h"
 
 #include <string.h>
@@ -50,12 +51,48 @@ static void say_cores(struct oom_sentence *sentence, const struct oom_failure *f
     }
 }
 
-static void say_need(struct oom_sentence *sentence, const struct oom_failure *failure)
+/* A figure that stands beside another in a sentence: two that differ do not read alike. */
+static void say_beside(struct oom_sentence *sentence, const struct oom_failure *failure, enum oom_figure_at at,
+                       enum oom_figure_at other_at, const char *role, struct arena *arena)
+{
+    const struct oom_figure *figure = oom_figure(failure, at), *other = oom_figure(failure, other_at);
+    char beside[SIZE_TEXT_BYTES], alone[SIZE_TEXT_BYTES];
+    oom_say_figure(sentence, failure, at, role);
+    if (other == NULL || sentence->count == OOM_SENTENCE_PARTS)
+        return;
+    size_text_beside(beside, figure->value, other->value);
+    if (strcmp(beside, size_text(alone, figure->value)) != 0)
+        sentence->parts[sentence->count - 1].text = str_of(arena_text(arena, str_of(beside)));
+}
+
+/* As the text rounds it, what is needed is what there is, and yet it is too much. */
+static bool is_past_by_rounding(const struct oom_failure *failure)
+{
+    const struct oom_figure *needed = oom_figure(failure, OOM_needed_bytes),
+                            *capacity = oom_figure(failure, OOM_capacity_bytes),
+                            *exceeded = oom_figure(failure, OOM_exceeded_bytes);
+    return oom_is_compile(failure) && needed != NULL && capacity != NULL && exceeded != NULL && exceeded->value > 0 &&
+           needed->value == capacity->value;
+}
+
+/* "the program needs 1.7 KiB more than the 1.00 MiB of SMEM that are available." */
+static void say_excess(struct oom_sentence *sentence, const struct oom_failure *failure, struct arena *arena)
+{
+    const char *space = oom_space_name(failure, arena);
+    say_who(sentence, failure);
+    oom_say(sentence, " needs ");
+    oom_say_figure(sentence, failure, OOM_exceeded_bytes, "main");
+    oom_say(sentence, " more than the ");
+    oom_say_figure(sentence, failure, OOM_capacity_bytes, NULL);
+    oom_say(sentence, arena_format(arena, "%s%s that are available.", space[0] != '\0' ? " of " : "", space));
+}
+
+static void say_need(struct oom_sentence *sentence, const struct oom_failure *failure, struct arena *arena)
 {
     if (oom_figure(failure, OOM_needed_bytes) != NULL) {
         say_who(sentence, failure);
         oom_say(sentence, oom_is_compile(failure) ? " needs " : " asks for ");
-        oom_say_figure(sentence, failure, OOM_needed_bytes, "main");
+        say_beside(sentence, failure, OOM_needed_bytes, oom_limit_of(failure), "main", arena);
     } else if (oom_is_form(failure, "core_usage") && failure->lists[OOM_ALLOCATIONS].count > 0) {
         say_cores(sentence, failure);
     } else {
@@ -78,7 +115,7 @@ static void say_available(struct oom_sentence *sentence, const struct oom_failur
         return;
     }
     oom_say(sentence, "; ");
-    oom_say_figure(sentence, failure, limit, NULL);
+    say_beside(sentence, failure, limit, OOM_needed_bytes, NULL, arena);
     const char *space = oom_is_compile(failure) ? oom_space_name(failure, arena) : "";
     if (oom_is_compile(failure))
         oom_say(sentence, arena_format(arena, "%s%s are available.", space[0] != '\0' ? " of " : "", space));
@@ -100,9 +137,9 @@ static void kill_answer(struct oom_verdict *verdict, struct arena *arena)
     }
     if (oom_figure(failure, OOM_total_bytes) != NULL && oom_figure(failure, OOM_capacity_bytes) != NULL) {
         oom_say(answer, "; ");
-        oom_say_figure(answer, failure, OOM_total_bytes, NULL);
+        say_beside(answer, failure, OOM_total_bytes, OOM_capacity_bytes, NULL, arena);
         oom_say(answer, " of ");
-        oom_say_figure(answer, failure, OOM_capacity_bytes, NULL);
+        say_beside(answer, failure, OOM_capacity_bytes, OOM_total_bytes, NULL, arena);
         oom_say(answer, " were in use");
     }
     oom_say(answer, failure->family == OOM_FAMILY_killed
@@ -121,7 +158,11 @@ static void answer_set(struct oom_verdict *verdict, struct arena *arena)
     }
     if (verdict->cause != OOM_CAUSE_FRAGMENTATION || hole == OOM_FIGURE_COUNT) {
         oom_say(answer, arena_format(arena, "%s: ", verdict->title));
-        say_need(answer, failure);
+        if (is_past_by_rounding(failure)) {
+            say_excess(answer, failure, arena);
+            return;
+        }
+        say_need(answer, failure, arena);
         say_available(answer, failure, arena);
         return;
     }
@@ -162,7 +203,7 @@ static void more_set(struct oom_verdict *verdict, struct arena *arena)
 {
     const struct oom_failure *failure = verdict->failure;
     struct oom_sentence *more = &verdict->more;
-    if (verdict->is_over_known && verdict->cause != OOM_CAUSE_FRAGMENTATION) {
+    if (verdict->is_over_known && verdict->cause != OOM_CAUSE_FRAGMENTATION && !is_past_by_rounding(failure)) {
         oom_say(more, oom_is_compile(failure) ? "Over by " : "Short by ");
         oom_say_part(more, (struct oom_part){.kind = OOM_PART_SIZE,
                                              .text = str_of(verdict->over_text),
@@ -235,17 +276,15 @@ static void cause_text_set(struct oom_verdict *verdict)
     }
 }
 
-/* Who yields to whom on a TPU. */
+/* Who yields to whom on a TPU. What helps is said by the advice of verdict/. */
 static const char *advice_of(const struct oom_failure *failure)
 {
     if (failure->family == OOM_FAMILY_tpu_program_load)
         return "Arrays go before programs: when an array finds no room, the runtime throws loaded programs out of memory to make some, "
-               "never arrays for a program. So a program that ran before can fail to load later, once arrays have taken its place. "
-               "What helps: drop references to arrays that are no longer used, donate inputs, smaller batches or more shards, fewer programs "
-               "loaded at a time.";
+               "never arrays for a program. So a program that ran before can fail to load later, once arrays have taken its place.";
     if (failure->family == OOM_FAMILY_tpu_buffer)
         return "Arrays go before programs: the runtime has thrown out the programs that it could before it gave up, so what is left is held by "
-               "arrays. What helps: drop references to arrays that are no longer used, donate inputs, smaller batches or more shards.";
+               "arrays.";
     return NULL;
 }
 

@@ -23,7 +23,7 @@ const fitsNode = ({ fits, lands_at_bytes: lands }, capacity) => {
 
 function figuresNode(item, capacity) {
   const { saves_bytes: saves, lands_at_bytes: lands } = item;
-  if (saves === null) return el('span', { class: 'dim' }, 'how much it saves is not known');
+  if (saves === null && lands === null) return el('span', { class: 'dim' }, 'how much it saves is not known');
   const [most, least] = isBound(item) ? ['≤ ', '≥ '] : item.confidence === 'guess' ? ['about ', 'about '] : ['', ''];
   return [
     saves > 0 ? el('span', {}, 'saves ', figure(saves, most + bytes(saves), 'strong')) : null,

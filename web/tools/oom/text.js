@@ -75,7 +75,8 @@ export function barText(bar) {
 function coreLines({ cause, categories, advice, advice_sentence: sentence }) {
   const shares = categories.map(({ label, bytes: own }) => `${visible(label)} ${bytes(own)}`).join(', ');
   const piece = ({ title, saves_bytes: saves, lands_at_bytes: lands, fits, confidence, do: line }) => {
-    const figures = saves === null ? '' : `: saves ${bytes(saves)}${lands === null ? '' : `, becomes ${bytes(lands)}`}${fits === 'yes' ? ', fits' : ''}`;
+    const said = [saves > 0 ? `saves ${bytes(saves)}` : '', lands === null ? '' : `becomes ${bytes(lands)}`, fits === 'yes' ? 'fits' : ''].filter(Boolean);
+    const figures = said.length ? `: ${said.join(', ')}` : '';
     return `- ${visible(title)}${figures} (${confidence})${line ? ` \`${visible(line)}\`` : ''}`;
   };
   return [cause.kind === 'unknown' ? '' : visible(cause.text), shares ? `- at the peak: ${shares}` : '', sentence ? visible(sentence) : '', ...advice.map(piece)];
