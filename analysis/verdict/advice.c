@@ -4,7 +4,7 @@
  * Order: what makes it fit alone; within that what is confirmed, exact, model, bound, guess; then the least change to the
  * person's program; then bytes. Bytes that are held at the peak are no saving: what a change saves is what the replay of
  * the heap says (docs/what-if.md). */
-#include "verdict/advice.h"
+#include "verdict/remedy.h"
 
 #include "base/sum.h"
 #include "plan/describe.h"
@@ -189,7 +189,6 @@ static struct pair pair_find(struct advice *advice)
 static const char *sentence_of(struct advice *advice)
 {
     static const char no_plan[] = "How much each of these saves is not known: there is no plan of the program here.",
-                      by_steps[] = "Nothing can be predicted for this error; its next steps say what helps.",
                       nothing[] = "Nothing was found that would make it fit.";
     const struct verdict_facts *facts = advice->facts;
     bool suffices = false;
@@ -199,10 +198,12 @@ static const char *sentence_of(struct advice *advice)
         return NULL;
     if (facts->out->fits == VERDICT_FITS_YES)
         return "It fits as it is; what is listed would save more.";
-    if (facts->out->fits != VERDICT_FITS_NO || suffices)
+    if (facts->out->fits != VERDICT_FITS_NO || suffices || (facts->is_on_chip && advice->count > 0))
         return NULL;
-    if (!advice->has_program || facts->is_on_chip || facts->is_host || facts->limit_bytes < 0)
-        return advice->count > 0 ? (advice->has_program ? NULL : no_plan) : facts->failure != NULL ? by_steps : nothing;
+    if (facts->failure != NULL && (facts->is_host || !facts->is_jax))
+        return remedy_sentence(advice);
+    if (!advice->has_program || facts->is_on_chip || facts->limit_bytes < 0)
+        return advice->count == 0 ? nothing : advice->has_program ? NULL : no_plan;
     const struct pair pair = pair_find(advice);
     if (pair.first == NULL)
         return "Nothing found here is enough alone, and no two changes that were tried go together.";
@@ -230,8 +231,10 @@ void advice_make(const struct verdict_facts *facts)
     }
     for (int i = 0; i < VERDICT_ADVICE_COUNT; i++) {
         advice->kind = (enum verdict_advice_kind)i;
-        kinds[i].find(advice);
+        if (kinds[i].find != NULL)
+            kinds[i].find(advice);
     }
+    remedy_find(advice);
     if (advice->count > 1)
         qsort(advice->items, advice->count, sizeof(*advice->items), by_use);
     facts->out->advice_sentence = sentence_of(advice);

@@ -42,5 +42,6 @@ void advice_text_sequence(struct advice *advice);
 void advice_text_cast(struct advice *advice);
 
 #define ADVICE(constant, name, effort, find) void find(struct advice *advice);
+#define TEXT_ADVICE(constant, name, effort)
 #include "verdict/advice.def"
 #undef ADVICE

@@ -3,6 +3,7 @@
  * another chip. Its effects are stated where a file tells them; else they are guesses. */
 #include "verdict/advice.h"
 
+#include "input/chip.h"
 #include "input/device.h"
 #include "input/shape.h"
 #include "tool/memory_profile/model.h"
@@ -30,13 +31,6 @@ static bool is_of_gpu(const struct advice *advice)
 {
     const struct oom_failure *failure = advice->facts->failure;
     return failure != NULL && (failure->family == OOM_FAMILY_gpu_xla || failure->family == OOM_FAMILY_gpu_bfc);
-}
-
-static bool is_of_tpu_run(const struct advice *advice)
-{
-    const struct oom_failure *failure = advice->facts->failure;
-    return failure != NULL &&
-           (failure->family == OOM_FAMILY_tpu_program_load || failure->family == OOM_FAMILY_tpu_buffer);
 }
 
 static const char *text_evidence(const struct advice *advice)
@@ -112,8 +106,11 @@ void advice_find_block_size(struct advice *advice)
     const char *block = group.count > 0 ? smaller_block(advice, group.buffer) : NULL;
     bool is_scratch = group.count > 0 && group.buffer->label.text.data != NULL &&
                       memmem(group.buffer->label.text.data, group.buffer->label.text.length, "scratch", 7) != NULL;
+    bool is_smem = strcmp(fit->space, "SMEM") == 0, is_prefetched = is_smem && !is_scratch;
     struct verdict_advice item = {
-        .title = arena_format(facts->arena, "Make the kernel's %s smaller", is_scratch ? "scratch" : "blocks"),
+        .title = is_prefetched
+                     ? "Make the tables that the kernel prefetches as scalars smaller, or split the call"
+                     : arena_format(facts->arena, "Make the kernel's %s smaller", is_scratch ? "scratch" : "blocks"),
         .saves_bytes = fit->over_bytes,
         .lands_at_bytes = fit->over_bytes < 0 ? -1 : fit->capacity_bytes,
         .confidence = VERDICT_BOUND,
@@ -122,10 +119,12 @@ void advice_find_block_size(struct advice *advice)
         .extra_flops_percent = -1,
     };
     const char *what = facts->failure->memory_class == OOM_MEMORY_gpu_shared ? gpu_block_call(facts->failure)
-                       : !is_scratch                                         ? "pl.BlockSpec(block_shape=…)"
-                       : strcmp(fit->space, "SMEM") == 0                     ? "scratch_shapes=[pltpu.SMEM(…)]"
-                                                                             : "scratch_shapes=[pltpu.VMEM(…)]";
+                       : is_prefetched ? "pltpu.PrefetchScalarGridSpec(num_scalar_prefetch=…, …)"
+                       : !is_scratch   ? "pl.BlockSpec(block_shape=…)"
+                       : is_smem       ? "scratch_shapes=[pltpu.SMEM(…)]"
+                                       : "scratch_shapes=[pltpu.VMEM(…)]";
     item.call = what[0] == '\0' ? ""
+                : is_prefetched ? arena_format(facts->arena, "%s  # fewer or smaller scalars", what)
                 : block != NULL ? arena_format(facts->arena, "%s  # %s", what, block)
                                 : arena_format(facts->arena, "%s  # half of the block in one dimension", what);
     advice_add(advice, item);
@@ -162,20 +161,20 @@ static const struct flag recompute_flags[] = {
 static const struct flag shared_memory = {
     "Give programs a smaller share for temporaries", "LIBTPU_INIT_ARGS=\"--tpu_shared_memory_percent=N\"",
     "Programs reserve less in advance, and may run slower. How much it saves is known only by running."};
-static const struct flag fast_exit = {
-    "Let the compiler go on, to see what fills the memory",
-    "LIBTPU_INIT_ARGS=\"--xla_tpu_impure_oom_fast_exit_threshold=-1\"",
-    "It saves nothing: the error then lists the largest buffers. Releases from libtpu 0.0.13 on ignore it."};
-static const struct flag dump = {
-    "Dump the program, to see what fills the memory",
-    "XLA_FLAGS=\"--xla_dump_to=/tmp/dump --xla_dump_hlo_as_proto\"  # then: memviewd explain /tmp/dump",
-    "It saves nothing: with the dump beside the error each change is predicted. The dump is there although compiling failed."};
 static const struct flag scoped_limit = {
-    "Let the kernel have more of the on-chip memory", "pltpu.CompilerParams(vmem_limit_bytes=…)",
+    "Let the kernel have more of the on-chip memory",
+    "pltpu.CompilerParams(vmem_limit_bytes=…)  # of all kernels: LIBTPU_INIT_ARGS=\"--xla_tpu_scoped_vmem_limit_kib=…\"",
     "The limit is the compiler's own, not the chip's; what is left for other uses of the memory shrinks."};
-static const struct flag allocations = {"Log what is allocated when memory runs out",
-                                        "LIBTPU_INIT_ARGS=\"--tpu_log_allocations_on_oom\"",
-                                        "It saves nothing: the runtime then lists its allocations at the failure."};
+
+/* The compiler's own limit for one kernel is 16 or 32 MiB; chips from v5e on have more. */
+enum { SCOPED_VMEM_BYTES = 32 << 20 };
+
+static bool is_scoped_vmem(const struct verdict_facts *facts)
+{
+    int64_t capacity = facts->out->fit.capacity_bytes;
+    return facts->is_on_chip && facts->failure->memory_class == OOM_MEMORY_vmem &&
+           (oom_is_form(facts->failure, "scoped_vmem") || (capacity >= 0 && capacity <= SCOPED_VMEM_BYTES));
+}
 
 void advice_find_flags(struct advice *advice)
 {
@@ -192,16 +191,10 @@ void advice_find_flags(struct advice *advice)
             flag_add(advice, &recompute_flags[i], evidence, i);
     if (facts->failure == NULL)
         return;
-    if (facts->is_on_chip && oom_is_form(facts->failure, "scoped_vmem"))
+    if (is_scoped_vmem(facts))
         flag_add(advice, &scoped_limit, evidence, 0);
-    if (oom_is_form(facts->failure, "fast_exit"))
-        flag_add(advice, &fast_exit, evidence, 5);
     if (facts->failure->family == OOM_FAMILY_tpu_program_load)
         flag_add(advice, &shared_memory, evidence, 5);
-    if (is_of_tpu_run(advice))
-        flag_add(advice, &allocations, evidence, 7);
-    if (facts->parts->plan == NULL && facts->is_xla && !facts->is_on_chip && !facts->is_host)
-        flag_add(advice, &dump, evidence, 6);
 }
 
 /* ---- what else is there ---- */
@@ -212,9 +205,8 @@ void advice_find_leak(struct advice *advice)
     const struct profiles_growth *growth = &facts->growth;
     if (facts->failure != NULL ? !is_run_time(advice) : !growth->grows)
         return;
-    struct verdict_advice item = guess_of(
-        "Let go of arrays that are no longer needed",
-        "jax.profiler.save_device_memory_profile(\"/tmp/memory.prof\")  # before the failing step; then: del x, or metrics as float(loss)");
+    struct verdict_advice item = guess_of("Let go of arrays that are no longer needed",
+                                          "del x  # or keep numbers, not arrays: losses.append(float(loss))");
     item.reason = "Which arrays are alive, and since when, is in a device profile, not in the text.";
     if (facts->failure != NULL)
         item.evidence = text_evidence(advice);
@@ -303,6 +295,20 @@ void advice_find_preallocation(struct advice *advice)
 
 /* ---- another chip ---- */
 
+/* Compiles for that chip without having one; "" where libtpu is not what compiles for it. */
+static const char *topology_call(const struct verdict_facts *facts, const struct device *device)
+{
+    char name[CHIP_TOPOLOGY_SIZE];
+    struct err err = ERR_INIT;
+    struct chip chip;
+    if (!facts->is_jax || !chip_of_device(device, &chip) || !chip_topology(&chip, name, &err))
+        return "";
+    return arena_format(
+        facts->arena,
+        "jax.experimental.topologies.get_topology_desc(\"%s\", platform=\"tpu\")  # compiles for it, no chip is needed",
+        name);
+}
+
 void advice_find_larger_chip(struct advice *advice)
 {
     const struct verdict_facts *facts = advice->facts;
@@ -327,20 +333,15 @@ void advice_find_larger_chip(struct advice *advice)
     int64_t has = best->available_bytes > 0 ? best->available_bytes : best->physical_bytes;
     struct verdict_advice item = {
         .title = arena_format(facts->arena, "Run it on a larger chip: %s has %s", best->title, facts_size(facts, has)),
-        .saves_bytes = 0,
+        .saves_bytes = -1,
         .lands_at_bytes = -1,
         .confidence = VERDICT_BOUND,
         .reason = "Compiled for another chip the program is laid out anew, and may need more or less.",
         .evidence = arena_format(facts->arena, "%s is the smallest in the table of devices that has %s.", best->title,
                                  facts_size(facts, fit->needed_bytes)),
-        .call = arena_format(
-            facts->arena,
-            "jax.experimental.topologies.get_topology_desc(\"%s:2x2\", platform=\"tpu\")  # compiles for it, no chip is needed",
-            best->name),
+        .call = topology_call(facts, best),
         .extra_flops_percent = -1,
     };
-    if (platform != SPACE_PLATFORM_TPU || !facts->is_jax)
-        item.call = "";
     struct verdict_advice *added = advice_add(advice, item);
     added->lands_at_bytes = fit->needed_bytes;
     added->fits = VERDICT_FITS_PERHAPS;

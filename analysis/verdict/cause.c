@@ -152,9 +152,15 @@ static void of_kernel(const struct verdict_facts *facts)
     if (group.count > 0 && group.buffer->label.text.data != NULL)
         label = arena_text(facts->arena, group.buffer->label.text);
     int64_t needed = facts->out->fit.needed_bytes;
-    set(facts, VERDICT_CAUSE_KERNEL_SCRATCH, needed, VERDICT_EXACT,
-        arena_format(facts->arena, "One kernel asks for %s of %s in one piece: %s.",
-                     needed < 0 ? "more than there is" : facts_size(facts, needed), facts->out->fit.space, label));
+    if (group.count == 0 && oom_is_form(facts->failure, "report"))
+        set(facts, VERDICT_CAUSE_KERNEL_SCRATCH, needed, VERDICT_EXACT,
+            arena_format(facts->arena,
+                         "What kernels keep in %s is more than there is; the text does not say what it is.",
+                         facts->out->fit.space));
+    else
+        set(facts, VERDICT_CAUSE_KERNEL_SCRATCH, needed, VERDICT_EXACT,
+            arena_format(facts->arena, "One kernel asks for %s of %s in one piece: %s.",
+                         needed < 0 ? "more than there is" : facts_size(facts, needed), facts->out->fit.space, label));
 }
 
 /* A process that finds less than half of the device free before it has taken much shares it with others. */

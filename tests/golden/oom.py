@@ -7,7 +7,8 @@
 The texts of tests/fixtures/oom with their figures always; with --shared all of
 data/oom-logs/tpu-aot against its expected.json, every key, and the numbered logs against
 oom_logs.json: families, forms and the figures that a person reads in them. oom_families.json holds for every family its
-wordings, typed after public threads (`sources`), what is read in each, and words that the next steps must and must not hold.
+wordings, typed after public threads (`sources`), what is read in each, and words that the next steps, that the advice must
+hold, and that neither must. No advice speaks in the words of another framework or of other memory.
 """
 import argparse
 import json
@@ -48,6 +49,43 @@ def check_ranges(text, failure):
                     lines.append(f"range of {key}[{at}].{name} is [{begin}, {end})")
                 elif name.endswith("_bytes") and not part[:1].isdigit():
                     lines.append(f"range of {key}[{at}].{name} holds {part!r}")
+    return lines
+
+
+# Words of a framework or a memory, and the frameworks and memories that they may be said to.
+OF_JAX = re.compile(r"\bjax\.|jnp\.|\bJAX\b|XLA_PYTHON|x\[:")
+OF_PALLAS = re.compile(r"\bpl\.|pltpu\.|plgpu\.")
+OF_TORCH = re.compile(r"\btorch\.(?!utils\.data)|PYTORCH_|PyTorch")
+OF_DEVICE = re.compile(r"nvidia-smi|CUDA_VISIBLE|checkpoint|donate|larger chip|MEM_FRACTION|\bGPU\b")
+OF_VMEM = re.compile(r"vmem|VMEM|BlockSpec|block_shape")
+JAX, TORCH = {"jax", "xla", None}, {"torch", "torch_xla", None}
+HOST = {"host", "page_locked", "shared_memory"}
+
+
+def advice_words(answer):
+    """all that the advice says, but for what the error says of itself"""
+    parts = [answer["advice_sentence"] or ""]
+    for one in answer["advice"]:
+        parts += [one["title"], one["do"], one["reason"]]
+    return "\n".join(parts)
+
+
+def check_advice(failure):
+    """every piece says what, how sure, why and where it is seen, and none of it is of another framework or memory"""
+    answer, framework, memory = failure["answer"], failure["framework"], failure["memory_class"]
+    said, lines = advice_words(answer), []
+    lines += [f"{one['kind']}: no {key}" for one in answer["advice"] for key in ("title", "reason") if not one[key]]
+    lines += [f"{one['kind']}: no evidence" for one in answer["advice"] if not one["evidence"]["sentence"]]
+    lines += [f"{one['kind']} fits {one['fits']} as a guess" for one in answer["advice"] if one["fits"] == "yes" and one["confidence"] == "guess"]
+    lines += [f"{one['kind']}: {one['do']} stands in the next steps too" for one in answer["advice"]
+              if one["do"] and one["do"] in [step["text"].strip() for step in failure["verdict"]["next_steps"]]]
+    if not answer["advice"] and not answer["advice_sentence"]:
+        lines.append("no advice, and no word why")
+    for pattern, may in ((OF_JAX, framework in JAX), (OF_TORCH, framework in TORCH), (OF_DEVICE, memory not in HOST),
+                         (OF_PALLAS, framework in JAX or memory in ("vmem", "smem")), (OF_VMEM, memory != "smem")):
+        found = pattern.search(said)
+        if found and not may:
+            lines.append(f"advice of {framework}, {memory} speaks of {found.group()!r}")
     return lines
 
 
@@ -101,6 +139,9 @@ def check_families(binary, count):
     with open(os.path.join(HERE, "oom_families.json"), encoding="utf-8") as file:
         cases = json.load(file)
     for case in cases:
+        if len(set(case["sources"])) < 2 and not case.get("only"):
+            count.add(case["name"], ["one public thread, and no word why"])
+    for case in cases:
         text = case["text"].encode()
         status, failures, _ = explain(binary, "-", text)
         lines = [f"exit status {status}"] if status else []
@@ -110,8 +151,11 @@ def check_families(binary, count):
             lines += differences(case["wanted"], failure) + check_ranges(text, failure)
             lines += [f"a sentence hides a command: {step['text']}" for step in failure["verdict"]["next_steps"]
                       if step["kind"] == "text" and re.search(r"jax\.|pltpu\.|torch(_xla)?\.|[A-Z]_[A-Z]+=|--\w", step["text"])]
+            said = advice_words(failure["answer"])
+            lines += check_advice(failure)
             lines += [f"next steps lack {word!r}" for word in case["steps"] if word not in steps]
-            lines += [f"next steps speak of {word!r}" for word in case["never"] if word in steps]
+            lines += [f"advice lacks {word!r}" for word in case["advice"] if word not in said]
+            lines += [f"next steps or advice speak of {word!r}" for word in case["never"] if word in steps + said]
         count.add(case["name"], lines)
 
 

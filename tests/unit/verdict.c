@@ -1,104 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The verdict of a text, a plan, profiles, and of all together: its cause, its rows, its advice, and what is never advised.
  * What its predictions are worth is told by tests/golden/verdict.py. */
-#include "asked.h"
+#include "made.h"
 
-#define GIB (INT64_C(1) << 30)
 #define H_LONG_CONTEXT ASKED_DUMP "h-long-context/module_0011.jit__lambda.cl_1014260217.after_optimizations.hlo.pb.gz"
 #define SEED ASKED_DUMP "seed-matmul-327680/module_0000.jit_f.cl_1014260217.after_optimizations.hlo.pb"
 #define PADDED ASKED_DUMP "d-tile-padding/module_0179.jit_f.cl_1014260217.after_optimizations.hlo.pb"
 #define MLP "tests/fixtures/modules/mlp-adam/module_0000.jit_step.cl_1014260217.after_optimizations.hlo.pb.gz"
-
-/* ---- asking ---- */
-
-struct made {
-    cJSON *root;
-    char *text;
-};
-
-static const char *text(const cJSON *object, const char *name)
-{
-    const cJSON *item = cJSON_GetObjectItem(object, name);
-    ck_assert_msg(cJSON_IsString(item), "%s is no text", name);
-    return item->valuestring;
-}
-
-static const cJSON *member(const cJSON *object, const char *name)
-{
-    const cJSON *item = cJSON_GetObjectItem(object, name);
-    ck_assert_msg(item != NULL, "there is no %s", name);
-    return item;
-}
-
-/* Both forms of it; rows that do not add up fail here. */
-static struct made make(const struct analysis_verdict_parts *parts)
-{
-    struct made made;
-    struct buf json = BUF_INIT, lines = BUF_INIT;
-    const cJSON *row;
-    double sum = 0, categories = 0;
-    err = (struct err)ERR_INIT;
-    ck_assert_msg(analysis_verdict(parts, ANALYSIS_VERDICT_JSON, &json, &err), "%s", err.text);
-    ck_assert_msg(analysis_verdict(parts, ANALYSIS_VERDICT_TEXT, &lines, &err), "%s", err.text);
-    made.root = cJSON_ParseWithLength(json.data, json.length);
-    ck_assert_msg(made.root != NULL, "%.*s", (int)json.length, json.data);
-    buf_char(&lines, '\0');
-    size_t length;
-    made.text = buf_take(&lines, &length);
-    const cJSON *where = member(made.root, "where"), *whose = member(made.root, "categories");
-    cJSON_ArrayForEach(row, where) sum += number(row, "bytes");
-    cJSON_ArrayForEach(row, whose) categories += number(row, "bytes");
-    ck_assert_double_eq(sum, number(made.root, "where_bytes"));
-    if (cJSON_GetArraySize(whose) > 0)
-        ck_assert_double_eq(categories, sum);
-    ck_assert_ptr_nonnull(strstr(made.text, "Did it fit?"));
-    buf_free(&json);
-    return made;
-}
-
-static void made_free(struct made *made)
-{
-    cJSON_Delete(made->root);
-    free(made->text);
-}
-
-static const char *cause_of(const struct made *made) { return text(member(made->root, "cause"), "kind"); }
-
-/* The first advice of a kind, or NULL. */
-static const cJSON *advice_of(const struct made *made, const char *kind)
-{
-    const cJSON *advice = member(made->root, "advice"), *one;
-    cJSON_ArrayForEach(one, advice) if (strcmp(text(one, "kind"), kind) == 0) return one;
-    return NULL;
-}
-
-static const char *first_of(const struct made *made)
-{
-    const cJSON *first = cJSON_GetArrayItem(member(made->root, "advice"), 0);
-    return first == NULL ? "" : text(first, "kind");
-}
-
-static struct analysis_subject *read_text(const char *content, struct bytes *bytes)
-{
-    bytes_open(bytes, content, strlen(content));
-    err = (struct err)ERR_INIT;
-    struct analysis_subject *subject = subject_text(&bytes->source, false, &err);
-    ck_assert_msg(subject != NULL && analysis_text_report(subject)->found.failure_count >= 1, "%s", content);
-    return subject;
-}
-
-/* Of a text, with a module or without. */
-static struct made make_of_text(const char *content, const struct analysis_subject *module)
-{
-    struct bytes bytes;
-    struct analysis_subject *subject = read_text(content, &bytes);
-    const struct analysis_verdict_parts parts = {.failure = &analysis_text_report(subject)->verdicts[0],
-                                                 .module = module};
-    struct made made = make(&parts);
-    analysis_subject_free(subject);
-    bytes_close(&bytes);
-    return made;
-}
 
 /* ---- plans ---- */
 
@@ -297,100 +205,6 @@ START_TEST(figures_that_differ_are_named)
 }
 END_TEST
 
-/* ---- texts alone ---- */
-
-static const struct {
-    const char *content, *cause;
-    const char *kinds[5]; /* of advice that has to be there */
-} texts[] = {
-    {"Error loading program 'jit_embedding_pipeline_step_fn': Attempting to reserve 29.49G at the bottom of memory. That was not "
-     "possible. There are 147.64M free, 0B reserved, and 147.64M reservable.",
-     "live_arrays",
-     {"leak", "fewer_programs", "flags", "batch", "sequence"}},
-    {"RESOURCE_EXHAUSTED: Error allocating device buffer: Attempting to allocate 2.00G. That was not possible. There are 3.00G "
-     "free. The largest contiguous region of free memory is 1.50G due to fragmentation.; (1x0x2_HBM0)",
-     "fragmentation",
-     {"fragmentation", "leak", "donate"}},
-    {"Aborting compilation early because it's unlikely to have enough memory. Requires 3.84T, has 90.96G available. If more "
-     "detailed logging is desired, set --xla_tpu_impure_oom_fast_exit_threshold=-1",
-     "unknown",
-     {"flags", "shard", "batch"}},
-    {"RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space hbm. Used 33.34G of 31.25G hbm. "
-     "Exceeded hbm capacity by 2.09G.",
-     "unknown",
-     {"flags", "shard", "batch", "larger_chip"}},
-    {"Out of host memory while trying to allocate 65.00GiB.", "host_memory", {NULL}},
-    {"Failed to allocate request for 256.00MiB (268435456B) on device ordinal 1", "unknown", {"preallocation", "leak"}},
-};
-
-START_TEST(a_text_alone)
-{
-    struct made made = make_of_text(texts[_i].content, NULL);
-    const cJSON *advice = member(made.root, "advice"), *one;
-    ck_assert_str_eq(cause_of(&made), texts[_i].cause);
-    ck_assert_str_eq(text(made.root, "fits"), "no");
-    for (int k = 0; k < 5 && texts[_i].kinds[k] != NULL; k++)
-        ck_assert_msg(advice_of(&made, texts[_i].kinds[k]) != NULL, "%s: no %s", texts[_i].content, texts[_i].kinds[k]);
-    ck_assert_ptr_null(advice_of(&made, "checkpoint"));
-    cJSON_ArrayForEach(one, advice)
-    {
-        ck_assert(cJSON_IsNull(member(one, "change"))); /* nothing is predicted without a plan */
-        ck_assert_str_ne(text(one, "fits"), "yes");
-    }
-    made_free(&made);
-}
-END_TEST
-
-/* Whose memory or framework is another one: no calls of JAX, no flags of XLA, and nothing about a compiler's dump. */
-static const struct {
-    const char *content, *cause, *needle; /* needle: in the verdict as text; NULL: none */
-} elsewhere[] = {
-    {"RuntimeError: CUDA out of memory. Tried to allocate 1.00 MiB (GPU 0; 11.17 GiB total capacity; 10.90 GiB already "
-     "allocated; 576.00 KiB free; 30.96 MiB cached)",
-     "fragmentation", NULL},
-    {"RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 15.78 GiB total capacity; 14.05 GiB already "
-     "allocated; 1.20 GiB free; 14.30 GiB reserved in total by PyTorch)",
-     "unknown", "Shortage"},
-    {"RuntimeError: [enforce fail at alloc_cpu.cpp:114] data. DefaultCPUAllocator: not enough memory: you tried to allocate "
-     "473910804480 bytes.",
-     "host_memory", "Memory of the host"},
-    {"Out of memory: Killed process 4711 (python3) total-vm:41943040kB, anon-rss:31457280kB, file-rss:0kB, shmem-rss:0kB",
-     "host_memory", "Memory of the host"},
-    {"/tmp/job: line 3: 4711 Killed python train.py", "host_memory", "signal 9"},
-    {"triton.runtime.errors.OutOfResources: out of resource: shared memory, Required: 131072, Hardware limit: 101376. "
-     "Reducing block sizes or `num_stages` may help.",
-     "kernel_scratch", "triton.Config"},
-    {"ptxas error   : Entry function 'tile' uses too much shared data (0xc400 bytes, 0xc000 max)", "kernel_scratch",
-     "of shared memory"},
-    {"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 4.00 GiB. GPU 3 has a total capacity of 39.39 GiB of "
-     "which 1.94 GiB is free. Process 1 has 26.75 GiB memory in use. Including non-PyTorch memory, this process has 10.70 GiB "
-     "memory in use. Of the allocated memory 9.80 GiB is allocated by PyTorch, and 254.99 MiB is reserved by PyTorch but "
-     "unallocated.",
-     "other_process", "Other processes"},
-};
-
-START_TEST(a_text_of_another_framework_or_memory)
-{
-    static const char *const never[] = {"jax", "jnp.", "pl.BlockSpec", "XLA_", "LIBTPU", "compiler's dump", "x[:"};
-    struct asked asked;
-    asked_open(&asked, SEED);
-    for (int k = 0; k < 2; k++) { /* alone, and with a program beside it */
-        struct made made = make_of_text(elsewhere[_i].content, k == 0 ? NULL : asked.module);
-        ck_assert_str_eq(cause_of(&made), elsewhere[_i].cause);
-        for (size_t at = 0; k == 0 && at < sizeof(never) / sizeof(never[0]); at++)
-            ck_assert_msg(strstr(made.text, never[at]) == NULL, "%s in %s", never[at], made.text);
-        ck_assert_msg(elsewhere[_i].needle == NULL || strstr(made.text, elsewhere[_i].needle) != NULL, "%s", made.text);
-        if (strcmp(elsewhere[_i].cause, "host_memory") ==
-            0) { /* what the program takes of a device says nothing of it */
-            ck_assert_int_eq(cJSON_GetArraySize(member(made.root, "advice")), 0);
-            ck_assert_msg(strstr(made.text, "300.00 GiB") == NULL, "%s", made.text);
-        }
-        made_free(&made);
-    }
-    asked_close(&asked);
-}
-END_TEST
-
 START_TEST(a_trace_in_pieces)
 {
     struct bytes bytes;
@@ -488,8 +302,6 @@ int main(void)
     tcase_add_test(tests, where_nothing_is_enough_the_best_two_are_named);
     tcase_add_test(tests, the_smallest_chip_on_which_it_fits);
     tcase_add_test(tests, figures_that_differ_are_named);
-    tcase_add_loop_test(tests, a_text_alone, 0, sizeof(texts) / sizeof(texts[0]));
-    tcase_add_loop_test(tests, a_text_of_another_framework_or_memory, 0, sizeof(elsewhere) / sizeof(elsewhere[0]));
     tcase_add_test(tests, a_trace_in_pieces);
     tcase_add_test(tests, nothing_at_all);
     tcase_add_test(tests, arrays_that_grow_from_profile_to_profile);

@@ -56,6 +56,8 @@ bool oom_equal_failures(const struct oom_failure *a, const struct oom_failure *b
     for (size_t i = 0; i < OOM_LIST_COUNT; i++)
         if (!lists_agree(&a->lists[i], &b->lists[i]))
             return false;
+    if (!figures_agree(&a->asked_tokens, &b->asked_tokens) || !figures_agree(&a->held_tokens, &b->held_tokens))
+        return false;
     return has_common || oom_equal_richness(a) == oom_equal_richness(b);
 }
 

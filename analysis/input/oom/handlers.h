@@ -42,6 +42,8 @@ size_t oom_torch_rest(struct oom_reader *reader, size_t at,
                       struct oom_failure *failure); /* what its allocator holds, and other processes */
 size_t oom_serving_length(struct oom_reader *reader, size_t at,
                           struct oom_failure *failure); /* "… estimated maximum model length is 34736" */
+size_t oom_serving_tokens(struct oom_reader *reader, size_t at,
+                          struct oom_failure *failure); /* the number of tokens in the sentence before */
 size_t oom_other_array(struct oom_reader *reader, size_t at,
                        struct oom_failure *failure); /* "(9, 9) and data type float64" */
 

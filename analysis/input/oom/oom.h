@@ -78,6 +78,7 @@ struct oom_failure {
     const char *phase; /* "compile", "load", "run"; NULL when the text does not tell */
     struct oom_words error_code, memory_space, module, device;
     struct oom_figure figures[OOM_FIGURE_COUNT];
+    struct oom_figure asked_tokens, held_tokens; /* numbers: that a request may have, that there is memory for */
     struct oom_buffers lists[OOM_LIST_COUNT];
     uint64_t begin_at, end_at; /* the text of the first of its replicas */
     uint64_t replica_count;

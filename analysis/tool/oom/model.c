@@ -36,6 +36,16 @@ bool oom_has_assignment(const struct oom_failure *failure)
            failure->figures[OOM_total_bytes].value > 0 && oom_figure(failure, OOM_arguments_bytes) != NULL;
 }
 
+bool oom_is_kind(const struct oom_verdict *verdict, const struct oom_kind *kind)
+{
+    const struct oom_failure *failure = verdict->failure;
+    return kind->family == failure->family &&
+           (kind->framework == OOM_FRAMEWORK_not_known || kind->framework == failure->framework) &&
+           (kind->memory == OOM_MEMORY_not_known || kind->memory == failure->memory_class) &&
+           (kind->cause == OOM_CAUSE_NOT_KNOWN || kind->cause == verdict->cause) &&
+           (kind->form == NULL || oom_is_form(failure, kind->form));
+}
+
 static enum oom_figure_at first_known(const struct oom_failure *failure, const enum oom_figure_at *figures,
                                       size_t count)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * next_steps.c: what to run to see more, by kind of failure. Which releases give what was found by running them; the
+ * next_steps.c: what to run to see more, by kind of failure; what helps is advice (verdict/remedy.def). Which releases give what was found by running them; the
  * sentence itself tells the release. A line that begins with two spaces is a command. */
 #include "tool/oom/verdict.h"
 
@@ -26,11 +26,6 @@
         "  torch.cuda.memory._record_memory_history(max_entries=100000)",                                              \
         "  torch.cuda.memory._dump_snapshot(\"/tmp/torch.pickle\")",                                                   \
         "The allocator's own account:", "  print(torch.cuda.memory_summary())"
-#define LESS_OF_TORCH                                                                                                   \
-    "What helps: activations computed again in the backward pass, bf16, a smaller batch, the state over several GPUs:", \
-        "  torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)",                                           \
-        "  with torch.autocast(\"cuda\", dtype=torch.bfloat16): …", "  torch.distributed.fsdp.fully_shard(model)",      \
-        "Where no gradients are needed:", "  with torch.inference_mode(): …"
 #define WHO_ON_GPU                                                                                                     \
     "Who holds the memory of this GPU:", "  nvidia-smi --query-compute-apps=pid,process_name,used_memory --format=csv"
 
@@ -38,34 +33,20 @@
 #include "tool/oom/next_steps.def"
 
 static const struct {
-    enum oom_family family;
-    enum oom_framework framework;
-    enum oom_memory memory;
-    enum oom_cause cause;
-    const char *form;
+    struct oom_kind kind;
     const char *const *lines;
 } rows[] = {
 #define ROW(family, framework, memory, cause, form, steps)                                                             \
-    {OOM_FAMILY_##family, OOM_FRAMEWORK_##framework, OOM_MEMORY_##memory, OOM_CAUSE_##cause, form, after_##steps},
+    {{OOM_FAMILY_##family, OOM_FRAMEWORK_##framework, OOM_MEMORY_##memory, OOM_CAUSE_##cause, form}, after_##steps},
 #include "tool/oom/next_steps.def"
 };
-
-static bool is_row(size_t at, const struct oom_verdict *verdict)
-{
-    const struct oom_failure *failure = verdict->failure;
-    return rows[at].family == failure->family &&
-           (rows[at].framework == OOM_FRAMEWORK_not_known || rows[at].framework == failure->framework) &&
-           (rows[at].memory == OOM_MEMORY_not_known || rows[at].memory == failure->memory_class) &&
-           (rows[at].cause == OOM_CAUSE_NOT_KNOWN || rows[at].cause == verdict->cause) &&
-           (rows[at].form == NULL || oom_is_form(failure, rows[at].form));
-}
 
 void oom_next_steps_set(struct oom_verdict *verdict, struct arena *arena)
 {
     const char *const *lines = after_other;
     size_t count = 0;
     for (size_t i = sizeof(rows) / sizeof(rows[0]); i-- > 0;)
-        if (is_row(i, verdict))
+        if (oom_is_kind(verdict, &rows[i].kind))
             lines = rows[i].lines;
     while (lines[count] != NULL)
         count++;

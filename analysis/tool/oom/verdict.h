@@ -29,6 +29,16 @@ struct str oom_bare_shape(struct str shape);
 /* A further stretch, unless it is empty or there is no room. */
 void oom_bar_add(struct oom_bar *bar, const char *word, uint64_t bytes, const char *key, const char *look);
 
+/* Kinds of failures, for rows of a table: not_known, NOT_KNOWN and NULL are any. */
+struct oom_kind {
+    enum oom_family family;
+    enum oom_framework framework;
+    enum oom_memory memory;
+    enum oom_cause cause;
+    const char *form;
+};
+bool oom_is_kind(const struct oom_verdict *verdict, const struct oom_kind *kind);
+
 /* Is it the memory space that a failure is about? A text that names none speaks of device memory. */
 bool oom_is_space(const struct oom_failure *failure, const char *name);
 

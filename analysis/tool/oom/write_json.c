@@ -310,6 +310,8 @@ void oom_write_json_failure(struct json *json, const struct oom_verdict *verdict
     words_write(json, "device", &failure->device);
     for (size_t i = 0; i < OOM_FIGURE_COUNT; i++)
         figure_write(json, oom_figure_key((enum oom_figure_at)i), &failure->figures[i]);
+    figure_write(json, "asked_tokens", &failure->asked_tokens);
+    figure_write(json, "held_tokens", &failure->held_tokens);
     buffers_write(json, "buffer_count", "buffers", &failure->lists[OOM_ALLOCATIONS]);
     buffers_write(json, "io_buffer_count", "io_buffers", &failure->lists[OOM_ARGUMENTS_AND_OUTPUTS]);
     json_key_uint(json, "replicas", failure->replica_count);

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The verdict of a text alone: its cause, what its figures speak for and what they do not, and that nobody is told the calls
+ * of another framework or what helps against another memory. */
+#include "made.h"
+
+#define SEED ASKED_DUMP "seed-matmul-327680/module_0000.jit_f.cl_1014260217.after_optimizations.hlo.pb"
+
+/* ---- texts alone ---- */
+
+static const struct {
+    const char *content, *cause;
+    const char *kinds[5]; /* of advice that has to be there */
+} texts[] = {
+    {"Error loading program 'jit_embedding_pipeline_step_fn': Attempting to reserve 29.49G at the bottom of memory. That was not "
+     "possible. There are 147.64M free, 0B reserved, and 147.64M reservable.",
+     "live_arrays",
+     {"leak", "fewer_programs", "flags", "batch", "sequence"}},
+    {"RESOURCE_EXHAUSTED: Error allocating device buffer: Attempting to allocate 2.00G. That was not possible. There are 3.00G "
+     "free. The largest contiguous region of free memory is 1.50G due to fragmentation.; (1x0x2_HBM0)",
+     "fragmentation",
+     {"fragmentation", "leak", "donate"}},
+    {"Aborting compilation early because it's unlikely to have enough memory. Requires 3.84T, has 90.96G available. If more "
+     "detailed logging is desired, set --xla_tpu_impure_oom_fast_exit_threshold=-1",
+     "unknown",
+     {"shard", "batch"}},
+    {"RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space hbm. Used 33.34G of 31.25G hbm. "
+     "Exceeded hbm capacity by 2.09G.",
+     "unknown",
+     {"flags", "shard", "batch", "larger_chip"}},
+    {"Out of host memory while trying to allocate 65.00GiB.", "host_memory", {NULL}},
+    {"Failed to allocate request for 256.00MiB (268435456B) on device ordinal 1", "unknown", {"preallocation", "leak"}},
+};
+
+START_TEST(a_text_alone)
+{
+    struct made made = make_of_text(texts[_i].content, NULL);
+    const cJSON *advice = member(made.root, "advice"), *one;
+    ck_assert_str_eq(cause_of(&made), texts[_i].cause);
+    ck_assert_str_eq(text(made.root, "fits"), "no");
+    for (int k = 0; k < 5 && texts[_i].kinds[k] != NULL; k++)
+        ck_assert_msg(advice_of(&made, texts[_i].kinds[k]) != NULL, "%s: no %s", texts[_i].content, texts[_i].kinds[k]);
+    ck_assert_ptr_null(advice_of(&made, "checkpoint"));
+    cJSON_ArrayForEach(one, advice)
+    {
+        ck_assert(cJSON_IsNull(member(one, "change"))); /* nothing is predicted without a plan */
+        ck_assert_str_ne(text(one, "fits"), "yes");
+    }
+    made_free(&made);
+}
+END_TEST
+
+/* Whose memory or framework is another one: no calls of JAX, no flags of XLA, and nothing about a compiler's dump. */
+static const struct {
+    const char *content, *cause, *needle; /* needle: in the verdict as text; NULL: none */
+} elsewhere[] = {
+    {"RuntimeError: CUDA out of memory. Tried to allocate 1.00 MiB (GPU 0; 11.17 GiB total capacity; 10.90 GiB already "
+     "allocated; 576.00 KiB free; 30.96 MiB cached)",
+     "fragmentation", NULL},
+    {"RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 15.78 GiB total capacity; 14.05 GiB already "
+     "allocated; 1.20 GiB free; 14.30 GiB reserved in total by PyTorch)",
+     "unknown", "Shortage"},
+    {"RuntimeError: [enforce fail at alloc_cpu.cpp:114] data. DefaultCPUAllocator: not enough memory: you tried to allocate "
+     "473910804480 bytes.",
+     "host_memory", "Memory of the host"},
+    {"Out of memory: Killed process 4711 (python3) total-vm:41943040kB, anon-rss:31457280kB, file-rss:0kB, shmem-rss:0kB",
+     "host_memory", "Memory of the host"},
+    {"/tmp/job: line 3: 4711 Killed python train.py", "host_memory", "signal 9"},
+    {"triton.runtime.errors.OutOfResources: out of resource: shared memory, Required: 131072, Hardware limit: 101376. "
+     "Reducing block sizes or `num_stages` may help.",
+     "kernel_scratch", "triton.Config"},
+    {"ptxas error   : Entry function 'tile' uses too much shared data (0xc400 bytes, 0xc000 max)", "kernel_scratch",
+     "of shared memory"},
+    {"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 4.00 GiB. GPU 3 has a total capacity of 39.39 GiB of "
+     "which 1.94 GiB is free. Process 1 has 26.75 GiB memory in use. Including non-PyTorch memory, this process has 10.70 GiB "
+     "memory in use. Of the allocated memory 9.80 GiB is allocated by PyTorch, and 254.99 MiB is reserved by PyTorch but "
+     "unallocated.",
+     "other_process", "Other processes"},
+};
+
+/* No advice about a device, no bar of one, and nothing of the program beside the text. */
+static void is_of_host_alone(const struct made *made)
+{
+    static const char *const kinds[] = {"limit", "workers", "host_data"};
+    const cJSON *advice = member(made->root, "advice"), *one;
+    cJSON_ArrayForEach(one, advice)
+    {
+        bool is_of_host = false;
+        for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+            is_of_host |= strcmp(text(one, "kind"), kinds[i]) == 0;
+        ck_assert_msg(is_of_host, "%s", text(one, "kind"));
+    }
+    ck_assert_int_eq(cJSON_GetArraySize(member(member(made->root, "ledger"), "bars")), 0);
+    ck_assert_ptr_nonnull(strstr(text(member(made->root, "ledger"), "sentence"), "host's memory"));
+    ck_assert_msg(strstr(made->text, "300.00 GiB") == NULL, "%s", made->text);
+}
+
+START_TEST(a_text_of_another_framework_or_memory)
+{
+    static const char *const never[] = {"jax", "jnp.", "pl.BlockSpec", "XLA_", "LIBTPU", "compiler's dump", "x[:"};
+    struct asked asked;
+    asked_open(&asked, SEED);
+    for (int k = 0; k < 2; k++) { /* alone, and with a program beside it */
+        struct made made = make_of_text(elsewhere[_i].content, k == 0 ? NULL : asked.module);
+        ck_assert_str_eq(cause_of(&made), elsewhere[_i].cause);
+        for (size_t at = 0; k == 0 && at < sizeof(never) / sizeof(never[0]); at++)
+            ck_assert_msg(strstr(made.text, never[at]) == NULL, "%s in %s", never[at], made.text);
+        ck_assert_msg(elsewhere[_i].needle == NULL || strstr(made.text, elsewhere[_i].needle) != NULL, "%s", made.text);
+        ck_assert_int_gt(cJSON_GetArraySize(member(made.root, "advice")), 0);
+        if (strcmp(elsewhere[_i].cause, "host_memory") == 0) /* what the program takes of a device says nothing of it */
+            is_of_host_alone(&made);
+        made_free(&made);
+    }
+    asked_close(&asked);
+}
+END_TEST
+
+/* ---- remedies: what the figures of a text speak for, and what they do not ---- */
+
+#define TORCH(asked, capacity, left, rest)                                                                             \
+    "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate " asked ". GPU 0 has a total capacity of " capacity \
+    " of which " left " is free. " rest
+#define OWN(allocated, kept)                                                                                           \
+    "Of the allocated memory " allocated " is allocated by PyTorch, and " kept                                         \
+    " is reserved by PyTorch but unallocated."
+#define THIS "Including non-PyTorch memory, this process has 4.00 GiB memory in use. "
+
+static const struct {
+    const char *content, *kind, *fits, *confidence;
+    double saves, lands; /* GiB; -1: not known */
+    const char *needle;  /* in the line to write */
+} remedies[] = {
+    /* what is kept in pieces, with what is free, is just enough, or just not */
+    {TORCH("3.00 GiB", "8.00 GiB", "1.00 GiB", OWN("5.00 GiB", "2.00 GiB")), "fragmentation", "perhaps", "bound", 2, -1,
+     "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"},
+    {TORCH("3.01 GiB", "8.00 GiB", "1.00 GiB", OWN("5.00 GiB", "2.00 GiB")), "fragmentation", NULL, NULL, -1, -1, NULL},
+    /* others, where the text tells them apart from this process */
+    {TORCH("2.00 GiB", "8.00 GiB", "1.00 GiB", "Process 7 has 3.00 GiB memory in use. " THIS), "other_process",
+     "perhaps", "bound", 3, -1, "CUDA_VISIBLE_DEVICES"},
+    {TORCH("6.00 GiB", "8.00 GiB", "1.00 GiB", "Process 7 has 3.00 GiB memory in use. " THIS), "other_process", "no",
+     "bound", 3, -1, NULL},
+    {TORCH("2.00 GiB", "8.00 GiB", "1.00 GiB", "Process 7 has 3.00 GiB memory in use. "), "other_process", NULL, NULL,
+     -1, -1, NULL},
+    /* more than the GPU has in all */
+    {TORCH("9.00 GiB", "8.00 GiB", "1.00 GiB", OWN("1.00 GiB", "9.00 GiB")), "fragmentation", NULL, NULL, -1, -1, NULL},
+    /* a limit that was set, not the size of the GPU */
+    {TORCH("1.00 GiB", "80.00 GiB", "70.00 GiB", "4.00 GiB allowed; " OWN("3.50 GiB", "0.10 GiB")), "limit", "perhaps",
+     "exact", -1, -1, "set_per_process_memory_fraction"},
+    {TORCH("1.00 GiB", "80.00 GiB", "0.50 GiB", OWN("70.00 GiB", "0.10 GiB")), "limit", NULL, NULL, -1, -1, NULL},
+    {"ValueError: To serve at least one request with the models's max seq len (4096), (8.00 GiB KV cache is needed, which is "
+     "larger than the available KV cache memory (4.00 GiB). Based on the available memory, the estimated maximum model length "
+     "is 2048.",
+     "request_length", "yes", "exact", 4, 4, "--max-model-len 2048"},
+    {"ValueError: To serve at least one request with the models's max seq len (4096), (8.00 GiB KV cache is needed, which is "
+     "larger than the available KV cache memory (4.00 GiB).",
+     "request_length", "perhaps", "guess", -1, -1, "--max-model-len …"},
+    {"ValueError: To serve at least one request with the models's max seq len (4096), (8.00 GiB KV cache is needed, which is "
+     "larger than the available KV cache memory (4.00 GiB).",
+     "cast", "perhaps", "bound", 4, 4, "fp8"},
+    {"ValueError: Free memory on device cuda:0 (40.00/80.00 GiB) on startup is less than desired GPU memory utilization (0.9, "
+     "72.00 GiB).",
+     "memory_share", "perhaps", "exact", 32, 40, "--gpu-memory-utilization 0.50"},
+    {"Unable to allocate 8.00 GiB for an array with shape (1024, 1024, 1024) and data type float64", "cast", "perhaps",
+     "exact", 4, 4, "numpy.float32"},
+    {"Unable to allocate 8.00 GiB for an array with shape (1024, 1024, 8192) and data type uint8", "cast", NULL, NULL,
+     -1, -1, NULL},
+    {"slurmstepd: error: Job 1 exceeded memory limit (4194305 > 4194304), being killed", "limit", "perhaps", "guess",
+     -1, -1, "--mem=4097M"},
+    {"ptxas error   : Entry function 'tile' uses too much shared data (0xc400 bytes, 0xc000 max)", "limit", "perhaps",
+     "guess", -1, -1, "MaxDynamicSharedMemorySize, 50176"},
+    {"ptxas error   : Entry function 'tile' uses too much shared data (0x40000 bytes, 0xc000 max)", "limit", "no",
+     "guess", -1, -1, "262144"},
+    {"ptxas error   : Entry function 'tile' uses too much shared data (0x5000 bytes, 0x4000 max)", "limit", NULL, NULL,
+     -1, -1, NULL},
+};
+
+static double gib_of(const cJSON *one, const char *name)
+{
+    return cJSON_IsNull(member(one, name)) ? -1 : number(one, name) / (double)GIB;
+}
+
+START_TEST(a_remedy_is_what_the_figures_speak_for)
+{
+    struct made made = make_of_text(remedies[_i].content, NULL);
+    const cJSON *one = advice_of(&made, remedies[_i].kind);
+    ck_assert_msg((one != NULL) == (remedies[_i].fits != NULL), "%s: %s", remedies[_i].kind, made.text);
+    if (one != NULL) {
+        ck_assert_str_eq(text(one, "fits"), remedies[_i].fits);
+        ck_assert_str_eq(text(one, "confidence"), remedies[_i].confidence);
+        ck_assert_double_eq_tol(gib_of(one, "saves_bytes"), remedies[_i].saves, 0.01);
+        ck_assert_double_eq_tol(gib_of(one, "lands_at_bytes"), remedies[_i].lands, 0.01);
+        ck_assert_msg(remedies[_i].needle == NULL || strstr(text(one, "do"), remedies[_i].needle) != NULL, "%s",
+                      text(one, "do"));
+    }
+    made_free(&made);
+}
+END_TEST
+
+static const struct {
+    const char *content, *needle;
+} said_of_all[] = {
+    {TORCH("9.00 GiB", "8.00 GiB", "1.00 GiB", OWN("1.00 GiB", "9.00 GiB")), "the GPU has 8.00 GiB in all: no setting"},
+    {TORCH("3.00 GiB", "8.00 GiB", "1.00 GiB", OWN("6.00 GiB", "0.50 GiB")),
+     "2.00 GiB are missing, and of what PyTorch has reserved 512.00 MiB are not allocated"},
+    {"RuntimeError: CUDA error: out of memory", "How much each of these saves is not in the text."},
+    {"/tmp/job: line 3: 4711 Killed python train.py", "none of these is measured"},
+    {"RESOURCE_EXHAUSTED: out of memory of an unknown kind", "nothing follows from it"},
+};
+
+START_TEST(what_no_advice_can_do_is_said)
+{
+    struct made made = make_of_text(said_of_all[_i].content, NULL);
+    const char *sentence = text(made.root, "advice_sentence");
+    ck_assert_msg(strstr(sentence, said_of_all[_i].needle) != NULL, "%s", sentence);
+    ck_assert_ptr_nonnull(strstr(made.text, sentence));
+    made_free(&made);
+}
+END_TEST
+
+/* SMEM is no place of blocks, and figures that differ do not read alike. */
+START_TEST(scalar_memory_past_its_size_by_little)
+{
+    struct made made =
+        make_of_text("RuntimeError: Bad StatusOr access: RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran "
+                     "out of memory in memory space smem. Used 1.00M of 1.00M smem. Exceeded smem capacity by "
+                     "1.7K.",
+                     NULL);
+    const cJSON *first = advice_of(&made, "block_size");
+    ck_assert_str_eq(text(member(made.root, "fit"), "sentence"), "Needs 1.7 KiB more than the 1.00 MiB of SMEM.");
+    ck_assert_ptr_nonnull(strstr(text(made.root, "verdict"), "needs 1.7 KiB more than the 1.00 MiB of SMEM"));
+    ck_assert_ptr_nonnull(strstr(text(first, "do"), "pltpu.PrefetchScalarGridSpec"));
+    ck_assert_ptr_null(strstr(made.text, "BlockSpec"));
+    ck_assert_ptr_null(strstr(made.text, "vmem_limit"));
+    made_free(&made);
+    made = make_of_text(
+        "Ran out of memory on HBM, the total memory required for HLO temporaries (17179869185) exceeds available "
+        "HBM (17179869184).",
+        NULL);
+    ck_assert_str_eq(text(member(made.root, "fit"), "sentence"),
+                     "Needs 17,179,869,185 B; HBM has 17,179,869,184 B: over by 1 B.");
+    made_free(&made);
+}
+END_TEST
+
+START_TEST(a_larger_chip_saves_nothing_and_has_its_name)
+{
+    struct made made =
+        make_of_text("Ran out of memory in memory space hbm. Used 96.00G of 31.25G hbm. Exceeded hbm capacity by "
+                     "64.75G.",
+                     NULL);
+    ck_assert_ptr_null(advice_of(&made, "larger_chip")); /* none has so much */
+    made_free(&made);
+    made = make_of_text(
+        "Ran out of memory in memory space hbm. Used 94.00G of 31.25G hbm. Exceeded hbm capacity by 62.75G.", NULL);
+    const cJSON *larger = advice_of(&made, "larger_chip");
+    ck_assert_ptr_nonnull(strstr(text(larger, "do"), "\"tpu7x:2x2x1\""));
+    ck_assert(cJSON_IsNull(member(larger, "saves_bytes")));
+    ck_assert_double_eq_tol(gib_of(larger, "lands_at_bytes"), 94, 0.01);
+    made_free(&made);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("verdict_texts");
+    TCase *tests = tcase_create("verdict_texts");
+    tcase_set_timeout(tests, 60);
+    tcase_add_loop_test(tests, a_text_alone, 0, sizeof(texts) / sizeof(texts[0]));
+    tcase_add_loop_test(tests, a_text_of_another_framework_or_memory, 0, sizeof(elsewhere) / sizeof(elsewhere[0]));
+    tcase_add_loop_test(tests, a_remedy_is_what_the_figures_speak_for, 0, sizeof(remedies) / sizeof(remedies[0]));
+    tcase_add_loop_test(tests, what_no_advice_can_do_is_said, 0, sizeof(said_of_all) / sizeof(said_of_all[0]));
+    tcase_add_test(tests, scalar_memory_past_its_size_by_little);
+    tcase_add_test(tests, a_larger_chip_saves_nothing_and_has_its_name);
+    suite_add_tcase(suite, tests);
+    return bytes_run(suite);
+}
