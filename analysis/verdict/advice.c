@@ -200,7 +200,7 @@ static const char *sentence_of(struct advice *advice)
         return "It fits as it is; what is listed would save more.";
     if (facts->out->fits != VERDICT_FITS_NO || suffices || (facts->is_on_chip && advice->count > 0))
         return NULL;
-    if (facts->failure != NULL && (facts->is_host || !facts->is_jax))
+    if (facts->failure != NULL && (facts->is_host || (!facts->is_jax && !advice->has_program)))
         return remedy_sentence(advice);
     if (!advice->has_program || facts->is_on_chip || facts->limit_bytes < 0)
         return advice->count == 0 ? nothing : advice->has_program ? NULL : no_plan;
@@ -215,6 +215,17 @@ static const char *sentence_of(struct advice *advice)
     return arena_format(facts->arena,
                         "Nothing found here is enough alone. %s and %s together land at %s and fit, by prediction.",
                         pair.first->change, pair.second->change, facts_size(facts, pair.lands_at_bytes));
+}
+
+/* Changes of a program are written as calls of JAX: nobody else is told them. */
+static void jax_calls_drop(struct advice *advice)
+{
+    const struct oom_failure *failure = advice->facts->failure;
+    bool is_other = failure != NULL &&
+                    (failure->framework == OOM_FRAMEWORK_torch_xla || failure->framework == OOM_FRAMEWORK_tensorflow);
+    for (uint32_t i = 0; is_other && advice_is_of_program(advice) && i < advice->count; i++)
+        if (advice->items[i].kind != VERDICT_ADVICE_FLAGS)
+            advice->items[i].call = "";
 }
 
 void advice_make(const struct verdict_facts *facts)
@@ -234,6 +245,7 @@ void advice_make(const struct verdict_facts *facts)
         if (kinds[i].find != NULL)
             kinds[i].find(advice);
     }
+    jax_calls_drop(advice);
     remedy_find(advice);
     if (advice->count > 1)
         qsort(advice->items, advice->count, sizeof(*advice->items), by_use);

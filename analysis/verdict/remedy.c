@@ -27,6 +27,12 @@ int64_t remedy_short_bytes(const struct advice *advice)
     return needed >= 0 && left >= 0 && needed > left ? needed - left : -1;
 }
 
+int64_t remedy_kept_bytes(const struct advice *advice)
+{
+    uint64_t kept = oom_unallocated(advice->facts->failure);
+    return kept > INT64_MAX ? INT64_MAX : (int64_t)kept;
+}
+
 bool remedy_is_past_device(const struct advice *advice)
 {
     int64_t needed = facts_figure(advice->facts, OOM_needed_bytes),
@@ -43,8 +49,23 @@ const char *remedy_size(const struct advice *advice, enum oom_figure_at at)
 
 /* ---- rows ---- */
 
+/* What a plan predicts of the same kind is better than a guess, and gets its line to write. False: there is nothing. */
+static bool is_predicted(struct advice *advice, const struct remedy *remedy)
+{
+    bool is_there = false;
+    for (uint32_t i = 0; i < advice->count; i++)
+        if (advice->items[i].kind == remedy->kind && advice->items[i].change != NULL) {
+            is_there = true;
+            if (advice->items[i].call[0] == '\0' && remedy->call != NULL)
+                advice->items[i].call = remedy->call;
+        }
+    return is_there;
+}
+
 static void remedy_add(struct advice *advice, const struct remedy *remedy)
 {
+    if (is_predicted(advice, remedy))
+        return;
     struct verdict_advice item = {
         .title = remedy->title,
         .saves_bytes = -1,
@@ -84,7 +105,7 @@ void remedy_find(struct advice *advice)
 static const char *torch_sentence(const struct advice *advice)
 {
     const struct verdict_facts *facts = advice->facts;
-    int64_t missing = remedy_short_bytes(advice), kept = (int64_t)oom_unallocated(facts->failure);
+    int64_t missing = remedy_short_bytes(advice), kept = remedy_kept_bytes(advice);
     bool is_cuda = facts->failure->family == OOM_FAMILY_torch_gpu && !oom_is_form(facts->failure, "xpu");
     if (facts->failure->family == OOM_FAMILY_torch_gpu && remedy_is_past_device(advice))
         return arena_format(facts->arena,

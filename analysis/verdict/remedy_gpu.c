@@ -11,7 +11,7 @@ bool remedy_torch_pieces(const struct advice *advice, struct verdict_advice *ite
 {
     const struct verdict_facts *facts = advice->facts;
     int64_t needed = facts_figure(facts, OOM_needed_bytes), left = facts_figure(facts, OOM_free_bytes);
-    int64_t kept = (int64_t)oom_unallocated(facts->failure);
+    int64_t kept = remedy_kept_bytes(advice);
     if (needed < 0 || kept <= 0 || remedy_is_past_device(advice) || left >= needed ||
         kept < needed - facts_positive(left))
         return false;

@@ -241,6 +241,25 @@ START_TEST(scalar_memory_past_its_size_by_little)
 }
 END_TEST
 
+/* A plan of torch_xla is predicted as any, and its changes are told in the words of torch_xla. */
+START_TEST(a_plan_of_another_front_end)
+{
+    struct asked asked;
+    asked_open(&asked, SEED);
+    struct made made =
+        make_of_text("  File \"/opt/torch_xla/core/xla_model.py\", line 7\nRESOURCE_EXHAUSTED: XLA:TPU compile "
+                     "permanent error. Ran out of memory in memory space hbm. Used 300.00G of 15.75G hbm. "
+                     "Exceeded hbm capacity by 284.25G.",
+                     asked.module);
+    const cJSON *shard = advice_of(&made, "shard");
+    ck_assert_ptr_nonnull(strstr(text(shard, "change"), "shard=*"));
+    ck_assert_ptr_nonnull(strstr(text(shard, "do"), "XlaFullyShardedDataParallel"));
+    ck_assert_msg(strstr(made.text, "jax.") == NULL, "%s", made.text);
+    made_free(&made);
+    asked_close(&asked);
+}
+END_TEST
+
 START_TEST(a_larger_chip_saves_nothing_and_has_its_name)
 {
     struct made made =
@@ -269,6 +288,7 @@ int main(void)
     tcase_add_loop_test(tests, a_remedy_is_what_the_figures_speak_for, 0, sizeof(remedies) / sizeof(remedies[0]));
     tcase_add_loop_test(tests, what_no_advice_can_do_is_said, 0, sizeof(said_of_all) / sizeof(said_of_all[0]));
     tcase_add_test(tests, scalar_memory_past_its_size_by_little);
+    tcase_add_test(tests, a_plan_of_another_front_end);
     tcase_add_test(tests, a_larger_chip_saves_nothing_and_has_its_name);
     suite_add_tcase(suite, tests);
     return bytes_run(suite);
