@@ -32,11 +32,13 @@ static const struct route ROUTES[] = {
 #define ROUTE(method, path, handler, need, where, params)                                                              \
     {REQUEST_##method, path, handler, GUARD_##need, ROUTE_##where, false, params, 0, NULL},
 #define XPROF(path, handler) {REQUEST_GET, path, handler, GUARD_DATA, ROUTE_WORK, true, ANY, 0, NULL},
+#define XPROF_PAGE(path, handler) {REQUEST_GET, path, handler, GUARD_LINK, ROUTE_WORK, true, ANY, 0, NULL},
 #define UPLOAD(path, handler, limit, types, params)                                                                    \
     {REQUEST_POST, path, handler, GUARD_DATA, ROUTE_WORK, false, params, limit, types},
 #include "server/api/routes.def"
 #undef ROUTE
 #undef XPROF
+#undef XPROF_PAGE
 #undef UPLOAD
 };
 enum { ROUTE_COUNT = sizeof(ROUTES) / sizeof(ROUTES[0]) };

@@ -16,4 +16,6 @@ struct response *xprof_hosts(const struct server *server, const struct request *
 struct response *xprof_module_list(const struct server *server, const struct request *request);
 struct response *xprof_data(const struct server *server, const struct request *request);
 struct response *xprof_version(const struct server *server, const struct request *request);
+/* A link to a page of XProf: sent on to ours. */
+struct response *xprof_page(const struct server *server, const struct request *request);
 struct response *xprof_config(const struct server *server, const struct request *request);

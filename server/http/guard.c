@@ -162,11 +162,11 @@ static bool has_bearer(const struct guard *guard, struct request *request)
 struct response *guard_need(const struct guard *guard, struct request *request, enum guard_need need)
 {
     bool is_foreign = request->sec_fetch_site && strcmp(request->sec_fetch_site, "cross-site") == 0;
-    if (is_foreign && !(need == GUARD_OPEN && is_link(guard, request)))
+    if (is_foreign && !((need == GUARD_OPEN || need == GUARD_LINK) && is_link(guard, request)))
         return response_problem(403, "cross_site", "a page of another site may not ask this daemon for anything");
     if (request_method_acts(request->method) && !is_same_origin(request))
         return response_problem(403, "cross_site", "the Origin header names another site");
-    if (need != GUARD_DATA || !access_needs_token(guard->access) || has_cookie(guard, request))
+    if (need == GUARD_OPEN || need == GUARD_FREE || !access_needs_token(guard->access) || has_cookie(guard, request))
         return NULL;
     return has_bearer(guard, request)
                ? refuse_verdict((enum access_verdict)request->token_verdict)

@@ -27,6 +27,7 @@ enum guard_need {
     GUARD_OPEN, /* no token, and reachable by a link from elsewhere: the pages */
     GUARD_FREE, /* no token: health, login */
     GUARD_DATA,
+    GUARD_LINK, /* as data, but reachable by a link from elsewhere */
 };
 
 /* NULL when the request may go on, else the refusal. guard_host comes before

@@ -35,6 +35,29 @@ def test_with_and_without_the_prefix_and_a_last_slash(t):
           ["enableTabNameLabel", "hideCaptureProfileButton", "srcPathPrefix"])
 
 
+def test_links_to_its_pages_lead_to_ours(t):
+    daemon = logdir(t)
+    session = daemon.session_id("train/2026_01_02")
+    modules = {row["name"]: row["id"] for row in daemon.get_json(f"/api/v1/sessions/{session}/modules")["modules"]}
+    hosts = {row["name"]: row["id"] for row in daemon.get_json(f"/api/v1/sessions/{session}")["hosts"]}
+    for path in ("/memory_viewer", "/memory_viewer/", PREFIX + "/memory_viewer", "/memory_profile"):
+        tool = path.strip("/").rpartition("/")[2]
+        for query, more in (("", ""), ("&tag=memory_viewer&host=b.host", f"&host={hosts['b.host']}"), ("&host=none", ""),
+                            ("&module_name=jit_one(5)", f"&module={modules['jit_one']}")):
+            answer = daemon.ask(f"{path}?run=train/2026_01_02{query}")
+            equal((answer.status, answer.headers["location"]), (302, f"/?tool={tool}&session={session}{more}"), (path, query))
+    for query in ("", "?run=none", "?run=empty", "?run=x&session_path=/etc"):
+        answer = daemon.ask("/memory_viewer" + query)
+        equal((answer.status, answer.headers["location"]), (302, "/?tool=home"), query)
+    link = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+    equal(daemon.ask("/memory_viewer?run=x", headers=link).status, 302, "a link of another site")
+    equal(daemon.ask("/memory_viewer?run=x", headers={**link, "Sec-Fetch-Mode": "cors"}).status, 403)
+    locked = t.serve("--bind=0.0.0.0", "--path-prefix=/a", t.folder())
+    equal(locked.ask("/memory_viewer?run=train/2026_01_02").status, 401, "the ids of sessions are for who is signed in")
+    below = t.serve("--path-prefix=/a", t.folder()).ask("/a/memory_viewer?run=none")
+    equal(below.headers["location"], "/a/?tool=home")
+
+
 def test_hosts_and_tools(t):
     daemon = logdir(t)
     equal(daemon.get_json("/hosts", run="train/2026_01_02", tag="memory_viewer"),
