@@ -241,6 +241,8 @@ bool analysis_oom_window(const struct source *source, uint64_t from, uint64_t to
 
 /* "tpu_compile", …: who refused; static storage. */
 const char *analysis_oom_family_name(const struct oom_failure *failure);
+/* "hbm", "vmem", …: which memory did not suffice; NULL: not known; static storage. */
+const char *analysis_oom_memory_name(const struct oom_failure *failure);
 
 /* Row `at` of what is looked for, one line each; NULL past the end. Static storage. */
 const char *analysis_oom_looked_for(size_t at);

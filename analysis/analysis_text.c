@@ -106,3 +106,8 @@ bool analysis_oom_window(const struct source *source, uint64_t from, uint64_t to
 const char *analysis_oom_looked_for(size_t at) { return oom_looked_for(at); }
 
 const char *analysis_oom_family_name(const struct oom_failure *failure) { return oom_family_name(failure->family); }
+
+const char *analysis_oom_memory_name(const struct oom_failure *failure)
+{
+    return oom_memory_name(failure->memory_class);
+}

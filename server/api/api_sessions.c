@@ -82,6 +82,7 @@ void api_write_failure(struct json *json, const struct verdict *verdict)
         return;
     json_key_uint(json, "count", verdict->failure_count);
     json_key_text(json, "family", verdict->family);
+    json_key_text(json, "memory_class", verdict->memory_class[0] ? verdict->memory_class : NULL);
     json_key_text(json, "phase", verdict->phase[0] ? verdict->phase : NULL);
     json_key_text(json, "memory_space", verdict->memory_space[0] ? verdict->memory_space : NULL);
     json_key_text(json, "module", verdict->module[0] ? verdict->module : NULL);

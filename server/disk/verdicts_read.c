@@ -31,6 +31,8 @@ static void fill(const struct oom_report *report, struct verdict *verdict)
         .over_bytes = known(first->over_bytes, first->is_over_known),
     };
     copy_word(str_of(analysis_oom_family_name(failure)), verdict->family, sizeof(verdict->family));
+    const char *memory = analysis_oom_memory_name(failure);
+    copy_word(str_of(memory ? memory : ""), verdict->memory_class, sizeof(verdict->memory_class));
     copy_word(str_of(failure->phase ? failure->phase : ""), verdict->phase, sizeof(verdict->phase));
     copy_word(failure->memory_space.text, verdict->memory_space, sizeof(verdict->memory_space));
     copy_word(failure->module.text, verdict->module, sizeof(verdict->module));

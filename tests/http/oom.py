@@ -238,8 +238,8 @@ def test_logs_with_a_failure_are_sessions(t):
     equal(sorted(sessions), ["job/train.log", "lone/error.txt", "packed/run.log.gz"])
     row = sessions["job/train.log"]
     equal((row["kind"], row["module_count"], row["has_error_text"]), ("text", 0, True))
-    equal({key: row["failure"][key] for key in ("count", "family", "phase", "module", "needed_bytes", "free_bytes")},
-          {"count": 1, "family": "tpu_program_load", "phase": "load", "module": "jit_step", "needed_bytes": 31664646390,
+    equal({key: row["failure"][key] for key in ("count", "family", "memory_class", "phase", "module", "needed_bytes", "free_bytes")},
+          {"count": 1, "family": "tpu_program_load", "memory_class": "hbm", "phase": "load", "module": "jit_step", "needed_bytes": 31664646390,
            "free_bytes": 154811761})
     equal(sessions["packed/run.log.gz"]["failure"]["count"], 2)
 

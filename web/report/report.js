@@ -18,7 +18,7 @@ const whole = (answer) => answer?.data ?? null;
 function limitOf({ failure, summary }) {
   const name = whole(summary).module.name;
   if (!failure || failure.phase !== 'compile' || failure.limit_bytes === null) return null;
-  if ((failure.module && failure.module !== name) || (failure.memory_space ?? 'hbm') !== 'hbm') return null;
+  if ((failure.module && failure.module !== name) || !['hbm', 'gpu', null].includes(failure.memory_class)) return null;
   return failure;
 }
 

@@ -87,5 +87,6 @@ enum oom_memory oom_framework_memory(const struct oom_failure *failure)
             return spaces[i].memory == OOM_MEMORY_host && usual == OOM_MEMORY_gpu
                        ? OOM_MEMORY_page_locked /* a GPU's runtime takes no other memory of the host */
                        : spaces[i].memory;
-    return usual;
+    bool is_of_core = failure->form != NULL && strcmp(failure->form, "sparse_core") == 0;
+    return is_of_core ? OOM_MEMORY_on_chip : usual;
 }

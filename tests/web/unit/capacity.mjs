@@ -115,7 +115,7 @@ export function run({ test, equal, includes }) {
   test('a text that failed elsewhere than in the space shown speaks first, and the plan second', () => {
     const MIB = 1024 ** 2;
     const failure = {
-      count: 1, family: 'tpu_compile', phase: 'compile', memory_space: 'vmem', module: null, needed_bytes: 256 * MIB,
+      count: 1, family: 'tpu_compile', memory_class: 'vmem', phase: 'compile', memory_space: 'vmem', module: null, needed_bytes: 256 * MIB,
       capacity_bytes: 128 * MIB, exceeded_bytes: null, free_bytes: null, largest_free_bytes: null,
       limit_bytes: 128 * MIB, limit_phrase: 'are available', over_bytes: 128 * MIB, over_text: '128.00 MiB',
     };
@@ -128,12 +128,13 @@ export function run({ test, equal, includes }) {
     const asked = 'does not compile: 256.00 MiB of VMEM needed, 128.00 MiB are available: over by 128.00 MiB.';
     equal([says(), says({}, VMEM), says({}, {}, null)], [`jit_f ${asked}`, `jit_f ${asked}`, `A program of this session ${asked}`]);
     equal(says({ needed_bytes: null, capacity_bytes: null }), 'jit_f does not compile in VMEM; the text gives no size.');
-    equal(says({ memory_space: 'hbm' }), null, 'the plan says it: over');
-    equal(says({ memory_space: null }), null, 'device memory is meant');
-    equal(says({ memory_space: 'hbm' }, { capacity: sizeCapacity(90 * GIB) }), null, 'another capacity is asked about');
-    equal(says({ memory_space: 'hbm', module: 'jit_g' }).slice(0, 22), 'jit_g does not compile');
+    equal(says({ memory_class: 'hbm', memory_space: 'hbm' }), null, 'the plan says it: over');
+    equal(says({ memory_class: 'hbm', memory_space: null }), null, 'device memory is meant');
+    equal(says({ memory_space: null }), `jit_f ${asked}`, 'of a kernel, although the text names no space');
+    equal(says({ memory_class: 'hbm', memory_space: 'hbm' }, { capacity: sizeCapacity(90 * GIB) }), null, 'another capacity is asked about');
+    equal(says({ memory_class: 'hbm', memory_space: 'hbm', module: 'jit_g' }).slice(0, 22), 'jit_g does not compile');
     equal(
-      says({ phase: 'run', memory_space: null, capacity_bytes: null, free_bytes: 64 * MIB, limit_bytes: 64 * MIB, limit_phrase: 'are free', over_bytes: 192 * MIB, over_text: '192.00 MiB' }),
+      says({ phase: 'run', memory_class: 'hbm', memory_space: null, capacity_bytes: null, free_bytes: 64 * MIB, limit_bytes: 64 * MIB, limit_phrase: 'are free', over_bytes: 192 * MIB, over_text: '192.00 MiB' }),
       'jit_f ran out of memory: 256.00 MiB asked for, 64.00 MiB are free: over by 192.00 MiB.',
     );
     const plan = answer(VMEM.space, null, true).needs;

@@ -7,10 +7,17 @@ import { verdictOf } from '../../lib/capacity.js';
 
 const ACTS = { compile: ' does not compile', load: ' cannot be loaded' };
 
-export const spaceWord = (failure) => (failure.memory_space ? visible(failure.memory_space).toUpperCase() : '');
+export const spaceWord = (failure) => {
+  const name = failure.memory_space ?? (['vmem', 'smem'].includes(failure.memory_class) ? failure.memory_class : '');
+  return visible(name).toUpperCase();
+};
 
-/* A text that names no space speaks of device memory. */
-const isOfSpace = (failure, space) => (failure.memory_space ?? 'hbm') === (space.space === 0 ? 'hbm' : space.name.toLowerCase());
+/* Classes of memory that are the device's own: space 0 of a plan. */
+const DEVICE = ['hbm', 'gpu', null];
+
+/* The class tells device memory from that of a kernel; of other classes the text's word, else the class, is the space. */
+const isOfSpace = ({ memory_class: kind, memory_space: name }, space) =>
+  DEVICE.includes(kind) ? space.space === 0 : (name ?? kind) === space.name.toLowerCase();
 
 /* {needed, limit: {bytes, word} | null, over, overText}: figures of the text, null where it gives none. */
 export function figuresOf(failure) {
@@ -55,5 +62,5 @@ export function failureParts({ failure, program = null }, view) {
 export function failureTitle(failure) {
   const { over, overText } = figuresOf(failure);
   const by = over === null ? 'failed' : `over by ${overText}`;
-  return `${by}${failure.memory_space ? ` in ${spaceWord(failure)}` : ''}`;
+  return `${by}${spaceWord(failure) ? ` in ${spaceWord(failure)}` : ''}`;
 }
