@@ -140,9 +140,23 @@ static bool shape_matches(const struct filter_choice *choice, struct str text, s
 
 /* ---- terms ---- */
 
+/* One of "logits, padding"? */
+static bool is_listed(const struct filter_choice *choice, struct str list)
+{
+    while (list.length > 0) {
+        const char *end = memmem(list.data, list.length, ", ", 2);
+        size_t length = end == NULL ? list.length : (size_t)(end - list.data), past = end == NULL ? length : length + 2;
+        if (is_same_word(choice->text, (struct str){list.data, length}))
+            return true;
+        list = (struct str){list.data + past, list.length - past};
+    }
+    return false;
+}
+
 static bool choice_takes_text(const struct filter_choice *choice, struct str text, struct arena *arena)
 {
     switch (choice->kind) {
+    case FILTER_LISTED: return is_listed(choice, text);
     case FILTER_PART: return part_matches(choice->text, text, arena);
     case FILTER_WHOLE: return is_same_word(choice->text, text);
     case FILTER_GLOB: return glob_matches(choice->text, text, arena);

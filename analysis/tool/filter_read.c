@@ -269,7 +269,9 @@ static bool text_choice(const struct reader *reader, const struct table_column *
         return shape_choice(reader, text, open, choice);
     bool is_whole =
         column != NULL && column->is_value != NULL && column->is_value((struct str){text.data, text.length});
-    choice->kind = is_whole ? FILTER_WHOLE : find_plain(text, '*') == SIZE_MAX ? FILTER_PART : FILTER_GLOB;
+    choice->kind = is_whole                            ? (column->is_list ? FILTER_LISTED : FILTER_WHOLE)
+                   : find_plain(text, '*') == SIZE_MAX ? FILTER_PART
+                                                       : FILTER_GLOB;
     return true;
 }
 

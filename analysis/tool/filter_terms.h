@@ -18,11 +18,19 @@ struct filter_text {
     size_t length;
 };
 
-enum filter_choice_kind { FILTER_PART, FILTER_WHOLE, FILTER_GLOB, FILTER_REGEX, FILTER_RANGE, FILTER_DIMENSIONS };
+enum filter_choice_kind {
+    FILTER_PART,
+    FILTER_WHOLE,
+    FILTER_LISTED,
+    FILTER_GLOB,
+    FILTER_REGEX,
+    FILTER_RANGE,
+    FILTER_DIMENSIONS
+};
 
 struct filter_choice {
     enum filter_choice_kind kind;
-    struct filter_text text; /* PART, WHOLE, GLOB; DIMENSIONS: the element type */
+    struct filter_text text; /* PART, WHOLE, LISTED, GLOB; DIMENSIONS: the element type */
     struct regex *regex;
     struct filter_text *dimensions;
     size_t dimension_count;

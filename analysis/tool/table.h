@@ -79,6 +79,7 @@ struct table_column {
     struct table_value (*order)(const void *context, uint32_t row);
     struct table_value (*word)(const void *context, uint32_t row); /* what people call it: a filter takes that too */
     bool (*is_value)(struct str typed); /* a text with few values: is this one of them? A filter then means it whole */
+    bool is_list; /* its text is values with ", " between: what a filter means whole is any of them */
     struct table_value (*member)(const void *context, uint32_t row);     /* its JSON, if not its value */
     void (*write)(struct json *json, const void *context, uint32_t row); /* its JSON, if that is no single value */
     /* Its cells in CSV and NDJSON, if they are not one; their heads for the row TABLE_HEAD. */

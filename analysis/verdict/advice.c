@@ -129,7 +129,7 @@ void advice_evidence(const struct plan_pattern *pattern, struct arena *arena, st
 {
     item->evidence = pattern->sentence;
     item->tool = "memory_viewer";
-    item->filter = arena_format(arena, "pattern:*%s*", pattern_name((enum pattern_kind)pattern->kind));
+    item->filter = arena_format(arena, "pattern:%s", pattern_name((enum pattern_kind)pattern->kind));
 }
 
 bool advice_is_of_program(const struct advice *advice)
@@ -235,9 +235,11 @@ void advice_make(const struct verdict_facts *facts)
     *advice = (struct advice){.facts = facts, .tried = arena_child(facts->arena)};
     advice->has_program = facts->space != NULL && facts->space->space == 0 && plan->graph != NULL &&
                           plan->hlo.instruction_count > 0 && facts->total_bytes > 0;
+    facts->out->replayed_bytes = -1;
     if (advice->has_program) {
         variant_begin(&advice->start, plan, facts->space, facts->arena);
         variant_measure(&advice->start, &advice->before, NULL);
+        facts->out->replayed_bytes = advice->before.total_bytes;
         advice->has_backward = plan->graph->has_backward;
     }
     for (int i = 0; i < VERDICT_ADVICE_COUNT; i++) {

@@ -63,7 +63,7 @@ static const enum verdict_cause_kind of_category[CATEGORY_COUNT] = {
 static void set(const struct verdict_facts *facts, enum verdict_cause_kind kind, int64_t bytes,
                 enum verdict_confidence confidence, const char *text)
 {
-    facts->out->cause = (struct verdict_cause){kind, text, bytes, confidence};
+    facts->out->cause = (struct verdict_cause){.kind = kind, .text = text, .bytes = bytes, .confidence = confidence};
 }
 
 /* ---- of a plan ---- */

@@ -53,3 +53,5 @@ void where_make(const struct verdict_facts *facts);
 void peak_make(const struct verdict_facts *facts);
 void advice_make(const struct verdict_facts *facts);
 void ledger_make(const struct verdict_facts *facts);
+/* Where each of their figures comes from; last. */
+void evidence_make(const struct verdict_facts *facts);

@@ -16,7 +16,8 @@ static void add(const struct verdict_facts *facts, const char *kind, const char 
 {
     struct verdict_ledger *ledger = &facts->out->ledger;
     if (bytes >= 0 && ledger->bar_count < VERDICT_BARS_MAX)
-        ledger->bars[ledger->bar_count++] = (struct verdict_bar){kind, label, bytes, source};
+        ledger->bars[ledger->bar_count++] =
+            (struct verdict_bar){.kind = kind, .label = label, .bytes = bytes, .source = source};
 }
 
 /* Why what a device holds is not held against the capacity; NULL: it is. */

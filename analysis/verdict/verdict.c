@@ -16,6 +16,19 @@ const char *verdict_fits_name(enum verdict_fits fits)
     return names[fits];
 }
 
+const char *verdict_evidence_name(enum verdict_evidence_kind kind)
+{
+    static const char *const names[VERDICT_EVIDENCE_KIND_COUNT] = {[VERDICT_EVIDENCE_NONE] = "none",
+                                                                   [VERDICT_EVIDENCE_BUFFERS] = "buffers",
+                                                                   [VERDICT_EVIDENCE_TEXT] = "text",
+                                                                   [VERDICT_EVIDENCE_CAPACITY] = "capacity",
+                                                                   [VERDICT_EVIDENCE_DIFFERENCE] = "difference",
+                                                                   [VERDICT_EVIDENCE_CHANGE] = "change",
+                                                                   [VERDICT_EVIDENCE_TRACE] = "trace",
+                                                                   [VERDICT_EVIDENCE_PROFILE] = "profile"};
+    return names[kind];
+}
+
 /* ---- what is at hand ---- */
 
 /* Of the plan the space that a failure is about; without a failure HBM. */
@@ -177,6 +190,19 @@ static void notes_make(const struct verdict_facts *facts)
         facts_note(facts, "The program has no buffer assignment: what it takes is not known.");
 }
 
+/* A dump that is here need not be made. */
+static void steps_make(const struct verdict_facts *facts)
+{
+    const struct oom_verdict *said = facts->parts->failure;
+    struct verdict *out = facts->out;
+    bool has_dump = facts->parts->plan != NULL && facts->is_of_plan;
+    struct oom_step *steps = arena_array(facts->arena, struct oom_step, said == NULL ? 1 : said->step_count + 1);
+    for (size_t i = 0; said != NULL && i < said->step_count; i++)
+        if (!has_dump || !said->steps[i].is_for_dump)
+            steps[out->step_count++] = said->steps[i];
+    out->steps = steps;
+}
+
 void verdict_make(const struct verdict_parts *parts, struct buf *scratch, struct arena *arena, struct verdict *out)
 {
     struct verdict_facts facts = {.parts = parts, .arena = arena, .scratch = scratch, .out = out};
@@ -189,4 +215,6 @@ void verdict_make(const struct verdict_parts *parts, struct buf *scratch, struct
     advice_make(&facts);
     ledger_make(&facts);
     out->sentence = sentence_of(&facts);
+    steps_make(&facts);
+    evidence_make(&facts);
 }

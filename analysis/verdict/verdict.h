@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 struct oom_verdict;    /* tool/oom/model.h */
+struct oom_step;       /* the same */
 struct oom_comparison; /* the same */
 struct plan;           /* plan/plan.h */
 struct memory_profile; /* tool/memory_profile/model.h */
@@ -43,6 +44,55 @@ struct verdict_parts {
     const char *capacity_source; /* who did: "as chosen", "as the trace records it" */
     const char *device;          /* the chip, and what says so; NULL: not known */
     const char *joined[2];       /* sentences: what was taken from elsewhere, and why; each may be NULL */
+    const char *device_name;     /* row of the table of devices that it is of; NULL: of none */
+    const char *capacity_file;   /* text that states it, in bytes [capacity_begin, capacity_end); NULL: none does */
+    uint64_t capacity_begin, capacity_end;
+};
+
+/* ---- where a figure comes from ---- */
+
+enum verdict_evidence_kind {
+    VERDICT_EVIDENCE_NONE,       /* nothing shows it; the sentence says why */
+    VERDICT_EVIDENCE_BUFFERS,    /* rows of the plan: those that `filter` keeps */
+    VERDICT_EVIDENCE_TEXT,       /* a place of the error text */
+    VERDICT_EVIDENCE_CAPACITY,   /* who says what the device has */
+    VERDICT_EVIDENCE_DIFFERENCE, /* worked out of other figures, which the sentence names */
+    VERDICT_EVIDENCE_CHANGE,     /* the prediction of a change: the what-if with it ticked */
+    VERDICT_EVIDENCE_TRACE,      /* the curve of an allocator */
+    VERDICT_EVIDENCE_PROFILE,    /* rows of a device profile */
+    VERDICT_EVIDENCE_KIND_COUNT
+};
+
+/* The figure is sum_bytes + rest_bytes, to the byte, where sum_bytes is known. Texts live in the arena or are static. */
+struct verdict_evidence {
+    enum verdict_evidence_kind kind;
+    const char *sentence;    /* what is to be seen there, or how the figure is worked out */
+    const char *tool, *view; /* the page that shows it, and which view of it; NULL: none, the usual one */
+    int64_t space;           /* memory space of the plan; -1: it is not of a plan */
+    const char *step;        /* "peak", "all": when the rows are alive; NULL: it is not of a plan */
+    const char *filter;      /* of the table there; "": all rows; NULL: there is no table */
+    const char *column;      /* whose sum over those rows counts: "size", "padding"; NULL: there are no rows */
+    uint32_t count;          /* of those rows */
+    int64_t sum_bytes;       /* over them, or as a text states it; -1: there is no such sum */
+    int64_t rest_bytes;      /* what the figure is more (or, negative, less) */
+    const char *rest;        /* what that is; NULL: rest_bytes is 0 */
+    const char *key;         /* member of "ranges" of the failure; NULL */
+    uint64_t begin, end;     /* bytes of the text `file`, else of the failure's; end 0: none */
+    const char *file;        /* name of a text, id of a device profile; NULL */
+    const char *change;      /* of the what-if; NULL */
+    const char *device;      /* row of the table of devices; NULL */
+};
+
+/* A size in a sentence. */
+struct verdict_mention {
+    const char *text; /* as it stands there */
+    int64_t bytes;
+    const struct verdict_evidence *evidence;
+};
+
+struct verdict_mentions {
+    struct verdict_mention *items;
+    uint32_t count;
 };
 
 enum verdict_cause_kind {
@@ -57,6 +107,8 @@ struct verdict_cause {
     const char *text; /* one sentence */
     int64_t bytes;    /* that it holds */
     enum verdict_confidence confidence;
+    struct verdict_evidence evidence;
+    struct verdict_mentions mentions; /* of the text */
 };
 
 struct verdict_fit {
@@ -65,6 +117,8 @@ struct verdict_fit {
     const char *device;          /* "TPU v5e, by its limit of 15.75 GiB"; NULL: not known */
     const char *space;           /* "HBM" */
     const char *sentence;
+    struct verdict_evidence needed, capacity, over, free;
+    struct verdict_mentions mentions; /* of the sentence */
 };
 
 /* A stretch of what was needed. */
@@ -75,11 +129,15 @@ struct verdict_where {
     int64_t bytes;
     const char *category; /* of the rows by category; NULL of the others */
     const char *source;   /* "plan", "error text", "trace", "device profile" */
+    const char *key;      /* of a stretch that a text states: member of "ranges"; NULL */
+    struct verdict_evidence evidence;
 };
 
 struct verdict_pattern {
     const char *kind, *sentence, *gone; /* gone: what it looks like when it is */
     int64_t bytes, saves_bytes;         /* held at the peak; by which the peak falls without it */
+    struct verdict_evidence evidence, saves;
+    struct verdict_mentions mentions; /* of the sentence */
 };
 
 /* Equal buffers of repeated layers. */
@@ -87,6 +145,7 @@ struct verdict_group {
     const char *key, *category, *label, *shape, *source; /* key: of the view whose; source: "models.py:11" or "" */
     uint32_t count;
     int64_t bytes;
+    struct verdict_evidence evidence;
 };
 
 /* Kinds of advice, in no order. */
@@ -104,13 +163,15 @@ struct verdict_advice {
     int64_t saves_bytes, lands_at_bytes;
     enum verdict_fits fits;
     enum verdict_confidence confidence;
-    const char *reason;         /* of the confidence */
-    const char *evidence;       /* a sentence */
-    const char *tool;           /* that shows the evidence; NULL: none does */
-    const char *filter;         /* of the table there; NULL: all */
-    const char *call;           /* the line to write or the flag to set */
-    uint32_t effort;            /* of the person, for the order */
-    double extra_flops_percent; /* work of products that is done once more; < 0: not known */
+    const char *reason;                         /* of the confidence */
+    const char *evidence;                       /* a sentence */
+    const char *tool;                           /* that shows the evidence; NULL: none does */
+    const char *filter;                         /* of the table there; NULL: all */
+    struct verdict_evidence open, saves, lands; /* of the sentence; of the two figures */
+    struct verdict_mentions mentions;           /* of the evidence's sentence */
+    const char *call;                           /* the line to write or the flag to set */
+    uint32_t effort;                            /* of the person, for the order */
+    double extra_flops_percent;                 /* work of products that is done once more; < 0: not known */
 };
 
 struct verdict_bar {
@@ -118,6 +179,7 @@ struct verdict_bar {
     const char *label;
     int64_t bytes;
     const char *source;
+    struct verdict_evidence evidence;
 };
 
 enum { VERDICT_BARS_MAX = 6, VERDICT_NOTES_MAX = 8 };
@@ -128,6 +190,8 @@ struct verdict_ledger {
     bool has_drift, balances; /* drift, coverage: of a plan against what an allocator or profile saw */
     double drift_percent, coverage_percent;
     const char *sentence;
+    struct verdict_evidence capacity;
+    struct verdict_mentions mentions; /* of the sentence */
 };
 
 struct verdict {
@@ -139,15 +203,22 @@ struct verdict {
     struct verdict_where *where, *categories;
     uint32_t where_count, category_count;
     int64_t where_bytes; /* the rows of `where` together */
+    struct verdict_evidence where_evidence;
     struct verdict_pattern *patterns;
     uint32_t pattern_count;
     struct verdict_group *groups;
-    uint32_t group_count; /* the largest; group_bytes of group_total_count */
+    uint32_t group_count; /* the largest of group_total_count */
     uint32_t group_total_count;
+    int64_t rest_bytes; /* of the smaller groups */
     int64_t peak_bytes;
-    struct verdict_advice *advice; /* the best first */
+    struct verdict_evidence peak, rest; /* of peak_bytes; of rest_bytes */
+    struct verdict_advice *advice;      /* the best first */
     uint32_t advice_count;
+    int64_t replayed_bytes;      /* what the program takes in the replay that changes are tried on; -1: there is none */
     const char *advice_sentence; /* NULL: the first advice suffices */
+    struct verdict_mentions mentions, advice_mentions; /* of `sentence`, of `advice_sentence` */
+    const struct oom_step *steps;                      /* what to run to see more; tool/oom/model.h */
+    uint32_t step_count;
     struct verdict_ledger ledger;
     const char *notes[VERDICT_NOTES_MAX];
     uint32_t note_count;
@@ -165,3 +236,4 @@ const char *verdict_cause_words(enum verdict_cause_kind kind);
 const char *verdict_advice_name(enum verdict_advice_kind kind);
 const char *verdict_confidence_name(enum verdict_confidence confidence);
 const char *verdict_fits_name(enum verdict_fits fits);
+const char *verdict_evidence_name(enum verdict_evidence_kind kind);

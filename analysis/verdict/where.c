@@ -16,7 +16,8 @@ static void add(struct verdict_where *rows, uint32_t *count, struct verdict_wher
 static void kind_add(const struct verdict_facts *facts, const char *kind, const char *label, int64_t bytes,
                      const char *source)
 {
-    add(facts->out->where, &facts->out->where_count, (struct verdict_where){kind, label, bytes, NULL, source});
+    add(facts->out->where, &facts->out->where_count,
+        (struct verdict_where){.kind = kind, .label = label, .bytes = bytes, .source = source});
 }
 
 /* What lies between the compiler's heap and the largest sum of what is live in it. */
@@ -54,13 +55,18 @@ static void categories_of_plan(const struct verdict_facts *facts)
     for (int i = 0; i < CATEGORY_COUNT; i++) {
         const char *name = category_name((enum category)i);
         add(out->categories, &out->category_count,
-            (struct verdict_where){"category", category_words((enum category)i), space->category_bytes[i], name,
-                                   "plan"});
+            (struct verdict_where){.kind = "category",
+                                   .label = category_words((enum category)i),
+                                   .bytes = space->category_bytes[i],
+                                   .category = name,
+                                   .source = "plan"});
         left -= space->category_bytes[i];
     }
     add(out->categories, &out->category_count,
-        (struct verdict_where){"rest", "not live at the peak: fragmentation and what lives at other times", left, NULL,
-                               "plan"});
+        (struct verdict_where){.kind = "rest",
+                               .label = "not live at the peak: fragmentation and what lives at other times",
+                               .bytes = left,
+                               .source = "plan"});
 }
 
 static void of_text(const struct verdict_facts *facts)
@@ -81,9 +87,18 @@ static void of_text(const struct verdict_facts *facts)
             kind = "reserved";
         if (stretch->bytes > INT64_MAX / ROWS_MAX)
             continue;
-        kind_add(facts, kind, arena_text(facts->arena, stretch->word), (int64_t)(stretch->bytes - stretch->lost_bytes),
-                 "error text");
-        kind_add(facts, "fragmentation", "fragmentation", (int64_t)stretch->lost_bytes, "error text");
+        add(facts->out->where, &facts->out->where_count,
+            (struct verdict_where){.kind = kind,
+                                   .label = arena_text(facts->arena, stretch->word),
+                                   .bytes = (int64_t)(stretch->bytes - stretch->lost_bytes),
+                                   .source = "error text",
+                                   .key = stretch->key});
+        add(facts->out->where, &facts->out->where_count,
+            (struct verdict_where){.kind = "fragmentation",
+                                   .label = "fragmentation",
+                                   .bytes = (int64_t)stretch->lost_bytes,
+                                   .source = "error text",
+                                   .key = stretch->lost_key});
     }
 }
 

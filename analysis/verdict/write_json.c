@@ -1,7 +1,68 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "verdict/write.h"
 
+#include "tool/oom/model.h"
 #include "whatif/change.h"
+
+/* ---- where a figure comes from ---- */
+
+static void rows_write(struct json *json, const struct verdict_evidence *evidence)
+{
+    json_key_known(json, "space", evidence->space);
+    json_key_text(json, "step", evidence->step);
+    json_key_text(json, "filter", evidence->filter);
+    json_key_text(json, "column", evidence->column);
+    if (evidence->step != NULL)
+        json_key_uint(json, "count", evidence->count);
+    else
+        json_key_null(json, "count");
+    json_key_known(json, "sum_bytes", evidence->sum_bytes);
+    if (evidence->sum_bytes >= 0)
+        json_key_int(json, "rest_bytes", evidence->rest_bytes);
+    else
+        json_key_null(json, "rest_bytes");
+    json_key_text(json, "rest", evidence->rest);
+}
+
+/* Null where nothing shows the figure. */
+static void evidence_write(struct json *json, const char *key, const struct verdict_evidence *evidence)
+{
+    if (!json_key_object_if(json, key, evidence->kind != VERDICT_EVIDENCE_NONE))
+        return;
+    json_key_text(json, "kind", verdict_evidence_name(evidence->kind));
+    json_key_text(json, "sentence", evidence->sentence);
+    json_key_text(json, "tool", evidence->tool);
+    json_key_text(json, "view", evidence->view);
+    rows_write(json, evidence);
+    json_key_text(json, "key", evidence->key);
+    if (evidence->end > 0) {
+        json_key_array(json, "range");
+        json_uint(json, evidence->begin);
+        json_uint(json, evidence->end);
+        json_array_end(json);
+    } else {
+        json_key_null(json, "range");
+    }
+    json_key_text(json, "file", evidence->file);
+    json_key_text(json, "change", evidence->change);
+    json_key_text(json, "device", evidence->device);
+    json_object_end(json);
+}
+
+static void mentions_write(struct json *json, const char *key, const struct verdict_mentions *mentions)
+{
+    json_key_array(json, key);
+    for (uint32_t i = 0; i < mentions->count; i++) {
+        json_object_begin(json);
+        json_key_text(json, "text", mentions->items[i].text);
+        json_key_int(json, "bytes", mentions->items[i].bytes);
+        evidence_write(json, "evidence", mentions->items[i].evidence);
+        json_object_end(json);
+    }
+    json_array_end(json);
+}
+
+/* ---- the blocks ---- */
 
 static void cause_write(struct json *json, const struct verdict_cause *cause)
 {
@@ -11,6 +72,8 @@ static void cause_write(struct json *json, const struct verdict_cause *cause)
     json_key_text(json, "text", cause->text);
     json_key_known(json, "bytes", cause->bytes);
     json_key_text(json, "confidence", verdict_confidence_name(cause->confidence));
+    evidence_write(json, "evidence", &cause->evidence);
+    mentions_write(json, "figures", &cause->mentions);
     json_object_end(json);
 }
 
@@ -25,6 +88,13 @@ static void fit_write(struct json *json, const struct verdict_fit *fit)
     json_key_text(json, "device", fit->device);
     json_key_text(json, "space", fit->space);
     json_key_text(json, "sentence", fit->sentence);
+    mentions_write(json, "figures", &fit->mentions);
+    json_key_object(json, "evidence");
+    evidence_write(json, "needed", &fit->needed);
+    evidence_write(json, "capacity", &fit->capacity);
+    evidence_write(json, "over", &fit->over);
+    evidence_write(json, "free", &fit->free);
+    json_object_end(json);
     json_object_end(json);
 }
 
@@ -38,6 +108,7 @@ static void where_write(struct json *json, const char *key, const struct verdict
         json_key_int(json, "bytes", rows[i].bytes);
         json_key_text(json, "category", rows[i].category);
         json_key_text(json, "source", rows[i].source);
+        evidence_write(json, "evidence", &rows[i].evidence);
         json_object_end(json);
     }
     json_array_end(json);
@@ -56,6 +127,9 @@ static void peak_write(struct json *json, const struct verdict *verdict)
         json_key_int(json, "saves_bytes", pattern->saves_bytes);
         json_key_text(json, "sentence", pattern->sentence);
         json_key_text(json, "when_gone", pattern->gone);
+        evidence_write(json, "evidence", &pattern->evidence);
+        evidence_write(json, "saves_evidence", &pattern->saves);
+        mentions_write(json, "figures", &pattern->mentions);
         json_object_end(json);
     }
     json_array_end(json);
@@ -70,22 +144,25 @@ static void peak_write(struct json *json, const struct verdict *verdict)
         json_key_uint(json, "count", group->count);
         json_key_int(json, "bytes", group->bytes);
         json_key_text(json, "source", group->source);
+        evidence_write(json, "evidence", &group->evidence);
         json_object_end(json);
     }
     json_array_end(json);
     json_key_uint(json, "group_count", verdict->group_total_count);
+    json_key_int(json, "rest_bytes", verdict->rest_bytes);
+    evidence_write(json, "evidence", &verdict->peak);
+    evidence_write(json, "rest_evidence", &verdict->rest);
     json_object_end(json);
 }
 
-static void evidence_write(struct json *json, const struct verdict_advice *advice)
+static void advice_evidence_write(struct json *json, const struct verdict_advice *advice)
 {
     json_key_object(json, "evidence");
     json_key_text(json, "sentence", advice->evidence);
-    if (json_key_object_if(json, "open", advice->tool != NULL)) {
-        json_key_text(json, "tool", advice->tool);
-        json_key_text(json, "filter", advice->filter);
-        json_object_end(json);
-    }
+    mentions_write(json, "figures", &advice->mentions);
+    evidence_write(json, "open", &advice->open);
+    evidence_write(json, "saves", &advice->saves);
+    evidence_write(json, "lands_at", &advice->lands);
     json_object_end(json);
 }
 
@@ -107,12 +184,13 @@ static void advice_write(struct json *json, const struct verdict *verdict)
             json_key_null(json, "extra_flops_percent");
         else
             json_key_double(json, "extra_flops_percent", change_extra_flops_shown(advice->extra_flops_percent));
-        evidence_write(json, advice);
+        advice_evidence_write(json, advice);
         json_key_text(json, "do", advice->call);
         json_object_end(json);
     }
     json_array_end(json);
     json_key_text(json, "advice_sentence", verdict->advice_sentence);
+    mentions_write(json, "advice_figures", &verdict->advice_mentions);
 }
 
 static void ledger_write(struct json *json, const struct verdict_ledger *ledger)
@@ -126,6 +204,7 @@ static void ledger_write(struct json *json, const struct verdict_ledger *ledger)
         json_key_text(json, "label", ledger->bars[i].label);
         json_key_int(json, "bytes", ledger->bars[i].bytes);
         json_key_text(json, "source", ledger->bars[i].source);
+        evidence_write(json, "evidence", &ledger->bars[i].evidence);
         json_object_end(json);
     }
     json_array_end(json);
@@ -139,19 +218,35 @@ static void ledger_write(struct json *json, const struct verdict_ledger *ledger)
         json_key_null(json, "balances");
     }
     json_key_text(json, "sentence", ledger->sentence);
+    mentions_write(json, "figures", &ledger->mentions);
+    evidence_write(json, "capacity_evidence", &ledger->capacity);
     json_object_end(json);
+}
+
+static void steps_write(struct json *json, const struct verdict *verdict)
+{
+    json_key_array(json, "next_steps");
+    for (uint32_t i = 0; i < verdict->step_count; i++) {
+        json_object_begin(json);
+        json_key_text(json, "kind", verdict->steps[i].is_command ? "command" : "text");
+        json_key_text(json, "text", verdict->steps[i].text);
+        json_object_end(json);
+    }
+    json_array_end(json);
 }
 
 void write_verdict_json(const struct verdict *verdict, struct json *json)
 {
     json_object_begin(json);
     json_key_text(json, "verdict", verdict->sentence);
+    mentions_write(json, "figures", &verdict->mentions);
     json_key_text(json, "program", verdict->program);
     json_key_text(json, "fits", verdict_fits_name(verdict->fits));
     cause_write(json, &verdict->cause);
     fit_write(json, &verdict->fit);
     where_write(json, "where", verdict->where, verdict->where_count);
     json_key_int(json, "where_bytes", verdict->where_bytes);
+    evidence_write(json, "where_evidence", &verdict->where_evidence);
     where_write(json, "categories", verdict->categories, verdict->category_count);
     peak_write(json, verdict);
     advice_write(json, verdict);
@@ -160,5 +255,6 @@ void write_verdict_json(const struct verdict *verdict, struct json *json)
     for (uint32_t i = 0; i < verdict->note_count; i++)
         json_text(json, verdict->notes[i]);
     json_array_end(json);
+    steps_write(json, verdict);
     json_object_end(json);
 }

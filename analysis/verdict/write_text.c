@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * write_text.c: the verdict for a terminal. Names come out of files: what would move a terminal's cursor is escaped. */
 #include "base/size_text.h"
+#include "tool/oom/model.h"
 #include "verdict/write.h"
 
 #include <string.h>
@@ -102,8 +103,10 @@ void write_verdict_text(const struct verdict *verdict, struct buf *out)
         line(out, verdict->fits == VERDICT_FITS_NO ? "Cause: " : "Largest: ", verdict->cause.text);
     buf_text(out, "\nDid it fit?\n");
     line(out, "  ", verdict->fit.sentence);
+    const struct verdict_evidence *capacity = &verdict->fit.capacity;
     if (verdict->fit.capacity_source != NULL)
-        line(out, "  Capacity: ", verdict->fit.capacity_source);
+        line(out, "  Capacity: ",
+             capacity->kind == VERDICT_EVIDENCE_CAPACITY ? capacity->sentence : verdict->fit.capacity_source);
     if (verdict->fit.device != NULL)
         line(out, "  Device: ", verdict->fit.device);
     where_write(out, verdict);
@@ -117,4 +120,9 @@ void write_verdict_text(const struct verdict *verdict, struct buf *out)
     }
     for (uint32_t i = 0; i < verdict->note_count; i++)
         line(out, i == 0 ? "\nNote: " : "Note: ", verdict->notes[i]);
+    for (uint32_t i = 0; i < verdict->step_count; i++)
+        line(out,
+             i == 0 ? (verdict->steps[i].is_command ? "\nNext\n    " : "\nNext\n  ")
+                    : (verdict->steps[i].is_command ? "    " : "  "),
+             verdict->steps[i].text);
 }

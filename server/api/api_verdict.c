@@ -82,6 +82,8 @@ static struct response *capacity_read(const struct request *request, struct anal
     if (analysis_capacity_read(text, &bytes, &device)) {
         parts->capacity_bytes = bytes;
         parts->capacity_source = "as chosen";
+        parts->capacity_device = device.name;
+        parts->capacity_file = NULL;
         return NULL;
     }
     return response_problem(400, "argument", "capacity is the name of a device, as v5e, or a size, as 15.75GiB");

@@ -27,7 +27,8 @@ struct explaining {
     struct json json; /* of --json: the array of all failures, and of what has none */
     struct store *store;
     struct explain_around around;
-    uint64_t capacity_bytes; /* of --capacity; 0: not given */
+    uint64_t capacity_bytes;     /* of --capacity; 0: not given */
+    const char *capacity_device; /* the same, if it names a row of the table of devices; NULL */
     size_t read_count;
     size_t unreadable_count;
     size_t module_count;                       /* of the sessions, whether they are wanted or not */
@@ -107,6 +108,8 @@ static bool verdict_write(struct explaining *explaining, const struct verdict_pa
     if (explaining->capacity_bytes > 0) {
         parts.core.capacity_bytes = explaining->capacity_bytes;
         parts.core.capacity_source = "as chosen";
+        parts.core.capacity_device = explaining->capacity_device;
+        parts.core.capacity_file = NULL;
     }
     is_made =
         is_made &&
@@ -323,6 +326,7 @@ int cmd_explain(const struct options *options)
     }
     if (!category_rules_load(options->category_rules, &rules))
         return COMMANDS_UNUSABLE;
+    explaining.capacity_device = options->capacity ? device.name : NULL;
     explaining.store = store_new(account_default_limit());
     store_set_category_rules(explaining.store, rules);
     explaining.has_names = count > 1 || is_folder(paths[0]);

@@ -115,6 +115,8 @@ static void print_verdict(const struct oom_verdict *verdict, const struct buf *a
     print_buffers("Largest arguments and outputs", verdict, OOM_ARGUMENTS_AND_OUTPUTS);
     for (size_t at = 0; at < verdict->failure->note_count; at++)
         printf("Note: %s\n", verdict->failure->notes[at].text);
+    if (answer->length > 0) /* it says what to run next */
+        return;
     printf("Next\n");
     for (size_t at = 0; at < verdict->step_count; at++)
         printf("  %s%s\n", verdict->steps[at].is_command ? "  " : "", verdict->steps[at].text);

@@ -20,7 +20,8 @@
 /* The first failure of a text. Numbers below 0 and empty words: not stated. */
 struct verdict {
     size_t failure_count;
-    char family[20], memory_class[16], phase[12], memory_space[16], module[128], title[64], over_text[24], limit_phrase[32];
+    char family[20], memory_class[16], phase[12], memory_space[16], module[128], title[64], over_text[24],
+        limit_phrase[32];
     int64_t needed_bytes, capacity_bytes, exceeded_bytes, free_bytes, largest_free_bytes, limit_bytes, over_bytes;
 };
 

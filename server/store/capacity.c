@@ -17,7 +17,8 @@ static bool of_text(const struct snapshot_file *file, struct capacity *capacity)
     buf_free(&text);
     if (!is_told)
         return false;
-    *capacity = (struct capacity){.bytes = said.available_bytes};
+    *capacity = (struct capacity){
+        .bytes = said.available_bytes, .file = file->name, .begin = said.offset, .end = said.offset + said.length};
     snprintf(capacity->source, sizeof(capacity->source), "%s", file->name);
     return true;
 }
@@ -38,6 +39,7 @@ bool capacity_of_chip(const struct snapshot_session *session, const struct snaps
         return false;
     snprintf(capacity->source, sizeof(capacity->source), "%s, from %s", chip.device->title, ending + 1);
     capacity->is_named = true;
+    capacity->device = chip.device->name;
     return take(capacity, (uint64_t)chip.device->available_bytes, (uint64_t)chip.device->physical_bytes);
 }
 

@@ -11,6 +11,9 @@ struct capacity {
     bool is_named;                     /* the source names a kind of chip, not only a device of the trace */
     bool is_physical;                  /* a program gets less; how much is not known */
     char source[CAPACITY_SOURCE_SIZE]; /* "error.txt", "TPU v5e, from target_arguments.pb": as in the input */
+    const char *device;                /* row of the table of devices that it is of; NULL: of none; static */
+    const char *file;                  /* text that states it, as long as the session; NULL: none does */
+    uint64_t begin, end;               /* where it stands there, in bytes */
 };
 
 /* Of memory space 0: what an error text of the session prints, else the chip that its dump names, else the least that a

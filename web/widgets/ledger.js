@@ -3,7 +3,7 @@
  * scale held against the capacity. Figures and the sentence are the daemon's. Its own file: two pages show it. */
 
 import { el, fill } from '../lib/dom.js';
-import { bytes, exactBytes, visible } from '../lib/format.js';
+import { visible } from '../lib/format.js';
 
 /* Pure: a capacity that would leave of the bars a line. */
 const FAR = 8;
@@ -21,8 +21,8 @@ function barNode({ bytes: size }, scale, capacity) {
   return el('span', { class: 'ledger-bar', 'aria-hidden': 'true' }, within, over, mark);
 }
 
-/* ledger: of the view verdict; hrefOf(kind) → where it is seen, or null. */
-export function drawLedger(node, ledger, hrefOf) {
+/* ledger: of the view verdict; links: of evidence.js. */
+export function drawLedger(node, ledger, links) {
   const { bars, sentence } = ledger;
   const most = Math.max(0, ...bars.map((bar) => bar.bytes));
   const isFar = ledger.capacity_bytes !== null && isFarFrom(ledger.capacity_bytes, most);
@@ -30,19 +30,14 @@ export function drawLedger(node, ledger, hrefOf) {
   node.hidden = bars.length === 0;
   if (node.hidden) return;
   const scale = Math.max(capacity ?? 0, most);
-  const figure = (bar) => {
-    const href = hrefOf(bar.kind);
-    const about = { class: 'figure', title: `${exactBytes(bar.bytes)}, ${bar.source}` };
-    return href ? el('a', { href, ...about }, bytes(bar.bytes)) : el('span', about, bytes(bar.bytes));
-  };
   fill(
     node,
     el(
       'ul',
       { class: 'ledger-bars', 'aria-label': 'Ledger of one device' },
-      bars.map((bar) => el('li', {}, el('span', { class: 'ledger-word' }, visible(bar.label)), barNode(bar, scale, capacity), figure(bar))),
-      capacity === null ? null : el('li', { class: 'ledger-limit' }, el('span', { class: 'ledger-word' }, 'capacity'), barNode({ bytes: 0 }, scale, capacity), el('span', { class: 'figure', title: exactBytes(capacity) }, bytes(capacity))),
+      bars.map((bar) => el('li', {}, el('span', { class: 'ledger-word' }, visible(bar.label)), barNode(bar, scale, capacity), links.figure(bar.bytes, bar.evidence, undefined, ''))),
+      capacity === null ? null : el('li', { class: 'ledger-limit' }, el('span', { class: 'ledger-word' }, 'capacity'), barNode({ bytes: 0 }, scale, capacity), links.figure(capacity, ledger.capacity_evidence, undefined, '')),
     ),
-    el('p', { class: 'ledger-says' }, isFar ? `Capacity ${bytes(ledger.capacity_bytes)}, far to the right. ` : '', visible(sentence)),
+    el('p', { class: 'ledger-says' }, isFar ? ['Capacity ', links.figure(ledger.capacity_bytes, ledger.capacity_evidence, undefined, ''), ', far to the right. '] : null, links.sentence(sentence, ledger.figures)),
   );
 }

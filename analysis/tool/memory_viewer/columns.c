@@ -117,6 +117,22 @@ static bool is_category(struct str typed)
     return category_find(typed, &category);
 }
 
+static bool is_pattern(struct str typed)
+{
+    for (int kind = 0; kind < PATTERN_COUNT; kind++)
+        if (str_equal_any_case(typed, str_of(pattern_name((enum pattern_kind)kind))))
+            return true;
+    return false;
+}
+
+static bool is_id(struct str typed)
+{
+    size_t digits = 0;
+    while (digits < typed.length && typed.data[digits] >= '0' && typed.data[digits] <= '9')
+        digits++;
+    return digits == typed.length && digits > 0;
+}
+
 struct str memory_viewer_columns_source(const struct memory_viewer_columns_rows *rows, uint32_t at)
 {
     struct buf *scratch = rows->request->scratch;
@@ -288,7 +304,8 @@ static void indefinite_write(struct json *json, const void *context, uint32_t ro
 
 /* In the order of a row's members. */
 const struct table_column memory_viewer_columns[] = {
-    {COLUMN_TEXT("id", id), .write = id_write, .json = "id", .csv = "id", .help = "number of the buffer"},
+    {COLUMN_TEXT("id", id), .is_value = is_id, .write = id_write, .json = "id", .csv = "id",
+     .help = "number of the buffer"},
     {COLUMN_TEXT("name", name), .is_searched = true, .json = "name", .csv = "name", .title = "Name",
      .help = "name of the buffer; * stands for any text"},
     {COLUMN_TEXT("op", opcode), .aliases = "opcode", .json = "opcode", .csv = "opcode", .title = "Opcode",
@@ -318,8 +335,8 @@ const struct table_column memory_viewer_columns[] = {
     {COLUMN_TEXT("rule", rule), .json = "rule", .csv = "rule", .title = "Rule", .help = "what decided the category"},
     {COLUMN_TEXT("kind", kind), .word = kind_word, .json = "kind", .csv = "kind", .title = "Kind",
      .help = "of the allocation: argument, output, constant, temporary"},
-    {COLUMN_TEXT("pattern", patterns), .json = "patterns", .csv = "patterns", .title = "Pattern",
-     .help = "pattern:*attention_scores* · what has a name, as the view whose lists it"},
+    {COLUMN_TEXT("pattern", patterns), .is_value = is_pattern, .is_list = true, .json = "patterns", .csv = "patterns",
+     .title = "Pattern", .help = "pattern:attention_scores · what has a name, as the view whose lists it"},
     {COLUMN_TEXT("group", group), .json = "group", .help = "group:KEY, as groups by=whose name them"},
     {COLUMN_TEXT("", NULL), .write = allocation_write, .json = "allocation"},
     {COLUMN_TEXT("scope", op_name), .is_searched = true, .json = "op_name", .csv = "op_name", .title = "Op scope",

@@ -9,10 +9,10 @@
 #define LOOK "  memviewd /tmp/dump    # the Memory Viewer of module_*.after_optimizations.hlo.pb"
 #define TRACE "  with jax.profiler.trace(\"/tmp/trace\"): step()"
 #define ALIVE "  jax.profiler.save_device_memory_profile(\"/tmp/memory.prof\")"
+#define NO_TPU "No TPU is needed for that. "
 /* Lines that stand in several answers. The topology stands for a device: the program is lowered and compiled for it. */
 #define DUMP_OF_TPU                                                                                                    \
-    DUMP, LOOK,                                                                                                        \
-        "No TPU is needed for that. Compile, with arguments that are sharded over the devices of this topology:",      \
+    DUMP, LOOK, NO_TPU "Compile, with arguments that are sharded over the devices of this topology:",                  \
         "  jax.experimental.topologies.get_topology_desc(\"v5e:2x2\", platform=\"tpu\")",                              \
         "  jax.jit(f).lower(*arguments).compile()"
 #define ALIVE_AND_ALLOCATIONS                                                                                          \
@@ -41,6 +41,32 @@ static const struct {
 #include "tool/oom/next_steps.def"
 };
 
+static bool is_command(const char *line) { return strncmp(line, "  ", 2) == 0; }
+
+/* Of lines [0, count), which begin with a sentence and have its commands behind it: are they about a dump? */
+static bool is_about_dump(const char *const *lines, size_t count)
+{
+    bool is_about = strncmp(lines[0], NO_TPU, strlen(NO_TPU)) == 0;
+    for (size_t i = 0; i < count; i++)
+        is_about = is_about || strcmp(lines[i], DUMP) == 0;
+    return is_about;
+}
+
+static void steps_fill(const char *const *lines, size_t count, struct oom_step *steps)
+{
+    for (size_t first = 0, end; first < count; first = end) {
+        for (end = first; end < count && !is_command(lines[end]);)
+            end++;
+        while (end < count && is_command(lines[end]))
+            end++;
+        for (size_t i = first; i < end; i++) {
+            bool is_run = is_command(lines[i]);
+            steps[i] =
+                (struct oom_step){is_run, is_about_dump(lines + first, end - first), lines[i] + (is_run ? 2 : 0)};
+        }
+    }
+}
+
 void oom_next_steps_set(struct oom_verdict *verdict, struct arena *arena)
 {
     const char *const *lines = after_other;
@@ -51,10 +77,7 @@ void oom_next_steps_set(struct oom_verdict *verdict, struct arena *arena)
     while (lines[count] != NULL)
         count++;
     struct oom_step *steps = arena_array(arena, struct oom_step, count);
-    for (size_t i = 0; i < count; i++) {
-        bool is_command = strncmp(lines[i], "  ", 2) == 0;
-        steps[i] = (struct oom_step){is_command, lines[i] + (is_command ? 2 : 0)};
-    }
+    steps_fill(lines, count, steps);
     verdict->steps = steps;
     verdict->step_count = count;
 }

@@ -76,6 +76,10 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     await page.keyboard.press('Enter');
     await idle(page);
     equal(await page.evaluate(() => document.activeElement.type), 'checkbox');
+    for (const figure of ['saves', 'lands']) {
+      await page.keyboard.press('Tab');
+      includes(await page.evaluate(() => document.activeElement.href), 'whatif=checkpoint', figure);
+    }
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     truth(await why.isVisible());

@@ -31,7 +31,7 @@ export function run({ test, includes, equal, truth, daemon, open }) {
   });
 
   test('a buffer that is pinned says what it saves, and the curve where the peak is then', async () => {
-    const page = await openDemo('?group=none&filter=pattern:*logits*');
+    const page = await openDemo('?group=none&filter=pattern:logits');
     truth(!(await mark(page).isVisible()), 'a mark without a buffer');
     await page.locator('.panel-table tbody tr .c-name').first().click();
     await page.waitForURL(/pin=b/);
@@ -52,7 +52,7 @@ export function run({ test, includes, equal, truth, daemon, open }) {
   });
 
   test('a row that is hovered marks the next peak; the figure of a group explains itself', async () => {
-    const page = await openDemo('?group=none&filter=pattern:*logits*');
+    const page = await openDemo('?group=none&filter=pattern:logits');
     await page.locator('.panel-table tbody tr .c-name').first().hover();
     await idle(page);
     truth(await mark(page).isVisible(), 'no mark while hovered');

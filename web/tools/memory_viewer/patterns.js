@@ -10,8 +10,8 @@ import { exportEntries } from '../../widgets/export_menu.js';
 import { message } from '../../widgets/panel.js';
 import { openWhatif } from './look.js';
 
-const TERM = /(?:^|\s)pattern:\*[a-z_]+\*/g;
-const termOf = (kind) => `pattern:*${kind}*`;
+const TERM = /(?:^|\s)pattern:[a-z_]+(?=\s|$)/g;
+const termOf = (kind) => `pattern:${kind}`;
 const isShown = ({ context: { route } }) => route.view === 'patterns';
 
 /* Pure: the filter with this pattern alone; without any, if it was there. */

@@ -9,6 +9,7 @@ import { begin } from '../../lib/activity.js';
 import { capacityOf, readDevices } from '../../lib/capacity.js';
 import { el, fill, loadStyle } from '../../lib/dom.js';
 import { count, visible } from '../../lib/format.js';
+import { evidenceLinks } from '../../widgets/evidence.js';
 import { explainKeys, explainWith } from '../../widgets/explain.js';
 import { notesButton } from '../../widgets/notices.js';
 import { drawLedger } from '../../widgets/ledger.js';
@@ -43,6 +44,7 @@ export function mount(root, context) {
   build(view, root);
   context.bind([...keysOf(view), ...explainKeys()], 'All modules');
   const stopCards = explainWith(async (word, id) => {
+    if (word === 'evidence') return view.evidence?.cardOf(id) ?? null;
     const row = view.all.rowOf(id) ?? view.hosts.rowOf(id);
     return row && (await import('./explain.js')).cardOf(word, row);
   });
@@ -107,16 +109,16 @@ async function capacityIn({ session }, route, signal) {
   return capacityOf(route.capacity, devices, detail?.error_texts ?? [], DEVICE_SPACE)?.bytes ?? null;
 }
 
-const LEDGER = { plan: 'memory_viewer', allocator_peak: 'memory_profile', live_arrays: 'device_memory' };
-
 /* What the plan, the allocator, device profiles and the programs each say; extra: the page stands without it. */
 async function readLedger(view, signal) {
   const { session, context, ledger: panel } = view;
   panel.node.hidden = true;
   try {
-    const { ledger } = await get('verdict', { session: session.id, capacity: context.route.capacity }, { signal, isQuiet: true });
+    const verdict = await get('verdict', { session: session.id, capacity: context.route.capacity }, { signal, isQuiet: true });
     if (signal.aborted) return;
-    drawLedger(panel.body, ledger, (kind) => (LEDGER[kind] ? context.link(session.id, { tool: LEDGER[kind] }) : null));
+    const { ledger } = verdict;
+    view.evidence = evidenceLinks(context, verdict, null);
+    drawLedger(panel.body, ledger, view.evidence);
     panel.node.hidden = ledger.bars.length < 2; // one alone stands in the table
   } catch (error) {
     if (isAbort(error) || !(error instanceof Problem) || error.code === 'gone') throw error;

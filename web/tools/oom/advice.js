@@ -4,7 +4,7 @@
  * the daemon. */
 
 import { get, isAbort, Problem, problemText } from '../../lib/api.js';
-import { button, el, figure, fill } from '../../lib/dom.js';
+import { button, el, fill } from '../../lib/dom.js';
 import { bytes, capital, visible } from '../../lib/format.js';
 import { exportEntries } from '../../widgets/export_menu.js';
 import { callLine, computeWords, confidenceButton, isBound } from '../../widgets/fit_sets.js';
@@ -21,13 +21,13 @@ const fitsNode = ({ fits, lands_at_bytes: lands }, capacity) => {
   return null;
 };
 
-function figuresNode(item, capacity) {
-  const { saves_bytes: saves, lands_at_bytes: lands } = item;
+function figuresNode(item, capacity, links) {
+  const { saves_bytes: saves, lands_at_bytes: lands, evidence } = item;
   if (saves === null && lands === null) return el('span', { class: 'dim' }, 'how much it saves is not known');
   const [most, least] = isBound(item) ? ['≤ ', '≥ '] : item.confidence === 'guess' ? ['about ', 'about '] : ['', ''];
   return [
-    saves > 0 ? el('span', {}, 'saves ', figure(saves, most + bytes(saves), 'strong')) : null,
-    lands === null ? null : el('span', {}, '→ ', figure(lands, least + bytes(lands)), ' ', fitsNode(item, capacity)),
+    saves > 0 ? el('span', {}, 'saves ', most, links.figure(saves, evidence.saves)) : null,
+    lands === null ? null : el('span', {}, '→ ', least, links.figure(lands, evidence.lands_at, undefined, ''), ' ', fitsNode(item, capacity)),
     item.extra_flops_percent ? el('span', { class: 'dim' }, `${computeWords(item)} compute`) : null,
   ];
 }
@@ -35,15 +35,15 @@ function figuresNode(item, capacity) {
 /* One piece; what nothing predicts cannot be ticked, and has no box. */
 function adviceNode(item, at, { links, capacity, opened, onTick }) {
   const id = `advice-${at}`;
-  const href = links.evidence(item.evidence.open);
+  const href = links.href(item.evidence.open);
   const box = item.change === null ? null : el('input', { type: 'checkbox', id, 'data-change': item.change, on: { change: () => onTick(item.change) } });
   const title = box ? el('label', { for: id }, box, el('span', {}, visible(item.title))) : el('span', { class: 'advice-plain' }, visible(item.title));
   return el(
     'li',
     { class: 'advice' },
-    el('div', { class: 'advice-head' }, title, el('span', { class: 'advice-figures' }, figuresNode(item, capacity), confidenceButton({ key: id, word: item.confidence, id: `${id}-why`, opened }))),
+    el('div', { class: 'advice-head' }, title, el('span', { class: 'advice-figures' }, figuresNode(item, capacity, links), confidenceButton({ key: id, word: item.confidence, id: `${id}-why`, opened }))),
     el('p', { class: 'dim', id: `${id}-why`, hidden: !opened.has(id) }, visible(item.reason)),
-    el('p', { class: 'advice-evidence' }, visible(item.evidence.sentence), href ? [' ', el('a', { href }, 'See it')] : null),
+    el('p', { class: 'advice-evidence' }, links.sentence(item.evidence.sentence, item.evidence.figures), href ? [' ', el('a', { href }, 'See it')] : null),
     callLine(item.do),
   );
 }
@@ -118,7 +118,7 @@ export function createAdvice(context) {
       const about = { links, capacity: fit.capacity_bytes, opened, onTick };
       const nodes = advice.map((item, at) => adviceNode(item, at, about));
       panel.setTitle(verdict.fits === 'yes' ? '4 What would save more?' : '4 What will make it fit?');
-      fill(says, sentence ? visible(sentence) : '');
+      fill(says, sentence ? links.sentence(sentence, verdict.advice_figures) : '');
       says.hidden = !sentence;
       fill(list, nodes.slice(0, AT_ONCE));
       fill(rest, nodes.slice(AT_ONCE));

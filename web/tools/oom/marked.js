@@ -81,6 +81,7 @@ export function createFigures(root) {
   const self = {
     text: null,
     rows: null, // {light(keys), jump(key) → true}: the table of buffers
+    links: null, // of evidence.js, once the core has answered
     /* Lights figures, rows and marks of these keys, and nothing else. */
     light(keys) {
       for (const node of root.querySelectorAll('[data-key]')) node.classList.toggle('is-lit', keys.includes(node.dataset.key));
@@ -97,6 +98,7 @@ export function createFigures(root) {
     },
     /* A figure as a button, if the text states it. */
     node(value, key, className = '', text = bytes(value)) {
+      if (!key && self.links?.of(value)) return self.links.figure(value, self.links.of(value), text, className);
       if (!key) return el('span', { class: `figure ${className}`, title: exactBytes(value) }, text);
       const title = `${exactBytes(value)}, as printed. Shows its place in the text.`;
       return link(key, { class: `figure figure-link ${className}`, title }, text);

@@ -6,6 +6,7 @@ import { get, isAbort, Problem, problemText } from '../../lib/api.js';
 import { button, el, fill, loadStyle } from '../../lib/dom.js';
 import { cutMiddle, visible } from '../../lib/format.js';
 import { keptText, uploadText } from '../../lib/uploads.js';
+import { explainKeys, explainWith } from '../../widgets/explain.js';
 import { askCore, CLEARED, createVerdict, saysNothing } from './verdict.js';
 
 /* Of what is pasted at once, no more is put into the field: a browser takes seconds to lay out a field of some MiB. */
@@ -128,6 +129,7 @@ function bindKeys(context, failures, askForText) {
       { keys: ['n'], does: 'next report', run: () => turn(1), isOn },
       { keys: ['N'], does: 'previous report', run: () => turn(-1), isOn },
       { keys: [], does: 'paste an error text', run: askForText },
+      ...explainKeys(),
     ],
     'Out-of-memory text',
   );
@@ -213,6 +215,7 @@ export function mount(root, context) {
     }
   }
 
+  const stopCards = explainWith(async (...key) => verdict.cardOf(...key));
   bindKeys(context, () => found?.failures ?? [], () => showPaste(true));
 
   return {
@@ -231,6 +234,7 @@ export function mount(root, context) {
     },
     unmount() {
       controller?.abort();
+      stopCards();
       paste.stop();
       verdict.destroy();
     },

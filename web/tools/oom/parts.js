@@ -2,7 +2,7 @@
  * parts.js: the panels of a failure: whether it fitted, where it went as one bar held against what there was, what to run
  * next, the menu of exports; and what is said when there is no failure. */
 
-import { button, el, figure, fill, nameInline } from '../../lib/dom.js';
+import { button, el, fill, nameInline } from '../../lib/dom.js';
 import { saveText } from '../../lib/export.js';
 import { bytes, count, counted, percent, visible } from '../../lib/format.js';
 import { factsLine, fileName } from '../../lib/subject.js';
@@ -11,7 +11,6 @@ import { exportEntries } from '../../widgets/export_menu.js';
 import { command, createPanel, message } from '../../widgets/panel.js';
 import { copyText } from '../../widgets/toast.js';
 import { tableOf } from './buffers.js';
-import { figureLink } from './links.js';
 import { isFarFrom } from '../../widgets/ledger.js';
 import { barOf, createSpread } from './spread.js';
 import * as say from './text.js';
@@ -22,24 +21,26 @@ const FITS = { yes: 'Yes.', no: 'No.', perhaps: 'Perhaps: it is too close to tel
 
 /* Of a plan, a trace or profiles alone, without a text. */
 function factsOf({ fits, fit, cause }, links) {
-  const from = links.viewer({}) ?? links.tool('memory_profile');
-  const known = (word, value, ...about) => (value === null ? null : fact(word, ...about));
+  const { evidence } = fit;
+  const known = (word, name, ...about) => (fit[`${name}_bytes`] === null ? null : fact(word, links.figure(fit[`${name}_bytes`], evidence[name], undefined, name === 'over' ? 'strong over' : 'strong'), about));
   return [
-    el('p', { class: 'oom-fits' }, el('strong', {}, FITS[fits]), ' ', visible(fit.sentence)),
+    el('p', { class: 'oom-fits' }, el('strong', {}, FITS[fits]), ' ', links.sentence(fit.sentence, fit.figures)),
     el(
       'dl',
       { class: 'oom-facts' },
-      known('needed', fit.needed_bytes, figureLink(fit.needed_bytes, from)),
-      known('capacity', fit.capacity_bytes, figureLink(fit.capacity_bytes, null), fit.capacity_source ? el('span', { class: 'dim' }, ` ${visible(fit.capacity_source)}`) : null),
-      fit.over_bytes ? fact('over by', figureLink(fit.over_bytes, null, bytes(fit.over_bytes), 'strong over')) : fits === 'yes' ? known('free', fit.free_bytes, figureLink(fit.free_bytes, null)) : null,
+      known('needed', 'needed'),
+      known('capacity', 'capacity', fit.capacity_source ? el('span', { class: 'dim' }, ` ${visible(fit.capacity_source)}`) : null),
+      fit.over_bytes ? known('over by', 'over') : fits === 'yes' ? known('free', 'free') : null,
       fact('how sure', el('strong', {}, cause.confidence)),
     ),
   ];
 }
 
 /* What the core found beside what the text says; "unknown" says nothing that the text does not. */
-const causeNode = (verdict) =>
-  verdict && verdict.cause.kind !== 'unknown' ? el('p', { class: 'oom-why' }, visible(verdict.cause.text), ' ', el('span', { class: 'dim' }, verdict.cause.confidence)) : null;
+const causeNode = (verdict, links) =>
+  verdict && verdict.cause.kind !== 'unknown'
+    ? el('p', { class: 'oom-why' }, links.sentence(verdict.cause.text, verdict.cause.figures), ' ', el('span', { class: 'dim' }, verdict.cause.confidence))
+    : null;
 
 export function createFit(figures) {
   const panel = createPanel('panel-oom-fit', '1 Did it fit?');
@@ -48,7 +49,7 @@ export function createFit(figures) {
     /* failure: of a text, or null; core: the verdict of all that is here, or null while it is asked for. */
     show(failure, core, links) {
       if (!failure) {
-        fill(panel.body, factsOf(core, links), causeNode(core), core.notes.map((note) => el('p', { class: 'oom-note' }, visible(note))));
+        fill(panel.body, factsOf(core, links), causeNode(core, links), core.notes.map((note) => el('p', { class: 'oom-note' }, visible(note))));
         return;
       }
       const { verdict, phase, device } = failure;
@@ -71,7 +72,7 @@ export function createFit(figures) {
           fact('how sure', el('span', { title: verdict.sureness_reason }, el('strong', {}, verdict.sureness), el('span', { class: 'dim' }, ` ${verdict.sureness_of}`))),
         ),
         texts.map((text) => el('p', { class: 'oom-why' }, text)),
-        causeNode(core),
+        causeNode(core, links),
       );
     },
   };
@@ -94,7 +95,7 @@ function partPieces(part, scale) {
   return [whole, piece('oom-part swatch-lost', lost, scale, { title: `fragmentation ${bytes(lost)}, of ${word}`, 'data-key': part.fragmentation_key })];
 }
 
-/* figureOf(bytes, key) → the node of a figure that lights its range. */
+/* figureOf(bytes, key, evidence, text, className) → the node of a figure that opens its evidence, or lights its range. */
 function drawBar(bar, figureOf) {
   const isFar = bar.limit && isFarFrom(bar.limit.bytes, bar.whole_bytes);
   const scale = isFar ? bar.whole_bytes : Math.max(bar.whole_bytes, bar.limit?.bytes ?? 0);
@@ -113,11 +114,10 @@ function drawBar(bar, figureOf) {
 function drawLegend(bar, figureOf) {
   const swatch = (look) => el('span', { class: `swatch ${swatchStyle(look)}`, 'aria-hidden': 'true' });
   const line = (className) => el('span', { class: className, 'aria-hidden': 'true' });
-  const own = (value, text = bytes(value), className = 'strong') => figure(value, text, className);
   const share = (part) => (bar.parts.length > 1 ? el('span', { class: 'dim' }, ` ${percent(part, bar.whole_bytes)} of all`) : null);
-  const sized = (value, key, href) => (key ? figureOf(value, key) : figureLink(value, href ?? null));
+  const sized = (value, key, evidence = null) => figureOf(value, key, evidence);
   const entries = bar.parts.flatMap((part) => [
-    el('li', {}, swatch(part.look), `${visible(part.word)} `, sized(part.bytes, part.key, part.href), share(part.bytes)),
+    el('li', {}, swatch(part.look), `${visible(part.word)} `, sized(part.bytes, part.key, part.evidence), share(part.bytes)),
     part.fragmentation_bytes > 0 && part.fragmentation_bytes < part.bytes
       ? el('li', {}, swatch('lost'), 'of which fragmentation ', sized(part.fragmentation_bytes, part.fragmentation_key), share(part.fragmentation_bytes))
       : null,
@@ -126,15 +126,15 @@ function drawLegend(bar, figureOf) {
     'ul',
     { class: 'oom-legend', 'aria-label': 'What the bar is made of' },
     entries,
-    bar.parts.length > 1 ? el('li', {}, 'in all ', own(bar.whole_bytes), bar.of ? el('span', { class: 'dim' }, ` ${bar.of}`) : null) : null,
-    bar.limit ? el('li', {}, line('key-line'), `${bar.limit.word} `, figureOf(bar.limit.bytes, bar.limit.key), isFarFrom(bar.limit.bytes, bar.whole_bytes) ? el('span', { class: 'dim' }, ' far to the right') : null) : null,
-    bar.over_bytes > 0 ? el('li', {}, line('key-line key-over'), `${bar.over_word} `, own(bar.over_bytes, bar.over_text, 'strong over')) : null,
+    bar.parts.length > 1 ? el('li', {}, 'in all ', figureOf(bar.whole_bytes, null, bar.whole_evidence ?? null), bar.of ? el('span', { class: 'dim' }, ` ${bar.of}`) : null) : null,
+    bar.limit ? el('li', {}, line('key-line'), `${bar.limit.word} `, figureOf(bar.limit.bytes, bar.limit.key, bar.limit.evidence ?? null), isFarFrom(bar.limit.bytes, bar.whole_bytes) ? el('span', { class: 'dim' }, ' far to the right') : null) : null,
+    bar.over_bytes > 0 ? el('li', {}, line('key-line key-over'), `${bar.over_word} `, figureOf(bar.over_bytes, null, bar.over_evidence ?? null, bar.over_text, 'strong over')) : null,
   );
 }
 
 /* What the text itemises is the text's; what it does not is the plan's. The limit stays the text's. */
-function barFor(told, plan, core, links) {
-  const own = core && !told?.is_itemised ? barOf(core, links) : null;
+function barFor(told, plan, core) {
+  const own = core && !told?.is_itemised ? barOf(core) : null;
   if (own && core.where[0].source === 'plan') return told ? { ...own, limit: told.limit ?? own.limit } : own;
   return plan?.bar ?? told;
 }
@@ -147,13 +147,13 @@ export function createWhere(figures, menu) {
     /* failure: of a text, or null; plan: of the answer oom/plan, or null. Where the text gives a total alone, the plan says
      * what it is made of. core: the verdict, or null while it is asked for. */
     show(failure, plan = null, core = null, links = null) {
-      const { bar: told, other_figures: others } = failure?.verdict ?? { bar: barOf(core, links), other_figures: [] };
-      const bar = barFor(told, plan, core, links);
+      const { bar: told, other_figures: others } = failure?.verdict ?? { bar: barOf(core), other_figures: [] };
+      const bar = barFor(told, plan, core);
       panel.node.hidden = !failure && !bar && core.ledger.bars.length === 0;
       fill(
         panel.body,
         bar
-          ? drawBar(bar, (value, key) => figures.node(value, key, 'strong'))
+          ? drawBar(bar, (value, key, evidence, text, className = 'strong') => (key || !evidence ? figures.node(value, key, className, text) : links.figure(value, evidence, text, className)))
           : el('p', {}, failure ? 'The text does not say what the memory was used for.' : 'Nothing here says what the memory was used for.'),
         plan?.agreement.length ? el('p', { class: 'oom-agreement' }, figures.sentence(plan.agreement)) : null,
         el(
@@ -169,23 +169,26 @@ export function createWhere(figures, menu) {
   };
 }
 
-/* Commands with a button each. `link`: {href, text} of the module's own page, or null. */
+/* Commands with a button each. `link`: {href, text} of the module's own page, or null; core: the verdict, which leaves out
+ * what need not be made again, or null. */
 export function createNext() {
   const panel = createPanel('panel-oom-next', 'See more');
   return {
     panel,
-    show(failure, link = null) {
+    show(failure, link = null, core = null) {
       const hasList = failure.buffers.length + failure.io_buffers.length > 0;
       const isTotal = failure.family === 'tpu_compile' && !hasList && failure.form !== 'fast_exit';
-      const stepNodes = failure.verdict.next_steps.map((step) => (step.kind === 'command' ? command(step.text) : el('p', {}, visible(step.text))));
-      panel.setTitle(isTotal && !link ? 'The error gives a total only' : 'To see more');
+      const steps = core?.next_steps ?? failure.verdict.next_steps;
+      const isDumped = core !== null && core.module !== null;
+      panel.setTitle(isTotal && !link && !isDumped ? 'The error gives a total only' : 'To see more');
       fill(
         panel.body,
         link ? el('p', {}, 'The compiler\u2019s plan of this program is here: ', el('a', { href: link.href }, link.text), '.') : null,
         failure.notes.map((note) => el('p', { class: 'oom-note' }, visible(note.text))),
-        link ? el('details', { class: 'folded' }, el('summary', {}, 'How to record it again'), stepNodes) : stepNodes,
-        failure.family === 'tpu_compile' && !link ? el('p', {}, 'Then drop the folder into the one that memviewd watches, or name it: the Memory Viewer opens its modules.') : null,
+        steps.map((step) => (step.kind === 'command' ? command(step.text) : el('p', {}, visible(step.text)))),
+        failure.family === 'tpu_compile' && !link && !isDumped ? el('p', {}, 'Then drop the folder into the one that memviewd watches, or name it: the Memory Viewer opens its modules.') : null,
       );
+      panel.node.hidden = panel.body.childElementCount === 0;
     },
   };
 }

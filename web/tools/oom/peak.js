@@ -7,7 +7,6 @@ import { bytes, count, counted, percent, visible } from '../../lib/format.js';
 import { categoryWord, swatch } from '../../widgets/categories.js';
 import { exportEntries } from '../../widgets/export_menu.js';
 import { createPanel } from '../../widgets/panel.js';
-import { figureLink } from './links.js';
 
 /* Labels wrap, so that rows can be told apart. */
 const MAX_LABEL = 96;
@@ -17,21 +16,22 @@ const HEADS = [['Size', 'number'], ['Share', 'number'], ['Count × each', 'numbe
 const COLUMNS = ['bytes', 'count', 'category', 'label', 'shape', 'source'].map((key) => ({ key, title: key, isSource: key === 'source' }));
 
 function patternNode(pattern, links) {
-  const href = links.viewer({ filter: `pattern:*${pattern.kind}*` });
+  const href = links.href(pattern.evidence);
+  const { saves_bytes: saves } = pattern;
   return el(
     'li',
     {},
-    el('p', {}, href ? el('a', { href }, visible(pattern.sentence)) : visible(pattern.sentence)),
-    el('p', { class: 'dim' }, pattern.saves_bytes > 0 ? `Without it the peak is ${bytes(pattern.saves_bytes)} lower. ` : '', visible(pattern.when_gone)),
+    el('p', {}, links.sentence(pattern.sentence, pattern.figures), href ? [' ', el('a', { href }, 'See it')] : null),
+    el('p', { class: 'dim' }, saves > 0 ? ['Without it the peak is ', links.figure(saves, pattern.saves_evidence, undefined, ''), ' lower. '] : null, visible(pattern.when_gone)),
   );
 }
 
 function groupRow(group, whole, links) {
-  const href = links.viewer({ pin: { kind: 'g', id: group.key } });
+  const href = links.href(group.evidence);
   return el(
     'tr',
     {},
-    el('td', { class: 'number' }, figureLink(group.bytes, href)),
+    el('td', { class: 'number' }, links.figure(group.bytes, group.evidence)),
     el('td', { class: 'number dim' }, whole ? percent(group.bytes, whole) : ''),
     el('td', { class: 'number oom-each' }, each(group)),
     el('td', {}, swatch(group.category), categoryWord(group.category)),
@@ -52,10 +52,9 @@ export function createPeak() {
       ({ groups } = peak);
       panel.node.hidden = groups.length === 0 && peak.patterns.length === 0;
       if (panel.node.hidden) return;
-      const sum = groups.reduce((all, { bytes: own }) => all + own, 0);
-      const rest = peak.bytes === null ? 0 : peak.bytes - sum;
-      const all = links.viewer({});
-      panel.setTitle('3 What made the peak?', peak.bytes === null ? '' : el('span', { class: 'dim' }, ` ${bytes(peak.bytes)} live`));
+      const { rest_bytes: rest, rest_evidence: others } = peak;
+      const all = links.href(others);
+      panel.setTitle('3 What made the peak?', peak.bytes === null ? '' : el('span', { class: 'dim' }, ' ', links.figure(peak.bytes, peak.evidence, undefined, ''), ' live'));
       fill(
         panel.body,
         el('ul', { class: 'oom-patterns', 'aria-label': 'Patterns at the peak' }, peak.patterns.map((pattern) => patternNode(pattern, links))),
@@ -70,7 +69,7 @@ export function createPeak() {
               el('thead', {}, el('tr', {}, HEADS.map(([word, kind]) => el('th', { scope: 'col', class: kind }, word)))),
               el('tbody', {}, groups.map((group) => groupRow(group, peak.bytes, links))),
               rest > 0
-                ? el('tfoot', {}, el('tr', {}, el('td', { class: 'number' }, figureLink(rest, all, bytes(rest), '')), el('td', { class: 'number dim' }, percent(rest, peak.bytes)), el('td', { colspan: '5' }, all ? el('a', { href: all }, `${counted(peak.group_count - groups.length, 'smaller group')} in the Memory Viewer`) : '')))
+                ? el('tfoot', {}, el('tr', {}, el('td', { class: 'number' }, links.figure(rest, others, undefined, '')), el('td', { class: 'number dim' }, percent(rest, peak.bytes)), el('td', { colspan: '5' }, all ? el('a', { href: all }, `${counted(peak.group_count - groups.length, 'smaller group')} in the Memory Viewer`) : '')))
                 : null,
             ),
           ),

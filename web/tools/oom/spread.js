@@ -6,22 +6,23 @@ import { el, fill } from '../../lib/dom.js';
 import { bytes, percent, visible } from '../../lib/format.js';
 import { categoryWords, swatch, swatchStyle } from '../../widgets/categories.js';
 import { drawLedger, isFarFrom } from '../../widgets/ledger.js';
-import { figureLink } from './links.js';
 
 const LOOKS = { arguments: 'parameter', outputs: 'output', temporaries: 'temporary', constants: 'constant', program: 'collective', arrays: 'parameter', fragmentation: 'lost' };
 /* What is less of the whole has no place in the legend of its own. */
 const LITTLE = 0.001;
 
 /* Pure: the bar of parts.js out of a verdict; null where nothing is itemised. */
-export function barOf({ where, where_bytes: whole, fit }, links) {
+export function barOf({ where, where_bytes: whole, where_evidence: sum, fit }) {
   if (where.length === 0) return null;
   const over = fit.over_bytes ?? 0;
   return {
-    parts: where.map((row) => ({ word: row.label, bytes: row.bytes, key: null, href: links.row(row), look: LOOKS[row.kind] ?? 'unknown', fragmentation_bytes: 0, fragmentation_key: null })),
+    parts: where.map((row) => ({ word: row.label, bytes: row.bytes, key: null, evidence: row.evidence, look: LOOKS[row.kind] ?? 'unknown', fragmentation_bytes: 0, fragmentation_key: null })),
     whole_bytes: whole,
+    whole_evidence: sum,
     of: '',
-    limit: fit.capacity_bytes === null ? null : { bytes: fit.capacity_bytes, word: 'capacity', key: null },
+    limit: fit.capacity_bytes === null ? null : { bytes: fit.capacity_bytes, word: 'capacity', key: null, evidence: fit.evidence.capacity },
     over_bytes: over,
+    over_evidence: fit.evidence.over,
     over_word: 'over by',
     over_text: bytes(over),
     is_itemised: true,
@@ -40,7 +41,6 @@ function categoryNodes({ categories, where_bytes: whole, fit }, links) {
   const scale = Math.max(whole, isFarFrom(fit.capacity_bytes ?? 0, whole) ? 0 : (fit.capacity_bytes ?? 0));
   const said = categories.filter(({ bytes: own }) => own >= whole * LITTLE);
   const small = categories.filter(({ bytes: own }) => own < whole * LITTLE);
-  const rest = small.reduce((sum, { bytes: own }) => sum + own, 0);
   const words = categories.map((row) => `${wordOf(row)} ${bytes(row.bytes)}`).join(', ');
   return [
     el('h3', {}, 'Whose memory it is at the peak'),
@@ -54,11 +54,11 @@ function categoryNodes({ categories, where_bytes: whole, fit }, links) {
           {},
           row.category ? swatch(row.category) : el('span', { class: 'swatch swatch-any', 'aria-hidden': 'true' }),
           `${wordOf(row)} `,
-          figureLink(row.bytes, links.row(row)),
+          links.figure(row.bytes, row.evidence),
           el('span', { class: 'dim' }, ` ${percent(row.bytes, whole)} of all`),
         ),
       ),
-      rest > 0 ? el('li', { class: 'dim' }, `${small.length === 1 ? wordOf(small[0]) : `${small.length} smaller ones`} `, figureLink(rest, links.viewer({}), bytes(rest), '')) : null,
+      small.map((row) => el('li', { class: 'dim' }, `${wordOf(row)} `, links.figure(row.bytes, row.evidence, undefined, ''))),
     ),
   ];
 }
@@ -76,7 +76,7 @@ export function createSpread() {
       if (!verdict) return;
       categories.hidden = verdict.categories.length === 0;
       fill(categories, categories.hidden ? null : categoryNodes(verdict, links));
-      drawLedger(ledger, verdict.ledger, links.bar);
+      drawLedger(ledger, verdict.ledger, links);
       /* One alone says what the bar above says. */
       ledger.hidden ||= verdict.ledger.bars.length === 1 && verdict.where.length > 0;
       title.hidden = ledger.hidden;

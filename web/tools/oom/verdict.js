@@ -4,15 +4,15 @@
 
 import { get, Problem } from '../../lib/api.js';
 import { button, el, fill, loadStyle, name } from '../../lib/dom.js';
-import { bytes, cutMiddle, exactBytes, visible } from '../../lib/format.js';
+import { cutMiddle, visible } from '../../lib/format.js';
 import { uploadedName } from '../../lib/uploads.js';
+import { evidenceLinks } from '../../widgets/evidence.js';
 import { createMenu } from '../../widgets/menu.js';
 import { createBuffers } from './buffers.js';
 import { createFigures, createMarked } from './marked.js';
 import { createFit, createNext, createReports, createWhere, menuOf, nothingFound } from './parts.js';
 import * as say from './text.js';
 import { createAdvice } from './advice.js';
-import { linksOf } from './links.js';
 import { createPeak } from './peak.js';
 
 export const CLEARED = { session: '', host: '', module: '', space: null, file: '', local: '', report: '', sort: '', whatif: [] };
@@ -58,11 +58,12 @@ export async function askCore(found, at, { route, session }, signal) {
 export const saysNothing = ({ fits, where, ledger, advice, peak }) => fits === 'unknown' && where.length + ledger.bars.length + advice.length + peak.groups.length === 0;
 
 /* Figures that the sentence turns on, larger. */
-function emphasised(sentence, fit) {
-  const main = fit.needed_bytes === null ? null : bytes(fit.needed_bytes);
-  const at = main === null ? -1 : sentence.indexOf(main);
-  if (at < 0) return visible(sentence);
-  return [visible(sentence.slice(0, at)), el('span', { class: 'figure answer-figure', title: exactBytes(fit.needed_bytes) }, main), visible(sentence.slice(at + main.length))];
+function emphasised(sentence, mentions, fit, links) {
+  const main = mentions.find(({ bytes: value }) => value === fit.needed_bytes);
+  const at = main ? sentence.indexOf(main.text) : -1;
+  if (at < 0) return links.sentence(sentence, mentions);
+  const rest = mentions.slice(mentions.indexOf(main) + 1);
+  return [visible(sentence.slice(0, at)), links.figure(main.bytes, main.evidence, main.text, 'answer-figure'), links.sentence(sentence.slice(at + main.text.length), rest)];
 }
 
 /* "read from: " and the names of the texts. */
@@ -132,7 +133,7 @@ function drawPlanned({ title, figures, failure, core, where, buffers }, plan, li
 }
 
 /* The best piece of advice, in the line of the answer; none where it fits. */
-function drawFinding({ finding, core, advice }) {
+function drawFinding({ finding, core, advice, figures: { links } }) {
   const best = core?.fits === 'yes' ? null : core?.advice.find(({ lands_at_bytes: lands, saves_bytes: saves }) => lands !== null && saves > 0);
   finding.hidden = !best;
   if (!best) return;
@@ -142,7 +143,8 @@ function drawFinding({ finding, core, advice }) {
     el('span', { 'aria-hidden': 'true' }, '▶ '),
     visible(best.title),
     ': ',
-    el('span', { class: 'figure strong', title: exactBytes(best.lands_at_bytes) }, `${best.confidence === 'bound' ? '≥ ' : ''}${bytes(best.lands_at_bytes)}`),
+    best.confidence === 'bound' ? '≥ ' : '',
+    links.figure(best.lands_at_bytes, best.evidence.lands_at),
     `${ends} (${best.confidence}). `,
     button('link-button', advice.focus, 'How'),
   );
@@ -150,22 +152,21 @@ function drawFinding({ finding, core, advice }) {
 
 /* What is made of all that is here; nothing of it where the daemon says nothing. */
 function drawCore(ui) {
-  const { core, peak, advice } = ui;
+  const { core, peak, advice, figures } = ui;
   drawFinding(ui);
   if (!core) {
     peak.panel.node.hidden = advice.panel.node.hidden = true;
     return null;
   }
-  const links = linksOf(ui.context, core);
-  peak.show(core, links);
-  return advice.show(core, links);
+  peak.show(core, figures.links);
+  return advice.show(core, figures.links);
 }
 
 async function drawFailure(ui, found, at, { session, sourceName, signal }) {
-  const { context, failure, fit, next, reports, text } = ui;
+  const { context, failure, figures, fit, next, reports, text } = ui;
   context.setTitle(say.documentTitle(failure, sourceName));
   reports.show(found.failures, found.left_out_count, at, (index) => context.linkHere({ ...hereOf(found), report: index ? String(index + 1) : '', sort: '' }));
-  ui.core = null;
+  ui.core = figures.links = null;
   fit.show(failure, null, null);
   drawPlanned(ui, null, null);
   next.show(failure);
@@ -178,20 +179,20 @@ async function drawFailure(ui, found, at, { session, sourceName, signal }) {
   ]);
   if (signal.aborted) return;
   ui.core = core;
-  const links = core && linksOf(context, core);
+  const links = (figures.links = core && evidenceLinks(context, core, figures));
   fit.show(failure, core, links);
   drawPlanned(ui, link?.plan ?? null, links);
-  if (link) next.show(failure, link);
+  if (link || core) next.show(failure, link, core);
   await drawCore(ui);
 }
 
 /* Of a plan, a trace or profiles, without a text. */
 async function drawAlone(ui, core, sourceName) {
-  const { context, fit, where, title } = ui;
-  const links = linksOf(context, core);
+  const { context, figures, fit, where, title } = ui;
+  const links = (figures.links = evidenceLinks(context, core, null));
   ui.core = core;
   context.setTitle(say.documentTitle(null, sourceName, core));
-  fill(title, el('span', { class: 'answer-first' }, emphasised(core.verdict, core.fit)));
+  fill(title, el('span', { class: 'answer-first' }, emphasised(core.verdict, core.figures, core.fit, links)));
   for (const node of [ui.reports.node, ui.text.panel.node, ui.buffers.panel.node, ui.next.panel.node]) node.hidden = true;
   await ui.ready;
   fit.show(null, core, links);
@@ -228,6 +229,8 @@ export function createVerdict(page, context, onPaste) {
       ui.instead.hidden = !why;
       ui.body.hidden = true;
     },
+    /* Of a figure that no page shows: how it is worked out. */
+    cardOf: (word, number) => (word === 'evidence' ? (ui.figures.links?.cardOf(number) ?? null) : null),
     /* What is chosen of it has changed in the URL. */
     hear: () => Promise.all([ui.buffers.resort(), ui.advice.hear()]),
     destroy() {

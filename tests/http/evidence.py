@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each figure of a verdict has its evidence: what is seen there adds up to the figure, or the difference is named."""
+import os
+import re
+import urllib.parse
+
+from harness import equal
+
+GIB = 2**30
+SIZE = re.compile(r"(?<![\w.])\d[\d.]* (?:[KMGT]i)?B\b")
+
+
+def figures_of(answer):
+    """(what it is, bytes, evidence) of all figures of the four blocks and the ledger"""
+    fit, peak = answer["fit"], answer["peak"]
+    for key in ("needed", "capacity", "over", "free"):
+        yield f"fit.{key}", fit[f"{key}_bytes"], fit["evidence"][key]
+    yield "cause", answer["cause"]["bytes"], answer["cause"]["evidence"]
+    yield "where", answer["where_bytes"], answer["where_evidence"]
+    for row in answer["where"] + answer["categories"]:
+        yield f"where {row['label']}", row["bytes"], row["evidence"]
+    yield "peak", peak["bytes"], peak["evidence"]
+    yield "rest", peak["rest_bytes"], peak["rest_evidence"]
+    for row in peak["patterns"]:
+        yield f"pattern {row['kind']}", row["bytes"], row["evidence"]
+        yield f"saves {row['kind']}", row["saves_bytes"], row["saves_evidence"]
+    for row in peak["groups"]:
+        yield f"group {row['label']}", row["bytes"], row["evidence"]
+    for row in answer["advice"]:
+        yield f"saves: {row['title']}", row["saves_bytes"], row["evidence"]["saves"]
+        yield f"lands: {row['title']}", row["lands_at_bytes"], row["evidence"]["lands_at"]
+    for row in answer["ledger"]["bars"]:
+        yield f"bar {row['kind']}", row["bytes"], row["evidence"]
+    yield "ledger capacity", answer["ledger"]["capacity_bytes"], answer["ledger"]["capacity_evidence"]
+    for sentence, mentions in sentences_of(answer):
+        for mention in mentions:
+            assert mention["text"] in sentence, (mention, sentence)
+            yield f"in {sentence}", mention["bytes"], mention["evidence"]
+
+
+def sentences_of(answer):
+    yield answer["verdict"], answer["figures"]
+    yield answer["fit"]["sentence"], answer["fit"]["figures"]
+    yield answer["cause"]["text"], answer["cause"]["figures"]
+    yield answer["advice_sentence"] or "", answer["advice_figures"]
+    yield answer["ledger"]["sentence"], answer["ledger"]["figures"]
+    for row in answer["peak"]["patterns"]:
+        yield row["sentence"], row["figures"]
+    for row in answer["advice"]:
+        yield row["evidence"]["sentence"], row["evidence"]["figures"]
+
+
+class Held:
+    """evidence of one answer against what the daemon lists"""
+
+    def __init__(self, daemon, answer, session):
+        self.daemon, self.answer = daemon, answer
+        self.module = {"session": answer["module"]["session"], "module": answer["module"]["id"]} if answer["module"] else None
+        self.session, self.known, self.kinds = session, {}, {}
+
+    def ask(self, path, **params):
+        key = (path, tuple(sorted(params.items())))
+        if key not in self.known:
+            self.known[key] = self.daemon.get_json(f"/api/v1/{path}", **params)
+        return self.known[key]
+
+    def buffers(self, what, evidence):
+        params = {key: evidence[key] for key in ("space", "step", "filter") if evidence[key] != ""}
+        data = self.ask("memory_viewer/buffers", **self.module, **params, limit=1000, sort="-size")["data"]
+        equal((data["matched_count"], bool(evidence["filter"] is not None)), (evidence["count"], True), what)
+        if evidence["column"] == "size":
+            equal(data["matched_bytes"], evidence["sum_bytes"], what)
+        elif len(data["rows"]) == data["matched_count"]:
+            equal(sum(row["padding_bytes"] for row in data["rows"]), evidence["sum_bytes"], what)
+
+    def change(self, what, bytes_, evidence):
+        data = self.ask("memory_viewer/whatif", **self.module, change=evidence["change"])["data"]
+        before, after = data["total_bytes_before"], data["total_bytes_after"]
+        shown = bytes_ if evidence["sum_bytes"] is None else evidence["sum_bytes"]
+        equal(shown, before - after if evidence["sum_bytes"] is None else after, what)
+
+    def text(self, what, evidence):
+        begin, end = evidence["range"]
+        file = {"file": evidence["file"] or self.answer["file"]}
+        query = urllib.parse.urlencode({"session": self.session, "from": begin, "to": end, **file})
+        body = self.daemon.ask(f"/api/v1/oom/text?{query}").body
+        assert re.search(rb"\d", body) and len(body) < 40, (what, body)
+
+    def hold(self):
+        for what, bytes_, evidence in figures_of(self.answer):
+            if bytes_ is None or bytes_ == 0:
+                continue
+            assert evidence, (what, bytes_)
+            assert evidence["sentence"], what
+            self.kinds[evidence["kind"]] = self.kinds.get(evidence["kind"], 0) + 1
+            if evidence["sum_bytes"] is not None:
+                equal(evidence["sum_bytes"] + evidence["rest_bytes"], bytes_, what)
+                equal(evidence["rest"] is None, evidence["rest_bytes"] == 0, what)
+            if evidence["kind"] == "buffers":
+                self.buffers(what, evidence)
+            elif evidence["kind"] == "change":
+                self.change(what, bytes_, evidence)
+            elif evidence["range"]:
+                self.text(what, evidence)
+        for sentence, mentions in sentences_of(self.answer):
+            unmarked = set(SIZE.findall(sentence)) - {mention["text"] for mention in mentions}
+            self.unmarked = getattr(self, "unmarked", []) + [(size, sentence) for size in unmarked]
+        return self
+
+
+def test_of_dumps_of_the_fixtures(t):
+    daemon = t.serve(os.path.join(t.fixtures, "dumps"))
+    for name, row in daemon.sessions().items():
+        if row["kind"] == "dump":
+            Held(daemon, daemon.get_json("/api/v1/verdict", session=row["id"], capacity=""), row["id"]).hold()
+
+
+def test_of_real_dumps(t):
+    daemon = t.serve(os.path.join(t.need_shared(), "data", "dumps"))
+    for name, row in daemon.sessions().items():
+        module = daemon.get_json("/api/v1/verdict", session=row["id"])
+        held = Held(daemon, module, row["id"]).hold()
+        equal([], [each for each in held.unmarked], name)
+        if module["module"] and not name.startswith("f"):
+            assert held.kinds["buffers"] > 10 and held.kinds["change"] > 1, (name, held.kinds)
+            capacity = daemon.get_json("/api/v1/verdict", session=row["id"], capacity="v5p")
+            Held(daemon, capacity, row["id"]).hold()

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * evidence.js: a figure of the verdict opens its evidence, as the core says it: a page with rows that add up to it, the place
+ * in the text, or a card that says how it is worked out. */
+
+import { el } from '../lib/dom.js';
+import { bytes, counted, exactBytes, visible } from '../lib/format.js';
+import { explained } from './explain.js';
+
+/* What a click shows, for the title of a figure. */
+function whereWords({ kind, sentence, count, sum_bytes: sum, rest_bytes: rest, rest: words, column }) {
+  if (kind !== 'buffers') return sentence;
+  const shown = `Shows ${counted(count, 'buffer')}, ${bytes(sum)}${column === 'padding' ? ' of padding' : ''}`;
+  if (!rest) return `${shown}.`;
+  return rest > 0 ? `${shown}; the other ${bytes(rest)}: ${visible(words)}.` : `${shown}, ${bytes(-rest)} more than this: ${visible(words)}.`;
+}
+
+/* Pure: every evidence of a verdict by the bytes of its figure; of equal figures the first. */
+function byBytesOf({ fit, where, where_bytes: whole, where_evidence: sum, categories, peak, ledger, cause }) {
+  const all = [
+    ...['needed', 'capacity', 'over', 'free'].map((name) => [fit[`${name}_bytes`], fit.evidence[name]]),
+    [whole, sum],
+    ...[...where, ...categories, ...peak.patterns, ...peak.groups, ...ledger.bars, { ...peak }, cause].map((row) => [row.bytes, row.evidence]),
+    ...peak.patterns.flatMap(({ figures }) => figures.map((figure) => [figure.bytes, figure.evidence])),
+  ];
+  const found = new Map();
+  for (const [value, evidence] of all) if (value !== null && evidence && !found.has(value)) found.set(value, evidence);
+  return found;
+}
+
+/* figures: of marked.js, whose text is the failure's own, or null. Out: {viewer(more), tool(name, more), href(evidence) →
+ * address or null, figure(value, evidence, text, className) → node, sentence(text, figures) → nodes, of(bytes) → evidence
+ * or null, cardOf(number) → card of explain.js}. */
+export function evidenceLinks(context, verdict, figures) {
+  const { capacity } = context.route;
+  const { module, session, file: ownFile } = verdict;
+  const cards = [];
+  const known = byBytesOf(verdict);
+  const viewer = (more) => (module ? context.link(module.session, { tool: 'memory_viewer', module: module.id, capacity, ...more }) : null);
+  const tool = (name, more = {}) => {
+    if (name === 'memory_viewer') return viewer(more);
+    return session ? context.link(session, { tool: name, ...more }) : null;
+  };
+  const isOwnText = ({ kind, file }) => kind === 'text' || (file !== null && file === ownFile);
+  function href(evidence) {
+    if (!evidence || !evidence.tool) return null;
+    const { kind, space, filter, view, file, change } = evidence;
+    if (kind === 'change') return viewer({ space, whatif: [change], drawer: 'whatif' });
+    if (kind === 'buffers') return viewer({ space, filter, pin: /^group:\w+$/.test(filter) ? { kind: 'g', id: filter.slice('group:'.length) } : null });
+    if (evidence.tool === 'oom') return isOwnText(evidence) ? null : tool('oom', { file: file ?? '' });
+    return tool(evidence.tool, { filter: filter ?? '', view: view ?? '', files: file === null ? [] : [file] });
+  }
+  function figure(value, evidence, text = bytes(value), className = 'strong') {
+    if (!evidence) return el('span', { class: `figure ${className}`, title: exactBytes(value) }, text);
+    const address = href(evidence);
+    if (address) return el('a', { href: address, class: `figure figure-link ${className}`, title: `${exactBytes(value)}. ${whereWords(evidence)}` }, text);
+    if (figures && evidence.key && evidence.kind === 'text') return figures.node(value, evidence.key, className, text);
+    cards.push({ value, evidence });
+    return explained(`evidence:${cards.length - 1}`, value, text, `figure-link ${className}`);
+  }
+  return {
+    viewer,
+    tool,
+    href,
+    figure,
+    of: (value) => known.get(value) ?? null,
+    /* A sentence of the core with its sizes as figures. */
+    sentence(text, mentions) {
+      const nodes = [];
+      let from = 0;
+      for (const mention of mentions) {
+        const at = text.indexOf(mention.text, from);
+        if (at < 0) continue;
+        nodes.push(visible(text.slice(from, at)), figure(mention.bytes, mention.evidence, mention.text, ''));
+        from = at + mention.text.length;
+      }
+      return [...nodes, visible(text.slice(from))];
+    },
+    cardOf(number) {
+      const card = cards[Number(number)];
+      if (!card) return null;
+      const { value, evidence } = card;
+      return {
+        title: bytes(value),
+        formula: evidence.sentence,
+        inputs: [{ name: 'this figure', bytes: value }],
+        file: evidence.file ?? '',
+        field: evidence.range ? `bytes ${evidence.range[0]} to ${evidence.range[1]}` : evidence.device ? `device ${evidence.device}` : '',
+      };
+    },
+  };
+}
