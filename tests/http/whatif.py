@@ -114,4 +114,9 @@ def test_the_api_gives_the_same(t):
     before = ask(daemon, about).json["data"]["total_bytes_before"]
     fit = ask(daemon, about, fit=1, capacity_bytes=before // 2, rows=5, width=8).json["data"]
     equal((len(fit["curve"]["bytes_before"]), len(fit["rows"]) <= 5), (min(8, fit["curve"]["step_count"]), True))
+    whole = ask(daemon, about, ("batch=0.5",), width=4096).json["data"]["curve"]
+    part = ask(daemon, about, ("batch=0.5",), width=4096, **{"from": 1, "to": 3}).json["data"]["curve"]
+    equal({key: part[key] for key in ("step", "bytes_before", "bytes_after")},
+          {key: whole[key][1:3] for key in ("step", "bytes_before", "bytes_after")})
+    equal(ask(daemon, about, width=8, **{"from": 7, "to": 3}).json["data"]["curve"], None)
     equal(fit["fit"], answer_of(t, "--fit", f"--capacity={before // 2}")["fit"])

@@ -36,11 +36,13 @@ function stepUnder(u, data, x) {
 }
 
 /* Pure: what is drawn of a range: the detail where it covers what is in view, else the whole, stretched. */
-function composed(all, detail, range, { hasUnpadded, isStacked }) {
+function composed(all, detail, range, { hasUnpadded, isStacked, predicted: finer }) {
   const [from, to] = whole(range);
   const isIn = detail && detail.from <= from && detail.to + 1 >= to;
   const base = isIn ? detail : all;
-  const { capacity, max, label, peak, localPeaks, predicted } = all;
+  const { capacity, max, label, peak, localPeaks } = all;
+  const isNear = finer && finer.of === all.predicted && finer.from <= from && finer.to + 1 >= to;
+  const predicted = isNear ? finer : all.predicted;
   const stack = isStacked ? base.stack : null;
   return { ...base, base, stack, capacity, max, label, peak, localPeaks, predicted, hasUnpadded, lastStep: base.to, view: range, from, to: to - 1 };
 }
@@ -153,6 +155,11 @@ function curveApi(state, { chart, brush, compose, forget, say, showStep }) {
     /* More points of a part of it. */
     setDetail(detail) {
       state.detail = detail;
+      compose();
+    },
+    /* The same of what is predicted: {from, to, steps, bytes}. */
+    setPredictedDetail(finer) {
+      state.predicted = state.all?.predicted ? { ...finer, of: state.all.predicted } : null;
       compose();
     },
     setRange(next) {

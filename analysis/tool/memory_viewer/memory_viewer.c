@@ -21,8 +21,8 @@ static const char *const tree_params[] = {"space", "step", "by",     "metric", "
                                           "at",    "open", "offset", "nodes",  EVERY};
 static const char *const buffer_params[] = {"space", "id", "step", "offset", "limit", "operand_offset", EVERY};
 
-static const char *const whatif_params[] = {"change", "capacity_bytes", "fit",    "alone", "glob",
-                                            "width",  "rows",           "format", EVERY};
+static const char *const whatif_params[] = {"change", "capacity_bytes", "fit",    "alone", "glob", "width", "from",
+                                            "to",     "rows",           "format", EVERY};
 static const char *const whatif_repeatable[] = {"change", NULL};
 
 static const struct tool_view views[] = {

@@ -164,11 +164,19 @@ static void set_write(struct json *json, const struct answer *answer, const stru
     json_object_end(json);
 }
 
+/* Of steps [from, to) the curve in `width` columns. */
+struct stretch {
+    int64_t width, from, to;
+};
+
 /* The curves before and after at the same steps: of every column the largest value, so that no peak is lost. */
-static void curve_write(struct json *json, struct answer *answer, uint32_t width, struct arena *arena)
+static void curve_write(struct json *json, struct answer *answer, const struct stretch *stretch, struct arena *arena)
 {
     struct variant_sums sums;
-    uint32_t steps = answer->space->step_count, columns = width < steps ? width : steps;
+    const uint32_t steps = answer->space->step_count;
+    const uint64_t to = stretch->to < (int64_t)steps ? (uint64_t)stretch->to : steps,
+                   from = stretch->from < (int64_t)to ? (uint64_t)stretch->from : to, count = to - from,
+                   columns = (uint64_t)stretch->width < count ? (uint64_t)stretch->width : count;
     if (!json_key_object_if(json, "curve", columns > 0))
         return;
     int64_t *series[2] = {arena_array(arena, int64_t, (size_t)steps + 1),
@@ -177,14 +185,14 @@ static void curve_write(struct json *json, struct answer *answer, uint32_t width
     variant_measure(&answer->variant, &sums, series[1]);
     json_key_uint(json, "step_count", steps);
     json_key_array(json, "step");
-    for (uint32_t i = 0; i < columns; i++)
-        json_uint(json, (uint64_t)i * steps / columns);
+    for (uint64_t i = 0; i < columns; i++)
+        json_uint(json, from + i * count / columns);
     json_array_end(json);
     for (unsigned which = 0; which < 2; which++) {
         json_key_array(json, which == 0 ? "bytes_before" : "bytes_after");
-        for (uint32_t i = 0; i < columns; i++) {
+        for (uint64_t i = 0; i < columns; i++) {
             int64_t largest = 0;
-            for (uint64_t step = (uint64_t)i * steps / columns; step < ((uint64_t)i + 1) * steps / columns; step++)
+            for (uint64_t step = from + i * count / columns; step < from + (i + 1) * count / columns; step++)
                 largest = series[which][step] > largest ? series[which][step] : largest;
             json_int(json, largest);
         }
@@ -249,8 +257,8 @@ static void rows_write(const struct tool_request *request, struct json *json, co
     json_key_uint(json, "row_count", count);
 }
 
-static void json_write(const struct tool_request *request, struct answer *answer, int64_t width, int64_t rows,
-                       struct json *json)
+static void json_write(const struct tool_request *request, struct answer *answer, const struct stretch *stretch,
+                       int64_t rows, struct json *json)
 {
     json_object_begin(json);
     json_key_text(json, "sentence", sentence_of(request, answer));
@@ -263,7 +271,7 @@ static void json_write(const struct tool_request *request, struct answer *answer
     whatif_steps_write_fits(json, "fits_before", answer->capacity_bytes, answer->before.total_bytes);
     whatif_steps_write_fits(json, "fits_after", answer->capacity_bytes, answer->after.total_bytes);
     steps_write(json, answer);
-    curve_write(json, answer, (uint32_t)width, request->arena);
+    curve_write(json, answer, stretch, request->arena);
     rows_write(request, json, answer, rows);
     if (json_key_object_if(json, "fit", answer->has_fit)) {
         json_key_text(json, "sentence", fit_sentence(request, answer));
@@ -344,12 +352,15 @@ static void text_write(const struct tool_request *request, struct answer *answer
 bool memory_viewer_whatif(const struct tool_request *request, struct json *json, struct err *err)
 {
     struct answer *answer = arena_array(request->arena, struct answer, 1);
-    int64_t width, rows, wants_fit, wants_alone;
+    struct stretch stretch;
+    int64_t rows, wants_fit, wants_alone;
     bool is_text;
     answer->plan = request->model;
     answer->space = plan_space_find(answer->plan, 0);
     if (!tool_param_number(request, "capacity_bytes", 0, INT64_C(1) << 48, -1, &answer->capacity_bytes, err) ||
-        !tool_param_number(request, "width", 0, WIDTH_MAX, 0, &width, err) ||
+        !tool_param_number(request, "width", 0, WIDTH_MAX, 0, &stretch.width, err) ||
+        !tool_param_number(request, "from", 0, UINT32_MAX, 0, &stretch.from, err) ||
+        !tool_param_number(request, "to", 0, UINT32_MAX, UINT32_MAX, &stretch.to, err) ||
         !tool_param_number(request, "rows", 0, ROWS_MAX, 0, &rows, err) ||
         !tool_param_number(request, "fit", 0, 1, 0, &wants_fit, err) ||
         !tool_param_number(request, "alone", 0, 1, 0, &wants_alone, err) || !views_format(request, &is_text, err))
@@ -373,6 +384,6 @@ bool memory_viewer_whatif(const struct tool_request *request, struct json *json,
     if (is_text)
         text_write(request, answer);
     else
-        json_write(request, answer, width, rows, json);
+        json_write(request, answer, &stretch, rows, json);
     return true;
 }

@@ -64,11 +64,12 @@ export async function pinGroup(view, refresh) {
   view.groupAsked?.abort();
   const { signal } = (view.groupAsked = new AbortController());
   try {
-    const [now, all] = await Promise.all(
-      [moment, 'all'].map(async (step) => (await askFiltered(view.program, 'buffers', { ...params, step }, signal)).data),
-    );
+    const [now, all, name] = await Promise.all([
+      ...[moment, 'all'].map(async (step) => (await askFiltered(view.program, 'buffers', { ...params, step }, signal)).data),
+      nameOf(view.program, { space: space.space, by, key }, signal),
+    ]);
     if (view.program.space !== space || signal.aborted) return;
-    view.group = all.matched_count === 0 ? null : groupOf({ question, key, by, now, all }, space, Boolean(route.filter));
+    view.group = all.matched_count === 0 ? null : groupOf({ question, key, name, by, now, all }, space, Boolean(route.filter));
     if (view.group) view.records.add(now.rows);
     else sayUnknown(view, key, route.filter);
   } catch (error) {
@@ -85,12 +86,20 @@ function sayUnknown(view, key, filter) {
   view.context.banners.set('pin', { text: `Group ${cutMiddle(visible(key), 40)} ${where}; nothing is pinned.` });
 }
 
-function groupOf({ question, key, by, now, all }, space, isFiltered) {
+/* The key of a group by whose memory it is says nothing to a person: it is called as in the table. */
+async function nameOf(program, { space, by, key }, signal) {
+  if (by !== 'whose' || !/^\w+$/.test(key)) return key;
+  const { data } = await program.ask('groups', { space, by, step: 'all', filter: `group:${key}`, limit: 1 }, signal);
+  return data.groups[0]?.label || key;
+}
+
+function groupOf({ question, key, name, by, now, all }, space, isFiltered) {
   const runs = new WeakMap();
   return {
     question,
     id: `g:${key}`,
     key,
+    name,
     by,
     now,
     all,
@@ -114,7 +123,7 @@ function aliveFact({ spans, all }, space) {
 
 /* The pane while a group is pinned; onPin(row) pins one of its buffers. place: {isPeak, within}. */
 export function groupDetails(group, space, { isPeak, within }, onPin) {
-  const { sums, key, by, now, all } = group;
+  const { sums, name, by, now, all } = group;
   const { word, none } = wordsOf(by);
   const figure = (bytes, words) => explained('pinned_group', bytes, words);
   const where = space.step_unit === 'none' || isPeak ? 'at the peak' : `at ${unitWord(space)} ${count(now.step ?? 0)}`;
@@ -131,8 +140,8 @@ export function groupDetails(group, space, { isPeak, within }, onPin) {
   const max = Math.max(now.matched_count, all.matched_count);
   return {
     heading: 'Pinned group',
-    subject: key || none,
-    isCut: !key,
+    subject: name || none,
+    isCut: !name,
     isPinned: true,
     parts: [
       facts(

@@ -164,6 +164,8 @@ function loadMap(view, route) {
   return map.panel.node.hidden ? null : map.start(route);
 }
 
+/* As many points of a prediction as the daemon gives. */
+const MAX_PREDICTED = 4096;
 const widthOf = (view) => Math.max(CURVE_WIDTH, Math.ceil(view.root.clientWidth / 64) * 64);
 
 /* More points for the steps in view, where the whole curve was thinned. */
@@ -171,9 +173,24 @@ export function loadDetail(view) {
   if (!view.program.drawn?.isThinned || view.place.isWhole) return Promise.resolve(null);
   const [from, to] = whole(view.place.range);
   const params = { width: widthOf(view), from, to, stack: 'category' };
-  return fillPanel(view, view.curvePanel, 'The curve', 'curve', params, (data) =>
-    view.curve.setDetail(curveOf(data)),
-  );
+  return Promise.all([
+    fillPanel(view, view.curvePanel, 'The curve', 'curve', params, (data) => view.curve.setDetail(curveOf(data))),
+    loadPredictedDetail(view, params),
+  ]);
+}
+
+/* The same of what would be live after the changes that are ticked; without an answer that of the whole stays. */
+async function loadPredictedDetail(view, { width, from, to }) {
+  const { predicted } = view.program;
+  view.predictedAsked?.abort();
+  if (!predicted) return;
+  const { signal } = (view.predictedAsked = new AbortController());
+  try {
+    const { data } = await view.program.ask('whatif', { change: predicted.changes, width: Math.min(width, MAX_PREDICTED), from, to }, signal);
+    if (!signal.aborted && view.program.predicted === predicted && data.curve) view.curve.setPredictedDetail({ from, to: to - 1, steps: data.curve.step, bytes: data.curve.bytes_after });
+  } catch (error) {
+    if (!isAbort(error) && !(error instanceof Problem)) throw error;
+  }
 }
 
 /* Asks what changes in the steps [from, to) and gives the answer to `show`, unless another question of the same
@@ -261,8 +278,10 @@ export async function loadMarks(view) {
 export function setPredicted(view, data) {
   const isAny = Boolean(data?.curve) && view.program.space?.space === 0 && data.changes.some(({ refusal }) => refusal === null);
   if (!isAny && !view.program.predicted) return;
-  view.program.predicted = isAny ? { steps: data.curve.step, bytes: data.curve.bytes_after, peak: data.peak_bytes_after, sentence: data.sentence } : null;
-  if (view.program.drawn) drawCurve(view);
+  view.program.predicted = isAny ? { steps: data.curve.step, bytes: data.curve.bytes_after, peak: data.peak_bytes_after, sentence: data.sentence, changes: data.changes.filter(({ refusal }) => refusal === null).map(({ change }) => change) } : null;
+  if (!view.program.drawn) return;
+  drawCurve(view);
+  loadDetail(view);
 }
 
 /* Red is what rises above the capacity of a program that does not fit. */
