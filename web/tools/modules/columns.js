@@ -93,6 +93,21 @@ function totalOf(unit) {
   };
 }
 
+/* What gives way first where the window has no room for all; behind ⋯ it is still there. */
+const GIVES_WAY = ['frag', 'code', 'pad', 'outputs', 'temp', 'args', 'cat', 'hosts', 'capacity'];
+const LEAST_REM = 8; // of a column without a width
+
+/* Pure: the columns that fit into so many rem. */
+export function fitted(columns, rem) {
+  const isOn = new Map(columns.map(({ key, isHidden }) => [key, !isHidden]));
+  const taken = () => columns.reduce((sum, { key, width }) => sum + (isOn.get(key) ? (width ?? LEAST_REM) : 0), 0);
+  for (const key of GIVES_WAY) {
+    if (taken() <= rem) break;
+    isOn.set(key, false);
+  }
+  return columns.map((column) => ({ ...column, isHidden: !isOn.get(column.key) }));
+}
+
 /* openHosts(row); hrefOf(row) → link to the Memory Viewer, or null. */
 export function moduleColumns(data, { hasHosts, isOfHosts, isOneModule, isOneSpace, hrefOf, openHosts }) {
   const unit = unitOf(data.largest_bytes);
@@ -114,14 +129,13 @@ export function moduleColumns(data, { hasHosts, isOfHosts, isOneModule, isOneSpa
     capacity: { width: 10, cell: capacityOf, explain: 'capacity', isHidden: !isSaid('of_capacity_percent') },
     ...(isOfHosts ? {} : { module: moduleColumn }),
     hosts: isOneModule ? false : { width: 4.25, card: isOfHosts ? 'none' : 'line', cell: hostsOf(openHosts), isHidden: !hasHosts },
-    cat: { width: 12.5, card: isOfHosts ? 'none' : 'line', cell: categoriesOf },
+    cat: { width: 14.5, card: isOfHosts ? 'none' : 'line', cell: categoriesOf },
     args: { ...size, explain: 'arguments' },
     temp: { ...size, width: 9, explain: 'temporaries' },
     outputs: { ...size, width: 6.75, cell: outputsOf(unit), explain: 'outputs' },
     code: { ...size, isHidden: !isSaid('code_bytes'), explain: 'code' },
     pad: { ...size, width: 7, cell: partOf('padding_bytes', 'peak_bytes', unit), explain: 'padding' },
-    /* Total less peak: it gives way where the window has no room for all. */
-    frag: { ...size, width: 5.75, isHidden: hasHosts && isSaid('of_capacity_percent'), cell: partOf('fragmentation_bytes', 'total_bytes', unit), explain: 'fragmentation' },
+    frag: { ...size, width: 5.75, cell: partOf('fragmentation_bytes', 'total_bytes', unit), explain: 'fragmentation' },
     runs: { width: 4, isHidden: !isSaid('run_count') },
     run: { width: 5.5, isHidden: true },
     first: { width: 7, isHidden: true },

@@ -12,12 +12,15 @@ import { createFilter } from '../../widgets/filter.js';
 import { createPanel, message } from '../../widgets/panel.js';
 import { createTable } from '../../widgets/table.js';
 import { filterFields } from '../../widgets/table_columns.js';
+import { remPx } from '../../widgets/table_header.js';
 import { pagedRows } from '../../widgets/table_rows.js';
-import { moduleColumns } from './columns.js';
+import { fitted, moduleColumns } from './columns.js';
 import * as empty from './empty.js';
 import { spaceOf } from './state.js';
 
 const PAGE_ROWS = 100;
+const PHONE_REM = 37.5;
+const SCROLLBAR_REM = 1;
 const DEFAULT_SORT = { module: '-total,module', host: '-outlier,-total,module' };
 
 /* options: [value of the URL, word] …; a native list, which every reader knows how to use. */
@@ -54,6 +57,7 @@ export function createModulesTable(view, name) {
     state.panel.setAside(close);
     state.panel.node.hidden = true;
   } else setTools(state);
+  const stopWatch = watchRoom(state);
   return {
     node: state.panel.node,
     show: (isAtTop) => load(state, isAtTop),
@@ -62,6 +66,7 @@ export function createModulesTable(view, name) {
     focus: () => state.table.focus(),
     focusFilter: () => state.filter?.focus(),
     destroy() {
+      stopWatch();
       state.filter?.destroy();
       state.table.destroy();
     },
@@ -174,12 +179,8 @@ function rowsIn(state, data) {
   return rows;
 }
 
-function draw(state, data, question, isAtTop) {
-  const { view, panel, table, isOfOne } = state;
-  state.said = data.columns;
-  state.known.clear();
-  const first = rowsIn(state, data);
-  const columns = moduleColumns(data, {
+function columnsOf({ view, isOfOne }, data, question) {
+  return moduleColumns(data, {
     hasHosts: view.summary.host_count > 1,
     isOfHosts: question.rows === 'host',
     isOneModule: isOfOne,
@@ -187,7 +188,36 @@ function draw(state, data, question, isAtTop) {
     hrefOf: view.hrefOf,
     openHosts: (row) => view.context.choose({ pin: { kind: 'g', id: row.module_id } }),
   });
+}
+
+const hiddenOf = (columns) => columns.filter(({ isHidden }) => isHidden).map(({ key }) => key).join(' ');
+
+/* In rem, beside the bar that scrolls; on a phone rows are cards, and nothing gives way. */
+function roomIn({ body }) {
+  const rem = body.clientWidth / remPx();
+  return rem < PHONE_REM ? Infinity : rem - SCROLLBAR_REM;
+}
+
+/* Another width may have room for other columns. */
+function watchRoom(state) {
+  const watch = new ResizeObserver(() => {
+    if (!state.drawn || state.panel.node.hidden) return;
+    const [data, question] = state.drawn;
+    if (state.hidden !== hiddenOf(fitted(columnsOf(state, data, question), roomIn(state.panel)))) draw(state, data, question, false);
+  });
+  watch.observe(state.panel.body);
+  return () => watch.disconnect();
+}
+
+function draw(state, data, question, isAtTop) {
+  const { view, panel, table } = state;
+  state.said = data.columns;
+  state.known.clear();
+  const first = rowsIn(state, data);
+  state.drawn = [data, question];
   panel.show();
+  const columns = fitted(columnsOf(state, data, question), roomIn(panel));
+  state.hidden = hiddenOf(columns);
   setTitle(state, data);
   table.show({
     source: pagedRows({
