@@ -186,6 +186,24 @@ static struct pair pair_find(struct advice *advice)
     return best;
 }
 
+/* Of the capacity, in percent: a program that leaves less free is near its limit. */
+enum { SPARE_PERCENT = 10 };
+
+static bool fits_by_far(const struct verdict_facts *facts)
+{
+    const struct verdict_fit *fit = &facts->out->fit;
+    return facts->out->fits == VERDICT_FITS_YES && fit->free_bytes >= fit->capacity_bytes / 100 * SPARE_PERCENT;
+}
+
+static const char *spare_sentence(const struct verdict_facts *facts)
+{
+    const char *spare = facts_size(facts, facts->out->fit.free_bytes);
+    return fits_by_far(facts)
+               ? arena_format(facts->arena, "It fits with %s to spare; nothing is needed.", spare)
+               : arena_format(facts->arena, "It fits with no more than %s to spare; what is listed would save more.",
+                              spare);
+}
+
 static const char *sentence_of(struct advice *advice)
 {
     static const char no_plan[] = "How much each of these saves is not known: there is no plan of the program here.",
@@ -197,7 +215,7 @@ static const char *sentence_of(struct advice *advice)
     if (facts->out->fits == VERDICT_FITS_YES && advice->count == 0)
         return NULL;
     if (facts->out->fits == VERDICT_FITS_YES)
-        return "It fits as it is; what is listed would save more.";
+        return spare_sentence(facts);
     if (facts->out->fits != VERDICT_FITS_NO || suffices || (facts->is_on_chip && advice->count > 0))
         return NULL;
     if (facts->failure != NULL && (facts->is_host || (!facts->is_jax && !advice->has_program)))
@@ -252,6 +270,7 @@ void advice_make(const struct verdict_facts *facts)
     if (advice->count > 1)
         qsort(advice->items, advice->count, sizeof(*advice->items), by_use);
     facts->out->advice_sentence = sentence_of(advice);
+    facts->out->is_advice_idle = advice->count > 0 && fits_by_far(facts);
     facts->out->advice = advice->items;
     facts->out->advice_count = advice->count;
 }

@@ -308,6 +308,24 @@ static void advice_show(const struct verdict_facts *facts)
     }
 }
 
+/* All of the heap, as a text and its comparison with the plan call it. */
+static void further_show(const struct verdict_facts *facts)
+{
+    const struct plan_space *space = facts->space;
+    struct verdict *out = facts->out;
+    if (space == NULL || out->peak_bytes <= 0 || space->total_bytes <= space->indefinite_bytes)
+        return;
+    struct verdict_mention *item = arena_array(facts->arena, struct verdict_mention, 1);
+    struct verdict_evidence *evidence = arena_array(facts->arena, struct verdict_evidence, 1);
+    item->bytes = space->total_bytes - space->indefinite_bytes;
+    item->text = facts_size(facts, item->bytes);
+    *evidence = evidence_kind(facts, PLAN_TEMPORARY, item->bytes);
+    if (evidence->rest != NULL)
+        evidence->rest = lost;
+    item->evidence = evidence;
+    out->further = (struct verdict_mentions){item, 1};
+}
+
 void evidence_make(const struct verdict_facts *facts)
 {
     fit_show(facts);
@@ -316,5 +334,6 @@ void evidence_make(const struct verdict_facts *facts)
     ledger_show(facts);
     cause_show(facts);
     advice_show(facts);
+    further_show(facts);
     mentions_make(facts);
 }

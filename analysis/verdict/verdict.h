@@ -215,9 +215,11 @@ struct verdict {
     struct verdict_advice *advice;      /* the best first */
     uint32_t advice_count;
     int64_t replayed_bytes;      /* what the program takes in the replay that changes are tried on; -1: there is none */
+    bool is_advice_idle;         /* it fits by far: nothing of the list is needed */
     const char *advice_sentence; /* NULL: the first advice suffices */
     struct verdict_mentions mentions, advice_mentions; /* of `sentence`, of `advice_sentence` */
-    const struct oom_step *steps;                      /* what to run to see more; tool/oom/model.h */
+    struct verdict_mentions further; /* figures that stand in none of these: of how a text and its plan agree */
+    const struct oom_step *steps;    /* what to run to see more; tool/oom/model.h */
     uint32_t step_count;
     struct verdict_ledger ledger;
     const char *notes[VERDICT_NOTES_MAX];

@@ -189,6 +189,7 @@ static void advice_write(struct json *json, const struct verdict *verdict)
         json_object_end(json);
     }
     json_array_end(json);
+    json_key_bool(json, "advice_is_idle", verdict->is_advice_idle);
     json_key_text(json, "advice_sentence", verdict->advice_sentence);
     mentions_write(json, "advice_figures", &verdict->advice_mentions);
 }
@@ -240,6 +241,7 @@ void write_verdict_json(const struct verdict *verdict, struct json *json)
     json_object_begin(json);
     json_key_text(json, "verdict", verdict->sentence);
     mentions_write(json, "figures", &verdict->mentions);
+    mentions_write(json, "further", &verdict->further);
     json_key_text(json, "program", verdict->program);
     json_key_text(json, "fits", verdict_fits_name(verdict->fits));
     cause_write(json, &verdict->cause);

@@ -89,6 +89,11 @@ static void advice_write(struct buf *out, const struct verdict *verdict)
     buf_text(out, verdict->fits == VERDICT_FITS_YES ? "\nWhat would save more?\n" : "\nWhat will make it fit?\n");
     if (verdict->advice_sentence != NULL)
         line(out, "  ", verdict->advice_sentence);
+    if (verdict->is_advice_idle) {
+        buf_format(out, "  %u possible saving%s; --json lists %s\n", verdict->advice_count,
+                   verdict->advice_count == 1 ? "" : "s", verdict->advice_count == 1 ? "it" : "them");
+        return;
+    }
     for (uint32_t i = 0; i < verdict->advice_count && i < ADVICE_MAX; i++)
         one_advice(out, &verdict->advice[i]);
     if (verdict->advice_count > ADVICE_MAX)

@@ -32,6 +32,8 @@ def figures_of(answer):
     for row in answer["ledger"]["bars"]:
         yield f"bar {row['kind']}", row["bytes"], row["evidence"]
     yield "ledger capacity", answer["ledger"]["capacity_bytes"], answer["ledger"]["capacity_evidence"]
+    for mention in answer["further"]:
+        yield "further", mention["bytes"], mention["evidence"]
     for sentence, mentions in sentences_of(answer):
         for mention in mentions:
             assert mention["text"] in sentence, (mention, sentence)

@@ -14,27 +14,30 @@ function whereWords({ kind, sentence, count, sum_bytes: sum, rest_bytes: rest, r
   return rest > 0 ? `${shown}; the other ${bytes(rest)}: ${visible(words)}.` : `${shown}, ${bytes(-rest)} more than this: ${visible(words)}.`;
 }
 
-/* Pure: every evidence of a verdict by the bytes of its figure; of equal figures the first. */
-function byBytesOf({ fit, where, where_bytes: whole, where_evidence: sum, categories, peak, ledger, cause }) {
+/* Pure: every evidence of a verdict by the bytes of its figure, of those of its text `failure` too; of equal figures the
+ * first. */
+function byBytesOf({ fit, where, where_bytes: whole, where_evidence: sum, categories, peak, ledger, cause, further }, failure) {
   const all = [
     ...['needed', 'capacity', 'over', 'free'].map((name) => [fit[`${name}_bytes`], fit.evidence[name]]),
     [whole, sum],
     ...[...where, ...categories, ...peak.patterns, ...peak.groups, ...ledger.bars, { ...peak }, cause].map((row) => [row.bytes, row.evidence]),
-    ...peak.patterns.flatMap(({ figures }) => figures.map((figure) => [figure.bytes, figure.evidence])),
+    ...[...peak.patterns.flatMap(({ figures }) => figures), ...further].map((figure) => [figure.bytes, figure.evidence]),
+    [failure?.verdict.over_bytes ?? null, fit.evidence.over],
+    ...Object.keys(failure?.ranges ?? {}).map((key) => [typeof failure[key] === 'number' ? failure[key] : null, { kind: 'text', tool: 'oom', key, sentence: 'The error text states it.', file: null, range: failure.ranges[key] }]),
   ];
   const found = new Map();
   for (const [value, evidence] of all) if (value !== null && evidence && !found.has(value)) found.set(value, evidence);
   return found;
 }
 
-/* figures: of marked.js, whose text is the failure's own, or null. Out: {viewer(more), tool(name, more), href(evidence) →
+/* figures: of marked.js, whose text is that of `failure`; both null without a text. Out: {viewer(more), tool(name, more), href(evidence) →
  * address or null, figure(value, evidence, text, className) → node, sentence(text, figures) → nodes, of(bytes) → evidence
  * or null, cardOf(number) → card of explain.js}. */
-export function evidenceLinks(context, verdict, figures) {
+export function evidenceLinks(context, verdict, figures, failure = null) {
   const { capacity } = context.route;
   const { module, session, file: ownFile } = verdict;
   const cards = [];
-  const known = byBytesOf(verdict);
+  const known = byBytesOf(verdict, failure);
   const viewer = (more) => (module ? context.link(module.session, { tool: 'memory_viewer', module: module.id, capacity, ...more }) : null);
   const tool = (name, more = {}) => {
     if (name === 'memory_viewer') return viewer(more);

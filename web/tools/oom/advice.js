@@ -5,7 +5,7 @@
 
 import { get, isAbort, Problem, problemText } from '../../lib/api.js';
 import { button, el, fill } from '../../lib/dom.js';
-import { bytes, capital, visible } from '../../lib/format.js';
+import { bytes, capital, counted, visible } from '../../lib/format.js';
 import { exportEntries } from '../../widgets/export_menu.js';
 import { callLine, computeWords, confidenceButton, isBound } from '../../widgets/fit_sets.js';
 import { createPanel } from '../../widgets/panel.js';
@@ -109,21 +109,24 @@ export function createAdvice(context) {
     hear,
     focus() {
       panel.node.scrollIntoView({ block: 'start' });
-      panel.body.querySelector('input, a, button')?.focus({ preventScroll: true });
+      panel.body.querySelector('input, summary, a, button')?.focus({ preventScroll: true });
     },
     show(verdict, links) {
       Object.assign(state, { verdict, links });
-      const { advice, advice_sentence: sentence, fit } = verdict;
+      const { advice, advice_is_idle: isIdle, advice_sentence: sentence, fit } = verdict;
       panel.node.hidden = advice.length === 0 && (!sentence || verdict.fits === 'yes');
       const about = { links, capacity: fit.capacity_bytes, opened, onTick };
       const nodes = advice.map((item, at) => adviceNode(item, at, about));
       panel.setTitle(verdict.fits === 'yes' ? '4 What would save more?' : '4 What will make it fit?');
       fill(says, sentence ? links.sentence(sentence, verdict.advice_figures) : '');
       says.hidden = !sentence;
-      fill(list, nodes.slice(0, AT_ONCE));
-      fill(rest, nodes.slice(AT_ONCE));
-      fill(more.firstElementChild, `${nodes.length - AT_ONCE} more`);
-      more.hidden = nodes.length <= AT_ONCE;
+      const atOnce = isIdle ? 0 : AT_ONCE;
+      fill(list, nodes.slice(0, atOnce));
+      list.hidden = atOnce === 0;
+      fill(rest, nodes.slice(atOnce));
+      fill(more.firstElementChild, isIdle ? `Show ${counted(nodes.length, 'possible saving')}` : `${nodes.length - atOnce} more`);
+      more.hidden = nodes.length <= atOnce;
+      more.open ||= advice.slice(atOnce).some(({ change }) => change !== null && context.route.whatif.includes(change));
       return hear();
     },
     stop: () => state.asked?.abort(),

@@ -114,8 +114,8 @@ function planLink(session, context) {
   return href ? el('p', {}, 'What its programs need stands in the ', el('a', { href }, 'Memory Viewer'), '.') : '';
 }
 
-/* failures() of the text that is shown. */
-function bindKeys(context, failures, askForText) {
+/* failures() of the text that is shown; cardOf() of a figure. Out: takes the cards back. */
+function bindKeys(context, failures, askForText, cardOf) {
   const isOn = () => failures().length > 1;
   const turn = (by) => {
     const count = failures().length;
@@ -133,6 +133,7 @@ function bindKeys(context, failures, askForText) {
     ],
     'Out-of-memory text',
   );
+  return explainWith(async (...key) => cardOf(...key));
 }
 
 /* What is shown anew where it changes in the URL. */
@@ -143,8 +144,7 @@ export function mount(root, context) {
   const page = el('div', { class: 'oom' });
   const paste = createPaste({ onGiven: (answer) => open(answer) });
   const verdict = createVerdict(page, context, () => showPaste(true));
-  fill(page, verdict.nodes.head, paste.node, verdict.nodes.instead, verdict.nodes.body);
-  fill(root, page);
+  fill(root, fill(page, verdict.nodes.head, paste.node, verdict.nodes.instead, verdict.nodes.body));
   let found = null;
   let controller = null;
   let given = null; // an answer that came with a POST: need not be asked for again
@@ -215,8 +215,7 @@ export function mount(root, context) {
     }
   }
 
-  const stopCards = explainWith(async (...key) => verdict.cardOf(...key));
-  bindKeys(context, () => found?.failures ?? [], () => showPaste(true));
+  const stopCards = bindKeys(context, () => found?.failures ?? [], () => showPaste(true), verdict.cardOf);
 
   return {
     show(selection, route) {

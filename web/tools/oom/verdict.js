@@ -179,7 +179,7 @@ async function drawFailure(ui, found, at, { session, sourceName, signal }) {
   ]);
   if (signal.aborted) return;
   ui.core = core;
-  const links = (figures.links = core && evidenceLinks(context, core, figures));
+  const links = (figures.links = core && evidenceLinks(context, core, figures, failure));
   fit.show(failure, core, links);
   drawPlanned(ui, link?.plan ?? null, links);
   if (link || core) next.show(failure, link, core);

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * evidence.mjs: a figure of the verdict opens its evidence: rows whose sum is the figure, its place in the text, or a card
+ * that says how it is worked out. */
+
+import { join } from 'node:path';
+import { idle, text } from '../harness.mjs';
+
+const BLOCKS = '.panel-oom-fit, .panel-oom-where, .panel-oom-peak, .panel-oom-advice';
+
+export function run({ test, includes, equal, truth, daemon, open, shared, fixtures }) {
+  const sessionOf = async (base, name) => (await (await fetch(`${base}api/v1/sessions`)).json()).sessions.find((each) => each.name.includes(name)).id;
+
+  test('no figure of the four blocks is plain text', async () => {
+    const page = await open(`${await daemon('--demo')}?tool=oom`);
+    const plain = await page.locator(BLOCKS).evaluateAll((panels) =>
+      panels.flatMap((panel) => [...panel.querySelectorAll('.figure')].filter((node) => !['A', 'BUTTON'].includes(node.tagName) && !node.closest('[aria-hidden], .oom-each')).map((node) => node.textContent)),
+    );
+    equal(plain, []);
+    truth((await page.locator(BLOCKS).locator('a.figure').count()) > 40, 'few links');
+    await page.finish();
+  });
+
+  test('what is worked out says how, on a card; keys reach it', async () => {
+    const page = await open(`${await daemon('--demo')}?tool=oom`);
+    const over = page.locator('.panel-oom-fit button.over');
+    equal(await over.innerText(), '17.74 GiB');
+    await over.focus();
+    await page.keyboard.press('Enter');
+    await idle(page);
+    includes(await text(page, '.dialog.explain'), '33.49 GiB needed − 15.75 GiB of capacity = 17.74 GiB.');
+    await page.keyboard.press('Escape');
+    await idle(page);
+    await page.locator('.panel-oom-fit button.figure', { hasText: '15.75 GiB' }).click();
+    equal(await page.locator('.oom-text mark.is-lit').allInnerTexts(), ['15.75G']);
+    await page.finish();
+  });
+
+  test('a program that fits by far is told so in one line', async () => {
+    const base = await daemon(join(fixtures, 'modules/mlp-adam'));
+    const page = await open(`${base}?tool=oom&session=${await sessionOf(base, 'mlp')}&capacity=v5e`, { allow: /404/ });
+    includes(await text(page, '.advice-says'), 'It fits with 15.74 GiB to spare; nothing is needed.');
+    equal(await page.locator('.advice').filter({ visible: true }).count(), 0);
+    await page.locator('.panel-oom-advice summary').click();
+    truth((await page.locator('.advice').filter({ visible: true }).count()) > 0);
+    await page.locator('.oom-facts button.figure', { hasText: '15.75 GiB' }).click();
+    await idle(page);
+    includes(await text(page, '.dialog.explain'), 'as chosen: TPU v5e has 16.00 GiB');
+    await page.finish();
+  });
+
+  /* What the foot of the table says, or of the rows that are left: "13 buffers, 26.00 GiB". */
+  test(
+    'from figure to rows on a real dump: the foot of the table has the same sum',
+    async () => {
+      const base = await daemon(`--logdir=${join(shared, 'data/dumps')}`);
+      const page = await open(`${base}?tool=oom&session=${await sessionOf(base, 'e-no-donation')}`);
+      const links = await page.locator(BLOCKS).locator('a.figure[href*="filter="]').evaluateAll((nodes) => nodes.map((node) => [node.href, node.title]));
+      const once = [...new Map(links)];
+      truth(once.length > 10, `${once.length} links`);
+      for (const [href, title] of once.slice(0, 8)) {
+        const [, number, sum] = /Shows ([\d,]+) buffers?, ([\d.]+ \w+)/.exec(title) ?? [];
+        truth(number !== undefined, `${href} ${title}`);
+        await page.goto(href);
+        await idle(page);
+        const foot = await text(page, '.panel-table tfoot');
+        includes(foot, `${number} of `, href);
+        const [, shown] = /buffers, ([\d.,]+ (?:of|\w+))/.exec(foot) ?? [];
+        const [unit] = /[KMGT]?i?B$/.exec(foot) ?? [];
+        const inBytes = (size, word) => Number(size) * 1024 ** ['B', 'KiB', 'MiB', 'GiB'].indexOf(word);
+        const [value, own] = sum.split(' ');
+        const wanted = inBytes(value, own);
+        const found = inBytes(parseFloat(shown), /of/.test(shown) ? unit : shown.split(' ')[1]);
+        truth(Math.abs(found - wanted) <= inBytes(0.006, unit), `${href}: ${foot} for ${sum}`);
+      }
+      await page.finish();
+    },
+    { shared: true },
+  );
+
+  test('a group that a link pins is called by its name', async () => {
+    const page = await open(`${await daemon('--demo')}?tool=oom`);
+    await page.locator('.panel-oom-peak tbody a.figure').first().click();
+    await page.waitForURL(/pin=g:/);
+    await idle(page);
+    includes(await text(page, '#details'), 'layer_{i}/attention');
+    truth(!(await text(page, '#details')).includes('0e2829080a69536e'));
+    await page.finish();
+  });
+
+  test('the modules have no sideways scroll at 1280 and 1024 px', async () => {
+    const base = await daemon('--demo');
+    for (const width of [1280, 1024]) {
+      const page = await open(`${base}?tool=modules&capacity=v5e`, { width, height: 800 });
+      equal(await page.locator('.panel-modules .grid-scroll').first().evaluate((node) => node.scrollWidth - node.clientWidth), 0, `${width}`);
+      includes(await text(page, '.panel-modules'), '213 % over');
+      await page.finish();
+    }
+  });
+}
