@@ -3,7 +3,7 @@
  * that says how it is worked out. */
 
 import { join } from 'node:path';
-import { idle, text } from '../harness.mjs';
+import { idle, sessionLink, text } from '../harness.mjs';
 
 const BLOCKS = '.panel-oom-fit, .panel-oom-where, .panel-oom-peak, .panel-oom-advice';
 
@@ -96,4 +96,18 @@ export function run({ test, includes, equal, truth, daemon, open, shared, fixtur
       await page.finish();
     }
   });
+
+  test(
+    'a predicted curve that is zoomed has the points of the window',
+    async () => {
+      const base = await daemon(`--logdir=${join(shared, 'data/logdir')}`);
+      const page = await open(base);
+      await page.goto(`${base}${await sessionLink(page, base, 'large-transformer')}&whatif=batch=0.5&from=300&to=420`);
+      await idle(page);
+      const asked = await page.evaluate(() => performance.getEntriesByType('resource').map(({ name }) => name).filter((name) => /memory_viewer\/whatif\?/.test(name) && /from=300&to=420/.test(name)));
+      truth(asked.length > 0, 'only the whole curve was asked for');
+      await page.finish();
+    },
+    { shared: true },
+  );
 }

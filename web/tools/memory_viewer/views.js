@@ -170,11 +170,12 @@ const widthOf = (view) => Math.max(CURVE_WIDTH, Math.ceil(view.root.clientWidth 
 
 /* More points for the steps in view, where the whole curve was thinned. */
 export function loadDetail(view) {
-  if (!view.program.drawn?.isThinned || view.place.isWhole) return Promise.resolve(null);
+  const { drawn } = view.program;
+  if (!drawn || view.place.isWhole) return Promise.resolve(null);
   const [from, to] = whole(view.place.range);
   const params = { width: widthOf(view), from, to, stack: 'category' };
   return Promise.all([
-    fillPanel(view, view.curvePanel, 'The curve', 'curve', params, (data) => view.curve.setDetail(curveOf(data))),
+    drawn.isThinned && fillPanel(view, view.curvePanel, 'The curve', 'curve', params, (data) => view.curve.setDetail(curveOf(data))),
     loadPredictedDetail(view, params),
   ]);
 }
@@ -183,7 +184,7 @@ export function loadDetail(view) {
 async function loadPredictedDetail(view, { width, from, to }) {
   const { predicted } = view.program;
   view.predictedAsked?.abort();
-  if (!predicted) return;
+  if (!predicted?.isThinned) return;
   const { signal } = (view.predictedAsked = new AbortController());
   try {
     const { data } = await view.program.ask('whatif', { change: predicted.changes, width: Math.min(width, MAX_PREDICTED), from, to }, signal);
@@ -278,7 +279,7 @@ export async function loadMarks(view) {
 export function setPredicted(view, data) {
   const isAny = Boolean(data?.curve) && view.program.space?.space === 0 && data.changes.some(({ refusal }) => refusal === null);
   if (!isAny && !view.program.predicted) return;
-  view.program.predicted = isAny ? { steps: data.curve.step, bytes: data.curve.bytes_after, peak: data.peak_bytes_after, sentence: data.sentence, changes: data.changes.filter(({ refusal }) => refusal === null).map(({ change }) => change) } : null;
+  view.program.predicted = isAny ? { steps: data.curve.step, bytes: data.curve.bytes_after, isThinned: data.curve.step.length < data.curve.step_count, peak: data.peak_bytes_after, sentence: data.sentence, changes: data.changes.filter(({ refusal }) => refusal === null).map(({ change }) => change) } : null;
   if (!view.program.drawn) return;
   drawCurve(view);
   loadDetail(view);
