@@ -35,13 +35,14 @@ function byBytesOf({ fit, where, where_bytes: whole, where_evidence: sum, catego
  * or null, cardOf(number) → card of explain.js}. */
 export function evidenceLinks(context, verdict, figures, failure = null) {
   const { capacity } = context.route;
-  const { module, session, file: ownFile } = verdict;
+  const { module, session, file: ownFile, trace_session: ofTrace } = verdict;
   const cards = [];
   const known = byBytesOf(verdict, failure);
   const viewer = (more) => (module ? context.link(module.session, { tool: 'memory_viewer', module: module.id, capacity, ...more }) : null);
   const tool = (name, more = {}) => {
     if (name === 'memory_viewer') return viewer(more);
-    return session ? context.link(session, { tool: name, ...more }) : null;
+    const place = name === 'memory_profile' ? (ofTrace ?? session) : session;
+    return place ? context.link(place, { tool: name, ...more }) : null;
   };
   const isOwnText = ({ kind, file }) => kind === 'text' || (file !== null && file === ownFile);
   function href(evidence) {
