@@ -18,6 +18,7 @@
 #include "whatif/confirmation.h"
 #include "whatif/confirmed.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -144,6 +145,7 @@ struct analysis_reading {
     const struct workers *workers; /* of a trace: read a large one side by side, if its source can be; or NULL */
     bool with_mentions;            /* of a text without a failure: its lines that speak of memory as well */
     uint64_t limit_bytes;          /* memory that it may take; 0 = no limit */
+    const atomic_int *wanted;      /* it is read while this is above 0, else `stopped`; NULL: to its end */
     const char
         *libraries; /* of a module: lines as of library_of (input/library.h), which must outlive it; NULL: none */
     const char *category_rules; /* of the figures of a module: lines of plan/person_rules.h, good ones
@@ -255,6 +257,7 @@ struct analysis_verdict_parts {
     const struct analysis_subject *module, *trace;
     const struct analysis_use *profiles; /* in the order in which they were taken */
     size_t profile_count;
+    const atomic_int *wanted;    /* as of a question */
     uint64_t capacity_bytes;     /* of device memory, as somebody said; 0: nobody did */
     const char *capacity_source; /* who did, in a few words; NULL with 0 */
     /* Rules of whose memory a buffer is (plan/person_rules.h): those of this question, good ones
@@ -349,8 +352,9 @@ struct analysis_question {
     const struct analysis_param *params;
     size_t param_count;
     const struct analysis_groundwork *groundwork; /* of the module; NULL: made for this answer alone */
-    bool has_source;                              /* source lines may be shown: --source-root */
-    bool is_bare;                                 /* of the JSON below the value of "data" alone */
+    const atomic_int *wanted;    /* it is answered while this is above 0, else `stopped`; NULL: in any case */
+    bool has_source;             /* source lines may be shown: --source-root */
+    bool is_bare;                /* of the JSON below the value of "data" alone */
     const char *category_rules;  /* of a module: lines behind those of the parameter category_rules; NULL: none */
     const struct csv_cell *lead; /* of a table as lines (csv, ndjson): cells before those of each row; NULL: none */
     size_t lead_count;

@@ -275,7 +275,9 @@ static bool answer_about(const struct analysis_pieces *asked, const void *model,
         out->limit_bytes = LIMIT_BYTES;
     arena_init(&pieces->job.arena, LIMIT_BYTES, err);
     arena_allot_work(&pieces->job.arena, WORK);
+    arena_watch(&pieces->job.arena, pieces->question->wanted);
     job_try(&pieces->job, answer, NULL, pieces, err);
+    arena_watch(&pieces->job.arena, NULL); /* pieces outlive the question */
     if (pieces->rest != NULL && !err_is_set(err))
         *rest = pieces;
     else

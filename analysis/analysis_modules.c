@@ -32,9 +32,11 @@ static void keep(struct keeping *keeping, struct job *job, job_work *decode, job
 {
     keeping->whole.source = job->source;
     arena_init(&keeping->whole.arena, arena_left_bytes(&job->arena), err);
+    arena_watch(&keeping->whole.arena, job->arena.wanted);
     job_try(&keeping->whole, decode, keeping->reading, keeping, err);
     arena_init(&keeping->kept.arena, arena_left_bytes(&job->arena), err);
     arena_allot_work(&keeping->kept.arena, KEPT_WORK);
+    arena_watch(&keeping->kept.arena, job->arena.wanted);
     if (!err_is_set(err))
         job_try(&keeping->kept, take, keeping, keeping->to, err);
     job->arena.is_full |= keeping->whole.arena.is_full || keeping->kept.arena.is_full;

@@ -8,11 +8,18 @@ static job_work *const fills[] = {
     [ANALYSIS_FIGURES] = analysis_figures_fill, [ANALYSIS_RUNS] = analysis_runs_fill,
 };
 
+static void fill(struct job *job, const void *in, void *to, struct err *err)
+{
+    const struct analysis_reading *reading = in;
+    arena_watch(&job->arena, reading->wanted);
+    fills[reading->kind](job, in, to, err);
+    arena_watch(&job->arena, NULL); /* the subject outlives who asked for it */
+}
+
 struct analysis_subject *analysis_subject_read(const struct source *source, const struct analysis_reading *reading,
                                                struct err *err)
 {
-    struct analysis_subject *made =
-        job_make(source, reading->limit_bytes, sizeof(*made), fills[reading->kind], reading, err);
+    struct analysis_subject *made = job_make(source, reading->limit_bytes, sizeof(*made), fill, reading, err);
     if (made == NULL)
         return NULL;
     made->kind = reading->kind;

@@ -75,7 +75,7 @@ static void programs_hold(struct job *job, const struct analysis_beside *beside,
         return;
     struct programs programs = {.source = job->source, .err = ERR_INIT};
     arena_init(&programs.arena, arena_left_bytes(&job->arena), &programs.err);
-    arena_allot_work(&programs.arena, job->arena.work_left);
+    arena_work_as(&programs.arena, &job->arena);
     bool is_read =
         arena_try(&programs.arena, programs_begin, &programs) && arena_try(&programs.arena, programs_add, &programs);
     if (is_read && beside != NULL && !program_figures_has_assignment(programs.reader)) {

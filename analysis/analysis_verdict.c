@@ -94,6 +94,7 @@ bool analysis_verdict(const struct analysis_verdict_parts *parts, enum analysis_
         out->limit_bytes = LIMIT_BYTES;
     arena_init(&job.arena, LIMIT_BYTES, err);
     arena_allot_work(&job.arena, WORK);
+    arena_watch(&job.arena, parts->wanted);
     job_try(&job, make, &asked, NULL, err);
     arena_free(&job.arena);
     analysis_oom_comparison_free(comparison);

@@ -12,6 +12,8 @@
  * a block or more gets one of its own, so that little is wasted. */
 enum { FIRST_BLOCK = 4096, MAX_BLOCK = 1 << 20, ALIGNMENT = alignof(max_align_t) };
 enum { MIN_ITEMS = 16 }; /* of an array that grows */
+/* Some milliseconds of work. */
+static const uint64_t STEPS_AT_ONCE = 1 << 18;
 
 struct arena_block {
     struct arena_block *before;
@@ -26,7 +28,8 @@ void arena_init(struct arena *arena, uint64_t limit_bytes, struct err *err)
     arena->used_bytes = 0;
     arena->limit_bytes = limit_bytes;
     arena->is_full = false;
-    arena->work_left = UINT64_MAX;
+    arena->wanted = NULL;
+    arena_allot_work(arena, UINT64_MAX);
     arena->err = err;
     arena->parent = arena->children = arena->next = NULL;
 }
@@ -77,7 +80,8 @@ void arena_share(struct arena *share, const struct arena *whole, size_t count, s
 {
     uint64_t left_bytes = arena_left_bytes(whole), share_bytes = left_bytes / count;
     arena_init(share, left_bytes > 0 && share_bytes == 0 ? 1 : share_bytes, err);
-    arena_allot_work(share, whole->work_left / count);
+    arena_allot_work(share, arena_work_left(whole) / count);
+    share->wanted = whole->wanted;
 }
 
 void arena_adopt(struct arena *arena, struct arena *other)
@@ -104,13 +108,39 @@ void arena_adopt(struct arena *arena, struct arena *other)
     other->used_bytes = 0;
 }
 
-void arena_allot_work(struct arena *arena, uint64_t steps) { arena->work_left = steps; }
-
-void arena_out_of_work(struct arena *arena)
+void arena_allot_work(struct arena *arena, uint64_t steps)
 {
-    err_set(arena->err, ERR_limit, ERR_NO_OFFSET,
-            "takes far more work than a file of its size may: it is made to be slow");
+    arena->work_left = steps < STEPS_AT_ONCE ? steps : STEPS_AT_ONCE;
+    arena->work_behind = steps - arena->work_left;
+}
+
+void arena_watch(struct arena *arena, const atomic_int *wanted) { arena->wanted = wanted; }
+
+void arena_work_as(struct arena *arena, const struct arena *whole)
+{
+    arena->wanted = whole->wanted;
+    arena_allot_work(arena, arena_work_left(whole));
+}
+
+static void stop_unless_wanted(struct arena *arena)
+{
+    const atomic_int *wanted = arena->parent != NULL ? arena->parent->wanted : arena->wanted;
+    if (wanted == NULL || atomic_load_explicit(wanted, memory_order_relaxed) > 0)
+        return;
+    err_set(arena->err, ERR_stopped, ERR_NO_OFFSET, "was stopped: nobody waits for it any more");
     arena_give_up(arena);
+}
+
+void arena_work_more(struct arena *arena, uint64_t steps)
+{
+    stop_unless_wanted(arena);
+    uint64_t left = arena_work_left(arena);
+    if (steps > left) {
+        err_set(arena->err, ERR_limit, ERR_NO_OFFSET,
+                "takes far more work than a file of its size may: it is made to be slow");
+        arena_give_up(arena);
+    }
+    arena_allot_work(arena, left - steps);
 }
 
 void arena_give_up(struct arena *arena) { longjmp(arena->parent != NULL ? arena->parent->trap : arena->trap, 1); }
@@ -143,6 +173,7 @@ static _Noreturn void give_up_at(struct arena *arena, uint64_t more)
 static struct arena_block *block_new(struct arena *arena, size_t size, bool is_zeroed)
 {
     uint64_t total = (uint64_t)size + sizeof(struct arena_block);
+    stop_unless_wanted(arena);
     struct arena_block *block = !is_allowed(arena, total) ? NULL : is_zeroed ? calloc(1, total) : malloc(total);
     if (block == NULL)
         give_up_at(arena, size);

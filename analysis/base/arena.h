@@ -12,6 +12,7 @@
 #include "base/str.h"
 
 #include <setjmp.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -24,7 +25,9 @@ struct arena {
     uint64_t used_bytes;  /* taken from the system */
     uint64_t limit_bytes; /* 0 = none */
     bool is_full;         /* the limit was reached: kept after arena_free */
-    uint64_t work_left;   /* steps that may still be done; see arena_work */
+    uint64_t work_left; /* steps that may be done until it is asked whether somebody still wants them; see arena_work */
+    uint64_t work_behind;     /* further steps */
+    const atomic_int *wanted; /* see arena_watch */
     struct err *err;
     struct arena *parent;          /* of arena_child, else NULL */
     struct arena *children, *next; /* those of this arena; the next one of the same parent */
@@ -65,13 +68,20 @@ void *arena_grown(struct arena *arena, void *items, size_t needed, size_t *capac
  * items visited); past the allotment the arena reports `limit` and jumps. So a
  * small file cannot cost more than a small file may. */
 void arena_allot_work(struct arena *arena, uint64_t steps);
-_Noreturn void arena_out_of_work(struct arena *arena);
+static inline uint64_t arena_work_left(const struct arena *arena) { return arena->work_left + arena->work_behind; }
+/* The work goes on while *wanted is above 0: else the arena reports `stopped` and jumps, soon and wherever it works or
+ * allocates. Another thread may change it; NULL, as at first: it always is. */
+void arena_watch(struct arena *arena, const atomic_int *wanted);
+/* May do what work is left to `whole`, and is wanted for as long. */
+void arena_work_as(struct arena *arena, const struct arena *whole);
+void arena_work_more(struct arena *arena, uint64_t steps);
 static inline void arena_work(struct arena *arena, uint64_t steps)
 {
     struct arena *charged = arena->parent != NULL ? arena->parent : arena;
     if (steps > charged->work_left)
-        arena_out_of_work(charged);
-    charged->work_left -= steps;
+        arena_work_more(charged, steps);
+    else
+        charged->work_left -= steps;
 }
 /* The one array of an arena that holds nothing else, with room for `size` bytes; what is there stays and may move, what
  * is new may be anything. It grows and is joined by moving pages, not bytes (base/pages.h). */

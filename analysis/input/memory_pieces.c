@@ -319,7 +319,7 @@ static void take_over(struct memory_reading *whole, struct piece *first)
 {
     struct column *columns[MEMORY_COLUMNS], *intos[MEMORY_COLUMNS];
     struct memory_reading *part = &first->reading;
-    arena_allot_work(whole->arena, first->arena.work_left);
+    arena_allot_work(whole->arena, arena_work_left(&first->arena));
     arena_adopt(whole->arena, &first->arena);
     trace_groups_move(part->groups, whole->arena);
     counts_join(whole->out, &first->out);
@@ -340,7 +340,7 @@ static bool join(struct memory_reading *whole, struct pieces *pieces)
     struct piece *first = &pieces->items[0];
     uint64_t work_left = 0;
     for (size_t i = 0; i < pieces->count; i++)
-        work_left += pieces->items[i].arena.work_left;
+        work_left += arena_work_left(&pieces->items[i].arena);
     for (size_t i = 1; i < pieces->count; i++)
         arena_adopt(&first->arena, &pieces->items[i].arena);
     first->arena.limit_bytes = arena_left_bytes(whole->arena);

@@ -5,6 +5,7 @@
  * it the session is read to the end. */
 #include "server/api/api.h"
 #include "server/api/listing.h"
+#include "server/base/wanted.h"
 #include "server/store/all_modules.h"
 
 #include <stdlib.h>
@@ -46,6 +47,7 @@ static struct response *answer(const struct request *request, const struct analy
     const char *format = request_param(request, "format", "");
     bool is_passing = false, is_file = format[0] && strcmp(format, "json") != 0;
     question.modules = uses;
+    question.wanted = wanted_holders();
     question.modules_read = all_modules_progress(all);
     question.params = params;
     char *key = all_modules_is_complete(all) ? all_modules_key(all) : NULL;

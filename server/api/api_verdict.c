@@ -3,6 +3,7 @@
  * went, and what will make it fit. */
 #include "server/api/choice.h"
 #include "server/api/listing.h"
+#include "server/base/wanted.h"
 #include "server/store/verdict_parts.h"
 
 #include <stdlib.h>
@@ -140,6 +141,7 @@ static struct response *answer(const struct server *server, const struct request
         response = capacity_read(request, &parts.core);
     if (!response)
         response = rules_read(request, &parts.core);
+    parts.core.wanted = wanted_holders();
     if (!response && !analysis_verdict(&parts.core, ANALYSIS_VERDICT_JSON, &verdict, &err))
         response = response_failure(&err, false, NULL);
     if (!response) {

@@ -16,7 +16,7 @@ struct route {
     const char *path;
     struct response *(*answer)(const struct server *server, const struct request *request);
     enum guard_need need;
-    enum { ROUTE_WORK, ROUTE_NOW, ROUTE_PAGE } where;
+    enum { ROUTE_COSTLY, ROUTE_QUICK, ROUTE_NOW, ROUTE_PAGE } where;
     bool is_xprof;
     const char *const *params; /* that it takes, each once; NULL: any */
     size_t body_limit_bytes;   /* 0: the usual one */
@@ -31,10 +31,10 @@ static const struct route ROUTES[] = {
 #define ANY NULL
 #define ROUTE(method, path, handler, need, where, params)                                                              \
     {REQUEST_##method, path, handler, GUARD_##need, ROUTE_##where, false, params, 0, NULL},
-#define XPROF(path, handler) {REQUEST_GET, path, handler, GUARD_DATA, ROUTE_WORK, true, ANY, 0, NULL},
-#define XPROF_PAGE(path, handler) {REQUEST_GET, path, handler, GUARD_LINK, ROUTE_WORK, true, ANY, 0, NULL},
+#define XPROF(path, handler, where) {REQUEST_GET, path, handler, GUARD_DATA, ROUTE_##where, true, ANY, 0, NULL},
+#define XPROF_PAGE(path, handler) {REQUEST_GET, path, handler, GUARD_LINK, ROUTE_COSTLY, true, ANY, 0, NULL},
 #define UPLOAD(path, handler, limit, types, params)                                                                    \
-    {REQUEST_POST, path, handler, GUARD_DATA, ROUTE_WORK, false, params, limit, types},
+    {REQUEST_POST, path, handler, GUARD_DATA, ROUTE_COSTLY, false, params, limit, types},
 #include "server/api/routes.def"
 #undef ROUTE
 #undef XPROF
@@ -218,6 +218,12 @@ static struct response *answer_now(const void *context, struct request *request)
     return is_at_once ? answer(server, request) : NULL;
 }
 
+static bool is_quick(const void *context, const struct request *request)
+{
+    (void)context;
+    return request->route->where != ROUTE_COSTLY;
+}
+
 static struct response *answer_on_worker(const void *context, const struct request *request)
 {
     const struct server *server = context;
@@ -233,5 +239,5 @@ static struct response *answer_on_worker(const void *context, const struct reque
 
 struct http_handler routes_handler(const struct server *server)
 {
-    return (struct http_handler){server, admit, answer_now, answer_on_worker};
+    return (struct http_handler){server, admit, answer_now, is_quick, answer_on_worker};
 }

@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 enum {
-    TEXT_DRAIN_MS = 3000,
+    WORK_DRAIN_MS = 3000,
     DRAIN_MS = 30000,
     LAST_DRAIN_MS = 2000,
     MAX_HOSTS = 64,
@@ -251,20 +251,18 @@ static void wait_for_end(struct daemon *daemon, struct httpd *httpd, const sigse
     }
 }
 
-/* Everything that has come is answered; then the parts go, last made first. A text may be gigabytes: one that is still
- * read after some seconds is told as not read. */
+/* What can be answered within some seconds is; all else is told that it will not be, and answers that are there are sent to their
+ * end. Then the parts go, last made first. */
 static int stop(struct daemon *daemon, struct httpd *httpd, struct jobs *jobs, const sigset_t *ends)
 {
     pthread_sigmask(SIG_UNBLOCK, ends, NULL); /* a second signal ends at once */
     httpd_stop_accepting(httpd);
     listen_refuse(&daemon->listening);
     confirmations_stop(daemon->server.confirmations);
-    if (!httpd_drain(httpd, TEXT_DRAIN_MS))
+    if (!httpd_drain(httpd, WORK_DRAIN_MS))
         store_stop(daemon->server.store);
-    if (!httpd_drain(httpd, DRAIN_MS)) {
-        jobs_expire(jobs, true);
-        httpd_drain(httpd, LAST_DRAIN_MS);
-    }
+    jobs_cancel(jobs);
+    httpd_drain(httpd, DRAIN_MS);
     bool is_idle = jobs_stop(jobs, LAST_DRAIN_MS);
     httpd_drain(httpd, LAST_DRAIN_MS); /* what came meanwhile on a connection that was open is told so */
     log_sum_up(true);

@@ -2,6 +2,7 @@
 #include "server/disk/files.h"
 
 #include "server/base/memory.h"
+#include "server/base/wanted.h"
 #include "server/disk/beneath.h"
 #include "server/disk/files_joined.h"
 
@@ -53,10 +54,13 @@ static size_t size_within(const struct file *file, uint64_t offset, size_t size)
     return size < left ? size : (size_t)left;
 }
 
-/* Reads exactly up to `size` bytes; -1 on an error or when the file has become shorter. */
+/* Reads exactly up to `size` bytes; -1 on an error, when the file has become shorter, or when nobody waits any more for what the
+ * thread does: whoever made something of that throws it away (cache.c). */
 static int64_t read_fully(const struct file *file, uint64_t offset, char *into, size_t size)
 {
     size_t done = 0;
+    if (wanted_is_over())
+        return -1;
     while (done < size) {
         ssize_t count = pread(file->descriptor, into + done, size - done, (off_t)(offset + done));
         if (count < 0 && errno == EINTR)

@@ -10,6 +10,7 @@
 #include "server/http/token.h"
 
 #include <microhttpd.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -232,6 +233,17 @@ static void resume(struct jobs_client *client, struct response *response)
     MHD_resume_connection(exchange->connection);
 }
 
+/* While an answer is made the library does not look at its connection. A client that has only closed its own direction
+ * looks the same as one that is gone: it is told so. */
+static bool is_gone(const struct jobs_client *client)
+{
+    const struct exchange *exchange = (const struct exchange *)client;
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(exchange->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    struct pollfd socket = {.fd = info ? info->connect_fd : -1, .events = POLLRDHUP};
+    return poll(&socket, 1, 0) > 0 && (socket.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
+}
+
 static void count_in_flight(struct httpd *httpd, int change)
 {
     pthread_mutex_lock(&httpd->lock);
@@ -301,6 +313,8 @@ static enum MHD_Result answer(struct exchange *exchange)
     if (exchange->response)
         return send_response(exchange);
     exchange->client.done = resume;
+    exchange->client.is_gone = is_gone;
+    exchange->client.owner = peers_text(exchange->peer);
     exchange->client.wants_gzip = negotiate_gzip(exchange->request->accept_encoding);
     MHD_suspend_connection(exchange->connection);
     jobs_submit(httpd->jobs, exchange->request, &exchange->client);
@@ -445,7 +459,7 @@ struct httpd *httpd_start(const struct http_handler *handler, struct jobs *jobs,
 void httpd_watch(struct httpd *httpd)
 {
     peers_watch(httpd->peers);
-    jobs_expire(httpd->jobs, false);
+    jobs_expire(httpd->jobs);
 }
 
 void httpd_stop_accepting(struct httpd *httpd)

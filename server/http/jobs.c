@@ -1,38 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/http/jobs.h"
 
-#include "base/hash.h"
 #include "server/base/clock.h"
 #include "server/base/memory.h"
-#include "server/http/peers.h"
+#include "server/http/job_list.h"
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
-enum { MAX_WORKING = 16, MAX_THREADS = MAX_WORKING + PEERS_MAX };
+enum { MAX_WORKING = 16, MAX_COSTLY = 12, MAX_THREADS = MAX_WORKING + PEERS_MAX };
 enum { MAX_WAITING = 512, TIMEOUT_MS = 120000, STACK_BYTES = 1 << 20 };
-
-struct job {
-    struct job *next;
-    struct request *request;
-    uint64_t hash; /* of its target */
-    struct jobs_client *clients;
-    bool is_running;
-};
 
 struct jobs {
     const struct http_handler *handler;
     pthread_mutex_t lock;
-    pthread_cond_t arrived;    /* for idle threads: a job that may be run, or the end */
-    pthread_cond_t freed;      /* for threads that come back: a place to work in */
-    pthread_cond_t ended;      /* the last thread has */
-    struct job *first, **last; /* waiting and running, by arrival */
-    size_t waiting_count;
+    pthread_cond_t arrived;            /* for idle threads: a job that may be run, or the end */
+    pthread_cond_t freed[JOB_CLASSES]; /* for threads that come back: a place to work in */
+    pthread_cond_t ended;              /* the last thread has */
+    struct job_list list;
     /* Each thread works, is idle, is away (it waits for what another makes) or comes back from there. */
-    int thread_count, working_count, idle_count, returning_count;
+    int thread_count, idle_count;
+    int working_count[JOB_CLASSES], returning_count[JOB_CLASSES];
     bool is_stopping;
 };
+
+/* What the thread works on. */
+static _Thread_local const struct job *current;
 
 static void leave(void *context);
 static void come_back(void *context);
@@ -41,10 +34,10 @@ struct jobs *jobs_new(const struct http_handler *handler)
 {
     struct jobs *jobs = memory_new(sizeof(*jobs));
     jobs->handler = handler;
-    jobs->last = &jobs->first;
     pthread_mutex_init(&jobs->lock, NULL);
     pthread_cond_init(&jobs->arrived, NULL);
-    pthread_cond_init(&jobs->freed, NULL);
+    for (int class = 0; class < JOB_CLASSES; class ++)
+        pthread_cond_init(&jobs->freed[class], NULL);
     clock_cond_init(&jobs->ended);
     return jobs;
 }
@@ -60,24 +53,6 @@ static void tell(struct jobs_client *clients, struct response *response)
     }
 }
 
-/* Takes the job out of the list. */
-static void take_out(struct jobs *jobs, struct job *job)
-{
-    struct job **at = &jobs->first;
-    while (*at != job)
-        at = &(*at)->next;
-    *at = job->next;
-    if (jobs->last == &job->next)
-        jobs->last = at;
-    jobs->waiting_count -= !job->is_running;
-}
-
-static void job_free(struct job *job)
-{
-    request_release(job->request);
-    free(job);
-}
-
 static bool wants_gzip(struct jobs *jobs, const struct job *job)
 {
     bool wants = false;
@@ -90,35 +65,46 @@ static bool wants_gzip(struct jobs *jobs, const struct job *job)
 
 static void run(struct jobs *jobs, struct job *job)
 {
+    current = job;
+    wanted_work_for(&job->wanted);
     struct response *response = jobs->handler->answer_on_worker(jobs->handler->context, job->request);
     if (response->body && wants_gzip(jobs, job))
         body_release(body_gzip(response->body)); /* it keeps its packed form */
+    wanted_work_for(NULL);
     pthread_mutex_lock(&jobs->lock);
-    take_out(jobs, job);
+    job_list_remove(&jobs->list, job);
     pthread_mutex_unlock(&jobs->lock);
     tell(job->clients, response);
     response_release(response);
-    job_free(job);
-}
-
-static struct job *next_waiting(struct jobs *jobs)
-{
-    struct job *job = jobs->first;
-    while (job && job->is_running)
-        job = job->next;
-    return job;
+    job_list_free(job);
 }
 
 static void *work(void *context);
 
-static bool has_place(const struct jobs *jobs) { return jobs->working_count < MAX_WORKING; }
+static bool has_place(const struct jobs *jobs, int class)
+{
+    const int *count = jobs->working_count;
+    return count[JOB_QUICK] + count[JOB_COSTLY] < MAX_WORKING && (class == JOB_QUICK || count[JOB_COSTLY] < MAX_COSTLY);
+}
 
-/* One more thread, unless one is free or there are enough. */
+static struct job *next_job(const struct jobs *jobs)
+{
+    struct job *job = NULL;
+    for (int class = 0; class < JOB_CLASSES && !job; class ++)
+        if (has_place(jobs, class) && jobs->returning_count[class] == 0)
+            job = job_list_next(&jobs->list, class);
+    return job;
+}
+
+/* One more thread, unless enough are free for what may begin, or there are enough. */
 static void start_thread(struct jobs *jobs)
 {
     pthread_t thread;
     pthread_attr_t detached;
-    if ((size_t)jobs->idle_count >= jobs->waiting_count || !has_place(jobs) || jobs->thread_count == MAX_THREADS)
+    size_t wanted_count = 0;
+    for (int class = 0; class < JOB_CLASSES; class ++)
+        wanted_count += has_place(jobs, class) ? jobs->list.waiting_count[class] : 0;
+    if ((size_t)jobs->idle_count >= wanted_count || jobs->thread_count == MAX_THREADS)
         return;
     pthread_attr_init(&detached);
     pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
@@ -132,13 +118,15 @@ static void start_thread(struct jobs *jobs)
  * what others wait for. */
 static void offer_place(struct jobs *jobs)
 {
-    if (!has_place(jobs))
-        return;
-    if (jobs->returning_count > 0) {
-        pthread_cond_signal(&jobs->freed);
-    } else if (jobs->waiting_count > 0) {
-        start_thread(jobs);
-        pthread_cond_signal(&jobs->arrived);
+    for (int class = 0; class < JOB_CLASSES; class ++) {
+        if (!has_place(jobs, class))
+            continue;
+        if (jobs->returning_count[class] > 0) {
+            pthread_cond_signal(&jobs->freed[class]);
+        } else if (jobs->list.waiting_count[class] > 0) {
+            start_thread(jobs);
+            pthread_cond_signal(&jobs->arrived);
+        }
     }
 }
 
@@ -148,7 +136,7 @@ static void leave(void *context)
 {
     struct jobs *jobs = context;
     pthread_mutex_lock(&jobs->lock);
-    jobs->working_count--;
+    jobs->working_count[current->class]--;
     offer_place(jobs);
     pthread_mutex_unlock(&jobs->lock);
 }
@@ -156,34 +144,37 @@ static void leave(void *context)
 static void come_back(void *context)
 {
     struct jobs *jobs = context;
+    enum job_class class = current->class;
     pthread_mutex_lock(&jobs->lock);
-    jobs->returning_count++;
-    while (!has_place(jobs))
-        pthread_cond_wait(&jobs->freed, &jobs->lock);
-    jobs->returning_count--;
-    jobs->working_count++;
+    jobs->returning_count[class]++;
+    while (!has_place(jobs, class))
+        pthread_cond_wait(&jobs->freed[class], &jobs->lock);
+    jobs->returning_count[class]--;
+    jobs->working_count[class]++;
     offer_place(jobs);
     pthread_mutex_unlock(&jobs->lock);
 }
 
 static void work_on(struct jobs *jobs, struct job *job)
 {
-    job->is_running = true;
-    jobs->waiting_count--;
-    jobs->working_count++;
+    enum job_class class = job->class;
+    job_list_begin(&jobs->list, job);
+    jobs->working_count[class]++;
     offer_place(jobs); /* one signal may stand for several places and jobs: each passes on what is left */
     pthread_mutex_unlock(&jobs->lock);
     run(jobs, job);
     pthread_mutex_lock(&jobs->lock);
-    jobs->working_count--;
-    if (jobs->returning_count > 0)
-        pthread_cond_signal(&jobs->freed); /* else this thread takes the next job itself */
+    jobs->working_count[class]--;
+    for (int other = 0; other < JOB_CLASSES; other++)
+        if (jobs->returning_count[other] > 0 && has_place(jobs, other))
+            pthread_cond_signal(&jobs->freed[other]); /* else this thread takes the next job itself */
 }
 
 /* False when the thread is not needed any more. */
 static bool rest(struct jobs *jobs)
 {
-    bool is_ending = jobs->is_stopping && jobs->waiting_count == 0;
+    bool is_ending =
+        jobs->is_stopping && jobs->list.waiting_count[JOB_QUICK] + jobs->list.waiting_count[JOB_COSTLY] == 0;
     if (is_ending || jobs->idle_count == MAX_WORKING)
         return false;
     jobs->idle_count++;
@@ -198,7 +189,7 @@ static void *work(void *context)
     struct job *job;
     pthread_mutex_lock(&jobs->lock);
     do {
-        while (has_place(jobs) && jobs->returning_count == 0 && (job = next_waiting(jobs)))
+        while ((job = next_job(jobs)))
             work_on(jobs, job);
     } while (rest(jobs));
     jobs->thread_count--;
@@ -210,42 +201,25 @@ static void *work(void *context)
     return NULL;
 }
 
-/* Requests that change something are never equal: their targets are, and their bodies are not looked at. */
-static struct job *find_equal(struct jobs *jobs, const struct request *request, uint64_t hash)
-{
-    struct job *job = request_method_acts(request->method) ? NULL : jobs->first;
-    while (job && (job->hash != hash || request_method_acts(job->request->method) ||
-                   strcmp(job->request->target, request->target) != 0))
-        job = job->next;
-    return job;
-}
-
-static struct job *add(struct jobs *jobs, struct request *request, uint64_t hash)
-{
-    struct job *job = memory_new(sizeof(*job));
-    job->request = request_hold(request);
-    job->hash = hash;
-    *jobs->last = job;
-    jobs->last = &job->next;
-    jobs->waiting_count++;
-    offer_place(jobs);
-    return job;
-}
-
 /* With the lock: the job that will answer the request, or NULL. */
-static struct job *find_or_add(struct jobs *jobs, struct request *request)
+static struct job *find_or_add(struct jobs *jobs, struct request *request, const char *owner)
 {
-    uint64_t hash = hash_text(request->target, 0);
-    struct job *job = jobs->is_stopping ? NULL : find_equal(jobs, request, hash);
-    if (job && !job->is_running)
-        offer_place(jobs); /* perhaps no thread could be made for it before */
-    if (job || jobs->is_stopping || jobs->waiting_count >= MAX_WAITING)
+    const struct http_handler *handler = jobs->handler;
+    struct job *job = jobs->is_stopping ? NULL : job_list_find(&jobs->list, request);
+    enum job_class class = handler->is_quick(handler->context, request) ? JOB_QUICK : JOB_COSTLY;
+    if (job) {
+        job_list_share(&jobs->list, job, owner);
+        if (!job->is_running)
+            offer_place(jobs); /* perhaps no thread could be made for it before */
+    }
+    if (job || jobs->is_stopping || jobs->list.waiting_count[class] >= MAX_WAITING)
         return job;
-    job = add(jobs, request, hash);
+    job = job_list_add(&jobs->list, request, class, owner);
+    offer_place(jobs);
     if (jobs->thread_count > 0)
         return job;
-    take_out(jobs, job); /* not even one thread could be made; later requests try again */
-    job_free(job);
+    job_list_remove(&jobs->list, job); /* not even one thread could be made; later requests try again */
+    job_list_free(job);
     return NULL;
 }
 
@@ -254,7 +228,7 @@ void jobs_submit(struct jobs *jobs, struct request *request, struct jobs_client 
     client->deadline_ms = clock_ms() + TIMEOUT_MS;
     client->next = NULL;
     pthread_mutex_lock(&jobs->lock);
-    struct job *job = find_or_add(jobs, request);
+    struct job *job = find_or_add(jobs, request, client->owner);
     if (job) {
         client->next = job->clients;
         job->clients = client;
@@ -267,36 +241,81 @@ void jobs_submit(struct jobs *jobs, struct request *request, struct jobs_client 
                                                           : "too many requests wait for an answer; ask again"));
 }
 
-void jobs_expire(struct jobs *jobs, bool all)
+/* Those who are told something else than what they asked for, by why. */
+struct turned_away {
+    struct jobs_client *late, *gone, *stopped;
+};
+
+static void turn_away(struct job *job, int64_t now_ms, bool all, struct turned_away *away)
 {
-    struct jobs_client *expired = NULL;
+    for (struct jobs_client **at = &job->clients; *at;) {
+        struct jobs_client *client = *at, **to;
+        if (all)
+            to = &away->stopped;
+        else if (client->is_gone(client))
+            to = &away->gone;
+        else if (client->deadline_ms <= now_ms)
+            to = &away->late;
+        else
+            to = NULL;
+        if (!to) {
+            at = &client->next;
+            continue;
+        }
+        if (to == &away->late)
+            job->promised_until_ms = now_ms + TIMEOUT_MS;
+        *at = client->next;
+        client->next = *to;
+        *to = client;
+    }
+}
+
+static void tell_why(struct jobs_client *clients, struct response *response)
+{
+    tell(clients, response);
+    response_release(response);
+}
+
+static void expire(struct jobs *jobs, bool all)
+{
+    struct turned_away away = {0};
     struct job *next;
     int64_t now_ms = clock_ms();
     pthread_mutex_lock(&jobs->lock);
-    for (struct job *job = jobs->first; job; job = next) {
+    for (struct job *job = jobs->list.first; job; job = next) {
         next = job->next;
-        for (struct jobs_client **at = &job->clients; *at;) {
-            struct jobs_client *client = *at;
-            if (!all && client->deadline_ms > now_ms) {
-                at = &client->next;
-                continue;
-            }
-            *at = client->next;
-            client->next = expired;
-            expired = client;
-        }
-        if (!job->clients && !job->is_running) {
-            take_out(jobs, job); /* nobody waits for it, and nothing was done yet */
-            job_free(job);
+        turn_away(job, now_ms, all, &away);
+        if (job->clients || job->is_left)
+            continue;
+        if (!job->is_running) { /* nothing was done yet */
+            job_list_remove(&jobs->list, job);
+            job_list_free(job);
+        } else if (all || job->promised_until_ms <= now_ms) {
+            job->is_left = true;
+            if (all)
+                wanted_end(&job->wanted);
+            else
+                wanted_release(&job->wanted);
         }
     }
     pthread_mutex_unlock(&jobs->lock);
-    if (!expired)
-        return;
-    struct response *response =
-        response_problem(503, "busy", "the answer took longer than %d s; ask again", TIMEOUT_MS / 1000);
-    tell(expired, response);
-    response_release(response);
+    if (away.late)
+        tell_why(away.late,
+                 response_problem(503, "busy", "the answer took longer than %d s; ask again", TIMEOUT_MS / 1000));
+    if (away.gone)
+        tell_why(away.gone, response_problem(503, "stopped", "the connection was closed before the answer was there"));
+    if (away.stopped)
+        tell_why(away.stopped, response_problem(503, "stopped", "memviewd is being stopped"));
+}
+
+void jobs_expire(struct jobs *jobs) { expire(jobs, false); }
+
+void jobs_cancel(struct jobs *jobs)
+{
+    pthread_mutex_lock(&jobs->lock);
+    jobs->is_stopping = true;
+    pthread_mutex_unlock(&jobs->lock);
+    expire(jobs, true);
 }
 
 bool jobs_stop(struct jobs *jobs, int64_t wait_ms)
@@ -316,7 +335,8 @@ bool jobs_stop(struct jobs *jobs, int64_t wait_ms)
 void jobs_free(struct jobs *jobs)
 {
     pthread_cond_destroy(&jobs->arrived);
-    pthread_cond_destroy(&jobs->freed);
+    for (int class = 0; class < JOB_CLASSES; class ++)
+        pthread_cond_destroy(&jobs->freed[class]);
     pthread_cond_destroy(&jobs->ended);
     pthread_mutex_destroy(&jobs->lock);
     free(jobs);

@@ -5,6 +5,7 @@
 
 #include "server/base/clock.h"
 #include "server/base/memory.h"
+#include "server/base/wanted.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -33,7 +34,7 @@ struct piece {
 /* Something is done in every piece, however late it is. */
 static bool is_over(struct piece *piece)
 {
-    return atomic_load(store_is_stopping(piece->all->store)) ||
+    return atomic_load(store_is_stopping(piece->all->store)) || wanted_is_over() ||
            (clock_ms() >= piece->deadline_ms && atomic_load(&piece->done_count) > 0);
 }
 
@@ -266,7 +267,8 @@ void all_modules_read(struct all_modules *all, int64_t budget_ms)
 {
     int64_t deadline_ms = clock_ms() + budget_ms;
     all_modules_look(all);
-    for (bool is_first = true; !all_modules_is_complete(all) && !atomic_load(store_is_stopping(all->store));
+    for (bool is_first = true;
+         !all_modules_is_complete(all) && !atomic_load(store_is_stopping(all->store)) && !wanted_is_over();
          is_first = false) {
         if (budget_ms >= 0 && (budget_ms == 0 || (!is_first && clock_ms() >= deadline_ms)))
             return;

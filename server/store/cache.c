@@ -4,13 +4,14 @@
 #include "base/map.h"
 #include "server/base/clock.h"
 #include "server/base/memory.h"
+#include "server/base/wanted.h"
 
 #include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LIMIT_KEPT_MS = 60000 };
+enum { LIMIT_KEPT_MS = 60000, LOOK_MS = 100 };
 /* Freed values of this size leave holes worth giving back to the system. */
 static const uint64_t TRIM_BYTES = 8 << 20;
 
@@ -22,8 +23,10 @@ struct cache_entry {
     struct shelf *shelf;
     char *key;
     enum state state;
-    int holders;       /* the maker and those who wait for it are holders too */
-    bool is_forgotten; /* no longer in the table; freed by its last holder */
+    int holders;             /* the maker and those who wait for it are holders too */
+    struct wanted *made_for; /* what the maker works for, while MAKING; those who wait hold it, */
+    int waiting_count;       /* so many of them */
+    bool is_forgotten;       /* no longer in the table; freed by its last holder */
     uint64_t cost_bytes;
     void *value;
     void (*free_value)(void *value);
@@ -51,7 +54,7 @@ struct cache *cache_new(const struct cache_shelf *shelves, size_t count)
 {
     struct cache *cache = memory_new(sizeof(*cache));
     pthread_mutex_init(&cache->lock, NULL);
-    pthread_cond_init(&cache->made, NULL);
+    clock_cond_init(&cache->made);
     map_init(&cache->entries, NULL, 0);
     cache->shelves = memory_new(count * sizeof(*cache->shelves));
     for (size_t at = 0; at < count; at++)
@@ -61,7 +64,7 @@ struct cache *cache_new(const struct cache_shelf *shelves, size_t count)
 
 void cache_on_wait(struct cache *cache, const struct cache_waiting *waiting) { cache->waiting = *waiting; }
 
-struct wanted {
+struct looked_for {
     const struct shelf *shelf;
     const char *key;
 };
@@ -73,15 +76,15 @@ static uint64_t hash_of(const struct cache *cache, const struct shelf *shelf, co
 
 static bool is_entry(const void *context, uint64_t value)
 {
-    const struct wanted *wanted = context;
+    const struct looked_for *looked_for = context;
     const struct cache_entry *entry = map_pointer(value);
-    return entry->shelf == wanted->shelf && strcmp(entry->key, wanted->key) == 0;
+    return entry->shelf == looked_for->shelf && strcmp(entry->key, looked_for->key) == 0;
 }
 
 static struct cache_entry *find(struct cache *cache, const struct shelf *shelf, const char *key)
 {
-    const struct wanted wanted = {shelf, key};
-    return map_pointer(map_find(&cache->entries, hash_of(cache, shelf, key), is_entry, &wanted));
+    const struct looked_for looked_for = {shelf, key};
+    return map_pointer(map_find(&cache->entries, hash_of(cache, shelf, key), is_entry, &looked_for));
 }
 
 static void unlink_use(struct cache *cache, struct cache_entry *entry)
@@ -174,6 +177,13 @@ static void make(struct cache *cache, struct cache_entry *entry, const struct ca
     struct err err = ERR_INIT;
     struct cache_made made = {0};
     void *value = maker->make(maker->context, &made, &err);
+    if (wanted_is_over()) { /* it was made of what could not be read any more, or may have been */
+        if (value)
+            maker->free_value(value);
+        value = NULL;
+        made = (struct cache_made){0};
+        wanted_stopped(&err);
+    }
     if (!value && !err_is_set(&err))
         err_set(&err, ERR_internal, ERR_NO_OFFSET, "failed without a reason");
     pthread_mutex_lock(&cache->lock);
@@ -188,6 +198,9 @@ static void make(struct cache *cache, struct cache_entry *entry, const struct ca
     bool is_too_large = value && made.cost_bytes > entry->shelf->rules.largest_bytes;
     if (is_too_large || made.is_passing || (!value && !is_lasting(err.code)))
         forget(cache, entry);
+    for (; entry->waiting_count > 0; entry->waiting_count--)
+        wanted_release(entry->made_for);
+    entry->made_for = NULL;
     pthread_cond_broadcast(&cache->made);
     pthread_mutex_unlock(&cache->lock);
 }
@@ -204,22 +217,32 @@ static struct cache_entry *find_fresh(struct cache *cache, const struct shelf *s
     return NULL;
 }
 
-/* With the lock, which is free meanwhile. */
-static void wait_until_made(struct cache *cache, const struct cache_entry *entry)
+/* With the lock, which is free meanwhile. Whoever waits for it wants it made, even when the maker's own asker leaves, and
+ * waits no longer than is wanted of himself. */
+static void wait_until_made(struct cache *cache, struct cache_entry *entry)
 {
     const struct cache_waiting *waiting = &cache->waiting;
+    bool holds = entry->made_for && wanted_hold(entry->made_for);
+    entry->waiting_count += holds;
     if (waiting->begin)
         waiting->begin(waiting->context);
-    while (entry->state == MAKING)
-        pthread_cond_wait(&cache->made, &cache->lock);
+    while (entry->state == MAKING && !wanted_is_over()) {
+        struct timespec until = clock_after(LOOK_MS);
+        pthread_cond_timedwait(&cache->made, &cache->lock, &until);
+    }
+    if (holds && entry->state == MAKING) {
+        entry->waiting_count--;
+        wanted_release(entry->made_for);
+    }
     pthread_mutex_unlock(&cache->lock);
     if (waiting->end)
         waiting->end(waiting->context);
     pthread_mutex_lock(&cache->lock);
 }
 
-void *cache_get(struct cache *cache, size_t shelf, const char *key, const struct cache_maker *maker,
-                struct cache_hold *hold, struct err *err)
+/* False: what was waited for was stopped. */
+static bool get(struct cache *cache, size_t shelf, const char *key, const struct cache_maker *maker,
+                struct cache_hold *hold, struct err *err, void **value)
 {
     pthread_mutex_lock(&cache->lock);
     struct cache_entry *entry = find_fresh(cache, &cache->shelves[shelf], key);
@@ -227,10 +250,12 @@ void *cache_get(struct cache *cache, size_t shelf, const char *key, const struct
     if (is_mine && !maker) {
         pthread_mutex_unlock(&cache->lock);
         *hold = (struct cache_hold){0};
-        return NULL;
+        *value = NULL;
+        return true;
     }
     if (is_mine) {
         entry = add(cache, &cache->shelves[shelf], key);
+        entry->made_for = wanted_now();
     } else {
         unlink_use(cache, entry);
         link_newest(cache, entry);
@@ -238,19 +263,36 @@ void *cache_get(struct cache *cache, size_t shelf, const char *key, const struct
     entry->holders++;
     if (!is_mine && entry->state == MAKING)
         wait_until_made(cache, entry);
+    bool is_left = entry->state == MAKING && !is_mine;
     pthread_mutex_unlock(&cache->lock);
     if (is_mine)
         make(cache, entry, maker);
 
     *hold = (struct cache_hold){.cache = cache, .entry = entry};
-    void *value = entry->value; /* does not change any more */
-    if (!value) {
-        bool is_passing = entry->is_passing;
-        if (!err_is_set(err))
-            *err = entry->err;
-        cache_release(hold);
-        hold->is_passing = is_passing;
-    }
+    *value = is_left ? NULL : entry->value; /* does not change any more */
+    if (*value)
+        return true;
+    struct err reason = ERR_INIT;
+    if (is_left)
+        wanted_stopped(&reason);
+    else
+        reason = entry->err;
+    bool is_passing = !is_left && entry->is_passing, is_stopped = !is_mine && reason.code == ERR_stopped;
+    cache_release(hold);
+    hold->is_passing = is_passing;
+    if (is_stopped && !wanted_is_over())
+        return false;
+    if (!err_is_set(err))
+        *err = reason;
+    return true;
+}
+
+void *cache_get(struct cache *cache, size_t shelf, const char *key, const struct cache_maker *maker,
+                struct cache_hold *hold, struct err *err)
+{
+    void *value = NULL;
+    while (!get(cache, shelf, key, maker, hold, err, &value))
+        continue; /* its maker's asker left: it is made again, for this one */
     return value;
 }
 

@@ -2,6 +2,7 @@
 #include "server/store/subjects.h"
 
 #include "server/base/memory.h"
+#include "server/base/wanted.h"
 #include "server/store/beside.h"
 #include "server/store/sha256.h"
 
@@ -111,6 +112,7 @@ static void *make(void *context, struct cache_made *made, struct err *err)
         return NULL;
     }
     making->reading.limit_bytes = taken_bytes;
+    making->reading.wanted = wanted_holders();
     struct analysis_subject *core =
         is_text ? read_text(making, err) : analysis_subject_read(making->source, &making->reading, err);
     if (making->file && (core || !is_text) && !(is_text ? files_only_grew : files_unchanged)(making->file, &change)) {
@@ -360,6 +362,7 @@ static void *make_answer(void *context, struct cache_made *made, struct err *err
     struct body *body = NULL;
     bool is_open = true;
     question.category_rules = store_category_rules(answering->store);
+    question.wanted = wanted_holders();
     if (answering->place) {
         is_open = answering->file ? open_file(answering->store, answering->place, answering->file, &subject, err)
                                   : subjects_open(answering->store, answering->place, &subject, err);

@@ -3,6 +3,7 @@
 
 #include "server/base/cgroups.h"
 #include "server/base/memory.h"
+#include "server/base/wanted.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -22,12 +23,14 @@ struct shift {
     workers_work *work;
     void *task;
     size_t count;
+    struct wanted *wanted; /* what the caller works for, and so those who help */
     atomic_size_t next;
 };
 
 static void *work_on(void *context)
 {
     struct shift *shift = context;
+    wanted_work_for(shift->wanted);
     for (size_t at; (at = atomic_fetch_add(&shift->next, 1)) < shift->count;)
         shift->work(shift->task, at);
     return NULL;
@@ -45,7 +48,7 @@ static bool borrow(struct thread_pool *thread_pool)
 static void run(void *context, size_t count, workers_work *work, void *task)
 {
     struct thread_pool *thread_pool = context;
-    struct shift shift = {.work = work, .task = task, .count = count};
+    struct shift shift = {.work = work, .task = task, .count = count, .wanted = wanted_now()};
     pthread_t threads[WORKERS_MAX];
     pthread_attr_t attributes;
     size_t lent_count = 0, borrowed_count = 0,

@@ -52,7 +52,7 @@ int main(void)
 
         hex[strcspn(hex, "\n")] = '\0';
         arena_init(&arena, 0, &err);
-        arena.work_left = WORK_STEPS;
+        arena_allot_work(&arena, WORK_STEPS);
         bool is_done = arena_try(&arena, answer_line, &(struct line){&arena, hex});
         arena_free(&arena);
         if (!is_done) {

@@ -344,7 +344,7 @@ START_TEST(shares_together_keep_to_the_limit_of_the_whole)
         arena_begin_limited(limits[i]);
         arena_allot_work(&arena, 100);
         arena_share(&share, &arena, 7, &share_err);
-        ck_assert_uint_eq(share.work_left, 14);
+        ck_assert_uint_eq(arena_work_left(&share), 14);
         ck_assert_int_eq(share.limit_bytes == 0, limits[i] == 0); /* none stays none */
         ck_assert(share.limit_bytes <= 1 || share.limit_bytes * 7 <= limits[i]);
         arena_end();

@@ -121,7 +121,7 @@ void memory_profile_finding_make(struct memory_profile *profile, struct arena *a
     growing.most = arena_array(arena, struct memory_profile_growth_most, (size_t)profile->pool_count + 1);
     growing.is_found = arena_array(arena, bool, (size_t)profile->pool_count + 1);
     arena_init(&growing.arena, arena_left_bytes(arena), &ignored);
-    arena_allot_work(&growing.arena, arena->work_left);
+    arena_work_as(&growing.arena, arena);
     arena_try(&growing.arena, growth_find_all, &growing);
     arena_free(&growing.arena);
     for (uint32_t i = 0; i < profile->pool_count; i++) {

@@ -210,7 +210,7 @@ static bool shares_make(struct making *making, const struct workers *workers, st
     workers_run(workers, making->share_count, share_work, making);
     for (size_t i = 0; i < making->share_count; i++) {
         is_made &= making->shares[i].is_made;
-        work_left += making->shares[i].arena.work_left;
+        work_left += arena_work_left(&making->shares[i].arena);
     }
     for (size_t i = 0; i < making->share_count; i++) {
         if (is_made)
