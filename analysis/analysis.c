@@ -219,6 +219,8 @@ struct analysis_contents *analysis_contents_read(const struct source *source, st
     return job_make(source, LISTING_LIMIT_BYTES, sizeof(struct analysis_contents), contents_fill, NULL, err);
 }
 
+uint64_t analysis_contents_memory_bytes(const struct analysis_contents *contents) { return job_made_bytes(contents); }
+
 void analysis_contents_free(struct analysis_contents *contents) { job_made_free(contents); }
 
 /* Where a program's bytes lie, and what message they are. One that starts at
@@ -270,6 +272,8 @@ struct analysis_totals *analysis_totals_read(const struct source *source, const 
 {
     return job_make(source, LISTING_LIMIT_BYTES, sizeof(struct analysis_totals), totals_fill, program, err);
 }
+
+uint64_t analysis_totals_memory_bytes(const struct analysis_totals *totals) { return job_made_bytes(totals); }
 
 void analysis_totals_free(struct analysis_totals *totals) { job_made_free(totals); }
 

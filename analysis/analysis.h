@@ -98,6 +98,7 @@ struct analysis_contents {
  * partly damaged file gives what can be had and says so in `is_cut` and notes.
  * NULL on error. Free with analysis_contents_free. */
 struct analysis_contents *analysis_contents_read(const struct source *source, struct err *err);
+uint64_t analysis_contents_memory_bytes(const struct analysis_contents *contents);
 void analysis_contents_free(struct analysis_contents *contents);
 
 /* Sums of the allocations of one memory space, read without decoding the program. */
@@ -113,6 +114,7 @@ struct analysis_totals {
 };
 struct analysis_totals *analysis_totals_read(const struct source *source, const struct analysis_program *program,
                                              struct err *err);
+uint64_t analysis_totals_memory_bytes(const struct analysis_totals *totals);
 void analysis_totals_free(struct analysis_totals *totals);
 
 /* ---- One subject: read it, ask it a view, free it ------------------------------ */

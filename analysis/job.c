@@ -58,7 +58,7 @@ void *job_make(const struct source *source, uint64_t limit_bytes, size_t size, j
     struct made *made = calloc(1, sizeof(*made) + size);
     struct job job;
     if (made == NULL) {
-        err_set(err, ERR_limit, ERR_NO_OFFSET, "no memory");
+        err_set(err, ERR_exhausted, ERR_NO_OFFSET, "the system has no more memory");
         return NULL;
     }
     if (!job_run(&job, source, limit_bytes, work, in, made->bytes, err)) {

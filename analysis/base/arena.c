@@ -164,6 +164,11 @@ static _Noreturn void give_up_at(struct arena *arena, uint64_t more)
     struct arena *counted = arena->parent != NULL ? arena->parent : arena;
     counted->is_full = !is_allowed(arena, more + sizeof(struct arena_block));
     char held[SIZE_TEXT_BYTES], more_text[SIZE_TEXT_BYTES], limit[SIZE_TEXT_BYTES];
+    if (!counted->is_full) {
+        err_set(arena->err, ERR_exhausted, ERR_NO_OFFSET, "the system has no %s more, beside %s for the same thing",
+                size_text(more_text, more), size_text(held, counted->used_bytes));
+        arena_give_up(arena);
+    }
     err_set(arena->err, ERR_limit, ERR_NO_OFFSET, "needs more memory than allowed: %s beside %s, and %s are allowed",
             size_text(more_text, more), size_text(held, counted->used_bytes),
             counted->limit_bytes == 0 ? "no more" : size_text(limit, counted->limit_bytes));

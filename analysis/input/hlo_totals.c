@@ -126,13 +126,14 @@ bool hlo_totals_read(const struct source *source, struct stream_scope scope, enu
     struct stream stream;
     *out = (struct hlo_totals){0};
     out->spaces = arena_array(arena, struct hlo_space_total, SPACES_MAX + 1);
-    stream_init(&stream, source, arena, err);
+    stream_open(&stream, source, arena, err);
     struct parts parts = {.out = out};
     parts_find(&stream, scope, kind, &parts);
     if (parts.has_module)
         out->platform = module_platform(&stream, parts.module);
     if (stream.is_cut)
         err_set(err, ERR_truncated, stream.cut_at, "the HLO proto ends early");
+    stream_close(&stream);
     return !err_is_set(err);
 }
 
@@ -141,11 +142,12 @@ struct str hlo_totals_name(const struct source *source, enum kind kind, struct a
     struct stream stream;
     struct stream_field field;
     struct parts parts = {0};
-    stream_init(&stream, source, arena, err);
+    struct str name = {"", 0};
+    stream_open(&stream, source, arena, err);
     parts_find(&stream, stream_whole(&stream), kind, &parts);
-    while (parts.has_module && stream_next(&stream, &parts.module, &field)) {
+    while (parts.has_module && name.length == 0 && stream_next(&stream, &parts.module, &field))
         if (field.number == HLO_MODULE_PROTO_NAME && field.type == WIRE_BYTES)
-            return stream_text(&stream, field.payload, NAME_MAX, arena);
-    }
-    return (struct str){"", 0};
+            name = stream_text(&stream, field.payload, NAME_MAX, arena);
+    stream_close(&stream);
+    return name;
 }

@@ -97,34 +97,32 @@ static bool is_snapshot(struct str begin)
            str_contains(begin, STR("total_size"));
 }
 
-enum kind kind_of(const struct source *source, struct arena *arena, struct err *err)
+static enum kind kind_seen(struct stream *stream, const struct err *err)
 {
-    struct stream stream;
-    stream_init(&stream, source, arena, err);
-    if (source->size_bytes == 0)
+    if (stream->source->size_bytes == 0)
         return KIND_EMPTY;
-    if (hlo_parts_is_text(stream_peek(&stream, stream_whole(&stream), BEGIN_SEEN)))
+    if (hlo_parts_is_text(stream_peek(stream, stream_whole(stream), BEGIN_SEEN)))
         return KIND_HLO_PARTS;
-    struct str begin = stream_peek(&stream, stream_whole(&stream), PICKLE_SEEN);
+    struct str begin = stream_peek(stream, stream_whole(stream), PICKLE_SEEN);
     if (is_pickle(begin))
         return is_snapshot(begin) ? KIND_TORCH_SNAPSHOT : KIND_PICKLE;
-    struct shape_of_message top = look(&stream, stream_whole(&stream));
+    struct shape_of_message top = look(stream, stream_whole(stream));
     if (err_is_set(err))
         return KIND_UNKNOWN;
     if (top.numbers == 0 && top.messages == 0)
-        return stream_peek(&stream, stream_whole(&stream), 1).length == 0 ? KIND_EMPTY
-               : is_text(&stream)                                         ? KIND_TEXT
-                                                                          : KIND_UNKNOWN;
+        return stream_peek(stream, stream_whole(stream), 1).length == 0 ? KIND_EMPTY
+               : is_text(stream)                                        ? KIND_TEXT
+                                                                        : KIND_UNKNOWN;
     if (!(top.messages & BIT(1)))
-        return is_text(&stream) ? KIND_TEXT : KIND_UNKNOWN;
-    if (is_module(&stream, &top))
+        return is_text(stream) ? KIND_TEXT : KIND_UNKNOWN;
+    if (is_module(stream, &top))
         return KIND_HLO_MODULE;
-    struct shape_of_message second = look(&stream, top.first);
-    if (is_module(&stream, &second))
+    struct shape_of_message second = look(stream, top.first);
+    if (is_module(stream, &second))
         return only(top.messages, BIT(1) | BIT(2) | BIT(3)) && !(top.numbers & BIT(1)) ? KIND_HLO_PROTO : KIND_UNKNOWN;
     if ((second.messages & BIT(1)) && only(second.messages, BIT(1) | BIT(2) | BIT(3)) && second.numbers == 0) {
-        struct shape_of_message third = look(&stream, second.first);
-        if (is_module(&stream, &third))
+        struct shape_of_message third = look(stream, second.first);
+        if (is_module(stream, &third))
             return KIND_HLO_SNAPSHOT;
     }
     if (!second.is_broken && second.messages == 0 && second.numbers != 0 && only(second.numbers, BIT(1) | BIT(2)) &&
@@ -140,7 +138,16 @@ enum kind kind_of(const struct source *source, struct arena *arena, struct err *
     if (!second.is_broken && only(second.numbers, BIT(1) | BIT(2) | BIT(4)) && second.messages == BIT(3) &&
         (top.messages & BIT(3)) && only(top.messages, BIT(1) | BIT(2) | BIT(3) | BIT(4) | BIT(5)) && top.numbers == 0)
         return KIND_BUFFER_ASSIGNMENT;
-    return is_text(&stream) ? KIND_TEXT : KIND_UNKNOWN;
+    return is_text(stream) ? KIND_TEXT : KIND_UNKNOWN;
+}
+
+enum kind kind_of(const struct source *source, struct arena *arena, struct err *err)
+{
+    struct stream stream;
+    stream_open(&stream, source, arena, err);
+    enum kind kind = kind_seen(&stream, err);
+    stream_close(&stream);
+    return kind;
 }
 
 const char *kind_name(enum kind kind)

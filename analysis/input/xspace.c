@@ -292,7 +292,7 @@ bool xspace_read(const struct source *source, struct arena *arena, struct xspace
 {
     struct stream stream;
     struct stream_field field;
-    stream_init(&stream, source, arena, err);
+    stream_open(&stream, source, arena, err);
     struct stream_scope scope = stream_whole(&stream);
     *out = (struct xspace){0};
     while (stream_next(&stream, &scope, &field)) {
@@ -316,6 +316,7 @@ bool xspace_read(const struct source *source, struct arena *arena, struct xspace
     }
     out->is_cut = stream.is_cut;
     out->cut_at = stream.cut_at;
+    stream_close(&stream);
     if (err_is_set(err) && err->code != ERR_io && out->program_count > 0) { /* damage behind what was found */
         *err = (struct err)ERR_INIT;
         out->damaged_count++;

@@ -12,6 +12,17 @@ void stream_init(struct stream *stream, const struct source *source, struct aren
     memset(stream->window + WINDOW, 0, STREAM_SLACK);
 }
 
+void stream_open(struct stream *stream, const struct source *source, struct arena *arena, struct err *err)
+{
+    stream_init(stream, source, arena_child(arena->parent != NULL ? arena->parent : arena), err);
+}
+
+void stream_close(struct stream *stream)
+{
+    arena_free(stream->arena);
+    stream->window = NULL;
+}
+
 struct stream_scope stream_whole(const struct stream *stream)
 {
     return (struct stream_scope){0, stream->source->size_bytes};

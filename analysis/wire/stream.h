@@ -39,6 +39,9 @@ struct stream_field {
 };
 
 void stream_init(struct stream *stream, const struct source *source, struct arena *arena, struct err *err);
+/* The same with the window in memory of its own, which stream_close gives back: for what is kept long and small. */
+void stream_open(struct stream *stream, const struct source *source, struct arena *arena, struct err *err);
+void stream_close(struct stream *stream);
 /* The whole source as a scope. */
 struct stream_scope stream_whole(const struct stream *stream);
 /* Size of the source; reads on to the end if it is not known yet. */

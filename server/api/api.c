@@ -49,6 +49,7 @@ struct response *api_about(const struct server *server, const struct request *re
     }
     json_array_end(&json);
     json_key_uint(&json, "scan_generation", snapshot->generation);
+    json_key_uint(&json, "memory_limit_bytes", account_limit(store_account(server->store)));
     json_object_end(&json);
     index_release(server->index, snapshot);
     return response_json(&buf);

@@ -224,9 +224,28 @@ static bool is_quick(const void *context, const struct request *request)
     return request->route->where != ROUTE_COSTLY;
 }
 
+/* The system has given the reserve away (memory.h): what nobody looks at goes, and if that is too little, so does the
+ * question. */
+static struct response *refuse_for_memory(const struct server *server)
+{
+    if (!memory_is_short())
+        return NULL;
+    store_drop_all(server->store);
+    uint64_t limit_bytes = account_limit(store_account(server->store));
+    return memory_reserve()
+               ? NULL
+               : response_problem(503, err_name(ERR_exhausted),
+                                  "the system has no memory left, though %llu MiB are allowed for what is read "
+                                  "(--memory-limit): ask again, or allow less",
+                                  (unsigned long long)(limit_bytes >> 20));
+}
+
 static struct response *answer_on_worker(const void *context, const struct request *request)
 {
     const struct server *server = context;
+    struct response *refusal = refuse_for_memory(server);
+    if (refusal)
+        return refusal;
     struct response *response = answer(server, request);
     /* A file that grows while it is read is mostly whole a moment later. */
     for (int tries = 1; tries < TRIES && response->is_changed; tries++) {

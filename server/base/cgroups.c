@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 /* What is asked of a group, by the files in its folder, and of the groups that it lies in: the least counts, or what
@@ -126,8 +127,14 @@ uint64_t cgroups_usable_memory_bytes(void)
 {
     long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
     uint64_t there = pages > 0 && page_bytes > 0 ? (uint64_t)pages * (uint64_t)page_bytes : 0;
+    const int limits[] = {RLIMIT_AS, RLIMIT_DATA};
     uint64_t left = cgroups_memory_bytes("");
-    return there < left ? there : left;
+    for (size_t at = 0; at < sizeof(limits) / sizeof(limits[0]); at++) {
+        struct rlimit limit;
+        if (getrlimit((__rlimit_resource_t)limits[at], &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+            left = limit.rlim_cur < left ? limit.rlim_cur : left;
+    }
+    return there == 0 ? left == UINT64_MAX ? 0 : left : there < left ? there : left;
 }
 
 /* ---- What the kernel ended ------------------------------------------------------- */

@@ -2,6 +2,7 @@
 #include "server/base/memory.h"
 
 #include <malloc.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +26,33 @@ void memory_out(void)
     _exit(EXIT_INTERNAL);
 }
 
+/* So large that it is given back to the system at once. */
+static const size_t RESERVE_BYTES = 16 << 20;
+static _Atomic(void *) reserve;
+static atomic_bool is_short;
+
+bool memory_reserve(void)
+{
+    void *none = NULL, *taken = malloc(RESERVE_BYTES);
+    if (taken && !atomic_compare_exchange_strong(&reserve, &none, taken))
+        free(taken); /* there is one */
+    if (taken)
+        atomic_store(&is_short, false);
+    return taken != NULL;
+}
+
+bool memory_is_short(void) { return atomic_load(&is_short); }
+
+/* Ends the process when there was none. */
+static void use_reserve(void)
+{
+    void *taken = atomic_exchange(&reserve, NULL);
+    if (!taken && !atomic_load(&is_short)) /* another thread may have freed it just now */
+        memory_out();
+    atomic_store(&is_short, true);
+    free(taken);
+}
+
 static void *checked(void *allocated)
 {
     if (!allocated)
@@ -32,7 +60,16 @@ static void *checked(void *allocated)
     return allocated;
 }
 
-void *memory_new(size_t size) { return checked(calloc(1, size ? size : 1)); }
+void *memory_new(size_t size)
+{
+    size = size ? size : 1;
+    void *allocated = calloc(1, size);
+    if (!allocated) {
+        use_reserve();
+        allocated = calloc(1, size);
+    }
+    return checked(allocated);
+}
 
 void *memory_grow(void *items, size_t *capacity, size_t needed, size_t item_size)
 {
@@ -42,20 +79,41 @@ void *memory_grow(void *items, size_t *capacity, size_t needed, size_t item_size
     while (wanted < needed && wanted <= SIZE_MAX / 2)
         wanted *= 2;
     void *grown = wanted < needed ? NULL : reallocarray(items, wanted, item_size);
+    if (!grown && wanted >= needed) {
+        use_reserve();
+        grown = reallocarray(items, wanted, item_size);
+    }
     *capacity = wanted;
     return checked(grown);
 }
 
-char *memory_text(const char *text) { return checked(strdup(text)); }
+char *memory_text(const char *text)
+{
+    size_t size = strlen(text) + 1;
+    return memcpy(memory_new(size), text, size);
+}
+
+static char *format_text(const char *format, va_list arguments)
+{
+    char *text = NULL;
+    va_list again;
+    va_copy(again, arguments);
+    int length = vasprintf(&text, format, arguments);
+    if (length < 0) {
+        use_reserve();
+        length = vasprintf(&text, format, again);
+    }
+    va_end(again);
+    return checked(length < 0 ? NULL : text);
+}
 
 char *memory_format(const char *format, ...)
 {
-    char *text = NULL;
     va_list arguments;
     va_start(arguments, format);
-    int length = vasprintf(&text, format, arguments);
+    char *text = format_text(format, arguments);
     va_end(arguments);
-    return checked(length < 0 ? NULL : text);
+    return text;
 }
 
 static struct memory_block *block_new(struct memory_pool *pool, size_t size)
@@ -91,13 +149,11 @@ char *memory_pool_text(struct memory_pool *pool, const char *text, size_t length
 
 char *memory_pool_format(struct memory_pool *pool, const char *format, ...)
 {
-    char *text = NULL;
     va_list arguments;
     va_start(arguments, format);
-    int length = vasprintf(&text, format, arguments);
+    char *text = format_text(format, arguments);
     va_end(arguments);
-    checked(length < 0 ? NULL : text);
-    char *copy = memory_pool_text(pool, text, (size_t)length);
+    char *copy = memory_pool_text(pool, text, strlen(text));
     free(text);
     return copy;
 }

@@ -2,16 +2,23 @@
  * memory.h: small allocations that cannot fail, and pools that are freed at once.
  *
  * For the daemon's own bookkeeping (names, table rows, requests). When the
- * system has no memory left even for these, the process says so and exits with
- * status 70. Whatever grows with an input is allocated elsewhere, where running
+ * system has no memory left even for these, they take from a reserve, if there is one; when that is gone too,
+ * the process says so and exits with status 70. Whatever grows with an input is allocated elsewhere, where running
  * out is an error of that one request. */
 #pragma once
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Says so and exits with status 70. */
 _Noreturn void memory_out(void);
+
+/* Sets memory aside for the small allocations, or does so again after they took it. False when the system has too little for
+ * that now. Threads: any number. */
+bool memory_reserve(void);
+/* Did they take it? */
+bool memory_is_short(void);
 
 /* `size` zeroed bytes, to be freed with free(). */
 void *memory_new(size_t size);

@@ -248,6 +248,8 @@ static void wait_for_end(struct daemon *daemon, struct httpd *httpd, const sigse
         httpd_watch(httpd);
         store_expire(daemon->server.store);
         log_sum_up(false);
+        if (memory_is_short() && !memory_reserve())
+            store_drop_all(daemon->server.store);
     }
 }
 
@@ -317,6 +319,7 @@ static void set_up_process(sigset_t *ends)
 {
     struct rlimit files;
     memory_set_up();
+    memory_reserve();
     if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
         files.rlim_cur = files.rlim_max < 4096 ? files.rlim_max : 4096;
         setrlimit(RLIMIT_NOFILE, &files);

@@ -140,6 +140,7 @@ int response_status_of(enum err_code code)
     case ERR_unsupported: return 422;
     case ERR_io:
     case ERR_stopped:
+    case ERR_exhausted:
     case ERR_changed: return 503;
     case ERR_none:
     case ERR_internal: break;

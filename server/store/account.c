@@ -9,7 +9,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-static const uint64_t MIN_LIMIT_BYTES = 512 << 20;
+/* Where the machine does not tell what it has. */
+static const uint64_t UNKNOWN_LIMIT_BYTES = 512 << 20;
 
 struct account {
     pthread_mutex_t lock;
@@ -30,6 +31,8 @@ void account_free(struct account *account)
     pthread_mutex_destroy(&account->lock);
     free(account);
 }
+
+uint64_t account_limit(const struct account *account) { return account->limit_bytes; }
 
 void account_use_cache(struct account *account, struct cache *cache) { account->cache = cache; }
 
@@ -101,5 +104,5 @@ bool account_is_passing(const struct account *account, uint64_t taken, uint64_t 
 uint64_t account_default_limit(void)
 {
     uint64_t half = cgroups_usable_memory_bytes() / 2;
-    return half > MIN_LIMIT_BYTES ? half : MIN_LIMIT_BYTES;
+    return half > 0 ? half : UNKNOWN_LIMIT_BYTES;
 }

@@ -15,6 +15,7 @@ struct cache;
 
 struct account *account_new(uint64_t limit_bytes);
 void account_free(struct account *account);
+uint64_t account_limit(const struct account *account);
 /* The cache whose values take from the account. Before any thread takes. */
 void account_use_cache(struct account *account, struct cache *cache);
 
@@ -43,6 +44,6 @@ void account_range(const struct account *account, const struct account_share *sh
  * `err` is `memory` afterwards only where a larger limit of the account would help. */
 bool account_is_passing(const struct account *account, uint64_t taken, uint64_t max, struct err *err);
 
-/* Half of the memory that this process may have (the machine's, or that of its
- * control group), but at least 512 MiB. */
+/* Half of the memory that this process may have (the machine's, that of its
+ * control group, or what ulimit leaves). */
 uint64_t account_default_limit(void);

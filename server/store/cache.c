@@ -131,16 +131,28 @@ static void entry_free(struct cache_entry *entry)
     free(entry);
 }
 
+/* The entry that stays however little the shelf may hold, or NULL. */
+static const struct cache_entry *kept_of(const struct cache *cache, const struct shelf *shelf)
+{
+    const struct cache_entry *entry = shelf->rules.origin == CACHE_READ ? cache->newest : NULL;
+    while (entry && (entry->shelf != shelf || entry->state != READY))
+        entry = entry->older;
+    return entry;
+}
+
 /* Takes the longest unused entries out of a shelf until the rest fits; they come back as
  * a list, to be freed without the lock. */
 static struct cache_entry *evict(struct cache *cache, const struct shelf *shelf)
 {
     struct cache_entry *evicted = NULL;
+    if (shelf->cost_bytes <= shelf->rules.budget_bytes)
+        return NULL;
+    const struct cache_entry *kept = kept_of(cache, shelf);
     for (struct cache_entry *entry = cache->oldest, *newer; entry; entry = newer) {
         newer = entry->newer;
         if (shelf->cost_bytes <= shelf->rules.budget_bytes)
             break;
-        if (entry->holders > 0 || entry->shelf != shelf)
+        if (entry->holders > 0 || entry->shelf != shelf || entry == kept)
             continue;
         forget(cache, entry);
         entry->next = evicted;
@@ -325,15 +337,15 @@ bool cache_drop_oldest(struct cache *cache, enum cache_origin origin)
     return entry != NULL;
 }
 
-void cache_drop_idle(struct cache *cache, int64_t idle_ms)
+void cache_drop_idle(struct cache *cache, int64_t now_ms, int64_t idle_ms)
 {
     struct cache_entry *idle = NULL;
-    int64_t now_ms = clock_ms();
     pthread_mutex_lock(&cache->lock);
-    for (struct cache_entry *entry = cache->oldest, *newer; entry && now_ms - entry->used_at_ms > idle_ms;
-         entry = newer) {
+    for (struct cache_entry *entry = cache->oldest, *newer; entry; entry = newer) {
+        const struct cache_shelf *rules = &entry->shelf->rules;
         newer = entry->newer;
-        if (entry->holders > 0 || entry->shelf->rules.origin == CACHE_FACT)
+        if (entry->holders > 0 || rules->origin == CACHE_FACT ||
+            now_ms - entry->used_at_ms <= (rules->idle_ms ? rules->idle_ms : idle_ms))
             continue;
         forget(cache, entry);
         entry->next = idle;

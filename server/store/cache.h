@@ -3,7 +3,8 @@
  *
  * Whoever asks first for a key makes the value; who asks meanwhile waits for
  * that one. What is alike stands on one shelf, with a budget: values that nobody
- * holds leave, longest unused first, when the costs together pass it. An error that will come again for the same
+ * holds leave, longest unused first, when the costs together pass it; of those that take from the account (account.h) the one used
+ * last stays whatever it costs, for it fits there. An error that will come again for the same
  * bytes (malformed, truncated, …) is kept like a value. `limit` and `memory` may
  * be a lack of memory now, but what exhausts a limit is costly to try: it is kept for a
  * minute. Any other is forgotten.
@@ -48,6 +49,7 @@ enum cache_origin {
 struct cache_shelf {
     uint64_t budget_bytes, largest_bytes; /* a value that costs more than the latter is not kept */
     enum cache_origin origin;
+    int64_t idle_ms; /* who is not asked for so long leaves; 0: when cache_drop_idle says so */
 };
 
 /* A shelf is named by its place in `shelves`, which are copied. */
@@ -72,7 +74,7 @@ void *cache_get(struct cache *cache, size_t shelf, const char *key, const struct
 void *cache_peek(struct cache *cache, size_t shelf, const char *key, struct cache_hold *hold);
 /* Frees the longest unused value of that origin although its budget would allow it; false when all are held. */
 bool cache_drop_oldest(struct cache *cache, enum cache_origin origin);
-/* Frees the values, but facts, that nobody asked for during the last `idle_ms`. */
-void cache_drop_idle(struct cache *cache, int64_t idle_ms);
+/* Frees the values, but facts, that nobody asked for during `idle_ms`, or those of their shelf, before `now_ms` (clock_ms). */
+void cache_drop_idle(struct cache *cache, int64_t now_ms, int64_t idle_ms);
 /* Lets go; fine to call with a hold that was never filled ({0}). */
 void cache_release(struct cache_hold *hold);

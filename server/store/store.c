@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/store/store.h"
 
+#include "server/base/clock.h"
 #include "server/base/memory.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_IDLE_MS = 6 * 60 * 60 * 1000, READERS_A_PROCESSOR = 4 };
+enum { MAX_IDLE_MS = 6 * 60 * 60 * 1000, TRACE_IDLE_MS = 30 * 60 * 1000, READERS_A_PROCESSOR = 4 };
 
 struct store {
     struct cache *cache;
@@ -17,6 +18,8 @@ struct store {
     atomic_bool is_stopping;
     const char *category_rules, *libraries; /* NULL: none */
 };
+
+static uint64_t min_of(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
 /* What a maker needs. */
 struct making {
@@ -35,20 +38,20 @@ static void free_totals(void *value)
     free(totals);
 }
 
-static uint64_t min_of(uint64_t a, uint64_t b) { return a < b ? a : b; }
-
 struct store *store_new(uint64_t memory_bytes)
 {
     const uint64_t mib = 1 << 20, any = UINT64_MAX;
+    /* What takes nothing from the account is small beside it. */
+    const uint64_t facts = min_of(32 * mib, memory_bytes / 16), answers = min_of(64 * mib, memory_bytes / 4);
     const struct cache_shelf shelves[] = {
-        [STORE_CONTENTS] = {32 * mib, any, CACHE_FACT},
-        [STORE_TOTALS] = {32 * mib, any, CACHE_FACT},
-        [STORE_ANSWERS] = {64 * mib, 32 * mib, CACHE_ANSWER},
-        [STORE_DIGESTS] = {32 * mib, any, CACHE_FACT},
+        [STORE_CONTENTS] = {facts, any, CACHE_FACT},
+        [STORE_TOTALS] = {facts, any, CACHE_FACT},
+        [STORE_ANSWERS] = {answers, answers / 2, CACHE_ANSWER},
+        [STORE_DIGESTS] = {facts, any, CACHE_FACT},
         [STORE_MODULES] = {256 * mib, any, CACHE_READ},
         [STORE_FIGURES] = {64 * mib, any, CACHE_READ},
         [STORE_RUNS] = {32 * mib, any, CACHE_READ},
-        [STORE_TRACES] = {memory_bytes / 2, any, CACHE_READ},
+        [STORE_TRACES] = {memory_bytes / 2, any, CACHE_READ, TRACE_IDLE_MS},
         [STORE_PROFILES] = {256 * mib, any, CACHE_READ},
         [STORE_TEXTS] = {64 * mib, any, CACHE_READ},
         [STORE_UPLOADED_PROFILES] = {256 * mib, any, CACHE_UPLOADED},
@@ -87,7 +90,16 @@ void store_on_wait(struct store *store, const struct cache_waiting *waiting)
 
 const struct cache_waiting *store_waiting(const struct store *store) { return &store->waiting; }
 
-void store_expire(struct store *store) { cache_drop_idle(store->cache, MAX_IDLE_MS); }
+bool store_drop_all(struct store *store)
+{
+    bool has_dropped = false;
+    while (cache_drop_oldest(store->cache, CACHE_READ) || cache_drop_oldest(store->cache, CACHE_ANSWER) ||
+           cache_drop_oldest(store->cache, CACHE_FACT))
+        has_dropped = true;
+    return has_dropped;
+}
+
+void store_expire(struct store *store) { cache_drop_idle(store->cache, clock_ms(), MAX_IDLE_MS); }
 
 void store_stop(struct store *store) { atomic_store(&store->is_stopping, true); }
 
@@ -103,14 +115,6 @@ void store_free(struct store *store)
 }
 
 /* ---- contents -------------------------------------------------------------- */
-
-static uint64_t contents_cost(const struct analysis_contents *contents)
-{
-    uint64_t cost = sizeof(*contents);
-    for (size_t at = 0; at < contents->program_count; at++)
-        cost += sizeof(*contents->programs) + strlen(contents->programs[at].name) + strlen(contents->programs[at].key);
-    return cost + contents->note_count * 200 + contents->hostname_count * 64;
-}
 
 static struct analysis_contents *read_contents(struct file *opened, struct err *err)
 {
@@ -129,7 +133,7 @@ static void *make_contents(void *context, struct cache_made *made, struct err *e
     struct analysis_contents *contents = making->contents ? making->contents : read_contents(making->opened, err);
     making->contents = NULL;
     if (contents)
-        made->cost_bytes = contents_cost(contents);
+        made->cost_bytes = analysis_contents_memory_bytes(contents);
     return contents;
 }
 
@@ -251,7 +255,7 @@ static void *make_totals(void *context, struct cache_made *made, struct err *err
         totals->programs[at].totals =
             analysis_totals_read(files_source(making->opened), &contents->programs[at], &totals->programs[at].err);
         if (totals->programs[at].totals)
-            made->cost_bytes += sizeof(struct analysis_totals) + totals->programs[at].totals->space_count * 64;
+            made->cost_bytes += analysis_totals_memory_bytes(totals->programs[at].totals);
     }
     bool is_good = files_unchanged(making->opened, err);
     files_close(making->opened);

@@ -57,6 +57,8 @@ const char *store_category_rules(const struct store *store);
 /* Pieces of paths of libraries and of the person's own code, one a line, for every module; as of the rules. */
 void store_set_libraries(struct store *store, const char *lines);
 const char *store_libraries(const struct store *store);
+/* Lets go of all that nobody looks at and that can be read again; false when there is nothing. */
+bool store_drop_all(struct store *store);
 /* To be called now and then: lets go of what was not looked at for long. */
 void store_expire(struct store *store);
 /* The daemon ends: texts that are read, or would be, fail with `io`. */

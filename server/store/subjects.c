@@ -98,7 +98,7 @@ static struct analysis_subject *read_text(const struct making *making, struct er
     return core;
 }
 
-static void *make(void *context, struct cache_made *made, struct err *err)
+static void *make_once(void *context, struct cache_made *made, struct err *err)
 {
     struct making *making = context;
     bool is_text = making->reading.kind == ANALYSIS_TEXT;
@@ -134,6 +134,26 @@ static void *make(void *context, struct cache_made *made, struct err *err)
     kept->name = making->name ? memory_text(making->name) : NULL;
     kept->upload = is_text && making->upload ? upload_hold(making->upload) : NULL;
     made->cost_bytes = kept->taken_bytes + (kept->upload ? kept->upload->size : 0);
+    return kept;
+}
+
+/* Whatever the accounts say, the system may give less: then all that nobody looks at goes, for one more try. */
+static bool is_worth_another(struct store *store, struct err *err)
+{
+    if (err->code != ERR_exhausted || !store_drop_all(store))
+        return false;
+    *err = (struct err)ERR_INIT;
+    return true;
+}
+
+static void *make(void *context, struct cache_made *made, struct err *err)
+{
+    const struct making *making = context;
+    void *kept = make_once(context, made, err);
+    if (!kept && is_worth_another(making->store, err)) {
+        *made = (struct cache_made){0};
+        kept = make_once(context, made, err);
+    }
     return kept;
 }
 
@@ -351,7 +371,7 @@ static struct body *body_of_rest(struct analysis_pieces *rest, struct subject *s
     return body_of_pieces(&(struct body_pieces){flow, free_flowing, flowing});
 }
 
-static void *make_answer(void *context, struct cache_made *made, struct err *err)
+static void *make_answer_once(void *context, struct cache_made *made, struct err *err)
 {
     const struct answering *answering = context;
     struct analysis_question question = *answering->question;
@@ -383,6 +403,17 @@ static void *make_answer(void *context, struct cache_made *made, struct err *err
     subjects_close(&subject);
     if (body)
         made->cost_bytes = body_cost_bytes(body);
+    return body;
+}
+
+static void *make_answer(void *context, struct cache_made *made, struct err *err)
+{
+    const struct answering *answering = context;
+    void *body = make_answer_once(context, made, err);
+    if (!body && is_worth_another(answering->store, err)) {
+        *made = (struct cache_made){0};
+        body = make_answer_once(context, made, err);
+    }
     return body;
 }
 

@@ -3,11 +3,12 @@
 import concurrent.futures
 import hashlib
 import os
+import resource
 import subprocess
 import zlib
 
 import inputs
-from harness import ROOT, equal
+from harness import ROOT, Skip, equal
 
 
 def check_below(t, daemon, field, mib):
@@ -154,3 +155,67 @@ def test_many_profiles_named_one_by_one_cost_little(t):
     daemon = t.serve(*[t.write(f"{at}.prof", data) for at in range(3000)])
     equal([row["profile_count"] for row in daemon.sessions().values()], [3000])
     check_below(t, daemon, "VmHWM", 60)
+
+
+def test_a_list_of_modules_keeps_what_it_says_and_no_more(t):
+    """400 hosts with 12 modules each: a window for each module would be 150 MB"""
+    data = inputs.xspace({(f"jit_{at}", at): inputs.hlo_proto(f"jit_{at}") for at in range(12)})
+    for at in range(400):
+        t.write(f"plugins/profile/job/h{at:03}.xplane.pb", data)
+    daemon = t.serve("--memory-limit=128", t.folder())
+    answer = daemon.get_json(f"/api/v1/sessions/{daemon.session_id('job')}/modules", limit=5)
+    equal(len(answer["modules"]), 5)
+    check_below(t, daemon, "VmHWM", 60)
+
+
+def restrict(daemon, more_mib=None):
+    """lets the process have so much more than it has; None: as much as it wants"""
+    limit = resource.RLIM_INFINITY if more_mib is None else (daemon.status_kib("VmSize") << 10) + (more_mib << 20)
+    resource.prlimit(daemon.process.pid, resource.RLIMIT_AS, (limit, resource.RLIM_INFINITY))
+
+
+def test_what_the_system_has_no_memory_for_is_503_and_others_are_answered(t):
+    if t.is_sanitized:
+        raise Skip("a sanitizer takes address space of its own")
+    t.write("plugins/profile/large/h.xplane.pb", inputs.trace("jit_large", 1, 120000))
+    t.write("plugins/profile/small/h.xplane.pb", inputs.trace("jit_small", 2))
+    daemon = t.serve("--memory-limit=4000", t.folder())
+    large, small = (f"/api/v1/memory_viewer/summary?session={daemon.session_id(name)}" for name in ("large", "small"))
+    equal(daemon.ask("/module_list?run=small").status, 200)
+    restrict(daemon, 16)
+    answer = daemon.ask(large)
+    equal((answer.status, answer.json["code"]), (503, "exhausted"), answer)
+    equal(daemon.ask(small).status, 200)
+    restrict(daemon)
+    equal(daemon.ask(large).status, 200, "when there is memory again")
+
+
+def test_without_any_memory_left_the_daemon_lives_on(t):
+    if t.is_sanitized:
+        raise Skip("a sanitizer takes address space of its own")
+    for at in range(300):
+        t.write(f"plugins/profile/run{at}/h.xplane.pb", inputs.trace(f"jit_{at}", at))
+    daemon = t.serve("--memory-limit=4000", t.folder())
+    ids = [row["id"] for row in daemon.sessions().values()]
+    for more_mib in (0, 1, 2):
+        restrict(daemon, more_mib)
+        for id in ids[more_mib * 100:more_mib * 100 + 100]:
+            for path in (f"/api/v1/memory_viewer/buffers?session={id}", "/api/v1/sessions?limit=300"):
+                status = daemon.ask(path, connection=daemon.connect()).status
+                assert status in (200, 503), status
+        restrict(daemon)
+    equal(daemon.ask("/api/v1/sessions").status, 200)
+
+
+def test_ulimit_is_seen(t):
+    """half of what ulimit -v leaves is for what is read: what needs more is told so"""
+    if t.is_sanitized:
+        raise Skip("a sanitizer takes address space of its own")
+    binary = t.binary
+    for mib in (200, 400, 1000):
+        t.binary = os.path.join(t.folder(), f"limited{mib}")
+        with open(t.binary, "w") as script:
+            script.write(f'#!/bin/sh\nulimit -v {mib << 10}\nexec {binary} "$@"\n')
+        os.chmod(t.binary, 0o700)
+        daemon = t.serve(t.folder())
+        equal(daemon.get_json("/api/v1/about")["memory_limit_bytes"], mib << 19, f"ulimit -v of {mib} MiB")

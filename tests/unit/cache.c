@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cache.c: tests of server/store/cache: what stays, and what leaves. */
+#include "server/store/cache.h"
+
+#include "server/base/clock.h"
+#include "server/base/wanted.h"
+
+#include "bytes.h"
+
+enum { COSTLY, SMALL };
+
+static int made_count;
+
+struct cost {
+    uint64_t bytes;
+    struct wanted *left; /* whose last asker leaves while the value is made */
+};
+
+static void *make(void *context, struct cache_made *made, struct err *err)
+{
+    const struct cost *cost = context;
+    (void)err;
+    made->cost_bytes = cost->bytes;
+    made_count++;
+    wanted_release(cost->left);
+    return malloc(1);
+}
+
+static void ask(struct cache *cache, size_t shelf, const char *key, uint64_t cost_bytes)
+{
+    struct cost cost = {cost_bytes, NULL};
+    const struct cache_maker maker = {make, free, &cost};
+    struct cache_hold hold = {0};
+    struct err err = ERR_INIT;
+    ck_assert_ptr_nonnull(cache_get(cache, shelf, key, &maker, &hold, &err));
+    cache_release(&hold);
+}
+
+static bool is_kept(struct cache *cache, size_t shelf, const char *key)
+{
+    struct cache_hold hold = {0};
+    bool is = cache_peek(cache, shelf, key, &hold) != NULL;
+    cache_release(&hold);
+    return is;
+}
+
+static struct cache *cache_begin(void)
+{
+    const struct cache_shelf shelves[] = {
+        [COSTLY] = {1000, UINT64_MAX, CACHE_READ, 500}, [SMALL] = {1000, UINT64_MAX, CACHE_FACT, 0}};
+    made_count = 0;
+    return cache_new(shelves, 2);
+}
+
+START_TEST(the_newest_stays_whatever_it_costs)
+{
+    struct cache *cache = cache_begin();
+    ask(cache, COSTLY, "small", 100);
+    ask(cache, COSTLY, "large", 5000);
+    ask(cache, COSTLY, "large", 5000);
+    ck_assert_int_eq(made_count, 2);
+    ck_assert(!is_kept(cache, COSTLY, "small"));
+    ask(cache, COSTLY, "next", 5000);
+    ck_assert(is_kept(cache, COSTLY, "next") && !is_kept(cache, COSTLY, "large"));
+    ask(cache, SMALL, "large", 5000); /* what the account does not know of keeps to its budget */
+    ck_assert(!is_kept(cache, SMALL, "large"));
+    ck_assert(cache_drop_oldest(cache, CACHE_READ)); /* when the room is needed it goes too */
+    ck_assert(!is_kept(cache, COSTLY, "next"));
+    cache_free(cache);
+}
+END_TEST
+
+START_TEST(what_is_costly_has_an_age_of_its_own)
+{
+    struct cache *cache = cache_begin();
+    ask(cache, COSTLY, "a", 100);
+    ask(cache, SMALL, "b", 100);
+    cache_drop_idle(cache, clock_ms() + 400, 100);
+    ck_assert(is_kept(cache, COSTLY, "a"));
+    cache_drop_idle(cache, clock_ms() + 600, 1000000);
+    ck_assert(!is_kept(cache, COSTLY, "a") && is_kept(cache, SMALL, "b"));
+    cache_free(cache);
+}
+END_TEST
+
+START_TEST(what_was_made_for_nobody_is_not_kept)
+{
+    struct cache *cache = cache_begin();
+    struct wanted wanted;
+    struct cost cost = {100, &wanted};
+    const struct cache_maker maker = {make, free, &cost};
+    struct cache_hold hold = {0};
+    struct err err = ERR_INIT;
+    wanted_begin(&wanted);
+    wanted_work_for(&wanted);
+    ck_assert_ptr_null(cache_get(cache, COSTLY, "a", &maker, &hold, &err));
+    ck_assert_int_eq(err.code, ERR_stopped);
+    wanted_work_for(NULL);
+    ck_assert(!is_kept(cache, COSTLY, "a"));
+    ask(cache, COSTLY, "a", 100);
+    ck_assert_int_eq(made_count, 2);
+    cache_free(cache);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("cache");
+    TCase *tests = tcase_create("cache");
+    tcase_add_test(tests, the_newest_stays_whatever_it_costs);
+    tcase_add_test(tests, what_is_costly_has_an_age_of_its_own);
+    tcase_add_test(tests, what_was_made_for_nobody_is_not_kept);
+    suite_add_tcase(suite, tests);
+    return bytes_run(suite);
+}
