@@ -189,6 +189,7 @@ unit: $(unit_src:tests/unit/%.c=$(B)/unit/%) fixtures ## unit tests of the core 
 
 $(B)/unit/cgroups: $(B)/server/base/cgroups.o $(B)/server/base/memory.o
 $(B)/unit/run_folder: $(B)/server/run/run_folder.o $(B)/server/compile/folder.o $(B)/server/base/memory.o
+$(B)/unit/tree: $(addprefix $(B)/server/,disk/tree.o disk/tree_list.o disk/beneath.o disk/names.o disk/files.o disk/files_joined.o base/clock.o base/memory.o base/wanted.o)
 $(B)/unit/cache: $(addprefix $(B)/server/,store/cache.o base/clock.o base/memory.o base/wanted.o)
 $(B)/unit/job_list: $(addprefix $(B)/server/,http/job_list.o http/request.o store/upload.o store/account.o store/cache.o base/cgroups.o base/clock.o base/memory.o base/wanted.o)
 $(B)/unit/%: $(B)/tests/unit/%.o $(core_obj)

@@ -263,6 +263,7 @@ static int stop(struct daemon *daemon, struct httpd *httpd, struct jobs *jobs, c
     confirmations_stop(daemon->server.confirmations);
     if (!httpd_drain(httpd, WORK_DRAIN_MS))
         store_stop(daemon->server.store);
+    httpd_drain(httpd, LAST_DRAIN_MS); /* a text that is not read to its end is told as such */
     jobs_cancel(jobs);
     httpd_drain(httpd, DRAIN_MS);
     bool is_idle = jobs_stop(jobs, LAST_DRAIN_MS);

@@ -9,13 +9,21 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-enum { INTERVAL_MS = 1000, NUDGED_MS = 100, IDLE_TIMES = 50, FIRST_WAIT_MS = 10000, PARTIAL_MS = 1000 };
+enum {
+    INTERVAL_MS = 1000,
+    NUDGED_MS = 100,
+    ALL_IDLE_TIMES = 50,
+    NEW_IDLE_TIMES = 10,
+    FIRST_WAIT_MS = 10000,
+    PARTIAL_MS = 1000
+};
 
 struct index {
     pthread_mutex_t lock;
     pthread_cond_t changed; /* a snapshot was published, a refresh asked for, or the end has come */
     pthread_t thread;
     bool has_thread, is_stopping, is_nudged;
+    bool wants_all;          /* a nudge about something that may lie anywhere */
     struct snapshot *newest; /* never NULL; the index is one of its holders */
     bool is_ready;
 
@@ -23,7 +31,9 @@ struct index {
     struct sessions_root *roots;
     size_t root_count, root_capacity;
     uint64_t generation;
+    bool was_all; /* the last refresh was of all */
     int64_t published_at_ms;
+    int64_t all_due_at_ms;     /* when all is looked at again, not only what is new */
     struct verdicts *verdicts; /* NULL without a scanner */
 };
 
@@ -89,6 +99,8 @@ static void identify(struct sessions_root *root)
     files_close(file);
 }
 
+static int64_t longer(int64_t a, int64_t b) { return a > b ? a : b; }
+
 /* Called between two folders: publishes what the first scan has so far. */
 static bool go_on(void *context)
 {
@@ -104,11 +116,14 @@ static bool go_on(void *context)
 static void refresh(struct index *index)
 {
     bool is_changed = false;
+    int64_t began_ms = clock_ms();
     pthread_mutex_lock(&index->lock);
-    index->is_nudged = false; /* not later: a nudge during the scan may be about what it has passed already */
+    enum tree_extent extent = index->wants_all || began_ms >= index->all_due_at_ms ? TREE_ALL : TREE_NEW;
+    index->is_nudged = index->wants_all =
+        false; /* not later: a nudge during the scan may be about what it has passed already */
     pthread_mutex_unlock(&index->lock);
     for (size_t at = 0; at < index->root_count; at++) {
-        bool differs = tree_refresh(index->roots[at].tree, go_on, index);
+        bool differs = tree_refresh(index->roots[at].tree, extent, go_on, index);
         if (differs && index->roots[at].tree->is_file)
             identify(&index->roots[at]);
         is_changed |= differs;
@@ -117,6 +132,9 @@ static void refresh(struct index *index)
     is_changed |= index->verdicts && verdicts_have_news(index->verdicts);
     if (is_changed || index->generation == 0)
         publish(index, true);
+    if (extent == TREE_ALL)
+        index->all_due_at_ms = clock_ms() + longer(INTERVAL_MS, (clock_ms() - began_ms) * ALL_IDLE_TIMES);
+    index->was_all = extent == TREE_ALL;
     pthread_mutex_lock(&index->lock);
     index->is_ready = true;
     pthread_cond_broadcast(&index->changed);
@@ -146,11 +164,21 @@ static void *scan(void *context)
         int64_t began_ms = clock_ms();
         refresh(index);
         took_ms = clock_ms() - began_ms;
-    } while (rest(index, took_ms * IDLE_TIMES > INTERVAL_MS ? took_ms * IDLE_TIMES : INTERVAL_MS));
+    } while (rest(index, index->was_all ? INTERVAL_MS : longer(INTERVAL_MS, took_ms * NEW_IDLE_TIMES)));
     return NULL;
 }
 
-static void nudge(void *context) { index_nudge(context); }
+static void wake(struct index *index, bool wants_all)
+{
+    pthread_mutex_lock(&index->lock);
+    index->is_nudged = true;
+    index->wants_all |= wants_all;
+    pthread_cond_broadcast(&index->changed);
+    pthread_mutex_unlock(&index->lock);
+}
+
+/* Something is known of a text that was read. */
+static void nudge(void *context) { wake(context, false); }
 
 bool index_start(struct index *index)
 {
@@ -216,10 +244,4 @@ bool index_is_ready(struct index *index)
     return is_ready;
 }
 
-void index_nudge(struct index *index)
-{
-    pthread_mutex_lock(&index->lock);
-    index->is_nudged = true;
-    pthread_cond_broadcast(&index->changed);
-    pthread_mutex_unlock(&index->lock);
-}
+void index_nudge(struct index *index) { wake(index, true); }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * index.h: what is there to be opened, kept up to date by a thread of its own.
  *
- * The scanner refreshes its trees (tree.h) about once a second, less often when
- * a refresh takes long: it is never busy for more than a fiftieth of the time.
+ * The scanner refreshes what is new in its trees (tree.h) about once a second, and all of them too; less often when
+ * that takes long: it is busy for no more than a tenth of the time with the one and a fiftieth with the other, so that a new
+ * session is listed soon on a slow disk as well, and a change of an old one later.
  * When something differs it publishes a new snapshot. Requests take the newest
  * one and never wait for a scan, but for one case: before the first scan of all
  * roots is complete they wait for it, ten seconds at most, so that a page opened

@@ -15,12 +15,13 @@
 #include <unistd.h>
 
 enum { MAX_FOLDERS = 200000, MAX_DEPTH = 40, FUSE_MAGIC = 0x65735546 };
-static const int64_t RECENT_NS = 2000000000, RELIST_NS = 30000000000;
+static const int64_t RECENT_NS = 2000000000, RELIST_NS = 30000000000, LATELY_NS = 600000000000;
 
 /* What a refresh carries from folder to folder. */
 struct pass {
     struct tree *tree;
     int root; /* descriptor of the root folder */
+    enum tree_extent extent;
     bool times_mean_little;
     int64_t now_ns;
     bool (*go_on)(void *context);
@@ -75,10 +76,29 @@ static void set_reason(struct pass *pass, int *reason, int now)
     *reason = now;
 }
 
+static bool is_of_our_group(gid_t group)
+{
+    gid_t groups[256];
+    int count = getgroups((int)(sizeof(groups) / sizeof(groups[0])), groups);
+    bool is = group == getegid();
+    for (int at = 0; at < count; at++)
+        is |= groups[at] == group;
+    return is;
+}
+
+/* 0, or the errno that says why it cannot be read. The bits that were read already say mostly that it can: only if they do not,
+ * the system is asked, which on a network disk takes as long again. */
+static int read_fault(int folder, const char *name, const struct stat *status)
+{
+    mode_t bit = status->st_uid == geteuid() ? S_IRUSR : is_of_our_group(status->st_gid) ? S_IRGRP : S_IROTH;
+    return (status->st_mode & bit) || faccessat(folder, name, R_OK, AT_EACCESS) == 0 ? 0 : errno;
+}
+
 /* Sets `file`'s identity and reason anew. */
 static void file_refresh(struct pass *pass, int folder, struct tree_file *file)
 {
     struct stat status;
+    pass->tree->asked_count++;
     int found = file->target ? -1 : fstatat(folder, file->name, &status, AT_SYMLINK_NOFOLLOW);
     if (file->target) {
         int target = beneath_open(pass->root, file->target, O_PATH | O_CLOEXEC);
@@ -99,7 +119,7 @@ static void file_refresh(struct pass *pass, int folder, struct tree_file *file)
     if (!S_ISREG(status.st_mode))
         set_reason(pass, &file->reason, EINVAL);
     else if ((differs || file->reason) && !file->target)
-        set_reason(pass, &file->reason, faccessat(folder, file->name, R_OK, AT_EACCESS) == 0 ? 0 : errno);
+        set_reason(pass, &file->reason, read_fault(folder, file->name, &status));
     else if (file->target)
         set_reason(pass, &file->reason, 0);
 }
@@ -135,10 +155,58 @@ static void folder_list(struct pass *pass, struct tree_folder *folder, int descr
     folder->listed_at_ns = listed_at_ns;
 }
 
-static void folder_refresh(struct pass *pass, struct tree_folder *folder)
+static void max_set(int64_t *max, int64_t value) { *max = value > *max ? value : *max; }
+
+/* By the disk's times, and by ours for what is seen to change: the disk's clock may be wrong. */
+static void change_note(const struct pass *pass, struct tree_folder *folder, bool is_seen)
+{
+    max_set(&folder->changed_at_ns, folder->modified_at_ns);
+    for (size_t at = 0; at < folder->file_count; at++)
+        max_set(&folder->changed_at_ns, folder->files[at].identity.modified_at_ns);
+    if (is_seen)
+        max_set(&folder->changed_at_ns, pass->now_ns);
+}
+
+static const char *path_in(const struct tree_folder *folder)
+{
+    const char *path = folder->target ? folder->target : folder->path;
+    return path[0] ? path : ".";
+}
+
+/* Of a session, to which folders are not added. */
+static bool holds_session(const struct tree_folder *folder)
+{
+    for (size_t at = 0; at < folder->file_count && folder->folder_count == 0; at++) {
+        enum names_kind kind = folder->files[at].kind;
+        if (kind == NAMES_TRACE || kind == NAMES_HLO || kind == NAMES_DUMP_MODULE)
+            return true;
+    }
+    return false;
+}
+
+/* May it be left out of a refresh of what is new? A path that leads elsewhere meanwhile has another identity there, and is then
+ * opened with care. */
+static bool is_as_before(struct pass *pass, const struct tree_folder *folder)
+{
+    struct stat status;
+    if (pass->extent == TREE_ALL || pass->now_ns - folder->changed_at_ns < LATELY_NS || !folder->listed_at_ns)
+        return false;
+    if (holds_session(folder))
+        return true;
+    pass->tree->asked_count++;
+    if (fstatat(pass->root, path_in(folder), &status, AT_SYMLINK_NOFOLLOW) != 0)
+        return false;
+    struct files_identity identity = files_identity_of(&status);
+    return !must_list(pass, folder, &identity);
+}
+
+static void folder_look(struct pass *pass, struct tree_folder *folder)
 {
     struct stat status;
     const char *path = folder->target ? folder->target : folder->path;
+    bool is_known = folder->listed_at_ns != 0, was_changed = pass->is_changed;
+    pass->is_changed = false;
+    pass->tree->asked_count++;
     int descriptor = beneath_open(pass->root, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK);
     if (descriptor < 0 || fstat(descriptor, &status) != 0) {
         set_reason(pass, &folder->reason, errno);
@@ -153,6 +221,14 @@ static void folder_refresh(struct pass *pass, struct tree_folder *folder)
     }
     if (descriptor >= 0)
         close(descriptor);
+    change_note(pass, folder, is_known && pass->is_changed);
+    pass->is_changed |= was_changed;
+}
+
+static void folder_refresh(struct pass *pass, struct tree_folder *folder)
+{
+    if (!is_as_before(pass, folder))
+        folder_look(pass, folder);
     pass->tree->folder_count++;
     pass->tree->is_cut |= folder->depth >= MAX_DEPTH || pass->tree->folder_count >= MAX_FOLDERS;
     if (pass->go_on && !pass->go_on(pass->context))
@@ -207,9 +283,11 @@ static void root_refresh(struct pass *pass)
         close(pass->root);
 }
 
-bool tree_refresh(struct tree *tree, bool (*go_on)(void *context), void *context)
+bool tree_refresh(struct tree *tree, enum tree_extent extent, bool (*go_on)(void *context), void *context)
 {
-    struct pass pass = {.tree = tree, .root = -1, .now_ns = clock_unix_ns(), .go_on = go_on, .context = context};
+    struct pass pass = {
+        .tree = tree, .root = -1, .extent = extent, .now_ns = clock_unix_ns(), .go_on = go_on, .context = context};
+    tree->asked_count = 0;
     if (tree->is_memory)
         pass.is_changed = false; /* it never does */
     else if (tree->is_file)

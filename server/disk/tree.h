@@ -4,7 +4,8 @@
  * A refresh never walks the tree again: it asks each known folder for its time
  * of change and each known file for its size and time, and lists only folders
  * that changed. That costs one open, one fstat and one close a folder and one
- * fstatat a file, works alike on local and on network disks (inotify is silent
+ * fstatat a file. A refresh of what is new looks only where something new is likely: in folders that are not those of sessions,
+ * with one fstatat each, and for files in those of which anything changed during the last ten minutes. Both work alike on local and on network disks (inotify is silent
  * about changes that another machine makes), and misses nothing: a folder
  * changed within the last two seconds is listed again, since its time might not
  * show a further change, and folders of a FUSE file system, whose times mean
@@ -43,6 +44,7 @@ struct tree_folder {
     struct tree_file *files;      /* by name; only those that may be shown */
     size_t folder_count, file_count;
     int64_t modified_at_ns, listed_at_ns;
+    int64_t changed_at_ns; /* the last change of it, or of a file in it, that is known; Unix time */
     uint64_t device, inode;
     int reason; /* 0, or the errno that says why it cannot be listed */
     unsigned depth;
@@ -58,6 +60,7 @@ struct tree {
     struct tree_folder *top;
     size_t folder_count;
     int64_t refreshed_at_ms; /* Unix time, 0 before the first one was complete */
+    uint64_t asked_count;    /* folders and files that the last refresh asked the disk about */
 };
 
 /* `path` must exist. Nothing is read yet. */
@@ -69,6 +72,7 @@ void tree_free(struct tree *tree);
 struct tree *tree_new_of_memory(const char *name);
 struct tree_file *tree_add_memory(struct tree *tree, const char *path, const unsigned char *bytes, size_t byte_count);
 
-/* Brings the tree up to date; true when anything differs from before. Calls
+enum tree_extent { TREE_ALL, TREE_NEW };
+/* Brings the tree, or what is new in it, up to date; true when anything differs from before. Calls
  * `go_on` after each folder and stops early when that returns false. */
-bool tree_refresh(struct tree *tree, bool (*go_on)(void *context), void *context);
+bool tree_refresh(struct tree *tree, enum tree_extent extent, bool (*go_on)(void *context), void *context);
