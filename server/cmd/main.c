@@ -46,7 +46,9 @@ static void open_standard_descriptors(void)
 
 int main(int count, char **arguments)
 {
-    open_standard_descriptors();
+    bool is_run = count > 1 && strcmp(arguments[1], "run") == 0; /* hands on what it has, closed ones too */
+    if (!is_run)
+        open_standard_descriptors();
     if (count > 1 && strcmp(arguments[1], COMPILE_CHILD_COMMAND) == 0)
         return compile_child_run(arguments + 2);
     for (unsigned at = 0; count > 1 && at < sizeof(COMMANDS) / sizeof(COMMANDS[0]); at++) {
