@@ -4,6 +4,7 @@
 #include "server/api/listing.h"
 #include "server/store/subjects.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +20,7 @@ struct overview {
     size_t count, capacity;
     struct buf hosts;
     const char *reason_code, *reason_text; /* of the first host without events */
+    char unread[400];                      /* why the first file that cannot be read is not */
 };
 
 static void take_pools(struct overview *overview, const struct analysis_subject *trace,
@@ -71,8 +73,10 @@ static void take_host(struct overview *overview, struct store *store, const stru
         buf_char(&overview->hosts, ',');
     if (!subjects_open(store, &place, &trace, &err)) {
         write_unread(&overview->hosts, &names, &err);
+        if (!overview->unread[0])
+            snprintf(overview->unread, sizeof(overview->unread), "%s: %s", names.file, err.text);
         code = "unreadable";
-        text = "The trace cannot be read; its error tells why.";
+        text = overview->unread;
     } else {
         analysis_trace_host_write(trace.core, &names, &overview->hosts);
         take_pools(overview, trace.core, &names);
