@@ -36,7 +36,7 @@ struct jobs *jobs_new(const struct http_handler *handler)
     jobs->handler = handler;
     pthread_mutex_init(&jobs->lock, NULL);
     pthread_cond_init(&jobs->arrived, NULL);
-    for (int class = 0; class < JOB_CLASSES; class ++)
+    for (enum job_class class = JOB_QUICK; class < JOB_CLASSES; class ++)
         pthread_cond_init(&jobs->freed[class], NULL);
     clock_cond_init(&jobs->ended);
     return jobs;
@@ -81,7 +81,7 @@ static void run(struct jobs *jobs, struct job *job)
 
 static void *work(void *context);
 
-static bool has_place(const struct jobs *jobs, int class)
+static bool has_place(const struct jobs *jobs, enum job_class class)
 {
     const int *count = jobs->working_count;
     return count[JOB_QUICK] + count[JOB_COSTLY] < MAX_WORKING && (class == JOB_QUICK || count[JOB_COSTLY] < MAX_COSTLY);
@@ -90,7 +90,7 @@ static bool has_place(const struct jobs *jobs, int class)
 static struct job *next_job(const struct jobs *jobs)
 {
     struct job *job = NULL;
-    for (int class = 0; class < JOB_CLASSES && !job; class ++)
+    for (enum job_class class = JOB_QUICK; class < JOB_CLASSES && !job; class ++)
         if (has_place(jobs, class) && jobs->returning_count[class] == 0)
             job = job_list_next(&jobs->list, class);
     return job;
@@ -102,7 +102,7 @@ static void start_thread(struct jobs *jobs)
     pthread_t thread;
     pthread_attr_t detached;
     size_t wanted_count = 0;
-    for (int class = 0; class < JOB_CLASSES; class ++)
+    for (enum job_class class = JOB_QUICK; class < JOB_CLASSES; class ++)
         wanted_count += has_place(jobs, class) ? jobs->list.waiting_count[class] : 0;
     if ((size_t)jobs->idle_count >= wanted_count || jobs->thread_count == MAX_THREADS)
         return;
@@ -118,7 +118,7 @@ static void start_thread(struct jobs *jobs)
  * what others wait for. */
 static void offer_place(struct jobs *jobs)
 {
-    for (int class = 0; class < JOB_CLASSES; class ++) {
+    for (enum job_class class = JOB_QUICK; class < JOB_CLASSES; class ++) {
         if (!has_place(jobs, class))
             continue;
         if (jobs->returning_count[class] > 0) {
@@ -165,7 +165,7 @@ static void work_on(struct jobs *jobs, struct job *job)
     run(jobs, job);
     pthread_mutex_lock(&jobs->lock);
     jobs->working_count[class]--;
-    for (int other = 0; other < JOB_CLASSES; other++)
+    for (enum job_class other = JOB_QUICK; other < JOB_CLASSES; other++)
         if (jobs->returning_count[other] > 0 && has_place(jobs, other))
             pthread_cond_signal(&jobs->freed[other]); /* else this thread takes the next job itself */
 }
@@ -335,7 +335,7 @@ bool jobs_stop(struct jobs *jobs, int64_t wait_ms)
 void jobs_free(struct jobs *jobs)
 {
     pthread_cond_destroy(&jobs->arrived);
-    for (int class = 0; class < JOB_CLASSES; class ++)
+    for (enum job_class class = JOB_QUICK; class < JOB_CLASSES; class ++)
         pthread_cond_destroy(&jobs->freed[class]);
     pthread_cond_destroy(&jobs->ended);
     pthread_mutex_destroy(&jobs->lock);
