@@ -44,20 +44,20 @@ struct store *store_new(uint64_t memory_bytes)
     /* What takes nothing from the account is small beside it. */
     const uint64_t facts = min_of(32 * mib, memory_bytes / 16), answers = min_of(64 * mib, memory_bytes / 4);
     const struct cache_shelf shelves[] = {
-        [STORE_CONTENTS] = {facts, any, CACHE_FACT},
-        [STORE_TOTALS] = {facts, any, CACHE_FACT},
-        [STORE_ANSWERS] = {answers, answers / 2, CACHE_ANSWER},
-        [STORE_DIGESTS] = {facts, any, CACHE_FACT},
-        [STORE_MODULES] = {256 * mib, any, CACHE_READ},
-        [STORE_FIGURES] = {64 * mib, any, CACHE_READ},
-        [STORE_RUNS] = {32 * mib, any, CACHE_READ},
+        [STORE_CONTENTS] = {facts, any, CACHE_FACT, 0},
+        [STORE_TOTALS] = {facts, any, CACHE_FACT, 0},
+        [STORE_ANSWERS] = {answers, answers / 2, CACHE_ANSWER, 0},
+        [STORE_DIGESTS] = {facts, any, CACHE_FACT, 0},
+        [STORE_MODULES] = {256 * mib, any, CACHE_READ, 0},
+        [STORE_FIGURES] = {64 * mib, any, CACHE_READ, 0},
+        [STORE_RUNS] = {32 * mib, any, CACHE_READ, 0},
         [STORE_TRACES] = {memory_bytes / 2, any, CACHE_READ, TRACE_IDLE_MS},
-        [STORE_PROFILES] = {256 * mib, any, CACHE_READ},
-        [STORE_TEXTS] = {64 * mib, any, CACHE_READ},
-        [STORE_UPLOADED_PROFILES] = {256 * mib, any, CACHE_UPLOADED},
-        [STORE_UPLOADED_TEXTS] = {128 * mib, any, CACHE_UPLOADED},
+        [STORE_PROFILES] = {256 * mib, any, CACHE_READ, 0},
+        [STORE_TEXTS] = {64 * mib, any, CACHE_READ, 0},
+        [STORE_UPLOADED_PROFILES] = {256 * mib, any, CACHE_UPLOADED, 0},
+        [STORE_UPLOADED_TEXTS] = {128 * mib, any, CACHE_UPLOADED, 0},
         /* The files are in the account; what is made of the sets may be as much and not more. */
-        [STORE_UPLOADED_SETS] = {min_of(memory_bytes, 2048 * mib), any, CACHE_UPLOADED},
+        [STORE_UPLOADED_SETS] = {min_of(memory_bytes, 2048 * mib), any, CACHE_UPLOADED, 0},
     };
     struct store *store = memory_new(sizeof(*store));
     store->cache = cache_new(shelves, sizeof(shelves) / sizeof(shelves[0]));
