@@ -18,12 +18,12 @@ COSTLY = 40 # more than are worked on at a time
 
 
 @functools.lru_cache
-def large_trace():
-    return inputs.trace("jit_large", 1, 120000)
+def large_trace(buffer_count):
+    return inputs.trace("jit_large", 1, buffer_count)
 
 
 def serve_large(t):
-    t.write("plugins/profile/large/h.xplane.pb", large_trace())
+    t.write("plugins/profile/large/h.xplane.pb", large_trace(15000 if t.is_sanitized else 120000))
     daemon = t.serve(t.folder())
     daemon.get_json("/api/v1/memory_viewer/summary", session=daemon.session_id("large"))
     return daemon
@@ -127,7 +127,7 @@ def test_work_of_clients_that_left_ends(t):
 
 
 def test_reading_for_clients_that_left_ends(t):
-    t.write("plugins/profile/slow/h.xplane.pb.gz", inputs.slow_trace(mib=8000))
+    t.write("plugins/profile/slow/h.xplane.pb.gz", inputs.slow_trace(mib=3000))
     daemon = t.serve(t.folder())
     path = f"/api/v1/memory_viewer/summary?session={daemon.session_id('slow')}"
     wait_until_calm(daemon)
