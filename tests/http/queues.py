@@ -159,14 +159,17 @@ def test_what_others_wait_for_too_goes_on(t):
 
 
 def test_sigterm_ends_costly_work(t):
+    """what goes on for some seconds is little of all that was asked for"""
+    if t.is_sanitized:
+        return # a request costs too little there, or too much: the plain run holds this
     daemon = serve_large(t)
     one = cost_of_one(daemon)
     before = daemon.cpu_seconds()
     children = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-    asked = ask_costly(daemon)
+    asked = ask_costly(daemon, 3 * COSTLY)
     daemon.process.send_signal(signal.SIGTERM)
     statuses = asked.statuses()
     equal(daemon.process.wait(PATIENCE_SECONDS), 0)
     spent = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - children - before
     assert set(statuses) <= {"200", "503"}, statuses
-    assert spent < one * COSTLY * 0.85, f"{spent:.1f} s of processor time after SIGTERM, {one:.2f} s for one request"
+    assert spent < one * 3 * COSTLY * 0.6, f"{spent:.1f} s of processor time after SIGTERM, {one:.2f} s for one request"
