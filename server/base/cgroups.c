@@ -127,13 +127,12 @@ uint64_t cgroups_usable_memory_bytes(void)
 {
     long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
     uint64_t there = pages > 0 && page_bytes > 0 ? (uint64_t)pages * (uint64_t)page_bytes : 0;
-    const int limits[] = {RLIMIT_AS, RLIMIT_DATA};
+    struct rlimit space = {.rlim_cur = RLIM_INFINITY}, data = {.rlim_cur = RLIM_INFINITY};
     uint64_t left = cgroups_memory_bytes("");
-    for (size_t at = 0; at < sizeof(limits) / sizeof(limits[0]); at++) {
-        struct rlimit limit;
-        if (getrlimit((__rlimit_resource_t)limits[at], &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
-            left = limit.rlim_cur < left ? limit.rlim_cur : left;
-    }
+    if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY)
+        left = space.rlim_cur < left ? space.rlim_cur : left;
+    if (getrlimit(RLIMIT_DATA, &data) == 0 && data.rlim_cur != RLIM_INFINITY)
+        left = data.rlim_cur < left ? data.rlim_cur : left;
     return there == 0 ? left == UINT64_MAX ? 0 : left : there < left ? there : left;
 }
 

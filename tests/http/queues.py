@@ -52,8 +52,9 @@ class Asked:
         found = []
         for connection in self.connections:
             received = b""
-            while chunk := connection.recv(65536):
-                received += chunk
+            with contextlib.suppress(ConnectionResetError): # shut before it was looked at
+                while chunk := connection.recv(65536):
+                    received += chunk
             found.append(received.split()[1].decode() if received else "none")
         return found
 
@@ -171,5 +172,5 @@ def test_sigterm_ends_costly_work(t):
     statuses = asked.statuses()
     equal(daemon.process.wait(PATIENCE_SECONDS), 0)
     spent = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - children - before
-    assert set(statuses) <= {"200", "503"}, statuses
+    assert set(statuses) <= {"200", "503", "none"} and "503" in statuses, statuses
     assert spent < one * 3 * COSTLY * 0.6, f"{spent:.1f} s of processor time after SIGTERM, {one:.2f} s for one request"
