@@ -10,15 +10,6 @@
 
 /* ---- planes ---- */
 
-/* What the columns have too much goes back. */
-static void columns_trim(struct memory_events *out)
-{
-    struct column *columns[MEMORY_COLUMNS];
-    memory_reading_columns(out, columns);
-    for (size_t i = 0; i < MEMORY_COLUMNS; i++)
-        column_resize(columns[i], out->count);
-}
-
 /* The steps' names, and which step each event is in: as numbered here, else as the file says, as XProf has it. */
 static void steps_take(struct memory_reading *reading, bool is_grouped)
 {
@@ -181,7 +172,7 @@ bool memory_events_read(const struct source *source, const struct workers *worke
         host_plane(reading, &places, workers);
     trace_groups_free(reading->groups);
     if (out->count > 0)
-        columns_trim(out);
+        memory_reading_columns_trim(out);
     memory_reading_take(reading);
     struct trace_line *lines = arena_array(arena, struct trace_line, reading->lines.count + 1);
     for (size_t i = 0; i < reading->lines.count; i++)

@@ -37,6 +37,14 @@ __attribute__((noinline)) void memory_reading_columns_grow(struct memory_events 
         column_resize(columns[i], capacity);
 }
 
+void memory_reading_columns_trim(struct memory_events *out)
+{
+    struct column *columns[MEMORY_COLUMNS];
+    memory_reading_columns(out, columns);
+    for (size_t i = 0; i < MEMORY_COLUMNS; i++)
+        column_resize(columns[i], out->count);
+}
+
 /* ---- one event ---- */
 
 static __attribute__((noinline)) uint64_t own_text_key(struct memory_reading *reading, const struct trace_event *event,

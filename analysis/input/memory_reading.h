@@ -55,6 +55,8 @@ void memory_reading_columns(struct memory_events *out, struct column *columns[ME
 /* Empty ones in `arena`, which is no child; and room for some more events. */
 void memory_reading_columns_init(struct memory_events *out, struct arena *arena);
 void memory_reading_columns_grow(struct memory_events *out);
+/* What the columns have too much goes back; there are events. */
+void memory_reading_columns_trim(struct memory_events *out);
 
 /* `stream`, `out` and `arena` are kept; `scratch` is a child of `arena`. */
 void memory_reading_init(struct memory_reading *reading, struct stream *stream, struct memory_events *out,

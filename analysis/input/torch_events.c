@@ -411,15 +411,6 @@ static void steps_take(struct torch_reading *reading, struct pickle_value root)
     }
 }
 
-/* What the columns have too much goes back. */
-static void columns_trim(struct memory_events *out)
-{
-    struct column *columns[MEMORY_COLUMNS];
-    memory_reading_columns(out, columns);
-    for (size_t i = 0; i < MEMORY_COLUMNS; i++)
-        column_resize(columns[i], out->count);
-}
-
 void torch_events_finish(struct torch_reading *reading, struct pickle_value root)
 {
     struct memory_events *out = reading->out;
@@ -435,7 +426,7 @@ void torch_events_finish(struct torch_reading *reading, struct pickle_value root
     settings_take(reading, root);
     steps_take(reading, root);
     if (out->count > 0)
-        columns_trim(out);
+        memory_reading_columns_trim(out);
     module_launches_init(&out->launches, reading->arena);
     out->piece_count = 1;
     out->capture.start_ns = reading->snapshot->has_times ? (uint64_t)out->origin_ns : 0;
