@@ -7,7 +7,6 @@
 
 enum {
     WINDOW_BYTES = 1 << 16,
-    SLACK_BYTES = 16, /* of any opcode's own bytes */
     MAX_STACK = 1 << 20,
     MAX_TEXT_BYTES = 1 << 24,
 };
@@ -90,17 +89,16 @@ static size_t bottom(const struct pickle *pickle)
     return pickle->mark_count > 0 ? pickle->marks[pickle->mark_count - 1] : 0;
 }
 
-static struct pickle_value pop(struct pickle *pickle)
+/* So many things are above the innermost mark. */
+static void need(struct pickle *pickle, size_t count)
 {
-    if (pickle->depth <= bottom(pickle))
+    if (pickle->depth - bottom(pickle) < count)
         pickle_store_refuse(pickle, ERR_malformed, "an opcode takes more from the stack than is there");
-    return pickle->stack[--pickle->depth];
 }
 
 static struct pickle_value top(struct pickle *pickle)
 {
-    if (pickle->depth <= bottom(pickle))
-        pickle_store_refuse(pickle, ERR_malformed, "an opcode needs something on the stack, which is empty");
+    need(pickle, 1);
     return pickle->stack[pickle->depth - 1];
 }
 
@@ -118,6 +116,7 @@ static size_t unmark(struct pickle *pickle)
         pickle_store_refuse(pickle, ERR_malformed, "an opcode needs a mark on the stack, and there is none");
     return pickle->marks[--pickle->mark_count];
 }
+
 /* ---- lists and dicts ---- */
 
 static void append(struct pickle *pickle, size_t from)
@@ -154,13 +153,13 @@ static void set_items(struct pickle *pickle, size_t from)
 /* The `count` things on top become a tuple. */
 static void collect(struct pickle *pickle, size_t count)
 {
-    if (pickle->depth - bottom(pickle) < count)
-        pickle_store_refuse(pickle, ERR_malformed, "an opcode takes more from the stack than is there");
+    need(pickle, count);
     struct pickle_value made = pickle_store_new(pickle, TAG_TUPLE);
     pickle_store_add(pickle, pickle_store_list(pickle, made), pickle->stack + pickle->depth - count, count);
     pickle->depth -= count;
     push(pickle, made);
 }
+
 /* ---- the memo ---- */
 
 static void name_again(struct pickle *pickle, struct pickle_value value)
@@ -342,14 +341,12 @@ static bool step_collection(struct pickle *pickle, unsigned char opcode)
     case '(': mark(pickle); return true;
     case 'u': set_items(pickle, unmark(pickle)); return true;
     case 's':
-        if (pickle->depth - bottom(pickle) < 3)
-            pickle_store_refuse(pickle, ERR_malformed, "an opcode takes more from the stack than is there");
+        need(pickle, 3);
         set_items(pickle, pickle->depth - 2);
         return true;
     case 'e': append(pickle, unmark(pickle)); return true;
     case 'a':
-        if (pickle->depth - bottom(pickle) < 2)
-            pickle_store_refuse(pickle, ERR_malformed, "an opcode takes more from the stack than is there");
+        need(pickle, 2);
         append(pickle, pickle->depth - 1);
         return true;
     case 0x85: collect(pickle, 1); return true;
@@ -373,7 +370,10 @@ static void step(struct pickle *pickle, unsigned char opcode)
     case 0x94: keep(pickle, pickle->memo.count); return;
     case 'q': keep(pickle, number(pickle, 1)); return;
     case 'r': keep(pickle, number(pickle, 4)); return;
-    case '0': pop(pickle); return;
+    case '0':
+        need(pickle, 1);
+        pickle->depth--;
+        return;
     case '1': pickle->depth = unmark(pickle); return;
     case '.': pickle->has_stopped = true; return;
     default: break;
@@ -400,7 +400,7 @@ bool pickle_read(const struct source *source, pickle_take *take, void *context, 
 {
     struct pickle *pickle = arena_array(arena, struct pickle, 1);
     *pickle = (struct pickle){.source = source, .arena = arena, .err = err, .take = take, .context = context};
-    pickle->window = arena_raw(arena, WINDOW_BYTES + SLACK_BYTES);
+    pickle->window = arena_raw(arena, WINDOW_BYTES);
     chunks_init(&pickle->memo, arena, sizeof(struct pickle_value));
     chunks_init(&pickle->lists, arena, sizeof(struct pickle_list));
     chunks_init(&pickle->free_lists, arena, sizeof(uint32_t));

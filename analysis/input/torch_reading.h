@@ -50,7 +50,6 @@
     KEY(active_allocated)                                                                                              \
     KEY(active_pending_free)                                                                                           \
     KEY(active_awaiting_free)                                                                                          \
-    KEY(inactive)                                                                                                      \
     KEY(large)                                                                                                         \
     KEY(START)                                                                                                         \
     KEY(END)
