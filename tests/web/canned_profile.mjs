@@ -120,6 +120,7 @@ function summaryOf(pools, hosts, reason, notes = []) {
       start_ps: pool.events[0].time,
       end_ps: pool.events.at(-1).time,
       has_free: true,
+      free_word: 'free',
       has_fragmentation: true,
       has_addresses: true,
       chain: { link_count: pool.events.length - 1, break_count: 0 },

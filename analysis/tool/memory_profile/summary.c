@@ -99,6 +99,10 @@ void memory_profile_summary_pool(struct json *json, const struct memory_profile_
     json_key_int(json, "end_ps", profile->time_ps[last]);
     json_key_bool(json, "has_free", pool->has_free);
     json_key_text(json, "free_word", profile->events.snapshot != NULL ? "free in segments" : "free");
+    memory_profile_views_bytes(json, "reserved_bytes",
+                               profile->events.snapshot == NULL
+                                   ? MEMORY_UNKNOWN
+                                   : profile->events.figure_sets[profile->figures[pool->peak_at]].limit_bytes);
     json_key_bool(json, "has_stacks", profile->events.snapshot != NULL);
     json_key_bool(json, "has_fragmentation", pool->has_fragmentation);
     json_key_bool(json, "has_addresses", pool->has_addresses);

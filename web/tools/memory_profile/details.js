@@ -183,7 +183,7 @@ export function pageDetails(pool, programs) {
         sizeFact('first', pool.first_bytes),
         sizeFact('last', pool.last_bytes),
         sizeFact(`${pool.free_word} at peak`, pool.peak.free_bytes),
-        pool.has_stacks && isKnown(pool.peak.free_bytes) ? sizeFact('reserved at peak', pool.peak.in_use_bytes + pool.peak.free_bytes) : null,
+        sizeFact('reserved at peak', pool.reserved_bytes),
         fact('events', count(pool.event_count)),
         fact('never freed', count(pool.never_freed_count)),
         fact('from before', counted(pool.before_window_count, 'free')),
