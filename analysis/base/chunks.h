@@ -35,5 +35,8 @@ static inline void *chunks_at(const struct chunks *chunks, size_t at)
     return chunks->blocks[at >> CHUNKS_BITS] + (at & (CHUNKS_ITEMS - 1)) * chunks->width;
 }
 
+/* All items as one array in `arena`, with a zeroed one behind them. */
+void *chunks_copy(const struct chunks *chunks, struct arena *arena) __attribute__((returns_nonnull));
+
 #define CHUNKS_ADD(chunks, type, item) (*(type *)chunks_add(chunks) = (type)(item))
 #define CHUNKS_AT(chunks, type, at) (*(type *)chunks_at((chunks), (at)))

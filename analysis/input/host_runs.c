@@ -98,9 +98,7 @@ void host_runs_read(struct stream *stream, const struct trace_plane *host, int64
         reading.timestamp_ns = line.timestamp_ns;
         trace_line_events(stream, host->lines[i], host, scratch, take, &reading, &line);
     }
-    out->items = arena_array(arena, struct host_run, reading.runs.count + 1);
-    for (size_t i = 0; i < reading.runs.count; i++)
-        out->items[i] = CHUNKS_AT(&reading.runs, struct host_run, i);
+    out->items = chunks_copy(&reading.runs, arena);
     out->count = reading.runs.count;
     qsort(out->items, out->count, sizeof(*out->items), by_line_and_begin);
     arena_free(scratch);

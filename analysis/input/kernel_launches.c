@@ -121,9 +121,7 @@ static int by_module_and_begin(const void *left, const void *right)
 static void spans_join(struct reading *reading, struct module_launches *launches, const uint32_t *names)
 {
     size_t count = reading->spans.count;
-    struct span *spans = arena_array(reading->arena, struct span, count);
-    for (size_t i = 0; i < count; i++)
-        spans[i] = CHUNKS_AT(&reading->spans, struct span, i);
+    struct span *spans = chunks_copy(&reading->spans, reading->arena);
     qsort(spans, count, sizeof(*spans), by_module_and_begin);
     for (size_t i = 0, end; i < count; i = end) {
         struct span whole = spans[i];

@@ -174,10 +174,7 @@ bool memory_events_read(const struct source *source, const struct workers *worke
     if (out->count > 0)
         memory_reading_columns_trim(out);
     memory_reading_take(reading);
-    struct trace_line *lines = arena_array(arena, struct trace_line, reading->lines.count + 1);
-    for (size_t i = 0; i < reading->lines.count; i++)
-        lines[i] = CHUNKS_AT(&reading->lines, struct trace_line, i);
-    out->lines = lines;
+    out->lines = chunks_copy(&reading->lines, arena);
     out->line_count = reading->lines.count;
     module_launches_init(&out->launches, arena);
     for (size_t i = 0; i < places.tpus.count && !err_is_set(err); i++)

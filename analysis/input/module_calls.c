@@ -73,10 +73,8 @@ static void spans_take(struct reading *reading, struct arena *arena)
 {
     struct module_calls *out = reading->out;
     size_t count = reading->spans.count;
-    out->spans = arena_array(arena, struct module_call_span, count + 1);
+    out->spans = chunks_copy(&reading->spans, arena);
     out->ends = arena_array(arena, int64_t, count + 1);
-    for (size_t i = 0; i < count; i++)
-        out->spans[i] = CHUNKS_AT(&reading->spans, struct module_call_span, i);
     qsort(out->spans, count, sizeof(*out->spans), by_module_and_begin);
     for (size_t i = 0, end; i < count; i = end) {
         for (end = i; end < count && out->spans[end].module == out->spans[i].module; end++) {

@@ -274,9 +274,7 @@ void program_figures_take(const struct program_figures_reader *reader, struct pr
 {
     const struct reading *reading = &reader->reading;
     *out = (struct program_figures){.program_count = (uint32_t)reading->programs.count};
-    out->programs = arena_array(reading->arena, struct program, (size_t)out->program_count + 1);
-    for (uint32_t i = 0; i < out->program_count; i++)
-        out->programs[i] = CHUNKS_AT(&reading->programs, struct program, i);
+    out->programs = chunks_copy(&reading->programs, reading->arena);
     if (out->program_count > 0) /* behind the last one are those of a program that was not read to its end */
         out->count = out->programs[out->program_count - 1].first + out->programs[out->program_count - 1].count;
     out->figures = arena_array(reading->arena, struct program_figure, (size_t)out->count + 1);

@@ -220,9 +220,7 @@ static void stacks_take(struct torch_reading *reading)
 {
     struct torch_snapshot *snapshot = reading->snapshot;
     snapshot->stack_count = reading->stacks.count;
-    snapshot->stacks = arena_array(reading->arena, struct torch_stack, snapshot->stack_count + 1);
-    for (size_t i = 0; i < snapshot->stack_count; i++)
-        snapshot->stacks[i] = CHUNKS_AT(&reading->stacks, struct torch_stack, i);
+    snapshot->stacks = chunks_copy(&reading->stacks, reading->arena);
     snapshot->stack_frames = (uint32_t *)(void *)reading->stack_frames.items;
 }
 
@@ -296,27 +294,22 @@ static void rows_take(struct torch_reading *reading)
 {
     struct torch_snapshot *snapshot = reading->snapshot;
     snapshot->segment_count = reading->segments.count;
-    snapshot->segments = arena_array(reading->arena, struct torch_segment, snapshot->segment_count + 1);
+    snapshot->segments = chunks_copy(&reading->segments, reading->arena);
     for (size_t i = 0; i < snapshot->segment_count; i++) {
-        snapshot->segments[i] = CHUNKS_AT(&reading->segments, struct torch_segment, i);
         if (snapshot->segments[i].block_count == 0)
             snapshot->segments[i].first_block = 0;
     }
     snapshot->block_count = reading->blocks.count;
-    snapshot->blocks = arena_array(reading->arena, struct torch_block, snapshot->block_count + 1);
-    for (size_t i = 0; i < snapshot->block_count; i++) {
-        snapshot->blocks[i] = CHUNKS_AT(&reading->blocks, struct torch_block, i);
+    snapshot->blocks = chunks_copy(&reading->blocks, reading->arena);
+    for (size_t i = 0; i < snapshot->block_count; i++)
         snapshot->damaged_count += snapshot->blocks[i].segment == UINT32_MAX;
-    }
 }
 
 static void events_take(struct torch_reading *reading)
 {
     struct torch_snapshot *snapshot = reading->snapshot;
     snapshot->event_count = reading->events.count;
-    snapshot->events = arena_array(reading->arena, struct torch_event, snapshot->event_count + 1);
-    for (size_t i = 0; i < snapshot->event_count; i++)
-        snapshot->events[i] = CHUNKS_AT(&reading->events, struct torch_event, i);
+    snapshot->events = chunks_copy(&reading->events, reading->arena);
 }
 
 /* ---- settings ---- */

@@ -215,11 +215,7 @@ static void guesses_give(struct naming *naming)
     }
     events->whats = whats;
     events->what_count += table_count(&kinds);
-    struct memory_profile_guess *guesses =
-        arena_array(naming->arena, struct memory_profile_guess, naming->guesses.count + 1);
-    for (size_t i = 0; i < naming->guesses.count; i++)
-        guesses[i] = CHUNKS_AT(&naming->guesses, struct memory_profile_guess, i);
-    profile->guesses = guesses;
+    profile->guesses = chunks_copy(&naming->guesses, naming->arena);
     profile->guess_count = (uint32_t)naming->guesses.count;
 }
 
