@@ -2,6 +2,7 @@
 #include "job.h"
 
 #include "wire/gzip.h"
+#include "wire/zip.h"
 
 #include <stdalign.h>
 #include <stdlib.h>
@@ -26,15 +27,55 @@ void job_try(struct job *job, job_work *work, const void *in, void *out, struct 
     arena_try(&job->arena, do_work, &trying);
 }
 
+/* Folders and what macOS adds are no files of anybody. */
+static bool is_file(struct str name)
+{
+    return !str_ends(name, STR("/")) && !str_starts(name, STR("__MACOSX/")) && !str_ends(name, STR(".DS_Store"));
+}
+
+static bool only_file_enter(struct zip *zip, struct err *err)
+{
+    size_t count = 0, only = 0;
+    for (size_t i = 0; i < zip->member_count; i++) {
+        struct str name = zip->members[i].name;
+        if (str_ends(name, STR("/data.pkl")))
+            return err_set(
+                err, ERR_unsupported, zip->members[i].header_at,
+                "a checkpoint or model of PyTorch (torch.save, torch.jit.save): it holds weights, and no allocator "
+                "snapshot");
+        only = is_file(name) ? i : only;
+        count += is_file(name);
+    }
+    if (count != 1)
+        return err_set(
+            err, ERR_unsupported, 0,
+            "a zip archive of %zu files, and those of one file alone are looked into; unpacked they can be given "
+            "together",
+            count);
+    return zip_enter(zip, only);
+}
+
+static struct zip *only_file_of(const struct source *source, struct err *err)
+{
+    struct zip *zip = zip_open(source, err);
+    if (zip == NULL || only_file_enter(zip, err))
+        return zip;
+    zip_close(zip);
+    return NULL;
+}
+
 bool job_run(struct job *job, const struct source *source, uint64_t limit_bytes, job_work *work, const void *in,
              void *out, struct err *err)
 {
     arena_init(&job->arena, limit_bytes, err);
-    job->gzip = gzip_matches(source) ? gzip_open(source, err) : NULL;
+    job->zip = zip_matches(source) ? only_file_of(source, err) : NULL;
+    source = job->zip != NULL ? job->zip->source : source;
+    job->gzip = !err_is_set(err) && gzip_matches(source) ? gzip_open(source, err) : NULL;
     job->source = job->gzip != NULL ? &job->gzip->source : source;
     if (!err_is_set(err))
         job_try(job, work, in, out, err);
     gzip_close(job->gzip);
+    zip_close(job->zip);
     if (err_is_set(err))
         arena_free(&job->arena);
     return !err_is_set(err);
@@ -58,7 +99,7 @@ void *job_make(const struct source *source, uint64_t limit_bytes, size_t size, j
     struct made *made = calloc(1, sizeof(*made) + size);
     struct job job;
     if (made == NULL) {
-        err_set(err, ERR_exhausted, ERR_NO_OFFSET, "the system has no more memory");
+        err_exhausted(err);
         return NULL;
     }
     if (!job_run(&job, source, limit_bytes, work, in, made->bytes, err)) {

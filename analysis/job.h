@@ -10,9 +10,11 @@
 #include <stdbool.h>
 
 struct gzip;
+struct zip;
 
 struct job {
     struct arena arena;
+    struct zip *zip;             /* the one file of an archive; NULL: it is in none */
     struct gzip *gzip;           /* NULL: not packed */
     const struct source *source; /* the plain bytes */
 };

@@ -31,11 +31,14 @@ void arena_init(struct arena *arena, uint64_t limit_bytes, struct err *err)
     arena->wanted = NULL;
     arena_allot_work(arena, UINT64_MAX);
     arena->err = err;
+    memset(arena->trap, 0, sizeof(arena->trap));
     arena->parent = arena->children = arena->next = NULL;
 }
 
 struct arena *arena_child(struct arena *parent)
 {
+    if (parent->parent != NULL)
+        parent = parent->parent;
     struct arena *child = arena_raw(parent, sizeof(*child));
     arena_init(child, 0, parent->err);
     child->parent = parent;
@@ -70,9 +73,14 @@ void arena_free(struct arena *arena)
 /* It owns no local that work changes, and must not be inlined: a jump would leave such locals undefined. */
 __attribute__((noinline)) bool arena_try(struct arena *arena, void (*work)(void *context), void *context)
 {
-    if (setjmp(arena->trap) != 0)
+    jmp_buf outer;
+    memcpy(outer, arena->trap, sizeof(outer));
+    if (setjmp(arena->trap) != 0) {
+        memcpy(arena->trap, outer, sizeof(outer));
         return false;
+    }
     work(context);
+    memcpy(arena->trap, outer, sizeof(outer));
     return true;
 }
 
@@ -144,6 +152,14 @@ void arena_work_more(struct arena *arena, uint64_t steps)
 }
 
 void arena_give_up(struct arena *arena) { longjmp(arena->parent != NULL ? arena->parent->trap : arena->trap, 1); }
+
+void arena_give_up_with(struct arena *arena, const struct err *report)
+{
+    if (report->code != ERR_exhausted && report->code != ERR_stopped)
+        return;
+    err_set(arena->err, report->code, report->offset_bytes, "%s", report->text);
+    arena_give_up(arena);
+}
 
 static void count_bytes(struct arena *arena, uint64_t total)
 {

@@ -26,7 +26,7 @@ char *buf_reserve(struct buf *buf, size_t size)
         capacity = min;
     char *data = realloc(buf->data, capacity);
     if (data == NULL) {
-        buf->failed = true;
+        buf->failed = buf->is_refused = true;
         return NULL;
     }
     buf->data = data;
@@ -101,6 +101,20 @@ void buf_format(struct buf *buf, const char *format, ...)
         buf->length += (size_t)length;
     }
     va_end(again);
+}
+
+void buf_fail_with(struct buf *buf, const struct buf *part)
+{
+    buf->failed |= part->failed;
+    buf->is_refused |= part->is_refused;
+}
+
+bool buf_is_whole(const struct buf *buf, const char *what, struct err *err)
+{
+    if (!buf->failed)
+        return true;
+    return buf->is_refused ? err_exhausted(err)
+                           : err_set(err, ERR_limit, ERR_NO_OFFSET, "%s is larger than allowed", what);
 }
 
 char *buf_take(struct buf *buf, size_t *length)

@@ -5,6 +5,7 @@
  * holds the buf calls buf_free, or takes the bytes with buf_take. */
 #pragma once
 
+#include "base/err.h"
 #include "base/str.h"
 
 #include <stdbool.h>
@@ -17,9 +18,10 @@ struct buf {
     size_t capacity;    /* bytes allocated */
     size_t limit_bytes; /* never grows past it; 0 = no limit */
     bool failed;        /* out of memory or past the limit; data is then incomplete */
+    bool is_refused;    /* failed, and not by the limit: the system had no memory */
 };
 
-#define BUF_INIT {NULL, 0, 0, 0, false}
+#define BUF_INIT {NULL, 0, 0, 0, false, false}
 
 void buf_add(struct buf *buf, const void *data, size_t size);
 void buf_char(struct buf *buf, char c);
@@ -33,6 +35,10 @@ void buf_format(struct buf *buf, const char *format, ...) __attribute__((format(
 /* Room for at least `size` more bytes at the end, or NULL after a failure.
  * Advance `length` by what was written. */
 char *buf_reserve(struct buf *buf, size_t size);
+/* A part of what `buf` was to hold is not whole: then `buf` has failed, too. */
+void buf_fail_with(struct buf *buf, const struct buf *part);
+/* True unless it failed; then `err` says why: `limit`, or `exhausted` where the system had no memory. `what`: "the answer". */
+bool buf_is_whole(const struct buf *buf, const char *what, struct err *err);
 /* Gives the bytes (to be freed with free()) to the caller and empties the buf. */
 char *buf_take(struct buf *buf, size_t *length);
 void buf_free(struct buf *buf);

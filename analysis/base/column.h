@@ -11,6 +11,7 @@ struct column {
     struct arena *arena; /* its own, with the items and nothing else */
     char *items;
     size_t capacity, width; /* items; bytes of one */
+    bool is_blank;          /* nothing is ever written to it: all items are 0, and take no memory */
 };
 
 /* `parent` is no child itself. */

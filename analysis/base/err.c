@@ -17,6 +17,11 @@ bool err_set(struct err *err, enum err_code code, uint64_t offset_bytes, const c
     return false;
 }
 
+bool err_exhausted(struct err *err)
+{
+    return err_set(err, ERR_exhausted, ERR_NO_OFFSET, "the system has no more memory");
+}
+
 const char *err_name(enum err_code code)
 {
     switch (code) {

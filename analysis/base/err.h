@@ -29,6 +29,9 @@ struct err {
 bool err_set(struct err *err, enum err_code code, uint64_t offset_bytes, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* Reports that the system had no memory. Returns false. */
+bool err_exhausted(struct err *err);
+
 /* True once something was reported. */
 static inline bool err_is_set(const struct err *err) { return err->code != ERR_none; }
 

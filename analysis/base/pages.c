@@ -16,10 +16,11 @@
 #define IS_CHECKED 0
 #endif
 
-#if IS_CHECKED
+#if IS_CHECKED || !defined(MREMAP_MAYMOVE)
 
 /* AddressSanitizer sees what is written behind a block of malloc, and not what in a page's rest; ThreadSanitizer does
- * not see pages move. For both, pages are few bytes and are copied. */
+ * not see pages move. For both, and where the
+ * system cannot move pages, pages are few bytes and are copied. */
 size_t pages_whole(size_t size)
 {
     const size_t page = 16; /* aligned for any type */
@@ -33,6 +34,8 @@ bool pages_resize(struct pages *pages, size_t size)
         free(pages->at);
     else if ((at = realloc(pages->at, size)) == NULL)
         return false;
+    if (size > pages->size)
+        memset((char *)at + pages->size, 0, size - pages->size);
     *pages = (struct pages){at, size};
     return true;
 }

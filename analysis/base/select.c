@@ -77,7 +77,7 @@ void select_smallest(struct arena *arena, void *items, uint32_t count, size_t si
             low = between;
     }
     if (need > low && need < high)
-        qsort_r(item(&selection, low), high - low, size, order, context);
+        sort_items(item(&selection, low), high - low, size, order, context);
 }
 
 uint64_t select_work(uint32_t count)

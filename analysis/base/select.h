@@ -3,11 +3,11 @@
 #pragma once
 
 #include "base/arena.h"
+#include "base/sort.h"
 
 enum { SELECT_SIZE_MAX = 128 };
 
-/* As for qsort_r. */
-typedef int select_order(const void *left, const void *right, void *context);
+typedef sort_order select_order;
 
 /* Afterwards the `need` least of `count` items of `size` bytes (at most SELECT_SIZE_MAX) are the first, in any
  * order; no two are equal. What it does is charged to `arena`. */

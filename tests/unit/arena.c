@@ -45,11 +45,46 @@ START_TEST(work_that_is_not_wanted_any_more_ends)
 }
 END_TEST
 
+static void take_in_child_of_child(void *context) { take_for_ever(arena_child(arena_child(context))); }
+
+/* Its limit and its trap are those of the whole. */
+START_TEST(a_child_of_a_child_keeps_to_the_limit)
+{
+    wanted = 1;
+    arena_begin_limited(1 << 20);
+    ck_assert(!arena_try(&arena, take_in_child_of_child, &arena));
+    ck_assert_int_eq(err.code, ERR_limit);
+    ck_assert(arena.is_full);
+    arena_end();
+}
+END_TEST
+
+static bool is_inner_done;
+
+static void try_within(void *context)
+{
+    is_inner_done = arena_try(context, take_for_ever, context);
+    take_for_ever(context);
+}
+
+START_TEST(a_trial_within_a_trial_leaves_the_outer_trap)
+{
+    wanted = 1;
+    is_inner_done = true;
+    arena_begin_limited(1 << 20);
+    ck_assert(!arena_try(&arena, try_within, &arena));
+    ck_assert(!is_inner_done);
+    arena_end();
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("arena");
     TCase *tests = tcase_create("arena");
     tcase_add_test(tests, work_that_is_not_wanted_any_more_ends);
+    tcase_add_test(tests, a_child_of_a_child_keeps_to_the_limit);
+    tcase_add_test(tests, a_trial_within_a_trial_leaves_the_outer_trap);
     suite_add_tcase(suite, tests);
     return bytes_run(suite);
 }
