@@ -43,8 +43,8 @@ static void begin(struct gzip_state *state)
     memset(&state->inflater, 0, sizeof(state->inflater));
     state->is_begun = inflateInit2(&state->inflater, 15 + 16) == Z_OK;
     state->is_at_end = false;
-    state->has_failed = !state->is_begun;
     state->failure = (struct err)ERR_INIT;
+    state->has_failed = !state->is_begun && !err_exhausted(&state->failure);
     state->packed_at = 0;
     state->plain_at = 0;
     state->plain_filled = 0;
@@ -66,8 +66,8 @@ static void resume(struct gzip_state *state, uint64_t offset)
     state->is_begun = inflateCopy(&state->inflater, &checkpoint->inflater) == Z_OK;
     state->inflater.avail_in = 0; /* its unread bytes are read again */
     state->is_at_end = false;
-    state->has_failed = !state->is_begun;
     state->failure = (struct err)ERR_INIT;
+    state->has_failed = !state->is_begun && !err_exhausted(&state->failure);
     state->packed_at = checkpoint->packed_at;
     state->plain_at = checkpoint->plain_at;
     state->plain_filled = 0;
@@ -167,6 +167,8 @@ static void advance(struct gzip *gzip)
         state->plain_filled = PLAIN_WINDOW - state->inflater.avail_out;
         if (status == Z_STREAM_END)
             after_member(gzip);
+        else if (status == Z_MEM_ERROR)
+            fail(gzip, ERR_exhausted, "the system has no more memory");
         else if (status != Z_OK && status != Z_BUF_ERROR)
             fail(gzip, ERR_malformed, "the gzip stream is damaged");
     }
@@ -207,7 +209,7 @@ struct gzip *gzip_open(const struct source *packed, struct err *err)
     struct gzip_state *state = gzip == NULL ? NULL : calloc(1, sizeof(*state));
     if (state == NULL) {
         free(gzip);
-        err_set(err, ERR_limit, ERR_NO_OFFSET, "no memory to inflate");
+        err_exhausted(err);
         return NULL;
     }
     gzip->source = (struct source){.context = gzip, .read = read_plain, .size_bytes = UINT64_MAX};

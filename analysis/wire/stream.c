@@ -14,7 +14,7 @@ void stream_init(struct stream *stream, const struct source *source, struct aren
 
 void stream_open(struct stream *stream, const struct source *source, struct arena *arena, struct err *err)
 {
-    stream_init(stream, source, arena_child(arena->parent != NULL ? arena->parent : arena), err);
+    stream_init(stream, source, arena_child(arena), err);
 }
 
 void stream_close(struct stream *stream)

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * zip.h: the members of a zip archive, and the inside of one as a source.
+ *
+ * Members that are stored or deflated, of archives with 64-bit sizes too; not encrypted ones, nor archives in several parts.
+ * What a member inflates to is held to the limits of gzip.h, and to its checksum.
+ * Memory: names of at most ZIP_MAX_MEMBERS, and what gzip.h takes, in malloc; zip_close frees it. */
+#pragma once
+
+#include "base/err.h"
+#include "base/source.h"
+#include "base/str.h"
+
+#include <stdbool.h>
+
+enum { ZIP_MAX_MEMBERS = 65536 };
+
+struct zip_member {
+    struct str name; /* as it stands there: any bytes */
+    uint64_t header_at, packed_bytes, plain_bytes;
+    uint32_t checksum;
+    uint16_t method, flags;
+};
+
+struct zip_state;
+
+struct zip {
+    struct zip_member *members; /* in the order of the archive's list */
+    size_t member_count;
+    const struct source *source; /* the inside of what zip_enter chose */
+    struct zip_state *state;
+};
+
+/* True if the bytes begin as those of an archive with members. */
+bool zip_matches(const struct source *source);
+/* Reads the list of members; NULL with a report where there is none, or no memory. `packed` and `err` are used until
+ * zip_close. */
+struct zip *zip_open(const struct source *packed, struct err *err);
+/* Makes zip->source the inside of a member; once. False with a report. */
+bool zip_enter(struct zip *zip, size_t member_at);
+void zip_close(struct zip *zip);
