@@ -140,7 +140,7 @@ static void debug_options_write(struct wire wire, struct str dump_folder, struct
     wire_write_number(&flags, DEBUG_OPTIONS_XLA_DUMP_MAX_HLO_MODULES, UINT64_MAX);
     wire_write_number(&flags, DEBUG_OPTIONS_XLA_ENABLE_DUMPING, 1);
     wire_write_bytes(out, EXECUTABLE_BUILD_OPTIONS_PROTO_DEBUG_OPTIONS, (struct str){flags.data, flags.length});
-    out->failed |= flags.failed;
+    buf_fail_with(out, &flags);
     buf_free(&flags);
 }
 
@@ -215,8 +215,9 @@ bool compile_input_options(const struct compile_input *input, struct str options
         devices_write(input, partition_count, &build.others);
     wire_write_bytes(out, COMPILE_OPTIONS_PROTO_EXECUTABLE_BUILD_OPTIONS,
                      (struct str){build.others.data, build.others.length});
-    if (out->failed || build.devices.failed || build.others.failed)
-        err_set(err, ERR_memory, ERR_NO_OFFSET, "no memory for the compile options");
+    buf_fail_with(out, &build.devices);
+    buf_fail_with(out, &build.others);
+    buf_is_whole(out, "what the compiler is told", err);
     buf_free(&build.devices);
     buf_free(&build.others);
     return !err_is_set(err);

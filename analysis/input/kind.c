@@ -2,10 +2,11 @@
 #include "input/kind.h"
 
 #include "input/hlo_parts.h"
+#include "input/torch_form.h"
 
 /* How many fields of a message are looked at: enough to pass the leading
  * planes of a trace, and little to read. */
-enum { FIELDS_SEEN = 48, TEXT_SEEN = 4096, BEGIN_SEEN = 64, PICKLE_SEEN = 512 };
+enum { FIELDS_SEEN = 48, TEXT_SEEN = 4096, BEGIN_SEEN = 64 };
 
 /* Which field numbers below 32 a message has, by wire type. */
 struct shape_of_message {
@@ -83,29 +84,21 @@ static bool is_module(struct stream *stream, const struct shape_of_message *shap
            is_name(stream, shape->first);
 }
 
-/* PROTO 2 to 5, then a frame, a dict or a list. */
-static bool is_pickle(struct str begin)
-{
-    return begin.length >= 3 && (unsigned char)begin.data[0] == 0x80 && begin.data[1] >= 2 && begin.data[1] <= 5 &&
-           ((unsigned char)begin.data[2] == 0x95 || begin.data[2] == '}' || begin.data[2] == ']');
-}
-
-/* A key of its dict, or of its first segment; dicts keep the order in which they were made. */
-static bool is_snapshot(struct str begin)
-{
-    return str_contains(begin, STR("segments")) || str_contains(begin, STR("device_traces")) ||
-           str_contains(begin, STR("total_size"));
-}
-
 static enum kind kind_seen(struct stream *stream, const struct err *err)
 {
     if (stream->source->size_bytes == 0)
         return KIND_EMPTY;
     if (hlo_parts_is_text(stream_peek(stream, stream_whole(stream), BEGIN_SEEN)))
         return KIND_HLO_PARTS;
-    struct str begin = stream_peek(stream, stream_whole(stream), PICKLE_SEEN);
-    if (is_pickle(begin))
-        return is_snapshot(begin) ? KIND_TORCH_SNAPSHOT : KIND_PICKLE;
+    switch (torch_form_of(stream_peek(stream, stream_whole(stream), TORCH_FORM_SEEN))) {
+    case TORCH_FORM_PICKLE:
+    case TORCH_FORM_JSON:
+    case TORCH_FORM_TRACE:
+    case TORCH_FORM_PAGE: return KIND_TORCH_SNAPSHOT;
+    case TORCH_FORM_CHECKPOINT:
+    case TORCH_FORM_OTHER_PICKLE: return KIND_PICKLE;
+    case TORCH_FORM_NONE: break;
+    }
     struct shape_of_message top = look(stream, stream_whole(stream));
     if (err_is_set(err))
         return KIND_UNKNOWN;

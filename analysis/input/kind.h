@@ -18,8 +18,8 @@ enum kind {
     KIND_MEMORY_USAGE_REPORT,
     KIND_BUFFER_ASSIGNMENT, /* a BufferAssignmentProto alone */
     KIND_HLO_PARTS,         /* texts of a program, and parts of it behind each other: hlo_parts.h */
-    KIND_TORCH_SNAPSHOT,    /* a pickle that begins as an allocator snapshot of PyTorch does */
-    KIND_PICKLE,            /* any other one of Python */
+    KIND_TORCH_SNAPSHOT, /* of PyTorch's allocators: begins as a snapshot, or a trace of torch.profiler, does (torch_form.h) */
+    KIND_PICKLE,         /* any other pickle of Python */
     KIND_TEXT,
 };
 

@@ -55,6 +55,7 @@ struct torch_snapshot;
 struct memory_pool {
     struct str name;  /* "GPU_0_bfc", "0"; empty when no event says it */
     bool is_numbered; /* an index of a device instead of an allocator's name */
+    int64_t device;   /* of an allocator snapshot: as its segments number it; -1: of none */
 };
 
 struct memory_events {

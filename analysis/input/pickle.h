@@ -9,7 +9,7 @@
  * what it wants of it: then the dict's memory is used again, and a number of the taker's stands in its place. What is
  * in a dict is complete by then.
  *
- * Cost:   a few ns an opcode; 8 bytes each thing that is memoized, 24 each list and dict that is not taken, besides what
+ * Cost:   a few ns an opcode; 4 bytes each thing that is memoized, 24 each list and dict that is not taken, besides what
  *         they hold.
  * Memory: the arena; values last as long as it does.
  * Source: CPython's pickletools.py, which describes every opcode. */
@@ -21,6 +21,7 @@
 
 /* A dict that is about to go into the list `parent` (pickle_value_list_number): true when it was taken, as `*number`. What is
  * damaged may be reported in pickle_err. */
+#define PICKLE_GONE (UINT32_MAX - 1) /* as a number: nobody asks for it again, and it is in no list */
 typedef bool pickle_take(void *context, struct pickle *pickle, struct pickle_value dict, uint32_t parent,
                          uint32_t *number);
 

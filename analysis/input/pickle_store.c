@@ -1,11 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "input/pickle_store.h"
+#include "input/pickle_stack.h"
 
 _Noreturn void pickle_store_refuse(struct pickle *pickle, enum err_code code, const char *what)
 {
-    err_set(pickle->err, code, pickle->opcode_at, "byte %llu of the pickle: %s", (unsigned long long)pickle->opcode_at,
-            what);
+    err_set(pickle->err, code, pickle->opcode_at, "byte %llu of the %s: %s", (unsigned long long)pickle->opcode_at,
+            pickle->word, what);
     arena_give_up(pickle->arena);
+}
+
+uint32_t pickle_store_cell(struct pickle *pickle, struct pickle_value value)
+{
+    size_t count = pickle->wide_memo.count;
+    if (value.bits <= UINT32_MAX)
+        return (uint32_t)value.bits;
+    if (count > 0 && CHUNKS_AT(&pickle->wide_memo, struct pickle_value, count - 1).bits == value.bits)
+        return (uint32_t)(count - 1) << 4 | TAG_MEMO; /* what a taker let go, as a rule */
+    if (count >= UINT32_MAX >> 4)
+        pickle_store_refuse(pickle, ERR_limit, "more than 268,435,455 wide things are memoized");
+    CHUNKS_ADD(&pickle->wide_memo, struct pickle_value, value);
+    return (uint32_t)count << 4 | TAG_MEMO;
 }
 
 static struct pickle_value *items_new(struct pickle *pickle, size_t count)
@@ -69,6 +82,34 @@ void pickle_store_add(struct pickle *pickle, struct pickle_list *list, const str
     list->count += (uint32_t)count;
 }
 
+static bool has_items(const struct pickle *pickle, struct pickle_value value)
+{
+    enum pickle_tag tag = pickle_store_tag(value);
+    return (tag == TAG_LIST || tag == TAG_TUPLE || tag == TAG_DICT) &&
+           pickle_store_list(pickle, value)->capacity != PICKLE_IS_TAKEN;
+}
+
+/* The stack of the reading holds what is still to be let go. */
+void pickle_store_empty(struct pickle *pickle, struct pickle_value value)
+{
+    size_t depth = pickle->depth;
+    pickle_stack_push(pickle, value);
+    while (pickle->depth > depth) {
+        struct pickle_value next = pickle->stack[--pickle->depth];
+        struct pickle_list *list = pickle_store_list(pickle, next);
+        for (uint32_t i = 0; i < list->count; i++)
+            if (has_items(pickle, list->items[i]))
+                pickle_stack_push(pickle, list->items[i]);
+        arena_work(pickle->arena, list->count / 8 + 1);
+        items_free(pickle, list);
+        list->count = 0;
+        if (next.bits != value.bits) {
+            list->capacity = PICKLE_IS_TAKEN;
+            CHUNKS_ADD(&pickle->free_lists, uint32_t, (uint32_t)pickle_store_payload(next));
+        }
+    }
+}
+
 static void take_list(struct pickle *pickle, struct pickle_list *list, uint32_t taken)
 {
     items_free(pickle, list);
@@ -84,7 +125,7 @@ struct pickle_value pickle_store_take(struct pickle *pickle, struct pickle_value
     if (list->is_named_again)
         return value;
     if (list->memo_at > 0)
-        CHUNKS_AT(&pickle->memo, struct pickle_value, list->memo_at - 1) = number;
+        CHUNKS_AT(&pickle->memo, uint32_t, list->memo_at - 1) = pickle_store_cell(pickle, number);
     CHUNKS_ADD(&pickle->free_lists, uint32_t, (uint32_t)pickle_store_payload(value));
     return number;
 }

@@ -14,6 +14,7 @@ enum pickle_kind pickle_value_kind(const struct pickle *pickle, struct pickle_va
     case TAG_LIST: return pickle_store_list(pickle, value)->capacity == PICKLE_IS_TAKEN ? PICKLE_TAKEN : PICKLE_LIST;
     case TAG_DICT: return pickle_store_list(pickle, value)->capacity == PICKLE_IS_TAKEN ? PICKLE_TAKEN : PICKLE_DICT;
     case TAG_TAKEN: return PICKLE_TAKEN;
+    case TAG_MEMO: break;
     }
     return PICKLE_NONE;
 }
@@ -75,6 +76,8 @@ struct pickle_value pickle_value_key(struct pickle *pickle, const char *text)
     return pickle_store_value(TAG_TEXT, intern_number(&pickle->texts, str_of(text)));
 }
 
+struct pickle_value pickle_value_none(void) { return pickle_store_value(TAG_ATOM, ATOM_NONE); }
+
 struct pickle_value pickle_value_get(const struct pickle *pickle, struct pickle_value dict, struct pickle_value key)
 {
     size_t count;
@@ -82,7 +85,7 @@ struct pickle_value pickle_value_get(const struct pickle *pickle, struct pickle_
     while (count-- > 0)
         if (pairs[2 * count].bits == key.bits)
             return pairs[2 * count + 1];
-    return pickle_store_value(TAG_ATOM, ATOM_NONE);
+    return pickle_value_none();
 }
 
 uint32_t pickle_value_taken(const struct pickle *pickle, struct pickle_value value)

@@ -36,6 +36,7 @@ struct str pickle_value_text(const struct pickle *pickle, struct pickle_value va
 const struct pickle_value *pickle_value_items(const struct pickle *pickle, struct pickle_value value, size_t *count);
 /* A text as a value: a key to look for. */
 struct pickle_value pickle_value_key(struct pickle *pickle, const char *text);
+struct pickle_value pickle_value_none(void);
 /* The value of a key in a dict; None where it has none, or is no dict. Of equal keys the last one. */
 struct pickle_value pickle_value_get(const struct pickle *pickle, struct pickle_value dict, struct pickle_value key);
 /* Keys and values of a dict, one after the other. */

@@ -28,18 +28,46 @@ static void devices_find(struct torch_reading *reading, struct pickle_value root
     }
 }
 
+/* A list without an allocation or free has no curve, and is no pool: what else it tells is left out, and counted. */
+static void pools_number(struct torch_reading *reading)
+{
+    struct memory_events *out = reading->out;
+    size_t traces = table_count(&reading->traces), kept = 0;
+    traces = traces < MEMORY_POOLS_MAX ? traces : MEMORY_POOLS_MAX;
+    bool *has_rows = arena_array(reading->scratch, bool, traces + 1);
+    uint16_t *number = arena_array(reading->scratch, uint16_t, traces + 1);
+    for (size_t i = 0; i < out->count; i++)
+        has_rows[COLUMN_AT(&out->pool, uint16_t, i)] = true;
+    for (size_t i = 0; i < traces; i++) {
+        number[i] = (uint16_t)out->pool_count;
+        reading->devices[out->pool_count] = reading->devices[i];
+        out->pool_count += has_rows[i];
+    }
+    for (size_t i = 0; i < out->count && out->pool_count < traces; i++)
+        COLUMN_AT(&out->pool, uint16_t, i) = number[COLUMN_AT(&out->pool, uint16_t, i)];
+    for (size_t i = 0; i < reading->events.count; i++) {
+        struct torch_event event = CHUNKS_AT(&reading->events, struct torch_event, i);
+        if (!has_rows[event.pool]) {
+            reading->snapshot->lone_failure_count += event.action == TORCH_OOM;
+            continue;
+        }
+        event.pool = number[event.pool];
+        CHUNKS_AT(&reading->events, struct torch_event, kept++) = event;
+    }
+    reading->events.count = kept;
+}
+
 static void pools_name(struct torch_reading *reading)
 {
-    size_t count = table_count(&reading->traces);
-    count = count < MEMORY_POOLS_MAX ? count : MEMORY_POOLS_MAX;
+    size_t count = reading->out->pool_count;
     struct memory_pool *pools = arena_array(reading->arena, struct memory_pool, count + 1);
     for (size_t i = 0; i < count; i++) {
         bool is_known = reading->devices[i] >= 0;
+        pools[i].device = reading->devices[i];
         pools[i].name =
             is_known ? str_of(arena_format(reading->arena, "GPU %lld", (long long)reading->devices[i])) : STR("");
     }
     reading->out->pools = pools;
-    reading->out->pool_count = count;
 }
 
 /* ---- when ---- */
@@ -71,6 +99,16 @@ static int64_t origin_of(const struct torch_reading *reading)
     return origin_us == INT64_MAX ? 0 : origin_us;
 }
 
+/* The next rare event that happened before row `row` of the file, NULL if none is left. */
+static struct torch_event *event_before(const struct torch_reading *reading, size_t row, size_t *next)
+{
+    struct torch_event *event = *next < reading->events.count ? chunks_at(&reading->events, *next) : NULL;
+    if (event == NULL || event->event_at > row)
+        return NULL;
+    ++*next;
+    return event;
+}
+
 /* Rows and rare events in the order of the file: that of each device. */
 static void times_set(struct torch_reading *reading)
 {
@@ -79,12 +117,8 @@ static void times_set(struct torch_reading *reading)
     int64_t *last = arena_array(reading->scratch, int64_t, out->pool_count + 1);
     size_t next = 0;
     for (size_t i = 0; i <= out->count; i++) {
-        for (; next < reading->events.count; next++) {
-            struct torch_event *event = chunks_at(&reading->events, next);
-            if (event->event_at > i)
-                break;
+        for (struct torch_event *event; (event = event_before(reading, i, &next)) != NULL;)
             event->offset_ps = held(reading, &last[event->pool], event->offset_ps, origin_us);
-        }
         if (i < out->count) {
             int64_t *time = &COLUMN_AT(&out->offset_ps, int64_t, i);
             *time = held(reading, &last[COLUMN_AT(&out->pool, uint16_t, i)], *time, origin_us);
@@ -153,13 +187,10 @@ static void levels_set(struct torch_reading *reading)
     table_init(&figures, reading->scratch, 1);
     levels_begin(reading, levels);
     for (size_t i = 0; i < out->count; i++) {
-        for (; next < reading->events.count; next++) {
-            struct torch_event event = CHUNKS_AT(&reading->events, struct torch_event, next);
-            if (event.event_at > i)
-                break;
-            bool is_more = event.action == TORCH_SEGMENT_ALLOC || event.action == TORCH_SEGMENT_MAP;
-            bool is_less = event.action == TORCH_SEGMENT_FREE || event.action == TORCH_SEGMENT_UNMAP;
-            levels[event.pool].reserved_bytes += is_more ? event.size_bytes : is_less ? -event.size_bytes : 0;
+        for (const struct torch_event *event; (event = event_before(reading, i, &next)) != NULL;) {
+            bool is_more = event->action == TORCH_SEGMENT_ALLOC || event->action == TORCH_SEGMENT_MAP;
+            bool is_less = event->action == TORCH_SEGMENT_FREE || event->action == TORCH_SEGMENT_UNMAP;
+            levels[event->pool].reserved_bytes += is_more ? event->size_bytes : is_less ? -event->size_bytes : 0;
         }
         struct level *level = &levels[COLUMN_AT(&out->pool, uint16_t, i)];
         bool is_free = (COLUMN_AT(&out->flags, uint8_t, i) & MEMORY_FREED) != 0;
@@ -224,19 +255,6 @@ static void stacks_take(struct torch_reading *reading)
     snapshot->stack_frames = (uint32_t *)(void *)reading->stack_frames.items;
 }
 
-/* "model.py:54 forward", "<module>" where no file is told. */
-static struct str frame_words(struct torch_reading *reading, const struct torch_frame *frame)
-{
-    size_t from = frame->file.length; /* of the last part of the path */
-    while (from > 0 && frame->file.data[from - 1] != '/' && frame->file.data[from - 1] != '\\')
-        from--;
-    const struct str file = {frame->file.data + from, frame->file.length - from};
-    if (!frame->is_python || frame->line == 0)
-        return frame->function;
-    return str_of(arena_format(reading->scratch, "%.*s:%u %.*s", (int)file.length, file.data, frame->line,
-                               (int)frame->function.length, frame->function.data));
-}
-
 /* "aten::empty_strided" of the outermost frame "at::_ops::empty_strided::call(…)"; empty without one. */
 static struct str operator_words(struct torch_reading *reading, uint32_t stack)
 {
@@ -277,8 +295,9 @@ static void whats_take(struct torch_reading *reading)
                             : context.length > 0 && !str_equal(context, STR("N/A")) ? context
                                                                                     : operator_words(reading, stack);
         whats[i] = (struct memory_what){
-            .op =
-                own == UINT32_MAX ? MEMORY_NO_TEXT : text_number(&texts, frame_words(reading, &snapshot->frames[own])),
+            .op = own == UINT32_MAX
+                      ? MEMORY_NO_TEXT
+                      : text_number(&texts, torch_snapshot_frame_words(&snapshot->frames[own], reading->scratch)),
             .region = text_number(&texts, region),
             .shape = MEMORY_NO_TEXT,
             .guess = MEMORY_NO_TEXT,
@@ -305,11 +324,39 @@ static void rows_take(struct torch_reading *reading)
         snapshot->damaged_count += snapshot->blocks[i].segment == UINT32_MAX;
 }
 
+/* From a place among the rows of the file to one among those of the pool. */
+static void places_set(struct torch_reading *reading)
+{
+    const struct memory_events *out = reading->out;
+    uint32_t *counts = arena_array(reading->scratch, uint32_t, out->pool_count + 1);
+    size_t next = 0;
+    for (size_t i = 0; i <= out->count; i++) {
+        for (struct torch_event *event; (event = event_before(reading, i, &next)) != NULL;)
+            event->event_at = counts[event->pool];
+        if (i < out->count)
+            counts[COLUMN_AT(&out->pool, uint16_t, i)]++;
+    }
+}
+
 static void events_take(struct torch_reading *reading)
 {
     struct torch_snapshot *snapshot = reading->snapshot;
+    size_t pool_count = reading->out->pool_count;
+    uint32_t *next = arena_array(reading->scratch, uint32_t, pool_count + 1);
+    places_set(reading);
     snapshot->event_count = reading->events.count;
-    snapshot->events = chunks_copy(&reading->events, reading->arena);
+    snapshot->events = arena_array(reading->arena, struct torch_event, snapshot->event_count + 1);
+    snapshot->pool_events = arena_array(reading->arena, uint32_t, pool_count + 1);
+    for (size_t i = 0; i < snapshot->event_count; i++)
+        snapshot->pool_events[CHUNKS_AT(&reading->events, struct torch_event, i).pool + 1]++;
+    for (size_t pool = 0; pool < pool_count; pool++) {
+        snapshot->pool_events[pool + 1] += snapshot->pool_events[pool];
+        next[pool] = snapshot->pool_events[pool];
+    }
+    for (size_t i = 0; i < snapshot->event_count; i++) {
+        struct torch_event event = CHUNKS_AT(&reading->events, struct torch_event, i);
+        snapshot->events[next[event.pool]++] = event;
+    }
 }
 
 /* ---- settings ---- */
@@ -364,10 +411,14 @@ static size_t steps_read(struct torch_reading *reading, struct pickle_value root
         int64_t own = torch_reading_int(reading, items[i], TORCH_KEY_device, 0);
         int64_t time_us = torch_reading_int(reading, items[i], TORCH_KEY_time_us, -1) - reading->out->origin_ns / 1000;
         device = device < 0 ? own : device;
-        if (!is_step(name, is_profiler) || own != device || time_us < 0 || time_us > MAX_US)
-            continue;
         bool is_begin = stage.bits == reading->keys[TORCH_KEY_START].bits;
         bool is_end = stage.bits == reading->keys[TORCH_KEY_END].bits;
+        if (!is_step(name, is_profiler) || own != device || time_us > MAX_US)
+            continue;
+        if (time_us < 0) { /* a step that the first event is in begins with it */
+            last_ps = is_profiler && is_begin ? 0 : -1;
+            continue;
+        }
         int64_t time_ps = time_us * PS_PER_US;
         if (is_profiler ? is_end && last_ps >= 0 : is_begin && last_ps >= 0) {
             steps[found] = (struct trace_step){(int64_t)found, -1, (int64_t)found, last_ps, time_ps};
@@ -408,6 +459,7 @@ void torch_events_finish(struct torch_reading *reading, struct pickle_value root
 {
     struct memory_events *out = reading->out;
     devices_find(reading, root);
+    pools_number(reading);
     pools_name(reading);
     times_set(reading);
     rows_take(reading);

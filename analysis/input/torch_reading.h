@@ -31,6 +31,7 @@
     KEY(total_size)                                                                                                    \
     KEY(allocated_size)                                                                                                \
     KEY(active_size)                                                                                                   \
+    KEY(segment_pool_id)                                                                                               \
     KEY(segment_type)                                                                                                  \
     KEY(is_expandable)                                                                                                 \
     KEY(segments)                                                                                                      \
@@ -76,6 +77,9 @@ struct torch_reading {
     uint32_t *own_frames; /* frames of the stack at hand */
     size_t own_frame_capacity;
     int64_t sum_bytes;
+    struct torch_event
+        *asked; /* of each provisional pool: a free that was requested by the event before; size −1: none */
+    size_t asked_count, asked_capacity;
     int64_t *devices;       /* of each provisional pool; -1: of none */
     uint64_t untimed_count; /* events that tell no time */
 };

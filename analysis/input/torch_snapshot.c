@@ -3,16 +3,19 @@
 #include "input/torch_snapshot.h"
 
 #include "input/torch_reading.h"
+#include "input/torch_values.h"
 
-/* What stands in the place of a dict or list that was taken: its kind in the three highest bits. */
-#define TAKEN(kind) (UINT32_C(kind) << 29)
-#define TAKEN_FRAME TAKEN(0)
-#define TAKEN_BLOCK TAKEN(1)
-#define TAKEN_SEGMENT TAKEN(2)
-#define TAKEN_EVENT TAKEN(3)
-#define TAKEN_STACK TAKEN(4)
-#define TAKEN_KIND TAKEN(7)
-#define TAKEN_MAX (TAKEN(1) - 1)
+/* What stands in the place of a dict or list that was taken: its kind in the three lowest bits, so that it is small. */
+enum taken { TAKEN_FRAME, TAKEN_BLOCK, TAKEN_SEGMENT, TAKEN_STACK, TAKEN_KINDS = 8 };
+#define TAKEN_MAX ((UINT32_C(1) << 29) - 1)
+
+static uint32_t taken_as(enum taken kind, uint32_t number) { return number * TAKEN_KINDS + kind; }
+
+/* The number of what was taken as this kind; UINT32_MAX: it is none. */
+static uint32_t taken_number(uint32_t taken, enum taken kind)
+{
+    return taken < PICKLE_GONE && taken % TAKEN_KINDS == kind ? taken / TAKEN_KINDS : UINT32_MAX;
+}
 
 enum { MAX_STACK_FRAMES = 1 << 16 };
 
@@ -77,8 +80,8 @@ static uint32_t stack_of(struct torch_reading *reading, struct pickle_value fram
     size_t count;
     uint32_t taken = pickle_value_taken(pickle, frames), used = 0;
     if (taken != UINT32_MAX)
-        return (taken & TAKEN_KIND) == TAKEN_STACK && (taken & TAKEN_MAX) < reading->stacks.count ? taken & TAKEN_MAX
-                                                                                                  : TORCH_NO_STACK;
+        return taken_number(taken, TAKEN_STACK) < reading->stacks.count ? taken_number(taken, TAKEN_STACK)
+                                                                        : TORCH_NO_STACK;
     const struct pickle_value *items = pickle_value_items(pickle, frames, &count);
     if (count == 0 || pickle_value_list_number(frames) == UINT32_MAX)
         return TORCH_NO_STACK;
@@ -89,7 +92,7 @@ static uint32_t stack_of(struct torch_reading *reading, struct pickle_value fram
     reading->own_frames =
         arena_grown(reading->scratch, reading->own_frames, count, &reading->own_frame_capacity, sizeof(uint32_t));
     for (size_t i = 0; i < count; i++) {
-        uint32_t frame = pickle_value_taken(pickle, items[i]);
+        uint32_t frame = taken_number(pickle_value_taken(pickle, items[i]), TAKEN_FRAME);
         bool is_frame = frame < table_count(&reading->frames);
         reading->snapshot->damaged_count += !is_frame;
         if (is_frame)
@@ -108,7 +111,7 @@ static uint32_t stack_of(struct torch_reading *reading, struct pickle_value fram
             return stack;
         map_add(&reading->stack_map, hash, stack);
     }
-    pickle_take_list(pickle, frames, TAKEN_STACK | stack);
+    pickle_take_list(pickle, frames, taken_as(TAKEN_STACK, stack));
     return stack;
 }
 
@@ -160,28 +163,33 @@ static void row_add(struct torch_reading *reading, struct pickle_value dict, uin
     COLUMN_AT(&out->offset_ps, int64_t, at) = time_of(reading, dict);
     COLUMN_AT(&out->in_use_bytes, int64_t, at) = 0; /* once it is known what there was at the end */
     COLUMN_AT(&out->size_bytes, int64_t, at) = size_of(reading, dict, TORCH_KEY_size);
-    COLUMN_AT(&out->requested_bytes, int64_t, at) = 0;
     COLUMN_AT(&out->address, uint64_t, at) = (uint64_t)torch_reading_int(reading, dict, TORCH_KEY_addr, 0);
-    COLUMN_AT(&out->fragmentation, float, at) = 0;
     COLUMN_AT(&out->what, uint32_t, at) = table_number_near(&reading->whats, what, 3, &reading->last_what);
     COLUMN_AT(&out->figures, uint32_t, at) = 0;
-    COLUMN_AT(&out->line, uint32_t, at) = 0;
     COLUMN_AT(&out->step, int32_t, at) = -1;
     COLUMN_AT(&out->pool, uint16_t, at) = (uint16_t)trace;
     COLUMN_AT(&out->flags, uint8_t, at) =
-        MEMORY_HAS_SIZE | MEMORY_HAS_ADDRESS | MEMORY_HAS_IN_USE | (is_free ? MEMORY_FREED : 0);
+        MEMORY_HAS_SIZE | MEMORY_HAS_REQUESTED | MEMORY_HAS_ADDRESS | MEMORY_HAS_IN_USE | (is_free ? MEMORY_FREED : 0);
+}
+
+/* What no event of a snapshot has its own of: pages that nothing is written to take no memory. */
+static void columns_blank(struct memory_events *out)
+{
+    out->requested_bytes.is_blank = true; /* it is the size */
+    out->fragmentation.is_blank = true;
+    out->line.is_blank = true; /* there is one */
 }
 
 /* False: it is none of these. */
 static bool action_of(const struct torch_reading *reading, struct pickle_value word, enum torch_action *action)
 {
-    static const enum torch_key words[TORCH_ACTIONS] = {[TORCH_SEGMENT_ALLOC] = TORCH_KEY_segment_alloc,
-                                                        [TORCH_SEGMENT_FREE] = TORCH_KEY_segment_free,
-                                                        [TORCH_SEGMENT_MAP] = TORCH_KEY_segment_map,
-                                                        [TORCH_SEGMENT_UNMAP] = TORCH_KEY_segment_unmap,
-                                                        [TORCH_OOM] = TORCH_KEY_oom,
-                                                        [TORCH_SNAPSHOT] = TORCH_KEY_snapshot};
-    for (int i = 0; i < TORCH_ACTIONS; i++) {
+    static const enum torch_key words[TORCH_FREE_REQUESTED] = {[TORCH_SEGMENT_ALLOC] = TORCH_KEY_segment_alloc,
+                                                               [TORCH_SEGMENT_FREE] = TORCH_KEY_segment_free,
+                                                               [TORCH_SEGMENT_MAP] = TORCH_KEY_segment_map,
+                                                               [TORCH_SEGMENT_UNMAP] = TORCH_KEY_segment_unmap,
+                                                               [TORCH_OOM] = TORCH_KEY_oom,
+                                                               [TORCH_SNAPSHOT] = TORCH_KEY_snapshot};
+    for (int i = 0; i < TORCH_FREE_REQUESTED; i++) {
         *action = (enum torch_action)i;
         if (is_word(reading, word, words[i]))
             return true;
@@ -189,31 +197,83 @@ static bool action_of(const struct torch_reading *reading, struct pickle_value w
     return false;
 }
 
-static void event_add(struct torch_reading *reading, struct pickle_value dict, uint32_t trace, enum torch_action action)
+static int64_t device_free_of(const struct torch_reading *reading, struct pickle_value dict)
 {
-    struct torch_event event = {
+    int64_t free_bytes = torch_reading_int(reading, dict, TORCH_KEY_device_free, -1);
+    return free_bytes >= 0 && free_bytes <= SUM_MAX_BYTES ? free_bytes : MEMORY_UNKNOWN;
+}
+
+static struct torch_event event_of(struct torch_reading *reading, struct pickle_value dict, uint32_t trace,
+                                   enum torch_action action, int64_t size_bytes)
+{
+    return (struct torch_event){
         .offset_ps = time_of(reading, dict),
-        .size_bytes = action == TORCH_SNAPSHOT ? 0 : size_of(reading, dict, TORCH_KEY_size),
-        .address =
-            (uint64_t)torch_reading_int(reading, dict, action == TORCH_OOM ? TORCH_KEY_device_free : TORCH_KEY_addr, 0),
+        .size_bytes = size_bytes,
+        .device_free_bytes = action == TORCH_OOM ? device_free_of(reading, dict) : MEMORY_UNKNOWN,
+        .stream = torch_reading_int(reading, dict, TORCH_KEY_stream, 0),
+        .address = (uint64_t)torch_reading_int(reading, dict, TORCH_KEY_addr, 0),
         .stack = stack_of(reading, torch_reading_get(reading, dict, TORCH_KEY_frames)),
         .event_at = (uint32_t)reading->out->count,
         .pool = (uint16_t)trace,
         .action = action,
     };
-    CHUNKS_ADD(&reading->events, struct torch_event, event);
+}
+
+static void event_add(struct torch_reading *reading, struct pickle_value dict, uint32_t trace, enum torch_action action)
+{
+    int64_t size_bytes = action == TORCH_SNAPSHOT ? 0 : size_of(reading, dict, TORCH_KEY_size);
+    CHUNKS_ADD(&reading->events, struct torch_event, event_of(reading, dict, trace, action, size_bytes));
+}
+
+/* ---- frees that wait for a stream ---- */
+
+enum { NOT_ASKED = -1 };
+
+static struct torch_event *asked_of(struct torch_reading *reading, uint32_t trace)
+{
+    reading->asked = arena_grown(reading->scratch, reading->asked, (size_t)trace + 1, &reading->asked_capacity,
+                                 sizeof(*reading->asked));
+    while (reading->asked_count <= trace)
+        reading->asked[reading->asked_count++].size_bytes = NOT_ASKED;
+    return &reading->asked[trace];
+}
+
+/* Nearly every request is completed by the very next event of its device: it is no event of its own then. */
+static void asked_settle(struct torch_reading *reading, uint32_t trace, bool is_completed)
+{
+    struct torch_event *asked = asked_of(reading, trace);
+    if (asked->size_bytes != NOT_ASKED && !is_completed)
+        CHUNKS_ADD(&reading->events, struct torch_event, *asked);
+    asked->size_bytes = NOT_ASKED;
+}
+
+static void asked_set(struct torch_reading *reading, struct pickle_value dict, uint32_t trace)
+{
+    int64_t size_bytes = torch_reading_int(reading, dict, TORCH_KEY_size, 0);
+    reading->snapshot->free_requested_count++;
+    size_bytes = size_bytes < 0 || size_bytes > SUM_MAX_BYTES ? 0 : size_bytes;
+    *asked_of(reading, trace) = event_of(reading, dict, trace, TORCH_FREE_REQUESTED, size_bytes);
+}
+
+static bool is_completed(struct torch_reading *reading, struct pickle_value dict, struct pickle_value word,
+                         uint32_t trace)
+{
+    return is_word(reading, word, TORCH_KEY_free_completed) &&
+           asked_of(reading, trace)->address == (uint64_t)torch_reading_int(reading, dict, TORCH_KEY_addr, 0);
 }
 
 static void event_take(struct torch_reading *reading, struct pickle_value dict, struct pickle_value word, uint32_t list)
 {
     enum torch_action action;
     uint32_t trace = trace_of(reading, list);
+    if (trace < MEMORY_POOLS_MAX)
+        asked_settle(reading, trace, is_completed(reading, dict, word, trace));
     if (trace >= MEMORY_POOLS_MAX || reading->out->count >= UINT32_MAX / 2)
         reading->out->pool_overflow_count++;
     else if (is_word(reading, word, TORCH_KEY_alloc) || is_word(reading, word, TORCH_KEY_free_completed))
         row_add(reading, dict, trace, !is_word(reading, word, TORCH_KEY_alloc));
     else if (is_word(reading, word, TORCH_KEY_free_requested))
-        reading->snapshot->free_requested_count++;
+        asked_set(reading, dict, trace);
     else if (action_of(reading, word, &action))
         event_add(reading, dict, trace, action);
     else
@@ -240,6 +300,14 @@ static struct pickle_value history_of(const struct torch_reading *reading, struc
     return count > 0 ? items[0] : history;
 }
 
+/* Of a block or a segment: nothing else is told of it. */
+static uint32_t what_of_stack(struct torch_reading *reading, uint32_t stack)
+{
+    const struct pickle_value none = pickle_value_none();
+    const uint64_t what[3] = {stack, none.bits, none.bits};
+    return table_number_near(&reading->whats, what, 3, &reading->last_what);
+}
+
 static uint32_t block_take(struct torch_reading *reading, struct pickle_value dict)
 {
     struct pickle_value history = history_of(reading, dict);
@@ -256,8 +324,18 @@ static uint32_t block_take(struct torch_reading *reading, struct pickle_value di
     int64_t requested = torch_reading_int(reading, dict, TORCH_KEY_requested_size,
                                           torch_reading_int(reading, history, TORCH_KEY_real_size, block.size_bytes));
     block.requested_bytes = requested >= 0 && requested <= block.size_bytes ? requested : block.size_bytes;
+    block.what = what_of_stack(reading, block.state == TORCH_INACTIVE ? TORCH_NO_STACK : block.stack);
     CHUNKS_ADD(&reading->blocks, struct torch_block, block);
     return (uint32_t)reading->blocks.count - 1;
+}
+
+static int64_t pool_id_part(const struct torch_reading *reading, struct pickle_value dict, size_t part)
+{
+    size_t count;
+    int64_t number;
+    struct pickle_value id = torch_reading_get(reading, dict, TORCH_KEY_segment_pool_id);
+    const struct pickle_value *items = pickle_value_items(reading->pickle, id, &count);
+    return count == 2 && pickle_value_int(reading->pickle, items[part], &number) ? number : 0;
 }
 
 /* Blocks came in the order of their list, right before the segment that has the list. */
@@ -277,14 +355,16 @@ static uint32_t segment_take(struct torch_reading *reading, struct pickle_value 
         .device = torch_reading_int(reading, dict, TORCH_KEY_device, 0),
         .stream = torch_reading_int(reading, dict, TORCH_KEY_stream, 0),
         .stack = stack_of(reading, torch_reading_get(reading, dict, TORCH_KEY_frames)),
+        .pool_id = {pool_id_part(reading, dict, 0), pool_id_part(reading, dict, 1)},
         .first_block = UINT32_MAX,
         .is_large = is_word(reading, torch_reading_get(reading, dict, TORCH_KEY_segment_type), TORCH_KEY_large),
         .is_expandable = is_expandable,
     };
+    segment.what = what_of_stack(reading, segment.stack);
     uint64_t address = segment.address;
     for (size_t i = 0; i < count; i++) {
-        uint32_t taken = pickle_value_taken(reading->pickle, items[i]), number = taken & TAKEN_MAX;
-        bool is_block = taken != UINT32_MAX && (taken & TAKEN_KIND) == TAKEN_BLOCK && number < reading->blocks.count;
+        uint32_t number = taken_number(pickle_value_taken(reading->pickle, items[i]), TAKEN_BLOCK);
+        bool is_block = number < reading->blocks.count;
         struct torch_block *block = is_block ? chunks_at(&reading->blocks, number) : NULL;
         if (block == NULL || block->segment != UINT32_MAX ||
             (segment.block_count > 0 && number != segment.first_block + segment.block_count)) {
@@ -314,20 +394,28 @@ static bool take(void *context, struct pickle *pickle, struct pickle_value dict,
     if (reading->pickle == NULL)
         keys_make(reading, pickle);
     struct pickle_value action = torch_reading_get(reading, dict, TORCH_KEY_action);
+    enum taken kind;
+    uint32_t taken;
     if (is_there(reading, action)) {
         event_take(reading, dict, action, list);
-        *number = TAKEN_EVENT;
-    } else if (is_there(reading, torch_reading_get(reading, dict, TORCH_KEY_filename))) {
-        *number = frame_take(reading, dict);
+        *number = PICKLE_GONE; /* nobody asks for the lists of events again */
+        return true;
+    }
+    if (is_there(reading, torch_reading_get(reading, dict, TORCH_KEY_filename))) {
+        kind = TAKEN_FRAME;
+        taken = frame_take(reading, dict);
     } else if (is_there(reading, torch_reading_get(reading, dict, TORCH_KEY_blocks))) {
-        *number = TAKEN_SEGMENT | segment_take(reading, dict);
+        kind = TAKEN_SEGMENT;
+        taken = segment_take(reading, dict);
     } else if (is_there(reading, torch_reading_get(reading, dict, TORCH_KEY_state))) {
-        *number = TAKEN_BLOCK | block_take(reading, dict);
+        kind = TAKEN_BLOCK;
+        taken = block_take(reading, dict);
     } else {
         return false;
     }
-    if ((*number & TAKEN_MAX) == TAKEN_MAX)
+    if (taken >= TAKEN_MAX)
         err_set(pickle_err(pickle), ERR_limit, pickle_at(pickle), "more things than can be counted");
+    *number = taken_as(kind, taken);
     return true;
 }
 
@@ -342,7 +430,7 @@ static bool is_snapshot(const struct torch_reading *reading, struct pickle_value
         return true;
     const struct pickle_value *items = pickle_value_items(reading->pickle, root, &count);
     uint32_t taken = count > 0 ? pickle_value_taken(reading->pickle, items[0]) : UINT32_MAX;
-    return taken != UINT32_MAX && (taken & TAKEN_KIND) == TAKEN_SEGMENT;
+    return taken_number(taken, TAKEN_SEGMENT) != UINT32_MAX;
 }
 
 static void reading_init(struct torch_reading *reading, struct arena *arena, struct memory_events *out)
@@ -364,37 +452,22 @@ static void reading_init(struct torch_reading *reading, struct arena *arena, str
 bool torch_snapshot_read(const struct source *source, struct arena *arena, struct memory_events *out, struct err *err)
 {
     struct torch_reading *reading = arena_array(arena, struct torch_reading, 1);
-    struct pickle *pickle = NULL;
-    struct pickle_value root;
+    struct torch_values values = {.form = TORCH_FORM_NONE};
     *out = (struct memory_events){.count = 0};
     memory_reading_columns_init(out, arena);
+    columns_blank(out);
     reading_init(reading, arena, out);
-    if (!pickle_read(source, take, reading, reading->scratch, &pickle, &root, err))
+    if (!torch_values_read(source, take, reading, reading->scratch, &values, err))
         return false;
     if (reading->pickle == NULL)
-        keys_make(reading, pickle);
-    if (!is_snapshot(reading, root))
+        keys_make(reading, values.pickle);
+    if (!is_snapshot(reading, values.root))
         return err_set(err, ERR_unsupported, 0,
-                       "a pickle, but no allocator snapshot of PyTorch: it has no segments and no device_traces");
-    torch_events_finish(reading, root);
+                       "%s, but no allocator snapshot of PyTorch: it has no segments and no device_traces",
+                       values.form == TORCH_FORM_JSON ? "JSON" : "a pickle");
+    for (uint32_t trace = 0; trace < reading->asked_count; trace++)
+        asked_settle(reading, trace, false);
+    torch_events_finish(reading, values.root);
     arena_free(reading->scratch);
     return true;
-}
-
-/* ---- stacks ---- */
-
-uint32_t torch_snapshot_own_frame(const struct torch_snapshot *snapshot, uint32_t stack)
-{
-    uint32_t of_python = UINT32_MAX;
-    if (stack >= snapshot->stack_count)
-        return UINT32_MAX;
-    const struct torch_stack *found = &snapshot->stacks[stack];
-    const uint32_t *frames = snapshot->stack_frames + found->first;
-    for (uint32_t i = 0; i < found->count; i++) {
-        const struct torch_frame *frame = &snapshot->frames[frames[i]];
-        if (frame->is_python && frame->whose == LIBRARY_USER)
-            return frames[i];
-        of_python = of_python == UINT32_MAX && frame->is_python ? frames[i] : of_python;
-    }
-    return of_python != UINT32_MAX ? of_python : frames[0];
 }

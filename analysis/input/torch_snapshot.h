@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * torch_snapshot.h: what PyTorch's caching allocator wrote down of itself.
  *
- * In:     a pickle of torch.cuda.memory._dump_snapshot: `segments` with their `blocks` at the moment of the snapshot, and
- *         `device_traces`, what was allocated and freed before it, each with its stack.
+ * In:     what torch.cuda.memory._dump_snapshot writes, as pickle, JSON or in a page (torch_form.h): `segments` with their
+ *         `blocks` at the moment of the snapshot, and `device_traces`, what was allocated and freed before it, each with its
+ *         stack.
  * Out:    segments, blocks, stacks and the rarer events as they are; allocations and frees as memory events, so that
  *         whatever shows those of a trace shows these.
  * Units:  bytes; ps from the first event. Files of before PyTorch 2.1 tell no times: then one event follows the other
@@ -35,6 +36,7 @@ struct torch_block {
     int64_t size_bytes, requested_bytes; /* requested is size where it is not told */
     uint32_t stack;                      /* TORCH_NO_STACK: not recorded */
     uint32_t segment;
+    uint32_t what; /* place in memory_events.whats: its stack in words */
     enum torch_state state;
 };
 
@@ -42,7 +44,9 @@ struct torch_segment {
     uint64_t address;
     int64_t total_bytes, allocated_bytes, active_bytes;
     int64_t device, stream;
+    int64_t pool_id[2]; /* of a private pool (CUDA graphs, MemPool); 0, 0: the default one, or not told */
     uint32_t stack;
+    uint32_t what; /* as that of a block */
     uint32_t first_block, block_count;
     bool is_large, is_expandable;
 };
@@ -55,14 +59,18 @@ enum torch_action {
     TORCH_SEGMENT_UNMAP,
     TORCH_OOM,
     TORCH_SNAPSHOT,
+    TORCH_FREE_REQUESTED, /* that other events of its device stand behind before it is completed, if it ever is */
     TORCH_ACTIONS,
 };
 
 struct torch_event {
-    int64_t offset_ps, size_bytes;
-    uint64_t address; /* of TORCH_OOM: bytes of the device that were free */
+    int64_t offset_ps;
+    int64_t size_bytes; /* of TORCH_OOM: what was asked for, rounded as the allocator does (whole 512 bytes at least) */
+    int64_t device_free_bytes; /* of TORCH_OOM: what CUDA says is free, of all processes; else MEMORY_UNKNOWN */
+    int64_t stream;
+    uint64_t address;
     uint32_t stack;
-    uint32_t event_at; /* how many allocations and frees of all devices came before it in the file */
+    uint32_t event_at; /* how many allocations and frees of its pool came before it in the file */
     uint16_t pool;     /* of memory_events.pools */
     enum torch_action action;
 };
@@ -79,12 +87,14 @@ struct torch_snapshot {
     uint32_t *stack_frames;
     struct torch_segment *segments;
     struct torch_block *blocks; /* by segment */
-    struct torch_event *events;
+    struct torch_event *events; /* by pool, in the order of the file */
+    uint32_t *pool_events;      /* of each of memory_events.pools its first event, and the end */
     struct torch_setting *settings;
     size_t frame_count, stack_count, segment_count, block_count, event_count, setting_count;
     bool has_times, has_traces;
     /* what could not be used */
     uint64_t unknown_action_count, damaged_count, time_back_count, free_requested_count;
+    uint64_t lone_failure_count; /* requests that failed on devices of which no allocation and no free is told */
 };
 
 /* False when it is none, or cannot be read; the report is in err. */
@@ -92,3 +102,5 @@ bool torch_snapshot_read(const struct source *source, struct arena *arena, struc
 /* The frame of a stack that says most: the innermost of the person's own Python, else of any Python, else of all;
  * UINT32_MAX of none. */
 uint32_t torch_snapshot_own_frame(const struct torch_snapshot *snapshot, uint32_t stack);
+/* "model.py:54 forward"; the function alone where no file of Python is told. */
+struct str torch_snapshot_frame_words(const struct torch_frame *frame, struct arena *arena);

@@ -116,7 +116,6 @@ void oom_text_clean(struct oom_text *text, struct str raw, uint64_t raw_at, bool
     for (size_t at = 0; at < raw.length;) {
         if (at_line_start)
             at += oom_prefix_length((struct str){raw.data + at, raw.length - at});
-        at_line_start = false;
         if (at >= raw.length)
             break;
         int kind = kind_of_byte(raw.data[at]);

@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "input/torch_trace.h"
+
+#include "input/json_read.h"
+#include "input/memory_reading.h"
+#include "input/torch_trace_stacks.h"
+
+#include <stdlib.h>
+
+#define MAX_US 4e15
+#define PS_PER_NS INT64_C(1000)
+enum { DEVICE_CPU = 0, DEVICE_CUDA = 1 };
+
+#define TRACE_KEYS(KEY)                                                                                                \
+    KEY(ph, "ph")                                                                                                      \
+    KEY(cat, "cat")                                                                                                    \
+    KEY(name, "name")                                                                                                  \
+    KEY(pid, "pid")                                                                                                    \
+    KEY(tid, "tid")                                                                                                    \
+    KEY(ts, "ts")                                                                                                      \
+    KEY(dur, "dur")                                                                                                    \
+    KEY(args, "args")                                                                                                  \
+    KEY(bytes, "Bytes")                                                                                                \
+    KEY(address, "Addr")                                                                                               \
+    KEY(allocated, "Total Allocated")                                                                                  \
+    KEY(reserved, "Total Reserved")                                                                                    \
+    KEY(device_type, "Device Type")                                                                                    \
+    KEY(device_id, "Device Id")                                                                                        \
+    KEY(base, "baseTimeNanoseconds")                                                                                   \
+    KEY(events, "traceEvents")                                                                                         \
+    KEY(complete, "X")                                                                                                 \
+    KEY(instant, "i")                                                                                                  \
+    KEY(memory, "[memory]")                                                                                            \
+    KEY(failure, "[OutOfMemory]")                                                                                      \
+    KEY(operator, "cpu_op")                                                                                            \
+    KEY(old_operator, "Operator")                                                                                      \
+    KEY(python, "python_function")                                                                                     \
+    KEY(annotation, "user_annotation")
+
+#define KEY(name, text) KEY_##name,
+enum key { TRACE_KEYS(KEY) KEY_COUNT };
+#undef KEY
+
+struct row {
+    int64_t at_ns, bytes, allocated_bytes, reserved_bytes; /* MEMORY_UNKNOWN: not told */
+    uint64_t address;
+    uint32_t thread;
+    uint16_t pool;
+    bool has_address, is_failure;
+};
+
+struct step {
+    int64_t begin_ns, end_ns;
+    struct str name;
+};
+
+struct trace_reading {
+    struct pickle *pickle;
+    struct arena *arena, *scratch;
+    struct memory_events *out;
+    struct torch_snapshot *snapshot;
+    struct pickle_value keys[KEY_COUNT];
+    struct table threads, devices; /* pid and tid; type and id */
+    struct chunks rows, steps, failures;
+    uint32_t pool_counts[MEMORY_POOLS_MAX]; /* rows of each that were written so far */
+    struct torch_trace_stacks stacks;
+    int64_t sum_bytes;
+};
+
+static struct pickle_value get(const struct trace_reading *reading, struct pickle_value dict, enum key key)
+{
+    return pickle_value_get(reading->pickle, dict, reading->keys[key]);
+}
+
+static int64_t whole(const struct trace_reading *reading, struct pickle_value dict, enum key key)
+{
+    int64_t number;
+    return pickle_value_int(reading->pickle, get(reading, dict, key), &number) ? number : MEMORY_UNKNOWN;
+}
+
+static bool is_word(const struct trace_reading *reading, struct pickle_value value, enum key key)
+{
+    return value.bits == reading->keys[key].bits;
+}
+
+/* Microseconds with three digits behind the point. */
+static bool time_read(const struct trace_reading *reading, struct pickle_value dict, enum key key, int64_t *ns)
+{
+    double us;
+    bool is_told = pickle_value_real(reading->pickle, get(reading, dict, key), &us) && us >= -MAX_US && us <= MAX_US;
+    *ns = is_told ? (int64_t)(us * 1000 + (us < 0 ? -0.5 : 0.5)) : 0;
+    return is_told;
+}
+
+static uint32_t thread_of(struct trace_reading *reading, struct pickle_value dict)
+{
+    const uint64_t key[2] = {get(reading, dict, KEY_pid).bits, get(reading, dict, KEY_tid).bits};
+    return table_number(&reading->threads, key);
+}
+
+/* ---- one event ---- */
+
+static void span_take(struct trace_reading *reading, struct pickle_value dict)
+{
+    struct pickle_value category = get(reading, dict, KEY_cat), name = get(reading, dict, KEY_name);
+    struct str text = pickle_value_text(reading->pickle, name);
+    bool is_operator = is_word(reading, category, KEY_operator) || is_word(reading, category, KEY_old_operator);
+    bool is_annotation = is_word(reading, category, KEY_annotation);
+    int64_t begin_ns, length_ns;
+    if (!is_operator && !is_annotation && !is_word(reading, category, KEY_python))
+        return;
+    if (!time_read(reading, dict, KEY_ts, &begin_ns) || !time_read(reading, dict, KEY_dur, &length_ns) ||
+        length_ns < 0) {
+        reading->out->damaged_count++;
+        return;
+    }
+    enum torch_span_kind kind = is_operator     ? TORCH_SPAN_OPERATOR
+                                : is_annotation ? TORCH_SPAN_ANNOTATION
+                                                : TORCH_SPAN_PYTHON;
+    if (kind != TORCH_SPAN_PYTHON && str_starts(text, STR("ProfilerStep#")))
+        CHUNKS_ADD(&reading->steps, struct step, ((struct step){begin_ns, begin_ns + length_ns, text}));
+    else
+        torch_trace_stacks_span(&reading->stacks, thread_of(reading, dict), begin_ns, begin_ns + length_ns,
+                                (struct torch_span_name){text, name.bits, kind});
+}
+
+static bool size_is_sound(struct trace_reading *reading, int64_t bytes)
+{
+    bool is_sound = bytes != MEMORY_UNKNOWN && bytes >= -SUM_MAX_BYTES && bytes <= SUM_MAX_BYTES &&
+                    reading->sum_bytes <= MEMORY_MAX_BYTES - llabs(bytes);
+    reading->sum_bytes += is_sound ? llabs(bytes) : 0;
+    return is_sound;
+}
+
+static void memory_take(struct trace_reading *reading, struct pickle_value dict, bool is_failure)
+{
+    struct pickle_value args = get(reading, dict, KEY_args);
+    struct row row = {.bytes = whole(reading, args, KEY_bytes),
+                      .allocated_bytes = whole(reading, args, KEY_allocated),
+                      .reserved_bytes = whole(reading, args, KEY_reserved),
+                      .is_failure = is_failure};
+    int64_t address = whole(reading, args, KEY_address);
+    const uint64_t device[2] = {(uint64_t)whole(reading, args, KEY_device_type),
+                                (uint64_t)whole(reading, args, KEY_device_id)};
+    bool is_told = row.bytes != MEMORY_UNKNOWN && time_read(reading, dict, KEY_ts, &row.at_ns);
+    if (!is_told || !size_is_sound(reading, row.bytes) || (is_failure && row.bytes < 0)) {
+        reading->out->absurd_count += is_told;
+        reading->out->damaged_count += !is_told;
+        return;
+    }
+    bool is_room = reading->rows.count < UINT32_MAX / 2;
+    uint32_t pool = is_room ? table_number(&reading->devices, device) : 0; /* each that is numbered has a row */
+    if (!is_room || pool >= MEMORY_POOLS_MAX) {
+        reading->out->pool_overflow_count++;
+        return;
+    }
+    row.has_address = address != MEMORY_UNKNOWN;
+    row.address = row.has_address ? (uint64_t)address : 0;
+    row.pool = (uint16_t)pool;
+    row.thread = thread_of(reading, dict);
+    CHUNKS_ADD(&reading->rows, struct row, row);
+}
+
+static void keys_make(struct trace_reading *reading, struct pickle *pickle)
+{
+    static const char *const WORDS[] = {
+#define KEY(name, text) text,
+        TRACE_KEYS(KEY)
+#undef KEY
+    };
+    reading->pickle = pickle;
+    for (int i = 0; i < KEY_COUNT; i++)
+        reading->keys[i] = pickle_value_key(pickle, WORDS[i]);
+}
+
+static bool take(void *context, struct pickle *pickle, struct pickle_value dict, uint32_t list, uint32_t *number)
+{
+    struct trace_reading *reading = context;
+    (void)list;
+    if (reading->pickle == NULL)
+        keys_make(reading, pickle);
+    struct pickle_value phase = get(reading, dict, KEY_ph);
+    if (pickle_value_kind(pickle, phase) == PICKLE_NONE)
+        return false;
+    struct pickle_value name = get(reading, dict, KEY_name);
+    bool is_failure = is_word(reading, name, KEY_failure);
+    if (is_word(reading, phase, KEY_complete))
+        span_take(reading, dict);
+    else if (is_word(reading, phase, KEY_instant) && (is_failure || is_word(reading, name, KEY_memory)))
+        memory_take(reading, dict, is_failure);
+    *number = PICKLE_GONE;
+    return true;
+}
+
+/* ---- all of them ---- */
+
+static void pools_name(struct trace_reading *reading)
+{
+    size_t count = table_count(&reading->devices);
+    count = count < MEMORY_POOLS_MAX ? count : MEMORY_POOLS_MAX;
+    struct memory_pool *pools = arena_array(reading->arena, struct memory_pool, count + 1);
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t *device = table_key(&reading->devices, i);
+        int64_t type = (int64_t)device[0], id = (int64_t)device[1];
+        bool is_gpu = type == DEVICE_CUDA;
+        const char *name =
+            type == DEVICE_CPU ? "CPU"
+            : is_gpu           ? arena_format(reading->arena, "GPU %lld", (long long)id)
+                     : arena_format(reading->arena, "device %lld of type %lld", (long long)id, (long long)type);
+        pools[i] = (struct memory_pool){.name = str_of(name), .device = is_gpu ? id : -1};
+    }
+    reading->out->pools = pools;
+    reading->out->pool_count = count;
+}
+
+static int compare_steps(const void *left, const void *right)
+{
+    const struct step *a = left, *b = right;
+    return a->begin_ns < b->begin_ns ? -1 : a->begin_ns > b->begin_ns;
+}
+
+static int64_t ps_since(int64_t at_ns, int64_t origin_ns)
+{
+    int64_t since_ns = at_ns - origin_ns;
+    int64_t max_ns = TRACE_TIME_MAX_PS / PS_PER_NS;
+    return (since_ns < -max_ns ? -max_ns : since_ns > max_ns ? max_ns : since_ns) * PS_PER_NS;
+}
+
+static void steps_take(struct trace_reading *reading, int64_t origin_ns)
+{
+    struct memory_events *out = reading->out;
+    size_t count = reading->steps.count, used = 0;
+    struct step *sorted = chunks_copy(&reading->steps, reading->scratch);
+    struct trace_step *steps = arena_array(reading->arena, struct trace_step, count + 1);
+    struct str *names = arena_array(reading->arena, struct str, count + 1);
+    qsort(sorted, count, sizeof(*sorted), compare_steps);
+    for (size_t i = 0; i < count; i++) {
+        int64_t begin_ps = ps_since(sorted[i].begin_ns, origin_ns), end_ps = ps_since(sorted[i].end_ns, origin_ns);
+        if (used > 0 && begin_ps < steps[used - 1].end_ps)
+            continue; /* said by another thread as well */
+        names[used] = (struct str){arena_text(reading->arena, sorted[i].name), sorted[i].name.length};
+        steps[used] = (struct trace_step){(int64_t)used, -1, (int64_t)used, begin_ps, end_ps};
+        used++;
+    }
+    out->steps = steps;
+    out->step_names = names;
+    out->step_count = used;
+}
+
+static void row_write(struct memory_events *out, size_t at, const struct row *row, int64_t origin_ns)
+{
+    bool has_total = row->allocated_bytes >= 0 && row->allocated_bytes <= SUM_MAX_BYTES;
+    COLUMN_AT(&out->offset_ps, int64_t, at) = ps_since(row->at_ns, origin_ns);
+    COLUMN_AT(&out->in_use_bytes, int64_t, at) = has_total ? row->allocated_bytes : 0;
+    COLUMN_AT(&out->size_bytes, int64_t, at) = llabs(row->bytes);
+    COLUMN_AT(&out->address, uint64_t, at) = row->address;
+    COLUMN_AT(&out->step, int32_t, at) = -1;
+    COLUMN_AT(&out->pool, uint16_t, at) = row->pool;
+    COLUMN_AT(&out->flags, uint8_t, at) =
+        (uint8_t)(MEMORY_HAS_SIZE | (row->has_address ? MEMORY_HAS_ADDRESS : 0) | (has_total ? MEMORY_HAS_IN_USE : 0) |
+                  (row->bytes < 0 ? MEMORY_FREED : 0));
+    out->missing_count += !has_total || !row->has_address;
+}
+
+static int compare_moments(const void *left, const void *right)
+{
+    const struct torch_moment *a = left, *b = right;
+    if (a->at_ns != b->at_ns)
+        return a->at_ns < b->at_ns ? -1 : 1;
+    return a->order < b->order ? -1 : 1;
+}
+
+static void figures_take(struct trace_reading *reading, const struct table *figures)
+{
+    size_t count = table_count(figures);
+    struct memory_figures *sets = arena_array(reading->arena, struct memory_figures, count + 1);
+    for (size_t i = 0; i < count; i++)
+        sets[i] = (struct memory_figures){MEMORY_UNKNOWN, (int64_t)*table_key(figures, i), MEMORY_UNKNOWN};
+    reading->out->figure_sets = sets;
+    reading->out->figures_count = count;
+}
+
+/* Behind those rows of its pool that were written already. */
+static void failure_add(struct trace_reading *reading, const struct row *row, int64_t offset_ps, uint32_t stack)
+{
+    const struct torch_event failure = {.offset_ps = offset_ps,
+                                        .size_bytes = row->bytes,
+                                        .device_free_bytes = MEMORY_UNKNOWN,
+                                        .stack = stack,
+                                        .event_at = reading->pool_counts[row->pool],
+                                        .pool = row->pool,
+                                        .action = TORCH_OOM};
+    CHUNKS_ADD(&reading->failures, struct torch_event, failure);
+}
+
+static void failures_take(struct trace_reading *reading)
+{
+    struct torch_snapshot *snapshot = reading->snapshot;
+    size_t pool_count = reading->out->pool_count, count = reading->failures.count;
+    uint32_t *firsts = arena_array(reading->arena, uint32_t, pool_count + 1);
+    uint32_t *next = arena_array(reading->scratch, uint32_t, pool_count + 1);
+    snapshot->events = arena_array(reading->arena, struct torch_event, count + 1);
+    snapshot->event_count = count;
+    snapshot->pool_events = firsts;
+    for (size_t i = 0; i < count; i++)
+        firsts[CHUNKS_AT(&reading->failures, struct torch_event, i).pool + 1]++;
+    for (size_t pool = 0; pool < pool_count; pool++) {
+        firsts[pool + 1] += firsts[pool];
+        next[pool] = firsts[pool];
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct torch_event failure = CHUNKS_AT(&reading->failures, struct torch_event, i);
+        snapshot->events[next[failure.pool]++] = failure;
+    }
+}
+
+/* A device of which nothing but failures is told: at the first of them nothing changes, and its pool has an event. */
+static struct row unchanged_at(const struct row *failure)
+{
+    struct row row = *failure;
+    row.bytes = 0;
+    row.has_address = false;
+    return row;
+}
+
+/* In the order of their times; on equal ones in that of the file. */
+static void rows_write(struct trace_reading *reading, struct torch_moment *moments, int64_t origin_ns)
+{
+    struct memory_events *out = reading->out;
+    struct table figures;
+    size_t count = reading->rows.count;
+    bool *has_rows = arena_array(reading->scratch, bool, MEMORY_POOLS_MAX);
+    for (size_t i = 0; i < count; i++) {
+        const struct row *row = chunks_at(&reading->rows, i);
+        has_rows[row->pool] |= !row->is_failure;
+    }
+    table_init(&figures, reading->scratch, 1);
+    torch_trace_stacks_hold(&reading->stacks, moments, count);
+    qsort(moments, count, sizeof(*moments), compare_moments);
+    for (size_t i = 0, step = 0; i < count; i++) {
+        const struct row *row = chunks_at(&reading->rows, moments[i].order);
+        struct row unchanged;
+        uint32_t what = torch_trace_stacks_what(&reading->stacks, moments[i].stack);
+        if (row->is_failure) {
+            failure_add(reading, row, ps_since(row->at_ns, origin_ns), moments[i].stack > 0 ? what : TORCH_NO_STACK);
+            if (has_rows[row->pool])
+                continue;
+            has_rows[row->pool] = true;
+            unchanged = unchanged_at(row);
+            row = &unchanged;
+        }
+        reading->pool_counts[row->pool]++;
+        if (out->count == out->offset_ps.capacity)
+            memory_reading_columns_grow(out);
+        size_t at = out->count++;
+        row_write(out, at, row, origin_ns);
+        const uint64_t reserved = (uint64_t)(row->reserved_bytes > 0 ? row->reserved_bytes : MEMORY_UNKNOWN);
+        COLUMN_AT(&out->figures, uint32_t, at) = table_number(&figures, &reserved);
+        COLUMN_AT(&out->what, uint32_t, at) = what;
+        int64_t time_ps = COLUMN_AT(&out->offset_ps, int64_t, at);
+        while (step < out->step_count && out->steps[step].end_ps < time_ps)
+            step++;
+        if (step < out->step_count && out->steps[step].begin_ps <= time_ps) {
+            COLUMN_AT(&out->step, int32_t, at) = (int32_t)step;
+            out->has_steps = true;
+        }
+    }
+    figures_take(reading, &figures);
+}
+
+static void finish(struct trace_reading *reading, struct pickle_value root)
+{
+    struct memory_events *out = reading->out;
+    size_t count = reading->rows.count;
+    struct torch_moment *moments = arena_array(reading->scratch, struct torch_moment, count + 1);
+    int64_t origin_ns = INT64_MAX, base_ns = whole(reading, root, KEY_base);
+    for (size_t i = 0; i < count; i++) {
+        const struct row *row = chunks_at(&reading->rows, i);
+        moments[i] = (struct torch_moment){.at_ns = row->at_ns, .thread = row->thread, .order = i};
+        origin_ns = row->at_ns < origin_ns ? row->at_ns : origin_ns;
+    }
+    steps_take(reading, origin_ns);
+    rows_write(reading, moments, origin_ns);
+    torch_trace_stacks_take(&reading->stacks, reading->snapshot, out);
+    pools_name(reading);
+    failures_take(reading);
+    if (out->count > 0)
+        memory_reading_columns_trim(out);
+    bool has_base = base_ns >= 0 && base_ns <= INT64_MAX - (int64_t)(MAX_US * 1000);
+    out->origin_ns = has_base ? base_ns + origin_ns : origin_ns;
+    struct trace_line *line = arena_array(reading->arena, struct trace_line, 1);
+    *line = (struct trace_line){.timestamp_ns = out->origin_ns, .event_count = out->count};
+    out->lines = line;
+    out->line_count = 1;
+    out->capture.start_ns = out->origin_ns > 0 ? (uint64_t)out->origin_ns : 0;
+    module_launches_init(&out->launches, reading->arena);
+    out->piece_count = 1;
+    reading->snapshot->has_times = true;
+    reading->snapshot->has_traces = true;
+    out->snapshot = reading->snapshot;
+}
+
+bool torch_trace_read(const struct source *source, struct arena *arena, struct memory_events *out, struct err *err)
+{
+    struct trace_reading *reading = arena_array(arena, struct trace_reading, 1);
+    struct pickle *pickle;
+    struct pickle_value root;
+    *out = (struct memory_events){.count = 0};
+    memory_reading_columns_init(out, arena);
+    out->requested_bytes.is_blank = true;
+    out->fragmentation.is_blank = true;
+    out->line.is_blank = true;
+    reading->arena = arena;
+    reading->scratch = arena_child(arena);
+    reading->out = out;
+    reading->snapshot = arena_array(arena, struct torch_snapshot, 1);
+    table_init(&reading->threads, reading->scratch, 2);
+    table_init(&reading->devices, reading->scratch, 2);
+    chunks_init(&reading->rows, reading->scratch, sizeof(struct row));
+    chunks_init(&reading->steps, reading->scratch, sizeof(struct step));
+    chunks_init(&reading->failures, reading->scratch, sizeof(struct torch_event));
+    torch_trace_stacks_init(&reading->stacks, arena, reading->scratch);
+    if (!json_read(source, take, reading, reading->scratch, &pickle, &root, err))
+        return false;
+    if (reading->rows.count == 0)
+        return err_set(err, ERR_unsupported, 0,
+                       "a trace of torch.profiler without memory events: profile(profile_memory=True) records them");
+    finish(reading, root);
+    arena_free(reading->scratch);
+    return true;
+}
