@@ -40,7 +40,7 @@ static void rows_say(const char *memory, const char *filter, int count, const ch
 START_TEST(what_a_launch_allocates_is_named_by_its_program)
 {
     rows_say("GPU_0_bfc", "program:jit_step(1) role:output", 1,
-             "\"program\":\"jit_step(1)\",\"role\":\"output\",\"confidence\":\"guess\"");
+             "\"program\":\"jit_step(1)\",\"role\":\"output\",\"category\":null,\"confidence\":\"guess\"");
     rows_say("GPU_0_bfc", "program:jit_step(2) role:output", 1, "\"event\":5,");
     rows_say("GPU_0_bfc", "program:jit_step(2) role:temporaries", 1, "\"size_bytes\":2000128,");
     rows_say("GPU_0_bfc", "program:jit_init(3)", 1, "\"time_ps\":1150,\"size_bytes\":1048576,");
@@ -72,8 +72,8 @@ END_TEST
 
 START_TEST(small_sizes_and_named_allocations_are_left_alone)
 {
-    rows_say("GPU_0_bfc", "size:256B", 1, "\"program\":null,\"role\":null,\"confidence\":null");
-    rows_say("GPU_0_bfc", "op:jit*", 1, "\"program\":null,\"role\":null,\"confidence\":null");
+    rows_say("GPU_0_bfc", "size:256B", 1, "\"program\":null,\"role\":null,\"category\":null,\"confidence\":null");
+    rows_say("GPU_0_bfc", "op:jit*", 1, "\"program\":null,\"role\":null,\"category\":null,\"confidence\":null");
 }
 END_TEST
 

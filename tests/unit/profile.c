@@ -256,6 +256,7 @@ static char *series_finding(const int *numbers, size_t count)
     struct buf out = BUF_INIT;
     struct err err = ERR_INIT;
     char path[64];
+    ck_assert_uint_le(count, 3);
     for (size_t i = 0; i < count; i++) {
         snprintf(path, sizeof(path), "tests/fixtures/memprof/memory%d.prof", numbers[i]);
         subjects[i] = read_profile(path);

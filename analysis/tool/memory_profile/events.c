@@ -2,7 +2,6 @@
  * events.c: the view "events": allocations with what ends them, by address,
  * and frees of what was there before; and the view "event": one of them in full. */
 #include "base/sum.h"
-#include "input/torch_snapshot.h"
 #include "tool/memory_profile/naming.h"
 #include "tool/memory_profile/views.h"
 #include "tool/table.h"
@@ -74,7 +73,7 @@ VALUE(time_ps, table_integer_if(!is_before(&event), event.profile->time_ps[event
 VALUE(time_ms, table_real((double)event.profile->time_ps[event.at] / 1e9))
 VALUE(size, table_integer_if(memory_profile_has_size(event.profile, event.at), event.profile->size_bytes[event.at]))
 VALUE(requested, table_integer_if((event.profile->flags[event.at] & MEMORY_HAS_REQUESTED) != 0,
-                                  event.profile->requested_bytes[event.at]))
+                                  memory_profile_requested_bytes(event.profile, event.at)))
 VALUE(op, table_text_if_any(memory_profile_text(event.profile, event.what->op)))
 VALUE(step, table_integer_if(event.profile->step[event.at] >= 0, event.profile->step[event.at]))
 VALUE(region, table_text_if_any(memory_profile_text(event.profile, event.what->region)))
@@ -82,6 +81,8 @@ VALUE(dtype, table_text_if_any(memory_profile_views_data_type(event.profile, eve
 VALUE(shape, table_text_if_any(memory_profile_text(event.profile, event.what->shape)))
 VALUE(program, table_text_if_any(memory_profile_views_program(event.profile, event.what)))
 VALUE(role, table_text_if_any(memory_profile_views_role(event.profile, event.what)))
+VALUE(category, table_text_if_any(memory_profile_views_category(event.profile, event.what)))
+VALUE(category_word, table_text_if_any(memory_profile_views_category_word(event.profile, event.what)))
 VALUE(confidence, table_text_if_any(memory_profile_views_confidence(event.profile, event.what)))
 VALUE(address, table_text(address_text(&event)))
 VALUE(address_number, has_address(&event) ? table_real((double)event.profile->address[event.at]) : table_unknown())
@@ -201,32 +202,10 @@ static void guess_write(struct json *json, const struct memory_profile *profile,
     const struct memory_profile_guess *guess = memory_profile_guess_of(profile, what);
     memory_profile_views_text(json, "program", memory_profile_views_program(profile, what));
     memory_profile_views_text(json, "role", memory_profile_views_role(profile, what));
+    memory_profile_views_text(json, "category", memory_profile_views_category(profile, what));
     memory_profile_views_text(json, "confidence", memory_profile_views_confidence(profile, what));
     json_key_text(json, "rule", guess == NULL ? NULL : memory_profile_naming_rule(guess));
     json_key_text(json, "rule_text", guess == NULL ? NULL : memory_profile_naming_rule_text(guess));
-}
-
-/* Who asked for it, the innermost frame first; null where the file tells no stacks. */
-static void stack_write(struct json *json, const struct memory_profile *profile, uint32_t event)
-{
-    const struct torch_snapshot *snapshot = profile->events.snapshot;
-    uint32_t at = profile->events.whats[profile->what[event]].stack;
-    json_key(json, "stack");
-    if (snapshot == NULL || at >= snapshot->stack_count) {
-        json_null(json);
-        return;
-    }
-    json_array_begin(json);
-    for (uint32_t i = 0; i < snapshot->stacks[at].count; i++) {
-        const struct torch_frame *frame = &snapshot->frames[snapshot->stack_frames[snapshot->stacks[at].first + i]];
-        json_object_begin(json);
-        json_key_string(json, "file", frame->file);
-        json_key_string(json, "function", frame->function);
-        json_key_known(json, "line", frame->line > 0 ? (int64_t)frame->line : -1);
-        json_key_bool(json, "is_library", frame->whose == LIBRARY_MACHINERY);
-        json_object_end(json);
-    }
-    json_array_end(json);
 }
 
 static void event_write(struct json *json, const struct listing *listing, uint32_t at)
@@ -243,7 +222,7 @@ static void event_write(struct json *json, const struct listing *listing, uint32
                                memory_profile_has_size(profile, event) ? profile->size_bytes[event] : MEMORY_UNKNOWN);
     bool has_requested = (profile->flags[event] & MEMORY_HAS_REQUESTED) != 0;
     memory_profile_views_bytes(json, "requested_bytes",
-                               has_requested ? profile->requested_bytes[event] : MEMORY_UNKNOWN);
+                               has_requested ? memory_profile_requested_bytes(profile, event) : MEMORY_UNKNOWN);
     memory_profile_views_address(json, "address", profile->address[event],
                                  (profile->flags[event] & MEMORY_HAS_ADDRESS) != 0);
     memory_profile_views_text(json, "op", op(listing, at).text);
@@ -254,7 +233,7 @@ static void event_write(struct json *json, const struct listing *listing, uint32
     memory_profile_views_text(json, "shape", shape(listing, at).text);
     guess_write(json, profile, &profile->events.whats[profile->what[event]]);
     memory_profile_views_text(json, "thread", thread(listing, at).text);
-    stack_write(json, profile, event);
+    memory_profile_views_stack(json, "stack", profile, profile->events.whats[profile->what[event]].stack);
     memory_profile_views_state(json, listing->pool, at + 1);
     memory_profile_views_bytes(json, "lifetime_peak_bytes", peak);
     memory_profile_views_bytes(json, "change_bytes",

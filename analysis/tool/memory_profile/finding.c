@@ -4,6 +4,7 @@
 
 #include "base/size_text.h"
 #include "tool/finding.h"
+#include "tool/memory_profile/failures.h"
 #include "tool/memory_profile/growth.h"
 #include "tool/memory_profile/notes.h"
 #include "tool/memory_profile/waste.h"
@@ -11,8 +12,7 @@
 /* What grows by less than this part of the peak over the whole trace is in the table of growth alone. */
 enum { LEAST_PART = 10000 };
 
-/* "at 812.4 ms" on the page of the tool. */
-static void say_time(struct finding *finding, int64_t time_ps)
+void memory_profile_finding_time(struct finding *finding, int64_t time_ps)
 {
     double ms = (double)time_ps / 1e9;
     if (ms < 10000)
@@ -33,7 +33,7 @@ static struct finding *fragmentation_find(const struct memory_profile_pool *pool
     finding_size(finding, pool->largest_request_bytes);
     finding_text(finding, ", the largest, would have met a largest hole of ");
     finding_size(finding, memory_profile_waste_chunk(profile, event));
-    say_time(finding, profile->time_ps[event]);
+    memory_profile_finding_time(finding, profile->time_ps[event]);
     finding_text(finding, " with ");
     finding_size(finding, memory_profile_free_bytes(profile, event));
     finding_text(finding, " free: fragmentation, not shortage");
@@ -124,9 +124,13 @@ void memory_profile_finding_make(struct memory_profile *profile, struct arena *a
     arena_work_as(&growing.arena, arena);
     arena_try(&growing.arena, growth_find_all, &growing);
     arena_free(&growing.arena);
+    arena_give_up_with(arena, &ignored);
+    memory_profile_note(&profile->notes, "growth_no_room", growing.arena.is_full,
+                        "There was no room within the memory limit to look for what grows most.");
     for (uint32_t i = 0; i < profile->pool_count; i++) {
         struct memory_profile_pool *pool = &profile->pools[i];
-        pool->finding = fragmentation_find(pool, arena);
+        pool->finding = pool->failure_count > 0 ? memory_profile_failures_finding(pool, pool->failure_count - 1, arena)
+                                                : fragmentation_find(pool, arena);
         if (pool->finding == NULL && growing.is_found[i])
             pool->finding = growth_say(pool, &growing.most[i], arena);
         if (pool->finding == NULL)

@@ -197,7 +197,8 @@ static struct group *group_of(struct growth *growth, uint32_t event)
         return chunks_at(&growth->groups, number);
     const struct memory_what *what = &profile->events.whats[what_at];
     struct str type = memory_profile_views_data_type(profile, what);
-    uint64_t key[5] = {what->op, what->shape, type.length, 0, what->guess};
+    bool is_snapshot = profile->events.snapshot != NULL; /* there a category follows from how long a block lives */
+    uint64_t key[5] = {what->op, what->shape, type.length, 0, is_snapshot ? MEMORY_NO_TEXT : what->guess};
     memcpy(&key[3], type.data, type.length < sizeof(key[3]) ? type.length : sizeof(key[3]));
     growth->number_of[what_at] = number = table_number(&growth->keys, key);
     if (number == growth->groups.count) {
@@ -328,7 +329,16 @@ VALUE(dtype, table_text_if_any(memory_profile_views_data_type(line.growth->profi
 VALUE(shape, table_text_if_any(memory_profile_text(line.growth->profile, line.what->shape)))
 VALUE(program, table_text_if_any(memory_profile_views_program(line.growth->profile, line.what)))
 VALUE(role, table_text_if_any(memory_profile_views_role(line.growth->profile, line.what)))
-VALUE(confidence, table_text_if_any(memory_profile_views_confidence(line.growth->profile, line.what)))
+/* What comes again from step to step may be of several categories. */
+static struct table_value category(const void *context, uint32_t row)
+{
+    (void)context, (void)row;
+    return table_unknown();
+}
+static struct table_value category_word(const void *context, uint32_t row) { return category(context, row); }
+VALUE(confidence, line.growth->profile->events.snapshot != NULL
+                      ? table_unknown()
+                      : table_text_if_any(memory_profile_views_confidence(line.growth->profile, line.what)))
 VALUE(slope, table_real(slope_of(line.growth, line.course)))
 VALUE(first, table_integer(line.course->first_bytes))
 VALUE(last, table_integer(line.course->bytes))
@@ -383,7 +393,7 @@ static const struct table_column columns[] = {
     {COLUMN_TEXT("", NULL), .write = sparks_write, .json = "sparkline_bytes"},
     {.name = NULL},
 };
-enum { COURSE = 7 }; /* the first column that the whole pool has too */
+enum { COURSE = 8 }; /* the first column that the whole pool has too */
 static const char csv_names[] =
     "op dtype shape program role confidence verdict slope first size largest first_count count grown shrunk step_count";
 static const struct table_spec spec = {.columns = columns, .sort = "-verdict,-slope"};
@@ -413,8 +423,12 @@ static void json_write(const struct growth *growth, const struct table_rows *row
     json_key(json, "reason");
     memory_profile_views_reason(
         json, growth->kind == NULL ? "no_steps" : NULL,
-        "The trace tells of fewer than two steps or launches of a module: there is nothing to compare. "
-        "jax.profiler.StepTraceAnnotation(\"train\", step_num=n) around each step marks them.");
+        growth->profile->events.snapshot != NULL
+            ? "The snapshot tells of fewer than two steps: there is nothing to compare. step() of torch.profiler.profile "
+              "around each step marks them; optimizers do from PyTorch 2.6 on."
+            : "The trace tells of fewer than two steps or launches of a module: there is nothing to compare. "
+              "jax.profiler.StepTraceAnnotation(\"train\", step_num=n) around each step marks them.");
+
     boundaries_write(json, growth);
     json_key(json, "whole");
     if (growth->kind != NULL) {

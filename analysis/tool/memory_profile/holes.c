@@ -2,10 +2,13 @@
  * holes.c: the view "holes": a request against the largest hole of a moment, and who pins the holes: of all stretches of
  * addresses that would hold the request if they were empty, the one with the fewest bytes still allocated in it.
  *
- * A hole may be memory from before the trace, whose address nothing tells: `unknown_bytes` says how much of it there is. */
+ * A hole may be memory from before the trace, whose address nothing tells: `unknown_bytes` says how much of it there is.
+ * In a snapshot holes are those inside segments; where a request of it failed, the view opens there, and holes are those
+ * into which it could have been put. */
 #include "base/size_text.h"
 #include "tool/finding.h"
 #include "tool/memory_profile/address_blocks.h"
+#include "tool/memory_profile/failures.h"
 #include "tool/memory_profile/waste.h"
 
 enum { PINS_SHOWN = 50 };
@@ -14,6 +17,7 @@ struct holes {
     const struct tool_request *request;
     const struct memory_profile *profile;
     const struct memory_profile_pool *pool;
+    const struct memory_profile_failure *failure; /* that the view is of; NULL */
     struct memory_profile_moment moment;
     struct memory_profile_address_blocks blocks;
     uint64_t *ends; /* of all blocks up to this one: they may overlap */
@@ -57,6 +61,10 @@ static void pins_find(struct holes *holes)
     const struct memory_profile_block *items = holes->blocks.items;
     uint64_t wanted = (uint64_t)holes->request_bytes, free_bytes = 0, least = UINT64_MAX;
     for (uint32_t left = 0, right = 1; right < holes->blocks.count; right++) {
+        if (items[right - 1].is_wall) {
+            left = right - 1;
+            free_bytes = 0;
+        }
         free_bytes += hole_behind(holes, right - 1);
         while (left + 1 < right && items[right].address > holes->ends[left + 1] &&
                items[right].address - holes->ends[left + 1] >= wanted)
@@ -85,10 +93,11 @@ static void say_hole(struct finding *finding, uint64_t bytes)
 
 static void say_request(const struct holes *holes, struct finding *finding)
 {
-    bool is_largest = holes->request_bytes == holes->pool->largest_request_bytes;
+    bool is_failed = holes->failure != NULL && holes->request_bytes == holes->failure->requested_bytes;
+    bool is_largest = !is_failed && holes->request_bytes == holes->pool->largest_request_bytes;
     finding_text(finding, "a request of ");
     finding_size(finding, holes->request_bytes);
-    finding_text(finding, is_largest ? ", the largest of the trace, " : " ");
+    finding_text(finding, is_failed ? ", which failed, " : is_largest ? ", the largest of the trace, " : " ");
 }
 
 /* What it comes to; NULL where no address is told. */
@@ -113,6 +122,8 @@ static const struct finding *finding_of(const struct holes *holes)
         say_hole(finding, holes->joined);
         finding_text(finding, pin_count == 1 ? " without it" : " without them");
     }
+    if (pin_count == 0 && !fits_hole && holes->failure != NULL)
+        finding_text(finding, "; no segment into which it could have been put is as large");
     if (holes->blocks.unknown_bytes > 0) {
         finding_text(finding, "; ");
         finding_size(finding, holes->blocks.unknown_bytes);
@@ -125,21 +136,22 @@ static void pin_write(struct json *json, const struct holes *holes, uint32_t at)
 {
     const struct memory_profile *profile = holes->profile;
     const struct memory_profile_block *block = &holes->blocks.items[at];
-    const struct memory_what *what = &profile->events.whats[profile->what[block->event]];
-    bool is_before = memory_profile_is_free(profile, block->event);
-    uint32_t partner = profile->partner[block->event], freed = is_before ? block->event : partner;
+    const struct memory_what *what = memory_profile_address_blocks_what(profile, block);
+    bool is_before = memory_profile_address_blocks_is_before(profile, block);
+    uint32_t freed = is_before ? block->event : profile->partner[block->event];
     int64_t born_ps = is_before ? MEMORY_UNKNOWN : profile->time_ps[block->event];
     json_object_begin(json);
     memory_profile_views_address(json, "address", block->address, true);
     json_key_uint(json, "size_bytes", block->size);
-    json_key_uint(json, "event", block->event - holes->pool->first);
+    bool is_told = block->event != PROFILE_NONE;
+    json_key_known(json, "event", is_told ? (int64_t)(block->event - holes->pool->first) : -1);
     memory_profile_views_text(json, "op", memory_profile_text(profile, what->op));
     memory_profile_views_text(json, "dtype", memory_profile_views_data_type(profile, what));
     memory_profile_views_text(json, "shape", memory_profile_text(profile, what->shape));
     memory_profile_views_text(json, "program", memory_profile_views_program(profile, what));
     memory_profile_views_text(json, "role", memory_profile_views_role(profile, what));
     memory_profile_views_text(json, "confidence", memory_profile_views_confidence(profile, what));
-    json_key_known(json, "step", profile->step[block->event]);
+    json_key_known(json, "step", is_told ? profile->step[block->event] : -1);
     memory_profile_views_bytes(json, "born_ps", born_ps);
     memory_profile_views_bytes(json, "age_ps",
                                born_ps == MEMORY_UNKNOWN ? MEMORY_UNKNOWN : holes->moment.time_ps - born_ps);
@@ -163,16 +175,39 @@ static void pins_write(struct json *json, const struct holes *holes)
     json_array_end(json);
 }
 
+/* Of the failure that is asked for; of the one at the time that is asked for; without either of the last one. */
+static bool moment_read(struct holes *holes, struct err *err)
+{
+    const struct tool_request *request = holes->request;
+    const struct memory_profile_pool *pool = holes->pool;
+    bool is_anywhere = tool_param_text(request, "time") == NULL && tool_param_text(request, "event") == NULL;
+    int64_t at, last = is_anywhere ? (int64_t)pool->failure_count - 1 : -1;
+    if (!tool_param_number(request, "failure", 0, (int64_t)pool->failure_count - 1, last, &at, err))
+        return false;
+    if (at < 0 && !memory_profile_views_moment(request, pool, &holes->moment, err))
+        return false;
+    bool is_of_time = at < 0 && tool_param_text(request, "event") == NULL;
+    holes->failure = at >= 0      ? &pool->failures[at]
+                     : is_of_time ? memory_profile_failures_at(pool, holes->moment.time_ps)
+                                  : NULL;
+    if (holes->failure != NULL)
+        holes->moment =
+            (struct memory_profile_moment){holes->failure->count, holes->failure->time_ps, holes->failure->rare_count};
+    return true;
+}
+
 bool memory_profile_holes(const struct tool_request *request, struct json *json, struct err *err)
 {
     struct holes holes = {
         .request = request, .profile = request->model, .pool = memory_profile_views_pool(request, err)};
-    if (holes.pool == NULL || !memory_profile_views_moment(request, holes.pool, &holes.moment, err))
+    if (holes.pool == NULL || !moment_read(&holes, err))
         return false;
-    int64_t largest = holes.pool->largest_request == PROFILE_NONE ? 0 : holes.pool->largest_request_bytes;
+    int64_t largest = holes.failure != NULL                         ? holes.failure->requested_bytes
+                      : holes.pool->largest_request == PROFILE_NONE ? 0
+                                                                    : holes.pool->largest_request_bytes;
     if (!tool_param_number(request, "request", 0, INT64_MAX, largest, &holes.request_bytes, err))
         return false;
-    memory_profile_address_blocks_find(holes.pool, &holes.moment, request->arena, &holes.blocks);
+    memory_profile_address_blocks_find(holes.pool, &holes.moment, holes.failure, request->arena, &holes.blocks);
     bool has_addresses = holes.blocks.first < holes.blocks.last;
     uint32_t event = holes.pool->first + (holes.moment.count > 0 ? holes.moment.count - 1 : 0);
     holes.told = memory_profile_waste_chunk(holes.profile, event);
@@ -186,6 +221,7 @@ bool memory_profile_holes(const struct tool_request *request, struct json *json,
     json_key(json, "reason");
     memory_profile_views_reason(json, has_addresses ? NULL : "no_addresses",
                                 "The events of this memory tell no addresses.");
+    json_key_known(json, "failure", holes.failure != NULL ? holes.failure - holes.pool->failures : -1);
     json_key_int(json, "request_bytes", holes.request_bytes);
     json_key_uint(json, "hole_count", holes.count);
     json_key_uint(json, "holes_bytes", holes.sum);

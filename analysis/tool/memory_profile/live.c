@@ -4,6 +4,8 @@
 #include "tool/memory_profile/live.h"
 
 #include "base/nearest.h"
+#include "input/torch_snapshot.h"
+#include "tool/memory_profile/categories.h"
 #include "tool/memory_profile/naming.h"
 #include "tool/memory_profile/views.h"
 #include "tool/table.h"
@@ -14,8 +16,8 @@ struct listing {
     struct memory_profile_live live;
 };
 
-static const char *const field_names[PROFILE_LIVE_FIELDS] = {"op",      "step", "region", "dtype", "shape",
-                                                             "program", "role", "thread", "none"};
+static const char *const field_names[PROFILE_LIVE_FIELDS] = {"op",      "step", "region",   "dtype",  "shape",
+                                                             "program", "role", "category", "thread", "none"};
 
 /* "same", "none", or a list of fields. */
 static bool fields_read(const struct tool_request *request, unsigned *out, struct err *err)
@@ -71,6 +73,7 @@ struct group {
     const struct memory_what *what;
     uint32_t event, end; /* end: PROFILE_NONE, or what frees a single one */
     bool is_single;
+    bool is_kept; /* blocks that no event speaks of: `event` is none */
 };
 
 static struct group group_of(const void *context, uint32_t row)
@@ -80,22 +83,31 @@ static struct group group_of(const void *context, uint32_t row)
     const struct memory_profile_live_group *sums = group_at(listing, row);
     bool is_single =
         (listing->live.fields >> PROFILE_LIVE_EVENT & 1) != 0 || (sums->count == 1 && !listing->live.between.is_asked);
+    bool is_kept = sums->event == PROFILE_NONE;
+    uint32_t what = is_kept ? profile->events.snapshot->blocks[sums->kept].what : profile->what[sums->event];
     return (struct group){listing,     profile,
-                          sums,        &profile->events.whats[profile->what[sums->event]],
-                          sums->event, is_single ? profile->partner[sums->event] : PROFILE_NONE,
-                          is_single};
+                          sums,        &profile->events.whats[what],
+                          sums->event, is_single && !is_kept ? profile->partner[sums->event] : PROFILE_NONE,
+                          is_single,   is_kept};
 }
 
 #define VALUE(name, expression) TABLE_VALUE(name, const struct group group = group_of(context, row), expression)
 #define IF_GROUPED(by, value) ((group.listing->live.fields >> (by) & 1) != 0 ? (value) : table_unknown())
+/* How sure it is, is told with what it is, where that is alike. */
+static bool is_told(const struct group *group)
+{
+    unsigned told = group->profile->events.snapshot != NULL ? 1u << PROFILE_LIVE_CATEGORY : 1u << PROFILE_LIVE_ROLE;
+    return (group->listing->live.fields & told) != 0 && !group->sums->is_mixed;
+}
 #define IF_BETWEEN(value) table_integer_if(group.listing->live.between.is_asked, value)
 
 VALUE(size, table_integer(group.sums->bytes))
 VALUE(requested, table_integer_if(group.sums->has_requested, group.sums->requested_bytes))
 VALUE(count, table_integer(group.sums->count))
 VALUE(op, IF_GROUPED(PROFILE_LIVE_OP, table_text_if_any(memory_profile_text(group.profile, group.what->op))))
-VALUE(step, IF_GROUPED(PROFILE_LIVE_STEP,
-                       table_integer_if(group.profile->step[group.event] >= 0, group.profile->step[group.event])))
+VALUE(step, group.is_kept ? table_unknown()
+                          : IF_GROUPED(PROFILE_LIVE_STEP, table_integer_if(group.profile->step[group.event] >= 0,
+                                                                           group.profile->step[group.event])))
 VALUE(region,
       IF_GROUPED(PROFILE_LIVE_REGION, table_text_if_any(memory_profile_text(group.profile, group.what->region))))
 VALUE(dtype,
@@ -104,13 +116,21 @@ VALUE(shape, IF_GROUPED(PROFILE_LIVE_SHAPE, table_text_if_any(memory_profile_tex
 VALUE(program,
       IF_GROUPED(PROFILE_LIVE_PROGRAM, table_text_if_any(memory_profile_views_program(group.profile, group.what))))
 VALUE(role, IF_GROUPED(PROFILE_LIVE_ROLE, table_text_if_any(memory_profile_views_role(group.profile, group.what))))
-VALUE(confidence,
-      IF_GROUPED(PROFILE_LIVE_ROLE, table_text_if_any(memory_profile_views_confidence(group.profile, group.what))))
-VALUE(thread, IF_GROUPED(PROFILE_LIVE_THREAD,
-                         table_text_if_any(group.profile->events.lines[group.profile->line[group.event]].name)))
-VALUE(event, table_integer_if(group.is_single, (int64_t)group.event - group.listing->live.pool->first))
-VALUE(first_event, table_integer((int64_t)group.event - group.listing->live.pool->first))
-VALUE(born_ps, table_integer_if(group.is_single, group.profile->time_ps[group.event]))
+VALUE(category,
+      IF_GROUPED(PROFILE_LIVE_CATEGORY, table_text_if_any(memory_profile_views_category(group.profile, group.what))))
+VALUE(category_word, IF_GROUPED(PROFILE_LIVE_CATEGORY,
+                                table_text_if_any(memory_profile_views_category_word(group.profile, group.what))))
+VALUE(confidence, table_text_if_any(is_told(&group) ? memory_profile_views_confidence(group.profile, group.what)
+                                                    : (struct str){"", 0}))
+VALUE(thread, group.is_kept
+                  ? table_unknown()
+                  : IF_GROUPED(PROFILE_LIVE_THREAD,
+                               table_text_if_any(group.profile->events.lines[group.profile->line[group.event]].name)))
+VALUE(event,
+      table_integer_if(group.is_single && !group.is_kept, (int64_t)group.event - group.listing->live.pool->first))
+VALUE(first_event, table_integer_if(!group.is_kept, (int64_t)group.event - group.listing->live.pool->first))
+VALUE(origin, table_text(group.is_kept ? STR("before_recording") : STR("recorded")))
+VALUE(born_ps, group.is_single && !group.is_kept ? table_integer(group.profile->time_ps[group.event]) : table_unknown())
 VALUE(freed_ps, group.end == PROFILE_NONE ? table_unknown() : table_integer(group.profile->time_ps[group.end]))
 VALUE(born, IF_BETWEEN(group.sums->born_bytes))
 VALUE(born_count, IF_BETWEEN(group.sums->born_count))
@@ -122,25 +142,41 @@ static struct table_value key(const void *context, uint32_t row)
 {
     const struct listing *listing = context;
     struct buf *scratch = listing->request->scratch;
-    if (listing->live.fields >> PROFILE_LIVE_EVENT & 1) {
+    const struct memory_profile_live_group *sums = group_at(listing, row);
+    if ((listing->live.fields >> PROFILE_LIVE_EVENT & 1) != 0) {
+        if (sums->event == PROFILE_NONE)
+            return table_text(memory_profile_views_key(scratch, NULL, 0, -3 - (int64_t)sums->kept));
         scratch->length = 0;
-        buf_format(scratch, "e:%u", group_at(listing, row)->event - listing->live.pool->first);
+        buf_format(scratch, "e:%u", sums->event - listing->live.pool->first);
         return table_text((struct str){scratch->data, scratch->length});
     }
     const struct table_value number = step(context, row);
-    const struct str parts[] = {op(context, row).text,    region(context, row).text, dtype(context, row).text,
-                                shape(context, row).text, thread(context, row).text, program(context, row).text,
-                                role(context, row).text};
-    bool is_guessed = parts[5].length + parts[6].length > 0; /* else the key is as it is without guesses */
-    return table_text(memory_profile_views_key(scratch, parts, is_guessed ? 7 : 5,
-                                               number.kind == TABLE_UNKNOWN ? -1 : number.integer));
+    const struct str parts[] = {op(context, row).text,    region(context, row).text,  dtype(context, row).text,
+                                shape(context, row).text, thread(context, row).text,  program(context, row).text,
+                                role(context, row).text,  category(context, row).text};
+    size_t count = parts[7].length > 0                     ? 8
+                   : parts[5].length + parts[6].length > 0 ? 7
+                                                           : 5; /* the key is as it is without guesses */
+    return table_text(memory_profile_views_key(scratch, parts, count,
+                                               sums->event == PROFILE_NONE    ? -2
+                                               : number.kind == TABLE_UNKNOWN ? -1
+                                                                              : number.integer));
 }
 
 static void address_write(struct json *json, const void *context, uint32_t row)
 {
     const struct group group = group_of(context, row);
-    bool is_known = group.is_single && (group.profile->flags[group.event] & MEMORY_HAS_ADDRESS) != 0;
-    memory_profile_views_address(json, NULL, group.profile->address[group.event], is_known);
+    uint64_t address = group.is_kept ? group.profile->events.snapshot->blocks[group.sums->kept].address
+                                     : group.profile->address[group.event];
+    bool is_told = group.is_kept || (group.profile->flags[group.event] & MEMORY_HAS_ADDRESS) != 0;
+    memory_profile_views_address(json, NULL, address, group.is_single && is_told);
+}
+
+/* Of blocks that no event speaks of; that of an allocation is its event's. */
+static void stack_write(struct json *json, const void *context, uint32_t row)
+{
+    const struct group group = group_of(context, row);
+    memory_profile_views_stack(json, NULL, group.profile, group.is_kept ? group.what->stack : MEMORY_NO_TEXT);
 }
 
 /* clang-format off */
@@ -157,7 +193,10 @@ static const struct table_column columns[] = {
     {COLUMN_TEXT("region", region), .json = "region", .csv = "region", .title = "Region", .help = "output, temp, …"},
 #include "tool/memory_profile/what_columns.def"
     {COLUMN_TEXT("thread", thread), .json = "thread", .csv = "thread", .title = "Thread", .help = "thread that allocated it"},
+    {COLUMN_TEXT("origin", origin), .json = "origin", .csv = "origin", .title = "Allocated",
+     .help = "origin:recorded, before_recording: there from the first event to the end"},
     {COLUMN_TEXT("", NULL), .write = address_write, .json = "address"},
+    {COLUMN_TEXT("", NULL), .write = stack_write, .json = "stack"},
     {COLUMN_NUMBER("event", event, NULL), .json = "event", .help = "number of the event"},
     {COLUMN_NUMBER("first_event", first_event, NULL), .json = "first_event", .help = "number of one event of the row"},
     {COLUMN_NUMBER("born_ps", born_ps, "ps"), .json = "born_ps"},
@@ -175,7 +214,8 @@ static const struct table_spec spec = {.columns = columns, .sort = "-size"};
 
 /* ---- output ---- */
 
-static void remainder_write(struct json *json, const char *code, int64_t bytes, int64_t count, const char *text)
+static void remainder_write(struct json *json, const char *code, int64_t bytes, int64_t count, const char *text,
+                            const struct memory_profile_category_sum *categories)
 {
     if (bytes == 0)
         return;
@@ -184,19 +224,26 @@ static void remainder_write(struct json *json, const char *code, int64_t bytes, 
     json_key_int(json, "size_bytes", bytes);
     json_key_known(json, "count", count);
     json_key_text(json, "text", text);
+    memory_profile_categories_write(json, categories);
     json_object_end(json);
 }
 
 static void remainders_write(struct json *json, const struct memory_profile_live *live)
 {
+    struct memory_profile_category_sum freed[CATEGORY_COUNT] = {{0, 0, 0}};
+    bool has_categories = live->pool->before != NULL;
+    if (has_categories)
+        memory_profile_categories_freed(live->pool, live->count, freed);
     json_key_array(json, "remainders");
-    remainder_write(json, "stack", live->stack_bytes, -1, "reserved by the runtime (bytes_reserved)");
+    remainder_write(json, "stack", live->stack_bytes, -1, "reserved by the runtime (bytes_reserved)", NULL);
     remainder_write(json, "before_window_freed", live->before_freed_bytes, live->before_freed_count,
-                    "allocated before the trace, freed later in it (inferred from the frees)");
+                    "allocated before the trace, freed later in it (inferred from the frees)",
+                    has_categories ? freed : NULL);
     remainder_write(json, "before_window", live->before_bytes, -1,
-                    "allocated before the trace, never freed in it (inferred from the bytes in use at its start)");
+                    "allocated before the trace, never freed in it (inferred from the bytes in use at its start)",
+                    NULL);
     remainder_write(json, "unaccounted", live->unaccounted_bytes, -1,
-                    "bytes in use that the events before do not explain: events are missing or out of order");
+                    "bytes in use that the events before do not explain: events are missing or out of order", NULL);
     json_array_end(json);
     int64_t total =
         live->rows_bytes + live->stack_bytes + live->before_freed_bytes + live->before_bytes + live->unaccounted_bytes;
@@ -254,6 +301,9 @@ static void answer_write(struct json *json, const struct listing *listing, const
         tally = memory_profile_naming_tally(live->pool, moment->count, listing->request->arena);
     memory_profile_views_named(json, listing->profile, &tally,
                                memory_profile_views_in_use_after(live->pool, moment->count));
+    struct memory_profile_category_sum *sums =
+        arena_array(listing->request->arena, struct memory_profile_category_sum, CATEGORY_COUNT);
+    memory_profile_categories_write(json, memory_profile_categories_at(live->pool, moment->count, sums) ? sums : NULL);
     between_write(json, listing->request, live);
     json_object_end(json);
 }

@@ -2,7 +2,9 @@
  * live_make.c: see memory_profile_live.h. */
 #include "base/intern.h"
 #include "base/sum.h"
+#include "tool/memory_profile/held_blocks.h"
 #include "tool/memory_profile/live.h"
+#include "tool/memory_profile/naming.h"
 
 /* Data types as numbers, equal when their names are. */
 static uint64_t *data_types_of(const struct memory_profile *profile, struct arena *arena)
@@ -19,16 +21,18 @@ static uint64_t *data_types_of(const struct memory_profile *profile, struct aren
     return numbers;
 }
 
-static uint32_t (*texts_of(const struct memory_profile *profile, struct arena *arena))[2]
+static uint32_t (*texts_of(const struct memory_profile *profile, struct arena *arena))[4]
 {
     struct intern texts;
-    uint32_t(*numbers)[2] = arena_alloc(arena, (size_t)profile->guess_count + 1, sizeof(*numbers));
+    uint32_t(*numbers)[4] = arena_alloc(arena, (size_t)profile->guess_count + 1, sizeof(*numbers));
     intern_init(&texts, arena);
     for (uint32_t i = 0; i < profile->guess_count; i++) {
         numbers[i][0] = intern_number(&texts, profile->guesses[i].program);
         numbers[i][1] = intern_number(&texts, profile->guesses[i].role);
+        numbers[i][2] = profile->guesses[i].has_category ? profile->guesses[i].verdict.category + 1U : 0;
+        numbers[i][3] = intern_number(&texts, str_of(memory_profile_naming_confidence(&profile->guesses[i])));
     }
-    for (int part = 0; part < 2; part++)
+    for (int part = 0; part < 4; part++)
         numbers[profile->guess_count][part] = intern_number(&texts, (struct str){"", 0});
     return numbers;
 }
@@ -37,7 +41,7 @@ struct grouping {
     struct memory_profile_live *live;
     const struct memory_profile *profile;
     const uint64_t *data_types;
-    uint32_t (*texts)[2]; /* of each guess, and of none: numbers of its program and role */
+    uint32_t (*texts)[4]; /* of each guess, and of none: numbers of its program, role, category and confidence */
     struct table keys;
     struct recent *recent; /* of each `what` of the trace */
 };
@@ -70,16 +74,61 @@ static struct memory_profile_live_group *group_of(struct grouping *grouping, uin
         fields >> PROFILE_LIVE_SHAPE & 1 ? what->shape : 0,
         fields >> PROFILE_LIVE_PROGRAM & 1 ? grouping->texts[guess][0] : 0,
         fields >> PROFILE_LIVE_ROLE & 1 ? grouping->texts[guess][1] : 0,
+        fields >> PROFILE_LIVE_CATEGORY & 1 ? grouping->texts[guess][2] : 0,
         fields >> PROFILE_LIVE_THREAD & 1 ? profile->line[event] : 0,
         fields >> PROFILE_LIVE_EVENT & 1 ? event : 0,
     };
     uint32_t number = table_number(&grouping->keys, key);
     if (number == grouping->live->groups.count) {
         struct memory_profile_live_group *group = chunks_add(&grouping->live->groups);
-        *group = (struct memory_profile_live_group){.event = event, .has_requested = true};
+        *group = (struct memory_profile_live_group){.event = event, .kept = PROFILE_NONE, .has_requested = true};
     }
     *recent = (struct recent){number + 1, profile->step[event], profile->line[event]};
     return chunks_at(&grouping->live->groups, number);
+}
+
+/* What it may be: numbers of texts. */
+static const uint32_t *texts_at(const struct grouping *grouping, uint32_t what)
+{
+    uint32_t guess = grouping->profile->events.whats[what].guess;
+    return grouping->texts[guess == MEMORY_NO_TEXT ? grouping->profile->guess_count : guess];
+}
+
+static uint32_t confidence_of(const struct grouping *grouping, uint32_t what) { return texts_at(grouping, what)[3]; }
+
+/* Blocks that no event speaks of, by what asked for them; each alone where allocations are. They have no step and no
+ * thread. */
+static void kept_take(struct grouping *grouping, struct arena *arena)
+{
+    struct memory_profile_live *live = grouping->live;
+    const struct memory_profile *profile = grouping->profile;
+    const struct torch_snapshot *snapshot = profile->events.snapshot;
+    struct table keys;
+    const uint32_t *kept = live->pool->torch.kept;
+    uint32_t first = (uint32_t)live->groups.count;
+    uint32_t count = live->pool->torch.is_known ? live->pool->torch.kept_count : 0;
+    table_init(&keys, arena, 4);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct torch_block *block = &snapshot->blocks[kept[i]];
+        const struct memory_what *what = &profile->events.whats[block->what];
+        const uint64_t key[4] = {live->fields >> PROFILE_LIVE_OP & 1 ? what->op : 0,
+                                 live->fields >> PROFILE_LIVE_REGION & 1 ? what->region : 0,
+                                 live->fields >> PROFILE_LIVE_EVENT & 1 ? kept[i] : 0,
+                                 live->fields >> PROFILE_LIVE_CATEGORY & 1 ? texts_at(grouping, block->what)[2] : 0};
+        uint32_t number = first + table_number(&keys, key);
+        if (number == live->groups.count) {
+            struct memory_profile_live_group *made = chunks_add(&live->groups);
+            *made = (struct memory_profile_live_group){.event = PROFILE_NONE, .kept = kept[i], .has_requested = true};
+        }
+        struct memory_profile_live_group *group = chunks_at(&live->groups, number);
+        group->is_mixed |=
+            confidence_of(grouping, block->what) != confidence_of(grouping, snapshot->blocks[group->kept].what);
+        group->count++;
+        group->bytes = sum_add(group->bytes, block->requested_bytes);
+        group->requested_bytes = group->bytes;
+        live->kept_bytes = sum_add(live->kept_bytes, block->requested_bytes);
+    }
+    live->rows_bytes = sum_add(live->rows_bytes, live->kept_bytes);
 }
 
 /* An allocation that is open at the moment, or is born or dies between the two others. */
@@ -95,10 +144,13 @@ static void allocation_take(struct grouping *grouping, uint32_t at, uint32_t end
     if (!is_open && !is_born && !dies)
         return;
     struct memory_profile_live_group *group = group_of(grouping, event);
+    group->is_mixed |= confidence_of(grouping, grouping->profile->what[event]) !=
+                       confidence_of(grouping, grouping->profile->what[group->event]);
     if (is_open) {
         group->count++;
         group->bytes = sum_add(group->bytes, bytes);
-        group->requested_bytes = sum_add(group->requested_bytes, grouping->profile->requested_bytes[event]);
+        group->requested_bytes =
+            sum_add(group->requested_bytes, memory_profile_requested_bytes(grouping->profile, event));
         group->has_requested &= (grouping->profile->flags[event] & MEMORY_HAS_REQUESTED) != 0;
         live->rows_bytes = sum_add(live->rows_bytes, bytes);
     }
@@ -148,6 +200,8 @@ void memory_profile_live_make(struct memory_profile_live *live, struct arena *ar
         else if (partner == PROFILE_NONE)
             before_take(live, at, profile->size_bytes[event], &all_before_bytes);
     }
+    kept_take(&grouping, arena);
+    all_before_bytes = sum_add(all_before_bytes, live->kept_bytes);
     uint32_t state = pool->first + (live->count > 0 ? live->count - 1 : 0);
     int64_t heap_bytes = live->count > 0 ? profile->heap_bytes[state] : pool->base_bytes;
     live->stack_bytes = memory_profile_stack_bytes(profile, state);

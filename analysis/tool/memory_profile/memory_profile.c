@@ -12,7 +12,9 @@ static const char *const events_params[] = {"memory", "from",  "to",     "sort",
 static const char *const event_params[] = {"memory", "id", NULL};
 static const char *const growth_params[] = {"memory", "boundary", "sort", "filter", "offset", "limit", "format", NULL};
 static const char *const addresses_params[] = {"memory", "time", "event", "width", "low", "high", NULL};
-static const char *const holes_params[] = {"memory", "time", "event", "request", NULL};
+static const char *const holes_params[] = {"memory", "time", "event", "failure", "request", NULL};
+static const char *const segments_params[] = {"memory", "time",   "event", "width",  "sort",
+                                              "filter", "offset", "limit", "format", NULL};
 static const char *const fragmentation_params[] = {"memory", "from", "to", "width", NULL};
 
 static const struct tool_view views[] = {
@@ -26,6 +28,7 @@ static const struct tool_view views[] = {
     {"addresses", addresses_params, memory_profile_addresses, false, NULL},
     {"fragmentation", fragmentation_params, memory_profile_fragmentation, false, NULL},
     {"holes", holes_params, memory_profile_holes, false, NULL},
+    {"segments", segments_params, memory_profile_segments, false, NULL},
     {"xprof", no_params, memory_profile_xprof, true, NULL},
 };
 

@@ -154,6 +154,11 @@ void memory_profile_steps_build(struct memory_profile *profile, struct arena *ar
         int64_t first = profile->time_ps[pool->first], last = profile->time_ps[pool->first + pool->count - 1];
         profile->start_ps = first < profile->start_ps ? first : profile->start_ps;
         profile->end_ps = last > profile->end_ps ? last : profile->end_ps;
+        for (uint32_t i = 0; i < pool->failure_count; i++) {
+            int64_t time_ps = pool->failures[i].time_ps;
+            profile->start_ps = time_ps < profile->start_ps ? time_ps : profile->start_ps;
+            profile->end_ps = time_ps > profile->end_ps ? time_ps : profile->end_ps;
+        }
     }
     profile->recorded_ps = recorded_of(profile);
     if (profile->events.step_count == 0) {

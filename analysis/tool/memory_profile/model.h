@@ -14,6 +14,7 @@
 #include "input/memory_events.h"
 #include "memory/extremes.h"
 #include "memory/pairs.h"
+#include "plan/category.h"
 #include "tool/tool.h"
 
 #define PROFILE_NONE UINT32_MAX
@@ -44,12 +45,21 @@ struct memory_profile_likeness {
     bool is_sorted, is_seen, has_addresses, has_steps, has_gaps; /* has_gaps: some are outside of all steps */
 };
 
-/* What allocations may be that no op names; see memory_profile/naming.h. */
+/* What allocations may be: that no op names, by the programs of a trace (naming.h); of a snapshot's stacks, whose memory
+ * they are (categories.h). */
 struct memory_profile_guess {
     struct str program; /* "jit_conv(15)", without the id where several of the name fit; empty: several names fit */
     struct str module;  /* the same without the id */
     struct str role;    /* "temporaries", "output", "argument 1 params['w']" */
-    uint8_t rule;       /* enum naming_rule */
+    uint8_t rule;       /* enum naming_rule; of a category its own rule stands in `verdict` */
+    bool has_category;  /* then there is neither program nor role */
+    struct category_verdict verdict;
+};
+
+/* Bytes of a category that are there at a moment. */
+struct memory_profile_category_sum {
+    int64_t bytes, guessed_bytes; /* guessed: by a rule that is a guess; these included */
+    uint64_t count;
 };
 
 /* What is open in a pool at a moment, by who named it. */
@@ -60,6 +70,49 @@ struct memory_profile_tally {
     uint32_t main_guess;   /* one of the module that named most; PROFILE_NONE */
 };
 
+/* What an allocator snapshot tells of a pool's device beside allocations and frees. */
+struct memory_profile_torch {
+    bool is_known;                    /* false: a trace, or several lists of the file are one pool */
+    const struct torch_event *events; /* in the order of the file: segments, failed requests, frees that wait */
+    uint32_t event_count;
+    /* Blocks of the end that no event allocates: they were there all the time. Numbers of the snapshot's blocks. */
+    const uint32_t *kept;
+    uint32_t kept_count;
+};
+
+/* Why a request of a snapshot failed, by what was free at that moment. */
+enum memory_profile_failure_kind {
+    PROFILE_FAILURE_FRAGMENTATION, /* enough is free where it could have been put, in pieces that are too small */
+    PROFILE_FAILURE_ELSEWHERE,     /* enough is free in segments, but of other streams, pools or sizes of requests */
+    PROFILE_FAILURE_PIECES,        /* what is free in segments and on the device would do together */
+    PROFILE_FAILURE_SHORTAGE,      /* not even that: see missing_bytes */
+    PROFILE_FAILURE_LIMIT,         /* the device had room: PyTorch was not to take it */
+    PROFILE_FAILURE_FITS,          /* a hole is large enough: why it was not taken is not told */
+    PROFILE_FAILURE_UNKNOWN, /* the snapshot does not tell what segments there were, or there are too many failures */
+};
+
+/* A request that failed (action oom). Bytes; MEMORY_UNKNOWN where not told or not known. */
+struct memory_profile_failure {
+    int64_t time_ps;
+    uint32_t count;      /* events of the pool that had happened */
+    uint32_t rare_count; /* and of pool->torch.events: it is the next one of these */
+    uint32_t stack;      /* of the snapshot; TORCH_NO_STACK */
+    int64_t stream;
+    int64_t requested_bytes;   /* as the allocator rounded it */
+    int64_t device_free_bytes; /* of the device, by CUDA, beside what all processes hold */
+    int64_t active_bytes;      /* in use, as the curve has it: what was asked for */
+    int64_t reserved_bytes;    /* in segments */
+    int64_t free_bytes;        /* of these, in no block: "inactive" */
+    int64_t pending_bytes;     /* of these, in blocks whose free waits for a stream */
+    int64_t
+        usable_free_bytes; /* of these, where it could have been put: its stream, its size of requests, default pool */
+    int64_t largest_hole_bytes; /* of these holes; 0: there is none */
+    int64_t largest_any_bytes;  /* of all holes in segments */
+    int64_t missing_bytes;      /* of PROFILE_FAILURE_SHORTAGE: with all that is free, so much is wanting */
+    enum memory_profile_failure_kind kind;
+    bool is_expandable; /* some segment where it could have been put can grow */
+};
+
 struct memory_profile;
 struct memory_profile_waste_range;
 struct finding;
@@ -68,6 +121,7 @@ struct memory_profile_pool {
     const struct memory_profile *profile;
     struct str name;
     enum memory_profile_kind kind;
+    int64_t device;        /* of an allocator snapshot, see memory_pool */
     uint32_t first, count; /* its events */
     uint32_t allocation_count, deallocation_count;
     struct pairs_counts pairs;
@@ -83,12 +137,20 @@ struct memory_profile_pool {
     int64_t base_bytes;       /* in use before the first event */
     uint32_t largest_request; /* event with the largest one; PROFILE_NONE */
     int64_t largest_request_bytes;
-    struct memory_profile_tally peak_named;   /* at peak_at; all 0 without guesses */
+    struct memory_profile_tally peak_named;     /* at peak_at; all 0 without guesses */
+    struct memory_profile_category_sum *before; /* of each category, what was there before the first event and is never
+                                                   freed; NULL where there are no categories */
+    struct memory_profile_category_sum
+        *at_peak;                             /* of each category, after peak_at; they add up to what is in use there;
+                                                    NULL */
     struct memory_profile_waste_range *waste; /* of blocks of events; see memory_profile_waste.h */
     /* as XProf reads a file: */
     uint32_t xprof_peak_at;
     int64_t xprof_lifetime_peak_bytes;
     struct memory_profile_likeness likeness;
+    struct memory_profile_torch torch;       /* nothing in a trace */
+    struct memory_profile_failure *failures; /* requests that failed, in the order of time */
+    uint32_t failure_count;
     struct memory_profile_notes notes;
     struct finding *finding; /* what is told first (finding.h of the tools); NULL: nothing */
 };
@@ -100,15 +162,17 @@ struct memory_profile {
 #include "input/memory_columns.def"
 #undef COLUMN
     uint32_t *partner;
-    uint8_t *flags;                    /* enum memory_flag and memory_profile_flag */
-    struct memory_profile_pool *pools; /* device memory first, then by peak, largest first */
+    uint8_t *flags; /* enum memory_flag and memory_profile_flag */
+    struct memory_profile_pool
+        *pools; /* device memory first, of that where requests failed, then by peak, largest first */
     uint32_t pool_count;
     struct trace_step *steps; /* by begin */
     struct str *step_names;
     uint32_t step_count;
     int64_t start_ps, end_ps; /* of the memory events; 0, 0 without any */
     int64_t recorded_ps;      /* the last moment that is surely recorded: end of the capture, last memory event */
-    const struct memory_profile_guess *guesses; /* by memory_what.guess */
+    const struct category_verdict *block_verdicts; /* of each block of the snapshot that no event allocates; NULL */
+    const struct memory_profile_guess *guesses;    /* by memory_what.guess */
     uint32_t guess_count;
     struct memory_profile_notes notes; /* of the file */
 };
@@ -140,6 +204,11 @@ static inline bool memory_profile_is_free(const struct memory_profile *profile, 
 static inline bool memory_profile_has_size(const struct memory_profile *profile, uint32_t event)
 {
     return (profile->flags[event] & MEMORY_HAS_SIZE) != 0 || profile->size_bytes[event] > 0;
+}
+/* Where MEMORY_HAS_REQUESTED is set. Events of PyTorch tell what was asked for, and nothing else. */
+static inline int64_t memory_profile_requested_bytes(const struct memory_profile *profile, uint32_t event)
+{
+    return profile->events.snapshot != NULL ? profile->size_bytes[event] : profile->requested_bytes[event];
 }
 /* The first event of the pool after `time_ps`, counted from the pool's first; pool->count past the last. */
 uint32_t memory_profile_after(const struct memory_profile_pool *pool, int64_t time_ps);

@@ -2,6 +2,7 @@
  * model_build.c: from events in file order to the model (profile.h). */
 #include "tool/memory_profile/model_build.h"
 
+#include "tool/memory_profile/failures.h"
 #include "tool/memory_profile/notes.h"
 #include "tool/memory_profile/order.h"
 #include "tool/memory_profile/snapshots.h"
@@ -40,12 +41,13 @@ static enum memory_profile_kind kind_of_pool(const struct memory_pool *pool)
     return is_host ? PROFILE_HOST : has_word(pool->name, "gpu") ? PROFILE_DEVICE : PROFILE_OTHER;
 }
 
-static int larger_first(const void *left, const void *right)
+/* Where requests failed comes before what is merely large. */
+static int worse_first(const void *left, const void *right)
 {
     const struct memory_profile_pool *a = left, *b = right;
     int64_t a_bytes = memory_profile_in_use_bytes(a->profile, a->peak_at),
             b_bytes = memory_profile_in_use_bytes(b->profile, b->peak_at);
-    return ORDER(a->kind, b->kind) ?: ORDER(b_bytes, a_bytes) ?: str_compare(a->name, b->name);
+    return ORDER(a->kind, b->kind) ?: ORDER(b->failure_count > 0, a->failure_count > 0) ?: ORDER(b_bytes, a_bytes) ?: str_compare(a->name, b->name);
 }
 
 /* Figures of a pool whose columns are complete. */
@@ -140,6 +142,7 @@ static void pool_make(const struct making *making, uint32_t at, struct arena *ar
     *pool = (struct memory_profile_pool){.profile = profile,
                                          .name = pool->name,
                                          .kind = pool->kind,
+                                         .device = pool->device,
                                          .first = pool->first,
                                          .count = pool->count,
                                          .xprof_lifetime_peak_bytes = peak->lifetime_bytes,
@@ -235,6 +238,7 @@ static void pools_make(struct memory_profile *profile, const struct memory_profi
         pool->profile = profile;
         pool->name = events->pools[i].name;
         pool->kind = kind_of_pool(&events->pools[i]);
+        pool->device = events->pools[i].device;
     }
     for (uint32_t p = 0; p < profile->pool_count; p++) {
         profile->pools[p].first = order->first[p];
@@ -246,10 +250,11 @@ static void pools_make(struct memory_profile *profile, const struct memory_profi
         for (uint32_t p = 0; p < profile->pool_count; p++)
             pool_make(&making, p, arena, pool_scratch);
     }
+    memory_profile_failures_make(profile, arena);
     if (profile->pool_count > 0)
-        qsort(profile->pools, profile->pool_count, sizeof(*profile->pools), larger_first);
+        qsort(profile->pools, profile->pool_count, sizeof(*profile->pools), worse_first);
     for (uint32_t p = 0; p < profile->pool_count; p++)
-        profile->pools[p].extremes.curve = &profile->pools[p];
+        profile->pools[p].extremes.curve = profile->pools[p].fragmentation.curve = &profile->pools[p];
 }
 
 void memory_profile_model_build(struct memory_profile *profile, struct memory_events *events,

@@ -3,6 +3,7 @@
 #include "tool/memory_profile/naming_fit.h"
 
 #include "base/select.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 
@@ -48,7 +49,7 @@ void naming_fit_programs(struct naming *naming)
     for (uint32_t i = 0; i < figures->count; i++)
         naming->by_size[i] = i;
     arena_work(scratch, select_work(figures->count));
-    qsort_r(naming->by_size, figures->count, sizeof(*naming->by_size), by_size_and_program, figures->figures);
+    sort_items(naming->by_size, figures->count, sizeof(*naming->by_size), by_size_and_program, figures->figures);
 }
 
 /* The first figure in by_size that has at least so many bytes. */
@@ -71,7 +72,8 @@ struct naming_sizes naming_fit_sizes(const struct memory_profile *profile, uint3
 {
     int64_t bytes = profile->size_bytes[event];
     if ((profile->flags[event] & MEMORY_HAS_REQUESTED) != 0)
-        return (struct naming_sizes){profile->requested_bytes[event], profile->requested_bytes[event]};
+        return (struct naming_sizes){memory_profile_requested_bytes(profile, event),
+                                     memory_profile_requested_bytes(profile, event)};
     return (struct naming_sizes){bytes > CHUNK_BYTES ? bytes - CHUNK_BYTES + 1 : 1, bytes};
 }
 

@@ -14,15 +14,22 @@ static const struct {
 #undef NAMING_RULE
 };
 
-const char *memory_profile_naming_rule(const struct memory_profile_guess *guess) { return rules[guess->rule].name; }
+const char *memory_profile_naming_rule(const struct memory_profile_guess *guess)
+{
+    return guess->has_category ? category_rule_name((enum category_rule)guess->verdict.rule) : rules[guess->rule].name;
+}
 
 const char *memory_profile_naming_rule_text(const struct memory_profile_guess *guess)
 {
-    return rules[guess->rule].text;
+    return guess->has_category ? category_rule_text((enum category_rule)guess->verdict.rule) : rules[guess->rule].text;
 }
 
 const char *memory_profile_naming_confidence(const struct memory_profile_guess *guess)
 {
+    if (guess->has_category)
+        return guess->verdict.category == CATEGORY_UNKNOWN
+                   ? "unknown"
+                   : category_confidence_name(category_rule_confidence((enum category_rule)guess->verdict.rule));
     return guess->rule == NAMING_AMBIGUOUS ? "unknown" : "guess";
 }
 

@@ -2,8 +2,11 @@
  * notes.c: see notes.h. */
 #include "tool/memory_profile/notes.h"
 
+#include "base/size_text.h"
+#include "base/sum.h"
 #include "input/memory_pieces.h"
 #include "input/torch_snapshot.h"
+#include "tool/memory_profile/held_blocks.h"
 
 enum { RECORDER_EVENTS = 1000000 };
 #define UNPARSED                                                                                                       \
@@ -41,20 +44,84 @@ static uint64_t other_bases(const struct memory_profile *profile, struct arena *
     return count;
 }
 
+/* Bytes that blocks of the device hold at the end, as they were asked for. */
+static int64_t active_at_end(const struct memory_profile_pool *pool)
+{
+    const struct torch_snapshot *snapshot = pool->profile->events.snapshot;
+    int64_t bytes = 0;
+    for (uint32_t i = 0; i < snapshot->block_count; i++) {
+        const struct torch_block *block = &snapshot->blocks[i];
+        bytes = sum_add(bytes, memory_profile_held_blocks_is_end(pool, block) ? block->requested_bytes : 0);
+    }
+    return bytes;
+}
+
+/* What was in use before the first event, less what later frees and the blocks of the end tell of it. */
+static int64_t untold_before(const struct memory_profile_pool *pool)
+{
+    const struct memory_profile *profile = pool->profile;
+    int64_t bytes = pool->base_bytes;
+    for (uint32_t i = 0; i < pool->torch.kept_count; i++)
+        bytes -= profile->events.snapshot->blocks[pool->torch.kept[i]].requested_bytes;
+    for (uint32_t i = pool->first; i < pool->first + pool->count; i++)
+        if (memory_profile_is_free(profile, i) && profile->partner[i] == PROFILE_NONE)
+            bytes -= profile->size_bytes[i];
+    return bytes;
+}
+
+/* The curve is the running sum of the events, and ends at the blocks that are active at the end: where it does not, by how
+ * much. */
+static void note_curve(struct memory_profile *profile, const struct memory_profile_pool *pool, struct arena *arena)
+{
+    char size[SIZE_TEXT_BYTES];
+    int64_t end = memory_profile_in_use_bytes(profile, pool->first + pool->count - 1) - active_at_end(pool);
+    int64_t untold = end == 0 ? untold_before(pool) : 0, by = end != 0 ? end : untold;
+    if (by == 0)
+        return;
+    size_text(size, by < 0 ? (uint64_t)-by : (uint64_t)by);
+    const int length = (int)pool->name.length;
+    const char *name = pool->name.data, *side = by > 0 ? "above" : "below";
+    const char *text =
+        end != 0
+            ? arena_format(arena,
+                           "The curve of %.*s ends %s %s the blocks that are active at the end: events are missing, "
+                           "or do not go together with the blocks.",
+                           length, name, size, side)
+            : arena_format(arena,
+                           "In use on %.*s before the first event is %s %s what later frees and the blocks of the "
+                           "end tell of it: events are missing, or an address was allocated twice.",
+                           length, name, size, side);
+    memory_profile_note(&profile->notes, end != 0 ? "curve_end" : "curve_begin", (uint64_t)(by < 0 ? -by : by), text);
+}
+
 /* Of an allocator snapshot of PyTorch. */
-static void notes_snapshot(struct memory_profile *profile)
+static void notes_snapshot(struct memory_profile *profile, struct arena *arena)
 {
     const struct torch_snapshot *snapshot = profile->events.snapshot;
     struct memory_profile_notes *notes = &profile->notes;
-    uint64_t oom_count = 0;
-    for (size_t i = 0; i < snapshot->event_count; i++)
-        oom_count += snapshot->events[i].action == TORCH_OOM;
+    uint64_t oom_count = 0, unknown_count = 0;
+    for (uint32_t p = 0; p < profile->pool_count; p++) {
+        oom_count += profile->pools[p].failure_count;
+        for (uint32_t i = 0; i < profile->pools[p].failure_count; i++)
+            unknown_count += profile->pools[p].failures[i].kind == PROFILE_FAILURE_UNKNOWN;
+    }
     memory_profile_note(notes, "out_of_memory", oom_count,
                         "Requests that failed for lack of memory (action oom) while this was recorded.");
+    memory_profile_note(
+        notes, "failure_without_segments", unknown_count,
+        "Requests that failed of which it is not known what was free in segments: the snapshot does not "
+        "tell the segments, or more failed than are looked into; the latest ones are.");
+    memory_profile_note(
+        notes, "failure_without_history", snapshot->lone_failure_count,
+        "Requests that failed on devices of which no allocation and no free is recorded: they are in no "
+        "curve, and left out.");
     memory_profile_note(
         notes, "no_times", !snapshot->has_times && profile->count > 0,
         "The snapshot tells no times (PyTorch before 2.1, or a setting): events are drawn one microsecond "
         "apart, in their order.");
+    for (uint32_t p = 0; p < profile->pool_count; p++)
+        if (profile->pools[p].torch.is_known && snapshot->segment_count > 0)
+            note_curve(profile, &profile->pools[p], arena);
     memory_profile_note(
         notes, "time_back", snapshot->time_back_count,
         "Events whose time is before that of the event before them; they are drawn at that one's time, in "
@@ -101,7 +168,7 @@ void memory_profile_notes_file(struct memory_profile *profile, struct arena *are
         "Lines of the trace count their time from another start than the first; times here follow each line's "
         "own start (XProf's do not).");
     if (events->snapshot != NULL)
-        notes_snapshot(profile);
+        notes_snapshot(profile, arena);
     uint64_t open_count = 0;
     for (uint32_t i = 0; i < profile->step_count; i++)
         open_count += profile->steps[i].end_ps > profile->recorded_ps;
@@ -159,9 +226,8 @@ struct memory_profile_reason memory_profile_notes_reason(const struct memory_pro
         return (struct memory_profile_reason){NULL, NULL};
     if (profile->events.snapshot != NULL)
         return (struct memory_profile_reason){
-            "no_history", "The snapshot holds no events: its segments and blocks alone. For memory over time call "
-                          "torch.cuda.memory._record_memory_history() before what is to be seen, and "
-                          "torch.cuda.memory._dump_snapshot(\"snapshot.pickle\") behind it."};
+            "no_history", "The snapshot tells of no allocation and no free, only of what is in use at its end: "
+                          "torch.cuda.memory._record_memory_history() records them."};
     if (profile->events.is_cut)
         return (struct memory_profile_reason){
             "cut",

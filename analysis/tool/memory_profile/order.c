@@ -287,7 +287,7 @@ static void *column_order(struct ordering *ordering, struct column column[1])
 {
     size_t count = ordering->events->count;
     struct column to[1] = {ordering->spare};
-    if (ordering->places == NULL)
+    if (ordering->places == NULL || column->is_blank)
         return column->items;
     to->width = column->width;
     column_resize(to, count);

@@ -8,19 +8,24 @@
 #include "tool/memory_profile/growth.h"
 #include "tool/memory_profile/naming.h"
 
-enum { BANDS = 7, OTHER = BANDS, UNNAMED, BANDS_MAX }; /* the largest groups, all others, and what nothing names */
+/* The largest groups, or all categories, all others, and what nothing names. */
+enum { GROUPS = 7, BANDS = 16, OTHER = BANDS, UNNAMED, BANDS_MAX };
+_Static_assert((int)CATEGORY_UNKNOWN <= (int)BANDS, "each category but unknown is a band");
 
-enum by { BY_PROGRAM, BY_OP, BY_TREND };
-static const char *const by_names[] = {"program", "op", "trend"};
+enum by { BY_PROGRAM, BY_OP, BY_TREND, BY_CATEGORY };
+static const char *const by_names[] = {"program", "op", "trend", "category"};
+enum { BY_NAMES = sizeof(by_names) / sizeof(by_names[0]) };
 
 struct stacking {
     const struct tool_request *request;
     const struct memory_profile_drawn *drawn;
     const struct memory_profile *profile;
     const uint8_t *verdicts;
+    bool is_by_category;
     uint32_t *group_of;   /* of each `what`: a number of labels */
     struct intern labels; /* number 0: nothing names it */
-    bool *is_guess;       /* of each label */
+    bool *is_guess;       /* of each label: some of it is; of a category: all of it */
+    bool *is_sure;        /* of each label: some of it is no guess */
     uint8_t *band_of;     /* of each label */
     uint32_t chosen[BANDS];
     uint32_t chosen_count, other_count;
@@ -35,7 +40,7 @@ bool memory_profile_stacked_read(const struct tool_request *request, const char 
     *by = NULL;
     if (text == NULL || text[0] == '\0')
         return true;
-    if (!nearest_choose("stack", "way to stack", str_of(text), by_names, 3, &chosen, err))
+    if (!nearest_choose("stack", "way to stack", str_of(text), by_names, BY_NAMES, &chosen, err))
         return false;
     *by = by_names[chosen];
     return true;
@@ -61,11 +66,18 @@ static struct str label_of(const struct stacking *stacking, enum by by, uint32_t
     struct str op = memory_profile_text(profile, what->op);
     if (memory_events_is_unnamed(&profile->events, what_at))
         op.length = 0;
-    *is_guess = by != BY_TREND && guess != NULL && guess->program.length > 0;
+    *is_guess = by != BY_TREND && by != BY_CATEGORY && guess != NULL && guess->program.length > 0;
     if (by == BY_TREND)
         return stacking->verdicts[what_at] == UINT8_MAX
                    ? (struct str){"", 0}
                    : str_of(memory_profile_growth_word(stacking->verdicts[what_at]));
+    if (by == BY_CATEGORY) {
+        const struct category_verdict verdict =
+            guess == NULL ? category_verdict_of(CATEGORY_UNKNOWN, CATEGORY_RULE_NONE) : guess->verdict;
+        *is_guess = category_rule_confidence((enum category_rule)verdict.rule) == CONFIDENCE_GUESS;
+        return verdict.category == CATEGORY_UNKNOWN ? (struct str){"", 0}
+                                                    : str_of(category_name((enum category)verdict.category));
+    }
     if (!*is_guess)
         return by == BY_PROGRAM ? program_of_op(op) : op;
     if (by == BY_PROGRAM)
@@ -74,12 +86,25 @@ static struct str label_of(const struct stacking *stacking, enum by by, uint32_t
                                (int)guess->program.length, guess->program.data));
 }
 
+/* What was there before the recording has categories, too. */
+static void before_labels(struct stacking *stacking)
+{
+    const struct memory_profile_category_sum *before = stacking->drawn->pool->before;
+    for (int i = 0; i < CATEGORY_UNKNOWN; i++)
+        if (before[i].bytes != 0) {
+            uint32_t label = intern_number(&stacking->labels, str_of(category_name((enum category)i)));
+            stacking->is_guess[label] |= before[i].guessed_bytes != 0;
+            stacking->is_sure[label] |= before[i].guessed_bytes != before[i].bytes;
+        }
+}
+
 static void groups_make(struct stacking *stacking, enum by by)
 {
     struct arena *arena = stacking->request->arena;
     size_t count = stacking->profile->events.what_count;
     stacking->group_of = arena_array(arena, uint32_t, count + 1);
-    stacking->is_guess = arena_array(arena, bool, count + 2);
+    stacking->is_guess = arena_array(arena, bool, count + CATEGORY_COUNT + 2);
+    stacking->is_sure = arena_array(arena, bool, count + CATEGORY_COUNT + 2);
     intern_init(&stacking->labels, arena);
     intern_number(&stacking->labels, (struct str){"", 0});
     for (size_t i = 0; i < count; i++) {
@@ -87,13 +112,54 @@ static void groups_make(struct stacking *stacking, enum by by)
         struct str label = label_of(stacking, by, (uint32_t)i, &is_guess);
         stacking->group_of[i] = intern_number(&stacking->labels, label);
         stacking->is_guess[stacking->group_of[i]] |= is_guess;
+        stacking->is_sure[stacking->group_of[i]] |= !is_guess;
     }
+    if (by != BY_CATEGORY)
+        return;
+    before_labels(stacking);
+    for (size_t i = 0; i < stacking->labels.map.count; i++)
+        stacking->is_guess[i] &= !stacking->is_sure[i];
 }
 
-/* The allocation that an event begins or ends; PROFILE_NONE for a free of what was there before. */
-static uint32_t allocation_of(const struct memory_profile *profile, uint32_t event)
+/* The allocation that an event begins or ends; PROFILE_NONE for a free of what was there before, unless that has a
+ * category of its own. */
+static uint32_t allocation_of(const struct stacking *stacking, uint32_t event)
 {
-    return memory_profile_is_free(profile, event) ? profile->partner[event] : event;
+    const struct memory_profile *profile = stacking->profile;
+    uint32_t partner = profile->partner[event];
+    if (!memory_profile_is_free(profile, event))
+        return event;
+    return partner == PROFILE_NONE && stacking->is_by_category ? event : partner;
+}
+
+/* Adds what is there before the first event to the sums of the groups. */
+static void before_add(const struct stacking *stacking, int64_t *sums)
+{
+    const struct memory_profile_pool *pool = stacking->drawn->pool;
+    const struct memory_profile *profile = stacking->profile;
+    if (!stacking->is_by_category)
+        return;
+    for (uint32_t group = 1; group < stacking->labels.map.count; group++) {
+        enum category category = CATEGORY_UNKNOWN;
+        if (category_find(stacking->labels.items[group], &category))
+            sums[group] = sum_add(sums[group], pool->before[category].bytes);
+    }
+    sums[0] = sum_add(sums[0], pool->before[CATEGORY_UNKNOWN].bytes);
+    for (uint32_t event = pool->first; event < pool->first + pool->count; event++)
+        if (memory_profile_is_free(profile, event) && profile->partner[event] == PROFILE_NONE) {
+            int64_t *sum = &sums[stacking->group_of[profile->what[event]]];
+            *sum = sum_add(*sum, profile->size_bytes[event]);
+        }
+}
+
+/* The same in bands. */
+static void before_bands(const struct stacking *stacking, int64_t now[BANDS_MAX])
+{
+    uint32_t count = stacking->labels.map.count;
+    int64_t *sums = arena_array(stacking->request->arena, int64_t, count);
+    before_add(stacking, sums);
+    for (uint32_t group = 0; group < count; group++)
+        now[stacking->band_of[group]] = sum_add(now[stacking->band_of[group]], sums[group]);
 }
 
 /* The groups with the largest bytes at any time up to the window's end are bands; by trend each verdict is. */
@@ -104,8 +170,10 @@ static void bands_choose(struct stacking *stacking)
     struct arena *arena = stacking->request->arena;
     uint32_t count = stacking->labels.map.count;
     int64_t *now = arena_array(arena, int64_t, count), *max = arena_array(arena, int64_t, count);
+    before_add(stacking, now);
+    memcpy(max, now, count * sizeof(*max));
     for (uint32_t i = pool->first; i < pool->first + stacking->drawn->window->end; i++) {
-        uint32_t allocation = allocation_of(profile, i);
+        uint32_t allocation = allocation_of(stacking, i);
         if (allocation == PROFILE_NONE)
             continue;
         uint32_t group = stacking->group_of[profile->what[allocation]];
@@ -116,7 +184,7 @@ static void bands_choose(struct stacking *stacking)
     stacking->band_of = arena_array(arena, uint8_t, count);
     memset(stacking->band_of, OTHER, count);
     stacking->band_of[0] = UNNAMED;
-    for (uint32_t band = 0; band < BANDS; band++) {
+    for (uint32_t band = 0; band < GROUPS && !stacking->is_by_category; band++) {
         uint32_t best = 0;
         for (uint32_t group = 1; group < count; group++)
             if (stacking->band_of[group] == OTHER && max[group] > 0 && (best == 0 || max[group] > max[best]))
@@ -125,6 +193,15 @@ static void bands_choose(struct stacking *stacking)
             break;
         stacking->band_of[best] = (uint8_t)band;
         stacking->chosen[stacking->chosen_count++] = best;
+    }
+    for (uint32_t i = 0; i < CATEGORY_UNKNOWN && stacking->is_by_category; i++) { /* all, in their order */
+        uint32_t group = 1;
+        while (group < count && !str_equal(stacking->labels.items[group], str_of(category_name((enum category)i))))
+            group++;
+        if (group < count && max[group] > 0) {
+            stacking->band_of[group] = (uint8_t)stacking->chosen_count;
+            stacking->chosen[stacking->chosen_count++] = group;
+        }
     }
     for (uint32_t group = 1; group < count; group++)
         stacking->other_count += stacking->band_of[group] == OTHER && max[group] > 0;
@@ -136,9 +213,10 @@ static void cells_make(struct stacking *stacking)
     const struct memory_profile_drawn *drawn = stacking->drawn;
     int64_t now[BANDS_MAX] = {0};
     uint32_t next = 0;
+    before_bands(stacking, now);
     stacking->cells = arena_array(stacking->request->arena, int64_t, (size_t)drawn->count *BANDS_MAX + 1);
     for (uint32_t at = 0; at < drawn->window->end && next < drawn->count; at++) {
-        uint32_t event = drawn->pool->first + at, allocation = allocation_of(profile, event);
+        uint32_t event = drawn->pool->first + at, allocation = allocation_of(stacking, event);
         if (at == drawn->window->first)
             memcpy(stacking->before_bytes, now, sizeof(now));
         if (allocation != PROFILE_NONE) {
@@ -149,15 +227,17 @@ static void cells_make(struct stacking *stacking)
         if (at == drawn->at[next])
             memcpy(&stacking->cells[(size_t)next++ * BANDS_MAX], now, sizeof(now));
     }
-    if (drawn->count == 0) /* no event is in the window: what holds there */
+    if (drawn->count == 0) { /* no event is in the window: what holds there */
+        before_bands(stacking, stacking->before_bytes);
         for (uint32_t at = 0; at < drawn->window->first; at++) {
-            uint32_t event = drawn->pool->first + at, allocation = allocation_of(profile, event);
+            uint32_t event = drawn->pool->first + at, allocation = allocation_of(stacking, event);
             if (allocation == PROFILE_NONE)
                 continue;
             int64_t *band = &stacking->before_bytes[stacking->band_of[stacking->group_of[profile->what[allocation]]]];
             int64_t size = profile->size_bytes[allocation];
             *band = sum_add(*band, memory_profile_is_free(profile, event) ? -size : size);
         }
+    }
 }
 
 static void band_begin(struct json *json, const char *kind, struct str label, bool is_guess, int64_t before_bytes)
@@ -218,7 +298,10 @@ static void bands_write(struct json *json, const struct stacking *stacking)
     }
     band_write(json, stacking, OTHER, "other", str_of(arena_format(arena, "%u others", stacking->other_count)), false);
     band_write(json, stacking, UNNAMED, "unnamed",
-               stacking->verdicts != NULL ? STR("behind the last step") : STR("not recorded"), false);
+               stacking->is_by_category     ? STR("unknown")
+               : stacking->verdicts != NULL ? STR("behind the last step")
+                                            : STR("not recorded"),
+               false);
     json_array_end(json);
 }
 
@@ -230,16 +313,25 @@ void memory_profile_stacked_write(const struct tool_request *request, const stru
         json_key_null(json, "stacked");
         return;
     }
-    enum by chosen = by == by_names[BY_TREND] ? BY_TREND : by == by_names[BY_OP] ? BY_OP : BY_PROGRAM;
+    enum by chosen = BY_PROGRAM;
+    while (by != by_names[chosen])
+        chosen++;
+    stacking.is_by_category = chosen == BY_CATEGORY;
     if (chosen == BY_TREND)
         stacking.verdicts = memory_profile_growth_verdicts(request, drawn->pool);
-    bool is_possible = chosen != BY_TREND || stacking.verdicts != NULL;
+    bool is_possible =
+        (chosen != BY_TREND || stacking.verdicts != NULL) && (chosen != BY_CATEGORY || drawn->pool->before != NULL);
     json_key_object(json, "stacked");
     json_key_text(json, "by", by);
     json_key(json, "reason");
-    memory_profile_views_reason(json, is_possible ? NULL : "no_steps",
-                                "The trace tells of fewer than two steps or launches of a module: what grows and what "
-                                "is steady cannot be told.");
+    memory_profile_views_reason(
+        json,
+        is_possible          ? NULL
+        : chosen == BY_TREND ? "no_steps"
+                             : "no_stacks",
+        chosen == BY_TREND ? "The trace tells of fewer than two steps or launches of a module: what grows and what "
+                             "is steady cannot be told."
+                           : "Categories are told from stacks; only allocator snapshots of PyTorch have them.");
     if (is_possible) {
         groups_make(&stacking, chosen);
         bands_choose(&stacking);

@@ -3,12 +3,14 @@
 #include "tool/memory_profile/summary.h"
 
 #include "tool/finding.h"
+#include "tool/memory_profile/categories.h"
+#include "tool/memory_profile/failures.h"
 #include "tool/memory_profile/notes.h"
 #include "tool/memory_profile/waste.h"
 
 #include <stdio.h>
 
-enum { SPARKS = 64 };
+enum { SPARKS = 64, FAILURES_SHOWN = 20 };
 
 void memory_profile_summary_host(struct json *json, const struct memory_profile *profile,
                                  const struct memory_profile_summary_names *names)
@@ -50,7 +52,7 @@ static void sparkline_write(struct json *json, const struct memory_profile_pool 
             held = memory_profile_stack_bytes(profile, pool->first) + pool->base_bytes;
     json_key_array(json, "sparkline_bytes");
     for (uint32_t i = 0, first = 0; i < SPARKS; i++) {
-        int64_t to_ps = profile->start_ps + (int64_t)((double)span * (i + 1) / SPARKS);
+        int64_t to_ps = profile->start_ps + (int64_t)((double)span * (i + 1) / (double)SPARKS);
         uint32_t min_at, max_at, end = i + 1 == SPARKS ? pool->count : memory_profile_after(pool, to_ps);
         int64_t max = held;
         if (end > first) {
@@ -90,6 +92,7 @@ void memory_profile_summary_pool(struct json *json, const struct memory_profile_
     json_key(json, "peak");
     memory_profile_views_point(json, pool, pool->peak_at - pool->first);
     memory_profile_views_named(json, profile, &pool->peak_named, memory_profile_in_use_bytes(profile, pool->peak_at));
+    memory_profile_categories_write(json, pool->at_peak);
     memory_profile_views_bytes(json, "peak_largest_free_bytes", memory_profile_waste_chunk(profile, pool->peak_at));
     memory_profile_views_bytes(json, "lifetime_peak_bytes", pool->lifetime_peak_bytes);
     json_key_int(json, "min_bytes", memory_profile_in_use_bytes(profile, pool->min_at));
@@ -106,11 +109,15 @@ void memory_profile_summary_pool(struct json *json, const struct memory_profile_
     json_key_bool(json, "has_stacks", profile->events.snapshot != NULL);
     json_key_bool(json, "has_fragmentation", pool->has_fragmentation);
     json_key_bool(json, "has_addresses", pool->has_addresses);
+    json_key_bool(json, "has_segments", pool->torch.is_known && profile->events.snapshot->segment_count > 0);
     json_key_object(json, "chain");
     json_key_uint(json, "link_count", pool->link_count);
     json_key_uint(json, "break_count", pool->break_count);
     json_object_end(json);
     finding_write(json, pool->finding);
+    memory_profile_failures_write(json, pool,
+                                  pool->failure_count > FAILURES_SHOWN ? pool->failure_count - FAILURES_SHOWN : 0,
+                                  pool->failure_count);
     sparkline_write(json, pool);
     note_write_list(json, pool->notes.items, pool->notes.count);
     json_object_end(json);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * timeline.c: the view "timeline": stack, heap, free and fragmentation over
  * time, thinned to the asked width. A value holds from its event to the next. */
+#include "tool/memory_profile/failures.h"
 #include "tool/memory_profile/stacked.h"
 #include "tool/memory_profile/thin.h"
 
-enum { WIDTH_MAX = 16384 };
+enum { WIDTH_MAX = 16384, FAILURES_DRAWN = 256 };
 
 struct drawing {
     const struct tool_request *request;
@@ -154,7 +155,8 @@ static void details_write(struct json *json, const struct drawing *drawing)
     for (uint32_t i = 0; i < drawing->count; i++) {
         uint32_t event = first + drawing->at[i];
         event = (profile->flags[event] & MEMORY_HAS_REQUESTED) != 0 ? event : told_by(profile, event);
-        known(json, profile->requested_bytes[event], (profile->flags[event] & MEMORY_HAS_REQUESTED) != 0);
+        known(json, memory_profile_requested_bytes(profile, event),
+              (profile->flags[event] & MEMORY_HAS_REQUESTED) != 0);
     }
     json_array_end(json);
     column_begin(json, "address");
@@ -168,6 +170,7 @@ static void details_write(struct json *json, const struct drawing *drawing)
     index_column(json, drawing, "shape", &texts, shape_of);
     index_column(json, drawing, "program", &texts, memory_profile_views_program);
     index_column(json, drawing, "role", &texts, memory_profile_views_role);
+    index_column(json, drawing, "category", &texts, memory_profile_views_category);
     index_column(json, drawing, "confidence", &texts, memory_profile_views_confidence);
     column_begin(json, "texts");
     for (size_t i = 0; i < table_count(&texts); i++) {
@@ -219,6 +222,18 @@ static void before_write(struct json *json, const struct drawing *drawing)
     memory_profile_views_level(json, drawing->pool, 0, drawing->window.from_ps);
 }
 
+/* Requests that failed in the window: the latest ones, where there are more than can be drawn. */
+static void failures_write(struct json *json, const struct drawing *drawing)
+{
+    const struct memory_profile_pool *pool = drawing->pool;
+    uint32_t from = 0, to = pool->failure_count;
+    while (from < to && pool->failures[from].time_ps < drawing->window.from_ps)
+        from++;
+    while (to > from && pool->failures[to - 1].time_ps > drawing->window.to_ps)
+        to--;
+    memory_profile_failures_write(json, pool, to - from > FAILURES_DRAWN ? to - FAILURES_DRAWN : from, to);
+}
+
 bool memory_profile_timeline(const struct tool_request *request, struct json *json, struct err *err)
 {
     const struct memory_profile *profile = request->model;
@@ -243,6 +258,7 @@ bool memory_profile_timeline(const struct tool_request *request, struct json *js
     json_key_bool(json, "has_fragmentation", drawing.pool->has_fragmentation);
     memory_profile_views_bytes(json, "capacity_bytes", drawing.pool->capacity_bytes);
     before_write(json, &drawing);
+    failures_write(json, &drawing);
     columns_write(json, &drawing);
     if (details != 0)
         details_write(json, &drawing);

@@ -2,6 +2,7 @@
  * views.c: see views.h. */
 #include "tool/memory_profile/views.h"
 
+#include "input/torch_snapshot.h"
 #include "tool/memory_profile/naming.h"
 #include "tool/memory_profile/notes.h"
 
@@ -13,7 +14,8 @@
 /* How a pool is called that no event names. A pool that is really named so comes first. */
 static const char unnamed[] = "(none)";
 
-static const struct memory_profile_pool *pool_find(const struct memory_profile *profile, const char *name)
+const struct memory_profile_pool *memory_profile_views_pool_named(const struct memory_profile *profile,
+                                                                  const char *name)
 {
     const struct memory_profile_pool *nameless = NULL;
     for (uint32_t i = 0; i < profile->pool_count; i++) {
@@ -29,7 +31,7 @@ const struct memory_profile_pool *memory_profile_views_pool(const struct tool_re
 {
     const char *name = tool_param_text(request, "memory");
     const struct memory_profile *profile = request->model;
-    const struct memory_profile_pool *pool = pool_find(profile, name);
+    const struct memory_profile_pool *pool = memory_profile_views_pool_named(profile, name);
     if (pool == NULL && name != NULL)
         err_set(err, ERR_notfound, ERR_NO_OFFSET, "this trace has no events of a memory \"%.60s\"", name);
     else if (pool == NULL && profile->events.is_cut)
@@ -58,20 +60,19 @@ bool memory_profile_views_window(const struct tool_request *request, const struc
 bool memory_profile_views_moment(const struct tool_request *request, const struct memory_profile_pool *pool,
                                  struct memory_profile_moment *out, struct err *err)
 {
-    const struct memory_profile *profile = request->model;
     const char *time = tool_param_text(request, "time");
     int64_t event;
     if (!tool_param_number(request, "event", 0, (int64_t)pool->count - 1, -1, &event, err))
         return false;
-    if (event < 0 && (time == NULL || strcmp(time, "peak") == 0))
-        event = pool->peak_at - pool->first;
     if (event >= 0) {
-        *out = (struct memory_profile_moment){(uint32_t)event + 1, profile->time_ps[pool->first + (uint32_t)event]};
+        *out = memory_profile_moment_after_event(pool, (uint32_t)event);
         return true;
     }
+    if (time == NULL || time[strspn(time, "-0123456789")] != '\0') /* not in ps alone */
+        return memory_profile_moment_read(pool, "time", time == NULL ? "peak" : time, out, err);
     if (!tool_param_number(request, "time", -TIME_MAX, TIME_MAX, 0, &out->time_ps, err))
         return false;
-    out->count = memory_profile_after(pool, out->time_ps);
+    *out = memory_profile_moment_at_time(pool, out->time_ps);
     return true;
 }
 
@@ -166,6 +167,29 @@ void memory_profile_views_address(struct json *json, const char *key, uint64_t a
     json_text(json, is_known ? text : NULL);
 }
 
+void memory_profile_views_stack(struct json *json, const char *key, const struct memory_profile *profile,
+                                uint32_t stack)
+{
+    const struct torch_snapshot *snapshot = profile->events.snapshot;
+    if (key != NULL)
+        json_key(json, key);
+    if (snapshot == NULL || stack >= snapshot->stack_count) {
+        json_null(json);
+        return;
+    }
+    json_array_begin(json);
+    for (uint32_t i = 0; i < snapshot->stacks[stack].count; i++) {
+        const struct torch_frame *frame = &snapshot->frames[snapshot->stack_frames[snapshot->stacks[stack].first + i]];
+        json_object_begin(json);
+        json_key_string(json, "file", frame->file);
+        json_key_string(json, "function", frame->function);
+        json_key_known(json, "line", frame->line > 0 ? (int64_t)frame->line : -1);
+        json_key_bool(json, "is_library", frame->whose == LIBRARY_MACHINERY);
+        json_object_end(json);
+    }
+    json_array_end(json);
+}
+
 /* JAX records no data type, but a shape that begins with one: "f32[8,128]{1,0}". */
 struct str memory_profile_views_data_type(const struct memory_profile *profile, const struct memory_what *what)
 {
@@ -197,11 +221,31 @@ struct str memory_profile_views_confidence(const struct memory_profile *profile,
     return guess == NULL ? (struct str){"", 0} : str_of(memory_profile_naming_confidence(guess));
 }
 
+struct str memory_profile_views_category(const struct memory_profile *profile, const struct memory_what *what)
+{
+    const struct memory_profile_guess *guess = memory_profile_guess_of(profile, what);
+    return guess == NULL || !guess->has_category ? (struct str){"", 0}
+                                                 : str_of(category_name((enum category)guess->verdict.category));
+}
+
+struct str memory_profile_views_category_word(const struct memory_profile *profile, const struct memory_what *what)
+{
+    const struct memory_profile_guess *guess = memory_profile_guess_of(profile, what);
+    return guess == NULL || !guess->has_category ? (struct str){"", 0}
+                                                 : str_of(category_words((enum category)guess->verdict.category));
+}
+
+bool memory_profile_views_is_category(struct str typed)
+{
+    enum category category;
+    return category_find(typed, &category);
+}
+
 void memory_profile_views_named(struct json *json, const struct memory_profile *profile,
                                 const struct memory_profile_tally *tally, int64_t in_use_bytes)
 {
     char sentence[NAMING_SENTENCE_BYTES];
-    if (profile->guess_count == 0) {
+    if (profile->guess_count == 0 || profile->events.snapshot != NULL) {
         json_key_null(json, "named");
         return;
     }

@@ -3,7 +3,7 @@
  * alike. What each answers is documented in docs/openapi.yaml. */
 #pragma once
 
-#include "tool/memory_profile/model.h"
+#include "tool/memory_profile/moment.h"
 #include "tool/tool.h"
 
 bool memory_profile_summary(const struct tool_request *request, struct json *json, struct err *err);
@@ -16,10 +16,15 @@ bool memory_profile_growth(const struct tool_request *request, struct json *json
 bool memory_profile_addresses(const struct tool_request *request, struct json *json, struct err *err);
 bool memory_profile_fragmentation(const struct tool_request *request, struct json *json, struct err *err);
 bool memory_profile_holes(const struct tool_request *request, struct json *json, struct err *err);
+bool memory_profile_segments(const struct tool_request *request, struct json *json, struct err *err);
 bool memory_profile_xprof(const struct tool_request *request, struct json *json, struct err *err);
 
 /* The pool that the parameter `memory` names; the worst without it. NULL with a `notfound` report. */
 const struct memory_profile_pool *memory_profile_views_pool(const struct tool_request *request, struct err *err);
+
+/* The pool of that name, the worst without one; NULL when there is none. */
+const struct memory_profile_pool *memory_profile_views_pool_named(const struct memory_profile *profile,
+                                                                  const char *name);
 
 /* The window of the parameters from and to (ps, whole trace without them); *first and *end are the
  * pool's events in it, counted from its first. */
@@ -30,12 +35,7 @@ struct memory_profile_window {
 bool memory_profile_views_window(const struct tool_request *request, const struct memory_profile_pool *pool,
                                  struct memory_profile_window *out, struct err *err);
 
-/* The moment of the parameters `event` and `time` (the peak without them): how many of the pool's events
- * have happened, and the time. */
-struct memory_profile_moment {
-    uint32_t count; /* 0: before the first */
-    int64_t time_ps;
-};
+/* The moment of the parameters `event` and `time` (the peak without them). */
 bool memory_profile_views_moment(const struct tool_request *request, const struct memory_profile_pool *pool,
                                  struct memory_profile_moment *out, struct err *err);
 
@@ -56,6 +56,9 @@ void memory_profile_views_text(struct json *json, const char *key, struct str te
 void memory_profile_views_bytes(struct json *json, const char *key, int64_t bytes);  /* null when unknown */
 /* "0x7f…" or null; an item of a list when `key` is NULL. */
 void memory_profile_views_address(struct json *json, const char *key, uint64_t address, bool is_known);
+/* Who asked for it, the innermost frame first: [{file, function, line, is_library}]; null where the file tells no stack. */
+void memory_profile_views_stack(struct json *json, const char *key, const struct memory_profile *profile,
+                                uint32_t stack);
 /* The data type's name in `scratch`-free storage: a TensorFlow name, or the type that the shape begins with; empty. */
 struct str memory_profile_views_data_type(const struct memory_profile *profile, const struct memory_what *what);
 /* What it may be that no op names, by the programs of the trace; empty where nothing is guessed. The confidence is
@@ -63,6 +66,11 @@ struct str memory_profile_views_data_type(const struct memory_profile *profile, 
 struct str memory_profile_views_program(const struct memory_profile *profile, const struct memory_what *what);
 struct str memory_profile_views_role(const struct memory_profile *profile, const struct memory_what *what);
 struct str memory_profile_views_confidence(const struct memory_profile *profile, const struct memory_what *what);
+/* Whose memory it is, of a snapshot: "saved_activation", "saved activations"; empty of a trace. */
+struct str memory_profile_views_category(const struct memory_profile *profile, const struct memory_what *what);
+struct str memory_profile_views_category_word(const struct memory_profile *profile, const struct memory_what *what);
+/* May `typed` stand behind "cat:" of a filter? */
+bool memory_profile_views_is_category(struct str typed);
 /* "named": how much of what is in use programs name; null in a trace where they name nothing. */
 void memory_profile_views_named(struct json *json, const struct memory_profile *profile,
                                 const struct memory_profile_tally *tally, int64_t in_use_bytes);

@@ -14,7 +14,7 @@ int64_t memory_profile_waste_chunk(const struct memory_profile *profile, uint32_
 
 int64_t memory_profile_waste_request(const struct memory_profile *profile, uint32_t event)
 {
-    return (profile->flags[event] & MEMORY_HAS_REQUESTED) != 0 ? profile->requested_bytes[event]
+    return (profile->flags[event] & MEMORY_HAS_REQUESTED) != 0 ? memory_profile_requested_bytes(profile, event)
                                                                : profile->size_bytes[event];
 }
 

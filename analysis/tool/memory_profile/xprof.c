@@ -60,7 +60,7 @@ static void activity_write(struct json *json, const struct memory_profile_snapsh
         &profile->events.whats[profile->what[memory_profile_snapshots_told_by(snapshots, place)]];
     json_key_object(json, "activityMetadata");
     json_key_text(json, "memoryActivity", memory_profile_is_free(profile, event) ? "DEALLOCATION" : "ALLOCATION");
-    json_key_id(json, "requestedBytes", profile->requested_bytes[event]);
+    json_key_id(json, "requestedBytes", memory_profile_requested_bytes(profile, event));
     json_key_id(json, "allocationBytes", told_size(profile, event));
     address_write(json, profile->address[event]);
     json_key_string(json, "tfOpName", memory_profile_text(profile, what->op));
@@ -138,7 +138,7 @@ static struct row row_of(const struct memory_profile_snapshots *snapshots, uint3
     return (struct row){place,
                         -1,
                         told_size(profile, event),
-                        profile->requested_bytes[event],
+                        memory_profile_requested_bytes(profile, event),
                         memory_profile_text(profile, what->op),
                         memory_profile_text(profile, what->region),
                         str_of(type != NULL ? type : "INVALID"),
