@@ -197,7 +197,7 @@ static void keep_samples(struct narrowing *narrowing, const bool *keep)
 
 /* ---- steps ---- */
 
-/* Functions through which JAX passes every call: their names say nothing of what was called. */
+/* Functions through which JAX and PyTorch pass every call: their names say nothing of what was called. */
 static bool is_wrapper(struct str function)
 {
     static const char *const names[] = {"__call__",
@@ -213,11 +213,34 @@ static bool is_wrapper(struct str function)
                                         "_run_python_pjit",
                                         "_python_pjit_helper",
                                         "_pjit_call_impl",
-                                        "_pjit_call_impl_python"};
+                                        "_pjit_call_impl_python",
+                                        "_call_impl",
+                                        "_wrapped_call_impl",
+                                        "decorate_context",
+                                        "_use_grad"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (str_equal(function, str_of(names[i])))
             return true;
     return false;
+}
+
+/* Of PyTorch's own frames the operator that was called says most: the others are ways to it. */
+static bool is_operator(struct str function) { return str_starts(function, STR("at::_ops::")); }
+
+/* Functions of frames that are no Python, in a profile of both. */
+static void mark_native(const struct pprof *pprof, struct model *model, bool *is_machinery)
+{
+    for (uint32_t i = 0; i < pprof->location_count; i++) {
+        const struct pprof_location *location = &pprof->locations[i];
+        if (location->mapping == PPROF_NONE ||
+            !str_equal(pprof->mappings[location->mapping].file, STR(LIBRARY_NATIVE_MAPPING)))
+            continue;
+        for (uint32_t line = location->first_line; line < location->first_line + location->line_count; line++) {
+            uint32_t function = pprof->lines[line].function;
+            is_machinery[function] = true;
+            model->is_wrapper[function] = !is_operator(pprof->functions[function].name);
+        }
+    }
 }
 
 static void make_steps(struct narrowing *narrowing)
@@ -236,6 +259,7 @@ static void make_steps(struct narrowing *narrowing)
         is_machinery[i] = library_of(pprof->functions[i].file, (struct str){"", 0}) == LIBRARY_MACHINERY;
         model->is_wrapper[i] = is_machinery[i] && is_wrapper(pprof->functions[i].name);
     }
+    mark_native(pprof, model, is_machinery);
     for (uint32_t i = 0; i < pprof->location_count; i++) {
         const struct pprof_location *location = &pprof->locations[i];
         bool is_hidden = narrowing->flags != NULL && (narrowing->flags[i] & IS_HIDDEN);

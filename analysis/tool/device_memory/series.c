@@ -267,6 +267,7 @@ static void write_profiles(const struct listing *listing, struct json *json)
         json_key_text(json, "name", listing->items[i]->name);
         json_key_known(json, "captured_at_ms",
                        listing->items[i]->captured_at_ms > 0 ? listing->items[i]->captured_at_ms : -1);
+        json_key_text(json, "words", listing->items[i]->moment != NULL ? listing->items[i]->moment->words : NULL);
         json_key_int(json, "total", listing->totals[i]);
         json_key_int(json, "count", listing->counts[i]);
         json_object_end(json);
@@ -347,14 +348,20 @@ static struct str site_words(const struct listing *listing, uint32_t at)
     return (struct str){scratch->data, scratch->length};
 }
 
+/* What they are called. */
+static const char *noun(const struct listing *listing)
+{
+    return listing->items[0]->moment != NULL ? "moments" : "profiles";
+}
+
 static const struct finding *growth_finding(const struct listing *listing, uint32_t most, uint32_t growing_count)
 {
     char growing[COUNT_TEXT_BYTES], profiles[COUNT_TEXT_BYTES], share[SHARE_TEXT_BYTES];
     const struct trend *trend = &listing->rows[most].trend;
     struct finding *finding = finding_begin(listing->request->arena, "grows", "series");
-    finding_text(finding, "%s call %s over %s profiles: %s", size_text_count(growing, growing_count),
+    finding_text(finding, "%s call %s over %s %s: %s", size_text_count(growing, growing_count),
                  growing_count == 1 ? "site grows" : "sites grow", size_text_count(profiles, listing->count),
-                 growing_count > 1 ? "most " : "");
+                 noun(listing), growing_count > 1 ? "most " : "");
     finding_name(finding, site_words(listing, most));
     finding_text(finding, ", ");
     say_change(listing, finding, (int64_t)(trend->slope < 0 ? trend->slope - 0.5 : trend->slope + 0.5));
@@ -363,23 +370,39 @@ static const struct finding *growth_finding(const struct listing *listing, uint3
     return finding_end(finding);
 }
 
-/* NULL of one profile. */
+/* Ranks of a job stand side by side: from one to the next nothing grows. */
+static bool are_of_several(const struct listing *listing)
+{
+    bool are_several = false;
+    for (uint32_t i = 1; i < listing->count; i++)
+        are_several |= listing->items[i]->moment != NULL && listing->items[0]->moment != NULL &&
+                       listing->items[i]->moment->source != listing->items[0]->moment->source;
+    return are_several;
+}
+
+/* Moments within steps differ by what a step does: that is no trend. */
+static bool are_between_steps(const struct listing *listing)
+{
+    return listing->items[0]->moment != NULL && !str_starts(str_of(listing->items[0]->moment->text), STR("step"));
+}
+
+/* NULL of one profile, of several snapshots and of moments within steps. */
 static const struct finding *finding_of(const struct listing *listing)
 {
     char count[COUNT_TEXT_BYTES];
     uint32_t growing_count, most = growing_find(listing, &growing_count);
     int64_t change = pprof_add(listing->totals[listing->count - 1], pprof_negated(listing->totals[0]));
-    if (listing->count < 2)
+    if (listing->count < 2 || are_of_several(listing) || are_between_steps(listing))
         return NULL;
     if (growing_count > 0)
         return growth_finding(listing, most, growing_count);
     bool is_two = listing->count == 2;
     struct finding *finding = finding_begin(listing->request->arena, is_two ? "too_few" : "level", "series");
     if (is_two)
-        finding_text(finding, "2 profiles: change ");
+        finding_text(finding, "2 %s: change ", noun(listing));
     else
-        finding_text(finding, "no call site grows over %s profiles; the total %s",
-                     size_text_count(count, listing->count), change == 0 ? "is the same at both ends" : "changes by ");
+        finding_text(finding, "no call site grows over %s %s; the total %s", size_text_count(count, listing->count),
+                     noun(listing), change == 0 ? "is the same at both ends" : "changes by ");
     if (is_two || change != 0)
         say_change(listing, finding, change);
     if (is_two)

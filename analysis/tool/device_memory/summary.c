@@ -76,6 +76,28 @@ static int64_t total_of(const struct model *model, const struct pprof *pprof)
     return total;
 }
 
+static void write_moment(const struct profile_set_moment *moment, struct json *json)
+{
+    if (!json_key_object_if(json, "moment", moment != NULL))
+        return;
+    json_key_string(json, "memory", moment->memory);
+    json_key_text(json, "text", moment->text);
+    json_key_text(json, "words", moment->words);
+    json_key_int(json, "time_ps", moment->time_ps);
+    json_key_known(json, "event", moment->event);
+    json_key_int(json, "in_use_bytes", moment->in_use_bytes);
+    json_object_end(json);
+}
+
+/* How many there are of what is measured, filters applied; the base's are taken away. */
+static int64_t allocation_count(const struct model *model)
+{
+    int64_t count = 0;
+    for (uint32_t i = 0; i < model->sample_count; i++)
+        count = pprof_add(count, model_count(model, &model->samples[i]));
+    return count;
+}
+
 static void write_profiles(const struct model *model, struct json *json)
 {
     const struct profile_set *set = model->request->model;
@@ -91,6 +113,7 @@ static void write_profiles(const struct model *model, struct json *json)
         json_key_text(json, "captured_at_from", item->captured_from);
         json_key_known(json, "sample_count", item->pprof != NULL ? (int64_t)item->pprof->sample_count : -1);
         json_key_int(json, "total", item->pprof != NULL ? total_of(model, item->pprof) : 0);
+        write_moment(item->moment, json);
         json_object_end(json);
     }
     json_array_end(json);
@@ -146,6 +169,10 @@ bool device_memory_summary(const struct tool_request *request, struct json *json
     json_key_int(json, "executable_total", executables.total);
     json_key_uint(json, "stackless_count", model.stackless_count);
     json_key_uint(json, "sample_count", model.sample_count);
+    if (model.counting != PPROF_NONE)
+        json_key_int(json, "allocation_count", allocation_count(&model));
+    else
+        json_key_null(json, "allocation_count");
     json_key_bool(json, "has_source", ((const struct profile_set *)request->model)->has_source);
     write_shares("devices", &devices, json);
     write_shares("kinds", &kinds, json);

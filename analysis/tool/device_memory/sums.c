@@ -91,11 +91,23 @@ void sums_sites_init(struct sites *sites, struct arena *arena)
     map_init(&sites->table, arena, 0);
 }
 
+/* "mm" of PyTorch's "at::_ops::mm::call(at::Tensor const&, at::Tensor const&)", else the function's name. */
+static struct str callee_words(struct str function)
+{
+    const struct str head = STR("at::_ops::");
+    if (!str_starts(function, head))
+        return function;
+    struct str name = {function.data + head.length, 0};
+    while (head.length + name.length < function.length && name.data[name.length] != ':')
+        name.length++;
+    return name;
+}
+
 uint32_t sums_site_of(struct sites *sites, const struct model *model, const struct model_walk *walk)
 {
     struct same_key same = {sites, {walk->frames[walk->count - 1], {"", 0}}};
     if (walk->callee != PPROF_NONE)
-        same.key.callee = model->pprof->functions[model->pprof->lines[walk->callee].function].name;
+        same.key.callee = callee_words(model->pprof->functions[model->pprof->lines[walk->callee].function].name);
     uint64_t hash = map_hash_text(sites->arena, same.key.callee, same.key.frame);
     bool is_new;
     uint32_t at = map_number(&sites->table, hash, is_key, &same, &is_new);

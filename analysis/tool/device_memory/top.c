@@ -137,6 +137,30 @@ static void name_write(struct buf *out, struct str name)
     }
 }
 
+/* Which moments of snapshots it is about, and the sentence on what is folded. */
+static void moments_write(const struct model *model)
+{
+    const struct profile_set *set = model->request->model;
+    struct buf *out = model->request->out;
+    bool is_of_torch = false;
+    for (uint32_t i = 0; i < set->count; i++) {
+        const struct profile_set_item *item = &set->items[i];
+        if (item->moment == NULL)
+            continue;
+        is_of_torch = true;
+        buf_text(out, item->is_base ? "less " : "live in ");
+        name_write(out, item->moment->memory);
+        buf_text(out, ": ");
+        name_write(out, str_of(item->name));
+        buf_char(out, '\n');
+    }
+    if (model->folds)
+        buf_format(
+            out,
+            "frames of %s and Python count for the line that called them; machinery lists them too, as pprof does\n",
+            is_of_torch ? "PyTorch" : "JAX");
+}
+
 /* A head of what is summed, and a line for each row: flat, flat %, sum %, cum, cum %, name. */
 static void text_write(const struct sums *sums, const struct table_rows *rows)
 {
@@ -157,10 +181,7 @@ static void text_write(const struct sums *sums, const struct table_rows *rows)
     buf_format(out, ", 100 %% is %s\n", cum);
     if (model->unknown_count > 0)
         buf_format(out, "%lld executables of unknown size are not in these sums\n", (long long)model->unknown_count);
-    if (model->folds)
-        buf_text(
-            out,
-            "frames of JAX and Python count for the line that called them; machinery lists them too, as pprof does\n");
+    moments_write(model);
     buf_format(out, "%12s %8s %8s %12s %8s  %s\n", "flat", "flat%", "sum%", "cum", "cum%", "name");
     for (uint32_t i = rows->first; i < rows->end; i++) {
         uint32_t frame = sums->listed[table_row_at(rows, i)];
