@@ -6,6 +6,7 @@
 #include "verdict/verdict.h"
 #include "verdict/write.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 /* As for an answer of the Memory Viewer; advice tries up to about forty changes. */
@@ -47,32 +48,68 @@ static void make(struct job *job, const void *in, void *to, struct err *err)
         struct json json = JSON_INIT(asked->out);
         write_verdict_json(verdict, &json);
     }
-    if (asked->out->failed)
-        err_set(err, ERR_limit, ERR_NO_OFFSET, "there is no memory for the answer");
+    if (buf_is_whole(asked->out, "the answer", err))
+        buf_is_whole(asked->scratch, "a text of the answer", err);
 }
 
 bool analysis_verdict_is_of_plan(const struct oom_verdict *failure) { return verdict_is_of_plan(failure); }
+
+struct sharing {
+    const struct oom_verdict *failure;
+    const struct memory_profile *trace;
+    char *reason;
+    size_t size;
+    unsigned count;
+};
+
+static void share(struct job *job, const void *in, void *to, struct err *err)
+{
+    struct sharing *sharing = to;
+    const char *reason = "";
+    (void)in;
+    (void)err;
+    sharing->count = verdict_snapshot_shares(sharing->failure, sharing->trace, &job->arena, &reason);
+    snprintf(sharing->reason, sharing->size, "%s", reason);
+}
+
+unsigned analysis_verdict_shares(const struct oom_verdict *failure, const struct analysis_subject *trace, char *reason,
+                                 size_t size)
+{
+    struct sharing sharing = {failure, &trace->trace, reason, size, 0};
+    struct job job = {.gzip = NULL};
+    struct err err = ERR_INIT;
+    arena_init(&job.arena, LIMIT_BYTES, &err);
+    arena_allot_work(&job.arena, WORK);
+    job_try(&job, share, &sharing, &sharing, &err);
+    if (err_is_set(&err))
+        snprintf(reason, size, "%s", err.text);
+    arena_free(&job.arena);
+    return sharing.count;
+}
 
 bool analysis_verdict(const struct analysis_verdict_parts *parts, enum analysis_verdict_format format, struct buf *out,
                       struct err *err)
 {
     struct buf scratch = BUF_INIT;
     struct job job = {.gzip = NULL};
-    struct err ignored = ERR_INIT;
     struct profile_set set = {.items = NULL};
     size_t profile_count = parts->profile_count < PROFILES_MAX ? parts->profile_count : PROFILES_MAX;
     struct profile_set_item *items = calloc(profile_count + 1, sizeof(*items));
     if (items == NULL)
-        return err_set(err, ERR_limit, ERR_NO_OFFSET, "no memory");
+        return err_exhausted(err);
     for (size_t i = 0; i < profile_count; i++)
         items[i] = analysis_profile_item(&parts->profiles[i]);
     set = (struct profile_set){items, (uint32_t)profile_count, false};
-    struct oom_comparison *comparison = parts->failure != NULL && parts->module != NULL
-                                            ? analysis_oom_compare(parts->failure, parts->module, &ignored)
-                                            : NULL;
+    struct oom_comparison *comparison = NULL;
+    struct err compared = ERR_INIT;
+    if (parts->failure != NULL && parts->module != NULL && parts->module->plan.hlo.has_assignment)
+        comparison = analysis_oom_compare(parts->failure, parts->module, &compared);
+    if (compared.code == ERR_exhausted || compared.code == ERR_stopped)
+        *err = compared; /* what else refuses it leaves the verdict without it, which a note says */
     const struct asked asked = {
         .parts = {.failure = parts->failure,
                   .comparison = comparison,
+                  .not_compared = err_is_set(&compared) ? compared.text : NULL,
                   .plan = parts->module != NULL ? &parts->module->plan : NULL,
                   .trace = parts->trace != NULL ? &parts->trace->trace : NULL,
                   .profiles = profile_count > 0 ? &set : NULL,
@@ -95,7 +132,8 @@ bool analysis_verdict(const struct analysis_verdict_parts *parts, enum analysis_
     arena_init(&job.arena, LIMIT_BYTES, err);
     arena_allot_work(&job.arena, WORK);
     arena_watch(&job.arena, parts->wanted);
-    job_try(&job, make, &asked, NULL, err);
+    if (!err_is_set(err))
+        job_try(&job, make, &asked, NULL, err);
     arena_free(&job.arena);
     analysis_oom_comparison_free(comparison);
     buf_free(&scratch);

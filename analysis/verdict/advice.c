@@ -266,10 +266,13 @@ void advice_make(const struct verdict_facts *facts)
             kinds[i].find(advice);
     }
     jax_calls_drop(advice);
+    torch_advice_find(advice);
     remedy_find(advice);
     if (advice->count > 1)
         qsort(advice->items, advice->count, sizeof(*advice->items), by_use);
     facts->out->advice_sentence = sentence_of(advice);
+    if (facts->moment != NULL && (facts->out->advice_sentence == NULL || facts->failure == NULL || facts->join != NULL))
+        facts->out->advice_sentence = torch_advice_sentence(advice);
     facts->out->is_advice_idle = advice->count > 0 && fits_by_far(facts);
     facts->out->advice = advice->items;
     facts->out->advice_count = advice->count;

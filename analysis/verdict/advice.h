@@ -33,6 +33,16 @@ void advice_evidence(const struct plan_pattern *pattern, struct arena *arena, st
 /* Does the failure, if there is one, speak of memory that a change of the program frees? */
 bool advice_is_of_program(const struct advice *advice);
 
+/* Of an allocator snapshot of PyTorch (torch_advice.c). */
+void torch_advice_find(struct advice *advice);
+/* Is it one of these? */
+static inline bool torch_advice_is(const struct verdict_advice *item)
+{
+    return item->tool != NULL && strcmp(item->tool, "memory_profile") == 0;
+}
+/* Why torch.cuda.empty_cache() is not listed; NULL: nothing says so. */
+const char *torch_advice_sentence(const struct advice *advice);
+
 /* Where there is no plan: what a text alone tells (advice_text.c). */
 void advice_text_donate(struct advice *advice);
 void advice_text_unpad(struct advice *advice);

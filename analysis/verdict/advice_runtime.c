@@ -242,7 +242,8 @@ void advice_find_fragmentation(struct advice *advice)
 {
     const struct verdict_facts *facts = advice->facts;
     bool is_of_text = facts->failure != NULL; /* else of a trace */
-    if (facts->out->cause.kind != VERDICT_CAUSE_FRAGMENTATION || (is_of_text && !is_run_time(advice)))
+    if (facts->moment != NULL || facts->out->cause.kind != VERDICT_CAUSE_FRAGMENTATION ||
+        (is_of_text && !is_run_time(advice)))
         return;
     bool is_bfc = is_of_text && facts->failure->family == OOM_FAMILY_gpu_bfc;
     struct verdict_advice item =
@@ -317,7 +318,8 @@ void advice_find_larger_chip(struct advice *advice)
     enum space_platform platform = facts->parts->plan != NULL ? facts->parts->plan->platform
                                    : is_of_gpu(advice)        ? SPACE_PLATFORM_GPU
                                                               : SPACE_PLATFORM_TPU;
-    bool is_of_device = facts->failure == NULL || (facts->is_compile && !facts->is_on_chip);
+    /* Else what was needed is not the whole program. */
+    bool is_of_device = facts->failure == NULL ? facts->moment == NULL : facts->is_compile && !facts->is_on_chip;
     if (facts->out->fits != VERDICT_FITS_NO || !is_of_device || fit->needed_bytes < 0)
         return;
     for (size_t i = 0; (device = device_at(i)) != NULL; i++) {

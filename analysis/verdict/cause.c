@@ -2,6 +2,7 @@
  * cause.c: why memory ran short, or what takes most of it: what a text says first, then the plan's patterns and
  * categories, then what allocators and live arrays tell. */
 #include "verdict/facts.h"
+#include "verdict/torch_moment.h"
 
 #include "plan/describe.h"
 #include "plan/pattern.h"
@@ -266,6 +267,26 @@ static void of_growth(const struct verdict_facts *facts)
                      growth->first_name, growth->last_name, place));
 }
 
+/* Of a snapshot: the request that failed for pieces, else what holds most. */
+static void of_moment(const struct verdict_facts *facts)
+{
+    const struct torch_moment *moment = facts->moment;
+    enum category largest = torch_moment_largest(moment);
+    const struct memory_profile_failure *failure = moment->failure;
+    if (failure != NULL &&
+        (failure->kind == PROFILE_FAILURE_FRAGMENTATION || failure->kind == PROFILE_FAILURE_ELSEWHERE))
+        set(facts, VERDICT_CAUSE_FRAGMENTATION, failure->free_bytes, VERDICT_EXACT,
+            arena_format(facts->arena,
+                         "%s lay free in segments, and the largest hole where %s could have been put was %s.",
+                         facts_size(facts, failure->free_bytes), facts_size(facts, failure->requested_bytes),
+                         facts_size(facts, failure->largest_hole_bytes)));
+    else
+        set(facts, of_category[largest], moment->sums[largest].bytes,
+            moment->sums[largest].guessed_bytes * 2 > moment->sums[largest].bytes ? VERDICT_GUESS : VERDICT_BOUND,
+            arena_format(facts->arena, "%s %s of %s.", torch_moment_holder(facts, largest),
+                         facts_size(facts, moment->sums[largest].bytes), facts_size(facts, moment->in_use_bytes)));
+}
+
 /* Without a plan: of an allocator that was nearly full, whether it was in pieces. */
 static void of_trace(const struct verdict_facts *facts)
 {
@@ -291,6 +312,14 @@ static void of_profile(const struct verdict_facts *facts)
                          facts_size(facts, sums.array_bytes)));
 }
 
+/* What other processes hold is the text's to say: a snapshot has its own process alone. */
+static bool is_of_others(const struct verdict_facts *facts)
+{
+    const struct memory_profile_failure *failure = facts->moment->failure;
+    return facts->parts->failure->cause == OOM_CAUSE_OTHER_PROCESS &&
+           (failure == NULL || failure->kind == PROFILE_FAILURE_SHORTAGE);
+}
+
 void cause_make(const struct verdict_facts *facts)
 {
     bool has_plan = facts->space != NULL && facts->space->peak_bytes > 0;
@@ -299,12 +328,16 @@ void cause_make(const struct verdict_facts *facts)
     bool is_run = facts->failure != NULL && !facts->is_compile && !facts->is_host;
     if (facts->growth.grows && (facts->failure == NULL ? !has_plan : is_run))
         of_growth(facts);
+    else if (facts->join != NULL && !is_of_others(facts))
+        of_moment(facts);
     else if (facts->failure != NULL && of_text(facts))
         return;
     else if (has_plan)
         of_plan(facts);
     else if (facts->failure != NULL)
         of_lists(facts);
+    else if (facts->moment != NULL)
+        of_moment(facts);
     else if (facts->pool != NULL)
         of_trace(facts);
     else if (profiles_last(facts->parts->profiles) != NULL)

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * evidence_make.c: where each figure of a verdict comes from, block by block; the last thing that is made of it. */
+#include "verdict/advice.h"
 #include "verdict/evidence.h"
+#include "verdict/torch_join.h"
+#include "verdict/torch_moment.h"
 
 #include "plan/pattern.h"
 #include "tool/memory_profile/model.h"
@@ -21,6 +24,10 @@ static struct verdict_evidence needed_of(const struct verdict_facts *facts)
         return (struct verdict_evidence){.space = -1, .sum_bytes = -1};
     if (is_total_of_plan(facts, bytes))
         return evidence_live(facts, bytes, lost);
+    if (torch_moment_is_failure(facts))
+        return torch_figure_evidence(facts, TORCH_REQUESTED);
+    if (facts->failure == NULL && facts->moment != NULL)
+        return torch_moment_evidence(facts, CATEGORY_COUNT, bytes);
     return facts->failure != NULL ? evidence_text(facts, oom_figure_key(OOM_needed_bytes), bytes) : evidence_trace();
 }
 
@@ -29,6 +36,9 @@ static struct verdict_evidence over_of(const struct verdict_facts *facts)
 {
     const struct verdict_fit *fit = &facts->out->fit;
     const struct oom_verdict *said = facts->parts->failure;
+    if (torch_moment_is_failure(facts))
+        return fit->over_bytes < 0 ? (struct verdict_evidence){.space = -1, .sum_bytes = -1}
+                                   : torch_figure_evidence(facts, TORCH_MISSING);
     if (said != NULL && said->over_key != NULL && said->is_over_known && (int64_t)said->over_bytes == fit->over_bytes)
         return evidence_text(facts, said->over_key, fit->over_bytes);
     if (facts->out->fits == VERDICT_FITS_YES || fit->over_bytes <= 0)
@@ -47,6 +57,8 @@ static struct verdict_evidence over_of(const struct verdict_facts *facts)
 static struct verdict_evidence free_of(const struct verdict_facts *facts)
 {
     const struct verdict_fit *fit = &facts->out->fit;
+    if (torch_moment_is_failure(facts) && facts->moment->failure->device_free_bytes >= 0)
+        return torch_figure_evidence(facts, TORCH_DEVICE_FREE);
     const struct verdict_evidence stated = evidence_text(facts, oom_figure_key(OOM_free_bytes), fit->free_bytes);
     if (stated.kind == VERDICT_EVIDENCE_TEXT || fit->free_bytes < 0 || fit->needed_bytes < 0)
         return stated;
@@ -96,6 +108,8 @@ static struct verdict_evidence of_plan(const struct verdict_facts *facts, const 
 static struct verdict_evidence stretch_of(const struct verdict_facts *facts, const struct verdict_where *row)
 {
     struct verdict_evidence evidence = {.kind = VERDICT_EVIDENCE_NONE};
+    if (strcmp(row->source, "trace") == 0 && facts->moment != NULL)
+        return torch_moment_evidence(facts, CATEGORY_COUNT, row->bytes);
     if (strcmp(row->source, "trace") == 0)
         return evidence_trace();
     if (strcmp(row->source, "plan") == 0)
@@ -121,7 +135,9 @@ static void where_show(const struct verdict_facts *facts)
     for (uint32_t i = 0; i < out->category_count; i++) {
         enum category category;
         const char *name = out->categories[i].category;
-        if (name != NULL && category_find(str_of(name), &category))
+        if (name != NULL && category_find(str_of(name), &category) && strcmp(out->categories[i].source, "trace") == 0)
+            out->categories[i].evidence = torch_moment_evidence(facts, category, out->categories[i].bytes);
+        else if (name != NULL && category_find(str_of(name), &category))
             out->categories[i].evidence = evidence_category(facts, category, out->categories[i].bytes);
         else
             out->categories[i].evidence = evidence_difference(
@@ -132,11 +148,35 @@ static void where_show(const struct verdict_facts *facts)
 
 /* ---- 3 What made the peak? ---- */
 
+static void moment_show(const struct verdict_facts *facts)
+{
+    struct verdict *out = facts->out;
+    out->peak = torch_moment_evidence(facts, CATEGORY_COUNT, out->peak_bytes);
+    out->rest_bytes = out->peak_bytes;
+    for (uint32_t i = 0; i < out->group_count; i++) {
+        struct verdict_evidence *evidence = &out->groups[i].evidence;
+        *evidence = torch_moment_evidence(facts, CATEGORY_COUNT, out->groups[i].bytes);
+        evidence->filter =
+            out->groups[i].source[0] == '\0'
+                ? arena_format(facts->arena, "cat:%s", out->groups[i].category)
+                : arena_format(facts->arena, "op:\"%s\" cat:%s", out->groups[i].source, out->groups[i].category);
+        evidence->sum_bytes = out->groups[i].bytes;
+        evidence->rest_bytes = 0;
+        evidence->rest = NULL;
+        out->rest_bytes -= out->groups[i].bytes;
+    }
+    out->rest = evidence_difference("What was there before the recording and is freed in it, and lines with less.");
+}
+
 static void peak_show(const struct verdict_facts *facts)
 {
     struct verdict *out = facts->out;
     if (out->peak_bytes <= 0)
         return;
+    if (facts->space == NULL) {
+        moment_show(facts);
+        return;
+    }
     out->peak = evidence_live(facts, out->peak_bytes, lost);
     for (uint32_t i = 0; i < out->pattern_count; i++) {
         const struct plan_pattern *pattern = &facts->space->patterns[i];
@@ -204,6 +244,10 @@ static void cause_show(const struct verdict_facts *facts)
     struct verdict *out = facts->out;
     struct verdict_cause *cause = &out->cause;
     cause->evidence = (struct verdict_evidence){.space = -1, .sum_bytes = -1};
+    if (facts->moment != NULL && cause->kind == VERDICT_CAUSE_FRAGMENTATION) {
+        cause->evidence = torch_figure_evidence(facts, TORCH_FREE);
+        return;
+    }
     if (cause->bytes < 0 || cause_of_plan(facts, cause))
         return;
     if (cause->kind == VERDICT_CAUSE_LEAK) {
@@ -232,6 +276,12 @@ static struct verdict_evidence open_of(const struct verdict_facts *facts, const 
 {
     const struct verdict *out = facts->out;
     const char *filter = advice->filter == NULL ? "" : advice->filter;
+    if (torch_advice_is(advice)) {
+        enum category category;
+        bool is_of_one = str_starts(str_of(filter), STR("cat:")) && category_find(str_of(filter + 4), &category);
+        return torch_moment_evidence(facts, is_of_one ? category : CATEGORY_COUNT,
+                                     is_of_one ? facts->moment->sums[category].bytes : facts->moment->in_use_bytes);
+    }
     for (uint32_t i = 0; i < out->pattern_count; i++)
         if (strcmp(filter, out->patterns[i].evidence.filter) == 0)
             return out->patterns[i].evidence;
@@ -330,6 +380,8 @@ void evidence_make(const struct verdict_facts *facts)
 {
     fit_show(facts);
     where_show(facts);
+    if (facts->join != NULL)
+        torch_beside_show(facts);
     peak_show(facts);
     ledger_show(facts);
     cause_show(facts);

@@ -8,6 +8,8 @@
 #include "verdict/verdict.h"
 
 struct memory_profile_pool;
+struct torch_moment;
+struct torch_join;
 
 struct verdict_facts {
     const struct verdict_parts *parts;
@@ -17,6 +19,8 @@ struct verdict_facts {
     const struct oom_failure *failure; /* NULL: there is none */
     const struct plan_space *space;    /* of the plan: what the failure is about, else HBM; NULL: nothing is there */
     const struct memory_profile_pool *pool; /* of the trace: the worst device memory; NULL */
+    const struct torch_moment *moment;      /* of a snapshot of PyTorch; NULL */
+    const struct torch_join *join;          /* of the failure and that snapshot; NULL: not both are there */
     bool is_compile;                        /* the failure is one of the compiler, about a whole program or a kernel */
     bool is_on_chip;                        /* it is about VMEM, SMEM or other memory of a kernel */
     bool is_host;                           /* about memory of the host, or a process that was killed from outside */

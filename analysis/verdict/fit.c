@@ -4,6 +4,7 @@
  * The compiler's total decides whether a program fits. Where a text rounds it and the plan of the program has the same
  * total but for that, the plan's is taken, which is exact. */
 #include "verdict/facts.h"
+#include "verdict/torch_moment.h"
 
 #include "input/device.h"
 #include "tool/memory_profile/model.h"
@@ -31,6 +32,7 @@ static void needed_find(struct verdict_facts *facts)
     int64_t asked = facts_figure(facts, OOM_needed_bytes);
     if (facts->failure == NULL)
         fit->needed_bytes = facts->total_bytes >= 0 ? facts->total_bytes
+                            : facts->moment != NULL ? facts->moment->in_use_bytes
                             : pool != NULL          ? memory_profile_in_use_bytes(pool->profile, pool->peak_at)
                                                     : -1;
     else if (facts->total_bytes >= 0 && !facts->is_on_chip &&
@@ -102,6 +104,10 @@ static void over_find(struct verdict_facts *facts)
         facts->out->fits = VERDICT_FITS_NO;
         return;
     }
+    if (torch_moment_is_failure(facts)) {
+        facts->out->fits = VERDICT_FITS_NO;
+        return;
+    }
     if (fit->needed_bytes < 0 || fit->capacity_bytes < 0) {
         facts->out->fits = facts->failure != NULL ? VERDICT_FITS_NO : VERDICT_FITS_UNKNOWN;
         if (said != NULL && said->is_over_known)
@@ -159,4 +165,6 @@ void fit_make(struct verdict_facts *facts)
     device_find(facts);
     bool is_run = facts->failure != NULL && !facts->is_compile;
     fit->sentence = is_run ? facts_sentence(facts, &facts->parts->failure->answer) : needs_text(facts);
+    if (torch_moment_is_failure(facts))
+        torch_moment_fit(facts);
 }

@@ -70,7 +70,7 @@ static void balance_find(const struct verdict_facts *facts)
     ledger->coverage_percent = 100 * (double)(plan < seen ? plan : seen) / (double)seen;
     if (plan == 0)
         ledger->drift_percent = 100;
-    ledger->balances = fabs(ledger->drift_percent) <= BALANCE_PERCENT;
+    ledger->balances = fabs(ledger->drift_percent) <= (double)BALANCE_PERCENT;
     ledger->sentence =
         arena_format(facts->arena, "The allocator's peak is %s, %s %s: it %s (%.1f %% of the peak is explained).",
                      facts_size(facts, seen), what, facts_size(facts, plan),

@@ -5,11 +5,13 @@
 #include "verdict/evidence.h"
 
 #include "plan/pattern.h"
+#include "verdict/advice.h"
+#include "verdict/torch_moment.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 
-enum { MENTIONS_MAX = 12, OWN_MAX = 8 };
+enum { MENTIONS_MAX = 12, OWN_MAX = 20 };
 
 enum rank { RANK_DECIDES, RANK_PART, RANK_OF_TEXT, RANK_COUNT };
 
@@ -18,6 +20,7 @@ struct known {
     int64_t bytes;
     const struct verdict_evidence *evidence;
     enum rank rank;
+    bool is_said; /* of the sentence's own: it stood there once */
 };
 
 struct finder {
@@ -30,14 +33,14 @@ static void known_add(struct finder *finder, enum rank rank, int64_t bytes, cons
 {
     if (bytes < 0 || evidence->kind == VERDICT_EVIDENCE_NONE || finder->count == finder->capacity)
         return;
-    finder->known[finder->count++] = (struct known){facts_size(finder->facts, bytes), bytes, evidence, rank};
+    finder->known[finder->count++] = (struct known){facts_size(finder->facts, bytes), bytes, evidence, rank, false};
 }
 
 static void own_add(struct finder *finder, int64_t bytes, const struct verdict_evidence *evidence)
 {
     if (bytes >= 0 && evidence->kind != VERDICT_EVIDENCE_NONE && finder->own_count < OWN_MAX)
         finder->own[finder->own_count++] =
-            (struct known){facts_size(finder->facts, bytes), bytes, evidence, RANK_DECIDES};
+            (struct known){facts_size(finder->facts, bytes), bytes, evidence, RANK_DECIDES, false};
 }
 
 static const struct known *known_of(const struct finder *finder, struct str size, enum rank rank)
@@ -55,13 +58,20 @@ static const struct known *known_of(const struct finder *finder, struct str size
     return found;
 }
 
-/* NULL: none. */
-static const struct known *known_find(const struct finder *finder, struct str size)
+/* NULL: none. Of the sentence's own that read alike the first one that did not stand there yet. */
+static const struct known *known_find(struct finder *finder, struct str size)
 {
     const struct known *found = NULL;
-    for (uint32_t i = 0; i < finder->own_count; i++)
-        if (str_equal(str_of(finder->own[i].text), size))
-            return &finder->own[i];
+    for (uint32_t i = 0; i < finder->own_count; i++) {
+        struct known *own = &finder->own[i];
+        if (!str_equal(str_of(own->text), size))
+            continue;
+        found = found != NULL ? found : own;
+        if (!own->is_said) {
+            own->is_said = true;
+            return own;
+        }
+    }
     for (int rank = 0; rank < RANK_COUNT && found == NULL; rank++)
         found = known_of(finder, size, (enum rank)rank);
     return found;
@@ -168,6 +178,43 @@ static struct verdict_mentions find_in(struct finder *finder, const char *senten
     return find(finder, sentence);
 }
 
+/* Figures of a moment in the order of a sentence, up to TORCH_FIGURES. One that stands beside another may be written as
+ * bytes. */
+static void moment_add(struct finder *finder, const enum torch_figure *figures)
+{
+    const struct verdict_facts *facts = finder->facts;
+    const int64_t in_use = torch_figure_bytes(facts, TORCH_IN_USE), largest = torch_figure_bytes(facts, TORCH_LARGEST);
+    for (; *figures != TORCH_FIGURES; figures++) {
+        int64_t bytes = torch_figure_bytes(facts, *figures);
+        struct verdict_evidence *evidence = arena_array(facts->arena, struct verdict_evidence, 1);
+        *evidence = torch_figure_evidence(facts, *figures);
+        own_add(finder, bytes, evidence);
+        if (bytes >= 0 && (*figures == TORCH_IN_USE || *figures == TORCH_LARGEST) && finder->own_count > 0)
+            finder->own[finder->own_count - 1].text =
+                facts_size_beside(facts, bytes, *figures == TORCH_IN_USE ? largest : in_use);
+    }
+}
+
+/* Those of the sentences that torch_moment, cause and torch_advice write. */
+static void moment_add_all(struct finder *finder)
+{
+    static const enum torch_figure of_failure[] = {TORCH_REQUESTED, TORCH_DEVICE_FREE, TORCH_FREE,
+                                                   TORCH_RESERVED,  TORCH_HOLE,        TORCH_MISSING,
+                                                   TORCH_IN_USE,    TORCH_LARGEST,     TORCH_FIGURES},
+                                   of_peak[] = {TORCH_IN_USE, TORCH_IN_USE, TORCH_LARGEST, TORCH_FIGURES};
+    moment_add(finder, finder->facts->moment->failure != NULL ? of_failure : of_peak);
+}
+
+static const enum torch_figure of_cause[] = {TORCH_FREE, TORCH_REQUESTED, TORCH_HOLE, TORCH_FIGURES},
+                               of_pieces[] = {TORCH_REQUESTED, TORCH_FREE, TORCH_HOLE, TORCH_FIGURES},
+                               of_fit[] = {TORCH_REQUESTED, TORCH_DEVICE_FREE, TORCH_FREE, TORCH_HOLE, TORCH_FIGURES},
+                               of_free[] = {TORCH_FREE, TORCH_FIGURES};
+
+static bool is_of_failure(const struct verdict_facts *facts)
+{
+    return facts->moment != NULL && facts->moment->failure != NULL;
+}
+
 void mentions_make(const struct verdict_facts *facts)
 {
     struct verdict *out = facts->out;
@@ -176,7 +223,11 @@ void mentions_make(const struct verdict_facts *facts)
     struct finder finder = {
         .facts = facts, .known = arena_array(facts->arena, struct known, capacity), .capacity = capacity};
     known_gather(&finder);
+    if (torch_moment_is_failure(facts))
+        moment_add(&finder, of_fit);
     out->fit.mentions = find(&finder, out->fit.sentence);
+    if (is_of_failure(facts) && out->cause.kind == VERDICT_CAUSE_FRAGMENTATION)
+        moment_add(&finder, of_cause);
     out->cause.mentions = find_in(&finder, out->cause.text, out->cause.bytes, &out->cause.evidence);
     for (uint32_t i = 0; i < out->pattern_count; i++)
         out->patterns[i].mentions =
@@ -184,9 +235,15 @@ void mentions_make(const struct verdict_facts *facts)
     for (uint32_t i = 0; i < out->advice_count; i++) {
         struct verdict_advice *advice = &out->advice[i];
         int64_t bytes = advice->open.sum_bytes < 0 ? -1 : advice->open.sum_bytes + advice->open.rest_bytes;
+        if (is_of_failure(facts) && torch_advice_is(advice) && advice->kind == VERDICT_ADVICE_FRAGMENTATION)
+            moment_add(&finder, of_pieces);
         advice->mentions = find_in(&finder, advice->evidence, bytes, &advice->open);
     }
     out->ledger.mentions = find(&finder, out->ledger.sentence);
+    if (is_of_failure(facts))
+        moment_add(&finder, of_free);
     out->advice_mentions = find(&finder, out->advice_sentence);
+    if (facts->moment != NULL && facts->space == NULL)
+        moment_add_all(&finder);
     out->mentions = find(&finder, out->sentence);
 }

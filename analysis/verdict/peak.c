@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * peak.c: what made the peak: patterns with what the peak falls by without them, and equal buffers of repeated layers. */
 #include "verdict/facts.h"
+#include "verdict/torch_moment.h"
 
 #include "plan/pattern.h"
 #include "plan/peak_groups.h"
@@ -59,6 +60,8 @@ static void groups_make(const struct verdict_facts *facts)
 void peak_make(const struct verdict_facts *facts)
 {
     const struct plan_space *space = facts->space;
+    if (space == NULL && facts->moment != NULL)
+        torch_moment_groups(facts);
     if (space == NULL || space->peak_bytes <= 0 || facts->is_on_chip || facts->is_host)
         return;
     facts->out->peak_bytes = space->peak_bytes;

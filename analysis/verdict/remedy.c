@@ -3,6 +3,7 @@
  * of all of them. */
 #include "verdict/remedy.h"
 #include "tool/oom/verdict.h"
+#include "verdict/torch_moment.h"
 
 #define REMEDY(name, kind, effort, title, call, reason, make)                                                          \
     static const struct remedy row_##name = {VERDICT_ADVICE_##kind, effort, title, call, reason, make};
@@ -54,7 +55,8 @@ static bool is_predicted(struct advice *advice, const struct remedy *remedy)
 {
     bool is_there = false;
     for (uint32_t i = 0; i < advice->count; i++)
-        if (advice->items[i].kind == remedy->kind && advice->items[i].change != NULL) {
+        if (advice->items[i].kind == remedy->kind &&
+            (advice->items[i].change != NULL || torch_advice_is(&advice->items[i]))) {
             is_there = true;
             if (advice->items[i].call[0] == '\0' && remedy->call != NULL)
                 advice->items[i].call = remedy->call;
@@ -62,9 +64,26 @@ static bool is_predicted(struct advice *advice, const struct remedy *remedy)
     return is_there;
 }
 
+/* What a snapshot of the failure says itself, or would say if it helped. */
+static bool is_of_snapshot(const struct advice *advice, const struct remedy *remedy)
+{
+    static const enum verdict_advice_kind kinds[] = {VERDICT_ADVICE_FRAGMENTATION,  VERDICT_ADVICE_CHECKPOINT,
+                                                     VERDICT_ADVICE_NO_GRADIENTS,   VERDICT_ADVICE_BATCH,
+                                                     VERDICT_ADVICE_SHARD,          VERDICT_ADVICE_GRADIENTS_FREED,
+                                                     VERDICT_ADVICE_OPTIMIZER_DTYPE};
+    const struct torch_moment *moment = advice->facts->moment;
+    if (advice->facts->join == NULL)
+        return false;
+    bool is_told = moment->sums[CATEGORY_UNKNOWN].bytes <= moment->in_use_bytes / 2;
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        if (remedy->kind == kinds[i])
+            return is_told || (i == 0 && moment->failure != NULL);
+    return false;
+}
+
 static void remedy_add(struct advice *advice, const struct remedy *remedy)
 {
-    if (is_predicted(advice, remedy))
+    if (is_of_snapshot(advice, remedy) || is_predicted(advice, remedy))
         return;
     struct verdict_advice item = {
         .title = remedy->title,

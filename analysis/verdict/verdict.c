@@ -3,6 +3,8 @@
 
 #include "plan/describe.h"
 #include "tool/memory_profile/model.h"
+#include "verdict/torch_join.h"
+#include "verdict/torch_moment.h"
 
 const char *verdict_confidence_name(enum verdict_confidence confidence)
 {
@@ -47,6 +49,27 @@ static const struct plan_space *space_of(const struct verdict_facts *facts)
 static const struct memory_profile_pool *pool_of(const struct memory_profile *trace)
 {
     return trace != NULL && trace->pool_count > 0 && trace->pools[0].count > 0 ? &trace->pools[0] : NULL;
+}
+
+/* Of a snapshot beside a text the device that both are about; one of another failure says nothing here. */
+static void join_find(struct verdict_facts *facts)
+{
+    if (facts->pool == NULL || facts->pool->profile->events.snapshot == NULL || facts->failure == NULL)
+        return;
+    struct torch_join *join = arena_array(facts->arena, struct torch_join, 1);
+    torch_join_find(facts->failure, facts->pool->profile, facts->arena, join);
+    facts->pool = join->pool;
+    facts->join = join->pool != NULL ? join : NULL;
+}
+
+uint32_t verdict_snapshot_shares(const struct oom_verdict *failure, const struct memory_profile *trace,
+                                 struct arena *arena, const char **reason)
+{
+    struct torch_join join = {.reason = "it is no allocator snapshot of PyTorch"};
+    if (trace->events.snapshot != NULL)
+        torch_join_find(failure->failure, trace, arena, &join);
+    *reason = join.reason;
+    return join.pool != NULL ? 1 + join.agree_count + (join.failure != NULL ? 4 : 0) : 0;
 }
 
 /* What has less is no device's memory: a text that names no space may be about one of a kernel. */
@@ -110,6 +133,8 @@ static void facts_gather(struct verdict_facts *facts)
     facts->growth = profiles_growth_of(facts->parts->profiles, facts->scratch, facts->arena);
     facts->space = facts->is_of_plan ? space_of(facts) : NULL;
     facts->pool = pool_of(facts->parts->trace);
+    join_find(facts);
+    torch_moment_find(facts);
     facts->total_bytes = facts->space != NULL ? facts->space->total_bytes : -1;
     facts->out->program =
         failure != NULL && failure->module.text.data != NULL ? arena_text(facts->arena, failure->module.text)
@@ -134,12 +159,16 @@ static const char *sentence_of(const struct verdict_facts *facts)
     const struct verdict *out = facts->out;
     const struct verdict_fit *fit = &out->fit;
     const char *who = out->program != NULL && out->program[0] != '\0' ? out->program : "The program";
+    if (facts->join != NULL)
+        return torch_moment_sentence(facts);
     if (facts->failure != NULL && (!facts->is_compile || facts->is_on_chip || facts->total_bytes < 0))
         return facts_sentence(facts, &facts->parts->failure->answer);
     if (fit->needed_bytes < 0 && (facts->growth.grows || out->cause.kind == VERDICT_CAUSE_LIVE_ARRAYS))
         return out->cause.text;
     if (fit->needed_bytes < 0)
         return "Nothing here says how much memory was needed.";
+    if (facts->total_bytes < 0 && facts->moment != NULL)
+        return torch_moment_sentence(facts);
     if (facts->total_bytes < 0)
         return arena_format(facts->arena, "The allocator %s held %s at its peak%s.", fit->space,
                             facts_size(facts, fit->needed_bytes),
@@ -179,6 +208,8 @@ static void notes_make(const struct verdict_facts *facts)
     for (size_t i = 0; i < sizeof(parts->joined) / sizeof(parts->joined[0]); i++)
         if (parts->joined[i] != NULL)
             facts_note(facts, parts->joined[i]);
+    if (parts->not_compared != NULL)
+        facts_note(facts, arena_format(facts->arena, "The text was not held against the plan: %s.", parts->not_compared));
     if (plan != NULL && parts->comparison != NULL && parts->comparison->agreement.count > 0)
         facts_note(facts, facts_sentence(facts, &parts->comparison->agreement));
     for (size_t i = 0; facts->failure != NULL && i < facts->failure->note_count; i++)
@@ -198,7 +229,7 @@ static void steps_make(const struct verdict_facts *facts)
     bool has_dump = facts->parts->plan != NULL && facts->is_of_plan;
     struct oom_step *steps = arena_array(facts->arena, struct oom_step, said == NULL ? 1 : said->step_count + 1);
     for (size_t i = 0; said != NULL && i < said->step_count; i++)
-        if (!has_dump || !said->steps[i].is_for_dump)
+        if ((!has_dump || !said->steps[i].is_for_dump) && facts->join == NULL)
             steps[out->step_count++] = said->steps[i];
     out->steps = steps;
 }
@@ -209,6 +240,8 @@ void verdict_make(const struct verdict_parts *parts, struct buf *scratch, struct
     facts_gather(&facts);
     notes_make(&facts);
     fit_make(&facts);
+    if (facts.join != NULL)
+        torch_beside_make(&facts);
     cause_make(&facts);
     where_make(&facts);
     peak_make(&facts);

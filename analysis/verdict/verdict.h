@@ -43,6 +43,7 @@ struct verdict_parts {
     int64_t capacity_bytes;      /* that somebody said, of device memory; -1: nobody did */
     const char *capacity_source; /* who did: "as chosen", "as the trace records it" */
     const char *device;          /* the chip, and what says so; NULL: not known */
+    const char *not_compared;    /* why text and plan were not held against each other although both are there; or NULL */
     const char *joined[2];       /* sentences: what was taken from elsewhere, and why; each may be NULL */
     const char *device_name;     /* row of the table of devices that it is of; NULL: of none */
     const char *capacity_file;   /* text that states it, in bytes [capacity_begin, capacity_end); NULL: none does */
@@ -81,6 +82,9 @@ struct verdict_evidence {
     const char *file;        /* name of a text, id of a device profile; NULL */
     const char *change;      /* of the what-if; NULL */
     const char *device;      /* row of the table of devices; NULL */
+    bool has_time;           /* the page of a trace stands at time_ps; else at its peak */
+    int64_t time_ps;
+    const char *memory; /* of a trace with several: which one; NULL: the worst */
 };
 
 /* A size in a sentence. */
@@ -182,6 +186,26 @@ struct verdict_bar {
     struct verdict_evidence evidence;
 };
 
+/* Of a text of PyTorch and a snapshot of the same failure: a figure that either states. */
+struct verdict_together_row {
+    const char *kind, *label; /* "asked", "free", "in_use", "free_in_segments", "largest_hole", "others" */
+    int64_t bytes;            /* the snapshot's, which is exact, else the text's */
+    int64_t text_bytes;       /* -1: the text does not state it */
+    const char *key;          /* of the text's: member of "ranges"; NULL */
+    const char *why;          /* one sentence: why the two are not the same although they agree; NULL */
+    bool is_from_snapshot, agrees;
+    struct verdict_evidence evidence, text_evidence;
+};
+
+enum { VERDICT_TOGETHER_ROWS = 8 };
+struct verdict_together {
+    const char *memory; /* "GPU 0" */
+    int64_t time_ps;    /* of the snapshot */
+    const char *reason; /* one clause: why they are of one failure */
+    struct verdict_together_row rows[VERDICT_TOGETHER_ROWS];
+    uint32_t row_count;
+};
+
 enum { VERDICT_BARS_MAX = 6, VERDICT_NOTES_MAX = 8 };
 struct verdict_ledger {
     int64_t capacity_bytes;
@@ -222,12 +246,18 @@ struct verdict {
     const struct oom_step *steps;    /* what to run to see more; tool/oom/model.h */
     uint32_t step_count;
     struct verdict_ledger ledger;
+    struct verdict_together *together; /* NULL: there are not both a text and a snapshot */
     const char *notes[VERDICT_NOTES_MAX];
     uint32_t note_count;
 };
 
 /* Fills `out`, which is zeroed. `scratch` holds one text at a time. */
 void verdict_make(const struct verdict_parts *parts, struct buf *scratch, struct arena *arena, struct verdict *out);
+
+/* Is an allocator snapshot of PyTorch of the failure? How many figures they share (at least 1), with `reason`, one clause
+ * in the arena, why; 0: it is not, because of the reason. */
+uint32_t verdict_snapshot_shares(const struct oom_verdict *failure, const struct memory_profile *trace,
+                                 struct arena *arena, const char **reason);
 
 /* May the failure be of a program that XLA compiled, so that a plan says more of it? */
 bool verdict_is_of_plan(const struct oom_verdict *failure);

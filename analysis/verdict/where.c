@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * where.c: where it all went: stretches that add up, to the byte, to what was needed; the same by whose memory it is. */
 #include "verdict/facts.h"
+#include "verdict/torch_join.h"
+#include "verdict/torch_moment.h"
 
 #include "base/sum.h"
 #include "tool/memory_profile/model.h"
@@ -124,6 +126,10 @@ static void rounding_even(const struct verdict_facts *facts)
 static void of_trace(const struct verdict_facts *facts)
 {
     const struct memory_profile_pool *pool = facts->pool;
+    if (facts->moment != NULL) {
+        kind_add(facts, "arrays", "blocks in use", facts->moment->in_use_bytes, "trace");
+        return;
+    }
     int64_t stack = memory_profile_stack_bytes(pool->profile, pool->peak_at);
     kind_add(facts, "program", "reserved for programs (stack)", stack, "trace");
     kind_add(facts, "arrays", "arrays (heap)", memory_profile_in_use_bytes(pool->profile, pool->peak_at) - stack,
@@ -139,12 +145,16 @@ void where_make(const struct verdict_facts *facts)
                       (facts->failure == NULL || facts->is_compile || facts->parts->failure->bar.count == 0);
     if (is_of_plan)
         of_plan(facts);
+    else if (facts->join != NULL)
+        torch_beside_where(facts);
     else if (facts->failure != NULL)
         of_text(facts);
     else if (facts->pool != NULL)
         of_trace(facts);
     if (!is_of_plan && facts->is_compile)
         rounding_even(facts);
+    if (!is_of_plan && facts->moment != NULL)
+        torch_moment_categories(facts);
     for (uint32_t i = 0; i < out->where_count; i++)
         out->where_bytes = sum_add(out->where_bytes, out->where[i].bytes);
     if (is_of_plan && facts->space->peak_bytes <= facts->space->total_bytes)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "verdict/write.h"
 
-#include "tool/oom/model.h"
+#include "tool/oom/write_json.h"
 #include "whatif/change.h"
 
 /* ---- where a figure comes from ---- */
@@ -45,6 +45,12 @@ static void evidence_write(struct json *json, const char *key, const struct verd
     }
     json_key_text(json, "file", evidence->file);
     json_key_text(json, "change", evidence->change);
+    json_key(json, "time_ps");
+    if (evidence->has_time)
+        json_int(json, evidence->time_ps);
+    else
+        json_null(json);
+    json_key_text(json, "memory", evidence->memory);
     json_key_text(json, "device", evidence->device);
     json_object_end(json);
 }
@@ -224,16 +230,30 @@ static void ledger_write(struct json *json, const struct verdict_ledger *ledger)
     json_object_end(json);
 }
 
-static void steps_write(struct json *json, const struct verdict *verdict)
+static void together_write(struct json *json, const struct verdict_together *together)
 {
-    json_key_array(json, "next_steps");
-    for (uint32_t i = 0; i < verdict->step_count; i++) {
+    if (!json_key_object_if(json, "together", together != NULL))
+        return;
+    json_key_text(json, "memory", together->memory);
+    json_key_int(json, "time_ps", together->time_ps);
+    json_key_text(json, "reason", together->reason);
+    json_key_array(json, "rows");
+    for (uint32_t i = 0; i < together->row_count; i++) {
+        const struct verdict_together_row *row = &together->rows[i];
         json_object_begin(json);
-        json_key_text(json, "kind", verdict->steps[i].is_command ? "command" : "text");
-        json_key_text(json, "text", verdict->steps[i].text);
+        json_key_text(json, "kind", row->kind);
+        json_key_text(json, "label", row->label);
+        json_key_int(json, "bytes", row->bytes);
+        json_key_text(json, "source", row->is_from_snapshot ? "snapshot" : "error text");
+        json_key_known(json, "text_bytes", row->text_bytes);
+        json_key_bool(json, "agrees", row->agrees);
+        json_key_text(json, "why", row->why);
+        evidence_write(json, "evidence", &row->evidence);
+        evidence_write(json, "text_evidence", &row->text_evidence);
         json_object_end(json);
     }
     json_array_end(json);
+    json_object_end(json);
 }
 
 void write_verdict_json(const struct verdict *verdict, struct json *json)
@@ -253,10 +273,11 @@ void write_verdict_json(const struct verdict *verdict, struct json *json)
     peak_write(json, verdict);
     advice_write(json, verdict);
     ledger_write(json, &verdict->ledger);
+    together_write(json, verdict->together);
     json_key_array(json, "notes");
     for (uint32_t i = 0; i < verdict->note_count; i++)
         json_text(json, verdict->notes[i]);
     json_array_end(json);
-    steps_write(json, verdict);
+    oom_write_json_steps(json, verdict->steps, verdict->step_count);
     json_object_end(json);
 }

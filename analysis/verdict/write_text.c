@@ -24,6 +24,30 @@ static void size_write(struct buf *out, int64_t bytes, const char *label)
     buf_char(out, '\n');
 }
 
+static void together_write(struct buf *out, const struct verdict_together *together)
+{
+    char size[SIZE_TEXT_BYTES];
+    if (together == NULL)
+        return;
+    buf_text(out, "\nText and snapshot together, of ");
+    buf_printable(out, str_of(together->memory));
+    buf_char(out, '\n');
+    for (uint32_t i = 0; i < together->row_count; i++) {
+        const struct verdict_together_row *row = &together->rows[i];
+        buf_format(out, "  %12s  %s", size_text(size, (uint64_t)row->bytes), row->label);
+        if (!row->is_from_snapshot)
+            buf_text(out, " (the text)");
+        else if (row->text_bytes >= 0 && (row->why != NULL || !row->agrees))
+            buf_format(out, " (the text: %s%s)", size_text(size, (uint64_t)row->text_bytes),
+                       row->agrees ? "" : ", they disagree");
+        else if (row->text_bytes >= 0)
+            buf_text(out, " (the text agrees)");
+        buf_char(out, '\n');
+        if (row->why != NULL)
+            line(out, "                ", row->why);
+    }
+}
+
 static void where_write(struct buf *out, const struct verdict *verdict)
 {
     char size[SIZE_TEXT_BYTES];
@@ -114,6 +138,7 @@ void write_verdict_text(const struct verdict *verdict, struct buf *out)
              capacity->kind == VERDICT_EVIDENCE_CAPACITY ? capacity->sentence : verdict->fit.capacity_source);
     if (verdict->fit.device != NULL)
         line(out, "  Device: ", verdict->fit.device);
+    together_write(out, verdict->together);
     where_write(out, verdict);
     peak_write(out, verdict);
     advice_write(out, verdict);

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * torch_advice.c: what the figures of an allocator snapshot of PyTorch say would help. Each piece states at most what its
+ * memory takes at the moment; what it costs it says. */
+#include "verdict/advice.h"
+#include "verdict/torch_moment.h"
+
+/* What holds less of the moment than this is not advised about. */
+enum { LEAST_PART = 50 };
+
+struct item {
+    enum verdict_advice_kind kind;
+    enum category category; /* that it is about; CATEGORY_COUNT: of none */
+    int64_t saves_bytes;
+    enum verdict_confidence confidence;
+    const char *title, *call, *reason, *evidence;
+};
+
+static void add(struct advice *advice, const struct item *item)
+{
+    const struct torch_moment *moment = advice->facts->moment;
+    if (item->saves_bytes >= 0 && item->saves_bytes < moment->in_use_bytes / LEAST_PART)
+        return;
+    advice->kind = item->kind;
+    struct verdict_advice *added =
+        advice_add(advice, (struct verdict_advice){
+                               .title = item->title,
+                               .call = item->call,
+                               .saves_bytes = item->saves_bytes > 0 ? item->saves_bytes : -1,
+                               .lands_at_bytes = -1,
+                               .confidence = item->confidence,
+                               .reason = item->reason,
+                               .evidence = item->evidence,
+                               .tool = "memory_profile",
+                               .filter = item->category == CATEGORY_COUNT ? NULL
+                                                                          : arena_format(advice->facts->arena, "cat:%s",
+                                                                                         category_name(item->category)),
+                               .extra_flops_percent = -1,
+                           });
+    const struct memory_profile_failure *failure = moment->failure;
+    if (failure != NULL && failure->kind == PROFILE_FAILURE_SHORTAGE && added->saves_bytes >= 0 &&
+        added->saves_bytes < failure->missing_bytes)
+        added->fits = VERDICT_FITS_NO;
+}
+
+static const char *holds(const struct advice *advice, enum category category, const char *more)
+{
+    const struct verdict_facts *facts = advice->facts;
+    return arena_format(facts->arena, "%s %s of %s%s.", torch_moment_holder(facts, category),
+                        facts_size(facts, facts->moment->sums[category].bytes),
+                        facts_size(facts, facts->moment->in_use_bytes), more);
+}
+
+/* What is free in pieces that are too small. */
+static void pieces_find(struct advice *advice)
+{
+    const struct verdict_facts *facts = advice->facts;
+    const struct torch_moment *moment = facts->moment;
+    const struct memory_profile_failure *failure = moment->failure;
+    bool is_in_pieces =
+        failure != NULL && (failure->kind == PROFILE_FAILURE_FRAGMENTATION ||
+                            failure->kind == PROFILE_FAILURE_ELSEWHERE || failure->kind == PROFILE_FAILURE_PIECES);
+    if (!is_in_pieces || failure->free_bytes <= 0)
+        return;
+    const char *evidence = arena_format(
+        facts->arena,
+        "%s were asked for; %s lay free in segments, the largest hole where it could have been put was %s.",
+        facts_size(facts, failure->requested_bytes), facts_size(facts, failure->free_bytes),
+        facts_size(facts, failure->largest_hole_bytes));
+    if (!moment->is_expandable)
+        add(advice, &(struct item){VERDICT_ADVICE_FRAGMENTATION, CATEGORY_COUNT, failure->free_bytes, VERDICT_BOUND,
+                                   "Let the allocator's segments grow, so that their free pieces join",
+                                   "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
+                                   "At most so much: what lay free in segments that were in part in use.", evidence});
+    else
+        add(advice,
+            &(struct item){VERDICT_ADVICE_FRAGMENTATION, CATEGORY_COUNT, -1, VERDICT_GUESS,
+                           "Keep large blocks whole: segments that can grow are on already",
+                           "PYTORCH_CUDA_ALLOC_CONF=max_split_size_mb:512",
+                           "How the allocator would then place them cannot be told from a snapshot.", evidence});
+}
+
+static void activations_find(struct advice *advice)
+{
+    const struct torch_moment *moment = advice->facts->moment;
+    int64_t bytes = moment->sums[CATEGORY_SAVED_ACTIVATION].bytes;
+    if (bytes <= 0)
+        return;
+    if (!moment->has_backward) {
+        add(advice,
+            &(struct item){VERDICT_ADVICE_NO_GRADIENTS, CATEGORY_SAVED_ACTIVATION, bytes, VERDICT_BOUND,
+                           "Keep nothing for gradients where none are needed", "with torch.no_grad(): …",
+                           "At most so much, and only where nothing is trained: the recording shows no backward pass.",
+                           holds(advice, CATEGORY_SAVED_ACTIVATION, "; no backward pass was recorded")});
+        return;
+    }
+    add(advice,
+        &(struct item){
+            VERDICT_ADVICE_CHECKPOINT, CATEGORY_SAVED_ACTIVATION, bytes, VERDICT_BOUND,
+            "Compute activations again in the backward pass",
+            "torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)",
+            "At most so much: inputs of the blocks stay, and one block at a time is there again; a step takes about "
+            "a third longer.",
+            holds(advice, CATEGORY_SAVED_ACTIVATION, "")});
+    add(advice, &(struct item){VERDICT_ADVICE_BATCH, CATEGORY_SAVED_ACTIVATION, bytes / 2, VERDICT_BOUND,
+                               "Halve the batch, and add up the gradients of two",
+                               "(loss / 2).backward()  # twice, then optimizer.step()",
+                               "At most half of the activations: what does not grow with the batch stays.",
+                               holds(advice, CATEGORY_SAVED_ACTIVATION, "")});
+}
+
+/* Gradients that are older than the recording and take part in a moment of activations: nothing freed them. */
+static void gradients_find(struct advice *advice)
+{
+    const struct torch_moment *moment = advice->facts->moment;
+    int64_t bytes = moment->pool->before[CATEGORY_GRADIENT].bytes;
+    if (bytes <= 0 || moment->sums[CATEGORY_SAVED_ACTIVATION].bytes < bytes)
+        return;
+    add(advice, &(struct item){
+                    VERDICT_ADVICE_GRADIENTS_FREED, CATEGORY_GRADIENT, bytes, VERDICT_GUESS,
+                    "Free the gradients between steps", "optimizer.zero_grad(set_to_none=True)",
+                    "At most so much, where the peak is before the backward pass; that they are gradients is told from "
+                    "sizes. Not where several batches add up to one step.",
+                    holds(advice, CATEGORY_GRADIENT, "; they were there before the forward pass")});
+}
+
+static void state_find(struct advice *advice)
+{
+    const struct verdict_facts *facts = advice->facts;
+    const struct torch_moment *moment = facts->moment;
+    int64_t state = moment->sums[CATEGORY_OPTIMIZER_STATE].bytes, parameters = moment->sums[CATEGORY_PARAMETER].bytes,
+            gradients = moment->sums[CATEGORY_GRADIENT].bytes;
+    add(advice,
+        &(struct item){VERDICT_ADVICE_OPTIMIZER_DTYPE, CATEGORY_OPTIMIZER_STATE, state / 4 * 3, VERDICT_GUESS,
+                       "Keep the optimizer's state in 8 bits", "bitsandbytes.optim.AdamW8bit(model.parameters(), lr=…)",
+                       "Three quarters of it where it is of 32 bits, which sizes do not tell; steps differ a little.",
+                       holds(advice, CATEGORY_OPTIMIZER_STATE, "")});
+    if (moment->has_backward || state > 0)
+        add(advice,
+            &(struct item){VERDICT_ADVICE_SHARD, CATEGORY_COUNT, (state + parameters + gradients) / 2, VERDICT_BOUND,
+                           "Split parameters, gradients and optimizer state over two GPUs",
+                           "torch.distributed.fsdp.fully_shard(model)",
+                           "At most half of them on two GPUs: the layer at work is there whole.",
+                           arena_format(facts->arena, "Parameters, gradients and optimizer state hold %s of %s.",
+                                        facts_size(facts, state + parameters + gradients),
+                                        facts_size(facts, moment->in_use_bytes))});
+}
+
+void torch_advice_find(struct advice *advice)
+{
+    if (advice->facts->moment == NULL)
+        return;
+    pieces_find(advice);
+    activations_find(advice);
+    gradients_find(advice);
+    state_find(advice);
+}
+
+const char *torch_advice_sentence(const struct advice *advice)
+{
+    const struct verdict_facts *facts = advice->facts;
+    const struct memory_profile_failure *failure = facts->moment->failure;
+    if (failure == NULL || failure->kind == PROFILE_FAILURE_UNKNOWN || failure->kind == PROFILE_FAILURE_LIMIT)
+        return NULL;
+    return arena_format(
+        facts->arena,
+        "torch.cuda.empty_cache() does not help here: before the request failed the allocator gave back "
+        "what was wholly free, and the %s that were left free lie beside blocks in use.",
+        facts_size(facts, failure->free_bytes));
+}
