@@ -7,6 +7,7 @@
  * Errors:  false or NULL, with the reason in `err` (base/err.h). */
 #pragma once
 
+#include "analysis_pool.h"
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/json.h"
@@ -36,7 +37,7 @@ enum analysis_kind {
     ANALYSIS_KIND_MEMORY_USAGE_REPORT, /* MemoryUsageReportProto of a dump */
     ANALYSIS_KIND_BUFFER_ASSIGNMENT,   /* bare BufferAssignmentProto */
     ANALYSIS_KIND_HLO_PARTS,           /* texts of an HLO program, or several of its files, framed: input/hlo_parts.h */
-    ANALYSIS_KIND_TORCH_SNAPSHOT,      /* pickle of torch.cuda.memory._dump_snapshot */
+    ANALYSIS_KIND_TORCH_SNAPSHOT,      /* of torch.cuda.memory._dump_snapshot: pickle, JSON, page */
     ANALYSIS_KIND_PICKLE,              /* any other pickle of Python */
     ANALYSIS_KIND_TEXT,                /* UTF-8 text */
 };
@@ -44,10 +45,11 @@ enum analysis_kind {
 /* "xspace", "hlo_proto", …; static storage. */
 const char *analysis_kind_name(enum analysis_kind kind);
 
-/* Tells the kind from the bytes, looking through gzip (`gzip` true then; may be
- * NULL). Reads little: the first two levels of fields. False only if the bytes
- * cannot be read or inflated. */
+/* Tells the kind from the bytes, looking through gzip (`gzip` true then; may be NULL) and into a zip of one file. Reads
+ * little: the first two levels of fields. False only if the bytes cannot be read or inflated, or are another zip. */
 bool analysis_identify(const struct source *source, enum analysis_kind *kind, bool *gzip, struct err *err);
+/* The same of a file that was given alone: of a pickle that is no allocator snapshot it reports what is there instead. */
+bool analysis_identify_whole(const struct source *source, enum analysis_kind *kind, struct err *err);
 
 /* ---- What a file holds ----------------------------------------------------- */
 
@@ -93,13 +95,16 @@ struct analysis_contents {
     const struct analysis_note *notes;
 };
 
-/* Lists the programs of a trace, an HloProto, a bare module or a snapshot
- * (gzip or not), reading only headers and the /host:metadata plane. A cut or
- * partly damaged file gives what can be had and says so in `is_cut` and notes.
+/* Lists the programs of a trace, an HloProto, a bare module or a snapshot (gzip or not), reading only headers and the
+ * /host:metadata plane. A cut or partly damaged file gives what can be had and says so in `is_cut` and notes.
  * NULL on error. Free with analysis_contents_free. */
 struct analysis_contents *analysis_contents_read(const struct source *source, struct err *err);
 uint64_t analysis_contents_memory_bytes(const struct analysis_contents *contents);
 void analysis_contents_free(struct analysis_contents *contents);
+/* Appends them as bytes, from which analysis_contents_of_bytes of the same build on a machine of the same kind makes them again, as of totals below;
+ * `malformed` or `truncated`, and NULL, where the bytes are none. */
+void analysis_contents_write(const struct analysis_contents *contents, struct buf *out);
+struct analysis_contents *analysis_contents_of_bytes(struct str bytes, struct err *err);
 
 /* Sums of the allocations of one memory space, read without decoding the program. */
 struct analysis_space_total {
@@ -116,6 +121,8 @@ struct analysis_totals *analysis_totals_read(const struct source *source, const 
                                              struct err *err);
 uint64_t analysis_totals_memory_bytes(const struct analysis_totals *totals);
 void analysis_totals_free(struct analysis_totals *totals);
+void analysis_totals_write(const struct analysis_totals *totals, struct buf *out);
+struct analysis_totals *analysis_totals_of_bytes(struct str bytes, struct err *err);
 
 /* ---- One subject: read it, ask it a view, free it ------------------------------ */
 
@@ -274,6 +281,10 @@ struct analysis_verdict_parts {
 enum analysis_verdict_format { ANALYSIS_VERDICT_JSON, ANALYSIS_VERDICT_TEXT };
 /* May it be of a program that XLA compiled, so that a module or a trace says more of it? */
 bool analysis_verdict_is_of_plan(const struct oom_verdict *failure);
+/* Is a trace, an allocator snapshot of PyTorch, of that failure? How many figures they share; 0: it is not. `reason`, of
+ * `size` bytes, gets one clause why. */
+unsigned analysis_verdict_shares(const struct oom_verdict *failure, const struct analysis_subject *trace, char *reason,
+                                 size_t size);
 /* Appends the verdict to `out`: schema Verdict in docs/openapi.yaml, or lines for a terminal. Errors: limit. */
 bool analysis_verdict(const struct analysis_verdict_parts *parts, enum analysis_verdict_format format, struct buf *out,
                       struct err *err);
@@ -311,10 +322,13 @@ bool analysis_view_at(size_t at, struct analysis_view *view);
 /* The row of a view; false when there is none. */
 bool analysis_view_find(const char *tool, const char *name, struct analysis_view *view);
 
-/* One of the subjects that a question is about. Only `subject` counts but for profiles. Texts are borrowed. */
+/* One of the subjects that a question is about. Only `subject` counts but for profiles. Texts are borrowed. Instead of a
+ * profile it may be the trace of an allocator snapshot: then what was live there at a moment is the profile. */
 struct analysis_use {
     const struct analysis_subject
-        *subject; /* NULL: it could not be read: code and reason; ERR_none: it is not asked for */
+        *subject;       /* NULL: it could not be read: code and reason; ERR_none: it is not asked for */
+    const char *moment; /* of a snapshot: "peak", "end", "12.5ms", … (tool/memory_profile/moment.h); NULL: the peak */
+    const char *memory; /* of a snapshot: the name of the pool, "GPU 0"; NULL: the worst */
     const char *id, *name;
     uint64_t size_bytes;
     int64_t modified_at_ms; /* of the file, Unix time; 0: not known */
@@ -447,18 +461,24 @@ uint64_t analysis_profile_sample_count(const struct analysis_subject *profile);
 /* Name and unit of a sample type, borrowed; false past the end. */
 bool analysis_profile_type_at(const struct analysis_subject *profile, size_t at, struct str *name, struct str *unit);
 
-/* What ranks a pool among those of all hosts. */
-struct analysis_trace_pool {
-    const char *name;   /* of the allocator, bytes as in the file; or the number of a TPU */
-    bool is_device;     /* memory of a device; else of the host, or not known */
-    int64_t peak_bytes; /* stack and heap */
-    int64_t peak_time_ps;
-    int64_t capacity_bytes;      /* -1: not told */
-    int64_t lifetime_peak_bytes; /* -1: not told */
-    uint64_t allocation_count, deallocation_count;
-};
-/* Pool `at`, worst first; false past the end. */
+/* Pool `at`, worst first: those where requests failed, then the largest; false past the end. */
 bool analysis_trace_pool_at(const struct analysis_subject *trace, size_t at, struct analysis_trace_pool *pool);
+/* Can what is live at its moments be looked at by call stack (analysis_use)? */
+bool analysis_trace_has_stacks(const struct analysis_subject *trace);
+/* A moment of a snapshot, as it is named in analysis_use, and what is live then. */
+enum { ANALYSIS_MOMENT_TEXT_SIZE = 32, ANALYSIS_MOMENT_WORDS_SIZE = 64 };
+struct analysis_moment {
+    char text[ANALYSIS_MOMENT_TEXT_SIZE];   /* "peak", "step3", "12500us" */
+    char words[ANALYSIS_MOMENT_WORDS_SIZE]; /* "the peak, 25.412 ms" */
+    int64_t time_ps, in_use_bytes;
+};
+/* Moments of pool `pool` to choose from: the peak, the end, the start, where steps begin; and those that make a series: where steps
+ * begin, or evenly spread, and the end, in the order of time. At most some fifty; false past the end, and of a trace
+ * without stacks. */
+bool analysis_trace_moment_at(const struct analysis_subject *trace, size_t pool, size_t at,
+                              struct analysis_moment *moment);
+bool analysis_trace_series_at(const struct analysis_subject *trace, size_t pool, size_t at,
+                              struct analysis_moment *moment);
 /* Why there is no pool, as a code and a sentence; false when there is one. Static storage. */
 bool analysis_trace_reason(const struct analysis_subject *trace, const char **code, const char **text);
 

@@ -137,8 +137,8 @@ static void view_answer(const struct tool_view *view, const struct analysis_ques
         note_write_list(&json, request->notes->items, request->notes->count);
         json_object_end(&json);
     }
-    if (request->out->failed)
-        err_set(err, ERR_limit, ERR_NO_OFFSET, "the answer is larger than allowed");
+    if (buf_is_whole(request->out, "the answer", err))
+        buf_is_whole(request->scratch, "a text of the answer", err);
 }
 
 /* What an answer is made in; kept for as long as some of it is to be written yet. */
@@ -222,6 +222,26 @@ bool analysis_own_rules_check(const char *lines, struct err *err)
     return own_rules_are_short(lines, err) && analysis_category_rules_check(lines, err);
 }
 
+/* What was live at the moments of snapshots becomes profiles. */
+static bool moments_make(struct analysis_pieces *pieces, struct err *err)
+{
+    const struct profile_set *set = pieces->request.model;
+    const struct analysis_question *question = pieces->question;
+    struct profile_set *made = arena_array(&pieces->job.arena, struct profile_set, 1);
+    struct profile_set_item *items = arena_array(&pieces->job.arena, struct profile_set_item, set->count);
+    memcpy(items, set->items, set->count * sizeof(*items));
+    for (uint32_t i = 0; i < set->count; i++) {
+        const struct analysis_use *use = &question->uses[i];
+        if (use->subject != NULL && use->subject->kind == ANALYSIS_TRACE &&
+            !analysis_profile_of_moment(use, &pieces->job.arena, &items[i], err))
+            return false;
+    }
+    *made = *set;
+    made->items = items;
+    pieces->request.model = made;
+    return true;
+}
+
 static void answer(struct job *job, const void *in, void *to, struct err *err)
 {
     (void)in;
@@ -233,6 +253,9 @@ static void answer(struct job *job, const void *in, void *to, struct err *err)
     request->params = params;
     request->notes = arena_array(&job->arena, struct notes, 1);
     const struct plan *plan = pieces->model == TOOL_OF_MODULE ? request->model : NULL;
+    bool is_of_profiles = subject_kind_of(pieces->model) == ANALYSIS_PROFILE;
+    if (is_of_profiles && !moments_make(pieces, err))
+        return;
     bool is_of_plans = plan != NULL || pieces->model == TOOL_OF_TWO_MODULES;
     if (is_of_plans && !rules_apply(request, pieces->model, pieces->question->category_rules, err))
         return;
@@ -258,7 +281,7 @@ static bool answer_about(const struct analysis_pieces *asked, const void *model,
 {
     struct analysis_pieces *pieces = malloc(sizeof(*pieces));
     if (pieces == NULL)
-        return err_set(err, ERR_limit, ERR_NO_OFFSET, "no memory");
+        return err_exhausted(err);
     *pieces = *asked;
     const struct analysis_groundwork *groundwork = pieces->question->groundwork;
     pieces->request = (struct tool_request){.model = model,
@@ -297,8 +320,8 @@ static void piece_write(struct job *job, const void *in, void *out, struct err *
     struct buf *bytes = piece->pieces->request.out;
     (void)job, (void)in;
     table_lines_next(piece->pieces->rest, &piece->at, piece->size_bytes, bytes);
-    if (bytes->failed)
-        err_set(err, ERR_memory, ERR_NO_OFFSET, "there is no memory for the answer");
+    if (buf_is_whole(bytes, "the answer", err))
+        buf_is_whole(piece->pieces->request.scratch, "a text of the answer", err);
 }
 
 bool analysis_pieces_next(struct analysis_pieces *pieces, uint64_t *at, size_t size_bytes, struct buf *out,
@@ -319,7 +342,7 @@ static bool answer_about_profiles(const struct analysis_pieces *asked, struct bu
         return err_set(err, ERR_argument, ERR_NO_OFFSET, "from 1 to %d profiles can be looked at together", USES_MAX);
     struct profile_set_item *items = calloc(question->use_count, sizeof(*items));
     if (items == NULL)
-        return err_set(err, ERR_limit, ERR_NO_OFFSET, "no memory");
+        return err_exhausted(err);
     for (size_t i = 0; i < question->use_count; i++) {
         items[i] = analysis_profile_item(&question->uses[i]);
         if (asked->model == TOOL_OF_TWO_PROFILES)
@@ -339,7 +362,7 @@ static bool answer_about_modules(const struct analysis_pieces *asked, struct buf
                        MODULES_MAX);
     struct module_item *items = calloc(question->module_count + 1, sizeof(*items));
     if (items == NULL)
-        return err_set(err, ERR_limit, ERR_NO_OFFSET, "no memory");
+        return err_exhausted(err);
     for (size_t i = 0; i < question->module_count; i++)
         items[i] = analysis_module_item(&question->modules[i]);
     const struct analysis_modules_read *read = &question->modules_read;
@@ -359,9 +382,13 @@ static bool uses_check(const struct analysis_question *question, enum tool_model
 {
     bool is_of_any = model == TOOL_OF_PROFILES || model == TOOL_OF_MODULES;
     bool is_fit = is_of_any || question->use_count == (is_of_two(model) ? 2 : 1);
-    for (size_t i = 0; i < question->use_count && is_fit; i++)
-        is_fit =
-            question->uses[i].subject == NULL ? is_of_any : question->uses[i].subject->kind == subject_kind_of(model);
+    for (size_t i = 0; i < question->use_count && is_fit; i++) {
+        const struct analysis_subject *subject = question->uses[i].subject;
+        bool may_be_trace = subject_kind_of(model) == ANALYSIS_PROFILE; /* of a snapshot: see analysis_use */
+        is_fit = subject == NULL
+                     ? is_of_any
+                     : subject->kind == subject_kind_of(model) || (may_be_trace && subject->kind == ANALYSIS_TRACE);
+    }
     return is_fit || err_set(err, ERR_argument, ERR_NO_OFFSET, "the view \"%s\" of \"%s\" is about something else",
                              question->view, question->tool);
 }

@@ -71,8 +71,7 @@ static bool try_it(struct analysis_check *check, job_work *work, struct adding *
     check->err = (struct err)ERR_INIT;
     arena_allot_work(&check->job.arena, WORK);
     job_try(&check->job, work, NULL, adding, &check->err);
-    if (check->scratch.failed)
-        err_set(&check->err, ERR_limit, ERR_NO_OFFSET, "a sentence is longer than there is memory");
+    buf_is_whole(&check->scratch, "a sentence", &check->err);
     if (err_is_set(&check->err))
         *err = check->err;
     return !err_is_set(&check->err);
@@ -130,7 +129,7 @@ bool analysis_check_write(const struct analysis_check *check, const char *format
     if (!write_format_find(format, &found, err))
         return false;
     write_report(&check->report, found, out);
-    return !out->failed || err_set(err, ERR_memory, ERR_NO_OFFSET, "there is no memory for the report");
+    return buf_is_whole(out, "the report", err);
 }
 
 void analysis_check_free(struct analysis_check *check)

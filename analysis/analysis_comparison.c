@@ -330,7 +330,6 @@ static void compare(struct job *job, const void *in, void *to, struct err *err)
     struct comparing of = *(const struct comparing *)in;
     const struct plan *plan = of.request.model;
     struct oom_comparison *out = to;
-    (void)err;
     arena_allot_work(&job->arena, WORK);
     of.request.arena = &job->arena;
     of.space = plan_space_empty(0);
@@ -346,6 +345,7 @@ static void compare(struct job *job, const void *in, void *to, struct err *err)
     agreement_set(out, &of);
     largest_set(out, &of);
     matches_set(out, &of);
+    buf_is_whole(of.request.scratch, "a name", err);
 }
 
 static int64_t read_nothing(void *context, uint64_t offset, void *into, size_t size)

@@ -55,8 +55,7 @@ static void edit(struct job *job, const void *in, void *to, struct err *err)
     out->partition_count = outcome.partitions > 1 ? outcome.partitions : 0;
     out->changed_count = outcome.changed_count;
     out->left_count = outcome.left_count;
-    if (out->program.failed)
-        err_set(err, ERR_limit, ERR_NO_OFFSET, "there is no memory for the changed program");
+    buf_is_whole(&out->program, "the changed program", err);
 }
 
 bool analysis_change(const struct analysis_subject *module, struct str before, const char *const *changes, size_t count,

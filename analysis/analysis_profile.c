@@ -2,6 +2,8 @@
  * analysis_profile.c: what a device profile is to the door. */
 #include "analysis_subject.h"
 #include "input/kind.h"
+#include "tool/memory_profile/live_stacks.h"
+#include "tool/memory_profile/views.h"
 #include "wire/gzip.h"
 #include "wire/stream.h"
 
@@ -66,7 +68,7 @@ struct profile_set_item analysis_profile_item(const struct analysis_use *use)
         item.code = "not_chosen";
         item.reason = "not numbered like the others";
     }
-    if (use->subject == NULL)
+    if (use->subject == NULL || use->subject->kind == ANALYSIS_TRACE)
         return item;
     item.pprof = &use->subject->pprof;
     item.captured_at_ms = use->modified_at_ms;
@@ -79,4 +81,51 @@ struct profile_set_item analysis_profile_item(const struct analysis_use *use)
         item.captured_from = "gzip";
     }
     return item;
+}
+
+static const struct memory_profile_pool *pool_of(const struct analysis_use *use, struct err *err)
+{
+    const struct memory_profile *trace = &use->subject->trace;
+    const char *name = use->memory != NULL && use->memory[0] != '\0' ? use->memory : NULL;
+    if (!analysis_trace_has_stacks(use->subject)) {
+        const char *code, *reason;
+        bool is_told = trace->events.snapshot != NULL && analysis_trace_reason(use->subject, &code, &reason);
+        err_set(err, ERR_notfound, ERR_NO_OFFSET, "%s",
+                is_told ? reason
+                        : "a trace has no call stacks of what is live: only allocator snapshots of PyTorch have");
+        return NULL;
+    }
+    const struct memory_profile_pool *pool = memory_profile_views_pool_named(trace, name);
+    if (pool == NULL)
+        err_set(err, ERR_notfound, ERR_NO_OFFSET, "%s has no events of a memory \"%.60s\"", use->name, name);
+    return pool;
+}
+
+bool analysis_profile_of_moment(const struct analysis_use *use, struct arena *arena, struct profile_set_item *item,
+                                struct err *err)
+{
+    const struct memory_profile_pool *pool = pool_of(use, err);
+    const char *text = use->moment != NULL && use->moment[0] != '\0' ? use->moment : "peak";
+    struct memory_profile_moment moment;
+    if (pool == NULL || !memory_profile_moment_read(pool, "at", text, &moment, err))
+        return false;
+    struct pprof *pprof = arena_array(arena, struct pprof, 1);
+    struct profile_set_moment *told = arena_array(arena, struct profile_set_moment, 1);
+    memory_profile_live_stacks(pool, moment.count, arena, pprof);
+    *told = (struct profile_set_moment){
+        .source = pool,
+        .memory = pool->name,
+        .text = text,
+        .words = memory_profile_moment_words(text, &moment, arena_raw(arena, MOMENT_WORDS_SIZE)),
+        .time_ps = moment.time_ps,
+        .event = (int64_t)moment.count - 1,
+        .in_use_bytes = memory_profile_views_in_use_after(pool, moment.count)};
+    item->pprof = pprof;
+    item->moment = told;
+    bool is_only = use->subject->trace.pool_count == 1;
+    item->name = arena_format(arena, "%s%s%.*s, %s", item->name, is_only ? "" : " ",
+                              is_only ? 0 : (int)pool->name.length, pool->name.data, told->words);
+    item->captured_at_ms = pprof->time_ns / 1000000;
+    item->captured_from = pprof->time_ns > 0 ? "snapshot" : NULL;
+    return true;
 }

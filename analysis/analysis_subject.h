@@ -46,5 +46,8 @@ void analysis_runs_fill(struct job *job, const void *in, void *to, struct err *e
 int64_t analysis_profile_packed_at_ms(const struct source *source);
 /* A module as the views of all modules see it. */
 struct module_item analysis_module_item(const struct analysis_module_use *use);
-/* A profile as the views of device_memory see it. */
+/* A profile as the views of device_memory see it; of a snapshot without what is live at its moment. */
 struct profile_set_item analysis_profile_item(const struct analysis_use *use);
+/* Makes that, in the arena. False with a report: no such moment or pool, or no snapshot. */
+bool analysis_profile_of_moment(const struct analysis_use *use, struct arena *arena, struct profile_set_item *item,
+                                struct err *err);

@@ -81,7 +81,7 @@ static void window_copy(struct job *job, const void *in, void *out, struct err *
     size_t size = (size_t)(window->to - window->from);
     char *into = buf_reserve(out, size);
     if (into == NULL) {
-        err_set(err, ERR_limit, ERR_NO_OFFSET, "there is no memory for so many bytes");
+        buf_is_whole(out, "this part of the log", err);
         return;
     }
     int64_t got = job->source->read(job->source->context, window->from, into, size);

@@ -2,16 +2,25 @@
  * analysis_trace.c: what the memory events of a trace are to the door. */
 #include "analysis_subject.h"
 #include "input/kind.h"
-#include "input/torch_snapshot.h"
+#include "input/torch_form.h"
+#include "input/torch_trace.h"
+#include "tool/finding.h"
+#include "tool/memory_profile/categories.h"
 #include "tool/memory_profile/finding.h"
 #include "tool/memory_profile/naming.h"
 #include "tool/memory_profile/notes.h"
 #include "tool/memory_profile/summary.h"
+#include "tool/memory_profile/views.h"
 #include "wire/gzip.h"
+
+#include <stdio.h>
 
 /* Steps of decoding: about two a byte in real traces; a step costs 1 to 10 ns. */
 #define MIN_WORK ((uint64_t)1 << 28)
 #define WORK_PER_BYTE 64
+
+/* To tell why a pickle is no snapshot. */
+#define PICKLE_LIMIT_BYTES ((uint64_t)1 << 28)
 
 /* Of one session; more are not looked into. */
 enum { BESIDE_MAX = 256 };
@@ -22,6 +31,8 @@ struct programs {
     struct err err;
     struct program_figures_reader *reader;
     struct program_figures figures;
+    struct memory_profile *trace;
+    struct arena *trace_arena;
 };
 
 static void programs_begin(void *context)
@@ -42,6 +53,12 @@ static void programs_take(void *context)
     program_figures_take(programs->reader, &programs->figures);
 }
 
+static void programs_name(void *context)
+{
+    struct programs *programs = context;
+    memory_profile_naming_make(programs->trace, &programs->figures, programs->trace_arena);
+}
+
 /* Those of other files of the session. A file that cannot be read costs its own programs; false: there is no room for
  * more. */
 static bool beside_add(struct programs *programs, const struct source *source)
@@ -49,9 +66,12 @@ static bool beside_add(struct programs *programs, const struct source *source)
     struct err err = ERR_INIT;
     struct gzip *gzip = gzip_matches(source) ? gzip_open(source, &err) : NULL;
     programs->source = gzip != NULL ? &gzip->source : source;
+    if (err.code == ERR_exhausted)
+        programs->err = err;
     bool has_room = err_is_set(&err) || arena_try(&programs->arena, programs_add, programs);
     gzip_close(gzip);
-    programs->err = (struct err)ERR_INIT;
+    if (programs->err.code != ERR_exhausted && programs->err.code != ERR_stopped)
+        programs->err = (struct err)ERR_INIT;
     return has_room;
 }
 
@@ -73,7 +93,8 @@ static void programs_hold(struct job *job, const struct analysis_beside *beside,
 {
     if (!memory_profile_naming_is_wanted(trace))
         return;
-    struct programs programs = {.source = job->source, .err = ERR_INIT};
+    struct programs programs = {.source = job->source, .err = ERR_INIT, .trace = trace, .trace_arena = &job->arena};
+    bool is_named = true;
     arena_init(&programs.arena, arena_left_bytes(&job->arena), &programs.err);
     arena_work_as(&programs.arena, &job->arena);
     bool is_read =
@@ -81,14 +102,20 @@ static void programs_hold(struct job *job, const struct analysis_beside *beside,
     if (is_read && beside != NULL && !program_figures_has_assignment(programs.reader)) {
         programs.err = (struct err)ERR_INIT;
         uint32_t file_count = beside_read(&programs, beside);
-        bool is_named = program_figures_has_assignment(programs.reader);
-        memory_profile_note(&trace->notes, "programs_beside", is_named ? file_count : 0,
+        bool is_found = program_figures_has_assignment(programs.reader);
+        memory_profile_note(&trace->notes, "programs_beside", is_found ? file_count : 0,
                             "Files of the session beside this one, in which the programs were looked up that name "
                             "allocations: this file tells of none what it allocates.");
     }
     if (is_read && arena_try(&programs.arena, programs_take, &programs) && programs.figures.count > 0)
-        memory_profile_naming_make(trace, &programs.figures, &job->arena);
+        is_named = arena_try(&job->arena, programs_name, &programs);
+    memory_profile_note(&trace->notes, "programs_no_room", programs.arena.is_full,
+                        "There was no room within the memory limit to name allocations by the programs of the trace.");
+    struct err err = programs.err;
     arena_free(&programs.arena);
+    if (!is_named)
+        arena_give_up(&job->arena);
+    arena_give_up_with(&job->arena, &err);
 }
 
 /* Of a trace, or of an allocator snapshot of PyTorch. */
@@ -99,9 +126,32 @@ static bool events_read(struct job *job, const struct workers *workers, struct m
     arena_free(scratch);
     if (err_is_set(err))
         return false;
-    return kind == KIND_TORCH_SNAPSHOT || kind == KIND_PICKLE
-               ? torch_snapshot_read(job->source, &job->arena, events, err)
-               : memory_events_read(job->source, workers, &job->arena, events, err);
+    if (kind != KIND_TORCH_SNAPSHOT && kind != KIND_PICKLE)
+        return memory_events_read(job->source, workers, &job->arena, events, err);
+    return torch_form_read(job->source) == TORCH_FORM_TRACE
+               ? torch_trace_read(job->source, &job->arena, events, err)
+               : torch_snapshot_read(job->source, &job->arena, events, err);
+}
+
+/* A snapshot although it does not begin as one, or the report why not. */
+static void pickle_fill(struct job *job, const void *in, void *out, struct err *err)
+{
+    (void)in;
+    struct memory_events *events = arena_array(&job->arena, struct memory_events, 1);
+    arena_allot_work(&job->arena, MIN_WORK);
+    if (torch_snapshot_read(job->source, &job->arena, events, err))
+        *(enum analysis_kind *)out = ANALYSIS_KIND_TORCH_SNAPSHOT;
+}
+
+bool analysis_identify_whole(const struct source *source, enum analysis_kind *kind, struct err *err)
+{
+    struct job job;
+    if (!analysis_identify(source, kind, NULL, err) || *kind != ANALYSIS_KIND_PICKLE)
+        return !err_is_set(err);
+    if (!job_run(&job, source, PICKLE_LIMIT_BYTES, pickle_fill, NULL, kind, err))
+        return false;
+    arena_free(&job.arena);
+    return true;
 }
 
 void analysis_trace_fill(struct job *job, const void *in, void *to, struct err *err)
@@ -117,10 +167,27 @@ void analysis_trace_fill(struct job *job, const void *in, void *to, struct err *
         return;
     memory_profile_model_build(&out->trace, events, workers, &job->arena);
     programs_hold(job, reading->beside, &out->trace);
+    memory_profile_categories_make(&out->trace, &job->arena);
     memory_profile_finding_make(&out->trace, &job->arena);
     out->pool_names = arena_array(&job->arena, const char *, (size_t)out->trace.pool_count + 1);
     for (uint32_t i = 0; i < out->trace.pool_count; i++)
         out->pool_names[i] = arena_text(&job->arena, out->trace.pools[i].name);
+}
+
+static void categories_take(const struct memory_profile_pool *row, struct analysis_trace_pool *pool)
+{
+    _Static_assert((int)CATEGORY_COUNT <= (int)ANALYSIS_TRACE_CATEGORIES_MAX, "all categories have room");
+    for (int i = 0; i < CATEGORY_COUNT && row->at_peak != NULL; i++) {
+        const struct memory_profile_category_sum *sum = &row->at_peak[i];
+        size_t at = pool->category_count;
+        if (sum->bytes <= 0)
+            continue;
+        for (; at > 0 && pool->categories[at - 1].bytes < sum->bytes; at--)
+            pool->categories[at] = pool->categories[at - 1];
+        pool->categories[at] = (struct analysis_trace_category){
+            category_name((enum category)i), category_words((enum category)i), sum->bytes, sum->guessed_bytes};
+        pool->category_count++;
+    }
 }
 
 bool analysis_trace_pool_at(const struct analysis_subject *trace, size_t at, struct analysis_trace_pool *pool)
@@ -138,8 +205,50 @@ bool analysis_trace_pool_at(const struct analysis_subject *trace, size_t at, str
         .lifetime_peak_bytes = row->lifetime_peak_bytes == MEMORY_UNKNOWN ? -1 : row->lifetime_peak_bytes,
         .allocation_count = row->allocation_count,
         .deallocation_count = row->deallocation_count,
+        .failure_count = row->failure_count,
+        .failure = row->failure_count > 0 && row->finding != NULL ? row->finding->sentence : NULL,
     };
+    categories_take(row, pool);
     return true;
+}
+
+bool analysis_trace_has_stacks(const struct analysis_subject *trace)
+{
+    return trace->trace.events.snapshot != NULL && trace->trace.pool_count > 0;
+}
+
+static bool moment_fill(const struct memory_profile_pool *pool, struct analysis_moment *moment)
+{
+    struct err ignored = ERR_INIT; /* they are moments of the pool */
+    struct memory_profile_moment found;
+    if (!memory_profile_moment_read(pool, "at", moment->text, &found, &ignored))
+        return false;
+    moment->time_ps = found.time_ps;
+    moment->in_use_bytes = memory_profile_views_in_use_after(pool, found.count);
+    memory_profile_moment_words(moment->text, &found, moment->words);
+    return true;
+}
+
+bool analysis_trace_series_at(const struct analysis_subject *trace, size_t pool, size_t at,
+                              struct analysis_moment *moment)
+{
+    return analysis_trace_has_stacks(trace) && pool < trace->trace.pool_count &&
+           memory_profile_moment_of_series(&trace->trace.pools[pool], at, moment->text) &&
+           moment_fill(&trace->trace.pools[pool], moment);
+}
+
+bool analysis_trace_moment_at(const struct analysis_subject *trace, size_t pool, size_t at,
+                              struct analysis_moment *moment)
+{
+    static const char *const names[] = {"peak", "end", "start"};
+    enum { NAME_COUNT = sizeof(names) / sizeof(names[0]) };
+    if (!analysis_trace_has_stacks(trace) || pool >= trace->trace.pool_count)
+        return false;
+    if (at >= NAME_COUNT)
+        return memory_profile_moment_has_steps(&trace->trace) &&
+               analysis_trace_series_at(trace, pool, at - NAME_COUNT, moment) && strcmp(moment->text, "end") != 0;
+    snprintf(moment->text, sizeof(moment->text), "%s", names[at]);
+    return moment_fill(&trace->trace.pools[pool], moment);
 }
 
 bool analysis_trace_reason(const struct analysis_subject *trace, const char **code, const char **text)

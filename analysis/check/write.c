@@ -105,7 +105,7 @@ static void write_json(const struct check_report *report, struct buf *out, struc
     json_key_known(&json, "max_total_bytes", report->limits.max_total_bytes);
     json_key(&json, "tolerance_percent");
     if (report->limits.has_baseline)
-        json_double(&json, (double)report->limits.tolerance_ppm / PPM_PER_PERCENT);
+        json_double(&json, (double)report->limits.tolerance_ppm / (double)PPM_PER_PERCENT);
     else
         json_null(&json);
     json_key_array(&json, "modules");
@@ -308,6 +308,6 @@ void write_report(const struct check_report *report, enum write_format format, s
     };
     struct buf scratch = BUF_INIT;
     writers[format](report, out, &scratch);
-    out->failed |= scratch.failed;
+    buf_fail_with(out, &scratch);
     buf_free(&scratch);
 }

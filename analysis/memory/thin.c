@@ -2,6 +2,7 @@
 #include "memory/thin.h"
 
 #include "base/select.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 
@@ -107,7 +108,7 @@ uint32_t *thin_peaks(thin_value *value, const void *curve, uint32_t count, int64
     }
     if (is_climbing && count > 0)
         peak_add(&peaks, top_at, top);
-    qsort_r(peaks.items, peaks.count, sizeof(*peaks.items), larger_first, NULL);
+    sort_items(peaks.items, peaks.count, sizeof(*peaks.items), larger_first, NULL);
     *peak_count = peaks.count < max ? peaks.count : max;
     uint32_t *steps = arena_array(arena, uint32_t, (size_t)*peak_count + 1);
     for (uint32_t i = 0; i < *peak_count; i++)

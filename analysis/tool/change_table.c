@@ -9,15 +9,14 @@ enum { CHANGE_WIDTH = 12 };
 
 const char *change_table_safe(const struct change_table *table, struct str text)
 {
-    struct buf buf = BUF_INIT;
+    struct buf *scratch = table->request->scratch; /* which `text` may be in */
+    const struct str copy = {arena_text(table->request->arena, text), text.length};
+    scratch->length = 0;
     if (table->is_markdown)
-        markdown_text(&buf, text);
+        markdown_text(scratch, copy);
     else
-        buf_printable(&buf, text);
-    table->request->out->failed |= buf.failed;
-    const char *copy = arena_text(table->request->arena, describe_str(&buf));
-    buf_free(&buf);
-    return copy;
+        buf_printable(scratch, copy);
+    return arena_text(table->request->arena, describe_str(scratch));
 }
 
 const char *change_table_padded(const struct change_table *table, const char *text, int width)

@@ -8,7 +8,7 @@
 #include "base/arena.h"
 #include "base/json.h"
 
-enum { FINDING_PARTS_MAX = 16, FINDING_PARAMS_MAX = 4 };
+enum { FINDING_PARTS_MAX = 24, FINDING_PARAMS_MAX = 4 };
 
 struct finding_part {
     enum { FINDING_TEXT, FINDING_SIZE, FINDING_NAME } kind;

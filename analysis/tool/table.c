@@ -4,6 +4,7 @@
 
 #include "base/nearest.h"
 #include "base/select.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 
@@ -245,7 +246,7 @@ void table_sort(struct table_rows *rows)
     for (uint32_t key = 0; key < rows->key_count; key++)
         for (uint32_t i = 0; is_text(rows->keys[key].column) && i < rows->end; i++)
             text_at(rows, item_at(rows, i)->row, key);
-    qsort_r(rows->items, rows->end, rows->item_size, compare, rows);
+    sort_items(rows->items, rows->end, rows->item_size, compare, rows);
 }
 
 uint32_t table_row_at(const struct table_rows *rows, uint32_t at)

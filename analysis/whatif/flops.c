@@ -71,7 +71,7 @@ static double pairs_of(const struct flops *flops, const struct hlo_window_dimens
 {
     double count = 0, stride = window->stride > 0 ? (double)window->stride : 1;
     int64_t hole = window->base_dilation > 1 ? window->base_dilation : 1;
-    if (out_size * (double)window->size > PAIR_MAX || window->size < 0)
+    if (out_size * (double)window->size > (double)PAIR_MAX || window->size < 0)
         return out_size * (double)window->size;
     arena_work(flops->arena, (uint64_t)(out_size * (double)window->size));
     for (double out = 0; out < out_size; out++)

@@ -23,7 +23,7 @@ static void back_add(struct back *back, uint32_t at)
 static void back_step(struct back *back, uint32_t at)
 {
     const struct graph *graph = back->graph;
-    uint32_t computation_at = graph->hlo->instructions[at].computation_at, operand, fusion_at;
+    uint32_t computation_at, operand, fusion_at;
     switch (graph_op(graph, at)) {
     case GRAPH_CONSTANT: return;
     case GRAPH_DOT:

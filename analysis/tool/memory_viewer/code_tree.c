@@ -3,6 +3,7 @@
 #include "tool/memory_viewer/code_tree.h"
 
 #include "base/select.h"
+#include "base/sort.h"
 #include "base/sum.h"
 
 #include <stdlib.h>
@@ -177,7 +178,7 @@ static void children_page(struct code_tree *tree)
         if (code_tree_node(tree, i)->parent == tree->root && code_tree_node(tree, i)->count > 0)
             items[tree->child_count++] = (struct item){code_tree_node(tree, i)->total, i};
     arena_work(tree->arena, select_work(tree->child_count));
-    qsort_r(items, tree->child_count, sizeof(*items), by_total, NULL);
+    sort_items(items, tree->child_count, sizeof(*items), by_total, NULL);
     code_tree_node(tree, tree->root)->is_inside = true;
     for (uint32_t i = tree->offset < tree->child_count ? (uint32_t)tree->offset : tree->child_count;
          i < tree->child_count; i++)
@@ -201,7 +202,7 @@ static void choose(struct code_tree *tree)
     need = count < tree->nodes_max ? count : (uint32_t)tree->nodes_max;
     select_smallest(tree->arena, items, count, sizeof(*items), need, by_total, NULL);
     arena_work(tree->arena, select_work(need));
-    qsort_r(items, need, sizeof(*items), by_total, NULL);
+    sort_items(items, need, sizeof(*items), by_total, NULL);
     code_tree_node(tree, tree->root)->shown = 1;
     for (uint32_t i = 0; i < need; i++)
         code_tree_node(tree, items[i].node)->shown = 1;

@@ -2,6 +2,7 @@
  * groups.c: the view "groups": what is live at a step, summed by whose memory it is (plan/group_key.h), category,
  * kind, shape, dtype, opcode, source line, layer, or scope of the framework's op name. */
 #include "base/intern.h"
+#include "base/sort.h"
 #include "base/sum.h"
 #include "plan/group_key.h"
 #include "tool/memory_viewer/row_groups.h"
@@ -193,7 +194,7 @@ static void members_sort(struct listing *listing, struct member *found)
     uint32_t *places = arena_array(arena, uint32_t, 2 * (size_t)key_count + 1); /* of a key: listed, then the others */
     for (uint32_t i = 0; i < key_count; i++)
         order[i] = i;
-    qsort_r(order, key_count, sizeof(*order), by_text, listing->keys.items);
+    sort_items(order, key_count, sizeof(*order), by_text, listing->keys.items);
     for (uint32_t i = 0; i < listing->member_count; i++)
         places[2 * found[i].key + !found[i].is_listed]++;
     for (uint32_t i = 0; i < 2 * key_count; i++) {

@@ -132,9 +132,9 @@ static void strip_write(struct strip *strip, const char *name)
     json_key_array(strip->json, name);
     for (uint32_t first = begin, end; first < last; first = end) {
         double pixels = 0;
-        for (end = first; end < last && pixels < MIN_PIXELS; end++) {
+        for (end = first; end < last && pixels < (double)MIN_PIXELS; end++) {
             double own = total > 0 ? (double)strip->items[end].weight / (double)total * strip->width_pixels : 0;
-            if (end > first && own >= MIN_PIXELS)
+            if (end > first && own >= (double)MIN_PIXELS)
                 break;
             pixels += own;
         }

@@ -221,13 +221,13 @@ static void bar_write(struct json *json, const struct oom_bar *bar)
     json_object_end(json);
 }
 
-static void steps_write(struct json *json, const struct oom_verdict *verdict)
+void oom_write_json_steps(struct json *json, const struct oom_step *steps, size_t count)
 {
     json_key_array(json, "next_steps");
-    for (size_t i = 0; i < verdict->step_count; i++) {
+    for (size_t i = 0; i < count; i++) {
         json_object_begin(json);
-        json_key_text(json, "kind", verdict->steps[i].is_command ? "command" : "text");
-        json_key_text(json, "text", verdict->steps[i].text);
+        json_key_text(json, "kind", steps[i].is_command ? "command" : "text");
+        json_key_text(json, "text", steps[i].text);
         json_object_end(json);
     }
     json_array_end(json);
@@ -255,7 +255,7 @@ static void verdict_write(struct json *json, const struct oom_verdict *verdict)
     json_key_text(json, "sureness", verdict->sureness);
     json_key_text(json, "sureness_of", verdict->sureness_of);
     json_key_text(json, "sureness_reason", verdict->sureness_reason);
-    steps_write(json, verdict);
+    oom_write_json_steps(json, verdict->steps, verdict->step_count);
     json_object_end(json);
 }
 

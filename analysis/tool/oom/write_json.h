@@ -18,3 +18,6 @@ void oom_write_json_comparison(struct json *json, const struct oom_verdict *verd
 /* All that the daemon answers about a log, as members of an object that is open: "size_bytes", "encoding", "failures",
  * "left_out_count", "report_line_count", "usage", "lines", "looked_for". */
 void oom_write_json_answer(struct json *json, const struct oom_report *report);
+
+/* What to run next, as the member "next_steps" of an object that is open. */
+void oom_write_json_steps(struct json *json, const struct oom_step *steps, size_t count);
