@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 enum { MAX_QUOTE = 400 };
 #define MIN_LIMIT_BYTES ((uint64_t)1 << 30)
@@ -305,7 +306,7 @@ void compile_run(const struct compile_request *asked, struct compile_result *res
     struct compile_request request = *asked;
     struct libtpu libtpu;
     struct err err = ERR_INIT;
-    *result = (struct compile_result){.peak_bytes = -1};
+    *result = (struct compile_result){.peak_bytes = -1, .module_descriptor = -1};
     request.limit_ms = asked->limit_ms > 0 ? asked->limit_ms : COMPILE_LIMIT_MS;
     request.limit_bytes = asked->limit_bytes > 0 ? asked->limit_bytes : default_limit_bytes();
     if (!request.topology || !compile_input_is_topology(str_of(request.topology))) {
@@ -340,6 +341,8 @@ void compile_drop_files(struct compile_result *result)
 void compile_free(struct compile_result *result)
 {
     compile_drop_files(result);
+    if (result->module_descriptor > 0) /* 0: of a result that was never filled */
+        close(result->module_descriptor);
     char *texts[] = {result->sentence,    result->text,   result->folder,
                      result->module_path, result->libtpu, result->libtpu_version};
     for (size_t at = 0; at < sizeof(texts) / sizeof(texts[0]); at++)

@@ -75,9 +75,10 @@ struct compile_result {
     char *folder;      /* of the dump: the request's, or one that compile_free removes; NULL: none */
     char *module_path; /* of the program with its buffer assignment (…after_optimizations.hlo.pb); NULL: none */
 
-    char *libtpu;         /* the path that was used; NULL: none was found */
-    char *libtpu_version; /* "0.0.52"; NULL: not known */
-    uint64_t build;       /* "cl/1014260217"; 0: not known */
+    int module_descriptor; /* of compile_apart.h: reads the module, which has no name any more; else −1 */
+    char *libtpu;          /* the path that was used; NULL: none was found */
+    char *libtpu_version;  /* "0.0.52"; NULL: not known */
+    uint64_t build;        /* "cl/1014260217"; 0: not known */
     int64_t took_ms;
     uint64_t resident_bytes; /* the most that was seen */
     char *work;              /* what compile_free removes */

@@ -2,22 +2,22 @@
 #include "server/compile/compile_child.h"
 
 #include "base/buf.h"
+#include "server/base/descriptors.h"
 #include "server/base/memory.h"
+#include "server/base/system.h"
 #include "server/compile/compile_report.h"
 #include "server/compile/compile_stage.h"
 #include "server/compile/pjrt.h"
 #include "server/compile/process.h"
+#include "server/sandbox/sandbox.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 /* No file of a dump is as large. */
@@ -193,16 +193,44 @@ static bool file_read(const char *name, struct buf *out)
 static void process_bind(void)
 {
     const struct rlimit no_core = {0, 0}, file = {MAX_FILE_BYTES, MAX_FILE_BYTES};
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    system_end_with_parent();
     setrlimit(RLIMIT_CORE, &no_core);
     setrlimit(RLIMIT_FSIZE, &file);
     /* Descriptors of the daemon that were not marked to be closed; where memory runs out, this one goes first. */
-    syscall(SYS_close_range, PROCESS_REPORT_DESCRIPTOR + 1, ~0U, 0); /* not every C library has it as a function */
+    descriptors_close_from(PROCESS_REPORT_DESCRIPTOR + 1);
     FILE *score = fopen("/proc/self/oom_score_adj", "we");
     if (score) {
         fputs("1000", score);
         fclose(score);
     }
+}
+
+/* What a library of others may do: read itself, what it is linked with and what it asks the system, and write into the folder
+ * that this process works in and the one that it dumps into. No program, no socket, no other process. */
+static void box_put_on(const char *library)
+{
+    static const char *const system[] = {"/usr", "/lib", "/lib32", "/lib64", "/opt", "/etc", "/proc", "/sys", "/dev"};
+    struct sandbox *sandbox = sandbox_new(SANDBOX_COMPILER);
+    char *folder = memory_text(library);
+    char *dump = realpath(COMPILE_CHILD_DUMP, NULL);
+    const char *variable = getenv("LD_LIBRARY_PATH");
+    char *places = memory_text(variable ? variable : "");
+    char *slash = strrchr(folder, '/');
+    if (slash)
+        *slash = '\0';
+    for (size_t at = 0; at < sizeof(system) / sizeof(system[0]); at++)
+        sandbox_reads(sandbox, system[at]);
+    sandbox_reads(sandbox, folder);
+    for (char *rest = places, *place; (place = strsep(&rest, ":"));)
+        if (place[0] == '/')
+            sandbox_reads(sandbox, place);
+    sandbox_writes(sandbox, ".");
+    if (dump)
+        sandbox_writes(sandbox, dump);
+    sandbox_enter(sandbox, NULL);
+    free(places);
+    free(folder);
+    free(dump);
 }
 
 int compile_child_run(char *const *arguments)
@@ -211,6 +239,7 @@ int compile_child_run(char *const *arguments)
     if (!arguments[0] || !arguments[1] || fcntl(PROCESS_REPORT_DESCRIPTOR, F_GETFD) < 0)
         return 2;
     process_bind();
+    box_put_on(arguments[0]);
     if (file_read(COMPILE_CHILD_MODULE, &child.module) && file_read(COMPILE_CHILD_OPTIONS, &child.options) &&
         library_load(&child, arguments[0]) && topology_create(&child, arguments[1]))
         compile(&child);

@@ -4,6 +4,7 @@
 #include "server/base/clock.h"
 #include "server/base/memory.h"
 #include "server/compile/compile_child.h"
+#include "server/compile/compile_program.h"
 #include "server/compile/dump.h"
 #include "server/compile/process.h"
 
@@ -214,7 +215,9 @@ bool compile_watch_run(struct compile_watch *watch, const struct compile_request
     char *const arguments[] = {"memviewd", COMPILE_CHILD_COMMAND, (char *)library, (char *)request->topology, NULL};
     char *mark = memory_format("MEMVIEWD_COMPILE=%s", folder), **environment = environment_new(mark);
     *watch = (struct compile_watch){.fault_text = BUF_INIT, .version = BUF_INIT, .output = BUF_INIT};
-    bool is_started = process_start(&watching.process, "/proc/self/exe", arguments, environment, folder, err);
+    char *program = compile_program_path();
+    bool is_started = program ? process_start(&watching.process, program, arguments, environment, folder, err)
+                              : err_set(err, ERR_notfound, ERR_NO_OFFSET, "memviewd-compile is gone");
     if (is_started) {
         watch_it(&watching);
         watch->wait_status = process_end(&watching.process);
@@ -222,6 +225,7 @@ bool compile_watch_run(struct compile_watch *watch, const struct compile_request
     }
     buf_free(&watching.records);
     environment_free(environment);
+    free(program);
     free(mark);
     return is_started;
 }

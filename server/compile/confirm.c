@@ -235,7 +235,10 @@ static bool compile(struct work *work, enum confirm_stage stage, struct str modu
         .is_cancelled = request->is_cancelled,
     };
     work->stage = stage;
-    compile_run(&asked, result);
+    if (work->request->apart)
+        compile_apart_run(work->request->apart, &asked, result);
+    else
+        compile_run(&asked, result);
     take(result, to);
     confirmed->is_cancelled |= result->status == COMPILE_CANCELLED;
     return result->has_figures || to->needed_bytes > 0;

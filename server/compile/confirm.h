@@ -5,7 +5,7 @@
  * optimizations. Threads: any number, each run in the one that calls; a run costs what two compiles do (compile.h). */
 #pragma once
 
-#include "server/compile/compile.h"
+#include "server/compile/compile_apart.h"
 #include "server/disk/snapshot.h"
 
 enum confirm_stage { CONFIRM_READING, CONFIRM_BASE, CONFIRM_CHANGED };
@@ -27,6 +27,7 @@ struct confirm_request {
                                           result; NULL: it is compiled */
     int64_t limit_ms; /* of each compile */
     uint64_t limit_bytes;
+    struct compile_apart *apart; /* compiles; NULL: this process does */
     const char *folder; /* where the changed program is dumped, as in compile.h; NULL: it goes with the result */
     void (*progress)(void *context, enum confirm_stage stage, const struct compile_progress *progress);
     void *context;

@@ -30,9 +30,8 @@ bool folder_make_at(const char *path, struct err *err)
     DIR *folder = errno == EEXIST ? opendir(path) : NULL;
     if (!folder)
         return err_set(err, ERR_io, ERR_NO_OFFSET, "%.120s: %s", path, strerror(errno));
-    const struct dirent *entry;
     size_t count = 0;
-    while ((entry = readdir(folder)) != NULL)
+    while (readdir(folder) != NULL)
         count++;
     closedir(folder);
     return count <= 2 || err_set(err, ERR_conflict, ERR_NO_OFFSET, "%.120s is not empty", path);

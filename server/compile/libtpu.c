@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "server/base/clock.h"
 #include "server/base/memory.h"
+#include "server/compile/compile_program.h"
 #include "server/compile/process.h"
 
 #include <dirent.h>
@@ -86,21 +87,21 @@ static char *version_of(const char *library)
     return version;
 }
 
-/* A program that is linked statically can load no library. */
-#ifdef MEMVIEWD_STATIC
-static const bool CAN_LOAD = false;
-#else
-static const bool CAN_LOAD = true;
-#endif
+static bool has_program(void)
+{
+    char *path = compile_program_path();
+    free(path);
+    return path != NULL;
+}
 
 bool libtpu_find(const char *named, struct libtpu *out, struct err *err)
 {
     const char *variable = getenv("MEMVIEWD_LIBTPU"), *told = named ? named : variable;
     *out = (struct libtpu){NULL, NULL};
-    if (!CAN_LOAD)
+    if (!has_program())
         return err_set(err, ERR_notfound, ERR_NO_OFFSET,
-                       "this memviewd is linked statically and cannot load libtpu.so; one that was built from its "
-                       "source can");
+                       "this memviewd is linked statically and loads libtpu.so by memviewd-compile, which does not lie "
+                       "beside it");
     if (told && told[0] != '\0') {
         out->path = library_at(told);
         if (!out->path)

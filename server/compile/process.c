@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/compile/process.h"
 
+#include "server/base/descriptors.h"
 #include "server/base/memory.h"
 
 #include <ctype.h>
@@ -24,9 +25,9 @@ struct ends {
 
 static bool ends_open(struct ends *ends)
 {
-    if (pipe2(ends->output, O_CLOEXEC) != 0)
+    if (!descriptors_pipe(ends->output))
         return false;
-    if (pipe2(ends->report, O_CLOEXEC) != 0) {
+    if (!descriptors_pipe(ends->report)) {
         close(ends->output[0]);
         close(ends->output[1]);
         return false;

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/cmd/box.h"
+
+#include "server/base/log.h"
+#include "server/base/memory.h"
+#include "server/disk/opener.h"
+#include "server/sandbox/sandbox.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* What the options name and the daemon reads as long as it runs. */
+struct paths {
+    const char **items;
+    size_t count, capacity;
+};
+
+static void add(struct paths *paths, const char *path)
+{
+    if (!path)
+        return;
+    paths->items = memory_grow(paths->items, &paths->capacity, paths->count + 1, sizeof(*paths->items));
+    paths->items[paths->count++] = path;
+}
+
+static void add_list(struct paths *paths, const struct options_list *list)
+{
+    for (size_t at = 0; at < list->count; at++)
+        add(paths, list->items[at]);
+}
+
+/* "reads /tmp/xprof, /srv/job.log": control bytes are the log's to escape. */
+static void say(struct buf *said, const char *does, const struct paths *paths)
+{
+    buf_format(said, "; %s ", does);
+    for (size_t at = 0; at < paths->count; at++)
+        buf_format(said, "%s%s", at > 0 ? ", " : "", paths->items[at]);
+    buf_text(said, paths->count == 0 ? "nothing" : "");
+}
+
+void box_serve(const struct options *options, const char *socket_path)
+{
+    struct paths reads = {0}, writes = {0};
+    struct buf said = BUF_INIT;
+    if (options->is_without_sandbox) {
+        log_line("no sandbox: --no-sandbox");
+        return;
+    }
+    add_list(&reads, &options->logdirs);
+    add_list(&reads, &options->paths);
+    add_list(&reads, &options->source_roots);
+    add(&reads, options->web_folder);
+    add(&reads, options->token_file);
+    struct sandbox *sandbox = sandbox_new(SANDBOX_DAEMON);
+    add(&writes, options->cache_folder);
+    for (size_t at = 0; at < reads.count; at++)
+        sandbox_reads(sandbox, reads.items[at]);
+    for (size_t at = 0; at < writes.count; at++)
+        sandbox_writes(sandbox, writes.items[at]);
+    if (!opener_start(reads.items, reads.count, socket_path))
+        log_line("sandbox: a folder that is made anew cannot be read: no process for that");
+    bool is_on = sandbox_enter(sandbox, &said);
+    say(&said, "reads", &reads);
+    say(&said, "writes", &writes);
+    if (!said.failed)
+        log_line("%s: %.*s", is_on ? "sandbox" : "no sandbox", (int)said.length, said.data);
+    buf_free(&said);
+    free(reads.items);
+    free(writes.items);
+}
+
+/* The folder that it lies in; free(). */
+static char *folder_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? memory_format("%.*s", (int)(slash > path ? slash - path : 1), path) : memory_text(".");
+}
+
+/* A pipe, or "-": what comes out of it is read twice, and so lies in a temporary file meanwhile. */
+static bool has_stream(const struct options *options)
+{
+    struct stat status;
+    bool has = false;
+    for (size_t at = 0; at < options->paths.count; at++)
+        has |= strcmp(options->paths.items[at], "-") == 0 ||
+               (stat(options->paths.items[at], &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode));
+    return has;
+}
+
+void box_command(const struct options *options)
+{
+    if (options->is_without_sandbox)
+        return;
+    struct sandbox *sandbox = sandbox_new(SANDBOX_COMMAND);
+    sandbox_reads(sandbox, "/");
+    if (options->out_path) {
+        char *folder = folder_of(options->out_path);
+        sandbox_writes(sandbox, folder);
+        sandbox_writes(sandbox, options->out_path); /* where it is there already: a link may lead elsewhere */
+        free(folder);
+    }
+    if (has_stream(options))
+        sandbox_writes(sandbox, P_tmpdir);
+    sandbox_enter(sandbox, NULL);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * box.h: which files this program may still open, by its options; then it goes into its box (server/sandbox). */
+#pragma once
+
+#include "server/cmd/options.h"
+
+/* Of the daemon, once its sockets are open and before it has a thread: reads what the options name, and what lies
+ * below it. `socket_path`: the file of a Unix socket that goes with it, or "". Says what holds in a line of the log. */
+void box_serve(const struct options *options, const char *socket_path);
+
+/* Of a command that reads, prints and ends: before it opens an input. It reads what its user may, writes no file but the one of
+ * --out, and of a pipe a temporary one, starts nothing and has no socket. Nothing is said. Not for those that start programs: run, whatif --confirm. */
+void box_command(const struct options *options);

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * helper_message_other.c: see helper.h. On a socket of bytes: each message begins with its size, which carries the descriptor. */
+#include "server/sandbox/helper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+union control {
+    char bytes[CMSG_SPACE(sizeof(int))];
+    struct cmsghdr head; /* for its alignment */
+};
+
+bool helper_pair(int ends[2])
+{
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
+        return false;
+    fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+    fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+    return true;
+}
+
+static bool send_all(int socket, const char *bytes, size_t size)
+{
+    while (size > 0) {
+        ssize_t part = send(socket, bytes, size, MSG_NOSIGNAL);
+        if (part < 0 && errno != EINTR)
+            return false;
+        bytes += part > 0 ? part : 0;
+        size -= part > 0 ? (size_t)part : 0;
+    }
+    return true;
+}
+
+static bool receive_all(int socket, char *bytes, size_t size)
+{
+    while (size > 0) {
+        ssize_t part = recv(socket, bytes, size, 0);
+        if (part == 0 || (part < 0 && errno != EINTR))
+            return false;
+        bytes += part > 0 ? part : 0;
+        size -= part > 0 ? (size_t)part : 0;
+    }
+    return true;
+}
+
+bool helper_send(int socket, const void *data, size_t size, int descriptor)
+{
+    uint32_t announced = (uint32_t)size;
+    struct iovec part = {&announced, sizeof(announced)};
+    union control control = {.bytes = {0}};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+    if (size == 0 || size > UINT32_MAX)
+        return false;
+    if (descriptor >= 0) {
+        message.msg_control = control.bytes;
+        message.msg_controllen = sizeof(control.bytes);
+        struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+        head->cmsg_level = SOL_SOCKET;
+        head->cmsg_type = SCM_RIGHTS;
+        head->cmsg_len = CMSG_LEN(sizeof(descriptor));
+        memcpy(CMSG_DATA(head), &descriptor, sizeof(descriptor));
+    }
+    ssize_t sent;
+    do
+        sent = sendmsg(socket, &message, MSG_NOSIGNAL);
+    while (sent < 0 && errno == EINTR);
+    return sent == (ssize_t)sizeof(announced) && send_all(socket, data, size);
+}
+
+/* The size of the next message, and the descriptor that it carries, which is closed when nobody takes it; as recvmsg(2). */
+static ssize_t receive_size(int socket, uint32_t *announced, int *descriptor, bool waits)
+{
+    struct iovec part = {announced, sizeof(*announced)};
+    union control control = {.bytes = {0}};
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof(control.bytes)};
+    ssize_t length;
+    int taken = -1;
+    do
+        length = recvmsg(socket, &message, waits ? 0 : MSG_DONTWAIT);
+    while (length < 0 && errno == EINTR);
+    const struct cmsghdr *head = length > 0 ? CMSG_FIRSTHDR(&message) : NULL;
+    if (head && head->cmsg_type == SCM_RIGHTS && head->cmsg_len == CMSG_LEN(sizeof(taken)))
+        memcpy(&taken, CMSG_DATA(head), sizeof(taken));
+    if (taken >= 0)
+        fcntl(taken, F_SETFD, FD_CLOEXEC);
+    if (descriptor)
+        *descriptor = taken;
+    else if (taken >= 0)
+        close(taken);
+    if (length > 0 && (size_t)length < sizeof(*announced) &&
+        !receive_all(socket, (char *)announced + length, sizeof(*announced) - (size_t)length))
+        return 0;
+    return length;
+}
+
+ssize_t helper_receive(int socket, void *data, size_t size, int *descriptor, bool waits)
+{
+    uint32_t announced;
+    ssize_t length = receive_size(socket, &announced, descriptor, waits);
+    if (length <= 0)
+        return length;
+    if (announced <= size && receive_all(socket, data, announced))
+        return (ssize_t)announced;
+    if (descriptor && *descriptor >= 0)
+        close(*descriptor);
+    if (descriptor)
+        *descriptor = -1;
+    return 0; /* torn, or longer than it may be: nothing behind it can be read */
+}

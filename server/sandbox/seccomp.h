@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * seccomp.h: which system calls this process may make from now on, with all threads and processes that it starts. It can
+ * become fewer later, never more.
+ *
+ * Which files may be opened is Landlock's (landlock.h): a filter sees numbers, not what a pointer leads to. Source:
+ * linux/seccomp.h, linux/filter.h. x86_64 and aarch64. */
+#pragma once
+
+#include <stdbool.h>
+
+enum seccomp_kind {
+    SECCOMP_NARROW, /* only what seccomp_allowed.def has: for this program's own code */
+    SECCOMP_WIDE,   /* all but what seccomp_refused.def has: for a library of others */
+};
+
+/* Of a narrow one. */
+struct seccomp_needs {
+    bool serves; /* connections that came are answered, and whose they are is asked for (NETLINK_SOCK_DIAG) */
+    bool writes; /* files are written */
+};
+
+/* Holds for all threads there are, too. `needs` may be NULL of a wide one. PR_SET_NO_NEW_PRIVS has to be set. False and
+ * errno where there is none: EINVAL (not built in), ENOSYS (not for this architecture). */
+bool seccomp_enter(enum seccomp_kind kind, const struct seccomp_needs *needs);
