@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/http/listen.h"
 
+#include "server/base/descriptors.h"
+#include "server/disk/opener.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +38,7 @@ static uint16_t *port_of(struct sockaddr *address) { return &((struct sockaddr_i
 static int open_one(struct sockaddr *address, socklen_t length, uint16_t *port)
 {
     const int on = 1, only_six = address->sa_family == AF_INET6 && !is_any(address);
-    int descriptor = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int descriptor = descriptors_socket(address->sa_family, SOCK_STREAM, false);
     if (descriptor < 0)
         return -1;
     *port_of(address) = htons(*port);
@@ -166,8 +170,8 @@ static void remove_stale(int descriptor, const struct sockaddr_un *address)
 
 static bool open_path(struct listen_set *set, const struct sockaddr_un *address, mode_t mode)
 {
-    int trying = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int trying = descriptors_socket(AF_UNIX, SOCK_STREAM, false);
+    int descriptor = descriptors_socket(AF_UNIX, SOCK_STREAM, false);
     if (trying >= 0) {
         remove_stale(trying, address);
         close(trying);
@@ -208,9 +212,51 @@ bool listen_open_unix(struct listen_set *set, const char *text, char *reason, si
     return false;
 }
 
+/* NULL, or what is wrong with it. */
+static const char *take_one(struct listen_set *set, int descriptor)
+{
+    struct sockaddr_storage address = {.ss_family = AF_UNSPEC};
+    struct sockaddr_un local;
+    socklen_t length = sizeof(address), type_length = sizeof(int), listens_length = sizeof(int);
+    int type = 0, listens = 0;
+    if (getsockname(descriptor, (struct sockaddr *)&address, &length) != 0 ||
+        getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &type, &type_length) != 0 ||
+        getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &listens, &listens_length) != 0)
+        return strerror(errno);
+    if (type != SOCK_STREAM || !listens)
+        return "it does not listen for streams (ListenStream=)";
+    fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK);
+    bool is_first = set->count == 0, had_path = set->unix_path[0] != '\0';
+    set->sockets[set->count++] = descriptor;
+    if (address.ss_family == AF_UNIX) {
+        memcpy(&local, &address, sizeof(local));
+        local.sun_path[sizeof(local.sun_path) - 1] = '\0';
+        if (local.sun_path[0] != '/')
+            return "a Unix socket without a file lets everybody in";
+        memcpy(set->unix_path, local.sun_path, sizeof(set->unix_path));
+        return is_first || had_path ? NULL : "TCP and Unix sockets do not go together";
+    }
+    if (address.ss_family != AF_INET && address.ss_family != AF_INET6)
+        return "it is neither TCP nor a Unix socket";
+    set->port = ntohs(*port_of((struct sockaddr *)&address));
+    describe(set, (const struct sockaddr *)&address);
+    return had_path ? "TCP and Unix sockets do not go together" : NULL;
+}
+
+bool listen_take(struct listen_set *set, int first, size_t count, char *reason, size_t reason_size)
+{
+    *set = (struct listen_set){.is_handed_over = true};
+    const char *fault = count > LISTEN_MAX ? "there are more than four" : NULL;
+    for (size_t at = 0; at < count && !fault; at++)
+        fault = take_one(set, first + (int)at);
+    if (fault)
+        snprintf(reason, reason_size, "the socket that was handed over (LISTEN_FDS) cannot be used: %s", fault);
+    return !fault;
+}
+
 void listen_refuse(struct listen_set *set)
 {
-    for (size_t at = 0; at < set->count; at++)
+    for (size_t at = 0; at < set->count && !set->is_handed_over; at++)
         shutdown(set->sockets[at], SHUT_RDWR);
 }
 
@@ -219,7 +265,7 @@ void listen_close(struct listen_set *set)
     for (size_t at = 0; at < set->count; at++)
         close(set->sockets[at]);
     set->count = 0;
-    if (set->unix_path[0])
-        unlink(set->unix_path);
+    if (set->unix_path[0] && !set->is_handed_over)
+        opener_unlink(set->unix_path);
     set->unix_path[0] = '\0';
 }

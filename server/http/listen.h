@@ -15,7 +15,8 @@ struct listen_set {
     bool is_beyond_loopback; /* other machines can reach one of them */
     bool is_any_address;     /* one is bound to all addresses of the machine */
     char host[80];           /* of the URL to print: "127.0.0.1", "[::1]" */
-    char unix_path[108];     /* of a Unix socket, which is then the only one; else empty */
+    bool is_handed_over;     /* by a service manager, whose they are */
+    char unix_path[108];     /* of Unix sockets, which are then all of them; else empty */
 };
 
 /* `address` NULL: 127.0.0.1 and, where the machine has it, ::1. `port` 0: a
@@ -24,9 +25,13 @@ bool listen_open(struct listen_set *set, const char *address, uint16_t port, cha
 /* A Unix socket by `text`, "unix:/PATH" or "unix:/PATH,mode=0660"; 0600 without. One that lies there already is replaced when
  * nobody listens on it. Before any thread is started. On failure as listen_open. */
 bool listen_open_unix(struct listen_set *set, const char *text, char *reason, size_t reason_size);
-/* From now on a connection is refused, and one that nobody took is reset. The
+/* Sockets that listen already, so many descriptors from `first` on: TCP, or Unix sockets with a path. `set` gets them. On failure
+ * false and a line in `reason`. */
+bool listen_take(struct listen_set *set, int first, size_t count, char *reason, size_t reason_size);
+/* From now on a connection is refused, and one that nobody took is reset; on sockets that were handed over it waits for who gets them
+ * next. The
  * sockets stay open, so that a thread that still waits on one meets no other
  * file under its number. */
 void listen_refuse(struct listen_set *set);
-/* No thread may use the sockets any more. Takes the file of a Unix socket away. */
+/* No thread may use the sockets any more. Takes the file of a Unix socket of its own away. */
 void listen_close(struct listen_set *set);
