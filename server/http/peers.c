@@ -3,16 +3,14 @@
 
 #include "server/base/clock.h"
 #include "server/base/memory.h"
+#include "server/http/peer_progress.h"
 #include "server/http/peer_user.h"
 
 #include <arpa/inet.h>
-#include <linux/sockios.h>
-#include <linux/tcp.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 enum { HEADERS_MS = 10000, BODY_MS = 20000, SENDING_MS = 30000, IDLE_MS = 60000 };
@@ -147,35 +145,25 @@ void peers_remove(struct peers *peers, struct peer *peer)
     free(peer);
 }
 
-/* What the other side has taken so far; false of what is no TCP connection, where that cannot be told. */
-static bool read_taken(const struct peer *peer, uint64_t *taken_bytes)
-{
-    struct tcp_info info = {0};
-    socklen_t length = sizeof(info);
-    bool is_told = getsockopt(peer->descriptor, IPPROTO_TCP, TCP_INFO, &info, &length) == 0;
-    *taken_bytes = info.tcpi_bytes_acked;
-    return is_told;
-}
-
 void peers_enter(struct peers *peers, struct peer *peer, enum peers_phase phase)
 {
+    bool is_waiting;
     pthread_mutex_lock(&peers->lock);
     peer->phase = phase;
     peer->since_ms = clock_ms();
     peer->taken_bytes = 0;
     if (phase == PEERS_SENDING)
-        read_taken(peer, &peer->taken_bytes);
+        peer_progress_read(peer->descriptor, &peer->taken_bytes, &is_waiting);
     pthread_mutex_unlock(&peers->lock);
 }
 
 /* While there is something to send, and it is not taken. What is made piece by piece may take its time. */
 static bool is_stalled(struct peer *peer, int64_t now_ms)
 {
-    uint64_t taken;
-    int waiting_bytes = 0;
-    bool is_waiting =
-        read_taken(peer, &taken) && ioctl(peer->descriptor, SIOCOUTQ, &waiting_bytes) == 0 && waiting_bytes > 0;
-    if (is_waiting && taken < peer->taken_bytes + PEERS_PROGRESS_BYTES)
+    uint64_t taken = 0;
+    bool is_waiting = false;
+    if (peer_progress_read(peer->descriptor, &taken, &is_waiting) && is_waiting &&
+        taken < peer->taken_bytes + PEERS_PROGRESS_BYTES)
         return now_ms - peer->since_ms > SENDING_MS;
     peer->taken_bytes = taken;
     peer->since_ms = now_ms;

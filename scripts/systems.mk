@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+# What is compiled for another system than this one: STATIC=x86_64|aarch64 (any Linux) and MACOS=x86_64|aarch64, by
+# scripts/build-static with the compiler and the libraries that it made.
+
+made := $(or $(STATIC),$(MACOS:%=macos-%))
+ifneq ($(made),)
+CC := $(CURDIR)/build/static/$(made)/bin/cc
+pkg_config := PKG_CONFIG_LIBDIR=build/static/$(made)/lib/pkgconfig pkg-config
+else
+pkg_config := pkg-config
+endif
+export ZIG_GLOBAL_CACHE_DIR ?= $(CURDIR)/build/static/zig-cache
+export ZIG_LOCAL_CACHE_DIR ?= $(CURDIR)/build/static/zig-cache
+static_flags := -O3 -fstack-protector-strong
+macos_flags := -O2 -fstack-protector-strong
+hardening := $(if $(MACOS),,-pie $(if $(STATIC),-static -s) -Wl,-z,relro,-z,now)
+
+# NAME_other.c stands in for NAME.c where the system is not Linux; these have nothing in their place there.
+linux_only := server/sandbox/landlock.c server/sandbox/seccomp.c
+of_system = $(if $(MACOS),$(filter-out $(linux_only) $(patsubst %_other.c,%.c,$(filter %_other.c,$1)),$1),$(filter-out %_other.c,$1))
+
+.PHONY: macos-compile
+macos-compile: ## memviewd compiled and linked for macOS, where it has not been run; ARCHS=aarch64: that alone (fetches a compiler from PyPI and Debian's sources once)
+	$(Q)scripts/build-static --fetch || { echo "skipped: macOS, whose compiler and libraries cannot be had"; echo "0 passed, 0 failed, 1 skipped"; exit 0; }; \
+	scripts/compile-macos $(ARCHS)
