@@ -41,6 +41,7 @@ struct response *api_about(const struct server *server, const struct request *re
         json_object_begin(&json);
         json_key_text(&json, "path", root->path);
         json_key_bool(&json, "readable", root->is_readable);
+        json_key_bool(&json, "missing", root->is_missing);
         json_key_text(&json, "reason", root->reason);
         json_key_int(&json, "last_scan_ms", root->last_scan_ms);
         json_key_uint(&json, "file_count", root->file_count);

@@ -2,11 +2,14 @@
  * api_memory_profile.c: the memory profile's summary of all hosts of a trace session. */
 #include "server/api/api.h"
 #include "server/api/listing.h"
+#include "server/base/wanted.h"
 #include "server/store/subjects.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define KEPT "memory profile of all hosts\n"
 
 /* A pool of some host, written. */
 struct ranked {
@@ -21,6 +24,7 @@ struct overview {
     struct buf hosts;
     const char *reason_code, *reason_text; /* of the first host without events */
     char unread[400];                      /* why the first file that cannot be read is not */
+    struct buf keys;                       /* of what was read, a line each */
 };
 
 static void take_pools(struct overview *overview, const struct analysis_subject *trace,
@@ -81,6 +85,7 @@ static void take_host(struct overview *overview, struct store *store, const stru
         analysis_trace_host_write(trace.core, &names, &overview->hosts);
         take_pools(overview, trace.core, &names);
         analysis_trace_reason(trace.core, &code, &text);
+        buf_format(&overview->keys, "%s %s\n", names.id, trace.key);
         subjects_close(&trace);
     }
     if (!overview->reason_code) {
@@ -92,16 +97,20 @@ static void take_host(struct overview *overview, struct store *store, const stru
 static int worst_first(const void *left, const void *right)
 {
     const struct ranked *a = left, *b = right;
-    return ORDER(b->pool.is_device, a->pool.is_device) ?: ORDER(b->pool.peak_bytes, a->pool.peak_bytes) ?: ORDER(a->order, b->order);
+    return ORDER(b->pool.is_device, a->pool.is_device) ?: ORDER(b->pool.failure_count > 0, a->pool.failure_count > 0) ?: ORDER(b->pool.peak_bytes, a->pool.peak_bytes) ?: ORDER(a->order, b->order);
 }
 
 /* Largest less smallest peak of the pools of devices, -1 when there are fewer than two. */
 static int64_t spread_of(const struct overview *overview)
 {
+    int64_t min = INT64_MAX, max = 0;
     size_t count = 0;
-    while (count < overview->count && overview->ranked[count].pool.is_device)
-        count++;
-    return count > 1 ? overview->ranked[0].pool.peak_bytes - overview->ranked[count - 1].pool.peak_bytes : -1;
+    for (; count < overview->count && overview->ranked[count].pool.is_device; count++) {
+        int64_t bytes = overview->ranked[count].pool.peak_bytes;
+        min = bytes < min ? bytes : min;
+        max = bytes > max ? bytes : max;
+    }
+    return count > 1 ? max - min : -1;
 }
 
 static void write_overview(struct json *json, const struct overview *overview)
@@ -144,11 +153,63 @@ static const char *text_without_trace(enum snapshot_kind kind)
     }
 }
 
+/* ---- kept for the next start ---- */
+
+/* The key of the answer about what lies there now: begins as that of another start, and has a line for each host. */
+static void put_key(struct buf *key, const struct snapshot_session *session, const struct snapshot_host *host)
+{
+    for (size_t at = 0; at < session->host_count; at++) {
+        const struct subjects_place place = subjects_trace(session, &session->hosts[at]);
+        if (host && host != &session->hosts[at])
+            continue;
+        char *text = subjects_key_now(&place);
+        buf_format(key, "%s %s\n", session->hosts[at].id, text ? text : "?");
+        free(text);
+    }
+}
+
+static struct disk_cache *disk_cache_of(const struct server *server, const struct snapshot_session *session)
+{
+    bool has_hosts = session->kind == SNAPSHOT_TRACE && session->host_count > 0;
+    struct disk_cache *cache = has_hosts ? store_disk_cache(server->store, &session->hosts[0].file->place) : NULL;
+    return cache;
+}
+
+/* False: it has to be made. */
+static bool is_kept(const struct server *server, const struct snapshot_session *session,
+                    const struct snapshot_host *host, struct buf *out)
+{
+    struct disk_cache *cache = disk_cache_of(server, session);
+    struct buf key = BUF_INIT;
+    if (!cache)
+        return false;
+    buf_text(&key, KEPT);
+    put_key(&key, session, host);
+    buf_char(&key, '\0');
+    bool is = !key.failed && disk_cache_read(cache, key.data, out);
+    buf_free(&key);
+    return is;
+}
+
+/* Unless a host could not be read, for that may be only now. */
+static void keep(const struct server *server, const struct snapshot_session *session, const struct overview *overview,
+                 const struct buf *made)
+{
+    struct disk_cache *cache = disk_cache_of(server, session);
+    if (!cache || overview->unread[0] || overview->keys.failed || made->failed || wanted_is_over())
+        return;
+    char *key = memory_format("%s%.*s", KEPT, (int)overview->keys.length, overview->keys.data);
+    disk_cache_write(cache, key, made->data, made->length);
+    free(key);
+}
+
 static struct response *summary(const struct server *server, const struct snapshot_session *session,
                                 const struct snapshot_host *host)
 {
     struct overview overview = {.hosts = BUF_INIT};
     struct buf buf = BUF_INIT;
+    if (is_kept(server, session, host, &buf))
+        return response_json(&buf);
     struct json json = JSON_INIT(&buf);
     if (session->kind != SNAPSHOT_TRACE) {
         overview.reason_code = "not_a_trace";
@@ -175,6 +236,8 @@ static struct response *summary(const struct server *server, const struct snapsh
         buf_free(&overview.ranked[at].text);
     free(overview.ranked);
     buf_free(&overview.hosts);
+    keep(server, session, &overview, &buf);
+    buf_free(&overview.keys);
     return response_json(&buf);
 }
 

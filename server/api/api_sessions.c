@@ -113,6 +113,7 @@ static void write_session_head(struct json *json, struct store *store, const str
     json_key_known(json, "module_count", modules_known_count(store, session));
     json_key_known(json, "largest_total_bytes", atomic_load(session->largest_total_bytes));
     json_key_uint(json, "profile_count", session->profile_count);
+    json_key_uint(json, "snapshot_count", session->allocator_count);
     json_key_bool(json, "has_error_text", session->text_count > 0);
     api_write_failure(json, verdict_of(session));
 }

@@ -71,7 +71,10 @@ static struct mark find_start(const struct source *source, uint64_t line)
 static void end_window(struct window *window, uint64_t line)
 {
     struct buf *text = &window->text;
-    const char *end = text->length ? memrchr(text->data, '\n', text->length) : NULL;
+    const char *end = text->data + text->length;
+    while (end > text->data && end[-1] != '\n')
+        end--;
+    end = end > text->data ? end - 1 : NULL;
     uint64_t torn_line = window->first_line;
     for (const char *at = text->data; end && at <= end; at++)
         torn_line += *at == '\n';

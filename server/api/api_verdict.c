@@ -119,6 +119,7 @@ static void write_found(struct json *json, const struct api_subject *about, cons
         json_object_end(json);
     }
     json_key_text(json, "trace_session", parts->trace_session ? parts->trace_session->id : NULL);
+    json_key_text(json, "trace_host", parts->trace_host ? parts->trace_host->id : NULL);
 }
 
 static struct response *answer(const struct server *server, const struct request *request,

@@ -71,6 +71,12 @@ static struct response *add_named(struct choice *choice, const struct request *r
         bool is_base = strcmp(param->name, "base") == 0;
         if ((!is_base && strcmp(param->name, "profile") != 0) || param->value[0] == '\0')
             continue;
+        if (choice_is_moment(choice->about.session, param->value)) {
+            struct response *refusal = choice_add_moment(choice, choice->about.session, param->value, is_base);
+            if (refusal)
+                return refusal;
+            continue;
+        }
         const struct snapshot_profile *profile = find_profile(choice->about.session, param->value);
         if (!profile && !subjects_is_id(ANALYSIS_PROFILE, param->value))
             return choice->about.session ? response_problem(404, "notfound", "the session has no profile of that id")
@@ -113,6 +119,10 @@ static struct response *add_default(struct choice *choice, bool is_series)
     }
     if (!session)
         return response_problem(400, "argument", "name a session, or a profile by its hash");
+    if (session->profile_count == 0 && session->allocator_count > 0) {
+        choice_add_moments(choice, session, is_series);
+        return NULL;
+    }
     if (session->profile_count == 0)
         return response_problem(404, "notfound", "the session has no device profile");
     const struct snapshot_profile *last = &session->profiles[session->profile_count - 1];
@@ -310,6 +320,9 @@ void choice_close(struct choice *choice)
     for (size_t at = 0; at < choice->count; at++)
         subjects_close(&choice->subjects[at]);
     free(choice->subjects);
+    for (size_t at = 0; at < choice->text_count; at++)
+        free(choice->texts[at]);
+    free(choice->texts);
     free(choice->uses);
     free(choice->errs);
     free(choice->key);

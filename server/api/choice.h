@@ -3,8 +3,9 @@
  *
  * Two modules: a= and b=, each a reference SESSION/HOST/MODULE/SPACE/STEP, of which all but the session may be empty or
  * missing (choice_two.c). A module: session=, host=, module= (its id; else the largest). A trace: session=, host= (else
- * the worst). Profiles: profile= and base=, each the id of one of the session= or the hash of an
- * uploaded one, as many as wanted; without profile= those of a series, else the last. A text:
+ * the worst). Profiles: profile= and base=, each the id of one of the session=, the hash of an
+ * uploaded one or a moment of an allocator snapshot (choice_moments.c), as many as wanted; without profile= those of a
+ * series, else the last, of snapshots the peak. A text:
  * session=, file= (its name; else the first with a failure), or local=, the hash of an uploaded one. */
 #pragma once
 
@@ -30,6 +31,8 @@ struct choice {
     struct analysis_use *uses;
     struct err *errs;
     size_t count, capacity;
+    char **texts; /* that uses borrow */
+    size_t text_count, text_capacity;
     char *key;                      /* tells them and their roles from all others; NULL with a place */
     struct choice_half halves[2];   /* of two */
     struct analysis_param given[4]; /* what the references say beside that: the core's parameters */
@@ -44,6 +47,14 @@ struct response *choice_open(struct choice *choice, const struct server *server,
 void choice_close(struct choice *choice);
 /* Room for one more of `subjects`, `uses` and `errs`; the place of it. */
 size_t choice_add(struct choice *choice);
+/* Is the id that of a moment of one of the session's snapshots? */
+bool choice_is_moment(const struct snapshot_session *session, const char *id);
+/* Adds what was live at it to `uses`; the subject may be one that could not be read. NULL, or the refusal. */
+struct response *choice_add_moment(struct choice *choice, const struct snapshot_session *session, const char *id,
+                                   bool is_base);
+/* Adds what is looked at where no moment is named, of the session that it is about: the peak of the worst snapshot; as a
+ * series the peaks of all, or one over time. */
+void choice_add_moments(struct choice *choice, const struct snapshot_session *session, bool is_series);
 /* Fills `choice` with what a= and b= name, or the refusal. */
 struct response *choice_two_open(struct choice *choice, const struct request *request);
 /* What the view says of the choice, with the other parameters of the request; a reference of its own. NULL, and the

@@ -19,7 +19,8 @@ static const char PROGRAM[] = "a compiler's plan, in bytes by step",
 /* What a session without programs holds; NULL when it may have some. */
 static const char *other_kind(const struct snapshot_session *session)
 {
-    return session->kind == SNAPSHOT_PROFILES                        ? PROFILE
+    bool is_of_snapshots = session->allocator_count > 0 && session->allocator_count == session->host_count;
+    return session->kind == SNAPSHOT_PROFILES || is_of_snapshots     ? PROFILE
            : session->kind == SNAPSHOT_TEXT || session->is_text_only ? "a text without a program"
                                                                      : NULL;
 }
@@ -65,7 +66,8 @@ static struct response *open_half(struct choice *choice, const struct request *r
 static const char *kind_of(const struct choice *choice, int side)
 {
     const struct choice_half *half = &choice->halves[side];
-    const char *other = half->about.session ? other_kind(half->about.session) : PROFILE;
+    bool is_profile = !half->about.session || choice_is_moment(half->about.session, half->module_id);
+    const char *other = is_profile ? PROFILE : other_kind(half->about.session);
     return other ? other : PROGRAM;
 }
 
@@ -107,11 +109,28 @@ static struct response *open_module(struct choice *choice, int side)
     return NULL;
 }
 
+/* What was live at the moment that is named, else at the peak. */
+static struct response *open_moment(struct choice *choice, const struct snapshot_session *session, const char *id)
+{
+    size_t at = choice->count;
+    struct response *refusal = NULL;
+    if (id)
+        refusal = choice_add_moment(choice, session, id, false);
+    else
+        choice_add_moments(choice, session, false);
+    if (refusal || choice->uses[at].subject)
+        return refusal;
+    return response_failure(&choice->errs[at], choice->subjects[at].hold.is_passing, choice->uses[at].name);
+}
+
 /* The profile that is named, else the last of the session. */
 static struct response *open_profile(struct choice *choice, int side)
 {
     const struct choice_half *half = &choice->halves[side];
     const struct snapshot_session *session = half->about.session;
+    if (session && session->profile_count == 0 && session->allocator_count > 0 &&
+        (!half->module_id || choice_is_moment(session, half->module_id)))
+        return open_moment(choice, session, half->module_id);
     const struct snapshot_profile *found = NULL;
     for (size_t at = 0; session && at < session->profile_count; at++) {
         if (!half->module_id || strcmp(session->profiles[at].id, half->module_id) == 0)
@@ -156,8 +175,9 @@ static char *key_of(const struct choice *choice)
     if (choice->kind != ANALYSIS_PROFILE)
         return memory_format("%s|%s", subjects[0].key, subjects[1].key);
     const char *names[] = {choice->uses[0].name, choice->uses[1].name};
-    return memory_format("%s|%zu:%s|%s|%zu:%s", subjects[0].key, strlen(names[0]), names[0], subjects[1].key,
-                         strlen(names[1]), names[1]);
+    const char *ids[] = {choice->uses[0].id, choice->uses[1].id}; /* of one snapshot, different moments */
+    return memory_format("%s@%s|%zu:%s|%s@%s|%zu:%s", subjects[0].key, ids[0], strlen(names[0]), names[0],
+                         subjects[1].key, ids[1], strlen(names[1]), names[1]);
 }
 
 struct response *choice_two_open(struct choice *choice, const struct request *request)

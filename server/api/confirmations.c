@@ -3,14 +3,14 @@
 
 #include "server/base/clock.h"
 #include "server/base/memory.h"
-#include "server/compile/folder.h"
-#include "server/compile/libtpu.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { NAME_MAX_BYTES = 160, KEPT = 16, LOOK_AGAIN_MS = 30000 };
+enum { NAME_MAX_BYTES = 160, KEPT = 16, LOOK_AGAIN_MS = 30000, PART_BYTES = 1 << 16 };
 #define PLAN_MAX_BYTES ((size_t)1 << 30)
 
 struct run {
@@ -20,7 +20,6 @@ struct run {
     char *session, *key, *topology, *otherwise;
     char **changes;
     size_t change_count;
-    char *folder; /* of the changed program; NULL once it is removed */
     atomic_bool is_cancelled, is_done;
     struct confirmations *of;
     /* under the lock */
@@ -34,7 +33,8 @@ struct run {
 
 struct confirmations {
     struct store *store;
-    const char *libtpu, *topology;
+    struct compile_apart *apart;
+    const char *topology;
     pthread_mutex_t lock;
     pthread_mutex_t opening; /* one at a time looks for libtpu, begins a run or ends them */
     struct run *runs[KEPT];
@@ -49,11 +49,11 @@ struct confirmations {
     int64_t looked_at_ms;
 };
 
-struct confirmations *confirmations_new(struct store *store, const char *libtpu, const char *topology)
+struct confirmations *confirmations_new(struct store *store, struct compile_apart *apart, const char *topology)
 {
     struct confirmations *made = memory_new(sizeof(*made));
     made->store = store;
-    made->libtpu = libtpu;
+    made->apart = apart;
     made->topology = topology;
     made->fault = (struct err)ERR_INIT;
     pthread_mutex_init(&made->lock, NULL);
@@ -61,20 +61,11 @@ struct confirmations *confirmations_new(struct store *store, const char *libtpu,
     return made;
 }
 
-static void folder_drop(struct run *run)
-{
-    if (run->folder)
-        folder_remove(run->folder);
-    free(run->folder);
-    run->folder = NULL;
-}
-
 static void run_free(struct run *run)
 {
     if (!run)
         return;
     confirm_free(&run->result);
-    folder_drop(run);
     upload_set_close(&run->plan_set);
     api_close(&run->subject);
     for (size_t at = 0; at < run->change_count; at++)
@@ -107,16 +98,26 @@ static char *plan_name(const struct run *run)
     return text;
 }
 
-static void plan_read(struct run *run, const char *path, struct err *err)
+/* All that `descriptor` reads. */
+static bool bytes_read(int descriptor, struct upload *upload, struct err *err)
 {
-    const struct files_place place = {.root = path, .path = ""};
+    char part[PART_BYTES];
+    off_t at = 0;
+    ssize_t length;
+    while ((length = pread(descriptor, part, sizeof(part), at)) > 0 && upload->fault == UPLOAD_GOOD) {
+        upload_add(upload, part, (size_t)length);
+        at += length;
+    }
+    upload_end(upload);
+    return length >= 0 || err_set(err, ERR_io, ERR_NO_OFFSET, "cannot be read: %s", strerror(errno));
+}
+
+static void plan_read(struct run *run, int descriptor, struct err *err)
+{
     char *name = plan_name(run);
-    struct buf bytes = BUF_INIT;
     struct upload *upload = upload_new(PLAN_MAX_BYTES, store_account(run->of->store));
-    if (files_read_text(&place, PLAN_MAX_BYTES, &bytes, err)) {
-        upload_add(upload, bytes.data, bytes.length);
-        upload_end(upload);
-        if (bytes.failed || upload->fault != UPLOAD_GOOD || !upload_keep(upload, UPLOAD_SET_COST_BYTES))
+    if (bytes_read(descriptor, upload, err)) {
+        if (upload->fault != UPLOAD_GOOD || !upload_keep(upload, UPLOAD_SET_COST_BYTES))
             err_set(err, ERR_limit, ERR_NO_OFFSET, "there is no memory to open it now");
         else if (upload_set_add(run->of->store, NULL, name, upload, &run->plan_set, err)) {
             const struct snapshot *snapshot = upload_set_snapshot(&run->plan_set);
@@ -125,20 +126,18 @@ static void plan_read(struct run *run, const char *path, struct err *err)
         }
     }
     free(name);
-    buf_free(&bytes);
     upload_release(upload);
 }
 
-/* By the thread of the run, before it is done: nothing of the dump stays behind, whether somebody asks or not. */
+/* By the thread of the run, before it is done. */
 static void plan_open(struct run *run)
 {
     struct err err = ERR_INIT;
-    if (run->result.changed.module_path)
-        plan_read(run, run->result.changed.module_path, &err);
+    if (run->result.changed.module_descriptor > 0)
+        plan_read(run, run->result.changed.module_descriptor, &err);
     if (!run->plan && err_is_set(&err))
         run->plan_reason = memory_text(err.text);
     run->result.confirmation.plan = run->plan;
-    folder_drop(run);
 }
 
 /* ---- the thread ---- */
@@ -163,10 +162,9 @@ static void *work(void *context)
         .libraries = store_libraries(of->store),
         .changes = (const char *const *)run->changes,
         .change_count = run->change_count,
-        .libtpu = of->found.path,
         .topology = run->topology,
         .otherwise = run->otherwise ? run->otherwise : of->topology,
-        .folder = run->folder,
+        .apart = of->apart,
         .progress = note,
         .context = run,
         .is_cancelled = &run->is_cancelled,
@@ -219,7 +217,7 @@ static bool libtpu_is_found(struct confirmations *confirmations)
     bool is_old = confirmations->looked_at_ms == 0 || clock_ms() - confirmations->looked_at_ms > LOOK_AGAIN_MS;
     if (!confirmations->found.path && is_old) {
         confirmations->fault = (struct err)ERR_INIT;
-        if (!libtpu_find(confirmations->libtpu, &confirmations->found, &confirmations->fault)) {
+        if (!compile_apart_find(confirmations->apart, &confirmations->found, &confirmations->fault)) {
             libtpu_free(&confirmations->found);
             confirmations->found = (struct libtpu){0};
         }
@@ -257,7 +255,7 @@ void confirmations_write_offer(struct confirmations *confirmations, struct json 
 /* ---- beginning, cancelling ---- */
 
 /* With the lock, and no thread that runs: takes the place of the oldest. */
-static bool run_begin(struct confirmations *confirmations, const struct confirmations_asked *asked, char *folder,
+static bool run_begin(struct confirmations *confirmations, const struct confirmations_asked *asked,
                       char id[CONFIRMATIONS_ID_SIZE])
 {
     struct run *run = memory_new(sizeof(*run));
@@ -269,7 +267,6 @@ static bool run_begin(struct confirmations *confirmations, const struct confirma
     run->key = memory_text(asked->key);
     run->topology = asked->topology ? memory_text(asked->topology) : NULL;
     run->otherwise = asked->otherwise ? memory_text(asked->otherwise) : NULL;
-    run->folder = folder;
     run->changes = memory_new((asked->change_count + 1) * sizeof(*run->changes));
     for (run->change_count = 0; run->change_count < asked->change_count; run->change_count++)
         run->changes[run->change_count] = memory_text(asked->changes[run->change_count]);
@@ -300,9 +297,8 @@ bool confirmations_begin(struct confirmations *confirmations, const struct confi
         err_set(err, ERR_conflict, ERR_NO_OFFSET, "the compiler is at work already: %s", confirmations->running->id);
     } else {
         thread_join(confirmations);
-        char *folder = folder_make(err);
-        is_begun = folder && run_begin(confirmations, asked, folder, id);
-        if (folder && !is_begun)
+        is_begun = run_begin(confirmations, asked, id);
+        if (!is_begun)
             err_set(err, ERR_limit, ERR_NO_OFFSET, "there is no thread for it now");
     }
     pthread_mutex_unlock(&confirmations->lock);
@@ -338,7 +334,7 @@ static const char *state_of(const struct run *run, bool is_done)
     return run->result.is_cancelled ? "cancelled" : "done";
 }
 
-static void write(const struct run *run, bool is_done, struct json *json)
+static void run_write(const struct run *run, bool is_done, struct json *json)
 {
     json_object_begin(json);
     json_key_text(json, "id", run->id);
@@ -368,7 +364,7 @@ bool confirmations_write(struct confirmations *confirmations, const char *id, st
     pthread_mutex_lock(&confirmations->lock); /* so it does not go meanwhile */
     const struct run *run = find(confirmations, id);
     if (run)
-        write(run, atomic_load(&run->is_done), json);
+        run_write(run, atomic_load(&run->is_done), json);
     pthread_mutex_unlock(&confirmations->lock);
     return run != NULL;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * confirmations.h: what the compiler was asked about changes, in the daemon: one at a time, each on a thread of its own.
  *
- * The last few are kept with what came of them. The dump of a changed program becomes a session like uploaded files as soon
- * as it is there, and its folder goes, whether anybody asks for the result or not. Threads: any number. */
+ * The last few are kept with what came of them. The changed program becomes a session like uploaded files as soon
+ * as it is there, whether anybody asks for the result or not. Threads: any number. */
 #pragma once
 
 #include "server/api/api.h"
@@ -12,8 +12,8 @@ enum { CONFIRMATIONS_ID_SIZE = 13 };
 
 struct confirmations;
 
-/* `libtpu`, `topology`: as in compile.h, NULL: as it searches. They must outlive it. */
-struct confirmations *confirmations_new(struct store *store, const char *libtpu, const char *topology);
+/* `topology`: as in compile.h. Both must outlive it. */
+struct confirmations *confirmations_new(struct store *store, struct compile_apart *apart, const char *topology);
 /* The daemon ends: ends the one that runs, with its process, and removes all folders. No other is begun. */
 void confirmations_stop(struct confirmations *confirmations);
 void confirmations_free(struct confirmations *confirmations);

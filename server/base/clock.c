@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/base/clock.h"
 
+#include "server/base/other_systems.h"
+
 int64_t clock_us(void)
 {
     struct timespec now;
@@ -12,7 +14,7 @@ int64_t clock_ms(void) { return clock_us() / 1000; }
 
 struct timespec clock_after(int64_t wait_ms)
 {
-    int64_t at_ms = clock_ms() + wait_ms;
+    int64_t at_ms = CLOCK_OF_WAITS == CLOCK_MONOTONIC ? clock_ms() + wait_ms : clock_unix_ms() + wait_ms;
     return (struct timespec){.tv_sec = at_ms / 1000, .tv_nsec = at_ms % 1000 * 1000000};
 }
 
@@ -20,7 +22,7 @@ void clock_cond_init(pthread_cond_t *condition)
 {
     pthread_condattr_t monotonic;
     pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_condattr_setclock(&monotonic, CLOCK_OF_WAITS);
     pthread_cond_init(condition, &monotonic);
     pthread_condattr_destroy(&monotonic);
 }

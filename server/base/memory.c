@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/base/memory.h"
 
-#include <malloc.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 enum { BLOCK_BYTES = 4096, ALIGNMENT = 16, EXIT_INTERNAL = 70 };
 
@@ -78,10 +80,11 @@ void *memory_grow(void *items, size_t *capacity, size_t needed, size_t item_size
     size_t wanted = *capacity ? *capacity : 8;
     while (wanted < needed && wanted <= SIZE_MAX / 2)
         wanted *= 2;
-    void *grown = wanted < needed ? NULL : reallocarray(items, wanted, item_size);
-    if (!grown && wanted >= needed) {
+    bool is_possible = wanted >= needed && wanted <= SIZE_MAX / item_size;
+    void *grown = is_possible ? realloc(items, wanted * item_size) : NULL;
+    if (!grown && is_possible) {
         use_reserve();
-        grown = reallocarray(items, wanted, item_size);
+        grown = realloc(items, wanted * item_size);
     }
     *capacity = wanted;
     return checked(grown);

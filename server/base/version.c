@@ -10,6 +10,8 @@
 #endif
 #ifdef MEMVIEWD_STATIC
 #define C_LIBRARY "musl, linked statically"
+#elif defined(__APPLE__)
+#define C_LIBRARY "macOS"
 #else
 #define C_LIBRARY "glibc"
 #endif

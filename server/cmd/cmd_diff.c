@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cmd_diff.c: what differs between two programs at their peaks, or between two device profiles, in a terminal, as JSON
- * or Markdown. */
+ * cmd_diff.c: what differs between two programs at their peaks, between two device profiles or moments of allocator
+ * snapshots, in a terminal, as JSON or Markdown. */
 #include "server/base/log.h"
 #include "server/cmd/category_rules.h"
 #include "server/cmd/commands.h"
@@ -28,6 +28,10 @@ struct side {
     const struct modules_entry *entry;
     struct subject subject;
     const struct snapshot_profile *profile; /* the last one; counts where there is no program */
+    const struct snapshot_session
+        *session; /* with an allocator snapshot, the last one; counts where there is neither */
+    const struct snapshot_host *allocator;
+    const char *moment; /* of it; NULL: the peak */
 };
 
 static const struct modules_entry *largest_of(const struct side *side, const struct modules *modules)
@@ -49,6 +53,12 @@ static void look_into(struct side *side, struct store *store, const struct snaps
     struct modules modules;
     if (session->profile_count > 0)
         side->profile = &session->profiles[session->profile_count - 1];
+    for (size_t at = 0; at < session->host_count; at++) {
+        if (session->hosts[at].is_allocator) {
+            side->session = session;
+            side->allocator = &session->hosts[at];
+        }
+    }
     modules_open(store, session, NULL, &modules);
     modules_read_totals(store, &modules);
     const struct modules_entry *found = largest_of(side, &modules);
@@ -62,7 +72,9 @@ static void look_into(struct side *side, struct store *store, const struct snaps
     }
 }
 
-static bool is_of_profile(const struct side *side) { return !side->entry && side->profile; }
+static bool is_of_profile(const struct side *side) { return !side->entry && (side->profile || side->allocator); }
+
+static bool is_of_moment(const struct side *side) { return !side->entry && !side->profile && side->allocator; }
 
 static bool side_find(struct side *side, struct store *store)
 {
@@ -77,9 +89,10 @@ static bool side_find(struct side *side, struct store *store)
     side->snapshot = index_hold(side->index);
     for (size_t at = 0; at < side->snapshot->session_count; at++)
         look_into(side, store, side->snapshot->sessions[at]);
-    if (side->entry || side->profile)
+    if (side->entry || side->profile || side->allocator)
         return true;
-    log_line(side->module ? "%s: has no module of that name" : "%s: has no HLO module and no device profile",
+    log_line(side->module ? "%s: has no module of that name"
+                          : "%s: has no HLO module, no device profile and no allocator snapshot",
              side->path);
     return false;
 }
@@ -88,7 +101,9 @@ static bool side_read(struct side *side, struct store *store)
 {
     struct err err = ERR_INIT;
     struct subjects_place place = {.kind = ANALYSIS_PROFILE};
-    if (is_of_profile(side))
+    if (is_of_moment(side))
+        place = subjects_trace(side->session, side->allocator);
+    else if (is_of_profile(side))
         place.file = &side->profile->file->place;
     else if (!side->entry->program)
         err = side->entry->file->err;
@@ -97,7 +112,10 @@ static bool side_read(struct side *side, struct store *store)
             .kind = ANALYSIS_MODULE, .opened = &side->entry->file->opened, .program = side->entry->program};
     if (!err_is_set(&err) && subjects_open(store, &place, &side->subject, &err))
         return true;
-    log_line("%s: %s", is_of_profile(side) ? side->profile->file->path : side->entry->file->file->path, err.text);
+    const struct snapshot_file *file = is_of_moment(side)    ? side->allocator->file
+                                       : is_of_profile(side) ? side->profile->file
+                                                             : side->entry->file->file;
+    log_line("%s: %s", file->path, err.text);
     return false;
 }
 
@@ -120,7 +138,10 @@ static const char *value_for(const struct options_list *list, int side)
 static struct analysis_use use_of(const struct side *side)
 {
     return (struct analysis_use){.subject = side->subject.core,
-                                 .name = side->profile ? side->profile->file->name : side->path,
+                                 .name = is_of_moment(side) ? side->allocator->name
+                                         : side->profile    ? side->profile->file->name
+                                                            : side->path,
+                                 .moment = side->moment,
                                  .size_bytes = side->subject.size_bytes,
                                  .modified_at_ms = side->subject.modified_at_ms};
 }
@@ -161,6 +182,12 @@ static bool is_fit(const struct side *sides, const struct options *options)
             sides[is_profile[1]].path, sides[is_profile[0]].path);
         return false;
     }
+    for (int at = 0; at < SIDE_COUNT && options->moments.count; at++) {
+        if (!is_of_moment(&sides[at])) {
+            log_line("%s: only allocator snapshots have moments (--at)", sides[at].path);
+            return false;
+        }
+    }
     if (is_profile[0] && (options->spaces.count || options->steps.count || options->modules.count)) {
         log_line("device profiles have no --module, --space or --step");
         return false;
@@ -171,11 +198,12 @@ static bool is_fit(const struct side *sides, const struct options *options)
 static const char *fault_of(const struct options *options)
 {
     if (options->paths.count != SIDE_COUNT)
-        return "diff wants two paths, A and B: dump folders, HLO files, traces or device profiles (--help tells more)";
+        return "diff wants two paths, A and B: dump folders, HLO files, traces, device profiles or snapshots (--help tells more)";
     if (options->is_json && options->is_markdown)
         return "--json and --markdown exclude each other";
-    if (options->modules.count > SIDE_COUNT || options->spaces.count > SIDE_COUNT || options->steps.count > SIDE_COUNT)
-        return "--module, --space and --step stand once, or once for A and once for B";
+    if (options->modules.count > SIDE_COUNT || options->spaces.count > SIDE_COUNT ||
+        options->steps.count > SIDE_COUNT || options->moments.count > SIDE_COUNT)
+        return "--module, --space, --step and --at stand once, or once for A and once for B";
     return NULL;
 }
 
@@ -196,6 +224,7 @@ int cmd_diff(const struct options *options)
     for (int at = 0; at < SIDE_COUNT && is_open; at++) {
         sides[at].path = options->paths.items[at];
         sides[at].module = value_for(&options->modules, at);
+        sides[at].moment = value_for(&options->moments, at);
         is_open = side_find(&sides[at], store);
     }
     is_open = is_open && is_fit(sides, options);

@@ -35,6 +35,9 @@ struct explaining {
     size_t understood_count;                   /* with failures, or with the report of a compile that went well */
     const struct snapshot_session **explained; /* those that failures were joined with */
     size_t explained_count, explained_capacity;
+    const char **given; /* allocator snapshots among the paths: first of all of the logs' failures */
+    bool *is_used;      /* each of these: a failure was joined with it */
+    size_t given_count;
 };
 
 static void explained_add(struct explaining *explaining, const struct snapshot_session *session)
@@ -99,6 +102,20 @@ static const struct snapshot_session *session_of(const struct explaining *explai
     return found;
 }
 
+/* A snapshot that a failure was joined with is not explained again by itself. */
+static void snapshot_used(struct explaining *explaining, const struct snapshot_session *session,
+                          const struct snapshot_host *host)
+{
+    char *real = real_of(&host->file->place);
+    explained_add(explaining, session);
+    for (size_t at = 0; real && at < explaining->given_count; at++) {
+        char *other = realpath(explaining->given[at], NULL);
+        explaining->is_used[at] |= other && strcmp(other, real) == 0;
+        free(other);
+    }
+    free(real);
+}
+
 /* The verdict of what is wanted, into `out`; what cannot be read is said. */
 static bool verdict_write(struct explaining *explaining, const struct verdict_parts_wanted *wanted, struct buf *out)
 {
@@ -119,6 +136,8 @@ static bool verdict_write(struct explaining *explaining, const struct verdict_pa
     bool is_of_plan = wanted->failure && analysis_verdict_is_of_plan(wanted->failure);
     if (wanted->session && (is_of_plan || (wanted->failure && wanted->session->group_count == 0)))
         explained_add(explaining, wanted->session);
+    if (is_made && wanted->failure && parts.trace_host)
+        snapshot_used(explaining, parts.trace_session, parts.trace_host);
     if (wanted->failure && parts.module_session)
         explained_add(explaining, parts.module_session);
     verdict_parts_close(&parts);
@@ -133,6 +152,8 @@ static void failures_write(struct explaining *explaining, const char *path, bool
     struct buf *answers = memory_new((count + 1) * sizeof(*answers));
     struct verdict_parts_wanted wanted = {.snapshot = explaining->around.snapshot,
                                           .session = session_of(explaining, path),
+                                          .text = strrchr(path, '/') ? strrchr(path, '/') + 1 : path,
+                                          .takes_given = explaining->around.has_given,
                                           .folder = explaining->around.folder};
     for (size_t at = 0; at < count; at++) {
         wanted.failure = &report->verdicts[at];
@@ -277,7 +298,8 @@ static bool is_log(const char *path)
 static void explain_path(struct explaining *explaining, const char *path)
 {
     bool is_text = !is_folder(path) && is_log(path);
-    explain_around_open(&explaining->around, explaining->store, path, is_text);
+    explain_around_open(&explaining->around, explaining->store, path, is_text, explaining->given,
+                        explaining->given_count);
     const struct snapshot *snapshot = explaining->around.snapshot;
     if (is_folder(path))
         explain_folder(explaining, path, 0);
@@ -288,6 +310,42 @@ static void explain_path(struct explaining *explaining, const char *path)
             session_explain(explaining, snapshot->sessions[at]);
     explain_around_close(&explaining->around);
     explaining->explained_count = 0;
+}
+
+static bool is_snapshot(const char *path)
+{
+    struct err err = ERR_INIT;
+    struct stat status;
+    enum analysis_kind kind = ANALYSIS_KIND_TEXT;
+    const struct files_place place = {.root = path, .path = ""};
+    if (strcmp(path, "-") == 0 || stat(path, &status) != 0 || !S_ISREG(status.st_mode) || is_log_name(path))
+        return false;
+    struct file *file = files_open(&place, &err);
+    bool is_it =
+        file && analysis_identify(files_source(file), &kind, NULL, &err) && kind == ANALYSIS_KIND_TORCH_SNAPSHOT;
+    files_close(file);
+    return is_it;
+}
+
+/* Snapshots come last: a log may be joined with one that is named behind or before it. */
+static void explain_all(struct explaining *explaining, const char *const *paths, size_t count)
+{
+    explaining->given = memory_new((count + 1) * sizeof(*explaining->given));
+    explaining->is_used = memory_new((count + 1) * sizeof(*explaining->is_used));
+    for (size_t at = 0; at < count; at++)
+        if (count > 1 && is_snapshot(paths[at]))
+            explaining->given[explaining->given_count++] = paths[at];
+    for (size_t at = 0, next = 0; at < count; at++) {
+        if (next < explaining->given_count && paths[at] == explaining->given[next])
+            next++;
+        else
+            explain_path(explaining, paths[at]);
+    }
+    for (size_t at = 0; at < explaining->given_count; at++)
+        if (!explaining->is_used[at])
+            explain_path(explaining, explaining->given[at]);
+    free(explaining->given);
+    free(explaining->is_used);
 }
 
 static void say_what_was_looked_for(void)
@@ -331,8 +389,7 @@ int cmd_explain(const struct options *options)
     store_set_category_rules(explaining.store, rules);
     explaining.has_names = count > 1 || is_folder(paths[0]);
     json_array_begin(&explaining.json);
-    for (size_t at = 0; at < count; at++)
-        explain_path(&explaining, paths[at]);
+    explain_all(&explaining, paths, count);
     json_array_end(&explaining.json);
     store_free(explaining.store);
     free(rules);

@@ -4,6 +4,7 @@
 #include "server/base/clock.h"
 #include "server/base/log.h"
 #include "server/base/memory.h"
+#include "server/base/system.h"
 #include "server/cmd/commands.h"
 #include "server/cmd/explain.h"
 #include "server/cmd/options.h"
@@ -181,11 +182,13 @@ static void verdict_print(const struct run *run)
     int status;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
-    if (posix_spawn(&id, "/proc/self/exe", &actions, NULL, arguments, environ) == 0)
+    char *own = system_own_program();
+    if (posix_spawn(&id, own, &actions, NULL, arguments, environ) == 0)
         waitpid(id, &status, 0);
     else
         log_line("to see why: memviewd explain %s", run->folder.path);
     posix_spawn_file_actions_destroy(&actions);
+    free(own);
 }
 
 static void say_where(const struct run *run, size_t failure_count, size_t program_count)

@@ -5,8 +5,12 @@
 #include "server/base/clock.h"
 #include "server/base/log.h"
 #include "server/base/memory.h"
+#include "server/base/service.h"
+#include "server/base/system.h"
+#include "server/cmd/box.h"
 #include "server/cmd/category_rules.h"
 #include "server/cmd/commands.h"
+#include "server/cmd/keeping.h"
 #include "server/cmd/options.h"
 #include "server/http/httpd.h"
 #include "server/http/metrics.h"
@@ -40,6 +44,8 @@ struct daemon {
     struct httpd_settings settings;
     struct token token;           /* as it is at the start */
     const char *hosts[MAX_HOSTS]; /* allowed; their texts in `names` */
+    struct compile_apart *apart;
+    struct disk_cache *disk_cache;
     char *names, *bind_name, *category_rules, *libraries, *path_prefix, *frame_ancestors;
 };
 
@@ -49,15 +55,18 @@ static int refuse(const char *reason)
     return COMMANDS_UNUSABLE;
 }
 
-/* A line in `reason` when a path is not there; with `option` it must be a folder. */
-static bool check_paths(const struct options_list *paths, const char *option, char *reason, size_t reason_size)
+/* A line in `reason` when a path is not there, unless that is awaited; with `option` it must be a folder. */
+static bool check_paths(const struct options_list *paths, const char *option, bool is_awaited, char *reason,
+                        size_t reason_size)
 {
     for (size_t at = 0; at < paths->count; at++) {
         struct stat status;
         int fault = stat(paths->items[at], &status) == 0 ? 0 : errno;
         if (!fault && option[0] && !S_ISDIR(status.st_mode))
             fault = ENOTDIR;
-        if (fault) {
+        if (fault == ENOENT && is_awaited) {
+            log_line("%s%s is not there yet: waiting for it", option, paths->items[at]);
+        } else if (fault) {
             snprintf(reason, reason_size, "%s%s: %s", option, paths->items[at], strerror(fault));
             return false;
         }
@@ -90,6 +99,8 @@ static bool check_options(const struct options *options, char *reason, size_t re
         fault = "--port must be a number from 0 to 65535";
     else if (options->memory_limit_mib < 0 || options->memory_limit_mib > MAX_LIMIT_MIB)
         fault = "--memory-limit must be a number of MiB";
+    else if (options->cache_limit_mib < 1 || options->cache_limit_mib > MAX_LIMIT_MIB)
+        fault = "--cache-limit must be a number of MiB, from 1 on";
     else if (strcmp(options->log_format, "text") != 0 && strcmp(options->log_format, "json") != 0)
         fault = "--log-format must be text or json";
     else if (options->listen && options->bind)
@@ -104,9 +115,9 @@ static bool check_options(const struct options *options, char *reason, size_t re
         fault = "--web-dir must be a folder";
     if (fault)
         snprintf(reason, reason_size, "%s", fault);
-    return !fault && check_paths(&options->logdirs, "--logdir=", reason, reason_size) &&
-           check_paths(&options->source_roots, "--source-root=", reason, reason_size) &&
-           check_paths(&options->paths, "", reason, reason_size);
+    return !fault && check_paths(&options->logdirs, "--logdir=", options->is_waiting, reason, reason_size) &&
+           check_paths(&options->source_roots, "--source-root=", false, reason, reason_size) &&
+           check_paths(&options->paths, "", false, reason, reason_size);
 }
 
 static void allow_hosts(struct daemon *daemon)
@@ -143,10 +154,19 @@ static void place_pages(struct daemon *daemon)
     daemon->server.guard.is_framed = options->frame_ancestors != NULL;
 }
 
-/* The sockets, by --listen or --bind and --port. */
+/* The sockets: those that were handed over, else by --listen or --bind and --port. */
 static bool open_sockets(struct daemon *daemon, char *reason, size_t reason_size)
 {
     const struct options *options = daemon->options;
+    int first;
+    size_t count = service_sockets(&first);
+    if (count > 0 && (options->listen || options->bind)) {
+        snprintf(reason, reason_size, "sockets were handed over (LISTEN_FDS), and --%s asks for another",
+                 options->listen ? "listen" : "bind");
+        return false;
+    }
+    if (count > 0)
+        return listen_take(&daemon->listening, first, count, reason, reason_size);
     return options->listen
                ? listen_open_unix(&daemon->listening, options->listen, reason, reason_size)
                : listen_open(&daemon->listening, options->bind, (uint16_t)options->port, reason, reason_size);
@@ -235,16 +255,18 @@ static void read_again(struct daemon *daemon)
 }
 
 /* The terminal that it was started from also says by SIGHUP that it is gone: then this ends with it. */
-static void wait_for_end(struct daemon *daemon, struct httpd *httpd, const sigset_t *ends)
+static void wait_for_end(struct daemon *daemon, struct httpd *httpd, const sigset_t *ends, bool had_terminal)
 {
-    const struct timespec second = {.tv_sec = 1, .tv_nsec = 0};
-    bool had_terminal = has_terminal();
-    int number;
-    while ((number = sigtimedwait(ends, NULL, &second)) < 0 || number == SIGHUP) {
-        if (number == SIGHUP && had_terminal && !has_terminal())
+    struct system_signal signal;
+    for (bool is_told; !(is_told = system_signal_wait(ends, 1000, &signal)) || signal.number == SIGHUP;) {
+        if (is_told && had_terminal && !has_terminal())
             return;
-        if (number == SIGHUP)
+        if (is_told) {
+            service_tell_reloading();
             read_again(daemon);
+            service_tell("READY=1");
+        }
+        service_tell_alive();
         httpd_watch(httpd);
         store_expire(daemon->server.store);
         log_sum_up(false);
@@ -257,6 +279,7 @@ static void wait_for_end(struct daemon *daemon, struct httpd *httpd, const sigse
  * end. Then the parts go, last made first. */
 static int stop(struct daemon *daemon, struct httpd *httpd, struct jobs *jobs, const sigset_t *ends)
 {
+    service_tell("STOPPING=1");
     pthread_sigmask(SIG_UNBLOCK, ends, NULL); /* a second signal ends at once */
     httpd_stop_accepting(httpd);
     listen_refuse(&daemon->listening);
@@ -284,6 +307,7 @@ static int stop(struct daemon *daemon, struct httpd *httpd, struct jobs *jobs, c
 
 static int run(struct daemon *daemon, const sigset_t *ends)
 {
+    bool had_terminal = has_terminal(); /* before anybody knows of this: it may be gone right after */
     daemon->server.started_at_ms = clock_unix_ms();
     daemon->server.web_folder = daemon->options->web_folder;
     daemon->server.source_roots = daemon->options->source_roots.items;
@@ -300,8 +324,8 @@ static int run(struct daemon *daemon, const sigset_t *ends)
     daemon->server.store = store_new(limit_bytes);
     store_set_category_rules(daemon->server.store, daemon->category_rules);
     store_set_libraries(daemon->server.store, daemon->libraries);
-    daemon->server.confirmations =
-        confirmations_new(daemon->server.store, daemon->options->libtpu, daemon->options->topology);
+    store_set_disk_cache(daemon->server.store, daemon->disk_cache);
+    daemon->server.confirmations = confirmations_new(daemon->server.store, daemon->apart, daemon->options->topology);
     const struct http_handler handler = routes_handler(&daemon->server);
     struct jobs *jobs = jobs_new(&handler);
     const struct cache_waiting waiting = jobs_waiting(jobs); /* a worker that waits gives up its place meanwhile */
@@ -309,10 +333,12 @@ static int run(struct daemon *daemon, const sigset_t *ends)
     struct httpd *httpd = httpd_start(&handler, jobs, &daemon->listening, &daemon->settings);
     if (!httpd || !index_start(daemon->server.index)) {
         log_line("cannot start: %s", strerror(errno));
-        return COMMANDS_INTERNAL;
+        listen_close(&daemon->listening);
+        _exit(COMMANDS_INTERNAL); /* threads may be there already: nothing is freed under them */
     }
     print_url(daemon);
-    wait_for_end(daemon, httpd, ends);
+    service_tell("READY=1");
+    wait_for_end(daemon, httpd, ends, had_terminal);
     return stop(daemon, httpd, jobs, ends);
 }
 
@@ -333,28 +359,47 @@ static void set_up_process(sigset_t *ends)
     pthread_sigmask(SIG_BLOCK, ends, NULL); /* every thread made later inherits this */
 }
 
+/* All that may be refused before the daemon begins. COMMANDS_DONE, or what to end with, said in the log. */
+static int prepare(struct daemon *daemon, sigset_t *ends)
+{
+    const struct options *options = daemon->options;
+    char reason[512];
+    daemon->apart = compile_apart_start(options->libtpu); /* before there is anything that it should not have */
+    if (!daemon->apart) {
+        snprintf(reason, sizeof(reason), "cannot start a process for compilers: %s", strerror(errno));
+        return refuse(reason);
+    }
+    if (!open_sockets(daemon, reason, sizeof(reason)))
+        return refuse(reason);
+    if (!make_token(daemon, reason, sizeof(reason)) || !decide_users(daemon, reason, sizeof(reason)))
+        return refuse(reason);
+    if (!category_rules_load(options->category_rules, &daemon->category_rules) ||
+        !category_rules_load_libraries(options->libraries, &daemon->libraries))
+        return COMMANDS_UNUSABLE;
+    if (!keeping_open(options, daemon->category_rules, daemon->libraries, &daemon->disk_cache, reason, sizeof(reason)))
+        return refuse(reason);
+    set_up_process(ends);
+    allow_hosts(daemon);
+    place_pages(daemon);
+    box_serve(options, daemon->listening.is_handed_over ? "" : daemon->listening.unix_path);
+    return COMMANDS_DONE;
+}
+
 int cmd_serve(const struct options *options)
 {
     struct daemon daemon = {.options = options};
     char reason[512];
     sigset_t ends;
     log_set_up(options->is_verbose, strcmp(options->log_format, "json") == 0);
-    if (!check_options(options, reason, sizeof(reason)) || !open_sockets(&daemon, reason, sizeof(reason)))
+    if (!check_options(options, reason, sizeof(reason)))
         return refuse(reason);
-    if (!make_token(&daemon, reason, sizeof(reason)) || !decide_users(&daemon, reason, sizeof(reason))) {
-        listen_close(&daemon.listening);
-        return refuse(reason);
-    }
-    if (!category_rules_load(options->category_rules, &daemon.category_rules) ||
-        !category_rules_load_libraries(options->libraries, &daemon.libraries)) {
-        free(daemon.category_rules);
-        listen_close(&daemon.listening);
-        return COMMANDS_UNUSABLE;
-    }
-    set_up_process(&ends);
-    allow_hosts(&daemon);
-    place_pages(&daemon);
-    int status = run(&daemon, &ends);
+    service_begin();
+    int status = prepare(&daemon, &ends);
+    if (status == COMMANDS_DONE)
+        status = run(&daemon, &ends);
+    listen_close(&daemon.listening);
+    compile_apart_free(daemon.apart);
+    disk_cache_close(daemon.disk_cache);
     free(daemon.names);
     free(daemon.bind_name);
     free(daemon.path_prefix);

@@ -20,6 +20,7 @@ struct look {
     const struct summary_form *form;
     struct store *store;
     size_t found_count, good_count; /* modules */
+    bool is_said;                   /* why there is nothing to print */
     size_t profiles_count;          /* sessions of device profiles */
 };
 
@@ -96,6 +97,12 @@ static void look_at_memory(struct look *look, const struct snapshot_session *ses
             look->form->memory(&pool);
             look->good_count++;
         }
+        const char *code, *reason;
+        bool is_without_history = trace.core && pool.at == 0 && analysis_trace_reason(trace.core, &code, &reason) &&
+                                  strcmp(code, "no_history") == 0;
+        if (is_without_history)
+            log_line("%s: %s", host->file->path, reason);
+        look->is_said |= is_without_history;
         subjects_close(&trace);
         if (err_is_set(&err))
             log_line("%s: %s", host->file->path, err.text);
@@ -153,7 +160,7 @@ static int look_around(struct look *look, const char *path)
         log_line("%s: holds no profile: no .xplane.pb, no .hlo.pb, no dump of XLA", path);
     else if (session_count > 0 && look->profiles_count == session_count)
         log_line("%s: device profiles (pprof), not compiled programs: memviewd top prints what holds the memory", path);
-    else if (session_count > 0)
+    else if (session_count > 0 && !look->is_said)
         log_line(look->options->module ? "%s: has no module of that name" : "%s: has no HLO module", path);
     return look->options->module && session_count > 0 ? COMMANDS_UNUSABLE : COMMANDS_FINDING;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cmd_top.c: what holds the memory of device profiles, in a terminal, as JSON or CSV. */
+ * cmd_top.c: what holds the memory of device profiles, and of allocator snapshots at a moment, in a terminal, as JSON or
+ * CSV. */
 #include "analysis/analysis.h"
 #include "server/base/log.h"
 #include "server/base/memory.h"
@@ -34,17 +35,32 @@ static void add_param(struct question *question, const char *name, const char *v
     question->params[question->param_count++] = (struct analysis_param){name, value};
 }
 
+/* A snapshot of PyTorch, whatever it is named; any other pickle is refused by whoever reads those. */
+static bool is_snapshot(const struct file *file)
+{
+    struct err ignored = ERR_INIT;
+    enum analysis_kind kind = ANALYSIS_KIND_UNKNOWN;
+    analysis_identify(files_source(file), &kind, NULL, &ignored);
+    return kind == ANALYSIS_KIND_TORCH_SNAPSHOT || kind == ANALYSIS_KIND_PICKLE;
+}
+
 /* One that cannot be read is named and left out, as long as another can. */
 static void read_one(struct question *question, const char *path, bool is_base)
 {
     const struct files_place place = {.root = path, .path = ""};
-    const struct analysis_reading reading = {.kind = ANALYSIS_PROFILE};
+    struct analysis_reading reading = {.kind = ANALYSIS_PROFILE};
     struct err err = ERR_INIT;
     struct file *file = files_open(&place, &err);
     struct analysis_use *use = &question->uses[question->use_count];
     *use = (struct analysis_use){.id = path, .name = path, .is_base = is_base};
     if (file) {
         const struct files_identity *identity = files_identity(file);
+        if (is_snapshot(file)) {
+            reading.kind = ANALYSIS_TRACE;
+            use->moment =
+                is_base && question->options->base_moment ? question->options->base_moment : question->options->moment;
+            use->memory = question->options->memory;
+        }
         use->subject = analysis_subject_read(files_source(file), &reading, &err);
         use->size_bytes = identity->size_bytes;
         use->modified_at_ms = identity->modified_at_ns / 1000000;
@@ -58,11 +74,22 @@ static void read_one(struct question *question, const char *path, bool is_base)
     question->read_count += !is_base;
 }
 
+/* Two moments of one snapshot: it is its own base. */
+static bool is_own_base(const struct options *options)
+{
+    return options->base_moment && options->bases.count == 0 && options->diff_bases.count == 0;
+}
+
+static const struct options_list *bases_of(const struct options *options)
+{
+    return options->bases.count ? &options->bases : is_own_base(options) ? &options->paths : &options->diff_bases;
+}
+
 /* Reads all; false when nothing is left, or a base cannot be taken away. */
 static bool read_all(struct question *question)
 {
     const struct options *options = question->options;
-    const struct options_list *bases = options->bases.count ? &options->bases : &options->diff_bases;
+    const struct options_list *bases = bases_of(options);
     question->uses = memory_new((options->paths.count + bases->count + 1) * sizeof(*question->uses));
     for (size_t at = 0; at < options->paths.count; at++)
         read_one(question, options->paths.items[at], false);
@@ -87,7 +114,7 @@ static int answer(struct question *question)
     add_param(question, "metric", options->metric);
     add_param(question, "machinery", options->has_machinery ? "1" : "0");
     add_param(question, "noinlines", options->is_without_inlined ? "1" : "0");
-    add_param(question, "subtract", options->bases.count ? "1" : "0");
+    add_param(question, "subtract", options->bases.count || is_own_base(options) ? "1" : "0");
     add_param(question, "normalize", options->is_normalized ? "1" : "0");
     for (int filter = 0; filter < OPTIONS_FILTER_COUNT; filter++) {
         for (size_t at = 0; at < options->filters[filter].count; at++)
@@ -101,7 +128,7 @@ static int answer(struct question *question)
 static const char *fault_of(const struct options *options)
 {
     if (options->paths.count == 0)
-        return "top wants one or more profiles (--help tells more)";
+        return "top wants one or more profiles or snapshots (--help tells more)";
     if (options->is_json && options->is_csv)
         return "--json and --csv exclude each other";
     if (options->bases.count && options->diff_bases.count)

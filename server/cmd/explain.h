@@ -21,8 +21,10 @@ struct explain_around {
     struct snapshot *snapshot; /* NULL: nothing was looked at */
     char *folder;              /* of a single log; else NULL */
     bool holds_dump;           /* that folder */
+    bool has_given;            /* snapshots that were named are looked at, and no others */
 };
 /* `path`: a folder, which is looked through; a log, for which the files beside it are, and the folders beside, above
- * and below it that hold a dump; or a file of another kind. */
-void explain_around_open(struct explain_around *around, struct store *store, const char *path, bool is_log);
+ * and below it that hold a dump; or a file of another kind. `given`: allocator snapshots that were named with a log. */
+void explain_around_open(struct explain_around *around, struct store *store, const char *path, bool is_log,
+                         const char *const *given, size_t given_count);
 void explain_around_close(struct explain_around *around);

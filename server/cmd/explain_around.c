@@ -79,13 +79,17 @@ static void log_add(struct explain_around *around, const char *path)
     free(real);
 }
 
-void explain_around_open(struct explain_around *around, struct store *store, const char *path, bool is_log)
+void explain_around_open(struct explain_around *around, struct store *store, const char *path, bool is_log,
+                         const char *const *given, size_t given_count)
 {
     *around = (struct explain_around){.store = store, .index = index_new()};
     if (is_log && strcmp(path, "-") != 0)
         log_add(around, path);
     else if (!is_log)
         index_add(around->index, path);
+    around->has_given = is_log && given_count > 0;
+    for (size_t at = 0; is_log && at < given_count; at++)
+        index_add(around->index, given[at]);
     index_scan_once(around->index);
     around->snapshot = index_hold(around->index);
 }

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * main.c: which subcommand, and its options; everything else is its own (commands.def). */
 #include "server/base/log.h"
-#include "server/cmd/options.h"
+#include "server/cmd/box.h"
 #include "server/compile/compile_child.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -17,6 +20,22 @@ static const struct {
 #undef COMMAND
 };
 
+/* A text that did not get to where it was printed, on a full disk, is no answer. */
+static int end_of_output(int status)
+{
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return status;
+    log_line("standard output: %s", errno ? strerror(errno) : "not all of the text could be written");
+    return COMMANDS_UNUSABLE;
+}
+
+/* The daemon puts itself in a box of its own, and these start programs. */
+static bool is_boxed(enum commands_bit_at command, const struct options *options)
+{
+    return command != COMMANDS_BIT_AT_SERVE && command != COMMANDS_BIT_AT_RUN && !options->is_confirmed;
+}
+
 /* `arguments` are those after the subcommand, ending with NULL. */
 static int run(enum commands_bit_at command, char *const *arguments)
 {
@@ -27,10 +46,13 @@ static int run(enum commands_bit_at command, char *const *arguments)
         log_line("%s", reason);
         status = COMMANDS_UNUSABLE;
     } else if (!options_answer(command, &options)) {
+        if (is_boxed(command, &options))
+            box_command(&options);
         status = COMMANDS[command].run(&options);
     }
     options_free(&options);
-    return status;
+    bool has_status_of_its_own = command == COMMANDS_BIT_AT_RUN || status > COMMANDS_FINDING;
+    return has_status_of_its_own ? status : end_of_output(status);
 }
 
 /* A file or socket that is opened later must not become standard output or error. */

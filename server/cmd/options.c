@@ -3,6 +3,7 @@
 
 #include "server/api/web_files.h"
 #include "server/base/memory.h"
+#include "server/base/system.h"
 #include "server/base/version.h"
 #include "server/cmd/run_notes.h"
 
@@ -179,6 +180,8 @@ static void print_version(void)
     if (version_commit[0])
         printf("commit %s\n", version_commit);
     printf("built with %s\n", version_libraries);
+    if (system_lacks[0])
+        printf("this system has %s\n", system_lacks);
 }
 
 static void print_licenses(void)

@@ -2,6 +2,7 @@
 #include "server/cmd/run_address.h"
 
 #include "base/buf.h"
+#include "server/base/descriptors.h"
 #include "server/base/memory.h"
 #include "server/disk/index.h"
 
@@ -25,7 +26,7 @@ static void answer_read(struct buf *answer)
     const struct sockaddr_in to = {
         .sin_family = AF_INET, .sin_port = htons(PORT), .sin_addr = {htonl(INADDR_LOOPBACK)}};
     const struct timeval wait = {.tv_usec = WAIT_MS * 1000};
-    int connection = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int connection = descriptors_socket(AF_INET, SOCK_STREAM, true);
     char part[4096];
     ssize_t length;
     if (connection < 0)

@@ -131,6 +131,15 @@ static void write_memory(const struct summary_pool *row)
         printf(" of %s", size(capacity, (double)pool->capacity_bytes));
     printf(" at %.1f ms, %llu allocations, %llu frees\n", (double)pool->peak_time_ps / 1e9,
            (unsigned long long)pool->allocation_count, (unsigned long long)pool->deallocation_count);
+    if (pool->failure)
+        printf("    %s\n", printable(name, pool->failure));
+    for (size_t i = 0; i < pool->category_count; i++) {
+        const struct analysis_trace_category *category = &pool->categories[i];
+        const char *guess = category->guessed_bytes == 0 || strcmp(category->name, "unknown") == 0 ? ""
+                            : category->guessed_bytes == category->bytes                           ? " (guess)"
+                                                                                                   : " (part guess)";
+        printf("      %12s  %s%s\n", size(capacity, (double)category->bytes), category->words, guess);
+    }
 }
 
 const struct summary_form summary_text = {.session = write_session, .module = write_module, .memory = write_memory};

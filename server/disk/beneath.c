@@ -1,25 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/disk/beneath.h"
 
+#include "server/base/descriptors.h"
+#include "server/base/other_systems.h"
+#include "server/disk/opener.h"
+
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-static int open_resolving(int folder, const char *path, int flags)
-{
-    struct open_how how = {
-        .flags = (uint64_t)(unsigned)flags,
-        .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
-    };
-    return (int)syscall(SYS_openat2, folder, path, &how, sizeof(how));
-}
-
-/* Follows no link at all, which is stricter than openat2. */
+/* Follows no link at all, which is stricter than the kernel's rule. */
 static int open_by_component(int folder, const char *path, int flags)
 {
     int at = dup(folder);
@@ -50,8 +42,10 @@ int beneath_open(int folder, const char *path, int flags)
 {
     if (path[0] == '\0')
         path = ".";
-    int descriptor = open_resolving(folder, path, flags);
+    int descriptor = descriptors_open_beneath(folder, path, flags);
     if (descriptor < 0 && (errno == ENOSYS || errno == EPERM))
         descriptor = open_by_component(folder, path, flags);
+    if (descriptor < 0 && errno == EACCES)
+        descriptor = opener_open_beneath(folder, path, flags);
     return descriptor;
 }

@@ -2,9 +2,11 @@
 #include "server/disk/files.h"
 
 #include "server/base/memory.h"
+#include "server/base/other_systems.h"
 #include "server/base/wanted.h"
 #include "server/disk/beneath.h"
 #include "server/disk/files_joined.h"
+#include "server/disk/opener.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -34,7 +36,7 @@ struct file {
 struct files_identity files_identity_of(const struct stat *status)
 {
     return (struct files_identity){
-        .device = status->st_dev,
+        .device = (uint64_t)status->st_dev,
         .inode = status->st_ino,
         .size_bytes = (uint64_t)status->st_size,
         .modified_at_ns = (int64_t)status->st_mtim.tv_sec * 1000000000 + status->st_mtim.tv_nsec,
@@ -54,6 +56,10 @@ static size_t size_within(const struct file *file, uint64_t offset, size_t size)
     return size < left ? size : (size_t)left;
 }
 
+static atomic_uint_fast64_t bytes_read; /* for those who watch the daemon */
+
+uint64_t files_bytes_read(void) { return atomic_load_explicit(&bytes_read, memory_order_relaxed); }
+
 /* Reads exactly up to `size` bytes; -1 on an error, when the file has become shorter, or when nobody waits any more for what the
  * thread does: whoever made something of that throws it away (cache.c). */
 static int64_t read_fully(const struct file *file, uint64_t offset, char *into, size_t size)
@@ -69,6 +75,7 @@ static int64_t read_fully(const struct file *file, uint64_t offset, char *into, 
             return -1;
         done += (size_t)count;
     }
+    atomic_fetch_add_explicit(&bytes_read, done, memory_order_relaxed);
     return (int64_t)done;
 }
 
@@ -127,7 +134,7 @@ static int64_t read_memory(void *context, uint64_t offset, void *into, size_t si
 static int open_with(const struct files_place *place, int flags)
 {
     if (place->path[0] == '\0')
-        return open(place->root, flags);
+        return opener_open_root(place->root, flags);
     int folder = open(place->root, O_PATH | O_DIRECTORY | O_CLOEXEC);
     int descriptor = folder < 0 ? -1 : beneath_open(folder, place->path, flags);
     int reason = errno;
@@ -233,6 +240,13 @@ void files_tail_fail(const struct files_tail *tail, struct err *err)
 {
     if (atomic_load(tail->is_stopping))
         *err = (struct err){ERR_io, ERR_NO_OFFSET, "was not read to its end: the daemon ends"};
+}
+
+bool files_is_packed(struct file *file)
+{
+    char start[4];
+    return files_is_gzip(file) || (file->source.read(file->source.context, 0, start, sizeof(start)) == sizeof(start) &&
+                                   memcmp(start, "PK\3\4", sizeof(start)) == 0);
 }
 
 bool files_is_gzip(struct file *file)

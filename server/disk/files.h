@@ -62,6 +62,11 @@ void files_tail_fail(const struct files_tail *tail, struct err *err);
 
 /* By its first bytes. */
 bool files_is_gzip(struct file *file);
+/* Gzip or zip. */
+bool files_is_packed(struct file *file);
+
+/* What this process has read from disk by this module, of all files; any thread. */
+uint64_t files_bytes_read(void);
 
 /* To be asked after reading: still the same bytes? False sets `changed`. */
 bool files_unchanged(const struct file *file, struct err *err);

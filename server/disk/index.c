@@ -94,8 +94,9 @@ static void identify(struct sessions_root *root)
     struct err err = ERR_INIT;
     struct file *file = files_open(&place, &err);
     root->kind = ANALYSIS_KIND_UNKNOWN;
-    if (file && !analysis_identify(files_source(file), &root->kind, NULL, &err))
+    if (file && !analysis_identify_whole(files_source(file), &root->kind, &err))
         root->kind = ANALYSIS_KIND_UNKNOWN;
+    root->refusal = err;
     files_close(file);
 }
 

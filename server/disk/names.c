@@ -82,6 +82,12 @@ bool names_is_module_text(const char *name)
     return is_dump_name(name) && without_any(name, strlen(name), ENDINGS, sizeof(ENDINGS) / sizeof(ENDINGS[0])) > 0;
 }
 
+static bool is_pickle(const char *name)
+{
+    size_t length = without_gzip(name);
+    return without(name, length, ".pickle") || without(name, length, ".pkl");
+}
+
 enum names_kind names_kind_of(const char *name)
 {
     size_t length = without_gzip(name);
@@ -95,7 +101,8 @@ enum names_kind names_kind_of(const char *name)
         return NAMES_HLO;
     if (is_assignment(name))
         return NAMES_ASSIGNMENT;
-    if (without(name, length, ".pickle") || without(name, length, ".pkl"))
+    if (is_pickle(name) || without(name, length, ".json") || without(name, length, ".html") ||
+        without(name, length, ".htm") || without(name, length, ".zip"))
         return NAMES_SNAPSHOT;
     if (strcmp(name, "error.txt") == 0 || strcmp(name, "error.txt.gz") == 0)
         return NAMES_ERROR_TEXT;
@@ -168,8 +175,10 @@ size_t names_host_length(const char *name) { return without(name, without_gzip(n
 
 size_t names_title_length(const char *name)
 {
-    static const char *const ENDINGS[] = {".xplane.pb", ".hlo_proto.pb", ".hlo.pb", ".hlo.txt", ".hlo_snapshot.pb",
-                                          ".pb",        ".prof",         ".pprof",  ".pickle",  ".pkl"};
+    static const char *const ENDINGS[] = {".xplane.pb", ".hlo_proto.pb",  ".hlo.pb",   ".hlo.txt",  ".hlo_snapshot.pb",
+                                          ".pb",        ".pt.trace.json", ".prof",     ".pprof",    ".pickle.zip",
+                                          ".pickle",    ".pkl",           ".json.zip", ".html.zip", ".json",
+                                          ".html",      ".htm",           ".zip"};
     size_t length = without_gzip(name),
            inner = without_any(name, length, ENDINGS, sizeof(ENDINGS) / sizeof(ENDINGS[0]));
     return inner ? inner : length;
@@ -179,7 +188,7 @@ const char *names_word(const char *name)
 {
     switch (names_kind_of(name)) {
     case NAMES_TRACE: return "trace";
-    case NAMES_SNAPSHOT: return "snapshot";
+    case NAMES_SNAPSHOT: return is_pickle(name) ? "snapshot" : "other"; /* that much others are called, too */
     case NAMES_HLO:
     case NAMES_XPROF_CACHE:
     case NAMES_DUMP_MODULE: return "hlo";

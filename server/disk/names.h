@@ -11,7 +11,7 @@
 enum names_kind {
     NAMES_OTHER,        /* nothing that is shown */
     NAMES_TRACE,        /* HOST.xplane.pb[.gz] */
-    NAMES_SNAPSHOT,     /* NAME.pickle[.gz], NAME.pkl[.gz]: may be an allocator snapshot of PyTorch; the bytes decide */
+    NAMES_SNAPSHOT,     /* NAME.pickle[.gz], .pkl, .json, .html, .zip: may be a snapshot of PyTorch; the bytes decide */
     NAMES_XPROF_CACHE,  /* NAME.hlo_proto.pb[.gz]: XProf writes them beside traces */
     NAMES_HLO,          /* NAME.hlo.pb[.gz], NAME.hlo.txt, outside the scheme of XLA's dumps */
     NAMES_ASSIGNMENT,   /* NAME.buffer_assignment.pb, buffer_assignment.pb: a BufferAssignmentProto beside its module */

@@ -4,6 +4,7 @@
 #include "server/disk/sessions_folder.h"
 #include "server/disk/sessions_join.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,9 +28,12 @@ static void add_root(struct sessions_builder *builder, const struct sessions_roo
     builder->tree = tree;
     builder->root_path = memory_pool_text(pool, tree->root, strlen(tree->root));
     builder->lone_kind = from->kind;
+    builder->lone_reason =
+        err_is_set(&from->refusal) ? memory_pool_text(pool, from->refusal.text, strlen(from->refusal.text)) : NULL;
     *builder->root = (struct snapshot_root){
         .path = builder->root_path,
         .is_readable = reason == 0,
+        .is_missing = reason == ENOENT,
         .reason = reason ? memory_pool_format(pool, "%s", strerror(reason)) : "",
         .last_scan_ms = tree->refreshed_at_ms,
     };

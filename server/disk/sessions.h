@@ -21,6 +21,7 @@
 struct sessions_root {
     struct tree *tree;
     enum analysis_kind kind; /* of the only file, when the root is a file */
+    struct err refusal;      /* why nothing can be shown of it */
 };
 
 /* A new snapshot with one holder, to be freed with sessions_free when it has none. `verdicts` NULL: logs are

@@ -205,6 +205,9 @@ static struct snapshot_session *add_trace(struct sessions_builder *builder, cons
         struct snapshot_host *host = &hosts[session->host_count++];
         host->name = text_of(builder, from->name, length ? length : names_title_length(from->name));
         host->file = file;
+        host->is_allocator =
+            builder->tree->is_file ? builder->lone_kind == ANALYSIS_KIND_TORCH_SNAPSHOT : from->kind == NAMES_SNAPSHOT;
+        session->allocator_count += host->is_allocator;
         snapshot_write_id(host->id, hash_text(from->name, hash_text(session->id, hash_text("host", 0))));
         files[session->file_count++] = file;
         count_in(session, file, true);
@@ -484,9 +487,11 @@ void sessions_folder_add(struct sessions_builder *builder, const struct tree_fol
         enum names_kind kind = kind_of(builder, &folder->files[at]);
         if (!reason && builder->tree->is_file && kind == NAMES_OTHER) {
             code = ERR_unsupported;
-            reason = memory_pool_format(&builder->snapshot->pool,
-                                        "is not a trace, not an HLO file, not a profile and no text (%s)",
-                                        analysis_kind_name(builder->lone_kind));
+            reason = builder->lone_reason
+                         ? builder->lone_reason
+                         : memory_pool_format(&builder->snapshot->pool,
+                                              "is not a trace, not an HLO file, not a profile and no text (%s)",
+                                              analysis_kind_name(builder->lone_kind));
         }
         if (reason)
             add_problem(builder, contents.files[at].path, code, reason, kind == NAMES_TRACE ? trace : hlo);

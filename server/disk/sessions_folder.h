@@ -18,6 +18,7 @@ struct sessions_builder {
     const struct tree *tree;
     const char *root_path;                   /* in the snapshot's pool */
     enum analysis_kind lone_kind;            /* of the only file, when the root is a file */
+    const char *lone_reason;                 /* why nothing can be shown of it; NULL: it is none of our kinds */
     struct snapshot_session *lone_profiles;  /* the session of all roots that are profiles */
     const struct snapshot_file **lone_files; /* its files */
 };

@@ -10,7 +10,7 @@ const char *sessions_reason(struct sessions_builder *builder, const struct tree_
     if (file->reason == EXDEV)
         return "the symbolic link leads out of the folder that is served and is not followed";
     if (file->reason == EINVAL)
-        return "is not a plain file";
+        return "is not a plain file; folders, pipes, sockets and devices of such a name are left out";
     if (file->reason)
         return memory_pool_format(&builder->snapshot->pool, "%s", strerror(file->reason));
     *code = ERR_truncated;

@@ -35,6 +35,7 @@ struct snapshot_host {
     char id[SNAPSHOT_PART_ID_SIZE];
     const char *name;
     const struct snapshot_file *file;
+    bool is_allocator; /* an allocator snapshot of PyTorch */
 };
 
 /* One module of a dump: the best of its HLO files. */
@@ -70,6 +71,7 @@ struct snapshot_session {
     int64_t modified_at_ms; /* of its newest file; Unix time */
     uint64_t size_bytes;    /* of its traces or HLO files */
     size_t host_count, group_count, file_count;
+    size_t allocator_count;              /* of the hosts, allocator snapshots of PyTorch */
     const struct snapshot_host *hosts;   /* by name; empty unless a trace */
     const struct snapshot_group *groups; /* by stem; empty for a trace */
     size_t program_file_count;
@@ -101,6 +103,7 @@ struct snapshot_problem {
 struct snapshot_root {
     const char *path;
     bool is_readable;
+    bool is_missing;      /* not there; looked for again at each scan */
     const char *reason;   /* "" when it is */
     int64_t last_scan_ms; /* Unix time; 0 before the first scan ended */
     uint64_t file_count;  /* files that may be shown */

@@ -2,8 +2,11 @@
 #include "server/disk/tree.h"
 
 #include "server/base/clock.h"
+#include "server/base/descriptors.h"
 #include "server/base/memory.h"
+#include "server/base/other_systems.h"
 #include "server/disk/beneath.h"
+#include "server/disk/opener.h"
 #include "server/disk/tree_list.h"
 
 #include <errno.h>
@@ -11,10 +14,9 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
-enum { MAX_FOLDERS = 200000, MAX_DEPTH = 40, FUSE_MAGIC = 0x65735546 };
+enum { MAX_FOLDERS = 200000, MAX_DEPTH = 40 };
 static const int64_t RECENT_NS = 2000000000, RELIST_NS = 30000000000, LATELY_NS = 600000000000;
 
 /* What a refresh carries from folder to folder. */
@@ -133,9 +135,11 @@ static bool must_list(const struct pass *pass, const struct tree_folder *folder,
     return pass->times_mean_little && pass->now_ns - folder->listed_at_ns > RELIST_NS;
 }
 
-static void folder_list(struct pass *pass, struct tree_folder *folder, int descriptor,
-                        const struct files_identity *identity)
+/* 0, or the errno that says why not: then it is tried again by the next refresh. */
+static int folder_list(struct pass *pass, struct tree_folder *folder, int descriptor,
+                       const struct files_identity *identity)
 {
+    int fault;
     /* Asked before listing, so that a change during it is seen the next time. */
     int64_t listed_at_ns = clock_unix_ns();
     bool is_run_place = strcmp(folder->path, "plugins/profile") == 0;
@@ -148,11 +152,14 @@ static void folder_list(struct pass *pass, struct tree_folder *folder, int descr
                          pass->tree->folder_count < MAX_FOLDERS,
         .takes_folder_links = is_run_place,
     };
-    pass->is_changed |= tree_list(folder, descriptor, &limits);
+    pass->is_changed |= tree_list(folder, descriptor, &limits, &fault);
+    if (fault)
+        return fault;
     folder->modified_at_ns = identity->modified_at_ns;
     folder->device = identity->device;
     folder->inode = identity->inode;
     folder->listed_at_ns = listed_at_ns;
+    return 0;
 }
 
 static void max_set(int64_t *max, int64_t value) { *max = value > *max ? value : *max; }
@@ -213,9 +220,8 @@ static void folder_look(struct pass *pass, struct tree_folder *folder)
         tree_list_clear(folder);
     } else {
         struct files_identity identity = files_identity_of(&status);
-        if (must_list(pass, folder, &identity))
-            folder_list(pass, folder, descriptor, &identity);
-        set_reason(pass, &folder->reason, 0);
+        bool must = must_list(pass, folder, &identity);
+        set_reason(pass, &folder->reason, must ? folder_list(pass, folder, descriptor, &identity) : 0);
         for (size_t at = 0; at < folder->file_count; at++)
             file_refresh(pass, descriptor, &folder->files[at]);
     }
@@ -266,15 +272,14 @@ static void lone_refresh(struct pass *pass)
 static void root_refresh(struct pass *pass)
 {
     struct tree *tree = pass->tree;
-    struct statfs system;
     free(tree->real);
     tree->real = realpath(tree->root, NULL);
-    pass->root = open(tree->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    pass->root = opener_open_root(tree->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (pass->root < 0 || !tree->real) {
         set_reason(pass, &tree->top->reason, errno);
         tree_list_clear(tree->top);
     } else {
-        pass->times_mean_little = fstatfs(pass->root, &system) == 0 && system.f_type == FUSE_MAGIC;
+        pass->times_mean_little = descriptors_is_fuse(pass->root);
         tree->folder_count = 0;
         tree->is_cut = false;
         folder_refresh(pass, tree->top);

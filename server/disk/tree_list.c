@@ -124,7 +124,7 @@ static void add_entry(struct found *found, const struct tree_folder *parent, int
         add_folder(found, parent, entry->d_name, NULL);
     else if (type == DT_LNK)
         add_link(found, parent, descriptor, entry->d_name, limits);
-    else if (type == DT_REG && names_kind_of(entry->d_name) != NAMES_OTHER)
+    else if (type != DT_DIR && names_kind_of(entry->d_name) != NAMES_OTHER) /* a pipe of that name is told of */
         add_file(found, entry->d_name, NULL, 0);
 }
 
@@ -180,21 +180,47 @@ static bool keep_files(struct tree_folder *folder, struct found *found)
     return kept == folder->file_count && kept == found->file_count;
 }
 
-bool tree_list(struct tree_folder *folder, int descriptor, const struct tree_list_limits *limits)
+/* 0, or the errno that says why it did not come to the end. */
+static int read_names(struct found *found, const struct tree_folder *folder, int descriptor,
+                      const struct tree_list_limits *limits)
 {
-    struct found found = {0};
-    int own = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int own = fcntl(descriptor, F_DUPFD_CLOEXEC, 0); /* not opened again, which may be refused: opener.h */
     DIR *directory = own < 0 ? NULL : fdopendir(own);
     if (!directory) {
+        int fault = errno;
         if (own >= 0)
             close(own);
+        return fault;
+    }
+    rewinddir(directory);
+    const struct dirent *entry;
+    while ((errno = 0, entry = readdir(directory))) {
+        if (entry->d_name[0] != '.')
+            add_entry(found, folder, descriptor, entry, limits);
+    }
+    int fault = errno;
+    closedir(directory);
+    return fault;
+}
+
+static void found_free(struct found *found)
+{
+    for (size_t at = 0; at < found->folder_count; at++)
+        tree_list_folder_free(found->folders[at]);
+    for (size_t at = 0; at < found->file_count; at++)
+        file_free(&found->files[at]);
+    free(found->folders);
+    free(found->files);
+}
+
+bool tree_list(struct tree_folder *folder, int descriptor, const struct tree_list_limits *limits, int *fault)
+{
+    struct found found = {0};
+    *fault = read_names(&found, folder, descriptor, limits);
+    if (*fault) {
+        found_free(&found);
         return false;
     }
-    for (const struct dirent *entry; (entry = readdir(directory));) {
-        if (entry->d_name[0] != '.')
-            add_entry(&found, folder, descriptor, entry, limits);
-    }
-    closedir(directory);
     if (found.folder_count)
         qsort(found.folders, found.folder_count, sizeof(*found.folders), order_folders);
     if (found.file_count)

@@ -17,8 +17,9 @@ struct tree_list_limits {
 };
 
 /* Reads the names in the folder open as `descriptor` (left open). Files and
- * folders known before keep their state. True when a name came or went. */
-bool tree_list(struct tree_folder *folder, int descriptor, const struct tree_list_limits *limits);
+ * folders known before keep their state. True when a name came or went. `fault` gets 0, or the errno that says why the
+ * folder could not be read to its end: then nothing of it changes. */
+bool tree_list(struct tree_folder *folder, int descriptor, const struct tree_list_limits *limits, int *fault);
 
 /* Adds a file of a tree in memory, and the folders on its way. */
 struct tree_file *tree_list_add_memory(struct tree_folder *top, const char *path, const unsigned char *bytes,

@@ -4,6 +4,7 @@
 #include "server/base/clock.h"
 #include "server/base/log.h"
 #include "server/base/memory.h"
+#include "server/base/other_systems.h"
 #include "server/http/metrics.h"
 #include "server/http/negotiate.h"
 #include "server/http/peers.h"
@@ -421,7 +422,7 @@ static void connect_or_close(void *context, struct MHD_Connection *connection, v
 
 static struct MHD_Daemon *start_one(struct httpd *httpd, int descriptor)
 {
-    return MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, handle, httpd,
+    return MHD_start_daemon(MHD_USE_AUTO_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, handle, httpd,
                             MHD_OPTION_LISTEN_SOCKET, descriptor, MHD_OPTION_URI_LOG_CALLBACK, begin, httpd,
                             MHD_OPTION_NOTIFY_COMPLETED, end, httpd, MHD_OPTION_NOTIFY_CONNECTION, connect_or_close,
                             httpd, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTION_LIMIT,

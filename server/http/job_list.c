@@ -8,29 +8,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t turn_of(const struct job_list *list, enum job_class class, const char *owner)
+static uint64_t turn_of(const struct job_list *list, enum job_kind kind, const char *owner)
 {
-    uint64_t turn = list->turn[class];
+    uint64_t turn = list->turn[kind];
     for (const struct job *job = list->first; job; job = job->next)
-        if (!job->is_running && job->class == class && job->turn >= turn && strcmp(job->owner, owner) == 0)
+        if (!job->is_running && job->kind == kind && job->turn >= turn && strcmp(job->owner, owner) == 0)
             turn = job->turn + 1;
     return turn;
 }
 
-struct job *job_list_add(struct job_list *list, struct request *request, enum job_class class, const char *owner)
+struct job *job_list_add(struct job_list *list, struct request *request, enum job_kind kind, const char *owner)
 {
     struct job *job = memory_new(sizeof(*job));
     job->request = request_hold(request);
     job->hash = hash_text(request->target, 0);
-    job->class = class;
-    job->turn = turn_of(list, class, owner);
+    job->kind = kind;
+    job->turn = turn_of(list, kind, owner);
     snprintf(job->owner, sizeof(job->owner), "%s", owner);
     wanted_begin(&job->wanted);
     if (!list->last)
         list->last = &list->first;
     *list->last = job;
     list->last = &job->next;
-    list->waiting_count[class]++;
+    list->waiting_count[kind]++;
     return job;
 }
 
@@ -42,7 +42,7 @@ void job_list_remove(struct job_list *list, struct job *job)
     *at = job->next;
     if (list->last == &job->next)
         list->last = at;
-    list->waiting_count[job->class] -= !job->is_running;
+    list->waiting_count[job->kind] -= !job->is_running;
 }
 
 /* Requests that change something are never equal: their targets are, and their bodies are not looked at. */
@@ -60,18 +60,18 @@ void job_list_share(const struct job_list *list, struct job *job, const char *ow
 {
     if (job->is_running || strcmp(job->owner, owner) == 0)
         return;
-    uint64_t turn = turn_of(list, job->class, owner);
+    uint64_t turn = turn_of(list, job->kind, owner);
     if (turn >= job->turn)
         return;
     job->turn = turn;
     snprintf(job->owner, sizeof(job->owner), "%s", owner);
 }
 
-struct job *job_list_next(const struct job_list *list, enum job_class class)
+struct job *job_list_next(const struct job_list *list, enum job_kind kind)
 {
     struct job *next = NULL;
     for (struct job *job = list->first; job; job = job->next)
-        if (!job->is_running && job->class == class && (!next || job->turn < next->turn))
+        if (!job->is_running && job->kind == kind && (!next || job->turn < next->turn))
             next = job;
     return next;
 }
@@ -79,8 +79,8 @@ struct job *job_list_next(const struct job_list *list, enum job_class class)
 void job_list_begin(struct job_list *list, struct job *job)
 {
     job->is_running = true;
-    list->waiting_count[job->class]--;
-    list->turn[job->class] = job->turn;
+    list->waiting_count[job->kind]--;
+    list->turn[job->kind] = job->turn;
 }
 
 void job_list_free(struct job *job)

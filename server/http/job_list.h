@@ -10,14 +10,14 @@
 #include "server/http/peers.h"
 
 /* Quick ones never wait for costly ones. */
-enum job_class { JOB_QUICK, JOB_COSTLY, JOB_CLASSES };
+enum job_kind { JOB_QUICK, JOB_COSTLY, JOB_KINDS };
 
 struct job {
     struct job *next;
     struct request *request;
     uint64_t hash; /* of its target */
     struct jobs_client *clients;
-    enum job_class class;
+    enum job_kind kind;
     char owner[PEERS_TEXT]; /* whose turn it takes */
     uint64_t turn;
     bool is_running;
@@ -28,11 +28,11 @@ struct job {
 
 struct job_list {
     struct job *first, **last; /* by arrival; **last NULL before the first is added */
-    size_t waiting_count[JOB_CLASSES];
-    uint64_t turn[JOB_CLASSES]; /* of the one begun last */
+    size_t waiting_count[JOB_KINDS];
+    uint64_t turn[JOB_KINDS]; /* of the one begun last */
 };
 
-struct job *job_list_add(struct job_list *list, struct request *request, enum job_class class, const char *owner);
+struct job *job_list_add(struct job_list *list, struct request *request, enum job_kind kind, const char *owner);
 /* Out of the list; not freed. */
 void job_list_remove(struct job_list *list, struct job *job);
 /* One that answers the request too, waiting or running; or NULL. */
@@ -40,7 +40,7 @@ struct job *job_list_find(const struct job_list *list, const struct request *req
 /* Somebody else waits for it too: it comes no later than one of his own would. */
 void job_list_share(const struct job_list *list, struct job *job, const char *owner);
 /* The waiting one whose turn it is, or NULL. */
-struct job *job_list_next(const struct job_list *list, enum job_class class);
+struct job *job_list_next(const struct job_list *list, enum job_kind kind);
 /* It runs from now on. */
 void job_list_begin(struct job_list *list, struct job *job);
 void job_list_free(struct job *job);

@@ -14,13 +14,13 @@ enum { MAX_WAITING = 512, TIMEOUT_MS = 120000, STACK_BYTES = 1 << 20 };
 struct jobs {
     const struct http_handler *handler;
     pthread_mutex_t lock;
-    pthread_cond_t arrived;            /* for idle threads: a job that may be run, or the end */
-    pthread_cond_t freed[JOB_CLASSES]; /* for threads that come back: a place to work in */
-    pthread_cond_t ended;              /* the last thread has */
+    pthread_cond_t arrived;          /* for idle threads: a job that may be run, or the end */
+    pthread_cond_t freed[JOB_KINDS]; /* for threads that come back: a place to work in */
+    pthread_cond_t ended;            /* the last thread has */
     struct job_list list;
     /* Each thread works, is idle, is away (it waits for what another makes) or comes back from there. */
     int thread_count, idle_count;
-    int working_count[JOB_CLASSES], returning_count[JOB_CLASSES];
+    int working_count[JOB_KINDS], returning_count[JOB_KINDS];
     bool is_stopping;
 };
 
@@ -36,8 +36,8 @@ struct jobs *jobs_new(const struct http_handler *handler)
     jobs->handler = handler;
     pthread_mutex_init(&jobs->lock, NULL);
     pthread_cond_init(&jobs->arrived, NULL);
-    for (enum job_class class = JOB_QUICK; class < JOB_CLASSES; class ++)
-        pthread_cond_init(&jobs->freed[class], NULL);
+    for (enum job_kind kind = JOB_QUICK; kind < JOB_KINDS; kind++)
+        pthread_cond_init(&jobs->freed[kind], NULL);
     clock_cond_init(&jobs->ended);
     return jobs;
 }
@@ -81,18 +81,18 @@ static void run(struct jobs *jobs, struct job *job)
 
 static void *work(void *context);
 
-static bool has_place(const struct jobs *jobs, enum job_class class)
+static bool has_place(const struct jobs *jobs, enum job_kind kind)
 {
     const int *count = jobs->working_count;
-    return count[JOB_QUICK] + count[JOB_COSTLY] < MAX_WORKING && (class == JOB_QUICK || count[JOB_COSTLY] < MAX_COSTLY);
+    return count[JOB_QUICK] + count[JOB_COSTLY] < MAX_WORKING && (kind == JOB_QUICK || count[JOB_COSTLY] < MAX_COSTLY);
 }
 
 static struct job *next_job(const struct jobs *jobs)
 {
     struct job *job = NULL;
-    for (enum job_class class = JOB_QUICK; class < JOB_CLASSES && !job; class ++)
-        if (has_place(jobs, class) && jobs->returning_count[class] == 0)
-            job = job_list_next(&jobs->list, class);
+    for (enum job_kind kind = JOB_QUICK; kind < JOB_KINDS && !job; kind++)
+        if (has_place(jobs, kind) && jobs->returning_count[kind] == 0)
+            job = job_list_next(&jobs->list, kind);
     return job;
 }
 
@@ -102,8 +102,8 @@ static void start_thread(struct jobs *jobs)
     pthread_t thread;
     pthread_attr_t detached;
     size_t wanted_count = 0;
-    for (enum job_class class = JOB_QUICK; class < JOB_CLASSES; class ++)
-        wanted_count += has_place(jobs, class) ? jobs->list.waiting_count[class] : 0;
+    for (enum job_kind kind = JOB_QUICK; kind < JOB_KINDS; kind++)
+        wanted_count += has_place(jobs, kind) ? jobs->list.waiting_count[kind] : 0;
     if ((size_t)jobs->idle_count >= wanted_count || jobs->thread_count == MAX_THREADS)
         return;
     pthread_attr_init(&detached);
@@ -118,12 +118,12 @@ static void start_thread(struct jobs *jobs)
  * what others wait for. */
 static void offer_place(struct jobs *jobs)
 {
-    for (enum job_class class = JOB_QUICK; class < JOB_CLASSES; class ++) {
-        if (!has_place(jobs, class))
+    for (enum job_kind kind = JOB_QUICK; kind < JOB_KINDS; kind++) {
+        if (!has_place(jobs, kind))
             continue;
-        if (jobs->returning_count[class] > 0) {
-            pthread_cond_signal(&jobs->freed[class]);
-        } else if (jobs->list.waiting_count[class] > 0) {
+        if (jobs->returning_count[kind] > 0) {
+            pthread_cond_signal(&jobs->freed[kind]);
+        } else if (jobs->list.waiting_count[kind] > 0) {
             start_thread(jobs);
             pthread_cond_signal(&jobs->arrived);
         }
@@ -136,7 +136,7 @@ static void leave(void *context)
 {
     struct jobs *jobs = context;
     pthread_mutex_lock(&jobs->lock);
-    jobs->working_count[current->class]--;
+    jobs->working_count[current->kind]--;
     offer_place(jobs);
     pthread_mutex_unlock(&jobs->lock);
 }
@@ -144,28 +144,28 @@ static void leave(void *context)
 static void come_back(void *context)
 {
     struct jobs *jobs = context;
-    enum job_class class = current->class;
+    enum job_kind kind = current->kind;
     pthread_mutex_lock(&jobs->lock);
-    jobs->returning_count[class]++;
-    while (!has_place(jobs, class))
-        pthread_cond_wait(&jobs->freed[class], &jobs->lock);
-    jobs->returning_count[class]--;
-    jobs->working_count[class]++;
+    jobs->returning_count[kind]++;
+    while (!has_place(jobs, kind))
+        pthread_cond_wait(&jobs->freed[kind], &jobs->lock);
+    jobs->returning_count[kind]--;
+    jobs->working_count[kind]++;
     offer_place(jobs);
     pthread_mutex_unlock(&jobs->lock);
 }
 
 static void work_on(struct jobs *jobs, struct job *job)
 {
-    enum job_class class = job->class;
+    enum job_kind kind = job->kind;
     job_list_begin(&jobs->list, job);
-    jobs->working_count[class]++;
+    jobs->working_count[kind]++;
     offer_place(jobs); /* one signal may stand for several places and jobs: each passes on what is left */
     pthread_mutex_unlock(&jobs->lock);
     run(jobs, job);
     pthread_mutex_lock(&jobs->lock);
-    jobs->working_count[class]--;
-    for (enum job_class other = JOB_QUICK; other < JOB_CLASSES; other++)
+    jobs->working_count[kind]--;
+    for (enum job_kind other = JOB_QUICK; other < JOB_KINDS; other++)
         if (jobs->returning_count[other] > 0 && has_place(jobs, other))
             pthread_cond_signal(&jobs->freed[other]); /* else this thread takes the next job itself */
 }
@@ -206,15 +206,15 @@ static struct job *find_or_add(struct jobs *jobs, struct request *request, const
 {
     const struct http_handler *handler = jobs->handler;
     struct job *job = jobs->is_stopping ? NULL : job_list_find(&jobs->list, request);
-    enum job_class class = handler->is_quick(handler->context, request) ? JOB_QUICK : JOB_COSTLY;
+    enum job_kind kind = handler->is_quick(handler->context, request) ? JOB_QUICK : JOB_COSTLY;
     if (job) {
         job_list_share(&jobs->list, job, owner);
         if (!job->is_running)
             offer_place(jobs); /* perhaps no thread could be made for it before */
     }
-    if (job || jobs->is_stopping || jobs->list.waiting_count[class] >= MAX_WAITING)
+    if (job || jobs->is_stopping || jobs->list.waiting_count[kind] >= MAX_WAITING)
         return job;
-    job = job_list_add(&jobs->list, request, class, owner);
+    job = job_list_add(&jobs->list, request, kind, owner);
     offer_place(jobs);
     if (jobs->thread_count > 0)
         return job;
@@ -335,8 +335,8 @@ bool jobs_stop(struct jobs *jobs, int64_t wait_ms)
 void jobs_free(struct jobs *jobs)
 {
     pthread_cond_destroy(&jobs->arrived);
-    for (enum job_class class = JOB_QUICK; class < JOB_CLASSES; class ++)
-        pthread_cond_destroy(&jobs->freed[class]);
+    for (enum job_kind kind = JOB_QUICK; kind < JOB_KINDS; kind++)
+        pthread_cond_destroy(&jobs->freed[kind]);
     pthread_cond_destroy(&jobs->ended);
     pthread_mutex_destroy(&jobs->lock);
     free(jobs);

@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/http/token.h"
 
+#include "server/disk/opener.h"
+
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { RANDOM_BYTES = 16, MIN = 16 };
 
 bool token_make(struct token *token)
 {
     unsigned char bytes[RANDOM_BYTES];
-    if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
+    if (getentropy(bytes, sizeof(bytes)) != 0)
         return false;
     for (size_t at = 0; at < sizeof(bytes); at++)
         snprintf(token->text + at * 2, 3, "%02x", bytes[at]);
@@ -24,7 +28,8 @@ bool token_read(struct token *token, const char *path, char *reason, size_t reas
     static const char GOOD[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~";
     char line[TOKEN_MAX + 3] = "";
     struct stat status;
-    FILE *file = fopen(path, "re");
+    int descriptor = opener_open_root(path, O_RDONLY | O_CLOEXEC);
+    FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "r");
     if (!file) {
         snprintf(reason, reason_size, "%s: %s", path, strerror(errno));
         return false;

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/run/child.h"
 
+#include "server/base/descriptors.h"
+#include "server/base/other_systems.h"
+#include "server/base/system.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -30,7 +33,7 @@ static _Noreturn void command_become(char *const *arguments, const struct child_
             setenv(variables->name, variables->value, 1);
     }
     tee_enter(tee);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    system_end_with_parent();
     if (getppid() != parent)
         raise(SIGKILL);
     execvp(arguments[0], arguments);
@@ -48,7 +51,7 @@ bool child_start(struct child *child, char *const *arguments, const struct child
     struct sigaction ended = {.sa_handler = SIG_DFL}, ended_before;
     pid_t parent = getpid();
     *child = (struct child){0};
-    if (pipe2(report, O_CLOEXEC) != 0) {
+    if (!descriptors_pipe(report)) {
         child->fault = errno;
         return false;
     }
@@ -85,15 +88,15 @@ static void stop(void)
 
 /* What the kernel sends (keys, another size) has gone to the whole group; of a terminal that is gone it tells the
  * leader of the session alone. */
-static void signal_pass(const struct child *child, const siginfo_t *info, struct tee *tee)
+static void signal_pass(const struct child *child, const struct system_signal *info, struct tee *tee)
 {
-    bool is_for_us_alone = info->si_code <= 0 || (info->si_signo == SIGHUP && getsid(0) == getpid());
-    if (info->si_signo == SIGWINCH)
+    bool is_for_us_alone = info->is_by_process || (info->number == SIGHUP && getsid(0) == getpid());
+    if (info->number == SIGWINCH)
         tee_resize(tee);
     /* It may have asked for its size before that had come through. */
-    if (is_for_us_alone || info->si_signo == SIGWINCH)
-        kill(child->id, info->si_signo);
-    if (info->si_signo == SIGTSTP)
+    if (is_for_us_alone || info->number == SIGWINCH)
+        kill(child->id, info->number);
+    if (info->number == SIGTSTP)
         stop();
 }
 
@@ -104,21 +107,21 @@ struct child_end child_wait(const struct child *child, struct tee *tee)
     sigset_t set;
     waited_for(&set);
     for (;;) {
-        siginfo_t info;
+        struct system_signal info;
         pid_t ended = waitpid(child->id, &end.wait_status, WNOHANG);
         if (ended == child->id || (ended < 0 && errno != EINTR))
             break;
-        if (sigwaitinfo(&set, &info) < 0 || info.si_signo == SIGCHLD || info.si_signo == SIGPIPE)
+        if (!system_signal_wait(&set, -1, &info) || info.number == SIGCHLD || info.number == SIGPIPE)
             continue;
         signal_pass(child, &info, tee);
     }
-    const struct timespec none = {0};
-    while (sigtimedwait(&set, NULL, &none) > 0) /* meant for the child, which is gone */
+    struct system_signal last;
+    while (system_signal_wait(&set, 0, &last)) /* meant for the child, which is gone */
         ;
     signal(SIGPIPE, SIG_IGN);
     pthread_sigmask(SIG_SETMASK, &child->mask_before, NULL);
     getrusage(RUSAGE_CHILDREN, &usage);
-    end.resident_bytes = (uint64_t)usage.ru_maxrss * 1024;
+    end.resident_bytes = (uint64_t)usage.ru_maxrss * MAXRSS_BYTES;
     return end;
 }
 
@@ -126,11 +129,9 @@ int child_status_take(int wait_status)
 {
     if (!WIFSIGNALED(wait_status))
         return WEXITSTATUS(wait_status);
-    const struct rlimit none = {0};
     sigset_t set;
     int number = WTERMSIG(wait_status);
-    setrlimit(RLIMIT_CORE, &none);
-    prctl(PR_SET_DUMPABLE, 0);
+    system_keep_no_core();
     signal(number, SIG_DFL);
     sigemptyset(&set);
     sigaddset(&set, number);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/run/dump_copy.h"
 
+#include "server/base/descriptors.h"
 #include "server/base/memory.h"
 #include "server/run/dump_files.h"
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <sys/sendfile.h>
 #include <unistd.h>
 
 static bool file_copy(const char *from, const char *to)
@@ -18,7 +18,7 @@ static bool file_copy(const char *from, const char *to)
     bool is_whole = out >= 0 && fstat(in, &status) == 0;
     off_t left = is_whole ? status.st_size : 0;
     while (left > 0 && is_whole) {
-        ssize_t part = sendfile(out, in, NULL, (size_t)left);
+        ssize_t part = descriptors_copy(in, out, (size_t)left);
         is_whole = part > 0;
         left -= is_whole ? part : 0;
     }

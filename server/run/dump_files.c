@@ -2,6 +2,7 @@
 #include "server/run/dump_files.h"
 
 #include "server/base/memory.h"
+#include "server/base/other_systems.h"
 #include "server/disk/names.h"
 
 #include <dirent.h>

@@ -2,6 +2,7 @@
 #include "server/run/tee.h"
 
 #include "server/base/clock.h"
+#include "server/base/descriptors.h"
 #include "server/base/memory.h"
 
 #include <errno.h>
@@ -10,7 +11,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <termios.h>
@@ -27,7 +27,7 @@ struct stream {
     bool is_terminal, has_thread;
     pthread_t thread;
     pthread_mutex_t mutex; /* of `inner`, which the thread closes */
-    int over;              /* readable once the child has ended */
+    int over;              /* at its end once the child has ended */
     struct run_log *log;
 };
 
@@ -35,7 +35,7 @@ struct tee {
     struct stream streams[2];
     size_t stream_count;
     bool is_shared; /* the only stream is of both */
-    int over;
+    int over[2];    /* a pipe: its second end is closed once the child has ended */
 };
 
 static void size_copy(struct stream *stream)
@@ -76,7 +76,7 @@ static bool terminal_open(struct stream *stream)
 static bool pipe_open(struct stream *stream)
 {
     int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0)
+    if (!descriptors_pipe(ends))
         return false;
     stream->inner = ends[0];
     stream->child = ends[1];
@@ -87,7 +87,7 @@ static bool stream_open(struct tee *tee, int outer, struct run_log *log)
 {
     struct stream *stream = &tee->streams[tee->stream_count++];
     *stream = (struct stream){
-        .outer = outer, .inner = -1, .child = -1, .is_terminal = isatty(outer), .over = tee->over, .log = log};
+        .outer = outer, .inner = -1, .child = -1, .is_terminal = isatty(outer), .over = tee->over[0], .log = log};
     pthread_mutex_init(&stream->mutex, NULL);
     return stream->is_terminal ? terminal_open(stream) : pipe_open(stream);
 }
@@ -120,8 +120,9 @@ struct tee *tee_new(struct run_log *log, struct err *err)
     bool is_there[2] = {is_given(1) && fstat(1, &ours[0]) == 0, is_given(2) && fstat(2, &ours[1]) == 0};
     tee->is_shared = is_there[0] && is_there[1] && ours[0].st_dev == ours[1].st_dev &&
                      ours[0].st_ino == ours[1].st_ino && ours[0].st_rdev == ours[1].st_rdev;
-    tee->over = eventfd(0, EFD_CLOEXEC);
-    bool is_open = tee->over >= 0;
+    bool is_open = descriptors_pipe(tee->over);
+    if (!is_open)
+        tee->over[0] = tee->over[1] = -1;
     for (int at = 0; at < 2 && is_open; at++) {
         if (is_there[at] && !(at == 1 && tee->is_shared))
             is_open = stream_open(tee, at + 1, log);
@@ -214,8 +215,7 @@ bool tee_start(struct tee *tee)
 
 void tee_free(struct tee *tee)
 {
-    if (tee->over >= 0)
-        eventfd_write(tee->over, 1);
+    end_close(&tee->over[1]);
     for (size_t at = 0; at < tee->stream_count; at++) {
         struct stream *stream = &tee->streams[at];
         if (stream->has_thread)
@@ -224,6 +224,6 @@ void tee_free(struct tee *tee)
         end_close(&stream->child);
         pthread_mutex_destroy(&stream->mutex);
     }
-    end_close(&tee->over);
+    end_close(&tee->over[0]);
     free(tee);
 }

@@ -34,6 +34,14 @@ void account_free(struct account *account)
 
 uint64_t account_limit(const struct account *account) { return account->limit_bytes; }
 
+uint64_t account_taken(struct account *account)
+{
+    pthread_mutex_lock(&account->lock);
+    uint64_t taken_bytes = account->taken_bytes;
+    pthread_mutex_unlock(&account->lock);
+    return taken_bytes;
+}
+
 void account_use_cache(struct account *account, struct cache *cache) { account->cache = cache; }
 
 uint64_t account_take(struct account *account, uint64_t min, uint64_t max)

@@ -16,6 +16,8 @@ struct cache;
 struct account *account_new(uint64_t limit_bytes);
 void account_free(struct account *account);
 uint64_t account_limit(const struct account *account);
+/* Now. */
+uint64_t account_taken(struct account *account);
 /* The cache whose values take from the account. Before any thread takes. */
 void account_use_cache(struct account *account, struct cache *cache);
 

@@ -38,7 +38,7 @@ struct cache_entry {
 
 struct shelf {
     struct cache_shelf rules;
-    uint64_t cost_bytes;
+    struct cache_figures figures;
 };
 
 struct cache {
@@ -109,17 +109,26 @@ static struct cache_entry *add(struct cache *cache, struct shelf *shelf, const c
     entry->key = memory_text(key);
     map_add(&cache->entries, hash_of(cache, shelf, key), map_value(entry));
     link_newest(cache, entry);
+    shelf->figures.count++;
     return entry;
 }
 
 /* Takes the entry out of the table. */
 static void forget(struct cache *cache, struct cache_entry *entry)
 {
-    assert(!entry->is_forgotten && entry->shelf->cost_bytes >= entry->cost_bytes);
+    assert(!entry->is_forgotten && entry->shelf->figures.cost_bytes >= entry->cost_bytes);
     map_remove(&cache->entries, hash_of(cache, entry->shelf, entry->key), map_value(entry));
     unlink_use(cache, entry);
-    entry->shelf->cost_bytes -= entry->cost_bytes;
+    entry->shelf->figures.cost_bytes -= entry->cost_bytes;
+    entry->shelf->figures.count--;
     entry->is_forgotten = true;
+}
+
+/* To make room, or since nobody asks for it any more. */
+static void drop(struct cache *cache, struct cache_entry *entry)
+{
+    forget(cache, entry);
+    entry->shelf->figures.dropped_count++;
 }
 
 static void entry_free(struct cache_entry *entry)
@@ -145,16 +154,16 @@ static const struct cache_entry *kept_of(const struct cache *cache, const struct
 static struct cache_entry *evict(struct cache *cache, const struct shelf *shelf)
 {
     struct cache_entry *evicted = NULL;
-    if (shelf->cost_bytes <= shelf->rules.budget_bytes)
+    if (shelf->figures.cost_bytes <= shelf->rules.budget_bytes)
         return NULL;
     const struct cache_entry *kept = kept_of(cache, shelf);
     for (struct cache_entry *entry = cache->oldest, *newer; entry; entry = newer) {
         newer = entry->newer;
-        if (shelf->cost_bytes <= shelf->rules.budget_bytes)
+        if (shelf->figures.cost_bytes <= shelf->rules.budget_bytes)
             break;
         if (entry->holders > 0 || entry->shelf != shelf || entry == kept)
             continue;
-        forget(cache, entry);
+        drop(cache, entry);
         entry->next = evicted;
         evicted = entry;
     }
@@ -188,7 +197,9 @@ static void make(struct cache *cache, struct cache_entry *entry, const struct ca
 {
     struct err err = ERR_INIT;
     struct cache_made made = {0};
+    int64_t began_us = clock_us();
     void *value = maker->make(maker->context, &made, &err);
+    int64_t took_us = clock_us() - began_us;
     if (wanted_is_over()) { /* it was made of what could not be read any more, or may have been */
         if (value)
             maker->free_value(value);
@@ -205,8 +216,11 @@ static void make(struct cache *cache, struct cache_entry *entry, const struct ca
     entry->is_passing = made.is_passing;
     entry->failed_at_ms = !value && is_costly(err.code) ? clock_ms() : 0;
     entry->state = value ? READY : FAILED;
+    entry->shelf->figures.made_count++;
+    entry->shelf->figures.failed_count += value == NULL;
+    entry->shelf->figures.making_us += (uint64_t)took_us;
     entry->cost_bytes = made.cost_bytes + sizeof(*entry) + strlen(entry->key);
-    entry->shelf->cost_bytes += entry->cost_bytes;
+    entry->shelf->figures.cost_bytes += entry->cost_bytes;
     bool is_too_large = value && made.cost_bytes > entry->shelf->rules.largest_bytes;
     if (is_too_large || made.is_passing || (!value && !is_lasting(err.code)))
         forget(cache, entry);
@@ -271,6 +285,7 @@ static bool get(struct cache *cache, size_t shelf, const char *key, const struct
     } else {
         unlink_use(cache, entry);
         link_newest(cache, entry);
+        entry->shelf->figures.hit_count++;
     }
     entry->holders++;
     if (!is_mine && entry->state == MAKING)
@@ -315,6 +330,7 @@ void *cache_peek(struct cache *cache, size_t shelf, const char *key, struct cach
     struct cache_entry *entry = find(cache, &cache->shelves[shelf], key);
     if (entry && entry->state == READY) {
         entry->holders++;
+        entry->shelf->figures.hit_count++;
         value = entry->value;
         *hold = (struct cache_hold){.cache = cache, .entry = entry};
     }
@@ -329,7 +345,7 @@ bool cache_drop_oldest(struct cache *cache, enum cache_origin origin)
     while (entry && (entry->shelf->rules.origin != origin || entry->holders > 0 || !entry->value))
         entry = entry->newer;
     if (entry) {
-        forget(cache, entry);
+        drop(cache, entry);
         entry->next = NULL;
     }
     pthread_mutex_unlock(&cache->lock);
@@ -347,12 +363,20 @@ void cache_drop_idle(struct cache *cache, int64_t now_ms, int64_t idle_ms)
         if (entry->holders > 0 || rules->origin == CACHE_FACT ||
             now_ms - entry->used_at_ms <= (rules->idle_ms ? rules->idle_ms : idle_ms))
             continue;
-        forget(cache, entry);
+        drop(cache, entry);
         entry->next = idle;
         idle = entry;
     }
     pthread_mutex_unlock(&cache->lock);
     free_evicted(idle);
+}
+
+struct cache_figures cache_figures_of(struct cache *cache, size_t shelf)
+{
+    pthread_mutex_lock(&cache->lock);
+    struct cache_figures figures = cache->shelves[shelf].figures;
+    pthread_mutex_unlock(&cache->lock);
+    return figures;
 }
 
 void cache_release(struct cache_hold *hold)

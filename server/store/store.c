@@ -3,7 +3,9 @@
 
 #include "server/base/clock.h"
 #include "server/base/memory.h"
+#include "server/store/kept_facts.h"
 
+#include <assert.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,12 +19,14 @@ struct store {
     struct cache_waiting waiting; /* functions NULL when nobody wants to know */
     atomic_bool is_stopping;
     const char *category_rules, *libraries; /* NULL: none */
+    struct disk_cache *disk_cache;          /* NULL: none */
 };
 
 static uint64_t min_of(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
 /* What a maker needs. */
 struct making {
+    const struct store *store;
     const struct store_file *file;
     struct file *opened;
     struct analysis_contents *contents; /* that were read already; else NULL */
@@ -68,6 +72,27 @@ struct store *store_new(uint64_t memory_bytes)
     return store;
 }
 
+const char *store_kind_name(size_t kind)
+{
+    static const char *const NAMES[] = {
+        [STORE_CONTENTS] = "contents",
+        [STORE_TOTALS] = "totals",
+        [STORE_ANSWERS] = "answers",
+        [STORE_DIGESTS] = "digests",
+        [STORE_MODULES] = "modules",
+        [STORE_FIGURES] = "figures",
+        [STORE_RUNS] = "runs",
+        [STORE_TRACES] = "traces",
+        [STORE_PROFILES] = "profiles",
+        [STORE_TEXTS] = "texts",
+        [STORE_UPLOADED_PROFILES] = "uploaded_profiles",
+        [STORE_UPLOADED_TEXTS] = "uploaded_texts",
+        [STORE_UPLOADED_SETS] = "uploaded_sets",
+    };
+    static_assert(sizeof(NAMES) / sizeof(NAMES[0]) == STORE_KIND_COUNT, "a name for each");
+    return NAMES[kind];
+}
+
 struct cache *store_cache(const struct store *store) { return store->cache; }
 
 struct account *store_account(const struct store *store) { return store->account; }
@@ -81,6 +106,16 @@ void store_set_category_rules(struct store *store, const char *lines) { store->c
 const char *store_category_rules(const struct store *store) { return store->category_rules; }
 void store_set_libraries(struct store *store, const char *lines) { store->libraries = lines; }
 const char *store_libraries(const struct store *store) { return store->libraries; }
+
+void store_set_disk_cache(struct store *store, struct disk_cache *disk_cache) { store->disk_cache = disk_cache; }
+
+struct disk_cache *store_disk_cache(const struct store *store, const struct files_place *place)
+{
+    bool is_on_disk = place && !place->bytes;
+    for (size_t at = 0; is_on_disk && at < place->part_count; at++)
+        is_on_disk = !place->parts[at].bytes;
+    return is_on_disk ? store->disk_cache : NULL;
+}
 
 void store_on_wait(struct store *store, const struct cache_waiting *waiting)
 {
@@ -116,12 +151,21 @@ void store_free(struct store *store)
 
 /* ---- contents -------------------------------------------------------------- */
 
-static struct analysis_contents *read_contents(struct file *opened, struct err *err)
+/* From the disk cache, else from the file, of which nothing is kept unless it stayed as it is. */
+static struct analysis_contents *read_contents(const struct store *store, const struct files_place *place,
+                                               struct file *opened, struct err *err)
 {
-    struct analysis_contents *contents = analysis_contents_read(files_source(opened), err);
+    struct disk_cache *disk_cache = store_disk_cache(store, place);
     struct err change = ERR_INIT;
-    if (files_unchanged(opened, &change))
+    struct analysis_contents *contents = kept_facts_contents(disk_cache, files_identity(opened));
+    bool is_kept = contents != NULL;
+    if (!contents)
+        contents = analysis_contents_read(files_source(opened), err);
+    if (files_unchanged(opened, &change)) {
+        if (contents && !is_kept)
+            kept_facts_keep_contents(disk_cache, files_identity(opened), contents);
         return contents;
+    }
     analysis_contents_free(contents);
     *err = change;
     return NULL;
@@ -130,7 +174,8 @@ static struct analysis_contents *read_contents(struct file *opened, struct err *
 static void *make_contents(void *context, struct cache_made *made, struct err *err)
 {
     struct making *making = context;
-    struct analysis_contents *contents = making->contents ? making->contents : read_contents(making->opened, err);
+    struct analysis_contents *contents =
+        making->contents ? making->contents : read_contents(making->store, &making->file->place, making->opened, err);
     making->contents = NULL;
     if (contents)
         made->cost_bytes = analysis_contents_memory_bytes(contents);
@@ -139,7 +184,7 @@ static void *make_contents(void *context, struct cache_made *made, struct err *e
 
 bool store_open(struct store *store, const struct files_place *place, struct store_file *file, struct err *err)
 {
-    struct making making = {.opened = files_open(place, err)};
+    struct making making = {.store = store, .file = file, .opened = files_open(place, err)};
     *file = (struct store_file){.place = *place};
     if (!making.opened)
         return false;
@@ -175,7 +220,7 @@ static void read_work(void *context, size_t at)
         return;
     reading->key = files_identity_text(files_identity(opened));
     if (!cache_peek(all->store->cache, STORE_CONTENTS, reading->key, &hold))
-        reading->contents = read_contents(opened, &err);
+        reading->contents = read_contents(all->store, reading->place, opened, &err);
     cache_release(&hold);
     files_close(opened);
 }
@@ -238,6 +283,13 @@ struct file *store_reopen(const struct store_file *file, struct err *err)
 
 /* ---- totals ------------------------------------------------------------------ */
 
+static void totals_read(const struct making *making, size_t at, struct store_totals *totals)
+{
+    totals->programs[at].err = (struct err)ERR_INIT;
+    totals->programs[at].totals = analysis_totals_read(
+        files_source(making->opened), &making->file->contents->programs[at], &totals->programs[at].err);
+}
+
 static void *make_totals(void *context, struct cache_made *made, struct err *err)
 {
     struct making *making = context;
@@ -250,15 +302,18 @@ static void *make_totals(void *context, struct cache_made *made, struct err *err
     struct store_totals *totals = memory_new(size);
     totals->count = contents->program_count;
     made->cost_bytes = size;
+    struct disk_cache *disk_cache = store_disk_cache(making->store, &making->file->place);
+    bool is_kept = kept_facts_totals(disk_cache, &making->file->identity, totals);
     for (size_t at = 0; at < totals->count; at++) {
-        totals->programs[at].err = (struct err)ERR_INIT;
-        totals->programs[at].totals =
-            analysis_totals_read(files_source(making->opened), &contents->programs[at], &totals->programs[at].err);
+        if (!is_kept)
+            totals_read(making, at, totals);
         if (totals->programs[at].totals)
             made->cost_bytes += analysis_totals_memory_bytes(totals->programs[at].totals);
     }
     bool is_good = files_unchanged(making->opened, err);
     files_close(making->opened);
+    if (is_good && !is_kept)
+        kept_facts_keep_totals(disk_cache, &making->file->identity, totals);
     if (is_good)
         return totals;
     free_totals(totals);
@@ -268,7 +323,7 @@ static void *make_totals(void *context, struct cache_made *made, struct err *err
 const struct store_totals *store_totals(struct store *store, const struct store_file *file, struct cache_hold *hold,
                                         struct err *err)
 {
-    struct making making = {.file = file};
+    struct making making = {.store = store, .file = file};
     struct cache_maker maker = {make_totals, free_totals, &making};
     char *key = files_identity_text(&file->identity);
     const struct store_totals *totals = cache_get(store->cache, STORE_TOTALS, key, &maker, hold, err);

@@ -16,6 +16,7 @@
 #include "server/store/account.h"
 #include "server/store/body.h"
 #include "server/store/cache.h"
+#include "server/store/disk_cache.h"
 #include "server/store/thread_pool.h"
 
 #include <stdatomic.h>
@@ -37,7 +38,10 @@ enum {
     STORE_UPLOADED_PROFILES,
     STORE_UPLOADED_TEXTS,
     STORE_UPLOADED_SETS, /* upload_set.h */
+    STORE_KIND_COUNT,
 };
+/* "traces", as figures of the shelf name it. */
+const char *store_kind_name(size_t kind);
 
 /* `memory_bytes`: what all that takes from the account may take together. */
 struct store *store_new(uint64_t memory_bytes);
@@ -57,6 +61,11 @@ const char *store_category_rules(const struct store *store);
 /* Pieces of paths of libraries and of the person's own code, one a line, for every module; as of the rules. */
 void store_set_libraries(struct store *store, const char *lines);
 const char *store_libraries(const struct store *store);
+/* Where answers about files on disk, and what these hold, are kept for the next start; it must outlive the store. NULL: nowhere.
+ * Before the first question, if at all. */
+void store_set_disk_cache(struct store *store, struct disk_cache *disk_cache);
+/* NULL for what does not lie on disk: what readers sent never gets there. */
+struct disk_cache *store_disk_cache(const struct store *store, const struct files_place *place);
 /* Lets go of all that nobody looks at and that can be read again; false when there is nothing. */
 bool store_drop_all(struct store *store);
 /* To be called now and then: lets go of what was not looked at for long. */

@@ -17,7 +17,7 @@ enum { PIECE_BYTES = 64 << 10 };
 /* What each kind may take while it is read, where it is kept, and what tells it from the others. */
 static const struct kind {
     struct account_share share;
-    uint64_t packed_max_factor; /* of a gzip */
+    uint64_t packed_max_factor; /* of a gzip or zip */
     bool takes_what_is_left;    /* what nobody looks at goes only for the least that it needs */
     size_t shelf, uploaded_shelf;
     size_t id_length; /* of an uploaded one; 0: none is uploaded */
@@ -80,7 +80,7 @@ static uint64_t take_room(const struct making *making, uint64_t *max)
     struct account *account = store_account(making->store);
     uint64_t min;
     struct account_share share = kind->share;
-    if (making->file && files_is_gzip(making->file))
+    if (making->file && files_is_packed(making->file))
         share.max_factor = kind->packed_max_factor;
     account_range(account, &share, making->size_bytes, &min, max);
     uint64_t taken_bytes = kind->takes_what_is_left ? account_take(account, min, *max) : 0;
@@ -271,6 +271,15 @@ char *subjects_key(const struct subjects_place *place, const struct files_identi
     return key_of(place, identity);
 }
 
+char *subjects_key_now(const struct subjects_place *place)
+{
+    struct err err = ERR_INIT;
+    struct file *file = files_open(place->opened ? &place->opened->place : place->file, &err);
+    char *key = file ? key_of(place, files_identity(file)) : NULL;
+    files_close(file);
+    return key;
+}
+
 bool subjects_open(struct store *store, const struct subjects_place *place, struct subject *subject, struct err *err)
 {
     struct file *file = place->opened ? store_reopen(place->opened, err) : files_open(place->file, err);
@@ -337,6 +346,7 @@ const struct snapshot_host *subjects_worst_host(struct store *store, const struc
 struct answering {
     struct store *store;
     const struct subjects_place *place; /* NULL: the question has its uses */
+    const char *key;                    /* of the answer */
     struct file *file;                  /* of a place; NULL for a module: it is opened again only if it must be read */
     const struct analysis_question *question;
 };
@@ -406,14 +416,37 @@ static void *make_answer_once(void *context, struct cache_made *made, struct err
     return body;
 }
 
+static struct disk_cache *disk_cache_of(const struct answering *answering)
+{
+    const struct subjects_place *place = answering->place;
+    return place ? store_disk_cache(answering->store, place->opened ? &place->opened->place : place->file) : NULL;
+}
+
+/* One that was made before this process was started. */
+static struct body *kept_answer(const struct answering *answering, struct cache_made *made)
+{
+    struct disk_cache *disk_cache = disk_cache_of(answering);
+    struct buf bytes = BUF_INIT;
+    struct body *body = disk_cache_read(disk_cache, answering->key, &bytes) ? body_new(&bytes) : NULL;
+    buf_free(&bytes);
+    if (body)
+        made->cost_bytes = body_cost_bytes(body);
+    return body;
+}
+
 static void *make_answer(void *context, struct cache_made *made, struct err *err)
 {
     const struct answering *answering = context;
-    void *body = make_answer_once(context, made, err);
+    struct body *kept = kept_answer(answering, made);
+    if (kept)
+        return kept;
+    struct body *body = make_answer_once(context, made, err);
     if (!body && is_worth_another(answering->store, err)) {
         *made = (struct cache_made){0};
         body = make_answer_once(context, made, err);
     }
+    if (body && !made->is_passing && !wanted_is_over())
+        disk_cache_write(disk_cache_of(answering), answering->key, body->data, body->size);
     return body;
 }
 
@@ -447,6 +480,7 @@ struct body *subjects_answer(struct store *store, const struct subjects_place *p
         own_key = key_of(place, place->opened ? &place->opened->identity : files_identity(answering.file));
     if (own_key || key) {
         char *text = question_key(own_key ? own_key : key, question);
+        answering.key = text;
         body = cache_get(store_cache(store), STORE_ANSWERS, text, &maker, &hold, err);
         free(text);
     }

@@ -58,6 +58,8 @@ bool subjects_find_kept(struct store *store, enum analysis_subject_kind kind, co
                         struct err *err);
 /* The key of what lies at `place` in a file of that identity; free(). */
 char *subjects_key(const struct subjects_place *place, const struct files_identity *identity);
+/* That of what lies there now; NULL where it cannot be opened. */
+char *subjects_key_now(const struct subjects_place *place);
 
 bool subjects_open(struct store *store, const struct subjects_place *place, struct subject *subject, struct err *err);
 /* Keeps the profile or the text in `upload`; of a text the bytes too (a reference is taken). `name` may be NULL. */

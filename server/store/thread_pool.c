@@ -3,10 +3,10 @@
 
 #include "server/base/cgroups.h"
 #include "server/base/memory.h"
+#include "server/base/system.h"
 #include "server/base/wanted.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -69,8 +69,7 @@ static void run(void *context, size_t count, workers_work *work, void *task)
 /* The processors that this process may run on, and no more than its control group lets it use at a time. */
 static size_t processor_count(void)
 {
-    cpu_set_t processors;
-    uint64_t count = sched_getaffinity(0, sizeof(processors), &processors) == 0 ? (uint64_t)CPU_COUNT(&processors) : 1;
+    uint64_t count = system_processor_count();
     uint64_t allowed = cgroups_processor_count("");
     count = count < allowed ? count : allowed;
     return count < 1 ? 1 : count < WORKERS_MAX ? (size_t)count : WORKERS_MAX;

@@ -39,6 +39,16 @@ struct upload *upload_hold(struct upload *upload)
     return upload;
 }
 
+static atomic_uint_fast64_t all_taken_bytes; /* for those who watch the daemon */
+
+uint64_t upload_taken_bytes(void) { return atomic_load(&all_taken_bytes); }
+
+static void set_taken(struct shared_upload *of, uint64_t taken_bytes)
+{
+    atomic_fetch_add(&all_taken_bytes, taken_bytes - of->taken_bytes); /* modulo 2^64: less, too */
+    of->taken_bytes = taken_bytes;
+}
+
 static void drop(struct shared_upload *of)
 {
     free(of->upload.data);
@@ -46,7 +56,7 @@ static void drop(struct shared_upload *of)
     of->upload.size = of->capacity = 0;
     if (of->taken_bytes > 0)
         account_give(of->account, of->taken_bytes);
-    of->taken_bytes = 0;
+    set_taken(of, 0);
 }
 
 void upload_release(struct upload *upload)
@@ -66,7 +76,7 @@ static bool is_paid(struct shared_upload *of, size_t capacity)
         return false;
     if (due < of->taken_bytes)
         account_give(of->account, of->taken_bytes - due);
-    of->taken_bytes = due;
+    set_taken(of, due);
     return true;
 }
 
@@ -120,7 +130,7 @@ bool upload_keep(struct upload *upload, uint64_t extra_bytes)
     if (due > 0 && account_need(of->account, due, due) == 0)
         return false;
     of->is_kept = true;
-    of->taken_bytes += due;
+    set_taken(of, of->taken_bytes + due);
     return true;
 }
 

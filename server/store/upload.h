@@ -34,5 +34,8 @@ void upload_end(struct upload *upload);
  * what is made of it. False when there is no room. */
 bool upload_keep(struct upload *upload, uint64_t extra_bytes);
 
+/* What all of them have taken from their accounts now. */
+uint64_t upload_taken_bytes(void);
+
 /* Its bytes, for the core; as long as it is held. */
 struct source upload_source(const struct upload *upload);

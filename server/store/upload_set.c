@@ -107,8 +107,8 @@ static enum names_kind kind_of(const char *name, enum analysis_kind kind)
     bool is_hlo_name = named == NAMES_HLO || named == NAMES_DUMP_MODULE || named == NAMES_XPROF_CACHE;
     bool is_text_name = named == NAMES_ERROR_TEXT || named == NAMES_LOG || named == NAMES_DUMP_SIBLING;
     switch (kind) {
-    case ANALYSIS_KIND_XSPACE:
-    case ANALYSIS_KIND_TORCH_SNAPSHOT: return NAMES_TRACE;
+    case ANALYSIS_KIND_XSPACE: return NAMES_TRACE;
+    case ANALYSIS_KIND_TORCH_SNAPSHOT: return NAMES_SNAPSHOT;
     case ANALYSIS_KIND_HLO_PROTO:
     case ANALYSIS_KIND_HLO_MODULE:
     case ANALYSIS_KIND_HLO_SNAPSHOT: return is_hlo_name ? named : NAMES_HLO;
@@ -143,7 +143,7 @@ static void add_to_tree(struct tree *tree, const struct upload_set_file *from)
     struct tree_file *file =
         tree_add_memory(tree, from->path, (const unsigned char *)from->upload->data, from->upload->size);
     file->kind = kind_of(file->name, from->kind);
-    file->is_as_named = file->kind == NAMES_PROFILE;
+    file->is_as_named = file->kind == NAMES_PROFILE || file->kind == NAMES_SNAPSHOT;
     /* Equal bytes are the same file, whoever uploads them and whenever. */
     file->identity = (struct files_identity){.size_bytes = from->upload->size};
     for (size_t at = 0; at < 32; at++) {
@@ -225,7 +225,7 @@ static void name_set(struct kept_set *set)
 static bool identify(struct upload_set_file *file, struct err *err)
 {
     const struct source source = upload_source(file->upload);
-    if (!analysis_identify(&source, &file->kind, NULL, err))
+    if (!analysis_identify_whole(&source, &file->kind, err))
         return false;
     if (kind_of(name_of(file->path), file->kind) == NAMES_OTHER)
         return err_set(err, ERR_unsupported, ERR_NO_OFFSET,

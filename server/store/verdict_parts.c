@@ -3,6 +3,7 @@
 
 #include "server/base/memory.h"
 #include "server/store/profile_series.h"
+#include "server/store/verdict_snapshot.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -273,16 +274,19 @@ bool verdict_parts_open(struct store *store, const struct verdict_parts_wanted *
         return false;
     parts->core.failure = wanted->failure;
     parts->core.category_rules = store_category_rules(store);
+    bool is_of_torch = verdict_snapshot_may(wanted->failure);
+    if (is_of_torch)
+        verdict_snapshot_find(store, wanted, parts);
     for (int i = 0; i < 2; i++) { /* its own session, and that of the program where it is another one */
         const struct snapshot_session *session = i == 0 ? wanted->session : parts->module_session;
         if (!session || (i == 1 && session == wanted->session))
             continue;
-        if (!parts->core.trace)
+        if (!parts->core.trace && !is_of_torch)
             trace_add(store, session, i == 0 ? wanted->host : NULL, parts);
         if (parts->profile_count == 0)
             profiles_add(store, session, parts);
     }
-    if (!parts->core.trace)
+    if (!parts->core.trace && !is_of_torch)
         trace_find(store, wanted, parts);
     if (parts->profile_count == 0)
         profiles_beside(store, wanted, parts);

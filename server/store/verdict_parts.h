@@ -22,6 +22,7 @@ struct verdict_parts {
     struct capacity capacity;                     /* bytes 0: nothing says it */
     struct capacity chip;                         /* its source is core.device */
     const struct snapshot_session *trace_session; /* of core.trace; NULL: there is none */
+    const struct snapshot_host *trace_host;       /* the same, where it was chosen; NULL: the worst */
     char *joined[2];                              /* of core.joined */
 };
 
@@ -31,6 +32,8 @@ struct verdict_parts_wanted {
     const struct snapshot_session *session; /* NULL: of an uploaded text alone */
     const struct snapshot_host *host;       /* of the module and the trace; NULL: the largest, the worst */
     const char *module_id;                  /* NULL: that of the failure, else the largest */
+    const char *text;                       /* name of a log that is in no session; NULL */
+    bool takes_given;                       /* of snapshots of PyTorch only files that were named themselves */
     const char *folder;                     /* of a log that is in no session: root and path; NULL */
     const struct oom_verdict *failure;      /* NULL */
 };
