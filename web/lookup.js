@@ -12,7 +12,7 @@ const MAX_LOOKS = 12;
 /* Does the page have something to show of what was found? A program that cannot be read has no figure. */
 function hasFigure(row, { session, module }) {
   if (row.levels.includes('module')) return module?.largest_total_bytes > 0;
-  return row.prefers?.(session) ?? (row.tool !== 'memory_profile' || Boolean(session.has_memory_events));
+  return row.prefers?.(session) ?? (row.tool !== 'memory_profile' || Boolean(session.has_memory_events || session.snapshot_count));
 }
 
 /* Without a tool in the URL: the page that the session asks for, else the first with something to show; without a

@@ -49,7 +49,7 @@ export const PAGES = [
     icon: 'M3 4h18v4H3zM3 10h12v4H3zM3 16h7v4H3z',
     load: () => import('./tools/device_memory/page.js'),
     levels: ['session'],
-    lacks: (session) => (session.profile_count ? '' : 'No device profile in this session'),
+    lacks: (session) => (session.profile_count || session.snapshot_count ? '' : 'No device profile in this session'),
     isAlone: (route) => route.local !== '' && route.session === '',
   },
   {
@@ -70,12 +70,12 @@ export const PAGES = [
   {
     tool: 'compare',
     word: 'Compare',
-    title: 'Compare: two programs or device profiles side by side',
+    title: 'Compare: two programs, device profiles or moments of snapshots side by side',
     key: 'c',
     icon: 'M7 4L3 8l4 4M3 8h13M17 12l4 4-4 4M21 16H8',
     load: () => import('./tools/compare/page.js'),
     levels: [],
-    lacks: (session) => (session.module_count === 0 && session.kind !== 'profiles' ? 'Nothing to compare in this session' : ''),
+    lacks: (session) => (session.module_count === 0 && session.kind !== 'profiles' && !session.snapshot_count ? 'Nothing to compare in this session' : ''),
     isAlone: () => true,
     hasEmpty: true,
     isAside: true,

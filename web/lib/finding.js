@@ -9,7 +9,7 @@ const NAME = 60;
 const shown = (part) => (part.name === undefined ? part : { name: cutMiddle(visible(part.name), NAME) });
 
 /* Does it speak of something that is to be mended? */
-export const isGrave = (finding) => finding?.kind === 'grows' || finding?.kind === 'fragmentation';
+export const isGrave = (finding) => ['failed_request', 'fragmentation', 'grows'].includes(finding?.kind);
 
 /* With a capital and a full stop: a sentence of its own. */
 export function sentenceParts(finding) {

@@ -102,9 +102,9 @@ export function parse(search) {
   return isDroppedSession(route.local) ? { ...route, session: route.local, local: '' } : route;
 }
 
-/* Colons, slashes and commas may stand as they are in a query; links stay readable. */
+/* Colons, slashes, commas and @ may stand as they are in a query; links stay readable. */
 function encode(text) {
-  return encodeURIComponent(text).replace(/%3A/g, ':').replace(/%2F/g, '/').replace(/%2C/g, ',');
+  return encodeURIComponent(text).replace(/%3A/g, ':').replace(/%2F/g, '/').replace(/%2C/g, ',').replace(/%40/g, '@');
 }
 
 /* "" or "?name=value&…", in a fixed order, so that equal states give equal links. */

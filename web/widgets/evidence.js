@@ -35,23 +35,24 @@ function byBytesOf({ fit, where, where_bytes: whole, where_evidence: sum, catego
  * or null, cardOf(number) → card of explain.js}. */
 export function evidenceLinks(context, verdict, figures, failure = null) {
   const { capacity } = context.route;
-  const { module, session, file: ownFile, trace_session: ofTrace } = verdict;
+  const { module, session, file: ownFile, trace_session: ofTrace, trace_host: ofHost } = verdict;
   const cards = [];
   const known = byBytesOf(verdict, failure);
   const viewer = (more) => (module ? context.link(module.session, { tool: 'memory_viewer', module: module.id, capacity, ...more }) : null);
   const tool = (name, more = {}) => {
     if (name === 'memory_viewer') return viewer(more);
     const place = name === 'memory_profile' ? (ofTrace ?? session) : session;
-    return place ? context.link(place, { tool: name, ...more }) : null;
+    const host = name === 'memory_profile' && ofHost ? { host: ofHost } : {};
+    return place ? context.link(place, { tool: name, ...host, ...more }) : null;
   };
   const isOwnText = ({ kind, file }) => kind === 'text' || (file !== null && file === ownFile);
   function href(evidence) {
     if (!evidence || !evidence.tool) return null;
-    const { kind, space, filter, view, file, change } = evidence;
+    const { kind, space, filter, view, file, change, memory, time_ps: time } = evidence;
     if (kind === 'change') return viewer({ space, whatif: [change], drawer: 'whatif' });
     if (kind === 'buffers') return viewer({ space, filter, pin: /^group:\w+$/.test(filter) ? { kind: 'g', id: filter.slice('group:'.length) } : null });
     if (evidence.tool === 'oom') return isOwnText(evidence) ? null : tool('oom', { file: file ?? '' });
-    return tool(evidence.tool, { filter: filter ?? '', view: view ?? '', files: file === null ? [] : [file] });
+    return tool(evidence.tool, { filter: filter ?? '', view: view ?? '', files: file === null ? [] : [file], memory: memory ?? '', ...(Number.isInteger(time) ? { time } : {}) });
   }
   function figure(value, evidence, text = bytes(value), className = 'strong') {
     if (!evidence) return el('span', { class: `figure ${className}`, title: exactBytes(value) }, text);

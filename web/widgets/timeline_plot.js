@@ -3,8 +3,9 @@
  * on its own axis at the right. What was is held until the next event, never interpolated.
  *
  * get() → {range: [from, to], low, high, layers: [{values, fill, stroke, dash, isShare}], peak, localPeaks,
- * peakWords, capacity, note}. Layers are drawn in order: the largest sum first. */
+ * peakWords, capacity, note, failures: [{time, bytes}]}. Layers are drawn in order: the largest sum first. */
 
+import { bytes } from '../lib/format.js';
 import { token } from '../lib/theme.js';
 import { makePlot, X_AXIS_PX } from './chart.js';
 import { paintMarks } from './curve_marks.js';
@@ -104,9 +105,43 @@ function paintLine(u, { bytes, text }, ratio) {
   ctx.restore();
 }
 
+/* Requests that failed: a line each, and beside the last one in view what was asked for. */
+function paintFailures(u, { failures, range: [from, to] }, ratio) {
+  const { ctx, bbox } = u;
+  const shown = failures.filter(({ time }) => time >= from && time <= to);
+  ctx.save();
+  ctx.strokeStyle = ctx.fillStyle = token('over');
+  ctx.font = `600 ${13 * ratio}px ${token('sans')}`;
+  ctx.textBaseline = 'top';
+  shown.forEach((failure, at) => {
+    const x = Math.min(bbox.left + bbox.width - ratio, Math.round(u.valToPos(failure.time, 'x', true)));
+    ctx.lineWidth = (at < shown.length - 1 ? 1 : 2) * ratio;
+    ctx.setLineDash([6 * ratio, 4 * ratio]);
+    ctx.beginPath();
+    ctx.moveTo(x, bbox.top);
+    ctx.lineTo(x, bbox.top + bbox.height);
+    ctx.stroke();
+    if (at < shown.length - 1) return;
+    const words = `failed: ${bytes(failure.bytes)}`;
+    const isLeft = x + 6 * ratio + ctx.measureText(words).width > bbox.left + bbox.width;
+    const place = [words, x + (isLeft ? -6 : 6) * ratio, bbox.top + 2 * ratio];
+    ctx.textAlign = isLeft ? 'right' : 'left';
+    ctx.setLineDash([]);
+    ctx.save();
+    ctx.strokeStyle = token('panel');
+    ctx.lineWidth = 4 * ratio;
+    ctx.lineJoin = 'round';
+    ctx.strokeText(...place);
+    ctx.restore();
+    ctx.fillText(...place);
+  });
+  ctx.restore();
+}
+
 function paintOver(u, data, ratio) {
   if (data.low > 0) paintBreak(u, ratio);
   if (data.capacity) paintLine(u, data.capacity, ratio);
+  if (data.failures?.length) paintFailures(u, data, ratio);
   if (!data.peak) return;
   const [from, to] = data.range;
   paintMarks(u, { ...data, from, to, capacity: null }, ratio);

@@ -59,7 +59,7 @@ function createInstead(body) {
 
 const NOTHING = {
   title: 'Nothing to compare was found.',
-  text: 'A comparison needs one or two compiled programs (a trace, an XLA dump or an HLO file) or two device profiles. Drop them here, or start the daemon with their folder.',
+  text: 'A comparison needs one or two compiled programs (a trace, an XLA dump or an HLO file), two device profiles, or an allocator snapshot of PyTorch. Drop them here, or start the daemon with their folder.',
 };
 
 const keysOf = ({ pickers, part, choose }) => [

@@ -8,18 +8,20 @@ import { bytes, when } from '../../lib/format.js';
 import { parseReference, referenceText } from '../../lib/reference.js';
 import { listModules, listSessions } from '../../lib/selection.js';
 import { createSelector } from '../../widgets/selector.js';
-import { profilesOf, sessionOf } from './sides.js';
+import { isProfiles, profilesOf, sessionOf } from './sides.js';
 
 const LEVELS = ['session', 'host', 'module', 'space', 'step'];
 const SIDES = ['a', 'b'];
 
+/* "at 12.5ms" of HOST@12.5ms: a moment that no list has. */
+const momentOf = (id) => (id.includes('@') ? `at ${id.split('@')[1]}` : '');
 const holds = (name, filter) => name.toLowerCase().includes(filter.toLowerCase());
 
 /* What may be chosen below a session: {session, host, modules, module, space}, or {session, profiles, profile}. */
 async function lookUp(reference, signal) {
   const said = parseReference(reference);
   const session = await sessionOf(said.session, signal);
-  if (session.kind === 'profiles') {
+  if (isProfiles(session)) {
     const { profiles } = await profilesOf(said.session, signal);
     return { said, session, profiles, profile: profiles.find(({ id }) => id === said.module) ?? (said.module ? null : profiles.at(-1)) };
   }
@@ -53,7 +55,7 @@ function createSide(name, onChoose) {
     },
     async profile(filter) {
       const profiles = found.profiles.filter((profile) => holds(profile.name, filter));
-      return { matched: profiles.length, options: profiles.map((profile) => ({ id: profile.id, label: profile.name, figure: when(profile.modified_at_ms) })) };
+      return { matched: profiles.length, options: profiles.map((profile) => ({ id: profile.id, label: profile.name, figure: profile.moment ? bytes(profile.in_use_bytes) : when(profile.modified_at_ms) })) };
     },
     async module(filter, signal) {
       const list = await listModules(found.said.session, found.said.host, filter, signal);
@@ -100,8 +102,8 @@ function createSide(name, onChoose) {
       el('label', { class: 'compare-at' }, el('span', { class: 'dim' }, 'step '), step),
     ];
   }
-  function showProfile({ profiles, profile }) {
-    selectors.profile.set({ id: profile?.id ?? '', label: profile?.name ?? 'not listed', count: profiles.length });
+  function showProfile({ said, profiles, profile }) {
+    selectors.profile.set({ id: profile?.id ?? '', label: profile?.name ?? (momentOf(said.module) || 'not listed'), count: profiles.length });
     return [marks(), selectors.profile.node];
   }
   return {

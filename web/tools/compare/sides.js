@@ -7,7 +7,8 @@ import { parseReference, referenceText } from '../../lib/reference.js';
 import { listSessions } from '../../lib/selection.js';
 import { setting } from '../../lib/settings.js';
 
-const isProfiles = ({ kind }) => kind === 'profiles';
+/* Moments of allocator snapshots are compared as profiles are, where there is no program. */
+export const isProfiles = ({ kind, snapshot_count: snapshots, module_count: modules }) => kind === 'profiles' || (snapshots > 0 && modules === 0);
 /* Sessions of programs; others hold nothing to compare here but device profiles. */
 const hasPrograms = (session) => session.module_count !== 0 && !isProfiles(session) && session.kind !== 'text';
 
@@ -17,14 +18,21 @@ export const sessionOf = (session, signal) => get(`sessions/${encodeURIComponent
 /* What is the same of memory1.prof and memory9.prof, which were taken one after the other, and not of others beside them. */
 const seriesOf = ({ name }) => name.replace(/\d+/g, '#');
 
+/* What stands for a session: its series; of one snapshot what is left at the end and the peak, of several their peaks. */
+function seriesIn(profiles) {
+  const peaks = profiles.filter(({ moment }) => moment === 'peak');
+  if (peaks.length === 0) return profiles.filter((profile) => seriesOf(profile) === seriesOf(profiles.at(-1)));
+  return peaks.length > 1 ? peaks : [profiles.find(({ moment }) => moment === 'end'), peaks[0]].filter(Boolean);
+}
+
 /* The first and the last profile of a series; of one that is given the profile before or behind it. */
 async function filledInProfiles(session, { a, b }, signal) {
   const { profiles } = await profilesOf(session, signal);
-  const series = profiles.filter((profile) => seriesOf(profile) === seriesOf(profiles.at(-1)));
+  const series = seriesIn(profiles);
   const side = (profile) => (profile ? referenceText({ session, module: profile.id }) : '');
   const given = profiles.findIndex(({ id }) => id === parseReference(a || b).module);
   const other = given < 0 ? null : b ? profiles[given - 1] : profiles[given + 1];
-  return { a: a || side(b && other ? other : series.length > 1 ? series[0] : profiles[0]), b: b || side(a && other ? other : profiles.at(-1)) };
+  return { a: a || side(b && other ? other : series.length > 1 ? series[0] : profiles[0]), b: b || side(a && other ? other : (series.at(-1) ?? profiles.at(-1))) };
 }
 
 async function isOfProfiles(reference, signal) {

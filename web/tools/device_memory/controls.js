@@ -31,6 +31,7 @@ const KINDS = [
 ];
 const NOTHING = 'none';
 const MAX_HINTS = 300;
+const TIME = /^(\d+(?:\.\d+)?)\s*(ps|ns|us|µs|ms|s)$/;
 
 const holds = (name, filter) => name.toLowerCase().includes(filter.toLowerCase());
 
@@ -49,29 +50,42 @@ function toggle(word, title, onChange) {
   return { box, label };
 }
 
-/* Profiles of the session, and what was dropped. */
-function profileOptions(subject, filter, first = []) {
+/* Profiles of the session, moments of its snapshots, and what was dropped. A time that is typed is a moment of the
+ * snapshot that is shown. */
+function profileOptions(subject, filter, shown, first = []) {
   const found = subject.profiles.filter(({ name }) => holds(name, filter));
-  const options = found.map(({ id, name, size_bytes: size }) => ({ id, label: name, figure: bytes(size) }));
-  return { matched: found.length, options: [...first, ...options] };
+  const options = found.map(({ id, size_bytes: size, in_use_bytes: used }) => ({ id, label: nameOf(subject, id), figure: bytes(used ?? size) }));
+  const [, number, unit] = TIME.exec(filter) ?? [];
+  const typed = number && shown.includes('@') ? [{ id: momentId(shown, `${number}${unit}`), label: `at ${number} ${unit}`, figure: '' }] : [];
+  return { matched: found.length, options: [...first, ...typed, ...options] };
 }
 
+/* "HOST@MOMENT@MEMORY" at another moment. */
+function momentId(id, moment) {
+  const [host, , ...memory] = id.split('@');
+  return [host, moment, ...memory].join('@');
+}
+
+/* Of a session with one device of one snapshot a moment needs no more than its own words. */
 function nameOf(subject, id) {
+  const places = new Set(subject.profiles.map(({ host, memory }) => `${host} ${memory ?? ''}`));
   const listed = subject.profiles.find((profile) => profile.id === id);
-  return listed?.name ?? subject.summary?.profiles.find((profile) => profile.id === id)?.name ?? id;
+  const asked = subject.summary?.profiles.find((profile) => profile.id === id);
+  const words = places.size === 1 ? (listed?.words ?? asked?.moment?.words) : null;
+  return words ?? listed?.name ?? asked?.name ?? id;
 }
 
 /* "memory9.prof ▾ compared with memory1.prof ▾ ⇄" */
 function createProfileChoice({ url, subject }) {
   const shown = createSelector({
     title: 'profile',
-    load: async (filter) => profileOptions(subject, filter),
+    load: async (filter) => profileOptions(subject, filter, shownId({ url, subject })),
     onChoose: (id) => url.choose(compared(url.state).base ? { b: id } : { a: id, b: '' }),
   });
   const base = createSelector({
     title: 'profile to compare with',
     load: async (filter) =>
-      profileOptions(subject, filter, filter ? [] : [{ id: NOTHING, label: 'nothing', figure: '' }]),
+      profileOptions(subject, filter, shownId({ url, subject }), filter ? [] : [{ id: NOTHING, label: 'nothing', figure: '' }]),
     onChoose: (id) => {
       const now = shownId({ url, subject });
       url.choose(id === NOTHING ? { a: now, b: '' } : { a: id, b: now });
@@ -207,7 +221,7 @@ export function createControls({ url, subject }) {
     GRAINS.map(({ by, word }) => [by, word]),
     (value) => url.choose({ by: value === 'line' ? '' : value, pin: null }),
   );
-  const machinery = toggle('machinery', 'Show the frames of JAX, Flax, IPython and Python itself', (isOn) =>
+  const machinery = toggle('machinery', 'Show the frames of JAX, Flax, PyTorch, IPython and Python itself', (isOn) =>
     url.choose({ machinery: isOn ? '1' : '', pin: null }),
   );
   const choices = el(

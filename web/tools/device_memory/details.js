@@ -206,7 +206,7 @@ function perDevice(metric, traces) {
 
 /* ---- the page ----------------------------------------------------------------------- */
 
-const CAPTURED = { gzip: 'as the file says', profile: 'as the profile says', file: 'time of the file' };
+const CAPTURED = { snapshot: 'time of the moment', gzip: 'as the file says', profile: 'as the profile says', file: 'time of the file' };
 
 function pageDetails(subject) {
   const { summary } = subject;

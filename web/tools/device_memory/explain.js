@@ -5,10 +5,14 @@
 
 import { count, counted, percent, visible } from '../../lib/format.js';
 import { countFilters } from './state.js';
-import { amount, isBytes, signedAmount } from './text.js';
+import { amount, isBytes, momentsOf, signedAmount } from './text.js';
 
 const CAVEAT =
   'Counts live arrays and code only: temporaries inside a compiled program, what the allocator holds back and the peak are not in such a file.';
+
+const MOMENT_CAVEAT =
+  'Counts what was asked for. The allocator rounds it up, and holds segments that are not in use: the Memory Profile shows them.';
+const caveatOf = (summary) => (momentsOf(summary).length ? MOMENT_CAVEAT : CAVEAT);
 
 const field = ({ name }) => `\`Profile.sample[].value[]\` of the sample type \`${visible(name)}\``;
 const filesOf = (summary, role = 'profile') =>
@@ -33,9 +37,9 @@ function total(summary, state) {
       input(metric, 'total', summary.total),
     ],
     file: filesOf(summary),
-    field: field(metric),
+    field: momentsOf(summary).length ? '`device_traces[][].size`, and `blocks[].requested_size` of what no event allocates' : field(metric),
     confidence: 'exact',
-    caveat: CAVEAT,
+    caveat: caveatOf(summary),
   };
 }
 
@@ -88,7 +92,7 @@ function site(summary, { isMachinery }, id) {
     confidence: isMachinery ? 'exact' : 'guess',
     why: isMachinery
       ? 'The frame is the innermost of the stack.'
-      : 'Bytes go to the nearest frame that is not of JAX, Flax, IPython or Python itself; which files those are is told by their paths.',
+      : 'Bytes go to the nearest frame that is not of JAX, Flax, PyTorch, IPython or Python itself; which files those are is told by their paths.',
   };
 }
 

@@ -51,9 +51,26 @@ function largestList({ url, store }, summary) {
   );
 }
 
-/* linkHere: of the context, see app.js. Out: {node, show(summary, notes), lead(parts or null), setFinding(what the core tells of all profiles, or null),
+/* Which moments of which devices are shown, each with the way back to it in the Memory Profile. */
+function momentLinks(link, { session, summary }) {
+  const rows = summary.profiles.filter(({ moment }) => moment).sort((a, b) => (a.role > b.role ? 1 : a.role < b.role ? -1 : 0));
+  if (rows.length === 0) return null;
+  const hrefOf = ({ id, moment: { memory, text: asked, time_ps: time } }) =>
+    link(session, { tool: 'memory_profile', host: id.split('@')[0], memory, ...(asked === 'peak' ? {} : { time }) });
+  return el(
+    'p',
+    { class: 'device-standing dim' },
+    'Bytes that were asked for, of blocks that are not free yet. ',
+    rows.map((row, at) => [
+      at ? ' \u00b7 ' : '',
+      el('a', { href: hrefOf(row) }, summary.is_diff ? `${row.role === 'base' ? 'A' : 'B'} in the Memory Profile` : 'This moment in the Memory Profile'),
+    ]),
+  );
+}
+
+/* link, linkHere: of the context, see app.js. Out: {node, show(summary, notes), lead(parts or null), setFinding(what the core tells of all profiles, or null),
  * say(sentence), setNotRead(list)}; lead: what a view puts before all, while it is the one shown. */
-export function createHead({ url, subject, store, linkHere }) {
+export function createHead({ url, subject, store, link, linkHere }) {
   const title = el('h1', { class: 'answer' });
   const aside = el('div', { class: 'answer-aside' });
   const more = el('div', { class: 'answer-more' });
@@ -109,7 +126,7 @@ export function createHead({ url, subject, store, linkHere }) {
               `${counted(summary.stackless_count, 'sample')} without a call stack: shown as (no stack); tracebacks were switched off when they were made.`,
             )
           : null,
-        summary.kinds.length ? standing : null,
+        summary.kinds.length ? standing : momentLinks(link, subject),
       );
       drawNotes();
     },

@@ -93,7 +93,7 @@ export function mount(root, context) {
 
 function build(view, root) {
   const { url, subject, store, context } = view;
-  view.head = createHead({ url, subject, store, linkHere: context.linkHere });
+  view.head = createHead({ url, subject, store, link: context.link, linkHere: context.linkHere });
   view.controls = createControls({ url, subject });
   view.details = createDetailsOf({ url, subject, pane: context.details, relight: () => lightUp(view) });
   view.place = el('div', { class: 'device-views' });
@@ -111,7 +111,7 @@ async function show(view, selection, route) {
   Object.assign(subject, { session: selection.session?.id ?? '', profiles: [], names: [], summary: null, key: '' });
   view.controller.abort();
   for (const tab of view.tabs.values()) tab.forget();
-  const hasNone = !subject.session || selection.session.profile_count === 0;
+  const hasNone = !subject.session || (selection.session.profile_count === 0 && !selection.session.snapshot_count);
   if (hasNone && !compared(url.state).shown) {
     instead(view, empty.noProfiles(), 'No device profile to show.');
     view.controls.node.hidden = true;
@@ -282,7 +282,7 @@ function keysOf(view) {
     },
     {
       keys: ['l'],
-      does: 'frames of JAX and Python on or off',
+      does: 'frames of libraries (JAX, PyTorch, Python) on or off',
       run: () => url.choose({ machinery: url.state.isMachinery ? '' : '1', pin: null }),
     },
     {

@@ -116,13 +116,13 @@ function draw(series, data, asked) {
   panel.body.append(series.left);
   series.parts = partsOf(data);
   panel.setTitle(
-    say.isBytes(data.metric) ? 'Live bytes of each profile' : 'Live allocations of each profile',
+    `Live ${say.isBytes(data.metric) ? 'bytes' : 'allocations'} ${say.areMoments(data) ? 'at each moment' : 'of each profile'}`,
     el('span', { class: 'dim' }, ` 1 … ${count(data.profiles.length)}, by call site, growing ones at the bottom`),
   );
   series.legend.set(legendOf(series));
   series.chart.draw({
     parts: series.parts,
-    names: data.profiles.map(({ name }) => visible(name).replace(/\.(prof|pb\.gz|pb)$/, '')),
+    names: say.profileNames(data),
     isBytes: say.isBytes(data.metric),
     label: say.seriesLabel(data),
   });
@@ -191,6 +191,7 @@ function mark(series) {
   series.chart.mark({ a: index(a), b: index(b) });
   const named = (id) => cutMiddle(visible(data.profiles[index(id)]?.name ?? id), 40);
   const at = (id) => data.profiles[index(id)]?.total ?? 0;
+  const word = say.areMoments(data) ? 'moment' : 'profile';
   fill(
     series.marksText,
     a && b
@@ -203,8 +204,8 @@ function mark(series) {
           button('text-button', () => url.choose({ a: '', b: '' }), 'clear'),
         ]
       : a
-        ? `A ${named(a)}${data.profiles[index(a)]?.captured_at_ms ? ` (${when(data.profiles[index(a)].captured_at_ms)})` : ''}. Click a second profile to see the difference.`
-        : 'Click a profile to see it; a second one gives the difference.',
+        ? `A ${named(a)}${data.profiles[index(a)]?.captured_at_ms ? ` (${when(data.profiles[index(a)].captured_at_ms)})` : ''}. Click a second ${word} to see the difference.`
+        : `Click a ${word} to see it; a second one gives the difference.`,
   );
 }
 

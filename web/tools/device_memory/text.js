@@ -76,6 +76,7 @@ function kindTotal(summary, kind) {
 export function liveSentence(summary) {
   const { metric, total, devices, buffer_count: buffers, executable_count: programs } = summary;
   const where = devices.length ? ` on ${devices.length === 1 ? short(devices[0].name) : counted(devices.length, 'device')}` : '';
+  if (momentsOf(summary).length > 0) return momentSentence(summary, where);
   const isJax = summary.kinds.some(({ name }) => ['buffer', 'executable'].includes(name));
   if (!isJax)
     return [part(metric, total, 'total', 'main'), ` of ${short(metric.name)} in ${counted(summary.sample_count, 'sample')}${where}.`];
@@ -94,6 +95,31 @@ export function liveSentence(summary) {
   ];
 }
 
+/* "12.97 GiB in use on GPU 0 of rank0 at the peak, 138.07 ms: 504 blocks." */
+function momentSentence(summary, where) {
+  const { metric, total, allocation_count: many } = summary;
+  const shown = summary.profiles.filter(({ role }) => role === 'profile');
+  const [{ name, moment }] = shown;
+  const snapshot = name.slice(0, -moment.words.length - 2);
+  const isNamed = snapshot.endsWith(` ${moment.memory}`); // the device is part of it where there are several
+  return [
+    part(metric, total, 'total', 'main'),
+    `${isBytes(metric) ? '' : ` ${short(metric.name)}`} in use${where}`,
+    ...(shown.length === 1 ? [' of ', { name: isNamed ? snapshot.slice(0, -moment.memory.length - 1) : snapshot }, ` at ${moment.words}`] : ''),
+    isBytes(metric) && many !== null ? `: ${counted(many, 'block')}.` : '.',
+  ];
+}
+
+/* Of profiles that are moments of allocator snapshots: those that are shown. */
+export const momentsOf = ({ profiles = [] }, role = 'profile') =>
+  profiles.filter((profile) => profile.role === role && profile.moment).map(({ moment }) => moment);
+
+/* Two moments of one snapshot have one name before their words. */
+function isOfOneSnapshot({ profiles }) {
+  const names = profiles.map(({ name, moment }) => (moment && name.endsWith(`, ${moment.words}`) ? name.slice(0, -moment.words.length) : null));
+  return names.every((name) => name !== null && name === names[0]);
+}
+
 function programsWords(summary) {
   const { executable_count: all, executable_unknown_count: unknown, executable_total: known } = summary;
   if (!all) return [];
@@ -106,10 +132,11 @@ function programsWords(summary) {
 /* "+1.80 MiB from memory1.prof (3.89 MiB) to memory9.prof (5.68 MiB): 46 % more." */
 export function changeSentence(summary) {
   const { metric, before_total: before, after_total: after } = summary;
+  const isOne = isOfOneSnapshot(summary);
   const names = (role) =>
     summary.profiles
       .filter((profile) => profile.role === role)
-      .map(({ name }) => short(name))
+      .map(({ name, moment }) => (isOne ? moment.words.split(',')[0] : short(name)))
       .join(' + ');
   const change = after - before;
   const share = before > 0 ? ` (${percent(Math.abs(change), before)} of ${names('base')})` : '';
@@ -175,7 +202,7 @@ export function nodeLines(metric, node, isDiff) {
   const size = isDiff
     ? `${changeWords(metric, node.total)} (${relativeWords(node)})`
     : `${amount(metric, node.total)}, ${node.share} of the total; self ${amount(metric, node.self)}`;
-  const folded = node.folded ? `${counted(node.folded, 'frame')} of JAX and Python folded` : '';
+  const folded = node.folded ? `${counted(node.folded, 'frame')} of libraries folded` : '';
   return [short(node.name, 80), size, [node.source, folded].filter(Boolean).join(' · ')];
 }
 
@@ -240,6 +267,21 @@ export function verdictCounts(counts) {
     .filter((verdict) => counts[verdict] > 0)
     .map((verdict) => `${count(counts[verdict])} ${VERDICTS[verdict]}`)
     .join(', ');
+}
+
+/* Are they moments of allocator snapshots? */
+export const areMoments = ({ profiles }) => profiles.every(({ words }) => words);
+
+/* "step 3" of "the begin of step 3, 12.5 ms". */
+const momentName = (words) => words.replace(/^the (begin of )?/, '').split(',')[0];
+
+/* Short names of the profiles of a series: without an ending; moments of one snapshot without its name. */
+export function profileNames(data) {
+  const names = data.profiles.map(({ name }) => visible(name));
+  if (!areMoments(data)) return names.map((name) => name.replace(/\.(prof|pb\.gz|pb)$/, ''));
+  const hosts = names.map((name, at) => name.slice(0, -data.profiles[at].words.length - 2));
+  const isOne = hosts.every((host) => host === hosts[0]);
+  return isOne ? data.profiles.map(({ words }) => momentName(words)) : hosts;
 }
 
 export function seriesLabel({ metric, profiles }) {

@@ -30,6 +30,13 @@ const SOURCES = {
     field: () => 'events `MemoryAllocation` and `MemoryDeallocation`: `bytes_reserved` + `bytes_allocated`',
     more: { caveat: 'A higher peak before or after the trace is not in it.' },
   },
+  snapshot: {
+    what: ({ worst }) => `the peak in use of ${visible(worst.name)}`,
+    formula: ({ from }) =>
+      `The blocks of the snapshot say what was in use at its end; its ${count(from.eventCount)} allocations and frees are counted back from there. It is the fullest device.`,
+    field: () => '`segments[].blocks[].requested_size` and `device_traces[][].size`',
+    more: { caveat: 'A higher peak before the recording is not in it.' },
+  },
   profiles: {
     what: ({ from }) => `live arrays and code in ${baseName(from.file)}`,
     formula: ({ from }) => `The sum over the samples of ${baseName(from.file)}; of ${count(from.profileCount)} it is the profile with the most.`,

@@ -9,7 +9,7 @@ import { count, counted } from '../../lib/format.js';
 
 const KINDS = { trace: 'trace', dump: 'XLA dump', hlo: 'HLO protos', text: 'error text', profiles: '' };
 
-const FOUND_WORDS = { grows: 'grows', fragmentation: 'fragmented' };
+const FOUND_WORDS = { grows: 'grows', fragmentation: 'fragmented', failed_request: 'request failed' };
 
 /* What Home can be narrowed to: value of the URL → is(word of verdict); a word that none of the others knows is other. */
 const VERDICTS = {
@@ -94,7 +94,7 @@ async function lookAtEvents(session, how) {
   if (!fullest) return { worst: null };
   const { peak, capacity_bytes: capacity } = fullest;
   const from = {
-    kind: 'events',
+    kind: fullest.has_segments ? 'snapshot' : 'events',
     file: data.hosts.find(({ host }) => host === fullest.host)?.file ?? null,
     stack: peak.stack_bytes,
     heap: peak.heap_bytes,
@@ -128,8 +128,12 @@ const HOLDINGS = [
     words: ({ module_count: total }) => (total === null ? 'not read yet' : counted(total, 'module')),
     look: lookAtModules,
   },
-  { is: (session) => Boolean(session.has_memory_events), words: () => 'memory events', look: null },
-  { is: (session) => session.kind === 'trace' && session.module_count === 0, words: () => '', look: lookAtEvents },
+  { is: (session) => Boolean(session.has_memory_events), words: ({ snapshot_count: total }) => (total ? '' : 'memory events'), look: null },
+  {
+    is: (session) => session.kind === 'trace' && session.module_count === 0,
+    words: ({ snapshot_count: total }) => (total ? counted(total, 'snapshot') : ''),
+    look: lookAtEvents,
+  },
   {
     is: (session) => Boolean(session.failure),
     words: ({ failure }) => (failure.memory_space && failure.memory_space !== 'hbm' ? failure.memory_space.toUpperCase() : ''),
@@ -141,9 +145,11 @@ const HOLDINGS = [
 /* Pure: what a session holds, in words. */
 export function foundText(session) {
   const words = HOLDINGS.filter((row) => row.is(session)).map((row) => row.words(session));
-  const kind = KINDS[session.kind] ?? session.kind;
+  /* A snapshot of an allocator is no trace of a profiler. */
+  const isOfSnapshots = session.snapshot_count > 0 && session.snapshot_count === session.host_count && !session.module_count;
+  const kind = isOfSnapshots ? '' : (KINDS[session.kind] ?? session.kind);
   const all = [kind, ...words, session.has_error_text && session.kind !== 'text' ? 'error text' : ''].filter(Boolean);
-  return all.length === 1 && session.kind === 'trace' ? `${kind}, no program` : all.join(', ');
+  return all.length === 1 && kind === KINDS.trace ? `${kind}, no program` : all.join(', ');
 }
 
 /* Pure: what lookAt() would find, where the list says it already; else null. */

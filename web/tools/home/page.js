@@ -4,7 +4,7 @@
 import { later } from '../../lib/activity.js';
 import { get, isAbort, post } from '../../lib/api.js';
 import { button, el, fill, nameInline, prose } from '../../lib/dom.js';
-import { ago, count, counted, visible } from '../../lib/format.js';
+import { ago, count, counted, cutMiddle, visible } from '../../lib/format.js';
 import { forgetUpload, uploadedSessions, UPLOADS } from '../../lib/uploads.js';
 import { explainKeys, explainWith, nodesOf } from '../../widgets/explain.js';
 import { message } from '../../widgets/panel.js';
@@ -99,7 +99,7 @@ function openFilesLine(context) {
   return el(
     'div',
     { class: 'open-files' },
-    el('span', {}, 'Drop files or a folder, or paste an error text: xplane.pb · XLA dump · hlo_proto.pb · memory.prof · log'),
+    el('span', {}, 'Drop files or a folder, or paste an error text: xplane.pb · XLA dump · hlo_proto.pb · memory.prof · snapshot.pickle · log'),
     button('text-button', context.takeIn, 'Paste or choose', { 'aria-haspopup': 'dialog' }),
   );
 }
@@ -158,9 +158,10 @@ function createAnswer({ title, aside }, context, onAgain) {
   }
   /* The first that has something to mend beside what is over. */
   const findingOf = (rows) => rows.sessions.map((session) => ({ session, finding: foundOf(session)?.finding })).find(({ finding }) => finding) ?? null;
+  const openLink = ({ id, name }) => el('a', { href: context.link(id), 'aria-label': `Open ${cutMiddle(visible(name), 60)}` }, 'Open');
   function findingNodes(rows) {
     const found = findingOf(rows);
-    return found && el('span', { class: 'answer-second dim' }, ' ', nodesOf(say.findingParts(found.session, found.finding)), ' ', el('a', { href: context.link(found.session.id) }, 'Open'));
+    return found && el('span', { class: 'answer-second dim' }, ' ', nodesOf(say.findingParts(found.session, found.finding)), ' ', openLink(found.session));
   }
   /* What needs a person leads: what is over, by most first. */
   function sayWorst(list, rows) {
@@ -209,10 +210,10 @@ function createAnswer({ title, aside }, context, onAgain) {
       sayIt(
         `${newest.id} ${findingOf(rows)?.session.id} ${kind} ${known?.bytes} ${known?.word} ${known?.by} ${isUnread}`,
         nodesOf(say.newestParts(newest, kind, known, isUnread)),
-        findingNodes(rows),
         culprit ? el('span', { class: 'answer-second' }, ' ', nodesOf(culprit.sentence)) : null,
         ' ',
-        el('a', { href: context.link(newest.id, isOver ? context.verdictOf(newest) : {}) }, isOver ? 'See why' : 'Open'),
+        isOver ? el('a', { href: context.link(newest.id, context.verdictOf(newest)) }, 'See why') : openLink(newest),
+        findingNodes(rows),
       );
     },
   };
@@ -325,7 +326,7 @@ export function mount(root, context) {
     context.setTitle(`${isEmpty ? 'no profiles' : counted(list.total_count, 'session')} – memviewd`);
     if (isEmpty) {
       fill(aside);
-      fill(title, broken.length && broken.length === about.roots.length ? 'Nothing can be read.' : `No profiles under ${say.short(say.rootsText(about))}.`);
+      fill(title, broken.length && broken.length === about.roots.length ? say.nothingReadable(broken) : `No profiles under ${say.short(say.rootsText(about))}.`);
     } else sayNow();
     tools.node.hidden = list.total_count < 2 && isPlain();
     fill(body, bodyOf({ list, about, dropped, broken, filter: route.filter }, rows, look.again));
@@ -359,14 +360,14 @@ export function mount(root, context) {
     hear(next) {
       return this.show(null, next);
     },
-    /* The list never shifts under the pointer: a line says that there is more. */
+    /* The list never shifts under the pointer: a line says that there is more. An empty one cannot. */
     async filesChanged() {
       const of = shown;
       const now = await listAll(route.filter, sort(), {}).catch(() => null);
       /* What was read meanwhile is news no more. */
       const text = now && of && of === shown ? say.newsText(shown, now) : '';
-      if (!text) return;
-      fill(news, newsLine(text, load));
+      if (text && of.total_count === 0) await load();
+      else if (text) fill(news, newsLine(text, load));
     },
     unmount() {
       look.stop();

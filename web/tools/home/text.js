@@ -89,14 +89,23 @@ export function emptyMessage(about) {
   };
 }
 
-/* The message for a folder that cannot be read. */
+/* The message for a folder that cannot be read, or is not there. */
 export function unreadableRoot(root) {
+  if (root.missing)
+    return {
+      kind: 'empty',
+      title: `${visible(root.path)} is not there.`,
+      text: 'It is looked for each second; what is in it is listed here when it appears.',
+    };
   return {
     kind: 'error',
     title: `Cannot read ${visible(root.path)}: ${visible(root.reason || 'no reason was given')}.`,
     text: 'Give the user of the daemon read access, or start it with another `--logdir`.',
   };
 }
+
+/* The answer where no folder can be read. */
+export const nothingReadable = (broken) => (broken.every((root) => root.missing) ? `Waiting for ${short(rootsText({ roots: broken }))}.` : 'Nothing can be read.');
 
 /* "Not read: 3 files (2 truncated, 1 unreadable)" */
 export function notReadTitle(files) {

@@ -2,8 +2,6 @@
  * addresses.js: where what is live lies, and what the free memory is worth: blocks and
  * holes to scale; free, its largest chunk, and the request that would have failed, over time. */
 
-import { later } from '../../lib/activity.js';
-import { isAbort, Problem } from '../../lib/api.js';
 import { el, fill } from '../../lib/dom.js';
 import { bytes, time } from '../../lib/format.js';
 import { isAll } from '../../lib/range.js';
@@ -11,16 +9,15 @@ import { token } from '../../lib/theme.js';
 import { createAddressStrip } from '../../widgets/address_strip.js';
 import { explainEntry, nodesOf } from '../../widgets/explain.js';
 import { exportEntries } from '../../widgets/export_menu.js';
-import { createPanel, message } from '../../widgets/panel.js';
+import { createPanel } from '../../widgets/panel.js';
 import { createTimeline } from '../../widgets/timeline.js';
 import { timelineDrawing } from '../../widgets/timeline_picture.js';
 import { hideTooltip, showTooltip } from '../../widgets/tooltip.js';
 import { createHoles } from './holes.js';
 import { fragmentationOf } from './load.js';
-import * as empty from './empty.js';
+import { createReader } from './reader.js';
 import * as say from './text.js';
 
-const ASK_AFTER_MS = 120;
 /* The strip as a picture, and the line of addresses below it. */
 const PICTURE = { width: 960, height: 56, axis: 24 };
 const hex = (number) => `0x${Math.round(number).toString(16)}`;
@@ -37,50 +34,6 @@ export function createAddresses({ trace, url, onPickBlock }) {
     beside: map.beside,
     reset: () => all.forEach(({ reset }) => reset()),
     destroy: () => all.forEach(({ destroy }) => destroy()),
-  };
-}
-
-/* The answer of one panel: asked for once for the same question, at once or when it has come to rest. */
-function createReader({ panel, what, keyOf, question, draw }) {
-  let asked = '';
-  let takeBack = null;
-  const load = async () => {
-    const key = keyOf();
-    asked = key;
-    const end = panel.wait('', null);
-    try {
-      const { data } = await question();
-      if (asked !== key) return;
-      if (data.reason) {
-        panel.say(message(empty.reasonOf(data.reason)));
-        return;
-      }
-      panel.show();
-      draw(data);
-    } catch (error) {
-      if (isAbort(error) || asked !== key) return;
-      if (!(error instanceof Problem)) throw error;
-      panel.say(message(empty.failed(what, error)));
-    } finally {
-      end();
-    }
-  };
-  return {
-    load,
-    /* True if it asks. */
-    hear() {
-      if (keyOf() === asked) return false;
-      takeBack?.();
-      takeBack = later(() => {
-        takeBack = null;
-        load();
-      }, ASK_AFTER_MS);
-      return true;
-    },
-    reset() {
-      asked = '';
-    },
-    stop: () => takeBack?.(),
   };
 }
 

@@ -1,29 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0
- * bands.js: the timeline in bands by program, by op, or by what grows and what is steady: how it is asked for, the
+ * bands.js: the timeline in bands by program, by op, by category, or by what grows and what is steady: how it is asked for, the
  * layers of the chart, and the words below it. Its own file: the chart without bands knows nothing of it. */
 
 import { el, fill, name } from '../../lib/dom.js';
+import { categoryWords, swatchStyle } from '../../widgets/categories.js';
 import { verdictWord } from './text.js';
 
 /* Value of the URL, word. */
 export const STACKS = [
-  ['', 'nothing'],
+  ['none', 'nothing'],
+  ['category', 'category'],
   ['program', 'program'],
   ['op', 'op'],
   ['trend', 'growing or steady'],
 ];
 
 /* What stands beside a name that nobody recorded. */
-export const guessTag = () => el('span', { class: 'inferred' }, 'guess');
+export const guessTag = (word = 'guess') => el('span', { class: 'inferred' }, word);
 
 const TONES = ['parameter', 'activation', 'optimizer', 'collective', 'gradient', 'output', 'constant'];
 const OF_KIND = { before: 'alloc-stack', other: 'cat-temporary', unnamed: 'cat-unknown' };
 
 const bandsOf = (data) => (data?.stacked?.bands ?? []).filter(({ kind }) => kind === 'group');
 /* The token of a band's colour: of groups in their order, the largest first. */
-const toneOf = (data, band) => OF_KIND[band.kind] ?? `cat-${TONES[bandsOf(data).indexOf(band) % TONES.length]}`;
+const toneOf = (data, band) =>
+  OF_KIND[band.kind] ?? (data.stacked.by === 'category' ? swatchStyle(band.label).replace('swatch-', 'cat-') : null) ?? `cat-${TONES[bandsOf(data).indexOf(band) % TONES.length]}`;
 
 export function bandWords(data, band) {
+  if (data.stacked.by === 'category' && band.kind === 'group') return categoryWords(band.label);
   return data.stacked.by === 'trend' && band.kind === 'group' ? verdictWord(band.label) : band.label;
 }
 
@@ -42,7 +46,8 @@ export function bandLayers(data, hasBefore) {
     .reverse();
 }
 
-/* onChoose(by). Out: {choice, node: the words below the chart, set(by), draw(data)}. */
+/* onChoose(by). Out: {choice, node: the words below the chart, set(by, isOfStacks): whether there are stacks to tell categories
+ * from, draw(data)}. */
 export function createBands(onChoose) {
   const select = el(
     'select',
@@ -53,7 +58,10 @@ export function createBands(onChoose) {
   return {
     choice: el('label', { class: 'group-label' }, el('span', { class: 'dim' }, 'stack by'), select),
     node,
-    set: (by) => (select.value = by),
+    set(by, isOfStacks) {
+      [...select.options].find(({ value }) => value === 'category').hidden = !isOfStacks;
+      select.value = by || 'none';
+    },
     draw(data) {
       const { stacked } = data;
       node.hidden = !stacked;

@@ -4,9 +4,11 @@
 
 import { count, duration, signedBytes, splitShape, timeIn, timesUnit, unitOf } from '../../lib/format.js';
 import { el, name } from '../../lib/dom.js';
+import { categoryWord, categoryWords, swatch } from '../../widgets/categories.js';
 import { sparkline } from '../../widgets/sparkline.js';
 import { tableColumns } from '../../widgets/table_columns.js';
 import { guessTag } from './bands.js';
+import { segmentStrip } from './segments_strip.js';
 import { growthWords, verdictWord } from './text.js';
 
 const isKnown = (value) => value !== null && value !== undefined;
@@ -32,7 +34,9 @@ function countOf(row) {
 
 /* "before the window (inferred)" in place of an op. */
 function opOf(row) {
-  if (!row.isRemainder) return row.op ? name(row.op) : el('span', { class: 'dim' }, 'not recorded');
+  const isBefore = row.origin === 'before_recording';
+  const own = row.op ? name(row.op) : el('span', { class: 'dim' }, isBefore ? 'no stack told' : 'not recorded');
+  if (!row.isRemainder) return isBefore ? [own, ' ', el('span', { class: 'inferred' }, 'before the recording')] : own;
   return el('span', { class: 'inferred' }, REMAINDERS[row.code]?.[0] ?? row.code);
 }
 
@@ -42,17 +46,35 @@ function roleOf(row) {
   if (row.confidence !== 'guess') return el('span', { class: 'dim' }, row.role);
   return [name(row.role), ' ', guessTag()];
 }
-const GUESSED = { program: { width: 11 }, role: { width: 12, card: 'line', cell: roleOf }, confidence: { isHidden: true } };
-const GUESSED_KEYS = ['program', 'role'];
+
+/* Of PyTorch's blocks, whose memory they are. */
+function categoryOf(row) {
+  if (row.isRemainder && row.categories)
+    return row.categories
+      .toSorted((a, b) => b.size_bytes - a.size_bytes)
+      .slice(0, 2)
+      .map(({ category }, at) => [at ? ', ' : '', swatch(category), categoryWords(category)]);
+  if (!isKnown(row.category)) return none();
+  const word = row.count === undefined || row.count === 1 ? categoryWord(row.category) : categoryWords(row.category);
+  return [swatch(row.category), word, row.confidence === 'guess' ? [' ', guessTag()] : null];
+}
+const GUESSED = {
+  cat: { width: 11, card: 'line', cell: categoryOf },
+  program: { width: 11 }, role: { width: 12, card: 'line', cell: roleOf }, confidence: { isHidden: true },
+};
+const GUESSED_KEYS = ['program', 'role', 'cat'];
+/* Fields of the answer that are called otherwise than their column. */
+const FIELDS = { cat: 'category' };
 
 function sourceOf(row) {
   if (row.isRemainder) return el('span', { class: 'dim', title: row.text }, REMAINDERS[row.code]?.[1] ?? row.text);
-  return el('span', { class: 'dim' }, row.count === 1 ? '1 event' : `${count(row.count)} events`);
+  const word = row.origin === 'before_recording' ? 'block' : 'event';
+  return el('span', { class: 'dim' }, row.count === 1 ? `1 ${word}` : `${count(row.count)} ${word}s`);
 }
 
 /* What no row says is off until the reader turns it on. */
 function unlessSaid(columns, rows, keys) {
-  const isSaid = (key) => rows.some((row) => isKnown(row[key]) && row[key] !== '');
+  const isSaid = (key) => rows.some((row) => isKnown(row[FIELDS[key] ?? key]) && row[FIELDS[key] ?? key] !== '');
   return columns.map((column) =>
     keys.includes(column.key) && !isSaid(column.key) ? { ...column, isHidden: true } : column,
   );
@@ -72,10 +94,11 @@ export function liveColumns(data, rows) {
     op: { card: 'title', cell: opOf },
     ...GUESSED,
     step: { width: 3.75 },
-    region: { width: 4.75 },
+    region: { width: rows.some(({ region }) => region?.length > 8) ? 9 : 4.75 },
     dtype: { width: 5 },
     shape: { card: 'line', width: 10, cell: ({ shape }) => (shape ? name(splitShape(shape)[0]) : none()) },
     thread: { width: 10, isHidden: true },
+    origin: { width: 9, isHidden: true },
   });
   const source = {
     key: 'source',
@@ -175,4 +198,31 @@ export function growthColumns(data, rows) {
     shape: { card: 'line' },
   });
   return unlessSaid([slope, verdict, course, ...others], rows, GUESSED_KEYS);
+}
+
+/* Of all rows one unit and one scale: that of the largest segment. */
+export function segmentColumns(data, rows) {
+  const size = { in: unitFor(rows, ['size_bytes']), width: 6.75 };
+  const largest = rows.reduce((max, row) => Math.max(max, row.size_bytes), 0);
+  const strip = { key: 'strip', title: 'Blocks, to scale', className: 'c-strip', cell: (row) => segmentStrip(row, largest), copy: ['pieces', (row) => row.pieces.length] };
+  const columns = tableColumns(data.columns, {
+    size: { ...size, card: 'figure' },
+    used: size,
+    free: size,
+    hole: { ...size, width: 8 },
+    pending: { ...size, width: 8 },
+    for: { width: 4 },
+    stream: { width: 4.5, cell: ({ stream }) => el('span', { class: 'figure' }, String(stream)) },
+    pool: { width: 5 },
+    expandable: { width: 6.5 },
+    blocks: { width: 4.75 },
+    holes: { width: 4.25, isHidden: true },
+    requested: { ...size, width: 8.75, isHidden: true },
+    address: { width: 10, isHidden: true },
+    op: { width: 12, card: 'title' },
+  });
+  const isTold = { pending: rows.some((row) => row.pending_bytes > 0), pool: rows.some((row) => row.pool !== 'default'), expandable: rows.some((row) => row.expandable === 'yes') };
+  const shown = columns.map((column) => (isTold[column.key] === false ? { ...column, isHidden: true } : column));
+  const behind = shown.findIndex(({ key }) => key === 'hole') + 1;
+  return unlessSaid([...shown.slice(0, behind), strip, ...shown.slice(behind)], rows, ['op']);
 }

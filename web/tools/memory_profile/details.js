@@ -4,6 +4,7 @@
 
 import { button, el, figure, name } from '../../lib/dom.js';
 import { bytes, count, counted, duration, exactBytes, percent, signedBytes, time, visible } from '../../lib/format.js';
+import { categoryWord, categoryWords, swatch } from '../../widgets/categories.js';
 import { fact, facts, stackList } from '../../widgets/details.js';
 import { guessTag } from './bands.js';
 import { growthWords, guessWords, poolName, verdictWord } from './text.js';
@@ -17,6 +18,11 @@ const text = (word, value) => (isKnown(value) ? fact(word, name(String(value))) 
 
 /* What it may be that no op names, and what that rests on. */
 function guessed(row) {
+  if (isKnown(row.category))
+    return [
+      fact('category', swatch(row.category), categoryWord(row.category), ' ', row.confidence === 'guess' ? guessTag() : ''),
+      isKnown(row.rule_text) ? fact('because', visible(row.rule_text)) : null,
+    ];
   if (!isKnown(row.role)) return [];
   return [
     text('program', row.program),
@@ -24,6 +30,16 @@ function guessed(row) {
     isKnown(row.rule_text) ? fact('because', visible(row.rule_text)) : null,
   ];
 }
+
+/* Of what is there with others; words alone: not one by one. */
+const categoryFact = (sum) =>
+  fact(
+    categoryWords(sum.category),
+    swatch(sum.category),
+    figure(sum.size_bytes),
+    ' ',
+    sum.category === 'unknown' || sum.guessed_bytes === 0 ? '' : guessTag(sum.guessed_bytes < sum.size_bytes ? 'part guess' : 'guess'),
+  );
 
 function eventFacts(event) {
   return facts(
@@ -58,10 +74,13 @@ const RELATIONS = {
   before_window: 'Its allocation is not in the trace: it was allocated before the window.',
 };
 
-/* data: {event, partner, relation}; goTo(ps) sets the time. */
-export function eventDetails(data, goTo) {
+const actsOf = ({ time_ps: time }, goTo, stacksHref) =>
+  el('p', {}, button('text-button', () => goTo(time), 'go to it'), stacksHref(time) ? [' ', el('a', { href: stacksHref(time) }, 'what is live then, by line of code')] : '');
+
+/* data: {event, partner, relation}; goTo(ps) sets the time; stacksHref(ps): what is live then by line of code, or "". */
+export function eventDetails(data, goTo, stacksHref) {
   const { event, partner, relation } = data;
-  const parts = [eventFacts(event), stackList(event.stack), el('p', {}, button('text-button', () => goTo(event.time_ps), 'go to it'))];
+  const parts = [eventFacts(event), stackList(event.stack), actsOf(event, goTo, stacksHref)];
   if (partner) {
     const away = duration(Math.abs(partner.time_ps - event.time_ps));
     const word = partner.activity === 'deallocation' ? `Freed ${away} later` : `Allocated ${away} before`;
@@ -69,7 +88,7 @@ export function eventDetails(data, goTo) {
       el('h3', { class: 'details-sub' }, word),
       eventFacts(partner),
       stackList(partner.stack),
-      el('p', {}, button('text-button', () => goTo(partner.time_ps), 'go to it')),
+      actsOf(partner, goTo, stacksHref),
     );
   } else parts.push(el('p', {}, RELATIONS[relation] ?? visible(relation)));
   return { heading: 'Event', subject: event.op ?? (guessWords(event) || (event.address ?? '')), parts, isPinned: true };
@@ -89,7 +108,7 @@ export function groupDetails(row, list, stack) {
         isKnown(row.count) ? fact('count', count(row.count)) : null,
         row.count > 1 && row.size_bytes ? fact('each', bytes(row.size_bytes / row.count)) : null,
         isKnown(row.step) ? fact('step', count(row.step)) : null,
-        ...guessed(row),
+        ...(row.isRemainder ? (row.categories ?? []).map(categoryFact) : guessed(row)),
         text('region', row.region),
         text('dtype', row.dtype),
         text('shape', row.shape),
@@ -179,6 +198,7 @@ export function pageDetails(pool, programs) {
         fact('at', time(pool.peak.time_ps, 1e6)),
         sizeFact('capacity', pool.capacity_bytes),
         pool.capacity_source ? fact('its source', visible(pool.capacity_source)) : null,
+        ...(pool.categories ?? []).map(categoryFact),
         sizeFact('min', pool.min_bytes),
         sizeFact('first', pool.first_bytes),
         sizeFact('last', pool.last_bytes),

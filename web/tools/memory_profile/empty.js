@@ -12,11 +12,16 @@ const RECORD = [
   'options.host_tracer_level = 2',
   'jax.profiler.start_trace("/tmp/xprof", profiler_options=options)',
 ].join('\n');
+const HISTORY = [
+  'torch.cuda.memory._record_memory_history(max_entries=1_000_000)  # before the steps',
+  'torch.cuda.memory._dump_snapshot("/tmp/xprof/job/rank0.pickle")  # after them',
+].join('\n');
 const short = (text) => literal(cutMiddle(text, 60));
 const ended = (text) => literal(text).replace(/[.]?$/, '.');
 
 const NOTHING = {
   no_memory_events: 'no memory event was recorded',
+  no_history: 'the snapshot has no history',
   no_host_plane: 'the trace has no host events',
   cut: 'the trace was cut short',
   empty_file: 'the trace file is empty',
@@ -33,6 +38,12 @@ export function noEvents(reason) {
       title: 'No memory events in this session.',
       text: 'JAX on CPU records none; on GPU and TPU they need host tracer level 2 or higher:',
       run: RECORD,
+    };
+  if (reason.code === 'no_history')
+    return {
+      title: 'No history in this snapshot.',
+      text: `${ended(reason.text)} For memory over time and by line of code:`,
+      run: HISTORY,
     };
   if (reason.code === 'no_host_plane')
     return {
@@ -76,6 +87,7 @@ export function noRows(view, isFiltered) {
   const texts = {
     live: ['Nothing is live at this time.', 'No allocation of the trace is open here; what is in use was there before.'],
     events: ['No allocation in this window.', 'Show all with `0`, or move the window.'],
+    segments: ['No segment.', 'PyTorch holds nothing of this device at this time.'],
     growth: ['Nothing lives across a step.', 'What each step allocates, it frees before the next one begins.'],
   };
   const [title, text] = texts[view];

@@ -8,13 +8,14 @@ import { explainEntry } from '../../widgets/explain.js';
 import { exportEntries } from '../../widgets/export_menu.js';
 
 const MAX_VALUES = 200;
-const TEXTS = ['op', 'region', 'dtype', 'shape', 'program', 'role', 'thread'];
+const TEXTS = ['op', 'category', 'region', 'dtype', 'shape', 'program', 'role', 'thread'];
 
-const SAID = { confidence: ['guess', 'unknown'], freed: ['never', 'before', 'yes'], verdict: ['grows', 'shrinks', 'steps_once', 'steady', 'varies'] };
+const SAID = { confidence: ['rule', 'guess', 'unknown'], freed: ['never', 'before', 'yes'], verdict: ['grows', 'shrinks', 'steps_once', 'steady', 'varies'] };
 
 /* What the field `name` proposes: of a text what is live at this time, with its bytes. */
 export const valuesOf = ({ trace, url }) => (name) => {
   if (SAID[name]) return async () => SAID[name].map((value) => ({ value, figure: '', typed: value }));
+  if (name === 'cat') name = 'category';
   if (!TEXTS.includes(name)) return null;
   return async (signal) => {
     const params = { time: url.wanted.time ?? 'peak', group: name, limit: MAX_VALUES };
@@ -37,6 +38,8 @@ export const GROUPS = [
   ['dtype', 'dtype'],
   ['shape', 'shape'],
   ['region', 'region'],
+  ['category', 'category'],
+  ['category,op', 'category and op'],
   ['program', 'program'],
   ['program,role', 'program and role'],
   ['thread', 'thread'],
@@ -58,7 +61,7 @@ export function createGroupChoice(onChoose) {
 }
 
 /* The card behind the ⋯ of each table. */
-const EXPLAINED = { live: 'size', events: 'lasting', growth: 'slope' };
+const EXPLAINED = { live: 'size', events: 'lasting', growth: 'slope', segments: 'hole' };
 
 /* csv() links to all rows; the columns are switches. */
 export function tableMenu({ name, title, table, csv }) {

@@ -15,7 +15,7 @@ const HEADS = [['Op', false], ['Size', true], ['Age', false], ['Step', true], ['
 
 const whatOf = (pin) => (pin.op ? name(pin.op) : el('span', { class: 'dim' }, say.guessWords(pin) || 'op not recorded'));
 
-/* onPickBlock(pin): it is pinned, as a block of the map is. createReader: of addresses.js. Out: as the other panels there. */
+/* onPickBlock(pin): it is pinned, as a block of the map is. createReader: of reader.js. Out: as the other panels there. */
 export function createHoles({ trace, url, onPickBlock }, createReader) {
   const answer = el('p', { class: 'tab-answer' });
   const body = el('tbody');
@@ -49,7 +49,8 @@ export function createHoles({ trace, url, onPickBlock }, createReader) {
   const draw = (found) => {
     data = found;
     const isPinned = found.finding?.kind === 'pinned';
-    panel.node.hidden = !isPinned && found.finding?.kind !== 'short'; /* where all fits, nothing is pinned */
+    /* Where all fits, nothing is pinned: but of a request that failed it is said. */
+    panel.node.hidden = !isPinned && found.finding?.kind !== 'short' && found.failure === null;
     panel.setTitle('Who pins the holes ', el('span', { class: 'dim' }, say.timeWords({ ...found, step: null }, url.wanted.time === null)));
     fill(answer, found.finding ? nodesOf(sentenceParts(found.finding)) : '', found.pin_count > found.pins.length && isPinned ? ` The first ${counted(found.pins.length, 'of them', 'of them')}:` : '');
     table.hidden = !isPinned;

@@ -135,6 +135,7 @@ export function timelineOf(data, { range, isFree, hasFragmentation = data.has_fr
     hasStack,
     peak: peakOf(data.peak),
     localPeaks: data.local_peaks.map(peakOf),
+    failures: data.failures.map(({ time_ps, requested_bytes }) => ({ time: time_ps, bytes: requested_bytes })),
   };
 }
 
@@ -186,6 +187,7 @@ export function readAt(drawn, data, at) {
     shape: text('shape'),
     program: details.program ? text('program') : null,
     role: details.program ? text('role') : null,
+    category: details.category ? text('category') : null,
     confidence: details.program ? text('confidence') : null,
   };
 }

@@ -20,6 +20,7 @@ import { profileKeys } from './keys.js';
 import { asker, choosePool, listPrograms } from './load.js';
 import { createPins } from './pins.js';
 import { changed, rangeOf, rangePatch, wantedOf } from './state.js';
+import { createSegments } from './segments.js';
 import { createProfileTable } from './table.js';
 import { createTimelinePanel } from './timeline.js';
 import * as say from './text.js';
@@ -30,6 +31,8 @@ const TABS = [
   { id: 'growth', word: 'Growth', key: '3' },
   { id: 'addresses', word: 'Address map', key: '4' },
 ];
+
+const PS_PER_US = 1e6;
 
 const short = (text) => cutMiddle(visible(text), 60);
 
@@ -73,7 +76,18 @@ function urlOf(view) {
       else drawOnly(view, { window: range }, { isMoving: true });
     },
     toggle: (layer) => toggleLayer(view.url, layer),
+    stacksHref: (timePs) => stacksHref(view, timePs),
   };
+}
+
+/* What is live at a time by call stack, in Device Memory; "" where the trace has no stacks. */
+function stacksHref({ context, trace, url }, timePs) {
+  const { pool, session, summary } = trace;
+  if (!pool.has_stacks) return '';
+  const isPeak = url.wanted.time === null || timePs === pool.peak.time_ps;
+  const moment = isPeak ? 'peak' : timePs % PS_PER_US === 0 ? `${timePs / PS_PER_US}us` : `${timePs}ps`;
+  const isOnly = summary.pools.filter(({ host }) => host === pool.host).length === 1;
+  return context.link(session.id, { tool: 'device_memory', a: `${pool.host}@${moment}${isOnly ? '' : `@${pool.memory}`}` });
 }
 
 /* Under the hand what moves is only drawn; what depends on it follows at the end. */
@@ -108,7 +122,7 @@ export function mount(root, context) {
       pins,
       say: context.say,
       byRow: (direction) => byRow(view, direction),
-      focusFilter: () => tabsOf[url.wanted.view].focusFilter?.(),
+      focusFilter: () => tabOf(view).focusFilter?.(),
     }),
     'Memory Profile',
   );
@@ -149,12 +163,14 @@ function build(view, root) {
     onPickRun: (run) => view.pins.pickRun(run),
   });
   const onPin = (row, name) => view.pins.pin(row, name);
+  const onPickBlock = (block) => block.event !== null && onPin(block, 'addresses');
   const tableOf = (name) => createProfileTable(name, { trace, url, onPin, onDraw: () => view.pins.mark() });
   view.tabsOf = {
     live: tableOf('live'),
     events: tableOf('events'),
     growth: tableOf('growth'),
-    addresses: createAddresses({ trace, url, onPickBlock: (block) => block.event !== null && onPin(block, 'addresses') }),
+    addresses: createAddresses({ trace, url, onPickBlock }),
+    segments: createSegments({ trace, url, onPickBlock, onDraw: () => {} }),
   };
   view.pins = createPins({ trace, url, timeline: view.timeline, tabsOf: view.tabsOf, pane: context.details, banners: context.banners });
   view.tabs = createTabs({
@@ -251,6 +267,7 @@ async function showPool(view, route, notes, signal) {
   url.wanted = wantedOf(route, pool);
   view.pins.reset();
   view.tabsOf.addresses.reset();
+  view.tabsOf.segments.reset();
   view.pools.draw(summary, pool);
   view.poolsPanel.setTitle(...poolsTitle(summary));
   view.poolsPanel.node.hidden = summary.pools.length === 1;
@@ -275,17 +292,20 @@ async function showPrograms({ trace, context, head, pins, wholePage }, signal) {
 
 function showTab(view) {
   const { view: id } = view.url.wanted;
-  const tab = view.tabsOf[id];
+  const tab = tabOf(view);
   view.tabs.set(id);
   for (const [name, value] of Object.entries(view.tabs.panelAttributes(id))) view.tabBody.setAttribute(name, value);
-  view.tabBody.className = `tab-body tab-${id}`;
+  view.tabBody.className = `tab-body tab-${tab === view.tabsOf.segments ? 'addresses tab-segments' : id}`;
   fill(
     view.tabBody,
     (tab.panels ?? [tab.panel]).map((panel) => panel.node),
   );
 }
 
-const loadTab = (view) => view.tabsOf[view.url.wanted.view].load();
+/* The address map of an allocator snapshot is that of its segments. */
+const tabOf = ({ tabsOf, trace, url }) => tabsOf[url.wanted.view === 'addresses' && trace.pool?.has_segments ? 'segments' : url.wanted.view];
+
+const loadTab = (view) => tabOf(view).load();
 
 /* ---- what changes in the URL -------------------------------------------------- */
 
@@ -306,7 +326,7 @@ async function hear(view, route) {
   else if (what.has('stack')) timeline.again();
   else timeline.place();
   if (what.has('view')) showTab(view);
-  await withPins(view, view.tabsOf[url.wanted.view].hear(), what.has('pin'));
+  await withPins(view, tabOf(view).hear(), what.has('pin'));
 }
 
 /* A pinned row is looked for in what the table shows now; an event is read beside it. */

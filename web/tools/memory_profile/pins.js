@@ -43,13 +43,14 @@ function listRow({ choose }, row) {
 const FINDERS = {
   async event({ trace, url }, { id }) {
     const { data } = await trace.ask('event', { id });
-    return { say: () => details.eventDetails(data, (time) => url.choose({ time })), span: spanOf(data, trace.all) };
+    return { say: () => details.eventDetails(data, (time) => url.choose({ time }), url.stacksHref), span: spanOf(data, trace.all) };
   },
   async row({ trace, url, tabsOf }, { kind, id, table }) {
     const row = await tabsOf[table].find(idIn[kind](id));
     if (!row) return { say: () => details.absentDetails(kind), span: null };
     const list = () => listRow(url, row);
-    const stack = trace.pool.has_stacks && Number.isInteger(row.first_event) ? (await trace.ask('event', { id: row.first_event })).data.event.stack : null;
+    const isOfEvent = trace.pool.has_stacks && Number.isInteger(row.first_event);
+    const stack = isOfEvent ? (await trace.ask('event', { id: row.first_event })).data.event.stack : (row.stack ?? null);
     return { say: () => (kind === 'w' ? details.growthDetails(row, list) : details.groupDetails(row, list, stack)), span: null };
   },
   async run({ trace }, { kind, id }) {

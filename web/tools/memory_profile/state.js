@@ -6,7 +6,7 @@ import { pinText } from '../../lib/route.js';
 import { markOf, windowOf } from './load.js';
 
 const PIN = /^(e:\d{1,15}|[gw]:[0-9a-f]{16}|r:[a-z_]{1,40}|s:\d{1,16}-\d{1,16}|l:\d{1,16}-\d{1,16}:\d{1,4})$/;
-const STACKS = ['program', 'op', 'trend'];
+const STACKS = ['program', 'op', 'trend', 'category'];
 const VIEWS = ['live', 'events', 'growth', 'addresses'];
 /* Below this share of what there is, the free area leaves no height for the curve. */
 const MIN_SHARE = 0.4;
@@ -21,6 +21,12 @@ function isFreeShown(route, pool) {
   return !isFlat && used >= MIN_SHARE * (used + (free ?? 0));
 }
 
+/* What is known of stacks is shown in bands by category, unless the URL says otherwise. */
+const stackDefault = (pool) => (pool?.categories ? 'category' : '');
+const stackOf = (route, pool) => (STACKS.includes(route.stack) ? route.stack : route.stack === 'none' ? '' : stackDefault(pool));
+/* What the URL says of the bands that were chosen: nothing of the default. */
+export const stackPatch = (by, pool) => (by === (stackDefault(pool) || 'none') ? '' : by);
+
 /* {time (ps, null: the peak), from, to, window, a, b, pin (as in pins.js, or null), view, stack, isFree,
  * isFragmentation}. */
 export function wantedOf(route, pool) {
@@ -33,7 +39,7 @@ export function wantedOf(route, pool) {
     b: markOf(route.b),
     pin: route.pin && PIN.test(pinText(route.pin)) ? pinText(route.pin) : null,
     view: VIEWS.includes(route.view) ? route.view : VIEWS[0],
-    stack: STACKS.includes(route.stack) ? route.stack : '',
+    stack: stackOf(route, pool),
     isFree: isFreeShown(route, pool),
     isFragmentation: !route.hide.includes('fragmentation'),
   };

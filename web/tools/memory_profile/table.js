@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * table.js: the three tables: what is live at one time, pairs of events, growth.
+ * table.js: the tables: what is live at one time, pairs of events, growth, segments.
  * Sorted, filtered and paged by the daemon; what is asked stands in the URL. */
 
 import { isAbort, Problem } from '../../lib/api.js';
@@ -11,7 +11,7 @@ import { createFilter } from '../../widgets/filter.js';
 import { createTable } from '../../widgets/table.js';
 import { filterFields, inUnit } from '../../widgets/table_columns.js';
 import { pagedRows } from '../../widgets/table_rows.js';
-import { eventColumns, growthColumns, liveColumns, unitFor } from './columns.js';
+import { eventColumns, growthColumns, liveColumns, segmentColumns, unitFor } from './columns.js';
 import { createGroupChoice, isOfFilter, tableMenu, valuesOf } from './filter.js';
 import { csvLink, markOf, PAGE_ROWS } from './load.js';
 import * as empty from './empty.js';
@@ -19,7 +19,9 @@ import * as say from './text.js';
 
 const hasBoth = (route) => markOf(route.a) !== null && markOf(route.b) !== null;
 
-/* What makes the three differ. params({wanted, route}) → question; title(url, data), columns(data, rows, trace); foot(data, rows). */
+const STRIP_PARTS = 512;
+
+/* What makes them differ. params({wanted, route}) → question; title(url, data), columns(data, rows, trace); foot(data, rows). */
 const KINDS = {
   live: {
     sort: '-size',
@@ -31,7 +33,11 @@ const KINDS = {
       b: hasBoth(route) ? markOf(route.b) : null,
     }),
     id: (row) => row.key,
-    title: ({ wanted }, data) => ['Live ', el('span', { class: 'dim' }, say.timeWords(data, wanted.time === null))],
+    title: ({ wanted, stacksHref }, data) => [
+      'Live ',
+      el('span', { class: 'dim' }, say.timeWords(data, wanted.time === null)),
+      stacksHref(data.time_ps) ? [' ', el('a', { class: 'see-why', href: stacksHref(data.time_ps) }, 'By line of code')] : '',
+    ],
     columns: liveColumns,
     lead: (data) =>
       data.remainders
@@ -75,6 +81,16 @@ const KINDS = {
     columns: growthColumns,
     answer: (data) => nodesOf(say.growthAnswer(data)),
     foot: (data) => ({ rest: null, text: say.matchedWords('growth', data, null) }),
+  },
+  segments: {
+    sort: '-size,address',
+    kind: ['segment', 'segments'],
+    params: ({ wanted }) => ({ time: wanted.time ?? 'peak', width: STRIP_PARTS }),
+    id: (row) => `a:${row.address}`,
+    title: ({ wanted }, data) => ['Segments ', el('span', { class: 'dim' }, say.timeWords({ ...data, step: null }, wanted.time === null))],
+    columns: segmentColumns,
+    answer: (data) => nodesOf(say.segmentsAnswer(data)),
+    foot: (data) => ({ rest: null, text: say.matchedWords('segments', data, null) }),
   },
 };
 

@@ -15,6 +15,7 @@ import {
   time,
   visible,
 } from '../../lib/format.js';
+import { categoryWords } from '../../widgets/categories.js';
 
 const part = (value, text = bytes(value), role = '', explain = '') => ({ bytes: value, text, role, explain });
 const short = (text, max = 60) => cutMiddle(visible(text), max);
@@ -41,9 +42,19 @@ export function answer(pool, hostCount = 1) {
     ...of,
     ` at ${time(peak.time_ps)}${stepWords(peak.step)}`,
     ...fragmentationWords(peak),
+    ...mostOf(pool),
     '.',
     pool.named?.sentence ? ` ${visible(pool.named.sentence)}.` : '',
   ];
+}
+
+/* "; 11.38 GiB of it are saved activations": of an allocator snapshot what holds most at the peak. */
+function mostOf({ categories }) {
+  const known = (categories ?? []).filter(({ category }) => category !== 'unknown');
+  const most = known.reduce((found, one) => (one.size_bytes > (found?.size_bytes ?? 0) ? one : found), null);
+  if (!most) return [];
+  const words = categoryWords(most.category);
+  return ['; ', part(most.size_bytes), ` of it ${words.endsWith('s') ? 'are' : 'is'} ${words}`];
 }
 
 /* "; 41 % of the free is outside the largest hole" */
@@ -98,9 +109,10 @@ export function timelineLabel(pool, data) {
   const { peak } = data;
   const frees = data.has_free ? ` ${spokenBytes(peak.free_bytes)} free there.` : '';
   const peaks = data.local_peaks.length ? ` ${counted(data.local_peaks.length, 'local peak')}.` : '';
+  const failures = data.failures.map(({ requested_bytes: asked, time_ps: when }) => ` A request of ${spokenBytes(asked)} failed at ${time(when)}.`);
   return (
     `Memory of ${poolName(pool)} over time, ${time(data.start_ps)} to ${time(data.end_ps)}. ` +
-    `Peak ${spokenBytes(peak.in_use_bytes)} at ${time(peak.time_ps)}.${frees}${peaks}`
+    `Peak ${spokenBytes(peak.in_use_bytes)} at ${time(peak.time_ps)}.${frees}${peaks}${failures.slice(-3).join('')}`
   );
 }
 
@@ -168,7 +180,7 @@ export function balance(data) {
   return `${bytes(data.total_bytes)}, but the curve says ${bytes(data.in_use_bytes)}: ${signedBytes(by)} unexplained`;
 }
 
-const COUNTS = { live: ['group', 'groups'], events: ['pair', 'pairs'], growth: ['row', 'rows'] };
+const COUNTS = { live: ['group', 'groups'], events: ['pair', 'pairs'], growth: ['row', 'rows'], segments: ['segment', 'segments'] };
 
 /* "37 of 391 groups, 30.10 of 33.41 GiB" */
 export function matchedWords(view, data, wholeBytes) {
@@ -266,6 +278,25 @@ export function addressAnswer(data) {
     ? [' ', part(data.unknown_bytes, undefined, '', 'unknown'), ' are in use at addresses that the trace does not tell: a hole may be one of these.']
     : [];
   return [`${counted(data.block_count, 'block')} and ${counted(data.hole_count, 'hole')}.`, ...hole, ...unknown];
+}
+
+/* "60.00 MiB in 3 segments, 30.00 MiB of it free in 15 holes; the largest has 2.00 MiB. …" */
+export function segmentsAnswer(data) {
+  const hole = data.largest_hole;
+  const holes = hole ? [` in ${counted(data.hole_count, 'hole')}; the largest has `, part(hole.size_bytes, undefined, '', 'hole')] : [];
+  const also = (value, ...words) => (value ? [' ', part(value), ...words] : []);
+  return [
+    part(data.reserved_bytes),
+    ` in ${counted(data.segment_count, 'segment')}, `,
+    part(data.free_bytes),
+    ' of it free',
+    ...holes,
+    '.',
+    ...also(data.unused_segments_bytes, ' in segments without a block, which ', { name: 'torch.cuda.empty_cache()' }, ' gives back.'),
+    ...also(data.pending_bytes, ' are freed and wait for a stream.'),
+    ...also(data.used_bytes - data.requested_bytes, ' are lost to rounding.'),
+    ...also(data.outside_bytes, ' lie in segments that the snapshot does not tell.'),
+  ];
 }
 
 /* "allocated at 812.4 ms, 3.2 s before" of what stands between holes. */

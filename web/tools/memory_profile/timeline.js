@@ -18,6 +18,7 @@ import { LEFT_PX, RIGHT_PX, SHARE_PX } from '../../widgets/timeline_plot.js';
 import { hideTooltip, showTooltip } from '../../widgets/tooltip.js';
 import { selectedLine } from '../../widgets/window_line.js';
 import { createBands } from './bands.js';
+import { stackPatch } from './state.js';
 import { lanesOf, overviewOf, readAt, timelineOf } from './load.js';
 import * as empty from './empty.js';
 import * as say from './text.js';
@@ -37,7 +38,7 @@ export function createTimelinePanel({ trace, url, spanOf, onReading, onPickRun }
   const state = { trace, url, spanOf, data: null, drawn: null, overview: null, runs: [], takeBack: null, asked: 0 };
   const hint = createHint();
   state.legend = createLegend(url.toggle);
-  state.bands = createBands((stack) => url.choose({ stack }));
+  state.bands = createBands((by) => url.choose({ stack: stackPatch(by, trace.pool) }));
   state.chart = createChart(state, onReading, hint.show);
   state.lanes = createRuns(url, onPickRun);
   /* The brush begins at 0, a trace anywhere. */
@@ -167,7 +168,7 @@ function draw(state) {
   const hasFragmentation = url.wanted.isFragmentation && data.has_fragmentation;
   state.drawn = { ...timelineOf(data, { range, isFree, hasFragmentation }), of: data };
   state.legend.set({ data, isFree, hasFragmentation, hasStack: state.drawn.hasStack });
-  state.bands.set(url.wanted.stack);
+  state.bands.set(url.wanted.stack, Boolean(trace.pool?.categories));
   state.bands.draw(data);
   state.panel.setTitle('Memory over time', el('span', { class: 'dim' }, ` ${titleWords(data, range, url.isZoomed())}`));
   state.drawn.peakWords = `peak ${bytes(data.peak.in_use_bytes)}, ${time(data.peak.time_ps)}`;
@@ -337,12 +338,14 @@ function createLegend(onLayer) {
   const heap = key('key-heap', 'heap');
   const free = button('key key-free', () => onLayer('free'), 'free');
   const fragmentation = button('key key-line key-dashed', () => onLayer('fragmentation'), 'fragmentation (right axis)');
+  const failed = key('key-line key-failed', 'failed request');
   return {
-    nodes: [stack, heap, free, fragmentation],
+    nodes: [stack, heap, free, fragmentation, failed],
     set({ data, isFree, hasFragmentation, hasStack }) {
       const isStacked = Boolean(data.stacked?.bands.length);
       stack.hidden = !hasStack || isStacked;
       heap.hidden = isStacked;
+      failed.hidden = data.failures.length === 0;
       free.disabled = !data.has_free;
       free.title = data.has_free ? 'Free memory on or off (u)' : 'This allocator does not say what is free.';
       free.setAttribute('aria-pressed', String(isFree));

@@ -32,10 +32,16 @@ function figuresNode(item, capacity, links) {
   ];
 }
 
+/* What it rests on; the page's first sentence is not said again below each. */
+function evidenceNode({ sentence, figures, open }, links, said) {
+  const href = links.href(open);
+  const words = sentence === said ? null : links.sentence(sentence, figures);
+  return words || href ? el('p', { class: 'advice-evidence' }, words, href ? [' ', el('a', { href }, 'See it')] : null) : null;
+}
+
 /* One piece; what nothing predicts cannot be ticked, and has no box. */
-function adviceNode(item, at, { links, capacity, opened, onTick }) {
+function adviceNode(item, at, { links, said, capacity, opened, onTick }) {
   const id = `advice-${at}`;
-  const href = links.href(item.evidence.open);
   const box = item.change === null ? null : el('input', { type: 'checkbox', id, 'data-change': item.change, on: { change: () => onTick(item.change) } });
   const title = box ? el('label', { for: id }, box, el('span', {}, visible(item.title))) : el('span', { class: 'advice-plain' }, visible(item.title));
   return el(
@@ -43,7 +49,7 @@ function adviceNode(item, at, { links, capacity, opened, onTick }) {
     { class: 'advice' },
     el('div', { class: 'advice-head' }, title, el('span', { class: 'advice-figures' }, figuresNode(item, capacity, links), confidenceButton({ key: id, word: item.confidence, id: `${id}-why`, opened }))),
     el('p', { class: 'dim', id: `${id}-why`, hidden: !opened.has(id) }, visible(item.reason)),
-    el('p', { class: 'advice-evidence' }, links.sentence(item.evidence.sentence, item.evidence.figures), href ? [' ', el('a', { href }, 'See it')] : null),
+    evidenceNode(item.evidence, links, said),
     callLine(item.do),
   );
 }
@@ -115,7 +121,7 @@ export function createAdvice(context) {
       Object.assign(state, { verdict, links });
       const { advice, advice_is_idle: isIdle, advice_sentence: sentence, fit } = verdict;
       panel.node.hidden = advice.length === 0 && (!sentence || verdict.fits === 'yes');
-      const about = { links, capacity: fit.capacity_bytes, opened, onTick };
+      const about = { links, said: verdict.verdict, capacity: fit.capacity_bytes, opened, onTick };
       const nodes = advice.map((item, at) => adviceNode(item, at, about));
       panel.setTitle(verdict.fits === 'yes' ? '4 What would save more?' : '4 What will make it fit?');
       fill(says, sentence ? links.sentence(sentence, verdict.advice_figures) : '');

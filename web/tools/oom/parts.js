@@ -36,6 +36,18 @@ function factsOf({ fits, fit, cause }, links) {
   ];
 }
 
+/* Of a text and the snapshot of its failure: the snapshot's figure, and the text's where that is another one. */
+const togetherFacts = (together, links) =>
+  together.rows.map(({ label, bytes: value, source, text_bytes: stated, agrees, why, evidence, text_evidence: own }) =>
+    fact(
+      label,
+      links.figure(value, evidence),
+      source === 'snapshot' && stated !== null && bytes(stated) !== bytes(value)
+        ? el('span', { class: agrees ? 'dim' : 'caution', title: why ?? '' }, agrees ? ' text: ' : ' the text says ', links.figure(stated, own, undefined, ''))
+        : null,
+    ),
+  );
+
 /* What the core found beside what the text says; "unknown" says nothing that the text does not. */
 const causeNode = (verdict, links) =>
   verdict && verdict.cause.kind !== 'unknown'
@@ -53,14 +65,17 @@ export function createFit(figures) {
         return;
       }
       const { verdict, phase, device } = failure;
-      const texts = [figures.sentence(verdict.cause_text), verdict.advice ?? []].filter((text) => text.length > 0);
+      const together = core?.together ?? null;
+      const isSaid = together !== null && together.rows.length > 0;
+      const said = isSaid ? [links.sentence(core.fit.sentence, core.fit.figures)] : [figures.sentence(verdict.cause_text), verdict.advice ?? []];
+      const texts = [...said, ...(core?.notes ?? []).filter((note) => together || note.startsWith('The allocator snapshot ')).map(visible)].filter((text) => text.length > 0);
       fill(
         panel.body,
         el('p', { class: 'oom-fits' }, el('strong', {}, verdict.fits)),
         el(
           'dl',
           { class: 'oom-facts' },
-          verdict.figures.map((row) =>
+          isSaid ? togetherFacts(together, links) : verdict.figures.map((row) =>
             fact(
               row.word,
               figures.node(row.bytes, row.key, `strong ${row.is_over ? 'over' : ''}`, row.text ?? undefined),
@@ -69,7 +84,7 @@ export function createFit(figures) {
           ),
           phase ? fact('when', say.phaseName(phase)) : null,
           device ? fact('device', nameInline(device)) : null,
-          fact('how sure', el('span', { title: verdict.sureness_reason }, el('strong', {}, verdict.sureness), el('span', { class: 'dim' }, ` ${verdict.sureness_of}`))),
+          fact('how sure', isSaid ? el('strong', {}, 'exact', el('span', { class: 'dim' }, ' in the snapshot')) : el('span', { title: verdict.sureness_reason }, el('strong', {}, verdict.sureness), el('span', { class: 'dim' }, ` ${verdict.sureness_of}`))),
         ),
         texts.map((text) => el('p', { class: 'oom-why' }, text)),
         causeNode(core, links),
@@ -134,6 +149,7 @@ function drawLegend(bar, figureOf) {
 
 /* What the text itemises is the text's; what it does not is the plan's. The limit stays the text's. */
 function barFor(told, plan, core) {
+  if (core?.together) return barOf(core);
   const own = core && !told?.is_itemised ? barOf(core) : null;
   if (own && core.where[0].source === 'plan') return told ? { ...own, limit: told.limit ?? own.limit } : own;
   return plan?.bar ?? told;

@@ -36,7 +36,7 @@ function groupRow(group, whole, links) {
     el('td', { class: 'number oom-each' }, each(group)),
     el('td', {}, swatch(group.category), categoryWord(group.category)),
     el('td', { class: 'oom-label' }, href ? el('a', { href }, nameInline(group.label, MAX_LABEL)) : nameInline(group.label, MAX_LABEL)),
-    el('td', {}, group.source ? name(group.source) : el('span', { class: 'dim' }, '–')),
+    el('td', { class: 'oom-at' }, group.source ? name(group.source) : el('span', { class: 'dim' }, '–')),
     el('td', { class: 'oom-shape' }, name(group.shape)),
   );
 }
@@ -55,13 +55,14 @@ export function createPeak() {
       const { rest_bytes: rest, rest_evidence: others } = peak;
       const all = links.href(others);
       panel.setTitle('3 What made the peak?', peak.bytes === null ? '' : el('span', { class: 'dim' }, ' ', links.figure(peak.bytes, peak.evidence, undefined, ''), ' live'));
+      const hasShapes = groups.some(({ shape }) => shape);
       fill(
         panel.body,
         el('ul', { class: 'oom-patterns', 'aria-label': 'Patterns at the peak' }, peak.patterns.map((pattern) => patternNode(pattern, links))),
         groups.length > 0 &&
           el(
             'div',
-            { class: 'oom-groups' },
+            { class: `oom-groups${hasShapes ? '' : ' is-without-shapes'}` },
             el(
               'table',
               {},

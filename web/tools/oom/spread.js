@@ -7,16 +7,16 @@ import { bytes, percent, visible } from '../../lib/format.js';
 import { categoryWords, swatch, swatchStyle } from '../../widgets/categories.js';
 import { drawLedger, isFarFrom } from '../../widgets/ledger.js';
 
-const LOOKS = { arguments: 'parameter', outputs: 'output', temporaries: 'temporary', constants: 'constant', program: 'collective', arrays: 'parameter', fragmentation: 'lost' };
+const LOOKS = { arguments: 'parameter', outputs: 'output', temporaries: 'temporary', constants: 'constant', program: 'collective', arrays: 'parameter', fragmentation: 'lost', free: 'free' };
 /* What is less of the whole has no place in the legend of its own. */
 const LITTLE = 0.001;
 
 /* Pure: the bar of parts.js out of a verdict; null where nothing is itemised. */
-export function barOf({ where, where_bytes: whole, where_evidence: sum, fit }) {
+export function barOf({ where, where_bytes: whole, where_evidence: sum, fit, together }) {
   if (where.length === 0) return null;
-  const over = fit.over_bytes ?? 0;
+  const over = whole > (fit.capacity_bytes ?? 0) ? (fit.over_bytes ?? 0) : 0; // what is over is beside the bar where that is the device
   return {
-    parts: where.map((row) => ({ word: row.label, bytes: row.bytes, key: null, evidence: row.evidence, look: LOOKS[row.kind] ?? 'unknown', fragmentation_bytes: 0, fragmentation_key: null })),
+    parts: where.map((row) => ({ word: row.label, bytes: row.bytes, key: null, evidence: row.evidence, look: together && row.kind === 'reserved' ? 'parameter-light' : (LOOKS[row.kind] ?? 'unknown'), fragmentation_bytes: 0, fragmentation_key: null })),
     whole_bytes: whole,
     whole_evidence: sum,
     of: '',
@@ -37,13 +37,13 @@ const part = (className, size, scale, title) => {
 
 const wordOf = ({ category, label }) => (category ? categoryWords(category) : visible(label));
 
-function categoryNodes({ categories, where_bytes: whole, fit }, links) {
+function categoryNodes({ categories, where_bytes: whole, fit, together }, links) {
   const scale = Math.max(whole, isFarFrom(fit.capacity_bytes ?? 0, whole) ? 0 : (fit.capacity_bytes ?? 0));
   const said = categories.filter(({ bytes: own }) => own >= whole * LITTLE);
   const small = categories.filter(({ bytes: own }) => own < whole * LITTLE);
   const words = categories.map((row) => `${wordOf(row)} ${bytes(row.bytes)}`).join(', ');
   return [
-    el('h3', {}, 'Whose memory it is at the peak'),
+    el('h3', {}, together?.rows.length ? 'Whose memory it was when the request failed' : 'Whose memory it is at the peak'),
     el('div', { class: 'oom-bar', role: 'img', 'aria-label': `${words}.` }, categories.map((row) => part(`oom-part ${row.category ? swatchStyle(row.category) : 'swatch-any'}`, row.bytes, scale, `${wordOf(row)} ${bytes(row.bytes)}`))),
     el(
       'ul',

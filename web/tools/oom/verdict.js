@@ -126,8 +126,10 @@ function drawNothing(ui, found, sourceName) {
 /* All that the plan adds to: at first without it. */
 function drawPlanned({ title, figures, failure, core, where, buffers }, plan, links) {
   const { verdict } = failure;
+  const isTogether = Boolean(core?.together?.rows.length);
   const more = [...verdict.more, ...(plan?.largest ?? [])];
-  fill(title, el('span', { class: 'answer-first' }, figures.sentence(verdict.answer)), ' ', el('span', { class: 'answer-second' }, figures.sentence(more)));
+  if (isTogether) fill(title, el('span', { class: 'answer-first' }, emphasised(core.verdict, core.figures, core.fit, links)));
+  else fill(title, el('span', { class: 'answer-first' }, figures.sentence(verdict.answer)), ' ', el('span', { class: 'answer-second' }, figures.sentence(more)));
   where.show(failure, plan, core, links);
   buffers.show(failure, plan, core !== null && core.peak.groups.length === 0);
 }
