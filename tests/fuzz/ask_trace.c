@@ -106,6 +106,63 @@ static void check_pieces(const struct source *source, const struct analysis_subj
     analysis_subject_free(trace);
 }
 
+/* ---- what is live at a moment, by call stack ---- */
+
+/* All stacks together hold what is in use. */
+static void check_sum(const cJSON *tree, const struct err *err)
+{
+    const cJSON *data = cJSON_GetObjectItem(tree, "data");
+    const cJSON *profile = cJSON_GetArrayItem(cJSON_GetObjectItem(data, "profiles"), 0);
+    const cJSON *moment = cJSON_GetObjectItem(profile, "moment");
+    const cJSON *total = cJSON_GetObjectItem(data, "total"), *in_use = cJSON_GetObjectItem(moment, "in_use_bytes");
+
+    if (!total || !in_use || cJSON_GetNumberValue(total) != cJSON_GetNumberValue(in_use))
+        broken("stacks add up to the bytes in use", "summary", err);
+}
+
+static void ask_moment(const struct analysis_use *uses, size_t use_count, const char *view)
+{
+    const struct analysis_question question = {
+        .tool = "device_memory", .view = view, .uses = uses, .use_count = use_count};
+    struct buf out = BUF_INIT;
+    struct err err = ERR_INIT;
+    bool is_json = strcmp(view, "profile") != 0;
+
+    if (!analysis_answer(&question, &out, &err)) {
+        if (err.code == ERR_none || err.code == ERR_internal || err.text[0] == '\0')
+            broken("an error has a code and a text", view, &err);
+    } else if (is_json) {
+        cJSON *tree = cJSON_ParseWithLength(out.data, out.length);
+        if (out.failed || !tree)
+            broken("an answer is JSON", view, &err);
+        if (use_count == 1 && strcmp(view, "summary") == 0)
+            check_sum(tree, &err);
+        cJSON_Delete(tree);
+    }
+    buf_free(&out);
+}
+
+static void ask_stacks(const struct analysis_subject *trace)
+{
+    static const char *const views[] = {"summary", "flame", "top", "buffers", "series", "profile"};
+    static const char *const moments[] = {"peak", "end", "start", "e0", "1us", "step0.peak", "9999s"};
+    enum { MOMENT_COUNT = sizeof(moments) / sizeof(moments[0]) };
+    struct analysis_moment moment;
+
+    for (size_t at = 0; at < MOMENT_COUNT; at++) {
+        const struct analysis_use uses[] = {
+            {.subject = trace, .name = "a", .moment = moments[at]},
+            {.subject = trace, .name = "b", .moment = moments[(at + 1) % MOMENT_COUNT], .is_base = true}};
+        for (size_t view = 0; view < sizeof(views) / sizeof(views[0]); view++)
+            ask_moment(uses, 1 + (at + view) % 2, views[view]);
+        ask_moment(uses, 1, "summary");
+    }
+    for (size_t at = 0; analysis_trace_series_at(trace, 0, at, &moment); at++) {
+        const struct analysis_use use = {.subject = trace, .name = "a", .moment = moment.text};
+        ask_moment(&use, 1, "summary");
+    }
+}
+
 void ask_trace(const struct source *source)
 {
     struct err err = ERR_INIT;
@@ -128,6 +185,8 @@ void ask_trace(const struct source *source)
             count++;
         ask(trace, questions[at].view, questions[at].params, count);
     }
+    if (analysis_trace_has_stacks(trace))
+        ask_stacks(trace);
     if (step == 1 && source->size_bytes != UINT64_MAX)
         check_pieces(source, trace);
     analysis_subject_free(trace);

@@ -85,6 +85,24 @@ def as_older(snapshot):
                               for trace in snapshot["device_traces"]]}
 
 
+def as_pending(snapshot):
+    """blocks whose free was asked for while a stream still uses them, in the words of all releases"""
+    states = ("active_allocated", "active_pending_free", "active_allocated", "active_awaiting_free")
+    segments = [dict(segment, blocks=[dict(block, state=states[at % 4]) if block["state"] != "inactive" else block
+                                      for block in segment["blocks"]]) for at, segment in enumerate(snapshot["segments"])]
+    return dict(snapshot, segments=segments)
+
+
+def as_expandable(snapshot):
+    """segments that grow by pieces, and the event of a snapshot that was taken before"""
+    words = {"segment_alloc": "segment_map", "segment_free": "segment_unmap"}
+    traces = [[dict(event, action=words.get(event["action"], event["action"])) for event in trace] for trace in snapshot["device_traces"]]
+    for trace in traces:
+        trace.insert(len(trace) // 2, {"action": "snapshot", "addr": 0, "size": 0, "stream": 0, "time_us": trace[len(trace) // 2]["time_us"],
+                                       "frames": []})
+    return dict(snapshot, device_traces=traces, segments=[dict(segment, is_expandable=True) for segment in snapshot["segments"]])
+
+
 def annotated(snapshot):
     """with steps of torch.profiler, wide numbers, numbers that are none, and what no release writes"""
     times = [event["time_us"] for event in snapshot["device_traces"][0]]

@@ -1,0 +1,196 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Categories of blocks of allocator snapshots of PyTorch, held against what the blocks really are.
+
+  torch_categories.py --binary memviewd [--shared DIR]
+
+runs     tests/fixtures/torch/trainings.json.gz, of record_torch.py: PyTorch itself says of each allocation what it is; so
+         many bytes have to be right, none may be unknown, and of what is older than the recording the sums hold, too
+scripts  the recorded snapshots of --shared: the parameters are those of the model's sizes, and what is known at the peak
+verdict  of a request that failed for pieces, and with segments that grow: cause, advice, where its evidence leads
+sums     at moments the categories add up to what is in use, in live, in bands and in summary alike
+Ends with the counts; exit status 1 if one does not hold.
+"""
+import argparse
+import collections
+import gzip
+import json
+import os
+import pickle
+import random
+import subprocess
+import tempfile
+
+from daemon import Counts, Daemon
+import made_allocator
+
+RECORDED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fixtures", "torch", "trainings.json.gz")
+PAGE, MOMENTS = 1000, 25
+TEMPORARY = ("workspace", "optimizer_temporary")
+# Least share of the bytes whose category is right. The rest is what the program's own variables hold until after the
+# backward pass although autograd saved it not: that is called an activation.
+RIGHT = 0.99
+# What sizes the sums of blocks that are older than the recording are told from; of the others nothing tells them.
+TOLD_BEFORE = {"adamw-foreach": ("parameter",), "sgd-momentum": ("parameter",), "late-stacks": ("parameter", "optimizer_state")}
+
+
+def transformer(vocabulary, width=768, layers=12, inner=3072):
+    """bytes of the parameters of the model of systems-*: fp32, no biases, one RMSNorm before each half and at the end"""
+    return 4 * (2 * vocabulary * width + layers * (4 * width * width + 3 * width * inner + 2 * width) + width)
+
+
+# parameters, and the least share of the peak that is known
+SCRIPTS = {"systems-train": (transformer(50257), 0.999), "systems-ddp": (transformer(10000), 0.999)}
+
+
+def rows_of(daemon, place):
+    for offset in range(0, 1 << 30, PAGE):
+        rows = daemon.json("/api/v1/memory_profile/events", offset=offset, limit=PAGE, sort="event", **place)["data"]["rows"]
+        yield from rows
+        if len(rows) < PAGE:
+            return
+
+
+def run_faults(daemon, place, name, run):
+    trace = run["snapshot"]["device_traces"][0]
+    places = [at for at, event in enumerate(trace) if event["action"] in ("alloc", "free_completed")]
+    sums = collections.Counter()
+    for row in rows_of(daemon, place):
+        if row["kind"] != "before_window":
+            own = "temporary" if row["category"] in TEMPORARY else row["category"]
+            sums[run["truth"][str(places[row["event"]])], own] += row["size_bytes"]
+    right = sum(value for (wanted, own), value in sums.items() if wanted == own)
+    wrong = {f"{own} for {wanted}": value for (wanted, own), value in sums.items() if wanted != own}
+    faults = [] if right >= RIGHT * sum(sums.values()) else [f"{right / sum(sums.values()):.2%} right: {wrong}"]
+    before = {row["category"]: row["size_bytes"] for row in daemon.json("/api/v1/memory_profile/live", event=0, group="category", limit=100, **place)["data"]["rows"]
+              if row["origin"] == "before_recording"}
+    for category in TOLD_BEFORE.get(name, ()):
+        if before.get(category, 0) != run["before"].get(category, 0):
+            faults.append(f"before the recording {before.get(category, 0)} of {category}, not {run['before'].get(category, 0)}")
+    return faults + ([f"{sums}: unknown"] if any(own == "unknown" for _, own in sums) else [])
+
+
+def script_faults(pool, name):
+    parameters, known = SCRIPTS[name]
+    sums = {one["category"]: one["size_bytes"] for one in pool["categories"]}
+    faults = [] if sums.get("parameter") == parameters else [f"parameters {sums.get('parameter')}, not {parameters}"]
+    share = 1 - sums.get("unknown", 0) / pool["peak"]["in_use_bytes"]
+    return faults + ([] if share >= known else [f"only {share:.2%} known at the peak"])
+
+
+def sum_faults(daemon, place, pool):
+    faults = []
+    if sum(one["size_bytes"] for one in pool["categories"]) != pool["peak"]["in_use_bytes"]:
+        faults.append(f"summary: {pool['categories']} are not {pool['peak']['in_use_bytes']}")
+    timeline = daemon.json("/api/v1/memory_profile/timeline", stack="category", width=4000, **place)["data"]
+    at_event = {event: at for at, event in enumerate(timeline["columns"]["event"])}
+    for event in random.Random(1).sample(sorted(at_event), min(MOMENTS, len(at_event))):
+        live = daemon.json("/api/v1/memory_profile/live", event=event, group="category", limit=100, **place)["data"]
+        sums = {one["category"]: one["size_bytes"] for one in live["categories"]}
+        parts = collections.Counter()
+        for row in live["rows"]:
+            parts[row["category"]] += row["size_bytes"]
+        for remainder in live["remainders"]:
+            parts.update({one["category"]: one["size_bytes"] for one in remainder["categories"] or [{"category": "unknown", "size_bytes": remainder["size_bytes"]}]})
+        at = at_event[event]
+        bands = {band["label"]: band["bytes"][at] for band in timeline["stacked"]["bands"] if band["kind"] != "before" and band["bytes"][at]}
+        if sum(sums.values()) != live["in_use_bytes"]:
+            faults.append(f"event {event}: {sums} are not {live['in_use_bytes']}")
+        if {name: value for name, value in parts.items() if value} != sums:
+            faults.append(f"event {event}: rows and remainders {dict(parts)}, not {sums}")
+        if bands != sums:
+            faults.append(f"event {event}: bands {bands}, not {sums}")
+        largest = max((row["category"] for row in live["rows"]), key=lambda one: sum(row["size_bytes"] for row in live["rows"] if row["category"] == one), default=None)
+        if largest:
+            kept = daemon.json("/api/v1/memory_profile/live", event=event, group="none", limit=1, filter=f"cat:{largest}", **place)["data"]
+            wanted = sum(row["size_bytes"] for row in live["rows"] if row["category"] == largest)
+            if kept["matched_bytes"] != wanted:
+                faults.append(f"event {event}: cat:{largest} keeps {kept['matched_bytes']}, not {wanted}")
+    return faults
+
+
+def explained(binary, folder, snapshot):
+    path = os.path.join(folder, "asked.pickle")
+    with open(path, "wb") as file:
+        pickle.dump(snapshot, file, 4)
+    return json.loads(subprocess.run([binary, "explain", "--json", path], capture_output=True, check=True, text=True).stdout)
+
+
+def verdict_of(answer):
+    """the verdict, wherever the answer of the command line has it"""
+    if isinstance(answer, dict):
+        if "cause" in answer and "advice" in answer:
+            return answer
+        answer = list(answer.values())
+    return next((found for one in answer for found in [verdict_of(one)] if found), None) if isinstance(answer, list) else None
+
+
+def fragmentation_faults(binary, folder):
+    one = made_allocator.fragmented()
+    snapshot, failed = made_allocator.snapshot(one), one.failures[0]
+    verdict, faults = verdict_of(explained(binary, folder, snapshot)), []
+    calls = [row["do"] for row in verdict["advice"]]
+    if verdict["cause"]["kind"] != "fragmentation" or verdict["cause"]["bytes"] != failed["free"]:
+        faults.append(f"cause {verdict['cause']['kind']} of {verdict['cause']['bytes']}, not of {failed['free']}")
+    saves = {row["do"]: row["saves_bytes"] for row in verdict["advice"]}
+    if saves.get("PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True") != failed["free"]:
+        faults.append(f"advice {saves}")
+    if "empty_cache() does not help" not in (verdict.get("advice_sentence") or ""):
+        faults.append("nothing of empty_cache()")
+    if sum(row["bytes"] for row in verdict["categories"]) != failed["active"] or verdict["fit"]["needed_bytes"] != failed["requested"]:
+        faults.append("categories do not add up")
+    for row in verdict["categories"]:
+        evidence = row["evidence"]
+        if evidence["sum_bytes"] + (evidence["rest_bytes"] or 0) != row["bytes"] or evidence["time_ps"] is None:
+            faults.append(f"evidence {evidence} of {row['bytes']}")
+    snapshot["allocator_settings"] = dict(snapshot.get("allocator_settings") or {}, expandable_segments=True)
+    again = [row["do"] for row in verdict_of(explained(binary, folder, snapshot))["advice"]]
+    if any("expandable_segments" in call for call in again) or not any("max_split_size_mb" in call for call in again):
+        faults.append(f"with segments that grow: {again}")
+    return faults if calls else faults + ["no advice"]
+
+
+def training_faults(binary, folder, run):
+    verdict = verdict_of(explained(binary, folder, run["snapshot"]))
+    by_kind = {row["kind"]: row for row in verdict["advice"]}
+    held = {row["category"]: row["bytes"] for row in verdict["categories"]}
+    wanted = {"optimizer_dtype": held["optimizer_state"] // 4 * 3,
+              "shard": (held["optimizer_state"] + held["parameter"] + held.get("gradient", 0)) // 2}
+    return [f"{kind}: {by_kind.get(kind, {}).get('saves_bytes')}, not {value}" for kind, value in wanted.items()
+            if by_kind.get(kind, {}).get("saves_bytes") != value] + (["no lines"] if not verdict["peak"]["groups"] else [])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--binary", required=True)
+    parser.add_argument("--shared")
+    options = parser.parse_args()
+    counts = Counts()
+    with gzip.open(RECORDED) as file:
+        runs = json.load(file)["runs"]
+    with tempfile.TemporaryDirectory() as folder:
+        for name, run in runs.items():
+            with open(os.path.join(folder, f"{name}.pickle"), "wb") as file:
+                pickle.dump(run["snapshot"], file, 4)
+        for name in SCRIPTS if options.shared else ():
+            with gzip.open(os.path.join(options.shared, "data", "torch", f"{name}.pickle.gz")) as packed, \
+                    open(os.path.join(folder, f"{name}.pickle"), "wb") as file:
+                file.write(packed.read())
+        if not options.shared:
+            counts.skip("recorded snapshots: without --shared")
+        with tempfile.TemporaryDirectory() as other:
+            counts.add(fragmentation_faults(options.binary, other), "verdict of a request that failed for pieces")
+            counts.add(training_faults(options.binary, other, runs["adamw"]), "verdict of a training")
+        with Daemon(options.binary, folder) as daemon:
+            session = daemon.json("/api/v1/sessions")["sessions"][0]
+            for host in session["hosts"]:
+                place = {"session": session["id"], "host": host["id"]}
+                pool = daemon.json("/api/v1/memory_profile/summary", **place)["data"]["pools"][0]
+                name = host["name"]
+                counts.add(run_faults(daemon, place, name, runs[name]) if name in runs else script_faults(pool, name), f"categories of {name}")
+                counts.add(sum_faults(daemon, place, pool), f"sums of {name}")
+    return counts.finish()
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
