@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What `make install` leaves in an empty folder: every file, the manual pages, what bash completes.
+"""What `make install` leaves in an empty folder: every file, the manual pages, what bash completes, units of systemd.
 
 Options are those that the installed program itself lists. The last line has the counts.
 """
+import http.client
 import os
 import re
+import socket
 import subprocess
 import sys
 import tempfile
+import time
 import traceback
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
@@ -79,6 +82,80 @@ def test_licences_and_changes_are_there(installed):
     assert sorted(os.listdir(folder)) == ["CHANGELOG.md", "LICENSE", "licenses.txt"], os.listdir(folder)
     with open(os.path.join(folder, "licenses.txt"), encoding="utf-8") as file:
         assert file.read() == run(installed.program, "--licenses")
+
+
+# ---- units of systemd, judged by its own tools ---------------------------------------------
+
+def units(installed):
+    """a copy that names the program where it lies here"""
+    folder = os.path.join(installed.folder, "usr", "lib", "systemd", "system")
+    copies = os.path.join(installed.folder, "units")
+    os.makedirs(copies, exist_ok=True)
+    for name in ("memviewd.service", "memviewd.socket"):
+        with open(os.path.join(folder, name), encoding="utf-8") as file, open(os.path.join(copies, name), "w", encoding="utf-8") as copy:
+            text = file.read()
+            assert "@" not in re.sub(r"(?m)^#.*|^SystemCallFilter=.*", "", text), text
+            copy.write(text.replace("/usr/bin/memviewd", installed.program).replace("man:memviewd(1)", "https://example.org"))
+    return copies
+
+
+def test_systemd_takes_the_units_without_a_word(installed):
+    copies = units(installed)
+    told = run("systemd-analyze", "verify", *(os.path.join(copies, name) for name in ("memviewd.socket", "memviewd.service")))
+    assert not told, told
+
+
+def test_systemd_finds_little_that_the_service_may_do(installed):
+    told = run("systemd-analyze", "security", "--offline=true", "--threshold=20", "--no-pager", os.path.join(units(installed), "memviewd.service"))
+    exposure = re.search(r"Overall exposure level for memviewd\.service: ([0-9.]+)", told)
+    assert exposure and float(exposure[1]) < 2, told
+
+
+def test_every_call_of_the_daemon_is_one_that_the_service_may_make(installed):
+    """what seccomp_allowed.def lets the daemon do, the unit's filter lets it do as well"""
+    with open(os.path.join(ROOT, "server", "sandbox", "seccomp_allowed.def"), encoding="utf-8") as file:
+        wanted = {*re.findall(r"(?m)^ALLOWED\((\w+),", file.read()), "mmap", "mprotect", "openat", "clone", "ioctl", "prctl", "tgkill", "prlimit64", "socket", "seccomp",
+                  "landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self"}
+    with open(os.path.join(units(installed), "memviewd.service"), encoding="utf-8") as file:
+        filters = [words.split() for words in re.findall(r"(?m)^SystemCallFilter=(.*)", file.read())]
+    groups = {}
+    for line in run("systemd-analyze", "syscall-filter", "--no-pager").splitlines():
+        if line.startswith("@"):
+            groups[line.strip()] = group = set()
+        elif line.startswith("    ") and not line.strip().startswith("#"):
+            group.add(line.strip())
+
+    def expand(names):
+        calls = set()
+        for name in names:
+            calls |= expand(groups[name]) if name in groups else {name}
+        return calls
+    allowed = expand(filters[0]) | expand({"@default"})
+    assert [words[0][0] for words in filters] == ["@", "~"], filters
+    allowed -= expand([filters[1][0][1:], *filters[1][1:]])
+    assert not wanted - allowed, wanted - allowed
+
+
+def test_a_socket_of_systemd_wakes_it(installed):
+    """systemd-socket-activate stands in for the manager"""
+    path = os.path.join(installed.folder, "socket")
+    waiting = subprocess.Popen(["systemd-socket-activate", "-l", path, installed.program, "--demo"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    try:
+        for _ in range(600):
+            if os.path.exists(path):
+                break
+            time.sleep(0.1)
+        asking = http.client.HTTPConnection("localhost", timeout=60)
+        asking.sock = socket.socket(socket.AF_UNIX)
+        asking.sock.settimeout(60)
+        asking.sock.connect(path)
+        asking.request("GET", "/api/v1/about")
+        answer = asking.getresponse()
+        assert answer.status == 200 and b"version" in answer.read()
+        assert waiting.stdout.readline().decode().strip() == f"unix:{path}"
+    finally:
+        waiting.terminate()
+    assert waiting.wait(60) == 0 and os.path.exists(path), "the file of the socket is systemd's"
 
 
 def main():

@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The wheels: what is in them, and what is installed from them.
+"""The wheels and tarballs: what is in them, and what is installed from them.
 
-  wheel.py --wheels FOLDER [--shared DIR] [--every]
+  wheel.py --wheels FOLDER --tarballs FOLDER [--shared DIR] [--every]
 
-FOLDER has one for x86_64 and one for aarch64 (scripts/make-wheel). Each Python that is found gets an environment into
+The folders have one for x86_64 and one for aarch64 (scripts/make-wheel, scripts/make-tarball). Each Python that is found gets an environment into
 which pip installs the wheel of this machine; http tests run on what is installed there, with --every all of them. The binary of the other
 processor runs under qemu and has to print the same bytes. The last line has the counts.
 """
 import argparse
 import base64
+import contextlib
 import csv
 import glob
 import hashlib
@@ -23,14 +24,13 @@ import subprocess
 import sys
 import tempfile
 import traceback
+import urllib.request
 import zipfile
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 ARCHS = ("x86_64", "aarch64")
-# A binary that is linked statically loads no libtpu: tests/packaging/README.md.
-NEED_LIBTPU = ("confirm", "every_route_and_status")
 # Themes that between them reach every library: sockets, files, gzip, JSON, texts of all kinds, edited programs.
-THEMES = ("start.", "api.", "negotiation.", "uploads.", "summary.", "profiles.", "whatif.", "export.", "verdict.")
+THEMES = ("start.", "confirm.", "api.", "negotiation.", "uploads.", "summary.", "profiles.", "whatif.", "export.", "verdict.")
 
 
 def run(*words, **more):
@@ -45,16 +45,24 @@ def equal(mine, expected, what=""):
 
 class Box:
     def __init__(self, options, folder):
-        self.folder, self.shared = folder, options.shared
+        self.folder, self.shared, self.tarballs = folder, options.shared, options.tarballs
         self.wheels = {arch: one for arch in ARCHS for one in glob.glob(os.path.join(options.wheels, f"*_{arch}.whl"))}
         self.binaries = {}
         for arch, path in self.wheels.items():
             with zipfile.ZipFile(path) as wheel:
-                name = next(name for name in wheel.namelist() if name.endswith(".data/scripts/memviewd"))
-                self.binaries[arch] = os.path.join(folder, arch)
-                with open(self.binaries[arch], "wb") as file:
-                    file.write(wheel.read(name))
-                os.chmod(self.binaries[arch], 0o755)
+                for name in wheel.namelist():
+                    if ".data/scripts/" in name:
+                        self.take(arch, os.path.basename(name), wheel.read(name))
+            self.binaries[arch] = self.program(arch, "memviewd")
+
+    def program(self, arch, name):
+        return os.path.join(self.folder, arch, name)
+
+    def take(self, arch, name, data):
+        os.makedirs(os.path.join(self.folder, arch), exist_ok=True)
+        with open(self.program(arch, name), "wb") as file:
+            file.write(data)
+        os.chmod(self.program(arch, name), 0o755)
 
     def command(self, arch):
         """the words that run the binary of `arch` here"""
@@ -115,6 +123,14 @@ def test_the_binary_needs_no_library(box):
         assert "NEEDED" not in told and "INTERP" not in told, told
 
 
+def test_what_loads_a_libtpu_needs_no_newer_glibc_than_that(box):
+    for arch in ARCHS:
+        told = run("readelf", "-d", "-V", box.program(arch, "memviewd-compile")).decode()
+        needed = set(re.findall(r"Shared library: \[(.*?)\]", told))
+        assert needed <= {"libc.so.6", "libdl.so.2", "ld-linux-aarch64.so.1"}, needed
+        assert max(tuple(map(int, version.split("."))) for version in re.findall(r"GLIBC_([0-9.]+)", told)) <= (2, 31), told
+
+
 def test_every_python_has_the_program_and_the_package(box):
     for python in pythons():
         folder = box.environment(python)
@@ -126,18 +142,40 @@ def test_every_python_has_the_program_and_the_package(box):
             assert name in licences, name
 
 
-def test_what_a_static_binary_cannot_do_it_says(box):
-    process = subprocess.Popen([*box.command(platform.machine()), "--demo", "--port=0"], stdout=subprocess.PIPE)
+@contextlib.contextmanager
+def daemon_of(command):
+    """asks a daemon of that binary: path, body -> what the JSON says"""
+    process = subprocess.Popen([*command, "--demo", "--port=0", "--share"], stdout=subprocess.PIPE)
+    port = int(re.search(rb"http://\S+?:(\d+)/", process.stdout.readline())[1])
+
+    def ask(path, body=None):
+        headers = {"Content-Type": "application/octet-stream", "X-Requested-With": "test"} if body else {}
+        with urllib.request.urlopen(urllib.request.Request(f"http://127.0.0.1:{port}{path}", body, headers), timeout=60) as answer:
+            return json.load(answer)
     try:
-        address = re.search(rb"http://\S+?:(\d+)/", process.stdout.readline())
-        import urllib.request
-        with urllib.request.urlopen(f"http://127.0.0.1:{int(address[1])}/api/v1/confirmations", timeout=60) as answer:
-            told = json.load(answer)
+        yield ask
     finally:
         process.terminate()
         process.wait()
+
+
+def test_both_processors_name_bytes_by_their_sha256(box):
+    for arch in ARCHS:
+        with daemon_of(box.command(arch)) as ask:
+            for size in (1, 55, 56, 63, 64, 65, 119, 120, 1000, 1 << 20):
+                text = (b"RESOURCE_EXHAUSTED: out of memory\n" * (size // 30 + 1))[:size]
+                told = ask(f"/api/v1/uploads?name=job{size}.log", text)
+                equal(told["files"][0]["sha256"], hashlib.sha256(text).hexdigest(), (arch, size))
+
+
+def test_a_static_binary_alone_says_what_loads_a_libtpu(box):
+    alone = os.path.join(box.folder, "alone")
+    os.makedirs(alone)
+    shutil.copy(box.binaries[platform.machine()], alone)
+    with daemon_of([os.path.join(alone, "memviewd")]) as ask:
+        told = ask("/api/v1/confirmations")
     equal(told["is_available"], False)
-    assert "linked statically" in told["reason"], told
+    assert "memviewd-compile, which does not lie beside it" in told["reason"], told
 
 
 def test_both_processors_print_the_same(box):
@@ -151,10 +189,30 @@ def test_both_processors_print_the_same(box):
             equal(answers[0].stdout, answers[1].stdout, words)
 
 
+def test_a_tarball_has_the_binary_of_the_wheel_and_what_is_installed_beside_it(box):
+    for arch in ARCHS:
+        paths = glob.glob(os.path.join(box.tarballs, f"*-{arch}.tar.gz"))
+        equal(len(paths), 1, paths)
+        place = os.path.join(box.folder, "unpacked")
+        run("tar", "-xzf", paths[0], "-C", box.folder, "--one-top-level=" + place, "--strip-components=1")
+        for name in ("memviewd", "memviewd-compile"):
+            with open(os.path.join(place, "bin", name), "rb") as mine, open(box.program(arch, name), "rb") as other:
+                assert mine.read() == other.read(), (arch, name)
+        with open(os.path.join(place, "share", "doc", "memviewd", "licenses.txt"), "rb") as file:
+            equal(file.read(), run(*box.command(arch), "--licenses"), arch)
+        for path in ("man/man1/memviewd.1", "man/man1/memviewd-run.1", "bash-completion/completions/memviewd", "zsh/site-functions/_memviewd",
+                     "fish/vendor_completions.d/memviewd.fish", "doc/memviewd/LICENSE", "doc/memviewd/CHANGELOG.md"):
+            assert os.path.getsize(os.path.join(place, "share", path)) > 500, path
+        shutil.rmtree(place)
+
+
 def http_tests(box, is_every):
     """the counts of the http tests on what is installed, and what fell or was skipped"""
-    words = [sys.executable, os.path.join(ROOT, "tests", "http", "run.py"), "--binary", os.path.join(box.environment(sys.executable), "memviewd")]
-    words += [*(["--shared", box.shared] if box.shared else []), *(word for text in NEED_LIBTPU for word in ("--without", text))]
+    folder = box.environment(sys.executable)
+    os.makedirs(os.path.join(folder, "confirm"))
+    shutil.copy(os.path.join(ROOT, "build", "release", "confirm", "standin.so"), os.path.join(folder, "confirm"))  # for a libtpu
+    words = [sys.executable, os.path.join(ROOT, "tests", "http", "run.py"), "--binary", os.path.join(folder, "memviewd")]
+    words += [*(["--shared", box.shared] if box.shared else [])]
     words += [] if is_every else [word for theme in THEMES for word in ("--only", theme)]
     lines = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout.decode("utf-8", "replace").splitlines()
     print("\n".join(line for line in lines[:-1] if not line.startswith("ok ")))
@@ -165,6 +223,7 @@ def http_tests(box, is_every):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--wheels", required=True)
+    parser.add_argument("--tarballs", required=True)
     parser.add_argument("--shared")
     parser.add_argument("--every", action="store_true")
     options = parser.parse_args()
