@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * standin.c: a library with the table of PJRT that compiles nothing, and goes wrong as MEMVIEWD_STANDIN says.
  *
- * Its figures are made up, its dump is the file of MEMVIEWD_STANDIN_DUMP; each compile is a byte more in the file of
- * MEMVIEWD_STANDIN_COUNT. Words: compiles, stops (the dump is there, code
+ * Its figures are made up, its dump is the file of MEMVIEWD_STANDIN_DUMP, which it may only read where
+ * LD_LIBRARY_PATH has its folder. Words: compiles, stops (the dump is there, code
  * generation never ends), hangs, segfaults, aborts, exits, prints, allocates, refuses, too_large, grandchild, escapes
  * (a grandchild in a session of its own), new_version, old_version, other_major, short_table, short_version, no_table,
  * empty_entry, garbage (in the report), no_dump, broken_dump, no_figures. */
@@ -180,22 +180,11 @@ static void go_wrong(void)
             continue;
 }
 
-static void count_compile(void)
-{
-    const char *path = getenv("MEMVIEWD_STANDIN_COUNT");
-    FILE *file = path ? fopen(path, "ab") : NULL;
-    if (!file)
-        return;
-    fputc('.', file);
-    fclose(file);
-}
-
 static struct pjrt_error *compile(void *arguments)
 {
     struct pjrt_compile *call = arguments;
     if (call->program->format_size != 3 || memcmp(call->program->format, "hlo", 3) != 0 || call->option_size == 0)
         return error(3, "not a program");
-    count_compile();
     go_wrong();
     dump("before_optimizations", call->program->code, call->program->code_size);
     if (is_told("refuses"))

@@ -128,7 +128,8 @@ class Place:
 
 
 def run(arguments, place, word, options, variables=None, module=None):
-    environ = {**os.environ, "TMPDIR": place.path, "MEMVIEWD_STANDIN": word, "MEMVIEWD_STANDIN_DUMP": os.path.abspath(arguments.module)}
+    environ = {**os.environ, "TMPDIR": place.path, "MEMVIEWD_STANDIN": word, "MEMVIEWD_STANDIN_DUMP": os.path.abspath(arguments.module),
+               "LD_LIBRARY_PATH": os.path.dirname(os.path.abspath(arguments.module))}
     environ.pop("MEMVIEWD_LIBTPU", None)
     done = subprocess.run([arguments.drive, *options, module or arguments.module], env={**environ, **(variables or {})},
                           capture_output=True, text=True, timeout=60, check=False)

@@ -33,9 +33,9 @@ CASES = [
 ]
 
 
-def ask(arguments, place, word, dump, options, path, folder=None, variables=None):
+def ask(arguments, place, word, dump, options, path, folder=None):
     environ = {**os.environ, "TMPDIR": place.path, "MEMVIEWD_STANDIN": word, "MEMVIEWD_STANDIN_DUMP": os.path.abspath(dump or arguments.module),
-               **(variables or {})}
+               "LD_LIBRARY_PATH": os.path.dirname(os.path.abspath(dump or arguments.module))}
     environ.pop("MEMVIEWD_LIBTPU", None)
     library = [] if any(option.startswith("--libtpu") for option in options) else [f"--libtpu={os.path.abspath(arguments.standin)}"]
     return subprocess.run([os.path.abspath(arguments.binary), "whatif", os.path.abspath(path), "--confirm", "--topology=v5e:2x2", *library, *options],
@@ -57,17 +57,14 @@ def faults_of(done, code, state, status, sentence):
 
 def fit_faults(arguments, place):
     """sets are asked until one fits; here none does, for the stand-in always dumps the same. Each plan is kept by itself"""
-    count, folder = os.path.join(place.path, "count"), os.path.join(place.path, "plans")
-    done = ask(arguments, place, "stops", COMPILED, ["--fit", "--capacity=7.5MiB", "--json", f"--keep={folder}"], DUMP,
-               variables={"MEMVIEWD_STANDIN_COUNT": count})
+    folder = os.path.join(place.path, "plans")
+    done = ask(arguments, place, "stops", COMPILED, ["--fit", "--capacity=7.5MiB", "--json", f"--keep={folder}"], DUMP)
     module = json.loads(done.stdout)["modules"][0]
     asked, sets = module["confirmed_sets"], module["fit"]["sets"]
     faults = [] if done.returncode == 1 else [f"exit status {done.returncode}"]
     faults += [] if sets and [row["changes"] for row in asked] == [[part["change"] for part in row["changes"]] for row in sets] else ["other sets"]
-    compiles = os.path.getsize(count)
-    os.remove(count)
     bases = [row["confirmed"]["base"]["sentence"] for row in asked if row["confirmed"]["base"]]
-    faults += [] if len(bases) > 1 and len(set(bases)) == 1 and compiles == 1 + len(bases) else [f"{compiles} compiles, {bases}"]
+    faults += [] if len(bases) > 1 and len(set(bases)) == 1 and done.stderr.count("unchanged program: starting libtpu") <= 1 else [f"{bases}: {done.stderr}"]
     for at, row in enumerate(asked, 1):
         plan = row["confirmed"]["plan"] or ""
         if row["confirmed"]["changed"] and not (os.path.isfile(plan) and os.path.dirname(plan) == os.path.join(folder, f"set-{at}")):
@@ -95,7 +92,8 @@ def interrupt_faults(arguments, place):
     """Ctrl-C ends what is compiled and takes its folder along; the exit status is that of the signal"""
     faults = []
     for number in (signal.SIGINT, signal.SIGTERM):
-        environ = {**os.environ, "TMPDIR": place.path, "MEMVIEWD_STANDIN": "hangs", "MEMVIEWD_STANDIN_DUMP": os.path.abspath(COMPILED)}
+        environ = {**os.environ, "TMPDIR": place.path, "MEMVIEWD_STANDIN": "hangs", "MEMVIEWD_STANDIN_DUMP": os.path.abspath(COMPILED),
+                   "LD_LIBRARY_PATH": os.path.dirname(os.path.abspath(COMPILED))}
         process = subprocess.Popen([arguments.binary, "whatif", DUMP, "--confirm", "--topology=v5e:2x2", f"--libtpu={arguments.standin}",
                                     "--change=batch=0.5"], env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         while "compiling" not in (process.stderr.readline() or "compiling"):

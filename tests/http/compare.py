@@ -74,7 +74,7 @@ def test_what_cannot_be_compared_is_refused(t):
     bare = path(t, "dumps/f5-vmem-matmul-blocks/module_0003.jit_f5.cl_1014260217.before_optimizations.hlo.pb")
     text = t.write("notes", b"only text\n" * 20)
     for arguments, words in (((a,), "wants two paths"), ((a, b, a), "wants two paths"), ((a, "/no/such"), "no such file"),
-                             ((a, bare), "B holds no buffer assignment"), ((text, a), "has no HLO module and no device profile"),
+                             ((a, bare), "B holds no buffer assignment"), ((text, a), "has no HLO module, no device profile and no allocator snapshot"),
                              ((a, b, "--space=9"), "uses no memory space 9"), ((a, b, "--step=soon"), "is not a whole number"),
                              ((a, b, "--json", "--markdown"), "exclude each other"),
                              ((a, b, "--module=1", "--module=2", "--module=3"), "stand once")):

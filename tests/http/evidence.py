@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each figure of a verdict has its evidence: what is seen there adds up to the figure, or the difference is named."""
 import os
+import pickle
 import re
+import sys
 import urllib.parse
 
-from harness import equal
+from harness import ROOT, equal
+
+sys.path.append(os.path.join(ROOT, "tests", "golden"))  # behind our own: both have a module "verdict"
+import made_allocator  # noqa: E402
 
 GIB = 2**30
 SIZE = re.compile(r"(?<![\w.])\d[\d.]* (?:[KMGT]i)?B\b")
@@ -88,6 +93,22 @@ class Held:
         body = self.daemon.ask(f"/api/v1/oom/text?{query}").body
         assert re.search(rb"\d", body) and len(body) < 40, (what, body)
 
+    def snapshot(self, what, evidence):
+        """of an allocator snapshot: the view that it names, at its moment, has the figure"""
+        about = {"session": self.answer["trace_session"], "memory": evidence["memory"], "time": evidence["time_ps"]}
+        if evidence["column"] in ("free", "reserved"):
+            equal(self.ask("memory_profile/segments", **about)["data"][f"{evidence['column']}_bytes"], evidence["sum_bytes"], what)
+        elif evidence["column"]:
+            data = self.ask("memory_profile/holes", **about)["data"]
+            pools = self.ask("memory_profile/summary", session=about["session"])["data"]["pools"]
+            failure = next(pool for pool in pools if pool["memory"] == evidence["memory"])["failures"][data["failure"]]
+            equal(failure["largest_hole_bytes"], data["largest_hole"]["size_bytes"], what)
+            equal(failure[f"{evidence['column']}_bytes"], evidence["sum_bytes"], what)
+        else:
+            rows = self.ask("memory_profile/live", **about, **({"filter": evidence["filter"]} if evidence["filter"] else {}))["data"]
+            equal(rows["matched_bytes"], evidence["sum_bytes"], what)
+        self.columns = getattr(self, "columns", set()) | {evidence["column"]}
+
     def hold(self):
         for what, bytes_, evidence in figures_of(self.answer):
             if bytes_ is None or bytes_ == 0:
@@ -104,6 +125,8 @@ class Held:
                 self.change(what, bytes_, evidence)
             elif evidence["range"]:
                 self.text(what, evidence)
+            elif evidence["kind"] == "trace" and evidence["memory"] and evidence["sum_bytes"] is not None:
+                self.snapshot(what, evidence)
         for sentence, mentions in sentences_of(self.answer):
             unmarked = set(SIZE.findall(sentence)) - {mention["text"] for mention in mentions}
             self.unmarked = getattr(self, "unmarked", []) + [(size, sentence) for size in unmarked]
@@ -115,6 +138,17 @@ def test_of_dumps_of_the_fixtures(t):
     for name, row in daemon.sessions().items():
         if row["kind"] == "dump":
             Held(daemon, daemon.get_json("/api/v1/verdict", session=row["id"], capacity=""), row["id"]).hold()
+
+
+def test_of_a_snapshot(t):
+    one = made_allocator.fragmented()
+    t.write("job/rank0.pickle", pickle.dumps(made_allocator.snapshot(one), 4))
+    daemon = t.serve(t.folder())
+    session = daemon.session_id("job")
+    answer = daemon.get_json("/api/v1/verdict", session=session)
+    held = Held(daemon, answer, session).hold()
+    equal((held.columns, held.unmarked), ({None, "requested", "device_free", "free", "reserved", "largest_hole"}, []))
+    equal((answer["cause"]["kind"], answer["cause"]["evidence"]["column"], answer["cause"]["bytes"]), ("fragmentation", "free", one.failures[0]["free"]))
 
 
 def test_of_real_dumps(t):

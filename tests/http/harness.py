@@ -46,11 +46,11 @@ class Answer:
 class Daemon:
     """a running memviewd; its stderr is kept in a file"""
 
-    def __init__(self, binary, arguments, scratch, user=None, environ=None, before=None):
+    def __init__(self, binary, arguments, scratch, user=None, environ=None, before=None, keeps=()):
         self.log_path = os.path.join(scratch, f"stderr-{time.monotonic_ns()}")
         with open(self.log_path, "wb") as log:
             self.process = subprocess.Popen([binary, *arguments], stdout=subprocess.PIPE, stderr=log, text=True,
-                                            user=user, env={**os.environ, **(environ or {})}, preexec_fn=before)
+                                            user=user, env={**os.environ, **(environ or {})}, preexec_fn=before, pass_fds=keeps)
         self.url = self.process.stdout.readline().strip()
         if not self.url:
             raise AssertionError(f"no URL printed; exit {self.process.wait(START_SECONDS)}: {self.log()}")
@@ -153,9 +153,9 @@ class Toolbox:
         if troubles and kind is None:
             raise AssertionError("; ".join(troubles))
 
-    def serve(self, *arguments, environ=None, before=None):
-        """a daemon on a free port; `before` is called in its process first"""
-        daemon = Daemon(self.binary, ["--port=0", *arguments], self._scratch, environ=environ, before=before)
+    def serve(self, *arguments, environ=None, before=None, keeps=()):
+        """a daemon on a free port; `before` is called in its process first, which keeps the descriptors `keeps`"""
+        daemon = Daemon(self.binary, ["--port=0", *arguments], self._scratch, environ=environ, before=before, keeps=keeps)
         self._daemons.append(daemon)
         return daemon
 
@@ -163,7 +163,8 @@ class Toolbox:
         """the same with the stand-in for a libtpu (tests/confirm/standin.c), told by `word`; it hands out the file `dump`.
         What it leaves behind would lie in folder("tmp")"""
         library = os.path.join(os.path.dirname(self.binary), "confirm", "standin.so")
-        environ = {"MEMVIEWD_STANDIN": word, "MEMVIEWD_STANDIN_DUMP": os.path.join(FIXTURES, dump), "TMPDIR": self.folder("tmp")}
+        dump = os.path.join(FIXTURES, dump)
+        environ = {"MEMVIEWD_STANDIN": word, "MEMVIEWD_STANDIN_DUMP": dump, "LD_LIBRARY_PATH": os.path.dirname(dump), "TMPDIR": self.folder("tmp")}
         return self.serve(f"--libtpu={library}", *([f"--topology={topology}"] if topology else []), *arguments, environ=environ)
 
     def serve_as_nobody(self, *arguments):

@@ -3,6 +3,7 @@
 import os
 import signal
 import shutil
+import socket
 import time
 
 import inputs
@@ -134,9 +135,38 @@ def test_pipes_and_folders_with_such_names_do_no_harm(t):
     t.write("plugins/profile/run/h.xplane.pb", TRACE)
     daemon = t.serve(t.folder())
     equal([host["name"] for host in daemon.sessions()["run"]["hosts"]], ["h"])
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(os.path.join(t.folder(), "train.log"))
+    os.symlink("pipe.xplane.pb", os.path.join(run, "link.xplane.pb"))
+    named = {"plugins/profile/run/pipe.xplane.pb", "plugins/profile/run/link.xplane.pb", "train.log"}
+    wait_until(lambda: {row["file"] for row in not_read(daemon)} == named, what="a word about each")
+    equal({(row["code"], row["reason"]) for row in not_read(daemon)},
+          {("io", "is not a plain file; folders, pipes, sockets and devices of such a name are left out")})
     os.remove(os.path.join(run, "h.xplane.pb"))
     os.mkfifo(os.path.join(run, "h.xplane.pb"))
     wait_until(lambda: not daemon.sessions(), what="the end of the session")
+
+
+def not_read(daemon):
+    return daemon.get_json("/api/v1/sessions")["not_read"]
+
+
+def test_a_folder_that_is_not_there_yet_is_waited_for(t):
+    missing = os.path.join(t.folder(), "later", "runs")
+    process = t.run(f"--logdir={missing}", "--port=0")
+    equal((process.returncode, "No such file" in process.stderr), (2, True), process.stderr)
+    daemon = t.serve(f"--logdir={missing}", "--wait")
+    equal([(root["readable"], root["missing"]) for root in daemon.get_json("/api/v1/about")["roots"]], [(False, True)])
+    equal((daemon.ask("/-/ready").status, daemon.sessions()), (200, {}))
+    t.write("later/runs/plugins/profile/run/h.xplane.pb", TRACE)
+    wait_until(lambda: "run" in daemon.sessions(), what="the session")
+    equal([(root["readable"], root["missing"]) for root in daemon.get_json("/api/v1/about")["roots"]], [(True, False)])
+    shutil.rmtree(missing)
+    wait_until(lambda: not daemon.sessions(), what="the end of the session")
+    t.write("later/runs/plugins/profile/again/h.xplane.pb", TRACE)
+    wait_until(lambda: "again" in daemon.sessions(), what="the session of the folder made anew")
+    process = t.run(f"--logdir={t.write('file', b'x')}", "--wait", "--port=0")
+    equal((process.returncode, "Not a directory" in process.stderr), (2, True), process.stderr)
 
 
 def test_sighup_and_rescan_look_again_and_the_daemon_goes_on(t):

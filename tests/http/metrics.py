@@ -58,5 +58,44 @@ def test_requests_are_counted_by_route(t):
         equal((buckets, buckets[-1]), (sorted(buckets), after[TIMES + "_count", route]), route)
 
 
+def test_what_is_kept_read_and_uploaded_is_told_by_kind(t):
+    proto = inputs.hlo_proto("jit_f", 4)
+    t.write("dump/module_0001.jit_f.hlo.pb", proto)
+    daemon = t.serve(t.folder())
+    session = daemon.session_id("dump")
+    before = samples_of(daemon)
+    kinds = {labels for name, labels in before if name == "memviewd_cache_misses_total"}
+    assert len(kinds) > 10 and 'kind="traces"' in kinds, kinds
+    for _ in range(3):
+        equal(daemon.ask(f"/api/v1/memory_viewer/summary?session={session}").status, 200)
+    log = b"RESOURCE_EXHAUSTED: out of memory\n" * 30000
+    equal(daemon.ask("/api/v1/uploads?name=job.log", "POST", {"Content-Type": "application/octet-stream"}, log).status, 201)
+    equal(daemon.ask("/api/v1/memory_viewer/summary?session=0").status, 404)
+    after = samples_of(daemon)
+
+    def grown(name, labels=None):
+        return after[name, labels] - before[name, labels]
+
+    equal(grown("memviewd_cache_misses_total", 'kind="modules"'), 1)
+    equal(grown("memviewd_cache_misses_total", 'kind="answers"'), 1)
+    equal(grown("memviewd_cache_hits_total", 'kind="answers"'), 2)
+    equal(grown("memviewd_cache_failures_total", 'kind="modules"'), 0)
+    equal((grown("memviewd_cache_misses_total", 'kind="uploaded_sets"'), grown("memviewd_cache_entries", 'kind="uploaded_sets"')), (1, 1))
+    assert grown("memviewd_decode_seconds_total", 'kind="modules"') > 0
+    assert len(log) <= grown("memviewd_memory_bytes", 'account="uploads"') < len(log) + 100000
+    assert grown("memviewd_memory_bytes", 'account="read"') >= grown("memviewd_cache_bytes", 'kind="modules"') - 1000 > 0
+    assert grown("memviewd_disk_read_bytes_total") >= len(proto)
+    assert grown("process_cpu_seconds_total") >= 0
+    assert 5 < after["process_open_fds", None] < after["process_max_fds", None]
+
+
+def test_what_fails_is_told(t):
+    t.write("dump/module_0001.jit_f.hlo.pb", inputs.hlo_proto("jit_f", 4)[:-9])
+    daemon = t.serve(t.folder())
+    equal(daemon.ask(f"/api/v1/memory_viewer/summary?session={daemon.session_id('dump')}").status, 422)
+    samples = samples_of(daemon)
+    assert sum(value for (name, _), value in samples.items() if name == "memviewd_cache_failures_total") > 0
+
+
 def test_metrics_ask_for_the_token(t):
     equal(t.serve("--bind=0.0.0.0", t.folder()).ask("/metrics").status, 401)

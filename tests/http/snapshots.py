@@ -10,6 +10,7 @@ from harness import ROOT, equal
 from uploads import add, sessions_of
 
 sys.path.append(os.path.join(ROOT, "tests", "golden"))  # behind our own: both have a module "verdict"
+import made_allocator  # noqa: E402
 import made_snapshots  # noqa: E402
 
 DOCUMENT = os.path.join(ROOT, "docs", "openapi.yaml")
@@ -63,12 +64,58 @@ def test_an_uploaded_one_answers_as_one_in_a_folder(t):
         equal(theirs, ours, view)
 
 
+def test_a_failed_request_is_told_first(t):
+    one = made_allocator.fragmented()
+    t.write("run/h.pickle", pickle.dumps(made_allocator.snapshot(one, made_allocator.run(made_allocator.Caching(2, 1), 50)), 4))
+    daemon = t.serve(t.folder())
+    place = {"session": daemon.session_id("run")}
+    worst = daemon.get_json("/api/v1/memory_profile/summary", **place)["data"]["pools"][0]
+    equal((worst["memory"], worst["failure_count"], worst["failures"][0]["kind"]), ("GPU 0", 1, "fragmentation"))
+    assert "a request of 24.00 MiB failed" in worst["finding"]["sentence"] and "2.00 MiB: fragmentation" in worst["finding"]["sentence"], worst["finding"]
+    opened = daemon.get_json("/api/v1/memory_profile/holes", **place)["data"]
+    equal((opened["failure"], opened["request_bytes"], opened["largest_hole"]["size_bytes"]), (0, 24 << 20, 2 << 20))
+    at_time = daemon.get_json("/api/v1/memory_profile/holes", **place, time=worst["failures"][0]["time_ps"])["data"]
+    equal(at_time, opened, "the holes at its time")
+    equal(daemon.get_json("/api/v1/memory_profile/holes", **place, time=0)["data"]["failure"], None, "at another time")
+    equal(daemon.ask(f"/api/v1/memory_profile/holes?session={place['session']}&failure=1").status, 400, "a failure that is not there")
+    said = t.run("summary", os.path.join(t.folder(), "run")).stdout
+    assert "a request of 24.00 MiB failed" in said, said
+
+
+def test_what_grows_from_step_to_step_is_told(t):
+    for name, word in (("profiler", "ProfilerStep#"), ("optimizer", "Optimizer.step#AdamW.step")):
+        t.write(f"{name}/h.pickle", pickle.dumps(made_allocator.growing(6, word), 4))
+    daemon = t.serve(t.folder())
+    for name, steps in (("profiler", 6), ("optimizer", 4)):  # of the optimizer from one whole step to the next
+        session = daemon.session_id(name)
+        summary = daemon.get_json("/api/v1/memory_profile/summary", session=session)["data"]
+        equal(summary["hosts"][0]["step_count"], steps, name)
+        finding = summary["pools"][0]["finding"]
+        equal(finding["kind"], "grows", name)
+        assert "grows 1.00 MiB a step" in finding["sentence"] and "train.py:31 log_metrics" in finding["sentence"], finding
+        row = daemon.get_json("/api/v1/memory_profile/growth", session=session)["data"]["rows"][0]
+        equal((row["op"], row["verdict"], row["slope_bytes_per_step"]), ("train.py:31 log_metrics", "grows", 1 << 20), name)
+
+
+def test_a_device_that_allocates_nothing_ends_nothing(t):
+    failed = {"action": "oom", "device_free": 1 << 20, "size": 1 << 30, "stream": 0, "time_us": 1000, "frames": []}
+    whole = made_allocator.snapshot(made_allocator.run(made_allocator.Caching(2), 50))
+    t.write("alone/h.pickle", pickle.dumps({"segments": whole["segments"], "device_traces": [[failed]]}, 4))
+    t.write("beside/h.pickle", pickle.dumps({**whole, "device_traces": [[failed], *whole["device_traces"]]}, 4))
+    daemon = t.serve(t.folder())
+    for name, reason, pools in (("alone", "no_history", []), ("beside", None, ["GPU 1"])):
+        summary = daemon.get_json("/api/v1/memory_profile/summary", session=daemon.session_id(name))["data"]
+        equal(((summary["reason"] or {}).get("code"), [pool["memory"] for pool in summary["pools"]]), (reason, pools), name)
+        notes = {note["code"]: note["count"] for note in summary["hosts"][0]["notes"]}
+        equal(notes.get("failure_without_history"), 1, name)
+
+
 def test_every_view_follows_its_schema(t):
     t.write("run/h.pickle", snapshot())
     daemon = t.serve(t.folder())
     document = Document(DOCUMENT)
     session = daemon.session_id("run")
-    for view in ("summary", "timeline", "lanes", "live", "events", "event?id=0", "growth", "addresses", "fragmentation", "holes"):
+    for view in ("summary", "timeline", "lanes", "live", "events", "event?id=0", "growth", "addresses", "fragmentation", "holes", "segments"):
         path = f"/api/v1/memory_profile/{view}"
         answer = daemon.ask(f"{path}{'&' if '?' in path else '?'}session={session}")
         operation = document.tree["paths"][path.partition("?")[0]]["get"]

@@ -6,6 +6,7 @@ import gzip
 import os
 import pty
 import random
+import re
 import signal
 import socket
 import threading
@@ -58,10 +59,10 @@ def test_it_ends_with_the_terminal_that_it_was_started_from(t):
     if child == 0:
         os.execv(t.binary, [t.binary, "--demo", "--port=0"])
     said = b""
-    while b"/" not in said:
+    while not (address := re.search(rb"http://[0-9.]+:(\d+)/", said)):
         said += os.read(terminal, 1000)
     os.kill(child, signal.SIGHUP)
-    port = int(said.decode().split(":")[2].split("/")[0])
+    port = int(address[1])
     with socket.create_connection(("127.0.0.1", port)) as asking:
         asking.sendall(b"GET /-/healthy HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert asking.recv(100).startswith(b"HTTP/1.1 200")

@@ -204,20 +204,26 @@ START_TEST(loops_without_number_are_not_compared)
 }
 END_TEST
 
-/* Every 61st bit flipped: an edit ends, with a program that verifies or with a reason. */
+/* With a program that verifies or with a reason. */
+static void must_end(struct str bytes, size_t bit_at)
+{
+    struct arena small;
+    struct err fault = ERR_INIT;
+    struct edit_outcome outcome;
+    const struct edit edit = checkpoint("*");
+    arena_init(&small, 16 << 20, &fault);
+    if (setjmp(small.trap) != 0 || !edit_apply(bytes, KIND_HLO_PROTO, &edit, 1, &small, &outcome, &fault))
+        ck_assert_msg(err_is_set(&fault) && fault.code != ERR_internal, "byte %zu: %s", bit_at / 8, fault.text);
+    arena_free(&small);
+}
+
+/* Every 61st bit flipped. */
 START_TEST(flipped_scans_end)
 {
     struct str bytes = load(SCAN);
     for (size_t at = 0; at < bytes.length * 8; at += 61) {
-        struct arena small;
-        struct err fault = ERR_INIT;
-        struct edit_outcome outcome;
-        const struct edit edit = checkpoint("*");
         input.data[at / 8] = (char)(input.data[at / 8] ^ 1 << at % 8);
-        arena_init(&small, 16 << 20, &fault);
-        if (setjmp(small.trap) != 0 || !edit_apply(bytes, KIND_HLO_PROTO, &edit, 1, &small, &outcome, &fault))
-            ck_assert_msg(err_is_set(&fault) && fault.code != ERR_internal, "byte %zu: %s", at / 8, fault.text);
-        arena_free(&small);
+        must_end(bytes, at);
         input.data[at / 8] = (char)(input.data[at / 8] ^ 1 << at % 8);
     }
     bytes_close(&input);

@@ -6,10 +6,10 @@
 
 static struct job_list list;
 
-static struct job *job_add(const char *target, enum job_class class, const char *owner)
+static struct job *job_add(const char *target, enum job_kind kind, const char *owner)
 {
     struct request *request = request_new(target, "127.0.0.1");
-    struct job *job = job_list_add(&list, request, class, owner);
+    struct job *job = job_list_add(&list, request, kind, owner);
     request_release(request);
     return job;
 }
@@ -21,15 +21,15 @@ static void job_end(struct job *job)
 }
 
 /* The targets in the order in which they would be begun. */
-static void order_is(enum job_class class, const char *expected)
+static void order_is(enum job_kind kind, const char *expected)
 {
     char order[64] = "";
-    for (struct job *job; (job = job_list_next(&list, class)) != NULL; job_end(job)) {
+    for (struct job *job; (job = job_list_next(&list, kind)) != NULL; job_end(job)) {
         job_list_begin(&list, job);
         strcat(order, job->request->target + 1);
     }
     ck_assert_str_eq(order, expected);
-    ck_assert_uint_eq(list.waiting_count[class], 0);
+    ck_assert_uint_eq(list.waiting_count[kind], 0);
 }
 
 START_TEST(those_who_ask_take_turns)

@@ -218,6 +218,8 @@ function view(world, name, query) {
         schedule_position: 2,
       },
       local_peaks: [],
+      failures: [],
+      failure_count: 0,
       indefinite_bytes: 0,
     };
   }
@@ -337,7 +339,7 @@ export function answerer(world) {
           started_at_ms: NOW,
           scan_generation: 1,
           roots: change.roots ?? [
-            { path: '/tmp/xprof', readable: true, reason: '', last_scan_ms: NOW, file_count: 214, depth: 3 },
+            { path: '/tmp/xprof', readable: true, missing: false, reason: '', last_scan_ms: NOW, file_count: 214, depth: 3 },
           ],
         },
       };

@@ -211,7 +211,7 @@ function timeline(pool, query) {
     },
     window_peak: point(shown.reduce((best, event) => (event.used > best.used ? event : best), stateAt(pool, from - 1))),
     peak: point(pool.peak),
-    local_peaks: [],
+    ...{ local_peaks: [], failures: [], failure_count: 0 },
   };
 }
 
@@ -473,7 +473,7 @@ function fragmentation(pool) {
   };
 }
 
-const VIEWS = { timeline, lanes, live, events, event, growth, addresses, fragmentation, holes: ({ memory }) => ({ memory, time_ps: 0, event: 0, reason: null, finding: null, pin_count: 0, pins: [] }) };
+const VIEWS = { timeline, lanes, live, events, event, growth, addresses, fragmentation, holes: ({ memory }) => ({ memory, time_ps: 0, event: 0, reason: null, failure: null, finding: null, pin_count: 0, pins: [] }) };
 
 /* An `intercept` for makeWorld of canned.mjs. change: {reason, finding, notes, more: memory ids besides the two}. */
 export function profileAnswers(change = {}) {

@@ -134,10 +134,10 @@ async function answerFor(context, canned) {
 /* Opens `url` in a fresh profile. options: {width, height, scheme, allow, canned, scale, touch, init,
  * isPassingKept, isMeasured}; `allow` is a pattern of console errors that the test expects; `canned` answers API
  * paths instead of the daemon; without `isPassingKept` what is shown for a moment goes as soon as for a reader;
- * `isMeasured`: the page runs as it is, and acts wait for nothing. */
+ * `isMeasured`: the page runs as it is, and acts wait for nothing; `framed`: the address of what it shows in a frame. */
 export async function openPage(browser, url, options = {}) {
   const { width = 1440, height = 900, scheme = 'light', allow = null, canned = null } = options;
-  const { scale = 1, touch = false, init = null, isPassingKept = true, isMeasured = false } = options;
+  const { scale = 1, touch = false, init = null, isPassingKept = true, isMeasured = false, framed = null } = options;
   const context = await browser.newContext({
     viewport: { width, height },
     colorScheme: scheme,
@@ -147,10 +147,10 @@ export async function openPage(browser, url, options = {}) {
   });
   context.setDefaultTimeout(WAIT_MS);
   const faults = [];
-  const origin = new URL(url).origin;
+  const origins = [url, framed].filter(Boolean).map((address) => new URL(address).origin);
   context.on('request', (request) => {
     const asked = new URL(request.url());
-    if (asked.origin !== origin && !['data:', 'blob:'].includes(asked.protocol))
+    if (!origins.includes(asked.origin) && !['data:', 'blob:'].includes(asked.protocol))
       faults.push(`request leaves the origin: ${asked.href}`);
   });
   if (canned || slowness > 1) await answerFor(context, canned);

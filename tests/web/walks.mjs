@@ -42,6 +42,8 @@ export const MAIN_WALKS = {
   /* Device Memory */
   device: ['the page opens on a sentence', 'a click pins and zooms', 'a search lights', 'filters are chips', 'the sandwich has'],
   device_files: ['with machinery on and functions merged', 'the leak: the first row', 'two points of the series'],
+  stacks: ['a snapshot: from the Memory Profile'],
+  torch_walk: ['systems-train is dropped', 'the OOM page of a request that failed'],
   /* Compare */
   compare: ['two commits: the sentence', 'the waterfall leads', 'tabs say how many', 'what is shown becomes A', 'two device profiles: the sentence'],
   /* all modules of a session */

@@ -2,7 +2,7 @@
  * choose.mjs: session, host and module are chosen in the bar; Home leads into a session;
  * a daemon that asks for a token takes it from the link that it printed. */
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { idle, sessionLink, startDaemon, text } from '../harness.mjs';
@@ -75,20 +75,24 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, shar
     await page.finish();
   });
 
-  test('a new file is announced on Home without a restart, and the list does not move by itself', async () => {
+  test('new files come to Home without a restart: an empty list takes them in, a full one announces them', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'memviewd-new-'));
     try {
       const page = await open(await daemon(`--logdir=${folder}`));
       includes(await text(page, 'h1'), 'No profiles under');
       writeFileSync(join(folder, 'x.hlo.pb'), 'this is no HLO proto');
+      await page.waitForFunction(() => !document.querySelector('h1').textContent.includes('No profiles'));
+      equal(await page.locator('.banner').count(), 0, 'an empty list has nothing to shift');
+      const rows = () => page.locator('.home-grid tbody tr').count();
+      const first = await rows();
+      mkdirSync(join(folder, 'second'));
+      writeFileSync(join(folder, 'second/y.hlo.pb'), 'nor is this');
       await page.waitForSelector('.banner');
       includes(await text(page, '.banner'), '1 new session');
+      equal(await rows(), first, 'the list moved by itself');
       await page.locator('.banner button').click();
       await idle(page);
-      truth(
-        !(await text(page, 'h1')).includes('No profiles') || (await page.locator('.not-read').count()) > 0,
-        'the new file is nowhere',
-      );
+      equal(await rows(), first + 1);
       await page.finish();
     } finally {
       rmSync(folder, { recursive: true });

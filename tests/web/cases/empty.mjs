@@ -26,6 +26,21 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
     }
   });
 
+  test('a folder that is not there yet is waited for, and listed when it appears', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'memviewd-wait-'));
+    try {
+      const awaited = join(folder, 'runs');
+      const page = await open(await daemon(`--logdir=${awaited}`, '--wait'));
+      includes(await text(page, 'h1'), `Waiting for ${awaited}.`);
+      includes(await text(page, '.message'), 'is not there. It is looked for each second');
+      cpSync(join(fixtures, 'dumps/seed-matmul-327680'), join(awaited, 'seed'), { recursive: true });
+      await page.waitForSelector('h1:not(:has-text("Waiting for"))', { timeout: 30000 });
+      await page.finish();
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
   test('a dump that is deleted under the page is said to be gone, and what is seen stays', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'memviewd-gone-'));
     try {
@@ -54,6 +69,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
         {
           path: '/tmp/xprof',
           readable: false,
+          missing: false,
           reason: 'permission denied',
           last_scan_ms: 0,
           file_count: 0,

@@ -48,6 +48,14 @@ export function run({ test, includes, equal, truth, daemon, open, shared, fixtur
     await page.finish();
   });
 
+  test('advice that rests on nothing but the first sentence does not say it again', async () => {
+    const base = await daemon(`--logdir=${join(fixtures, 'oom')}`);
+    const page = await open(`${base}?tool=oom&session=${await sessionOf(base, 'torch-2020')}`);
+    truth((await page.locator('.advice').count()) > 2);
+    equal(await page.locator('.advice-evidence').count(), 0);
+    await page.finish();
+  });
+
   /* What the foot of the table says, or of the rows that are left: "13 buffers, 26.00 GiB". */
   test(
     'from figure to rows on a real dump: the foot of the table has the same sum',

@@ -66,7 +66,7 @@ export function run({ test, equal, includes, truth, daemon, open }) {
     await page.selectOption('.stack-choice', 'trend');
     await idle(page);
     includes(await text(page, '.time-bands'), 'fewer than two steps');
-    await page.selectOption('.stack-choice', '');
+    await page.selectOption('.stack-choice', 'none');
     await idle(page);
     equal(await page.isHidden('.time-bands'), true);
   });

@@ -23,6 +23,22 @@ print(json.dumps([sum(block["requested_size"] for segment in one["segments"] if 
                       if block["state"] != "inactive") for device in range(2)]))
 `;
 
+/* One of the recorded trainings as a pickle. */
+const TAKE = `
+import gzip, json, pickle, sys
+pickle.dump(json.load(gzip.open(sys.argv[1]))["runs"]["adamw-threaded"]["snapshot"], open(sys.argv[2], "wb"), 4)
+`;
+
+/* The snapshot of a failed request, and the text of PyTorch that says 3 MiB more were free. */
+const FAIL = `
+import sys
+sys.path[:0] = [sys.argv[1], sys.argv[2]]
+import snapshot_texts
+one, failed = snapshot_texts.filled(25 * snapshot_texts.MIB + snapshot_texts.MIB // 2)
+open(sys.argv[3] + "/rank0.pickle", "wb").write(snapshot_texts.dumped(one))
+open(sys.argv[3] + "/error.log", "wb").write(snapshot_texts.text_of(one, failed, free=failed["device_free"] + 3 * snapshot_texts.MIB))
+`;
+
 export function run({ test, includes, truth, daemon, open }) {
   const made = () => {
     const folder = mkdtempSync(join(tmpdir(), 'snapshots-'));
@@ -54,6 +70,63 @@ export function run({ test, includes, truth, daemon, open }) {
     }
   });
 
+  test('snapshots: a request that failed is told first, marked in the curve, and leads to who pins the holes', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'snapshots-'));
+    const make = `import pickle, sys
+sys.path.insert(0, sys.argv[1])
+import made_allocator
+one = made_allocator.fragmented()
+pickle.dump(made_allocator.snapshot(one), open(sys.argv[2], "wb"), protocol=4)
+print(one.failures[0]["device_free"] >> 20, one.failures[0]["free"] >> 20, one.failures[0]["reserved"] >> 20, one.failures[0]["largest"] >> 20)`;
+    try {
+      const [device, free, reserved, largest] = execFileSync('python3', ['-B', '-c', make, GOLDEN, join(folder, 'rank0.pickle')], { encoding: 'utf8' }).trim().split(' ');
+      const page = await open(`${await daemon(`--logdir=${folder}`)}?tool=memory_profile`);
+      const first = await text(page, 'h1');
+      includes(first, 'A request of 24.00 MiB failed at');
+      includes(first, `the device had ${device}.00 MiB free, PyTorch ${free}.00 MiB of its ${reserved}.00 MiB, the largest hole ${largest}.00 MiB: fragmentation, not shortage.`);
+      includes(await page.locator('.panel-time').innerText(), 'failed request');
+      includes(await page.locator('.panel-time [role=slider]').getAttribute('aria-label'), 'A request of 24.00 mebibytes failed');
+      await page.locator('h1 .see-why').click();
+      await idle(page);
+      const holes = await page.locator('.panel-holes').innerText();
+      includes(holes, `A request of 24.00 MiB, which failed, meets a largest hole of ${largest}.00 MiB`);
+      includes(holes, 'no segment into which it could have been put is as large');
+      const segments = await page.locator('.panel-segments').innerText();
+      includes(segments, `${reserved}.00 MiB in 3 segments, ${free}.00 MiB of it free in 15 holes; the largest has ${largest}.00 MiB.`);
+      truth((await page.locator('.panel-segments .segment-strip').count()) === 3, 'each segment is drawn');
+      truth((await page.locator('.panel-segments .segment-strip .piece-allocation').count()) === 15, 'each block is drawn');
+      await page.finish();
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  test('snapshots: categories are drawn over time, stand in the table, filter it, and say what they rest on', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'snapshots-'));
+    try {
+      execFileSync('python3', ['-B', '-c', TAKE, join(GOLDEN, '../fixtures/torch/trainings.json.gz'), join(folder, 'run.pickle')]);
+      const page = await open(`${await daemon(`--logdir=${folder}`)}?tool=memory_profile`);
+      includes(await text(page, '.time-bands'), 'saved activations');
+      truth((await page.locator('.stack-choice').inputValue()) === 'category', 'bands are by category');
+      includes(await text(page, '#details'), 'optimizer state');
+      await page.fill('.panel-live input', 'cat:gradient');
+      await page.keyboard.press('Enter');
+      await idle(page);
+      const rows = await page.locator('.panel-live tbody tr:not(:has(td .inferred:has-text("before")))').allInnerTexts();
+      truth(rows.length > 0 && rows.every((row) => row.includes('gradient')), rows.join('|'));
+      await page.locator('.panel-live tbody tr').last().click();
+      await idle(page);
+      includes(await text(page, '#details'), 'gradient');
+      await page.selectOption('.stack-choice', 'none');
+      await idle(page);
+      truth(page.url().includes('stack=none'), page.url());
+      truth(await page.locator('.time-bands').isHidden(), 'no bands');
+      await page.finish();
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
   test('snapshots: a pickle that would run code is named with the opcode and its place', async () => {
     const { folder } = made();
     try {
@@ -61,6 +134,27 @@ export function run({ test, includes, truth, daemon, open }) {
       const said = await page.locator('body').innerText();
       includes(said, 'opcode STACK_GLOBAL');
       includes(said, 'byte ');
+      await page.finish();
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  test('snapshots: the page of an error text has the figures of the snapshot beside it, and each opens the Memory Profile', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'snapshots-'));
+    try {
+      execFileSync('python3', ['-B', '-c', FAIL, GOLDEN, join(GOLDEN, '../http'), folder]);
+      const url = await daemon(`--logdir=${folder}`);
+      const { sessions } = await (await fetch(new URL('/api/v1/sessions', url))).json();
+      const page = await open(`${url}?tool=oom&session=${sessions.find(({ kind }) => kind === 'text').id}`);
+      includes(await text(page, 'h1'), 'A request of 25.50 MiB');
+      const fit = await text(page, '.panel-oom-fit');
+      for (const words of ['text: 26.00 MiB', 'the text says 18.00 MiB', 'rank0.pickle is of this failure', 'Text and snapshot disagree']) includes(fit, words);
+      const where = await text(page, '.panel-oom-where');
+      for (const words of ['blocks in use 94.50 MiB', 'free on the device 15.00 MiB', 'in all 256.00 MiB']) includes(where, words);
+      await page.locator('.panel-oom-fit a', { hasText: '6.00 MiB' }).first().click();
+      await idle(page);
+      includes(await text(page, '.panel-holes'), 'A request of 25.50 MiB, which failed, meets a largest hole of 6.00 MiB');
       await page.finish();
     } finally {
       rmSync(folder, { recursive: true });

@@ -70,6 +70,8 @@ const answer = {
   },
   peak: { time_ps: 10, in_use_bytes: 28 },
   local_peaks: [],
+  failures: [],
+  failure_count: 0,
 };
 
 export function run({ test, equal, truth }) {
