@@ -10,28 +10,22 @@ MAKEFLAGS += --no-builtin-rules
 ifeq ($(origin CC),default)
 CC := gcc
 endif
-# scripts/build-static: for STATIC=x86_64 or aarch64, with the compiler and the libraries that it made.
-ifdef STATIC
-CC := $(CURDIR)/build/static/$(STATIC)/bin/cc
-pkg_config := PKG_CONFIG_LIBDIR=build/static/$(STATIC)/lib/pkgconfig pkg-config
-else
-pkg_config := pkg-config
-endif
 Q := $(if $(V),,@)
 PYTHON := python3
 export PYTHONDONTWRITEBYTECODE := 1
 SHARED := $(wildcard ../shared)
 
+include scripts/systems.mk
+
 # ---- variants: one folder each ------------------------------------------------
 compiler := $(if $(findstring clang,$(CC)),-clang,)
-variant := $(if $(STATIC),static-$(STATIC),$(if $(FUZZ),fuzz,$(if $(SAN),$(if $(filter thread,$(SAN)),tsan,asan),$(if $(COV),coverage,$(if $(DEBUG),debug,release))))$(if $(FUZZ),,$(compiler)))
+variant := $(if $(made),$(if $(MACOS),$(made),static-$(STATIC)),$(if $(FUZZ),fuzz,$(if $(SAN),$(if $(filter thread,$(SAN)),tsan,asan),$(if $(COV),coverage,$(if $(DEBUG),debug,release))))$(if $(FUZZ),,$(compiler)))
 B := build/$(variant)
 
 warnings := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wpointer-arith -Wconversion \
             $(if $(WERROR),-Werror)
 release_flags := -O3 -g -D_FORTIFY_SOURCE=2 -fstack-protector-strong
 debug_flags := -O0 -g3
-static_flags := -O3 -fstack-protector-strong
 # All that a report of a sanitizer prints.
 lines_only := $(if $(compiler),-gline-tables-only,-g1)
 asan_flags := -O1 $(lines_only) -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer
@@ -40,7 +34,7 @@ coverage_flags := -O1 --coverage
 fuzz_flags := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 mode_flags := $($(firstword $(subst -, ,$(variant)))_flags)
 
-packages := libmicrohttpd libcjson zlib nettle libprotobuf-c $(if $(STATIC),zig)
+packages := libmicrohttpd libcjson zlib nettle libprotobuf-c $(if $(made),zig)
 VERSION := $(shell cat VERSION)
 COMMIT := $(shell git describe --always --dirty --abbrev=12 --exclude='*' 2>/dev/null)
 package_flags := $(shell $(pkg_config) --cflags $(packages))
@@ -49,13 +43,13 @@ package_versions := $(foreach package,$(packages),$(package)=$(shell $(pkg_confi
 includes := -I. -Ianalysis -Ibuild/gen
 CPPFLAGS += -D_GNU_SOURCE= $(includes) $(if $(STATIC),-DMEMVIEWD_STATIC)
 CFLAGS_ALL = -std=gnu11 $(warnings) $(mode_flags) -fPIE -pthread $(package_flags) $(CFLAGS)
-LDFLAGS_ALL = $(filter -fsanitize=% --coverage,$(mode_flags)) -pie $(if $(STATIC),-static -s) -Wl,-z,relro,-z,now -pthread $(LDFLAGS)
+LDFLAGS_ALL = $(filter -fsanitize=% --coverage,$(mode_flags)) $(hardening) -pthread $(LDFLAGS)
 LIBS := $(shell $(pkg_config) --libs $(packages)) -lm
 UNIT_LIBS = $(shell pkg-config --libs check)
 
 # ---- sources: found, not listed -------------------------------------------------
-core_src := $(sort $(shell find analysis -name '*.c'))
-server_src := $(sort $(shell find server -name '*.c'))
+core_src := $(sort $(call of_system,$(shell find analysis -name '*.c')))
+server_src := $(sort $(call of_system,$(shell find server -name '*.c')))
 gen_src := $(B)/web_files.c $(B)/demo_files.c
 # Written by protoc-c for the edits of analysis/edit: with its warnings off.
 messages := hlo xla_data
@@ -70,7 +64,7 @@ fuzz_programs := $(fuzz_names:%=$(B)/fuzz/%)
 fixture_text := $(wildcard tests/fixtures/text/*.textproto)
 fixture_pb := $(fixture_text:tests/fixtures/text/%.textproto=build/fixtures/%.pb)
 
-.PHONY: all bench-run python-real python-test run-real run-test bundle compile-test confirm bench-page debug run demo test unit golden golden-fixtures golden-oom golden-compare golden-profile golden-pprof golden-regex golden-whose golden-verdict golden-marginal golden-text-dumps whatif xla-reports differences http-test typed-client-test generated-requests-test web-test licences-test wheels wheel-test manual install install-test \
+.PHONY: all analyze debs deb-test tarballs bench-run python-real python-test run-real run-test bundle compile-test confirm bench-page debug run demo test unit golden golden-fixtures golden-oom golden-compare golden-profile golden-pprof golden-regex golden-memory-viz golden-torch golden-torch-categories golden-torch-trace golden-whose golden-verdict golden-marginal golden-text-dumps whatif xla-reports differences http-test typed-client-test metrics-format-test proxy-test soak soak-test faults-test generated-requests-test web-test licences-test wheels wheel-test manual install install-test \
         check asan tsan fuzz fuzz-replay fuzz-run sweep replay-run reached-lines bench coverage coverage-run \
         screenshots fixtures format clean help core
 
@@ -90,6 +84,14 @@ $(B)/memviewd: $(core_obj) $(server_obj)
 	@echo "  LINK  $@"
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
 	$(Q)$(split_debug)
+
+ifdef STATIC
+all: $(B)/memviewd-compile
+# A static program loads no library; this one does for it, linked with a glibc no newer than libtpu's own.
+$(B)/memviewd-compile: packaging/compile.c $(addprefix server/,compile/compile_child.c sandbox/sandbox.c sandbox/landlock.c sandbox/seccomp.c base/descriptors.c base/memory.c base/system.c) $(addprefix analysis/base/,buf.c err.c)
+	@echo "  LINK  $@"
+	$(Q)$(CURDIR)/build/static/$(STATIC)/bin/glibc-cc -std=gnu11 $(warnings) -O2 -fstack-protector-strong -D_GNU_SOURCE= $(includes) -s -pie -Wl,-z,relro,-z,now -o $@ $^ -ldl
+endif
 
 $(B)/%.o: %.c | $(fields) $(message_headers)
 	@mkdir -p $(@D)
@@ -189,8 +191,12 @@ unit: $(unit_src:tests/unit/%.c=$(B)/unit/%) fixtures ## unit tests of the core 
 
 $(B)/unit/cgroups: $(B)/server/base/cgroups.o $(B)/server/base/memory.o
 $(B)/unit/run_folder: $(B)/server/run/run_folder.o $(B)/server/compile/folder.o $(B)/server/base/memory.o
-$(B)/unit/tree: $(addprefix $(B)/server/,disk/tree.o disk/tree_list.o disk/beneath.o disk/names.o disk/files.o disk/files_joined.o base/clock.o base/memory.o base/wanted.o)
+box_obj := $(addprefix $(B)/server/,disk/beneath.o disk/opener.o sandbox/helper.o sandbox/helper_message.o sandbox/sandbox.o sandbox/landlock.o sandbox/seccomp.o base/descriptors.o base/memory.o base/system.o)
+$(B)/unit/tree: $(addprefix $(B)/server/,disk/tree.o disk/tree_list.o disk/names.o disk/files.o disk/files_joined.o base/clock.o base/wanted.o) $(box_obj)
+$(B)/unit/sandbox: $(box_obj)
+$(B)/unit/disk_cache: $(addprefix $(B)/server/,store/disk_cache.o store/sha256.o base/memory.o)
 $(B)/unit/cache: $(addprefix $(B)/server/,store/cache.o base/clock.o base/memory.o base/wanted.o)
+$(B)/unit/sha256: $(B)/server/store/sha256.o
 $(B)/unit/job_list: $(addprefix $(B)/server/,http/job_list.o http/request.o store/upload.o store/account.o store/cache.o base/cgroups.o base/clock.o base/memory.o base/wanted.o)
 $(B)/unit/%: $(B)/tests/unit/%.o $(core_obj)
 	@mkdir -p $(@D)
@@ -198,7 +204,7 @@ $(B)/unit/%: $(B)/tests/unit/%.o $(core_obj)
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) $(UNIT_LIBS)
 
 # What compiles: server/compile and what it needs of the server.
-compile_obj := $(filter $(B)/server/compile/% $(B)/server/base/% $(B)/server/disk/files.o $(B)/server/disk/files_joined.o $(B)/server/disk/dump_beside.o $(B)/server/disk/names.o $(B)/server/disk/beneath.o,$(server_obj))
+compile_obj := $(filter $(B)/server/compile/% $(B)/server/base/% $(B)/server/disk/files.o $(B)/server/disk/files_joined.o $(B)/server/disk/dump_beside.o $(B)/server/disk/names.o $(B)/server/disk/beneath.o $(B)/server/disk/opener.o $(B)/server/sandbox/%,$(server_obj))
 $(B)/confirm/drive: $(B)/tests/confirm/drive.o $(compile_obj) $(core_obj)
 	@mkdir -p $(@D)
 	@echo "  LINK  $@"
@@ -276,8 +282,22 @@ golden-regex: $(B)/regex_lines build/re2/ready ## our regular expressions agains
 golden-profile: all $(B)/make-trace $(if $(SHARED),build/golden/logdir) ## memory over time against the traces themselves, made ones and those of ../shared
 	$(Q)$(PYTHON) tests/golden/memory_profile.py --binary $(B)/memviewd --make-trace $(B)/make-trace $(if $(SHARED),--shared $(SHARED) --logdir build/golden/logdir)
 
-golden-torch: all ## allocator snapshots of PyTorch against Python's pickle, made ones and those of ../shared
-	$(Q)$(PYTHON) tests/golden/torch_snapshot.py --binary $(B)/memviewd $(if $(SHARED),--shared $(SHARED))
+golden-torch golden-torch-categories: all ## allocator snapshots of PyTorch against Python's pickle, their categories against PyTorch's own words
+	$(Q)$(PYTHON) tests/golden/torch_$(if $(filter %categories,$@),categories,snapshot).py --binary $(B)/memviewd $(if $(SHARED),--shared $(SHARED))
+
+$(B)/snapshot_rows: $(B)/tests/golden/snapshot_rows.o $(core_obj)
+	@echo "  LINK  $@"
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
+
+build/memory-viz/ready: scripts/fetch-memory-viz tests/golden/memory-viz.txt
+	$(Q)scripts/fetch-memory-viz $(@D) tests/golden/memory-viz.txt
+
+golden-memory-viz: all $(B)/snapshot_rows build/memory-viz/ready ## allocator snapshots against PyTorch's own tool for them (fetches it from PyPI once)
+	$(Q)$(PYTHON) tests/golden/memory_viz.py --binary $(B)/memviewd --rows $(B)/snapshot_rows --memory-viz build/memory-viz/_memory_viz.py \
+	    $(if $(SHARED),--shared $(SHARED))
+
+golden-torch-trace: all ## traces of torch.profiler with memory events against their JSON, a recorded one and made ones
+	$(Q)$(PYTHON) tests/golden/torch_trace.py --binary $(B)/memviewd
 
 golden-whose: all ## whose memory it is, against programs whose truth is known (needs ../shared)
 	$(Q)$(PYTHON) tests/golden/whose.py --binary $(B)/memviewd --shared $(or $(SHARED),../shared)
@@ -313,6 +333,20 @@ build/openapi-tools/ready: scripts/fetch-pypi tests/http/requirements.txt
 typed-client-test: all build/openapi-tools/ready $(if $(SHARED),build/golden/logdir) ## a client generated from docs/openapi.yaml (fetches the generator from PyPI once)
 	$(Q)build/openapi-tools/bin/python tests/http/typed_client.py --binary $(B)/memviewd --client build/typed-client $(if $(SHARED),--logdir build/golden/logdir)
 
+proxy-test: all ## behind nginx, as docs/proxy.md says
+	$(Q)$(PYTHON) tests/http/proxy.py --binary $(B)/memviewd
+
+include tests/soak/soak.mk
+
+soak-test: all ## 64 clients for 40 s on files that change, then 10,000 silent connections
+	$(Q)$(PYTHON) tests/soak/soak.py --binary $(B)/memviewd
+
+soak: all ## the same for MINUTES=30
+	$(Q)$(PYTHON) tests/soak/soak.py --binary $(B)/memviewd --seconds $$(($(or $(MINUTES),30) * 60))
+
+metrics-format-test: all build/openapi-tools/ready ## GET /metrics read by Prometheus' own library (fetches it from PyPI once)
+	$(Q)build/openapi-tools/bin/python tests/http/metrics_format.py --binary $(B)/memviewd
+
 generated-requests-test: all build/openapi-tools/ready ## requests that schemathesis makes up from docs/openapi.yaml (fetches it from PyPI once)
 	$(Q)build/openapi-tools/bin/python tests/http/generated_requests.py --binary $(B)/memviewd --work build/generated-requests
 
@@ -338,13 +372,16 @@ manual: ## manual pages and completions of bash, zsh and fish in build/manual
 
 PREFIX := /usr/local
 share := $(DESTDIR)$(PREFIX)/share
-install: all manual ## the binary, manual pages, completions and licences below DESTDIR and PREFIX (/usr/local)
-	$(Q)install -D -m 755 $(B)/memviewd $(DESTDIR)$(PREFIX)/bin/memviewd
+install: all manual ## the binary, manual pages, completions, licences and units of systemd below DESTDIR and PREFIX (/usr/local)
+	$(Q)install -D -m 755 -t $(DESTDIR)$(PREFIX)/bin $(B)/memviewd $(if $(STATIC),$(B)/memviewd-compile)
 	$(Q)install -D -m 644 -t $(share)/man/man1 build/manual/*.1
 	$(Q)install -D -m 644 build/manual/memviewd.bash $(share)/bash-completion/completions/memviewd
 	$(Q)install -D -m 644 -t $(share)/zsh/site-functions build/manual/_memviewd
 	$(Q)install -D -m 644 -t $(share)/fish/vendor_completions.d build/manual/memviewd.fish
 	$(Q)install -D -m 644 -t $(share)/doc/memviewd LICENSE CHANGELOG.md $(B)/licenses.txt
+	$(Q)install -d $(DESTDIR)$(PREFIX)/lib/systemd/system
+	$(Q)for unit in packaging/systemd/*; do \
+	    sed 's|@BINDIR@|$(PREFIX)/bin|' $$unit >$(DESTDIR)$(PREFIX)/lib/systemd/system/$${unit##*/}; done
 
 install-test: all ## what make install leaves, its manual pages and completions
 	$(Q)$(PYTHON) tests/packaging/install.py
@@ -352,12 +389,24 @@ install-test: all ## what make install leaves, its manual pages and completions
 wheels: ## build/wheels, for x86_64 and aarch64, with static binaries (fetches a compiler from PyPI and Debian's sources once)
 	$(Q)rm -rf build/wheels && scripts/make-wheel x86_64 && scripts/make-wheel aarch64
 
-wheel-test: fixtures ## the wheels, and what is installed from them (EVERY=1: every http test)
+wheel-test: fixtures $(B)/confirm/standin.so ## the wheels and tarballs, and what is installed from them (EVERY=1: every http test)
 	$(Q)scripts/build-static --fetch || { echo "skipped: the wheels, whose compiler and libraries cannot be had"; echo "0 passed, 0 failed, 1 skipped"; exit 0; }; \
-	$(MAKE) wheels && $(PYTHON) tests/packaging/wheel.py --wheels build/wheels $(if $(SHARED),--shared $(SHARED)) $(if $(EVERY),--every)
+	$(MAKE) wheels tarballs && $(PYTHON) tests/packaging/wheel.py --wheels build/wheels --tarballs build/tarballs $(if $(SHARED),--shared $(SHARED)) $(if $(EVERY),--every)
+
+debs: ## build/deb, packages of what is committed for Debian 12 and 13, each built in a fresh system (mmdebstrap)
+	$(Q)scripts/make-deb bookworm && scripts/make-deb trixie
+
+deb-test: ## these packages, installed by apt-get where nothing else is
+	$(Q)$(MAKE) debs && $(PYTHON) tests/packaging/deb.py --debs build/deb bookworm trixie
+
+tarballs: ## build/tarballs, for x86_64 and aarch64: the static binary with manual pages, completions and licences
+	$(Q)rm -rf build/tarballs && scripts/make-tarball x86_64 && scripts/make-tarball aarch64
 
 check: $(core_obj) $(fields) $(message_headers) tests/web/node_modules/.package-lock.json ## layers, symbols, headers, names, sizes, format, names of the pages
 	$(Q)scripts/check-all $(B)
+
+analyze: $(fields) $(message_headers) $(B)/build_info.h ## warnings of clang's and GCC's analysers, counted (some ten minutes: in no lane)
+	$(Q)scripts/analyze -std=gnu11 $(CPPFLAGS) $(package_flags) -include $(B)/build_info.h
 
 tsan: ## the daemon's tests under ThreadSanitizer
 	$(Q)$(MAKE) SAN=thread http-test
@@ -371,7 +420,7 @@ $(B)/fuzz/%: $(B)/tests/fuzz/%.o $(B)/tests/fuzz/ask.o $(B)/tests/fuzz/ask_trace
 	@echo "  LINK  $@"
 	$(Q)$(CC) $(LDFLAGS_ALL) $(if $(FUZZ),-fsanitize=fuzzer) -o $@ $^ $(LIBS)
 
-build/corpus/made: scripts/make-corpus tests/golden/oom_families.json $(fixture_pb) $(shell find tests/fixtures -type f ! -path '*/text/*' | sed 's/ /\\ /g')
+build/corpus/made: scripts/make-corpus tests/golden/oom_families.json tests/golden/torch_trace.py $(wildcard tests/golden/*_snapshots.py) $(fixture_pb) $(shell find tests/fixtures -type f ! -path '*/text/*' | sed 's/ /\\ /g')
 	$(Q)scripts/make-corpus build/corpus
 	@touch $@
 
@@ -416,7 +465,7 @@ screenshots: all fixtures tests/web/node_modules/.package-lock.json ## pictures 
 	$(Q)node tests/web/screenshots.mjs --binary $(B)/memviewd --readme docs
 	$(Q)node tests/web/screenshots.mjs --binary $(B)/memviewd --out build/screenshots
 
-ifdef STATIC # it runs on this machine
+ifneq ($(made),) # it runs on this machine
 $(B)/make-trace: $(wildcard tests/bench/trace/*.c) | $(fields)
 	@mkdir -p $(@D)
 	$(Q)gcc -std=gnu11 -O2 $(CPPFLAGS) -o $@ $^ -lm
