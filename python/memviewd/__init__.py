@@ -8,7 +8,7 @@
     memviewd.show(folder)          the page of it, in a notebook or as an address
     %load_ext memviewd             %memviewd explain f(x), %memviewd show, %memviewd install
 
-The work is done by the memviewd program, which _binary.py finds; JAX is used where it is there, nothing else is needed.
+The work is done by the memviewd program, which _binary.py finds; JAX and PyTorch are asked where they run, nothing else is needed.
 """
 from ._binary import NotFound
 from ._explain import Explanation, explain

@@ -11,7 +11,7 @@ import sys
 import threading
 import traceback
 
-from . import _binary, _daemon, _jax, _session
+from . import _binary, _daemon, _jax, _session, _torch
 from ._session import say
 
 # A program that tries ever smaller batches fails again and again: the first failures are enough.
@@ -95,11 +95,16 @@ def _save_arrays(session):
         session.write(session.free_name("live_arrays", ".json"), json.dumps(arrays, indent=1))
 
 
+def _save_snapshot(session):
+    session.write_by(session.free_name(_torch.snapshot_stem(), ".pickle"), _torch.write_snapshot)
+
+
 def _save(session, text):
     """All that can be had; what cannot is said."""
     if session.is_ours:  # `memviewd run` has what was printed
         session.write(session.free_name("output", ".log"), text)
-    for what, save in (("device profile", _save_profile), ("live arrays", _save_arrays), ("programs", _save_programs)):
+    for what, save in (("device profile", _save_profile), ("live arrays", _save_arrays), ("programs", _save_programs),
+                       ("allocator snapshot", _save_snapshot)):
         try:
             save(session)
         except Exception as error:
@@ -218,8 +223,10 @@ class _OnOom:
 def on_oom(function=None, *, logdir=None):
     """Around a step, as `with memviewd.on_oom():` or as a decorator. When an exception passes that tells of a lack of memory
     (of a device or of the host, of any framework that `memviewd explain` knows), its text, the plans of the loaded programs
-    (on TPUs those that were dumped, with XLA_FLAGS=--xla_dump_to=DIR --xla_dump_hlo_as_proto), a device profile and the largest live arrays are saved to a new folder in logdir (./memviewd-runs), the verdict and the
-    address of the page are printed on stderr, and the exception goes on as it was. It costs nothing until then; it may be
+    (on TPUs those that were dumped, with XLA_FLAGS=--xla_dump_to=DIR --xla_dump_hlo_as_proto), a device profile and the
+    largest live arrays, of PyTorch a snapshot of its allocator (with stacks and events where
+    torch.cuda.memory._record_memory_history() was called before), are saved to a new folder in logdir (./memviewd-runs), the
+    verdict and the address of the page are printed on stderr, and the exception goes on as it was. It costs nothing until then; it may be
     nested and used by any number of threads. Inside of `memviewd run` all that is saved goes to its folder, and it prints."""
     around = _OnOom(logdir)
     return around if function is None else around(function)

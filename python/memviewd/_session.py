@@ -35,11 +35,20 @@ class Session:
 
     def write(self, name, data):
         """Appears whole or not at all; bytes or text. Out: its path."""
+        def put(part):
+            with open(part, "wb") as file:
+                file.write(data if isinstance(data, bytes) else data.encode("utf-8", "backslashreplace"))
+            return True
+        return self.write_by(name, put)
+
+    def write_by(self, name, put):
+        """The same, of what put(path) writes; where it says False, nothing appears. Out: its path, or None."""
         path = os.path.join(self.path, name)
         part = os.path.join(self.path, ".{}.{}.part".format(name, threading.get_ident()))
         try:
-            with open(part, "wb") as file:
-                file.write(data if isinstance(data, bytes) else data.encode("utf-8", "backslashreplace"))
+            if not put(part):
+                _remove(part)
+                return None
             os.replace(part, path)
         except BaseException:
             _remove(part)

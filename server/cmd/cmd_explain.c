@@ -144,9 +144,19 @@ static bool verdict_write(struct explaining *explaining, const struct verdict_pa
     return is_made;
 }
 
+/* Of a log, without links; NULL when it is gone. free() */
+static char *folder_of(const char *path)
+{
+    char *real = realpath(path, NULL), *slash = real ? strrchr(real, '/') : NULL;
+    if (slash)
+        *slash = '\0';
+    return real;
+}
+
 static void failures_write(struct explaining *explaining, const char *path, bool is_named,
                            const struct oom_report *report)
 {
+    char *folder = folder_of(path);
     size_t count = report->found.failure_count;
     const char *file = explaining->has_names ? path : NULL;
     struct buf *answers = memory_new((count + 1) * sizeof(*answers));
@@ -154,7 +164,7 @@ static void failures_write(struct explaining *explaining, const char *path, bool
                                           .session = session_of(explaining, path),
                                           .text = strrchr(path, '/') ? strrchr(path, '/') + 1 : path,
                                           .takes_given = explaining->around.has_given,
-                                          .folder = explaining->around.folder};
+                                          .folder = folder};
     for (size_t at = 0; at < count; at++) {
         wanted.failure = &report->verdicts[at];
         bool is_made = verdict_write(explaining, &wanted, &answers[at]);
@@ -166,6 +176,7 @@ static void failures_write(struct explaining *explaining, const char *path, bool
     for (size_t at = 0; at < count; at++)
         buf_free(&answers[at]);
     free(answers);
+    free(folder);
 }
 
 static void explain_log(struct explaining *explaining, const char *path, bool is_named)

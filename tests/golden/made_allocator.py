@@ -255,3 +255,44 @@ def fragmented():
     except OutOfMemory:
         pass
     return one
+
+
+def size(bytes_):
+    """format_size of c10"""
+    for unit, name in ((1 << 30, "GiB"), (MIB, "MiB"), (KIB, "KiB")):
+        if bytes_ >= unit:
+            return f"{bytes_ / unit:.2f} {name}"
+    return f"{bytes_} bytes"
+
+
+def text_of(one, failed, device=0, **other):
+    """what PyTorch 2.5 says of a failed request, with the figures of `other` in place of those that are true"""
+    request = failed["requested"]
+    segment = 2 * MIB if request <= MIB else 20 * MIB if request < 10 * MIB else -(-request // (2 * MIB)) * 2 * MIB
+    allocated = failed["reserved"] - failed["free"]
+    is_ = {"asked": segment, "free": failed["device_free"], "allocated": allocated, "rest": failed["free"], "own": failed["reserved"] + 5 * MIB, "process": True, **other}
+    process = f"Process 4711 has {size(one.others - 5 * MIB)} memory in use. " if one.others and is_["process"] else ""
+    return (f"Traceback (most recent call last):\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate {size(is_['asked'])}. GPU {device} has a "
+            f"total capacity of {size(one.capacity)} of which {size(is_['free'])} is free. {process}Including non-PyTorch memory, this process has "
+            f"{size(is_['own'])} memory in use. Of the allocated memory {size(is_['allocated'])} is allocated by PyTorch, and {size(is_['rest'])} is "
+            "reserved by PyTorch but unallocated. If reserved but unallocated memory is large try setting PYTORCH_CUDA_ALLOC_CONF="
+            "expandable_segments:True to avoid fragmentation.  See documentation for Memory Management  "
+            "(https://pytorch.org/docs/stable/notes/cuda.html#environment-variables)\n").encode()
+
+
+def filled(asked, others=21 * MIB, count=60, every=2):
+    """a device of 256 MiB of which others have some, filled with blocks of 3.5 MiB, of which each `every`th was freed"""
+    one = Caching(2, capacity=256 * MIB, others=others)
+    live = []
+    try:
+        for _ in range(count):
+            live.append(one.allocate(7 * MIB // 2 + 100))
+    except OutOfMemory:
+        pass
+    for address in live[::every]:
+        one.free(address)
+    try:
+        one.allocate(asked)
+    except OutOfMemory:
+        pass
+    return one, one.failures[-1]

@@ -15,47 +15,6 @@ import made_allocator as made  # noqa: E402
 MIB = made.MIB
 
 
-def size(bytes_):
-    """format_size of c10"""
-    for unit, name in ((2**30, "GiB"), (MIB, "MiB"), (2**10, "KiB")):
-        if bytes_ >= unit:
-            return f"{bytes_ / unit:.2f} {name}"
-    return f"{bytes_} bytes"
-
-
-def text_of(one, failed, device=0, **other):
-    """what PyTorch 2.5 says of a failed request, with the figures of `other` in place of those that are true"""
-    request = failed["requested"]
-    segment = 2 * MIB if request <= MIB else 20 * MIB if request < 10 * MIB else -(-request // (2 * MIB)) * 2 * MIB
-    allocated = failed["reserved"] - failed["free"]
-    is_ = {"asked": segment, "free": failed["device_free"], "allocated": allocated, "rest": failed["free"], "own": failed["reserved"] + 5 * MIB, "process": True, **other}
-    process = f"Process 4711 has {size(one.others - 5 * MIB)} memory in use. " if one.others and is_["process"] else ""
-    return (f"Traceback (most recent call last):\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate {size(is_['asked'])}. GPU {device} has a "
-            f"total capacity of {size(one.capacity)} of which {size(is_['free'])} is free. {process}Including non-PyTorch memory, this process has "
-            f"{size(is_['own'])} memory in use. Of the allocated memory {size(is_['allocated'])} is allocated by PyTorch, and {size(is_['rest'])} is "
-            "reserved by PyTorch but unallocated. If reserved but unallocated memory is large try setting PYTORCH_CUDA_ALLOC_CONF="
-            "expandable_segments:True to avoid fragmentation.  See documentation for Memory Management  "
-            "(https://pytorch.org/docs/stable/notes/cuda.html#environment-variables)\n").encode()
-
-
-def filled(asked, others=21 * MIB, count=60, every=2):
-    """a device of 256 MiB of which others have some, filled with blocks of 3.5 MiB, of which each `every`th was freed"""
-    one = made.Caching(2, capacity=256 * MIB, others=others)
-    live = []
-    try:
-        for _ in range(count):
-            live.append(one.allocate(7 * MIB // 2 + 100))
-    except made.OutOfMemory:
-        pass
-    for address in live[::every]:
-        one.free(address)
-    try:
-        one.allocate(asked)
-    except made.OutOfMemory:
-        pass
-    return one, one.failures[-1]
-
-
 def dumped(one):
     return pickle.dumps(made.snapshot(one), 4)
 
@@ -83,8 +42,8 @@ def explained(t, *paths):
 
 
 def test_a_text_beside_the_snapshot_of_its_failure(t):
-    one, failed = filled(25 * MIB + MIB // 2)
-    t.write("job/error.log", text_of(one, failed))
+    one, failed = made.filled(25 * MIB + MIB // 2)
+    t.write("job/error.log", made.text_of(one, failed))
     t.write("job/rank0.pickle", dumped(one))
     daemon = t.serve(t.folder())
     session = daemon.session_id("job/error.log")
@@ -109,45 +68,46 @@ def test_a_text_beside_the_snapshot_of_its_failure(t):
         if row["text_bytes"] is not None:
             held.text(row["label"], row["text_evidence"])
     printed = explained(t, t.folder() + "/job/error.log")
+    equal([one["answer"] for one in explained(t, t.folder() + "/job")], [printed[0]["answer"]])  # the snapshot is told once
     equal([printed[0]["answer"][key] for key in ("together", "where", "cause", "advice", "notes")],
           [answer[key] for key in ("together", "where", "cause", "advice", "notes")])
 
 
 def test_shortage_is_told_from_fragmentation_and_blames_others(t):
-    one, failed = filled(100 * MIB, others=150 * MIB, every=50)
-    t.write("job/error.log", text_of(one, failed))
+    one, failed = made.filled(100 * MIB, others=150 * MIB, every=50)
+    t.write("job/error.log", made.text_of(one, failed))
     t.write("job/rank0.pickle", dumped(one))
     answer = explained(t, t.folder() + "/job/error.log")[0]["answer"]
     check_figures(answer, one, failed)
     missing = failed["requested"] - failed["free"] - failed["device_free"]
     equal((answer["fit"]["over_bytes"], answer["cause"]["kind"]), (missing, "other_process"))
     equal([row for row in answer["advice"] if "expandable" in row["do"]], [])
-    t.write("alone/error.log", text_of(one, failed, process=False))
+    t.write("alone/error.log", made.text_of(one, failed, process=False))
     t.write("alone/rank0.pickle", dumped(one))
     alone = explained(t, t.folder() + "/alone/error.log")[0]["answer"]
     equal(alone["cause"]["kind"] in ("other_process", "fragmentation"), False)
 
 
 def test_of_several_the_one_that_shares_most_is_taken(t):
-    one, failed = filled(25 * MIB)
-    other, _ = filled(25 * MIB, every=3)
-    t.write("job/error.log", text_of(one, failed))
+    one, failed = made.filled(25 * MIB)
+    other, _ = made.filled(25 * MIB, every=3)
+    t.write("job/error.log", made.text_of(one, failed))
     t.write("job/a.pickle", dumped(other))
     t.write("job/b.pickle", dumped(one))
     answer = explained(t, t.folder() + "/job/error.log")[0]["answer"]
     check_figures(answer, one, failed)
     equal("b.pickle is of this failure" in answer["notes"][0] and "Several fit" in answer["notes"][0], True)
-    t.write("job/c.log", text_of(one, failed))
+    t.write("job/c.log", made.text_of(one, failed))
     t.write("job/c.pickle", dumped(one))
     named = explained(t, t.folder() + "/job/c.log")[0]["answer"]
     equal("c.pickle is of this failure" in named["notes"][0], True)
 
 
 def test_what_is_of_another_failure_is_not_used_and_said(t):
-    one, failed = filled(25 * MIB)
-    t.write("job/error.log", text_of(one, failed, asked=64 * MIB))
+    one, failed = made.filled(25 * MIB)
+    t.write("job/error.log", made.text_of(one, failed, asked=64 * MIB))
     t.write("job/rank0.pickle", dumped(one))
-    t.write("device/error.log", text_of(one, failed, device=3))
+    t.write("device/error.log", made.text_of(one, failed, device=3))
     t.write("device/rank0.pickle", dumped(one))
     for folder, why in (("job", "64.00 MiB"), ("device", "GPU 3")):
         answer = explained(t, t.folder() + f"/{folder}/error.log")[0]["answer"]
@@ -158,19 +118,19 @@ def test_what_is_of_another_failure_is_not_used_and_said(t):
 
 
 def test_where_they_disagree_both_figures_stand(t):
-    one, failed = filled(25 * MIB)
-    t.write("job/error.log", text_of(one, failed, free=failed["device_free"] + 3 * MIB))
+    one, failed = made.filled(25 * MIB)
+    t.write("job/error.log", made.text_of(one, failed, free=failed["device_free"] + 3 * MIB))
     t.write("job/rank0.pickle", dumped(one))
     answer = explained(t, t.folder() + "/job/error.log")[0]["answer"]
     equal([kind for kind, row in rows_of(answer).items() if not row["agrees"]], ["free"])
     note = next(note for note in answer["notes"] if "disagree" in note)
-    assert size(failed["device_free"]) in note and size(failed["device_free"] + 3 * MIB) in note, note
+    assert made.size(failed["device_free"]) in note and made.size(failed["device_free"] + 3 * MIB) in note, note
 
 
 def test_one_that_is_named_with_the_text_lies_anywhere(t):
-    one, failed = filled(25 * MIB)
-    t.write("logs/error.log", text_of(one, failed))
-    t.write("logs/other.pickle", dumped(filled(64 * MIB)[0]))
+    one, failed = made.filled(25 * MIB)
+    t.write("logs/error.log", made.text_of(one, failed))
+    t.write("logs/other.pickle", dumped(made.filled(64 * MIB)[0]))
     t.write("far/away.pickle", dumped(one))
     for paths in (("logs/error.log", "far/away.pickle"), ("far/away.pickle", "logs/error.log")):
         answers = explained(t, *(f"{t.folder()}/{path}" for path in paths))
@@ -181,10 +141,10 @@ def test_one_that_is_named_with_the_text_lies_anywhere(t):
 
 
 def test_a_snapshot_without_the_failure_is_joined_by_what_it_holds(t):
-    one, failed = filled(25 * MIB)
+    one, failed = made.filled(25 * MIB)
     kept = made.snapshot(one)
     kept["device_traces"] = [[event for event in trace if event["action"] != "oom"] for trace in kept["device_traces"]]
-    t.write("job/error.log", text_of(one, failed))
+    t.write("job/error.log", made.text_of(one, failed))
     t.write("job/rank0.pickle", pickle.dumps(kept, 4))
     answer = explained(t, t.folder() + "/job/error.log")[0]["answer"]
     equal((answer["together"]["rows"], "records no failed request" in answer["together"]["reason"]), ([], True))
@@ -192,7 +152,7 @@ def test_a_snapshot_without_the_failure_is_joined_by_what_it_holds(t):
 
 
 def test_a_failed_request_alone_did_not_fit(t):
-    one, failed = filled(25 * MIB + MIB // 2)
+    one, failed = made.filled(25 * MIB + MIB // 2)
     (found,) = explained(t, t.write("rank0.pickle", dumped(one)))
     answer = found["answer"]
     equal((answer["fits"], answer["fit"]["needed_bytes"], answer["fit"]["free_bytes"]), ("no", failed["requested"], failed["device_free"]))
@@ -200,7 +160,7 @@ def test_a_failed_request_alone_did_not_fit(t):
 
 
 def test_what_is_not_recorded_of_a_failed_request_is_no_figure(t):
-    one, _ = filled(25 * MIB + MIB // 2)
+    one, _ = made.filled(25 * MIB + MIB // 2)
     kept = made.snapshot(one)
     kept["segments"] = []
     kept["device_traces"] = [[event for event in trace if not event["action"].startswith("segment")] for trace in kept["device_traces"]]
@@ -210,20 +170,20 @@ def test_what_is_not_recorded_of_a_failed_request_is_no_figure(t):
 
 
 def test_a_snapshot_of_the_name_of_the_text_is_looked_at_first(t):
-    one, failed = filled(25 * MIB + MIB // 2)
-    other = dumped(filled(64 * MIB)[0])
+    one, failed = made.filled(25 * MIB + MIB // 2)
+    other = dumped(made.filled(64 * MIB)[0])
     for rank in range(20):
         t.write(f"job/rank{rank:02}.pickle", other)
     t.write("job/rank30.pickle", dumped(one))
-    t.write("job/rank30.log", text_of(one, failed))
+    t.write("job/rank30.log", made.text_of(one, failed))
     note = next(note for note in explained(t, t.folder() + "/job/rank30.log")[0]["answer"]["notes"] if "allocator snapshot" in note)
     assert "rank30.pickle is of this failure" in note and "5 more were not looked at" in note, note
 
 
 def test_both_dropped_on_the_page(t):
-    one, failed = filled(25 * MIB)
+    one, failed = made.filled(25 * MIB)
     daemon = t.serve(t.folder())
-    first = add(daemon, "error.log", text_of(one, failed))["id"]
+    first = add(daemon, "error.log", made.text_of(one, failed))["id"]
     given = add(daemon, "rank0.pickle", dumped(one), first)["id"]
     text = next(row for row in sessions_of(daemon, given) if row["kind"] == "text")
     check_figures(daemon.get_json("/api/v1/verdict", session=text["id"]), one, failed)
