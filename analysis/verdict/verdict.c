@@ -209,7 +209,8 @@ static void notes_make(const struct verdict_facts *facts)
         if (parts->joined[i] != NULL)
             facts_note(facts, parts->joined[i]);
     if (parts->not_compared != NULL)
-        facts_note(facts, arena_format(facts->arena, "The text was not held against the plan: %s.", parts->not_compared));
+        facts_note(facts,
+                   arena_format(facts->arena, "The text was not held against the plan: %s.", parts->not_compared));
     if (plan != NULL && parts->comparison != NULL && parts->comparison->agreement.count > 0)
         facts_note(facts, facts_sentence(facts, &parts->comparison->agreement));
     for (size_t i = 0; facts->failure != NULL && i < facts->failure->note_count; i++)

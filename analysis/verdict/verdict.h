@@ -43,10 +43,10 @@ struct verdict_parts {
     int64_t capacity_bytes;      /* that somebody said, of device memory; -1: nobody did */
     const char *capacity_source; /* who did: "as chosen", "as the trace records it" */
     const char *device;          /* the chip, and what says so; NULL: not known */
-    const char *not_compared;    /* why text and plan were not held against each other although both are there; or NULL */
-    const char *joined[2];       /* sentences: what was taken from elsewhere, and why; each may be NULL */
-    const char *device_name;     /* row of the table of devices that it is of; NULL: of none */
-    const char *capacity_file;   /* text that states it, in bytes [capacity_begin, capacity_end); NULL: none does */
+    const char *not_compared;  /* why text and plan were not held against each other although both are there; or NULL */
+    const char *joined[2];     /* sentences: what was taken from elsewhere, and why; each may be NULL */
+    const char *device_name;   /* row of the table of devices that it is of; NULL: of none */
+    const char *capacity_file; /* text that states it, in bytes [capacity_begin, capacity_end); NULL: none does */
     uint64_t capacity_begin, capacity_end;
 };
 
