@@ -274,6 +274,7 @@ struct analysis_verdict_parts {
     const char *own_category_rules, *category_rules;
     const char *device;          /* "TPU v5e, from target_arguments.pb": the chip, and what says so; NULL: not known */
     const char *joined[2];       /* sentences: what of this was taken from elsewhere, and why; each may be NULL */
+    const char *snapshot;        /* the same of an allocator snapshot of the failure, or why none was taken; NULL */
     const char *capacity_device; /* row of the table of devices that it is of; NULL: of none */
     const char *capacity_file;   /* text that states it, in bytes [capacity_begin, capacity_end); NULL: none does */
     uint64_t capacity_begin, capacity_end;

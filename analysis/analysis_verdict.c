@@ -120,6 +120,7 @@ bool analysis_verdict(const struct analysis_verdict_parts *parts, enum analysis_
                   .capacity_begin = parts->capacity_begin,
                   .capacity_end = parts->capacity_end,
                   .device = parts->device,
+                  .snapshot = parts->snapshot,
                   .joined = {parts->joined[0], parts->joined[1]}},
         .own_rules = parts->own_category_rules,
         .rules = parts->category_rules,

@@ -36,10 +36,10 @@ const char *facts_sentence(const struct verdict_facts *facts, const struct oom_s
     return text;
 }
 
-void facts_note(const struct verdict_facts *facts, const char *text)
+void facts_note(const struct verdict_facts *facts, enum verdict_note_kind kind, const char *text)
 {
     if (facts->out->note_count < VERDICT_NOTES_MAX)
-        facts->out->notes[facts->out->note_count++] = text;
+        facts->out->notes[facts->out->note_count++] = (struct verdict_note){kind, text};
 }
 
 const char *facts_source(const struct verdict_facts *facts, const struct plan_row *row)

@@ -43,7 +43,7 @@ const char *facts_sentence(const struct verdict_facts *facts, const struct oom_s
 /* What is less than nothing is nothing. */
 static inline int64_t facts_positive(int64_t bytes) { return bytes > 0 ? bytes : 0; }
 /* Has room for no more: then the rest is left out. */
-void facts_note(const struct verdict_facts *facts, const char *text);
+void facts_note(const struct verdict_facts *facts, enum verdict_note_kind kind, const char *text);
 /* "models.py:11" of a row, or "". In the arena. */
 const char *facts_source(const struct verdict_facts *facts, const struct plan_row *row);
 
@@ -59,3 +59,5 @@ void advice_make(const struct verdict_facts *facts);
 void ledger_make(const struct verdict_facts *facts);
 /* Where each of their figures comes from; last. */
 void evidence_make(const struct verdict_facts *facts);
+/* Of fit and where what needs cause, text and snapshot to be known. */
+void fit_judge(const struct verdict_facts *facts);

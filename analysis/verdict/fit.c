@@ -42,7 +42,7 @@ static void needed_find(struct verdict_facts *facts)
     else
         fit->needed_bytes = asked;
     if (is_of_program(facts) && facts->total_bytes >= 0 && fit->needed_bytes == asked && asked != facts->total_bytes)
-        facts_note(facts,
+        facts_note(facts, VERDICT_NOTE_DISAGREEMENT,
                    arena_format(facts->arena,
                                 "The text asks for %s and the plan takes %s: the plan may be of another compile of "
                                 "the program. Where it went and what would be saved are the plan's.",
@@ -124,6 +124,29 @@ static void over_find(struct verdict_facts *facts)
         fit->over_bytes = said->is_over_known ? (int64_t)said->over_bytes : -1;
         fit->free_bytes = -1;
     }
+}
+
+/* How sure the figures are that are said of it: those of both, those of a text, else what the cause rests on. */
+static void sureness_find(const struct verdict_facts *facts)
+{
+    const struct verdict *out = facts->out;
+    const struct oom_verdict *said = facts->parts->failure;
+    struct verdict_fit *fit = &facts->out->fit;
+    bool is_of_both = out->together != NULL && out->together->row_count > 0;
+    fit->sureness = is_of_both     ? verdict_confidence_name(VERDICT_EXACT)
+                    : said != NULL ? said->sureness
+                                   : verdict_confidence_name(out->cause.confidence);
+    fit->sureness_of = is_of_both ? "in the snapshot" : said != NULL ? said->sureness_of : "";
+    fit->sureness_reason = is_of_both || said == NULL ? NULL : said->sureness_reason;
+}
+
+void fit_judge(const struct verdict_facts *facts)
+{
+    struct verdict *out = facts->out;
+    sureness_find(facts);
+    /* Rows that are the whole device are within it: what was over is what was asked for beside them. */
+    out->where_over_bytes =
+        out->where_bytes > facts_positive(out->fit.capacity_bytes) ? facts_positive(out->fit.over_bytes) : 0;
 }
 
 static const char *needs_text(const struct verdict_facts *facts)

@@ -59,7 +59,7 @@ static void both_add(const struct verdict_facts *facts, struct verdict_together_
     row.agrees = row.text_bytes < 0 || torch_join_is(facts->failure, at, counted);
     row_add(facts, row);
     if (!row.agrees && row.bytes >= 0)
-        facts_note(facts,
+        facts_note(facts, VERDICT_NOTE_DISAGREEMENT,
                    arena_format(facts->arena, "Text and snapshot disagree: %s, the text says %s, the snapshot %s.",
                                 row.label, facts_size_beside(facts, row.text_bytes, counted),
                                 facts_size_beside(facts, counted, row.text_bytes)));
@@ -124,9 +124,10 @@ void torch_beside_make(struct verdict_facts *facts)
                                                  .agrees = true});
     if (parts.rest >= 0 || parts.used < 0 || sound(facts, OOM_capacity_bytes) < 0)
         return;
-    facts_note(facts, arena_format(facts->arena,
-                                   "Text and snapshot together hold %s more than the device has: the text rounds.",
-                                   facts_size(facts, -parts.rest)));
+    facts_note(facts, VERDICT_NOTE_DISAGREEMENT,
+               arena_format(facts->arena,
+                            "Text and snapshot together hold %s more than the device has: the text rounds.",
+                            facts_size(facts, -parts.rest)));
 }
 
 /* ---- the blocks of the verdict ---- */

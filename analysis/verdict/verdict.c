@@ -31,6 +31,17 @@ const char *verdict_evidence_name(enum verdict_evidence_kind kind)
     return names[kind];
 }
 
+const char *verdict_note_name(enum verdict_note_kind kind)
+{
+    static const char *const names[VERDICT_NOTE_KIND_COUNT] = {[VERDICT_NOTE_ELSEWHERE] = "elsewhere",
+                                                               [VERDICT_NOTE_SNAPSHOT] = "snapshot",
+                                                               [VERDICT_NOTE_DISAGREEMENT] = "disagreement",
+                                                               [VERDICT_NOTE_AGREEMENT] = "agreement",
+                                                               [VERDICT_NOTE_TEXT] = "text",
+                                                               [VERDICT_NOTE_PLAN] = "plan"};
+    return names[kind];
+}
+
 /* ---- what is at hand ---- */
 
 /* Of the plan the space that a failure is about; without a failure HBM. */
@@ -207,19 +218,21 @@ static void notes_make(const struct verdict_facts *facts)
     const struct plan *plan = facts->is_of_plan ? parts->plan : NULL;
     for (size_t i = 0; i < sizeof(parts->joined) / sizeof(parts->joined[0]); i++)
         if (parts->joined[i] != NULL)
-            facts_note(facts, parts->joined[i]);
+            facts_note(facts, VERDICT_NOTE_ELSEWHERE, parts->joined[i]);
+    if (parts->snapshot != NULL)
+        facts_note(facts, VERDICT_NOTE_SNAPSHOT, parts->snapshot);
     if (parts->not_compared != NULL)
-        facts_note(facts,
+        facts_note(facts, VERDICT_NOTE_AGREEMENT,
                    arena_format(facts->arena, "The text was not held against the plan: %s.", parts->not_compared));
     if (plan != NULL && parts->comparison != NULL && parts->comparison->agreement.count > 0)
-        facts_note(facts, facts_sentence(facts, &parts->comparison->agreement));
+        facts_note(facts, VERDICT_NOTE_AGREEMENT, facts_sentence(facts, &parts->comparison->agreement));
     for (size_t i = 0; facts->failure != NULL && i < facts->failure->note_count; i++)
-        facts_note(facts, facts->failure->notes[i].text);
+        facts_note(facts, VERDICT_NOTE_TEXT, facts->failure->notes[i].text);
     for (uint32_t i = 0; plan != NULL && i < plan->note_count; i++)
         if (!is_of_other_space(facts, plan->notes[i].text))
-            facts_note(facts, plan->notes[i].text);
+            facts_note(facts, VERDICT_NOTE_PLAN, plan->notes[i].text);
     if (plan != NULL && !plan->hlo.has_assignment)
-        facts_note(facts, "The program has no buffer assignment: what it takes is not known.");
+        facts_note(facts, VERDICT_NOTE_PLAN, "The program has no buffer assignment: what it takes is not known.");
 }
 
 /* A dump that is here need not be made. */
@@ -245,6 +258,7 @@ void verdict_make(const struct verdict_parts *parts, struct buf *scratch, struct
         torch_beside_make(&facts);
     cause_make(&facts);
     where_make(&facts);
+    fit_judge(&facts);
     peak_make(&facts);
     advice_make(&facts);
     ledger_make(&facts);

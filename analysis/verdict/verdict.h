@@ -45,6 +45,7 @@ struct verdict_parts {
     const char *device;          /* the chip, and what says so; NULL: not known */
     const char *not_compared;  /* why text and plan were not held against each other although both are there; or NULL */
     const char *joined[2];     /* sentences: what was taken from elsewhere, and why; each may be NULL */
+    const char *snapshot;      /* the same of an allocator snapshot of the failure; or why none was; NULL */
     const char *device_name;   /* row of the table of devices that it is of; NULL: of none */
     const char *capacity_file; /* text that states it, in bytes [capacity_begin, capacity_end); NULL: none does */
     uint64_t capacity_begin, capacity_end;
@@ -121,6 +122,9 @@ struct verdict_fit {
     const char *device;          /* "TPU v5e, by its limit of 15.75 GiB"; NULL: not known */
     const char *space;           /* "HBM" */
     const char *sentence;
+    const char *sureness;        /* of these figures: "exact", "as printed", or a confidence */
+    const char *sureness_of;     /* whose they are: "in the snapshot"; "": nothing is to be said */
+    const char *sureness_reason; /* NULL: there is none */
     struct verdict_evidence needed, capacity, over, free;
     struct verdict_mentions mentions; /* of the sentence */
 };
@@ -218,6 +222,22 @@ struct verdict_ledger {
     struct verdict_mentions mentions; /* of the sentence */
 };
 
+/* What a note is about. */
+enum verdict_note_kind {
+    VERDICT_NOTE_ELSEWHERE,    /* a plan or trace that was taken from another place */
+    VERDICT_NOTE_SNAPSHOT,     /* which allocator snapshot is of the failure, or why one that is here is not */
+    VERDICT_NOTE_DISAGREEMENT, /* two sources have different figures of one thing */
+    VERDICT_NOTE_AGREEMENT,    /* how a text and the plan of its program agree, or why they were not compared */
+    VERDICT_NOTE_TEXT,         /* what the reader of the text could not use, or knows of it */
+    VERDICT_NOTE_PLAN,         /* the same of the plan */
+    VERDICT_NOTE_KIND_COUNT
+};
+
+struct verdict_note {
+    enum verdict_note_kind kind;
+    const char *text; /* whole sentences */
+};
+
 struct verdict {
     const char *sentence;
     const char *program; /* "jit_step"; NULL: none is named */
@@ -226,7 +246,8 @@ struct verdict {
     struct verdict_fit fit;
     struct verdict_where *where, *categories;
     uint32_t where_count, category_count;
-    int64_t where_bytes; /* the rows of `where` together */
+    int64_t where_bytes;      /* the rows of `where` together */
+    int64_t where_over_bytes; /* of them what lies above the capacity; 0: none does, or what is over is beside them */
     struct verdict_evidence where_evidence;
     struct verdict_pattern *patterns;
     uint32_t pattern_count;
@@ -247,7 +268,7 @@ struct verdict {
     uint32_t step_count;
     struct verdict_ledger ledger;
     struct verdict_together *together; /* NULL: there are not both a text and a snapshot */
-    const char *notes[VERDICT_NOTES_MAX];
+    struct verdict_note notes[VERDICT_NOTES_MAX];
     uint32_t note_count;
 };
 
@@ -269,3 +290,4 @@ const char *verdict_advice_name(enum verdict_advice_kind kind);
 const char *verdict_confidence_name(enum verdict_confidence confidence);
 const char *verdict_fits_name(enum verdict_fits fits);
 const char *verdict_evidence_name(enum verdict_evidence_kind kind);
+const char *verdict_note_name(enum verdict_note_kind kind);

@@ -94,6 +94,9 @@ static void fit_write(struct json *json, const struct verdict_fit *fit)
     json_key_text(json, "device", fit->device);
     json_key_text(json, "space", fit->space);
     json_key_text(json, "sentence", fit->sentence);
+    json_key_text(json, "sureness", fit->sureness);
+    json_key_text(json, "sureness_of", fit->sureness_of);
+    json_key_text(json, "sureness_reason", fit->sureness_reason);
     mentions_write(json, "figures", &fit->mentions);
     json_key_object(json, "evidence");
     evidence_write(json, "needed", &fit->needed);
@@ -256,6 +259,14 @@ static void together_write(struct json *json, const struct verdict_together *tog
     json_object_end(json);
 }
 
+static void note_write(struct json *json, const struct verdict_note *note)
+{
+    json_object_begin(json);
+    json_key_text(json, "kind", verdict_note_name(note->kind));
+    json_key_text(json, "text", note->text);
+    json_object_end(json);
+}
+
 void write_verdict_json(const struct verdict *verdict, struct json *json)
 {
     json_object_begin(json);
@@ -268,6 +279,7 @@ void write_verdict_json(const struct verdict *verdict, struct json *json)
     fit_write(json, &verdict->fit);
     where_write(json, "where", verdict->where, verdict->where_count);
     json_key_int(json, "where_bytes", verdict->where_bytes);
+    json_key_int(json, "where_over_bytes", verdict->where_over_bytes);
     evidence_write(json, "where_evidence", &verdict->where_evidence);
     where_write(json, "categories", verdict->categories, verdict->category_count);
     peak_write(json, verdict);
@@ -276,7 +288,7 @@ void write_verdict_json(const struct verdict *verdict, struct json *json)
     together_write(json, verdict->together);
     json_key_array(json, "notes");
     for (uint32_t i = 0; i < verdict->note_count; i++)
-        json_text(json, verdict->notes[i]);
+        note_write(json, &verdict->notes[i]);
     json_array_end(json);
     oom_write_json_steps(json, verdict->steps, verdict->step_count);
     json_object_end(json);

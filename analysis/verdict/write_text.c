@@ -149,7 +149,7 @@ void write_verdict_text(const struct verdict *verdict, struct buf *out)
         line(out, "  ", ledger->sentence);
     }
     for (uint32_t i = 0; i < verdict->note_count; i++)
-        line(out, i == 0 ? "\nNote: " : "Note: ", verdict->notes[i]);
+        line(out, i == 0 ? "\nNote: " : "Note: ", verdict->notes[i].text);
     for (uint32_t i = 0; i < verdict->step_count; i++)
         line(out,
              i == 0 ? (verdict->steps[i].is_command ? "\nNext\n    " : "\nNext\n  ")

@@ -292,6 +292,7 @@ bool verdict_parts_open(struct store *store, const struct verdict_parts_wanted *
         profiles_beside(store, wanted, parts);
     for (int i = 0; i < 2; i++)
         parts->core.joined[i] = parts->joined[i];
+    parts->core.snapshot = parts->snapshot;
     if (chip_find(wanted, parts))
         parts->core.device = parts->chip.source;
     bool has_text = wanted->failure && wanted->failure->failure->figures[OOM_capacity_bytes].is_known;
@@ -316,6 +317,7 @@ void verdict_parts_close(struct verdict_parts *parts)
     free(parts->uses);
     free(parts->joined[0]);
     free(parts->joined[1]);
+    free(parts->snapshot);
     modules_close(&parts->modules);
     *parts = (struct verdict_parts){0};
 }

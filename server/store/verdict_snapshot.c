@@ -151,5 +151,5 @@ void verdict_snapshot_find(struct store *store, const struct verdict_parts_wante
             session_look(&looking, session, at < count);
     }
     free(folder);
-    parts->joined[1] = say(&looking);
+    parts->snapshot = say(&looking);
 }

@@ -5,7 +5,7 @@
 
 #include "server/store/verdict_parts.h"
 
-/* Fills parts->trace, trace_session, trace_host and joined[1]: which one was taken, or why none of those that are there
+/* Fills parts->trace, trace_session, trace_host and snapshot: which one was taken, or why none of those that are there
  * was. Of several that fit the one that shares most figures, of these the one of the text's own name, then the first. At
  * most 16 are read. */
 void verdict_snapshot_find(struct store *store, const struct verdict_parts_wanted *wanted, struct verdict_parts *parts);

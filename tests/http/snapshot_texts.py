@@ -58,6 +58,8 @@ def test_a_text_beside_the_snapshot_of_its_failure(t):
     equal(saves["PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"], failed["free"])
     equal(len(answer["advice"]), len({row["kind"] for row in answer["advice"]}))
     equal(answer["next_steps"], [])
+    equal([answer["fit"][key] for key in ("sureness", "sureness_of", "sureness_reason")], ["exact", "in the snapshot", None])
+    equal((answer["where_bytes"], answer["where_over_bytes"]), (one.capacity, 0))
     equal((answer["trace_session"], answer["trace_host"] is not None), (daemon.session_id("job"), True))
     held = Held(daemon, answer, session).hold()
     equal((held.columns >= {"requested", "device_free", "free", "reserved", "largest_hole"},
@@ -96,11 +98,11 @@ def test_of_several_the_one_that_shares_most_is_taken(t):
     t.write("job/b.pickle", dumped(one))
     answer = explained(t, t.folder() + "/job/error.log")[0]["answer"]
     check_figures(answer, one, failed)
-    equal("b.pickle is of this failure" in answer["notes"][0] and "Several fit" in answer["notes"][0], True)
+    equal("b.pickle is of this failure" in answer["notes"][0]["text"] and "Several fit" in answer["notes"][0]["text"], True)
     t.write("job/c.log", made.text_of(one, failed))
     t.write("job/c.pickle", dumped(one))
     named = explained(t, t.folder() + "/job/c.log")[0]["answer"]
-    equal("c.pickle is of this failure" in named["notes"][0], True)
+    equal("c.pickle is of this failure" in named["notes"][0]["text"], True)
 
 
 def test_what_is_of_another_failure_is_not_used_and_said(t):
@@ -112,7 +114,8 @@ def test_what_is_of_another_failure_is_not_used_and_said(t):
     for folder, why in (("job", "64.00 MiB"), ("device", "GPU 3")):
         answer = explained(t, t.folder() + f"/{folder}/error.log")[0]["answer"]
         equal((answer["together"], answer["where"][0]["source"]), (None, "error text"), folder)
-        note = next(note for note in answer["notes"] if "rank0.pickle" in note)
+        equal((answer["fit"]["sureness"], answer["fit"]["sureness_of"]), ("as printed", "in the error text, rounded there"))
+        note = next(note["text"] for note in answer["notes"] if note["kind"] == "snapshot")
         assert "was not used" in note and why in note, note
         equal(answer["ledger"]["bars"], [])
 
@@ -123,7 +126,7 @@ def test_where_they_disagree_both_figures_stand(t):
     t.write("job/rank0.pickle", dumped(one))
     answer = explained(t, t.folder() + "/job/error.log")[0]["answer"]
     equal([kind for kind, row in rows_of(answer).items() if not row["agrees"]], ["free"])
-    note = next(note for note in answer["notes"] if "disagree" in note)
+    note = next(note["text"] for note in answer["notes"] if note["kind"] == "disagreement")
     assert made.size(failed["device_free"]) in note and made.size(failed["device_free"] + 3 * MIB) in note, note
 
 
@@ -176,7 +179,7 @@ def test_a_snapshot_of_the_name_of_the_text_is_looked_at_first(t):
         t.write(f"job/rank{rank:02}.pickle", other)
     t.write("job/rank30.pickle", dumped(one))
     t.write("job/rank30.log", made.text_of(one, failed))
-    note = next(note for note in explained(t, t.folder() + "/job/rank30.log")[0]["answer"]["notes"] if "allocator snapshot" in note)
+    note = next(note["text"] for note in explained(t, t.folder() + "/job/rank30.log")[0]["answer"]["notes"] if note["kind"] == "snapshot")
     assert "rank30.pickle is of this failure" in note and "5 more were not looked at" in note, note
 
 

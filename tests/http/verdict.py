@@ -112,10 +112,10 @@ def test_a_trace_of_the_program_lies_elsewhere(t):
     ids = {name: row["id"] for name, row in daemon.sessions().items()}
     answer = daemon.get_json("/api/v1/verdict", session=ids["dumps/one"])
     equal((answer["trace_session"], [bar["kind"] for bar in answer["ledger"]["bars"]]), (ids["dumps/near/run"], ["plan", "allocator_peak"]))
-    note = next(note for note in answer["notes"] if "in another session" in note)
-    assert "dumps/near/plugins/profile/run/host.xplane.pb" in note and "2 sessions hold one; this is the nearest" in note, note
+    note = next(note for note in answer["notes"] if note["kind"] == "elsewhere")
+    assert "dumps/near/plugins/profile/run/host.xplane.pb" in note["text"] and "2 sessions hold one; this is the nearest" in note["text"], note
     answer = daemon.get_json("/api/v1/verdict", session=ids["dumps/other"])
-    equal((answer["trace_session"], [note for note in answer["notes"] if "another" in note]), (None, []))
+    equal((answer["trace_session"], [note for note in answer["notes"] if note["kind"] == "elsewhere"]), (None, []))
     (found,) = [row for row in explained(t, t.folder()) if row["session"] == "dumps/one"]
     assert note in found["answer"]["notes"], found["answer"]["notes"]
 
@@ -131,7 +131,7 @@ def test_a_log_is_joined_with_a_dump_of_another_folder(t):
     ids = {name: row["id"] for name, row in daemon.sessions().items()}
     answer = daemon.get_json("/api/v1/verdict", session=ids["logs/run.log"])
     equal((answer["module"]["session"], answer["peak"]["bytes"]), (ids["dumps/seed"], 300 * GIB))
-    assert any("dumps/seed/module_" in note and "with the same total" in note for note in answer["notes"]), answer["notes"]
+    assert any("dumps/seed/module_" in note["text"] and "with the same total" in note["text"] for note in answer["notes"]), answer["notes"]
     equal(daemon.get_json("/api/v1/verdict", session=ids["logs/other.log"])["module"], None)
 
 

@@ -19,8 +19,11 @@ const fact = (word, ...about) => el('div', {}, el('dt', {}, word), el('dd', {}, 
 
 const FITS = { yes: 'Yes.', no: 'No.', perhaps: 'Perhaps: it is too close to tell.', unknown: 'Not known.' };
 
+const sureNode = ({ sureness, sureness_of: whose, sureness_reason: reason }) =>
+  el('span', { title: reason }, el('strong', {}, sureness), whose ? el('span', { class: 'dim' }, ` ${whose}`) : null);
+
 /* Of a plan, a trace or profiles alone, without a text. */
-function factsOf({ fits, fit, cause }, links) {
+function factsOf({ fits, fit }, links) {
   const { evidence } = fit;
   const known = (word, name, ...about) => (fit[`${name}_bytes`] === null ? null : fact(word, links.figure(fit[`${name}_bytes`], evidence[name], undefined, name === 'over' ? 'strong over' : 'strong'), about));
   return [
@@ -31,7 +34,7 @@ function factsOf({ fits, fit, cause }, links) {
       known('needed', 'needed'),
       known('capacity', 'capacity', fit.capacity_source ? el('span', { class: 'dim' }, ` ${visible(fit.capacity_source)}`) : null),
       fit.over_bytes ? known('over by', 'over') : fits === 'yes' ? known('free', 'free') : null,
-      fact('how sure', el('strong', {}, cause.confidence)),
+      fact('how sure', sureNode(fit)),
     ),
   ];
 }
@@ -61,14 +64,14 @@ export function createFit(figures) {
     /* failure: of a text, or null; core: the verdict of all that is here, or null while it is asked for. */
     show(failure, core, links) {
       if (!failure) {
-        fill(panel.body, factsOf(core, links), causeNode(core, links), core.notes.map((note) => el('p', { class: 'oom-note' }, visible(note))));
+        fill(panel.body, factsOf(core, links), causeNode(core, links), core.notes.map((note) => el('p', { class: 'oom-note' }, visible(note.text))));
         return;
       }
       const { verdict, phase, device } = failure;
       const together = core?.together ?? null;
       const isSaid = together !== null && together.rows.length > 0;
       const said = isSaid ? [links.sentence(core.fit.sentence, core.fit.figures)] : [figures.sentence(verdict.cause_text), verdict.advice ?? []];
-      const texts = [...said, ...(core?.notes ?? []).filter((note) => together || note.startsWith('The allocator snapshot ')).map(visible)].filter((text) => text.length > 0);
+      const texts = [...said, ...(core?.notes ?? []).filter((note) => together || note.kind === 'snapshot').map((note) => visible(note.text))].filter((text) => text.length > 0);
       fill(
         panel.body,
         el('p', { class: 'oom-fits' }, el('strong', {}, verdict.fits)),
@@ -84,7 +87,7 @@ export function createFit(figures) {
           ),
           phase ? fact('when', say.phaseName(phase)) : null,
           device ? fact('device', nameInline(device)) : null,
-          fact('how sure', isSaid ? el('strong', {}, 'exact', el('span', { class: 'dim' }, ' in the snapshot')) : el('span', { title: verdict.sureness_reason }, el('strong', {}, verdict.sureness), el('span', { class: 'dim' }, ` ${verdict.sureness_of}`))),
+          fact('how sure', sureNode(core?.fit ?? verdict)),
         ),
         texts.map((text) => el('p', { class: 'oom-why' }, text)),
         causeNode(core, links),

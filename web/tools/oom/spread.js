@@ -12,9 +12,8 @@ const LOOKS = { arguments: 'parameter', outputs: 'output', temporaries: 'tempora
 const LITTLE = 0.001;
 
 /* Pure: the bar of parts.js out of a verdict; null where nothing is itemised. */
-export function barOf({ where, where_bytes: whole, where_evidence: sum, fit, together }) {
+export function barOf({ where, where_bytes: whole, where_over_bytes: over, where_evidence: sum, fit, together }) {
   if (where.length === 0) return null;
-  const over = whole > (fit.capacity_bytes ?? 0) ? (fit.over_bytes ?? 0) : 0; // what is over is beside the bar where that is the device
   return {
     parts: where.map((row) => ({ word: row.label, bytes: row.bytes, key: null, evidence: row.evidence, look: together && row.kind === 'reserved' ? 'parameter-light' : (LOOKS[row.kind] ?? 'unknown'), fragmentation_bytes: 0, fragmentation_key: null })),
     whole_bytes: whole,
