@@ -16,6 +16,7 @@
 #include "base/workers.h"
 #include "input/compile_input.h"
 #include "tool/oom/model.h"
+#include "verdict/torch_choice.h"
 #include "whatif/confirmation.h"
 #include "whatif/confirmed.h"
 
@@ -272,20 +273,23 @@ struct analysis_verdict_parts {
     /* Rules of whose memory a buffer is (plan/person_rules.h): those of this question, good ones
      * (analysis_own_rules_check), before those of all; each may be NULL. */
     const char *own_category_rules, *category_rules;
-    const char *device;          /* "TPU v5e, from target_arguments.pb": the chip, and what says so; NULL: not known */
-    const char *joined[2];       /* sentences: what of this was taken from elsewhere, and why; each may be NULL */
-    const char *snapshot;        /* the same of an allocator snapshot of the failure, or why none was taken; NULL */
-    const char *capacity_device; /* row of the table of devices that it is of; NULL: of none */
-    const char *capacity_file;   /* text that states it, in bytes [capacity_begin, capacity_end); NULL: none does */
+    const char *device;    /* "TPU v5e, from target_arguments.pb": the chip, and what says so; NULL: not known */
+    const char *joined[2]; /* sentences: what of this was taken from elsewhere, and why; each may be NULL */
+    const struct torch_choice *choice; /* of allocator snapshots that were looked at; NULL: none were */
+    const char *capacity_device;       /* row of the table of devices that it is of; NULL: of none */
+    const char *capacity_file; /* text that states it, in bytes [capacity_begin, capacity_end); NULL: none does */
     uint64_t capacity_begin, capacity_end;
 };
 enum analysis_verdict_format { ANALYSIS_VERDICT_JSON, ANALYSIS_VERDICT_TEXT };
 /* May it be of a program that XLA compiled, so that a module or a trace says more of it? */
 bool analysis_verdict_is_of_plan(const struct oom_verdict *failure);
-/* Is a trace, an allocator snapshot of PyTorch, of that failure? How many figures they share; 0: it is not. `reason`, of
- * `size` bytes, gets one clause why. */
-unsigned analysis_verdict_shares(const struct oom_verdict *failure, const struct analysis_subject *trace, char *reason,
-                                 size_t size);
+/* Which of several allocator snapshots is of a failure (verdict/torch_choice.h): may any be; which of `names` to read, as
+ * places in it, into `order` of `count`; and each of these, `trace` or (NULL) why it could not be read: true where it takes
+ * the place of what was taken before. */
+bool analysis_snapshots_may(const struct oom_verdict *failure);
+size_t analysis_snapshots_order(struct torch_choice *choice, const char *const *names, size_t count, size_t *order);
+bool analysis_snapshots_take(struct torch_choice *choice, const char *name, const struct oom_verdict *failure,
+                             const struct analysis_subject *trace, const struct err *unread);
 /* Appends the verdict to `out`: schema Verdict in docs/openapi.yaml, or lines for a terminal. Errors: limit. */
 bool analysis_verdict(const struct analysis_verdict_parts *parts, enum analysis_verdict_format format, struct buf *out,
                       struct err *err);

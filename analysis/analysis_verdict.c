@@ -6,7 +6,6 @@
 #include "verdict/verdict.h"
 #include "verdict/write.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 /* As for an answer of the Memory Viewer; advice tries up to about forty changes. */
@@ -54,37 +53,46 @@ static void make(struct job *job, const void *in, void *to, struct err *err)
 
 bool analysis_verdict_is_of_plan(const struct oom_verdict *failure) { return verdict_is_of_plan(failure); }
 
-struct sharing {
+bool analysis_snapshots_may(const struct oom_verdict *failure) { return torch_choice_may(failure); }
+
+size_t analysis_snapshots_order(struct torch_choice *choice, const char *const *names, size_t count, size_t *order)
+{
+    return torch_choice_order(choice, names, count, order);
+}
+
+struct weighed {
+    struct torch_choice *choice;
+    const char *name;
     const struct oom_verdict *failure;
     const struct memory_profile *trace;
-    char *reason;
-    size_t size;
-    unsigned count;
+    bool is_taken;
 };
 
-static void share(struct job *job, const void *in, void *to, struct err *err)
+static void weigh(struct job *job, const void *in, void *to, struct err *err)
 {
-    struct sharing *sharing = to;
+    struct weighed *weighed = to;
     const char *reason = "";
     (void)in;
     (void)err;
-    sharing->count = verdict_snapshot_shares(sharing->failure, sharing->trace, &job->arena, &reason);
-    snprintf(sharing->reason, sharing->size, "%s", reason);
+    uint32_t shares = torch_choice_shares(weighed->failure, weighed->trace, &job->arena, &reason);
+    weighed->is_taken = torch_choice_take(weighed->choice, weighed->name, shares, reason);
 }
 
-unsigned analysis_verdict_shares(const struct oom_verdict *failure, const struct analysis_subject *trace, char *reason,
-                                 size_t size)
+bool analysis_snapshots_take(struct torch_choice *choice, const char *name, const struct oom_verdict *failure,
+                             const struct analysis_subject *trace, const struct err *unread)
 {
-    struct sharing sharing = {failure, &trace->trace, reason, size, 0};
+    if (trace == NULL)
+        return torch_choice_take(choice, name, 0, unread->text);
+    struct weighed weighed = {choice, name, failure, &trace->trace, false};
     struct job job = {.gzip = NULL};
     struct err err = ERR_INIT;
     arena_init(&job.arena, LIMIT_BYTES, &err);
     arena_allot_work(&job.arena, WORK);
-    job_try(&job, share, &sharing, &sharing, &err);
+    job_try(&job, weigh, &weighed, &weighed, &err);
     if (err_is_set(&err))
-        snprintf(reason, size, "%s", err.text);
+        weighed.is_taken = torch_choice_take(choice, name, 0, err.text);
     arena_free(&job.arena);
-    return sharing.count;
+    return weighed.is_taken;
 }
 
 bool analysis_verdict(const struct analysis_verdict_parts *parts, enum analysis_verdict_format format, struct buf *out,
@@ -120,7 +128,7 @@ bool analysis_verdict(const struct analysis_verdict_parts *parts, enum analysis_
                   .capacity_begin = parts->capacity_begin,
                   .capacity_end = parts->capacity_end,
                   .device = parts->device,
-                  .snapshot = parts->snapshot,
+                  .choice = parts->choice,
                   .joined = {parts->joined[0], parts->joined[1]}},
         .own_rules = parts->own_category_rules,
         .rules = parts->category_rules,

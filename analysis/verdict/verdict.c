@@ -3,6 +3,7 @@
 
 #include "plan/describe.h"
 #include "tool/memory_profile/model.h"
+#include "verdict/torch_choice.h"
 #include "verdict/torch_join.h"
 #include "verdict/torch_moment.h"
 
@@ -71,16 +72,6 @@ static void join_find(struct verdict_facts *facts)
     torch_join_find(facts->failure, facts->pool->profile, facts->arena, join);
     facts->pool = join->pool;
     facts->join = join->pool != NULL ? join : NULL;
-}
-
-uint32_t verdict_snapshot_shares(const struct oom_verdict *failure, const struct memory_profile *trace,
-                                 struct arena *arena, const char **reason)
-{
-    struct torch_join join = {.reason = "it is no allocator snapshot of PyTorch"};
-    if (trace->events.snapshot != NULL)
-        torch_join_find(failure->failure, trace, arena, &join);
-    *reason = join.reason;
-    return join.pool != NULL ? 1 + join.agree_count + (join.failure != NULL ? 4 : 0) : 0;
 }
 
 /* What has less is no device's memory: a text that names no space may be about one of a kernel. */
@@ -219,8 +210,9 @@ static void notes_make(const struct verdict_facts *facts)
     for (size_t i = 0; i < sizeof(parts->joined) / sizeof(parts->joined[0]); i++)
         if (parts->joined[i] != NULL)
             facts_note(facts, VERDICT_NOTE_ELSEWHERE, parts->joined[i]);
-    if (parts->snapshot != NULL)
-        facts_note(facts, VERDICT_NOTE_SNAPSHOT, parts->snapshot);
+    const char *choice = parts->choice != NULL ? torch_choice_sentence(parts->choice, facts->arena) : NULL;
+    if (choice != NULL)
+        facts_note(facts, VERDICT_NOTE_SNAPSHOT, choice);
     if (parts->not_compared != NULL)
         facts_note(facts, VERDICT_NOTE_AGREEMENT,
                    arena_format(facts->arena, "The text was not held against the plan: %s.", parts->not_compared));

@@ -21,6 +21,7 @@ struct oom_step;       /* the same */
 struct oom_comparison; /* the same */
 struct plan;           /* plan/plan.h */
 struct memory_profile; /* tool/memory_profile/model.h */
+struct torch_choice;   /* verdict/torch_choice.h */
 struct profile_set;    /* tool/device_memory/profile_set.h */
 
 enum verdict_fits { VERDICT_FITS_UNKNOWN, VERDICT_FITS_YES, VERDICT_FITS_NO, VERDICT_FITS_PERHAPS };
@@ -43,10 +44,10 @@ struct verdict_parts {
     int64_t capacity_bytes;      /* that somebody said, of device memory; -1: nobody did */
     const char *capacity_source; /* who did: "as chosen", "as the trace records it" */
     const char *device;          /* the chip, and what says so; NULL: not known */
-    const char *not_compared;  /* why text and plan were not held against each other although both are there; or NULL */
-    const char *joined[2];     /* sentences: what was taken from elsewhere, and why; each may be NULL */
-    const char *snapshot;      /* the same of an allocator snapshot of the failure; or why none was; NULL */
-    const char *device_name;   /* row of the table of devices that it is of; NULL: of none */
+    const char *not_compared; /* why text and plan were not held against each other although both are there; or NULL */
+    const char *joined[2];    /* sentences: what was taken from elsewhere, and why; each may be NULL */
+    const struct torch_choice *choice; /* of allocator snapshots that were looked at; NULL: none were */
+    const char *device_name;           /* row of the table of devices that it is of; NULL: of none */
     const char *capacity_file; /* text that states it, in bytes [capacity_begin, capacity_end); NULL: none does */
     uint64_t capacity_begin, capacity_end;
 };
@@ -274,11 +275,6 @@ struct verdict {
 
 /* Fills `out`, which is zeroed. `scratch` holds one text at a time. */
 void verdict_make(const struct verdict_parts *parts, struct buf *scratch, struct arena *arena, struct verdict *out);
-
-/* Is an allocator snapshot of PyTorch of the failure? How many figures they share (at least 1), with `reason`, one clause
- * in the arena, why; 0: it is not, because of the reason. */
-uint32_t verdict_snapshot_shares(const struct oom_verdict *failure, const struct memory_profile *trace,
-                                 struct arena *arena, const char **reason);
 
 /* May the failure be of a program that XLA compiled, so that a plan says more of it? */
 bool verdict_is_of_plan(const struct oom_verdict *failure);

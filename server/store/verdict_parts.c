@@ -274,7 +274,7 @@ bool verdict_parts_open(struct store *store, const struct verdict_parts_wanted *
         return false;
     parts->core.failure = wanted->failure;
     parts->core.category_rules = store_category_rules(store);
-    bool is_of_torch = verdict_snapshot_may(wanted->failure);
+    bool is_of_torch = analysis_snapshots_may(wanted->failure);
     if (is_of_torch)
         verdict_snapshot_find(store, wanted, parts);
     for (int i = 0; i < 2; i++) { /* its own session, and that of the program where it is another one */
@@ -292,7 +292,7 @@ bool verdict_parts_open(struct store *store, const struct verdict_parts_wanted *
         profiles_beside(store, wanted, parts);
     for (int i = 0; i < 2; i++)
         parts->core.joined[i] = parts->joined[i];
-    parts->core.snapshot = parts->snapshot;
+    parts->core.choice = &parts->choice;
     if (chip_find(wanted, parts))
         parts->core.device = parts->chip.source;
     bool has_text = wanted->failure && wanted->failure->failure->figures[OOM_capacity_bytes].is_known;
@@ -317,7 +317,6 @@ void verdict_parts_close(struct verdict_parts *parts)
     free(parts->uses);
     free(parts->joined[0]);
     free(parts->joined[1]);
-    free(parts->snapshot);
     modules_close(&parts->modules);
     *parts = (struct verdict_parts){0};
 }

@@ -23,7 +23,8 @@ struct verdict_parts {
     struct capacity chip;                         /* its source is core.device */
     const struct snapshot_session *trace_session; /* of core.trace; NULL: there is none */
     const struct snapshot_host *trace_host;       /* the same, where it was chosen; NULL: the worst */
-    char *joined[2], *snapshot;                   /* of core.joined, core.snapshot */
+    char *joined[2];                              /* of core.joined */
+    struct torch_choice choice;                   /* of core.choice */
 };
 
 /* What is asked for. Borrowed. */

@@ -3,82 +3,58 @@
 
 #include "server/base/memory.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { READ_MAX = 16, REASON_BYTES = 400 };
-
-struct looking {
-    struct store *store;
-    const struct verdict_parts_wanted *wanted;
-    struct verdict_parts *parts;
-    const char *text; /* name of the text; NULL */
-    unsigned best, best_named;
-    size_t read, fitting, left;
-    const char *taken, *refused; /* paths */
-    char reason[REASON_BYTES], why_not[REASON_BYTES];
+/* Snapshots that may be of the failure, in the order in which they were found. */
+struct candidates {
+    struct candidate {
+        const struct snapshot_session *session;
+        const struct snapshot_host *host;
+    } *items;
+    size_t count, capacity;
 };
 
-bool verdict_snapshot_may(const struct oom_verdict *failure)
+static void session_gather(struct candidates *out, const struct snapshot_session *session)
 {
-    return failure && failure->failure->family == OOM_FAMILY_torch_gpu;
+    for (size_t at = 0; at < session->host_count; at++) {
+        if (!session->hosts[at].is_allocator)
+            continue;
+        out->items = memory_grow(out->items, &out->capacity, out->count + 1, sizeof(*out->items));
+        out->items[out->count++] = (struct candidate){session, &session->hosts[at]};
+    }
 }
 
-/* "rank0" of "rank0.pickle.gz" and of "rank0.log". */
-static bool is_named_alike(const char *a, const char *b)
+static void look(struct store *store, const struct candidate *candidate, struct verdict_parts *parts)
 {
-    size_t length = a ? strcspn(a, ".") : 0;
-    return length > 0 && strcspn(b, ".") == length && strncmp(a, b, length) == 0;
-}
-
-static void look(struct looking *looking, const struct snapshot_session *session, const struct snapshot_host *host)
-{
-    char reason[REASON_BYTES] = "";
     struct subject trace = {0};
     struct err err = ERR_INIT;
-    const struct subjects_place place = subjects_trace(session, host);
-    const char *path = host->file->name;
-    looking->read++;
-    unsigned shares = 0;
-    if (subjects_open(looking->store, &place, &trace, &err))
-        shares = analysis_verdict_shares(looking->wanted->failure, trace.core, reason, sizeof(reason));
-    else
-        snprintf(reason, sizeof(reason), "%s", err.text);
-    unsigned named = is_named_alike(looking->text, host->file->name);
-    looking->fitting += shares > 0;
-    if (shares == 0 && !looking->refused) {
-        looking->refused = path;
-        memcpy(looking->why_not, reason, sizeof(reason));
-    }
-    if (shares == 0 || shares < looking->best ||
-        (shares == looking->best && named <= looking->best_named && looking->taken)) {
+    const struct subjects_place place = subjects_trace(candidate->session, candidate->host);
+    bool is_read = subjects_open(store, &place, &trace, &err);
+    if (!analysis_snapshots_take(&parts->choice, candidate->host->file->name, parts->core.failure,
+                                 is_read ? trace.core : NULL, &err)) {
         subjects_close(&trace);
         return;
     }
-    subjects_close(&looking->parts->trace);
-    looking->parts->trace = trace;
-    looking->parts->core.trace = trace.core;
-    looking->parts->trace_session = session;
-    looking->parts->trace_host = host;
-    looking->best = shares;
-    looking->best_named = named;
-    looking->taken = path;
-    memcpy(looking->reason, reason, sizeof(reason));
+    subjects_close(&parts->trace);
+    parts->trace = trace;
+    parts->core.trace = trace.core;
+    parts->trace_session = candidate->session;
+    parts->trace_host = candidate->host;
 }
 
-/* Those whose name is the text's, or those of other names. */
-static void session_look(struct looking *looking, const struct snapshot_session *session, bool named)
+/* Those that the core wants to see, in its order. */
+static void candidates_look(struct store *store, const struct candidates *candidates, struct verdict_parts *parts)
 {
-    for (size_t at = 0; at < session->host_count; at++) {
-        const struct snapshot_host *host = &session->hosts[at];
-        if (!host->is_allocator || is_named_alike(looking->text, host->file->name) != named)
-            continue;
-        if (looking->read < READ_MAX)
-            look(looking, session, host);
-        else
-            looking->left++;
-    }
+    const char **names = memory_new((candidates->count + 1) * sizeof(*names));
+    size_t *order = memory_new((candidates->count + 1) * sizeof(*order));
+    for (size_t at = 0; at < candidates->count; at++)
+        names[at] = candidates->items[at].host->file->name;
+    size_t count = analysis_snapshots_order(&parts->choice, names, candidates->count, order);
+    for (size_t at = 0; at < count; at++)
+        look(store, &candidates->items[order[at]], parts);
+    free(order);
+    free(names);
 }
 
 /* Length of the folder in a path; 0: the root. */
@@ -114,42 +90,22 @@ static bool is_given(const struct snapshot_session *session)
            (!session->hosts[0].file->place.path || session->hosts[0].file->place.path[0] == '\0');
 }
 
-static char *say(const struct looking *looking)
-{
-    char left[64] = "";
-    if (!looking->taken && !looking->refused)
-        return NULL;
-    if (looking->left > 0)
-        snprintf(left, sizeof(left), " %zu more were not looked at.", looking->left);
-    if (!looking->taken)
-        return memory_format("The allocator snapshot %s is here and was not used: %s.%s", looking->refused,
-                             looking->why_not, left);
-    const char *why = looking->fitting < 2  ? ""
-                      : looking->best_named ? " Several fit; it shares most with the text, and has its name."
-                                            : " Several fit; it shares most with the text.";
-    if (looking->refused)
-        return memory_format("The allocator snapshot %s is of this failure: %s.%s %s was not used: %s.%s",
-                             looking->taken, looking->reason, why, looking->refused, looking->why_not, left);
-    return memory_format("The allocator snapshot %s is of this failure: %s.%s%s", looking->taken, looking->reason, why,
-                         left);
-}
-
 void verdict_snapshot_find(struct store *store, const struct verdict_parts_wanted *wanted, struct verdict_parts *parts)
 {
     const struct snapshot_file *text = wanted->session ? verdict_near_file(wanted->session) : NULL;
     char *folder = wanted->folder               ? memory_text(wanted->folder)
                    : text && !text->place.bytes ? verdict_near_folder(&text->place)
                                                 : NULL;
-    struct looking looking = {.store = store, .wanted = wanted, .parts = parts};
-    looking.text = wanted->text ? wanted->text : text ? text->name : NULL;
-    size_t count = wanted->snapshot ? wanted->snapshot->session_count : 0;
-    for (size_t at = 0; at < 2 * count; at++) {
-        const struct snapshot_session *session = wanted->snapshot->sessions[at % count];
+    struct candidates candidates = {.count = 0};
+    for (size_t at = 0; wanted->snapshot && at < wanted->snapshot->session_count; at++) {
+        const struct snapshot_session *session = wanted->snapshot->sessions[at];
         if (session->allocator_count > 0 &&
             (wanted->takes_given ? is_given(session)
                                  : session == wanted->session || is_beside(session, wanted, folder)))
-            session_look(&looking, session, at < count);
+            session_gather(&candidates, session);
     }
     free(folder);
-    parts->snapshot = say(&looking);
+    parts->choice = (struct torch_choice){.text = wanted->text ? wanted->text : text ? text->name : NULL};
+    candidates_look(store, &candidates, parts);
+    free(candidates.items);
 }
