@@ -21,8 +21,9 @@ struct analysis_trace_pool {
     int64_t capacity_bytes;      /* -1: not told */
     int64_t lifetime_peak_bytes; /* -1: not told */
     uint64_t allocation_count, deallocation_count;
+    bool is_end_alone;      /* a snapshot without a history: the peak is its end, and `failure` says so */
     uint64_t failure_count; /* requests that failed, of an allocator snapshot */
-    const char *failure;    /* what is told of the last of them, one clause; NULL: none failed */
+    const char *failure;    /* what is told of the last of them, or of is_end_alone, one clause; NULL: nothing */
     struct analysis_trace_category categories[ANALYSIS_TRACE_CATEGORIES_MAX]; /* the largest first; none of a trace */
     size_t category_count;
 };

@@ -196,6 +196,7 @@ bool analysis_trace_pool_at(const struct analysis_subject *trace, size_t at, str
     if (at >= model->pool_count)
         return false;
     const struct memory_profile_pool *row = &model->pools[at];
+    bool is_end_alone = model->events.snapshot != NULL && model->events.snapshot->is_end_alone;
     *pool = (struct analysis_trace_pool){
         .name = trace->pool_names[at],
         .is_device = row->kind == PROFILE_DEVICE,
@@ -205,8 +206,9 @@ bool analysis_trace_pool_at(const struct analysis_subject *trace, size_t at, str
         .lifetime_peak_bytes = row->lifetime_peak_bytes == MEMORY_UNKNOWN ? -1 : row->lifetime_peak_bytes,
         .allocation_count = row->allocation_count,
         .deallocation_count = row->deallocation_count,
+        .is_end_alone = is_end_alone,
         .failure_count = row->failure_count,
-        .failure = row->failure_count > 0 && row->finding != NULL ? row->finding->sentence : NULL,
+        .failure = (row->failure_count > 0 || is_end_alone) && row->finding != NULL ? row->finding->sentence : NULL,
     };
     categories_take(row, pool);
     return true;

@@ -460,6 +460,8 @@ void torch_events_finish(struct torch_reading *reading, struct pickle_value root
     struct memory_events *out = reading->out;
     devices_find(reading, root);
     pools_number(reading);
+    if (reading->out->count == 0)
+        torch_end_take(reading);
     pools_name(reading);
     times_set(reading);
     rows_take(reading);

@@ -97,5 +97,7 @@ static inline int64_t torch_reading_int(const struct torch_reading *reading, str
     return pickle_value_int(reading->pickle, torch_reading_get(reading, dict, key), &number) ? number : default_value;
 }
 
+/* Where no allocation and no free was read: rows and pools that stand for the snapshot's end (is_end_alone). */
+void torch_end_take(struct torch_reading *reading);
 /* When all is read: what is in use at each event, what is reserved, texts, pools, steps, from `root`. */
 void torch_events_finish(struct torch_reading *reading, struct pickle_value root);

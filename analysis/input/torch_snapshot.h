@@ -92,6 +92,8 @@ struct torch_snapshot {
     struct torch_setting *settings;
     size_t frame_count, stack_count, segment_count, block_count, event_count, setting_count;
     bool has_times, has_traces;
+    bool
+        is_end_alone; /* no allocation and no free is told: each pool has one row, of nothing, that stands for the end */
     /* what could not be used */
     uint64_t unknown_action_count, damaged_count, time_back_count, free_requested_count;
     uint64_t lone_failure_count; /* requests that failed on devices of which no allocation and no free is told */

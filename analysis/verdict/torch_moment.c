@@ -56,7 +56,8 @@ void torch_moment_find(struct verdict_facts *facts)
     moment->failure = facts->join != NULL       ? facts->join->failure
                       : pool->failure_count > 0 ? &pool->failures[pool->failure_count - 1]
                                                 : NULL;
-    moment->is_end = facts->join != NULL && moment->failure == NULL;
+    bool is_end_alone = pool->profile->events.snapshot->is_end_alone;
+    moment->is_end = moment->failure == NULL && (facts->join != NULL || is_end_alone);
     uint32_t at = moment->is_end ? pool->first + pool->count - 1 : pool->peak_at;
     moment->count = moment->failure != NULL ? moment->failure->count : at - pool->first + 1;
     moment->time_ps = moment->failure != NULL ? moment->failure->time_ps : pool->profile->time_ps[at];
@@ -227,6 +228,10 @@ const char *torch_moment_sentence(const struct verdict_facts *facts)
                                           facts_size_beside(facts, moment->in_use_bytes, moment->sums[largest].bytes),
                                           facts_size_beside(facts, moment->sums[largest].bytes, moment->in_use_bytes),
                                           is_plural(largest) ? "are" : "is", category_words(largest));
+    if (moment->failure == NULL && moment->pool->profile->events.snapshot->is_end_alone)
+        return arena_format(facts->arena, "%.*s held %s at the end of the snapshot, which has no history.%s",
+                            (int)moment->pool->name.length, moment->pool->name.data,
+                            facts_size(facts, moment->in_use_bytes), most);
     if (moment->failure == NULL)
         return arena_format(facts->arena, "%.*s held %s at its %s; no request failed%s.%s",
                             (int)moment->pool->name.length, moment->pool->name.data,

@@ -125,12 +125,15 @@ static void write_memory(const struct summary_pool *row)
 {
     const struct analysis_trace_pool *pool = &row->figures;
     char name[TEXT_SIZE], host_name[TEXT_SIZE], peak[SIZE_TEXT_BYTES], capacity[SIZE_TEXT_BYTES];
-    printf("  memory %s (%s)  peak %s", printable(name, pool->name), printable(host_name, row->host->name),
-           size(peak, (double)pool->peak_bytes));
+    printf("  memory %s (%s)  %s %s", printable(name, pool->name), printable(host_name, row->host->name),
+           pool->is_end_alone ? "in use at the end" : "peak", size(peak, (double)pool->peak_bytes));
     if (pool->capacity_bytes >= 0)
         printf(" of %s", size(capacity, (double)pool->capacity_bytes));
-    printf(" at %.1f ms, %llu allocations, %llu frees\n", (double)pool->peak_time_ps / 1e9,
-           (unsigned long long)pool->allocation_count, (unsigned long long)pool->deallocation_count);
+    if (pool->is_end_alone)
+        putchar('\n');
+    else
+        printf(" at %.1f ms, %llu allocations, %llu frees\n", (double)pool->peak_time_ps / 1e9,
+               (unsigned long long)pool->allocation_count, (unsigned long long)pool->deallocation_count);
     if (pool->failure)
         printf("    %s\n", printable(name, pool->failure));
     for (size_t i = 0; i < pool->category_count; i++) {

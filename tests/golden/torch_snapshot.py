@@ -34,6 +34,7 @@ import urllib.error
 import hostile_snapshots as hostile
 from daemon import Counts, Daemon
 import made_allocator
+import torch_end
 from torch_stacks import stacks_faults
 from made_snapshots import REFUSED, as_older, made
 
@@ -479,7 +480,8 @@ def main():
                 failures(daemon, counts, name, allocators, keeps, hosts)
                 segments(daemon, counts, name, allocators, keeps, hosts)
         with tempfile.TemporaryDirectory() as other:
-            for hold_refusals in (calls_refused, lengths_refused, broken_refused, bytes_stay_bytes, json_verdicts, bombs_refused):
+            for hold_refusals in (calls_refused, lengths_refused, broken_refused, bytes_stay_bytes, json_verdicts, bombs_refused,
+                                  torch_end.hold):
                 hold_refusals(options.binary, counts, other)
             small = made(9, 1, 60, 100)
             cut(options.binary, counts, other, pickle.dumps(small, 4), "cut.pickle")

@@ -103,18 +103,39 @@ def test_a_device_that_allocates_nothing_ends_nothing(t):
     t.write("alone/h.pickle", pickle.dumps({"segments": whole["segments"], "device_traces": [[failed]]}, 4))
     t.write("beside/h.pickle", pickle.dumps({**whole, "device_traces": [[failed], *whole["device_traces"]]}, 4))
     daemon = t.serve(t.folder())
-    for name, reason, pools in (("alone", "no_history", []), ("beside", None, ["GPU 1"])):
+    for name, reason, pools in (("alone", None, ["GPU 0"]), ("beside", None, ["GPU 1"])):
         summary = daemon.get_json("/api/v1/memory_profile/summary", session=daemon.session_id(name))["data"]
         equal(((summary["reason"] or {}).get("code"), [pool["memory"] for pool in summary["pools"]]), (reason, pools), name)
         notes = {note["code"]: note["count"] for note in summary["hosts"][0]["notes"]}
         equal(notes.get("failure_without_history"), 1, name)
 
 
+def test_a_snapshot_without_a_history_tells_of_its_end(t):
+    whole = made_allocator.snapshot(made_allocator.run(made_allocator.Caching(2), 50))
+    path = t.write("run/h.pickle", pickle.dumps(made_snapshots.without_history(whole), 4))
+    session = (daemon := t.serve(t.folder())).session_id("run")
+    summary = daemon.get_json("/api/v1/memory_profile/summary", session=session)["data"]
+    (pool,) = summary["pools"]
+    reserved = sum(segment["total_size"] for segment in whole["segments"])
+    equal((summary["reason"], summary["hosts"][0]["event_count"], pool["event_count"], pool["finding"]["kind"]), (None, 0, 0, "no_history"))
+    equal((pool["end"]["reserved_bytes"], pool["end"]["in_use_bytes"]), (reserved, pool["peak"]["in_use_bytes"]))
+    assert "_record_memory_history()" in pool["finding"]["sentence"], pool["finding"]
+    printed = t.run("summary", path)
+    equal((printed.returncode, "in use at the end" in printed.stdout, "has no history" in printed.stdout, "frees" in printed.stdout), (0, True, True, False))
+    answer = daemon.get_json("/api/v1/verdict", session=session)
+    assert "at the end of the snapshot, which has no history" in answer["verdict"], answer["verdict"]
+
+
 def test_every_view_follows_its_schema(t):
-    t.write("run/h.pickle", snapshot())
+    for name, kept in (("run", snapshot()), ("end", pickle.dumps(made_snapshots.without_history(pickle.loads(snapshot())), 4))):
+        t.write(f"{name}/h.pickle", kept)
     daemon = t.serve(t.folder())
+    for name in ("run", "end"):
+        views_follow(daemon, daemon.session_id(name))
+
+
+def views_follow(daemon, session):
     document = Document(DOCUMENT)
-    session = daemon.session_id("run")
     for view in ("summary", "timeline", "lanes", "live", "events", "event?id=0", "growth", "addresses", "fragmentation", "holes", "segments"):
         path = f"/api/v1/memory_profile/{view}"
         answer = daemon.ask(f"{path}{'&' if '?' in path else '?'}session={session}")

@@ -5,7 +5,7 @@ import { consume, el, showWithin } from '../lib/dom.js';
 
 let serial = 0;
 
-/* tabs: [{id, word, key}]; onChoose(id). Out: {node, set(id, why of each), panelAttributes(id)}. */
+/* tabs: [{id, word, key}]; onChoose(id). Out: {node, set(id), leaveOut(ids), panelAttributes(id)}. */
 export function createTabs({ tabs, label, onChoose }) {
   const prefix = `tabs-${++serial}`;
   const buttons = tabs.map(({ id, word, key }) =>
@@ -27,11 +27,13 @@ export function createTabs({ tabs, label, onChoose }) {
   const node = el('div', { role: 'tablist', class: 'tabs', 'aria-label': label }, buttons);
   let shown = -1;
   node.addEventListener('keydown', (event) => {
-    const steps = { ArrowRight: shown + 1, ArrowLeft: shown - 1, Home: 0, End: tabs.length - 1 };
+    const offered = buttons.filter((button) => !button.hidden);
+    const own = offered.indexOf(buttons[shown]);
+    const steps = { ArrowRight: own + 1, ArrowLeft: own - 1, Home: 0, End: offered.length - 1 };
     if (!(event.key in steps)) return;
-    const next = (steps[event.key] + tabs.length) % tabs.length;
-    buttons[next].focus();
-    onChoose(tabs[next].id);
+    const next = offered[(steps[event.key] + offered.length) % offered.length];
+    next.focus();
+    onChoose(tabs[buttons.indexOf(next)].id);
     consume(event);
   });
   return {
@@ -43,6 +45,12 @@ export function createTabs({ tabs, label, onChoose }) {
         button.tabIndex = at === shown ? 0 : -1;
       });
       showWithin(node, buttons[shown]);
+    },
+    /* What has nothing to show here is not offered. */
+    leaveOut(ids) {
+      buttons.forEach((button, at) => {
+        button.hidden = ids.includes(tabs[at].id);
+      });
     },
     /* For the element that holds the chosen view. */
     panelAttributes: (id) => ({ id: `${prefix}-panel`, role: 'tabpanel', 'aria-labelledby': `${prefix}-${id}` }),

@@ -2,6 +2,7 @@
  * events.c: the view "events": allocations with what ends them, by address,
  * and frees of what was there before; and the view "event": one of them in full. */
 #include "base/sum.h"
+#include "input/torch_snapshot.h"
 #include "tool/memory_profile/naming.h"
 #include "tool/memory_profile/views.h"
 #include "tool/table.h"
@@ -172,6 +173,9 @@ bool memory_profile_events(const struct tool_request *request, struct json *json
     if (listing->pool == NULL || !memory_profile_views_window(request, listing->pool, &window, err) ||
         !table_read(&rows, request, &spec, listing, err))
         return false;
+    const struct torch_snapshot *snapshot = listing->profile->events.snapshot;
+    if (snapshot != NULL && snapshot->is_end_alone)
+        window.first = window.end = 0; /* its row is no event of the file */
     int64_t bytes = rows_take(&rows, listing, &window);
     if (table_is_lines(&rows)) {
         table_lines_write(&rows, NULL);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * finding.c: see finding.h. */
 #include "tool/memory_profile/finding.h"
+#include "tool/memory_profile/end.h"
 
 #include "base/size_text.h"
 #include "tool/finding.h"
@@ -133,6 +134,8 @@ void memory_profile_finding_make(struct memory_profile *profile, struct arena *a
                                                 : fragmentation_find(pool, arena);
         if (pool->finding == NULL && growing.is_found[i])
             pool->finding = growth_say(pool, &growing.most[i], arena);
+        if (pool->finding == NULL)
+            pool->finding = memory_profile_end_finding(pool, arena);
         if (pool->finding == NULL)
             pool->finding = flat_find(pool, arena);
     }

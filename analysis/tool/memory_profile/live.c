@@ -129,7 +129,9 @@ VALUE(thread, group.is_kept
 VALUE(event,
       table_integer_if(group.is_single && !group.is_kept, (int64_t)group.event - group.listing->live.pool->first))
 VALUE(first_event, table_integer_if(!group.is_kept, (int64_t)group.event - group.listing->live.pool->first))
-VALUE(origin, table_text(group.is_kept ? STR("before_recording") : STR("recorded")))
+VALUE(origin, table_text(!group.is_kept                                 ? STR("recorded")
+                         : group.profile->events.snapshot->is_end_alone ? STR("at_end")
+                                                                        : STR("before_recording")))
 VALUE(born_ps, group.is_single && !group.is_kept ? table_integer(group.profile->time_ps[group.event]) : table_unknown())
 VALUE(freed_ps, group.end == PROFILE_NONE ? table_unknown() : table_integer(group.profile->time_ps[group.end]))
 VALUE(born, IF_BETWEEN(group.sums->born_bytes))
@@ -194,7 +196,7 @@ static const struct table_column columns[] = {
 #include "tool/memory_profile/what_columns.def"
     {COLUMN_TEXT("thread", thread), .json = "thread", .csv = "thread", .title = "Thread", .help = "thread that allocated it"},
     {COLUMN_TEXT("origin", origin), .json = "origin", .csv = "origin", .title = "Allocated",
-     .help = "origin:recorded, before_recording: there from the first event to the end"},
+     .help = "origin:recorded, before_recording: there from the first event to the end, at_end: of a snapshot without a history"},
     {COLUMN_TEXT("", NULL), .write = address_write, .json = "address"},
     {COLUMN_TEXT("", NULL), .write = stack_write, .json = "stack"},
     {COLUMN_NUMBER("event", event, NULL), .json = "event", .help = "number of the event"},

@@ -2,6 +2,7 @@
  * model_build.c: from events in file order to the model (profile.h). */
 #include "tool/memory_profile/model_build.h"
 
+#include "tool/memory_profile/end.h"
 #include "tool/memory_profile/failures.h"
 #include "tool/memory_profile/notes.h"
 #include "tool/memory_profile/order.h"
@@ -158,6 +159,7 @@ static void pool_make(const struct making *making, uint32_t at, struct arena *ar
     pool_measure(profile, pool, making->workers, arena);
     memory_profile_waste_build(pool, making->workers, arena);
     pool->likeness = memory_profile_snapshots_likeness(pool);
+    memory_profile_end_uncount(pool);
     memory_profile_notes_pool(pool);
 }
 

@@ -189,7 +189,10 @@ bool memory_profile_moment_of_series(const struct memory_profile_pool *pool, siz
 {
     const struct memory_profile *profile = pool->profile;
     bool has_steps = memory_profile_moment_has_steps(profile);
-    size_t count = !has_steps ? SPREAD : profile->step_count < STEPS_MAX ? profile->step_count : STEPS_MAX;
+    size_t count = profile->events.snapshot != NULL && profile->events.snapshot->is_end_alone ? 0
+                   : !has_steps                                                               ? SPREAD
+                   : profile->step_count < STEPS_MAX                                          ? profile->step_count
+                                                                                              : STEPS_MAX;
     int64_t begin_ps = profile->time_ps[pool->first], end_ps = profile->time_ps[pool->first + pool->count - 1];
     if (at > count)
         return false;

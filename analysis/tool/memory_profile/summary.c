@@ -4,6 +4,7 @@
 
 #include "tool/finding.h"
 #include "tool/memory_profile/categories.h"
+#include "tool/memory_profile/end.h"
 #include "tool/memory_profile/failures.h"
 #include "tool/memory_profile/notes.h"
 #include "tool/memory_profile/waste.h"
@@ -17,10 +18,12 @@ void memory_profile_summary_host(struct json *json, const struct memory_profile 
 {
     const struct memory_events *events = &profile->events;
     struct memory_profile_reason reason = memory_profile_notes_reason(profile);
-    uint64_t allocation_count = 0;
+    uint64_t allocation_count = 0, deallocation_count = 0;
     char start[24];
-    for (uint32_t i = 0; i < profile->pool_count; i++)
+    for (uint32_t i = 0; i < profile->pool_count; i++) {
         allocation_count += profile->pools[i].allocation_count;
+        deallocation_count += profile->pools[i].deallocation_count;
+    }
     snprintf(start, sizeof(start), "%llu", (unsigned long long)events->capture.start_ns);
     json_object_begin(json);
     json_key_text(json, "host", names->host);
@@ -29,9 +32,9 @@ void memory_profile_summary_host(struct json *json, const struct memory_profile 
     json_key_null(json, "error");
     json_key(json, "reason");
     memory_profile_views_reason(json, reason.code, reason.text);
-    json_key_uint(json, "event_count", profile->count);
+    json_key_uint(json, "event_count", allocation_count + deallocation_count);
     json_key_uint(json, "allocation_count", allocation_count);
-    json_key_uint(json, "deallocation_count", profile->count - allocation_count);
+    json_key_uint(json, "deallocation_count", deallocation_count);
     json_key_uint(json, "pool_count", profile->pool_count);
     json_key_uint(json, "step_count", profile->step_count);
     json_key_uint(json, "launch_count", events->launches.items.count);
@@ -80,7 +83,7 @@ void memory_profile_summary_pool(struct json *json, const struct memory_profile_
     json_key_text(json, "host_name", names->host_name);
     memory_profile_views_memory(json, pool);
     json_key_text(json, "kind", kinds[pool->kind]);
-    json_key_uint(json, "event_count", pool->count);
+    json_key_uint(json, "event_count", pool->allocation_count + pool->deallocation_count);
     json_key_uint(json, "allocation_count", pool->allocation_count);
     json_key_uint(json, "deallocation_count", pool->deallocation_count);
     json_key_uint(json, "never_freed_count", pool->pairs.never_freed);
@@ -106,6 +109,7 @@ void memory_profile_summary_pool(struct json *json, const struct memory_profile_
                                profile->events.snapshot == NULL
                                    ? MEMORY_UNKNOWN
                                    : profile->events.figure_sets[profile->figures[pool->peak_at]].limit_bytes);
+    memory_profile_end_write(json, pool);
     json_key_bool(json, "has_stacks", profile->events.snapshot != NULL);
     json_key_bool(json, "has_fragmentation", pool->has_fragmentation);
     json_key_bool(json, "has_addresses", pool->has_addresses);

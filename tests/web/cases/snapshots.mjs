@@ -33,13 +33,13 @@ pickle.dump(json.load(gzip.open(sys.argv[1]))["runs"]["adamw-threaded"]["snapsho
 const FAIL = `
 import sys
 sys.path[:0] = [sys.argv[1], sys.argv[2]]
-import snapshot_texts
-one, failed = snapshot_texts.filled(25 * snapshot_texts.MIB + snapshot_texts.MIB // 2)
+import made_allocator, snapshot_texts
+one, failed = made_allocator.filled(25 * snapshot_texts.MIB + snapshot_texts.MIB // 2)
 open(sys.argv[3] + "/rank0.pickle", "wb").write(snapshot_texts.dumped(one))
-open(sys.argv[3] + "/error.log", "wb").write(snapshot_texts.text_of(one, failed, free=failed["device_free"] + 3 * snapshot_texts.MIB))
+open(sys.argv[3] + "/error.log", "wb").write(made_allocator.text_of(one, failed, free=failed["device_free"] + 3 * snapshot_texts.MIB))
 `;
 
-export function run({ test, includes, truth, daemon, open }) {
+export function run({ test, equal, includes, truth, daemon, open }) {
   const made = () => {
     const folder = mkdtempSync(join(tmpdir(), 'snapshots-'));
     for (const name of ['job', 'none']) mkdirSync(join(folder, name));
@@ -121,6 +121,31 @@ print(one.failures[0]["device_free"] >> 20, one.failures[0]["free"] >> 20, one.f
       await idle(page);
       truth(page.url().includes('stack=none'), page.url());
       truth(await page.locator('.time-bands').isHidden(), 'no bands');
+      await page.finish();
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  test('snapshots: one without a history shows its end, and how to record one', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'snapshots-'));
+    try {
+      const make = `import pickle, sys
+sys.path.append(sys.argv[1])
+import made_snapshots
+one = made_snapshots.without_history(made_snapshots.made(1, 1, 200, 200))
+pickle.dump(one, open(sys.argv[2] + "/rank0.pickle", "wb"), 4)
+print(sum(len([block for block in row["blocks"] if block["state"] != "inactive"]) for row in one["segments"]), len(one["segments"]))`;
+      const [blocks, segments] = execFileSync('python3', ['-B', '-c', make, GOLDEN, folder], { encoding: 'utf8' }).trim().split(' ');
+      const page = await open(`${await daemon(`--logdir=${folder}`)}?tool=memory_profile`);
+      const head = await text(page, '.head');
+      for (const words of ['at the end of the snapshot', `in ${blocks} blocks`, '_record_memory_history()']) includes(head, words);
+      truth(await page.locator('.panel-time').isHidden(), 'a curve over no time');
+      equal(await page.locator('[role=tab]:visible').allInnerTexts(), ['1Live', '4Address map']);
+      includes(await text(page, '.tab-body'), '= in use ✓');
+      await page.locator('[role=tab]', { hasText: 'Address map' }).click();
+      await idle(page);
+      includes(await text(page, '.tab-body'), `in ${segments} segments`);
       await page.finish();
     } finally {
       rmSync(folder, { recursive: true });

@@ -84,7 +84,7 @@ function createMap({ trace, url, onPickBlock }) {
   const draw = (found) => {
     data = found;
     const said = say.addressAnswer(found);
-    panel.setTitle('Addresses ', el('span', { class: 'dim' }, say.timeWords({ ...found, step: null }, url.wanted.time === null)));
+    panel.setTitle('Addresses ', el('span', { class: 'dim' }, say.timeWords({ ...found, step: null }, url.wanted)));
     fill(answer, nodesOf(said));
     strip.draw(
       { blocks: found.blocks, all: allOf(found), range: [0, found.span_bytes], largest: found.largest_hole?.address ?? '' },

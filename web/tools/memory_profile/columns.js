@@ -32,10 +32,13 @@ function countOf(row) {
   return [el('span', { class: 'figure' }, count(row.count)), el('span', { class: 'unit' }, row.count === 1 ? '\u00a0event' : '\u00a0events')];
 }
 
+/* Blocks that no event tells of. */
+const isBlock = (row) => ['before_recording', 'at_end'].includes(row.origin);
+
 /* "before the window (inferred)" in place of an op. */
 function opOf(row) {
   const isBefore = row.origin === 'before_recording';
-  const own = row.op ? name(row.op) : el('span', { class: 'dim' }, isBefore ? 'no stack told' : 'not recorded');
+  const own = row.op ? name(row.op) : el('span', { class: 'dim' }, isBlock(row) ? 'no stack told' : 'not recorded');
   if (!row.isRemainder) return isBefore ? [own, ' ', el('span', { class: 'inferred' }, 'before the recording')] : own;
   return el('span', { class: 'inferred' }, REMAINDERS[row.code]?.[0] ?? row.code);
 }
@@ -68,7 +71,7 @@ const FIELDS = { cat: 'category' };
 
 function sourceOf(row) {
   if (row.isRemainder) return el('span', { class: 'dim', title: row.text }, REMAINDERS[row.code]?.[1] ?? row.text);
-  const word = row.origin === 'before_recording' ? 'block' : 'event';
+  const word = isBlock(row) ? 'block' : 'event';
   return el('span', { class: 'dim' }, row.count === 1 ? `1 ${word}` : `${count(row.count)} ${word}s`);
 }
 

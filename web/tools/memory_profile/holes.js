@@ -51,7 +51,7 @@ export function createHoles({ trace, url, onPickBlock }, createReader) {
     const isPinned = found.finding?.kind === 'pinned';
     /* Where all fits, nothing is pinned: but of a request that failed it is said. */
     panel.node.hidden = !isPinned && found.finding?.kind !== 'short' && found.failure === null;
-    panel.setTitle('Who pins the holes ', el('span', { class: 'dim' }, say.timeWords({ ...found, step: null }, url.wanted.time === null)));
+    panel.setTitle('Who pins the holes ', el('span', { class: 'dim' }, say.timeWords({ ...found, step: null }, url.wanted)));
     fill(answer, found.finding ? nodesOf(sentenceParts(found.finding)) : '', found.pin_count > found.pins.length && isPinned ? ` The first ${counted(found.pins.length, 'of them', 'of them')}:` : '');
     table.hidden = !isPinned;
     fill(body, isPinned ? found.pins.map(rowOf) : []);

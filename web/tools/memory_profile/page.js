@@ -19,7 +19,7 @@ import { createHead, createPools, poolsTitle, programsMessage } from './head.js'
 import { profileKeys } from './keys.js';
 import { asker, choosePool, listPrograms } from './load.js';
 import { createPins } from './pins.js';
-import { changed, rangeOf, rangePatch, wantedOf } from './state.js';
+import { changed, OVER_TIME, rangeOf, rangePatch, wantedOf } from './state.js';
 import { createSegments } from './segments.js';
 import { createProfileTable } from './table.js';
 import { createTimelinePanel } from './timeline.js';
@@ -271,6 +271,8 @@ async function showPool(view, route, notes, signal) {
   view.pools.draw(summary, pool);
   view.poolsPanel.setTitle(...poolsTitle(summary));
   view.poolsPanel.node.hidden = summary.pools.length === 1;
+  view.timeline.panel.node.hidden = url.wanted.isEnd;
+  view.tabs.leaveOut(url.wanted.isEnd ? OVER_TIME : []);
   context.setTitle(say.pageTitle(pool, session.name));
   view.head.show();
   showTab(view);

@@ -8,6 +8,8 @@ import { markOf, windowOf } from './load.js';
 const PIN = /^(e:\d{1,15}|[gw]:[0-9a-f]{16}|r:[a-z_]{1,40}|s:\d{1,16}-\d{1,16}|l:\d{1,16}-\d{1,16}:\d{1,4})$/;
 const STACKS = ['program', 'op', 'trend', 'category'];
 const VIEWS = ['live', 'events', 'growth', 'addresses'];
+/* Of these what a snapshot without a history cannot tell. */
+export const OVER_TIME = ['events', 'growth'];
 /* Below this share of what there is, the free area leaves no height for the curve. */
 const MIN_SHARE = 0.4;
 
@@ -38,7 +40,8 @@ export function wantedOf(route, pool) {
     a: markOf(route.a),
     b: markOf(route.b),
     pin: route.pin && PIN.test(pinText(route.pin)) ? pinText(route.pin) : null,
-    view: VIEWS.includes(route.view) ? route.view : VIEWS[0],
+    view: VIEWS.includes(route.view) && !(pool?.end && OVER_TIME.includes(route.view)) ? route.view : VIEWS[0],
+    isEnd: Boolean(pool?.end),
     stack: stackOf(route, pool),
     isFree: isFreeShown(route, pool),
     isFragmentation: !route.hide.includes('fragmentation'),

@@ -21,7 +21,7 @@ const hasBoth = (route) => markOf(route.a) !== null && markOf(route.b) !== null;
 
 const STRIP_PARTS = 512;
 
-/* What makes them differ. params({wanted, route}) → question; title(url, data), columns(data, rows, trace); foot(data, rows). */
+/* What makes them differ. params({wanted, route}) → question; title(url, data), columns(data, rows, trace); foot(data, rows, wanted). */
 const KINDS = {
   live: {
     sort: '-size',
@@ -35,7 +35,7 @@ const KINDS = {
     id: (row) => row.key,
     title: ({ wanted, stacksHref }, data) => [
       'Live ',
-      el('span', { class: 'dim' }, say.timeWords(data, wanted.time === null)),
+      el('span', { class: 'dim' }, say.timeWords(data, wanted)),
       stacksHref(data.time_ps) ? [' ', el('a', { class: 'see-why', href: stacksHref(data.time_ps) }, 'By line of code')] : '',
     ],
     columns: liveColumns,
@@ -45,7 +45,7 @@ const KINDS = {
         .sort((a, b) => b.size_bytes - a.size_bytes)
         .map((row) => ({ ...row, id: `r:${row.code}`, isRemainder: true, requested_bytes: null })),
     answer: (data) => (data.between ? say.betweenWords(data.between) : ''),
-    foot: (data, rows) => ({
+    foot: (data, rows, wanted) => ({
       rest: data.matched_count < data.total_count && {
         values: { size: inUnit(data.rows_bytes - data.matched_bytes, unitFor(rows, ['size_bytes'])) },
         text: `${counted(data.total_count - data.matched_count, 'group')} that the filter leaves out`,
@@ -53,7 +53,7 @@ const KINDS = {
       text: el(
         'span',
         { class: data.matches_curve ? '' : 'caution' },
-        `${say.matchedWords('live', data, data.rows_bytes)} · ${say.balance(data)}`,
+        `${say.matchedWords('live', data, data.rows_bytes)} · ${say.balance(data, wanted)}`,
       ),
     }),
   },
@@ -87,7 +87,7 @@ const KINDS = {
     kind: ['segment', 'segments'],
     params: ({ wanted }) => ({ time: wanted.time ?? 'peak', width: STRIP_PARTS }),
     id: (row) => `a:${row.address}`,
-    title: ({ wanted }, data) => ['Segments ', el('span', { class: 'dim' }, say.timeWords({ ...data, step: null }, wanted.time === null))],
+    title: ({ wanted }, data) => ['Segments ', el('span', { class: 'dim' }, say.timeWords({ ...data, step: null }, wanted))],
     columns: segmentColumns,
     answer: (data) => nodesOf(say.segmentsAnswer(data)),
     foot: (data) => ({ rest: null, text: say.matchedWords('segments', data, null) }),
@@ -244,7 +244,7 @@ function draw(state, data, question, ask) {
     source: lead.length ? withLead(lead, source) : source,
     columns: kind.columns(data, all, trace),
     sort: question.sort,
-    foot: kind.foot(data, all),
+    foot: kind.foot(data, all, url.wanted),
     label: titleOf(panel),
   });
   if (all.length === 0) panel.say(message(empty.noRows(name, Boolean(question.filter))));

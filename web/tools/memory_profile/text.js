@@ -15,6 +15,7 @@ import {
   time,
   visible,
 } from '../../lib/format.js';
+import { sentenceParts } from '../../lib/finding.js';
 import { categoryWords } from '../../widgets/categories.js';
 
 const part = (value, text = bytes(value), role = '', explain = '') => ({ bytes: value, text, role, explain });
@@ -37,10 +38,10 @@ export function answer(pool, hostCount = 1) {
   return [
     { name: poolName(pool) },
     ...(hostCount > 1 ? [' of ', { name: pool.host_name }] : []),
-    ' reached ',
+    pool.end ? ' held ' : ' reached ',
     part(peak.in_use_bytes, isSameUnit ? used.split(' ')[0] : used, 'main', 'peak'),
     ...of,
-    ` at ${time(peak.time_ps)}${stepWords(peak.step)}`,
+    pool.end ? ' at the end of the snapshot' : ` at ${time(peak.time_ps)}${stepWords(peak.step)}`,
     ...fragmentationWords(peak),
     ...mostOf(pool),
     '.',
@@ -81,6 +82,7 @@ export const ends = (notes) => notes.filter(({ code }) => ENDS.includes(code)).m
 
 /* What explains or limits the answer: never freed, from before, lifetime peak. */
 export function second(pool) {
+  if (pool.end) return pool.finding.kind === 'no_history' ? [sentenceParts(pool.finding)] : [];
   const sentences = [];
   if (pool.finding?.kind === 'flat_line') sentences.push([visible(pool.finding.sentence).replace(/[.]?$/, '.')]);
   sentences.push([
@@ -166,13 +168,15 @@ export function readingSentence(reading) {
 /* ---- the tables ----------------------------------------------------------------- */
 
 /* "at 812.4 ms (step 3)", "at the peak, 812.4 ms (step 3)" */
-export function timeWords(data, isPeak) {
+export function timeWords(data, { time: chosen, isEnd }) {
+  if (isEnd) return 'at the end of the snapshot';
+  const isPeak = chosen === null;
   return `${isPeak ? 'at the peak, ' : 'at '}${time(data.time_ps, 1e6)}${stepWords(data.step)}`;
 }
 
 /* "70.10 GiB = curve at this time ✓": whether rows and remainders add up to the curve. */
-export function balance(data) {
-  if (data.matches_curve) return `${bytes(data.total_bytes)} = curve at this time ✓`;
+export function balance(data, { isEnd } = {}) {
+  if (data.matches_curve) return `${bytes(data.total_bytes)} = ${isEnd ? 'in use' : 'curve at this time'} ✓`;
   const odd = (data.remainders ?? []).find((row) => row.code === 'unaccounted');
   if (odd && data.total_bytes === data.in_use_bytes)
     return `${bytes(data.total_bytes)} = curve at this time, ${signedBytes(odd.size_bytes)} of it not explained by any event`;
