@@ -115,9 +115,9 @@ static int64_t spread_of(const struct overview *overview)
 
 static void write_overview(struct json *json, const struct overview *overview)
 {
-    json->out->failed |= overview->hosts.failed;
+    buf_fail_with(json->out, &overview->hosts);
     for (size_t at = 0; at < overview->count; at++)
-        json->out->failed |= overview->ranked[at].text.failed;
+        buf_fail_with(json->out, &overview->ranked[at].text);
     if (json_key_object_if(json, "reason", overview->count == 0 && overview->reason_code)) {
         json_key_text(json, "code", overview->reason_code);
         json_key_text(json, "text", overview->reason_text);

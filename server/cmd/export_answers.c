@@ -88,7 +88,7 @@ static void page_add(struct buf *out, const char *from, const char *to)
     const char *until = to && begin ? memmem(begin, (size_t)(end - begin), to, strlen(to)) : end;
     if (begin && until)
         buf_add(out, begin, (size_t)(until - begin));
-    out->failed |= page.failed;
+    buf_fail_with(out, &page);
     buf_free(&page);
 }
 
@@ -119,7 +119,7 @@ static bool module_html(const struct export_module *module, struct buf *out)
         else
             buf_char(out, json.data[at]);
     }
-    out->failed |= json.failed;
+    buf_fail_with(out, &json);
     buf_free(&json);
     return is_good;
 }
