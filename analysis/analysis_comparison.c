@@ -30,12 +30,6 @@ static uint64_t size_of(int64_t bytes) { return bytes > 0 ? (uint64_t)bytes : 0;
 
 static uint64_t apart(uint64_t a, uint64_t b) { return a > b ? a - b : b - a; }
 
-/* How far a size may be from what was printed, and a little: not every printer rounds half up. */
-static uint64_t rounding_of(const struct oom_figure *printed)
-{
-    return printed->half_unit + printed->half_unit / 50 + (printed->half_unit > 0);
-}
-
 /* Is what was asked for the whole of a program? Only compilers ask for that, and not for one buffer. */
 static bool is_of_plan(const struct oom_failure *failure)
 {
@@ -138,7 +132,7 @@ static void say_temporaries(struct oom_sentence *said, const struct comparing *o
             " That total, which the text may call HLO temporaries, holds arguments and outputs as well; temporaries are ");
         oom_say_size(said, of->temporary_bytes);
         oom_say(said, " of it.");
-    } else if (program != NULL && apart(program->value, of->temporary_bytes) > rounding_of(program)) {
+    } else if (program != NULL && apart(program->value, of->temporary_bytes) > oom_figure_rounding(program)) {
         oom_say(said, " Temporaries and code are ");
         oom_say_figure(said, failure, OOM_program_bytes, NULL);
         oom_say(said, " in the text, temporaries alone ");
@@ -152,7 +146,7 @@ static void say_total(struct oom_sentence *said, const struct comparing *of)
     const struct oom_verdict *verdict = of->verdict;
     const struct oom_figure *needed = oom_figure(verdict->failure, OOM_needed_bytes);
     uint64_t by = apart(of->total_bytes, needed->value);
-    bool is_same = by <= rounding_of(needed);
+    bool is_same = by <= oom_figure_rounding(needed);
     oom_say(said, is_same ? "Text and plan agree: " : "Text and plan disagree: ");
     oom_say_figure(said, verdict->failure, OOM_needed_bytes, NULL);
     oom_say(said, " in the text, ");
@@ -267,7 +261,8 @@ enum { LOOK_BOTH, LOOK_SHAPE, LOOK_OPERATOR, LOOK_COUNT };
 /* Of that size, as far as it was printed? */
 static bool is_like(const struct oom_buffer *listed, const struct planned *planned, int look)
 {
-    if (planned->row == NULL || apart(size_of(planned->row->bytes), listed->size.value) > rounding_of(&listed->size))
+    if (planned->row == NULL ||
+        apart(size_of(planned->row->bytes), listed->size.value) > oom_figure_rounding(&listed->size))
         return false;
     bool is_operator = listed->op_name.text.data != NULL && str_equal(listed->op_name.text, planned->op_name);
     bool is_shape = str_equal(up_to_layout(listed->shape.text), up_to_layout(planned->shape));

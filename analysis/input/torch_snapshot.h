@@ -18,6 +18,10 @@
 #include "input/library.h"
 #include "input/memory_events.h"
 
+/* Requests up to the first have segments of their own, each of the second size; those of larger requests are larger
+ * (c10/cuda/CUDACachingAllocator.cpp: kSmallSize, kSmallBuffer). */
+enum { TORCH_SMALL_REQUEST_BYTES = 1 << 20, TORCH_SMALL_SEGMENT_BYTES = 2 << 20 };
+
 struct torch_frame {
     struct str function, file;
     uint32_t line; /* 0: not told */

@@ -14,9 +14,7 @@ static int64_t apart(int64_t a, int64_t b) { return a > b ? a - b : b - a; }
 static bool is_same_but_rounded(const struct verdict_facts *facts, int64_t bytes)
 {
     const struct oom_figure *needed = oom_figure(facts->failure, OOM_needed_bytes);
-    return needed != NULL && bytes >= 0 &&
-           apart((int64_t)needed->value, bytes) <=
-               (int64_t)(needed->half_unit + needed->half_unit / 50 + (needed->half_unit > 0));
+    return needed != NULL && bytes >= 0 && apart((int64_t)needed->value, bytes) <= (int64_t)oom_figure_rounding(needed);
 }
 
 /* Is what was asked for the whole of a program? */

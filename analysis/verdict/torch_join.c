@@ -6,26 +6,25 @@
 #include "base/sum.h"
 #include "input/torch_snapshot.h"
 
-#define MIB (INT64_C(1) << 20)
-
 int64_t torch_join_segment_bytes(int64_t request)
 {
-    return request <= MIB            ? 2 * MIB
-           : request < 10 * MIB      ? 20 * MIB
-           : request > SUM_MAX_BYTES ? request
-                                     : (request + 2 * MIB - 1) / (2 * MIB) * (2 * MIB);
+    const int64_t unit = TORCH_SMALL_SEGMENT_BYTES, mib = INT64_C(1) << 20;
+    return request <= TORCH_SMALL_REQUEST_BYTES ? unit
+           : request < 10 * mib                 ? 20 * mib
+           : request > SUM_MAX_BYTES            ? request
+                                                : (request + unit - 1) / unit * unit;
 }
 
-static bool is_near(uint64_t stated, uint64_t half_unit, int64_t bytes)
+static bool is_near(const struct oom_figure *stated, int64_t bytes)
 {
-    uint64_t other = (uint64_t)bytes, apart = stated > other ? stated - other : other - stated;
-    return bytes >= 0 && apart <= half_unit + half_unit / 50 + (half_unit > 0);
+    uint64_t other = (uint64_t)bytes, apart = stated->value > other ? stated->value - other : other - stated->value;
+    return bytes >= 0 && apart <= oom_figure_rounding(stated);
 }
 
 bool torch_join_is(const struct oom_failure *failure, enum oom_figure_at at, int64_t bytes)
 {
     const struct oom_figure *figure = oom_figure(failure, at);
-    return figure != NULL && is_near(figure->value, figure->half_unit, bytes);
+    return figure != NULL && is_near(figure, bytes);
 }
 
 static bool is_asked(const struct oom_failure *failure, int64_t request)
@@ -41,8 +40,11 @@ static bool is_reserved(const struct oom_failure *failure, int64_t bytes)
                             *rest = oom_figure(failure, OOM_unallocated_bytes);
     if (oom_figure(failure, OOM_reserved_bytes) != NULL)
         return torch_join_is(failure, OOM_reserved_bytes, bytes);
-    return allocated != NULL && rest != NULL &&
-           is_near(allocated->value + rest->value, allocated->half_unit + rest->half_unit, bytes);
+    if (allocated == NULL || rest == NULL)
+        return false;
+    const struct oom_figure both = {.value = allocated->value + rest->value,
+                                    .half_unit = allocated->half_unit + rest->half_unit};
+    return is_near(&both, bytes);
 }
 
 /* -1: it names none. */

@@ -83,7 +83,7 @@ static bool program_of_failure(const struct oom_verdict *failure, struct verdict
     if (needed->is_known && of->phase && strcmp(of->phase, "compile") == 0) {
         program->has_total = true;
         program->total_bytes = needed->value;
-        program->rounding_bytes = needed->half_unit + needed->half_unit / 50 + (needed->half_unit > 0);
+        program->rounding_bytes = oom_figure_rounding(needed);
     }
     return true;
 }

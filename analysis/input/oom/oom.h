@@ -102,6 +102,9 @@ struct oom_result {
     const char *encoding;       /* "utf-8" for all that is read byte by byte, "utf-16le", "utf-16be"; static */
 };
 
+/* How far a size may be from a printed figure that says the same: its half unit and a little, as not every printer rounds
+ * half up. Bytes, 0 for an exact one. */
+uint64_t oom_figure_rounding(const struct oom_figure *printed);
 const char *oom_family_name(enum oom_family family);
 /* NULL: not known. */
 const char *oom_framework_name(enum oom_framework framework);

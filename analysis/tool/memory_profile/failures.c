@@ -7,8 +7,6 @@
 #include "tool/memory_profile/finding.h"
 #include "tool/memory_profile/held_blocks.h"
 
-/* Requests of up to 1 MiB have segments of their own. */
-static const int64_t SMALL_BYTES = INT64_C(1) << 20;
 /* Events that are walked for all failures of a pool together: the latest ones are looked into. */
 static const uint64_t WALKED_EVENTS = UINT64_C(1) << 25;
 
@@ -31,7 +29,7 @@ bool memory_profile_failures_is_usable(const struct memory_profile_failure *fail
                                        const struct memory_profile_segment *segment)
 {
     enum memory_profile_class other =
-        failure->requested_bytes <= SMALL_BYTES ? PROFILE_CLASS_LARGE : PROFILE_CLASS_SMALL;
+        failure->requested_bytes <= TORCH_SMALL_REQUEST_BYTES ? PROFILE_CLASS_LARGE : PROFILE_CLASS_SMALL;
     return segment->stream == failure->stream && segment->class != other && segment->pool_id[0] == 0 &&
            segment->pool_id[1] == 0;
 }

@@ -113,7 +113,7 @@ static void owners_find(struct replay *replay)
 }
 
 /* The segment that a piece belongs to, with nothing in it. Without an event it is there to the end. Those that cudaMalloc
- * made are of 2 MiB for small requests, and larger ones for large ones. */
+ * made are larger for large requests than those for small ones. */
 static struct memory_profile_segment segment_of(const struct replay *replay, const struct range *range)
 {
     struct memory_profile_segment segment = {.number = range->number};
@@ -130,7 +130,7 @@ static struct memory_profile_segment segment_of(const struct replay *replay, con
     segment.stream = event->stream;
     segment.is_expandable = event->action == TORCH_SEGMENT_UNMAP;
     if (!segment.is_expandable)
-        segment.class = event->size_bytes > INT64_C(2) << 20 ? PROFILE_CLASS_LARGE : PROFILE_CLASS_SMALL;
+        segment.class = event->size_bytes > TORCH_SMALL_SEGMENT_BYTES ? PROFILE_CLASS_LARGE : PROFILE_CLASS_SMALL;
     return segment;
 }
 
