@@ -405,8 +405,8 @@ tarballs: ## build/tarballs, for x86_64 and aarch64: the static binary with manu
 check: $(core_obj) $(fields) $(message_headers) tests/web/node_modules/.package-lock.json ## layers, symbols, headers, names, sizes, format, names of the pages
 	$(Q)scripts/check-all $(B)
 
-analyze: $(fields) $(message_headers) $(B)/build_info.h ## warnings of clang's and GCC's analysers, counted (some ten minutes: in no lane)
-	$(Q)scripts/analyze -std=gnu11 $(CPPFLAGS) $(package_flags) -include $(B)/build_info.h
+analyze: $(fields) $(message_headers) $(B)/build_info.h ## no warning of clang's and GCC's analysers (some ten minutes; ANALYSERS=gcc: three)
+	$(Q)printf '%s\n' $(core_src) $(server_src) | scripts/analyze "$(or $(ANALYSERS),clang gcc)" -std=gnu11 $(CPPFLAGS) $(package_flags) -include $(B)/build_info.h
 
 tsan: ## the daemon's tests under ThreadSanitizer
 	$(Q)$(MAKE) SAN=thread http-test
