@@ -301,7 +301,7 @@ static bool answer_about(const struct analysis_pieces *asked, const void *model,
     arena_watch(&pieces->job.arena, pieces->question->wanted);
     job_try(&pieces->job, answer, NULL, pieces, err);
     arena_watch(&pieces->job.arena, NULL); /* pieces outlive the question */
-    if (pieces->rest != NULL && !err_is_set(err))
+    if (rest != NULL && pieces->rest != NULL && !err_is_set(err))
         *rest = pieces;
     else
         analysis_pieces_free(pieces);

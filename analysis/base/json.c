@@ -227,12 +227,6 @@ void json_key_object(struct json *json, const char *key)
     json_object_begin(json);
 }
 
-bool json_key_object_if(struct json *json, const char *key, bool is_there)
-{
-    (is_there ? json_key_object : json_key_null)(json, key);
-    return is_there;
-}
-
 void json_key_known(struct json *json, const char *key, int64_t value)
 {
     if (value < 0)

@@ -49,7 +49,11 @@ void json_key_double(struct json *json, const char *key, double value);
 void json_key_array(struct json *json, const char *key);  /* begins it */
 void json_key_object(struct json *json, const char *key); /* begins it */
 /* The same, or null and false when it is not there. */
-bool json_key_object_if(struct json *json, const char *key, bool is_there);
+static inline bool json_key_object_if(struct json *json, const char *key, bool is_there)
+{
+    (is_there ? json_key_object : json_key_null)(json, key);
+    return is_there;
+}
 void json_key_id(struct json *json, const char *key, int64_t value);
 /* null when the text is empty */
 void json_key_string_if_any(struct json *json, const char *key, struct str text);

@@ -325,7 +325,7 @@ static struct regex_parse_node *parse_group(struct parser *parser)
 static struct regex_parse_node *parse_one(struct parser *parser)
 {
     struct regex_set set = {.count = 0};
-    uint32_t rune;
+    uint32_t rune = 0;
     if (take(parser, "("))
         return parse_group(parser);
     if (take(parser, "["))

@@ -26,12 +26,12 @@ static inline bool str_equal(struct str a, struct str b)
 
 static inline bool str_starts(struct str text, struct str prefix)
 {
-    return text.length >= prefix.length && memcmp(text.data, prefix.data, prefix.length) == 0;
+    return text.length >= prefix.length && str_equal((struct str){text.data, prefix.length}, prefix);
 }
 
 static inline bool str_ends(struct str text, struct str end)
 {
-    return text.length >= end.length && memcmp(text.data + text.length - end.length, end.data, end.length) == 0;
+    return text.length >= end.length && str_equal((struct str){text.data + text.length - end.length, end.length}, end);
 }
 
 /* `part` is not empty. Cost: linear. */

@@ -110,7 +110,7 @@ static bool is_lost(const struct compare *compare, const struct compare_pair *pa
                     const struct map *inside, struct arena *arena)
 {
     const struct compare_item *item = compare_item_of(compare, pair, COMPARE_B);
-    if (pair->state != COMPARE_NEW || !item->has_name || item->row->is_indefinite)
+    if (pair->state != COMPARE_NEW || item == NULL || !item->has_name || item->row->is_indefinite)
         return false;
     uint64_t key = map_hash_text(arena, compare_name(compare, item, false), 0);
     return map_get(stored, key) == MAP_NONE && map_get(inside, key) != MAP_NONE;

@@ -8,6 +8,8 @@
 #include "edit/edits.h"
 #include "edit/shapes.h"
 
+#include <assert.h>
+
 struct work {
     struct program *program;
     struct cast_types types;
@@ -109,8 +111,9 @@ static bool is_any(const program_instruction *instruction, const char *const *op
 static const program_shape *result_of(const program_instruction *instruction, size_t at)
 {
     const program_shape *shape = instruction->shape;
-    return shapes_is_tuple(shape) ? shape->n_tuple_shapes > 0 ? shape->tuple_shapes[at % shape->n_tuple_shapes] : NULL
-                                  : shape;
+    if (shape == NULL || !shapes_is_tuple(shape))
+        return shape;
+    return shape->n_tuple_shapes > 0 ? shape->tuple_shapes[at % shape->n_tuple_shapes] : NULL;
 }
 
 /* The shape that a computation which is called takes. */
@@ -132,6 +135,7 @@ static const program_shape *wanted_of(const struct work *work, const program_ins
                                       "opt-barrier", "while",     "conditional"};
     if (is_any(instruction, any, sizeof any / sizeof *any))
         return NULL;
+    assert(instruction->shape != NULL); /* verified before the edit */
     if (program_is(instruction, "tuple"))
         return instruction->shape->tuple_shapes[at];
     return program_is(instruction, "call") ? taken(work, instruction, at) : result_of(instruction, at);

@@ -325,7 +325,7 @@ void program_drop_marks(struct program *program, const char *target)
     size_t kept = 0;
     map_init(&instead, program->arena, 64);
     for (size_t i = 0; i < entry->n_instructions; i++) {
-        program_instruction *instruction = entry->instructions[i];
+        program_instruction *instruction = entry->instructions[i], *operand;
         for (size_t j = 0; j < instruction->n_operand_ids; j++) {
             struct map_slot *slot = map_at(&instead, (uint64_t)instruction->operand_ids[j]);
             if (slot->value != MAP_FREE)
@@ -333,7 +333,8 @@ void program_drop_marks(struct program *program, const char *target)
         }
         if (program_is(instruction, "custom-call") && strcmp(instruction->custom_call_target, target) == 0 &&
             instruction->n_operand_ids == 1 && instruction->id != entry->root_id &&
-            shapes_equal(instruction->shape, program_operand(program->entry, instruction, 0)->shape)) {
+            (operand = program_operand(program->entry, instruction, 0)) != NULL &&
+            shapes_equal(instruction->shape, operand->shape)) {
             uint64_t id = (uint64_t)instruction->id;
             map_fill(&instead, map_at(&instead, id), id, (uint64_t)instruction->operand_ids[0]);
             continue;
@@ -402,7 +403,9 @@ static void follow_shape(const struct program_body *body, Xla__ProgramShapeProto
         if (program_is(instruction, "parameter") && (uint64_t)instruction->parameter_number < shape->n_parameters)
             take_shapes(shape->parameters[instruction->parameter_number], instruction->shape);
     }
-    take_shapes(shape->result, program_find(body, computation->root_id)->shape);
+    const program_instruction *root = program_find(body, computation->root_id);
+    assert(root != NULL); /* verified before any edit */
+    take_shapes(shape->result, root->shape);
 }
 
 void program_follow_shapes(struct program *program)

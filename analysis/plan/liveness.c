@@ -5,6 +5,7 @@
 #include "base/sum.h"
 #include "input/hlo_ranges.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* Where and when a value is alive: bytes [low, high) of an allocation, positions [born, dies). */
@@ -99,6 +100,7 @@ bool liveness_replay(struct plan *plan, int64_t space, const int64_t *unpadded_b
         return false;
     if (plan->ranges.of_buffer == NULL) /* once for all spaces */
         hlo_ranges_build(&plan->hlo, &plan->schedule, arena, &plan->ranges);
+    assert(plan->ranges.of_buffer != NULL);
     struct stay *stays = arena_array(arena, struct stay, (size_t)plan->hlo.buffer_count + 1);
     uint32_t count = stays_collect(plan, space, &plan->ranges, stays);
     overlaps_end(stays, count, arena);

@@ -198,8 +198,7 @@ static void of_reserved(const struct verdict_facts *facts)
 /* No place for a program, or beside them: where a device profile is there, it says which of the two takes more. */
 static void of_load(const struct verdict_facts *facts, int64_t used, int64_t left, int64_t needed)
 {
-    const struct pprof *pprof = profiles_last(facts->parts->profiles);
-    struct profiles_sums sums = pprof != NULL ? profiles_sums_of(pprof) : (struct profiles_sums){0};
+    const struct profiles_sums sums = profiles_sums_of(profiles_last(facts->parts->profiles));
     if (sums.is_known && sums.program_bytes > sums.array_bytes)
         set(facts, VERDICT_CAUSE_TOO_MANY_PROGRAMS, sums.program_bytes, VERDICT_EXACT,
             arena_format(facts->arena, "Loaded programs hold %s, live arrays %s.",

@@ -71,7 +71,8 @@ static void capacity_find(struct verdict_facts *facts)
 static const struct device *device_of_limit(const struct verdict_facts *facts)
 {
     int64_t stated = facts_figure(facts, OOM_capacity_bytes);
-    bool is_of_tpu = facts->is_compile && !facts->is_on_chip && facts->failure->family == OOM_FAMILY_tpu_compile;
+    bool is_of_tpu = facts->failure != NULL && facts->is_compile && !facts->is_on_chip &&
+                     facts->failure->family == OOM_FAMILY_tpu_compile;
     for (size_t i = 0; is_of_tpu && stated >= 0 && device_at(i) != NULL; i++)
         if (device_at(i)->platform == SPACE_PLATFORM_TPU && device_at(i)->available_bytes > 0 &&
             apart(device_at(i)->available_bytes, stated) <= LIMIT_APART_BYTES)

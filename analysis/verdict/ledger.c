@@ -31,8 +31,7 @@ static const char *not_of_device(const struct verdict_facts *facts)
 /* The last profile is the nearest to the failure. */
 static void profile_add(const struct verdict_facts *facts)
 {
-    const struct pprof *pprof = profiles_last(facts->parts->profiles);
-    struct profiles_sums sums = pprof != NULL ? profiles_sums_of(pprof) : (struct profiles_sums){0};
+    const struct profiles_sums sums = profiles_sums_of(profiles_last(facts->parts->profiles));
     if (!sums.is_known)
         return;
     add(facts, "live_arrays", "live arrays", sums.array_bytes, "device profile");

@@ -6,6 +6,8 @@
 #include "tool/device_memory/frames.h"
 #include "tool/device_memory/trend.h"
 
+#include <assert.h>
+
 static bool is_executable(const struct pprof *pprof, uint32_t sample)
 {
     const struct pprof_label_set *set = &pprof->sets[pprof->label_sets[sample]];
@@ -35,8 +37,8 @@ static int64_t bytes_of(const struct pprof *pprof, uint32_t type, uint32_t sampl
 struct profiles_sums profiles_sums_of(const struct pprof *pprof)
 {
     struct profiles_sums sums = {.is_known = false};
-    uint32_t type = type_of(pprof);
-    if (type == pprof->type_count)
+    uint32_t type = pprof != NULL ? type_of(pprof) : 0;
+    if (pprof == NULL || type == pprof->type_count)
         return sums;
     sums.is_known = true;
     for (uint32_t i = 0; i < pprof->sample_count; i++) {
@@ -122,7 +124,7 @@ struct profiles_growth profiles_growth_of(const struct profile_set *set, struct 
     int64_t *values = arena_array(arena, int64_t, (size_t)set->count + 1);
     for (uint32_t i = 0; i < set->count; i++) {
         const struct profile_set_item *item = &set->items[i];
-        struct profiles_sums sums = is_read(item) ? profiles_sums_of(item->pprof) : (struct profiles_sums){0};
+        struct profiles_sums sums = profiles_sums_of(is_read(item) ? item->pprof : NULL);
         if (!sums.is_known)
             continue;
         first = count == 0 ? item : first;
@@ -132,6 +134,7 @@ struct profiles_growth profiles_growth_of(const struct profile_set *set, struct 
     const struct trend trend = trend_of(values, count);
     if (trend.verdict != TREND_GROWS || trend.change <= 0)
         return growth;
+    assert(first != NULL && last != NULL); /* what grows has values */
     growth = (struct profiles_growth){.grows = true, .bytes = trend.change};
     growth.first_name = arena_text(arena, str_of(first->name));
     growth.last_name = arena_text(arena, str_of(last->name));

@@ -10,7 +10,7 @@ struct profiles_sums {
     int64_t array_bytes, program_bytes;
     bool is_known; /* a profile without sizes tells nothing */
 };
-/* Of one profile. */
+/* Of one profile; of none (NULL) nothing is known. */
 struct profiles_sums profiles_sums_of(const struct pprof *pprof);
 
 struct profiles_growth {

@@ -464,7 +464,7 @@ void dimension_rules_apply(struct dimension_builder *builder, uint32_t at)
     look.leaves = &builder->dimensions->leaves;
     look.at = at;
     look.operand_count = graph->operand_first[at + 1] - graph->operand_first[at];
-    look.operands = look.operand_count > 0 ? graph->operands + graph->operand_first[at] : NULL;
+    look.operands = graph->operands + graph->operand_first[at];
     struct str opcode = hlo_instruction_opcode(graph->hlo, at);
     uint64_t rule = map_find(&builder->rules, hash_bytes(opcode.data, opcode.length, 0), is_of_opcode, &opcode);
     if (rule == MAP_FREE) {

@@ -122,9 +122,10 @@ uint32_t glob_rows(const struct variant *variant, struct str glob, bool *flags)
         flags[i] = false;
         if (row->is_gone)
             continue;
-        const struct plan_row *of = row->plan_row == PLAN_NONE ? NULL : &variant->space->rows[row->plan_row];
-        uint32_t named_by = of ? of->named_by : row->instruction_at;
-        if (is_all || (pattern && of && (of->patterns & 1U << pattern->kind) != 0)) {
+        bool is_of_plan = row->plan_row != PLAN_NONE;
+        uint32_t named_by = is_of_plan ? variant->space->rows[row->plan_row].named_by : row->instruction_at;
+        uint32_t patterns = is_of_plan ? variant->space->rows[row->plan_row].patterns : 0;
+        if (is_all || (pattern && (patterns & 1U << pattern->kind) != 0)) {
             flags[i] = true;
         } else if (row->is_argument) {
             struct str path = path_of(variant, row);

@@ -309,8 +309,10 @@ static void part_add(struct buf *out, int64_t part, int64_t whole)
         unit_bytes *= 1024;
     size_text(large, (uint64_t)whole);
     size_text_coarse(small, (uint64_t)part, (uint64_t)part >= unit_bytes / 100 ? unit_bytes / 100 : 0);
-    if (strcmp(strchr(small, ' '), strchr(large, ' ')) == 0)
-        *strchr(small, ' ') = '\0';
+    char *unit = strchr(small, ' ');
+    const char *large_unit = strchr(large, ' ');
+    if (unit != NULL && large_unit != NULL && strcmp(unit, large_unit) == 0)
+        *unit = '\0';
     buf_format(out, "%s of its %s", part == 0 ? "nothing" : part == whole ? "all" : small, large);
 }
 

@@ -6,6 +6,7 @@
 #include "server/base/wanted.h"
 #include "server/store/verdict_parts.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -50,6 +51,7 @@ static struct response *text_open(const struct server *server, const struct requ
         if (!subjects_find(server->store, ANALYSIS_TEXT, local, &asked->text, &err))
             return response_err(&err, NULL);
     } else {
+        assert(session); /* opened where no text was handed in */
         const struct snapshot_file *file =
             text_of(session, name, request_param(request, "module", "")[0] != '\0' && !report);
         if (!file && (name[0] || report))

@@ -3,6 +3,7 @@
  * HOST@MOMENT or HOST@MOMENT@MEMORY: "0f3c9a1b2d4e@12.5ms@GPU 1". */
 #include "server/api/choice.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,6 +93,7 @@ void choice_add_moments(struct choice *choice, const struct snapshot_session *se
         if (is_series && session->allocator_count > 1)
             add_host(choice, session, host, "peak");
     }
+    assert(first); /* there are allocator snapshots */
     if (is_series && session->allocator_count == 1)
         add_over_time(choice, session, first);
     else if (!is_series)

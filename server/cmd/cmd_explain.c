@@ -384,7 +384,7 @@ int cmd_explain(const struct options *options)
 {
     struct buf all = BUF_INIT;
     struct explaining explaining = {.options = options, .is_json = options->is_json, .json = JSON_INIT(&all)};
-    struct analysis_device device;
+    struct analysis_device device = {.name = NULL};
     const char *standard_input = "-";
     char *rules = NULL;
     size_t count = options->paths.count > 0 ? options->paths.count : 1;

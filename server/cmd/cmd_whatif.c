@@ -70,7 +70,8 @@ static void print_confirmed(struct printing *printing, const struct snapshot_ses
         size--;
     fwrite(body->data, 1, printing->options->is_json && size > 0 ? size - 1 : size, stdout);
     fputs(printing->options->is_json ? "," : "", stdout);
-    fwrite(out.data, 1, out.length, stdout);
+    if (out.length > 0)
+        fwrite(out.data, 1, out.length, stdout);
     fputs(printing->options->is_json ? "}" : "", stdout);
     body_release(json);
     buf_free(&out);

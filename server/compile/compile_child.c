@@ -11,6 +11,7 @@
 #include "server/compile/process.h"
 #include "server/sandbox/sandbox.h"
 
+#include <assert.h>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -76,6 +77,7 @@ static __attribute__((format(printf, 2, 3))) bool faultf(enum compile_report_cau
 
 static struct pjrt_error *call(const struct pjrt_api *api, int entry, void *arguments)
 {
+    assert(api); /* loaded */
     return ((pjrt_call *)api->entries[entry])(arguments);
 }
 

@@ -227,27 +227,27 @@ static bool is_better(const struct snapshot_group *group, enum names_stage stage
 static void add_group(struct sessions_builder *builder, struct snapshot_session *session, struct snapshot_group *groups,
                       const struct snapshot_file *file, enum names_kind kind)
 {
-    struct names_module module = names_module_of(file->name);
-    if (kind != NAMES_DUMP_MODULE && kind != NAMES_DUMP_SIBLING)
-        module = (struct names_module){names_title_length(file->name), NAMES_STAGE_NONE};
+    bool is_of_module = kind == NAMES_DUMP_MODULE || kind == NAMES_DUMP_SIBLING;
+    const struct names_module module = names_module_of(file->name);
+    size_t stem_length = is_of_module ? module.stem_length : names_title_length(file->name);
+    enum names_stage stage = is_of_module ? module.stage : NAMES_STAGE_NONE;
     for (size_t at = session->group_count; at-- > 0;) { /* names are sorted: it is mostly the last one */
         struct snapshot_group *group = &groups[at];
         size_t length = strlen(group->stem);
-        bool is_same = length == module.stem_length && memcmp(group->stem, file->name, length) == 0;
+        bool is_same = length == stem_length && memcmp(group->stem, file->name, length) == 0;
         /* HLO after a single pass: module_0001.NAME.0003.PASS… */
-        bool is_pass = module.stage == NAMES_STAGE_NONE && group->stage != NAMES_STAGE_NONE &&
+        bool is_pass = stage == NAMES_STAGE_NONE && group->stage != NAMES_STAGE_NONE &&
                        strncmp(file->name, group->stem, length) == 0 && file->name[length] == '.';
         bool is_text = kind == NAMES_DUMP_SIBLING; /* better than the proto of a program that was not compiled yet */
-        if (is_same && (is_text ? module.stage > group->stage && group->stage <= NAMES_STAGE_BEFORE
-                                : is_better(group, module.stage, file->name))) {
-            group->stage = module.stage;
+        if (is_same && (is_text ? stage > group->stage && group->stage <= NAMES_STAGE_BEFORE
+                                : is_better(group, stage, file->name))) {
+            group->stage = stage;
             group->file = file;
         }
         if (is_same || is_pass)
             return;
     }
-    groups[session->group_count++] =
-        (struct snapshot_group){text_of(builder, file->name, module.stem_length), module.stage, file};
+    groups[session->group_count++] = (struct snapshot_group){text_of(builder, file->name, stem_length), stage, file};
 }
 
 static bool is_input_of(enum snapshot_kind kind, const struct contents *contents, enum names_kind file_kind)

@@ -144,9 +144,10 @@ void flags_make(const char *before, const char *folder, struct flags *flags)
     if (!flags->is_own || !chosen.has_proto)
         buf_text(&text, "--xla_dump_hlo_as_proto ");
     buf_char(&text, '\0');
-    const char *value = text.data + strspn(text.data ? text.data : "", SPACES);
-    if (!text.failed)
+    if (!text.failed && text.data) {
+        const char *value = text.data + strspn(text.data, SPACES);
         flags->value = memory_format("%.*s", (int)(strlen(value) - 1), value);
+    }
     buf_free(&text);
 }
 

@@ -58,11 +58,11 @@ static bool is_listed(struct modules *modules, const char *id)
     return map_find(&modules->listed, hash_text(id, 0), is_id, &wanted) != MAP_FREE;
 }
 
-static void add_entry(struct modules *modules, const struct snapshot_session *session, struct modules_file *file,
-                      const struct analysis_program *program, size_t program_at)
+static void add_entry(struct modules *modules, const struct snapshot_session *session, struct modules_entry entry,
+                      const char *key)
 {
-    struct modules_entry entry = {.file = file, .program = program, .program_at = program_at};
-    snapshot_module_id(entry.id, session, file->group ? file->group->stem : program->key);
+    const struct modules_file *file = entry.file;
+    snapshot_module_id(entry.id, session, key);
     if (file->host && file->host != &session->hosts[0] && is_listed(modules, entry.id))
         return;
     modules->entries =
@@ -74,11 +74,14 @@ static void add_file(struct modules *modules, const struct snapshot_session *ses
 {
     const struct analysis_contents *contents = file->opened.contents;
     if (file->group) {
-        add_entry(modules, session, file, contents ? contents->programs : NULL, 0);
+        struct modules_entry entry = {.file = file, .program = contents ? contents->programs : NULL};
+        add_entry(modules, session, entry, file->group->stem);
         return;
     }
-    for (size_t at = 0; contents && at < contents->program_count; at++)
-        add_entry(modules, session, file, &contents->programs[at], at);
+    for (size_t at = 0; contents && at < contents->program_count; at++) {
+        struct modules_entry entry = {.file = file, .program = &contents->programs[at], .program_at = at};
+        add_entry(modules, session, entry, contents->programs[at].key);
+    }
 }
 
 void modules_open(struct store *store, const struct snapshot_session *session, const struct snapshot_host *host,
@@ -95,9 +98,10 @@ void modules_open(struct store *store, const struct snapshot_session *session, c
 const struct analysis_totals *modules_totals(const struct modules_entry *entry, const struct err **err)
 {
     const struct modules_file *file = entry->file;
-    *err = !entry->program ? &file->err : !file->totals ? &file->totals_err : NULL;
-    if (*err)
+    if (!entry->program || !file->totals) {
+        *err = entry->program ? &file->totals_err : &file->err;
         return NULL;
+    }
     *err = &file->totals->programs[entry->program_at].err;
     return file->totals->programs[entry->program_at].totals;
 }

@@ -41,7 +41,7 @@ static void pair_add(struct compare *out, uint32_t a, uint32_t b)
     struct compare_pair pair = {.items = {a, b}};
     const struct compare_item *x = compare_item_of(out, &pair, COMPARE_A), *y = compare_item_of(out, &pair, COMPARE_B);
     pair.delta_bytes = bytes_of(y) - bytes_of(x);
-    pair.category = (y != NULL ? y : x)->row->verdict.category;
+    pair.category = compare_item_any(out, &pair)->row->verdict.category;
     pair.state = x == NULL              ? COMPARE_NEW
                  : y == NULL            ? COMPARE_GONE
                  : pair.delta_bytes > 0 ? COMPARE_GROWN
@@ -102,7 +102,7 @@ static struct member member_of(const struct compare *compare, uint32_t at)
     const struct compare_pair *pair = &compare->pairs[at];
     const struct compare_item *a = compare_item_of(compare, pair, COMPARE_A),
                               *b = compare_item_of(compare, pair, COMPARE_B);
-    return (struct member){{(uint32_t)pair->state << 8 | pair->category, (b != NULL ? b : a)->scope,
+    return (struct member){{(uint32_t)pair->state << 8 | pair->category, compare_item_any(compare, pair)->scope,
                             a != NULL ? a->shape : COMPARE_NONE, b != NULL ? b->shape : COMPARE_NONE},
                            at};
 }

@@ -14,6 +14,8 @@
 #include "plan/plan.h"
 #include "tool/compare/programs.h"
 
+#include <assert.h>
+
 #define COMPARE_NONE UINT32_MAX
 enum { COMPARE_A, COMPARE_B, COMPARE_SIDE_COUNT };
 
@@ -110,4 +112,14 @@ static inline const struct compare_item *compare_item_of(const struct compare *c
                                                          int side)
 {
     return pair->items[side] == COMPARE_NONE ? NULL : &compare->sides[side].items[pair->items[side]];
+}
+
+/* That of B, or of A where B has none: one of the two has. */
+static inline const struct compare_item *compare_item_any(const struct compare *compare,
+                                                          const struct compare_pair *pair)
+{
+    const struct compare_item *b = compare_item_of(compare, pair, COMPARE_B),
+                              *any = b != NULL ? b : compare_item_of(compare, pair, COMPARE_A);
+    assert(any != NULL);
+    return any;
 }

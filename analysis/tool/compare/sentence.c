@@ -94,7 +94,7 @@ struct describe_source sentence_group_source(const struct compare *compare, cons
 {
     const struct compare_pair *pair = &compare->pairs[group->first_pair];
     int side = pair->items[COMPARE_B] != COMPARE_NONE ? COMPARE_B : COMPARE_A;
-    const struct compare_item *item = compare_item_of(compare, pair, side);
+    const struct compare_item *item = compare_item_any(compare, pair);
     const struct hlo *hlo = &compare->sides[side].plan->hlo;
     if (item->row->named_by == HLO_NONE)
         return (struct describe_source){{"", 0}, -1};
@@ -116,9 +116,8 @@ static void say_source(const struct compare *compare, const struct compare_group
 void sentence_group(const struct compare *compare, const struct compare_group *group, struct buf *out)
 {
     const struct compare_pair *pair = &compare->pairs[group->first_pair];
-    const struct compare_item *a = compare_item_of(compare, pair, COMPARE_A),
-                              *b = compare_item_of(compare, pair, COMPARE_B), *item = b != NULL ? b : a;
-    struct str shape = compare->texts[(a != NULL ? a : b)->shape], shape_b = compare->texts[item->shape];
+    const struct compare_item *a = compare_item_of(compare, pair, COMPARE_A), *item = compare_item_any(compare, pair);
+    struct str shape = compare->texts[(a != NULL ? a : item)->shape], shape_b = compare->texts[item->shape];
     char count[COUNT_TEXT_BYTES];
     if (group->count > 1)
         buf_format(out, "%s \xC3\x97 ", size_text_count(count, group->count));

@@ -65,7 +65,7 @@ static bool take_part(struct flame *flame, const struct part *part, const struct
             folded[i] = small(walk->folded[at]);
     }
     if (count < part->path_length ||
-        (part->path_length > 0 && memcmp(frames, part->path, part->path_length * sizeof(*frames)) != 0))
+        (part->path != NULL && memcmp(frames, part->path, part->path_length * sizeof(*frames)) != 0))
         return false;
     *stack =
         (struct tree_stack){frames, folded, count, small(has_leaf && !part->is_inverted ? walk->folded_below : 0), 0};

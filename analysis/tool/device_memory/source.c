@@ -38,7 +38,7 @@ bool device_memory_source(const struct tool_request *request, struct json *json,
 {
     struct model model;
     struct sums sums;
-    struct str file;
+    struct str file = {NULL, 0};
     uint32_t count = 0;
     if (!model_open(request, &model, err) || !read_file(&model, &file, err))
         return false;

@@ -12,6 +12,7 @@
 #include "tool/memory_profile/views.h"
 #include "tool/table.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 enum { SPARKS = 64 };
@@ -148,6 +149,7 @@ static void settle(const struct growth *growth, struct course *course, uint32_t 
     uint32_t from = course->next, count = to - from;
     if (count == 0)
         return;
+    assert(from < to && to <= growth->boundary_count);
     double value = (double)course->bytes;
     course->sum += value * count;
     course->weighted_sum += value * ((double)from + (double)to - 1) / 2 * count;

@@ -2,6 +2,7 @@
  * snapshots.c: see snapshots.h. */
 #include "tool/memory_profile/snapshots.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 struct placed {
@@ -75,6 +76,7 @@ uint32_t memory_profile_snapshots_largest(const struct memory_profile_snapshots 
 
 uint32_t memory_profile_snapshots_last(const struct memory_profile_snapshots *snapshots, int64_t in_use_bytes)
 {
+    assert(snapshots->event != NULL || snapshots->pool != NULL);
     const struct extremes *extremes = snapshots->event == NULL ? &snapshots->pool->extremes : NULL;
     for (uint32_t end = snapshots->count, begin; end > 0; end = begin) {
         begin = (end - 1) / EXTREMES_BLOCK * EXTREMES_BLOCK;

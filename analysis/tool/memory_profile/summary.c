@@ -113,7 +113,9 @@ void memory_profile_summary_pool(struct json *json, const struct memory_profile_
     json_key_bool(json, "has_stacks", profile->events.snapshot != NULL);
     json_key_bool(json, "has_fragmentation", pool->has_fragmentation);
     json_key_bool(json, "has_addresses", pool->has_addresses);
-    json_key_bool(json, "has_segments", pool->torch.is_known && profile->events.snapshot->segment_count > 0);
+    json_key_bool(json, "has_segments",
+                  pool->torch.is_known && profile->events.snapshot != NULL &&
+                      profile->events.snapshot->segment_count > 0);
     json_key_object(json, "chain");
     json_key_uint(json, "link_count", pool->link_count);
     json_key_uint(json, "break_count", pool->break_count);

@@ -211,7 +211,7 @@ static void main_use_write(const struct tool_request *request, struct json *json
     words(json, " (");
     figure(json, bytes, size_text_share(share, bytes, space->peak_bytes));
     words(json, " of the peak)");
-    if (!has_instead && use->common_bytes > 0) {
+    if (!has_instead && use->pattern != NULL && use->common_bytes > 0) {
         words(json, ", of it ");
         figure(json, use->common_bytes, size_text(size, (uint64_t)use->common_bytes));
         words(json, " ");
