@@ -22,6 +22,7 @@ export function run({ test, equal }) {
   test('every word of a verdict belongs to one name', () => {
     const names = ['over', 'fits', 'grows', '2 grow', '1 grows', 'fragmented', 'live', 'too close', 'capacity not known'].map((word) => verdictName({ worst: { word } }));
     equal(names, ['over', 'fits', 'grows', 'grows', 'grows', 'grows', 'other', 'other', 'other']);
+    equal(verdictName({ worst: { word: 'request failed' } }), 'over', 'a request that found no room');
     equal([verdictName(null), verdictName({ worst: null }), verdictName({ error: {} })], ['', 'other', 'other']);
     equal(VERDICT_NAMES, ['over', 'grows', 'fits', 'other']);
   });

@@ -226,7 +226,7 @@ export function createSessionList(sessions, { caption, sort = '', onSort = null,
   };
   const closer = new Set(); /* asked for already */
   const waiting = new Set(shown.filter((session) => !isRead(session)));
-  const isOver = (session) => foundOf(session)?.worst?.word === 'over';
+  const isOver = (session) => verdictName(foundOf(session)) === 'over';
   /* Kept as they are read: of 5,000 sessions each is counted once. */
   const counts = { unknown: waiting.size, over: shown.filter(isOver).length };
 
