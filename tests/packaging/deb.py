@@ -80,9 +80,10 @@ def ask(address, path):
         return answer.read().decode("utf-8")
 
 
-def show_demo(inside):
+def show_demo(program, *flags):
+    """program: words; flags: in place of those that open the demo"""
     begin = time.monotonic()
-    daemon = subprocess.Popen([*inside, "memviewd", "--demo", "--port=0"], stdout=subprocess.PIPE)
+    daemon = subprocess.Popen([*program, *(flags or ("--demo", "--port=0"))], stdout=subprocess.PIPE)
     try:
         address = daemon.stdout.readline().decode().strip().rstrip("/")
         started = time.monotonic()
@@ -114,7 +115,7 @@ def look_inside(root):
               *(f"/usr/lib/systemd/system/memviewd.{kind}" for kind in ("service", "socket")),
               *(f"/usr/share/doc/memviewd/{name}" for name in ("changelog.gz", "changelog.Debian.gz", "copyright"))}
     equal(wanted - set(files), set(), "files that the package lacks")
-    show_demo(inside)
+    show_demo([*inside, "memviewd"])
     print("  " + run(*inside, "memviewd", "--version").strip().replace("\n", "; "))
     run(*apt, "purge", "memviewd")
     equal([path for path in files if os.path.exists(root + path)], [], "files that a purge left")
