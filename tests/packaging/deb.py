@@ -85,7 +85,8 @@ def show_demo(program, *flags):
     begin = time.monotonic()
     daemon = subprocess.Popen([*program, *(flags or ("--demo", "--port=0"))], stdout=subprocess.PIPE)
     try:
-        address = daemon.stdout.readline().decode().strip().rstrip("/")
+        lines = iter(daemon.stdout.readline, b"")  # of a script also what it installs and builds
+        address = next(line for line in lines if line.startswith(b"http")).decode().strip().rstrip("/")
         started = time.monotonic()
         page = ask(address, "/")
         for script in re.findall(r'<script[^>]* src="([^"]+)"', page):
