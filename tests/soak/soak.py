@@ -143,7 +143,7 @@ class Soak:
     def writer(self, seed):
         writers = Writers(self.folder, seed)
         while not self.is_over.is_set():
-            with contextlib.suppress(FileNotFoundError, NotADirectoryError):  # another writer took the folder away
+            with contextlib.suppress(FileNotFoundError, NotADirectoryError, FileExistsError):  # another writer took the folder away
                 writers.change()
             time.sleep(0.02)
 
