@@ -192,7 +192,7 @@ unit: $(unit_src:tests/unit/%.c=$(B)/unit/%) fixtures ## unit tests of the core 
 $(B)/unit/cgroups: $(B)/server/base/cgroups.o $(B)/server/base/memory.o
 $(B)/unit/run_folder: $(B)/server/run/run_folder.o $(B)/server/compile/folder.o $(B)/server/base/memory.o
 box_obj := $(addprefix $(B)/server/,disk/beneath.o disk/opener.o sandbox/helper.o sandbox/helper_message.o sandbox/sandbox.o sandbox/landlock.o sandbox/seccomp.o base/descriptors.o base/memory.o base/system.o)
-$(B)/unit/tree: $(addprefix $(B)/server/,disk/tree.o disk/tree_list.o disk/names.o disk/files.o disk/files_joined.o base/clock.o base/wanted.o) $(box_obj)
+$(B)/unit/tree: $(addprefix $(B)/server/,disk/tree.o disk/tree_list.o disk/watch.o disk/names.o disk/files.o disk/files_joined.o base/clock.o base/log.o base/wanted.o) $(box_obj)
 $(B)/unit/watch: $(addprefix $(B)/server/,disk/watch.o base/clock.o base/log.o base/memory.o)
 $(B)/unit/sandbox: $(box_obj)
 $(B)/unit/disk_cache: $(addprefix $(B)/server/,store/disk_cache.o store/sha256.o base/memory.o)

@@ -191,11 +191,26 @@ static bool holds_session(const struct tree_folder *folder)
     return false;
 }
 
-/* May it be left out of a refresh of what is new? A path that leads elsewhere meanwhile has another identity there, and is then
- * opened with care. */
+/* Did the kernel tell of a change since it was looked at? */
+static bool is_told(const struct tree_folder *folder) { return watch_told_at(folder->watched) != folder->told_at; }
+
+static bool is_any_told(const struct tree_folder *folder)
+{
+    bool is = is_told(folder);
+    for (size_t at = 0; at < folder->folder_count && !is; at++)
+        is = is_any_told(folder->folders[at]);
+    return is;
+}
+
+/* May it be left out of a refresh of what is new or told? A path that leads elsewhere meanwhile has another identity there,
+ * and is then opened with care. */
 static bool is_as_before(struct pass *pass, const struct tree_folder *folder)
 {
     struct stat status;
+    if (is_told(folder))
+        return false;
+    if (pass->extent == TREE_TOLD)
+        return folder->listed_at_ns || folder->reason;
     if (pass->extent == TREE_ALL || pass->now_ns - folder->changed_at_ns < LATELY_NS || !folder->listed_at_ns)
         return false;
     if (holds_session(folder))
@@ -205,6 +220,48 @@ static bool is_as_before(struct pass *pass, const struct tree_folder *folder)
         return false;
     struct files_identity identity = files_identity_of(&status);
     return !must_list(pass, folder, &identity);
+}
+
+static void folder_unwatch(struct tree_folder *folder)
+{
+    watch_let_go(folder->watched);
+    folder->watched = NULL;
+    folder->told_at = 0;
+}
+
+static enum watch_rank rank_of(const struct pass *pass, const struct tree_folder *folder, int64_t modified_at_ns)
+{
+    if (folder->depth == 0)
+        return WATCH_ROOT;
+    max_set(&modified_at_ns, folder->changed_at_ns);
+    if (pass->now_ns - modified_at_ns < LATELY_NS)
+        return WATCH_LATELY;
+    return holds_session(folder) ? WATCH_OLD : WATCH_PLACE;
+}
+
+/* Before it is listed, so that what changes later is told; of an old folder it must be known first what is in it, and what
+ * changes at that very moment is for a scan to find. */
+static void folder_watch(const struct pass *pass, struct tree_folder *folder, int descriptor, const struct stat *status)
+{
+    enum watch_rank rank = rank_of(pass, folder, files_identity_of(status).modified_at_ns);
+    if (folder->listed_at_ns || rank <= WATCH_LATELY)
+        folder->watched = watch_keep(pass->tree->watch, folder->watched, descriptor, status, rank);
+}
+
+static void folder_bring_up(struct pass *pass, struct tree_folder *folder, int descriptor, const struct stat *status)
+{
+    struct files_identity identity = files_identity_of(status);
+    folder_watch(pass, folder, descriptor, status);
+    uint64_t told_at = watch_told_at(folder->watched);
+    bool must = told_at != folder->told_at || must_list(pass, folder, &identity);
+    set_reason(pass, &folder->reason, must ? folder_list(pass, folder, descriptor, &identity) : 0);
+    if (!folder->watched) {
+        folder_watch(pass, folder, descriptor, status);
+        told_at = watch_told_at(folder->watched);
+    }
+    folder->told_at = told_at;
+    for (size_t at = 0; at < folder->file_count; at++)
+        file_refresh(pass, descriptor, &folder->files[at]);
 }
 
 static void folder_look(struct pass *pass, struct tree_folder *folder)
@@ -218,12 +275,9 @@ static void folder_look(struct pass *pass, struct tree_folder *folder)
     if (descriptor < 0 || fstat(descriptor, &status) != 0) {
         set_reason(pass, &folder->reason, errno);
         tree_list_clear(folder);
+        folder_unwatch(folder);
     } else {
-        struct files_identity identity = files_identity_of(&status);
-        bool must = must_list(pass, folder, &identity);
-        set_reason(pass, &folder->reason, must ? folder_list(pass, folder, descriptor, &identity) : 0);
-        for (size_t at = 0; at < folder->file_count; at++)
-            file_refresh(pass, descriptor, &folder->files[at]);
+        folder_bring_up(pass, folder, descriptor, &status);
     }
     if (descriptor >= 0)
         close(descriptor);
@@ -278,6 +332,7 @@ static void root_refresh(struct pass *pass)
     if (pass->root < 0 || !tree->real) {
         set_reason(pass, &tree->top->reason, errno);
         tree_list_clear(tree->top);
+        folder_unwatch(tree->top);
     } else {
         pass->times_mean_little = descriptors_is_fuse(pass->root);
         tree->folder_count = 0;
@@ -295,6 +350,8 @@ bool tree_refresh(struct tree *tree, enum tree_extent extent, bool (*go_on)(void
     tree->asked_count = 0;
     if (tree->is_memory)
         pass.is_changed = false; /* it never does */
+    else if (extent == TREE_TOLD && !is_any_told(tree->top))
+        return false; /* not even the root is asked for, which may lie on a slow disk */
     else if (tree->is_file)
         lone_refresh(&pass);
     else

@@ -5,11 +5,12 @@
  * of change and each known file for its size and time, and lists only folders
  * that changed. That costs one open, one fstat and one close a folder and one
  * fstatat a file. A refresh of what is new looks only where something new is likely: in folders that are not those of sessions,
- * with one fstatat each, and for files in those of which anything changed during the last ten minutes. Both work alike on local and on network disks (inotify is silent
- * about changes that another machine makes), and misses nothing: a folder
+ * with one fstatat each, and for files in those of which anything changed during the last ten minutes. Both work alike on local
+ * and on network disks (the kernel is silent about changes that another machine makes), and miss nothing: a folder
  * changed within the last two seconds is listed again, since its time might not
  * show a further change, and folders of a FUSE file system, whose times mean
- * little, are listed every 30 s.
+ * little, are listed every 30 s. A refresh of what was told lists those folders of which the kernel told something
+ * (watch.h), whatever their times say, and asks the disk about nothing else.
  *
  * Links: a link to a file, and a link to a folder right below plugins/profile,
  * is taken when its target lies below the root; other links to folders are not
@@ -21,6 +22,7 @@
 
 #include "server/disk/files.h"
 #include "server/disk/names.h"
+#include "server/disk/watch.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -48,15 +50,18 @@ struct tree_folder {
     uint64_t device, inode;
     int reason; /* 0, or the errno that says why it cannot be listed */
     unsigned depth;
+    struct watched *watched; /* NULL: nothing is told of it */
+    uint64_t told_at;        /* watch_told_at before it was listed */
 };
 
 struct tree {
-    char *root;     /* as given, made absolute */
-    char *real;     /* the same without links; NULL while it does not exist */
-    bool is_file;   /* the root is one file, top.files[0], whatever its name */
-    bool is_memory; /* not on disk: filled by tree_add_memory */
-    bool is_flat;   /* folders in it are no part of the tree */
-    bool is_cut;    /* more folders than the limit, or deeper */
+    char *root;          /* as given, made absolute */
+    char *real;          /* the same without links; NULL while it does not exist */
+    bool is_file;        /* the root is one file, top.files[0], whatever its name */
+    bool is_memory;      /* not on disk: filled by tree_add_memory */
+    bool is_flat;        /* folders in it are no part of the tree */
+    bool is_cut;         /* more folders than the limit, or deeper */
+    struct watch *watch; /* borrowed; NULL: no folder is watched */
     struct tree_folder *top;
     size_t folder_count;
     int64_t refreshed_at_ms; /* Unix time, 0 before the first one was complete */
@@ -72,7 +77,7 @@ void tree_free(struct tree *tree);
 struct tree *tree_new_of_memory(const char *name);
 struct tree_file *tree_add_memory(struct tree *tree, const char *path, const unsigned char *bytes, size_t byte_count);
 
-enum tree_extent { TREE_ALL, TREE_NEW };
-/* Brings the tree, or what is new in it, up to date; true when anything differs from before. Calls
+enum tree_extent { TREE_ALL, TREE_NEW, TREE_TOLD };
+/* Brings the tree, or what is new in it or was told of it, up to date; true when anything differs from before. Calls
  * `go_on` after each folder and stops early when that returns false. */
 bool tree_refresh(struct tree *tree, enum tree_extent extent, bool (*go_on)(void *context), void *context);

@@ -42,6 +42,7 @@ void tree_list_clear(struct tree_folder *folder)
 void tree_list_folder_free(struct tree_folder *folder)
 {
     tree_list_clear(folder);
+    watch_let_go(folder->watched);
     free(folder->path);
     free(folder->target);
     free(folder);
