@@ -132,6 +132,17 @@ static void write_memory(struct buf *out, const struct server *server)
     write_counter(out, "memviewd_disk_read_bytes_total", "Read of files below the roots.", (double)files_bytes_read());
 }
 
+static void write_folders(struct buf *out, struct index_figures figures)
+{
+    write_gauge(out, "memviewd_folders", "Folders below the roots.", (double)figures.folder_count);
+    write_gauge(out, "memviewd_folders_watched",
+                "Those of which the system tells at once what changes; in others a scan finds it.",
+                (double)figures.watched_count);
+    write_counter(out, "memviewd_watch_overflows_total",
+                  "How often there was more to tell than the system keeps, and all folders were looked at.",
+                  (double)figures.lost_count);
+}
+
 struct response *api_metrics(const struct server *server, const struct request *request)
 {
     struct buf buf = BUF_INIT;
@@ -152,6 +163,7 @@ struct response *api_metrics(const struct server *server, const struct request *
                     (double)snapshot->generation);
         write_gauge(&buf, "memviewd_sessions", "Sessions below the roots.", (double)snapshot->session_count);
         index_release(server->index, snapshot);
+        write_folders(&buf, index_figures(server->index));
     }
     struct response *response = response_of_buf(200, "text/plain; version=0.0.4; charset=utf-8", &buf);
     response->is_tagged = false; /* no two are equal */

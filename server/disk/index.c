@@ -2,18 +2,22 @@
 #include "server/disk/index.h"
 
 #include "server/base/clock.h"
+#include "server/base/log.h"
 #include "server/disk/demo_files.h"
 #include "server/disk/sessions.h"
 #include "server/disk/tree_profiles.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     INTERVAL_MS = 1000,
     NUDGED_MS = 100,
     ALL_IDLE_TIMES = 50,
     NEW_IDLE_TIMES = 10,
+    TOLD_IDLE_TIMES = 10,
     FIRST_WAIT_MS = 10000,
     PARTIAL_MS = 1000
 };
@@ -21,20 +25,26 @@ enum {
 struct index {
     pthread_mutex_t lock;
     pthread_cond_t changed; /* a snapshot was published, a refresh asked for, or the end has come */
-    pthread_t thread;
-    bool has_thread, is_stopping, is_nudged;
+    bool is_stopping, is_nudged;
     bool wants_all;          /* a nudge about something that may lie anywhere */
+    bool is_told, is_lost;   /* the kernel told of changes; it lost count of them */
     struct snapshot *newest; /* never NULL; the index is one of its holders */
     bool is_ready;
+    struct index_figures figures;
+
+    /* Of whoever starts and frees it. */
+    pthread_t thread;
+    bool has_thread;
 
     /* Of the scanner's thread alone. */
     struct sessions_root *roots;
     size_t root_count, root_capacity;
     uint64_t generation;
-    bool was_all; /* the last refresh was of all */
     int64_t published_at_ms;
-    int64_t all_due_at_ms;     /* when all is looked at again, not only what is new */
-    struct verdicts *verdicts; /* NULL without a scanner */
+    int64_t all_due_at_ms, new_due_at_ms;     /* when all, and what is new, is looked at again */
+    int64_t nudged_due_at_ms, told_due_at_ms; /* the same on a nudge, and of what was told */
+    struct verdicts *verdicts;                /* NULL without a scanner */
+    struct watch *watch;                      /* NULL without a scanner, and where there is none */
 };
 
 struct index *index_new(void)
@@ -114,15 +124,31 @@ static bool go_on(void *context)
     return !is_stopping;
 }
 
-static void refresh(struct index *index)
+/* With the lock. */
+static enum tree_extent extent_due(const struct index *index, int64_t now_ms)
+{
+    if (index->wants_all || index->is_lost || now_ms >= index->all_due_at_ms)
+        return TREE_ALL;
+    return index->is_nudged || now_ms >= index->new_due_at_ms ? TREE_NEW : TREE_TOLD;
+}
+
+/* What a refresh took says when the next may begin; one that was made for what was told delays only its like. */
+static void plan(struct index *index, enum tree_extent extent, bool is_for_told, int64_t began_ms)
+{
+    int64_t now_ms = clock_ms(), took_ms = now_ms - began_ms;
+    if (extent == TREE_ALL)
+        index->all_due_at_ms = now_ms + longer(INTERVAL_MS, took_ms * ALL_IDLE_TIMES);
+    if (extent != TREE_TOLD)
+        index->new_due_at_ms = now_ms + longer(INTERVAL_MS, extent == TREE_ALL ? 0 : took_ms * NEW_IDLE_TIMES);
+    if (is_for_told)
+        index->told_due_at_ms = now_ms + longer(NUDGED_MS, took_ms * TOLD_IDLE_TIMES);
+    index->nudged_due_at_ms = now_ms + NUDGED_MS;
+}
+
+/* True when something differs. */
+static bool trees_refresh(struct index *index, enum tree_extent extent)
 {
     bool is_changed = false;
-    int64_t began_ms = clock_ms();
-    pthread_mutex_lock(&index->lock);
-    enum tree_extent extent = index->wants_all || began_ms >= index->all_due_at_ms ? TREE_ALL : TREE_NEW;
-    index->is_nudged = index->wants_all =
-        false; /* not later: a nudge during the scan may be about what it has passed already */
-    pthread_mutex_unlock(&index->lock);
     for (size_t at = 0; at < index->root_count; at++) {
         bool differs = tree_refresh(index->roots[at].tree, extent, go_on, index);
         if (differs && index->roots[at].tree->is_file)
@@ -130,28 +156,61 @@ static void refresh(struct index *index)
         is_changed |= differs;
         is_changed |= differs && tree_profiles_look(index->roots[at].tree);
     }
+    return is_changed;
+}
+
+static struct index_figures figures_now(const struct index *index)
+{
+    struct watch_figures watched = watch_figures(index->watch);
+    struct index_figures figures = {.watched_count = watched.watched_count, .lost_count = watched.lost_count};
+    for (size_t at = 0; at < index->root_count; at++)
+        figures.folder_count += index->roots[at].tree->folder_count;
+    return figures;
+}
+
+static void refresh(struct index *index)
+{
+    int64_t began_ms = clock_ms();
+    pthread_mutex_lock(&index->lock);
+    enum tree_extent extent = extent_due(index, began_ms);
+    bool is_for_told = extent == TREE_TOLD || index->is_lost;
+    index->is_nudged = index->wants_all = index->is_told = index->is_lost =
+        false; /* not later: a nudge during the scan may be about what it has passed already */
+    pthread_mutex_unlock(&index->lock);
+    bool is_changed = trees_refresh(index, extent);
     is_changed |= index->verdicts && verdicts_have_news(index->verdicts);
     if (is_changed || index->generation == 0)
         publish(index, true);
-    if (extent == TREE_ALL)
-        index->all_due_at_ms = clock_ms() + longer(INTERVAL_MS, (clock_ms() - began_ms) * ALL_IDLE_TIMES);
-    index->was_all = extent == TREE_ALL;
+    plan(index, extent, is_for_told, began_ms);
+    struct index_figures figures = figures_now(index);
     pthread_mutex_lock(&index->lock);
     index->is_ready = true;
+    index->figures = figures;
     pthread_cond_broadcast(&index->changed);
     pthread_mutex_unlock(&index->lock);
 }
 
-/* False when it is time to stop. */
-static bool rest(struct index *index, int64_t rest_ms)
+static int64_t shorter(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* With the lock: when the next refresh begins. */
+static int64_t due_at_ms(const struct index *index)
 {
-    struct timespec until = clock_after(rest_ms), nudged = clock_after(NUDGED_MS);
+    int64_t due_ms = index->new_due_at_ms; /* all is looked at in the place of what is new */
+    if (index->is_nudged)
+        due_ms = shorter(due_ms, index->nudged_due_at_ms);
+    if (index->is_told)
+        due_ms = shorter(due_ms, index->told_due_at_ms);
+    return due_ms;
+}
+
+/* False when it is time to stop. */
+static bool rest(struct index *index)
+{
     pthread_mutex_lock(&index->lock);
-    int reason = 0;
-    while (!index->is_stopping && !index->is_nudged && reason == 0)
-        reason = pthread_cond_timedwait(&index->changed, &index->lock, &until);
-    for (reason = 0; !index->is_stopping && index->is_nudged && reason == 0;)
-        reason = pthread_cond_timedwait(&index->changed, &index->lock, &nudged);
+    for (int64_t left_ms; !index->is_stopping && (left_ms = due_at_ms(index) - clock_ms()) > 0;) {
+        struct timespec until = clock_after(left_ms);
+        pthread_cond_timedwait(&index->changed, &index->lock, &until);
+    }
     bool goes_on = !index->is_stopping;
     pthread_mutex_unlock(&index->lock);
     return goes_on;
@@ -160,12 +219,9 @@ static bool rest(struct index *index, int64_t rest_ms)
 static void *scan(void *context)
 {
     struct index *index = context;
-    int64_t took_ms;
-    do {
-        int64_t began_ms = clock_ms();
+    do
         refresh(index);
-        took_ms = clock_ms() - began_ms;
-    } while (rest(index, index->was_all ? INTERVAL_MS : longer(INTERVAL_MS, took_ms * NEW_IDLE_TIMES)));
+    while (rest(index));
     return NULL;
 }
 
@@ -181,11 +237,42 @@ static void wake(struct index *index, bool wants_all)
 /* Something is known of a text that was read. */
 static void nudge(void *context) { wake(context, false); }
 
+/* Folders have changed. */
+static void take_told(void *context, bool is_anywhere)
+{
+    struct index *index = context;
+    pthread_mutex_lock(&index->lock);
+    index->is_told = true;
+    index->is_lost |= is_anywhere;
+    pthread_cond_broadcast(&index->changed);
+    pthread_mutex_unlock(&index->lock);
+}
+
+/* Of roots that are folders on disk. */
+static void watch_begin(struct index *index)
+{
+    bool has_folders = false;
+    for (size_t at = 0; at < index->root_count; at++)
+        has_folders |= !index->roots[at].tree->is_memory && !index->roots[at].tree->is_file;
+    if (!has_folders)
+        return;
+    index->watch = watch_new(WATCH_LIMIT, take_told, index);
+    if (!index->watch || !watch_start(index->watch)) {
+        if (errno != ENOSYS)
+            log_line("folders cannot be watched: %s%s; what changes is found by scans", strerror(errno),
+                     errno == EMFILE ? " (fs.inotify.max_user_instances)" : "");
+        return;
+    }
+    for (size_t at = 0; at < index->root_count; at++)
+        index->roots[at].tree->watch = index->watch;
+}
+
 bool index_start(struct index *index)
 {
     index->published_at_ms = clock_ms();
     index->verdicts = verdicts_new(nudge, index);
     verdicts_start(index->verdicts);
+    watch_begin(index);
     index->has_thread = pthread_create(&index->thread, NULL, scan, index) == 0;
     return index->has_thread;
 }
@@ -206,9 +293,12 @@ void index_free(struct index *index)
         pthread_join(index->thread, NULL);
     if (index->verdicts)
         verdicts_free(index->verdicts);
+    if (index->watch)
+        watch_stop(index->watch);
     index_release(index, index->newest);
     for (size_t at = 0; at < index->root_count; at++)
         tree_free(index->roots[at].tree);
+    watch_free(index->watch);
     free(index->roots);
     pthread_cond_destroy(&index->changed);
     pthread_mutex_destroy(&index->lock);
@@ -235,6 +325,14 @@ void index_release(struct index *index, struct snapshot *snapshot)
     pthread_mutex_unlock(&index->lock);
     if (is_last)
         sessions_free(snapshot);
+}
+
+struct index_figures index_figures(struct index *index)
+{
+    pthread_mutex_lock(&index->lock);
+    struct index_figures figures = index->figures;
+    pthread_mutex_unlock(&index->lock);
+    return figures;
 }
 
 bool index_is_ready(struct index *index)

@@ -3,7 +3,9 @@
  *
  * The scanner refreshes what is new in its trees (tree.h) about once a second, and all of them too; less often when
  * that takes long: it is busy for no more than a tenth of the time with the one and a fiftieth with the other, so that a new
- * session is listed soon on a slow disk as well, and a change of an old one later.
+ * session is listed soon on a slow disk as well, and a change of an old one later. Of folders on local disks the kernel tells
+ * what changes (watch.h): what it told is refreshed at once, and, while there is ever more of it, for no more than another
+ * tenth of the time. The scans go on beside that, and find what it does not tell.
  * When something differs it publishes a new snapshot. Requests take the newest
  * one and never wait for a scan, but for one case: before the first scan of all
  * roots is complete they wait for it, ten seconds at most, so that a page opened
@@ -34,6 +36,13 @@ void index_free(struct index *index);
 /* The newest snapshot, see above; let go with index_release. */
 struct snapshot *index_hold(struct index *index);
 void index_release(struct index *index, struct snapshot *snapshot);
+
+struct index_figures {
+    size_t folder_count, watched_count; /* below the roots, and of how many the kernel tells what changes */
+    uint64_t lost_count;                /* how often it lost count, and all was looked at instead */
+};
+/* As of the last refresh. */
+struct index_figures index_figures(struct index *index);
 
 /* Is the first scan complete? */
 bool index_is_ready(struct index *index);
