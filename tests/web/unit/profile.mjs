@@ -176,7 +176,7 @@ export function run({ test, equal, truth }) {
   test('the URL names moment, range, window, marks, event and tab; what it leaves out is the peak and all', () => {
     const route = { ...emptyRoute(), time: 5, from: 1, to: 9, sel: '2-4', a: '3', b: 'x', pin: { kind: 'e', id: '12' }, view: 'growth' };
     const wanted = wantedOf(route, pool);
-    equal(wanted, { time: 5, from: 1, to: 9, window: [2, 4], a: 3, b: null, pin: 'e:12', view: 'growth', stack: '', isFree: true, isFragmentation: true });
+    equal(wanted, { time: 5, from: 1, to: 9, window: [2, 4], a: 3, b: null, pin: 'e:12', view: 'growth', isEnd: false, stack: '', isFree: true, isFragmentation: true });
     equal(wantedOf(emptyRoute(), pool), { time: null, from: null, to: null, window: null, a: null, b: null, pin: null, view: 'live', isEnd: false, stack: '', isFree: true, isFragmentation: true });
     equal(wantedOf({ ...emptyRoute(), view: 'growth' }, { ...pool, end: { block_count: 1 } }).view, 'live', 'without a history nothing grows');
     equal(wantedOf({ ...emptyRoute(), hide: ['free'] }, pool).isFree, false);
