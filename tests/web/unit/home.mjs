@@ -13,6 +13,7 @@ export function run({ test, equal }) {
     equal(words(overParts([over('a', 1)], 3)), '1 of 3 sessions is over: a by 1 B.');
     equal(words(overParts([over('a', 1), over('b', 9), over('c', 0), over('d', 4)], 39, 7)), '4 of 39 sessions are over so far, 7 not read yet: b by 9 B, d by 4 B, a by 1 B, …');
     equal(words(overParts([over('c', 0)], 1)), '1 of 1 session is over: c.');
+    equal(words(overParts([over('a', 1)], 3, 0, 2)), '2 of 3 sessions are over: a by 1 B, …');
   });
 
   test('a finding stands behind the name of its session', () => {

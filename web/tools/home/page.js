@@ -163,12 +163,13 @@ function createAnswer({ title, aside }, context, onAgain) {
     const found = findingOf(rows);
     return found && el('span', { class: 'answer-second dim' }, ' ', nodesOf(say.findingParts(found.session, found.finding)), ' ', openLink(found.session));
   }
+  /* Those that are over by what is known; a request of a snapshot that failed tells of no such amount. */
+  const overOf = (rows) => rows.sessions.map((session) => ({ session, worst: foundOf(session)?.worst })).filter(({ worst }) => worst?.word === 'over');
   /* What needs a person leads: what is over, by most first. */
-  function sayWorst(list, rows) {
-    const over = rows.sessions.map((session) => ({ session, worst: foundOf(session)?.worst })).filter(({ worst }) => worst?.word === 'over');
+  function sayWorst(list, rows, over) {
     const { session } = over.reduce((most, each) => (each.worst.by > most.worst.by ? each : most));
-    const parts = say.overParts(over, list.total_count, rows.counts.unknown);
-    const culprit = over.length === 1 ? (foundOf(session).culprit ?? null) : null; /* of several it would be nobody's */
+    const parts = say.overParts(over, list.total_count, rows.counts.unknown, rows.counts.over);
+    const culprit = rows.counts.over === 1 ? (foundOf(session).culprit ?? null) : null; /* of several it would be nobody's */
     sayIt(
       `${JSON.stringify(parts)} ${Boolean(culprit)} ${findingOf(rows)?.session.id}`,
       nodesOf(parts),
@@ -190,8 +191,9 @@ function createAnswer({ title, aside }, context, onAgain) {
       const [newest] = rows.sessions;
       const { over, unknown } = rows.counts;
       fill(aside, isPlain || over ? say.tally(list, over, unknown) : '');
-      if (newest && isPlain && over > 0) {
-        sayWorst(list, rows);
+      const overBySome = overOf(rows);
+      if (newest && isPlain && overBySome.length > 0) {
+        sayWorst(list, rows, overBySome);
         return;
       }
       if (!newest || !isPlain) {

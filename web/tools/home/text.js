@@ -43,16 +43,16 @@ export function newestParts(session, kind, worst, isUnread = false) {
 const WORST = 3;
 
 /* "15 of 39 are over: b by 17.74 GiB, f by 2.00 GiB, g by 1.00 GiB, …" over: [{session, worst}] of those that are, in any
- * order. total: sessions; unknown: how many have no figure yet. */
-export function overParts(over, total, unknown = 0) {
+ * order, and how much is known. overCount: of all that are; total: sessions; unknown: how many have no figure yet. */
+export function overParts(over, total, unknown = 0, overCount = over.length) {
   const ranked = [...over].sort((a, b) => b.worst.by - a.worst.by);
   const named = ranked.slice(0, WORST).flatMap(({ session, worst }, at) => [
     at ? ', ' : '',
     { name: short(session.name) },
     ...(worst.by > 0 ? [' by ', { text: worst.byText, role: 'over', bytes: worst.by, explain: `over:${session.id}` }] : []),
   ]);
-  const head = `${count(over.length)} of ${counted(total, 'session')} ${over.length === 1 ? 'is' : 'are'} over${unknown ? ` so far, ${count(unknown)} not read yet` : ''}: `;
-  return [head, ...named, over.length > WORST ? ', …' : '.'];
+  const head = `${count(overCount)} of ${counted(total, 'session')} ${overCount === 1 ? 'is' : 'are'} over${unknown ? ` so far, ${count(unknown)} not read yet` : ''}: `;
+  return [head, ...named, overCount > Math.min(over.length, WORST) ? ', …' : '.'];
 }
 
 /* "training: grows 64.0 KiB a step in 55 of 55 steps: metrics_append." */
