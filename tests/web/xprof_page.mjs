@@ -69,9 +69,14 @@ async function shown(browser, url, query, text) {
   await page.getByText(text).first().waitFor({ state: 'attached' });
   return page;
 }
+/* It draws one part after the other. */
 async function has(page, lines) {
-  const text = await page.innerText('body');
-  for (const line of lines) if (!text.includes(line)) throw new Error(`"${line}" is not in "${text}"`);
+  for (const end = Date.now() + WAIT_MS; ; await page.waitForTimeout(100)) {
+    const text = await page.innerText('body');
+    const missing = lines.find((line) => !text.includes(line));
+    if (!missing) return;
+    if (Date.now() > end) throw new Error(`"${missing}" is not in "${text}"`);
+  }
 }
 
 /* A run with programs, and one with memory events: the trace of the demo, which lies beside the binary. */
