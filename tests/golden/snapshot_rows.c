@@ -148,7 +148,8 @@ static void write_pool(struct json *json, const struct memory_events *events, si
             continue;
         for (; next < end && snapshot->events[next].event_at <= row_count; next++)
             write_rare(json, events, &snapshot->events[next]);
-        write_row(json, events, i);
+        if (!snapshot->is_end_alone)
+            write_row(json, events, i);
         row_count++;
     }
     for (; next < end; next++)
