@@ -46,8 +46,10 @@ static void look(struct store *store, const struct candidate *candidate, struct 
 /* Those that the core wants to see, in its order. */
 static void candidates_look(struct store *store, const struct candidates *candidates, struct verdict_parts *parts)
 {
-    const char **names = memory_new((candidates->count + 1) * sizeof(*names));
-    size_t *order = memory_new((candidates->count + 1) * sizeof(*order));
+    if (candidates->count == 0)
+        return;
+    const char **names = memory_new(candidates->count * sizeof(*names));
+    size_t *order = memory_new(candidates->count * sizeof(*order));
     for (size_t at = 0; at < candidates->count; at++)
         names[at] = candidates->items[at].host->file->name;
     size_t count = analysis_snapshots_order(&parts->choice, names, candidates->count, order);

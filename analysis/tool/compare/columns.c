@@ -5,6 +5,8 @@
 #include "plan/describe.h"
 #include "tool/compare/views.h"
 
+#include <assert.h>
+
 /* What a row is about. */
 struct about {
     const struct columns_rows *rows;
@@ -25,6 +27,7 @@ static struct about about_of(const void *context, uint32_t row)
     for (int side = 0; side < COMPARE_SIDE_COUNT; side++)
         about.items[side] = compare_item_of(compare, about.pair, side);
     about.shown = about.items[COMPARE_B] != NULL ? COMPARE_B : COMPARE_A;
+    assert(about.items[about.shown] != NULL); /* one of the two has it */
     return about;
 }
 
