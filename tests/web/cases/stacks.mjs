@@ -51,7 +51,9 @@ export function run({ test, equal, includes, truth, daemon, open }) {
   const holds = async (page, { total, count, most, name, place }) => {
     includes(await text(page, 'h1'), `${bytes(total)} in use on GPU 0 of rank0 at the`);
     includes(await text(page, 'h1'), `${count} blocks.`);
-    const cells = await page.locator('.panel-top tbody tr[data-id]').first().locator('td, th').allInnerTexts();
+    const found = page.locator('.panel-top tbody tr[data-id]').first().locator('td, th');
+    await found.last().waitFor(); /* rows come a frame behind the sentence */
+    const cells = await found.allInnerTexts();
     equal(cells[0].trim(), bytes(most).split(' ')[0]);
     includes(cells.join(' '), name);
     includes(cells.join(' '), place);
