@@ -45,8 +45,3 @@ const char *oom_looked_for(size_t at)
     };
     return at < sizeof(kinds) / sizeof(kinds[0]) ? kinds[at] : NULL;
 }
-
-uint64_t oom_figure_rounding(const struct oom_figure *printed)
-{
-    return printed->half_unit + printed->half_unit / 50 + (printed->half_unit > 0);
-}

@@ -104,7 +104,11 @@ struct oom_result {
 
 /* How far a size may be from a printed figure that says the same: its half unit and a little, as not every printer rounds
  * half up. Bytes, 0 for an exact one. */
-uint64_t oom_figure_rounding(const struct oom_figure *printed);
+static inline uint64_t oom_figure_rounding(const struct oom_figure *printed)
+{
+    return printed->half_unit + printed->half_unit / 50 + (printed->half_unit > 0);
+}
+
 const char *oom_family_name(enum oom_family family);
 /* NULL: not known. */
 const char *oom_framework_name(enum oom_framework framework);
