@@ -118,7 +118,7 @@ int main(int argc, char **argv)
 
     for (int at = 1; at < argc; at++) {
         if (strncmp(argv[at], "--work=", 7) == 0)
-            driver.work_bytes = strtoull(argv[at] + 7, NULL, 10) << 20;
+            driver.work_bytes = (uint64_t)(strtod(argv[at] + 7, NULL) * (1 << 20));
         else
             run_path(&driver, argv[at]);
     }
