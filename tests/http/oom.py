@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Out-of-memory texts: those that a reader gives, and those found in folders. Figures are read off the texts."""
+import contextlib
 import gzip
 import hashlib
 import json
@@ -9,6 +10,7 @@ import socket
 import struct
 import subprocess
 import threading
+import time
 
 from harness import PATIENCE_SECONDS, equal, wait_until
 
@@ -213,13 +215,27 @@ def test_a_plan_that_others_leave_no_memory_for_is_503(t):
         for name in os.listdir(folder):
             os.utime(os.path.join(folder, name))  # nothing read before is of these files
         return daemon.ask(f"/api/v1/oom/plan?session={session}")
-    with socket.create_connection((daemon.host, daemon.port), timeout=PATIENCE_SECONDS) as sending:
-        head = "POST /api/v1/uploads?name=a HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/octet-stream\r\n"
-        sending.sendall(f"{head}Content-Length: {9 << 20}\r\n\r\n".encode() + bytes(8 << 20))
-        wait_until(lambda: ask().status == 503, what="the refusal")
-        answer = ask()
-        equal((answer.status, answer.json["code"], answer.headers["retry-after"]), (503, "limit", "1"), answer)
-        sending.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # a reset, which is seen at once
+    head = "POST /api/v1/uploads?name=a HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/octet-stream\r\n"
+
+    def send():
+        sending = socket.create_connection((daemon.host, daemon.port), timeout=PATIENCE_SECONDS)
+        with contextlib.suppress(OSError):  # refused and closed: is_refused() sends anew
+            sending.sendall(f"{head}Content-Length: {9 << 20}\r\n\r\n".encode() + bytes(8 << 20))
+        return sending, time.monotonic()
+
+    def is_refused():
+        """sends anew where the body itself found no room: beside a plan that was still being read, it holds nothing"""
+        nonlocal sending, begin
+        if time.monotonic() - begin > 5:
+            sending.close()
+            sending, begin = send()
+        return ask().status == 503
+    sending, begin = send()
+    wait_until(is_refused, what="the refusal")
+    answer = ask()
+    equal((answer.status, answer.json["code"], answer.headers["retry-after"]), (503, "limit", "1"), answer)
+    sending.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # a reset, which is seen at once
+    sending.close()
     wait_until(lambda: ask().status == 200, what="the end of the sending")
     assert ask().json["plan"]
 
