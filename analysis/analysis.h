@@ -181,6 +181,8 @@ struct analysis_subject *analysis_subject_read(const struct source *source, cons
                                                struct err *err);
 /* Memory that it holds, for a cache's accounts. */
 uint64_t analysis_subject_memory_bytes(const struct analysis_subject *subject);
+/* Was something left out that had no room in limit_bytes, as a note says? With more memory answers would be others. */
+bool analysis_subject_lacks_room(const struct analysis_subject *subject);
 void analysis_subject_free(struct analysis_subject *subject);
 
 /* ---- Capacity ---------------------------------------------------------------- */

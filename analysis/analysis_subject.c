@@ -30,6 +30,11 @@ struct analysis_subject *analysis_subject_read(const struct source *source, cons
 
 uint64_t analysis_subject_memory_bytes(const struct analysis_subject *subject) { return job_made_bytes(subject); }
 
+bool analysis_subject_lacks_room(const struct analysis_subject *subject)
+{
+    return subject->kind == ANALYSIS_TRACE && subject->trace.lacks_room;
+}
+
 void analysis_subject_free(struct analysis_subject *subject) { job_made_free(subject); }
 
 bool analysis_module_space_at(const struct analysis_subject *module, size_t at, struct analysis_module_space *space)

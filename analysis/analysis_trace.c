@@ -109,8 +109,9 @@ static void programs_hold(struct job *job, const struct analysis_beside *beside,
     }
     if (is_read && arena_try(&programs.arena, programs_take, &programs) && programs.figures.count > 0)
         is_named = arena_try(&job->arena, programs_name, &programs);
-    memory_profile_note(&trace->notes, "programs_no_room", programs.arena.is_full,
-                        "There was no room within the memory limit to name allocations by the programs of the trace.");
+    memory_profile_note_room(
+        trace, "programs_no_room", &programs.arena,
+        "There was no room within the memory limit to name allocations by the programs of the trace.");
     struct err err = programs.err;
     arena_free(&programs.arena);
     if (!is_named)

@@ -25,6 +25,7 @@ struct overview {
     const char *reason_code, *reason_text; /* of the first host without events */
     char unread[400];                      /* why the first file that cannot be read is not */
     struct buf keys;                       /* of what was read, a line each */
+    bool is_partial;                       /* some of it */
 };
 
 static void take_pools(struct overview *overview, const struct analysis_subject *trace,
@@ -86,6 +87,7 @@ static void take_host(struct overview *overview, struct store *store, const stru
         take_pools(overview, trace.core, &names);
         analysis_trace_reason(trace.core, &code, &text);
         buf_format(&overview->keys, "%s %s\n", names.id, trace.key);
+        overview->is_partial |= trace.is_partial;
         subjects_close(&trace);
     }
     if (!overview->reason_code) {
@@ -191,12 +193,13 @@ static bool is_kept(const struct server *server, const struct snapshot_session *
     return is;
 }
 
-/* Unless a host could not be read, for that may be only now. */
+/* Unless a host could not be read, or not told all of, for that may be only now. */
 static void keep(const struct server *server, const struct snapshot_session *session, const struct overview *overview,
                  const struct buf *made)
 {
     struct disk_cache *cache = disk_cache_of(server, session);
-    if (!cache || overview->unread[0] || overview->keys.failed || made->failed || wanted_is_over())
+    if (!cache || overview->unread[0] || overview->is_partial || overview->keys.failed || made->failed ||
+        wanted_is_over())
         return;
     char *key = memory_format("%s%.*s", KEPT, (int)overview->keys.length, overview->keys.data);
     disk_cache_write(cache, key, made->data, made->length);

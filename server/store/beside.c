@@ -26,6 +26,7 @@ static const struct source *open_at(void *context, size_t at)
     struct err err = ERR_INIT;
     files_close(beside->file);
     beside->file = file ? files_open(&file->place, &err) : NULL;
+    beside->has_failed |= beside->file == NULL;
     return beside->file ? files_source(beside->file) : NULL;
 }
 

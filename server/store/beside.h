@@ -11,6 +11,7 @@ struct beside {
     const struct snapshot_session *session; /* NULL: no file is beside */
     const struct files_place *own;          /* the trace itself */
     struct file *file;                      /* that was opened last */
+    bool has_failed;                        /* one could not be opened */
     struct analysis_beside core;            /* for the core, as long as this lives */
 };
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LIMIT_KEPT_MS = 60000, LOOK_MS = 100 };
+enum { LOOK_MS = 100 };
 /* Freed values of this size leave holes worth giving back to the system. */
 static const uint64_t TRIM_BYTES = 8 << 20;
 
@@ -31,8 +31,8 @@ struct cache_entry {
     void *value;
     void (*free_value)(void *value);
     struct err err;
-    bool is_passing;      /* of err */
-    int64_t failed_at_ms; /* of a costly failure; else 0 */
+    bool is_passing;       /* of err */
+    int64_t good_until_ms; /* of what is made anew later; else 0 */
     int64_t used_at_ms;
 };
 
@@ -214,7 +214,8 @@ static void make(struct cache *cache, struct cache_entry *entry, const struct ca
     entry->free_value = maker->free_value;
     entry->err = err;
     entry->is_passing = made.is_passing;
-    entry->failed_at_ms = !value && is_costly(err.code) ? clock_ms() : 0;
+    int64_t kept_ms = value ? made.kept_ms : is_costly(err.code) ? CACHE_TRY_AGAIN_MS : 0;
+    entry->good_until_ms = kept_ms > 0 ? clock_ms() + kept_ms : 0;
     entry->state = value ? READY : FAILED;
     entry->shelf->figures.made_count++;
     entry->shelf->figures.failed_count += value == NULL;
@@ -231,11 +232,11 @@ static void make(struct cache *cache, struct cache_entry *entry, const struct ca
     pthread_mutex_unlock(&cache->lock);
 }
 
-/* The entry of a key, unless it is a failure that was kept long enough. */
+/* The entry of a key, unless it was kept long enough. */
 static struct cache_entry *find_fresh(struct cache *cache, const struct shelf *shelf, const char *key)
 {
     struct cache_entry *entry = find(cache, shelf, key);
-    if (!entry || entry->failed_at_ms == 0 || clock_ms() - entry->failed_at_ms < LIMIT_KEPT_MS)
+    if (!entry || entry->good_until_ms == 0 || clock_ms() < entry->good_until_ms)
         return entry;
     forget(cache, entry);
     if (entry->holders == 0)

@@ -6,8 +6,8 @@
  * holds leave, longest unused first, when the costs together pass it; of those that take from the account (account.h) the one used
  * last stays whatever it costs, for it fits there. An error that will come again for the same
  * bytes (malformed, truncated, …) is kept like a value. `limit` and `memory` may
- * be a lack of memory now, but what exhausts a limit is costly to try: it is kept for a
- * minute. Any other is forgotten.
+ * be a lack of memory now, but what exhausts a limit is costly to try: it is kept for
+ * CACHE_TRY_AGAIN_MS. Any other is forgotten.
  * Threads: any number. */
 #pragma once
 
@@ -19,9 +19,13 @@
 
 struct cache;
 
+/* How long what came of a lack of memory stands for what would come of another try. */
+enum { CACHE_TRY_AGAIN_MS = 60000 };
+
 /* What a maker tells besides the value. */
 struct cache_made {
     uint64_t cost_bytes;
+    int64_t kept_ms; /* a value is made anew after so long; 0: it stays good */
     bool is_passing; /* is not kept; on failure: it came of what others do now */
 };
 

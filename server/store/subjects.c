@@ -47,6 +47,7 @@ struct kept {
     struct upload *upload; /* of an uploaded text */
     uint64_t size_bytes;
     int64_t modified_at_ms;
+    bool is_partial;
     char *key, *name;
 };
 
@@ -55,8 +56,9 @@ struct making {
     struct store *store;
     struct analysis_reading reading;
     const struct source *source;
-    struct file *file;     /* NULL for an upload */
-    struct upload *upload; /* NULL for a file */
+    struct file *file;           /* NULL for an upload */
+    struct upload *upload;       /* NULL for a file */
+    const struct beside *beside; /* of a trace; else NULL */
     uint64_t size_bytes;
     const char *key, *name;
 };
@@ -134,6 +136,10 @@ static void *make_once(void *context, struct cache_made *made, struct err *err)
     kept->name = making->name ? memory_text(making->name) : NULL;
     kept->upload = is_text && making->upload ? upload_hold(making->upload) : NULL;
     made->cost_bytes = kept->taken_bytes + (kept->upload ? kept->upload->size : 0);
+    bool lacks_room = analysis_subject_lacks_room(core), lacks_file = making->beside && making->beside->has_failed;
+    kept->is_partial = lacks_room || lacks_file;
+    if (lacks_file || (lacks_room && taken_bytes < max)) /* not for all the time of this process */
+        made->kept_ms = CACHE_TRY_AGAIN_MS;
     return kept;
 }
 
@@ -171,6 +177,7 @@ static bool look_up(struct store *store, size_t shelf, const char *key, const st
     subject->upload = kept->upload;
     subject->size_bytes = kept->size_bytes;
     subject->modified_at_ms = kept->modified_at_ms;
+    subject->is_partial = kept->is_partial;
     return true;
 }
 
@@ -207,6 +214,7 @@ static bool open_file(struct store *store, const struct subjects_place *place, s
     struct making making = {.store = store, .source = files_source(file), .file = file, .key = key};
     struct beside beside;
     beside_open(&beside, place->session, place->file);
+    making.beside = &beside;
     making.reading = (struct analysis_reading){.kind = place->kind,
                                                .program = place->program,
                                                .beside = beside.core.count > 0 ? &beside.core : NULL,
@@ -234,6 +242,7 @@ void subjects_make(struct store *store, const struct subjects_place *place, stru
     *made = (struct subjects_made){.kind = place->kind, .err = ERR_INIT};
     made->kept = make(&making, &facts, &made->err);
     made->cost_bytes = facts.cost_bytes;
+    made->kept_ms = facts.kept_ms;
     made->is_passing = facts.is_passing;
 }
 
@@ -243,7 +252,7 @@ static void *hand_over(void *context, struct cache_made *facts, struct err *err)
     struct subjects_made *made = context;
     void *kept = made->kept;
     made->kept = NULL;
-    *facts = (struct cache_made){made->cost_bytes, made->is_passing};
+    *facts = (struct cache_made){made->cost_bytes, made->kept_ms, made->is_passing};
     if (!kept)
         *err = made->err;
     return kept;
@@ -322,25 +331,6 @@ void subjects_close(struct subject *subject)
     *subject = (struct subject){0};
 }
 
-const struct snapshot_host *subjects_worst_host(struct store *store, const struct snapshot_session *session)
-{
-    const struct snapshot_host *worst = NULL;
-    struct analysis_trace_pool max = {.peak_bytes = -1}, pool;
-    for (size_t at = 0; at < session->host_count && session->host_count > 1; at++) {
-        const struct subjects_place place = subjects_trace(session, &session->hosts[at]);
-        struct subject trace;
-        struct err err = ERR_INIT;
-        bool is_worse = subjects_open(store, &place, &trace, &err) && analysis_trace_pool_at(trace.core, 0, &pool) &&
-                        (pool.is_device != max.is_device ? pool.is_device : pool.peak_bytes > max.peak_bytes);
-        if (is_worse) {
-            worst = &session->hosts[at];
-            max = pool;
-        }
-        subjects_close(&trace);
-    }
-    return worst ? worst : &session->hosts[0];
-}
-
 /* ---- answers ---------------------------------------------------------------------- */
 
 struct answering {
@@ -381,6 +371,16 @@ static struct body *body_of_rest(struct analysis_pieces *rest, struct subject *s
     return body_of_pieces(&(struct body_pieces){flow, free_flowing, flowing});
 }
 
+/* Would it be told more about some of them if there were more memory? */
+static bool lacks_room(const struct analysis_question *question)
+{
+    size_t at = 0;
+    while (at < question->use_count &&
+           !(question->uses[at].subject && analysis_subject_lacks_room(question->uses[at].subject)))
+        at++;
+    return at < question->use_count;
+}
+
 static void *make_answer_once(void *context, struct cache_made *made, struct err *err)
 {
     const struct answering *answering = context;
@@ -390,7 +390,7 @@ static void *make_answer_once(void *context, struct cache_made *made, struct err
     struct buf out = {.limit_bytes = ANSWER_LIMIT_BYTES};
     struct analysis_pieces *rest = NULL;
     struct body *body = NULL;
-    bool is_open = true;
+    bool is_open = true, is_partial = false;
     question.category_rules = store_category_rules(answering->store);
     question.wanted = wanted_holders();
     if (answering->place) {
@@ -402,9 +402,11 @@ static void *make_answer_once(void *context, struct cache_made *made, struct err
         if (is_open && analysis_question_predicts(&question))
             question.groundwork = groundwork_slot_get(subject.groundwork);
         made->is_passing = subject.hold.is_passing;
+        is_partial = subject.is_partial;
     }
     if (is_open && analysis_answer_begin(&question, &out, answering->place ? &rest : NULL, err)) {
         made->is_passing |= rest != NULL; /* what is made while it is sent cannot be kept */
+        made->kept_ms = is_partial || lacks_room(&question) ? CACHE_TRY_AGAIN_MS : 0;
         body = rest ? body_of_rest(rest, &subject) : body_new(&out);
         if (!body)
             err_set(err, ERR_limit, ERR_NO_OFFSET, "the answer is larger than 1 GiB, or memory ran out");
@@ -445,7 +447,7 @@ static void *make_answer(void *context, struct cache_made *made, struct err *err
         *made = (struct cache_made){0};
         body = make_answer_once(context, made, err);
     }
-    if (body && !made->is_passing && !wanted_is_over())
+    if (body && !made->is_passing && made->kept_ms == 0 && !wanted_is_over())
         disk_cache_write(disk_cache_of(answering), answering->key, body->data, body->size);
     return body;
 }

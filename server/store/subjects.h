@@ -22,6 +22,7 @@ struct subject {
     const struct upload *upload;         /* the bytes of an uploaded text; else NULL */
     uint64_t size_bytes;
     int64_t modified_at_ms; /* of a file; 0 of an uploaded one */
+    bool is_partial; /* something was left out of it, for lack of room or of a file: another time it may be told */
     struct cache_hold hold; /* is_passing after a failure: only others took the memory */
 };
 
@@ -43,6 +44,7 @@ struct subjects_made {
     enum analysis_subject_kind kind;
     void *kept; /* NULL: see err */
     uint64_t cost_bytes;
+    int64_t kept_ms;
     bool is_passing;
     struct err err;
 };

@@ -4,8 +4,9 @@ import glob
 import os
 import shutil
 import stat
+import subprocess
 
-from harness import equal, wait_until
+from harness import ROOT, equal, wait_until
 
 MODULE = "hlo/jit_step(22).hlo_proto.pb"
 VIEWS = ("/api/v1/memory_viewer/summary", "/api/v1/memory_viewer/buffers", "/api/v1/memory_viewer/whose", "/api/v1/memory_profile/summary")
@@ -61,6 +62,24 @@ def test_what_it_keeps_is_as_good_as_not_there_when_it_is_damaged(t):
             with open(path, "wb") as file:
                 file.write(damage(data))
         equal(answers(serve(t), "a"), made)
+
+
+def test_what_had_no_room_is_told_whole_by_the_next_start(t):
+    path = t.write("logs/plugins/profile/run/h.xplane.pb", b"")
+    subprocess.run([os.path.join(ROOT, "scripts", "make-trace"), path], check=True, stdout=subprocess.DEVNULL)
+    views = ("/api/v1/memory_profile/live", "/api/v1/memory_profile/summary")
+
+    def told(daemon):
+        session = daemon.session_id("run")
+        answers = [daemon.ask(f"{view}?session={session}") for view in views]
+        equal([answer.status for answer in answers], [200, 200])
+        return [answer.text for answer in answers]
+
+    small = told(serve(t, "--memory-limit=28"))
+    equal(["growth_no_room" in text for text in small], [True, True])
+    whole = told(serve(t, "--memory-limit=2000"))
+    equal(["growth_no_room" in text for text in whole], [False, False])
+    equal(told(serve(t, "--memory-limit=28")), whole, "kept, since all of it was told")
 
 
 def test_other_settings_have_other_answers(t):

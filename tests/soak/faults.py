@@ -138,6 +138,31 @@ class Trial:
             time.sleep(0.2)
 
 
+def is_named_by_the_next_start(options):
+    """a trace whose programs stand in another file, which cannot be opened: neither kept in memory for long nor on disk"""
+    with tempfile.TemporaryDirectory() as scratch:
+        folder, go = os.path.join(scratch, "logs", "plugins", "profile", "run"), os.path.join(scratch, "go")
+        os.makedirs(folder)
+        for name, data in (("host0", inputs.gpu_trace(2, has_programs=False)), ("host1", inputs.gpu_trace(1))):
+            with open(os.path.join(folder, f"{name}.xplane.pb"), "wb") as file:
+                file.write(data)
+
+        def told(fault):
+            environ = {"LD_PRELOAD": options.faulty, "MEMVIEWD_FAULT": fault, "MEMVIEWD_FAULT_GO": go} if fault else None
+            arguments = ["--port=0", f"--logdir={scratch}/logs", f"--cache-dir={scratch}/kept"]
+            daemon = Daemon(options.binary, arguments, scratch, environ=environ)
+            try:
+                session = daemon.session_id("run")
+                host = daemon.get_json(f"/api/v1/sessions/{session}")["hosts"][0]["id"]
+                open(go, "w", encoding="ascii").close()
+                summary = daemon.ask(f"/api/v1/memory_profile/summary?session={session}&host={host}").text
+                return "programs_beside" in summary, "programs_beside" in daemon.ask(f"/api/v1/memory_profile/events?session={session}&host={host}").text
+            finally:
+                assert daemon.stop() == 0
+        assert told(f"open:1:{LONG}:{errno.EMFILE}:host1.xplane.pb") == (False, False)
+        assert told(None) == (True, True)
+
+
 COMMANDS = (["summary", DUMP, "--json"], ["whose", DUMP], ["explain", DUMP], ["check", DUMP, "--max-total=1KiB"], ["diff", DUMP, DUMP], ["export", DUMP, "--format=json"],
             ["export", DUMP, "--out=/dev/full"], ["top", os.path.join(FIXTURES, "memprof", "memory1.prof")], ["--help"], ["--licenses"])
 
@@ -170,14 +195,16 @@ def main():
                 except Exception:  # noqa: a test may fail in any way
                     failed += 1
                     print("FAILED ", name, traceback.format_exc(), flush=True)
-    for words in COMMANDS:
+    singles = [("a neighbour that cannot be opened", lambda: is_named_by_the_next_start(options))]
+    singles += [(f"a full disk: {words[0]}", lambda words=words: on_a_full_disk(options.binary, words)) for words in COMMANDS]
+    for name, single in singles:
         try:
-            on_a_full_disk(options.binary, words)
+            single()
             passed += 1
-            print("ok     ", "a full disk:", words[0], flush=True)
+            print("ok     ", name, flush=True)
         except Exception:  # noqa: a test may fail in any way
             failed += 1
-            print("FAILED ", "a full disk:", words[0], traceback.format_exc(), flush=True)
+            print("FAILED ", name, traceback.format_exc(), flush=True)
     print(f"{passed} passed, {failed} failed, 0 skipped")
     return 1 if failed else 0
 

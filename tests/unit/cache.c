@@ -7,12 +7,15 @@
 
 #include "bytes.h"
 
+#include <unistd.h>
+
 enum { COSTLY, SMALL };
 
 static int made_count;
 
 struct cost {
     uint64_t bytes;
+    int64_t kept_ms;
     struct wanted *left; /* whose last asker leaves while the value is made */
 };
 
@@ -21,19 +24,25 @@ static void *make(void *context, struct cache_made *made, struct err *err)
     const struct cost *cost = context;
     (void)err;
     made->cost_bytes = cost->bytes;
+    made->kept_ms = cost->kept_ms;
     made_count++;
     wanted_release(cost->left);
     return malloc(1);
 }
 
-static void ask(struct cache *cache, size_t shelf, const char *key, uint64_t cost_bytes)
+static void ask_brief(struct cache *cache, size_t shelf, const char *key, uint64_t cost_bytes, int64_t kept_ms)
 {
-    struct cost cost = {cost_bytes, NULL};
+    struct cost cost = {cost_bytes, kept_ms, NULL};
     const struct cache_maker maker = {make, free, &cost};
     struct cache_hold hold = {0};
     struct err err = ERR_INIT;
     ck_assert_ptr_nonnull(cache_get(cache, shelf, key, &maker, &hold, &err));
     cache_release(&hold);
+}
+
+static void ask(struct cache *cache, size_t shelf, const char *key, uint64_t cost_bytes)
+{
+    ask_brief(cache, shelf, key, cost_bytes, 0);
 }
 
 static bool is_kept(struct cache *cache, size_t shelf, const char *key)
@@ -83,11 +92,32 @@ START_TEST(what_is_costly_has_an_age_of_its_own)
 }
 END_TEST
 
+START_TEST(what_is_good_for_a_while_is_made_anew_after_it)
+{
+    struct cache *cache = cache_begin();
+    struct cost cost = {100, 1, NULL};
+    const struct cache_maker maker = {make, free, &cost};
+    struct cache_hold hold = {0};
+    struct err err = ERR_INIT;
+    ask_brief(cache, COSTLY, "long", 100, 60000);
+    ask_brief(cache, COSTLY, "long", 100, 60000);
+    ck_assert_int_eq(made_count, 1);
+    ck_assert_ptr_nonnull(cache_get(cache, COSTLY, "short", &maker, &hold, &err));
+    usleep(5000);
+    ask(cache, COSTLY, "short", 100); /* while somebody still holds the former */
+    ck_assert_int_eq(made_count, 3);
+    cache_release(&hold);
+    ask(cache, COSTLY, "short", 100);
+    ck_assert_int_eq(made_count, 3);
+    cache_free(cache);
+}
+END_TEST
+
 START_TEST(what_was_made_for_nobody_is_not_kept)
 {
     struct cache *cache = cache_begin();
     struct wanted wanted;
-    struct cost cost = {100, &wanted};
+    struct cost cost = {100, 0, &wanted};
     const struct cache_maker maker = {make, free, &cost};
     struct cache_hold hold = {0};
     struct err err = ERR_INIT;
@@ -108,6 +138,7 @@ int main(void)
     Suite *suite = suite_create("cache");
     TCase *tests = tcase_create("cache");
     tcase_add_test(tests, the_newest_stays_whatever_it_costs);
+    tcase_add_test(tests, what_is_good_for_a_while_is_made_anew_after_it);
     tcase_add_test(tests, what_is_costly_has_an_age_of_its_own);
     tcase_add_test(tests, what_was_made_for_nobody_is_not_kept);
     suite_add_tcase(suite, tests);

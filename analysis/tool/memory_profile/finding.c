@@ -126,8 +126,8 @@ void memory_profile_finding_make(struct memory_profile *profile, struct arena *a
     arena_try(&growing.arena, growth_find_all, &growing);
     arena_free(&growing.arena);
     arena_give_up_with(arena, &ignored);
-    memory_profile_note(&profile->notes, "growth_no_room", growing.arena.is_full,
-                        "There was no room within the memory limit to look for what grows most.");
+    memory_profile_note_room(profile, "growth_no_room", &growing.arena,
+                             "There was no room within the memory limit to look for what grows most.");
     for (uint32_t i = 0; i < profile->pool_count; i++) {
         struct memory_profile_pool *pool = &profile->pools[i];
         pool->finding = pool->failure_count > 0 ? memory_profile_failures_finding(pool, pool->failure_count - 1, arena)

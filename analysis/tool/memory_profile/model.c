@@ -11,6 +11,13 @@ void memory_profile_note(struct memory_profile_notes *notes, const char *code, u
         notes->items[notes->count++] = (struct note){code, count, text};
 }
 
+void memory_profile_note_room(struct memory_profile *profile, const char *code, const struct arena *arena,
+                              const char *text)
+{
+    memory_profile_note(&profile->notes, code, arena->is_full, text);
+    profile->lacks_room |= arena->is_full;
+}
+
 uint32_t memory_profile_after(const struct memory_profile_pool *pool, int64_t time_ps)
 {
     const int64_t *times = pool->profile->time_ps + pool->first;

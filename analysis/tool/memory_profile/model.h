@@ -175,6 +175,7 @@ struct memory_profile {
     const struct memory_profile_guess *guesses;    /* by memory_what.guess */
     uint32_t guess_count;
     struct memory_profile_notes notes; /* of the file */
+    bool lacks_room;                   /* memory_profile_note_room was said of it */
 };
 
 /* Takes `events` over. `workers` may be NULL. */
@@ -229,3 +230,7 @@ static inline const struct memory_profile_guess *memory_profile_guess_of(const s
 const char *memory_profile_data_type(int32_t number);
 
 void memory_profile_note(struct memory_profile_notes *notes, const char *code, uint64_t count, const char *text);
+/* A note, if the arena of some part of the work was full, that this part is left out. Whoever keeps answers has to know:
+ * with more memory they would be others. */
+void memory_profile_note_room(struct memory_profile *profile, const char *code, const struct arena *arena,
+                              const char *text);

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * subjects_worst.c: which host of a session a person should look at first. */
+#include "server/store/subjects.h"
+
+const struct snapshot_host *subjects_worst_host(struct store *store, const struct snapshot_session *session)
+{
+    const struct snapshot_host *worst = NULL;
+    struct analysis_trace_pool max = {.peak_bytes = -1}, pool;
+    for (size_t at = 0; at < session->host_count && session->host_count > 1; at++) {
+        const struct subjects_place place = subjects_trace(session, &session->hosts[at]);
+        struct subject trace;
+        struct err err = ERR_INIT;
+        bool is_worse = subjects_open(store, &place, &trace, &err) && analysis_trace_pool_at(trace.core, 0, &pool) &&
+                        (pool.is_device != max.is_device ? pool.is_device : pool.peak_bytes > max.peak_bytes);
+        if (is_worse) {
+            worst = &session->hosts[at];
+            max = pool;
+        }
+        subjects_close(&trace);
+    }
+    return worst ? worst : &session->hosts[0];
+}
