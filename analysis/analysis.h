@@ -8,6 +8,7 @@
 #pragma once
 
 #include "analysis_pool.h"
+#include "analysis_verdict.h"
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/json.h"
@@ -260,41 +261,6 @@ const char *analysis_oom_memory_name(const struct oom_failure *failure);
 
 /* Row `at` of what is looked for, one line each; NULL past the end. Static storage. */
 const char *analysis_oom_looked_for(size_t at);
-
-/* ---- The verdict: what happened, where it went, what will make it fit ------------- */
-
-/* Whatever is at hand; each may be NULL. */
-struct analysis_verdict_parts {
-    const struct oom_verdict *failure; /* of the report of a text */
-    const struct analysis_subject *module, *trace;
-    const struct analysis_use *profiles; /* in the order in which they were taken */
-    size_t profile_count;
-    const atomic_int *wanted;    /* as of a question */
-    uint64_t capacity_bytes;     /* of device memory, as somebody said; 0: nobody did */
-    const char *capacity_source; /* who did, in a few words; NULL with 0 */
-    /* Rules of whose memory a buffer is (plan/person_rules.h): those of this question, good ones
-     * (analysis_own_rules_check), before those of all; each may be NULL. */
-    const char *own_category_rules, *category_rules;
-    const char *device;    /* "TPU v5e, from target_arguments.pb": the chip, and what says so; NULL: not known */
-    const char *joined[2]; /* sentences: what of this was taken from elsewhere, and why; each may be NULL */
-    const struct torch_choice *choice; /* of allocator snapshots that were looked at; NULL: none were */
-    const char *capacity_device;       /* row of the table of devices that it is of; NULL: of none */
-    const char *capacity_file; /* text that states it, in bytes [capacity_begin, capacity_end); NULL: none does */
-    uint64_t capacity_begin, capacity_end;
-};
-enum analysis_verdict_format { ANALYSIS_VERDICT_JSON, ANALYSIS_VERDICT_TEXT };
-/* May it be of a program that XLA compiled, so that a module or a trace says more of it? */
-bool analysis_verdict_is_of_plan(const struct oom_verdict *failure);
-/* Which of several allocator snapshots is of a failure (verdict/torch_choice.h): may any be; which of `names` to read, as
- * places in it, into `order` of `count`; and each of these, `trace` or (NULL) why it could not be read: true where it takes
- * the place of what was taken before. */
-bool analysis_snapshots_may(const struct oom_verdict *failure);
-size_t analysis_snapshots_order(struct torch_choice *choice, const char *const *names, size_t count, size_t *order);
-bool analysis_snapshots_take(struct torch_choice *choice, const char *name, const struct oom_verdict *failure,
-                             const struct analysis_subject *trace, const struct err *unread);
-/* Appends the verdict to `out`: schema Verdict in docs/openapi.yaml, or lines for a terminal. Errors: limit. */
-bool analysis_verdict(const struct analysis_verdict_parts *parts, enum analysis_verdict_format format, struct buf *out,
-                      struct err *err);
 
 /* A memory space of a module. `name` belongs to the module. */
 struct analysis_module_space {

@@ -18,6 +18,7 @@ struct asked {
     const char *own_rules, *rules; /* each may be NULL */
     struct buf *scratch, *out;
     enum analysis_verdict_format format;
+    const struct analysis_row_form *row; /* not NULL: as a row, whatever the format */
 };
 
 /* The plan as the person's rules see it; NULL with a report, or if there is none. */
@@ -41,7 +42,10 @@ static void make(struct job *job, const void *in, void *to, struct err *err)
     if (err_is_set(err))
         return;
     verdict_make(&parts, asked->scratch, &job->arena, verdict);
-    if (asked->format == ANALYSIS_VERDICT_TEXT) {
+    if (asked->row != NULL) {
+        const struct verdict_row_form form = {asked->row->is_ndjson, false, asked->row->lead, asked->row->lead_count};
+        write_verdict_row(verdict, &form, asked->scratch, asked->out);
+    } else if (asked->format == ANALYSIS_VERDICT_TEXT) {
         write_verdict_text(verdict, asked->out);
     } else {
         struct json json = JSON_INIT(asked->out);
@@ -95,8 +99,8 @@ bool analysis_snapshots_take(struct torch_choice *choice, const char *name, cons
     return weighed.is_taken;
 }
 
-bool analysis_verdict(const struct analysis_verdict_parts *parts, enum analysis_verdict_format format, struct buf *out,
-                      struct err *err)
+static bool answer(const struct analysis_verdict_parts *parts, enum analysis_verdict_format format,
+                   const struct analysis_row_form *row, struct buf *out, struct err *err)
 {
     struct buf scratch = BUF_INIT;
     struct job job = {.gzip = NULL};
@@ -135,6 +139,7 @@ bool analysis_verdict(const struct analysis_verdict_parts *parts, enum analysis_
         .scratch = &scratch,
         .out = out,
         .format = format,
+        .row = row,
     };
     if (out->limit_bytes == 0)
         out->limit_bytes = LIMIT_BYTES;
@@ -149,3 +154,28 @@ bool analysis_verdict(const struct analysis_verdict_parts *parts, enum analysis_
     free(items);
     return !err_is_set(err);
 }
+
+bool analysis_verdict(const struct analysis_verdict_parts *parts, enum analysis_verdict_format format, struct buf *out,
+                      struct err *err)
+{
+    return answer(parts, format, NULL, out, err);
+}
+
+static void row_alone(const struct analysis_row_form *form, bool is_head, struct buf *out)
+{
+    struct buf scratch = BUF_INIT;
+    const struct verdict_row_form alone = {form->is_ndjson && !is_head, is_head, form->lead, form->lead_count};
+    write_verdict_row(NULL, &alone, &scratch, out);
+    buf_free(&scratch);
+}
+
+bool analysis_verdict_row(const struct analysis_verdict_parts *parts, const struct analysis_row_form *form,
+                          struct buf *out, struct err *err)
+{
+    if (parts != NULL)
+        return answer(parts, ANALYSIS_VERDICT_JSON, form, out, err);
+    row_alone(form, false, out);
+    return buf_is_whole(out, "the row", err);
+}
+
+void analysis_verdict_row_heads(const struct analysis_row_form *form, struct buf *out) { row_alone(form, true, out); }

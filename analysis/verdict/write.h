@@ -2,9 +2,21 @@
  * write.h: a verdict as JSON (schema Verdict in docs/openapi.yaml), and for a terminal. */
 #pragma once
 
+#include "base/csv.h"
 #include "base/json.h"
 #include "verdict/verdict.h"
 
 /* An object, as the next value. */
 void write_verdict_json(const struct verdict *verdict, struct json *json);
 void write_verdict_text(const struct verdict *verdict, struct buf *out);
+
+/* A row of the columns of row.def: cells that stand before them, the same in each row of a table, at most 40. */
+struct verdict_row_form {
+    bool is_ndjson; /* else CSV */
+    bool is_head;   /* the names of the columns, as CSV; there is no verdict then */
+    const struct csv_cell *lead;
+    size_t lead_count;
+};
+/* `verdict` NULL: nothing is known but the cells before it. */
+void write_verdict_row(const struct verdict *verdict, const struct verdict_row_form *form, struct buf *scratch,
+                       struct buf *out);
