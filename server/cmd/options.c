@@ -31,6 +31,7 @@ struct option {
 #define TOP (1u << COMMANDS_BIT_AT_TOP)
 #define DIFF (1u << COMMANDS_BIT_AT_DIFF)
 #define EXPORT (1u << COMMANDS_BIT_AT_EXPORT)
+#define INDEX (1u << COMMANDS_BIT_AT_INDEX)
 #define CHECK (1u << COMMANDS_BIT_AT_CHECK)
 static const struct option OPTIONS[] = {
 #define OPTION(commands, name, kind, field, argument, default_value, help)                                             \

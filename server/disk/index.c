@@ -44,7 +44,8 @@ struct index {
     int64_t all_due_at_ms, new_due_at_ms;     /* when all, and what is new, is looked at again */
     int64_t nudged_due_at_ms, told_due_at_ms; /* the same on a nudge, and of what was told */
     struct verdicts *verdicts;                /* NULL without a scanner */
-    struct watch *watch;                      /* NULL without a scanner, and where there is none */
+    const atomic_bool *texts_until; /* without a scanner: texts are read until it is true; NULL: they are not */
+    struct watch *watch;            /* NULL without a scanner, and where there is none */
 };
 
 struct index *index_new(void)
@@ -52,7 +53,7 @@ struct index *index_new(void)
     struct index *index = memory_new(sizeof(*index));
     pthread_mutex_init(&index->lock, NULL);
     clock_cond_init(&index->changed);
-    index->newest = sessions_build(NULL, 0, 0, NULL);
+    index->newest = sessions_build(NULL, 0, 0, NULL, NULL);
     return index;
 }
 
@@ -85,7 +86,8 @@ static void publish(struct index *index, bool is_complete)
 {
     if (index->verdicts)
         verdicts_begin(index->verdicts);
-    struct snapshot *made = sessions_build(index->roots, index->root_count, ++index->generation, index->verdicts);
+    struct snapshot *made =
+        sessions_build(index->roots, index->root_count, ++index->generation, index->verdicts, index->texts_until);
     if (index->verdicts)
         verdicts_end(index->verdicts, is_complete);
     pthread_mutex_lock(&index->lock);
@@ -281,6 +283,13 @@ void index_scan_once(struct index *index)
 {
     index->published_at_ms = clock_ms();
     refresh(index);
+}
+
+void index_scan_once_with_texts(struct index *index)
+{
+    static const atomic_bool never = false;
+    index->texts_until = &never;
+    index_scan_once(index);
 }
 
 void index_free(struct index *index)

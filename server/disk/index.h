@@ -28,8 +28,10 @@ void index_add_demo(struct index *index);
 
 /* Starts the scanner. False when no thread could be made. */
 bool index_start(struct index *index);
-/* For the command line: one scan on the calling thread. */
+/* For the command line: one scan on the calling thread. Logs are left out, and error texts are not read, */
 void index_scan_once(struct index *index);
+/* or all of them are read, too. */
+void index_scan_once_with_texts(struct index *index);
 /* Stops the scanner, if there is one, and frees everything. No snapshot may be held. */
 void index_free(struct index *index);
 

@@ -89,9 +89,10 @@ static struct snapshot *build(const struct sessions_root *roots, size_t root_cou
 }
 
 struct snapshot *sessions_build(const struct sessions_root *roots, size_t root_count, uint64_t generation,
-                                struct verdicts *verdicts)
+                                struct verdicts *verdicts, const atomic_bool *is_stopping)
 {
-    struct sessions_builder builder = {.snapshot = memory_new(sizeof(struct snapshot)), .verdicts = verdicts};
+    struct sessions_builder builder = {
+        .snapshot = memory_new(sizeof(struct snapshot)), .verdicts = verdicts, .is_stopping = is_stopping};
     builder.snapshot->generation = generation;
     return build(roots, root_count, &builder);
 }

@@ -24,10 +24,10 @@ struct sessions_root {
     struct err refusal;      /* why nothing can be shown of it */
 };
 
-/* A new snapshot with one holder, to be freed with sessions_free when it has none. `verdicts` NULL: logs are
- * left out, and error texts are not read. */
+/* A new snapshot with one holder, to be freed with sessions_free when it has none. Texts are read as `verdicts` does, or,
+ * without these, at once, until `is_stopping`; both NULL: logs are left out, and error texts are not read. */
 struct snapshot *sessions_build(const struct sessions_root *roots, size_t root_count, uint64_t generation,
-                                struct verdicts *verdicts);
+                                struct verdicts *verdicts, const atomic_bool *is_stopping);
 /* The same of files in memory that a reader uploaded; texts are read now, until `is_stopping`. `id` names the first
  * session, "ID-1" the second. */
 struct snapshot *sessions_build_uploaded(struct tree *tree, const char *id, const atomic_bool *is_stopping);

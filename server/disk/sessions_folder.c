@@ -276,7 +276,7 @@ static bool look(struct sessions_builder *builder, const struct snapshot_file *f
     struct err err = ERR_INIT;
     bool is_readable = file->reason == 0 && file->identity.size_bytes > 0;
     *text = (struct snapshot_text){.file = file};
-    if (builder->upload_id)
+    if (builder->is_stopping)
         text->is_read = is_readable && verdicts_read(&file->place, builder->is_stopping, &text->verdict, &err);
     else
         text->is_read = builder->verdicts && is_readable &&

@@ -11,7 +11,7 @@ struct sessions_builder {
     struct snapshot *snapshot;
     struct verdicts *verdicts;      /* NULL: nobody wants to know */
     const char *upload_id;          /* of files that a reader uploaded; else NULL */
-    const atomic_bool *is_stopping; /* of those: ends the reading of their texts */
+    const atomic_bool *is_stopping; /* not NULL: texts are read at once, until it is true */
     size_t session_capacity, run_capacity, problem_capacity;
     size_t root_at; /* which root; its folder is `tree` */
     struct snapshot_root *root;

@@ -286,7 +286,7 @@ bool verdict_parts_open(struct store *store, const struct verdict_parts_wanted *
         if (parts->profile_count == 0)
             profiles_add(store, session, parts);
     }
-    if (!parts->core.trace && !is_of_torch)
+    if (!parts->core.trace && !is_of_torch && wanted->snapshot)
         trace_find(store, wanted, parts);
     if (parts->profile_count == 0)
         profiles_beside(store, wanted, parts);

@@ -29,7 +29,7 @@ struct verdict_parts {
 
 /* What is asked for. Borrowed. */
 struct verdict_parts_wanted {
-    const struct snapshot *snapshot;        /* in which other sessions are looked at */
+    const struct snapshot *snapshot;        /* in which other sessions are looked at; NULL: in none */
     const struct snapshot_session *session; /* NULL: of an uploaded text alone */
     const struct snapshot_host *host;       /* of the module and the trace; NULL: the largest, the worst */
     const char *module_id;                  /* NULL: that of the failure, else the largest */

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * rows.h: what many jobs took, as rows of one table: of each module of each host or dump, of each allocator that was traced,
+ * of each failure that a text tells of and of each series of device profiles the verdict, as `memviewd explain` gives it of
+ * that session alone, behind the cells that say whose row it is. A file of which nothing can be said has a row that says why.
+ *
+ * Columns are always there, in one order and of one type: ROWS_SCHEMA counts their changes (docs/fleet.md). Rows of one file
+ * depend on that file, on those of its session and on labels alone, so that files can be divided among processes, and asked
+ * again at any time. */
+#pragma once
+
+#include "base/buf.h"
+#include "server/catalog/labels.h"
+#include "server/disk/snapshot.h"
+#include "server/store/store.h"
+
+enum { ROWS_SCHEMA = 1 };
+
+/* All of one file. */
+struct rows_file {
+    const struct snapshot_file *file; /* NULL: of a file that could not be listed; see path */
+    const char *root, *path;
+    char id[33];            /* tells root and path from all others: 32 hex digits */
+    const struct buf *rows; /* lines */
+    size_t count;
+};
+
+struct rows_wanted {
+    struct store *store;
+    const struct snapshot *snapshot;
+    struct labels *labels;
+    uint64_t shard, shard_count; /* files of part `shard`, from 0, of `shard_count` */
+    bool is_ndjson;              /* else CSV */
+    /* False: nothing more is wanted of this file, for its rows are known. NULL: all are wanted. */
+    bool (*is_wanted)(void *context, const struct rows_file *file);
+    /* False: to be stopped. */
+    bool (*take)(void *context, const struct rows_file *file);
+    void *context;
+};
+
+struct rows_counts {
+    size_t files, known, rows,
+        errors; /* files with rows, files that were not wanted; rows that say why there is nothing */
+};
+
+/* False when it was stopped. */
+bool rows_write(const struct rows_wanted *wanted, struct rows_counts *counts);
+/* The names of the columns, as the first line of the CSV. */
+void rows_heads(struct buf *out);

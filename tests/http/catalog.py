@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""memviewd index: rows that say what explain says and add up, parts that make the whole, labels, and what cannot be read."""
+import csv
+import io
+import json
+import os
+import re
+
+import inputs
+from harness import ROOT, equal
+
+
+def index(t, *arguments, status=0, environ=None):
+    command = ["env", *(f"{name}={value}" for name, value in (environ or {}).items()), t.binary, "index", *arguments]
+    binary, t.binary = t.binary, command[0]
+    try:
+        process = t.run(*command[1:])
+    finally:
+        t.binary = binary
+    equal(process.returncode, status, (arguments, process.stderr))
+    return process
+
+
+def rows_of(t, *arguments, **more):
+    return [json.loads(line) for line in index(t, *arguments, **more).stdout.splitlines()]
+
+
+def sum_of(row, prefix):
+    values = [value for name, value in row.items() if re.fullmatch(prefix + r"_\w+_bytes", name)]
+    return None if None in values else sum(values)
+
+
+def test_a_row_says_what_explain_says(t):
+    for path in ("programs/z-base", "dumps", "torch"):
+        path = os.path.join(t.fixtures, path)
+        rows = [row for row in rows_of(t, path) if row["kind"] == "module"]
+        for row in rows[:6]:
+            folder = os.path.dirname(os.path.join(row["logdir"], row["file"]))
+            (told,) = [one["answer"] for one in json.loads(t.run("explain", "--json", "--module", row["module"], folder).stdout)
+                       if "answer" in one and one.get("session")][:1] or [None]
+            if told is None or row["session"] == "":
+                continue
+            equal((row["verdict"], row["fits"], row["cause"], row["needed_bytes"], row["capacity_bytes"], row["over_bytes"]),
+                  (told["verdict"], told["fits"], told["cause"]["kind"], told["fit"]["needed_bytes"], told["fit"]["capacity_bytes"],
+                   told["fit"]["over_bytes"]), row["file"])
+            equal((row["advice"], row["advice_saves_bytes"]),
+                  (told["advice"][0]["title"], told["advice"][0]["saves_bytes"]) if told["advice"] else (None, None))
+
+
+def test_sums_balance(t):
+    rows = rows_of(t, t.fixtures)
+    equal({row["kind"] for row in rows}, {"module", "memory", "failure", "profiles"})
+    for row in rows:
+        equal(sum_of(row, "where"), row["where_bytes"], (row["file"], row["kind"]))
+        if row["kind"] == "module" and sum_of(row, "category") is not None:
+            equal(sum_of(row, "category"), row["where_bytes"], row["file"])
+            equal(sum_of(row, "category") - row["category_rest_bytes"], row["peak_bytes"], row["file"])
+    equal(len({row["id"] for row in rows}), len(rows), "ids")
+    equal(sorted(row["id"] for row in rows_of(t, t.fixtures)), sorted(row["id"] for row in rows), "ids of another run")
+
+
+def test_both_formats_have_the_same_rows_and_types(t):
+    text = index(t, t.fixtures, "--format=csv").stdout
+    table = list(csv.DictReader(io.StringIO(text, newline="")))
+    rows = rows_of(t, t.fixtures)
+    kinds = {}
+    for row, line in zip(rows, table, strict=True):
+        equal(list(row), list(line))
+        for name, value in row.items():
+            equal("" if value is None else str(value), line[name].removeprefix("'") if str(value)[:1] in "=+-@" else line[name], name)
+            kinds.setdefault(name, set()).add(type(value))
+    for name, seen in kinds.items():
+        whole = name.endswith("_bytes") or name in ("schema_version", "failure")
+        assert seen <= {int if whole else str, type(None)}, (name, seen)
+
+
+def test_every_column_is_documented(t):
+    heads = index(t, t.fixtures, "--format=csv").stdout.splitlines()[0].split(",")
+    equal(len(set(heads)), len(heads), "no name twice")
+    with open(os.path.join(ROOT, "docs", "fleet.md"), encoding="utf-8") as file:
+        told = re.findall(r"(?m)^\| `(.+?)` \|", file.read())
+    told = [name for cell in told for name in cell.split("`, `")]
+    families = [head for head in heads if re.match("(where|category|pattern)_.", head)]
+    assert {"where_NAME_bytes", "category_NAME_bytes", "pattern_NAME_bytes"} <= set(told), told
+    equal([head for head in heads if head not in told and head not in families], [], "without a line in docs/fleet.md")
+
+
+def test_shards_make_the_whole(t):
+    whole = rows_of(t, t.fixtures)
+    parts = [rows_of(t, t.fixtures, f"--shard={at}/3") for at in range(3)]
+    assert all(parts), [len(part) for part in parts]
+    equal(sorted(row["id"] for part in parts for row in part), sorted(row["id"] for row in whole))
+    equal(sorted((row for part in parts for row in part), key=lambda row: row["id"]), sorted(whole, key=lambda row: row["id"]))
+    files = [{row["file"] for row in part} for part in parts]
+    assert not files[0] & files[1] and not files[1] & files[2], "a file is of one part alone"
+
+
+def test_labels_and_which_of_them_counts(t):
+    trace = inputs.xspace({("jit_one", 5): inputs.hlo_proto("jit_one", 4)})
+    t.write("ann/bert-7/c0ffee/a.xplane.pb", trace)
+    t.write("memviewd.json", b'{"job": "all", "team": "x", "lr": 0.001, "is_last": true}')
+    t.write("ann/memviewd.json", b'{"job": "of ann"}')
+    pattern = "--label-path={user}/{name}-{run}/{commit}"
+    (row,) = rows_of(t, t.folder(), pattern, "--label=cluster=eu", environ={"MEMVIEWD_LABELS": "cluster=us,zone=a,job=none"})
+    equal(json.loads(row["labels"]), {"cluster": "eu", "commit": "c0ffee", "is_last": "true", "job": "of ann", "lr": "0.001", "name": "bert",
+                                      "run": "7", "team": "x", "user": "ann", "zone": "a"})
+    equal((row["job"], row["commit"], row["user_name"]), ("of ann", "c0ffee", "ann"))
+    (row,) = rows_of(t, t.folder(), "--label", "job=given", "--label", "job=later")
+    equal(row["job"], "later")
+    t.write("ann/memviewd.json", b'{"job": ["of ann"]}')
+    broken, row = rows_of(t, t.folder())
+    equal((broken["kind"], broken["error_code"], row["job"]), ("nothing", "malformed", "all"))
+    assert broken["error"].startswith("ann/memviewd.json: \"job\" is no text"), broken["error"]
+
+
+def test_what_cannot_be_read_has_a_row(t):
+    t.write("a/empty.xplane.pb", b"")
+    t.write("b/cut.xplane.pb", inputs.xspace({("jit_one", 5): inputs.hlo_proto("jit_one", 4)})[:-20])
+    t.write("c/good.xplane.pb", inputs.xspace({("jit_one", 5): inputs.hlo_proto("jit_one", 4)}))
+    t.write("d/module_0000.jit_f.after_optimizations.hlo.pb", b"\xff" * 100)
+    process = index(t, t.folder())
+    rows = {row["file"]: row for row in map(json.loads, process.stdout.splitlines())}
+    equal(set(rows), {"a/empty.xplane.pb", "b/cut.xplane.pb", "c/good.xplane.pb", "d/module_0000.jit_f.after_optimizations.hlo.pb"})
+    for name, row in rows.items():
+        assert bool(row["error"]) == ("good" not in name), row
+        assert row["error_code"] or row["verdict"], row
+    assert "3 of them without a verdict" in process.stderr, process.stderr
+
+
+def test_wrong_usage(t):
+    for arguments, word in ((["--shard=3/3"], "--shard"), (["--shard=1"], "--shard"), (["--shard=-1/2"], "--shard"),
+                            (["--label=job"], "--label"), (["--label=9=a"], "--label"), (["--label-path=/a/{b}"], "--label-path"),
+                            (["--label-path=a/{b"], "--label-path"), (["--format=xml"], "--format")):
+        assert word in index(t, t.fixtures, *arguments, status=2).stderr
+    assert "PATH" in index(t, status=2).stderr
+    assert "No such file" in index(t, "/nowhere", status=2).stderr
