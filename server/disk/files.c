@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/disk/files.h"
 
+#include "base/hash.h"
 #include "server/base/memory.h"
 #include "server/base/other_systems.h"
 #include "server/base/wanted.h"
@@ -40,13 +41,21 @@ struct files_identity files_identity_of(const struct stat *status)
         .inode = status->st_ino,
         .size_bytes = (uint64_t)status->st_size,
         .modified_at_ns = (int64_t)status->st_mtim.tv_sec * 1000000000 + status->st_mtim.tv_nsec,
+        .status_at_ns = (int64_t)status->st_ctim.tv_sec * 1000000000 + status->st_ctim.tv_nsec,
     };
+}
+
+uint64_t files_identity_hash(const struct files_identity *identity, uint64_t seed)
+{
+    const uint64_t parts[] = {identity->device, identity->inode, identity->size_bytes,
+                              (uint64_t)identity->modified_at_ns, (uint64_t)identity->status_at_ns};
+    return hash_bytes(parts, sizeof(parts), seed);
 }
 
 bool files_identity_equal(const struct files_identity *a, const struct files_identity *b)
 {
     return a->device == b->device && a->inode == b->inode && a->size_bytes == b->size_bytes &&
-           a->modified_at_ns == b->modified_at_ns;
+           a->modified_at_ns == b->modified_at_ns && a->status_at_ns == b->status_at_ns;
 }
 
 /* How many of `size` bytes from there on the file has. */
@@ -258,8 +267,8 @@ bool files_is_gzip(struct file *file)
 
 char *files_identity_text(const struct files_identity *identity)
 {
-    return memory_format("%" PRIx64 ":%" PRIx64 ":%" PRIx64 ":%" PRIx64, identity->device, identity->inode,
-                         identity->size_bytes, (uint64_t)identity->modified_at_ns);
+    return memory_format("%" PRIx64 ":%" PRIx64 ":%" PRIx64 ":%" PRIx64 ":%" PRIx64, identity->device, identity->inode,
+                         identity->size_bytes, (uint64_t)identity->modified_at_ns, (uint64_t)identity->status_at_ns);
 }
 
 bool files_unchanged(const struct file *file, struct err *err)

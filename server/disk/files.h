@@ -21,9 +21,12 @@
 struct files_identity {
     uint64_t device, inode, size_bytes;
     int64_t modified_at_ns; /* Unix time */
+    int64_t status_at_ns;   /* of the last change of any kind, which nobody can set back */
 };
 
 struct files_identity files_identity_of(const struct stat *status);
+/* All of it as one number, with what came before. */
+uint64_t files_identity_hash(const struct files_identity *identity, uint64_t seed);
 bool files_identity_equal(const struct files_identity *a, const struct files_identity *b);
 /* As the key of a cache; free(). */
 char *files_identity_text(const struct files_identity *identity);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/disk/files_joined.h"
 
-#include "base/hash.h"
 #include "server/base/memory.h"
 
 #include <stdlib.h>
@@ -111,8 +110,7 @@ struct files_identity files_joined_identity(const struct files_joined *joined)
     struct files_identity whole = {.size_bytes = joined->size_bytes};
     for (size_t at = 0; at + 1 < joined->count; at++) {
         const struct files_identity *one = files_identity(joined->pieces[at].file);
-        const uint64_t parts[] = {one->device, one->inode, one->size_bytes, (uint64_t)one->modified_at_ns};
-        whole.inode = hash_bytes(parts, sizeof(parts), whole.inode);
+        whole.inode = files_identity_hash(one, whole.inode);
         if (one->modified_at_ns > whole.modified_at_ns)
             whole.modified_at_ns = one->modified_at_ns;
     }

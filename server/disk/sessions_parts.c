@@ -23,6 +23,8 @@ static const struct snapshot_file *join(struct sessions_builder *builder, const 
     both->identity.size_bytes += second->identity.size_bytes;
     if (second->identity.modified_at_ns > both->identity.modified_at_ns)
         both->identity.modified_at_ns = second->identity.modified_at_ns;
+    if (second->identity.status_at_ns > both->identity.status_at_ns)
+        both->identity.status_at_ns = second->identity.status_at_ns;
     return both;
 }
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/store/beside.h"
 
-#include "base/hash.h"
-
 /* File `at`, or NULL past the end. The trace itself is not among them. */
 static const struct snapshot_file *file_at(const struct snapshot_session *session, const struct files_place *own,
                                            size_t at)
@@ -47,11 +45,7 @@ uint64_t beside_hash(const struct snapshot_session *session, const struct files_
 {
     const struct snapshot_file *file;
     uint64_t hash = 0;
-    for (size_t at = 0; session && (file = file_at(session, own, at)) != NULL; at++) {
-        const struct files_identity *identity = &file->identity;
-        const uint64_t parts[] = {identity->device, identity->inode, identity->size_bytes,
-                                  (uint64_t)identity->modified_at_ns};
-        hash = hash_bytes(parts, sizeof(parts), hash);
-    }
+    for (size_t at = 0; session && (file = file_at(session, own, at)) != NULL; at++)
+        hash = files_identity_hash(&file->identity, hash);
     return hash;
 }
