@@ -79,6 +79,8 @@ static bool ids_write(struct reading *reading, const struct names *names, struct
         text_cursor_blanks(&cursor);
         struct str name = name_read(&cursor, ",} ");
         uint64_t id = id_of(names, name);
+        if (name.length == 0 && text_cursor_peek(&cursor) != ',') /* a line break, which is passed by nothing here */
+            return text_cursor_fail(&cursor, "a name is missing in a list");
         if (name.length > 0 && id == 0)
             return text_cursor_fail(&cursor, "\"%.*s\" is defined nowhere in this text",
                                     name.length < 48 ? (int)name.length : 48, name.data);

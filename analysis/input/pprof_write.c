@@ -24,6 +24,10 @@ static void text(struct writer *writer, uint32_t field, struct str value)
 static void write_type(struct writer *writer, uint32_t field, const struct pprof_type *type)
 {
     size_t begin = wire_write_begin(writer->out, field);
+    if (type->name.length == 0 && type->unit.length == 0) { /* by an empty message nobody knows a profile */
+        wire_write_varint(writer->out, (uint64_t)VALUE_TYPE_TYPE << 3);
+        wire_write_varint(writer->out, 0);
+    }
     text(writer, VALUE_TYPE_TYPE, type->name);
     text(writer, VALUE_TYPE_UNIT, type->unit);
     wire_write_end(writer->out, begin);
