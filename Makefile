@@ -195,6 +195,7 @@ box_obj := $(addprefix $(B)/server/,disk/beneath.o disk/opener.o sandbox/helper.
 $(B)/unit/tree: $(addprefix $(B)/server/,disk/tree.o disk/tree_list.o disk/watch.o disk/names.o disk/files.o disk/files_joined.o base/clock.o base/log.o base/wanted.o) $(box_obj)
 $(B)/unit/watch: $(addprefix $(B)/server/,disk/watch.o base/clock.o base/log.o base/memory.o)
 $(B)/unit/sandbox: $(box_obj)
+$(B)/unit/beneath: $(box_obj)
 $(B)/unit/disk_cache: $(addprefix $(B)/server/,store/disk_cache.o store/sha256.o base/memory.o)
 $(B)/unit/cache: $(addprefix $(B)/server/,store/cache.o base/clock.o base/memory.o base/wanted.o)
 $(B)/unit/sha256: $(B)/server/store/sha256.o

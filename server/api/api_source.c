@@ -138,8 +138,10 @@ static bool read_below(const char *root, const char *file, uint64_t line, struct
 {
     for (const char *rest = file; rest; rest = strchr(rest, '/')) {
         rest += *rest == '/';
-        const struct files_place place = {.root = root, .path = rest};
-        if (*rest && !is_hidden(rest) && read_place(&place, line, window)) {
+        char real[BENEATH_PATH_BYTES]; /* a link may bear the name of a source, and lead to a key */
+        const struct files_place named = {.root = root, .path = rest}, place = {.root = root, .path = real};
+        if (*rest && !is_hidden(rest) && files_real_path(&named, real) && !is_hidden(real) && is_source_name(real) &&
+            read_place(&place, line, window)) {
             *found = rest;
             return true;
         }

@@ -153,6 +153,15 @@ static int open_with(const struct files_place *place, int flags)
     return descriptor;
 }
 
+bool files_real_path(const struct files_place *place, char path[BENEATH_PATH_BYTES])
+{
+    int folder = open(place->root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    bool is_there = folder >= 0 && beneath_real_path(folder, place->path, path);
+    if (folder >= 0)
+        close(folder);
+    return is_there;
+}
+
 /* Only plain files: opening a pipe or a device could wait for ever, and whoever writes to the pipe would notice.
  * So it is looked at first; between the looks it may become another. */
 static int open_place(const struct files_place *place, struct stat *status, struct err *err)

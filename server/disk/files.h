@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/source.h"
+#include "server/disk/beneath.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -43,6 +44,9 @@ struct files_place {
 };
 
 struct file;
+
+/* Where `path` leads to, without links (beneath.h). False when it is not there, or not below the root. */
+bool files_real_path(const struct files_place *place, char path[BENEATH_PATH_BYTES]);
 
 struct file *files_open(const struct files_place *place, struct err *err);
 void files_close(struct file *file);

@@ -78,9 +78,9 @@ static bool enter_landlock(const struct sandbox *sandbox)
     return landlock_enter(landlock);
 }
 
-static bool enter_seccomp(const struct sandbox *sandbox)
+static bool enter_seccomp(const struct sandbox *sandbox, bool is_landlock)
 {
-    struct seccomp_needs needs = {.serves = sandbox->kind != SANDBOX_COMMAND};
+    struct seccomp_needs needs = {.serves = sandbox->kind != SANDBOX_COMMAND, .is_confined = is_landlock};
     for (size_t at = 0; at < sandbox->count; at++)
         needs.writes |= sandbox->paths[at].is_written;
     return seccomp_enter(sandbox->kind == SANDBOX_COMPILER ? SECCOMP_WIDE : SECCOMP_NARROW, &needs);
@@ -105,7 +105,7 @@ bool sandbox_enter(struct sandbox *sandbox, struct buf *said)
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     bool is_landlock = enter_landlock(sandbox);
     int landlock_fault = errno, version = is_landlock ? landlock_version() : 0; /* the filter refuses the question */
-    bool is_seccomp = has_filter && enter_seccomp(sandbox);
+    bool is_seccomp = has_filter && enter_seccomp(sandbox, is_landlock);
     say(said ? said : &unheard, version, landlock_fault, is_seccomp,
         SANDBOX_SANITIZED ? "built with sanitizers" : strerror(errno));
     buf_free(&unheard);

@@ -151,7 +151,7 @@ static void fill_narrow(struct program *program, const struct seccomp_needs *nee
     take_reading_of_limits(program);
     if (needs->serves)
         take_netlink(program);
-    const bool ALWAYS = true, SERVES = needs->serves, WRITES = needs->writes;
+    const bool ALWAYS = true, SERVES = needs->serves, WRITES = needs->writes, CONFINED = needs->is_confined;
 #define ALLOWED(name, when)                                                                                            \
     if (when)                                                                                                          \
         take(program, SYS_##name, SECCOMP_RET_ALLOW);

@@ -17,6 +17,8 @@ enum seccomp_kind {
 struct seccomp_needs {
     bool serves; /* connections that came are answered, and whose they are is asked for (NETLINK_SOCK_DIAG) */
     bool writes; /* files are written */
+    bool
+        is_confined; /* Landlock holds: it says which files may be opened, and for what, where a filter cannot see it */
 };
 
 /* Holds for all threads there are, too. `needs` may be NULL of a wide one. PR_SET_NO_NEW_PRIVS has to be set. False and

@@ -342,6 +342,15 @@ def test_source_lines_are_those_of_source_files(t):
     for path in (*hidden, *shown):
         t.write(f"src/{path}", b"secret = 1\n")
     t.write("profiles/memory.prof", inputs.profile([sample(100)]))
+    for name, target in (("linked/key.py", "../id_rsa"), ("linked/config.py", "../.git/config.py"), ("linked/away.py", "../../profiles/a.py"),
+                         ("linked/good.py", "../me/../train.py"), ("other", "me")):
+        path = t.write(f"src/{name}", b"")
+        os.remove(path)
+        os.symlink(target, path)
+    for path in ("src/.git/config.py", "profiles/a.py"):
+        t.write(path, b"secret = 1\n")
+    hidden += ("linked/key.py", "linked/config.py", "linked/away.py")
+    shown += ("linked/good.py", "other/ops.cc")
     daemon = t.serve(f"--source-root={os.path.join(t.folder(), 'src')}", os.path.join(t.folder(), "profiles"))
     for paths, is_shown in ((hidden, False), (shown, True)):
         for path in paths:

@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <linux/netlink.h>
+#include <linux/openat2.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <signal.h>
@@ -197,6 +198,13 @@ static int keep_file(void)
     return reason ? reason : told(unlink(in_root("write/kept")));
 }
 
+static int write_file_by_openat2(void)
+{
+    const struct open_how how = {.flags = O_WRONLY | O_CLOEXEC};
+    int file = (int)syscall(SYS_openat2, AT_FDCWD, in_root("outside/secret"), &how, sizeof(how));
+    return told(file < 0 ? file : close(file));
+}
+
 enum { FILES = 1, CALLS = 2 }; /* whose refusal it is: Landlock's, seccomp's; either is enough */
 struct row {
     const char *name;
@@ -223,6 +231,7 @@ static const struct row of_all[] = {
     {"a folder elsewhere", list_outside, FILES, 0},
     {"a file elsewhere, by ..", read_by_way_up, FILES, 0},
     {"writing into a file", write_file, FILES | CALLS, 0},
+    {"writing into a file, its flags in memory", write_file_by_openat2, FILES | CALLS, 0},
     {"a new file", make_file, FILES | CALLS, 0},
     {"removing a file", remove_file, FILES, 0},
     {"a new folder", make_folder, FILES, 0},
