@@ -105,6 +105,9 @@ void request_set_method(struct request *request, const char *method)
     }
 }
 
+/* RFC 9110, 5.6.2. */
+static const char TOKEN_LETTERS[] = "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
 void request_add_header(struct request *request, const char *name, const char *value)
 {
     const struct {
@@ -124,6 +127,11 @@ void request_add_header(struct request *request, const char *name, const char *v
         {"Sec-Fetch-Dest", &request->sec_fetch_dest},
     };
     value = value ? value : "";
+    /* "Content-Length : 3": a proxy may have counted it, and what it took for a body would be another request here. */
+    if (strlen(name) != strspn(name, TOKEN_LETTERS))
+        request->fault = REQUEST_BAD_HEADER;
+    if (strcasecmp(name, "Transfer-Encoding") == 0 && strcasecmp(value, "chunked") != 0)
+        request->fault = REQUEST_BAD_HEADER;
     request->header_bytes += strlen(name) + strlen(value) + 4;
     request->header_count++;
     request->host_count += strcasecmp(name, "Host") == 0;

@@ -107,6 +107,8 @@ def test_requests_that_can_be_read_in_two_ways_are_400(t):
     smuggled = b"GET /-/healthy HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
     for lengths, body in ((b"Transfer-Encoding: chunked\r\nContent-Length: 4\r\n", b"3\r\nabc\r\n0\r\n\r\n"),
                           (b"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n", b"3\r\nabc\r\n0\r\n\r\n"),
+                          (b"Content-Length : 3\r\n", b"abc"), (b"Transfer-Encoding : chunked\r\n", b"3\r\nabc\r\n0\r\n\r\n"),
+                          (b"Transfer-Encoding: gzip\r\n", b"abc"), (b"Transfer-Encoding: xchunked\r\n", b"3\r\nabc\r\n0\r\n\r\n"),
                           (b"Content-Length: 3\r\nContent-Length: 3\r\n", b"abc"),
                           (b"Content-Length: 3\r\nContent-Length: 30\r\n", b"abc"),
                           (b"Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n", b"3\r\nabc\r\n0\r\n\r\n")):
