@@ -289,9 +289,11 @@ static bool instruction_read(struct reading *reading)
     text_cursor_blanks(cursor);
     if (!instruction_end(*cursor, &all))
         return false;
+    const char *end =
+        cursor->at + all.length; /* in both walks, whatever stands in between: the second has room for the first */
     arena_work(reading->arena, all.length);
     if (!reading->is_writing) {
-        cursor->at += all.length;
+        cursor->at = end;
         name_add(reading, &reading->instructions, name);
         return true;
     }
@@ -299,7 +301,10 @@ static bool instruction_read(struct reading *reading)
     if (is_root)
         reading->roots[reading->computation_at] = id;
     arena_out_room(reading->out, (name.length + all.length) * SHAPE_READ_FACTOR + HLO_TEXT_ROOM);
-    return instruction_write(reading, id, name);
+    if (!instruction_write(reading, id, name))
+        return false;
+    cursor->at = end;
+    return true;
 }
 
 /* ---- computations ---- */
@@ -353,6 +358,9 @@ static bool computation_read(struct reading *reading)
         return false;
     if (!reading->is_writing)
         return body_read(reading);
+    if (at >= reading->computations.count)
+        return err_set(reading->cursor.err, ERR_internal, ERR_NO_OFFSET,
+                       "a second walk met more computations than the first");
     struct str name = reading->computations.items[at];
     arena_out_room(out, name.length + HLO_TEXT_ROOM);
     computation_begin(reading);
