@@ -216,13 +216,17 @@ static struct index *make_index(const struct options *options)
     return index;
 }
 
-/* The one line that goes to stdout. */
+/* The one line that goes to stdout. A token of the person's own file stays there: what is printed ends in logs. */
 static void print_url(const struct daemon *daemon)
 {
-    const char *token = daemon->token.text;
+    const bool has_file = daemon->options->token_file != NULL;
+    const char *token = has_file ? "" : daemon->token.text;
+    if (has_file)
+        log_line("the token is that of %s: the page asks for it, or open the address with #token=TOKEN",
+                 daemon->options->token_file);
     if (daemon->listening.is_any_address)
         log_line("other machines reach this by its IP address; by a name only with --allowed-hosts=NAME");
-    if (daemon->listening.is_beyond_loopback && !token[0])
+    if (daemon->listening.is_beyond_loopback && !daemon->token.text[0])
         log_line("--no-token: whoever can connect to this reads all that it shows, on other machines too");
     if (daemon->listening.unix_path[0])
         printf("unix:%s\n", daemon->listening.unix_path);

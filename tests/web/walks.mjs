@@ -15,7 +15,7 @@ export const MAIN_WALKS = {
     'a new session is announced',
   ],
   export: ['the file shows the module'],
-  choose: ['modules are listed largest first', 'the token of the printed link'],
+  choose: ['modules are listed largest first', 'the token of a link'],
   empty: ['an empty folder says', 'a daemon that goes away is named'],
   accessibility: ['nothing is found on Home, with sessions, empty and with its dialogs, light'],
   /* the Memory Viewer */

@@ -118,17 +118,17 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, shar
     { shared: true },
   );
 
-  test('the token of the printed link lets in and leaves the address bar', async () => {
+  test('the token of a link lets in and leaves the address bar', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'memviewd-token-'));
     const file = join(folder, 'token');
     writeFileSync(file, 'a-token-of-this-test-0123456789\n', { mode: 0o600 });
     const own = await startDaemon(binary, ['--demo', `--token-file=${file}`]);
     try {
-      const [bare] = own.url.split('#');
+      const bare = own.url; // a token of a file is not printed
       const denied = await open(bare, { allow: /401/ });
       includes(
         await text(denied, '.banner'),
-        'This daemon asks for a token. Open the link that it printed at start.',
+        'This daemon asks for a token. Open the link that it printed at start; one of a file goes behind #token= in the address.',
       );
       await denied.finish();
       const page = await open(`${bare}#token=a-token-of-this-test-0123456789`);
@@ -138,9 +138,6 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, shar
       await idle(page);
       includes(await text(page, 'h1'), '33.49 GiB');
       await page.finish();
-      const printed = await open(own.url);
-      includes(await text(printed, 'h1'), '33.49 GiB');
-      await printed.finish();
     } finally {
       await own.stop();
       rmSync(folder, { recursive: true });
