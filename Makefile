@@ -141,7 +141,7 @@ $(B)/licenses.txt: scripts/make-licenses VERSION $(wildcard third_party/* LICENS
 	@mkdir -p $(@D)
 	$(Q)scripts/make-licenses $(package_versions) > $@
 
-$(B)/web_files.c: scripts/embed-pages build/gen/web.list $(web_src) $(B)/licenses.txt
+$(B)/web_files.c: scripts/embed-pages build/gen/web.list $(web_src) $(B)/licenses.txt docs/openapi.yaml
 	@mkdir -p $(@D)
 	@echo "  EMBED web"
 	$(Q)scripts/embed-pages web $(B)/licenses.txt > $@

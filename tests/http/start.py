@@ -8,7 +8,7 @@ import re
 import socket
 from urllib.parse import urlencode
 
-from harness import equal
+from harness import ROOT, equal
 
 
 def test_port_0_prints_a_url_that_answers(t):
@@ -86,6 +86,13 @@ def test_help_names_every_option_and_version_is_printed(t):
     equal(version.returncode, 0)
     assert re.fullmatch(r"memviewd \d+\.\d+\.\d+\n(commit [0-9a-f]{12}(-dirty)?\n)?built with libmicrohttpd [\d.]+, .+\n",
                         version.stdout), version.stdout
+
+
+def test_the_description_of_the_api_is_served(t):
+    daemon = t.serve("--demo")
+    served = daemon.ask("/openapi.yaml")
+    with open(os.path.join(ROOT, "docs", "openapi.yaml"), encoding="utf-8") as file:
+        equal((served.status, served.headers["content-type"], served.text), (200, "application/yaml", file.read()))
 
 
 def test_licences_of_all_that_is_held_are_printed_and_served(t):
