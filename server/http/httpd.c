@@ -5,6 +5,7 @@
 #include "server/base/log.h"
 #include "server/base/memory.h"
 #include "server/base/other_systems.h"
+#include "server/http/httpd_headers.h"
 #include "server/http/metrics.h"
 #include "server/http/negotiate.h"
 #include "server/http/peers.h"
@@ -20,7 +21,7 @@
 
 /* The library's own limits lie beyond ours, so that ours can answer in full. */
 enum { CONNECTION_LIMIT = PEERS_MAX + 64, IDLE_SECONDS = 90, CONNECTION_MEMORY_BYTES = 256 * 1024 };
-enum { PIECE_BYTES = 64 * 1024, ID_SIZE = 65, ID_PREFIX_SIZE = 9, POLICY_SIZE = 1024, PREFIX_LIMIT = 256 };
+enum { PIECE_BYTES = 64 * 1024, ID_SIZE = 65, ID_PREFIX_SIZE = 9, POLICY_SIZE = 1024 };
 
 struct httpd {
     const struct http_handler *handler;
@@ -61,17 +62,6 @@ struct exchange {
     int64_t began_us;
 };
 
-/* What an answer says itself is not said here again. */
-static const struct {
-    const char *name, *value;
-} EVERY_ANSWER[] = {
-    {"X-Content-Type-Options", "nosniff"},
-    {"Referrer-Policy", "no-referrer"},
-    {"Cross-Origin-Opener-Policy", "same-origin"},
-    {"Cross-Origin-Resource-Policy", "same-origin"},
-    {"Cache-Control", "no-cache"},
-};
-
 static void release_body(void *body) { body_release(body); }
 
 /* The library takes as much as it has room for. */
@@ -101,51 +91,6 @@ static struct MHD_Response *response_of(const struct body *body)
                                                                   release_body, (void *)(uintptr_t)body);
 }
 
-static bool says(const struct response *response, const char *name)
-{
-    for (size_t at = 0; at < response->header_count; at++)
-        if (strcmp(response->headers[at].name, name) == 0)
-            return true;
-    return false;
-}
-
-/* What handlers know as /api/v1/… is below the prefix for whoever asks. */
-static void add_own_header(const struct httpd *httpd, struct MHD_Response *out, const char *name, const char *value)
-{
-    char below[RESPONSE_HEADER_SIZE + PREFIX_LIMIT];
-    bool is_path = strcmp(name, "Location") == 0 && value[0] == '/';
-    snprintf(below, sizeof(below), "%s%s", is_path ? httpd->path_prefix : "", value);
-    MHD_add_response_header(out, name, below);
-}
-
-static void add_headers(const struct exchange *exchange, struct MHD_Response *out, bool is_packed)
-{
-    const struct response *response = exchange->response;
-    for (size_t at = 0; at < sizeof(EVERY_ANSWER) / sizeof(EVERY_ANSWER[0]); at++)
-        if (!says(response, EVERY_ANSWER[at].name))
-            MHD_add_response_header(out, EVERY_ANSWER[at].name, EVERY_ANSWER[at].value);
-    if (!says(response, "Content-Security-Policy"))
-        MHD_add_response_header(out, "Content-Security-Policy", exchange->httpd->policy);
-    for (size_t at = 0; at < response->header_count; at++)
-        add_own_header(exchange->httpd, out, response->headers[at].name, response->headers[at].value);
-    if (response->content_type)
-        MHD_add_response_header(out, "Content-Type", response->content_type);
-    if (response->body)
-        MHD_add_response_header(out, "Vary", "Accept-Encoding");
-    if (is_packed)
-        MHD_add_response_header(out, "Content-Encoding", "gzip");
-    if (response->is_tagged) {
-        const char *etag = response->body->etag;
-        char packed[BODY_ETAG_SIZE + 4];
-        snprintf(packed, sizeof(packed), "%.*s-gz\"", (int)strlen(etag) - 1, etag);
-        MHD_add_response_header(out, "ETag", is_packed ? packed : etag);
-    }
-    MHD_add_response_header(out, "X-Request-Id", exchange->id);
-    if (exchange->is_last || atomic_load(&exchange->httpd->is_stopping) ||
-        peers_standing(exchange->peer) != PEERS_WELCOME)
-        MHD_add_response_header(out, "Connection", "close");
-}
-
 static enum MHD_Result send_response(struct exchange *exchange)
 {
     const struct response *response = exchange->response;
@@ -169,9 +114,19 @@ static enum MHD_Result send_response(struct exchange *exchange)
     }
     bool has_body = exchange->status != MHD_HTTP_NOT_MODIFIED && exchange->request->method != REQUEST_HEAD;
     exchange->sent_bytes = body && has_body ? body->size : 0;
-    add_headers(exchange, out, packed != NULL || (is_in_pieces && wants_gzip));
+    const struct httpd_headers headers = {
+        .response = response,
+        .policy = exchange->httpd->policy,
+        .path_prefix = exchange->httpd->path_prefix,
+        .id = exchange->id,
+        .is_packed = packed != NULL || (is_in_pieces && wants_gzip),
+        .is_last = exchange->is_last || atomic_load(&exchange->httpd->is_stopping) ||
+                   peers_standing(exchange->peer) != PEERS_WELCOME,
+    };
+    bool is_whole = httpd_headers_add(&headers, out);
     peers_enter(exchange->httpd->peers, exchange->peer, PEERS_SENDING);
-    enum MHD_Result result = MHD_queue_response(exchange->connection, (unsigned)exchange->status, out);
+    enum MHD_Result result =
+        is_whole ? MHD_queue_response(exchange->connection, (unsigned)exchange->status, out) : MHD_NO;
     MHD_destroy_response(out);
     return result;
 }

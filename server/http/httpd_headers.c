@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/http/httpd_headers.h"
+
+#include <microhttpd.h>
+#include <stdio.h>
+#include <string.h>
+
+/* What an answer says itself is not said here again. */
+static const struct {
+    const char *name, *value;
+} EVERY_ANSWER[] = {
+    {"X-Content-Type-Options", "nosniff"},
+    {"Referrer-Policy", "no-referrer"},
+    {"Cross-Origin-Opener-Policy", "same-origin"},
+    {"Cross-Origin-Resource-Policy", "same-origin"},
+    {"Cache-Control", "no-cache"},
+};
+
+static bool says(const struct response *response, const char *name)
+{
+    for (size_t at = 0; at < response->header_count; at++)
+        if (strcmp(response->headers[at].name, name) == 0)
+            return true;
+    return false;
+}
+
+static bool add(struct MHD_Response *out, const char *name, const char *value)
+{
+    return MHD_add_response_header(out, name, value) != MHD_NO;
+}
+
+/* What handlers know as /api/v1/… is below the prefix for whoever asks. */
+static bool add_own(const char *path_prefix, struct MHD_Response *out, const char *name, const char *value)
+{
+    char below[RESPONSE_HEADER_SIZE + HTTPD_HEADERS_PREFIX_MAX];
+    bool is_path = strcmp(name, "Location") == 0 && value[0] == '/';
+    snprintf(below, sizeof(below), "%s%s", is_path ? path_prefix : "", value);
+    return add(out, name, below);
+}
+
+static bool add_tag(const char *etag, bool is_packed, struct MHD_Response *out)
+{
+    char packed[BODY_ETAG_SIZE + 4];
+    snprintf(packed, sizeof(packed), "%.*s-gz\"", (int)strlen(etag) - 1, etag);
+    return add(out, "ETag", is_packed ? packed : etag);
+}
+
+bool httpd_headers_add(const struct httpd_headers *headers, struct MHD_Response *out)
+{
+    const struct response *response = headers->response;
+    bool is_whole = true;
+    for (size_t at = 0; at < sizeof(EVERY_ANSWER) / sizeof(EVERY_ANSWER[0]); at++)
+        is_whole &= says(response, EVERY_ANSWER[at].name) || add(out, EVERY_ANSWER[at].name, EVERY_ANSWER[at].value);
+    is_whole &= says(response, "Content-Security-Policy") || add(out, "Content-Security-Policy", headers->policy);
+    for (size_t at = 0; at < response->header_count; at++)
+        is_whole &= add_own(headers->path_prefix, out, response->headers[at].name, response->headers[at].value);
+    is_whole &= !response->content_type || add(out, "Content-Type", response->content_type);
+    is_whole &= !response->body || add(out, "Vary", "Accept-Encoding");
+    is_whole &= !headers->is_packed || add(out, "Content-Encoding", "gzip");
+    is_whole &= !response->is_tagged || add_tag(response->body->etag, headers->is_packed, out);
+    is_whole &= add(out, "X-Request-Id", headers->id);
+    return is_whole & (!headers->is_last || add(out, "Connection", "close"));
+}
