@@ -6,20 +6,29 @@
 static void slots_make(struct map *map, uint64_t count)
 {
     size_t size = count * sizeof(*map->slots);
-    map->slots = map->arena != NULL ? arena_raw(map->arena, size) : malloc(size);
-    if (map->slots == NULL)
-        abort();
+    map->slots = map->arena != NULL ? arena_raw(map->arena, size) : map->take(size);
     memset(map->slots, 0xff, size);
     map->mask = count - 1;
 }
 
-void map_init(struct map *map, struct arena *arena, size_t count)
+static uint64_t slots_for(size_t count)
 {
     uint64_t slots = 8;
     while (slots < (uint64_t)count * 2)
         slots *= 2;
+    return slots;
+}
+
+void map_init(struct map *map, struct arena *arena, size_t count)
+{
     *map = (struct map){.arena = arena};
-    slots_make(map, slots);
+    slots_make(map, slots_for(count));
+}
+
+void map_init_of(struct map *map, map_take *take, size_t count)
+{
+    *map = (struct map){.take = take};
+    slots_make(map, slots_for(count));
 }
 
 void map_free(struct map *map) { free(map->slots); }

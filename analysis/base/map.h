@@ -6,7 +6,7 @@
  * files: where one stands depends on the table's address too, which is not known to whoever wrote the file, and hashes
  * that are made to be equal are charged to the arena's work.
  *
- * Memory: the arena's, or malloc's until map_free; 32 to 64 bytes a key, and what it grew out of. */
+ * Memory: the arena's, or of a function of the caller that always gives some, until map_free; 32 to 64 bytes a key, and what it grew out of. */
 #pragma once
 
 #include "base/arena.h"
@@ -22,8 +22,12 @@ struct map_slot {
     uint64_t key, value; /* the value MAP_FREE: none */
 };
 
+/* `size` bytes for free(); returns only with them. */
+typedef void *map_take(size_t size);
+
 struct map {
-    struct arena *arena; /* NULL: malloc */
+    struct arena *arena; /* NULL: see take */
+    map_take *take;      /* NULL: of the arena */
     struct map_slot *slots;
     uint64_t mask;  /* number of slots − 1 */
     uint32_t count; /* keys; at most half as many as slots */
@@ -38,7 +42,8 @@ typedef bool map_same(const void *context, uint64_t value);
 
 /* Room for `count` keys; it grows where there are more. */
 void map_init(struct map *map, struct arena *arena, size_t count);
-/* Of malloc's memory. */
+/* The same without an arena. */
+void map_init_of(struct map *map, map_take *take, size_t count);
 void map_free(struct map *map);
 
 /* The slot where the search for `key` begins. Four ids that follow each other, as those of a computation do, have the

@@ -25,12 +25,9 @@ size_t choice_add(struct choice *choice)
 {
     size_t capacity = choice->capacity, needed = choice->count + 1;
     choice->subjects = memory_grow(choice->subjects, &choice->capacity, needed, sizeof(*choice->subjects));
-    if (choice->capacity > capacity) {
-        choice->uses = realloc(choice->uses, choice->capacity * sizeof(*choice->uses));
-        choice->errs = realloc(choice->errs, choice->capacity * sizeof(*choice->errs));
-        if (!choice->uses || !choice->errs)
-            memory_out();
-    }
+    size_t same = capacity; /* all three grow alike */
+    choice->uses = memory_grow(choice->uses, &same, needed, sizeof(*choice->uses));
+    choice->errs = memory_grow(choice->errs, &capacity, needed, sizeof(*choice->errs));
     choice->subjects[needed - 1] = (struct subject){0};
     choice->uses[needed - 1] = (struct analysis_use){0};
     choice->errs[needed - 1] = (struct err)ERR_INIT;
@@ -150,20 +147,24 @@ static struct response *check_read(struct choice *choice)
 }
 
 /* Of one that cannot be read, all that an answer says of it. */
+static void key_write(const void *context, struct buf *keys)
+{
+    const struct choice *choice = context;
+    for (size_t at = 0; at < choice->count; at++) {
+        const struct analysis_use *use = &choice->uses[at];
+        buf_format(keys, "%s%s=%s:%zu:%s,", use->is_base ? "-" : "+", use->id,
+                   use->subject ? choice->subjects[at].key : "", strlen(use->name), use->name);
+        if (!use->subject)
+            buf_format(keys, "%d:%llu:%zu:%s,", (int)use->code, (unsigned long long)use->size_bytes,
+                       strlen(use->reason), use->reason);
+    }
+    buf_char(keys, '\0');
+}
+
 static char *key_of(const struct choice *choice)
 {
     struct buf keys = BUF_INIT;
-    for (size_t at = 0; at < choice->count; at++) {
-        const struct analysis_use *use = &choice->uses[at];
-        buf_format(&keys, "%s%s=%s:%zu:%s,", use->is_base ? "-" : "+", use->id,
-                   use->subject ? choice->subjects[at].key : "", strlen(use->name), use->name);
-        if (!use->subject)
-            buf_format(&keys, "%d:%llu:%zu:%s,", (int)use->code, (unsigned long long)use->size_bytes,
-                       strlen(use->reason), use->reason);
-    }
-    buf_char(&keys, '\0');
-    if (keys.failed)
-        memory_out();
+    memory_write(&keys, key_write, choice);
     return keys.data;
 }
 
@@ -338,9 +339,8 @@ void choice_close(struct choice *choice)
 /* What references say goes behind the parameters of the request. */
 static struct analysis_param *add_given(struct analysis_param *params, size_t *count, const struct choice *choice)
 {
-    params = realloc(params, (*count + choice->given_count) * sizeof(*params));
-    if (!params)
-        memory_out();
+    size_t capacity = *count;
+    params = memory_grow(params, &capacity, *count + choice->given_count, sizeof(*params));
     memcpy(params + *count, choice->given, choice->given_count * sizeof(*params));
     *count += choice->given_count;
     return params;

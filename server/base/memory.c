@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -19,10 +20,15 @@ struct memory_block {
     _Alignas(ALIGNMENT) char bytes[];
 };
 
-void memory_out(void)
+_Noreturn static void give_up(size_t size_bytes)
 {
-    static const char text[] = "memviewd: out of memory\n";
-    if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0) {
+    char text[160], limit_text[64] = "";
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+        snprintf(limit_text, sizeof(limit_text), "; ulimit -v is %llu KiB", (unsigned long long)limit.rlim_cur >> 10);
+    int length = snprintf(text, sizeof(text), "memviewd: out of memory: the system refused %zu bytes%s\n", size_bytes,
+                          limit_text);
+    if (write(STDERR_FILENO, text, (size_t)length) < 0) {
         /* nothing is left to be done about it */
     }
     _exit(EXIT_INTERNAL);
@@ -46,19 +52,19 @@ bool memory_reserve(void)
 bool memory_is_short(void) { return atomic_load(&is_short); }
 
 /* Ends the process when there was none. */
-static void use_reserve(void)
+static void use_reserve(size_t size_bytes)
 {
     void *taken = atomic_exchange(&reserve, NULL);
     if (!taken && !atomic_load(&is_short)) /* another thread may have freed it just now */
-        memory_out();
+        give_up(size_bytes);
     atomic_store(&is_short, true);
     free(taken);
 }
 
-static void *checked(void *allocated)
+static void *checked(void *allocated, size_t size_bytes)
 {
     if (!allocated)
-        memory_out();
+        give_up(size_bytes);
     return allocated;
 }
 
@@ -67,10 +73,23 @@ void *memory_new(size_t size)
     size = size ? size : 1;
     void *allocated = calloc(1, size);
     if (!allocated) {
-        use_reserve();
+        use_reserve(size);
         allocated = calloc(1, size);
     }
-    return checked(allocated);
+    return checked(allocated, size);
+}
+
+void memory_write(struct buf *out, memory_writer *write, const void *context)
+{
+    write(context, out);
+    if (!out->failed)
+        return;
+    size_t size = out->length;
+    buf_free(out);
+    use_reserve(size);
+    write(context, out);
+    if (out->failed)
+        give_up(size);
 }
 
 void *memory_grow(void *items, size_t *capacity, size_t needed, size_t item_size)
@@ -83,11 +102,11 @@ void *memory_grow(void *items, size_t *capacity, size_t needed, size_t item_size
     bool is_possible = wanted >= needed && wanted <= SIZE_MAX / item_size;
     void *grown = is_possible ? realloc(items, wanted * item_size) : NULL;
     if (!grown && is_possible) {
-        use_reserve();
+        use_reserve(wanted * item_size);
         grown = realloc(items, wanted * item_size);
     }
     *capacity = wanted;
-    return checked(grown);
+    return checked(grown, wanted * item_size);
 }
 
 char *memory_text(const char *text)
@@ -103,11 +122,11 @@ static char *format_text(const char *format, va_list arguments)
     va_copy(again, arguments);
     int length = vasprintf(&text, format, arguments);
     if (length < 0) {
-        use_reserve();
+        use_reserve(strlen(format));
         length = vasprintf(&text, format, again);
     }
     va_end(again);
-    return checked(length < 0 ? NULL : text);
+    return checked(length < 0 ? NULL : text, strlen(format));
 }
 
 char *memory_format(const char *format, ...)
@@ -132,7 +151,7 @@ static struct memory_block *block_new(struct memory_pool *pool, size_t size)
 void *memory_pool_new(struct memory_pool *pool, size_t size)
 {
     if (size > SIZE_MAX / 2)
-        memory_out();
+        give_up(size);
     size = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     struct memory_block *block = pool->last;
     if (!block || block->capacity - block->used < size)

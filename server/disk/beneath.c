@@ -30,7 +30,7 @@ static bool path_put(char path[BENEATH_PATH_BYTES], const char *first, const cha
 /* Follows no link at all. */
 static int open_without_links(int folder, const char *path, int flags)
 {
-    int at = dup(folder);
+    int at = fcntl(folder, F_DUPFD_CLOEXEC, 0);
     while (at >= 0) {
         size_t length = strcspn(path, "/");
         char name[256];
@@ -71,7 +71,8 @@ static int component_walk(int folder, const char *name, char real[BENEATH_PATH_B
                           int *link_count)
 {
     char target[BENEATH_PATH_BYTES];
-    int at = real[0] ? open_without_links(folder, real, O_PATH | O_DIRECTORY | O_CLOEXEC) : dup(folder);
+    int at = real[0] ? open_without_links(folder, real, O_PATH | O_DIRECTORY | O_CLOEXEC)
+                     : fcntl(folder, F_DUPFD_CLOEXEC, 0);
     ssize_t length = at < 0 ? -1 : readlinkat(at, name, target, sizeof(target) - 1);
     int reason = errno;
     if (at >= 0)

@@ -47,7 +47,7 @@ struct verdicts *verdicts_new(void (*changed)(void *context), void *context)
     struct verdicts *verdicts = memory_new(sizeof(*verdicts));
     pthread_mutex_init(&verdicts->lock, NULL);
     clock_cond_init(&verdicts->arrived);
-    map_init(&verdicts->entries, NULL, 0);
+    map_init_of(&verdicts->entries, memory_new, 0);
     verdicts->last_queued = &verdicts->first_queued;
     verdicts->changed = changed;
     verdicts->context = context;

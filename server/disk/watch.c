@@ -142,7 +142,7 @@ struct watch *watch_new(size_t limit, watch_changed *changed, void *context)
     struct watch *watch = memory_new(sizeof(*watch));
     *watch = (struct watch){.events = events, .end = end, .changed = changed, .context = context, .limit = limit};
     pthread_mutex_init(&watch->lock, NULL);
-    map_init(&watch->by_number, NULL, 0);
+    map_init_of(&watch->by_number, memory_new, 0);
     return watch;
 }
 

@@ -98,8 +98,8 @@ void all_modules_open(struct store *store, const struct snapshot_session *sessio
     free(places);
     for (size_t at = 0; at < all->file_count; at++)
         file_open(all, at);
-    map_init(&all->figures_of, NULL, 0);
-    map_init(&all->figures_of_name, NULL, 0);
+    map_init_of(&all->figures_of, memory_new, 0);
+    map_init_of(&all->figures_of_name, memory_new, 0);
 }
 
 void all_modules_close(struct all_modules *all)
@@ -267,26 +267,30 @@ struct analysis_modules_read all_modules_progress(const struct all_modules *all)
 
 static void key_add(struct buf *buf, const char *text) { buf_format(buf, "%zu:%s ", strlen(text), text); }
 
-char *all_modules_key(const struct all_modules *all)
+static void key_write(const void *context, struct buf *buf)
 {
-    struct buf buf = BUF_INIT;
-    char digest[SHA256_TEXT_SIZE];
+    const struct all_modules *all = context;
     for (size_t at = 0; at < all->file_count; at++) {
         const struct all_modules_file *file = &all->files[at];
         char *identity = files_identity_text(&file->opened.identity);
-        key_add(&buf, identity);
-        key_add(&buf, file->host ? file->host->id : file->group->stem);
-        key_add(&buf, file->file->path);
-        key_add(&buf, file->err.text);
+        key_add(buf, identity);
+        key_add(buf, file->host ? file->host->id : file->group->stem);
+        key_add(buf, file->file->path);
+        key_add(buf, file->err.text);
         free(identity);
     }
     for (size_t at = 0; at < all->figures_count; at++)
         if (err_is_set(&all->figures[at].err))
-            buf_format(&buf, "%zu ", at), key_add(&buf, all->figures[at].err.text);
-    key_add(&buf, all->session->id);
-    key_add(&buf, all->category_rules ? all->category_rules : "");
-    if (buf.failed)
-        memory_out();
+            buf_format(buf, "%zu ", at), key_add(buf, all->figures[at].err.text);
+    key_add(buf, all->session->id);
+    key_add(buf, all->category_rules ? all->category_rules : "");
+}
+
+char *all_modules_key(const struct all_modules *all)
+{
+    struct buf buf = BUF_INIT;
+    char digest[SHA256_TEXT_SIZE];
+    memory_write(&buf, key_write, all);
     sha256_text(buf.data, buf.length, digest);
     buf_free(&buf);
     return memory_text(digest);

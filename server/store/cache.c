@@ -55,7 +55,7 @@ struct cache *cache_new(const struct cache_shelf *shelves, size_t count)
     struct cache *cache = memory_new(sizeof(*cache));
     pthread_mutex_init(&cache->lock, NULL);
     clock_cond_init(&cache->made);
-    map_init(&cache->entries, NULL, 0);
+    map_init_of(&cache->entries, memory_new, 0);
     cache->shelves = memory_new(count * sizeof(*cache->shelves));
     for (size_t at = 0; at < count; at++)
         cache->shelves[at].rules = shelves[at];

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/store/modules.h"
 
+#include "server/base/memory.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,7 +54,7 @@ static bool is_listed(struct modules *modules, const char *id)
 {
     const struct wanted wanted = {modules, id};
     if (!modules->listed.slots)
-        map_init(&modules->listed, NULL, modules->entry_count);
+        map_init_of(&modules->listed, memory_new, modules->entry_count);
     while (modules->listed.count < modules->entry_count)
         map_add(&modules->listed, hash_text(modules->entries[modules->listed.count].id, 0), modules->listed.count);
     return map_find(&modules->listed, hash_text(id, 0), is_id, &wanted) != MAP_FREE;

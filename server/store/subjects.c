@@ -456,16 +456,15 @@ static void free_answer(void *value) { body_release(value); }
 
 static char *question_key(const char *about, const struct analysis_question *question)
 {
-    struct buf key = BUF_INIT;
-    buf_format(&key, "%s/%s/%s%s", about, question->tool, question->view, question->is_bare ? "/data" : "");
+    char *key = memory_format("%s/%s/%s%s", about, question->tool, question->view, question->is_bare ? "/data" : "");
     for (size_t at = 0; at < question->param_count; at++) {
         const struct analysis_param *param = &question->params[at];
-        buf_format(&key, "&%zu:%s=%zu:%s", strlen(param->name), param->name, strlen(param->value), param->value);
+        char *before = key;
+        key = memory_format("%s&%zu:%s=%zu:%s", before, strlen(param->name), param->name, strlen(param->value),
+                            param->value);
+        free(before);
     }
-    buf_char(&key, '\0');
-    if (key.failed)
-        memory_out();
-    return key.data;
+    return key;
 }
 
 struct body *subjects_answer(struct store *store, const struct subjects_place *place, const char *key,

@@ -208,15 +208,19 @@ static void *make_set(void *context, struct cache_made *made, struct err *err)
     return set;
 }
 
+static void files_write(const void *context, struct buf *all)
+{
+    const struct kept_set *set = context;
+    for (size_t at = 0; at < set->file_count; at++)
+        buf_format(all, "%s %zu %s\n", set->files[at]->sha256, strlen(set->files[at]->path), set->files[at]->path);
+}
+
 /* Of names and bytes, in the order of the names. */
 static void name_set(struct kept_set *set)
 {
     struct buf all = BUF_INIT;
     char hash[SHA256_TEXT_SIZE];
-    for (size_t at = 0; at < set->file_count; at++)
-        buf_format(&all, "%s %zu %s\n", set->files[at]->sha256, strlen(set->files[at]->path), set->files[at]->path);
-    if (all.failed)
-        memory_out();
+    memory_write(&all, files_write, set);
     sha256_text(all.data, all.length, hash);
     memcpy(set->id, hash, UPLOAD_SET_ID_SIZE - 1);
     buf_free(&all);

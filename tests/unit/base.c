@@ -193,7 +193,7 @@ START_TEST(a_map_forgets_what_is_taken_out)
     struct map map;
     uint32_t held[64], count = 0;
     uint64_t random = 1;
-    map_init(&map, NULL, 0);
+    map_init_of(&map, malloc, 0);
     memset(held, 0xff, sizeof(held));
     for (uint32_t i = 0; i < 100000; i++) {
         random = hash_number(random, i);
