@@ -2,8 +2,8 @@
  * faulty.c: loaded before the C library (LD_PRELOAD), makes one kind of call fail.
  *
  * MEMVIEWD_FAULT=CALL:AT:COUNT:ERRNO[:PATH]: from the AT-th call on (1 is the first) COUNT calls of CALL fail with that errno.
- * CALL: open (every way to open), read (pread, too), alloc (malloc, calloc, realloc, mmap of 32 KiB and more), accept, send, thread,
- * list (readdir). PATH: of open only those whose path contains it. A file named by MEMVIEWD_FAULT_GO has to exist before calls
+ * CALL: open (every way to open), read (pread, too), alloc (malloc, calloc, realloc, mmap of 32 KiB and more), alloc_any (the
+ * first three of any size), accept, send, thread, list (readdir). PATH: of open only those whose path contains it. A file named by MEMVIEWD_FAULT_GO has to exist before calls
  * count, so that the start can be left alone. */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -149,11 +149,17 @@ int pthread_create(pthread_t *restrict thread, const pthread_attr_t *restrict ho
 /* dlsym allocates: the C library's own names are used. */
 extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t);
 
-void *malloc(size_t size) { return size >= LEAST_ALLOCATION && fails("alloc", NULL) ? NULL : __libc_malloc(size); }
+static bool refuses(size_t size)
+{
+    return (size >= LEAST_ALLOCATION && fails("alloc", NULL)) || fails("alloc_any", NULL);
+}
+
+void *malloc(size_t size) { return refuses(size) ? NULL : __libc_malloc(size); }
 
 void *calloc(size_t count, size_t size)
 {
-    return count && size >= LEAST_ALLOCATION / count && fails("alloc", NULL) ? NULL : __libc_calloc(count, size);
+    size_t all = size && count > SIZE_MAX / size ? SIZE_MAX : count * size;
+    return refuses(all) ? NULL : __libc_calloc(count, size);
 }
 
 void *reallocarray(void *old, size_t count, size_t size)
@@ -163,7 +169,4 @@ void *reallocarray(void *old, size_t count, size_t size)
     return realloc(old, count * size);
 }
 
-void *realloc(void *old, size_t size)
-{
-    return size >= LEAST_ALLOCATION && fails("alloc", NULL) ? NULL : __libc_realloc(old, size);
-}
+void *realloc(void *old, size_t size) { return refuses(size) ? NULL : __libc_realloc(old, size); }
