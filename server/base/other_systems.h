@@ -7,6 +7,7 @@
 #include <fcntl.h>
 
 #define st_mtim st_mtimespec
+#define st_ctim st_ctimespec
 #define O_PATH (O_RDONLY | O_NONBLOCK) /* there is no opening without reading; a pipe is not waited for */
 #define POLLRDHUP 0                    /* POLLHUP says it */
 #define MAXRSS_BYTES 1                 /* the unit of ru_maxrss */
