@@ -56,11 +56,13 @@ struct response *api_about(const struct server *server, const struct request *re
     return response_json(&buf);
 }
 
-/* The type of the body is one that a form of another site cannot send without the browser asking first. */
+/* A body is of a type that a form of another site cannot send without the browser asking first. What has neither body nor type no
+ * form sends; a script of another site can, and is told by Origin and Sec-Fetch-Site (guard.c). */
 struct response *api_rescan(const struct server *server, const struct request *request)
 {
     static const char *const types[] = {"application/json", NULL};
-    struct response *refusal = api_check_type(request, types);
+    bool is_bare = request->body->size == 0 && !request->content_type;
+    struct response *refusal = is_bare ? NULL : api_check_type(request, types);
     if (refusal)
         return refusal;
     struct buf buf = BUF_INIT;

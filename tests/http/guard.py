@@ -181,6 +181,20 @@ def test_no_other_origin_may_send_anything(t):
         equal(daemon.ask(path, "OPTIONS", {"Origin": "http://evil.example", "Access-Control-Request-Method": "POST"}).status, 405, path)
 
 
+def test_a_rescan_without_a_body_is_for_its_own_site_too(t):
+    daemon, locked = t.serve(t.folder()), t.serve("--bind=0.0.0.0", t.folder())
+    path, own = "/api/v1/rescan", {"Origin": f"http://127.0.0.1:{daemon.port}"}
+    equal([status(daemon, headers, path, "POST") for headers in ({}, own, {"Content-Type": "application/json"})], [202] * 3)
+    for origin in ("http://evil.example", "null", "", f"http://localhost:{daemon.port}.evil.example"):
+        equal(status(daemon, {"Origin": origin}, path, "POST"), 403, origin)
+    equal(status(daemon, {"Sec-Fetch-Site": "cross-site"}, path, "POST"), 403)
+    equal(status(daemon, {"Host": "evil.example"}, path, "POST"), 403)
+    for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"):
+        equal([status(daemon, {"Content-Type": kind}, path, "POST", body) for body in (None, b"x")], [415] * 2, kind)
+    equal(status(daemon, {}, path, "POST", b"{}"), 415, "a body says what it is")
+    equal((status(locked, {}, path, "POST"), daemon.ask(path).status), (401, 405))
+
+
 def test_login_without_a_token_to_give_is_fine(t):
     daemon = t.serve(t.folder())
     answer = daemon.ask("/api/v1/login", "POST", {"Content-Type": "application/json"}, '{"token": "x"}')

@@ -173,6 +173,7 @@ def test_sighup_and_rescan_look_again_and_the_daemon_goes_on(t):
     """a scan of a tree that takes a while is not repeated each second: asking brings the next one forward"""
     daemon = t.serve(t.folder())
     for number, how in enumerate((lambda: daemon.process.send_signal(signal.SIGHUP),
+                                  lambda: daemon.ask("/api/v1/rescan", "POST"),
                                   lambda: daemon.ask("/api/v1/rescan", "POST", {"Content-Type": "application/json"}, "{}"))):
         t.write(f"plugins/profile/run{number}/h.xplane.pb", TRACE)
         how()

@@ -23,7 +23,7 @@ def walk_login(walk):
 
 def walk_rescan(walk):
     path = "/api/v1/rescan"
-    for headers, body, daemon, status in ((LOGIN, "{}", walk.daemon, 202), ({}, "{}", walk.daemon, 415), (LOGIN, "{}", walk.locked, 401),
+    for headers, body, daemon, status in ((LOGIN, "{}", walk.daemon, 202), ({}, None, walk.daemon, 202), ({}, "{}", walk.daemon, 415), (LOGIN, "{}", walk.locked, 401),
                                           ({**LOGIN, "Origin": "http://evil.example"}, "{}", walk.daemon, 403), (LOGIN, "x" * 5000, walk.daemon, 413),
                                           ({**LOGIN, "X": "a" * 20000}, "{}", walk.daemon, 431)):
         equal(walk.ask(path, path, "POST", headers, body, daemon).status, status, (headers, status))
