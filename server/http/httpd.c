@@ -49,6 +49,7 @@ struct exchange {
     struct MHD_Connection *connection;
     struct peer *peer;
     struct request *request;
+    const char *target;         /* as it came, with the prefix; in the pool of `request` */
     struct response *response;  /* NULL until there is one */
     struct body_reader *reader; /* of a body that is made while it is sent */
     bool has_begun, is_whole;
@@ -118,6 +119,7 @@ static enum MHD_Result send_response(struct exchange *exchange)
         .response = response,
         .policy = exchange->httpd->policy,
         .path_prefix = exchange->httpd->path_prefix,
+        .location_query = exchange->is_bare ? exchange->target + strlen(exchange->httpd->path_prefix) : "",
         .id = exchange->id,
         .is_packed = packed != NULL || (is_in_pieces && wants_gzip),
         .is_last = exchange->is_last || atomic_load(&exchange->httpd->is_stopping) ||
@@ -152,6 +154,7 @@ static void *begin(void *context, const char *target, struct MHD_Connection *con
     exchange->peer = info ? info->socket_context : NULL;
     exchange->request = request_new(strip_prefix(context, target, &exchange->is_bare),
                                     exchange->peer ? peers_text(exchange->peer) : "-");
+    exchange->target = memory_pool_text(&exchange->request->pool, target, strlen(target));
     exchange->began_us = clock_us();
     if (exchange->peer)
         peers_enter(exchange->httpd->peers, exchange->peer, PEERS_HEADERS);
@@ -341,7 +344,7 @@ static void end(void *context, struct MHD_Connection *connection, void **state, 
         log_request(&(struct log_request){.id = exchange->id,
                                           .peer = peers_text(exchange->peer),
                                           .method = exchange->request->method_text,
-                                          .target = exchange->request->target,
+                                          .target = exchange->target,
                                           .status = exchange->status,
                                           .is_expected = exchange->response && exchange->response->is_expected,
                                           .size_bytes = exchange->sent_bytes,

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/http/httpd_headers.h"
 
+#include "server/base/memory.h"
+
 #include <microhttpd.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* What an answer says itself is not said here again. */
@@ -29,13 +32,19 @@ static bool add(struct MHD_Response *out, const char *name, const char *value)
     return MHD_add_response_header(out, name, value) != MHD_NO;
 }
 
-/* What handlers know as /api/v1/… is below the prefix for whoever asks. */
-static bool add_own(const char *path_prefix, struct MHD_Response *out, const char *name, const char *value)
+/* What handlers know as /api/v1/… is below the prefix for whoever asks. A query may be of any length. */
+static bool add_location(const struct httpd_headers *headers, struct MHD_Response *out, const char *path)
 {
-    char below[RESPONSE_HEADER_SIZE + HTTPD_HEADERS_PREFIX_MAX];
+    char *below = memory_format("%s%s%s", headers->path_prefix, path, headers->location_query);
+    bool is_added = add(out, "Location", below);
+    free(below);
+    return is_added;
+}
+
+static bool add_own(const struct httpd_headers *headers, struct MHD_Response *out, const char *name, const char *value)
+{
     bool is_path = strcmp(name, "Location") == 0 && value[0] == '/';
-    snprintf(below, sizeof(below), "%s%s", is_path ? path_prefix : "", value);
-    return add(out, name, below);
+    return is_path ? add_location(headers, out, value) : add(out, name, value);
 }
 
 static bool add_tag(const char *etag, bool is_packed, struct MHD_Response *out)
@@ -53,7 +62,7 @@ bool httpd_headers_add(const struct httpd_headers *headers, struct MHD_Response 
         is_whole &= says(response, EVERY_ANSWER[at].name) || add(out, EVERY_ANSWER[at].name, EVERY_ANSWER[at].value);
     is_whole &= says(response, "Content-Security-Policy") || add(out, "Content-Security-Policy", headers->policy);
     for (size_t at = 0; at < response->header_count; at++)
-        is_whole &= add_own(headers->path_prefix, out, response->headers[at].name, response->headers[at].value);
+        is_whole &= add_own(headers, out, response->headers[at].name, response->headers[at].value);
     is_whole &= !response->content_type || add(out, "Content-Type", response->content_type);
     is_whole &= !response->body || add(out, "Vary", "Accept-Encoding");
     is_whole &= !headers->is_packed || add(out, "Content-Encoding", "gzip");

@@ -6,18 +6,16 @@
 
 #include <stdbool.h>
 
-enum { HTTPD_HEADERS_PREFIX_MAX = 256 };
-
 struct MHD_Response; /* microhttpd.h */
 
 struct httpd_headers {
     const struct response *response;
-    const char *policy; /* Content-Security-Policy where the answer has none of its own */
-    const char
-        *path_prefix; /* at most HTTPD_HEADERS_PREFIX_MAX bytes: before a Location, which handlers know without it */
-    const char *id;   /* X-Request-Id */
-    bool is_packed;   /* its bytes are gzip */
-    bool is_last;     /* of its connection */
+    const char *policy;         /* Content-Security-Policy where the answer has none of its own */
+    const char *path_prefix;    /* before a Location, which handlers know without it */
+    const char *location_query; /* behind it: that of a request for the prefix without its slash; else "" */
+    const char *id;             /* X-Request-Id */
+    bool is_packed;             /* its bytes are gzip */
+    bool is_last;               /* of its connection */
 };
 
 /* False where there was no memory for one of them: then nothing may be sent, for it may be the one that says how the bytes

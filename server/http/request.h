@@ -38,7 +38,7 @@ struct request {
     enum request_method method;
     const char *method_text;
     const char *peer;   /* the address it came from */
-    const char *target; /* as sent: path and query */
+    const char *target; /* as sent, without the prefix of a proxy: path and query */
     enum request_fault fault;
     const char *path;             /* decoded, begins with "/" */
     struct request_param *params; /* in the order sent */

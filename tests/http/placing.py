@@ -71,13 +71,22 @@ def test_below_a_prefix_all_is_as_it_is_without(t):
         for path in ("/", "/app.js", "/api/v1/sessions?limit=1", "/runs", "/data/plugin/profile/runs", "/-/healthy", "/api/v1/nothing", "/nothing"):
             below, plain = daemon.ask("/a/b" + path), daemon.ask(path)
             equal((below.status, below.headers.get("etag")), (plain.status, plain.headers.get("etag")), path)
-        for bare in ("/a/b", "/a/b?tool=home"):
-            answer = daemon.ask(bare)
-            equal((answer.status, answer.headers["location"]), (308, "/a/b/"), bare)
+        for query in ("", "?", "?tool=home", "?x=%2F%0A&y=" + "a" * 2000):
+            answer = daemon.ask("/a/b" + query)
+            equal((answer.status, answer.headers["location"]), (308, "/a/b/" + query), query)
         equal([daemon.ask(path).status for path in ("/a/bc", "/a", "/a/b/a/b/")], [404] * 3)
         page = daemon.ask("/a/b/").text
         for address in re.findall(r'(?:href|src)="([^"]+)"', page):
             assert not address.startswith("/"), address
+
+
+def test_the_log_has_targets_as_they_came(t):
+    daemon = t.serve("--demo", "--path-prefix=/a/b", "--verbose")
+    targets = ("/a/b", "/a/b?x=1", "/a/b/-/healthy", "/a/b/api/v1/sessions?limit=1", "/-/healthy", "/a/bc")
+    for target in targets:
+        daemon.ask(target)
+    daemon.stop()
+    equal(re.findall(r" GET (\S+) ", daemon.log()), list(targets))
 
 
 def test_the_cookie_is_that_of_the_prefix(t):
