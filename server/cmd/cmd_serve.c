@@ -74,19 +74,37 @@ static bool check_paths(const struct options_list *paths, const char *option, bo
     return true;
 }
 
+/* "." or ".." among the names of a path: whoever asks takes them out first, and so never asks for it. */
+static bool has_dots(const char *path)
+{
+    bool has = false;
+    for (const char *at = strchr(path, '/'); at && !has; at = strchr(at, '/')) {
+        size_t length = strcspn(++at, "/");
+        has = length > 0 && length <= 2 && strspn(at, ".") >= length;
+    }
+    return has;
+}
+
 static bool is_path_prefix(const char *text)
 {
     static const char GOOD[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/";
     size_t length = strlen(text);
-    return text[0] == '/' && length < MAX_PREFIX && strspn(text, GOOD) == length && !strstr(text, "//");
+    return text[0] == '/' && length < MAX_PREFIX && strspn(text, GOOD) == length && !strstr(text, "//") &&
+           !has_dots(text);
 }
 
-/* They go into a header as they are. */
+/* They go into a header as they are. Each is an origin: a lone * in a list would let every site in, whatever stands beside it. */
 static bool is_origin_list(const char *text)
 {
     static const char GOOD[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-.:/*,[]";
     size_t length = strlen(text);
-    return length < MAX_ORIGINS && strspn(text, GOOD) == length && strstr(text, "://");
+    bool is_good = length < MAX_ORIGINS && strspn(text, GOOD) == length;
+    for (const char *at = text, *end = text; is_good && *end; at = end + 1) {
+        const char *host = strstr(at, "://");
+        end = at + strcspn(at, ",");
+        is_good = host && host > at && host + 3 < end;
+    }
+    return is_good;
 }
 
 static bool check_options(const struct options *options, char *reason, size_t reason_size)
@@ -106,9 +124,10 @@ static bool check_options(const struct options *options, char *reason, size_t re
     else if (options->listen && options->bind)
         fault = "--listen and --bind exclude each other";
     else if (options->path_prefix && !is_path_prefix(options->path_prefix))
-        fault = "--path-prefix must be a path such as /memviewd, of letters, digits and -._~";
+        fault =
+            "--path-prefix must be a path such as /memviewd, of letters, digits and -._~, without . and .. as names";
     else if (options->frame_ancestors && !is_origin_list(options->frame_ancestors))
-        fault = "--frame-ancestors must be origins, apart by commas: https://notebooks.example:8888";
+        fault = "--frame-ancestors must be origins, apart by commas: https://notebooks.example:8888 (* is none)";
     else if (options->is_without_token && options->token_file)
         fault = "--no-token and --token-file exclude each other";
     else if (options->web_folder && (stat(options->web_folder, &status) != 0 || !S_ISDIR(status.st_mode)))

@@ -148,15 +148,15 @@ bool listen_open(struct listen_set *set, const char *address, uint16_t port, cha
     return is_open;
 }
 
-/* "mode=0660" → *mode. */
+/* "mode=0660" → *mode. Digits only: strtoul alone would take blanks and signs, too. */
 static bool read_mode(const char *text, mode_t *mode)
 {
-    char *end;
-    if (strncmp(text, "mode=", 5) != 0 || text[5] == '\0')
+    const char *digits = text + 5;
+    if (strncmp(text, "mode=", 5) != 0 || *digits == '\0' || digits[strspn(digits, "01234567")] != '\0')
         return false;
-    unsigned long value = strtoul(text + 5, &end, 8);
+    unsigned long value = strtoul(digits, NULL, 8);
     *mode = (mode_t)value;
-    return *end == '\0' && value <= 0777;
+    return value <= 0777;
 }
 
 /* Takes a socket away that a daemon left behind which did not end well. */

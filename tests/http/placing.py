@@ -59,9 +59,18 @@ def test_a_socket_that_was_left_behind_is_replaced_and_another_file_is_not(t):
 
 def test_bad_places_are_status_2(t):
     for argument in ("--listen=tcp:1", "--listen=unix:relative", "--listen=unix:/" + "a" * 120, "--listen=unix:/tmp/x,mode=9", "--listen=unix:/tmp/x,more",
+                     "--listen=unix:/tmp/x,mode= 0660", "--listen=unix:/tmp/x,mode=+660", "--listen=unix:/tmp/x,mode=-0", "--listen=unix:/tmp/x,mode=01000",
+                     "--path-prefix=/../x", "--path-prefix=/a/./b", "--path-prefix=/a/..", "--path-prefix=/.", "--frame-ancestors=*", "--frame-ancestors=*,https://x",
+                     "--frame-ancestors=https://x,*", "--frame-ancestors=https://x,", "--frame-ancestors=https://x,y", "--frame-ancestors=https://,https://x",
                      "--path-prefix=a", "--path-prefix=/a//b", "--path-prefix=/a b", "--frame-ancestors=https://x;script-src *", "--frame-ancestors=x"):
         process = t.run("--demo", "--port=0", argument)
-        equal((process.returncode, process.stderr.count("\n")), (2, 1), argument)
+        equal((process.returncode, process.stderr.count("\n"), process.stderr.startswith("memviewd: " + argument.partition("=")[0])), (2, 1, True), argument)
+
+
+def test_good_places_that_look_odd_are_taken(t):
+    daemon = t.serve("--demo", "--path-prefix=/.a/..b/c..", "--frame-ancestors=https://*.example:*,http://[::1]:1")
+    equal(daemon.ask("/.a/..b/c../-/healthy").status, 200)
+    assert daemon.ask("/").headers["content-security-policy"].endswith("; frame-ancestors https://*.example:* http://[::1]:1")
 
 
 def test_below_a_prefix_all_is_as_it_is_without(t):
