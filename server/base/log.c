@@ -7,13 +7,20 @@
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 enum { LINE_BYTES = 1024, TIME_BYTES = 32, BURST = 5, WINDOW_MS = 10000 };
 
 static bool verbose, as_json; /* set once, before any thread */
 
-static const char *const KINDS[LOG_KIND_COUNT] = {"server errors", "wrong tokens", "connections of other users"};
+static const struct {
+    const char *name, *level;
+} KINDS[LOG_KIND_COUNT] = {
+    {"server errors", "error"}, {"wrong tokens", "warning"}, {"connections of other users", "warning"}};
+
+/* What our own texts have beyond ASCII. In a text of others it does no harm. */
+static const char OURS[] = "…";
 
 /* Of one kind of line, since `began_ms`. */
 static struct window {
@@ -56,42 +63,72 @@ static void end_object(struct json *json)
     buf_free(json->out);
 }
 
-static void write_line(const char *text)
+/* `kept` stays as it is. */
+static void escape(char *out, size_t out_size, const char *text, const char *kept)
+{
+    size_t used = 0, kept_length = strlen(kept);
+    while (*text && used + 5 < out_size) {
+        unsigned char byte = (unsigned char)*text;
+        bool is_kept = kept_length > 0 && strncmp(text, kept, kept_length) == 0;
+        if (is_kept || (byte >= 0x20 && byte < 0x7f && byte != '\\')) {
+            size_t length = is_kept ? kept_length : 1;
+            memcpy(out + used, text, length);
+            used += length;
+            text += length;
+        } else {
+            used += (size_t)snprintf(out + used, out_size - used, "\\x%02x", byte);
+            text++;
+        }
+    }
+    out[used] = '\0';
+}
+
+void log_escape(char *out, size_t out_size, const char *text) { escape(out, out_size, text, ""); }
+
+static void write_line(const char *level, const char *text)
 {
     char line[LINE_BYTES];
     struct buf buf = BUF_INIT;
     struct json json = JSON_INIT(&buf);
     if (!as_json) {
-        log_escape(line, sizeof(line), text);
+        escape(line, sizeof(line), text, OURS);
         fprintf(stderr, "memviewd: %s\n", line);
         return;
     }
-    begin_object(&json, "warning");
+    begin_object(&json, level);
     json_key_text(&json, "message", text);
     end_object(&json);
 }
 
-void log_line(const char *format, ...)
+static void write_format(const char *level, const char *format, va_list arguments)
 {
     char text[LINE_BYTES];
-    va_list arguments;
-    va_start(arguments, format);
     vsnprintf(text, sizeof(text), format, arguments);
-    va_end(arguments);
-    write_line(text);
+    write_line(level, text);
 }
 
-void log_escape(char *out, size_t out_size, const char *text)
+void log_line(const char *format, ...)
 {
-    size_t used = 0;
-    for (; *text && used + 5 < out_size; text++) {
-        unsigned char byte = (unsigned char)*text;
-        if (byte >= 0x20 && byte < 0x7f && byte != '\\')
-            out[used++] = (char)byte;
-        else
-            used += (size_t)snprintf(out + used, out_size - used, "\\x%02x", byte);
-    }
-    out[used] = '\0';
+    va_list arguments;
+    va_start(arguments, format);
+    write_format("warning", format, arguments);
+    va_end(arguments);
+}
+
+void log_info(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    write_format("info", format, arguments);
+    va_end(arguments);
+}
+
+void log_error(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    write_format("error", format, arguments);
+    va_end(arguments);
 }
 
 /* ---- limits -------------------------------------------------------------------------- */
@@ -108,8 +145,11 @@ static uint64_t end_window(struct window *window, int64_t now_ms, bool is_last)
 
 static void say_sum(enum log_kind kind, uint64_t count)
 {
-    if (count > 0)
-        log_line("%s: %llu more like it in the last 10 s", KINDS[kind], (unsigned long long)count);
+    char text[LINE_BYTES];
+    if (count == 0)
+        return;
+    snprintf(text, sizeof(text), "%s: %llu more like it in the last 10 s", KINDS[kind].name, (unsigned long long)count);
+    write_line(KINDS[kind].level, text);
 }
 
 static bool may_say(enum log_kind kind)
@@ -129,14 +169,12 @@ static bool may_say(enum log_kind kind)
 
 void log_limited(enum log_kind kind, const char *format, ...)
 {
-    char text[LINE_BYTES];
     va_list arguments;
     if (!may_say(kind))
         return;
     va_start(arguments, format);
-    vsnprintf(text, sizeof(text), format, arguments);
+    write_format(KINDS[kind].level, format, arguments);
     va_end(arguments);
-    write_line(text);
 }
 
 void log_sum_up(bool is_last)

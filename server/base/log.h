@@ -14,8 +14,10 @@
 /* Before any thread is started. `is_json`: each line is an object with time, level and message, or the figures of a request. */
 void log_set_up(bool is_verbose, bool is_json);
 
-/* "memviewd: TEXT". */
+/* "memviewd: TEXT". As JSON with the level warning, what only tells how it was started info, and why it ends error. */
 void log_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void log_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void log_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Of each of these five lines may be written in ten seconds. */
 enum log_kind { LOG_SERVER_ERRORS, LOG_WRONG_TOKENS, LOG_OTHER_USERS, LOG_KIND_COUNT };

@@ -64,8 +64,10 @@ void box_serve(const struct options *options, const char *socket_path)
     bool is_on = sandbox_enter(sandbox, &said);
     say(&said, "reads", &reads);
     say(&said, "writes", &writes);
-    if (!said.failed)
-        log_line("%s: %.*s", is_on ? "sandbox" : "no sandbox", (int)said.length, said.data);
+    if (!said.failed && is_on)
+        log_info("sandbox: %.*s", (int)said.length, said.data);
+    else if (!said.failed)
+        log_line("no sandbox: %.*s", (int)said.length, said.data);
     buf_free(&said);
     free(reads.items);
     free(writes.items);

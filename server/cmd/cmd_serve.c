@@ -51,7 +51,7 @@ struct daemon {
 
 static int refuse(const char *reason)
 {
-    log_line("%s", reason);
+    log_error("%s", reason);
     return COMMANDS_UNUSABLE;
 }
 
@@ -65,7 +65,7 @@ static bool check_paths(const struct options_list *paths, const char *option, bo
         if (!fault && option[0] && !S_ISDIR(status.st_mode))
             fault = ENOTDIR;
         if (fault == ENOENT && is_awaited) {
-            log_line("%s%s is not there yet: waiting for it", option, paths->items[at]);
+            log_info("%s%s is not there yet: waiting for it", option, paths->items[at]);
         } else if (fault) {
             snprintf(reason, reason_size, "%s%s: %s", option, paths->items[at], strerror(fault));
             return false;
@@ -213,7 +213,7 @@ static bool decide_users(struct daemon *daemon, char *reason, size_t reason_size
     daemon->settings.is_own_user_only = true;
     enum peer_user_way way = peer_user_way(daemon->listening.sockets[0]);
     if (way == PEER_USER_PROC)
-        log_line("there is no sock_diag here: which user a connection is of is read from /proc/net/tcp");
+        log_info("there is no sock_diag here: which user a connection is of is read from /proc/net/tcp");
     if (way != PEER_USER_NO_WAY)
         return true;
     snprintf(
@@ -241,10 +241,10 @@ static void print_url(const struct daemon *daemon)
     const bool has_file = daemon->options->token_file != NULL;
     const char *token = has_file ? "" : daemon->token.text;
     if (has_file)
-        log_line("the token is that of %s: the page asks for it, or open the address with #token=TOKEN",
+        log_info("the token is that of %s: the page asks for it, or open the address with #token=TOKEN",
                  daemon->options->token_file);
     if (daemon->listening.is_any_address)
-        log_line("other machines reach this by its IP address; by a name only with --allowed-hosts=NAME");
+        log_info("other machines reach this by its IP address; by a name only with --allowed-hosts=NAME");
     if (daemon->listening.is_beyond_loopback && !daemon->token.text[0])
         log_line("--no-token: whoever can connect to this reads all that it shows, on other machines too");
     if (daemon->listening.unix_path[0])
@@ -355,7 +355,7 @@ static int run(struct daemon *daemon, const sigset_t *ends)
     store_on_wait(daemon->server.store, &waiting);
     struct httpd *httpd = httpd_start(&handler, jobs, &daemon->listening, &daemon->settings);
     if (!httpd || !index_start(daemon->server.index)) {
-        log_line("cannot start: %s", strerror(errno));
+        log_error("cannot start: %s", strerror(errno));
         listen_close(&daemon->listening);
         _exit(COMMANDS_INTERNAL); /* threads may be there already: nothing is freed under them */
     }

@@ -67,4 +67,26 @@ def test_a_log_of_json_is_one_object_a_line(t):
     equal((request["request_id"], request["method"], request["target"], request["status"], request["peer"]),
           (answer.headers["x-request-id"], "POST", "/api/v1/oom", 503, "127.0.0.1"))
     assert request["took_ms"] > 0 and request["size_bytes"] > 0 and re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", request["time"])
+    assert not any(row["message"].startswith("sandbox:") for row in warnings), "what is merely so is no warning"
+    assert {row["level"] for row in rows if row.get("message", "").startswith("sandbox:")} <= {"info"}, rows
     equal(t.run("--demo", "--log-format=xml").returncode, 2)
+
+
+def test_levels_are_by_what_is_said(t):
+    daemon = t.serve("--log-format=json", "--bind=0.0.0.0", f"--logdir={t.folder()}/later", "--wait")
+    for _ in range(7):
+        daemon.ask("/api/v1/about", headers={"Authorization": "Bearer wrong"})
+    daemon.stop()
+    rows = [json.loads(line) for line in daemon.log().splitlines()]
+    for words, level in (("waiting for it", "info"), ("by its IP address", "info"), ("a wrong token", "warning"), ("wrong tokens: 2 more", "warning")):
+        equal({row["level"] for row in rows if words in row["message"]}, {level}, (words, rows))
+    refused = t.run("--demo", "--log-format=json", "--port=70000")
+    equal((json.loads(refused.stderr)["level"], refused.returncode), ("error", 2))
+
+
+def test_our_own_words_are_not_escaped_and_those_of_others_are(t):
+    for option, argument in (("frame-ancestors", "ORIGIN,…"), ("allowed-hosts", "NAME,…")):
+        process = t.run("--demo", f"--{option}=")
+        equal((process.returncode, process.stderr), (2, f"memviewd: --{option} wants a value: --{option}={argument}\n"))
+    process = t.run("--demo", "--\x1b[1m\u202e\u00e9\\")
+    assert "--\\x1b[1m\\xe2\\x80\\xae\\xc3\\xa9\\x5c " in process.stderr, process.stderr
