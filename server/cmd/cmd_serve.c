@@ -55,7 +55,8 @@ static int refuse(const char *reason)
     return COMMANDS_UNUSABLE;
 }
 
-/* A line in `reason` when a path is not there, unless that is awaited; with `option` it must be a folder. */
+/* A line in `reason` when a path is not there, unless that is awaited; with `option` it must be a folder. One that may not be
+ * read may be so later: that is only said. */
 static bool check_paths(const struct options_list *paths, const char *option, bool is_awaited, char *reason,
                         size_t reason_size)
 {
@@ -69,6 +70,9 @@ static bool check_paths(const struct options_list *paths, const char *option, bo
         } else if (fault) {
             snprintf(reason, reason_size, "%s%s: %s", option, paths->items[at], strerror(fault));
             return false;
+        } else if (faccessat(AT_FDCWD, paths->items[at], S_ISDIR(status.st_mode) ? R_OK | X_OK : R_OK, AT_EACCESS) !=
+                   0) {
+            log_line("%s%s cannot be read: %s", option, paths->items[at], strerror(errno));
         }
     }
     return true;
@@ -211,11 +215,16 @@ static bool decide_users(struct daemon *daemon, char *reason, size_t reason_size
     if (daemon->options->is_shared || daemon->listening.is_beyond_loopback || daemon->token.text[0])
         return true;
     daemon->settings.is_own_user_only = true;
+    errno = 0;
     enum peer_user_way way = peer_user_way(daemon->listening.sockets[0]);
     if (way == PEER_USER_PROC)
         log_info("there is no sock_diag here: which user a connection is of is read from /proc/net/tcp");
     if (way != PEER_USER_NO_WAY)
         return true;
+    if (errno == EMFILE || errno == ENFILE) {
+        snprintf(reason, reason_size, "no more files can be opened: %s (ulimit -n)", strerror(errno));
+        return false;
+    }
     snprintf(
         reason, reason_size,
         "which user a connection is of cannot be told here: there is neither sock_diag nor /proc/net/tcp; let every "

@@ -6,6 +6,7 @@ import os
 import posixpath
 import re
 import socket
+import subprocess
 from urllib.parse import urlencode
 
 from harness import ROOT, equal
@@ -74,6 +75,27 @@ def test_bad_usage_is_status_2_and_one_line(t):
         equal(process.stderr.count("\n"), 1, arguments)
         assert process.stderr.startswith("memviewd: ") and words in process.stderr, (arguments, process.stderr)
         equal(process.stdout, "", arguments)
+
+
+def test_a_limit_of_open_files_is_named(t):
+    for limit in range(5, 9):
+        process = subprocess.run(["sh", "-c", f'ulimit -n {limit}; exec "$@"', "sh", t.binary, "--demo", "--port=0"],
+                                 capture_output=True, text=True, timeout=300)
+        assert process.returncode != 0 and "Too many open files" in process.stderr, (limit, process)
+        assert "sock_diag" not in process.stderr, process.stderr
+
+
+def test_a_folder_that_may_not_be_read_is_named_once(t):
+    closed, file = t.folder("closed"), t.write("file.hlo_proto.pb", b"x")
+    for path in (closed, file):
+        os.chmod(path, 0)
+    daemon = t.serve_as_nobody(f"--logdir={closed}", f"--logdir={t.folder('open')}", file)
+    daemon.ask("/api/v1/rescan", "POST")
+    daemon.get_json("/api/v1/about")
+    daemon.stop()
+    equal([line for line in daemon.log().splitlines() if "cannot be read" in line],
+          [f"memviewd: --logdir={closed} cannot be read: Permission denied", f"memviewd: {file} cannot be read: Permission denied"])
+    os.chmod(closed, 0o700)
 
 
 def test_help_names_every_option_and_version_is_printed(t):
