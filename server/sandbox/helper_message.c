@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 bool helper_pair(int ends[2]) { return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0; }
 
@@ -35,6 +36,23 @@ bool helper_send(int socket, const void *data, size_t size, int descriptor)
     return sent == (ssize_t)size;
 }
 
+/* The first descriptor of a message. CMSG_SPACE rounds up, so that there may be room for one more, and who sends is not trusted:
+ * what nobody takes is closed. */
+static void take_first(struct msghdr *message, int *descriptor)
+{
+    const struct cmsghdr *head = CMSG_FIRSTHDR(message);
+    if (!head || head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS)
+        return;
+    for (size_t at = CMSG_LEN(0); at + sizeof(int) <= head->cmsg_len; at += sizeof(int)) {
+        int taken;
+        memcpy(&taken, (const char *)head + at, sizeof(taken));
+        if (*descriptor < 0)
+            *descriptor = taken;
+        else
+            close(taken);
+    }
+}
+
 ssize_t helper_receive(int socket, void *data, size_t size, int *descriptor, bool waits)
 {
     struct iovec part = {data, size};
@@ -49,8 +67,7 @@ ssize_t helper_receive(int socket, void *data, size_t size, int *descriptor, boo
     do
         length = recvmsg(socket, &message, MSG_CMSG_CLOEXEC | (waits ? 0 : MSG_DONTWAIT));
     while (length < 0 && errno == EINTR);
-    const struct cmsghdr *head = length >= 0 && descriptor ? CMSG_FIRSTHDR(&message) : NULL;
-    if (head && head->cmsg_type == SCM_RIGHTS && head->cmsg_len == CMSG_LEN(sizeof(*descriptor)))
-        memcpy(descriptor, CMSG_DATA(head), sizeof(*descriptor));
+    if (length >= 0 && descriptor)
+        take_first(&message, descriptor);
     return length;
 }

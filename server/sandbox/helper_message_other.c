@@ -71,6 +71,23 @@ bool helper_send(int socket, const void *data, size_t size, int descriptor)
     return sent == (ssize_t)sizeof(announced) && send_all(socket, data, size);
 }
 
+/* The first descriptor of a message. CMSG_SPACE rounds up, so that there may be room for one more, and who sends is not trusted:
+ * what nobody takes is closed. */
+static void take_first(struct msghdr *message, int *descriptor)
+{
+    const struct cmsghdr *head = CMSG_FIRSTHDR(message);
+    if (!head || head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS)
+        return;
+    for (size_t at = CMSG_LEN(0); at + sizeof(int) <= head->cmsg_len; at += sizeof(int)) {
+        int taken;
+        memcpy(&taken, (const char *)head + at, sizeof(taken));
+        if (*descriptor < 0)
+            *descriptor = taken;
+        else
+            close(taken);
+    }
+}
+
 /* The size of the next message, and the descriptor that it carries, which is closed when nobody takes it; as recvmsg(2). */
 static ssize_t receive_size(int socket, uint32_t *announced, int *descriptor, bool waits)
 {
@@ -83,9 +100,8 @@ static ssize_t receive_size(int socket, uint32_t *announced, int *descriptor, bo
     do
         length = recvmsg(socket, &message, waits ? 0 : MSG_DONTWAIT);
     while (length < 0 && errno == EINTR);
-    const struct cmsghdr *head = length > 0 ? CMSG_FIRSTHDR(&message) : NULL;
-    if (head && head->cmsg_type == SCM_RIGHTS && head->cmsg_len == CMSG_LEN(sizeof(taken)))
-        memcpy(&taken, CMSG_DATA(head), sizeof(taken));
+    if (length > 0)
+        take_first(&message, &taken);
     if (taken >= 0)
         fcntl(taken, F_SETFD, FD_CLOEXEC);
     if (descriptor)

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * sandbox.c: tests of server/sandbox, and of server/disk/opener, from within a box: what is refused, and what still goes.
+ * sandbox.c: tests of server/sandbox, and of server/disk/opener, from within a box: what is refused, and what still goes; and of
+ * the messages between a box and its helper.
  * Each test is a process of its own; where the kernel has no Landlock, or the build no seccomp, rows of those are left out. */
 #include "server/sandbox/sandbox.h"
 
 #include "server/disk/beneath.h"
 #include "server/disk/opener.h"
+#include "server/sandbox/helper.h"
 #include "server/sandbox/landlock.h"
 
 #include "bytes.h"
@@ -416,6 +418,39 @@ START_TEST(a_folder_that_is_made_anew_is_read_and_nothing_else)
 }
 END_TEST
 
+/* ---- messages --------------------------------------------------------------------------- */
+
+START_TEST(of_two_descriptors_in_a_message_one_is_left)
+{
+    int ends[2], sent[2] = {STDIN_FILENO, STDOUT_FILENO}, taken;
+    char byte = 'x';
+    union {
+        char bytes[CMSG_SPACE(sizeof(sent))];
+        struct cmsghdr head;
+    } control = {.bytes = {0}};
+    struct iovec part = {&byte, 1};
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof(control.bytes)};
+    struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+    ck_assert(helper_pair(ends));
+    head->cmsg_level = SOL_SOCKET;
+    head->cmsg_type = SCM_RIGHTS;
+    head->cmsg_len = CMSG_LEN(sizeof(sent));
+    memcpy(CMSG_DATA(head), sent, sizeof(sent));
+    int lowest = dup(STDIN_FILENO); /* what is free before */
+    close(lowest);
+    ck_assert_int_eq((int)sendmsg(ends[0], &message, 0), 1);
+    ck_assert_int_eq((int)helper_receive(ends[1], &byte, 1, &taken, true), 1);
+    ck_assert_int_eq(taken, lowest);
+    ck_assert_int_eq(fcntl(lowest + 1, F_GETFD), -1);
+    close(taken);
+    close(ends[0]);
+    ck_assert_int_eq((int)helper_receive(ends[1], &byte, 1, &taken, true), 0);
+    ck_assert_int_eq(taken, -1);
+    close(ends[1]);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("sandbox");
@@ -425,6 +460,7 @@ int main(void)
     tcase_add_test(cases, it_writes_where_it_was_told);
     tcase_add_test(cases, a_compiler_runs_code_but_reaches_nobody);
     tcase_add_test(cases, a_folder_that_is_made_anew_is_read_and_nothing_else);
+    tcase_add_test(cases, of_two_descriptors_in_a_message_one_is_left);
     suite_add_tcase(suite, cases);
     return bytes_run(suite);
 }
