@@ -117,8 +117,12 @@ static void box_put_on(void)
     const char *scratch = getenv("TMPDIR");
     struct sandbox *sandbox = sandbox_new(SANDBOX_STARTER);
     int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-    if (score >= 0 && write(score, "1000", 4) == 4) /* its children have it, too */
+    if (score >= 0) {
+        if (write(score, "1000", 4) != 4) { /* its children have it, too */
+            /* then the kernel ends it no sooner than others */
+        }
         close(score);
+    }
     sandbox_reads(sandbox, "/");
     sandbox_writes(sandbox, scratch && scratch[0] == '/' ? scratch : "/tmp");
     sandbox_enter(sandbox, NULL);
