@@ -129,10 +129,10 @@ int cmd_whatif(const struct options *options)
         log_line("%s: no such file or folder", options->paths.items[0]);
         return COMMANDS_UNUSABLE;
     }
-    struct analysis_param *params = calloc(options->changes.count + 4, sizeof(*params));
+    struct analysis_param *params = memory_new((options->changes.count + 4) * sizeof(*params));
     char capacity[24];
     size_t param_count = 0;
-    if (!params || !params_read(options, params, &param_count, capacity, sizeof(capacity))) {
+    if (!params_read(options, params, &param_count, capacity, sizeof(capacity))) {
         free(params);
         return COMMANDS_UNUSABLE;
     }
