@@ -159,7 +159,8 @@ static bool read_mode(const char *text, mode_t *mode)
     return value <= 0777;
 }
 
-/* Takes a socket away that a daemon left behind which did not end well. */
+/* Takes a socket away that a daemon left behind which did not end well. Nothing waits here: where as many connections wait as may,
+ * connecting fails with EAGAIN, and somebody listens. */
 static void remove_stale(int descriptor, const struct sockaddr_un *address)
 {
     struct stat status;

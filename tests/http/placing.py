@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where the daemon is seen: a Unix socket, below a path of a proxy, in a frame of a notebook."""
+import contextlib
 import http.client
 import json
 import os
@@ -55,6 +56,22 @@ def test_a_socket_that_was_left_behind_is_replaced_and_another_file_is_not(t):
     equal(t.run("--demo", f"--listen=unix:{path}").returncode, 2)
     with open(path, "rb") as file:
         equal(file.read(), b"precious")
+
+
+def test_a_socket_whose_connections_all_wait_is_in_use(t):
+    path = os.path.join(t.folder(), "socket")
+    with contextlib.ExitStack() as open_ones:
+        listening = open_ones.enter_context(socket.socket(socket.AF_UNIX))
+        listening.bind(path)
+        listening.listen(0)
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                waiting = open_ones.enter_context(socket.socket(socket.AF_UNIX))
+                waiting.setblocking(False)
+                waiting.connect(path)
+        process = t.run("--demo", f"--listen=unix:{path}", seconds=60)
+        equal((process.returncode, process.stderr.count("\n")), (2, 1), process.stderr)
+        assert "in use" in process.stderr and os.path.exists(path), process.stderr
 
 
 def test_bad_places_are_status_2(t):
