@@ -177,26 +177,24 @@ START_TEST(rows_are_objects_of_one_line_too)
         "module,space,at,name,size_bytes\r\n\"'=a\"\"\n\",-1,,\"fusion.2\",\r\n",
         "\"'=a\"\"\n\",-1,,\"fusion.2\",\r\n",
     };
-    for (int i = 0; i < 3; i++) {
-        const struct tool_param params[] = {{"format", i == 0 ? "ndjson" : "csv"}};
-        struct buf out = BUF_INIT;
-        struct table_rows rows;
-        arena_begin();
-        ck_assert_int_eq(setjmp(arena.trap), 0);
-        ck_assert(asked(&rows, params, 1));
-        request.out = &out;
-        request.lead = lead;
-        request.lead_count = 3;
-        request.is_headless = i == 2;
-        table_begin(&rows, 1);
-        table_take(&rows, 9);
-        table_sort(&rows);
-        table_lines_write(&rows, "name size");
-        buf_char(&out, '\0');
-        ck_assert_str_eq(out.data, expected[i]);
-        buf_free(&out);
-        arena_end();
-    }
+    const struct tool_param params[] = {{"format", _i == 0 ? "ndjson" : "csv"}};
+    struct buf out = BUF_INIT;
+    struct table_rows rows;
+    arena_begin();
+    ck_assert_int_eq(setjmp(arena.trap), 0);
+    ck_assert(asked(&rows, params, 1));
+    request.out = &out;
+    request.lead = lead;
+    request.lead_count = 3;
+    request.is_headless = _i == 2;
+    table_begin(&rows, 1);
+    table_take(&rows, 9);
+    table_sort(&rows);
+    table_lines_write(&rows, "name size");
+    buf_char(&out, '\0');
+    ck_assert_str_eq(out.data, expected[_i]);
+    buf_free(&out);
+    arena_end();
 }
 END_TEST
 
@@ -208,7 +206,7 @@ int main(void)
     tcase_add_loop_test(tests, an_unknown_name_is_refused_with_the_nearest, 0,
                         (int)(sizeof(refused) / sizeof(refused[0])));
     tcase_add_test(tests, rows_are_written_as_their_columns_say);
-    tcase_add_test(tests, rows_are_objects_of_one_line_too);
+    tcase_add_loop_test(tests, rows_are_objects_of_one_line_too, 0, 3);
     suite_add_tcase(suite, tests);
     return bytes_run(suite);
 }
