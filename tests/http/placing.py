@@ -106,6 +106,28 @@ def test_below_a_prefix_all_is_as_it_is_without(t):
             assert not address.startswith("/"), address
 
 
+def test_the_proxies_of_vs_code_show_it(t):
+    """/proxy/PORT/ takes its path away and puts it before a Location; /absproxy/PORT/ does neither. Both hand the Host header on"""
+    for base, takes_away in (("/proxy/6006", True), ("/absproxy/6006", False)):
+        daemon = t.serve("--demo", "--allowed-hosts=code.example", *([] if takes_away else [f"--path-prefix={base}"]))
+        own = {"Host": "code.example:8443", "Origin": "https://code.example:8443", "Sec-Fetch-Site": "same-origin"}
+
+        def ask(path, method="GET", daemon=daemon, base=base, takes_away=takes_away, own=own):
+            answer = daemon.ask(path.removeprefix(base) if takes_away else path, method, own)
+            place = answer.headers.get("location")
+            return answer, base + place if place and takes_away else place
+
+        page = ask(base + "/")[0]
+        for address in re.findall(r'(?:href|src)="([^"?#]+)"', page.text):
+            equal(ask(f"{base}/{address}")[0].status, 200, address)
+        equal((page.status, ask(base + "/api/v1/about")[0].status, ask(base + "/api/v1/rescan", "POST")[0].status), (200, 200, 202))
+        session = ask(base + "/api/v1/sessions?limit=1")[0].json["sessions"][0]["id"]
+        answer, place = ask(f"{base}/memory_viewer.html?run={session}")
+        assert answer.status not in (301, 302, 307, 308) or place.startswith(base + "/?"), (answer, place)
+        if not takes_away:
+            equal(ask(base + "?tool=home")[1], base + "/?tool=home")
+
+
 def test_the_log_has_targets_as_they_came(t):
     daemon = t.serve("--demo", "--path-prefix=/a/b", "--verbose")
     targets = ("/a/b", "/a/b?x=1", "/a/b/-/healthy", "/a/b/api/v1/sessions?limit=1", "/-/healthy", "/a/bc")
