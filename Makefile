@@ -34,7 +34,7 @@ coverage_flags := -O1 --coverage
 fuzz_flags := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 mode_flags := $($(firstword $(subst -, ,$(variant)))_flags)
 
-packages := libmicrohttpd libcjson zlib nettle libprotobuf-c $(if $(made),zig)
+packages := libmicrohttpd libcjson zlib nettle libprotobuf-c $(if $(made),zig) $(remote_packages)
 VERSION := $(shell cat VERSION)
 COMMIT := $(shell git describe --always --dirty --abbrev=12 --exclude='*' 2>/dev/null)
 package_flags := $(shell $(pkg_config) --cflags $(packages))
@@ -198,6 +198,7 @@ $(B)/unit/sandbox: $(box_obj)
 $(B)/unit/beneath: $(box_obj)
 $(B)/unit/disk_cache: $(addprefix $(B)/server/,store/disk_cache.o store/sha256.o base/memory.o)
 $(B)/unit/cache: $(addprefix $(B)/server/,store/cache.o base/clock.o base/memory.o base/wanted.o)
+$(B)/unit/http_client: $(filter $(B)/server/remote/% $(B)/server/base/%,$(server_obj))
 $(B)/unit/sha256: $(B)/server/store/sha256.o
 $(B)/unit/job_list: $(addprefix $(B)/server/,http/job_list.o http/request.o store/upload.o store/account.o store/cache.o base/cgroups.o base/clock.o base/memory.o base/wanted.o)
 $(B)/unit/%: $(B)/tests/unit/%.o $(core_obj)

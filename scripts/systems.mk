@@ -17,7 +17,13 @@ hardening := $(if $(MACOS),,-pie $(if $(STATIC),-static -s) -Wl,-z,relro,-z,now)
 
 # NAME_other.c stands in for NAME.c where the system is not Linux; these have nothing in their place there.
 linux_only := server/sandbox/landlock.c server/sandbox/seccomp.c
-of_system = $(if $(MACOS),$(filter-out $(linux_only) $(patsubst %_other.c,%.c,$(filter %_other.c,$1)),$1),$(filter-out %_other.c,$1))
+of_files = $(if $(MACOS),$(filter-out $(linux_only) $(patsubst %_other.c,%.c,$(filter %_other.c,$1)),$1),$(filter-out %_other.c,$1))
+
+# What reads buckets and https: left out where one of these is missing, or with REMOTE=. NAME_none.c then stands in for NAME.c.
+REMOTE := $(shell $(pkg_config) --exists libcurl 2>/dev/null && echo yes)
+remote_packages := $(if $(REMOTE),libcurl)
+of_libraries = $(filter-out $(if $(REMOTE),%_none.c,$(patsubst %_none.c,%.c,$(filter %_none.c,$1))),$1)
+of_system = $(call of_libraries,$(call of_files,$1))
 
 .PHONY: macos-compile
 macos-compile: ## memviewd compiled and linked for macOS, where it has not been run; ARCHS=aarch64: that alone (fetches a compiler from PyPI and Debian's sources once)
