@@ -105,8 +105,9 @@ struct torch_snapshot {
 
 /* False when it is none, or cannot be read; the report is in err. */
 bool torch_snapshot_read(const struct source *source, struct arena *arena, struct memory_events *out, struct err *err);
-/* The frame of a stack that says most: the innermost of the person's own Python, else of any Python, else of all;
- * UINT32_MAX of none. */
+/* The frame of a stack that says most: the innermost of the person's own Python, else of any Python, else of the backward
+ * pass, else of anything but the allocator; UINT32_MAX of none. */
 uint32_t torch_snapshot_own_frame(const struct torch_snapshot *snapshot, uint32_t stack);
-/* "model.py:54 forward"; the function alone where no file of Python is told. */
+/* "model.py:54 forward"; "AddmmBackward0" of a node of the backward pass, else the function without its arguments where no
+ * file of Python is told. */
 struct str torch_snapshot_frame_words(const struct torch_frame *frame, struct arena *arena);
