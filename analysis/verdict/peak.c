@@ -8,7 +8,8 @@
 #include "whatif/marginal.h"
 
 /* Groups that are listed. */
-enum { GROUPS_MAX = 12 };
+/* Shapes up to here are told whole; of longer tuples the elements that end before TUPLE_TEXT_BYTES. */
+enum { GROUPS_MAX = 12, SHAPE_TEXT_BYTES = 80, TUPLE_TEXT_BYTES = 48 };
 
 static void patterns_make(const struct verdict_facts *facts)
 {
@@ -36,6 +37,28 @@ static void patterns_make(const struct verdict_facts *facts)
     }
 }
 
+/* Of a tuple that is longer than a line its first elements: "(f32[8192], f32[8192], … 37 more)". */
+static const char *shape_in_a_line(const struct verdict_facts *facts, struct str shape)
+{
+    size_t depth = 0, kept_length = 0;
+    uint32_t count = 1, kept_count = 0;
+    for (size_t i = 0; i < shape.length; i++) {
+        char at = shape.data[i];
+        depth += at == '(' || at == '[' || at == '{';
+        depth -= (at == ')' || at == ']' || at == '}') && depth > 0;
+        if (at != ',' || depth != 1)
+            continue;
+        if (i < TUPLE_TEXT_BYTES) {
+            kept_length = i;
+            kept_count = count;
+        }
+        count++;
+    }
+    if (shape.length <= SHAPE_TEXT_BYTES || shape.data[0] != '(' || kept_count == 0)
+        return arena_text(facts->arena, shape);
+    return arena_format(facts->arena, "%.*s, … %u more)", (int)kept_length, shape.data, count - kept_count);
+}
+
 static void groups_make(const struct verdict_facts *facts)
 {
     struct verdict *out = facts->out;
@@ -49,7 +72,7 @@ static void groups_make(const struct verdict_facts *facts)
             .key = arena_text(facts->arena, str_of(group->id)),
             .category = category_name(group->key.category),
             .label = arena_text(facts->arena, group_key_label(group->key.scope, facts->arena)),
-            .shape = arena_text(facts->arena, group->key.shape),
+            .shape = shape_in_a_line(facts, group->key.shape),
             .source = facts_source(facts, &facts->space->rows[group->first_row]),
             .count = group->count,
             .bytes = group->bytes,

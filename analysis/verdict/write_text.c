@@ -75,7 +75,7 @@ static void peak_write(struct buf *out, const struct verdict *verdict)
         const struct verdict_group *group = &verdict->groups[i];
         buf_format(out, "  %12s  %u × ", size_text(size, (uint64_t)group->bytes), group->count);
         buf_printable(out, str_of(group->shape));
-        buf_text(out, "  ");
+        buf_text(out, group->shape[0] != '\0' ? "  " : "");
         buf_printable(out, str_of(group->label));
         buf_text(out, group->source[0] != '\0' ? "  " : "");
         buf_printable(out, str_of(group->source));
