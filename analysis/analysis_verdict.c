@@ -126,6 +126,7 @@ static bool answer(const struct analysis_verdict_parts *parts, enum analysis_ver
                   .trace = parts->trace != NULL ? &parts->trace->trace : NULL,
                   .profiles = profile_count > 0 ? &set : NULL,
                   .capacity_bytes = parts->capacity_bytes > 0 ? (int64_t)parts->capacity_bytes : -1,
+                  .capacity_is_physical = parts->capacity_is_physical,
                   .capacity_source = parts->capacity_source,
                   .device_name = parts->capacity_device,
                   .capacity_file = parts->capacity_file,

@@ -26,6 +26,7 @@ struct analysis_verdict_parts {
     const atomic_int *wanted;    /* as of a question */
     uint64_t capacity_bytes;     /* of device memory, as somebody said; 0: nobody did */
     const char *capacity_source; /* who did, in a few words; NULL with 0 */
+    bool capacity_is_physical;   /* of the whole device, by its trace or the table: a program may get less */
     /* Rules of whose memory a buffer is (plan/person_rules.h): those of this question, good ones
      * (analysis_own_rules_check), before those of all; each may be NULL. */
     const char *own_category_rules, *category_rules;

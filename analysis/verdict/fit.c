@@ -47,12 +47,24 @@ static void needed_find(struct verdict_facts *facts)
                                 facts_size(facts, asked), facts_size(facts, facts->total_bytes)));
 }
 
+/* Of a GPU a trace records the size; what programs get of it is the limit of the allocator that JAX made (three quarters of
+ * the device unless it is told otherwise), where its events are in the trace, too. */
+static bool is_less_by_allocator(const struct verdict_facts *facts)
+{
+    const struct verdict_parts *parts = facts->parts;
+    return facts->failure == NULL && parts->capacity_is_physical && facts->pool != NULL &&
+           facts->pool->capacity_bytes > 0 && facts->pool->capacity_bytes < parts->capacity_bytes;
+}
+
 static void capacity_find(struct verdict_facts *facts)
 {
     const struct verdict_parts *parts = facts->parts;
     struct verdict_fit *fit = &facts->out->fit;
     int64_t stated = facts_figure(facts, OOM_capacity_bytes);
-    if (parts->capacity_bytes >= 0 && !facts->is_on_chip && !facts->is_host) {
+    if (is_less_by_allocator(facts)) {
+        fit->capacity_bytes = facts->pool->capacity_bytes;
+        fit->capacity_source = "the limit of the allocator, recorded in the trace";
+    } else if (parts->capacity_bytes >= 0 && !facts->is_on_chip && !facts->is_host) {
         fit->capacity_bytes = parts->capacity_bytes;
         fit->capacity_source = parts->capacity_source;
     } else if (stated >= 0) {

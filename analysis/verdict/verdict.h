@@ -43,6 +43,7 @@ struct verdict_parts {
     const struct profile_set *profiles;
     int64_t capacity_bytes;      /* that somebody said, of device memory; -1: nobody did */
     const char *capacity_source; /* who did: "as chosen", "as the trace records it" */
+    bool capacity_is_physical;   /* of the whole device; a program may get less */
     const char *device;          /* the chip, and what says so; NULL: not known */
     const char *not_compared; /* why text and plan were not held against each other although both are there; or NULL */
     const char *joined[2];    /* sentences: what was taken from elsewhere, and why; each may be NULL */

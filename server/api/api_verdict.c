@@ -85,6 +85,7 @@ static struct response *capacity_read(const struct request *request, struct anal
     if (analysis_capacity_read(text, &bytes, &device)) {
         parts->capacity_bytes = bytes;
         parts->capacity_source = "as chosen";
+        parts->capacity_is_physical = false;
         parts->capacity_device = device.name;
         parts->capacity_file = NULL;
         return NULL;

@@ -125,6 +125,7 @@ static bool verdict_write(struct explaining *explaining, const struct verdict_pa
     if (explaining->capacity_bytes > 0) {
         parts.core.capacity_bytes = explaining->capacity_bytes;
         parts.core.capacity_source = "as chosen";
+        parts.core.capacity_is_physical = false;
         parts.core.capacity_device = explaining->capacity_device;
         parts.core.capacity_file = NULL;
     }

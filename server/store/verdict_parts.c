@@ -299,6 +299,7 @@ bool verdict_parts_open(struct store *store, const struct verdict_parts_wanted *
     if (parts->entry && !has_text && capacity_find(parts->module_session, parts->entry->file, &parts->capacity)) {
         parts->core.capacity_bytes = parts->capacity.bytes;
         parts->core.capacity_source = parts->capacity.source;
+        parts->core.capacity_is_physical = parts->capacity.is_physical;
         parts->core.capacity_device = parts->capacity.device;
         parts->core.capacity_file = parts->capacity.file;
         parts->core.capacity_begin = parts->capacity.begin;
