@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Every command of the project; `make help` lists them. Words as options:
-#   CC=gcc|clang   DEBUG=1   SAN=address,undefined|thread   COV=1   WERROR=1   V=1 (print commands)
+#   CC=gcc|clang   DEBUG=1   SAN=address,undefined|thread   COV=1   WERROR=1   V=1 (print commands)   REMOTE=   CATALOG=
 
 MAKEFLAGS += --no-builtin-rules
 .SUFFIXES:
@@ -34,7 +34,7 @@ coverage_flags := -O1 --coverage
 fuzz_flags := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 mode_flags := $($(firstword $(subst -, ,$(variant)))_flags)
 
-packages := libmicrohttpd libcjson zlib nettle libprotobuf-c $(if $(made),zig) $(remote_packages)
+packages := libmicrohttpd libcjson zlib nettle libprotobuf-c $(if $(made),zig) $(optional_packages)
 VERSION := $(shell cat VERSION)
 COMMIT := $(shell git describe --always --dirty --abbrev=12 --exclude='*' 2>/dev/null)
 package_flags := $(shell $(pkg_config) --cflags $(packages))
@@ -50,7 +50,7 @@ UNIT_LIBS = $(shell pkg-config --libs check)
 # ---- sources: found, not listed -------------------------------------------------
 core_src := $(sort $(call of_system,$(shell find analysis -name '*.c')))
 server_src := $(sort $(call of_system,$(shell find server -name '*.c')))
-gen_src := $(B)/web_files.c $(B)/demo_files.c
+gen_src := $(B)/web_files.c $(B)/demo_files.c $(B)/schema_files.c
 # Written by protoc-c for the edits of analysis/edit: with its warnings off.
 messages := hlo xla_data
 message_headers := $(messages:%=build/gen/%.pb-c.h)
@@ -64,7 +64,7 @@ fuzz_programs := $(fuzz_names:%=$(B)/fuzz/%)
 fixture_text := $(wildcard tests/fixtures/text/*.textproto)
 fixture_pb := $(fixture_text:tests/fixtures/text/%.textproto=build/fixtures/%.pb)
 
-.PHONY: all analyze debs deb-test tarballs bench-run python-real python-test run-real run-test bundle compile-test confirm bench-page debug run demo test unit golden golden-fixtures golden-oom golden-compare golden-profile golden-pprof golden-regex golden-memory-viz golden-torch golden-torch-categories golden-torch-trace golden-whose golden-verdict golden-marginal golden-text-dumps whatif xla-reports differences http-test typed-client-test metrics-format-test proxy-test soak soak-test faults-test generated-requests-test web-test licences-test wheels wheel-test manual install install-test \
+.PHONY: all analyze debs deb-test tarballs bench-run python-real python-test run-real run-test bundle compile-test confirm bench-page debug run demo test unit golden golden-fixtures golden-oom golden-compare golden-profile golden-pprof golden-regex golden-memory-viz golden-torch golden-torch-categories golden-torch-trace golden-whose golden-verdict golden-marginal golden-text-dumps whatif xla-reports differences http-test typed-client-test metrics-format-test proxy-test catalog-test soak soak-test faults-test generated-requests-test web-test licences-test wheels wheel-test manual install install-test \
         check asan tsan fuzz fuzz-replay fuzz-run sweep replay-run reached-lines bench coverage coverage-run \
         screenshots fixtures format clean help core
 
@@ -128,49 +128,7 @@ build/gen/%.fields.h: proto/%.proto scripts/gen-fields
 	@mkdir -p $(@D)
 	$(Q)scripts/gen-fields $< > $@
 
-# The lists of files are prerequisites too, so that a new or removed page is noticed.
-web_src := $(shell find web -name node_modules -prune -o -type f -print 2>/dev/null)
-demo_src := $(shell find tests/fixtures/demo -type f 2>/dev/null)
-build/gen/%.list: FORCE
-	@mkdir -p $(@D)
-	@printf '%s\n' $($*_src) | cmp -s - $@ || printf '%s\n' $($*_src) > $@
-.PHONY: FORCE
-FORCE:
-
-$(B)/licenses.txt: scripts/make-licenses VERSION $(wildcard third_party/* LICENSES/*)
-	@mkdir -p $(@D)
-	$(Q)scripts/make-licenses $(package_versions) > $@
-
-$(B)/web_files.c: scripts/embed-pages build/gen/web.list $(web_src) $(B)/licenses.txt docs/openapi.yaml
-	@mkdir -p $(@D)
-	@echo "  EMBED web"
-	$(Q)scripts/embed-pages web $(B)/licenses.txt > $@
-
-# All modules of the pages as one, without what only readers need. Not the default: esbuild is one of the tests' packages.
-bundle: $(B)/bundle/memviewd ## the same with the pages' modules in one file, as release/bundle/memviewd
-
-$(B)/bundle/app.js: build/gen/web.list $(web_src) tests/web/node_modules/.package-lock.json
-	@mkdir -p $(@D)
-	@echo "  BUNDLE web"
-	$(Q)tests/web/node_modules/.bin/esbuild web/app.js --bundle --format=esm --minify --log-level=warning --outfile=$@
-
-$(B)/bundle/web_files.c: $(B)/bundle/app.js $(B)/web_files.c
-	$(Q)scripts/embed-pages web $(B)/licenses.txt $< > $@
-
-$(B)/bundle/memviewd: $(core_obj) $(filter-out $(B)/web_files.o,$(server_obj)) $(B)/bundle/web_files.o
-	@echo "  LINK  $@"
-	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
-	$(Q)$(split_debug)
-
-# Memory over time of the demo: two devices, twelve steps, 1 MiB a step that stays.
-$(B)/demo/training/host0.xplane.pb: $(B)/make-trace
-	@mkdir -p $(@D)
-	$(Q)ASAN_OPTIONS=detect_leaks=0 $< $@ --allocators 2 --steps 12 --events 4680 --leak 1M --before 9G --capacity 16G >/dev/null
-
-$(B)/demo_files.c: scripts/embed-demo build/gen/demo.list $(demo_src) $(B)/demo/training/host0.xplane.pb
-	@mkdir -p $(@D)
-	@echo "  EMBED demo"
-	$(Q)scripts/embed-demo tests/fixtures/demo $(B)/demo > $@
+include scripts/embed.mk
 
 -include $(core_obj:.o=.d) $(server_obj:.o=.d) $(wildcard $(B)/tests/golden/*.d $(B)/tests/unit/*.d $(B)/tests/confirm/*.d $(B)/tests/fuzz/*.d $(B)/tests/bench/trace/*.d)
 .SECONDARY:
@@ -340,6 +298,7 @@ proxy-test: all ## behind nginx, as docs/proxy.md says
 	$(Q)$(PYTHON) tests/http/proxy.py --binary $(B)/memviewd
 
 include tests/soak/soak.mk
+include tests/catalog/catalog.mk
 
 soak-test: all ## 64 clients for 40 s on files that change, then 10,000 silent connections
 	$(Q)$(PYTHON) tests/soak/soak.py --binary $(B)/memviewd

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What is compiled for another system than this one: STATIC=x86_64|aarch64 (any Linux) and MACOS=x86_64|aarch64, by
+# What is compiled for another system than this one, or with other libraries: STATIC=x86_64|aarch64 (any Linux) and MACOS=x86_64|aarch64, by
 # scripts/build-static with the compiler and the libraries that it made.
 
 made := $(or $(STATIC),$(MACOS:%=macos-%))
@@ -19,10 +19,15 @@ hardening := $(if $(MACOS),,-pie $(if $(STATIC),-static -s) -Wl,-z,relro,-z,now)
 linux_only := server/sandbox/landlock.c server/sandbox/seccomp.c
 of_files = $(if $(MACOS),$(filter-out $(linux_only) $(patsubst %_other.c,%.c,$(filter %_other.c,$1)),$1),$(filter-out %_other.c,$1))
 
-# What reads buckets and https: left out where one of these is missing, or with REMOTE=. NAME_none.c then stands in for NAME.c.
+# What a build may lack: buckets and https where libcurl is missing, or with REMOTE=; the catalog in PostgreSQL where libpq
+# is, or with CATALOG=. NAME_none.c then stands in for NAME.c.
 REMOTE := $(shell $(pkg_config) --exists libcurl 2>/dev/null && echo yes)
-remote_packages := $(if $(REMOTE),libcurl)
-of_libraries = $(filter-out $(if $(REMOTE),%_none.c,$(patsubst %_none.c,%.c,$(filter %_none.c,$1))),$1)
+CATALOG := $(shell $(pkg_config) --exists libpq 2>/dev/null && echo yes)
+optional_packages := $(if $(REMOTE),libcurl) $(if $(CATALOG),libpq)
+needs_libpq := $(addprefix server/catalog/,catalog.c catalog_connection.c catalog_schema.c)
+left_out_of_remote = $(if $(REMOTE),server/remote/%_none.c,$(patsubst %_none.c,%.c,$(filter server/remote/%_none.c,$1)))
+left_out_of_catalog = $(if $(CATALOG),server/catalog/catalog_none.c,$(needs_libpq))
+of_libraries = $(filter-out $(left_out_of_remote) $(left_out_of_catalog),$1)
 of_system = $(call of_libraries,$(call of_files,$1))
 
 .PHONY: macos-compile

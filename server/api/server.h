@@ -2,6 +2,7 @@
  * server.h: what the handlers of requests share. Set once, before the first request. */
 #pragma once
 
+#include "server/catalog/catalog.h"
 #include "server/disk/index.h"
 #include "server/http/guard.h"
 #include "server/store/store.h"
@@ -22,6 +23,7 @@ struct server {
     struct confirmations *confirmations;
     const char *web_folder; /* --web-dir, or NULL for the pages that are compiled in */
     struct metrics *metrics;
+    struct catalog *catalog; /* --catalog, or NULL: there is none */
     uint64_t memory_limit_bytes;
     bool is_without_uploads;
     int64_t started_at_ms; /* Unix time */

@@ -115,8 +115,8 @@ static bool check_options(const struct options *options, char *reason, size_t re
 {
     struct stat status;
     const char *fault = NULL;
-    if (options->logdirs.count + options->paths.count == 0 && !options->is_demo)
-        fault = "nothing to show: give --logdir=DIR, files or folders, or --demo (--help tells more)";
+    if (options->logdirs.count + options->paths.count == 0 && !options->is_demo && !options->catalog)
+        fault = "nothing to show: give --logdir=DIR, files or folders, --catalog=URL or --demo (--help tells more)";
     else if (options->port < 0 || options->port > 65535)
         fault = "--port must be a number from 0 to 65535";
     else if (options->memory_limit_mib < 0 || options->memory_limit_mib > MAX_LIMIT_MIB)
@@ -391,6 +391,15 @@ static void set_up_process(sigset_t *ends)
     pthread_sigmask(SIG_BLOCK, ends, NULL); /* every thread made later inherits this */
 }
 
+static bool open_catalog(struct daemon *daemon, char *reason, size_t reason_size)
+{
+    struct err err = ERR_INIT;
+    if (daemon->options->catalog)
+        daemon->server.catalog = catalog_open(daemon->options->catalog, &err);
+    snprintf(reason, reason_size, "--catalog: %s", err.text);
+    return !err_is_set(&err);
+}
+
 /* All that may be refused before the daemon begins. COMMANDS_DONE, or what to end with, said in the log. */
 static int prepare(struct daemon *daemon, sigset_t *ends)
 {
@@ -409,6 +418,8 @@ static int prepare(struct daemon *daemon, sigset_t *ends)
         !category_rules_load_libraries(options->libraries, &daemon->libraries))
         return COMMANDS_UNUSABLE;
     if (!keeping_open(options, daemon->category_rules, daemon->libraries, &daemon->disk_cache, reason, sizeof(reason)))
+        return refuse(reason);
+    if (!open_catalog(daemon, reason, sizeof(reason)))
         return refuse(reason);
     set_up_process(ends);
     allow_hosts(daemon);
@@ -432,6 +443,7 @@ int cmd_serve(const struct options *options)
     listen_close(&daemon.listening);
     compile_apart_free(daemon.apart);
     disk_cache_close(daemon.disk_cache);
+    catalog_close(daemon.server.catalog);
     free(daemon.names);
     free(daemon.bind_name);
     free(daemon.path_prefix);

@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
+# catalog.mk: the catalog against a PostgreSQL of its own; included by the Makefile.
+
+catalog_query_obj := $(filter-out $(B)/server/cmd/%,$(server_obj))
+$(B)/catalog/query: $(B)/tests/catalog/query.o $(core_obj) $(catalog_query_obj)
+	@mkdir -p $(@D)
+	@echo "  LINK  $@"
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
+
+catalog-test: all $(if $(CATALOG),$(B)/catalog/query) ## memviewd index --catalog and what reads it, against a PostgreSQL that the test starts
+	$(Q)$(PYTHON) tests/catalog/run.py --binary $(B)/memviewd $(if $(ONLY),--only $(ONLY))
+
+-include $(wildcard $(B)/tests/catalog/*.d)
