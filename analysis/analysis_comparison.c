@@ -169,7 +169,9 @@ static void agreement_set(struct oom_comparison *out, const struct comparing *of
     const struct oom_failure *failure = of->verdict->failure;
     struct arena *arena = of->request.arena;
     const struct oom_figure *needed = oom_figure(failure, OOM_needed_bytes);
-    const char *space = failure->memory_space.text.data != NULL ? oom_space_name(failure, arena) : "HBM";
+    const char *space = failure->memory_space.text.data != NULL ? oom_space_name(failure, arena)
+                        : of->space.space == out->space         ? of->space.name
+                                                                : "HBM";
     const char *end = arena_format(arena, " of %s.", space);
     struct oom_sentence *said = &out->agreement;
     bool is_of_kernel = needed != NULL && (oom_is_form(failure, "scoped_vmem") ||
@@ -320,6 +322,16 @@ size_t analysis_oom_choose_module(const struct oom_verdict *verdict, const struc
     return chosen;
 }
 
+/* The space that the failure is about. A text of a GPU names none and means that of the device, whatever the plan calls
+ * it. NULL: the plan has none of the name that the text states. */
+static const struct plan_space *space_about(const struct oom_failure *failure, const struct plan *plan)
+{
+    for (uint32_t i = 0; i < plan->space_count; i++)
+        if (oom_is_space(failure, plan->spaces[i].name))
+            return &plan->spaces[i];
+    return oom_is_of_device(failure) ? plan_space_find(plan, 0) : NULL;
+}
+
 static void compare(struct job *job, const void *in, void *to, struct err *err)
 {
     struct comparing of = *(const struct comparing *)in;
@@ -329,11 +341,11 @@ static void compare(struct job *job, const void *in, void *to, struct err *err)
     of.request.arena = &job->arena;
     of.space = plan_space_empty(0);
     out->space = -1;
-    for (uint32_t i = plan->space_count; i-- > 0;)
-        if (oom_is_space(of.verdict->failure, plan->spaces[i].name)) {
-            of.space = plan->spaces[i];
-            out->space = of.space.space;
-        }
+    const struct plan_space *about = space_about(of.verdict->failure, plan);
+    if (about != NULL) {
+        of.space = *about;
+        out->space = about->space;
+    }
     of.total_bytes = size_of(of.space.total_bytes);
     of.temporary_bytes = size_of(of.space.total_bytes - of.space.indefinite_bytes);
     bar_set(out, &of);

@@ -84,14 +84,19 @@ const char *oom_space_name(const struct oom_failure *failure, struct arena *aren
     return name;
 }
 
+bool oom_is_of_device(const struct oom_failure *failure)
+{
+    const enum oom_memory memory = failure->memory_class;
+    bool is_device = memory == OOM_MEMORY_hbm || memory == OOM_MEMORY_gpu || memory == OOM_MEMORY_not_known;
+    return is_device && failure->memory_space.text.data == NULL;
+}
+
 bool oom_is_space(const struct oom_failure *failure, const char *name)
 {
     const struct str space = failure->memory_space.text;
-    const enum oom_memory memory = failure->memory_class;
-    bool is_device = memory == OOM_MEMORY_hbm || memory == OOM_MEMORY_gpu || memory == OOM_MEMORY_not_known;
     if (space.data != NULL)
         return str_equal_any_case(space, str_of(name));
-    return is_device && str_equal_any_case(STR("hbm"), str_of(name));
+    return oom_is_of_device(failure) && str_equal_any_case(STR("hbm"), str_of(name));
 }
 
 struct str oom_bare_shape(struct str shape)

@@ -39,6 +39,8 @@ struct oom_kind {
 };
 bool oom_is_kind(const struct oom_verdict *verdict, const struct oom_kind *kind);
 
+/* Does it speak of device memory, and name no space of it? */
+bool oom_is_of_device(const struct oom_failure *failure);
 /* Is it the memory space that a failure is about? A text that names none speaks of device memory. */
 bool oom_is_space(const struct oom_failure *failure, const char *name);
 
