@@ -57,6 +57,11 @@ static void make(struct job *job, const void *in, void *to, struct err *err)
 
 bool analysis_verdict_is_of_plan(const struct oom_verdict *failure) { return verdict_is_of_plan(failure); }
 
+bool analysis_verdict_is_of_live_arrays(const struct oom_verdict *failure)
+{
+    return verdict_is_of_live_arrays(failure);
+}
+
 bool analysis_snapshots_may(const struct oom_verdict *failure) { return torch_choice_may(failure); }
 
 size_t analysis_snapshots_order(struct torch_choice *choice, const char *const *names, size_t count, size_t *order)

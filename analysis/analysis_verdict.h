@@ -40,6 +40,8 @@ struct analysis_verdict_parts {
 enum analysis_verdict_format { ANALYSIS_VERDICT_JSON, ANALYSIS_VERDICT_TEXT };
 /* May it be of a program that XLA compiled, so that a module or a trace says more of it? */
 bool analysis_verdict_is_of_plan(const struct oom_verdict *failure);
+/* Was it a request of JAX that failed at run time, so that device profiles beside the text say more of it? */
+bool analysis_verdict_is_of_live_arrays(const struct oom_verdict *failure);
 /* Which of several allocator snapshots is of a failure (verdict/torch_choice.h): may any be; which of `names` to read, as
  * places in it, into `order` of `count`; and each of these, `trace` or (NULL) why it could not be read: true where it takes
  * the place of what was taken before. */

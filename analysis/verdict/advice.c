@@ -150,7 +150,7 @@ static int rank_of(const struct verdict_advice *item)
 static int by_use(const void *left, const void *right)
 {
     const struct verdict_advice *a = left, *b = right;
-    return ORDER(rank_of(a), rank_of(b)) ?: ORDER((int)a->confidence, (int)b->confidence) ?: ORDER(a->effort, b->effort)
+    return ORDER(b->is_of_cause, a->is_of_cause) ?: ORDER(rank_of(a), rank_of(b)) ?: ORDER((int)a->confidence, (int)b->confidence) ?: ORDER(a->effort, b->effort)
            ?: ORDER(b->saves_bytes, a->saves_bytes) ?: strcmp(a->title, b->title);
 }
 
@@ -207,11 +207,13 @@ static const char *spare_sentence(const struct verdict_facts *facts)
 static const char *sentence_of(struct advice *advice)
 {
     static const char no_plan[] = "How much each of these saves is not known: there is no plan of the program here.",
+                      others[] = "How much the others save is not known: there is no plan of the program here.",
                       nothing[] = "Nothing was found that would make it fit.";
     const struct verdict_facts *facts = advice->facts;
     bool suffices = false;
     for (uint32_t i = 0; i < advice->count; i++)
         suffices = suffices || rank_of(&advice->items[i]) == 0;
+    bool is_first_known = advice->count > 0 && advice->items[0].saves_bytes > 0;
     if (facts->out->fits == VERDICT_FITS_YES && advice->count == 0)
         return NULL;
     if (facts->out->fits == VERDICT_FITS_YES)
@@ -221,7 +223,7 @@ static const char *sentence_of(struct advice *advice)
     if (facts->failure != NULL && (facts->is_host || (!facts->is_jax && !advice->has_program)))
         return remedy_sentence(advice);
     if (!advice->has_program || facts->is_on_chip || facts->limit_bytes < 0)
-        return advice->count == 0 ? nothing : advice->has_program ? NULL : no_plan;
+        return advice->count == 0 ? nothing : advice->has_program ? NULL : is_first_known ? others : no_plan;
     const struct pair pair = pair_find(advice);
     if (pair.first == NULL)
         return "Nothing found here is enough alone, and no two changes that were tried go together.";

@@ -33,6 +33,9 @@ void advice_evidence(const struct plan_pattern *pattern, struct arena *arena, st
 /* Does the failure, if there is one, speak of memory that a change of the program frees? */
 bool advice_is_of_program(const struct advice *advice);
 
+/* Of the line of live arrays that a filter keeps; -1: of none. */
+int64_t advice_line_bytes(const struct verdict_facts *facts, const char *filter);
+
 /* Of an allocator snapshot of PyTorch (torch_advice.c). */
 void torch_advice_find(struct advice *advice);
 /* Is it one of these? */

@@ -199,27 +199,59 @@ void advice_find_flags(struct advice *advice)
 
 /* ---- what else is there ---- */
 
+int64_t advice_line_bytes(const struct verdict_facts *facts, const char *filter)
+{
+    for (uint32_t i = 0; i < facts->live.line_count; i++)
+        if (facts->live.lines[i].filter != NULL && strcmp(facts->live.lines[i].filter, filter) == 0)
+            return facts->live.lines[i].bytes;
+    return -1;
+}
+
+static const char let_go[] = "del x  # or keep numbers, not arrays: losses.append(float(loss))";
+
+/* What grows from profile to profile. */
+static void growth_say(const struct verdict_facts *facts, struct verdict_advice *item)
+{
+    const struct profiles_growth *growth = &facts->growth;
+    item->saves_bytes = growth->bytes;
+    item->confidence = VERDICT_BOUND;
+    item->reason = "So much more is alive in the last profile than in the first; some of it may be needed.";
+    item->evidence = arena_format(facts->arena, "Live arrays grow by %s from %s to %s.",
+                                  facts_size(facts, growth->bytes), growth->first_name, growth->last_name);
+    if (growth->place != NULL)
+        item->title = arena_format(facts->arena, "Let go of what %s allocates and keeps", growth->place);
+}
+
+/* What the line made that holds most; of a program whose plan is known, no more than its arguments leave. */
+static void line_say(const struct verdict_facts *facts, struct verdict_advice *item)
+{
+    const struct live_line *line = &facts->live.lines[0];
+    int64_t besides = facts_live_besides_bytes(facts), needed = facts->out->fit.needed_bytes;
+    item->title = arena_format(facts->arena, "Let go of what %s makes and keeps", line->place);
+    item->saves_bytes = line->bytes < besides ? line->bytes : besides;
+    item->confidence = VERDICT_BOUND;
+    item->reason = "So much of it was alive when the request failed; which of it is still needed no file says.";
+    item->evidence =
+        arena_format(facts->arena, "%s of the %s of live arrays are from %s.", facts_size(facts, line->bytes),
+                     facts_size(facts, facts->live.array_bytes), line->place);
+    item->filter = line->filter;
+    item->is_of_cause = item->saves_bytes >= needed;
+}
+
 void advice_find_leak(struct advice *advice)
 {
     const struct verdict_facts *facts = advice->facts;
     const struct profiles_growth *growth = &facts->growth;
     if (facts->failure != NULL ? !is_run_time(advice) : !growth->grows)
         return;
-    struct verdict_advice item = guess_of("Let go of arrays that are no longer needed",
-                                          "del x  # or keep numbers, not arrays: losses.append(float(loss))");
+    struct verdict_advice item = guess_of("Let go of arrays that are no longer needed", let_go);
     item.reason = "Which arrays are alive, and since when, is in a device profile, not in the text.";
     if (facts->failure != NULL)
         item.evidence = text_evidence(advice);
-    if (growth->grows) {
-        item.saves_bytes = growth->bytes;
-        item.confidence = VERDICT_BOUND;
-        item.reason = "So much more is alive in the last profile than in the first; some of it may be needed.";
-        item.evidence = arena_format(facts->arena, "Live arrays grow by %s from %s to %s.",
-                                     facts_size(facts, growth->bytes), growth->first_name, growth->last_name);
-        item.call = "del x  # or keep numbers, not arrays: losses.append(float(loss))";
-    }
-    if (growth->grows && growth->place != NULL)
-        item.title = arena_format(facts->arena, "Let go of what %s allocates and keeps", growth->place);
+    if (growth->grows)
+        growth_say(facts, &item);
+    else if (facts->out->cause.kind == VERDICT_CAUSE_LIVE_ARRAYS && facts->is_live_known)
+        line_say(facts, &item);
     if (facts->parts->profiles != NULL) {
         item.tool = "device_memory";
         item.effort = 1;

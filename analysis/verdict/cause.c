@@ -195,15 +195,55 @@ static void of_reserved(const struct verdict_facts *facts)
                      is_tensorflow ? "nearly all" : "75 %"));
 }
 
+/* ---- of live arrays ---- */
+
+/* What live arrays hold, and from which lines those are that hold much. */
+static const char *live_text(const struct verdict_facts *facts)
+{
+    enum { LINES_SAID = 3, SAID_PERCENT = 2 };
+    const struct live_arrays *live = &facts->live;
+    const char *text = "";
+    for (uint32_t i = 0; i < live->line_count && i < LINES_SAID; i++)
+        if (i == 0 || live->lines[i].bytes > live->array_bytes / 100 * SAID_PERCENT)
+            text = arena_format(facts->arena, "%s%s%s from %s", text, i == 0 ? ": " : ", ",
+                                facts_size(facts, live->lines[i].bytes), live->lines[i].place);
+    return arena_format(facts->arena, "Live arrays hold %s%s (%s).", facts_size(facts, live->array_bytes), text,
+                        live->name);
+}
+
+/* What was held when a request failed that is no larger. False: nothing tells, or what a step of the program adds is more. */
+static bool of_live(const struct verdict_facts *facts)
+{
+    const struct live_arrays *live = &facts->live;
+    int64_t arguments = facts_arguments_bytes(facts);
+    if (!facts->is_live_known || facts_figure(facts, OOM_needed_bytes) > live->array_bytes ||
+        (arguments >= 0 && facts_live_besides_bytes(facts) < facts->total_bytes - arguments))
+        return false;
+    set(facts, VERDICT_CAUSE_LIVE_ARRAYS, live->array_bytes, VERDICT_EXACT, live_text(facts));
+    return true;
+}
+
+/* Without a plan: live arrays are the lesser part. */
+static bool of_large_request(const struct verdict_facts *facts)
+{
+    int64_t needed = facts_figure(facts, OOM_needed_bytes);
+    if (!facts->is_live_known || facts->space != NULL || needed <= facts->live.array_bytes)
+        return false;
+    set(facts, VERDICT_CAUSE_ONE_BUFFER, needed, VERDICT_EXACT,
+        arena_format(facts->arena, "One request of %s: live arrays hold no more than %s beside it.",
+                     facts_size(facts, needed), facts_size(facts, facts->live.array_bytes)));
+    return true;
+}
+
 /* No place for a program, or beside them: where a device profile is there, it says which of the two takes more. */
 static void of_load(const struct verdict_facts *facts, int64_t used, int64_t left, int64_t needed)
 {
-    const struct profiles_sums sums = profiles_sums_of(profiles_last(facts->parts->profiles));
-    if (sums.is_known && sums.program_bytes > sums.array_bytes)
-        set(facts, VERDICT_CAUSE_TOO_MANY_PROGRAMS, sums.program_bytes, VERDICT_EXACT,
+    const struct live_arrays *live = &facts->live;
+    if (live->is_known && live->program_bytes > live->array_bytes)
+        set(facts, VERDICT_CAUSE_TOO_MANY_PROGRAMS, live->program_bytes, VERDICT_EXACT,
             arena_format(facts->arena, "Loaded programs hold %s, live arrays %s.",
-                         facts_size(facts, sums.program_bytes), facts_size(facts, sums.array_bytes)));
-    else
+                         facts_size(facts, live->program_bytes), facts_size(facts, live->array_bytes)));
+    else if (!of_live(facts))
         set(facts, VERDICT_CAUSE_LIVE_ARRAYS, used, VERDICT_EXACT,
             left >= 0 ? arena_format(facts->arena, "Live arrays and loaded programs leave %s free; %s were asked for.",
                                      facts_size(facts, left), needed < 0 ? "more" : facts_size(facts, needed))
@@ -304,11 +344,7 @@ static void of_trace(const struct verdict_facts *facts)
 
 static void of_profile(const struct verdict_facts *facts)
 {
-    const struct profiles_sums sums = profiles_sums_of(profiles_last(facts->parts->profiles));
-    if (sums.is_known)
-        set(facts, VERDICT_CAUSE_LIVE_ARRAYS, sums.array_bytes, VERDICT_EXACT,
-            arena_format(facts->arena, "Live arrays hold %s in the last device profile.",
-                         facts_size(facts, sums.array_bytes)));
+    set(facts, VERDICT_CAUSE_LIVE_ARRAYS, facts->live.array_bytes, VERDICT_EXACT, live_text(facts));
 }
 
 /* What other processes hold is the text's to say: a snapshot has its own process alone. */
@@ -331,6 +367,8 @@ void cause_make(const struct verdict_facts *facts)
         of_moment(facts);
     else if (facts->failure != NULL && of_text(facts))
         return;
+    else if (of_live(facts) || of_large_request(facts))
+        return;
     else if (has_plan)
         of_plan(facts);
     else if (facts->failure != NULL)
@@ -339,6 +377,6 @@ void cause_make(const struct verdict_facts *facts)
         of_moment(facts);
     else if (facts->pool != NULL)
         of_trace(facts);
-    else if (profiles_last(facts->parts->profiles) != NULL)
+    else if (facts->live.is_known)
         of_profile(facts);
 }

@@ -271,18 +271,15 @@ struct verdict_evidence evidence_trace(void)
 struct verdict_evidence evidence_profile(const struct verdict_facts *facts, const char *filter, int64_t bytes)
 {
     struct verdict_evidence evidence = nothing;
-    const struct pprof *last = profiles_last(facts->parts->profiles);
     evidence.kind = VERDICT_EVIDENCE_PROFILE;
     evidence.tool = "device_memory";
     evidence.view = filter == NULL ? "series" : "buffers";
     evidence.filter = filter;
     evidence.sentence = filter == NULL ? "The device profiles in the order in which they were taken."
                                        : "Rows of the last device profile.";
-    if (filter == NULL || last == NULL)
+    if (filter == NULL || !facts->live.is_known)
         return evidence;
-    for (uint32_t i = 0; i < facts->parts->profiles->count; i++)
-        if (facts->parts->profiles->items[i].pprof == last)
-            evidence.file = facts->parts->profiles->items[i].id;
+    evidence.file = facts->live.id;
     evidence.column = "total";
     evidence.sum_bytes = bytes;
     return evidence;

@@ -114,6 +114,9 @@ static struct verdict_evidence stretch_of(const struct verdict_facts *facts, con
         return evidence_trace();
     if (strcmp(row->source, "plan") == 0)
         return of_plan(facts, row);
+    if (strcmp(row->source, "device profile") == 0)
+        return row->filter != NULL ? evidence_profile(facts, row->filter, row->bytes)
+                                   : evidence_difference("Live arrays of the device profile, less the lines above.");
     if (row->key != NULL)
         evidence = evidence_text(facts, row->key, row->bytes);
     if (evidence.kind == VERDICT_EVIDENCE_TEXT)
@@ -130,8 +133,9 @@ static void where_show(const struct verdict_facts *facts)
     struct verdict *out = facts->out;
     for (uint32_t i = 0; i < out->where_count; i++)
         out->where[i].evidence = stretch_of(facts, &out->where[i]);
-    out->where_evidence =
-        out->where_bytes == out->fit.needed_bytes ? out->fit.needed : evidence_difference("The sum of these rows.");
+    out->where_evidence = out->where_bytes == out->fit.needed_bytes   ? out->fit.needed
+                          : is_total_of_plan(facts, out->where_bytes) ? evidence_live(facts, out->where_bytes, lost)
+                                                                      : evidence_difference("The sum of these rows.");
     for (uint32_t i = 0; i < out->category_count; i++) {
         enum category category;
         const char *name = out->categories[i].category;
@@ -201,8 +205,8 @@ static void ledger_show(const struct verdict_facts *facts)
         bar->evidence = strcmp(bar->kind, "plan") == 0             ? evidence_live(facts, bar->bytes, lost)
                         : strcmp(bar->kind, "allocator_peak") == 0 ? evidence_trace()
                         : strcmp(bar->kind, "live_arrays") == 0
-                            ? evidence_profile(facts, "-kind:executable", bar->bytes)
-                            : evidence_profile(facts, "kind:executable", bar->bytes);
+                            ? evidence_profile(facts, facts->live.array_filter, bar->bytes)
+                            : evidence_profile(facts, facts->live.program_filter, bar->bytes);
     }
     ledger->capacity =
         facts->out->fit.capacity_bytes == ledger->capacity_bytes ? facts->out->fit.capacity : evidence_trace();
@@ -289,7 +293,8 @@ static struct verdict_evidence open_of(const struct verdict_facts *facts, const 
         if (out->categories[i].evidence.filter != NULL && strcmp(filter, out->categories[i].evidence.filter) == 0)
             return out->categories[i].evidence;
     if (advice->tool != NULL && strcmp(advice->tool, "device_memory") == 0)
-        return evidence_profile(facts, NULL, -1);
+        return advice->filter == NULL ? evidence_profile(facts, NULL, -1)
+                                      : evidence_profile(facts, filter, advice_line_bytes(facts, filter));
     if (advice->change != NULL)
         return evidence_change(facts, advice->change);
     return evidence_text(facts, oom_figure_key(OOM_needed_bytes), facts_figure(facts, OOM_needed_bytes));
@@ -317,6 +322,9 @@ static struct verdict_evidence saves_of(const struct verdict_facts *facts, const
         return evidence_kind(facts, PLAN_OUTPUT, advice->saves_bytes);
     if (advice->kind == VERDICT_ADVICE_LEAK && facts->growth.grows)
         return evidence_profile(facts, NULL, advice->saves_bytes);
+    if (advice->kind == VERDICT_ADVICE_LEAK && advice->filter != NULL &&
+        advice->saves_bytes == advice_line_bytes(facts, advice->filter))
+        return evidence_profile(facts, advice->filter, advice->saves_bytes);
     if (advice->saves_bytes == out->fit.over_bytes)
         return out->fit.over;
     return evidence_difference(advice->reason);

@@ -60,3 +60,13 @@ const char *facts_shape(const struct verdict_facts *facts, const struct plan_row
         shape_text(facts->parts->plan->shapes[row->buffer_at], false, facts->scratch);
     return arena_text(facts->arena, describe_str(facts->scratch));
 }
+
+int64_t facts_arguments_bytes(const struct verdict_facts *facts)
+{
+    return facts->space == NULL || facts->total_bytes <= 0 ? -1 : facts->space->parameter_bytes;
+}
+
+int64_t facts_live_besides_bytes(const struct verdict_facts *facts)
+{
+    return facts_positive(facts->live.array_bytes - facts_positive(facts_arguments_bytes(facts)));
+}

@@ -4,6 +4,7 @@
 
 #include "plan/plan.h"
 #include "tool/oom/verdict.h"
+#include "verdict/live_arrays.h"
 #include "verdict/profiles.h"
 #include "verdict/verdict.h"
 
@@ -29,6 +30,8 @@ struct verdict_facts {
     bool is_of_plan;     /* the failure may be of a program with a plan; true without a failure */
     int64_t total_bytes; /* of the plan, in `space`; -1: not known */
     struct profiles_growth growth; /* of the device profiles */
+    struct live_arrays live;       /* of the last of them */
+    bool is_live_known;            /* the failure is one of JAX at run time, and `live` says what was held besides */
     int64_t limit_bytes;           /* what the program has to land under to fit; -1: not known */
 };
 
@@ -49,6 +52,16 @@ const char *facts_source(const struct verdict_facts *facts, const struct plan_ro
 
 /* "bf16[16,2048]" of a row, or "". In the arena. */
 const char *facts_shape(const struct verdict_facts *facts, const struct plan_row *row);
+
+/* Arguments of the program in its plan; -1: there is no plan. */
+int64_t facts_arguments_bytes(const struct verdict_facts *facts);
+/* Outputs that take memory of their own: not that of a donated argument. */
+static inline int64_t facts_outputs_bytes(const struct plan_space *space)
+{
+    return facts_positive(space->output_bytes - space->output_reused_bytes);
+}
+/* Live arrays that no arguments of one step explain; all of them where there is no plan. */
+int64_t facts_live_besides_bytes(const struct verdict_facts *facts);
 
 /* The parts of a verdict, each from those before it. */
 void fit_make(struct verdict_facts *facts);

@@ -181,6 +181,23 @@ static const char *needs_text(const struct verdict_facts *facts)
     return arena_format(facts->arena, "Needs %s; %s has %s: over by %s.", needed, fit->space, capacity, over);
 }
 
+/* What the text says of one request, and what a whole run of its program takes, where the plan of that is here. */
+static const char *run_text(const struct verdict_facts *facts)
+{
+    const struct plan_space *space = facts->space;
+    const char *answer = facts_sentence(facts, &facts->parts->failure->answer);
+    if (space == NULL || facts->total_bytes <= 0 || facts->out->program == NULL)
+        return answer;
+    const char *needs =
+        arena_format(facts->arena, "%s One run of %s needs %s of %s: arguments %s, outputs %s, temporaries %s", answer,
+                     facts->out->program, facts_size(facts, facts->total_bytes), space->name,
+                     facts_size(facts, space->parameter_bytes), facts_size(facts, facts_outputs_bytes(space)),
+                     facts_size(facts, space->total_bytes - space->indefinite_bytes));
+    int64_t capacity = facts->out->fit.capacity_bytes;
+    return capacity < 0 ? arena_format(facts->arena, "%s.", needs)
+                        : arena_format(facts->arena, "%s. The device has %s.", needs, facts_size(facts, capacity));
+}
+
 void fit_make(struct verdict_facts *facts)
 {
     struct verdict_fit *fit = &facts->out->fit;
@@ -198,7 +215,7 @@ void fit_make(struct verdict_facts *facts)
     over_find(facts);
     device_find(facts);
     bool is_run = facts->failure != NULL && !facts->is_compile;
-    fit->sentence = is_run ? facts_sentence(facts, &facts->parts->failure->answer) : needs_text(facts);
+    fit->sentence = is_run ? run_text(facts) : needs_text(facts);
     if (torch_moment_is_failure(facts))
         torch_moment_fit(facts);
 }

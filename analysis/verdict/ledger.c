@@ -4,7 +4,6 @@
 #include "verdict/facts.h"
 
 #include "tool/memory_profile/model.h"
-#include "verdict/profiles.h"
 
 #include <math.h>
 
@@ -31,12 +30,14 @@ static const char *not_of_device(const struct verdict_facts *facts)
 /* The last profile is the nearest to the failure. */
 static void profile_add(const struct verdict_facts *facts)
 {
-    const struct profiles_sums sums = profiles_sums_of(profiles_last(facts->parts->profiles));
-    if (!sums.is_known)
+    const struct live_arrays *live = &facts->live;
+    if (!live->is_known)
         return;
-    add(facts, "live_arrays", "live arrays", sums.array_bytes, "device profile");
-    if (sums.program_bytes > 0)
-        add(facts, "programs", "loaded programs", sums.program_bytes, "device profile");
+    add(facts, "live_arrays",
+        live->device == NULL ? "live arrays" : arena_format(facts->arena, "live arrays of %s", live->device),
+        live->array_bytes, "device profile");
+    if (live->program_bytes > 0)
+        add(facts, "programs", "loaded programs", live->program_bytes, "device profile");
 }
 
 static int64_t bytes_of(const struct verdict_ledger *ledger, const char *kind)
@@ -47,12 +48,28 @@ static int64_t bytes_of(const struct verdict_ledger *ledger, const char *kind)
     return -1;
 }
 
+/* What live arrays are beside a step of the program, or beside the request alone. */
+static const char *live_text(const struct verdict_facts *facts)
+{
+    const char *held = facts_size(facts, facts->live.array_bytes);
+    int64_t arguments = facts_arguments_bytes(facts);
+    if (arguments < 0)
+        return arena_format(facts->arena, "Live arrays held %s beside what was asked for.", held);
+    return arena_format(
+        facts->arena, "Of the %s of live arrays at most %s are arguments of the program; at least %s are held besides.",
+        held, facts_size(facts, arguments), facts_size(facts, facts_live_besides_bytes(facts)));
+}
+
 /* A plan is held against the allocator's peak; without one live arrays are. */
 static void balance_find(const struct verdict_facts *facts)
 {
     struct verdict_ledger *ledger = &facts->out->ledger;
     int64_t plan = bytes_of(ledger, "plan"), seen = bytes_of(ledger, "allocator_peak");
     const char *what = "the plan";
+    if (facts->is_live_known && seen < 0) {
+        ledger->sentence = live_text(facts);
+        return;
+    }
     if (plan < 0) {
         plan = bytes_of(ledger, "live_arrays");
         what = "what is live in the device profile";

@@ -215,6 +215,25 @@ static bool is_of_failure(const struct verdict_facts *facts)
     return facts->moment != NULL && facts->moment->failure != NULL;
 }
 
+/* Of the sentence on one run of a program that fit.c writes. */
+static void plan_add(struct finder *finder)
+{
+    static const enum plan_kind kinds[] = {PLAN_PARAMETER, PLAN_OUTPUT, PLAN_TEMPORARY};
+    const struct verdict_facts *facts = finder->facts;
+    const struct plan_space *space = facts->space;
+    if (facts->failure == NULL || facts->is_compile || space == NULL || facts->total_bytes <= 0)
+        return;
+    const int64_t bytes[] = {space->parameter_bytes, facts_outputs_bytes(space),
+                             space->total_bytes - space->indefinite_bytes};
+    struct verdict_evidence *evidence = arena_array(facts->arena, struct verdict_evidence, 4);
+    evidence[3] = evidence_live(facts, facts->total_bytes, "fragmentation, and what lives at other times");
+    own_add(finder, facts->total_bytes, &evidence[3]);
+    for (int i = 0; i < 3; i++) {
+        evidence[i] = evidence_kind(facts, kinds[i], bytes[i]);
+        own_add(finder, bytes[i], &evidence[i]);
+    }
+}
+
 void mentions_make(const struct verdict_facts *facts)
 {
     struct verdict *out = facts->out;
@@ -225,6 +244,7 @@ void mentions_make(const struct verdict_facts *facts)
     known_gather(&finder);
     if (torch_moment_is_failure(facts))
         moment_add(&finder, of_fit);
+    plan_add(&finder);
     out->fit.mentions = find(&finder, out->fit.sentence);
     if (is_of_failure(facts) && out->cause.kind == VERDICT_CAUSE_FRAGMENTATION)
         moment_add(&finder, of_cause);

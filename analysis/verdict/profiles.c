@@ -8,7 +8,7 @@
 
 #include <assert.h>
 
-static bool is_executable(const struct pprof *pprof, uint32_t sample)
+bool profiles_is_program(const struct pprof *pprof, uint32_t sample)
 {
     const struct pprof_label_set *set = &pprof->sets[pprof->label_sets[sample]];
     for (uint32_t i = 0; i < set->count; i++) {
@@ -19,8 +19,7 @@ static bool is_executable(const struct pprof *pprof, uint32_t sample)
     return false;
 }
 
-/* The sample type that counts bytes; type_count: there is none. */
-static uint32_t type_of(const struct pprof *pprof)
+uint32_t profiles_bytes_type(const struct pprof *pprof)
 {
     uint32_t type = 0;
     while (type < pprof->type_count && !str_equal(pprof->types[type].unit, STR("bytes")))
@@ -28,24 +27,10 @@ static uint32_t type_of(const struct pprof *pprof)
     return type;
 }
 
-static int64_t bytes_of(const struct pprof *pprof, uint32_t type, uint32_t sample)
+int64_t profiles_bytes_of(const struct pprof *pprof, uint32_t type, uint32_t sample)
 {
     int64_t value = pprof->values[(size_t)sample * pprof->type_count + type];
     return value > 0 ? value : 0;
-}
-
-struct profiles_sums profiles_sums_of(const struct pprof *pprof)
-{
-    struct profiles_sums sums = {.is_known = false};
-    uint32_t type = pprof != NULL ? type_of(pprof) : 0;
-    if (pprof == NULL || type == pprof->type_count)
-        return sums;
-    sums.is_known = true;
-    for (uint32_t i = 0; i < pprof->sample_count; i++) {
-        int64_t *sum = is_executable(pprof, i) ? &sums.program_bytes : &sums.array_bytes;
-        *sum = sum_add(*sum, bytes_of(pprof, type, i));
-    }
-    return sums;
 }
 
 static bool is_read(const struct profile_set_item *item)
@@ -53,19 +38,18 @@ static bool is_read(const struct profile_set_item *item)
     return item->pprof != NULL && !item->is_base && !item->is_other;
 }
 
-const struct pprof *profiles_last(const struct profile_set *set)
+const struct profile_set_item *profiles_last(const struct profile_set *set)
 {
-    const struct pprof *last = NULL;
+    const struct profile_set_item *last = NULL;
     for (uint32_t i = 0; set != NULL && i < set->count; i++)
         if (is_read(&set->items[i]))
-            last = set->items[i].pprof;
+            last = &set->items[i];
     return last;
 }
 
-/* ---- where it grows ---- */
+/* ---- whose lines ---- */
 
-/* The innermost line of a stack that is the person's own; MAP_NONE: none is. */
-static uint32_t frame_of(struct frames *frames, const struct pprof *pprof, uint32_t sample)
+uint32_t profiles_own_line(struct frames *frames, const struct pprof *pprof, uint32_t sample)
 {
     for (uint32_t k = pprof->stack_starts[sample]; k < pprof->stack_starts[sample + 1]; k++) {
         const struct pprof_location *location = &pprof->locations[pprof->stacks[k]];
@@ -79,7 +63,28 @@ static uint32_t frame_of(struct frames *frames, const struct pprof *pprof, uint3
                 return frames_of(frames, function, line->line, false);
         }
     }
-    return MAP_NONE;
+    return pprof->stack_starts[sample] == pprof->stack_starts[sample + 1] ? FRAMES_NO_STACK : FRAMES_NO_USER;
+}
+
+const char *profiles_place(const struct frames *frames, uint32_t at, struct buf *scratch, struct arena *arena)
+{
+    static const char module[] = "<module> ";
+    struct str name = frames_short_name(frames, at, scratch);
+    size_t cut = str_starts(name, STR("<module> ")) ? sizeof(module) - 1 : 0;
+    return arena_text(arena, (struct str){name.data + cut, name.length - cut});
+}
+
+/* ---- where it grows ---- */
+
+/* All live arrays of a profile; -1: it tells no sizes. */
+static int64_t arrays_of(const struct pprof *pprof)
+{
+    uint32_t type = profiles_bytes_type(pprof);
+    int64_t sum = type == pprof->type_count ? -1 : 0;
+    for (uint32_t i = 0; sum >= 0 && i < pprof->sample_count; i++)
+        if (!profiles_is_program(pprof, i))
+            sum = sum_add(sum, profiles_bytes_of(pprof, type, i));
+    return sum;
 }
 
 static void place_find(const struct pprof *first, const struct pprof *last, struct buf *scratch, struct arena *arena,
@@ -92,16 +97,17 @@ static void place_find(const struct pprof *first, const struct pprof *last, stru
     uint32_t count = 0, best = MAP_NONE;
     frames_init(&frames, FRAMES_BY_LINE, arena);
     for (int side = 0; side < 2; side++) {
-        uint32_t type = type_of(sides[side]);
+        uint32_t type = profiles_bytes_type(sides[side]);
         for (uint32_t i = 0; i < sides[side]->sample_count && type < sides[side]->type_count; i++) {
-            uint32_t frame = is_executable(sides[side], i) ? MAP_NONE : frame_of(&frames, sides[side], i);
-            if (frame == MAP_NONE)
+            uint32_t frame =
+                profiles_is_program(sides[side], i) ? FRAMES_NO_STACK : profiles_own_line(&frames, sides[side], i);
+            if (frame < FRAMES_SPECIAL_COUNT)
                 continue;
             if (frame >= count) {
                 growth = arena_grown(arena, growth, (size_t)frame + 1, &capacity, sizeof(*growth));
                 count = frame + 1;
             }
-            int64_t bytes = bytes_of(sides[side], type, i);
+            int64_t bytes = profiles_bytes_of(sides[side], type, i);
             growth[frame] = pprof_add(growth[frame], side == 0 ? -bytes : bytes);
         }
     }
@@ -110,7 +116,7 @@ static void place_find(const struct pprof *first, const struct pprof *last, stru
             best = i;
     if (best == MAP_NONE)
         return;
-    out->place = arena_text(arena, frames_short_name(&frames, best, scratch));
+    out->place = profiles_place(&frames, best, scratch, arena);
     out->place_bytes = growth[best];
 }
 
@@ -124,12 +130,12 @@ struct profiles_growth profiles_growth_of(const struct profile_set *set, struct 
     int64_t *values = arena_array(arena, int64_t, (size_t)set->count + 1);
     for (uint32_t i = 0; i < set->count; i++) {
         const struct profile_set_item *item = &set->items[i];
-        struct profiles_sums sums = profiles_sums_of(is_read(item) ? item->pprof : NULL);
-        if (!sums.is_known)
+        int64_t bytes = is_read(item) ? arrays_of(item->pprof) : -1;
+        if (bytes < 0)
             continue;
         first = count == 0 ? item : first;
         last = item;
-        values[count++] = sums.array_bytes;
+        values[count++] = bytes;
     }
     const struct trend trend = trend_of(values, count);
     if (trend.verdict != TREND_GROWS || trend.change <= 0)

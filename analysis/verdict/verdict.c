@@ -39,7 +39,8 @@ const char *verdict_note_name(enum verdict_note_kind kind)
                                                                [VERDICT_NOTE_DISAGREEMENT] = "disagreement",
                                                                [VERDICT_NOTE_AGREEMENT] = "agreement",
                                                                [VERDICT_NOTE_TEXT] = "text",
-                                                               [VERDICT_NOTE_PLAN] = "plan"};
+                                                               [VERDICT_NOTE_PLAN] = "plan",
+                                                               [VERDICT_NOTE_PROFILE] = "profile"};
     return names[kind];
 }
 
@@ -124,6 +125,24 @@ static void framework_find(struct verdict_facts *facts)
     facts->is_of_plan = failure == NULL || verdict_is_of_plan(facts->parts->failure);
 }
 
+/* Live arrays of a profile are JAX's, and say what stood in the way of a request at run time. */
+bool verdict_is_of_live_arrays(const struct oom_verdict *said)
+{
+    const struct oom_failure *failure = said->failure;
+    return is_of_xla_family(failure) && is_of_xla_or_jax(failure->framework) && !oom_is_compile(failure) &&
+           !is_of_host(failure);
+}
+
+static void live_find(struct verdict_facts *facts)
+{
+    const struct oom_failure *failure = facts->failure;
+    bool has_device = failure != NULL && failure->device.text.data != NULL;
+    live_arrays_find(facts->parts->profiles, has_device ? failure->device.text : STR(""), facts->scratch, facts->arena,
+                     &facts->live);
+    facts->is_live_known =
+        failure != NULL && verdict_is_of_live_arrays(facts->parts->failure) && facts->live.array_bytes > 0;
+}
+
 static void facts_gather(struct verdict_facts *facts)
 {
     const struct oom_failure *failure = facts->parts->failure != NULL ? facts->parts->failure->failure : NULL;
@@ -133,6 +152,7 @@ static void facts_gather(struct verdict_facts *facts)
     framework_find(facts);
     facts->is_on_chip = is_on_chip(facts);
     facts->growth = profiles_growth_of(facts->parts->profiles, facts->scratch, facts->arena);
+    live_find(facts);
     facts->space = facts->is_of_plan ? space_of(facts) : NULL;
     facts->pool = pool_of(facts->parts->trace);
     join_find(facts);
@@ -156,6 +176,32 @@ static const char *cause_end(const struct verdict_facts *facts, const char *befo
                         cause->confidence == VERDICT_GUESS ? " (a guess)" : "", facts_size(facts, cause->bytes));
 }
 
+/* Does the text say what there was to be had? */
+static bool says_what_was_free(const struct verdict_facts *facts)
+{
+    return facts->parts->failure->is_limit_known || facts_figure(facts, OOM_free_bytes) >= 0 ||
+           facts_figure(facts, OOM_capacity_bytes) >= 0;
+}
+
+/* What was asked for, and what stood in its way. */
+static const char *live_sentence(const struct verdict_facts *facts)
+{
+    const struct verdict *out = facts->out;
+    const struct live_arrays *live = &facts->live;
+    const struct oom_verdict *said = facts->parts->failure;
+    const char *held = facts_size(facts, live->array_bytes),
+               *line = live->line_count == 0
+                           ? ""
+                           : arena_format(facts->arena, ", %s of it from %s", facts_size(facts, live->lines[0].bytes),
+                                          live->lines[0].place);
+    if (says_what_was_free(facts) || out->fit.needed_bytes < 0)
+        return arena_format(facts->arena, "%s Live arrays hold %s%s.", facts_sentence(facts, &said->answer), held,
+                            line);
+    return arena_format(facts->arena, "%s: %s asks for %s while live arrays hold %s%s.", said->title,
+                        out->program != NULL ? out->program : "a program", facts_size(facts, out->fit.needed_bytes),
+                        held, line);
+}
+
 static const char *sentence_of(const struct verdict_facts *facts)
 {
     const struct verdict *out = facts->out;
@@ -163,6 +209,8 @@ static const char *sentence_of(const struct verdict_facts *facts)
     const char *who = out->program != NULL && out->program[0] != '\0' ? out->program : "The program";
     if (facts->join != NULL)
         return torch_moment_sentence(facts);
+    if (facts->is_live_known)
+        return live_sentence(facts);
     if (facts->failure != NULL && (!facts->is_compile || facts->is_on_chip || facts->total_bytes < 0))
         return facts_sentence(facts, &facts->parts->failure->answer);
     if (fit->needed_bytes < 0 && (facts->growth.grows || out->cause.kind == VERDICT_CAUSE_LIVE_ARRAYS))
@@ -227,7 +275,25 @@ static void notes_make(const struct verdict_facts *facts)
         facts_note(facts, VERDICT_NOTE_PLAN, "The program has no buffer assignment: what it takes is not known.");
 }
 
-/* A dump that is here need not be made. */
+/* Seen on GPUs, with each allocator: results that no memory was found for are counted, too. */
+static void live_note(const struct verdict_facts *facts)
+{
+    int64_t held = facts->live.array_bytes, capacity = facts->out->fit.capacity_bytes;
+    static const char counted[] = "JAX counts an array as live from the call that makes it: results of the call that "
+                                  "failed may be among the live arrays although they got no memory";
+    if (!facts->is_live_known)
+        return;
+    facts_note(facts, VERDICT_NOTE_PROFILE,
+               capacity >= 0 && held > capacity
+                   ? arena_format(facts->arena, "%s. Some are: %s are live, and the device has %s.", counted,
+                                  facts_size_beside(facts, held, capacity), facts_size_beside(facts, capacity, held))
+               : facts->space != NULL && facts->total_bytes > 0
+                   ? arena_format(facts->arena, "%s, of %s up to %s.", counted, facts->out->program,
+                                  facts_size(facts, facts_outputs_bytes(facts->space)))
+                   : arena_format(facts->arena, "%s.", counted));
+}
+
+/* A dump or a profile that is here need not be made. */
 static void steps_make(const struct verdict_facts *facts)
 {
     const struct oom_verdict *said = facts->parts->failure;
@@ -235,7 +301,8 @@ static void steps_make(const struct verdict_facts *facts)
     bool has_dump = facts->parts->plan != NULL && facts->is_of_plan;
     struct oom_step *steps = arena_array(facts->arena, struct oom_step, said == NULL ? 1 : said->step_count + 1);
     for (size_t i = 0; said != NULL && i < said->step_count; i++)
-        if ((!has_dump || !said->steps[i].is_for_dump) && facts->join == NULL)
+        if (!(has_dump && said->steps[i].is_for_dump) && !(facts->is_live_known && said->steps[i].is_for_profile) &&
+            facts->join == NULL)
             steps[out->step_count++] = said->steps[i];
     out->steps = steps;
 }
@@ -246,6 +313,7 @@ void verdict_make(const struct verdict_parts *parts, struct buf *scratch, struct
     facts_gather(&facts);
     notes_make(&facts);
     fit_make(&facts);
+    live_note(&facts);
     if (facts.join != NULL)
         torch_beside_make(&facts);
     cause_make(&facts);

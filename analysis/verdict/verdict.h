@@ -140,6 +140,7 @@ struct verdict_where {
     const char *category; /* of the rows by category; NULL of the others */
     const char *source;   /* "plan", "error text", "trace", "device profile" */
     const char *key;      /* of a stretch that a text states: member of "ranges"; NULL */
+    const char *filter;   /* of one of a device profile: its rows in the view "buffers"; NULL */
     struct verdict_evidence evidence;
 };
 
@@ -181,6 +182,7 @@ struct verdict_advice {
     struct verdict_mentions mentions;           /* of the evidence's sentence */
     const char *call;                           /* the line to write or the flag to set */
     uint32_t effort;                            /* of the person, for the order */
+    bool is_of_cause;                           /* it takes away what stood in the way: before all others */
     double extra_flops_percent;                 /* work of products that is done once more; < 0: not known */
 };
 
@@ -232,6 +234,7 @@ enum verdict_note_kind {
     VERDICT_NOTE_AGREEMENT,    /* how a text and the plan of its program agree, or why they were not compared */
     VERDICT_NOTE_TEXT,         /* what the reader of the text could not use, or knows of it */
     VERDICT_NOTE_PLAN,         /* the same of the plan */
+    VERDICT_NOTE_PROFILE,      /* what the live arrays of a device profile may hold besides */
     VERDICT_NOTE_KIND_COUNT
 };
 
@@ -279,6 +282,9 @@ void verdict_make(const struct verdict_parts *parts, struct buf *scratch, struct
 
 /* May the failure be of a program that XLA compiled, so that a plan says more of it? */
 bool verdict_is_of_plan(const struct oom_verdict *failure);
+
+/* May a device profile that lies beside the text say what stood in the way of its request? */
+bool verdict_is_of_live_arrays(const struct oom_verdict *failure);
 
 /* "no_donation"; static storage, as all of these. */
 const char *verdict_cause_name(enum verdict_cause_kind kind);

@@ -35,8 +35,7 @@ static void of_plan(const struct verdict_facts *facts)
     const struct plan_space *space = facts->space;
     const int64_t lost = fragmentation_of(space);
     int64_t temporary = facts_positive(space->total_bytes - space->indefinite_bytes - lost);
-    int64_t arguments = space->parameter_bytes,
-            outputs = facts_positive(space->output_bytes - space->output_reused_bytes);
+    int64_t arguments = space->parameter_bytes, outputs = facts_outputs_bytes(space);
     int64_t left = space->total_bytes - temporary - lost - arguments - outputs - space->constant_bytes;
     kind_add(facts, "arguments", "arguments", arguments, "plan");
     kind_add(facts, "outputs", "outputs", outputs, "plan");
@@ -136,17 +135,72 @@ static void of_trace(const struct verdict_facts *facts)
              "trace");
 }
 
+static void line_add(const struct verdict_facts *facts, const char *from, int64_t bytes, const char *filter)
+{
+    add(facts->out->where, &facts->out->where_count,
+        (struct verdict_where){.kind = "arrays",
+                               .label = arena_format(facts->arena, "live arrays from %s", from),
+                               .bytes = bytes,
+                               .source = "device profile",
+                               .filter = filter});
+}
+
+/* What a text says is taken besides; nothing where it does not tell. */
+static void besides_add(const struct verdict_facts *facts, int64_t held)
+{
+    int64_t used = facts_figure(facts, OOM_total_bytes), capacity = facts_figure(facts, OOM_capacity_bytes),
+            left = facts_figure(facts, OOM_free_bytes);
+    if (used < 0 && capacity >= 0 && left >= 0)
+        used = capacity - left;
+    if (used <= SUM_MAX_BYTES)
+        kind_add(facts, "others", "taken besides, as the text says", used - held, "error text");
+}
+
+/* What live arrays held by the lines that made them, loaded programs, and the request that failed beside them. */
+static void of_live(const struct verdict_facts *facts)
+{
+    const struct live_arrays *live = &facts->live;
+    int64_t needed = facts_figure(facts, OOM_needed_bytes);
+    for (uint32_t i = 0; i < live->line_count; i++)
+        line_add(facts, live->lines[i].place, live->lines[i].bytes, live->lines[i].filter);
+    line_add(facts, arena_format(facts->arena, "%u other lines", live->other_count), live->other_bytes, NULL);
+    add(facts->out->where, &facts->out->where_count,
+        (struct verdict_where){.kind = "program",
+                               .label = "loaded programs",
+                               .bytes = live->program_bytes,
+                               .source = "device profile",
+                               .filter = live->program_filter});
+    besides_add(facts, sum_add(live->array_bytes, live->program_bytes));
+    if (needed > 0 && needed <= SUM_MAX_BYTES)
+        add(facts->out->where, &facts->out->where_count,
+            (struct verdict_where){.kind = "temporaries",
+                                   .label = "asked for",
+                                   .bytes = needed,
+                                   .source = "error text",
+                                   .key = oom_figure_key(OOM_needed_bytes)});
+}
+
+/* At run time a text may state no more than the piece that failed: the plan of the program says more. */
+static bool says_the_request_alone(const struct oom_bar *bar)
+{
+    return bar->count == 1 && bar->stretches[0].key == oom_figure_key(OOM_needed_bytes);
+}
+
 void where_make(const struct verdict_facts *facts)
 {
     struct verdict *out = facts->out;
     out->where = arena_array(facts->arena, struct verdict_where, ROWS_MAX);
     out->categories = arena_array(facts->arena, struct verdict_where, ROWS_MAX);
+    const struct oom_bar *bar = facts->failure != NULL ? &facts->parts->failure->bar : NULL;
     bool is_of_plan = facts->space != NULL && facts->space->total_bytes > 0 && !facts->is_on_chip && !facts->is_host &&
-                      (facts->failure == NULL || facts->is_compile || facts->parts->failure->bar.count == 0);
+                      !facts->is_live_known &&
+                      (bar == NULL || facts->is_compile || bar->count == 0 || says_the_request_alone(bar));
     if (is_of_plan)
         of_plan(facts);
     else if (facts->join != NULL)
         torch_beside_where(facts);
+    else if (facts->is_live_known)
+        of_live(facts);
     else if (facts->failure != NULL)
         of_text(facts);
     else if (facts->pool != NULL)

@@ -122,6 +122,7 @@ static void write_found(struct json *json, const struct api_subject *about, cons
         json_object_end(json);
     }
     json_key_text(json, "trace_session", parts->trace_session ? parts->trace_session->id : NULL);
+    json_key_text(json, "profile_session", parts->profile_session ? parts->profile_session->id : NULL);
     json_key_text(json, "trace_host", parts->trace_host ? parts->trace_host->id : NULL);
 }
 

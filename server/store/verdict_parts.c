@@ -185,6 +185,7 @@ static void profiles_add(struct store *store, const struct snapshot_session *ses
                                                                     .modified_at_ms = subject->modified_at_ms};
     }
     free(is_chosen);
+    parts->profile_session = parts->profile_count > 0 ? session : NULL;
     parts->core.profiles = parts->uses;
     parts->core.profile_count = parts->profile_count;
 }

@@ -19,12 +19,13 @@ struct verdict_parts {
     struct subject module, trace, *profiles;
     struct analysis_use *uses; /* of the profiles */
     size_t profile_count;
-    struct capacity capacity;                     /* bytes 0: nothing says it */
-    struct capacity chip;                         /* its source is core.device */
-    const struct snapshot_session *trace_session; /* of core.trace; NULL: there is none */
-    const struct snapshot_host *trace_host;       /* the same, where it was chosen; NULL: the worst */
-    char *joined[2];                              /* of core.joined */
-    struct torch_choice choice;                   /* of core.choice */
+    const struct snapshot_session *profile_session; /* of the profiles; NULL: there are none */
+    struct capacity capacity;                       /* bytes 0: nothing says it */
+    struct capacity chip;                           /* its source is core.device */
+    const struct snapshot_session *trace_session;   /* of core.trace; NULL: there is none */
+    const struct snapshot_host *trace_host;         /* the same, where it was chosen; NULL: the worst */
+    char *joined[2];                                /* of core.joined */
+    struct torch_choice choice;                     /* of core.choice */
 };
 
 /* What is asked for. Borrowed. */

@@ -7,6 +7,7 @@ import sys
 import urllib.parse
 
 from harness import ROOT, equal
+import live_arrays
 
 sys.path.append(os.path.join(ROOT, "tests", "golden"))  # behind our own: both have a module "verdict"
 import made_allocator  # noqa: E402
@@ -93,6 +94,11 @@ class Held:
         body = self.daemon.ask(f"/api/v1/oom/text?{query}").body
         assert re.search(rb"\d", body) and len(body) < 40, (what, body)
 
+    def profile(self, what, evidence):
+        """rows of a device profile, which may be of another session than the text"""
+        data = self.ask("device_memory/buffers", session=self.answer["profile_session"], profile=evidence["file"], filter=evidence["filter"])["data"]
+        equal(data["matched_total"], evidence["sum_bytes"], what)
+
     def snapshot(self, what, evidence):
         """of an allocator snapshot: the view that it names, at its moment, has the figure"""
         about = {"session": self.answer["trace_session"], "memory": evidence["memory"], "time": evidence["time_ps"]}
@@ -125,6 +131,8 @@ class Held:
                 self.change(what, bytes_, evidence)
             elif evidence["range"]:
                 self.text(what, evidence)
+            elif evidence["kind"] == "profile" and evidence["file"]:
+                self.profile(what, evidence)
             elif evidence["kind"] == "trace" and evidence["memory"] and evidence["sum_bytes"] is not None:
                 self.snapshot(what, evidence)
         for sentence, mentions in sentences_of(self.answer):
@@ -149,6 +157,17 @@ def test_of_a_snapshot(t):
     held = Held(daemon, answer, session).hold()
     equal((held.columns, held.unmarked), ({None, "requested", "device_free", "free", "reserved", "largest_hole"}, []))
     equal((answer["cause"]["kind"], answer["cause"]["evidence"]["column"], answer["cause"]["bytes"]), ("fragmentation", "free", one.failures[0]["free"]))
+
+
+def test_of_live_arrays(t):
+    t.write("job/run.log", live_arrays.REQUEST)
+    t.write("job/memory.prof", live_arrays.held(train=54 * GIB, init=6 * GIB, programs=GIB))
+    daemon = t.serve(t.folder())
+    session = next(row["id"] for row in daemon.sessions().values() if row["kind"] == "text")
+    answer = daemon.get_json("/api/v1/verdict", session=session)
+    held = Held(daemon, answer, session).hold()
+    equal((held.unmarked, held.kinds["profile"] >= 8), ([], True), held.kinds)
+    assert answer["profile_session"] not in (None, session), answer["profile_session"]
 
 
 def test_of_real_dumps(t):

@@ -35,13 +35,13 @@ function byBytesOf({ fit, where, where_bytes: whole, where_evidence: sum, catego
  * or null, cardOf(number) → card of explain.js}. */
 export function evidenceLinks(context, verdict, figures, failure = null) {
   const { capacity } = context.route;
-  const { module, session, file: ownFile, trace_session: ofTrace, trace_host: ofHost } = verdict;
+  const { module, session, file: ownFile, trace_session: ofTrace, profile_session: ofProfiles, trace_host: ofHost } = verdict;
   const cards = [];
   const known = byBytesOf(verdict, failure);
   const viewer = (more) => (module ? context.link(module.session, { tool: 'memory_viewer', module: module.id, capacity, ...more }) : null);
   const tool = (name, more = {}) => {
     if (name === 'memory_viewer') return viewer(more);
-    const place = name === 'memory_profile' ? (ofTrace ?? session) : session;
+    const place = { memory_profile: ofTrace, device_memory: ofProfiles }[name] ?? session;
     const host = name === 'memory_profile' && ofHost ? { host: ofHost } : {};
     return place ? context.link(place, { tool: name, ...host, ...more }) : null;
   };

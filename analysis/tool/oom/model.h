@@ -77,8 +77,9 @@ enum oom_cause {
 };
 
 struct oom_step {
-    bool is_command;  /* to be run as it is; else a sentence */
-    bool is_for_dump; /* it makes the compiler write down the plan, or says how: not said where that is at hand */
+    bool is_command;     /* to be run as it is; else a sentence */
+    bool is_for_dump;    /* it makes the compiler write down the plan, or says how: not said where that is at hand */
+    bool is_for_profile; /* the same of a device profile */
     const char *text;
 };
 

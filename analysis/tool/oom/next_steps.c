@@ -43,13 +43,25 @@ static const struct {
 
 static bool is_command(const char *line) { return strncmp(line, "  ", 2) == 0; }
 
-/* Of lines [0, count), which begin with a sentence and have its commands behind it: are they about a dump? */
-static bool is_about_dump(const char *const *lines, size_t count)
+/* Of lines [0, count), which begin with a sentence and have its commands behind it: is `command` one of them? */
+static bool is_about(const char *const *lines, size_t count, const char *command)
 {
-    bool is_about = strncmp(lines[0], NO_TPU, strlen(NO_TPU)) == 0;
+    bool is_about = false;
     for (size_t i = 0; i < count; i++)
-        is_about = is_about || strcmp(lines[i], DUMP) == 0;
+        is_about = is_about || strcmp(lines[i], command) == 0;
     return is_about;
+}
+
+/* Of such lines as one step each. */
+static void step_fill(const char *const *lines, size_t count, struct oom_step *steps)
+{
+    bool is_for_dump = strncmp(lines[0], NO_TPU, strlen(NO_TPU)) == 0 || is_about(lines, count, DUMP);
+    bool is_for_profile = is_about(lines, count, ALIVE);
+    for (size_t i = 0; i < count; i++)
+        steps[i] = (struct oom_step){.is_command = is_command(lines[i]),
+                                     .is_for_dump = is_for_dump,
+                                     .is_for_profile = is_for_profile,
+                                     .text = lines[i] + (is_command(lines[i]) ? 2 : 0)};
 }
 
 static void steps_fill(const char *const *lines, size_t count, struct oom_step *steps)
@@ -59,11 +71,7 @@ static void steps_fill(const char *const *lines, size_t count, struct oom_step *
             end++;
         while (end < count && is_command(lines[end]))
             end++;
-        for (size_t i = first; i < end; i++) {
-            bool is_run = is_command(lines[i]);
-            steps[i] =
-                (struct oom_step){is_run, is_about_dump(lines + first, end - first), lines[i] + (is_run ? 2 : 0)};
-        }
+        step_fill(lines + first, end - first, steps + first);
     }
 }
 

@@ -71,7 +71,7 @@ export function createFit(figures) {
       const together = core?.together ?? null;
       const isSaid = together !== null && together.rows.length > 0;
       const said = isSaid ? [links.sentence(core.fit.sentence, core.fit.figures)] : [figures.sentence(verdict.cause_text), verdict.advice ?? []];
-      const texts = [...said, ...(core?.notes ?? []).filter((note) => together || note.kind === 'snapshot').map((note) => visible(note.text))].filter((text) => text.length > 0);
+      const texts = [...said, ...(core?.notes ?? []).filter((note) => together || note.kind === 'snapshot' || note.kind === 'profile').map((note) => visible(note.text))].filter((text) => text.length > 0);
       fill(
         panel.body,
         el('p', { class: 'oom-fits' }, el('strong', {}, verdict.fits)),
