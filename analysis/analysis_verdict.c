@@ -43,7 +43,7 @@ static void make(struct job *job, const void *in, void *to, struct err *err)
         return;
     verdict_make(&parts, asked->scratch, &job->arena, verdict);
     if (asked->row != NULL) {
-        const struct verdict_row_form form = {asked->row->is_ndjson, false, asked->row->lead, asked->row->lead_count};
+        const struct verdict_row_form form = {asked->row->form, false, asked->row->lead, asked->row->lead_count};
         write_verdict_row(verdict, &form, asked->scratch, asked->out);
     } else if (asked->format == ANALYSIS_VERDICT_TEXT) {
         write_verdict_text(verdict, asked->out);
@@ -170,7 +170,7 @@ bool analysis_verdict(const struct analysis_verdict_parts *parts, enum analysis_
 static void row_alone(const struct analysis_row_form *form, bool is_head, struct buf *out)
 {
     struct buf scratch = BUF_INIT;
-    const struct verdict_row_form alone = {form->is_ndjson && !is_head, is_head, form->lead, form->lead_count};
+    const struct verdict_row_form alone = {is_head ? CSV_COMMAS : form->form, is_head, form->lead, form->lead_count};
     write_verdict_row(NULL, &alone, &scratch, out);
     buf_free(&scratch);
 }

@@ -52,7 +52,7 @@ bool analysis_snapshots_take(struct torch_choice *choice, const char *name, cons
 /* The verdict as one row of a table over many jobs: the columns of verdict/row.def (docs/fleet.md), behind cells of the
  * caller, at most 40. `parts` NULL: a row of which nothing but these is known. */
 struct analysis_row_form {
-    bool is_ndjson; /* one JSON object a line; else CSV */
+    enum csv_form form;
     const struct csv_cell *lead;
     size_t lead_count;
 };

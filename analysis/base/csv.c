@@ -13,7 +13,7 @@ static bool cell_begin(struct csv *csv, struct str head)
         return false;
     }
     if (csv->heads == NULL && csv->is_in_row)
-        buf_char(csv->out, ',');
+        buf_char(csv->out, csv->is_copy ? '\t' : ',');
     if (csv->heads != NULL) {
         struct json json = JSON_INIT(csv->out);
         buf_char(csv->out, csv->is_in_row ? ',' : '{');
@@ -35,12 +35,41 @@ void csv_head(struct csv *csv, const char *word)
         buf_text(csv->out, word);
 }
 
+/* What PostgreSQL takes for the end of a cell or of a row, or for the beginning of such a sequence. It has no NUL in texts. */
+static void copy_byte(struct buf *out, char c)
+{
+    static const char bytes[] = "\\\t\n\r", letters[] = "\\tnr";
+    const char *at = c != '\0' ? strchr(bytes, c) : NULL;
+    if (c == '\0')
+        buf_add(out, "\xEF\xBF\xBD", 3);
+    else if (at != NULL)
+        buf_format(out, "\\%c", letters[at - bytes]);
+    else
+        buf_char(out, c);
+}
+
+static void copy_write(struct csv *csv, struct str text)
+{
+    for (size_t i = 0, length; i < text.length; i += length) {
+        length = str_utf8_length(text.data + i, text.length - i);
+        if (length == 1)
+            copy_byte(csv->out, text.data[i]);
+        else
+            buf_add(csv->out, length > 0 ? text.data + i : "\xEF\xBF\xBD", length > 0 ? length : 3);
+        length = length > 0 ? length : 1;
+    }
+}
+
 void csv_text(struct csv *csv, struct str text)
 {
     if (!cell_begin(csv, text))
         return;
     if (csv->heads != NULL) {
         value_write(csv, text);
+        return;
+    }
+    if (csv->is_copy) {
+        copy_write(csv, text);
         return;
     }
     buf_char(csv->out, '"');
@@ -73,14 +102,14 @@ void csv_double(struct csv *csv, double value)
 
 void csv_none(struct csv *csv)
 {
-    if (cell_begin(csv, STR("")) && csv->heads != NULL)
-        buf_text(csv->out, "null");
+    if (cell_begin(csv, STR("")) && (csv->heads != NULL || csv->is_copy))
+        buf_text(csv->out, csv->is_copy ? "\\N" : "null");
 }
 
 void csv_row_end(struct csv *csv)
 {
     if (csv->collected == NULL)
-        buf_text(csv->out, csv->heads != NULL ? csv->is_in_row ? "}\n" : "{}\n" : "\r\n");
+        buf_text(csv->out, csv->is_copy ? "\n" : csv->heads != NULL ? csv->is_in_row ? "}\n" : "{}\n" : "\r\n");
     csv->is_in_row = false;
     csv->at = 0;
 }

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
- * csv.h: rows of cells, for other tools: comma-separated as in RFC 4180, for spreadsheets, or one JSON object a line
- * (NDJSON), whose members are the heads.
+ * csv.h: rows of cells, for other tools: comma-separated as in RFC 4180, for spreadsheets, one JSON object a line
+ * (NDJSON), whose members are the heads, or lines as PostgreSQL's COPY … FROM STDIN takes them.
  *
  * In CSV a text that a spreadsheet would take for a formula gets a quote before it; numbers do not. In NDJSON texts are as
- * they are, numbers are numbers, and what is not known is null. */
+ * they are, numbers are numbers, and what is not known is null. So it is for COPY; what is not UTF-8 becomes U+FFFD in both. */
 #pragma once
 
 #include "base/buf.h"
 #include "base/str.h"
 
 #include <stdint.h>
+
+/* In which form a row of another module is wanted. */
+enum csv_form { CSV_COMMAS, CSV_NDJSON, CSV_COPY };
 
 /* Heads of columns, by place; `items` has room for all of them. Texts are borrowed. */
 struct csv_heads {
@@ -21,11 +24,12 @@ struct csv {
     struct buf *out;
     bool is_in_row;
     struct csv_heads *collected;   /* heads go there, and nothing is written; NULL */
-    const struct csv_heads *heads; /* NDJSON; NULL: CSV */
+    const struct csv_heads *heads; /* NDJSON; NULL: CSV, or COPY */
+    bool is_copy;                  /* without heads: the order of the columns is said in the statement */
     size_t at;                     /* of the next cell in `heads` */
 };
 
-#define CSV_INIT(buf) {(buf), false, NULL, NULL, 0}
+#define CSV_INIT(buf) {(buf), false, NULL, NULL, false, 0}
 
 /* The head of a column: a word of ours, as it is. */
 void csv_head(struct csv *csv, const char *word);

@@ -156,7 +156,8 @@ void write_verdict_row(const struct verdict *verdict, const struct verdict_row_f
     struct str items[HEADS_MAX];
     struct csv_heads heads = {.items = items, .capacity = HEADS_MAX};
     struct csv collecting = CSV_INIT(out), csv = CSV_INIT(out);
-    if (form->is_ndjson) {
+    csv.is_copy = form->form == CSV_COPY && !form->is_head;
+    if (form->form == CSV_NDJSON) {
         collecting.collected = &heads;
         cells_write(&(struct row){NULL, &collecting, true}, form, scratch);
         csv.heads = &heads;

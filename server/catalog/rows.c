@@ -3,6 +3,7 @@
 
 #include "base/csv.h"
 #include "base/hash.h"
+#include "server/base/version.h"
 #include "server/store/sha256.h"
 #include "server/store/subjects.h"
 #include "server/store/verdict_parts.h"
@@ -12,14 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-enum {
-    LEAD_MAX = 40,
-    TIME_SIZE = 40,
-    HASH_PIECE_BYTES = 1 << 20,
-    US_PER_S = 1000000,
-    NS_PER_US = 1000,
-    NS_PER_S = 1000000000
-};
+enum { LEAD_MAX = 40, HASH_PIECE_BYTES = 1 << 20, US_PER_S = 1000000, NS_PER_US = 1000, NS_PER_S = 1000000000 };
 
 /* The file that rows are being made of. */
 struct making {
@@ -27,7 +21,8 @@ struct making {
     struct rows_counts *counts;
     struct rows_file file;
     struct buf rows;
-    char modified_at[TIME_SIZE], content_sha256[SHA256_TEXT_SIZE];
+    char content_sha256[SHA256_TEXT_SIZE];
+    char session_state[33]; /* of all files of the session, see rows_file */
     bool is_stopped;
 };
 
@@ -86,7 +81,7 @@ static size_t lead_make(struct making *making, const struct row *row, char id[33
         text_cell("logdir", making->file.root),
         text_cell("file", making->file.path),
         number_cell("file_bytes", file ? (int64_t)file->identity.size_bytes : -1),
-        text_cell("modified_at", making->modified_at),
+        text_cell("modified_at", making->file.modified_at),
         text_cell("content_sha256", making->content_sha256),
         text_cell("job", labels_value(labels, "job")),
         text_cell("commit", labels_value(labels, "commit")),
@@ -116,7 +111,7 @@ static void row_add(struct making *making, const struct row *row, const struct a
     struct csv_cell cells[LEAD_MAX];
     struct err err = ERR_INIT;
     struct row own = *row;
-    struct analysis_row_form form = {.is_ndjson = making->wanted->is_ndjson, .lead = cells};
+    struct analysis_row_form form = {.form = making->wanted->form, .lead = cells};
     size_t before = making->rows.length;
     form.lead_count = lead_make(making, row, id, program_id, cells);
     if (!parts || !analysis_verdict_row(parts, &form, &making->rows, &err)) {
@@ -167,14 +162,64 @@ static void content_hash(struct making *making)
 }
 
 /* ISO 8601 with microseconds, UTC: what PostgreSQL and DuckDB keep of a time. */
-static void time_write(int64_t unix_ns, char text[TIME_SIZE])
+static void time_write(int64_t unix_ns, char text[ROWS_TIME_SIZE])
 {
     time_t seconds = (time_t)(unix_ns / NS_PER_S);
     struct tm parts;
-    char date[TIME_SIZE / 2];
+    char date[ROWS_TIME_SIZE / 2];
     text[0] = '\0';
     if (unix_ns > 0 && gmtime_r(&seconds, &parts) && strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%S", &parts) > 0)
-        snprintf(text, TIME_SIZE, "%s.%06lldZ", date, (long long)(unix_ns / NS_PER_US % US_PER_S));
+        snprintf(text, ROWS_TIME_SIZE, "%s.%06lldZ", date, (long long)(unix_ns / NS_PER_US % US_PER_S));
+}
+
+uint64_t rows_shard(const char *path, uint64_t count) { return hash_text(path, 0) % count; }
+
+static void identity_add(struct sha256_stream *stream, const struct snapshot_file *file)
+{
+    const struct files_identity *identity = &file->identity;
+    const int64_t figures[] = {(int64_t)identity->size_bytes, identity->modified_at_ns, identity->status_at_ns};
+    sha256_add(stream, file->path, strlen(file->path) + 1);
+    sha256_add(stream, figures,
+               sizeof(figures)); /* no device and inode: they differ between machines that share a disk */
+}
+
+static void state_end(struct sha256_stream *stream, char state[33])
+{
+    char text[SHA256_TEXT_SIZE];
+    sha256_end(stream, text);
+    memcpy(state, text, 32);
+    state[32] = '\0';
+}
+
+/* What a row says of a file, others of its session say with it: the error beside a dump, the programs beside a trace. */
+static void session_state(struct making *making, const struct snapshot_session *session, const char *problem)
+{
+    const char *rules = store_category_rules(making->wanted->store);
+    const uint64_t version = ROWS_SCHEMA;
+    struct sha256_stream stream;
+    sha256_begin(&stream);
+    sha256_add(&stream, &version, sizeof(version));
+    sha256_add(&stream, version_number, strlen(version_number) + 1);
+    sha256_add(&stream, rules ? rules : "", rules ? strlen(rules) + 1 : 1);
+    sha256_add(&stream, problem, strlen(problem) + 1);
+    for (size_t at = 0; session && at < session->file_count; at++)
+        identity_add(&stream, session->files[at]);
+    for (size_t at = 0; session && at < session->program_file_count; at++)
+        identity_add(&stream, session->program_files[at]);
+    state_end(&stream, making->session_state);
+}
+
+static void file_state(struct making *making, const char *fault)
+{
+    const char *labels = labels_json(making->wanted->labels);
+    struct sha256_stream stream;
+    sha256_begin(&stream);
+    sha256_add(&stream, making->session_state, sizeof(making->session_state));
+    if (making->file.file)
+        identity_add(&stream, making->file.file);
+    sha256_add(&stream, labels, strlen(labels) + 1);
+    sha256_add(&stream, fault, strlen(fault) + 1);
+    state_end(&stream, making->file.state);
 }
 
 /* False: its rows are not wanted. */
@@ -184,20 +229,22 @@ static bool file_begin(struct making *making, const struct snapshot_file *file, 
     struct err err = ERR_INIT;
     const char *broken = NULL;
     const struct files_place place = {.root = root, .path = path};
-    if (making->is_stopped || hash_text(path, 0) % wanted->shard_count != wanted->shard)
+    if (making->is_stopped || rows_shard(path, wanted->shard_count) != wanted->shard)
         return false;
-    making->file = (struct rows_file){.file = file, .root = root, .path = path, .rows = &making->rows};
+    making->file = (struct rows_file){
+        .file = file, .root = root, .path = path, .rows = &making->rows, .content_sha256 = making->content_sha256};
     making->rows.length = 0;
     making->content_sha256[0] = '\0';
     id_write(making->file.id, (const char *const[]){root, path}, 2);
-    time_write(file ? file->identity.modified_at_ns : 0, making->modified_at);
+    time_write(file ? file->identity.modified_at_ns : 0, making->file.modified_at);
+    labels_find(wanted->labels, file ? &file->place : &place, &broken, &err);
+    file_state(making, err.text);
     if (wanted->is_wanted && !wanted->is_wanted(wanted->context, &making->file)) {
         making->counts->known++;
         return false;
     }
     if (file && file->reason == 0)
         content_hash(making);
-    labels_find(wanted->labels, file ? &file->place : &place, &broken, &err);
     if (err_is_set(&err)) {
         const struct row row = {.kind = "nothing", .module = NULL, .failure = -1, .err = &err};
         char text[sizeof(err.text)];
@@ -212,7 +259,7 @@ static void file_end(struct making *making)
 {
     making->counts->files++;
     making->counts->rows += making->file.count;
-    if (making->file.count > 0 && !making->wanted->take(making->wanted->context, &making->file))
+    if (!making->wanted->take(making->wanted->context, &making->file))
         making->is_stopped = true;
 }
 
@@ -329,6 +376,7 @@ static void profiles_add(struct making *making, const struct snapshot_session *s
 
 static void session_add(struct making *making, const struct snapshot_session *session)
 {
+    session_state(making, session, "");
     for (size_t at = 0; at < session->host_count; at++)
         host_add(making, session, &session->hosts[at]);
     groups_add(making, session);
@@ -360,6 +408,7 @@ static void problem_add(struct making *making, const struct snapshot_problem *pr
     snprintf(err.text, sizeof(err.text), "%s", problem->reason);
     if (problem->session && has_row(problem->session, problem->file))
         return;
+    session_state(making, problem->session, problem->reason);
     if (!file_begin(making, NULL, root, problem->file))
         return;
     nothing_add(making, problem->session, NULL, &err);

@@ -9,18 +9,24 @@
 #pragma once
 
 #include "base/buf.h"
+#include "base/csv.h"
 #include "server/catalog/labels.h"
 #include "server/disk/snapshot.h"
 #include "server/store/store.h"
 
-enum { ROWS_SCHEMA = 1 };
+enum { ROWS_SCHEMA = 1, ROWS_TIME_SIZE = 40 };
 
 /* All of one file. */
 struct rows_file {
     const struct snapshot_file *file; /* NULL: of a file that could not be listed; see path */
     const char *root, *path;
-    char id[33];            /* tells root and path from all others: 32 hex digits */
-    const struct buf *rows; /* lines */
+    char id[33]; /* tells root and path from all others: 32 hex digits */
+    /* Digest of all that its rows depend on, without reading it: sizes and times of the files of its session, labels, what
+     * was said to this program, and its version. */
+    char state[33];
+    char modified_at[ROWS_TIME_SIZE]; /* ISO 8601, or "": not known */
+    const char *content_sha256;       /* "": not known */
+    const struct buf *rows;           /* lines */
     size_t count;
 };
 
@@ -29,7 +35,7 @@ struct rows_wanted {
     const struct snapshot *snapshot;
     struct labels *labels;
     uint64_t shard, shard_count; /* files of part `shard`, from 0, of `shard_count` */
-    bool is_ndjson;              /* else CSV */
+    enum csv_form form;
     /* False: nothing more is wanted of this file, for its rows are known. NULL: all are wanted. */
     bool (*is_wanted)(void *context, const struct rows_file *file);
     /* False: to be stopped. */
@@ -42,6 +48,8 @@ struct rows_counts {
         errors; /* files with rows, files that were not wanted; rows that say why there is nothing */
 };
 
+/* The part of `count` that a file is of, from 0. */
+uint64_t rows_shard(const char *path, uint64_t count);
 /* False when it was stopped. */
 bool rows_write(const struct rows_wanted *wanted, struct rows_counts *counts);
 /* The names of the columns, as the first line of the CSV. */

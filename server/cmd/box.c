@@ -3,6 +3,7 @@
 
 #include "server/base/log.h"
 #include "server/base/memory.h"
+#include "server/catalog/catalog_needs.h"
 #include "server/disk/opener.h"
 #include "server/sandbox/sandbox.h"
 
@@ -10,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+enum { DNS_PORT = 53 };
 
 /* What the options name and the daemon reads as long as it runs. */
 struct paths {
@@ -29,6 +32,25 @@ static void add_list(struct paths *paths, const struct options_list *list)
 {
     for (size_t at = 0; at < list->count; at++)
         add(paths, list->items[at]);
+}
+
+static void catalog_file(void *context, const char *path) { sandbox_reads(context, path); }
+
+static void catalog_port(void *context, uint16_t port) { sandbox_connects(context, port); }
+
+/* Names of hosts are looked up again whenever the connection is made again. */
+static void add_catalog(struct sandbox *sandbox, const struct options *options)
+{
+    static const char *const files[] = {
+        "/etc/resolv.conf", "/run/systemd/resolve", "/etc/hosts", "/etc/nsswitch.conf", "/etc/host.conf",
+        "/etc/gai.conf",    "/etc/services",        "/etc/ssl",   "/usr/lib/ssl"};
+    if (!options->catalog)
+        return;
+    for (size_t at = 0; at < sizeof(files) / sizeof(files[0]); at++)
+        sandbox_reads(sandbox, files[at]);
+    sandbox_connects(sandbox, DNS_PORT);
+    catalog_needs_ports(options->catalog, catalog_port, sandbox);
+    catalog_needs_files(options->catalog, catalog_file, sandbox);
 }
 
 /* "reads /tmp/xprof, /srv/job.log": control bytes are the log's to escape. */
@@ -55,6 +77,7 @@ void box_serve(const struct options *options, const char *socket_path)
     add(&reads, options->token_file);
     struct sandbox *sandbox = sandbox_new(SANDBOX_DAEMON);
     add(&writes, options->cache_folder);
+    add_catalog(sandbox, options);
     for (size_t at = 0; at < reads.count; at++)
         sandbox_reads(sandbox, reads.items[at]);
     for (size_t at = 0; at < writes.count; at++)
@@ -97,6 +120,7 @@ void box_command(const struct options *options)
         return;
     struct sandbox *sandbox = sandbox_new(SANDBOX_COMMAND);
     sandbox_reads(sandbox, "/");
+    add_catalog(sandbox, options);
     if (options->out_path) {
         char *folder = folder_of(options->out_path);
         sandbox_writes(sandbox, folder);

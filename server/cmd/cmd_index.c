@@ -2,6 +2,7 @@
  * cmd_index.c: what many jobs took, as rows of one table, for DuckDB, PostgreSQL, BigQuery and others. */
 #include "server/base/log.h"
 #include "server/base/memory.h"
+#include "server/catalog/catalog_write.h"
 #include "server/catalog/rows.h"
 #include "server/cmd/category_rules.h"
 #include "server/cmd/commands.h"
@@ -34,10 +35,10 @@ static bool shard_read(const char *text, uint64_t *shard, uint64_t *count)
     return false;
 }
 
-static bool format_read(const char *text, bool *is_ndjson)
+static bool format_read(const char *text, enum csv_form *form)
 {
-    *is_ndjson = strcmp(text, "ndjson") == 0;
-    if (*is_ndjson || strcmp(text, "csv") == 0)
+    *form = strcmp(text, "csv") == 0 ? CSV_COMMAS : CSV_NDJSON;
+    if (*form == CSV_COMMAS || strcmp(text, "ndjson") == 0)
         return true;
     log_line("--format=%s: it is ndjson or csv", text);
     return false;
@@ -75,7 +76,7 @@ static bool write_all(struct rows_wanted *wanted, const char *out_path)
     }
     wanted->take = print;
     wanted->context = out;
-    if (!wanted->is_ndjson)
+    if (wanted->form == CSV_COMMAS)
         rows_heads(&heads);
     bool is_good =
         !heads.failed && fwrite(heads.data, 1, heads.length, out) == heads.length && rows_write(wanted, &counts);
@@ -88,18 +89,78 @@ static bool write_all(struct rows_wanted *wanted, const char *out_path)
     return is_good;
 }
 
+/* Did the scan see all there is? A folder that cannot be listed, or a disk that is not mounted, are not files that are gone. */
+static bool is_whole_scan(const struct snapshot *snapshot)
+{
+    bool is_whole = true;
+    for (size_t at = 0; at < snapshot->root_count && is_whole; at++) {
+        const struct snapshot_root *root = &snapshot->roots[at];
+        is_whole = root->is_readable && !root->is_missing && root->file_count > 0;
+        if (!is_whole)
+            log_line("%s: %s: files that are not met are not taken for gone", root->path,
+                     root->reason[0] ? root->reason : "holds no profile");
+    }
+    for (size_t at = 0; at < snapshot->problem_count && is_whole; at++) {
+        const struct snapshot_problem *problem = &snapshot->problems[at];
+        size_t length = strlen(problem->file);
+        is_whole = problem->code != ERR_io || length == 0 || problem->file[length - 1] != '/';
+        if (!is_whole)
+            log_line("%s: %s: files that are not met are not taken for gone", problem->file, problem->reason);
+    }
+    return is_whole;
+}
+
+static bool write_catalog(struct rows_wanted *wanted, struct catalog_writer *writer)
+{
+    struct rows_counts counts = {0};
+    struct catalog_write_counts written = {0};
+    struct err err = ERR_INIT;
+    const struct snapshot *snapshot = wanted->snapshot;
+    bool is_good = true;
+    wanted->form = CSV_COPY;
+    wanted->is_wanted = catalog_write_is_wanted;
+    wanted->take = catalog_write_take;
+    wanted->context = writer;
+    for (size_t at = 0; at < snapshot->root_count && is_good; at++)
+        is_good = catalog_write_read_known(writer, snapshot->roots[at].path, wanted->shard, wanted->shard_count, &err);
+    if (is_good) {
+        bool is_whole = rows_write(wanted, &counts) && is_whole_scan(snapshot);
+        is_good = catalog_write_end(writer, is_whole, &written, &err);
+    }
+    if (is_good)
+        log_line(
+            "%zu rows of %zu files written, %zu of them without a verdict; %zu files are as they were, %zu are gone",
+            written.rows, written.files, counts.errors, counts.known, written.gone);
+    else
+        log_line("--catalog: %s: %s", catalog_write_name(writer), err.text);
+    return is_good;
+}
+
+/* NULL where it cannot be reached; said. */
+static struct catalog_writer *catalog_reach(const struct options *options)
+{
+    struct err err = ERR_INIT;
+    struct catalog_writer *writer = NULL;
+    if (options->out_path)
+        log_line("--catalog and --out exclude each other");
+    else if (!(writer = catalog_write_open(options->catalog, &err)))
+        log_line("--catalog: %s", err.text);
+    return writer;
+}
+
 int cmd_index(const struct options *options)
 {
+    struct catalog_writer *writer = NULL;
     struct rows_wanted wanted = {0};
     char *rules = NULL;
     int status = COMMANDS_UNUSABLE;
-    if (!format_read(options->format, &wanted.is_ndjson) ||
+    if (!format_read(options->format, &wanted.form) ||
         !shard_read(options->shard, &wanted.shard, &wanted.shard_count) || !paths_check(&options->paths) ||
         !category_rules_load(options->category_rules, &rules))
         return status;
     wanted.labels = labels_new(options->labels.items, options->labels.count, options->label_paths.items,
                                options->label_paths.count, getenv("MEMVIEWD_LABELS"));
-    if (wanted.labels) {
+    if (wanted.labels && (!options->catalog || (writer = catalog_reach(options)))) {
         struct index *index = index_new();
         for (size_t at = 0; at < options->paths.count; at++)
             index_add(index, options->paths.items[at]);
@@ -108,11 +169,13 @@ int cmd_index(const struct options *options)
         wanted.snapshot = snapshot;
         wanted.store = store_new(account_default_limit());
         store_set_category_rules(wanted.store, rules);
-        status = write_all(&wanted, options->out_path) ? COMMANDS_DONE : COMMANDS_UNUSABLE;
+        bool is_good = writer ? write_catalog(&wanted, writer) : write_all(&wanted, options->out_path);
+        status = is_good ? COMMANDS_DONE : COMMANDS_UNUSABLE;
         store_free(wanted.store);
         index_release(index, snapshot);
         index_free(index);
     }
+    catalog_write_close(writer);
     labels_free(wanted.labels);
     free(rules);
     return status;

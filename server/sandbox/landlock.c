@@ -12,14 +12,14 @@
 
 /* The same on every architecture. */
 enum { NR_CREATE_RULESET = 444, NR_ADD_RULE = 445, NR_RESTRICT_SELF = 446 };
-enum { ASK_VERSION = 1, RULE_PATH_BENEATH = 1 };
+enum { ASK_VERSION = 1, RULE_PATH_BENEATH = 1, RULE_NET_PORT = 2 };
 
 #define BIT(number) (UINT64_C(1) << (number))
 static const uint64_t EXECUTE = BIT(0), WRITE_FILE = BIT(1), READ_FILE = BIT(2), READ_DIR = BIT(3), REMOVE_DIR = BIT(4),
                       REMOVE_FILE = BIT(5), MAKE_DIR = BIT(7), MAKE_REG = BIT(8), MAKE_SYM = BIT(12), REFER = BIT(13),
                       TRUNCATE = BIT(14), IOCTL_DEV = BIT(15);
 static const uint64_t ALL_OF_FIRST = BIT(13) - 1;
-static const uint64_t NET_BIND_AND_CONNECT = 3, SCOPE_ABSTRACT_SOCKETS_AND_SIGNALS = 3;
+static const uint64_t NET_BIND_AND_CONNECT = 3, NET_CONNECT = 2, SCOPE_ABSTRACT_SOCKETS_AND_SIGNALS = 3;
 
 struct ruleset {
     uint64_t files, net, scoped;
@@ -30,9 +30,13 @@ struct __attribute__((packed)) rule {
     int32_t parent;
 };
 
+struct port_rule {
+    uint64_t rights, port;
+};
+
 struct landlock {
     int ruleset;
-    uint64_t handled;
+    uint64_t handled, handled_net;
 };
 
 int landlock_version(void)
@@ -58,7 +62,7 @@ struct landlock *landlock_new(bool executes)
     if (descriptor < 0)
         return NULL;
     struct landlock *landlock = memory_new(sizeof(*landlock));
-    *landlock = (struct landlock){descriptor, ruleset.files};
+    *landlock = (struct landlock){descriptor, ruleset.files, ruleset.net};
     return landlock;
 }
 
@@ -91,6 +95,12 @@ bool landlock_allow(struct landlock *landlock, const char *path, enum landlock_r
         close(parent);
     errno = reason;
     return is_added;
+}
+
+bool landlock_allow_port(struct landlock *landlock, uint16_t port)
+{
+    const struct port_rule rule = {NET_CONNECT & landlock->handled_net, port};
+    return rule.rights == 0 || syscall(NR_ADD_RULE, landlock->ruleset, RULE_NET_PORT, &rule, 0) == 0;
 }
 
 bool landlock_enter(struct landlock *landlock)

@@ -31,5 +31,7 @@ int landlock_version(void);
 struct landlock *landlock_new(bool executes);
 /* To a path that is there; false and errno where it is not. `pin`: the file stays open, so that one of /proc stays the one that it is. */
 bool landlock_allow(struct landlock *landlock, const char *path, enum landlock_right right, bool pin);
+/* TCP sockets may be connected to this port, of whatever host. True also where the kernel has no rules for that (below ABI 4). */
+bool landlock_allow_port(struct landlock *landlock, uint16_t port);
 /* The rules hold from now on, for this thread and those that it starts; PR_SET_NO_NEW_PRIVS has to be set. Frees `landlock`. False and errno. */
 bool landlock_enter(struct landlock *landlock);

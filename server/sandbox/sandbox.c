@@ -30,6 +30,8 @@ struct sandbox {
     enum sandbox_kind kind;
     struct path *paths;
     size_t count, capacity;
+    uint16_t *ports;
+    size_t port_count, port_capacity;
 };
 
 struct sandbox *sandbox_new(enum sandbox_kind kind)
@@ -48,6 +50,13 @@ static void add(struct sandbox *sandbox, const char *path, bool is_written)
 void sandbox_reads(struct sandbox *sandbox, const char *path) { add(sandbox, path, false); }
 
 void sandbox_writes(struct sandbox *sandbox, const char *path) { add(sandbox, path, true); }
+
+void sandbox_connects(struct sandbox *sandbox, uint16_t port)
+{
+    sandbox->ports =
+        memory_grow(sandbox->ports, &sandbox->port_capacity, sandbox->port_count + 1, sizeof(*sandbox->ports));
+    sandbox->ports[sandbox->port_count++] = port;
+}
 
 /* What every process of ours asks the system about itself and the machine, threads and all. Files of /proc are made anew
  * when nobody has them open: pinned, they stay those of the rule. */
@@ -75,14 +84,19 @@ static bool enter_landlock(const struct sandbox *sandbox)
         const struct path *path = &sandbox->paths[at];
         landlock_allow(landlock, path->text, path->is_written ? LANDLOCK_RIGHT_WRITE : LANDLOCK_RIGHT_READ, false);
     }
+    for (size_t at = 0; at < sandbox->port_count; at++)
+        landlock_allow_port(landlock, sandbox->ports[at]);
     return landlock_enter(landlock);
 }
 
 static bool enter_seccomp(const struct sandbox *sandbox, bool is_landlock)
 {
-    struct seccomp_needs needs = {.serves = sandbox->kind != SANDBOX_COMMAND, .is_confined = is_landlock};
+    struct seccomp_needs needs = {
+        .serves = sandbox->kind != SANDBOX_COMMAND, .connects = sandbox->port_count > 0, .is_confined = is_landlock};
     for (size_t at = 0; at < sandbox->count; at++)
         needs.writes |= sandbox->paths[at].is_written;
+    for (size_t at = 0; at < sandbox->port_count; at++)
+        needs.connects_unix |= sandbox->ports[at] == 0;
     return seccomp_enter(sandbox->kind == SANDBOX_COMPILER ? SECCOMP_WIDE : SECCOMP_NARROW, &needs);
 }
 
@@ -112,6 +126,7 @@ bool sandbox_enter(struct sandbox *sandbox, struct buf *said)
     for (size_t at = 0; at < sandbox->count; at++)
         free(sandbox->paths[at].text);
     free(sandbox->paths);
+    free(sandbox->ports);
     free(sandbox);
     return is_landlock || is_seccomp;
 }

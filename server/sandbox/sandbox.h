@@ -9,10 +9,11 @@
 #include "base/buf.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 enum sandbox_kind {
-    SANDBOX_DAEMON,   /* answers connections that came; starts nothing, connects nowhere */
-    SANDBOX_COMMAND,  /* reads files, prints; no socket at all */
+    SANDBOX_DAEMON,   /* answers connections that came; starts nothing, connects nowhere but see sandbox_connects */
+    SANDBOX_COMMAND,  /* reads files, prints; no socket at all but see sandbox_connects */
     SANDBOX_OPENER,   /* opens files for the daemon (server/disk/opener.h) */
     SANDBOX_STARTER,  /* starts compilers: programs may be started, all may be read */
     SANDBOX_COMPILER, /* code of others: no program, no socket */
@@ -25,6 +26,9 @@ struct sandbox *sandbox_new(enum sandbox_kind kind);
 void sandbox_reads(struct sandbox *sandbox, const char *path);
 /* The folder and all below it, to be read, too; or one file. */
 void sandbox_writes(struct sandbox *sandbox, const char *path);
+
+/* May connect to this TCP port, of whatever host, and look up names; 0: to Unix sockets, wherever they lie. */
+void sandbox_connects(struct sandbox *sandbox, uint16_t port);
 
 /* Begins, and frees `sandbox`. Appends what holds to `said` (may be NULL): "Landlock ABI 7, seccomp", "seccomp; no
  * Landlock: Function not implemented". False when nothing holds. */

@@ -91,16 +91,33 @@ static void take_values(struct program *program, long number, unsigned at, const
     answer(program, SECCOMP_RET_ALLOW);
 }
 
-/* socket(AF_NETLINK, …, NETLINK_SOCK_DIAG): peer_user.c. */
-static void take_netlink(struct program *program)
+/* socket(AF_NETLINK, …, NETLINK_SOCK_DIAG): peer_user.c. With `connects` also NETLINK_ROUTE, by which getaddrinfo learns which
+ * addresses this machine has, and sockets of the internet. */
+static void take_sockets(struct program *program, bool connects)
 {
-    of_call(program, SYS_socket, 6);
+    const uint32_t second = connects ? NETLINK_ROUTE : NETLINK_SOCK_DIAG;
+    of_call(program, SYS_socket, connects ? 9 : 7);
     load(program, argument(0));
-    add(program, BPF_JMP | BPF_JEQ | BPF_K, 0, 2, AF_NETLINK);
+    if (connects) {
+        add(program, BPF_JMP | BPF_JEQ | BPF_K, 6, 0, AF_INET);
+        add(program, BPF_JMP | BPF_JEQ | BPF_K, 5, 0, AF_INET6);
+    }
+    add(program, BPF_JMP | BPF_JEQ | BPF_K, 0, 3, AF_NETLINK);
     load(program, argument(2));
-    add(program, BPF_JMP | BPF_JEQ | BPF_K, 1, 0, NETLINK_SOCK_DIAG);
+    add(program, BPF_JMP | BPF_JEQ | BPF_K, 2, 0, NETLINK_SOCK_DIAG);
+    add(program, BPF_JMP | BPF_JEQ | BPF_K, 1, 0, second);
     refuse(program, EPERM);
     answer(program, SECCOMP_RET_ALLOW);
+}
+
+/* socket(AF_UNIX); others are looked at by what comes after it. */
+static void take_unix_sockets(struct program *program)
+{
+    of_call(program, SYS_socket, 4);
+    load(program, argument(0));
+    add(program, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, AF_UNIX);
+    answer(program, SECCOMP_RET_ALLOW);
+    load_number(program);
 }
 
 /* Limits are read, not set: the third argument is NULL, in both halves. */
@@ -149,9 +166,12 @@ static void fill_narrow(struct program *program, const struct seccomp_needs *nee
     take_values(program, SYS_prctl, 0, names, sizeof(names) / sizeof(names[0]));
     take_values(program, SYS_tgkill, 0, own, 1);
     take_reading_of_limits(program);
-    if (needs->serves)
-        take_netlink(program);
-    const bool ALWAYS = true, SERVES = needs->serves, WRITES = needs->writes, CONFINED = needs->is_confined;
+    if (needs->connects_unix)
+        take_unix_sockets(program);
+    if (needs->serves || needs->connects)
+        take_sockets(program, needs->connects);
+    const bool ALWAYS = true, SERVES = needs->serves, CONNECTS = needs->connects, WRITES = needs->writes,
+               CONFINED = needs->is_confined;
 #define ALLOWED(name, when)                                                                                            \
     if (when)                                                                                                          \
         take(program, SYS_##name, SECCOMP_RET_ALLOW);

@@ -15,8 +15,10 @@ enum seccomp_kind {
 
 /* Of a narrow one. */
 struct seccomp_needs {
-    bool serves; /* connections that came are answered, and whose they are is asked for (NETLINK_SOCK_DIAG) */
-    bool writes; /* files are written */
+    bool serves;        /* connections that came are answered, and whose they are is asked for (NETLINK_SOCK_DIAG) */
+    bool writes;        /* files are written */
+    bool connects;      /* to servers, whose names are looked up */
+    bool connects_unix; /* and to Unix sockets of this machine */
     bool
         is_confined; /* Landlock holds: it says which files may be opened, and for what, where a filter cannot see it */
 };

@@ -7,7 +7,11 @@ $(B)/catalog/query: $(B)/tests/catalog/query.o $(core_obj) $(catalog_query_obj)
 	@echo "  LINK  $@"
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
 
-catalog-test: all $(if $(CATALOG),$(B)/catalog/query) ## memviewd index --catalog and what reads it, against a PostgreSQL that the test starts
+build/catalog-tools/ready: scripts/fetch-pypi tests/catalog/requirements.txt
+	$(Q)scripts/fetch-pypi $(@D) tests/catalog/requirements.txt
+
+catalog-test: all $(if $(CATALOG),$(B)/catalog/query) ## memviewd index --catalog and what reads it, against a PostgreSQL that the test starts (fetches DuckDB from PyPI once)
+	$(Q)$(MAKE) build/catalog-tools/ready || echo "DuckDB cannot be had from PyPI"
 	$(Q)$(PYTHON) tests/catalog/run.py --binary $(B)/memviewd $(if $(ONLY),--only $(ONLY))
 
 -include $(wildcard $(B)/tests/catalog/*.d)

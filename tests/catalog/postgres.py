@@ -24,6 +24,7 @@ import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 USER, DATABASE = "memviewd", "catalog"
+csv.field_size_limit(1 << 30) # a cell may be a JSON of all rows
 START_SECONDS = 60
 
 

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/catalog/catalog_write.h"
+
+#include "base/map.h"
+#include "server/base/clock.h"
+#include "server/base/memory.h"
+#include "server/catalog/catalog_connection.h"
+#include "server/catalog/catalog_schema.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* So many files, or so much of their rows, or what came in so long, is one transaction. */
+enum { BATCH_FILES = 1000, BATCH_BYTES = 8 << 20, BATCH_MS = 1000, MARKED_AT_ONCE = 10000 };
+
+/* A file that the database has, or that was met. */
+struct known {
+    char id[33], state[33];
+    bool is_met, is_gone; /* in this run; in the database */
+};
+
+struct catalog_writer {
+    struct catalog_connection *connection;
+    char *name;
+    struct known *known;
+    size_t known_count, known_capacity;
+    struct map by_id; /* places in `known` */
+    uint64_t shard, shard_count;
+    struct buf heads;                 /* names of the columns, apart by commas */
+    struct buf files, rows, file_ids; /* of the batch: lines of COPY, and "{ID,ID" */
+    size_t batch_count;
+    int64_t batch_began_ms;
+    struct catalog_write_counts counts;
+    struct err err; /* the first fault: nothing is written after it */
+};
+
+/* ---- what is known ---- */
+
+struct same {
+    const struct catalog_writer *writer;
+    const char *id;
+};
+
+static bool is_same(const void *context, uint64_t value)
+{
+    const struct same *same = context;
+    return strcmp(same->writer->known[value].id, same->id) == 0;
+}
+
+static struct known *known_find(const struct catalog_writer *writer, const char *id)
+{
+    const struct same same = {writer, id};
+    uint64_t at = map_find(&writer->by_id, hash_text(id, 0), is_same, &same);
+    return at == MAP_FREE ? NULL : &writer->known[at];
+}
+
+static struct known *known_add(struct catalog_writer *writer, const char *id, const char *state)
+{
+    writer->known =
+        memory_grow(writer->known, &writer->known_capacity, writer->known_count + 1, sizeof(*writer->known));
+    struct known *known = &writer->known[writer->known_count];
+    *known = (struct known){.is_met = false};
+    memcpy(known->id, id, strnlen(id, sizeof(known->id) - 1));
+    memcpy(known->state, state, strnlen(state, sizeof(known->state) - 1));
+    map_add(&writer->by_id, hash_text(known->id, 0), writer->known_count++);
+    return known;
+}
+
+/* A row of file_id, file, state, is_gone. */
+static bool known_take(void *context, const struct catalog_row *row, struct err *err)
+{
+    struct catalog_writer *writer = context;
+    (void)err;
+    if (!row->cells || !row->cells[0] || !row->cells[1] || !row->cells[2] || !row->cells[3])
+        return true;
+    if (rows_shard(row->cells[1], writer->shard_count) == writer->shard)
+        known_add(writer, row->cells[0], row->cells[2])->is_gone = row->cells[3][0] == 't';
+    return true;
+}
+
+bool catalog_write_read_known(struct catalog_writer *writer, const char *logdir, uint64_t shard, uint64_t shard_count,
+                              struct err *err)
+{
+    writer->shard = shard;
+    writer->shard_count = shard_count;
+    return catalog_connection_query(
+        writer->connection, "SELECT file_id, file, state, gone_at IS NOT NULL FROM memviewd.files WHERE logdir = $1",
+        &logdir, 1, known_take, writer, err);
+}
+
+/* ---- one batch ---- */
+
+static bool run(struct catalog_writer *writer, const char *sql, const char *parameter)
+{
+    return catalog_connection_query(writer->connection, sql, &parameter, parameter ? 1 : 0, NULL, NULL, &writer->err);
+}
+
+static bool copy(struct catalog_writer *writer, const char *sql, const struct buf *lines)
+{
+    return catalog_connection_copy(writer->connection, sql, lines->data, lines->length, &writer->err);
+}
+
+static bool copy_rows(struct catalog_writer *writer)
+{
+    struct buf sql = BUF_INIT;
+    buf_format(&sql, "COPY memviewd.rows (%.*s) FROM STDIN", (int)writer->heads.length, writer->heads.data);
+    buf_char(&sql, '\0');
+    bool is_good = !sql.failed ? copy(writer, sql.data, &writer->rows) : err_exhausted(&writer->err);
+    buf_free(&sql);
+    return is_good;
+}
+
+/* In the order of their ids, so that of two that write the same files one waits for the other, and not each. What points
+ * had these rows is asked before they go, and what points they have now, after. */
+static bool batch_write(struct catalog_writer *writer)
+{
+    static const char files[] =
+        "COPY pg_temp.incoming (file_id, logdir, file, file_bytes, modified_at, content_sha256, state, "
+        "row_count) FROM STDIN";
+    static const char upsert[] =
+        "INSERT INTO memviewd.files SELECT * FROM pg_temp.incoming ORDER BY file_id ON CONFLICT (file_id) DO UPDATE SET "
+        "(file_bytes, modified_at, content_sha256, state, row_count, indexed_at, gone_at) = (EXCLUDED.file_bytes, "
+        "EXCLUDED.modified_at, EXCLUDED.content_sha256, EXCLUDED.state, EXCLUDED.row_count, EXCLUDED.indexed_at, NULL)";
+    static const char touched[] =
+        "INSERT INTO pg_temp.touched SELECT DISTINCT point_id FROM memviewd.rows WHERE file_id = ANY ($1::text[])";
+    static const char refresh[] =
+        "SELECT memviewd.points_refresh(coalesce((SELECT array_agg(DISTINCT point_id) FROM pg_temp.touched), '{}'))";
+    const char *ids = writer->file_ids.data;
+    return run(writer, "BEGIN ISOLATION LEVEL READ COMMITTED", NULL) && copy(writer, files, &writer->files) &&
+           run(writer, upsert, NULL) && run(writer, touched, ids) &&
+           run(writer, "DELETE FROM memviewd.rows WHERE file_id = ANY ($1::text[])", ids) && copy_rows(writer) &&
+           run(writer, touched, ids) && run(writer, refresh, NULL) && run(writer, "COMMIT", NULL);
+}
+
+static void batch_flush(struct catalog_writer *writer)
+{
+    if (writer->batch_count == 0 || err_is_set(&writer->err))
+        return;
+    buf_text(&writer->file_ids, "}");
+    buf_char(&writer->file_ids, '\0');
+    if (writer->files.failed || writer->rows.failed || writer->file_ids.failed)
+        err_exhausted(&writer->err);
+    else if (batch_write(writer))
+        writer->counts.files += writer->batch_count;
+    writer->files.length = writer->rows.length = writer->file_ids.length = writer->batch_count = 0;
+}
+
+/* ---- one file ---- */
+
+bool catalog_write_is_wanted(void *context, const struct rows_file *file)
+{
+    struct catalog_writer *writer = context;
+    struct known *known = known_find(writer, file->id);
+    if (err_is_set(&writer->err))
+        return false;
+    bool is_same_state = known && strcmp(known->state, file->state) == 0 && !known->is_gone;
+    if (known && !is_same_state)
+        return true;
+    if (known)
+        known->is_met = true;
+    return !known;
+}
+
+static void file_line(struct catalog_writer *writer, const struct rows_file *file)
+{
+    struct csv csv = CSV_INIT(&writer->files);
+    csv.is_copy = true;
+    csv_text(&csv, str_of(file->id));
+    csv_text(&csv, str_of(file->root));
+    csv_text(&csv, str_of(file->path));
+    if (file->file)
+        csv_int(&csv, (int64_t)file->file->identity.size_bytes);
+    else
+        csv_none(&csv);
+    const char *const texts[] = {file->modified_at, file->content_sha256};
+    for (size_t at = 0; at < 2; at++) {
+        if (texts[at][0])
+            csv_text(&csv, str_of(texts[at]));
+        else
+            csv_none(&csv);
+    }
+    csv_text(&csv, str_of(file->state));
+    csv_int(&csv, (int64_t)file->count);
+    csv_row_end(&csv);
+}
+
+/* A file that was written in this run already is not written again: its rows would take the place of those. */
+bool catalog_write_take(void *context, const struct rows_file *file)
+{
+    struct catalog_writer *writer = context;
+    struct known *known = known_find(writer, file->id);
+    if (!known)
+        known = known_add(writer, file->id, file->state);
+    else if (known->is_met)
+        return !err_is_set(&writer->err);
+    known->is_met = true;
+    known->is_gone = false;
+    if (writer->batch_count++ == 0)
+        writer->batch_began_ms = clock_ms();
+    file_line(writer, file);
+    buf_add(&writer->rows, file->rows->data, file->rows->length);
+    buf_format(&writer->file_ids, "%s%s", writer->batch_count == 1 ? "{" : ",", file->id);
+    writer->counts.rows += file->count;
+    if (writer->batch_count == BATCH_FILES || writer->rows.length >= BATCH_BYTES ||
+        clock_ms() - writer->batch_began_ms >= BATCH_MS)
+        batch_flush(writer);
+    return !err_is_set(&writer->err);
+}
+
+/* ---- the end ---- */
+
+/* Of known files from *at on that were not met and are not known to be gone: "{ID,ID}"; how many. */
+static size_t gone_collect(const struct catalog_writer *writer, size_t *at, struct buf *ids)
+{
+    size_t count = 0;
+    ids->length = 0;
+    for (; *at < writer->known_count && count < MARKED_AT_ONCE; (*at)++) {
+        const struct known *known = &writer->known[*at];
+        if (!known->is_met && !known->is_gone)
+            buf_format(ids, "%s%s", count++ == 0 ? "{" : ",", known->id);
+    }
+    buf_text(ids, "}");
+    buf_char(ids, '\0');
+    return count;
+}
+
+static void gone_mark(struct catalog_writer *writer)
+{
+    struct buf ids = BUF_INIT;
+    size_t at = 0;
+    for (size_t count; !err_is_set(&writer->err) && (count = gone_collect(writer, &at, &ids)) > 0;) {
+        if (ids.failed)
+            err_exhausted(&writer->err);
+        else if (run(writer,
+                     "UPDATE memviewd.files SET gone_at = now() WHERE file_id = ANY ($1::text[]) AND gone_at IS NULL",
+                     ids.data))
+            writer->counts.gone += count;
+    }
+    buf_free(&ids);
+}
+
+bool catalog_write_end(struct catalog_writer *writer, bool is_whole, struct catalog_write_counts *counts,
+                       struct err *err)
+{
+    batch_flush(writer);
+    if (is_whole)
+        gone_mark(writer);
+    *counts = writer->counts;
+    if (err_is_set(&writer->err))
+        *err = writer->err;
+    return !err_is_set(&writer->err);
+}
+
+/* ---- the whole ---- */
+
+static bool prepare(struct catalog_writer *writer, struct err *err)
+{
+    static const char incoming[] =
+        "CREATE TEMPORARY TABLE incoming (LIKE memviewd.files INCLUDING DEFAULTS) ON COMMIT DELETE ROWS; "
+        "CREATE TEMPORARY TABLE touched (point_id text) ON COMMIT DELETE ROWS";
+    return catalog_schema_migrate(writer->connection, err) &&
+           catalog_connection_command(writer->connection, incoming, err);
+}
+
+struct catalog_writer *catalog_write_open(const char *url, struct err *err)
+{
+    char *name = NULL;
+    if (!catalog_connection_check(url, &name, err)) {
+        free(name);
+        return NULL;
+    }
+    struct catalog_writer *writer = memory_new(sizeof(*writer));
+    *writer = (struct catalog_writer){.name = name,
+                                      .shard_count = 1,
+                                      .heads = BUF_INIT,
+                                      .files = BUF_INIT,
+                                      .rows = BUF_INIT,
+                                      .file_ids = BUF_INIT,
+                                      .err = ERR_INIT};
+    map_init_of(&writer->by_id, memory_new, 0);
+    rows_heads(&writer->heads);
+    writer->heads.length -= writer->heads.length > 1 ? 2 : 0; /* the end of the line */
+    writer->connection = catalog_connection_open(url, false, err);
+    if (writer->connection && prepare(writer, err))
+        return writer;
+    catalog_write_close(writer);
+    return NULL;
+}
+
+void catalog_write_close(struct catalog_writer *writer)
+{
+    if (!writer)
+        return;
+    catalog_connection_close(writer->connection);
+    map_free(&writer->by_id);
+    buf_free(&writer->heads);
+    buf_free(&writer->files);
+    buf_free(&writer->rows);
+    buf_free(&writer->file_ids);
+    free(writer->known);
+    free(writer->name);
+    free(writer);
+}
+
+const char *catalog_write_name(const struct catalog_writer *writer) { return writer->name; }

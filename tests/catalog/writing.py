@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: Apache-2.0
+"""memviewd index --catalog: rows as in files, what changed alone is written, and what is killed is nowhere half."""
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import time
+
+import inputs
+from harness import equal
+
+JOB = "--label-path={job}/{commit}"
+
+
+def index(t, database, *arguments, status=0, url=None, environ=None):
+    """what it says on the standard error"""
+    done = subprocess.run([t.binary, "index", "--catalog=" + (url or database.url), *arguments], capture_output=True, text=True, timeout=300,
+                          env={**os.environ, **(environ or {})})
+    equal(done.returncode, status, done.stderr)
+    equal(done.stdout, "")
+    return done.stderr
+
+
+def counts(said):
+    """(rows, files) written, files as they were, files gone"""
+    found = re.search(r"(\d+) rows of (\d+) files written, \d+ of them without a verdict; (\d+) files are as they were, (\d+) are gone", said)
+    assert found, said
+    return tuple(map(int, found.groups()))
+
+
+def told(t, *arguments):
+    """the same rows as JSON lines"""
+    done = t.run("index", *arguments)
+    equal(done.returncode, 0, done.stderr)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def kept(database):
+    """the rows of the table as JSON lines have them"""
+    (row,) = database.rows("SELECT coalesce(json_agg(to_jsonb(r) - 'point_id'), '[]') AS all FROM memviewd.rows r")
+    rows = json.loads(row["all"])
+    for one in rows:
+        if one["modified_at"]:
+            whole, _, part = one["modified_at"].removesuffix("+00:00").partition(".")
+            one["modified_at"] = f"{whole}.{part:0<6}Z"
+    return rows
+
+
+def by_id(rows):
+    for row in rows:
+        row["labels"] = json.loads(row["labels"]) if isinstance(row["labels"], str) else row["labels"]
+    return {row["id"]: row for row in rows}
+
+
+def check_balance(database, rows):
+    """the three tables agree with each other, and with the rows that there should be"""
+    equal(by_id(kept(database)), by_id(rows))
+    equal(database.rows("SELECT file_id FROM memviewd.files f WHERE row_count <> (SELECT count(*) FROM memviewd.rows r WHERE r.file_id = f.file_id)"), [])
+    points = {row["point_id"]: row for row in database.rows("SELECT * FROM memviewd.points")}
+    database.execute("SELECT memviewd.points_refresh(array(SELECT point_id FROM memviewd.points UNION SELECT point_id FROM memviewd.rows))")
+    equal(points, {row["point_id"]: row for row in database.rows("SELECT * FROM memviewd.points")}, "points made anew")
+    groups = {}
+    for row in rows:
+        if row["verdict"] is not None:
+            groups.setdefault(tuple(row[name] for name in ("job", "module", "kind", "memory_space", "commit")), []).append(row)
+    equal(len(points), len(groups))
+    for point in points.values():
+        group = groups[tuple(point[name] for name in ("job", "module", "kind", "memory_space", "commit"))]
+        largest = max((row["needed_bytes"] for row in group if row["needed_bytes"] is not None), default=None)
+        least = min((row["needed_bytes"] for row in group if row["needed_bytes"] is not None), default=None)
+        equal((point["row_count"], point["needed_bytes"], point["needed_min_bytes"]),
+              (str(len(group)), *(None if each is None else str(each) for each in (largest, least))))
+        (row,) = [row for row in group if row["id"] == point["row_id"]]
+        for name in point.keys() & row.keys():
+            equal(point[name], None if row[name] is None else str(row[name]), name)
+        equal(point["host_count"], str(len({row["host"] for row in group} - {None})))
+
+
+def tree(t, jobs=3, commits=4, hosts=3):
+    """traces of several jobs, commits and hosts; how many files"""
+    for job in range(jobs):
+        for commit in range(commits):
+            for host in range(hosts):
+                proto = inputs.hlo_proto("jit_train", 4 + job + commit)
+                t.write(f"job{job}/c{commit}/plugins/profile/run/host{host}.xplane.pb", inputs.xspace({("jit_train", 5): proto}))
+    return jobs * commits * hosts
+
+
+def test_rows_are_those_of_the_files(t, database):
+    labels = ("--label=note=a\tb\\c\n\"é\" \\N", "--label-path={job}/{part}")
+    equal(counts(index(t, database, t.fixtures, *labels))[2:], (0, 0))
+    rows = told(t, t.fixtures, *labels)
+    check_balance(database, rows)
+    columns = database.rows("SELECT column_name AS name, data_type AS type FROM information_schema.columns WHERE table_schema = 'memviewd' AND table_name = 'rows' "
+                            "AND is_generated = 'NEVER' ORDER BY ordinal_position")
+    heads = t.run("index", "--format=csv", t.fixtures).stdout.splitlines()[0].split(",")
+    equal([column["name"] for column in columns], heads, "a column that the schema lacks wants a file in server/catalog/schema")
+    exact = {"schema_version": "integer", "failure": "bigint", "modified_at": "timestamp with time zone", "labels": "jsonb"}
+    for column in columns:
+        equal(column["type"], exact.get(column["name"], "bigint" if column["name"].endswith("_bytes") else "text"), column["name"])
+    points = {row["name"] for row in database.rows("SELECT column_name AS name FROM information_schema.columns WHERE table_schema = 'memviewd' AND table_name = 'points'")}
+    equal({name for name in heads if re.match("(where|category|pattern)_", name)} - points, set(), "not in points")
+
+
+def test_what_is_as_it_was_is_not_read(t, database):
+    count = tree(t)
+    equal(counts(index(t, database, t.folder(), JOB))[1:], (count, 0, 0))
+    equal(counts(index(t, database, t.folder(), JOB))[:3], (0, 0, count))
+    changed = t.write("job1/c2/plugins/profile/run/host1.xplane.pb", inputs.xspace({("jit_train", 5): inputs.hlo_proto("jit_train", 40)}))
+    os.utime(changed, ns=(0, 1_700_000_000_123_456_789))
+    # What is said of a file, all files of its session say together: so all three of them are read again.
+    equal(counts(index(t, database, t.folder(), JOB))[1:], (3, count - 3, 0))
+    check_balance(database, told(t, t.folder(), JOB))
+    equal(database.value("SELECT modified_at FROM memviewd.rows WHERE modified_at < '2024-01-01'"), "2023-11-14 22:13:20.123456+00")
+    equal(counts(index(t, database, t.folder(), JOB, "--label=team=x"))[1:], (count, 0, 0), "other labels")
+    check_balance(database, told(t, t.folder(), JOB, "--label=team=x"))
+
+
+def test_by_a_unix_socket_a_name_and_tls(t, database):
+    count = tree(t, jobs=1)
+    url = database.url.replace("@127.0.0.1:", "@localhost:")
+    equal(counts(index(t, database, t.folder(), url=database.socket_url))[1], count)
+    equal(counts(index(t, database, t.folder(), url=url))[2], count)
+    said = index(t, database, t.folder(), url=url + "?sslmode=require", status=2)
+    assert "server does not support SSL" in said, said
+
+
+def test_files_that_are_gone_stay_as_rows_and_are_told(t, database):
+    count = tree(t)
+    index(t, database, t.folder(), JOB)
+    rows = told(t, t.folder(), JOB)
+    shutil.rmtree(os.path.join(t.folder(), "job0"))
+    equal(sum(counts(index(t, database, t.folder(), JOB, f"--shard={at}/2"))[3] for at in range(2)), count // 3)
+    equal(counts(index(t, database, t.folder(), JOB))[3], 0, "told once")
+    check_balance(database, rows)
+    equal(database.value("SELECT count(*) FROM memviewd.files WHERE gone_at IS NOT NULL"), str(count // 3))
+    tree(t, jobs=1)
+    equal(counts(index(t, database, t.folder(), JOB))[1:], (count // 3, count * 2 // 3, 0))
+    equal(database.value("SELECT count(*) FROM memviewd.files WHERE gone_at IS NOT NULL"), "0")
+    # A disk that is not mounted, and a folder that cannot be listed, are no files that are gone.
+    os.rename(t.folder(), t.folder() + "-away")
+    said = index(t, database, t.folder(), JOB)
+    assert "holds no profile: files that are not met are not taken for gone" in said and counts(said)[3] == 0, said
+    os.rmdir(t.folder())
+    os.rename(t.folder() + "-away", t.folder())
+    shutil.rmtree(os.path.join(t.folder(), "job2"))
+    index(t, database, t.folder(), JOB)
+    equal(database.value("SELECT memviewd.forget(now() - interval '1 hour')"), "0")
+    equal(database.value("SELECT memviewd.forget(now())"), str(count // 3))
+    check_balance(database, told(t, t.folder(), JOB))
+
+
+def test_shards_at_the_same_time_make_the_whole(t, database):
+    tree(t, jobs=2, commits=8, hosts=6)
+    running = [subprocess.Popen([t.binary, "index", "--catalog=" + database.url, t.folder(), "--label=job=one", f"--shard={at}/4"], stderr=subprocess.PIPE, text=True)
+               for at in [0, 1, 2, 3, 0, 1, 2, 3]]  # each of them twice: a scheduler starts again what it thinks dead
+    for process in running:
+        said = process.communicate(timeout=300)[1]
+        equal(process.returncode, 0, said)
+    check_balance(database, told(t, t.folder(), "--label=job=one"))
+
+
+def test_killed_at_any_moment(t, database):
+    tree(t, jobs=4, commits=8, hosts=32)  # a batch a second and more of them
+    chance, killed = random.Random(7), 0
+    whole = time.monotonic()
+    index(t, database, t.folder(), "--label=job=one")
+    whole = time.monotonic() - whole
+    database.execute("TRUNCATE memviewd.files CASCADE; TRUNCATE memviewd.points")
+    for _ in range(8):
+        running = [subprocess.Popen([t.binary, "index", "--catalog=" + database.url, t.folder(), "--label=job=one", f"--shard={at}/3"], stderr=subprocess.DEVNULL)
+                   for at in range(3)]
+        time.sleep(chance.random() * whole)
+        for process in running:
+            process.send_signal(signal.SIGKILL)
+            killed += process.wait() == -signal.SIGKILL
+        orphans = "SELECT count(*) FROM memviewd.files f WHERE row_count <> (SELECT count(*) FROM memviewd.rows r WHERE r.file_id = f.file_id)"
+        equal(database.value(orphans), "0", "a file without all of its rows")
+        equal(database.value("SELECT coalesce(sum(row_count), 0) - (SELECT count(*) FROM memviewd.rows WHERE verdict IS NOT NULL) FROM memviewd.points"), "0",
+              "a row that is in no point, or twice")
+    assert killed >= 5, f"only {killed} were killed before their end"
+    for at in range(3):
+        index(t, database, t.folder(), "--label=job=one", f"--shard={at}/3")
+    check_balance(database, told(t, t.folder(), "--label=job=one"))
+
+
+def test_the_database_ends_meanwhile(t, database):
+    tree(t, jobs=4, commits=8, hosts=8)
+    process = subprocess.Popen([t.binary, "index", "--catalog=" + database.url, t.folder()], stderr=subprocess.PIPE, text=True)
+    time.sleep(0.15)
+    database.stop(signal.SIGQUIT)
+    said = process.communicate(timeout=120)[1]
+    database.start()
+    assert process.returncode in (0, 2) and database.password not in said, said
+    assert process.returncode == 0 or "--catalog: " in said, said
+    index(t, database, t.folder())
+    check_balance(database, told(t, t.folder()))
+
+
+def test_hostile_names(t, database):
+    name = "a\\N\t\\.\n\x01'\";--é"
+    trace = inputs.xspace({("jit_" + "x" * 5000, 5): inputs.hlo_proto("jit_" + "x" * 5000, 4)})
+    t.write(os.path.join(name, "plugins/profile/run", "h\\t1.xplane.pb"), trace)
+    path = os.path.join(os.fsencode(t.folder()), b"bad-\xff\xfe", b"plugins", b"profile", b"run")
+    os.makedirs(path)
+    with open(os.path.join(path, b"h.xplane.pb"), "wb") as file:
+        file.write(trace)
+    equal(counts(index(t, database, t.folder(), JOB))[1], 2)
+    check_balance(database, told(t, t.folder(), JOB))
+
+
+def test_a_schema_that_is_newer_is_left_alone(t, database):
+    tree(t, jobs=1, commits=1, hosts=1)
+    index(t, database, t.folder())
+    index(t, database, t.folder())
+    database.execute("INSERT INTO memviewd.schema_version (version) VALUES (1000)")
+    said = index(t, database, t.folder(), status=2)
+    assert "has version 1000 of the schema, and this memviewd knows " in said, said
+
+
+def test_eight_at_once_make_one_schema(t, database):
+    tree(t, jobs=1, commits=1, hosts=1)
+    running = [subprocess.Popen([t.binary, "index", "--catalog=" + database.url, t.folder()], stderr=subprocess.PIPE, text=True) for _ in range(8)]
+    for process in running:
+        said = process.communicate(timeout=300)[1]
+        equal(process.returncode, 0, said)
+    equal(database.value("SELECT count(*) FROM memviewd.schema_version"), database.value("SELECT max(version) FROM memviewd.schema_version"))
+    check_balance(database, told(t, t.folder()))
+
+
+def test_wrong_usage(t, database):
+    secret = "correct-horse"
+    for arguments, word in (([f"--catalog=postgresql://x:{secret}%@/"], "is no address of a database"), (["--catalog=" + database.url, "--out=/tmp/x"], "exclude"),
+                            (["--catalog=" + database.url.replace(database.password, secret)], "password authentication failed")):
+        done = t.run("index", t.fixtures, *arguments)
+        equal(done.returncode, 2, done.stderr)
+        assert word in done.stderr and secret not in done.stderr and database.password not in done.stderr, done.stderr
