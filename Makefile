@@ -299,6 +299,7 @@ proxy-test: all ## behind nginx, as docs/proxy.md says
 
 include tests/soak/soak.mk
 include tests/catalog/catalog.mk
+include tests/fleet/fleet.mk
 
 soak-test: all ## 64 clients for 40 s on files that change, then 10,000 silent connections
 	$(Q)$(PYTHON) tests/soak/soak.py --binary $(B)/memviewd
