@@ -26,6 +26,7 @@ struct said {
     struct str code_name; /* instead of the generation, in texts */
     struct str variant, kind;
     uint64_t chips[3];
+    uint64_t memory_bytes; /* of a GPU */
 };
 
 /* ---- protos ---- */
@@ -68,9 +69,39 @@ static struct wire field_of(struct wire wire, uint32_t number)
     return wire_open((struct str){NULL, 0}, 0, wire.err);
 }
 
+/* What XLA on GPUs writes into topology.pb: false for what libtpu does. */
+static bool gpu_read(struct str file, struct said *said)
+{
+    struct err err = ERR_INIT;
+    struct wire any = field_of(wire_open(file, 0, &err), PJ_RT_TOPOLOGY_DESCRIPTION_PROTO_PLATFORM_SPECIFIC_TOPOLOGY);
+    struct wire gpu = wire_open((struct str){NULL, 0}, 0, &err);
+    bool is_gpu = false;
+    while (wire_next(&any)) {
+        if (any.number == PJ_RT_TOPOLOGY_DESCRIPTION_PROTO_ANY_TYPE_URL)
+            is_gpu = str_ends(wire_text(&any), STR("xla.GpuTopologyProto"));
+        else if (any.number == PJ_RT_TOPOLOGY_DESCRIPTION_PROTO_ANY_VALUE)
+            gpu = wire_message(&any);
+    }
+    while (is_gpu && wire_next(&gpu)) {
+        if (gpu.number == GPU_TOPOLOGY_PROTO_PLATFORM_VERSION)
+            said->kind = wire_text(&gpu);
+        if (gpu.number != GPU_TOPOLOGY_PROTO_GPU_TARGET_CONFIG)
+            continue;
+        struct wire info = field_of(wire_message(&gpu), GPU_TARGET_CONFIG_PROTO_GPU_DEVICE_INFO);
+        while (wire_next(&info))
+            if (info.number == GPU_DEVICE_INFO_PROTO_DEVICE_MEMORY_SIZE)
+                said->memory_bytes = wire_uint(&info);
+    }
+    if (!is_gpu || err_is_set(&err))
+        *said = (struct said){.chips = {1, 1, 1}};
+    return is_gpu && !err_is_set(&err);
+}
+
 static void proto_read(struct str file, struct said *said)
 {
     struct err err = ERR_INIT;
+    if (gpu_read(file, said))
+        return;
     topology_read(field_of(wire_open(file, 0, &err), TPU_TARGET_ARGUMENTS_TOPOLOGY), said);
     if (said->generation > 0)
         return;
@@ -167,18 +198,33 @@ static bool is_row(const struct row *row, const struct said *said)
     return device != NULL && strcmp(device->name, row->device) == 0;
 }
 
+/* More is damage: far more than any device has. */
+#define MEMORY_MAX_BYTES (UINT64_C(1) << 48)
+
+static bool gpu_of(const struct said *said, struct chip *chip)
+{
+    const struct device *device = device_of_kind(said->kind);
+    if (device == NULL || device->platform != SPACE_PLATFORM_GPU)
+        return false;
+    *chip = (struct chip){.device = device,
+                          .memory_bytes = said->memory_bytes <= MEMORY_MAX_BYTES ? said->memory_bytes : 0};
+    return true;
+}
+
 bool chip_read(struct str file, struct chip *chip, struct err *err)
 {
     struct said said = {.chips = {1, 1, 1}};
     proto_read(file, &said);
-    if (said.generation == 0)
+    if (said.generation == 0 && said.kind.length == 0)
         text_read(file, &said);
     if (said.generation == 0 && said.code_name.length == 0 && said.kind.length == 0)
         return err_set(err, ERR_malformed, ERR_NO_OFFSET, "says nothing of a chip");
+    if (gpu_of(&said, chip))
+        return true;
     for (size_t at = 0; at < sizeof(ROWS) / sizeof(ROWS[0]); at++) {
         if (!is_row(&ROWS[at], &said))
             continue;
-        *chip = (struct chip){device_named(ROWS[at].device), ROWS[at].topology_name, ROWS[at].axis_count, {0}};
+        *chip = (struct chip){device_named(ROWS[at].device), ROWS[at].topology_name, ROWS[at].axis_count, {0}, 0};
         bool is_told = said.generation > 0 || said.code_name.length > 0;
         memcpy(chip->chips, said.chips, is_told ? sizeof(chip->chips) : 0);
         return true;
@@ -192,7 +238,7 @@ bool chip_of_device(const struct device *device, struct chip *chip)
     for (size_t at = 0; at < sizeof(ROWS) / sizeof(ROWS[0]); at++) {
         if (device_named(ROWS[at].device) != device)
             continue;
-        *chip = (struct chip){device, ROWS[at].topology_name, ROWS[at].axis_count, {2, 2, 1}};
+        *chip = (struct chip){device, ROWS[at].topology_name, ROWS[at].axis_count, {2, 2, 1}, 0};
         return true;
     }
     return false;
@@ -201,6 +247,8 @@ bool chip_of_device(const struct device *device, struct chip *chip)
 bool chip_topology(const struct chip *chip, char name[CHIP_TOPOLOGY_SIZE], struct err *err)
 {
     const uint64_t *chips = chip->chips;
+    if (chip->topology_name == NULL)
+        return err_set(err, ERR_unsupported, ERR_NO_OFFSET, "libtpu compiles for no GPU");
     int length = snprintf(name, CHIP_TOPOLOGY_SIZE, "%s:%llux%llu", chip->topology_name, (unsigned long long)chips[0],
                           (unsigned long long)chips[1]);
     if (chip->axis_count == 3)

@@ -194,8 +194,11 @@ static const char *run_text(const struct verdict_facts *facts)
                      facts_size(facts, space->parameter_bytes), facts_size(facts, facts_outputs_bytes(space)),
                      facts_size(facts, space->total_bytes - space->indefinite_bytes));
     int64_t capacity = facts->out->fit.capacity_bytes;
-    return capacity < 0 ? arena_format(facts->arena, "%s.", needs)
-                        : arena_format(facts->arena, "%s. The device has %s.", needs, facts_size(facts, capacity));
+    if (capacity < 0)
+        return arena_format(facts->arena, "%s.", needs);
+    bool takes_a_share = facts->is_jax && facts->parts->plan->platform == SPACE_PLATFORM_GPU;
+    return arena_format(facts->arena, "%s. The device has %s%s.", needs, facts_size(facts, capacity),
+                        takes_a_share ? ", of which JAX takes 75 % in advance unless it is told otherwise" : "");
 }
 
 void fit_make(struct verdict_facts *facts)

@@ -162,7 +162,8 @@ static void write_chip(struct json *json, const struct snapshot_session *session
     json_key_text(json, "plane", "");
     json_key_text(json, "file", file);
     json_key_uint(json, "count", 1);
-    json_key_int(json, "memory_bytes", chip.device->physical_bytes);
+    json_key_int(json, "memory_bytes",
+                 chip.memory_bytes > 0 ? (int64_t)chip.memory_bytes : chip.device->physical_bytes);
     json_key_text(json, "device", chip.device->name);
     json_key_known(json, "available_bytes", chip.device->available_bytes > 0 ? chip.device->available_bytes : -1);
     json_object_end(json);

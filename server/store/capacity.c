@@ -39,8 +39,10 @@ bool capacity_of_chip(const struct snapshot_session *session, const struct snaps
         return false;
     snprintf(capacity->source, sizeof(capacity->source), "%s, from %s", chip.device->title, ending + 1);
     capacity->is_named = true;
-    capacity->device = chip.device->name;
-    return take(capacity, (uint64_t)chip.device->available_bytes, (uint64_t)chip.device->physical_bytes);
+    capacity->device =
+        chip.memory_bytes == 0 ? chip.device->name : NULL; /* what a file states is no figure of the table */
+    return take(capacity, (uint64_t)chip.device->available_bytes,
+                chip.memory_bytes > 0 ? chip.memory_bytes : (uint64_t)chip.device->physical_bytes);
 }
 
 /* The smallest device counts. */

@@ -12,7 +12,7 @@ import { command, createPanel, message } from '../../widgets/panel.js';
 import { copyText } from '../../widgets/toast.js';
 import { tableOf } from './buffers.js';
 import { isFarFrom } from '../../widgets/ledger.js';
-import { barOf, createSpread } from './spread.js';
+import { barOf, createSpread, saysMoreThanText } from './spread.js';
 import * as say from './text.js';
 
 const fact = (word, ...about) => el('div', {}, el('dt', {}, word), el('dd', {}, about));
@@ -70,7 +70,8 @@ export function createFit(figures) {
       const { verdict, phase, device } = failure;
       const together = core?.together ?? null;
       const isSaid = together !== null && together.rows.length > 0;
-      const said = isSaid ? [links.sentence(core.fit.sentence, core.fit.figures)] : [figures.sentence(verdict.cause_text), verdict.advice ?? []];
+      const isSaidOfRun = phase === 'run' && core?.module;
+      const said = isSaid || isSaidOfRun ? [links.sentence(core.fit.sentence, core.fit.figures)] : [figures.sentence(verdict.cause_text), verdict.advice ?? []];
       const texts = [...said, ...(core?.notes ?? []).filter((note) => together || note.kind === 'snapshot' || note.kind === 'profile').map((note) => visible(note.text))].filter((text) => text.length > 0);
       fill(
         panel.body,
@@ -150,10 +151,12 @@ function drawLegend(bar, figureOf) {
   );
 }
 
-/* What the text itemises is the text's; what it does not is the plan's. The limit stays the text's. */
-function barFor(told, plan, core) {
-  if (core?.together) return barOf(core);
-  const own = core && !told?.is_itemised ? barOf(core) : null;
+/* What the text itemises is the text's; what it does not is the plan's. The limit stays the text's. At run time a text may
+ * state the request alone, which is no more than a piece. */
+function barFor(told, plan, core, phase) {
+  if (core?.together || saysMoreThanText(core)) return barOf(core);
+  const isPiece = phase === 'run' && told?.parts.length === 1;
+  const own = core && (!told?.is_itemised || isPiece) ? barOf(core) : null;
   if (own && core.where[0].source === 'plan') return told ? { ...own, limit: told.limit ?? own.limit } : own;
   return plan?.bar ?? told;
 }
@@ -167,7 +170,7 @@ export function createWhere(figures, menu) {
      * what it is made of. core: the verdict, or null while it is asked for. */
     show(failure, plan = null, core = null, links = null) {
       const { bar: told, other_figures: others } = failure?.verdict ?? { bar: barOf(core), other_figures: [] };
-      const bar = barFor(told, plan, core);
+      const bar = barFor(told, plan, core, failure?.phase);
       panel.node.hidden = !failure && !bar && core.ledger.bars.length === 0;
       fill(
         panel.body,

@@ -11,6 +11,9 @@ const LOOKS = { arguments: 'parameter', outputs: 'output', temporaries: 'tempora
 /* What is less of the whole has no place in the legend of its own. */
 const LITTLE = 0.001;
 
+/* Pure: does what lies beside a text say more of the failure than the text: a snapshot, live arrays of a device profile? */
+export const saysMoreThanText = (core) => Boolean(core?.together?.rows.length) || Boolean(core?.where.some(({ source }) => source === 'device profile'));
+
 /* Pure: the bar of parts.js out of a verdict; null where nothing is itemised. */
 export function barOf({ where, where_bytes: whole, where_over_bytes: over, where_evidence: sum, fit, together }) {
   if (where.length === 0) return null;

@@ -14,6 +14,7 @@ import { createFit, createNext, createReports, createWhere, menuOf, nothingFound
 import * as say from './text.js';
 import { createAdvice } from './advice.js';
 import { createPeak } from './peak.js';
+import { saysMoreThanText } from './spread.js';
 
 export const CLEARED = { session: '', host: '', module: '', space: null, file: '', local: '', report: '', sort: '', whatif: [] };
 
@@ -126,17 +127,19 @@ function drawNothing(ui, found, sourceName) {
 /* All that the plan adds to: at first without it. */
 function drawPlanned({ title, figures, failure, core, where, buffers }, plan, links) {
   const { verdict } = failure;
-  const isTogether = Boolean(core?.together?.rows.length);
   const more = [...verdict.more, ...(plan?.largest ?? [])];
-  if (isTogether) fill(title, el('span', { class: 'answer-first' }, emphasised(core.verdict, core.figures, core.fit, links)));
+  if (saysMoreThanText(core)) fill(title, el('span', { class: 'answer-first' }, emphasised(core.verdict, core.figures, core.fit, links)));
   else fill(title, el('span', { class: 'answer-first' }, figures.sentence(verdict.answer)), ' ', el('span', { class: 'answer-second' }, figures.sentence(more)));
   where.show(failure, plan, core, links);
   buffers.show(failure, plan, core !== null && core.peak.groups.length === 0);
 }
 
-/* The best piece of advice, in the line of the answer; none where it fits. */
+const landless = ({ confidence, saves_bytes: saves, evidence }, links) => ['saves ', confidence === 'bound' ? '≤ ' : '', links.figure(saves, evidence.saves)];
+
+/* The best piece of advice, in the line of the answer; none where it fits. What it lands at, or what it saves where that
+ * alone is known. */
 function drawFinding({ finding, core, advice, figures: { links } }) {
-  const best = core?.fits === 'yes' ? null : core?.advice.find(({ lands_at_bytes: lands, saves_bytes: saves }) => lands !== null && saves > 0);
+  const best = core?.fits === 'yes' ? null : core?.advice.find(({ lands_at_bytes: lands, saves_bytes: saves }, at) => saves > 0 && (lands !== null || at === 0));
   finding.hidden = !best;
   if (!best) return;
   const ends = { yes: ', fits', perhaps: ', may fit', no: ', not enough alone', unknown: '' }[best.fits];
@@ -145,8 +148,7 @@ function drawFinding({ finding, core, advice, figures: { links } }) {
     el('span', { 'aria-hidden': 'true' }, '▶ '),
     visible(best.title),
     ': ',
-    best.confidence === 'bound' ? '≥ ' : '',
-    links.figure(best.lands_at_bytes, best.evidence.lands_at),
+    best.lands_at_bytes === null ? landless(best, links) : [best.confidence === 'bound' ? '≥ ' : '', links.figure(best.lands_at_bytes, best.evidence.lands_at)],
     `${ends} (${best.confidence}). `,
     button('link-button', advice.focus, 'How'),
   );
