@@ -237,8 +237,10 @@ struct analysis_oom_module {
     const char *name;
     uint64_t total_bytes; /* of its largest memory space; 0 where it is the only one */
 };
-/* The place of the module that a failure is about: of that name, of several the one with the largest total; else, where
- * none is named, the only one. `count` when there is none. */
+/* Of what failed at run time, one piece that the program takes: less than that no module of it has in all. 0: none is known. */
+uint64_t analysis_oom_piece_bytes(const struct oom_verdict *verdict);
+/* The place of the module that a failure is about: of that name, of several the one with the largest total, if that is no
+ * smaller than a piece of it; else, where none is named, the only one. `count` when there is none. */
 size_t analysis_oom_choose_module(const struct oom_verdict *verdict, const struct analysis_oom_module *modules,
                                   size_t count);
 

@@ -309,12 +309,24 @@ static void matches_set(struct oom_comparison *out, const struct comparing *of)
 
 /* ---- the door ---- */
 
+uint64_t analysis_oom_piece_bytes(const struct oom_verdict *verdict)
+{
+    const struct oom_figure *needed = oom_figure(verdict->failure, OOM_needed_bytes);
+    if (needed == NULL || oom_is_compile(verdict->failure))
+        return 0;
+    uint64_t rounding = oom_figure_rounding(needed);
+    return needed->value > rounding ? needed->value - rounding : 0;
+}
+
 size_t analysis_oom_choose_module(const struct oom_verdict *verdict, const struct analysis_oom_module *modules,
                                   size_t count)
 {
     const struct str name = verdict->failure->module.text;
+    const uint64_t least = analysis_oom_piece_bytes(verdict);
     size_t chosen = count;
     for (size_t i = 0; i < count; i++) {
+        if (modules[i].total_bytes > 0 && modules[i].total_bytes < least)
+            continue;
         bool is_it = name.data != NULL ? str_equal(str_of(modules[i].name), name) : count == 1;
         if (is_it && (chosen == count || modules[i].total_bytes > modules[chosen].total_bytes))
             chosen = i;

@@ -130,7 +130,8 @@ static bool is_it(const struct modules_entry *entry, const struct verdict_near_p
     uint64_t a = entry->largest_total_bytes, b = program->total_bytes, apart = a > b ? a - b : b - a;
     uint64_t allowed =
         is_loose && b / 100 * NEAR_PERCENT > program->rounding_bytes ? b / 100 * NEAR_PERCENT : program->rounding_bytes;
-    return is_named(entry, program->name) && (!program->has_total || apart <= allowed);
+    bool has_room = a == 0 || a >= program->least_bytes; /* 0: not known */
+    return is_named(entry, program->name) && has_room && (!program->has_total || apart <= allowed);
 }
 
 /* Hosts of a trace run the same programs: one of them is read. */
@@ -145,7 +146,7 @@ static const struct modules_entry *entry_find(struct store *store, const struct 
         return NULL;
     for (size_t at = 0; at < modules->entry_count && !is_there; at++)
         is_there = is_named(&modules->entries[at], program->name);
-    if (is_there && program->has_total)
+    if (is_there && (program->has_total || program->least_bytes > 0))
         modules_read_totals(store, modules);
     for (size_t at = 0; at < modules->entry_count && is_there; at++)
         if (is_it(&modules->entries[at], program, is_loose))

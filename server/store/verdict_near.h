@@ -15,6 +15,7 @@ struct verdict_near_program {
     bool has_total;
     uint64_t total_bytes;
     uint64_t rounding_bytes; /* how far a total may be from it: it was printed with few digits */
+    uint64_t least_bytes;    /* of one piece of it: no smaller program is it; 0: not known */
 };
 
 /* Where it is looked for. Borrowed. */

@@ -13,7 +13,7 @@ const struct modules_entry *verdict_parts_module(struct store *store, struct mod
                                                  const struct oom_verdict *failure)
 {
     struct analysis_oom_module *all = memory_new((modules->entry_count + 1) * sizeof(*all));
-    if (modules->entry_count > 1)
+    if (modules->entry_count > 1 || analysis_oom_piece_bytes(failure) > 0)
         modules_read_totals(store, modules);
     for (size_t at = 0; at < modules->entry_count; at++)
         all[at] = (struct analysis_oom_module){verdict_near_name(&modules->entries[at]),
@@ -79,7 +79,7 @@ static bool program_of_failure(const struct oom_verdict *failure, struct verdict
     const struct oom_figure *needed = &of->figures[OOM_needed_bytes];
     if (!of->module.text.data)
         return false;
-    *program = (struct verdict_near_program){.name = of->module.text};
+    *program = (struct verdict_near_program){.name = of->module.text, .least_bytes = analysis_oom_piece_bytes(failure)};
     if (needed->is_known && of->phase && strcmp(of->phase, "compile") == 0) {
         program->has_total = true;
         program->total_bytes = needed->value;

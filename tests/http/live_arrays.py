@@ -3,8 +3,8 @@
 import json
 import os
 
-from harness import equal
-from inputs import profile
+from harness import equal, wait_until
+from inputs import hlo_proto, profile
 
 GIB = 2**30
 REQUEST = (b"jax.errors.JaxRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 256.00MiB with allocator "
@@ -83,6 +83,19 @@ def test_a_program_that_cannot_be_loaded_beside_arrays(t):
     equal((answer["cause"]["kind"], answer["cause"]["bytes"], answer["advice"][0]["kind"]), ("live_arrays", 15 * GIB, "leak"))
     assert answer["verdict"].startswith("TPU program-load OOM") and "12.00 GiB of it from train.py:47" in answer["verdict"], answer["verdict"]
     equal([row["kind"] for row in answer["where"]], ["arrays", "arrays", "program", "temporaries"])
+
+
+def test_a_program_that_is_smaller_than_the_piece_is_another(t):
+    """JAX makes many programs of one name, jit_broadcast_in_dim perhaps"""
+    t.write("dump/module_0001.jit_train_step.sm_9.0_gpu_after_optimizations.hlo.pb", hlo_proto("jit_train_step", 8, 2**18))
+    for size, names in ((b"1.00MiB", ["jit_train_step"]), (b"64.00MiB", [])):
+        for place in ("dump/run.log", "beside/run.log"):
+            daemon = t.serve(os.path.dirname(os.path.dirname(t.write(place, REQUEST.replace(b"256.00MiB", size)))))
+            wait_until(lambda: any(row["has_error_text"] for row in daemon.sessions().values()), what="the reading of the log")
+            session = next(row["id"] for row in daemon.sessions().values() if row["has_error_text"])
+            answer = daemon.get_json("/api/v1/verdict", session=session, file="run.log")
+            equal([answer["module"]["name"]] if answer["module"] else [], names, (size, place))
+            os.unlink(os.path.join(t.folder(), place))
 
 
 def test_a_hostile_profile(t):
