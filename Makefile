@@ -64,7 +64,7 @@ fuzz_programs := $(fuzz_names:%=$(B)/fuzz/%)
 fixture_text := $(wildcard tests/fixtures/text/*.textproto)
 fixture_pb := $(fixture_text:tests/fixtures/text/%.textproto=build/fixtures/%.pb)
 
-.PHONY: all analyze debs deb-test tarballs bench-run python-real python-test run-real run-test bundle compile-test confirm bench-page debug run demo test unit golden golden-fixtures golden-oom golden-compare golden-profile golden-pprof golden-regex golden-memory-viz golden-torch golden-torch-categories golden-torch-trace golden-whose golden-verdict golden-marginal golden-text-dumps whatif xla-reports differences http-test typed-client-test metrics-format-test proxy-test catalog-test soak soak-test faults-test generated-requests-test web-test licences-test wheels wheel-test manual install install-test \
+.PHONY: all analyze debs deb-test tarballs bench-run python-real python-test run-real run-test bundle compile-test confirm bench-page debug run demo test unit golden golden-fixtures golden-oom golden-compare golden-profile golden-pprof golden-regex golden-memory-viz golden-torch golden-torch-categories golden-torch-trace golden-whose golden-gpu golden-verdict golden-marginal golden-text-dumps whatif xla-reports differences http-test typed-client-test metrics-format-test proxy-test catalog-test soak soak-test faults-test generated-requests-test web-test licences-test wheels wheel-test manual install install-test \
         check asan tsan fuzz fuzz-replay fuzz-run sweep replay-run reached-lines bench coverage coverage-run \
         screenshots fixtures format clean help core
 
@@ -259,6 +259,9 @@ golden-memory-viz: all $(B)/snapshot_rows build/memory-viz/ready ## allocator sn
 
 golden-torch-trace: all ## traces of torch.profiler with memory events against their JSON, a recorded one and made ones
 	$(Q)$(PYTHON) tests/golden/torch_trace.py --binary $(B)/memviewd
+
+golden-gpu: all ## jobs that ran on an H100, against what JAX and PyTorch printed there
+	$(Q)$(PYTHON) tests/golden/gpu.py --binary $(B)/memviewd
 
 golden-whose: all ## whose memory it is, against programs whose truth is known (needs ../shared)
 	$(Q)$(PYTHON) tests/golden/whose.py --binary $(B)/memviewd --shared $(or $(SHARED),../shared)

@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What memviewd says of jobs that ran on an H100, against what JAX and PyTorch printed there (tests/fixtures/gpu/truth.json).
+
+  gpu.py --binary build/release/memviewd
+
+The plan against compiled.memory_analysis(), the allocator's curve against Device.memory_stats(), device profiles against
+jax.live_arrays(), a snapshot against torch.cuda.max_memory_allocated(). Each failure is explained by its folder, alone: one
+verdict whose rows add up, and the cause that the job was written to have.
+"""
+import argparse
+import json
+import os
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+FOLDER = os.path.join(ROOT, "tests", "fixtures", "gpu")
+BLOCK = 512  # PyTorch counts whole blocks of its allocator, the snapshot what was asked for
+LINE_OF = {"jax-runtime": 47, "jax-array": 56, "jax-platform": 56, "jax-async": 56}
+ASKED = {"jax-runtime": 2**28, "jax-array": 2**32, "jax-platform": 2**32, "jax-async": 2**32}
+
+
+def run(binary, *arguments):
+    done = subprocess.run([binary, *arguments], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0 and done.stderr == "", (arguments, done.returncode, done.stderr)
+    return json.loads(done.stdout)
+
+
+def answers(binary, name):
+    return [found["answer"] for found in run(binary, "explain", "--json", os.path.join(FOLDER, name))]
+
+
+def same(mine, truth, what):
+    return [] if mine == truth else [f"{what}: {mine}, and it was {truth}"]
+
+
+def where_of(answer):
+    sums = {}
+    for row in answer["where"]:
+        sums[row["kind"]] = sums.get(row["kind"], 0) + row["bytes"]
+    return sums
+
+
+def adds_up(answer, what):
+    return same(sum(row["bytes"] for row in answer["where"]), answer["where_bytes"], f"{what}: rows together")
+
+
+def check_plan(binary, truth):
+    """of a failure whose dump is there: what one run takes, and the chip out of topology.pb"""
+    (answer,) = answers(binary, "jax-run")
+    plan, where = truth["plan"], where_of(answer)
+    lines = adds_up(answer, "plan")
+    lines += same(where["arguments"], plan["argument_size_in_bytes"], "arguments")
+    lines += same(where["outputs"], plan["output_size_in_bytes"], "outputs")
+    lines += same(where["temporaries"] + where["fragmentation"], plan["temp_size_in_bytes"], "temporaries")
+    total = sum(plan[key] for key in ("argument_size_in_bytes", "output_size_in_bytes", "temp_size_in_bytes"))
+    lines += same(answer["where_bytes"], total, "the plan's total")
+    lines += same(answer["peak"]["bytes"], total - where["fragmentation"], "live at the peak")
+    lines += same(answer["fit"]["capacity_bytes"], 85017493504, "memory of the device, as topology.pb has it")
+    lines += [] if "needs 18.88 GiB of Device memory" in answer["fit"]["sentence"] else [f"one run: {answer['fit']['sentence']}"]
+    notes = [note["text"] for note in answer["notes"]]
+    lines += [f"a wrong note: {note}" for note in notes if "takes nothing" in note]
+    return lines + same((answer["program"], answer["cause"]["kind"]), ("jit_train_step", "no_donation"), "program and cause")
+
+
+def check_allocator(binary, truth):
+    """of a trace with events of XLA's BFC allocator"""
+    (session,) = run(binary, "summary", "--json", os.path.join(FOLDER, "jax-trace"))["sessions"]
+    (memory,) = session["memory"]
+    stats = truth["memory_stats"]
+    lines = same(memory["peak"]["in_use_bytes"], stats["peak_bytes_in_use"], "the allocator's peak")
+    lines += same(memory["last_bytes"], stats["bytes_in_use"], "in use at the end")
+    return lines + same(memory["capacity_bytes"], stats["bytes_limit"], "the allocator's limit")
+
+
+def check_live(binary, truth, name):
+    """of a request that failed beside a device profile: one verdict, which the line that keeps results leads"""
+    found = answers(binary, name)
+    live, path = truth["live_arrays"][name], f"/srv/examples/on-gpu/jax_oom.py:{LINE_OF[name]}"
+    lines = same(len(found), 1, f"{name}: verdicts") + adds_up(found[0], name)
+    answer, first = found[0], found[0]["advice"][0]
+    lines += same((answer["cause"]["kind"], answer["cause"]["bytes"], answer["cause"]["confidence"]), ("live_arrays", live["bytes"], "exact"), f"{name}: cause")
+    lines += same(answer["where_bytes"], live["bytes"] + ASKED[name], f"{name}: live arrays and the request")
+    lines += same((first["kind"], first["confidence"]), ("leak", "bound"), f"{name}: first advice")
+    lines += same(answer["where"][0]["bytes"], first["saves_bytes"], f"{name}: what the line holds")
+    by_line = live.get("by_line", {})
+    lines += same(first["saves_bytes"], by_line[path], f"{name}: {path}") if by_line else []
+    for row in answer["where"] if by_line else []:
+        file = f"/srv/examples/on-gpu/{row['label'].split()[-1]}"
+        lines += same(row["bytes"], by_line[file], f"{name}: {file}") if row["kind"] == "arrays" else []
+    lines += [f"{name}: the profile is asked for" for step in answer["next_steps"] if "device_memory_profile" in step["text"]]
+    top = run(binary, "top", "--json", os.path.join(FOLDER, name, "memory-000001.prof"))["data"]
+    return lines + same(top["total"], live["bytes"], f"{name}: top")
+
+
+def check_compile(binary, truth):
+    """asked for while compiling, more than all that was live"""
+    (answer,) = answers(binary, "jax-compile")
+    live = truth["live_arrays"]["jax-compile"]["bytes"]
+    lines = adds_up(answer, "jax-compile") + same(answer["cause"]["kind"], "one_buffer", "jax-compile: cause")
+    return lines + same(answer["where_bytes"] - answer["fit"]["needed_bytes"], live, "jax-compile: live arrays")
+
+
+def check_series(binary, _):
+    """arrays that grow by 256 MiB from one profile to the next"""
+    (answer,) = answers(binary, "jax-watch")
+    lines = same((answer["cause"]["kind"], answer["cause"]["bytes"]), ("leak", 4 * 2**28), "watch: growth")
+    return lines + ([] if "jax_oom.py:41" in answer["cause"]["text"] else [f"watch: {answer['cause']['text']}"])
+
+
+def check_snapshot(binary, truth):
+    (session,) = run(binary, "summary", "--json", os.path.join(FOLDER, "torch-snapshot"))["sessions"]
+    (memory,) = session["memory"]
+    peak = memory["peak"]["in_use_bytes"]
+    rounding = truth["torch_snapshot"]["max_allocated_bytes"] - peak
+    return [] if 0 <= rounding < BLOCK else [f"PyTorch's peak is {rounding} more than {peak}"]
+
+
+def check_torch_failure(binary, _, name):
+    found = answers(binary, name)
+    answer = found[0]
+    lines = same(len(found), 1, f"{name}: verdicts") + adds_up(answer, name)
+    lines += [f"{name}: text and snapshot disagree on {row['kind']}" for row in answer["together"]["rows"] if not row["agrees"]]
+    lines += same(answer["where_bytes"], answer["fit"]["capacity_bytes"], f"{name}: rows are the device")
+    return lines + same(answer["cause"]["kind"], "saved_activations", f"{name}: cause")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--binary", required=True)
+    options = parser.parse_args()
+    with open(os.path.join(FOLDER, "truth.json"), encoding="utf-8") as opened:
+        truth = json.load(opened)
+    checks = [("plan", check_plan), ("allocator", check_allocator), ("compile", check_compile), ("series", check_series), ("snapshot", check_snapshot)]
+    checks += [(name, lambda binary, truth, name=name: check_live(binary, truth, name)) for name in LINE_OF]
+    checks += [(name, lambda binary, truth, name=name: check_torch_failure(binary, truth, name)) for name in ("torch-oom", "torch-expandable")]
+    failed = 0
+    for name, check in checks:
+        lines = check(options.binary, truth)
+        failed += bool(lines)
+        for line in lines:
+            print(f"FAILED {name}: {line}")
+    print(f"{len(checks) - failed} passed, {failed} failed, 0 skipped")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
