@@ -14,4 +14,8 @@ catalog-test: all $(if $(CATALOG),$(B)/catalog/query) ## memviewd index --catalo
 	$(Q)$(MAKE) build/catalog-tools/ready || echo "DuckDB cannot be had from PyPI"
 	$(Q)$(PYTHON) tests/catalog/run.py --binary $(B)/memviewd $(if $(ONLY),--only $(ONLY))
 
+bench-catalog: all ## how long pages wait for a catalog of a million sessions, and how fast files get into it (some minutes)
+	$(Q)$(PYTHON) tests/catalog/measure.py --binary $(B)/memviewd
+
+.PHONY: bench-catalog
 -include $(wildcard $(B)/tests/catalog/*.d)

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- What is in docs/fleet.md as tables. Everything here is public: dashboards and people read it, so a column is never renamed nor
 -- given another meaning; a later file adds columns. The columns of `rows` are those of `memviewd index`, in its order (a test
--- holds them against each other): *_bytes are bigint, texts are text.
+-- holds them against each other): *_bytes are bigint, texts are text, compared by their bytes: quicker, and the same on
+-- every system, whose indexes a newer C library then cannot put out of order.
 
 CREATE SCHEMA IF NOT EXISTS memviewd;
 COMMENT ON SCHEMA memviewd IS 'What the memory of accelerators was filled with, written by memviewd index --catalog';
@@ -14,13 +15,13 @@ CREATE TABLE memviewd.schema_version (
 
 -- One for each file that was looked at.
 CREATE TABLE memviewd.files (
-    file_id text PRIMARY KEY,
-    logdir text NOT NULL,
-    file text NOT NULL,
+    file_id text COLLATE "C" PRIMARY KEY,
+    logdir text COLLATE "C" NOT NULL,
+    file text COLLATE "C" NOT NULL,
     file_bytes bigint,
     modified_at timestamptz,
-    content_sha256 text,
-    state text NOT NULL, -- digest of all that its rows depend on: while it is the same, the file is not read again
+    content_sha256 text COLLATE "C",
+    state text COLLATE "C" NOT NULL, -- digest of all that its rows depend on: while it is the same, the file is not read again
     row_count bigint NOT NULL,
     indexed_at timestamptz NOT NULL DEFAULT now(),
     gone_at timestamptz -- when a scan did not find it any more; its rows stay
@@ -42,37 +43,37 @@ $$;
 -- One for each module, allocator, failure and series of device profiles of each file.
 CREATE TABLE memviewd.rows (
     schema_version integer NOT NULL,
-    id text PRIMARY KEY,
-    file_id text NOT NULL REFERENCES memviewd.files ON DELETE CASCADE,
-    logdir text NOT NULL,
-    file text NOT NULL,
+    id text COLLATE "C" PRIMARY KEY,
+    file_id text COLLATE "C" NOT NULL REFERENCES memviewd.files ON DELETE CASCADE,
+    logdir text COLLATE "C" NOT NULL,
+    file text COLLATE "C" NOT NULL,
     file_bytes bigint,
     modified_at timestamptz,
-    content_sha256 text,
-    job text,
-    commit text,
-    user_name text,
+    content_sha256 text COLLATE "C",
+    job text COLLATE "C",
+    commit text COLLATE "C",
+    user_name text COLLATE "C",
     labels jsonb NOT NULL,
-    kind text NOT NULL,
-    session text,
-    session_id text,
-    host text,
-    module text,
-    program_id text,
+    kind text COLLATE "C" NOT NULL,
+    session text COLLATE "C",
+    session_id text COLLATE "C",
+    host text COLLATE "C",
+    module text COLLATE "C",
+    program_id text COLLATE "C",
     failure bigint,
-    error_code text,
-    error text,
-    verdict text,
-    fits text,
-    cause text,
-    cause_sentence text,
+    error_code text COLLATE "C",
+    error text COLLATE "C",
+    verdict text COLLATE "C",
+    fits text COLLATE "C",
+    cause text COLLATE "C",
+    cause_sentence text COLLATE "C",
     cause_bytes bigint,
-    program text,
-    memory_space text,
-    device text,
+    program text COLLATE "C",
+    memory_space text COLLATE "C",
+    device text COLLATE "C",
     needed_bytes bigint,
     capacity_bytes bigint,
-    capacity_source text,
+    capacity_source text COLLATE "C",
     over_bytes bigint,
     free_bytes bigint,
     where_bytes bigint,
@@ -124,19 +125,19 @@ CREATE TABLE memviewd.rows (
     pattern_constant_bytes bigint,
     pattern_repeat_bytes bigint,
     pattern_padding_bytes bigint,
-    largest_group text,
-    largest_group_source text,
+    largest_group text COLLATE "C",
+    largest_group_source text COLLATE "C",
     largest_group_bytes bigint,
-    advice text,
-    advice_change text,
+    advice text COLLATE "C",
+    advice_change text COLLATE "C",
     advice_saves_bytes bigint,
     advice_lands_at_bytes bigint,
-    advice_confidence text,
+    advice_confidence text COLLATE "C",
     allocator_peak_bytes bigint,
     live_arrays_bytes bigint,
-    notes text,
+    notes text COLLATE "C",
     -- Not of the index: the point that the row belongs to.
-    point_id text NOT NULL GENERATED ALWAYS AS (memviewd.point_id(job, module, kind, memory_space, commit)) STORED
+    point_id text COLLATE "C" NOT NULL GENERATED ALWAYS AS (memviewd.point_id(job, module, kind, memory_space, commit)) STORED
 );
 CREATE INDEX rows_file ON memviewd.rows (file_id);
 CREATE INDEX rows_point ON memviewd.rows (point_id, needed_bytes DESC NULLS LAST);
@@ -144,20 +145,20 @@ CREATE INDEX rows_point ON memviewd.rows (point_id, needed_bytes DESC NULLS LAST
 -- One for each job, module, kind, memory space and commit: what a curve over time is drawn from. Of rows with a verdict.
 -- Columns that `rows` has, too, are those of the row with the largest needed_bytes (of equal ones the newest).
 CREATE TABLE memviewd.points (
-    point_id text PRIMARY KEY,
-    job text,
-    commit text,
-    user_name text,
-    kind text NOT NULL,
-    session_id text,
-    host text,
-    module text,
-    verdict text,
-    fits text,
-    cause text,
-    program text,
-    memory_space text,
-    device text,
+    point_id text COLLATE "C" PRIMARY KEY,
+    job text COLLATE "C",
+    commit text COLLATE "C",
+    user_name text COLLATE "C",
+    kind text COLLATE "C" NOT NULL,
+    session_id text COLLATE "C",
+    host text COLLATE "C",
+    module text COLLATE "C",
+    verdict text COLLATE "C",
+    fits text COLLATE "C",
+    cause text COLLATE "C",
+    program text COLLATE "C",
+    memory_space text COLLATE "C",
+    device text COLLATE "C",
     needed_bytes bigint,
     capacity_bytes bigint,
     over_bytes bigint,
@@ -210,7 +211,7 @@ CREATE TABLE memviewd.points (
     pattern_constant_bytes bigint,
     pattern_repeat_bytes bigint,
     pattern_padding_bytes bigint,
-    row_id text NOT NULL, -- rows.id of that row
+    row_id text COLLATE "C" NOT NULL, -- rows.id of that row
     first_at timestamptz, -- modified_at of the oldest and of the newest file
     last_at timestamptz,
     row_count bigint NOT NULL,

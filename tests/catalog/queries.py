@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The queries of docs/fleet and the panels of its dashboard, asked of a catalog whose truth is known (planted.py)."""
+import datetime
+import json
+import os
+import re
+
+import planted
+import writing
+from harness import ROOT, equal
+
+FOLDER = os.path.join(ROOT, "docs", "fleet")
+
+
+def ask(database, name):
+    with open(os.path.join(FOLDER, name + ".sql"), encoding="utf-8") as file:
+        return database.rows(file.read())
+
+
+def test_the_queries_find_the_truth(t, database):
+    database.apply_schema()
+    planted.plant(database)
+    grown = ask(database, "grew")
+    equal((grown[0]["job"], grown[0]["before_commit"], grown[0]["commit"]), ("leaky", "c11", planted.LOST))
+    assert abs(int(grown[0]["grown_bytes"]) - 3 * planted.GIB) < 1 << 14, grown[0]
+    equal({row["job"] for row in grown}, {"leaky", "creeping"})
+    equal({(row["job"], row["host"]) for row in ask(database, "hosts")}, {("odd", planted.ODD_HOST)})
+    (failing,) = ask(database, "next-to-fail")
+    equal((failing["job"], failing["commits"]), ("creeping", str(planted.DAYS)))
+    assert abs(int(failing["bytes_a_day"]) - planted.DAILY) < planted.DAILY / 100, failing
+    assert abs(float(failing["days_left"]) - (8 * planted.GIB - 20 * planted.DAILY) / planted.DAILY) < 0.5, failing
+    categories = ask(database, "categories")
+    equal({row["category"] for row in categories}, {"parameter", "saved_activation"})
+    equal({row["job"] for row in categories}, {"calm", "leaky", "odd", "creeping", "failing"})
+    (lacking,) = ask(database, "donations")
+    equal((lacking["job"], lacking["commit"], lacking["pattern_no_donation_bytes"]), ("leaky", f"c{planted.DAYS - 1}", str(3 * planted.GIB)))
+    (failed,) = ask(database, "failures")
+    equal((failed["job"], failed["commit"], failed["file"]), ("failing", "c15", "failing/c15/host1.xplane.pb"))
+
+
+def test_the_queries_take_rows_of_memviewd(t, database):
+    writing.index(t, database, t.fixtures, "--label=job=fixtures")
+    asked = sorted(name.removesuffix(".sql") for name in os.listdir(FOLDER) if name.endswith(".sql"))
+    equal(len(asked), 6)
+    for name in asked:
+        ask(database, name)
+
+
+# ---- the dashboard, with macros as Grafana writes them out ----
+# Source: pkg/tsdb/grafana-postgresql-datasource/macros.go and the format "sqlstring" of its variables.
+
+SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
+
+
+def time_of(moment):
+    return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def expand_macro(name, arguments, since, until):
+    if name in ("__timeGroup", "__timeGroupAlias"):
+        number, unit = re.fullmatch(r"'?(\d+)([smhdw])'?", arguments[1]).groups()
+        seconds = int(number) * SECONDS[unit]
+        return f"floor(extract(epoch from {arguments[0]})/{seconds})*{seconds}" + (' AS "time"' if name.endswith("Alias") else "")
+    return {"__time": lambda: f'{arguments[0]} AS "time"', "__timeFrom": lambda: f"'{since}'", "__timeTo": lambda: f"'{until}'",
+            "__timeFilter": lambda: f"{arguments[0]} BETWEEN '{since}' AND '{until}'"}[name]()
+
+
+def expand(sql, variables, since, until):
+    def variable(match):
+        values = variables[match[1]]
+        return ",".join("'" + value.replace("'", "''") + "'" for value in values) if match[2] == "sqlstring" else ",".join(values)
+    sql = re.sub(r"\$\{(\w+)(?::(\w+))?\}", variable, sql)
+    return re.sub(r"\$(__\w+)\(([^)]*)\)", lambda match: expand_macro(match[1], [each.strip() for each in match[2].split(",")], time_of(since), time_of(until)), sql)
+
+
+def test_the_dashboard_finds_the_truth(t, database):
+    database.apply_schema()
+    planted.plant(database)
+    database.execute("UPDATE memviewd.rows SET job = 'it''s' WHERE job = 'calm'; "
+                     "SELECT memviewd.points_refresh(array(SELECT point_id FROM memviewd.points UNION SELECT point_id FROM memviewd.rows))")
+    with open(os.path.join(FOLDER, "grafana.json"), encoding="utf-8") as file:
+        dashboard = json.load(file)
+    until = datetime.datetime.now(datetime.timezone.utc)
+    since, variables = until - datetime.timedelta(days=90), {"datasource": ["memviewd"]}
+    for each in dashboard["templating"]["list"]:
+        if each["type"] == "query":
+            rows = database.rows(expand(each["query"], variables, since, until))
+            variables[each["name"]] = [next(iter(row.values())) for row in rows]
+    equal(variables["job"], ["creeping", "failing", "it's", "leaky", "odd"])
+    equal(variables["module"], ["jit_train_step"])
+    told = {}
+    for panel in dashboard["panels"]:
+        (target,) = panel["targets"]
+        rows = database.rows(expand(target["rawSql"], variables, since, until))
+        assert rows, panel["title"]
+        equal("time" in rows[0], target["format"] == "time_series", panel["title"])
+        told[panel["title"]] = rows
+    equal(len(told), len(dashboard["panels"]), "titles")
+    equal((told["Grown with a commit"][0]["job"], told["Grown with a commit"][0]["commit"]), ("leaky", planted.LOST))
+    equal({(row["job"], row["host"]) for row in told["Hosts that differ"]}, {("odd", planted.ODD_HOST)})
+    equal([row["job"] for row in told["Next to fail"]], ["creeping"])
+    equal([row["job"] for row in told["Without donations"]], ["leaky"])
+    equal([(row["metric"], row["failures"]) for row in told["Ran out of memory"]], [("failing", "1")])
+    equal(told["Share of what the device has"][0]["metric"].split(" · ")[0], "creeping")
+    equal({row["metric"] for row in told["Whose memory, over time"]}, {"parameter", "saved_activation"})
+    equal(len(told["Needed, by job and module"]), 5 * planted.DAYS)
