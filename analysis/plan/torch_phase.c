@@ -2,7 +2,7 @@
  * torch_phase.c: see torch_phase.h. */
 #include "plan/torch_phase.h"
 
-enum { STRONG, WEAK };
+enum { STRONG, WEAK, FAINT };
 
 static const struct row {
     enum torch_phase phase;
@@ -52,19 +52,20 @@ static uint8_t row_of(const struct torch_frame *frame, struct arena *arena)
 static enum torch_phase phase_of(const struct torch_snapshot *snapshot, struct torch_stack stack,
                                  const uint8_t *row_of_frame)
 {
-    enum torch_phase weak = stack.count == 0 ? TORCH_PHASE_EMPTY : TORCH_PHASE_NONE;
-    bool has_weak = false;
+    enum torch_phase found = stack.count == 0 ? TORCH_PHASE_EMPTY : TORCH_PHASE_NONE;
+    int strength = FAINT + 1;
     for (uint32_t i = 0; i < stack.count; i++) {
         uint8_t row = row_of_frame[snapshot->stack_frames[stack.first + i]];
         if (row == NO_ROW)
             continue;
         if (rows[row].strength == STRONG)
             return rows[row].phase;
-        if (!has_weak)
-            weak = rows[row].phase;
-        has_weak = true;
+        if (rows[row].strength < strength) {
+            strength = rows[row].strength;
+            found = rows[row].phase;
+        }
     }
-    return weak;
+    return found;
 }
 
 /* A module that runs again inside of the backward pass is recomputed: its frames are the inner ones. */

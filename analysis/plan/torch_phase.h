@@ -16,6 +16,7 @@ enum torch_phase {
     TORCH_PHASE_PARAMETER,
     TORCH_PHASE_INPUT,
     TORCH_PHASE_MOVED, /* a tensor is moved to the device, in no place that says more */
+    TORCH_PHASE_DRAWN, /* a tensor of random numbers is made, in the program's own code alone */
     TORCH_PHASE_CACHE,
     TORCH_PHASE_FORWARD,
     TORCH_PHASE_RECOMPUTE,

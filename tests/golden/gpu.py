@@ -123,6 +123,9 @@ def check_torch_failure(binary, _, name):
     lines = same(len(found), 1, f"{name}: verdicts") + adds_up(answer, name)
     lines += [f"{name}: text and snapshot disagree on {row['kind']}" for row in answer["together"]["rows"] if not row["agrees"]]
     lines += same(answer["where_bytes"], answer["fit"]["capacity_bytes"], f"{name}: rows are the device")
+    sums = {row["category"]: row["bytes"] for row in answer["categories"]}
+    lines += same((sums.get("unknown", 0), sums["input"]), (0, 2**31), f"{name}: nothing is unknown, torch.randn(batch, …) is input")
+    lines += same(sums["parameter"] * 2, sums["optimizer_state"], f"{name}: Adam keeps two of each parameter")
     return lines + same(answer["cause"]["kind"], "saved_activations", f"{name}: cause")
 
 

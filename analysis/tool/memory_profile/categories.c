@@ -59,6 +59,9 @@ static struct category_verdict of_own_code(const struct life *life)
     return life->is_freed && !life->is_held_longer ? VERDICT(WORKSPACE, PASSING) : VERDICT(UNKNOWN, NO_FRAME);
 }
 
+/* It is held through a backward pass and freed, or the recording ends before the backward pass that it waits for. */
+static bool is_for_one_step(const struct life *life) { return life->is_freed == life->is_backward_met; }
+
 static struct category_verdict decide(enum torch_phase phase, const struct life *life)
 {
     switch (phase) {
@@ -76,6 +79,7 @@ static struct category_verdict decide(enum torch_phase phase, const struct life 
     case TORCH_PHASE_WORKSPACE: return VERDICT(WORKSPACE, WORKSPACE);
     case TORCH_PHASE_INPUT: return VERDICT(INPUT, DATA);
     case TORCH_PHASE_MOVED: return VERDICT(INPUT, MOVED);
+    case TORCH_PHASE_DRAWN: return is_for_one_step(life) ? VERDICT(INPUT, DRAWN) : of_own_code(life);
     case TORCH_PHASE_EMPTY: return VERDICT(UNKNOWN, NO_STACK);
     case TORCH_PHASE_NONE:
     case TORCH_PHASE_ZERO_GRAD:

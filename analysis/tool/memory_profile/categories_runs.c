@@ -28,6 +28,7 @@ static enum era era_of(enum torch_phase phase)
         [TORCH_PHASE_PARAMETER] = ERA_BUILD,
         [TORCH_PHASE_INPUT] = ERA_OTHER,
         [TORCH_PHASE_MOVED] = ERA_OTHER,
+        [TORCH_PHASE_DRAWN] = ERA_OTHER,
         [TORCH_PHASE_CACHE] = ERA_OTHER,
         [TORCH_PHASE_FORWARD] = ERA_FORWARD,
         [TORCH_PHASE_RECOMPUTE] = ERA_BACKWARD,
