@@ -196,7 +196,8 @@ static const char *run_text(const struct verdict_facts *facts)
     int64_t capacity = facts->out->fit.capacity_bytes;
     if (capacity < 0)
         return arena_format(facts->arena, "%s.", needs);
-    bool takes_a_share = facts->is_jax && facts->parts->plan->platform == SPACE_PLATFORM_GPU;
+    bool takes_a_share =
+        facts->is_jax && facts->parts->capacity_is_physical && facts->parts->plan->platform == SPACE_PLATFORM_GPU;
     return arena_format(facts->arena, "%s. The device has %s%s.", needs, facts_size(facts, capacity),
                         takes_a_share ? ", of which JAX takes 75 % in advance unless it is told otherwise" : "");
 }

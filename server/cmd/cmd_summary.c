@@ -134,6 +134,13 @@ static void look_into(struct look *look, const struct snapshot_session *session)
     modules_close(&modules);
 }
 
+/* Nothing but device profiles: they are listed, but in a table of modules. */
+static bool is_of_profiles(const struct look *look, size_t session_count)
+{
+    return session_count > 0 && look->profiles_count == session_count && look->form != &summary_csv &&
+           !look->options->module;
+}
+
 static int look_around(struct look *look, const char *path)
 {
     struct index *index = index_new();
@@ -158,6 +165,8 @@ static int look_around(struct look *look, const char *path)
         return COMMANDS_UNUSABLE;
     if (session_count == 0 && !has_unreadable)
         log_line("%s: holds no profile: no .xplane.pb, no .hlo.pb, no dump of XLA", path);
+    else if (is_of_profiles(look, session_count))
+        return COMMANDS_DONE;
     else if (session_count > 0 && look->profiles_count == session_count)
         log_line("%s: device profiles (pprof), not compiled programs: memviewd top prints what holds the memory", path);
     else if (session_count > 0 && !look->is_said)

@@ -8,10 +8,12 @@
 #include "server/cmd/options.h"
 #include "server/cmd/print_answer.h"
 #include "server/disk/files.h"
+#include "server/disk/index.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const char *const FILTER_NAMES[OPTIONS_FILTER_COUNT] = {
     [OPTIONS_FOCUS] = "focus",       [OPTIONS_IGNORE] = "ignore",
@@ -24,6 +26,8 @@ struct question {
     const struct options *options;
     struct analysis_use *uses;
     size_t use_count, read_count;
+    char **found; /* paths of the uses that were found in folders */
+    size_t found_count;
     struct analysis_param *params;
     size_t param_count, param_capacity;
 };
@@ -42,6 +46,36 @@ static bool is_snapshot(const struct file *file)
     enum analysis_kind kind = ANALYSIS_KIND_UNKNOWN;
     analysis_identify(files_source(file), &kind, NULL, &ignored);
     return kind == ANALYSIS_KIND_TORCH_SNAPSHOT || kind == ANALYSIS_KIND_PICKLE;
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+/* Of a folder the last profile of the newest series in it, which is said; NULL, with a line: it holds none. free() */
+static char *last_profile_of(const char *folder)
+{
+    struct index *index = index_new();
+    char *path = NULL;
+    index_add(index, folder);
+    index_scan_once(index);
+    struct snapshot *snapshot = index_hold(index);
+    for (size_t at = 0; at < snapshot->session_count && !path; at++) {
+        const struct snapshot_session *session = snapshot->sessions[at];
+        if (session->kind != SNAPSHOT_PROFILES || session->profile_count == 0)
+            continue;
+        const struct snapshot_file *file = session->profiles[session->profile_count - 1].file;
+        path = memory_format("%s/%s", folder, file->path);
+        log_line("%s: the last of %zu device profile%s in %s", path, session->profile_count,
+                 session->profile_count == 1 ? "" : "s", session->name);
+    }
+    if (!path)
+        log_line("%s: holds no device profile", folder);
+    index_release(index, snapshot);
+    index_free(index);
+    return path;
 }
 
 /* One that cannot be read is named and left out, as long as another can. */
@@ -74,6 +108,15 @@ static void read_one(struct question *question, const char *path, bool is_base)
     question->read_count += !is_base;
 }
 
+static void read_path(struct question *question, const char *path, bool is_base)
+{
+    char *found = is_folder(path) ? last_profile_of(path) : NULL;
+    if (found)
+        question->found[question->found_count++] = found;
+    if (found || !is_folder(path))
+        read_one(question, found ? found : path, is_base);
+}
+
 /* Two moments of one snapshot: it is its own base. */
 static bool is_own_base(const struct options *options)
 {
@@ -91,10 +134,11 @@ static bool read_all(struct question *question)
     const struct options *options = question->options;
     const struct options_list *bases = bases_of(options);
     question->uses = memory_new((options->paths.count + bases->count + 1) * sizeof(*question->uses));
+    question->found = memory_new((options->paths.count + bases->count + 1) * sizeof(*question->found));
     for (size_t at = 0; at < options->paths.count; at++)
-        read_one(question, options->paths.items[at], false);
+        read_path(question, options->paths.items[at], false);
     for (size_t at = 0; at < bases->count; at++)
-        read_one(question, bases->items[at], true);
+        read_path(question, bases->items[at], true);
     return question->read_count > 0 && question->use_count - question->read_count == bases->count;
 }
 
@@ -145,6 +189,9 @@ int cmd_top(const struct options *options)
     int status = !fault && read_all(&question) ? answer(&question) : COMMANDS_UNUSABLE;
     for (size_t at = 0; at < question.use_count; at++)
         analysis_subject_free((struct analysis_subject *)(uintptr_t)question.uses[at].subject);
+    for (size_t at = 0; at < question.found_count; at++)
+        free(question.found[at]);
+    free(question.found);
     free(question.uses);
     free(question.params);
     return status;

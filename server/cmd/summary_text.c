@@ -38,7 +38,7 @@ static void write_session(const struct snapshot_session *session, size_t module_
 {
     char name[TEXT_SIZE];
     if (session->kind == SNAPSHOT_PROFILES) {
-        printf("%s  (%zu device profile%s: memviewd top prints what holds the memory)\n",
+        printf("%s  (%zu device profile%s: memviewd explain and top print what holds the memory)\n",
                printable(name, session->name), session->profile_count, session->profile_count == 1 ? "" : "s");
         return;
     }

@@ -107,6 +107,21 @@ def test_a_hostile_profile(t):
     equal((failure["answer"]["cause"]["kind"], failure["answer"]["cause"]["bytes"]), ("live_arrays", 2**63 - 1))
 
 
+def test_a_folder_of_profiles(t):
+    """the last of a series is what top takes; summary lists them, and that is no fault"""
+    for at in (1, 2, 10):
+        t.write(f"job/memory-{at}.prof", held(train=(at + 1) * GIB, init=GIB))
+    folder = os.path.join(t.folder(), "job")
+    process = t.run("top", "--json", folder)
+    equal((process.returncode, json.loads(process.stdout)["data"]["total"], "memory-10.prof: the last of 3" in process.stderr), (0, 12 * GIB, True))
+    for form, lines in (((), 1), (("--json",), 1)):
+        process = t.run("summary", *form, folder)
+        equal((process.returncode, process.stderr, len(process.stdout.splitlines())), (0, "", lines))
+    empty = os.path.dirname(t.write("empty/a.txt", b"nothing"))
+    process = t.run("top", empty)
+    equal((process.returncode, "holds no device profile" in process.stderr), (2, True))
+
+
 def test_a_text_of_another_framework_says_nothing_of_it(t):
     t.write("job/run.log", b"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.00 GiB is free.\n")
     t.write("job/memory.prof", held(train=54 * GIB, init=6 * GIB))

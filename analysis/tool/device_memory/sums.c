@@ -6,8 +6,9 @@
 void sums_add(const struct model *model, const struct model_sample *sample, bool is_leaf, struct sums_row *row)
 {
     int64_t value = model_value(model, sample), each;
+    bool is_executable = model->is_executable[model->pprof->label_sets[sample->at]];
     row->total = pprof_add(row->total, value);
-    int64_t *count = model->is_executable[model->pprof->label_sets[sample->at]] ? &row->executable_count : &row->count;
+    int64_t *count = is_executable ? &row->executable_count : &row->count;
     *count = pprof_add(*count, model_count(model, sample));
     if (is_leaf)
         row->self = pprof_add(row->self, value);
@@ -15,7 +16,7 @@ void sums_add(const struct model *model, const struct model_sample *sample, bool
         row->before_total = pprof_add(row->before_total, pprof_negated(value));
         row->before_self = is_leaf ? pprof_add(row->before_self, pprof_negated(value)) : row->before_self;
     }
-    if (model_each(model, sample, &each)) {
+    if (model_each(model, sample, &each) && !(is_executable && each == 0)) { /* 0: a GPU does not tell its size */
         row->each_min = row->each_min < 0 || each < row->each_min ? each : row->each_min;
         row->each_max = each > row->each_max ? each : row->each_max;
     }
