@@ -7,6 +7,7 @@
  * Errors:  false or NULL, with the reason in `err` (base/err.h). */
 #pragma once
 
+#include "analysis_fleet.h"
 #include "analysis_pool.h"
 #include "analysis_verdict.h"
 #include "base/buf.h"
@@ -135,6 +136,7 @@ enum analysis_subject_kind {
     ANALYSIS_TEXT,    /* the out-of-memory texts of a log (gzip or not, of any size) */
     ANALYSIS_FIGURES, /* of one HLO program only what it takes in each memory space: small */
     ANALYSIS_RUNS,    /* how often and when each program of a trace ran: small */
+    ANALYSIS_FLEET,   /* no subject: what many jobs took (analysis_fleet.h) */
 };
 
 struct analysis_subject; /* opaque */
@@ -340,6 +342,7 @@ struct analysis_question {
     const struct analysis_module_use *modules; /* of a view of all modules, instead of uses */
     size_t module_count;
     struct analysis_modules_read modules_read;
+    const struct analysis_fleet *fleet; /* of a view of many jobs, instead of uses: built */
     const struct analysis_param *params;
     size_t param_count;
     const struct analysis_groundwork *groundwork; /* of the module; NULL: made for this answer alone */

@@ -24,6 +24,7 @@ static enum analysis_subject_kind subject_kind_of(enum tool_model model)
 {
     return model == TOOL_OF_TWO_MODULES    ? ANALYSIS_MODULE
            : model == TOOL_OF_TWO_PROFILES ? ANALYSIS_PROFILE
+           : model == TOOL_OF_FLEET        ? ANALYSIS_FLEET
                                            : (enum analysis_subject_kind)model;
 }
 
@@ -382,6 +383,8 @@ static bool uses_check(const struct analysis_question *question, enum tool_model
 {
     bool is_of_any = model == TOOL_OF_PROFILES || model == TOOL_OF_MODULES;
     bool is_fit = is_of_any || question->use_count == (is_of_two(model) ? 2 : 1);
+    if (model == TOOL_OF_FLEET)
+        is_fit = question->use_count == 0 && question->fleet != NULL;
     for (size_t i = 0; i < question->use_count && is_fit; i++) {
         const struct analysis_subject *subject = question->uses[i].subject;
         bool may_be_trace = subject_kind_of(model) == ANALYSIS_PROFILE; /* of a snapshot: see analysis_use */
@@ -420,6 +423,7 @@ bool analysis_answer_begin(const struct analysis_question *question, struct buf 
     case TOOL_OF_TWO_PROFILES: return answer_about_profiles(&asked, out, err);
     case TOOL_OF_MODULES: return answer_about_modules(&asked, out, err);
     case TOOL_OF_TWO_MODULES: return answer_about_two(&asked, out, err);
+    case TOOL_OF_FLEET: return answer_about(&asked, analysis_fleet_model(question->fleet), out, NULL, err);
     default: return answer_about(&asked, model_of(question->uses[0].subject), out, rest, err);
     }
 }

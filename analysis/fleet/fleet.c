@@ -241,18 +241,18 @@ static void steps_add(struct building *building, uint32_t at)
     arena_free(scratch);
 }
 
-static struct trend trend_of(const struct building *building, const struct fleet_series *series)
+static struct capacity_trend trend_of(const struct building *building, const struct fleet_series *series)
 {
     const struct fleet *fleet = building->fleet;
     struct arena *scratch = arena_child(building->arena);
-    struct trend_point *points = arena_array(scratch, struct trend_point, series->point_count);
+    struct capacity_trend_point *points = arena_array(scratch, struct capacity_trend_point, series->point_count);
     uint32_t last = series->first_point + series->point_count - 1;
     for (uint32_t i = 0; i < series->point_count; i++) {
         const struct fleet_point *point = &fleet->points[series->first_point + i];
-        points[i] = (struct trend_point){point->first_at_ms, point->max_bytes};
+        points[i] = (struct capacity_trend_point){point->first_at_ms, point->max_bytes};
     }
-    struct trend trend =
-        trend_find(points, series->point_count, fleet_record_of(fleet, last)->capacity_bytes, building->arena);
+    struct capacity_trend trend =
+        capacity_trend_find(points, series->point_count, fleet_record_of(fleet, last)->capacity_bytes, building->arena);
     arena_free(scratch);
     return trend;
 }

@@ -6,7 +6,7 @@
  *         commit, ordered by when it was first seen. The same records in another order make the same fleet.
  * Value:  of a record needed_bytes; in a series where no record has that, peak_bytes. That of a point is the largest of its
  *         records, for the device that needs most decides whether a job runs.
- * Rules:  steps: level_steps.h; what fails next: trend.h. Hosts of one point: with three or more, one differs that is
+ * Rules:  steps: level_steps.h; what fails next: capacity_trend.h. Hosts of one point: with three or more, one differs that is
  *         further from the median than level_steps_threshold says, with the noise of their median absolute deviation; of
  *         two that far apart both are told, for which one is odd cannot be known.
  * Units:  bytes, Unix time in ms. Below 0, or NULL: not known.
@@ -14,15 +14,16 @@
 #pragma once
 
 #include "base/buf.h"
+#include "base/note.h"
+#include "fleet/capacity_trend.h"
 #include "fleet/level_steps.h"
-#include "fleet/trend.h"
 
 enum { FLEET_RECORDS_MAX = 200000, FLEET_CATEGORIES_MAX = 64 };
 #define FLEET_NONE UINT32_MAX
 
 struct fleet_record {
     const char *job, *module, *kind, *memory_space, *commit;
-    const char *host, *user_name, *device;
+    const char *host, *user_name, *device, *verdict;
     const char *id, *logdir, *file, *session_id; /* of the row; of many that of the one with the largest value */
     const char
         *reference; /* SESSION/HOST/MODULE, as views of comparisons take it; NULL: not below this daemon's logdirs */
@@ -49,7 +50,7 @@ struct fleet_series {
     uint32_t first_step, step_count;
     bool is_of_peaks; /* the value is peak_bytes */
     bool is_line;     /* the one that its job is drawn by: see fleet_job */
-    struct trend trend;
+    struct capacity_trend trend;
 };
 
 struct fleet_step {
@@ -90,6 +91,13 @@ struct fleet {
     uint32_t record_count, job_count, series_count, point_count, step_count, host_count;
     uint32_t unlabelled_count; /* records without a job: left out */
     uint32_t unknown_count;    /* records without a value: left out */
+    /* Of whoever gave the records: where they are from, in words; whether that is a catalog; files that there are, and those
+     * that were read by now (of a catalog none); what else is to be known. */
+    const char *source;
+    bool is_catalog;
+    uint64_t file_count, read_count;
+    const struct note *notes;
+    size_t note_count;
 };
 
 /* At most FLEET_RECORDS_MAX records, else it gives up with `limit`; `category_count` at most FLEET_CATEGORIES_MAX. */
@@ -116,7 +124,7 @@ bool fleet_step_categories(const struct fleet *fleet, const struct fleet_step *s
 
 /* ---- sentences, in the arena of the caller ---- */
 
-/* "3 jobs over 21 commits; …": the first line of the page. */
+/* "1 regression in 4 jobs: …": the first line of the page. */
 const char *fleet_sentence(const struct fleet *fleet, struct arena *arena, struct buf *scratch);
 /* "bert: jit_train_step needs 2.90 GiB more since c0ffee: 9.12 GiB became 12.02 GiB (32 %)." */
 const char *fleet_step_sentence(const struct fleet *fleet, const struct fleet_step *step, struct arena *arena,

@@ -124,7 +124,7 @@ static void days_say(struct buf *out, double days)
         buf_format(out, "in about %.0f day%s", days, days < 1.5 ? "" : "s");
 }
 
-static void reaches_say(const struct trend *trend, int64_t capacity_bytes, struct buf *out)
+static void reaches_say(const struct capacity_trend *trend, int64_t capacity_bytes, struct buf *out)
 {
     buf_format(out, "Grows %s a day: reaches %s ", SIZE((int64_t)trend->bytes_per_day), SIZE(capacity_bytes));
     days_say(out, trend->days);
@@ -138,23 +138,25 @@ static void reaches_say(const struct trend *trend, int64_t capacity_bytes, struc
 const char *fleet_trend_sentence(const struct fleet *fleet, uint32_t series, struct arena *arena, struct buf *scratch)
 {
     struct buf *out = scratch;
-    const struct trend *trend = &fleet->series[series].trend;
+    const struct capacity_trend *trend = &fleet->series[series].trend;
     const struct fleet_point *last = &fleet->points[fleet_last_point(fleet, series)];
     int64_t capacity = fleet->records[last->record].capacity_bytes;
     out->length = 0;
     switch (trend->kind) {
-    case TREND_REACHES: reaches_say(trend, capacity, out); break;
-    case TREND_OVER:
+    case CAPACITY_TREND_REACHES: reaches_say(trend, capacity, out); break;
+    case CAPACITY_TREND_OVER:
         buf_format(out, "Over already: %s of %s.", SIZE_BESIDE(last->max_bytes, capacity),
                    SIZE_BESIDE(capacity, last->max_bytes));
         break;
-    case TREND_STEADY: buf_text(out, "Does not grow steadily."); break;
-    case TREND_FAR:
+    case CAPACITY_TREND_STEADY: buf_text(out, "Does not grow steadily."); break;
+    case CAPACITY_TREND_FAR:
         buf_format(out, "Grows %s a day: too slowly for its end to be foretold from what was seen.",
                    SIZE((int64_t)trend->bytes_per_day));
         break;
-    case TREND_TOO_FEW: buf_format(out, "Not known: a trend needs %d commits over a day.", TREND_POINTS_LEAST); break;
-    case TREND_CAPACITY_UNKNOWN: buf_text(out, "Not known: what the device has is not known."); break;
+    case CAPACITY_TREND_TOO_FEW:
+        buf_format(out, "Not known: a trend needs %d commits over a day.", CAPACITY_TREND_POINTS_LEAST);
+        break;
+    case CAPACITY_TREND_CAPACITY_UNKNOWN: buf_text(out, "Not known: what the device has is not known."); break;
     }
     return taken(arena, out);
 }
@@ -182,10 +184,11 @@ static void growth_say(const struct fleet *fleet, struct buf *out)
     uint32_t count;
     const struct fleet_step *worst = worst_growth(fleet, &count);
     if (worst == NULL) {
-        buf_text(out, " No regression.");
+        buf_format(out, "No regression in %s job%s.", COUNT(fleet->job_count), PLURAL(fleet->job_count));
         return;
     }
-    buf_format(out, " %s regression%s, the largest: ", COUNT(count), PLURAL(count));
+    buf_format(out, "%s regression%s in %s job%s%s: ", COUNT(count), PLURAL(count), COUNT(fleet->job_count),
+               PLURAL(fleet->job_count), count > 1 ? ", the largest" : "");
     subject_say(fleet, worst->point, fleet->series[worst->series].is_of_peaks, out);
     buf_format(out, " %s more since ", SIZE(fleet_step_change(worst)));
     commit_say(fleet, worst->point, out);
@@ -196,13 +199,16 @@ static void ends_say(const struct fleet *fleet, struct buf *out)
 {
     uint32_t over = 0, reaching = 0;
     for (uint32_t i = 0; i < fleet->series_count; i++) {
-        over += fleet->series[i].trend.kind == TREND_OVER;
-        reaching += fleet->series[i].trend.kind == TREND_REACHES;
+        over += fleet->series[i].trend.kind == CAPACITY_TREND_OVER;
+        reaching += fleet->series[i].trend.kind == CAPACITY_TREND_REACHES;
     }
-    if (over > 0)
-        buf_format(out, " %s %s over capacity.", COUNT(over), over == 1 ? "is" : "are");
+    if (over == 0 && reaching == 0)
+        return;
+    buf_format(out, " Of %s module%s %s %s over capacity", COUNT(fleet->series_count), PLURAL(fleet->series_count),
+               COUNT(over), over == 1 ? "is" : "are");
     if (reaching > 0)
-        buf_format(out, " %s will be.", COUNT(reaching));
+        buf_format(out, ", %s %s towards it", COUNT(reaching), reaching == 1 ? "grows" : "grow");
+    buf_char(out, '.');
 }
 
 const char *fleet_sentence(const struct fleet *fleet, struct arena *arena, struct buf *scratch)
@@ -213,8 +219,6 @@ const char *fleet_sentence(const struct fleet *fleet, struct arena *arena, struc
         buf_text(out, fleet->unlabelled_count > 0 ? "No row says which job it is of." : "There are no rows.");
         return taken(arena, out);
     }
-    buf_format(out, "%s job%s, %s point%s of %s series.", COUNT(fleet->job_count), PLURAL(fleet->job_count),
-               COUNT(fleet->point_count), PLURAL(fleet->point_count), COUNT(fleet->series_count));
     growth_say(fleet, out);
     ends_say(fleet, out);
     return taken(arena, out);

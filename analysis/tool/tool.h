@@ -49,7 +49,7 @@ struct tool_view {
 };
 
 /* What a tool's views are about: what `model` of the request points to: struct plan, memory_profile, profile_set,
- * oom_report, module_set or compare_programs; of two profiles a profile_set, the first of which is the base. */
+ * oom_report, module_set, compare_programs or fleet; of two profiles a profile_set, the first of which is the base. */
 enum tool_model {
     TOOL_OF_MODULE,
     TOOL_OF_TRACE,
@@ -58,6 +58,7 @@ enum tool_model {
     TOOL_OF_MODULES,
     TOOL_OF_TWO_MODULES,
     TOOL_OF_TWO_PROFILES,
+    TOOL_OF_FLEET,
 };
 
 struct tool {

@@ -2,7 +2,8 @@
  * api.h: the handlers of our own surface; docs/openapi.yaml describes their answers.
  *
  * One file for each group: api.c (the daemon itself), api_sessions.c,
- * api_modules.c (a session's modules), api_all_modules.c (what they take, on all hosts), api_view.c (what a tool says of what choice.c chooses),
+ * api_modules.c (a session's modules), api_all_modules.c (what they take, on all hosts), api_fleet.c (what many jobs take),
+ * api_view.c (what a tool says of what choice.c chooses),
  * api_memory_profile.c (memory over time, of all hosts), api_oom.c (out-of-memory texts), api_verdict.c (what will make it fit), api_profiles.c (device profiles),
  * api_metrics.c (figures for Prometheus), api_uploads.c (files that a reader uploaded), api_confirmations.c (changes that the compiler is asked about), api_capacity.c (how much memory devices have), api_shared.c. */
 #pragma once
@@ -30,6 +31,9 @@ struct response *api_modules(const struct server *server, const struct request *
 /* A view of all modules of a session. */
 struct response *api_all_modules(const struct server *server, const struct request *request,
                                  const struct analysis_view *view);
+/* A view of many jobs. */
+struct response *api_fleet(const struct server *server, const struct request *request,
+                           const struct analysis_view *view);
 struct response *api_oom(const struct server *server, const struct request *request);
 struct response *api_oom_add(const struct server *server, const struct request *request);
 struct response *api_oom_plan(const struct server *server, const struct request *request);

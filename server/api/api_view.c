@@ -60,6 +60,8 @@ struct response *api_view(const struct server *server, const struct request *req
         return api_memory_profile(server, request);
     if (view.kind == ANALYSIS_FIGURES)
         return api_all_modules(server, request, &view);
+    if (view.kind == ANALYSIS_FLEET)
+        return api_fleet(server, request, &view);
     if (view.kind == ANALYSIS_TEXT)
         return api_oom(server, request);
     struct response *response = choice_open(&choice, server, request, &view);

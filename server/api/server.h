@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 struct confirmations;
+struct fleet_files;
 struct metrics;
 
 struct server {
@@ -21,7 +22,8 @@ struct server {
     size_t source_root_count;
     struct guard guard;
     struct confirmations *confirmations;
-    const char *web_folder; /* --web-dir, or NULL for the pages that are compiled in */
+    struct fleet_files *fleet_files; /* rows of the watched files */
+    const char *web_folder;          /* --web-dir, or NULL for the pages that are compiled in */
     struct metrics *metrics;
     struct catalog *catalog; /* --catalog, or NULL: there is none */
     uint64_t memory_limit_bytes;

@@ -7,6 +7,7 @@
 #include "server/base/memory.h"
 #include "server/base/service.h"
 #include "server/base/system.h"
+#include "server/catalog/fleet_files.h"
 #include "server/cmd/box.h"
 #include "server/cmd/category_rules.h"
 #include "server/cmd/commands.h"
@@ -330,6 +331,7 @@ static int stop(struct daemon *daemon, struct httpd *httpd, struct jobs *jobs, c
     listen_close(&daemon->listening);
     jobs_free(jobs); /* only now: until its threads ended, a connection could still submit */
     confirmations_free(daemon->server.confirmations);
+    fleet_files_free(daemon->server.fleet_files);
     index_free(daemon->server.index);
     store_free(daemon->server.store);
     access_free(daemon->server.guard.access);
@@ -355,6 +357,7 @@ static int run(struct daemon *daemon, const sigset_t *ends)
     daemon->server.is_without_uploads = daemon->options->is_without_uploads;
     daemon->server.store = store_new(limit_bytes);
     store_set_category_rules(daemon->server.store, daemon->category_rules);
+    daemon->server.fleet_files = fleet_files_new(getenv("MEMVIEWD_LABELS"));
     store_set_libraries(daemon->server.store, daemon->libraries);
     store_set_disk_cache(daemon->server.store, daemon->disk_cache);
     daemon->server.confirmations = confirmations_new(daemon->server.store, daemon->apart, daemon->options->topology);

@@ -9,6 +9,7 @@ import urllib.parse
 import inputs
 from confirmations import walk_confirmations
 from document import Document
+from fleet_story import walk_fleet
 from harness import ROOT, equal, wait_until
 from openapi_access import LOGIN, walk_login, walk_rescan, walk_wrong_tokens
 
@@ -16,6 +17,7 @@ DOCUMENT = os.path.join(ROOT, "docs", "openapi.yaml")
 # what names the thing that a tool's views are about
 WHERE = {"memory_viewer": ("session", "host", "module"), "memory_profile": ("session", "host"),
          "modules": ("session", "host", "within_ms", "category_rules"), "compare": ("a", "b"), "compare_profiles": ("a", "b"),
+         "fleet": ("job", "commit", "module", "host", "user", "kind", "label", "since", "until", "within_ms"),
          "device_memory": ("session", "profile", "base"), "oom": ("session", "file", "local")}
 OTHER = {"/api/v1/oom/plan", "/api/v1/oom/text"} # below a tool's name, and no view
 # which session of the demo a tool shows
@@ -77,7 +79,7 @@ def test_documented_formats_are_those_that_are_answered(t):
                    if document.resolve(parameter)["name"] == "format"]
         for schema in schemas:
             session = sessions[DEMO.get(path.split('/')[3], "training")]["id"]
-            about = "" if path.startswith("/api/v1/sessions") else f"session={session}&"
+            about = "" if path.startswith(("/api/v1/sessions", "/api/v1/fleet/")) else f"session={session}&"
             about = f"a={session}&b={session}&" if is_of_two(path) else about
             address = f"{path.replace('{session}', session)}?{about}format="
             answers = [daemon.ask(address + word) for word in schema["enum"]]
@@ -480,6 +482,7 @@ def test_every_route_and_status_is_met_and_follows_its_schema(t):
     walk_views(walk)
     walk_compare(walk)
     walk_profile(walk)
+    walk_fleet(walk, t)
     walk_rescan(walk)
     walk_vanished(walk)
     walk_ready(walk, t)

@@ -156,7 +156,7 @@ END_TEST
 START_TEST(views_are_listed)
 {
     static const char *const tools[] = {"memory_viewer", "memory_profile",   "device_memory", "oom",
-                                        "compare",       "compare_profiles", "modules"};
+                                        "compare",       "compare_profiles", "modules",       "fleet"};
     enum { TOOL_COUNT = sizeof(tools) / sizeof(tools[0]) };
     size_t counts[TOOL_COUNT] = {0}, tool = 0, at = 0;
     for (struct analysis_view view; analysis_view_at(at, &view); at++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "fleet/capacity_trend.h"
 #include "fleet/level_steps.h"
 #include "fleet/robust.h"
-#include "fleet/trend.h"
 
 #include "base/sum.h"
 
@@ -227,18 +227,18 @@ END_TEST
 
 /* ---- what fails next ---- */
 
-static struct trend trend_of_line(size_t count, double bytes_per_day, int64_t capacity)
+static struct capacity_trend trend_of_line(size_t count, double bytes_per_day, int64_t capacity)
 {
-    struct trend_point points[VALUES_MAX] = {{0}};
+    struct capacity_trend_point points[VALUES_MAX] = {{0}};
     for (size_t i = 0; i < count; i++)
-        points[i] = (struct trend_point){(int64_t)i * DAY_MS, 10 * GIB + (int64_t)(bytes_per_day * (double)i)};
-    return trend_find(points, count, capacity, &arena);
+        points[i] = (struct capacity_trend_point){(int64_t)i * DAY_MS, 10 * GIB + (int64_t)(bytes_per_day * (double)i)};
+    return capacity_trend_find(points, count, capacity, &arena);
 }
 
 START_TEST(a_line_reaches_its_capacity_when_it_does)
 {
-    struct trend trend = trend_of_line(11, 100.0 * (double)MIB, 10 * GIB + 2000 * MIB);
-    ck_assert_int_eq(trend.kind, TREND_REACHES);
+    struct capacity_trend trend = trend_of_line(11, 100.0 * (double)MIB, 10 * GIB + 2000 * MIB);
+    ck_assert_int_eq(trend.kind, CAPACITY_TREND_REACHES);
     ck_assert_double_eq_tol(trend.days, 10, 0.001);
     ck_assert_double_eq_tol(trend.soonest_days, 10, 0.001);
     ck_assert_double_eq_tol(trend.latest_days, 10, 0.001);
@@ -249,44 +249,44 @@ END_TEST
 START_TEST(it_is_said_why_nothing_is_foretold)
 {
     double slope = 100.0 * (double)MIB;
-    ck_assert_int_eq(trend_of_line(4, slope, 100 * GIB).kind, TREND_TOO_FEW);
-    ck_assert_int_eq(trend_of_line(1, slope, 100 * GIB).kind, TREND_TOO_FEW);
-    ck_assert_int_eq(trend_of_line(0, slope, 100 * GIB).kind, TREND_TOO_FEW);
-    ck_assert_int_eq(trend_of_line(10, slope, 0).kind, TREND_CAPACITY_UNKNOWN);
-    ck_assert_int_eq(trend_of_line(10, slope, -1).kind, TREND_CAPACITY_UNKNOWN);
-    ck_assert_int_eq(trend_of_line(10, slope, 10 * GIB).kind, TREND_OVER);
-    ck_assert_int_eq(trend_of_line(1, slope, GIB).kind, TREND_OVER);
-    ck_assert_int_eq(trend_of_line(10, 0, 11 * GIB).kind, TREND_STEADY);
-    ck_assert_int_eq(trend_of_line(10, -slope, 11 * GIB).kind, TREND_STEADY);
-    ck_assert_int_eq(trend_of_line(10, slope, SUM_MAX_BYTES_TOGETHER).kind, TREND_FAR);
+    ck_assert_int_eq(trend_of_line(4, slope, 100 * GIB).kind, CAPACITY_TREND_TOO_FEW);
+    ck_assert_int_eq(trend_of_line(1, slope, 100 * GIB).kind, CAPACITY_TREND_TOO_FEW);
+    ck_assert_int_eq(trend_of_line(0, slope, 100 * GIB).kind, CAPACITY_TREND_TOO_FEW);
+    ck_assert_int_eq(trend_of_line(10, slope, 0).kind, CAPACITY_TREND_CAPACITY_UNKNOWN);
+    ck_assert_int_eq(trend_of_line(10, slope, -1).kind, CAPACITY_TREND_CAPACITY_UNKNOWN);
+    ck_assert_int_eq(trend_of_line(10, slope, 10 * GIB).kind, CAPACITY_TREND_OVER);
+    ck_assert_int_eq(trend_of_line(1, slope, GIB).kind, CAPACITY_TREND_OVER);
+    ck_assert_int_eq(trend_of_line(10, 0, 11 * GIB).kind, CAPACITY_TREND_STEADY);
+    ck_assert_int_eq(trend_of_line(10, -slope, 11 * GIB).kind, CAPACITY_TREND_STEADY);
+    ck_assert_int_eq(trend_of_line(10, slope, SUM_MAX_BYTES_TOGETHER).kind, CAPACITY_TREND_FAR);
     ck_assert_double_lt(trend_of_line(10, slope, SUM_MAX_BYTES_TOGETHER).days, 0);
 }
 END_TEST
 
 START_TEST(a_single_step_and_a_lone_peak_are_no_trend)
 {
-    struct trend_point step[20], peak[20], hour[20];
+    struct capacity_trend_point step[20], peak[20], hour[20];
     for (int i = 0; i < 20; i++) {
-        step[i] = (struct trend_point){i * DAY_MS, (i < 10 ? 10 : 12) * GIB};
-        peak[i] = (struct trend_point){i * DAY_MS, (i == 15 ? 15 : 10) * GIB};
-        hour[i] = (struct trend_point){i * DAY_MS / 24 / 20, 10 * GIB + i * MIB};
+        step[i] = (struct capacity_trend_point){i * DAY_MS, (i < 10 ? 10 : 12) * GIB};
+        peak[i] = (struct capacity_trend_point){i * DAY_MS, (i == 15 ? 15 : 10) * GIB};
+        hour[i] = (struct capacity_trend_point){i * DAY_MS / 24 / 20, 10 * GIB + i * MIB};
     }
-    ck_assert_int_eq(trend_find(step, 20, 16 * GIB, &arena).kind, TREND_STEADY);
-    ck_assert_int_eq(trend_find(peak, 20, 16 * GIB, &arena).kind, TREND_STEADY);
-    ck_assert_int_eq(trend_find(hour, 20, 16 * GIB, &arena).kind, TREND_TOO_FEW);
+    ck_assert_int_eq(capacity_trend_find(step, 20, 16 * GIB, &arena).kind, CAPACITY_TREND_STEADY);
+    ck_assert_int_eq(capacity_trend_find(peak, 20, 16 * GIB, &arena).kind, CAPACITY_TREND_STEADY);
+    ck_assert_int_eq(capacity_trend_find(hour, 20, 16 * GIB, &arena).kind, CAPACITY_TREND_TOO_FEW);
 }
 END_TEST
 
 START_TEST(the_trend_of_growth_in_noise_is_about_right)
 {
     for (int try = 0; try < TRIES; try++) {
-        struct trend_point points[30];
+        struct capacity_trend_point points[30];
         for (int i = 0; i < 30; i++)
-            points[i] =
-                (struct trend_point){i * DAY_MS, 10 * GIB + i * 200 * MIB + (int64_t)(normal() * 300 * (double)MIB)};
-        struct trend trend = trend_find(points, 30, 20 * GIB, &arena);
+            points[i] = (struct capacity_trend_point){i * DAY_MS, 10 * GIB + i * 200 * MIB +
+                                                                      (int64_t)(normal() * 300 * (double)MIB)};
+        struct capacity_trend trend = capacity_trend_find(points, 30, 20 * GIB, &arena);
         double left = (double)(20 * GIB - points[29].bytes) / (double)(200 * MIB);
-        ck_assert_int_eq(trend.kind, TREND_REACHES);
+        ck_assert_int_eq(trend.kind, CAPACITY_TREND_REACHES);
         ck_assert_double_eq_tol(trend.days, left, left / 5);
         ck_assert_double_le(trend.soonest_days, trend.days);
         ck_assert(trend.latest_days < 0 || trend.latest_days >= trend.days);
@@ -296,12 +296,12 @@ END_TEST
 
 START_TEST(points_of_one_moment_have_no_slope)
 {
-    struct trend_point points[10];
+    struct capacity_trend_point points[10];
     for (int i = 0; i < 10; i++)
-        points[i] = (struct trend_point){i < 9 ? 0 : 2 * DAY_MS, (10 + i) * GIB};
-    struct trend trend = trend_find(points, 10, 30 * GIB, &arena);
+        points[i] = (struct capacity_trend_point){i < 9 ? 0 : 2 * DAY_MS, (10 + i) * GIB};
+    struct capacity_trend trend = capacity_trend_find(points, 10, 30 * GIB, &arena);
     ck_assert(isfinite(trend.bytes_per_day));
-    ck_assert_int_ne(trend.kind, TREND_TOO_FEW);
+    ck_assert_int_ne(trend.kind, CAPACITY_TREND_TOO_FEW);
 }
 END_TEST
 

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * analysis_fleet.c: see analysis_fleet.h. */
+#include "analysis_fleet.h"
+
+#include "base/intern.h"
+#include "job.h"
+
+#include <stdlib.h>
+
+/* Two hundred thousand records take some hundred bytes each. */
+#define LIMIT_BYTES ((uint64_t)1 << 30)
+#define WORK ((uint64_t)1 << 30)
+
+struct analysis_fleet {
+    struct job job;
+    struct err err;
+    struct intern texts;
+    const char **category_names;
+    size_t category_count;
+    struct fleet_record *records;
+    size_t record_count, record_capacity;
+    struct notes notes;
+    struct fleet model;
+};
+
+static bool try_it(struct analysis_fleet *fleet, job_work *work, const void *in, struct err *err)
+{
+    fleet->err = (struct err)ERR_INIT;
+    job_try(&fleet->job, work, in, fleet, &fleet->err);
+    if (err_is_set(&fleet->err))
+        *err = fleet->err;
+    return !err_is_set(&fleet->err);
+}
+
+/* Texts are few, and come again and again. */
+static const char *kept(struct analysis_fleet *fleet, const char *text)
+{
+    if (text == NULL)
+        return NULL;
+    uint32_t number = intern_number(&fleet->texts, str_of(text)); /* items may move */
+    return fleet->texts.items[number].data;
+}
+
+/* ---- making ---- */
+
+struct categories {
+    const char *const *names;
+    size_t count;
+};
+
+static void begin(struct job *job, const void *in, void *out, struct err *err)
+{
+    struct analysis_fleet *fleet = out;
+    const struct categories *categories = in;
+    (void)err;
+    intern_init(&fleet->texts, &job->arena);
+    fleet->category_count = categories->count;
+    fleet->category_names = arena_array(&job->arena, const char *, categories->count + 1);
+    for (size_t i = 0; i < categories->count; i++)
+        fleet->category_names[i] = kept(fleet, categories->names[i]);
+}
+
+struct analysis_fleet *analysis_fleet_new(const char *const *category_names, size_t category_count, struct err *err)
+{
+    const struct categories categories = {category_names, category_count};
+    struct analysis_fleet *fleet = calloc(1, sizeof(*fleet));
+    if (fleet == NULL) {
+        err_exhausted(err);
+        return NULL;
+    }
+    arena_init(&fleet->job.arena, LIMIT_BYTES, &fleet->err);
+    arena_allot_work(&fleet->job.arena, WORK);
+    if (try_it(fleet, begin, &categories, err))
+        return fleet;
+    analysis_fleet_free(fleet);
+    return NULL;
+}
+
+void analysis_fleet_free(struct analysis_fleet *fleet)
+{
+    if (fleet == NULL)
+        return;
+    arena_free(&fleet->job.arena);
+    free(fleet);
+}
+
+static void texts_keep(struct analysis_fleet *fleet, struct fleet_record *record)
+{
+    const char **const texts[] = {&record->job,     &record->module,   &record->kind,       &record->memory_space,
+                                  &record->commit,  &record->host,     &record->device,     &record->id,
+                                  &record->file,    &record->logdir,   &record->session_id, &record->reference,
+                                  &record->verdict, &record->user_name};
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        *texts[i] = kept(fleet, *texts[i]);
+}
+
+static void add(struct job *job, const void *in, void *out, struct err *err)
+{
+    struct analysis_fleet *fleet = out;
+    struct fleet_record record = *(const struct fleet_record *)in;
+    (void)err;
+    texts_keep(fleet, &record);
+    if (record.category_bytes != NULL) {
+        int64_t *bytes = arena_array(&job->arena, int64_t, fleet->category_count + 1);
+        memcpy(bytes, record.category_bytes, fleet->category_count * sizeof(*bytes));
+        record.category_bytes = bytes;
+    }
+    fleet->records = arena_grown(&job->arena, fleet->records, fleet->record_count + 1, &fleet->record_capacity,
+                                 sizeof(*fleet->records));
+    fleet->records[fleet->record_count++] = record;
+}
+
+bool analysis_fleet_add(struct analysis_fleet *fleet, const struct fleet_record *record, struct err *err)
+{
+    return try_it(fleet, add, record, err);
+}
+
+static void note_add(struct job *job, const void *in, void *out, struct err *err)
+{
+    struct analysis_fleet *fleet = out;
+    struct note note = *(const struct note *)in;
+    struct notes *notes = &fleet->notes;
+    (void)err;
+    note.text = kept(fleet, note.text);
+    notes->items = arena_grown(&job->arena, notes->items, notes->count + 1, &notes->capacity, sizeof(*notes->items));
+    notes->items[notes->count++] = note;
+}
+
+bool analysis_fleet_note(struct analysis_fleet *fleet, const char *code, uint64_t count, const char *text,
+                         struct err *err)
+{
+    const struct note note = {code, count, text};
+    return count == 0 || try_it(fleet, note_add, &note, err);
+}
+
+static void build(struct job *job, const void *in, void *out, struct err *err)
+{
+    struct analysis_fleet *fleet = out;
+    const char *source = in;
+    (void)err;
+    fleet_build(fleet->records, fleet->record_count, fleet->category_names, fleet->category_count, &job->arena,
+                &fleet->model);
+    fleet->model.source = kept(fleet, source);
+    fleet->model.notes = fleet->notes.items;
+    fleet->model.note_count = fleet->notes.count;
+}
+
+bool analysis_fleet_build(struct analysis_fleet *fleet, const char *source, bool is_catalog, uint64_t file_count,
+                          uint64_t read_count, struct err *err)
+{
+    if (!try_it(fleet, build, source, err))
+        return false;
+    fleet->model.is_catalog = is_catalog;
+    fleet->model.file_count = file_count;
+    fleet->model.read_count = read_count;
+    return true;
+}
+
+/* ---- steps ---- */
+
+size_t analysis_fleet_step_count(const struct analysis_fleet *fleet) { return fleet->model.step_count; }
+
+void analysis_fleet_step(const struct analysis_fleet *fleet, size_t at, const struct fleet_record **before,
+                         const struct fleet_record **after)
+{
+    uint32_t point = fleet->model.steps[at].point;
+    *before = fleet_record_of(&fleet->model, point - 1);
+    *after = fleet_record_of(&fleet->model, point);
+}
+
+struct explaining {
+    size_t at;
+    const char *sentence, *unknown;
+};
+
+static void explain(struct job *job, const void *in, void *out, struct err *err)
+{
+    struct analysis_fleet *fleet = out;
+    const struct explaining *explaining = in;
+    struct fleet_step *step = &fleet->model.steps[explaining->at];
+    (void)job, (void)err;
+    step->diff_sentence = kept(fleet, explaining->sentence);
+    step->diff_unknown = kept(fleet, explaining->unknown);
+}
+
+bool analysis_fleet_step_explain(struct analysis_fleet *fleet, size_t at, const char *sentence, const char *unknown,
+                                 struct err *err)
+{
+    const struct explaining explaining = {at, sentence, unknown};
+    return try_it(fleet, explain, &explaining, err);
+}
+
+const struct fleet *analysis_fleet_model(const struct analysis_fleet *fleet) { return &fleet->model; }

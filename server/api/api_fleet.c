@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * api_fleet.c: what many jobs took over their commits: views of the tool "fleet", of the files that this daemon watches.
+ *
+ * With within_ms= the answer comes after about that time with what is read by then, and asking again reads on; without it
+ * all is read first. */
+#include "server/api/api.h"
+#include "server/api/listing.h"
+#include "server/base/wanted.h"
+#include "server/catalog/fleet_diff.h"
+#include "server/catalog/fleet_files.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { WITHIN_MAX_MS = 10000, DIFF_MAX = 20, TIME_DIGITS = 15 };
+static const size_t ANSWER_LIMIT_BYTES = (size_t)1 << 30;
+
+static const char *const OWN_NAMES[] = {"job",   "commit", "module", "host",      "user", "kind",
+                                        "label", "since",  "until",  "within_ms", NULL};
+
+/* What is asked for, and what it is made of. */
+struct asking {
+    const struct server *server;
+    const struct request *request;
+    const struct analysis_view *view;
+    struct snapshot *snapshot;
+    struct fleet_filter filter;
+    char *label; /* cut into key and value */
+    int64_t budget_ms;
+    struct analysis_fleet *fleet;
+};
+
+/* ---- the question ---- */
+
+/* A whole number, or -1 without one. */
+static struct response *read_number(const struct request *request, const char *name, int64_t most, int64_t *number)
+{
+    const char *text = request_param(request, name, "");
+    size_t digits = strspn(text, "0123456789");
+    *number = text[0] ? strtoll(text, NULL, 10) : -1;
+    if (text[digits] || digits > TIME_DIGITS || *number > most)
+        return response_problem(400, "argument", "%s must be a whole number up to %lld", name, (long long)most);
+    return NULL;
+}
+
+static struct response *read_label(struct asking *asking)
+{
+    const char *text = request_param(asking->request, "label", "");
+    if (!text[0])
+        return NULL;
+    asking->label = memory_text(text);
+    char *equals = strchr(asking->label, '=');
+    if (!equals || equals == asking->label)
+        return response_problem(400, "argument", "label must be KEY=VALUE");
+    *equals = '\0';
+    asking->filter.label_key = asking->label;
+    asking->filter.label_value = equals + 1;
+    return NULL;
+}
+
+static const char *wanted_text(const struct request *request, const char *name)
+{
+    const char *text = request_param(request, name, "");
+    return text[0] ? text : NULL;
+}
+
+static bool is_among(const char *const *names, const char *name)
+{
+    while (*names && strcmp(*names, name) != 0)
+        names++;
+    return *names != NULL;
+}
+
+/* Before anything is read. */
+static struct response *check_names(const struct asking *asking)
+{
+    const struct request *request = asking->request;
+    for (size_t at = 0; at < request->param_count; at++) {
+        const char *name = request->params[at].name;
+        if (!is_among(OWN_NAMES, name) && !is_among(asking->view->param_names, name))
+            return response_problem(400, "argument", "unknown parameter \"%.60s\"", name);
+    }
+    return listing_check_once(request);
+}
+
+static struct response *read_asking(struct asking *asking)
+{
+    const struct request *request = asking->request;
+    struct fleet_filter *filter = &asking->filter;
+    *filter = (struct fleet_filter){.job = wanted_text(request, "job"),
+                                    .commit = wanted_text(request, "commit"),
+                                    .module = wanted_text(request, "module"),
+                                    .host = wanted_text(request, "host"),
+                                    .user = wanted_text(request, "user"),
+                                    .kind = wanted_text(request, "kind")};
+    struct response *refusal = check_names(asking);
+    if (!refusal)
+        refusal = read_number(request, "since", INT64_C(1) << 48, &filter->since_ms);
+    if (!refusal)
+        refusal = read_number(request, "until", INT64_C(1) << 48, &filter->until_ms);
+    if (!refusal)
+        refusal = read_number(request, "within_ms", WITHIN_MAX_MS, &asking->budget_ms);
+    return refusal ? refusal : read_label(asking);
+}
+
+/* ---- the fleet ---- */
+
+static bool make_of_files(struct asking *asking, struct err *err)
+{
+    const struct server *server = asking->server;
+    struct fleet_files *files = server->fleet_files;
+    const struct fleet_columns *columns = fleet_files_columns(files);
+    struct fleet_files_reading reading;
+    asking->fleet = analysis_fleet_new((const char *const *)columns->names, columns->count, err);
+    return asking->fleet &&
+           fleet_files_read(files, server->store, asking->snapshot, asking->budget_ms, &reading, err) &&
+           fleet_files_add(files, asking->snapshot, &asking->filter, asking->fleet, err) &&
+           analysis_fleet_build(asking->fleet, "the folders of this daemon", false, reading.file_count,
+                                reading.read_count, err);
+}
+
+/* What the plans on both sides of a step differ by. Of the first few steps, for each reads two programs; where nothing is
+ * known of one it is said why. */
+static bool explain_steps(struct asking *asking, struct err *err)
+{
+    size_t count = analysis_fleet_step_count(asking->fleet);
+    for (size_t at = 0; at < count; at++) {
+        const struct fleet_record *before, *after;
+        struct err unknown = ERR_INIT;
+        analysis_fleet_step(asking->fleet, at, &before, &after);
+        char *sentence = NULL;
+        if (at < DIFF_MAX)
+            sentence = fleet_diff_sentence(asking->server->store, asking->snapshot, before->reference, after->reference,
+                                           &unknown);
+        else
+            err_set(&unknown, ERR_limit, ERR_NO_OFFSET, "only %d steps at a time are looked into: ask for one job",
+                    DIFF_MAX);
+        bool is_good = analysis_fleet_step_explain(asking->fleet, at, sentence, sentence ? NULL : unknown.text, err);
+        free(sentence);
+        if (!is_good || (wanted_is_over() && !wanted_stopped(err)))
+            return false;
+    }
+    return true;
+}
+
+/* ---- the answer ---- */
+
+static struct response *write_answer(struct asking *asking, struct err *err)
+{
+    struct analysis_question question = {
+        .tool = asking->view->tool, .view = asking->view->view, .fleet = asking->fleet, .wanted = wanted_holders()};
+    struct analysis_param *params = api_core_params(asking->request, OWN_NAMES, &question.param_count);
+    const char *format = request_param(asking->request, "format", "");
+    bool is_file = format[0] && strcmp(format, "json") != 0;
+    struct buf out = {.limit_bytes = ANSWER_LIMIT_BYTES};
+    question.params = params;
+    struct body *body = analysis_answer(&question, &out, err) ? body_new(&out) : NULL;
+    free(params);
+    buf_free(&out);
+    if (!body)
+        return NULL;
+    const struct api_file_format *file = api_file_format(format);
+    struct response *response = response_of_body(200, is_file ? file->type : "application/json", body);
+    if (is_file)
+        response_add_header(response, "Content-Disposition", "attachment; filename=\"fleet-%s.%s\"", asking->view->view,
+                            file->ending);
+    return response;
+}
+
+/* Steps are looked into where they are shown. */
+static bool shows_steps(const struct asking *asking) { return strcmp(asking->view->view, "regressions") == 0; }
+
+static struct response *answer(struct asking *asking)
+{
+    struct err err = ERR_INIT;
+    struct response *response = NULL;
+    if (make_of_files(asking, &err) && (!shows_steps(asking) || explain_steps(asking, &err)))
+        response = write_answer(asking, &err);
+    if (!response && !err_is_set(&err))
+        err_set(&err, ERR_limit, ERR_NO_OFFSET, "memory ran out");
+    return response ? response : response_err(&err, NULL);
+}
+
+struct response *api_fleet(const struct server *server, const struct request *request, const struct analysis_view *view)
+{
+    struct asking asking = {.server = server, .request = request, .view = view};
+    struct response *response = read_asking(&asking);
+    if (!response) {
+        asking.snapshot = index_hold(server->index);
+        response = answer(&asking);
+        index_release(server->index, asking.snapshot);
+    }
+    analysis_fleet_free(asking.fleet);
+    free(asking.label);
+    return response;
+}
