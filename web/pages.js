@@ -92,6 +92,20 @@ export const PAGES = [
     isPlain: true,
     isAside: true,
   },
+  {
+    tool: 'fleet',
+    word: 'Fleet',
+    title: 'Fleet: what many jobs took over their commits',
+    key: 'f',
+    icon: 'M3 20V4M3 20h18M6 15l4-4 4 2 6-7M17 6h3v3',
+    load: () => import('./tools/fleet/page.js'),
+    levels: [],
+    lacks: () => '',
+    isAlone: () => true,
+    hasEmpty: true,
+    isPlain: true,
+    isAside: true,
+  },
 ];
 
 export const HOME = {

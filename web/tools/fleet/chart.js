@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * chart.js: jobs as lines over the calendar, or the modules of the one that is chosen, with whose memory each commit of it takes.
+ * Its own file: two panels of one question. */
+
+import { categoryFill, categoryWords, CATEGORY_NAMES } from '../../widgets/categories.js';
+import { el } from '../../lib/dom.js';
+import { bytes, count, cutMiddle, spokenBytes, visible, when } from '../../lib/format.js';
+import { openLink } from '../../lib/route.js';
+import { exportEntries } from '../../widgets/export_menu.js';
+import { createLegend } from '../../widgets/legend.js';
+import { createPanel } from '../../widgets/panel.js';
+import { createStacked } from '../../widgets/stacked.js';
+import { createTimeLines, lineStyle } from '../../widgets/time_lines.js';
+import { hideTooltip, showTooltip } from '../../widgets/tooltip.js';
+import { token } from '../../lib/theme.js';
+import { pointLines } from './columns.js';
+import { hrefOf } from './state.js';
+
+const NAME_MAX = 32;
+const METRICS = [
+  ['needed', 'what it needs'],
+  ['peak', 'peak live'],
+  ['share', 'share of capacity'],
+];
+const REST = 'rest';
+
+const nameOf = (line, isOfJobs) => visible((isOfJobs ? line.job : line.module) ?? line.kind ?? line.job);
+
+function valuesOf(line, metric) {
+  if (metric === 'peak') return line.peak_bytes;
+  if (metric === 'needed') return line.needed_bytes;
+  return line.needed_bytes.map((value, at) => (line.capacity_bytes[at] > 0 ? (100 * value) / line.capacity_bytes[at] : null));
+}
+
+/* Pure: capacities that are drawn across: each that a line has now. */
+export function limitsOf(lines, metric) {
+  if (metric === 'share') return [100];
+  return [...new Set(lines.map(({ capacity_bytes: all }) => all.at(-1)).filter((each) => each > 0))];
+}
+
+/* Pure: one line of the answer as one of the chart. */
+export function lineOf(line, metric, isOfJobs) {
+  const marks = Object.fromEntries(line.steps.map((step) => [step.point, step.change_bytes > 0 ? 'up' : 'down']));
+  return { name: cutMiddle(nameOf(line, isOfJobs), NAME_MAX), at: line.at_ms, values: valuesOf(line, metric), marks };
+}
+
+/* view: of page.js. Out: {node, draw(chart, metric, isOfJobs), destroy()}. */
+export function createFleetChart(view) {
+  const { context } = view;
+  let shown = { lines: [], metric: 'needed' };
+  const lineAt = (point) => shown.lines[point.line];
+  const lines = createTimeLines({
+    sentence: (point) => pointLines(lineAt(point), point.point, shown.metric).join('. '),
+    onHover: (point, mark) => showTooltip(`f:${point.line}:${point.point}`, pointLines(lineAt(point), point.point, shown.metric), mark),
+    onLeave: () => hideTooltip(),
+    onPick(point) {
+      const href = hrefOf(lineAt(point).references[point.point], lineAt(point).kind, context);
+      if (href) openLink(href);
+      else context.say('This point is of a file that this daemon does not watch');
+    },
+  });
+  const legend = createLegend('Lines');
+  const metric = el(
+    'select',
+    { class: 'group-choice', 'aria-label': 'What is drawn', on: { change: () => view.choose({ metric: metric.value === 'needed' ? '' : metric.value }) } },
+    METRICS.map(([value, word]) => el('option', { value }, word)),
+  );
+  const panel = createPanel('panel-fleet', 'Jobs over time', {
+    menu: exportEntries({
+      name: 'fleet',
+      title: () => panel.node.querySelector('h2').textContent,
+      drawing: () => (lines.drawing() ? { ...lines.drawing(), legend: entriesOf(shown).map(({ word, fill }) => ({ word, colour: fill })) } : null),
+      csv: () => view.csv('points', {}),
+    }),
+  });
+  panel.setAside(legend.node, metric);
+  panel.body.append(lines.node);
+  const categories = createCategories(view);
+  return {
+    nodes: [panel.node, categories.node],
+    draw(chart, state, isOfJobs) {
+      shown = { lines: chart.lines, metric: state.metric, isOfJobs };
+      metric.value = state.metric;
+      const more = chart.line_count > chart.lines.length ? ` ${count(chart.lines.length)} of ${count(chart.line_count)}, those that need most` : '';
+      panel.setTitle(isOfJobs ? 'Jobs over time' : 'Modules over time', el('span', { class: 'dim' }, more));
+      legend.set(entriesOf(shown, (line) => view.onlyJob(line.job)));
+      const drawn = chart.lines.map((line) => lineOf(line, state.metric, isOfJobs));
+      lines.draw({ lines: drawn, limits: limitsOf(chart.lines, state.metric), isShare: state.metric === 'share', label: labelOf(chart, isOfJobs) });
+      categories.draw(chart.lines);
+    },
+    destroy() {
+      lines.destroy();
+      categories.destroy();
+    },
+  };
+}
+
+const entriesOf = ({ lines, isOfJobs }, onLine = null) =>
+  lines.map((line, at) => ({
+    word: cutMiddle(nameOf(line, isOfJobs), NAME_MAX),
+    title: `${nameOf(line, isOfJobs)}: ${visible(line.trend_sentence)}`,
+    fill: lineStyle(at).fill(),
+    onClick: onLine && isOfJobs ? () => onLine(line) : null,
+  }));
+
+function labelOf({ lines }, isOfJobs) {
+  const steps = lines.reduce((sum, { steps: own }) => sum + own.length, 0);
+  const largest = lines[0] ? ` Largest: ${nameOf(lines[0], isOfJobs)}, ${spokenBytes(lines[0].needed_bytes.at(-1))}.` : '';
+  return `${isOfJobs ? 'Jobs' : 'Modules'} over time: ${count(lines.length)} lines, ${count(steps)} steps.${largest}`;
+}
+
+/* ---- whose memory each commit takes ---------------------------------------------------- */
+
+const wordOf = (category) => (category === REST ? 'not live at the peak' : categoryWords(category));
+const fillOf = (category) => (category === REST ? token('line') : categoryFill(category));
+
+/* Pure: what is stacked, from the bottom: those that some commit has. */
+export function stackOf(line) {
+  const order = [...CATEGORY_NAMES, REST];
+  return line.categories
+    .filter(({ bytes: all }) => all.some((each) => each > 0))
+    .sort((a, b) => order.indexOf(a.category) - order.indexOf(b.category));
+}
+
+function createCategories(view) {
+  let line = null;
+  let stack = [];
+  const wordsAt = (at) => {
+    const parts = stack.map(({ category, bytes: all }) => [category, all[at] ?? 0]).sort((a, b) => b[1] - a[1]);
+    return [`${visible(line.commits[at] ?? 'no commit')}, ${when(line.at_ms[at])}`, bytes(line.needed_bytes[at]), parts.slice(0, 3).map(([category, own]) => `${wordOf(category)} ${bytes(own)}`).join(', ')];
+  };
+  const chart = createStacked({
+    sentence: (at) => wordsAt(at).join('. '),
+    onHover: (at, mark) => showTooltip(`fc:${at}`, wordsAt(at), mark),
+    onLeave: () => hideTooltip(),
+    onPick(at) {
+      const href = hrefOf(line.references[at], line.kind, view.context);
+      if (href) openLink(href);
+    },
+  });
+  const legend = createLegend('Whose memory');
+  const panel = createPanel('panel-fleet-categories', 'Whose memory it is', {
+    menu: exportEntries({
+      name: 'fleet-categories',
+      title: () => panel.node.querySelector('h2').textContent,
+      drawing: () => (chart.drawing() ? { ...chart.drawing(), legend: stack.map(({ category }) => ({ word: wordOf(category), colour: fillOf(category) })) } : null),
+      csv: () => view.csv('points', {}),
+    }),
+  });
+  panel.setAside(legend.node);
+  panel.body.append(chart.node);
+  return {
+    node: panel.node,
+    /* Of one job alone: of the module that needs most. */
+    draw(lines) {
+      const jobs = new Set(lines.map(({ job }) => job));
+      line = jobs.size === 1 ? lines[0] : null;
+      stack = line ? stackOf(line) : [];
+      panel.node.hidden = stack.length === 0;
+      if (panel.node.hidden) return;
+      panel.setTitle('Whose memory it is', el('span', { class: 'dim' }, ` at the peak of ${nameOf(line, false)}, by commit`));
+      legend.set(stack.map(({ category }) => ({ word: wordOf(category), fill: fillOf(category) })));
+      chart.draw({
+        parts: stack.map(({ category, bytes: all }) => ({ fill: () => fillOf(category), values: all.map((each) => each ?? 0) })),
+        names: line.commits.map((commit) => visible(commit ?? '–')),
+        isBytes: true,
+        label: `Whose memory ${nameOf(line, false)} takes at each of ${count(line.commits.length)} commits.`,
+      });
+    },
+    destroy: chart.destroy,
+  };
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * empty.js: what stands where there is nothing to show of many jobs, and why. Pure; each answer is {title, text, run, kind, action}.
+ * Its own file: each tool has its empty states in one. */
+
+export { failure as failed } from '../../lib/failure.js';
+
+const FILL = 'memviewd index LOGDIR --label job=NAME --label commit=$(git rev-parse HEAD) --catalog=postgresql://HOST/DATABASE';
+
+export function nothing({ is_catalog: isCatalog, unlabelled_count: unlabelled }, isFiltered, showAll) {
+  if (isFiltered) return { title: 'Nothing matches.', text: 'The filter leaves out every row.', action: { label: 'Show all', run: showAll } };
+  if (unlabelled > 0)
+    return {
+      title: 'No row says which job it is of.',
+      text: 'Put a file memviewd.json beside the profiles of a job, or in a folder above them; or label them when they are indexed.',
+      run: isCatalog ? FILL : 'echo \'{"job": "bert", "commit": "c0ffee"}\' > memviewd.json',
+    };
+  if (isCatalog) return { title: 'The catalog is empty.', text: 'It is filled by', run: FILL };
+  return {
+    title: 'No jobs yet.',
+    text: 'Shown are the folders of this daemon, and nothing in them says which job it is of. For many jobs start it with --catalog=postgresql://… and fill that:',
+    run: FILL,
+  };
+}
+
+const NONE = {
+  jobs: ['No jobs.', ''],
+  modules: ['No modules.', ''],
+  regressions: ['No regression.', 'No series goes to another level that its noise does not explain.'],
+  hosts: ['No host differs.', 'Wherever a commit was seen on several hosts, they need the same.'],
+  next: ['Nothing is over its capacity, and nothing grows towards it.', 'A trend needs five commits over a day.'],
+  commits: ['No commits.', ''],
+};
+
+export const noRows = (tab) => ({ title: NONE[tab][0], text: NONE[tab][1] });

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * time_lines.js: lines of bytes, or of shares, over the calendar, on our own canvas: one point where something was seen, the
+ * line stays at its height until the next. Points can be marked ▲ and ▼; a limit is drawn across.
+ *
+ * Lines differ in colour and in dash, and end in their names, so that none is told by colour alone. */
+
+import { byteStep, bytes, percent, unitOf } from '../lib/format.js';
+import { el } from '../lib/dom.js';
+import { token } from '../lib/theme.js';
+import { bindMarks, createLayers, markIn } from './canvas.js';
+import { createKeyboardList } from './keyboard_list.js';
+
+const LEFT_PX = 64;
+const RIGHT_PX = 12;
+const TOP_PX = 20;
+const BOTTOM_PX = 22;
+const POINT_PX = 3;
+const NEAR_PX = 24;
+const MARK_PX = 6;
+const LABEL_PX = 84;
+const NAME_MAX_PX = 220;
+const NAME_AWAY_PX = 6;
+const NAME_APART_PX = 14;
+const DASHES = [[], [7, 4], [2, 3], [9, 3, 2, 3]];
+const COLOURS = ['parameter', 'activation', 'collective', 'gradient', 'output', 'optimizer', 'temporary', 'constant'];
+const HEADROOM = 1.06;
+const LIMIT_WITHIN = 1.5; // times the data: a limit that is further away is named at the edge
+const DAY_MS = 86400000;
+
+/* Colour and dash of the line at that place. */
+export const lineStyle = (at) => ({ fill: () => token(`cat-${COLOURS[at % COLOURS.length]}`), dash: DASHES[Math.floor(at / COLOURS.length) % DASHES.length] });
+
+/* Pure: the points of all lines, left to right: [{line, point, at, value}]. */
+export function pointsOf(lines) {
+  return lines
+    .flatMap(({ at, values }, line) => at.map((ms, point) => ({ line, point, at: ms, value: values[point] })))
+    .filter(({ at, value }) => at !== null && value !== null && value !== undefined)
+    .sort((a, b) => a.at - b.at || a.line - b.line);
+}
+
+/* Pure: times and values that are drawn: [from, to, largest]; a limit nearby is within. */
+export function extentOf(points, limits) {
+  const times = points.map(({ at }) => at);
+  const from = Math.min(...times);
+  const to = Math.max(...times);
+  const most = Math.max(1, ...points.map(({ value }) => value));
+  const near = limits.filter((limit) => limit <= most * LIMIT_WITHIN);
+  const margin = Math.max((to - from) * 0.02, DAY_MS / 24);
+  return { from: from - margin, to: to + margin, most: Math.max(most, ...near) * HEADROOM };
+}
+
+/* Pure: days, weeks or months for labels that are `room` apart at least: [ms …], at midnight UTC. */
+export function dayTicks(from, to, count) {
+  const steps = [1, 2, 7, 14, 28, 91, 182, 364, 1820];
+  const days = steps.find((step) => (to - from) / DAY_MS / step <= Math.max(1, count)) ?? steps.at(-1);
+  const ticks = [];
+  for (let at = Math.ceil(from / (days * DAY_MS)) * days * DAY_MS; at <= to; at += days * DAY_MS) ticks.push(at);
+  return ticks;
+}
+
+const dayText = (ms) => new Date(ms).toISOString().slice(0, 10);
+
+/* In: sentence(point), onHover(point, mark), onLeave(), onPick(point). A point is one of pointsOf.
+ * Out: {node, draw({lines: [{name, at, values, marks: {point: "up" | "down"}, }], limits: [value], isShare, label}), drawing(), destroy()}. */
+export function createTimeLines({ sentence, onHover, onLeave, onPick }) {
+  let data = { lines: [], limits: [], isShare: false, label: '' };
+  let points = [];
+  let extent = { from: 0, to: 1, most: 1 };
+  let hover = -1;
+  const layers = createLayers({ name: 'time-lines', isReady: () => points.length > 0 && size.width > LEFT_PX + LABEL_PX && size.height > TOP_PX + BOTTOM_PX, paint, paintOver });
+  const { size } = layers;
+  const node = el('div', { class: 'time-lines' }, layers.nodes);
+  const x = (at) => LEFT_PX + ((size.width - LEFT_PX - RIGHT_PX) * (at - extent.from)) / (extent.to - extent.from);
+  const y = (value) => size.height - BOTTOM_PX - ((size.height - TOP_PX - BOTTOM_PX) * value) / extent.most;
+  const boxOf = (at) => ({ x: x(points[at].at) - POINT_PX, y: y(points[at].value) - POINT_PX, width: 2 * POINT_PX, height: 2 * POINT_PX });
+
+  function paint(context) {
+    const plot = { ...data, extent, size, x, y };
+    paintAxes(context, plot);
+    paintLimits(context, plot);
+    data.lines.forEach((line, at) => paintLine(context, line, lineStyle(at), plot));
+    data.lines.forEach((line) => paintMarks(context, line, plot));
+    paintNames(context, data.lines, plot);
+  }
+  function paintOver(context) {
+    if (hover < 0) return;
+    const { x: left, y: top } = boxOf(hover);
+    context.strokeStyle = token('text');
+    context.lineWidth = 2;
+    context.beginPath();
+    context.arc(left + POINT_PX, top + POINT_PX, POINT_PX + 3, 0, 2 * Math.PI);
+    context.stroke();
+  }
+  const setHover = (at) => {
+    if (at === hover) return;
+    hover = at;
+    layers.repaintOver();
+  };
+  const show = (at) => {
+    setHover(at);
+    onHover(points[at], markIn(node.getBoundingClientRect(), boxOf(at)));
+  };
+  const leave = () => {
+    setHover(-1);
+    onLeave();
+  };
+  const keyboard = createKeyboardList({ label: '', sentence: (item) => sentence(item), onMove: show, onEnter: (at) => onPick(points[at]), onLeave: leave });
+  node.append(keyboard.node);
+  layers.watch(node);
+  bindMarks(node, { markAt: (place) => nearest(points, place, x, y), keyboard, onHover: show, onLeave: leave, onClick: (at) => onPick(points[at]) });
+  return {
+    node,
+    draw(next) {
+      data = next;
+      points = pointsOf(data.lines);
+      hover = -1;
+      if (points.length) extent = extentOf(points, data.limits);
+      layers.setLabel(data.label);
+      keyboard.setLabel(`${data.label} Arrow keys move, Enter opens.`);
+      keyboard.setItems(points);
+      layers.repaint();
+    },
+    drawing: () => layers.isReady() && { width: size.width, height: size.height, paint },
+    destroy: layers.destroy,
+  };
+}
+
+/* The place in `points` of the one that is nearest, or null. */
+function nearest(points, place, x, y) {
+  let found = null;
+  let least = NEAR_PX ** 2;
+  points.forEach((point, at) => {
+    const away = (x(point.at) - place.x) ** 2 + (y(point.value) - place.y) ** 2;
+    if (away > least) return;
+    found = at;
+    least = away;
+  });
+  return found;
+}
+
+function paintAxes(context, { extent, size, x, y, isShare }) {
+  const room = size.height - TOP_PX - BOTTOM_PX;
+  const step = isShare ? shareStep(extent.most, room) : byteStep(extent.most, room);
+  const unit = unitOf(extent.most);
+  context.font = `12px ${token('sans')}`;
+  context.textBaseline = 'middle';
+  context.textAlign = 'right';
+  context.lineWidth = 1;
+  for (let value = 0; value <= extent.most; value += step) {
+    const at = Math.round(y(value)) + 0.5;
+    context.strokeStyle = token('line');
+    context.beginPath();
+    context.moveTo(LEFT_PX, at);
+    context.lineTo(size.width - RIGHT_PX, at);
+    context.stroke();
+    context.fillStyle = token('text2');
+    const isLast = value + step > extent.most;
+    const words = isShare ? percent(value, 100) : bytes(value, unit, step >= 1024 ** unit ? 0 : 2);
+    context.fillText(value === 0 ? '0' : isShare || isLast ? words : words.split(' ')[0], LEFT_PX - 8, at);
+  }
+  context.textBaseline = 'top';
+  context.textAlign = 'center';
+  for (const at of dayTicks(extent.from, extent.to, Math.floor((size.width - LEFT_PX) / LABEL_PX))) {
+    const words = dayText(at);
+    const half = context.measureText(words).width / 2;
+    context.fillText(words, Math.min(Math.max(x(at), LEFT_PX + half), size.width - half - 1), size.height - BOTTOM_PX + 6);
+  }
+  context.textAlign = 'left';
+}
+
+function shareStep(most, room) {
+  return [5, 10, 20, 25, 50, 100, 200, 500].find((step) => (most / step) * 32 <= room) ?? 1000;
+}
+
+/* A solid line with its word; what is out of view is named at the top. */
+function paintLimits(context, { limits, extent, size, y, isShare }) {
+  context.font = `600 12px ${token('sans')}`;
+  context.textBaseline = 'bottom';
+  context.textAlign = 'right';
+  for (const limit of limits) {
+    const isIn = limit <= extent.most;
+    const at = isIn ? Math.round(y(limit)) : TOP_PX - 4;
+    const words = `capacity ${isShare ? percent(limit, 100) : bytes(limit)}${isIn ? '' : ' ↑'}`;
+    context.fillStyle = token('text');
+    if (isIn) context.fillRect(LEFT_PX, at - 1, size.width - LEFT_PX - RIGHT_PX, 2);
+    context.fillText(words, size.width - RIGHT_PX, isIn ? at - 3 : at + 2);
+  }
+  context.textAlign = 'left';
+}
+
+function paintLine(context, { at, values }, { fill, dash }, { x, y }) {
+  const drawn = at.map((ms, place) => [ms, values[place]]).filter(([ms, value]) => ms !== null && value !== null && value !== undefined);
+  if (drawn.length === 0) return;
+  context.strokeStyle = fill();
+  context.fillStyle = fill();
+  context.lineWidth = 2;
+  context.setLineDash(dash);
+  context.beginPath();
+  drawn.forEach(([ms, value], place) => {
+    if (place > 0) context.lineTo(x(ms), y(drawn[place - 1][1]));
+    context[place > 0 ? 'lineTo' : 'moveTo'](x(ms), y(value));
+  });
+  context.stroke();
+  context.setLineDash([]);
+  for (const [ms, value] of drawn) {
+    context.beginPath();
+    context.arc(x(ms), y(value), POINT_PX, 0, 2 * Math.PI);
+    context.fill();
+  }
+}
+
+/* Pure: heights of labels that are at least so far from each other, below the ones that they would lie on. */
+export function apart(tops, least) {
+  const order = tops.map((_, at) => at).sort((a, b) => tops[a] - tops[b]);
+  const found = [...tops];
+  order.forEach((at, place) => {
+    if (place > 0) found[at] = Math.max(found[at], found[order[place - 1]] + least);
+  });
+  return found;
+}
+
+/* Each line's name above its last point. */
+function paintNames(context, lines, { size, x, y }) {
+  const ends = lines
+    .map(({ name, at, values }) => {
+      const last = values.findLastIndex((value, place) => value !== null && value !== undefined && at[place] !== null);
+      return last < 0 ? null : { name, x: x(at[last]), y: y(values[last]) - NAME_AWAY_PX };
+    })
+    .filter(Boolean);
+  context.font = `12px ${token('sans')}`;
+  context.textBaseline = 'bottom';
+  context.textAlign = 'right';
+  const tops = apart(ends.map((end) => end.y), NAME_APART_PX);
+  ends.forEach((end, at) => {
+    const right = Math.min(end.x, size.width - RIGHT_PX);
+    context.lineWidth = 4;
+    context.strokeStyle = token('panel');
+    context.strokeText(end.name, right, tops[at], NAME_MAX_PX);
+    context.fillStyle = token('text');
+    context.fillText(end.name, right, tops[at], NAME_MAX_PX);
+  });
+  context.textAlign = 'left';
+}
+
+/* ▲ above where it grew, ▼ below where it shrank. */
+function paintMarks(context, { at, values, marks }, { x, y }) {
+  for (const [point, direction] of Object.entries(marks)) {
+    const sign = direction === 'up' ? -1 : 1;
+    const left = x(at[point]);
+    const top = y(values[point]) + sign * (POINT_PX + 3);
+    context.fillStyle = token(direction === 'up' ? 'grown' : 'shrunk');
+    context.beginPath();
+    context.moveTo(left - MARK_PX, top);
+    context.lineTo(left + MARK_PX, top);
+    context.lineTo(left, top + sign * MARK_PX * 1.7);
+    context.fill();
+  }
+}
