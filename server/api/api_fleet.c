@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
- * api_fleet.c: what many jobs took over their commits: views of the tool "fleet", of the files that this daemon watches.
+ * api_fleet.c: what many jobs took over their commits: views of the tool "fleet", of the catalog of --catalog, else of the
+ * files that this daemon watches.
  *
- * With within_ms= the answer comes after about that time with what is read by then, and asking again reads on; without it
+ * Of files: with within_ms= the answer comes after about that time with what is read by then, and asking again reads on; without it
  * all is read first. */
 #include "server/api/api.h"
 #include "server/api/listing.h"
 #include "server/base/wanted.h"
 #include "server/catalog/fleet_diff.h"
 #include "server/catalog/fleet_files.h"
+#include "server/catalog/fleet_tables.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -109,14 +111,30 @@ static bool make_of_files(struct asking *asking, struct err *err)
 {
     const struct server *server = asking->server;
     struct fleet_files *files = server->fleet_files;
-    const struct fleet_columns *columns = fleet_files_columns(files);
     struct fleet_files_reading reading;
-    asking->fleet = analysis_fleet_new((const char *const *)columns->names, columns->count, err);
-    return asking->fleet &&
-           fleet_files_read(files, server->store, asking->snapshot, asking->budget_ms, &reading, err) &&
+    return fleet_files_read(files, server->store, asking->snapshot, asking->budget_ms, &reading, err) &&
            fleet_files_add(files, asking->snapshot, &asking->filter, asking->fleet, err) &&
            analysis_fleet_build(asking->fleet, "the folders of this daemon", false, reading.file_count,
                                 reading.read_count, err);
+}
+
+static bool make_of_catalog(struct asking *asking, struct err *err)
+{
+    const struct server *server = asking->server;
+    const struct fleet_tables_asked asked = {.catalog = server->catalog,
+                                             .columns = fleet_files_columns(server->fleet_files),
+                                             .filter = &asking->filter,
+                                             .snapshot = asking->snapshot,
+                                             .is_of_hosts = strcmp(asking->view->view, "hosts") == 0};
+    return fleet_tables_add(&asked, asking->fleet, err) &&
+           analysis_fleet_build(asking->fleet, catalog_name(server->catalog), true, 0, 0, err);
+}
+
+static bool make(struct asking *asking, struct err *err)
+{
+    const struct fleet_columns *columns = fleet_files_columns(asking->server->fleet_files);
+    asking->fleet = analysis_fleet_new((const char *const *)columns->names, columns->count, err);
+    return asking->fleet && (asking->server->catalog ? make_of_catalog(asking, err) : make_of_files(asking, err));
 }
 
 /* What the plans on both sides of a step differ by. Of the first few steps, for each reads two programs; where nothing is
@@ -174,11 +192,13 @@ static struct response *answer(struct asking *asking)
 {
     struct err err = ERR_INIT;
     struct response *response = NULL;
-    if (make_of_files(asking, &err) && (!shows_steps(asking) || explain_steps(asking, &err)))
+    bool is_made = make(asking, &err);
+    if (is_made && (!shows_steps(asking) || explain_steps(asking, &err)))
         response = write_answer(asking, &err);
     if (!response && !err_is_set(&err))
         err_set(&err, ERR_limit, ERR_NO_OFFSET, "memory ran out");
-    return response ? response : response_err(&err, NULL);
+    /* What a database does not manage now, it may another time. */
+    return response ? response : response_failure(&err, asking->server->catalog && !is_made, NULL);
 }
 
 struct response *api_fleet(const struct server *server, const struct request *request, const struct analysis_view *view)

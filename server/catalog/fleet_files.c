@@ -253,13 +253,13 @@ bool fleet_files_read(struct fleet_files *files, struct store *store, const stru
 
 /* ---- records ---- */
 
-static bool row_add(const struct kept_row *row, const struct snapshot *snapshot, const struct fleet_filter *filter,
-                    struct analysis_fleet *fleet, struct err *err)
+static bool row_add(const struct kept_row *row, const struct fleet_sessions *sessions,
+                    const struct fleet_filter *filter, struct analysis_fleet *fleet, struct err *err)
 {
     struct fleet_record record = row->record;
     if (!fleet_record_matches(&record, row->labels, filter))
         return true;
-    char *reference = fleet_record_reference(snapshot, &record, row->program_id);
+    char *reference = fleet_record_reference(sessions, &record, row->program_id);
     record.reference = reference;
     bool is_added = analysis_fleet_add(fleet, &record, err);
     free(reference);
@@ -270,12 +270,14 @@ bool fleet_files_add(struct fleet_files *files, const struct snapshot *snapshot,
                      struct analysis_fleet *fleet, struct err *err)
 {
     bool is_good = true;
+    struct fleet_sessions *sessions = fleet_record_sessions_new(snapshot);
     pthread_mutex_lock(&files->known);
     for (uint64_t at = 0; is_good && at <= files->files.mask; at++) {
         const struct kept_file *kept = map_pointer(files->files.slots[at].value);
         for (size_t row = 0; kept && is_good && row < kept->row_count; row++)
-            is_good = row_add(&kept->rows[row], snapshot, filter, fleet, err);
+            is_good = row_add(&kept->rows[row], sessions, filter, fleet, err);
     }
     pthread_mutex_unlock(&files->known);
+    fleet_record_sessions_free(sessions);
     return is_good;
 }

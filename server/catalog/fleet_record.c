@@ -121,6 +121,51 @@ bool fleet_record_matches(const struct fleet_record *record, const char *labels,
 
 /* ---- where it is ---- */
 
+static int by_id(const void *left, const void *right)
+{
+    return strcmp((*(const struct snapshot_session *const *)left)->id,
+                  (*(const struct snapshot_session *const *)right)->id);
+}
+
+struct fleet_sessions *fleet_record_sessions_new(const struct snapshot *snapshot)
+{
+    struct fleet_sessions *sessions = memory_new(sizeof(*sessions));
+    sessions->count = snapshot->session_count;
+    sessions->items = memory_new((snapshot->session_count + 1) * sizeof(struct snapshot_session *));
+    memcpy(sessions->items, snapshot->sessions, snapshot->session_count * sizeof(struct snapshot_session *));
+    qsort(sessions->items, sessions->count, sizeof(struct snapshot_session *), by_id);
+    return sessions;
+}
+
+void fleet_record_sessions_free(struct fleet_sessions *sessions)
+{
+    if (sessions)
+        free(sessions->items);
+    free(sessions);
+}
+
+static const struct snapshot_session *session_of(const struct fleet_sessions *sessions, const char *id)
+{
+    size_t low = 0, high = sessions->count;
+    while (id && low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = strcmp(id, sessions->items[middle]->id);
+        if (order == 0)
+            return sessions->items[middle];
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return NULL;
+}
+
+/* Ids are of paths below a folder: another folder may have the same. */
+static bool is_in_folder(const struct snapshot_session *session, const char *logdir)
+{
+    return session->file_count > 0 && logdir && strcmp(session->files[0]->place.root, logdir) == 0;
+}
+
 static const struct snapshot_host *host_of(const struct snapshot_session *session, const struct fleet_record *record)
 {
     for (size_t at = 0; at < session->host_count && record->file; at++)
@@ -144,11 +189,12 @@ static void module_id(char id[SNAPSHOT_PART_ID_SIZE], const struct snapshot_sess
             snapshot_module_id(id, session, session->groups[at].stem);
 }
 
-char *fleet_record_reference(const struct snapshot *snapshot, const struct fleet_record *record, const char *program_id)
+char *fleet_record_reference(const struct fleet_sessions *sessions, const struct fleet_record *record,
+                             const char *program_id)
 {
     char id[SNAPSHOT_PART_ID_SIZE] = "";
-    const struct snapshot_session *session = record->session_id ? snapshot_session(snapshot, record->session_id) : NULL;
-    if (!session)
+    const struct snapshot_session *session = session_of(sessions, record->session_id);
+    if (!session || !is_in_folder(session, record->logdir))
         return NULL;
     const struct snapshot_host *host = host_of(session, record);
     if (record->kind && strcmp(record->kind, "module") == 0)

@@ -30,7 +30,14 @@ struct fleet_record fleet_record_read(const struct fleet_columns *columns, fleet
 /* Is it wanted? `labels`: the text of a JSON object. */
 bool fleet_record_matches(const struct fleet_record *record, const char *labels, const struct fleet_filter *filter);
 
-/* "SESSION/HOST/MODULE" of a module, "SESSION/HOST/" of what a trace says, "SESSION//" of anything else: where it is in the
- * snapshot; free(). NULL: its session is not there. */
-char *fleet_record_reference(const struct snapshot *snapshot, const struct fleet_record *record,
+/* The sessions of a snapshot, to be found by their ids. The snapshot outlives it. */
+struct fleet_sessions {
+    size_t count;
+    const struct snapshot_session **items; /* by id */
+};
+struct fleet_sessions *fleet_record_sessions_new(const struct snapshot *snapshot);
+void fleet_record_sessions_free(struct fleet_sessions *sessions);
+/* "SESSION/HOST/MODULE" of a module, "SESSION/HOST/" of what a trace says, "SESSION//" of anything else: where it is below
+ * this daemon's folders; free(). NULL: it is not there. */
+char *fleet_record_reference(const struct fleet_sessions *sessions, const struct fleet_record *record,
                              const char *program_id);

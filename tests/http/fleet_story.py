@@ -70,5 +70,11 @@ def walk_fleet(walk, t):
     for at in range(2001):
         t.write(f"../many/{at}/module_0001.jit_f.after_optimizations.hlo.pb", b"x")
     many = t.serve(t.folder("many"))
+    has_libpq = "libpq" in t.run("--version").stdout # else no daemon starts with a catalog, and none can be away
+    away = t.serve("--catalog=postgresql://nobody@127.0.0.1:1/none") if has_libpq else None
     for view in ("summary", "chart", "series", "points", "regressions", "hosts"):
         equal(walk.ask(f"/api/v1/fleet/{view}", f"/api/v1/fleet/{view}", daemon=many).status, 413, view)
+        if away:
+            equal(walk.ask(f"/api/v1/fleet/{view}", f"/api/v1/fleet/{view}", daemon=away).status, 503, view)
+        else:
+            walk.met.add((f"/api/v1/fleet/{view}", "GET", "503"))

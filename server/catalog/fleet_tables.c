@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * fleet_tables.c: see fleet_tables.h. */
+#include "server/catalog/fleet_tables.h"
+
+#include "server/base/memory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PARAMETERS_MAX = 12, NUMBER_SIZE = 24 };
+
+/* A statement that is put together of our own words; what others say are its parameters. */
+struct statement {
+    struct buf sql;
+    const char *parameters[PARAMETERS_MAX];
+    size_t count;
+    char numbers[2][NUMBER_SIZE];
+};
+
+/* "… $3": the words and the place of the value; nothing for NULL. */
+static void condition_add(struct statement *statement, const char *words, const char *value, const char *behind)
+{
+    if (!value)
+        return;
+    statement->parameters[statement->count++] = value;
+    buf_format(&statement->sql, " AND %s$%zu%s", words, statement->count, behind);
+}
+
+static void times_add(struct statement *statement, const struct fleet_filter *filter, bool is_of_rows)
+{
+    const char *since = is_of_rows ? "r.modified_at >= to_timestamp(" : "p.last_at >= to_timestamp(";
+    const char *until = is_of_rows ? "r.modified_at < to_timestamp(" : "p.first_at < to_timestamp(";
+    snprintf(statement->numbers[0], NUMBER_SIZE, "%lld", (long long)filter->since_ms);
+    snprintf(statement->numbers[1], NUMBER_SIZE, "%lld", (long long)filter->until_ms);
+    condition_add(statement, since, filter->since_ms >= 0 ? statement->numbers[0] : NULL, "::float8 / 1000)");
+    condition_add(statement, until, filter->until_ms >= 0 ? statement->numbers[1] : NULL, "::float8 / 1000)");
+}
+
+static void label_add(struct statement *statement, const struct fleet_filter *filter)
+{
+    if (!filter->label_key)
+        return;
+    statement->parameters[statement->count++] = filter->label_key;
+    statement->parameters[statement->count++] = filter->label_value;
+    buf_format(&statement->sql, " AND r.labels @> jsonb_build_object($%zu::text, $%zu::text)", statement->count - 1,
+               statement->count);
+}
+
+/* Only rows know these. */
+static bool is_of_rows(const struct fleet_tables_asked *asked)
+{
+    const struct fleet_filter *filter = asked->filter;
+    return asked->is_of_hosts || filter->host || filter->user || filter->label_key;
+}
+
+/* In the order in which they are asked for, see answer_cell. */
+static void columns_write(struct statement *statement, const struct fleet_columns *columns, bool rows)
+{
+    const char *table = rows ? "r" : "p";
+    buf_text(&statement->sql, "SELECT p.job, p.module, p.kind, p.memory_space, p.commit, ");
+    buf_format(&statement->sql, "%s AS host, %s.user_name, %s.device, %s.verdict, ", rows ? "r.host" : "NULL::text",
+               table, table, table);
+    buf_format(&statement->sql, "r.id, r.logdir, r.file, %s.session_id, %s.needed_bytes, ", table, table);
+    buf_format(&statement->sql, "%s AS peak_bytes, %s.capacity_bytes", rows ? "r.peak_bytes" : "p.peak_max_bytes",
+               table);
+    for (size_t at = 0; at < columns->count; at++)
+        buf_format(&statement->sql, ", %s.%s", table, columns->heads[at]);
+    buf_text(&statement->sql, ", r.program_id");
+    buf_format(&statement->sql, ", (extract(epoch FROM %s) * 1000)::bigint AS first_at_ms",
+               rows ? "r.modified_at" : "p.first_at");
+    buf_format(&statement->sql, ", (extract(epoch FROM %s) * 1000)::bigint AS last_at_ms",
+               rows ? "r.modified_at" : "p.last_at");
+    buf_text(&statement->sql, rows ? ", 1 AS row_count, 0 AS host_count, r.needed_bytes AS needed_min_bytes"
+                                   : ", p.row_count, p.host_count, p.needed_min_bytes");
+}
+
+static void statement_write(struct statement *statement, const struct fleet_tables_asked *asked)
+{
+    const struct fleet_filter *filter = asked->filter;
+    bool rows = is_of_rows(asked);
+    columns_write(statement, asked->columns, rows);
+    buf_text(&statement->sql, rows ? " FROM memviewd.points AS p JOIN memviewd.rows AS r ON r.point_id = p.point_id"
+                                     " AND r.verdict IS NOT NULL"
+                                   : " FROM memviewd.points AS p LEFT JOIN memviewd.rows AS r ON r.id = p.row_id");
+    buf_text(&statement->sql, " WHERE p.job IS NOT NULL");
+    if (asked->is_of_hosts)
+        buf_text(&statement->sql, " AND p.host_count > 1 AND (p.needed_min_bytes < p.needed_bytes"
+                                  " OR (p.needed_bytes IS NULL AND p.peak_min_bytes < p.peak_max_bytes))");
+    condition_add(statement, "p.job = ", filter->job, "");
+    condition_add(statement, "p.commit = ", filter->commit, "");
+    condition_add(statement, "p.module = ", filter->module, "");
+    condition_add(statement, "p.kind = ", filter->kind, "");
+    condition_add(statement, "r.host = ", filter->host, "");
+    condition_add(statement, "r.user_name = ", filter->user, "");
+    label_add(statement, filter);
+    times_add(statement, filter, rows);
+    buf_format(&statement->sql, " ORDER BY %s DESC NULLS LAST LIMIT %d", rows ? "r.modified_at" : "p.last_at",
+               FLEET_TABLES_MAX + 1);
+    buf_char(&statement->sql, '\0');
+}
+
+/* ---- the answer ---- */
+
+/* A row of it. */
+struct line {
+    const struct catalog_answer *answer;
+    size_t row, next; /* next: where the column that is asked for next is likely to be */
+};
+
+static const char *answer_cell(void *context, const char *column)
+{
+    struct line *line = context;
+    for (size_t tried = 0; tried < line->answer->column_count; tried++) {
+        size_t at = (line->next + tried) % line->answer->column_count;
+        if (strcmp(catalog_head(line->answer, at), column) != 0)
+            continue;
+        line->next = at + 1;
+        return catalog_cell(line->answer, line->row, at);
+    }
+    return NULL;
+}
+
+static int64_t answer_number(struct line *line, const char *column)
+{
+    const char *text = answer_cell(line, column);
+    return text ? strtoll(text, NULL, 10) : -1;
+}
+
+static bool row_add(const struct fleet_tables_asked *asked, const struct fleet_sessions *sessions, struct line *line,
+                    int64_t *categories, struct analysis_fleet *fleet, struct err *err)
+{
+    struct fleet_record record = fleet_record_read(asked->columns, answer_cell, line, categories);
+    const char *program_id = answer_cell(line, "program_id");
+    record.first_at_ms = answer_number(line, "first_at_ms");
+    record.last_at_ms = answer_number(line, "last_at_ms");
+    record.row_count = answer_number(line, "row_count");
+    record.host_count = answer_number(line, "host_count");
+    record.needed_min_bytes = answer_number(line, "needed_min_bytes");
+    char *reference = fleet_record_reference(sessions, &record, program_id);
+    record.reference = reference;
+    bool is_added = analysis_fleet_add(fleet, &record, err);
+    free(reference);
+    return is_added;
+}
+
+static bool rows_add(const struct fleet_tables_asked *asked, const struct catalog_answer *answer,
+                     struct analysis_fleet *fleet, struct err *err)
+{
+    struct fleet_sessions *sessions = fleet_record_sessions_new(asked->snapshot);
+    int64_t *categories = memory_new((asked->columns->count + 1) * sizeof(*categories));
+    bool is_good = true;
+    for (size_t row = 0; is_good && row < answer->row_count && row < FLEET_TABLES_MAX; row++) {
+        struct line line = {.answer = answer, .row = row};
+        is_good = row_add(asked, sessions, &line, categories, fleet, err);
+    }
+    free(categories);
+    fleet_record_sessions_free(sessions);
+    return is_good &&
+           analysis_fleet_note(fleet, "left_out", answer->row_count > FLEET_TABLES_MAX,
+                               "There are more than are looked at together: these are the newest. Ask for one "
+                               "job, or for a time.",
+                               err);
+}
+
+bool fleet_tables_add(const struct fleet_tables_asked *asked, struct analysis_fleet *fleet, struct err *err)
+{
+    struct statement statement = {.count = 0};
+    struct catalog_answer answer = {0};
+    statement_write(&statement, asked);
+    bool is_good =
+        buf_is_whole(&statement.sql, "the statement", err) &&
+        catalog_query(asked->catalog, statement.sql.data, statement.parameters, statement.count, &answer, err);
+    if (is_good)
+        is_good = rows_add(asked, &answer, fleet, err);
+    catalog_answer_free(&answer);
+    buf_free(&statement.sql);
+    return is_good;
+}

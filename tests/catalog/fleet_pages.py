@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the daemon's fleet says of a catalog: the same as of the files themselves, and what a database that fails makes of it."""
+import json
+import os
+import signal
+import time
+
+import fleet_story
+from fleet_story import BAD_DAY, DAYS, GIB, ODD_DAY, ODD_HOST, commit_of
+from harness import equal
+
+FLEET = "/api/v1/fleet/"
+VIEWS = ("series", "points", "regressions", "hosts")
+
+
+def ask(daemon, view, **params):
+    return daemon.get_json(FLEET + view, **params)["data"]
+
+
+def filled(t, database, days=DAYS):
+    """the story in the catalog; its folder"""
+    folder = fleet_story.make(t.folder("story"), days)
+    done = t.run("index", folder, f"--catalog={database.url}")
+    equal(done.returncode, 0, done.stderr)
+    return folder
+
+
+def test_the_story_is_told_from_the_catalog(t, database):
+    filled(t, database)
+    daemon = t.serve(f"--catalog={database.url}")
+    (step,) = ask(daemon, "regressions")["rows"]
+    equal((step["job"], step["commit"], step["commit_before"], step["change_bytes"]), ("bert", commit_of(BAD_DAY), commit_of(BAD_DAY - 1), 3 * GIB))
+    equal((step["diff_sentence"], step["diff_unknown"]), (None, "the files of both commits are not below this daemon's folders"))
+    (host,) = ask(daemon, "hosts")["rows"]
+    equal((host["job"], host["host"], host["commit"], host["difference_bytes"]), ("t5", ODD_HOST, commit_of(ODD_DAY), GIB))
+    rows = {row["job"]: row for row in ask(daemon, "series")["rows"]}
+    equal({job: row["trend"] for job, row in rows.items()}, {"bert": "steady", "grows": "reaches", "over": "over", "t5": "steady"})
+    summary = ask(daemon, "summary")
+    equal((summary["is_catalog"], summary["reading"]["is_complete"], summary["point_count"]), (True, True, 4 * DAYS))
+    assert database.password not in daemon.ask(FLEET + "summary").text + daemon.log()
+
+
+def test_a_catalog_and_the_files_say_the_same(t, database):
+    folder = filled(t, database, 9)
+    of_files, of_catalog = t.serve(folder), t.serve(folder, f"--catalog={database.url}")
+    begin = (fleet_story.FIRST_S + 4 * fleet_story.DAY_S) * 1000
+    for params in ({}, {"job": "t5"}, {"user": "ada"}, {"host": "host2"}, {"label": "day=3"}, {"commit": "c05", "kind": "module"}, {"module": "jit_step"},
+                   {"since": begin}, {"until": begin}, {"since": begin, "until": begin + 1, "user": "bob"}, {"job": "'; DROP TABLE memviewd.rows; --"}):
+        for view in VIEWS:
+            equal(ask(of_catalog, view, limit=1000, **params)["rows"], ask(of_files, view, limit=1000, **params)["rows"], (view, params))
+        equal(ask(of_catalog, "chart", categories=1, **params), ask(of_files, "chart", categories=1, **params), params)
+
+
+def test_the_sentence_of_a_step_is_known_where_its_files_are(t, database):
+    folder = filled(t, database)
+    (step,) = ask(t.serve(folder, f"--catalog={database.url}"), "regressions")["rows"]
+    told = t.run("diff", os.path.join(folder, "bert", step["commit_before"]), os.path.join(folder, "bert", step["commit"])).stdout
+    assert step["diff_sentence"] in told, (step, told)
+
+
+def test_an_empty_catalog_is_empty(t, database):
+    database.apply_schema()
+    equal(ask(t.serve(f"--catalog={database.url}"), "summary")["sentence"], "There are no rows.")
+
+
+def test_a_database_that_fails_is_told_and_asked_again(t, database):
+    daemon = t.serve(f"--catalog={database.url}")
+    answer = daemon.ask(FLEET + "summary")
+    equal(answer.status, 503, "no schema")
+    filled(t, database, 3)
+    equal(ask(daemon, "summary")["job_count"], 4)
+    database.stop(signal.SIGQUIT)
+    answer = daemon.ask(FLEET + "summary")
+    equal((answer.status, answer.json["code"]), (503, "io"))
+    assert database.password not in answer.text
+    database.start()
+    equal(ask(daemon, "summary")["job_count"], 4)
+
+
+def test_more_points_than_are_looked_at_are_told(t, database):
+    filled(t, database, 2)
+    columns = database.rows("SELECT string_agg(quote_ident(column_name), ', ') AS names FROM information_schema.columns "
+                            "WHERE table_schema = 'memviewd' AND table_name = 'points' AND column_name NOT IN ('point_id', 'job')")[0]["names"]
+    database.execute(f"INSERT INTO memviewd.points (point_id, job, {columns}) SELECT point_id || n, 'many' || n % 100, {columns} "
+                     "FROM memviewd.points, generate_series(1, 3000) AS n")
+    answer = t.serve(f"--catalog={database.url}").get_json(FLEET + "summary")
+    equal([note["code"] for note in answer["notes"]], ["left_out"])
+    assert answer["data"]["record_count"] == 20000, answer["data"]
