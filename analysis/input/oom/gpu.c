@@ -6,7 +6,17 @@
 #include "input/oom/handlers.h"
 #include "input/oom/patterns.h"
 
-enum { NEAR = 16 << 10, PAYLOAD = 400, SENTENCE = 100, LONGEST_MANGLED = 4096 };
+enum { NEAR = 16 << 10, PAYLOAD = 400, SENTENCE = 100, TUNING = 400, LONGEST_MANGLED = 4096 };
+
+/* Kernels are tried on the device while the program is compiled, each with buffers of its own. */
+static void tuning_note(struct oom_reader *reader, size_t at)
+{
+    size_t begin;
+    if (oom_cursor_find_before(&reader->text, at, "Failedtogetconfigsfor", TUNING, &begin))
+        oom_draft_note(reader, "autotuning",
+                       "XLA asked for it while it compiled the program, to try kernels for its instructions "
+                       "(autotuning): the program itself had not begun to run.");
+}
 
 /* "[executable_name='jit_f']" in the status' payloads, which come in any order. */
 size_t oom_gpu_payload(struct oom_reader *reader, size_t at, struct oom_failure *failure)
@@ -14,6 +24,7 @@ size_t oom_gpu_payload(struct oom_reader *reader, size_t at, struct oom_failure 
     const struct oom_text *text = &reader->text;
     size_t next = at, from, status = at;
     bool has_other = oom_cursor_find(text, &status, "RESOURCE_EXHAUSTED", PAYLOAD);
+    tuning_note(reader, at);
     if (!oom_cursor_find(text, &next, "executable_name='", PAYLOAD) || (has_other && next > status))
         return at;
     from = next;

@@ -56,6 +56,22 @@ export function run({ test, includes, equal, truth, daemon, open, shared, fixtur
     await page.finish();
   });
 
+  test('live arrays that filled a GPU: title, bar and first advice are of the line that keeps them, and lead to its rows', async () => {
+    const base = await daemon(`--logdir=${join(fixtures, 'gpu/jax-runtime')}`);
+    const page = await open(`${base}?tool=oom&session=${await sessionOf(base, 'output.log')}`);
+    equal(await text(page, '.answer-first'), 'GPU OOM: jit_train_step asks for 256.00 MiB while live arrays hold 63.13 GiB, 54.00 GiB of it from jax_oom.py:47.');
+    includes(await text(page, '.oom-finding'), 'Let go of what jax_oom.py:47 makes and keeps: saves ≤ 54.00 GiB, may fit (bound).');
+    equal((await page.locator('.panel-oom-where .oom-legend').first().locator('li').allInnerTexts()).slice(0, 2), ['live arrays from jax_oom.py:47 54.00 GiB 85 % of all', 'live arrays from <lambda> jax_oom.py:21 6.00 GiB 9.5 % of all']);
+    includes(await text(page, '.panel-oom-fit'), 'may be among the live arrays although they got no memory');
+    const link = page.locator('.panel-oom-where a.figure', { hasText: '54.00 GiB' }).first();
+    includes(await link.getAttribute('title'), '57,982,058');
+    await page.goto(new URL(await link.getAttribute('href'), base).href);
+    await idle(page);
+    const rows = await page.locator('.panel-table tbody tr').allInnerTexts();
+    truth(rows.length > 0 && rows.every((row) => row.includes('jax_oom.py:47')), rows.join('; '));
+    await page.finish();
+  });
+
   /* What the foot of the table says, or of the rows that are left: "13 buffers, 26.00 GiB". */
   test(
     'from figure to rows on a real dump: the foot of the table has the same sum',
