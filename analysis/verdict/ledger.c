@@ -60,13 +60,14 @@ static const char *live_text(const struct verdict_facts *facts)
         held, facts_size(facts, arguments), facts_size(facts, facts_live_besides_bytes(facts)));
 }
 
-/* A plan is held against the allocator's peak; without one live arrays are. */
+/* A plan is held against the allocator's peak; without one live arrays are. Of a request that failed beside live arrays these
+ * are told: a trace is of another moment. */
 static void balance_find(const struct verdict_facts *facts)
 {
     struct verdict_ledger *ledger = &facts->out->ledger;
     int64_t plan = bytes_of(ledger, "plan"), seen = bytes_of(ledger, "allocator_peak");
     const char *what = "the plan";
-    if (facts->is_live_known && seen < 0) {
+    if (facts->is_live_known) {
         ledger->sentence = live_text(facts);
         return;
     }

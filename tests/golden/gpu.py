@@ -11,8 +11,10 @@ verdict whose rows add up, and the cause that the job was written to have.
 import argparse
 import json
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 FOLDER = os.path.join(ROOT, "tests", "fixtures", "gpu")
@@ -94,6 +96,24 @@ def check_live(binary, truth, name):
     return lines + same(top["total"], live["bytes"], f"{name}: top")
 
 
+def check_both(binary, truth):
+    """the same failure with its plan and its profile: what one run takes explains a part of what was live"""
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copytree(os.path.join(FOLDER, "jax-run"), os.path.join(folder, "run"))
+        shutil.copy(os.path.join(FOLDER, "jax-runtime", "memory-000001.prof"), os.path.join(folder, "run"))
+        (answer,) = answers(binary, folder)
+    live, arguments = truth["live_arrays"]["jax-runtime"]["bytes"], truth["plan"]["argument_size_in_bytes"]
+    lines = adds_up(answer, "both") + same((answer["cause"]["kind"], answer["cause"]["bytes"]), ("live_arrays", live), "both: cause")
+    lines += same([bar["bytes"] for bar in answer["ledger"]["bars"]], [20266889028, live], "both: plan and live arrays")
+    kinds = [advice["kind"] for advice in answer["advice"]]
+    lines += same(kinds[:2], ["leak", "donate"], "both: advice")
+    lines += [] if answer["advice"][0]["saves_bytes"] <= live - arguments else ["both: arguments of the program are let go of"]
+    said = [note["text"] for note in answer["notes"] if note["kind"] == "profile"] + [answer["fit"]["sentence"], answer["ledger"]["sentence"]]
+    for words in ("of jit_train_step up to 9.00 GiB", "One run of jit_train_step needs 18.88 GiB", "at least 54.00 GiB are held besides"):
+        lines += [] if any(words in text for text in said) else [f"both: nobody says {words}: {said}"]
+    return lines
+
+
 def check_compile(binary, truth):
     """asked for while compiling, more than all that was live"""
     (answer,) = answers(binary, "jax-compile")
@@ -136,7 +156,7 @@ def main():
     options = parser.parse_args()
     with open(os.path.join(FOLDER, "truth.json"), encoding="utf-8") as opened:
         truth = json.load(opened)
-    checks = [("plan", check_plan), ("allocator", check_allocator), ("compile", check_compile), ("series", check_series), ("snapshot", check_snapshot)]
+    checks = [("plan", check_plan), ("allocator", check_allocator), ("both", check_both), ("compile", check_compile), ("series", check_series), ("snapshot", check_snapshot)]
     checks += [(name, lambda binary, truth, name=name: check_live(binary, truth, name)) for name in LINE_OF]
     checks += [(name, lambda binary, truth, name=name: check_torch_failure(binary, truth, name)) for name in ("torch-oom", "torch-expandable")]
     failed = 0
