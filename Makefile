@@ -149,14 +149,15 @@ unit: $(unit_src:tests/unit/%.c=$(B)/unit/%) fixtures ## unit tests of the core 
 
 $(B)/unit/cgroups: $(B)/server/base/cgroups.o $(B)/server/base/memory.o
 $(B)/unit/run_folder: $(B)/server/run/run_folder.o $(B)/server/compile/folder.o $(B)/server/base/memory.o
+remote_obj := $(filter $(B)/server/remote/%,$(server_obj))
 box_obj := $(addprefix $(B)/server/,disk/beneath.o disk/opener.o sandbox/helper.o sandbox/helper_message.o sandbox/sandbox.o sandbox/landlock.o sandbox/seccomp.o base/descriptors.o base/memory.o base/system.o)
-$(B)/unit/tree: $(addprefix $(B)/server/,disk/tree.o disk/tree_list.o disk/watch.o disk/names.o disk/files.o disk/files_joined.o base/clock.o base/log.o base/wanted.o) $(box_obj)
+$(B)/unit/tree: $(remote_obj) $(addprefix $(B)/server/,disk/tree.o disk/tree_list.o disk/tree_remote.o disk/watch.o disk/names.o disk/files.o disk/files_joined.o base/clock.o base/log.o base/wanted.o) $(box_obj)
 $(B)/unit/watch: $(addprefix $(B)/server/,disk/watch.o base/clock.o base/log.o base/memory.o)
 $(B)/unit/sandbox: $(box_obj)
 $(B)/unit/beneath: $(box_obj)
 $(B)/unit/disk_cache: $(addprefix $(B)/server/,store/disk_cache.o store/sha256.o base/memory.o)
 $(B)/unit/cache: $(addprefix $(B)/server/,store/cache.o base/clock.o base/memory.o base/wanted.o)
-$(B)/unit/http_client: $(filter $(B)/server/remote/% $(B)/server/base/%,$(server_obj))
+$(B)/unit/http_client: $(remote_obj) $(filter $(B)/server/base/%,$(server_obj))
 $(B)/unit/sha256: $(B)/server/store/sha256.o
 $(B)/unit/job_list: $(addprefix $(B)/server/,http/job_list.o http/request.o store/upload.o store/account.o store/cache.o base/cgroups.o base/clock.o base/memory.o base/wanted.o)
 $(B)/unit/%: $(B)/tests/unit/%.o $(core_obj)
@@ -165,7 +166,7 @@ $(B)/unit/%: $(B)/tests/unit/%.o $(core_obj)
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) $(UNIT_LIBS)
 
 # What compiles: server/compile and what it needs of the server.
-compile_obj := $(filter $(B)/server/compile/% $(B)/server/base/% $(B)/server/disk/files.o $(B)/server/disk/files_joined.o $(B)/server/disk/dump_beside.o $(B)/server/disk/names.o $(B)/server/disk/beneath.o $(B)/server/disk/opener.o $(B)/server/sandbox/%,$(server_obj))
+compile_obj := $(filter $(B)/server/compile/% $(B)/server/base/% $(B)/server/remote/% $(B)/server/disk/files.o $(B)/server/disk/files_joined.o $(B)/server/disk/dump_beside.o $(B)/server/disk/names.o $(B)/server/disk/beneath.o $(B)/server/disk/opener.o $(B)/server/sandbox/%,$(server_obj))
 $(B)/confirm/drive: $(B)/tests/confirm/drive.o $(compile_obj) $(core_obj)
 	@mkdir -p $(@D)
 	@echo "  LINK  $@"

@@ -19,11 +19,11 @@ hardening := $(if $(MACOS),,-pie $(if $(STATIC),-static -s) -Wl,-z,relro,-z,now)
 linux_only := server/sandbox/landlock.c server/sandbox/seccomp.c
 of_files = $(if $(MACOS),$(filter-out $(linux_only) $(patsubst %_other.c,%.c,$(filter %_other.c,$1)),$1),$(filter-out %_other.c,$1))
 
-# What a build may lack: buckets and https where libcurl is missing, or with REMOTE=; the catalog in PostgreSQL where libpq
+# What a build may lack: buckets and https where libcurl, Expat or the public-key part of Nettle is missing, or with REMOTE=; the catalog in PostgreSQL where libpq
 # is, or with CATALOG=. NAME_none.c then stands in for NAME.c.
-REMOTE := $(shell $(pkg_config) --exists libcurl 2>/dev/null && echo yes)
+REMOTE := $(shell $(pkg_config) --exists libcurl expat hogweed gmp 2>/dev/null && echo yes)
 CATALOG := $(shell $(pkg_config) --exists libpq 2>/dev/null && echo yes)
-optional_packages := $(if $(REMOTE),libcurl) $(if $(CATALOG),libpq)
+optional_packages := $(if $(REMOTE),libcurl expat hogweed gmp) $(if $(CATALOG),libpq)
 needs_libpq := $(addprefix server/catalog/,catalog.c catalog_connection.c catalog_needs.c catalog_schema.c catalog_write.c)
 left_out_of_remote = $(if $(REMOTE),server/remote/%_none.c,$(patsubst %_none.c,%.c,$(filter server/remote/%_none.c,$1)))
 left_out_of_catalog = $(if $(CATALOG),server/catalog/catalog_none.c,$(needs_libpq))

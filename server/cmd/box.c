@@ -4,7 +4,10 @@
 #include "server/base/log.h"
 #include "server/base/memory.h"
 #include "server/catalog/catalog_needs.h"
+#include "server/cmd/input_path.h"
 #include "server/disk/opener.h"
+#include "server/remote/remote_address.h"
+#include "server/remote/remote_needs.h"
 #include "server/sandbox/sandbox.h"
 
 #include <stdio.h>
@@ -30,13 +33,30 @@ static void add(struct paths *paths, const char *path)
 
 static void add_list(struct paths *paths, const struct options_list *list)
 {
-    for (size_t at = 0; at < list->count; at++)
-        add(paths, list->items[at]);
+    for (size_t at = 0; at < list->count; at++) {
+        if (!remote_address_is(list->items[at]))
+            add(paths, list->items[at]);
+    }
 }
 
-static void catalog_file(void *context, const char *path) { sandbox_reads(context, path); }
+static void read_file(void *context, const char *path) { sandbox_reads(context, path); }
 
-static void catalog_port(void *context, uint16_t port) { sandbox_connects(context, port); }
+static void connect_port(void *context, uint16_t port) { sandbox_connects(context, port); }
+
+/* Where addresses are named: what reading them takes. They are appended to `addresses`. */
+static void add_addresses(struct sandbox *sandbox, const struct options *options, struct paths *addresses)
+{
+    const char *address;
+    for (size_t at = 0; (address = input_path_address(options, at)); at++) {
+        remote_needs_ports(address, connect_port, sandbox);
+        add(addresses, address);
+    }
+    if (addresses->count == 0)
+        return;
+    remote_needs_files(read_file, sandbox);
+    if (options->endpoint_url)
+        remote_needs_ports(options->endpoint_url, connect_port, sandbox);
+}
 
 /* Names of hosts are looked up again whenever the connection is made again. */
 static void add_catalog(struct sandbox *sandbox, const struct options *options)
@@ -49,8 +69,8 @@ static void add_catalog(struct sandbox *sandbox, const struct options *options)
     for (size_t at = 0; at < sizeof(files) / sizeof(files[0]); at++)
         sandbox_reads(sandbox, files[at]);
     sandbox_connects(sandbox, DNS_PORT);
-    catalog_needs_ports(options->catalog, catalog_port, sandbox);
-    catalog_needs_files(options->catalog, catalog_file, sandbox);
+    catalog_needs_ports(options->catalog, connect_port, sandbox);
+    catalog_needs_files(options->catalog, read_file, sandbox);
 }
 
 /* "reads /tmp/xprof, /srv/job.log": control bytes are the log's to escape. */
@@ -64,7 +84,7 @@ static void say(struct buf *said, const char *does, const struct paths *paths)
 
 void box_serve(const struct options *options, const char *socket_path)
 {
-    struct paths reads = {0}, writes = {0};
+    struct paths reads = {0}, writes = {0}, addresses = {0};
     struct buf said = BUF_INIT;
     if (options->is_without_sandbox) {
         log_line("no sandbox: --no-sandbox");
@@ -78,6 +98,7 @@ void box_serve(const struct options *options, const char *socket_path)
     struct sandbox *sandbox = sandbox_new(SANDBOX_DAEMON);
     add(&writes, options->cache_folder);
     add_catalog(sandbox, options);
+    add_addresses(sandbox, options, &addresses);
     for (size_t at = 0; at < reads.count; at++)
         sandbox_reads(sandbox, reads.items[at]);
     for (size_t at = 0; at < writes.count; at++)
@@ -87,6 +108,8 @@ void box_serve(const struct options *options, const char *socket_path)
     bool is_on = sandbox_enter(sandbox, &said);
     say(&said, "reads", &reads);
     say(&said, "writes", &writes);
+    if (addresses.count > 0)
+        say(&said, "connects to", &addresses);
     if (!said.failed && is_on)
         log_info("sandbox: %.*s", (int)said.length, said.data);
     else if (!said.failed)
@@ -94,6 +117,7 @@ void box_serve(const struct options *options, const char *socket_path)
     buf_free(&said);
     free(reads.items);
     free(writes.items);
+    free(addresses.items);
 }
 
 /* The folder that it lies in; free(). */
@@ -118,9 +142,12 @@ void box_command(const struct options *options)
 {
     if (options->is_without_sandbox)
         return;
+    struct paths addresses = {0};
     struct sandbox *sandbox = sandbox_new(SANDBOX_COMMAND);
     sandbox_reads(sandbox, "/");
     add_catalog(sandbox, options);
+    add_addresses(sandbox, options, &addresses);
+    free(addresses.items);
     if (options->out_path) {
         char *folder = folder_of(options->out_path);
         sandbox_writes(sandbox, folder);

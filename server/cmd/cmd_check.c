@@ -5,6 +5,7 @@
 #include "server/base/memory.h"
 #include "server/cmd/commands.h"
 #include "server/cmd/each_module.h"
+#include "server/cmd/input_path.h"
 #include "server/cmd/options.h"
 #include "server/cmd/size_option.h"
 #include "server/disk/index.h"
@@ -16,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum { PATH_MAX_BYTES = 4096 };
 
@@ -34,13 +34,11 @@ struct side {
 
 static bool side_open(struct side *side, struct store *store, const char *path)
 {
-    struct stat status;
+    const enum input_path_kind kind = input_path_kind(path, true);
     side->path = path;
-    if (stat(path, &status) != 0) {
-        log_line("%s: no such file or folder", path);
+    if (kind == INPUT_PATH_NONE)
         return false;
-    }
-    side->is_folder = S_ISDIR(status.st_mode);
+    side->is_folder = kind == INPUT_PATH_FOLDER;
     side->index = index_new();
     index_add(side->index, path);
     index_scan_once(side->index);

@@ -5,6 +5,7 @@
 #include "server/cmd/category_rules.h"
 #include "server/cmd/commands.h"
 #include "server/cmd/each_module.h"
+#include "server/cmd/input_path.h"
 #include "server/cmd/options.h"
 #include "server/cmd/print_answer.h"
 #include "server/disk/index.h"
@@ -15,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum { SIDE_COUNT = 2 };
 
@@ -78,11 +78,8 @@ static bool is_of_moment(const struct side *side) { return !side->entry && !side
 
 static bool side_find(struct side *side, struct store *store)
 {
-    struct stat status;
-    if (stat(side->path, &status) != 0) {
-        log_line("%s: no such file or folder", side->path);
+    if (input_path_kind(side->path, true) == INPUT_PATH_NONE)
         return false;
-    }
     side->index = index_new();
     index_add(side->index, side->path);
     index_scan_once(side->index);

@@ -7,6 +7,7 @@
 #include "server/cmd/commands.h"
 #include "server/cmd/each_module.h"
 #include "server/cmd/explain.h"
+#include "server/cmd/input_path.h"
 #include "server/cmd/options.h"
 #include "server/store/account.h"
 
@@ -59,7 +60,7 @@ static bool is_explained(const struct explaining *explaining, const struct snaps
 static char *real_of(const struct files_place *place)
 {
     char *path = memory_format("%s%s%s", place->root, place->path[0] ? "/" : "", place->path);
-    char *real = realpath(path, NULL);
+    char *real = input_path_real(path);
     free(path);
     return real;
 }
@@ -91,7 +92,7 @@ static bool is_beside(const struct snapshot_session *session, const char *real)
 static const struct snapshot_session *session_of(const struct explaining *explaining, const char *path)
 {
     const struct snapshot *snapshot = explaining->around.snapshot;
-    char *real = realpath(path, NULL);
+    char *real = input_path_real(path);
     const struct snapshot_session *found = NULL;
     for (size_t at = 0; real && at < snapshot->session_count && !found; at++) {
         const struct snapshot_session *session = snapshot->sessions[at];
@@ -109,7 +110,7 @@ static void snapshot_used(struct explaining *explaining, const struct snapshot_s
     char *real = real_of(&host->file->place);
     explained_add(explaining, session);
     for (size_t at = 0; real && at < explaining->given_count; at++) {
-        char *other = realpath(explaining->given[at], NULL);
+        char *other = input_path_real(explaining->given[at]);
         explaining->is_used[at] |= other && strcmp(other, real) == 0;
         free(other);
     }
@@ -150,7 +151,7 @@ static bool verdict_write(struct explaining *explaining, const struct verdict_pa
 /* Of a log, without links; NULL when it is gone. free() */
 static char *folder_of(const char *path)
 {
-    char *real = realpath(path, NULL), *slash = real ? strrchr(real, '/') : NULL;
+    char *real = input_path_real(path), *slash = real ? strrchr(real, '/') : NULL;
     if (slash)
         *slash = '\0';
     return real;
@@ -210,8 +211,18 @@ static bool is_log_name(const char *name)
            has_ending(name, ".txt.gz");
 }
 
+static void explain_listed(void *context, const char *path)
+{
+    if (is_log_name(path) && !strstr(path, "/."))
+        explain_log(context, path, false);
+}
+
 static void explain_folder(struct explaining *explaining, const char *path, int depth)
 {
+    if (remote_address_is(path)) {
+        input_path_each_file(path, explain_listed, explaining);
+        return;
+    }
     struct dirent **names = NULL;
     int count = depth < DEEPEST ? scandir(path, &names, NULL, alphasort) : 0;
     if (count < 0) {
@@ -234,8 +245,7 @@ static void explain_folder(struct explaining *explaining, const char *path, int 
 
 static bool is_folder(const char *path)
 {
-    struct stat status;
-    return strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+    return strcmp(path, "-") != 0 && input_path_kind(path, false) == INPUT_PATH_FOLDER;
 }
 
 /* ---- what has no failure: programs, traces, profiles ---------------------------- */
@@ -299,8 +309,7 @@ static bool is_log(const char *path)
     struct err err = ERR_INIT;
     enum analysis_kind kind = ANALYSIS_KIND_TEXT;
     const struct files_place place = {.root = path, .path = ""};
-    struct stat status;
-    if (strcmp(path, "-") == 0 || stat(path, &status) != 0 || !S_ISREG(status.st_mode) || is_log_name(path))
+    if (strcmp(path, "-") == 0 || input_path_kind(path, false) != INPUT_PATH_FILE || is_log_name(path))
         return true;
     struct file *file = files_open(&place, &err);
     if (file && !analysis_identify(files_source(file), &kind, NULL, &err))
@@ -329,10 +338,9 @@ static void explain_path(struct explaining *explaining, const char *path)
 static bool is_snapshot(const char *path)
 {
     struct err err = ERR_INIT;
-    struct stat status;
     enum analysis_kind kind = ANALYSIS_KIND_TEXT;
     const struct files_place place = {.root = path, .path = ""};
-    if (strcmp(path, "-") == 0 || stat(path, &status) != 0 || !S_ISREG(status.st_mode) || is_log_name(path))
+    if (strcmp(path, "-") == 0 || input_path_kind(path, false) != INPUT_PATH_FILE || is_log_name(path))
         return false;
     struct file *file = files_open(&place, &err);
     bool is_it =

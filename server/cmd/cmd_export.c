@@ -4,13 +4,13 @@
 #include "server/cmd/commands.h"
 #include "server/cmd/each_module.h"
 #include "server/cmd/export.h"
+#include "server/cmd/input_path.h"
 #include "server/cmd/options.h"
 #include "server/store/account.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 
 static const struct export_form *const FORMS[] = {&export_html, &export_csv, &export_json, &export_ndjson};
@@ -71,7 +71,6 @@ static bool put(const char *path, const struct buf *out)
 
 int cmd_export(const struct options *options)
 {
-    struct stat status;
     if (options->paths.count != 1) {
         log_line("export wants one PATH: a trace, an HLO file or a folder of them (--help tells more)");
         return COMMANDS_UNUSABLE;
@@ -79,10 +78,8 @@ int cmd_export(const struct options *options)
     struct exporting exporting = {.form = form_find(options->format), .out = BUF_INIT};
     if (!exporting.form)
         return COMMANDS_UNUSABLE;
-    if (stat(options->paths.items[0], &status) != 0) {
-        log_line("%s: no such file or folder", options->paths.items[0]);
+    if (input_path_kind(options->paths.items[0], true) == INPUT_PATH_NONE)
         return COMMANDS_UNUSABLE;
-    }
     exporting.store = store_new(account_default_limit());
     if (exporting.form->begin)
         exporting.form->begin(&exporting.out);

@@ -6,6 +6,7 @@
 #include "server/catalog/rows.h"
 #include "server/cmd/category_rules.h"
 #include "server/cmd/commands.h"
+#include "server/cmd/input_path.h"
 #include "server/cmd/options.h"
 #include "server/disk/index.h"
 #include "server/store/account.h"
@@ -14,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum { SHARDS_MAX = 100000 };
 
@@ -46,14 +46,11 @@ static bool format_read(const char *text, enum csv_form *form)
 
 static bool paths_check(const struct options_list *paths)
 {
-    struct stat status;
     if (paths->count == 0)
         log_line("index wants a PATH: a folder of profiles and dumps (--help tells more)");
     for (size_t at = 0; at < paths->count; at++) {
-        if (stat(paths->items[at], &status) == 0)
-            continue;
-        log_line("%s: %s", paths->items[at], strerror(errno));
-        return false;
+        if (input_path_kind(paths->items[at], true) == INPUT_PATH_NONE)
+            return false;
     }
     return paths->count > 0;
 }

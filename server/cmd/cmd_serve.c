@@ -16,6 +16,7 @@
 #include "server/http/httpd.h"
 #include "server/http/metrics.h"
 #include "server/http/peer_user.h"
+#include "server/remote/remote.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -63,6 +64,8 @@ static bool check_paths(const struct options_list *paths, const char *option, bo
 {
     for (size_t at = 0; at < paths->count; at++) {
         struct stat status;
+        if (remote_address_is(paths->items[at]))
+            continue; /* whether it is there, its server says later; input_path.c has looked at how it is written */
         int fault = stat(paths->items[at], &status) == 0 ? 0 : errno;
         if (!fault && option[0] && !S_ISDIR(status.st_mode))
             fault = ENOTDIR;
@@ -329,6 +332,7 @@ static int stop(struct daemon *daemon, struct httpd *httpd, struct jobs *jobs, c
         _exit(COMMANDS_DONE); /* a worker is stuck in a read; nothing is lost */
     httpd_free(httpd);
     listen_close(&daemon->listening);
+    remote_stop();   /* its threads tell the index */
     jobs_free(jobs); /* only now: until its threads ended, a connection could still submit */
     confirmations_free(daemon->server.confirmations);
     fleet_files_free(daemon->server.fleet_files);

@@ -4,6 +4,7 @@
 #include "server/cmd/category_rules.h"
 #include "server/cmd/commands.h"
 #include "server/cmd/each_module.h"
+#include "server/cmd/input_path.h"
 #include "server/cmd/options.h"
 #include "server/cmd/summary.h"
 #include "server/disk/index.h"
@@ -13,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 struct look {
     const struct options *options;
@@ -177,22 +177,22 @@ static int look_around(struct look *look, const char *path)
 /* Why the options cannot be followed, or NULL. */
 static const char *fault_of(const struct options *options)
 {
-    struct stat status;
     if (options->paths.count != 1)
         return "summary wants one PATH: a trace, an HLO file or a folder of them (--help tells more)";
     if (options->is_json && options->is_csv)
         return "--json and --csv exclude each other";
-    return stat(options->paths.items[0], &status) == 0 ? NULL : "no such file or folder";
+    return NULL;
 }
 
 int cmd_summary(const struct options *options)
 {
     const char *fault = fault_of(options);
     if (fault) {
-        bool has_path = options->paths.count == 1;
-        log_line("%s%s%s", has_path ? options->paths.items[0] : "", has_path ? ": " : "", fault);
+        log_line("%s", fault);
         return COMMANDS_UNUSABLE;
     }
+    if (input_path_kind(options->paths.items[0], true) == INPUT_PATH_NONE)
+        return COMMANDS_UNUSABLE;
     char *rules = NULL;
     if (!category_rules_load(options->category_rules, &rules))
         return COMMANDS_UNUSABLE;

@@ -4,6 +4,7 @@
 #include "server/base/memory.h"
 #include "server/cmd/commands.h"
 #include "server/cmd/each_module.h"
+#include "server/cmd/input_path.h"
 #include "server/cmd/options.h"
 #include "server/cmd/size_option.h"
 #include "server/cmd/whatif_confirm.h"
@@ -14,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 struct printing {
     struct store *store;
@@ -120,15 +120,12 @@ static bool params_read(const struct options *options, struct analysis_param *pa
 
 int cmd_whatif(const struct options *options)
 {
-    struct stat status;
     if (options->paths.count != 1) {
         log_line("whatif wants one PATH: a trace, an HLO file or a folder of them (--help tells more)");
         return COMMANDS_UNUSABLE;
     }
-    if (stat(options->paths.items[0], &status) != 0) {
-        log_line("%s: no such file or folder", options->paths.items[0]);
+    if (input_path_kind(options->paths.items[0], true) == INPUT_PATH_NONE)
         return COMMANDS_UNUSABLE;
-    }
     struct analysis_param *params = memory_new((options->changes.count + 4) * sizeof(*params));
     char capacity[24];
     size_t param_count = 0;

@@ -4,6 +4,7 @@
 #include "server/cmd/category_rules.h"
 #include "server/cmd/commands.h"
 #include "server/cmd/each_module.h"
+#include "server/cmd/input_path.h"
 #include "server/cmd/options.h"
 #include "server/store/account.h"
 #include "server/store/body.h"
@@ -11,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 struct printing {
     struct store *store;
@@ -43,15 +43,12 @@ static bool print_module(void *context, const struct snapshot_session *session, 
 
 int cmd_whose(const struct options *options)
 {
-    struct stat status;
     if (options->paths.count != 1) {
         log_line("whose wants one PATH: a trace, an HLO file or a folder of them (--help tells more)");
         return COMMANDS_UNUSABLE;
     }
-    if (stat(options->paths.items[0], &status) != 0) {
-        log_line("%s: no such file or folder", options->paths.items[0]);
+    if (input_path_kind(options->paths.items[0], true) == INPUT_PATH_NONE)
         return COMMANDS_UNUSABLE;
-    }
     char *rules = NULL;
     if (!category_rules_load(options->category_rules, &rules))
         return COMMANDS_UNUSABLE;

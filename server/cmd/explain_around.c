@@ -4,7 +4,9 @@
 #include "server/cmd/explain.h"
 
 #include "server/base/memory.h"
+#include "server/cmd/input_path.h"
 #include "server/disk/index.h"
+#include "server/remote/remote.h"
 
 #include <dirent.h>
 #include <stdlib.h>
@@ -54,6 +56,29 @@ static void inner_add(void *context, const char *path)
     }
 }
 
+static void program_note(void *context, const char *path)
+{
+    struct explain_around *around = context;
+    const char *name = path + strlen(around->folder) + 1;
+    around->holds_dump |= !strchr(name, '/') && is_program_name(name);
+}
+
+/* Of a log at an address what lies beside and below it, unless that is all of a bucket. */
+static void address_add(struct explain_around *around, const char *path)
+{
+    struct remote_address address;
+    struct err unsaid = ERR_INIT;
+    char *folder = memory_format("%.*s", (int)(strrchr(path, '/') - path), path);
+    if (remote_address_read(folder, &address, &unsaid) && address.key[0] &&
+        input_path_kind(folder, false) == INPUT_PATH_FOLDER) {
+        around->folder = memory_text(folder);
+        input_path_each_file(folder, program_note, around);
+        index_add(around->index, folder);
+    }
+    remote_address_free(&address);
+    free(folder);
+}
+
 /* Beside, below, above; where it lies beside a dump, folders in that are of the same dump. */
 static void log_add(struct explain_around *around, const char *path)
 {
@@ -83,7 +108,9 @@ void explain_around_open(struct explain_around *around, struct store *store, con
                          const char *const *given, size_t given_count)
 {
     *around = (struct explain_around){.store = store, .index = index_new()};
-    if (is_log && strcmp(path, "-") != 0)
+    if (is_log && remote_address_is(path))
+        address_add(around, path);
+    else if (is_log && strcmp(path, "-") != 0)
         log_add(around, path);
     else if (!is_log)
         index_add(around->index, path);

@@ -74,6 +74,8 @@ struct analysis_subject *explain_read(const char *path, struct err *err)
     struct stat status;
     if (strcmp(path, "-") == 0)
         return read_stream(STDIN_FILENO, err);
+    if (remote_address_is(path))
+        return read_file(path, err);
     if (stat(path, &status) != 0)
         return fail(err);
     if (S_ISREG(status.st_mode))

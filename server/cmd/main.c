@@ -2,7 +2,9 @@
  * main.c: which subcommand, and its options; everything else is its own (commands.def). */
 #include "server/base/log.h"
 #include "server/cmd/box.h"
+#include "server/cmd/input_path.h"
 #include "server/compile/compile_child.h"
+#include "server/remote/remote.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -46,9 +48,15 @@ static int run(enum commands_bit_at command, char *const *arguments)
         log_line("%s", reason);
         status = COMMANDS_UNUSABLE;
     } else if (!options_answer(command, &options)) {
+        bool has_paths = command != COMMANDS_BIT_AT_RUN;
+        if (has_paths && !input_path_set_up(&options)) {
+            options_free(&options);
+            return COMMANDS_UNUSABLE;
+        }
         if (is_boxed(command, &options))
             box_command(&options);
         status = COMMANDS[command].run(&options);
+        remote_stop();
     }
     options_free(&options);
     bool has_status_of_its_own = command == COMMANDS_BIT_AT_RUN || status > COMMANDS_FINDING;

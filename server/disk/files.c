@@ -24,7 +24,8 @@ enum { FIRST_WINDOW_BYTES = 16 * 1024, WINDOW_BYTES = 256 * 1024 };
 enum { DIRECT_BYTES = 32 * 1024 };
 
 struct file {
-    int descriptor; /* -1 for bytes in memory */
+    int descriptor;             /* -1 for bytes in memory and on a server */
+    struct remote_file *remote; /* NULL: not on a server */
     const unsigned char *bytes;
     struct files_joined *joined; /* NULL: one file */
     struct files_identity identity;
@@ -42,6 +43,17 @@ struct files_identity files_identity_of(const struct stat *status)
         .size_bytes = (uint64_t)status->st_size,
         .modified_at_ns = (int64_t)status->st_mtim.tv_sec * 1000000000 + status->st_mtim.tv_nsec,
         .status_at_ns = (int64_t)status->st_ctim.tv_sec * 1000000000 + status->st_ctim.tv_nsec,
+    };
+}
+
+struct files_identity files_identity_remote(const struct remote_identity *remote)
+{
+    return (struct files_identity){
+        .device = remote->hash[0],
+        .inode = remote->hash[1],
+        .size_bytes = remote->size_bytes,
+        .modified_at_ns = remote->modified_at_ns,
+        .status_at_ns = remote->modified_at_ns,
     };
 }
 
@@ -69,6 +81,16 @@ static atomic_uint_fast64_t bytes_read; /* for those who watch the daemon */
 
 uint64_t files_bytes_read(void) { return atomic_load_explicit(&bytes_read, memory_order_relaxed); }
 
+/* What was wrong has been told by remote_read. */
+static int64_t read_remote(const struct file *file, uint64_t offset, char *into, size_t size)
+{
+    struct err err = ERR_INIT;
+    if (!remote_read(file->remote, offset, into, size, &err))
+        return -1;
+    atomic_fetch_add_explicit(&bytes_read, size, memory_order_relaxed);
+    return (int64_t)size;
+}
+
 /* Reads exactly up to `size` bytes; -1 on an error, when the file has become shorter, or when nobody waits any more for what the
  * thread does: whoever made something of that throws it away (cache.c). */
 static int64_t read_fully(const struct file *file, uint64_t offset, char *into, size_t size)
@@ -76,6 +98,8 @@ static int64_t read_fully(const struct file *file, uint64_t offset, char *into, 
     size_t done = 0;
     if (wanted_is_over())
         return -1;
+    if (file->remote)
+        return read_remote(file, offset, into, size);
     while (done < size) {
         ssize_t count = pread(file->descriptor, into + done, size - done, (off_t)(offset + done));
         if (count < 0 && errno == EINTR)
@@ -199,6 +223,24 @@ static struct file *open_joined(const struct files_place *place, struct err *err
     return file;
 }
 
+/* What lies on a server: `path` below its address. */
+static bool open_remote(struct file *file, const struct files_place *place, struct err *err)
+{
+    file->remote = remote_open(place->root, place->path, err);
+    if (file->remote)
+        file->identity = files_identity_remote(remote_file_identity(file->remote));
+    return file->remote != NULL;
+}
+
+static bool open_on_disk(struct file *file, const struct files_place *place, struct err *err)
+{
+    struct stat status;
+    file->descriptor = open_place(place, &status, err);
+    if (file->descriptor >= 0)
+        file->identity = files_identity_of(&status);
+    return file->descriptor >= 0;
+}
+
 struct file *files_open(const struct files_place *place, struct err *err)
 {
     if (place->parts)
@@ -209,13 +251,10 @@ struct file *files_open(const struct files_place *place, struct err *err)
     if (place->bytes) {
         file->identity = *place->identity;
     } else {
-        struct stat status;
-        file->descriptor = open_place(place, &status, err);
-        if (file->descriptor < 0) {
+        if (!(remote_address_is(place->root) ? open_remote : open_on_disk)(file, place, err)) {
             free(file);
             return NULL;
         }
-        file->identity = files_identity_of(&status);
         file->window = memory_new(WINDOW_BYTES);
         file->next_window_bytes = FIRST_WINDOW_BYTES / 2;
     }
@@ -233,6 +272,7 @@ void files_close(struct file *file)
     if (file->descriptor >= 0)
         close(file->descriptor);
     files_joined_close(file->joined);
+    remote_close(file->remote);
     free(file->window);
     free(file);
 }
@@ -285,9 +325,9 @@ bool files_unchanged(const struct file *file, struct err *err)
     struct stat status;
     if (file->joined)
         return files_joined_unchanged(file->joined, err);
-    if (file->bytes)
+    if (file->bytes || (file->remote && !remote_is_changed(file->remote)))
         return true;
-    if (fstat(file->descriptor, &status) == 0) {
+    if (!file->remote && fstat(file->descriptor, &status) == 0) {
         struct files_identity now = files_identity_of(&status);
         if (files_identity_equal(&now, &file->identity))
             return true;
@@ -298,7 +338,7 @@ bool files_unchanged(const struct file *file, struct err *err)
 bool files_only_grew(const struct file *file, struct err *err)
 {
     struct stat status;
-    bool has_grown = !file->bytes && !file->joined && fstat(file->descriptor, &status) == 0 &&
+    bool has_grown = !file->bytes && !file->joined && !file->remote && fstat(file->descriptor, &status) == 0 &&
                      (uint64_t)status.st_size > file->identity.size_bytes;
     return has_grown || files_unchanged(file, err);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * files.h: one profile on disk (or in memory), opened to be read by the core.
+ * files.h: one profile on disk (or in memory, or on a server), opened to be read by the core.
  *
  * Files are read with pread through a window that moves, never mapped (a trace
  * that is rewritten under a map would end the process) and never held whole.
@@ -12,13 +12,15 @@
 #include "base/err.h"
 #include "base/source.h"
 #include "server/disk/beneath.h"
+#include "server/remote/remote.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/stat.h>
 
-/* What tells two states of a file apart. */
+/* What tells two states of a file apart. Of one on a server `device` and `inode` are a hash of its address and ETag, the same
+ * on every machine. */
 struct files_identity {
     uint64_t device, inode, size_bytes;
     int64_t modified_at_ns; /* Unix time */
@@ -26,6 +28,7 @@ struct files_identity {
 };
 
 struct files_identity files_identity_of(const struct stat *status);
+struct files_identity files_identity_remote(const struct remote_identity *remote);
 /* All of it as one number, with what came before. */
 uint64_t files_identity_hash(const struct files_identity *identity, uint64_t seed);
 bool files_identity_equal(const struct files_identity *a, const struct files_identity *b);
@@ -34,8 +37,8 @@ char *files_identity_text(const struct files_identity *identity);
 
 /* Where a file is. Borrowed strings. */
 struct files_place {
-    const char *root;           /* absolute folder, or a file named by the user when `path` is "" */
-    const char *path;           /* below root, without "..": never leaves it, not even by symbolic links */
+    const char *root; /* absolute folder or address (remote.h), or a file named by the user when `path` is "" */
+    const char *path; /* below root, without "..": never leaves it, not even by symbolic links */
     const unsigned char *bytes; /* not NULL: in memory; root and path are only names */
     size_t byte_count;
     const struct files_identity *identity; /* of bytes in memory; NULL otherwise */
@@ -72,7 +75,7 @@ bool files_is_gzip(struct file *file);
 /* Gzip or zip. */
 bool files_is_packed(struct file *file);
 
-/* What this process has read from disk by this module, of all files; any thread. */
+/* What this process has read from disk and from servers by this module, of all files; any thread. */
 uint64_t files_bytes_read(void);
 
 /* To be asked after reading: still the same bytes? False sets `changed`. */

@@ -161,6 +161,15 @@ static bool trees_refresh(struct index *index, enum tree_extent extent)
     return is_changed;
 }
 
+/* Has each root been looked at once? */
+static bool is_complete(const struct index *index)
+{
+    bool is = true;
+    for (size_t at = 0; at < index->root_count && is; at++)
+        is = !index->roots[at].tree->is_remote || index->roots[at].tree->refreshed_at_ms > 0;
+    return is;
+}
+
 static struct index_figures figures_now(const struct index *index)
 {
     struct watch_figures watched = watch_figures(index->watch);
@@ -186,7 +195,7 @@ static void refresh(struct index *index)
     plan(index, extent, is_for_told, began_ms);
     struct index_figures figures = figures_now(index);
     pthread_mutex_lock(&index->lock);
-    index->is_ready = true;
+    index->is_ready = is_complete(index);
     index->figures = figures;
     pthread_cond_broadcast(&index->changed);
     pthread_mutex_unlock(&index->lock);
@@ -255,7 +264,8 @@ static void watch_begin(struct index *index)
 {
     bool has_folders = false;
     for (size_t at = 0; at < index->root_count; at++)
-        has_folders |= !index->roots[at].tree->is_memory && !index->roots[at].tree->is_file;
+        has_folders |=
+            !index->roots[at].tree->is_memory && !index->roots[at].tree->is_file && !index->roots[at].tree->is_remote;
     if (!has_folders)
         return;
     index->watch = watch_new(WATCH_LIMIT, take_told, index);
@@ -269,12 +279,23 @@ static void watch_begin(struct index *index)
         index->roots[at].tree->watch = index->watch;
 }
 
+/* Roots on servers are listed by threads of their own, so that a slow one delays no other. */
+static void follow_begin(struct index *index)
+{
+    for (size_t at = 0; at < index->root_count; at++) {
+        struct tree *tree = index->roots[at].tree;
+        if (tree->remote)
+            tree->is_followed = remote_root_follow(tree->remote, nudge, index);
+    }
+}
+
 bool index_start(struct index *index)
 {
     index->published_at_ms = clock_ms();
     index->verdicts = verdicts_new(nudge, index);
     verdicts_start(index->verdicts);
     watch_begin(index);
+    follow_begin(index);
     index->has_thread = pthread_create(&index->thread, NULL, scan, index) == 0;
     return index->has_thread;
 }
@@ -352,4 +373,11 @@ bool index_is_ready(struct index *index)
     return is_ready;
 }
 
-void index_nudge(struct index *index) { wake(index, true); }
+void index_nudge(struct index *index)
+{
+    for (size_t at = 0; at < index->root_count; at++) {
+        if (index->roots[at].tree->remote)
+            remote_root_nudge(index->roots[at].tree->remote);
+    }
+    wake(index, true);
+}

@@ -6,6 +6,7 @@
  * session is listed soon on a slow disk as well, and a change of an old one later. Of folders on local disks the kernel tells
  * what changes (watch.h): what it told is refreshed at once, and, while there is ever more of it, for no more than another
  * tenth of the time. The scans go on beside that, and find what it does not tell.
+ * Addresses of servers are listed by threads of their own (remote.h), which are ended by remote_stop before index_free.
  * When something differs it publishes a new snapshot. Requests take the newest
  * one and never wait for a scan, but for one case: before the first scan of all
  * roots is complete they wait for it, ten seconds at most, so that a page opened
@@ -19,7 +20,7 @@ struct index;
 
 /* Roots are added first; then index_start or index_scan_once. */
 struct index *index_new(void);
-/* A folder or a file that exists. */
+/* A folder or a file that exists, or an address of remote.h. */
 void index_add(struct index *index, const char *path);
 /* The files of a folder that exists, without the folders in it. */
 void index_add_files(struct index *index, const char *folder);

@@ -18,6 +18,25 @@ static void walk(struct sessions_builder *builder, const struct tree_folder *fol
         walk(builder, folder->folders[at]);
 }
 
+/* Why a root on a server cannot be listed, or what of it is left out; also told as a problem. */
+static void tell_remote(struct sessions_builder *builder, const struct tree *tree)
+{
+    struct memory_pool *pool = &builder->snapshot->pool;
+    struct snapshot_root *root = builder->root;
+    const uint64_t unnamed = tree->listing ? remote_listing_left_out(tree->listing).unnamed : 0;
+    if (err_is_set(&tree->fault)) {
+        root->reason = memory_pool_text(pool, tree->fault.text, strlen(tree->fault.text));
+        root->is_missing = tree->fault.code == ERR_notfound;
+    } else if (unnamed > 0) {
+        root->reason =
+            memory_pool_format(pool, "%llu objects whose keys are no paths are left out", (unsigned long long)unnamed);
+    }
+    root->is_readable = tree->listing != NULL;
+    if (root->reason[0])
+        sessions_folder_problem(builder, builder->root_path, err_is_set(&tree->fault) ? tree->fault.code : ERR_limit,
+                                root->reason, NULL);
+}
+
 static void add_root(struct sessions_builder *builder, const struct sessions_root *from)
 {
     struct memory_pool *pool = &builder->snapshot->pool;
@@ -39,6 +58,8 @@ static void add_root(struct sessions_builder *builder, const struct sessions_roo
     };
     if (tree->is_cut)
         builder->root->reason = "more or deeper folders than are looked at; the rest is left out";
+    if (tree->is_remote)
+        tell_remote(builder, tree);
     size_t first = builder->snapshot->session_count;
     walk(builder, tree->top);
     sessions_join(builder, first);

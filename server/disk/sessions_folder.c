@@ -43,8 +43,8 @@ static const char *run_name(struct sessions_builder *builder, const struct tree_
     return memory_pool_format(&builder->snapshot->pool, "%.*s%s", (int)before, folder->path, name);
 }
 
-static void add_problem(struct sessions_builder *builder, const char *path, enum err_code code, const char *reason,
-                        const struct snapshot_session *session)
+void sessions_folder_problem(struct sessions_builder *builder, const char *path, enum err_code code, const char *reason,
+                             const struct snapshot_session *session)
 {
     struct snapshot *snapshot = builder->snapshot;
     snapshot->problems = memory_grow(snapshot->problems, &builder->problem_capacity, snapshot->problem_count + 1,
@@ -282,7 +282,7 @@ static bool look(struct sessions_builder *builder, const struct snapshot_file *f
         text->is_read = builder->verdicts && is_readable &&
                         verdicts_look(builder->verdicts, &file->place, &file->identity, &text->verdict, &err);
     if (err_is_set(&err))
-        add_problem(builder, file->path, err.code, text_of(builder, err.text, strlen(err.text)), session);
+        sessions_folder_problem(builder, file->path, err.code, text_of(builder, err.text, strlen(err.text)), session);
     return !is_log || (text->is_read && text->verdict.failure_count > 0);
 }
 
@@ -479,8 +479,8 @@ void sessions_folder_add(struct sessions_builder *builder, const struct tree_fol
     if (contents.run_name)
         add_run(builder, contents.run_name, trace);
     if (folder->reason && folder->path[0])
-        add_problem(builder, memory_pool_format(&builder->snapshot->pool, "%s/", folder->path), ERR_io,
-                    memory_pool_format(&builder->snapshot->pool, "%s", strerror(folder->reason)), NULL);
+        sessions_folder_problem(builder, memory_pool_format(&builder->snapshot->pool, "%s/", folder->path), ERR_io,
+                                memory_pool_format(&builder->snapshot->pool, "%s", strerror(folder->reason)), NULL);
     for (size_t at = 0; at < folder->file_count; at++) {
         enum err_code code;
         const char *reason = sessions_reason(builder, &folder->files[at], &code);
@@ -494,6 +494,6 @@ void sessions_folder_add(struct sessions_builder *builder, const struct tree_fol
                                               analysis_kind_name(builder->lone_kind));
         }
         if (reason)
-            add_problem(builder, contents.files[at].path, code, reason, kind == NAMES_TRACE ? trace : hlo);
+            sessions_folder_problem(builder, contents.files[at].path, code, reason, kind == NAMES_TRACE ? trace : hlo);
     }
 }

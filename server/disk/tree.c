@@ -8,6 +8,7 @@
 #include "server/disk/beneath.h"
 #include "server/disk/opener.h"
 #include "server/disk/tree_list.h"
+#include "server/disk/tree_remote.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -36,15 +37,20 @@ struct tree *tree_new(const char *path)
     struct tree *tree = memory_new(sizeof(*tree));
     struct stat status;
     char working[PATH_MAX];
-    if (path[0] != '/' && getcwd(working, sizeof(working)))
+    tree->is_remote = remote_address_is(path);
+    if (!tree->is_remote && path[0] != '/' && getcwd(working, sizeof(working)))
         tree->root = memory_format("%s/%s", working, path);
     else
         tree->root = memory_text(path);
     size_t length = strlen(tree->root);
     while (length > 1 && tree->root[length - 1] == '/')
         tree->root[--length] = '\0';
-    tree->is_file = stat(tree->root, &status) == 0 && !S_ISDIR(status.st_mode);
     tree->top = tree_list_folder_new("", 0);
+    if (tree->is_remote) {
+        tree->remote = remote_root_of(path, &tree->fault);
+        return tree;
+    }
+    tree->is_file = stat(tree->root, &status) == 0 && !S_ISDIR(status.st_mode);
     return tree;
 }
 
@@ -53,6 +59,7 @@ void tree_free(struct tree *tree)
     if (!tree)
         return;
     tree_list_folder_free(tree->top);
+    remote_listing_release(tree->listing);
     free(tree->root);
     free(tree->real);
     free(tree);
@@ -350,6 +357,8 @@ bool tree_refresh(struct tree *tree, enum tree_extent extent, bool (*go_on)(void
     tree->asked_count = 0;
     if (tree->is_memory)
         pass.is_changed = false; /* it never does */
+    else if (tree->is_remote)
+        return tree_remote_refresh(tree);
     else if (extent == TREE_TOLD && !is_any_told(tree->top))
         return false; /* not even the root is asked for, which may lie on a slow disk */
     else if (tree->is_file)

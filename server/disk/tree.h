@@ -17,6 +17,8 @@
  * entered (their targets are met where they are), and what leads out of the
  * root is only named. Names that begin with a dot are left out.
  *
+ * What lies on servers (remote.h) is a tree of what was listed last: see tree_remote.c.
+ *
  * Threads: one at a time. Nothing is ever opened for writing. */
 #pragma once
 
@@ -55,20 +57,25 @@ struct tree_folder {
 };
 
 struct tree {
-    char *root;          /* as given, made absolute */
-    char *real;          /* the same without links; NULL while it does not exist */
-    bool is_file;        /* the root is one file, top.files[0], whatever its name */
-    bool is_memory;      /* not on disk: filled by tree_add_memory */
-    bool is_flat;        /* folders in it are no part of the tree */
-    bool is_cut;         /* more folders than the limit, or deeper */
-    struct watch *watch; /* borrowed; NULL: no folder is watched */
+    char *root;       /* as given, made absolute */
+    char *real;       /* the same without links; NULL while it does not exist */
+    bool is_file;     /* the root is one file, top.files[0], whatever its name */
+    bool is_memory;   /* not on disk: filled by tree_add_memory */
+    bool is_flat;     /* folders in it are no part of the tree */
+    bool is_cut;      /* more folders than the limit, or deeper */
+    bool is_remote;   /* on a server: root is its address */
+    bool is_followed; /* of such: a thread of remote.c lists it; else it is listed when it is refreshed, once */
+    struct remote_root *remote;     /* of such; NULL: the address is none */
+    struct remote_listing *listing; /* that the folders were made of; NULL: none yet */
+    struct err fault;               /* why such a root could not be listed the last time */
+    struct watch *watch;            /* borrowed; NULL: no folder is watched */
     struct tree_folder *top;
     size_t folder_count;
     int64_t refreshed_at_ms; /* Unix time, 0 before the first one was complete */
     uint64_t asked_count;    /* folders and files that the last refresh asked the disk about */
 };
 
-/* `path` must exist. Nothing is read yet. */
+/* `path` must exist, or is an address of remote.h. Nothing is read yet. */
 struct tree *tree_new(const char *path);
 void tree_free(struct tree *tree);
 

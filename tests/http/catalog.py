@@ -133,4 +133,4 @@ def test_wrong_usage(t):
                             (["--label-path=a/{b"], "--label-path"), (["--format=xml"], "--format")):
         assert word in index(t, t.fixtures, *arguments, status=2).stderr
     assert "PATH" in index(t, status=2).stderr
-    assert "No such file" in index(t, "/nowhere", status=2).stderr
+    assert "no such file" in index(t, "/nowhere", status=2).stderr

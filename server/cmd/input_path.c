@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/cmd/input_path.h"
+
+#include "server/base/log.h"
+#include "server/base/memory.h"
+#include "server/disk/names.h"
+#include "server/remote/remote.h"
+#include "server/store/account.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum {
+    CACHE_PART = 8,
+    INTERVAL_MAX_S = 86400
+}; /* blocks of addresses take an eighth of the memory that there is to use */
+
+static bool is_wanted(const char *name) { return names_kind_of(name) != NAMES_OTHER; }
+
+const char *input_path_address(const struct options *options, size_t at)
+{
+    const struct options_list *const lists[] = {&options->logdirs, &options->paths, &options->bases,
+                                                &options->diff_bases};
+    for (size_t list = 0; list < sizeof(lists) / sizeof(lists[0]); list++) {
+        for (size_t i = 0; i < lists[list]->count; i++) {
+            if (remote_address_is(lists[list]->items[i]) && at-- == 0)
+                return lists[list]->items[i];
+        }
+    }
+    return options->baseline && remote_address_is(options->baseline) && at == 0 ? options->baseline : NULL;
+}
+
+static const char *fault_of(const struct options *options)
+{
+    const char *url = options->endpoint_url;
+    if (url && strncmp(url, "https://", 8) != 0 && strncmp(url, "http://", 7) != 0)
+        return "--endpoint-url must be an http:// or https:// address";
+    if (options->list_every_s < 0 || options->list_every_s > INTERVAL_MAX_S)
+        return "--list-every must be a number of seconds up to 86400";
+    return NULL;
+}
+
+bool input_path_set_up(const struct options *options)
+{
+    struct err err = ERR_INIT;
+    const char *first = input_path_address(options, 0), *fault = fault_of(options);
+    uint64_t limit_bytes =
+        options->memory_limit_mib > 0 ? (uint64_t)options->memory_limit_mib << 20 : account_default_limit();
+    const struct remote_settings settings = {.endpoint_url = options->endpoint_url,
+                                             .cache_bytes = limit_bytes / CACHE_PART,
+                                             .interval_ms = options->list_every_s * 1000,
+                                             .is_wanted = is_wanted};
+    for (size_t at = 0; !fault && input_path_address(options, at); at++) {
+        struct remote_address address;
+        if (!remote_address_read(input_path_address(options, at), &address, &err))
+            first = input_path_address(options, at);
+        remote_address_free(&address);
+    }
+    if (fault)
+        log_line("%s", fault);
+    else if (err_is_set(&err) || (first && !remote_set_up(&settings, &err)))
+        log_line("%s: %s", first, err.text);
+    return !fault && !err_is_set(&err);
+}
+
+static enum input_path_kind kind_of_address(const char *address, struct err *err)
+{
+    struct remote_root *root = remote_root_of(address, err);
+    struct remote_listing *listing = root ? remote_root_hold(root) : NULL;
+    if (root && !listing && remote_root_list(root, err))
+        listing = remote_root_hold(root);
+    bool is_empty = listing && remote_listing_count(listing) == 0;
+    if (is_empty)
+        err_set(err, ERR_notfound, ERR_NO_OFFSET, "nothing lies there that could be shown");
+    remote_listing_release(listing);
+    if (!listing || is_empty)
+        return INPUT_PATH_NONE;
+    return remote_root_is_file(root) ? INPUT_PATH_FILE : INPUT_PATH_FOLDER;
+}
+
+enum input_path_kind input_path_kind(const char *path, bool says_why)
+{
+    struct stat status;
+    struct err err = ERR_INIT;
+    enum input_path_kind kind;
+    if (remote_address_is(path))
+        kind = kind_of_address(path, &err);
+    else if (stat(path, &status) != 0)
+        kind = INPUT_PATH_NONE;
+    else
+        kind = S_ISDIR(status.st_mode)   ? INPUT_PATH_FOLDER
+               : S_ISREG(status.st_mode) ? INPUT_PATH_FILE
+                                         : INPUT_PATH_STREAM;
+    if (kind == INPUT_PATH_NONE && says_why)
+        log_line("%s: %s", path,
+                 err_is_set(&err)  ? err.text
+                 : errno == ENOENT ? "no such file or folder"
+                                   : strerror(errno));
+    return kind;
+}
+
+char *input_path_real(const char *path) { return remote_address_is(path) ? memory_text(path) : realpath(path, NULL); }
+
+void input_path_each_file(const char *address, void (*file)(void *context, const char *path), void *context)
+{
+    struct err unsaid = ERR_INIT;
+    struct remote_root *root = remote_root_of(address, &unsaid);
+    struct remote_listing *listing = root ? remote_root_hold(root) : NULL;
+    for (size_t at = 0; listing && at < remote_listing_count(listing); at++) {
+        char *path = memory_format("%s/%s", address, remote_listing_at(listing, at)->path);
+        file(context, path);
+        free(path);
+    }
+    remote_listing_release(listing);
+}
