@@ -157,7 +157,7 @@ $(B)/unit/sandbox: $(box_obj)
 $(B)/unit/beneath: $(box_obj)
 $(B)/unit/disk_cache: $(addprefix $(B)/server/,store/disk_cache.o store/sha256.o base/memory.o)
 $(B)/unit/cache: $(addprefix $(B)/server/,store/cache.o base/clock.o base/memory.o base/wanted.o)
-$(B)/unit/http_client: $(remote_obj) $(filter $(B)/server/base/%,$(server_obj))
+$(B)/unit/http_client $(B)/unit/remote: $(remote_obj) $(filter $(B)/server/base/%,$(server_obj))
 $(B)/unit/sha256: $(B)/server/store/sha256.o
 $(B)/unit/job_list: $(addprefix $(B)/server/,http/job_list.o http/request.o store/upload.o store/account.o store/cache.o base/cgroups.o base/clock.o base/memory.o base/wanted.o)
 $(B)/unit/%: $(B)/tests/unit/%.o $(core_obj)
@@ -304,6 +304,7 @@ proxy-test: all ## behind nginx, as docs/proxy.md says
 include tests/soak/soak.mk
 include tests/catalog/catalog.mk
 include tests/fleet/fleet.mk
+include tests/remote/remote.mk
 
 soak-test: all ## 64 clients for 40 s on files that change, then 10,000 silent connections
 	$(Q)$(PYTHON) tests/soak/soak.py --binary $(B)/memviewd

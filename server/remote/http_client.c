@@ -192,23 +192,29 @@ static bool is_one_line(const char *text)
     return true;
 }
 
+static struct curl_slist *header_add(struct transfer *transfer, struct curl_slist *list, const char *header)
+{
+    struct curl_slist *longer = is_one_line(header) ? curl_slist_append(list, header) : NULL;
+    if (!longer)
+        transfer->fault = "a header for it has a line break in it, or no memory is left";
+    return longer ? longer : list;
+}
+
+/* Of what is signed the hash of the body is a part, which S3 wants to be told; libcurl 7.88 does not tell it, and takes it from here.
+ * Only requests without a body are signed. */
 static struct curl_slist *headers_of(struct transfer *transfer)
 {
+    static const char OF_NO_BODY[] =
+        "x-amz-content-sha256: e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
     const struct http_client_request *request = transfer->request;
     struct curl_slist *list = NULL;
-    for (size_t at = 0; at < request->header_count; at++) {
-        struct curl_slist *longer =
-            is_one_line(request->headers[at]) ? curl_slist_append(list, request->headers[at]) : NULL;
-        if (!longer)
-            transfer->fault = "a header for it has a line break in it, or no memory is left";
-        list = longer ? longer : list;
-    }
+    for (size_t at = 0; at < request->header_count; at++)
+        list = header_add(transfer, list, request->headers[at]);
+    if (request->signing)
+        list = header_add(transfer, list, OF_NO_BODY);
     if (request->signing && request->signing->token) {
         char *token = memory_format("x-amz-security-token: %s", request->signing->token);
-        struct curl_slist *longer = is_one_line(token) ? curl_slist_append(list, token) : NULL;
-        if (!longer)
-            transfer->fault = "the token for it has a line break in it, or no memory is left";
-        list = longer ? longer : list;
+        list = header_add(transfer, list, token);
         free(token);
     }
     return list;
@@ -246,8 +252,19 @@ static void set_range(struct transfer *transfer)
     curl_easy_setopt(transfer->easy, CURLOPT_RANGE, range);
 }
 
+/* As curl's own program has it; the library does not look at the environment for them. */
+static const char *ca_file_of(const struct http_client_request *request)
+{
+    static const char *const VARIABLES[] = {"CURL_CA_BUNDLE", "SSL_CERT_FILE"};
+    const char *found = request->ca_file;
+    for (size_t at = 0; !(found && found[0]) && at < sizeof(VARIABLES) / sizeof(VARIABLES[0]); at++)
+        found = getenv(VARIABLES[at]);
+    return found;
+}
+
 static void set_limits(CURL *easy, const struct http_client_request *request)
 {
+    const char *ca_file = ca_file_of(request);
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
@@ -261,8 +278,8 @@ static void set_limits(CURL *easy, const struct http_client_request *request)
     curl_easy_setopt(easy, CURLOPT_USERAGENT, "memviewd");
     if (request->is_direct)
         curl_easy_setopt(easy, CURLOPT_NOPROXY, "*");
-    if (request->ca_file)
-        curl_easy_setopt(easy, CURLOPT_CAINFO, request->ca_file);
+    if (ca_file && ca_file[0])
+        curl_easy_setopt(easy, CURLOPT_CAINFO, ca_file);
 }
 
 static void set_callbacks(struct transfer *transfer)

@@ -29,7 +29,7 @@ void http_client_stop(void);
 
 enum http_client_method { HTTP_CLIENT_GET, HTTP_CLIENT_HEAD, HTTP_CLIENT_POST, HTTP_CLIENT_PUT };
 
-/* Signs a request by AWS Signature Version 4. Borrowed texts. */
+/* Signs a request without a body by AWS Signature Version 4. Borrowed texts. */
 struct http_client_signing {
     const char *key_id, *secret;
     const char *token; /* of a session; NULL: there is none */
@@ -52,8 +52,9 @@ struct http_client_request {
     const char *body; /* of POST and PUT */
     size_t body_bytes;
     const struct http_client_signing *signing;
-    const char *ca_file; /* PEM file of certificates to trust, instead of the system's */
-    uint64_t range_at;   /* with range_bytes > 0: only these bytes of the resource */
+    const char
+        *ca_file;      /* PEM file of certificates to trust; else CURL_CA_BUNDLE or SSL_CERT_FILE, else the system's */
+    uint64_t range_at; /* with range_bytes > 0: only these bytes of the resource */
     uint64_t range_bytes;
     size_t
         body_max_bytes; /* a longer body is an error; 0: 1 MiB. Not for ranges, of which never more is taken than was asked for */

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""S3 by moto, which others wrote."""
+import os
+
+import harness
+import same
+import servers
+
+PLACE = "s3://profiles/lab a"
+
+
+def test_each_file_is_answered_as_on_disk(t):
+    count = same.files(t, harness.FIXTURES, PLACE, t.keys(), lambda path: "hlo" in path and not path.endswith((".textproto", ".json")))
+    assert count > 30, count
+
+
+def test_real_files_are_answered_as_on_disk(t):
+    logdir = os.path.join(t.need_shared(), "data", "logdir")
+    t.s3().put("real", logdir, "")
+    count = same.files(t, logdir, "s3://real", t.keys(), lambda path: path.endswith((".pb", ".gz")))
+    assert count >= 10, count
+    same.equal_lines(same.rows(t, "s3://real", t.keys()), same.rows(t, logdir, {}), "rows")
+
+
+def test_the_rows_of_all_are_those_of_the_folder(t):
+    mine, other = same.rows(t, harness.FIXTURES, {}), same.rows(t, PLACE + "/", t.keys())
+    assert len(mine) > 20
+    same.equal_lines(other, mine, "rows")
+
+
+def test_the_daemon_shows_what_it_shows_of_the_folder(t):
+    disk, remote = t.daemon(f"--logdir={harness.FIXTURES}"), t.daemon(f"--logdir={PLACE}", **t.keys())
+    mine, other = same.api_paths(disk), same.api_paths(remote)
+    harness.equal(sorted(other), sorted(mine), "sessions and modules")
+    views = [key for key in mine if len(key) == 3]
+    assert len(views) > 20
+    for key in views:
+        same.equal_lines([remote.ask(other[key]).text], [disk.ask(mine[key]).text], key)
+    assert "connects to s3://profiles/lab a" in remote.log()
+
+
+def test_signatures_hold(t):
+    """moto checks them with botocore"""
+    import requests
+    moto = servers.Moto()
+    moto.put("signed", os.path.join(harness.FIXTURES, "modules"), "a b+c/é=&/")
+    iam = moto.client("iam")
+    iam.create_user(UserName="reader")
+    made = iam.create_access_key(UserName="reader")["AccessKey"]
+    iam.put_user_policy(UserName="reader", PolicyName="all", PolicyDocument='{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"*","Resource":"*"}]}')
+    requests.post(moto.url + "/moto-api/reset-auth", data=b"0", timeout=60)
+    try:
+        keys = {"AWS_ENDPOINT_URL": moto.url, "AWS_ACCESS_KEY_ID": made["AccessKeyId"], "AWS_SECRET_ACCESS_KEY": made["SecretAccessKey"]}
+        assert "jit_step" in t.command("summary", "s3://signed/a b+c", **keys).stdout
+        refused = t.command("summary", "s3://signed/a b+c", status=2, **{**keys, "AWS_SECRET_ACCESS_KEY": "wrong"})
+        assert "may not be read: 403 SignatureDoesNotMatch" in refused.stderr, refused.stderr
+        assert "wrong" not in refused.stderr
+    finally:
+        requests.post(moto.url + "/moto-api/reset-auth", data=b"1000000000", timeout=60)
+        moto.stop()
+
+
+def test_what_is_not_there_is_named(t):
+    assert "404 NoSuchBucket" in t.command("summary", "s3://nobody-has-this/x", status=2, **t.keys()).stderr
+    assert "nothing lies there" in t.command("whose", "s3://profiles/nothing/", status=2, **t.keys()).stderr
+    for wrong in ("s3://", "s3://a", "s3:///x", "s3://bad_bucket!/x", "http://example.com/x", "https://u:p@h/x", "https://h/x?sig=1"):
+        assert t.command("summary", wrong, status=2).stderr.startswith(f"memviewd: {wrong}: ")
+
+
+def test_many_pages_are_listed_whole(t):
+    client = t.s3().client("s3")
+    client.create_bucket(Bucket="many")
+    names = [f"u{user}/plugins/profile/s{at:04}/h.xplane.pb" for user in range(3) for at in range(450)]
+    for name in names:
+        client.put_object(Bucket="many", Key=name, Body=b"")
+    daemon = t.daemon("--logdir=s3://many", **t.keys())
+    about = daemon.get_json("/api/v1/about")
+    harness.equal(about["roots"][0]["file_count"], len(names), "files")
