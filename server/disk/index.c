@@ -103,11 +103,14 @@ static void publish(struct index *index, bool is_complete)
 static void identify(struct sessions_root *root)
 {
     struct files_place place = {.root = root->tree->root, .path = ""};
-    struct err err = ERR_INIT;
+    struct err err = ERR_INIT, change = ERR_INIT;
     struct file *file = files_open(&place, &err);
     root->kind = ANALYSIS_KIND_UNKNOWN;
-    if (file && !analysis_identify_whole(files_source(file), &root->kind, &err))
+    if (file && !analysis_identify_whole(files_source(file), &root->kind, &err)) {
         root->kind = ANALYSIS_KIND_UNKNOWN;
+        if (!files_unchanged(file, &change))
+            err = change;
+    }
     root->refusal = err;
     files_close(file);
 }

@@ -24,7 +24,7 @@ struct remote_blocks_object {
     atomic_bool is_changed;
     /* With the lock. */
     struct remote_ahead ahead;
-    struct err fault; /* why a block of it could not be had, the last time */
+    struct err fault; /* why a block of it could not be had; then none is asked for any more */
 };
 
 struct block {
@@ -364,10 +364,8 @@ static struct block *block_wait(struct remote_blocks_object *object, uint64_t in
 {
     struct block *block;
     for (int tried = 0; tried < TRIES && !http_turns_are_over(); tried++) {
-        if (!*place_of(object->identity, index)) {
-            object->fault = (struct err)ERR_INIT;
+        if (!*place_of(object->identity, index) && !err_is_set(&object->fault))
             ask_for(object, index, index + 1, index);
-        }
         while ((block = *place_of(object->identity, index)) && !block->is_there && !http_turns_are_over())
             wait_a_little();
         if (block && block->is_there)
@@ -386,7 +384,8 @@ static bool copy_from(struct remote_blocks_object *object, uint64_t index, size_
                       struct err *err)
 {
     const struct remote_ahead_range ahead = remote_ahead_note(&object->ahead, index);
-    ask_for(object, ahead.from, ahead.from + ahead.count, index);
+    if (!err_is_set(&object->fault))
+        ask_for(object, ahead.from, ahead.from + ahead.count, index);
     struct block *block = block_wait(object, index, err);
     if (!block)
         return false;

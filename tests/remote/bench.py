@@ -78,7 +78,7 @@ def measure_read(toolbox, make_trace, size_mb):
     work = toolbox.folder("nginx")
     trace = os.path.join(work, "files", "host.xplane.pb")
     os.makedirs(os.path.dirname(trace))
-    subprocess.run([make_trace, trace, "--size", f"{size_mb}M"], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([make_trace, trace, "--events", str(size_mb * 7908)], check=True, stdout=subprocess.DEVNULL)
     size = os.path.getsize(trace)
     for name, more in (("as fast as it goes", ""), ("60 MB/s a connection", "limit_rate 60m;")):
         nginx = servers.Nginx(os.path.join(work, "files"), work, more)

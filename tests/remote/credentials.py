@@ -1,1 +1,157 @@
 # SPDX-License-Identifier: Apache-2.0
+"""Where credentials come from, that they reach their service alone, and that no log has them."""
+import base64
+import json
+import os
+import urllib.parse
+
+import harness
+import servers
+
+PLACE = "s3://profiles/lab a/hlo"
+SECRET_WORDS = ("the-secret-key", "the-session-token", "the-refresh-token", "the-client-secret", "the-access-token", "the-web-identity")
+
+
+def signed_by(proxy):
+    """(key id, token) of each request that went to S3"""
+    told = set()
+    for _, _, headers, _ in proxy.requests:
+        low = {name.lower(): value for name, value in headers.items()}
+        key = low.get("authorization", "").partition("Credential=")[2].partition("/")[0]
+        told.add((key, low.get("x-amz-security-token")))
+    return told
+
+
+def check(t, expected, **environ):
+    proxy = servers.Proxy(t.s3().port)
+    ended = t.command("summary", PLACE, status=None, AWS_ENDPOINT_URL_S3=proxy.url, **environ)
+    assert "jit_step" in ended.stdout or not expected[0] # nobody may read these objects without a name
+    harness.equal(signed_by(proxy), {expected}, "who signed")
+    for word in SECRET_WORDS:
+        assert word not in ended.stdout + ended.stderr
+    return proxy
+
+
+def test_of_the_environment(t):
+    check(t, ("AKIA1", None), AWS_ACCESS_KEY_ID="AKIA1", AWS_SECRET_ACCESS_KEY="the-secret-key")
+    check(t, ("ASIA1", "the-session-token"), AWS_ACCESS_KEY_ID="ASIA1", AWS_SECRET_ACCESS_KEY="the-secret-key", AWS_SESSION_TOKEN="the-session-token")
+
+
+def test_none(t):
+    check(t, ("", None))
+
+
+def test_of_profiles(t):
+    home = t.folder("home")
+    os.makedirs(os.path.join(home, ".aws"))
+    with open(os.path.join(home, ".aws", "credentials"), "w", encoding="utf-8") as file:
+        file.write("[default]\naws_access_key_id = AKIADEF\naws_secret_access_key = the-secret-key\n[lab]\naws_access_key_id=AKIALAB\naws_secret_access_key=the-secret-key\n")
+    with open(os.path.join(home, ".aws", "config"), "w", encoding="utf-8") as file:
+        file.write("[default]\nregion = eu-west-1\n[profile lab]\nregion = eu-central-1\n[profile sso]\nsso_account_id = 1\n")
+    proxy = check(t, ("AKIADEF", None))
+    assert "/eu-west-1/s3/aws4_request" in str(proxy.requests[0][2])
+    proxy = check(t, ("AKIALAB", None), AWS_PROFILE="lab")
+    assert "/eu-central-1/s3/aws4_request" in str(proxy.requests[0][2])
+    ended = t.command("summary", PLACE, status=2, AWS_PROFILE="sso", AWS_ENDPOINT_URL_S3=t.s3().url)
+    assert "single sign-on" in ended.stderr, ended.stderr
+
+
+def test_of_a_web_identity_by_sts(t):
+    """moto's STS gives the keys"""
+    sts = servers.Proxy(t.s3().port)
+    token = t.write("token", b"the-web-identity\n")
+    proxy = servers.Proxy(t.s3().port)
+    ended = t.command("summary", PLACE, AWS_ENDPOINT_URL_S3=proxy.url, AWS_ENDPOINT_URL_STS=sts.url, AWS_WEB_IDENTITY_TOKEN_FILE=token,
+                      AWS_ROLE_ARN="arn:aws:iam::123456789012:role/reader")
+    assert "jit_step" in ended.stdout
+    (key, session), = signed_by(proxy)
+    assert key.startswith("ASIA") and session
+    form = urllib.parse.parse_qs(sts.requests[0][3].decode())
+    harness.equal(form["WebIdentityToken"], ["the-web-identity"])
+    assert "the-web-identity" not in str(proxy.requests)
+
+
+def test_of_a_container(t):
+    def answer(handler, request):
+        handler.reply(200, {}, json.dumps({"AccessKeyId": "ASIACONT", "SecretAccessKey": "the-secret-key", "Token": "the-session-token",
+                                           "Expiration": "2099-01-01T00:00:00Z"}).encode())
+    server = servers.Server(answer)
+    token = t.write("token", b"the-container-token")
+    check(t, ("ASIACONT", "the-session-token"), AWS_CONTAINER_CREDENTIALS_FULL_URI=server.url + "/v1/credentials",
+          AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE=token)
+    harness.equal([request[2]["Authorization"] for request in server.requests], ["the-container-token"])
+    ended = t.command("summary", PLACE, status=2, AWS_CONTAINER_CREDENTIALS_FULL_URI="http://198.51.100.1/x", AWS_ENDPOINT_URL_S3=t.s3().url)
+    assert "not asked from" in ended.stderr, ended.stderr
+
+
+def test_of_an_instance(t):
+    def answer(handler, request):
+        method, path, headers, _ = request
+        if (method, path) == ("PUT", "/latest/api/token"):
+            return handler.reply(200, {}, b"imds-session")
+        if headers.get("X-aws-ec2-metadata-token") != "imds-session":
+            return handler.reply(401)
+        if path.endswith("/security-credentials/"):
+            return handler.reply(200, {}, b"the-role")
+        return handler.reply(200, {}, json.dumps({"AccessKeyId": "ASIAINST", "SecretAccessKey": "the-secret-key", "Token": "the-session-token",
+                                                  "Expiration": "2099-01-01T00:00:00Z"}).encode())
+    server = servers.Server(answer)
+    check(t, ("ASIAINST", "the-session-token"), AWS_EC2_METADATA_DISABLED="", AWS_EC2_METADATA_SERVICE_ENDPOINT=server.url)
+    harness.equal([request[:2] for request in server.requests],
+                  [("PUT", "/latest/api/token"), ("GET", "/latest/meta-data/iam/security-credentials/"),
+                   ("GET", "/latest/meta-data/iam/security-credentials/the-role")])
+
+
+# ---- Google: without an emulator the requests would go to Google itself, which no test may ask. What is sent for a token
+# is looked at all the same: the token's server is on this machine, at a port that the sandbox would not let it reach, and refuses.
+
+def google(t, content, refusal=401):
+    server = servers.Server(lambda handler, request: handler.reply(refusal, {}, b'{"error":"invalid_grant"}'))
+    content = {"token_uri": server.url + "/token", "token_url": server.url + "/token", **content}
+    path = t.write("google.json", json.dumps(content).encode())
+    ended = t.command("summary", "--no-sandbox", "gs://profiles/x", status=2, GOOGLE_APPLICATION_CREDENTIALS=path)
+    for word in SECRET_WORDS:
+        assert word not in ended.stderr
+    return ended.stderr, [urllib.parse.parse_qs(request[3].decode()) for request in server.requests]
+
+
+def test_google_by_a_refresh_token(t):
+    told, forms = google(t, {"type": "authorized_user", "client_id": "id", "client_secret": "the-client-secret", "refresh_token": "the-refresh-token"})
+    assert "invalid_grant" in told, told
+    harness.equal(forms[0], {"grant_type": ["refresh_token"], "client_id": ["id"], "client_secret": ["the-client-secret"], "refresh_token": ["the-refresh-token"]})
+
+
+def test_google_by_the_key_of_a_service_account(t):
+    """the signature is checked by the library cryptography"""
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import padding, rsa
+    key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    for form in (serialization.PrivateFormat.PKCS8, serialization.PrivateFormat.TraditionalOpenSSL):
+        pem = key.private_bytes(serialization.Encoding.PEM, form, serialization.NoEncryption()).decode()
+        _, forms = google(t, {"type": "service_account", "client_email": "reader@lab.example", "private_key": pem})
+        harness.equal(forms[0]["grant_type"], ["urn:ietf:params:oauth:grant-type:jwt-bearer"])
+        head, claims, signature = forms[0]["assertion"][0].split(".")
+
+        def decode(text):
+            return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+        key.public_key().verify(decode(signature), f"{head}.{claims}".encode(), padding.PKCS1v15(), hashes.SHA256())
+        harness.equal(json.loads(decode(head)), {"alg": "RS256", "typ": "JWT"})
+        claims = json.loads(decode(claims))
+        harness.equal((claims["iss"], claims["scope"], claims["exp"] - claims["iat"]),
+                      ("reader@lab.example", "https://www.googleapis.com/auth/devstorage.read_only", 3600))
+    told, forms = google(t, {"type": "service_account", "client_email": "a@b", "private_key": "no key"})
+    assert "no RSA key" in told and not forms
+
+
+def test_google_by_federation(t):
+    token = t.write("subject", b'{"id_token": "the-web-identity"}')
+    _, forms = google(t, {"type": "external_account", "audience": "//iam/aud", "subject_token_type": "urn:ietf:params:oauth:token-type:jwt",
+                          "credential_source": {"file": token, "format": {"type": "json", "subject_token_field_name": "id_token"}}})
+    harness.equal(forms[0]["subject_token"], ["the-web-identity"])
+    harness.equal(forms[0]["audience"], ["//iam/aud"])
+
+
+def test_what_is_secret_goes_to_google_alone(t):
+    told, _ = google(t, {"type": "authorized_user", "client_id": "id", "client_secret": "the-client-secret", "refresh_token": "the-refresh-token",
+                         "token_uri": "https://oauth2.googleapis.com.evil.example/token"})
+    assert "not Google's" in told, told

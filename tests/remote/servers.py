@@ -186,7 +186,7 @@ class Proxy(Server):
             connection.request(method, path, body or None, {name: value for name, value in headers.items() if name.lower() not in ("connection", "accept-encoding")})
             answer = connection.getresponse()
             data = answer.read()
-            told = {name: value for name, value in answer.getheaders() if name.lower() not in ("connection", "transfer-encoding", "date", "server")}
+            told = {name.title(): value for name, value in answer.getheaders() if name.lower() not in ("connection", "transfer-encoding", "date", "server")}
             if method != "HEAD":
                 told.pop("Content-Length", None)
             status = answer.status
