@@ -3,6 +3,8 @@
 #include "server/api/api.h"
 #include "server/base/version.h"
 #include "server/http/metrics.h"
+#include "server/remote/http_client.h"
+#include "server/remote/remote_blocks.h"
 
 #include <dirent.h>
 #include <stddef.h>
@@ -132,6 +134,19 @@ static void write_memory(struct buf *out, const struct server *server)
     write_counter(out, "memviewd_disk_read_bytes_total", "Read of files below the roots.", (double)files_bytes_read());
 }
 
+/* Of addresses of buckets and web servers. */
+static void write_remote(struct buf *out)
+{
+    const struct http_client_figures asked = http_client_figures();
+    const struct remote_blocks_figures blocks = remote_blocks_figures();
+    write_counter(out, "memviewd_remote_requests_total",
+                  "Requests to servers of addresses and of credentials, each try.", (double)asked.request_count);
+    write_counter(out, "memviewd_remote_retries_total", "Those of them that asked again.", (double)asked.retry_count);
+    write_counter(out, "memviewd_remote_received_bytes_total", "Bodies of their answers.", (double)asked.body_bytes);
+    write_gauge(out, "memviewd_remote_blocks_bytes", "Memory of blocks of files that are kept.",
+                (double)blocks.kept_bytes);
+}
+
 static void write_folders(struct buf *out, struct index_figures figures)
 {
     write_gauge(out, "memviewd_folders", "Folders below the roots.", (double)figures.folder_count);
@@ -154,6 +169,7 @@ struct response *api_metrics(const struct server *server, const struct request *
                version_number);
     write_process(&buf, server);
     write_memory(&buf, server);
+    write_remote(&buf);
     write_kept(&buf, server->store);
     bool is_ready = index_is_ready(server->index);
     write_gauge(&buf, "memviewd_ready", "1 when the first scan of all roots is complete.", is_ready);

@@ -6,41 +6,88 @@
 
 #include <stdlib.h>
 
-static bool is_as_named(const struct tree *tree, const struct tree_folder *folder, const struct tree_file *file)
-{
-    const char *inside = folder->target ? folder->target : folder->path;
-    char *path = file->target ? memory_text(file->target)
-                 : inside[0]  ? memory_format("%s/%s", inside, file->name)
-                              : memory_text(file->name);
-    struct files_place place = {.root = tree->root,
-                                .path = path,
-                                .bytes = file->bytes,
-                                .byte_count = file->identity.size_bytes,
-                                .identity = &file->identity};
-    struct err err = ERR_INIT;
-    enum analysis_kind kind = ANALYSIS_KIND_UNKNOWN;
-    struct file *opened = files_open(&place, &err);
-    bool is_read = opened && analysis_identify(files_source(opened), &kind, NULL, &err);
-    files_close(opened);
-    free(path);
-    return is_read && kind == (file->kind == NAMES_SNAPSHOT ? ANALYSIS_KIND_TORCH_SNAPSHOT : ANALYSIS_KIND_PPROF);
-}
+/* Files of servers are asked for so many at a time, before the first is looked at. */
+enum { ASKED_TOGETHER = 64 };
 
-static bool look_in(const struct tree *tree, struct tree_folder *folder)
+struct candidate {
+    const struct tree_folder *folder;
+    struct tree_file *file;
+};
+
+struct candidates {
+    struct candidate *items;
+    size_t count, capacity;
+};
+
+static void gather(struct candidates *candidates, struct tree_folder *folder)
 {
-    bool is_news = false;
     for (size_t at = 0; at < folder->file_count; at++) {
         struct tree_file *file = &folder->files[at];
         if ((file->kind != NAMES_PROFILE && file->kind != NAMES_SNAPSHOT) || file->reason != 0 ||
             file->identity.size_bytes == 0 || files_identity_equal(&file->looked_into, &file->identity))
             continue;
-        file->is_as_named = is_as_named(tree, folder, file);
-        file->looked_into = file->identity;
-        is_news = true;
+        candidates->items =
+            memory_grow(candidates->items, &candidates->capacity, candidates->count + 1, sizeof(*candidates->items));
+        candidates->items[candidates->count++] = (struct candidate){folder, file};
     }
     for (size_t at = 0; at < folder->folder_count; at++)
-        is_news |= look_in(tree, folder->folders[at]);
-    return is_news;
+        gather(candidates, folder->folders[at]);
 }
 
-bool tree_profiles_look(struct tree *tree) { return !tree->is_file && look_in(tree, tree->top); }
+/* Below the root; free(). */
+static char *path_of(const struct candidate *candidate)
+{
+    const struct tree_file *file = candidate->file;
+    const char *inside = candidate->folder->target ? candidate->folder->target : candidate->folder->path;
+    return file->target ? memory_text(file->target)
+           : inside[0]  ? memory_format("%s/%s", inside, file->name)
+                        : memory_text(file->name);
+}
+
+static bool is_as_named(const struct tree *tree, const struct candidate *candidate, struct err *err)
+{
+    const struct tree_file *file = candidate->file;
+    char *path = path_of(candidate);
+    struct files_place place = {.root = tree->root,
+                                .path = path,
+                                .bytes = file->bytes,
+                                .byte_count = file->identity.size_bytes,
+                                .identity = &file->identity};
+    enum analysis_kind kind = ANALYSIS_KIND_UNKNOWN;
+    struct file *opened = files_open(&place, err);
+    bool is_read = opened && analysis_identify(files_source(opened), &kind, NULL, err);
+    files_close(opened);
+    free(path);
+    return is_read && kind == (file->kind == NAMES_SNAPSHOT ? ANALYSIS_KIND_TORCH_SNAPSHOT : ANALYSIS_KIND_PPROF);
+}
+
+static void ask_for(const struct tree *tree, const struct candidate *candidates, size_t count)
+{
+    for (size_t at = 0; at < count && at < ASKED_TOGETHER; at++) {
+        struct err unsaid = ERR_INIT;
+        char *path = path_of(&candidates[at]);
+        struct remote_file *file = remote_open(tree->root, path, &unsaid);
+        if (file)
+            remote_want_start(file);
+        remote_close(file);
+        free(path);
+    }
+}
+
+bool tree_profiles_look(struct tree *tree)
+{
+    struct candidates candidates = {.count = 0};
+    if (!tree->is_file)
+        gather(&candidates, tree->top);
+    for (size_t at = 0; at < candidates.count; at++) {
+        struct tree_file *file = candidates.items[at].file;
+        if (tree->is_remote && at % ASKED_TOGETHER == 0)
+            ask_for(tree, &candidates.items[at], candidates.count - at);
+        struct err err = ERR_INIT;
+        file->is_as_named = is_as_named(tree, &candidates.items[at], &err);
+        if (!tree->is_remote || !err_is_set(&err)) /* a server may answer the next time */
+            file->looked_into = file->identity;
+    }
+    free(candidates.items);
+    return candidates.count > 0;
+}
