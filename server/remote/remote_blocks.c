@@ -294,6 +294,7 @@ void remote_blocks_stop(void)
     if (blocks.is_made)
         pthread_cond_broadcast(&blocks.wanted);
     unsigned count = blocks.fetcher_count;
+    blocks.fetcher_count = 0;
     pthread_mutex_unlock(&blocks.lock);
     for (unsigned at = 0; at < count; at++)
         pthread_join(blocks.fetchers[at], NULL);

@@ -35,7 +35,7 @@ void remote_blocks_want_start(struct remote_blocks_object *object);
 /* Was it found to be another one than when it was opened? */
 bool remote_blocks_is_changed(const struct remote_blocks_object *object);
 
-/* After http_client_stop: waits until no thread fetches any more. Once, at the end. */
+/* After http_client_stop: waits until no thread fetches any more. A second time it does nothing. */
 void remote_blocks_stop(void);
 
 struct remote_blocks_figures {
