@@ -36,6 +36,7 @@ export const MAIN_WALKS = {
   frame: ['the palette opens by key'],
   touch: ['a tap pins a bar'],
   look: ['nothing hangs over at 390 × 844'],
+  fleet: ['a line a job with its capacity', 'a regression has the sentence of diff', 'a link shows the same again'],
   /* the Memory Profile */
   profile: ['peak, capacity and lifetime peak', 'a click on the timeline is a moment', 'grouped by op', 'a drag selects a window'],
   profile_states: ['growth: the leak of 1 MiB', 'a launch leads to its plan', 'addresses: blocks and holes', 'no memory events'],

@@ -2,7 +2,7 @@
  * chart.js: jobs as lines over the calendar, or the modules of the one that is chosen, with whose memory each commit of it takes.
  * Its own file: two panels of one question. */
 
-import { categoryFill, categoryWords, CATEGORY_NAMES } from '../../widgets/categories.js';
+import { categoryFill, categoryWords } from '../../widgets/categories.js';
 import { el } from '../../lib/dom.js';
 import { bytes, count, cutMiddle, spokenBytes, visible, when } from '../../lib/format.js';
 import { openLink } from '../../lib/route.js';
@@ -14,35 +14,14 @@ import { createTimeLines, lineStyle } from '../../widgets/time_lines.js';
 import { hideTooltip, showTooltip } from '../../widgets/tooltip.js';
 import { token } from '../../lib/theme.js';
 import { pointLines } from './columns.js';
+import { limitsOf, lineOf, NAME_MAX, nameOf, REST, stackOf } from './lines.js';
 import { hrefOf } from './state.js';
 
-const NAME_MAX = 32;
 const METRICS = [
   ['needed', 'what it needs'],
   ['peak', 'peak live'],
   ['share', 'share of capacity'],
 ];
-const REST = 'rest';
-
-const nameOf = (line, isOfJobs) => visible((isOfJobs ? line.job : line.module) ?? line.kind ?? line.job);
-
-function valuesOf(line, metric) {
-  if (metric === 'peak') return line.peak_bytes;
-  if (metric === 'needed') return line.needed_bytes;
-  return line.needed_bytes.map((value, at) => (line.capacity_bytes[at] > 0 ? (100 * value) / line.capacity_bytes[at] : null));
-}
-
-/* Pure: capacities that are drawn across: each that a line has now. */
-export function limitsOf(lines, metric) {
-  if (metric === 'share') return [100];
-  return [...new Set(lines.map(({ capacity_bytes: all }) => all.at(-1)).filter((each) => each > 0))];
-}
-
-/* Pure: one line of the answer as one of the chart. */
-export function lineOf(line, metric, isOfJobs) {
-  const marks = Object.fromEntries(line.steps.map((step) => [step.point, step.change_bytes > 0 ? 'up' : 'down']));
-  return { name: cutMiddle(nameOf(line, isOfJobs), NAME_MAX), at: line.at_ms, values: valuesOf(line, metric), marks };
-}
 
 /* view: of page.js. Out: {node, draw(chart, metric, isOfJobs), destroy()}. */
 export function createFleetChart(view) {
@@ -113,14 +92,6 @@ function labelOf({ lines }, isOfJobs) {
 
 const wordOf = (category) => (category === REST ? 'not live at the peak' : categoryWords(category));
 const fillOf = (category) => (category === REST ? token('line') : categoryFill(category));
-
-/* Pure: what is stacked, from the bottom: those that some commit has. */
-export function stackOf(line) {
-  const order = [...CATEGORY_NAMES, REST];
-  return line.categories
-    .filter(({ bytes: all }) => all.some((each) => each > 0))
-    .sort((a, b) => order.indexOf(a.category) - order.indexOf(b.category));
-}
 
 function createCategories(view) {
   let line = null;

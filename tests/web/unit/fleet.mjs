@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * fleet.mjs: what the page Fleet asks for, and what it draws of an answer. */
+
+import { compareHref, hrefOf, paramsOf, stateOf, withField } from '../../../web/tools/fleet/state.js';
+import { limitsOf, lineOf, stackOf } from '../../../web/tools/fleet/lines.js';
+import { apart, dayTicks, extentOf, pointsOf } from '../../../web/widgets/time_lines.js';
+
+export function run({ test, equal }) {
+  const link = (session, patch) => `${session}?${Object.entries(patch).map((pair) => pair.join('=')).join('&')}`;
+
+  test('the filter is what the daemon is asked', () => {
+    equal(paramsOf('').params, {});
+    equal(paramsOf('job:bert user:ada since:2026-11-01 label:day=3').params, { job: 'bert', user: 'ada', since: String(Date.UTC(2026, 10, 1)), label: 'day=3' });
+    equal(paramsOf('job:"a b" module:jit_step').params, { job: 'a b', module: 'jit_step' });
+    for (const [text, place] of [['bert', 0], ['job:a job:b', 6], ['-job:a', 0], ['nothing:1', 0], ['job:a since:yesterday', 6], ['label:day', 0], ['label:=3', 0]]) {
+      const { params, fault } = paramsOf(text);
+      equal([params, fault?.place], [{}, place], text);
+    }
+  });
+
+  test('a click on a job narrows the filter to it', () => {
+    equal(withField('', 'job', 'bert'), 'job:bert');
+    equal(withField('job:t5 user:ada', 'job', 'my job'), 'user:ada job:"my job"');
+    equal(paramsOf(withField('', 'job', 'a"b:c')).params.job, 'ab:c');
+  });
+
+  test('what the URL names that is none is as if it were not there', () => {
+    const state = stateOf({ view: 'none', metric: 'none', sort: '', filter: '' });
+    equal([state.tab, state.metric], ['jobs', 'needed']);
+  });
+
+  test('a row leads to the page of its kind, and only where the daemon has it', () => {
+    equal(hrefOf('s/h/m', 'module', { link }), 's?tool=memory_viewer&host=h&module=m');
+    equal(hrefOf('s/h/', 'memory', { link }), 's?tool=memory_profile&host=h&module=');
+    equal(hrefOf(null, 'module', { link }), null);
+    equal(compareHref({ reference_before: 'a', reference: 'b', kind: 'module' }, { link }), '?tool=compare&a=a&b=b');
+    equal([compareHref({ reference_before: null, reference: 'b', kind: 'module' }, { link }), compareHref({ reference_before: 'a', reference: 'b', kind: 'memory' }, { link })], [null, null]);
+  });
+
+  const line = (patch) => ({ job: 'j', module: 'm', kind: 'module', at_ms: [1, 2, 3], needed_bytes: [10, 20, 30], peak_bytes: [9, null, 29], capacity_bytes: [40, 40, null], steps: [], categories: [], ...patch });
+
+  test('a line is drawn by what is chosen', () => {
+    equal(lineOf(line({}), 'needed', true).values, [10, 20, 30]);
+    equal(lineOf(line({}), 'peak', true).values, [9, null, 29]);
+    equal(lineOf(line({}), 'share', true).values, [25, 50, null]);
+    equal(lineOf(line({ steps: [{ point: 1, change_bytes: 10 }, { point: 2, change_bytes: -1 }] }), 'needed', true).marks, { 1: 'up', 2: 'down' });
+    equal([lineOf(line({}), 'needed', true).name, lineOf(line({}), 'needed', false).name], ['j', 'm']);
+  });
+
+  test('each capacity is drawn once', () => {
+    equal(limitsOf([line({ capacity_bytes: [1, 40] }), line({ capacity_bytes: [40, 40] }), line({ capacity_bytes: [80, 80] }), line({})], 'needed'), [40, 80]);
+    equal(limitsOf([], 'share'), [100]);
+  });
+
+  test('categories are stacked in their order, without those that no commit has', () => {
+    const categories = ['rest', 'unknown', 'batch', 'parameter'].map((category, at) => ({ category, bytes: [at === 2 ? 0 : 5, null] }));
+    equal(stackOf({ categories }).map(({ category }) => category), ['parameter', 'unknown', 'rest']);
+  });
+
+  test('points go from left to right, and what is not known is none', () => {
+    const points = pointsOf([{ at: [3, null, 1], values: [7, 8, null] }, { at: [2], values: [9] }]);
+    equal(points.map(({ line: at, point, value }) => [at, point, value]), [[1, 0, 9], [0, 0, 7]]);
+  });
+
+  test('a capacity far above the data is not in the plot', () => {
+    const points = [{ at: 0, value: 10 }, { at: 100, value: 20 }];
+    equal([extentOf(points, [24]).most >= 24, extentOf(points, [100]).most < 100], [true, true]);
+    equal(extentOf([points[0]], []).to > extentOf([points[0]], []).from, true, 'one point has room, too');
+  });
+
+  test('ticks of days are at midnight UTC and no more than there is room for', () => {
+    const day = 86400000;
+    const from = Date.UTC(2026, 8, 21, 5);
+    const ticks = dayTicks(from, from + 21 * day, 8);
+    equal([ticks.every((at) => at % day === 0), ticks.length <= 9, ticks.length > 1], [true, true, true]);
+    equal(dayTicks(from, from + 3000 * day, 5).length <= 9, true);
+  });
+
+  test('names at one height are put apart', () => {
+    equal(apart([10, 12, 40], 14), [10, 24, 40]);
+    equal(apart([12, 10], 14), [24, 10]);
+  });
+}

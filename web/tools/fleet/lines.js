@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * lines.js: what is drawn of an answer of the view "chart". Pure.
+ * Its own file: unit tests read it without a page. */
+
+import { CATEGORY_NAMES } from '../../widgets/categories.js';
+import { cutMiddle, visible } from '../../lib/format.js';
+
+export const NAME_MAX = 32;
+/* Of the categories: what is not live at the peak. */
+export const REST = 'rest';
+
+export const nameOf = (line, isOfJobs) => visible((isOfJobs ? line.job : line.module) ?? line.kind ?? line.job);
+
+function valuesOf(line, metric) {
+  if (metric === 'peak') return line.peak_bytes;
+  if (metric === 'needed') return line.needed_bytes;
+  return line.needed_bytes.map((value, at) => (line.capacity_bytes[at] > 0 ? (100 * value) / line.capacity_bytes[at] : null));
+}
+
+/* Pure: capacities that are drawn across: each that a line has now. */
+export function limitsOf(lines, metric) {
+  if (metric === 'share') return [100];
+  return [...new Set(lines.map(({ capacity_bytes: all }) => all.at(-1)).filter((each) => each > 0))];
+}
+
+/* Pure: one line of the answer as one of the chart. */
+export function lineOf(line, metric, isOfJobs) {
+  const marks = Object.fromEntries(line.steps.map((step) => [step.point, step.change_bytes > 0 ? 'up' : 'down']));
+  return { name: cutMiddle(nameOf(line, isOfJobs), NAME_MAX), at: line.at_ms, values: valuesOf(line, metric), marks };
+}
+
+/* Pure: what is stacked, from the bottom: those that some commit has. */
+export function stackOf(line) {
+  const order = [...CATEGORY_NAMES, REST];
+  return line.categories
+    .filter(({ bytes: all }) => all.some((each) => each > 0))
+    .sort((a, b) => order.indexOf(a.category) - order.indexOf(b.category));
+}
