@@ -190,4 +190,9 @@ bool analysis_fleet_step_explain(struct analysis_fleet *fleet, size_t at, const 
     return try_it(fleet, explain, &explaining, err);
 }
 
+uint64_t analysis_fleet_memory_bytes(const struct analysis_fleet *fleet)
+{
+    return sizeof(*fleet) + fleet->job.arena.used_bytes;
+}
+
 const struct fleet *analysis_fleet_model(const struct analysis_fleet *fleet) { return &fleet->model; }

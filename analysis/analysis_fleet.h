@@ -33,5 +33,6 @@ void analysis_fleet_step(const struct analysis_fleet *fleet, size_t at, const st
 /* What a comparison of the two plans says, or why there is none; each may be NULL. Before the first view is asked. */
 bool analysis_fleet_step_explain(struct analysis_fleet *fleet, size_t at, const char *sentence, const char *unknown,
                                  struct err *err);
+uint64_t analysis_fleet_memory_bytes(const struct analysis_fleet *fleet);
 /* Of analysis_answer.c: the model of the views. */
 const struct fleet *analysis_fleet_model(const struct analysis_fleet *fleet);

@@ -31,6 +31,8 @@ struct response *api_modules(const struct server *server, const struct request *
 /* A view of all modules of a session. */
 struct response *api_all_modules(const struct server *server, const struct request *request,
                                  const struct analysis_view *view);
+/* Where fleets of a catalog are kept for some seconds, for the questions of one page; cache_free. */
+struct cache *api_fleet_cache_new(void);
 /* A view of many jobs. */
 struct response *api_fleet(const struct server *server, const struct request *request,
                            const struct analysis_view *view);

@@ -10,12 +10,14 @@
 #include "server/catalog/fleet_diff.h"
 #include "server/catalog/fleet_files.h"
 #include "server/catalog/fleet_tables.h"
+#include "server/store/cache.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { WITHIN_MAX_MS = 10000, DIFF_MAX = 20, TIME_DIGITS = 15 };
+enum { WITHIN_MAX_MS = 10000, DIFF_MAX = 20, TIME_DIGITS = 15, KEPT_MS = 10000 };
 static const size_t ANSWER_LIMIT_BYTES = (size_t)1 << 30;
+static const uint64_t KEPT_BYTES = (uint64_t)256 << 20;
 
 static const char *const OWN_NAMES[] = {"job",   "commit", "module", "host",      "user", "kind",
                                         "label", "since",  "until",  "within_ms", NULL};
@@ -30,6 +32,7 @@ struct asking {
     char *label; /* cut into key and value */
     int64_t budget_ms;
     struct analysis_fleet *fleet;
+    struct cache_hold hold; /* of the fleet, if it is one that is kept */
 };
 
 /* ---- the question ---- */
@@ -107,6 +110,8 @@ static struct response *read_asking(struct asking *asking)
 
 /* ---- the fleet ---- */
 
+static bool is_view(const struct asking *asking, const char *view) { return strcmp(asking->view->view, view) == 0; }
+
 static bool make_of_files(struct asking *asking, struct err *err)
 {
     const struct server *server = asking->server;
@@ -125,16 +130,9 @@ static bool make_of_catalog(struct asking *asking, struct err *err)
                                              .columns = fleet_files_columns(server->fleet_files),
                                              .filter = &asking->filter,
                                              .snapshot = asking->snapshot,
-                                             .is_of_hosts = strcmp(asking->view->view, "hosts") == 0};
+                                             .is_of_hosts = is_view(asking, "hosts")};
     return fleet_tables_add(&asked, asking->fleet, err) &&
            analysis_fleet_build(asking->fleet, catalog_name(server->catalog), true, 0, 0, err);
-}
-
-static bool make(struct asking *asking, struct err *err)
-{
-    const struct fleet_columns *columns = fleet_files_columns(asking->server->fleet_files);
-    asking->fleet = analysis_fleet_new((const char *const *)columns->names, columns->count, err);
-    return asking->fleet && (asking->server->catalog ? make_of_catalog(asking, err) : make_of_files(asking, err));
 }
 
 /* What the plans on both sides of a step differ by. Of the first few steps, for each reads two programs; where nothing is
@@ -161,6 +159,67 @@ static bool explain_steps(struct asking *asking, struct err *err)
     return true;
 }
 
+static bool make(struct asking *asking, struct err *err)
+{
+    const struct fleet_columns *columns = fleet_files_columns(asking->server->fleet_files);
+    asking->fleet = analysis_fleet_new((const char *const *)columns->names, columns->count, err);
+    return asking->fleet && (asking->server->catalog ? make_of_catalog(asking, err) : make_of_files(asking, err)) &&
+           (!is_view(asking, "regressions") || explain_steps(asking, err));
+}
+
+/* ---- fleets of a catalog, kept for the questions of one page ---- */
+
+struct cache *api_fleet_cache_new(void)
+{
+    const struct cache_shelf shelf = {.budget_bytes = KEPT_BYTES, .largest_bytes = KEPT_BYTES, .origin = CACHE_ANSWER};
+    return cache_new(&shelf, 1);
+}
+
+static void *kept_make(void *context, struct cache_made *made, struct err *err)
+{
+    struct asking *asking = context;
+    bool is_made = make(asking, err);
+    struct analysis_fleet *fleet = asking->fleet;
+    asking->fleet = NULL;
+    made->is_passing = !is_made; /* a database that failed may not do so again */
+    if (!is_made) {
+        analysis_fleet_free(fleet);
+        return NULL;
+    }
+    made->cost_bytes = analysis_fleet_memory_bytes(fleet);
+    made->kept_ms = KEPT_MS;
+    return fleet;
+}
+
+static void kept_free(void *fleet) { analysis_fleet_free(fleet); }
+
+/* Tells it from all others: hosts are of other rows, and steps are looked into for their view alone. free(). */
+static char *kept_key(const struct asking *asking)
+{
+    struct buf key = BUF_INIT;
+    bool is_own = is_view(asking, "hosts") || is_view(asking, "regressions");
+    buf_format(&key, "%s\n", is_own ? asking->view->view : "");
+    for (const char *const *name = OWN_NAMES; *name; name++) {
+        const char *value = request_param(asking->request, *name, "");
+        buf_format(&key, "%zu:%s\n", strlen(value), value);
+    }
+    buf_char(&key, '\0');
+    char *text = memory_text(key.failed ? "" : key.data);
+    buf_free(&key);
+    return text;
+}
+
+static bool find(struct asking *asking, struct err *err)
+{
+    const struct cache_maker maker = {kept_make, kept_free, asking};
+    if (!asking->server->catalog)
+        return make(asking, err);
+    char *key = kept_key(asking);
+    asking->fleet = key[0] ? cache_get(asking->server->fleets, 0, key, &maker, &asking->hold, err) : NULL;
+    free(key);
+    return asking->fleet != NULL;
+}
+
 /* ---- the answer ---- */
 
 static struct response *write_answer(struct asking *asking, struct err *err)
@@ -185,15 +244,12 @@ static struct response *write_answer(struct asking *asking, struct err *err)
     return response;
 }
 
-/* Steps are looked into where they are shown. */
-static bool shows_steps(const struct asking *asking) { return strcmp(asking->view->view, "regressions") == 0; }
-
 static struct response *answer(struct asking *asking)
 {
     struct err err = ERR_INIT;
     struct response *response = NULL;
-    bool is_made = make(asking, &err);
-    if (is_made && (!shows_steps(asking) || explain_steps(asking, &err)))
+    bool is_made = find(asking, &err);
+    if (is_made)
         response = write_answer(asking, &err);
     if (!response && !err_is_set(&err))
         err_set(&err, ERR_limit, ERR_NO_OFFSET, "memory ran out");
@@ -210,7 +266,10 @@ struct response *api_fleet(const struct server *server, const struct request *re
         response = answer(&asking);
         index_release(server->index, asking.snapshot);
     }
-    analysis_fleet_free(asking.fleet);
+    if (server->catalog)
+        cache_release(&asking.hold);
+    else
+        analysis_fleet_free(asking.fleet);
     free(asking.label);
     return response;
 }

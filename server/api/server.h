@@ -11,6 +11,7 @@
 
 #include <stdint.h>
 
+struct cache;
 struct confirmations;
 struct fleet_files;
 struct metrics;
@@ -23,6 +24,7 @@ struct server {
     struct guard guard;
     struct confirmations *confirmations;
     struct fleet_files *fleet_files; /* rows of the watched files */
+    struct cache *fleets;            /* of the catalog, for some seconds: api_fleet.c */
     const char *web_folder;          /* --web-dir, or NULL for the pages that are compiled in */
     struct metrics *metrics;
     struct catalog *catalog; /* --catalog, or NULL: there is none */

@@ -75,14 +75,10 @@ static void columns_write(struct statement *statement, const struct fleet_column
                                    : ", p.row_count, p.host_count, p.needed_min_bytes");
 }
 
-static void statement_write(struct statement *statement, const struct fleet_tables_asked *asked)
+/* Of points `p` and, where they are asked about, of rows `r`. */
+static void conditions_write(struct statement *statement, const struct fleet_tables_asked *asked, bool rows)
 {
     const struct fleet_filter *filter = asked->filter;
-    bool rows = is_of_rows(asked);
-    columns_write(statement, asked->columns, rows);
-    buf_text(&statement->sql, rows ? " FROM memviewd.points AS p JOIN memviewd.rows AS r ON r.point_id = p.point_id"
-                                     " AND r.verdict IS NOT NULL"
-                                   : " FROM memviewd.points AS p LEFT JOIN memviewd.rows AS r ON r.id = p.row_id");
     buf_text(&statement->sql, " WHERE p.job IS NOT NULL");
     if (asked->is_of_hosts)
         buf_text(&statement->sql, " AND p.host_count > 1 AND (p.needed_min_bytes < p.needed_bytes"
@@ -95,8 +91,24 @@ static void statement_write(struct statement *statement, const struct fleet_tabl
     condition_add(statement, "r.user_name = ", filter->user, "");
     label_add(statement, filter);
     times_add(statement, filter, rows);
-    buf_format(&statement->sql, " ORDER BY %s DESC NULLS LAST LIMIT %d", rows ? "r.modified_at" : "p.last_at",
+    buf_format(&statement->sql, " ORDER BY %s DESC LIMIT %d", rows ? "r.modified_at" : "p.last_at",
                FLEET_TABLES_MAX + 1);
+}
+
+/* Of points the newest are found first, by their index, and only then the rows that they are of. */
+static void statement_write(struct statement *statement, const struct fleet_tables_asked *asked)
+{
+    bool rows = is_of_rows(asked);
+    columns_write(statement, asked->columns, rows);
+    if (rows) {
+        buf_text(&statement->sql, " FROM memviewd.points AS p JOIN memviewd.rows AS r ON r.point_id = p.point_id"
+                                  " AND r.verdict IS NOT NULL");
+        conditions_write(statement, asked, rows);
+    } else {
+        buf_text(&statement->sql, " FROM (SELECT * FROM memviewd.points AS p");
+        conditions_write(statement, asked, rows);
+        buf_text(&statement->sql, ") AS p LEFT JOIN memviewd.rows AS r ON r.id = p.row_id");
+    }
     buf_char(&statement->sql, '\0');
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cmd_serve.c: the daemon, from its options to its end. */
+#include "server/api/api.h"
 #include "server/api/confirmations.h"
 #include "server/api/routes.h"
 #include "server/base/clock.h"
@@ -335,6 +336,7 @@ static int stop(struct daemon *daemon, struct httpd *httpd, struct jobs *jobs, c
     remote_stop();   /* its threads tell the index */
     jobs_free(jobs); /* only now: until its threads ended, a connection could still submit */
     confirmations_free(daemon->server.confirmations);
+    cache_free(daemon->server.fleets);
     fleet_files_free(daemon->server.fleet_files);
     index_free(daemon->server.index);
     store_free(daemon->server.store);
@@ -362,6 +364,7 @@ static int run(struct daemon *daemon, const sigset_t *ends)
     daemon->server.store = store_new(limit_bytes);
     store_set_category_rules(daemon->server.store, daemon->category_rules);
     daemon->server.fleet_files = fleet_files_new(getenv("MEMVIEWD_LABELS"));
+    daemon->server.fleets = api_fleet_cache_new();
     store_set_libraries(daemon->server.store, daemon->libraries);
     store_set_disk_cache(daemon->server.store, daemon->disk_cache);
     daemon->server.confirmations = confirmations_new(daemon->server.store, daemon->apart, daemon->options->topology);

@@ -70,11 +70,12 @@ def test_a_database_that_fails_is_told_and_asked_again(t, database):
     filled(t, database, 3)
     equal(ask(daemon, "summary")["job_count"], 4)
     database.stop(signal.SIGQUIT)
-    answer = daemon.ask(FLEET + "summary")
+    equal(ask(daemon, "chart")["line_count"], 4, "kept for the page")
+    answer = daemon.ask(FLEET + "summary?job=bert")
     equal((answer.status, answer.json["code"]), (503, "io"))
     assert database.password not in answer.text
     database.start()
-    equal(ask(daemon, "summary")["job_count"], 4)
+    equal(ask(daemon, "summary", job="bert")["job_count"], 1)
 
 
 def test_more_points_than_are_looked_at_are_told(t, database):
