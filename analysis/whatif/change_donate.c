@@ -2,6 +2,8 @@
  * change_donate.c: results that live in the memory of arguments. */
 #include "whatif/change_kinds.h"
 
+#include "base/size_text.h"
+#include "base/sum.h"
 #include "plan/category.h"
 #include "whatif/call.h"
 #include "whatif/donors.h"
@@ -60,17 +62,72 @@ uint32_t change_donated(const struct variant *variant, const struct change *chan
     return donated_find(variant, change, donors_build(variant), flags);
 }
 
-/* Flags stay of the arguments that have a result for their memory, one each. */
-static uint32_t results_take(struct variant *variant, struct donors *donors, bool *flags)
+/* ---- what lies in the memory of a result before it is made ---- */
+
+/* Is it a value of its own? What hands a value on shares its memory. */
+static bool is_value(const struct hlo *hlo, const struct hlo_assigned *assigned)
 {
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < variant->row_count; i++) {
+    static const char *const handing_on[] = {
+        "while",     "tuple",       "get-tuple-element",   "bitcast", "copy", "call", "async", "dynamic-update-slice",
+        "parameter", "conditional", "optimization-barrier"};
+    if (assigned->buffer_at == HLO_NONE || hlo->buffers[assigned->buffer_at].instruction_at == HLO_NONE)
+        return false;
+    uint32_t instruction_at = hlo->buffers[assigned->buffer_at].instruction_at;
+    struct str opcode = hlo_instruction_opcode(hlo, instruction_at);
+    for (size_t i = 0; i < sizeof(handing_on) / sizeof(handing_on[0]); i++)
+        if (str_starts(opcode, str_of(handing_on[i])))
+            return false;
+    return hlo->instructions[instruction_at].computation_at == hlo->entry_at;
+}
+
+/* Bytes of another value in the memory of a result, as XLA for GPUs packs gradients; 0: there is none. */
+static int64_t lodged_bytes(const struct variant *variant, const struct variant_row *row)
+{
+    const struct hlo *hlo = &variant->plan->hlo;
+    int64_t largest = 0, second = 0;
+    if (variant->plan->platform != SPACE_PLATFORM_GPU || row->plan_row == PLAN_NONE)
+        return 0;
+    const struct hlo_allocation *allocation = &hlo->allocations[variant->space->rows[row->plan_row].allocation_at];
+    arena_work(variant->arena, allocation->assigned_count);
+    for (uint32_t i = 0; i < allocation->assigned_count; i++) {
+        const struct hlo_assigned *assigned = &hlo->assigned[allocation->assigned_first + i];
+        int64_t bytes = is_value(hlo, assigned) ? assigned->size_bytes : 0;
+        second = bytes > largest ? largest : bytes > second ? bytes : second;
+        largest = bytes > largest ? bytes : largest;
+    }
+    return second;
+}
+
+/* It needs a place of its own once the result has the argument's; when, is not looked at. */
+static void lodger_add(struct variant *variant, int64_t bytes)
+{
+    *variant_add(variant) = (struct variant_row){.bytes = bytes,
+                                                 .added_bytes = bytes,
+                                                 .dies = variant->space->step_count,
+                                                 .plan_row = PLAN_NONE,
+                                                 .leaf = HLO_NONE,
+                                                 .instruction_at = HLO_NONE,
+                                                 .divided_by = 1};
+}
+
+/* ---- donation ---- */
+
+/* Flags stay of the arguments that have a result for their memory, one each. `lodged`: bytes of what lay there besides. */
+static uint32_t results_take(struct variant *variant, struct donors *donors, bool *flags, int64_t *lodged)
+{
+    uint32_t count = 0, row_count = variant->row_count;
+    *lodged = 0;
+    for (uint32_t i = 0; i < row_count; i++) {
         uint32_t result = flags[i] ? donors_result(donors, i) : PLAN_NONE;
         flags[i] = result != PLAN_NONE;
         if (!flags[i])
             continue;
+        int64_t bytes = lodged_bytes(variant, &variant->rows[result]);
         variant->rows[result].is_gone = true;
         variant->rows[i].is_output = true;
+        if (bytes > 0)
+            lodger_add(variant, bytes);
+        *lodged = sum_add(*lodged, bytes);
         count++;
     }
     return count;
@@ -79,21 +136,24 @@ static uint32_t results_take(struct variant *variant, struct donors *donors, boo
 void change_donating(const struct variant *variant, const struct change *change, bool *flags)
 {
     struct variant tried;
+    int64_t ignored;
     variant_copy(&tried, variant, variant->arena);
     struct donors *donors = donors_build(&tried);
     donated_find(&tried, change, donors, flags);
-    results_take(&tried, donors, flags);
+    results_take(&tried, donors, flags, &ignored);
 }
 
 bool change_donate(struct variant *variant, const struct change *change, struct change_result *out, struct err *err)
 {
     uint32_t donated_count = 0;
+    int64_t lodged = 0;
+    char size[SIZE_TEXT_BYTES];
     bool *flags = arena_array(variant->arena, bool, (size_t)variant->row_count + 1);
     struct donors *donors = donors_build(variant);
     uint32_t asked_count = donated_find(variant, change, donors, flags);
     for (uint32_t i = 0; i < variant->row_count; i++)
         donated_count += flags[i] && variant->rows[i].is_output;
-    out->row_count = results_take(variant, donors, flags);
+    out->row_count = results_take(variant, donors, flags, &lodged);
     if (asked_count == 0)
         return err_set(err, ERR_argument, ERR_NO_OFFSET, "donate=%.*s: the program has no such argument",
                        (int)change->glob.length, change->glob.data);
@@ -102,7 +162,12 @@ bool change_donate(struct variant *variant, const struct change *change, struct 
                        donated_count == asked_count ? "it is donated already"
                        : donated_count > 0          ? "all that has a result for its memory is donated already"
                                                     : "no result that could live in its memory has its shape and type");
-    out->confidence = CHANGE_EXACT;
-    out->reason = "A result repeats the shape and type of the argument, and lives in memory of its own now.";
+    out->confidence = lodged == 0 ? CHANGE_EXACT : CHANGE_MODEL;
+    out->reason = lodged == 0
+                      ? "A result repeats the shape and type of the argument, and lives in memory of its own now."
+                      : arena_format(variant->arena,
+                                     "Other values lie in the memory of these results until they are made: %s "
+                                     "need a place of their own then, at most.",
+                                     size_text(size, (uint64_t)lodged));
     return true;
 }
