@@ -31,7 +31,7 @@ struct remote_ahead_range remote_ahead_note(struct remote_ahead *ahead, uint64_t
     if (index + stream->window / 2 < stream->end)
         return (struct remote_ahead_range){0};
     uint64_t from = index > stream->end ? index : stream->end; /* what was jumped over is not asked for */
-    stream->window = stream->window == 0 ? 1 : stream->window * 2;
+    stream->window = stream->window == 0 ? 1 : stream->window * 4;
     if (stream->window > REMOTE_AHEAD_MAX)
         stream->window = REMOTE_AHEAD_MAX;
     stream->end = from + stream->window;

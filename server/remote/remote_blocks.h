@@ -2,7 +2,7 @@
  * remote_blocks.h: objects on servers, read in blocks of 256 KiB that are kept.
  *
  * A block belongs to one state of an object (its address and ETag), so that what is kept is never old. Who reads
- * forwards, with or without gaps, is read ahead of: each time he meets a block that is not there, twice as much is asked for as the last
+ * forwards, with or without gaps, is read ahead of: each time he comes near what was not asked for yet, four times as much is asked for as the last
  * time, up to 16 MiB, as ranges of at most 4 MiB by several connections; who jumps about gets the block that he needs.
  * Blocks that are used longest ago go first when all of them would take more than the limit.
  * Threads: any number. */

@@ -106,12 +106,13 @@ static char *url_of(const char *bucket, const char *region, const char *key, con
 
 /* ---- asking ------------------------------------------------------------------------------ */
 
+/* Were the credentials? An answer to HEAD has no word that says so. */
 static bool is_too_old(const struct http_client_answer *answer)
 {
     char word[64];
     remote_answer_word(answer, word);
-    return (answer->status == 400 || answer->status == 403) &&
-           (strcmp(word, "ExpiredToken") == 0 || strcmp(word, "RequestExpired") == 0);
+    return (answer->status == 400 && (!word[0] || strcmp(word, "ExpiredToken") == 0)) ||
+           (answer->status == 403 && strcmp(word, "RequestExpired") == 0);
 }
 
 static bool ask_signed(const struct remote_address *address, const char *region, const char *key, const char *query,
