@@ -77,3 +77,21 @@ def test_many_pages_are_listed_whole(t):
     daemon = t.daemon("--logdir=s3://many", **t.keys())
     about = daemon.get_json("/api/v1/about")
     harness.equal(about["roots"][0]["file_count"], len(names), "files")
+
+
+def test_every_command_takes_addresses(t):
+    dump = "demo/b-activations-unrolled"
+    commands = [
+        ["summary", "@/" + dump], ["whose", "@/" + dump], ["whatif", "@/" + dump, "--change", "batch=0.5", "--json"],
+        ["explain", "@/" + dump, "--json"], ["explain", f"@/{dump}/error.txt"], ["diff", "@/programs/z-base", "@/programs/z-plus1"],
+        ["check", "@/programs/z-plus1", "--baseline", "@/programs/z-base"], ["export", "@/" + dump, "--format=ndjson"],
+        ["index", "@/programs"], ["top", "@/memprof/memory9.prof"],
+    ]
+    for command in commands:
+        mine = t.command(*(word.replace("@", harness.FIXTURES) for word in command), status=None)
+        other = t.command(*(word.replace("@", PLACE) for word in command), status=None, **t.keys())
+        harness.equal(other.returncode, mine.returncode, f"{command}: {other.stderr} {mine.stderr}")
+        assert mine.stdout and mine.returncode in (0, 1), (command, mine.stderr)
+        if command[0] == "index":
+            continue # see same.rows
+        same.equal_lines(other.stdout.replace(PLACE, harness.FIXTURES).splitlines(), mine.stdout.splitlines(), command)
