@@ -19,7 +19,8 @@ enum state { MAKING, READY, FAILED };
 
 struct cache_entry {
     struct cache_entry *next;          /* to be freed */
-    struct cache_entry *newer, *older; /* by last use */
+    struct cache_entry *newer, *older; /* of its shelf, by last use */
+    uint64_t use_number;               /* of that, among those of all shelves */
     struct shelf *shelf;
     char *key;
     enum state state;
@@ -36,18 +37,21 @@ struct cache_entry {
     int64_t used_at_ms;
 };
 
+/* Each has its own order of use: what leaves one is found without looking at what stands on the others. */
 struct shelf {
     struct cache_shelf rules;
     struct cache_figures figures;
+    struct cache_entry *newest, *oldest;
 };
 
 struct cache {
     pthread_mutex_t lock;
     pthread_cond_t made;
     struct shelf *shelves;
+    size_t shelf_count;
     struct cache_waiting waiting; /* functions NULL when nobody wants to know */
     struct map entries;           /* struct cache_entry, by shelf and key */
-    struct cache_entry *newest, *oldest;
+    uint64_t use_count;
 };
 
 struct cache *cache_new(const struct cache_shelf *shelves, size_t count)
@@ -57,6 +61,7 @@ struct cache *cache_new(const struct cache_shelf *shelves, size_t count)
     clock_cond_init(&cache->made);
     map_init_of(&cache->entries, memory_new, 0);
     cache->shelves = memory_new(count * sizeof(*cache->shelves));
+    cache->shelf_count = count;
     for (size_t at = 0; at < count; at++)
         cache->shelves[at].rules = shelves[at];
     return cache;
@@ -87,19 +92,22 @@ static struct cache_entry *find(struct cache *cache, const struct shelf *shelf, 
     return map_pointer(map_find(&cache->entries, hash_of(cache, shelf, key), is_entry, &looked_for));
 }
 
-static void unlink_use(struct cache *cache, struct cache_entry *entry)
+static void unlink_use(struct cache_entry *entry)
 {
-    *(entry->newer ? &entry->newer->older : &cache->newest) = entry->older;
-    *(entry->older ? &entry->older->newer : &cache->oldest) = entry->newer;
+    struct shelf *shelf = entry->shelf;
+    *(entry->newer ? &entry->newer->older : &shelf->newest) = entry->older;
+    *(entry->older ? &entry->older->newer : &shelf->oldest) = entry->newer;
     entry->newer = entry->older = NULL;
 }
 
 static void link_newest(struct cache *cache, struct cache_entry *entry)
 {
+    struct shelf *shelf = entry->shelf;
     entry->used_at_ms = clock_ms();
-    entry->older = cache->newest;
-    *(cache->newest ? &cache->newest->newer : &cache->oldest) = entry;
-    cache->newest = entry;
+    entry->use_number = ++cache->use_count;
+    entry->older = shelf->newest;
+    *(shelf->newest ? &shelf->newest->newer : &shelf->oldest) = entry;
+    shelf->newest = entry;
 }
 
 static struct cache_entry *add(struct cache *cache, struct shelf *shelf, const char *key)
@@ -118,7 +126,7 @@ static void forget(struct cache *cache, struct cache_entry *entry)
 {
     assert(!entry->is_forgotten && entry->shelf->figures.cost_bytes >= entry->cost_bytes);
     map_remove(&cache->entries, hash_of(cache, entry->shelf, entry->key), map_value(entry));
-    unlink_use(cache, entry);
+    unlink_use(entry);
     entry->shelf->figures.cost_bytes -= entry->cost_bytes;
     entry->shelf->figures.count--;
     entry->is_forgotten = true;
@@ -141,10 +149,10 @@ static void entry_free(struct cache_entry *entry)
 }
 
 /* The entry that stays however little the shelf may hold, or NULL. */
-static const struct cache_entry *kept_of(const struct cache *cache, const struct shelf *shelf)
+static const struct cache_entry *kept_of(const struct shelf *shelf)
 {
-    const struct cache_entry *entry = shelf->rules.origin == CACHE_READ ? cache->newest : NULL;
-    while (entry && (entry->shelf != shelf || entry->state != READY))
+    const struct cache_entry *entry = shelf->rules.origin == CACHE_READ ? shelf->newest : NULL;
+    while (entry && entry->state != READY)
         entry = entry->older;
     return entry;
 }
@@ -156,12 +164,12 @@ static struct cache_entry *evict(struct cache *cache, const struct shelf *shelf)
     struct cache_entry *evicted = NULL;
     if (shelf->figures.cost_bytes <= shelf->rules.budget_bytes)
         return NULL;
-    const struct cache_entry *kept = kept_of(cache, shelf);
-    for (struct cache_entry *entry = cache->oldest, *newer; entry; entry = newer) {
+    const struct cache_entry *kept = kept_of(shelf);
+    for (struct cache_entry *entry = shelf->oldest, *newer; entry; entry = newer) {
         newer = entry->newer;
         if (shelf->figures.cost_bytes <= shelf->rules.budget_bytes)
             break;
-        if (entry->holders > 0 || entry->shelf != shelf || entry == kept)
+        if (entry->holders > 0 || entry == kept)
             continue;
         drop(cache, entry);
         entry->next = evicted;
@@ -284,7 +292,7 @@ static bool get(struct cache *cache, size_t shelf, const char *key, const struct
         entry = add(cache, &cache->shelves[shelf], key);
         entry->made_for = wanted_now();
     } else {
-        unlink_use(cache, entry);
+        unlink_use(entry);
         link_newest(cache, entry);
         entry->shelf->figures.hit_count++;
     }
@@ -342,9 +350,14 @@ void *cache_peek(struct cache *cache, size_t shelf, const char *key, struct cach
 bool cache_drop_oldest(struct cache *cache, enum cache_origin origin)
 {
     pthread_mutex_lock(&cache->lock);
-    struct cache_entry *entry = cache->oldest;
-    while (entry && (entry->shelf->rules.origin != origin || entry->holders > 0 || !entry->value))
-        entry = entry->newer;
+    struct cache_entry *entry = NULL;
+    for (size_t at = 0; at < cache->shelf_count; at++) {
+        struct cache_entry *of_shelf = cache->shelves[at].rules.origin == origin ? cache->shelves[at].oldest : NULL;
+        while (of_shelf && (of_shelf->holders > 0 || !of_shelf->value))
+            of_shelf = of_shelf->newer;
+        if (of_shelf && (!entry || of_shelf->use_number < entry->use_number))
+            entry = of_shelf;
+    }
     if (entry) {
         drop(cache, entry);
         entry->next = NULL;
@@ -354,19 +367,30 @@ bool cache_drop_oldest(struct cache *cache, enum cache_origin origin)
     return entry != NULL;
 }
 
-void cache_drop_idle(struct cache *cache, int64_t now_ms, int64_t idle_ms)
+/* Puts what leaves a shelf in front of `idle`. */
+static struct cache_entry *shelf_drop_idle(struct cache *cache, struct shelf *shelf, int64_t before_ms,
+                                           struct cache_entry *idle)
 {
-    struct cache_entry *idle = NULL;
-    pthread_mutex_lock(&cache->lock);
-    for (struct cache_entry *entry = cache->oldest, *newer; entry; entry = newer) {
-        const struct cache_shelf *rules = &entry->shelf->rules;
+    for (struct cache_entry *entry = shelf->oldest, *newer; entry && entry->used_at_ms < before_ms; entry = newer) {
         newer = entry->newer;
-        if (entry->holders > 0 || rules->origin == CACHE_FACT ||
-            now_ms - entry->used_at_ms <= (rules->idle_ms ? rules->idle_ms : idle_ms))
+        if (entry->holders > 0)
             continue;
         drop(cache, entry);
         entry->next = idle;
         idle = entry;
+    }
+    return idle;
+}
+
+void cache_drop_idle(struct cache *cache, int64_t now_ms, int64_t idle_ms)
+{
+    struct cache_entry *idle = NULL;
+    pthread_mutex_lock(&cache->lock);
+    for (size_t at = 0; at < cache->shelf_count; at++) {
+        struct shelf *shelf = &cache->shelves[at];
+        if (shelf->rules.origin != CACHE_FACT)
+            idle =
+                shelf_drop_idle(cache, shelf, now_ms - (shelf->rules.idle_ms ? shelf->rules.idle_ms : idle_ms), idle);
     }
     pthread_mutex_unlock(&cache->lock);
     free_evicted(idle);
@@ -403,10 +427,11 @@ void cache_free(struct cache *cache)
 {
     if (!cache)
         return;
-    while (cache->oldest) {
-        struct cache_entry *entry = cache->oldest;
-        forget(cache, entry);
-        entry_free(entry);
+    for (size_t at = 0; at < cache->shelf_count; at++) {
+        for (struct cache_entry *entry; (entry = cache->shelves[at].oldest) != NULL;) {
+            forget(cache, entry);
+            entry_free(entry);
+        }
     }
     map_free(&cache->entries);
     free(cache->shelves);
