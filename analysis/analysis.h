@@ -415,10 +415,15 @@ struct analysis_check_limits {
 struct analysis_check; /* opaque */
 /* NULL without memory; analysis_check_free. */
 struct analysis_check *analysis_check_new(const struct analysis_check_limits *limits);
-/* Decides about one module and keeps the sentences, none of the subjects; `baseline` NULL: it has none. Why one could not
- * be decided about stands in the report. Errors: argument, limit (there is no memory for the report). */
+/* What a module is held against: what it was before, or, where that cannot be read any more, what it needed. {0}: nothing. */
+struct analysis_check_baseline {
+    const struct analysis_subject *module;
+    const char *space_name; /* of which memory; NULL: nothing is known */
+    int64_t total_bytes;
+};
+/* Decides about one module and keeps the sentences, none of the subjects. Why one could not be decided about stands in the report. Errors: argument, limit (there is no memory for the report). */
 bool analysis_check_module(struct analysis_check *check, const char *file, const char *name,
-                           const struct analysis_subject *module, const struct analysis_subject *baseline,
+                           const struct analysis_subject *module, const struct analysis_check_baseline *against,
                            struct err *err);
 /* One that could not be read, and why. */
 bool analysis_check_fault(struct analysis_check *check, const char *file, const char *name, const char *reason,

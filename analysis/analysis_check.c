@@ -30,7 +30,8 @@ struct analysis_check *analysis_check_new(const struct analysis_check_limits *li
 struct adding {
     struct analysis_check *check;
     const char *file, *name, *fault;
-    const struct plan *plan, *baseline;
+    const struct plan *plan;
+    struct check_baseline baseline;
     struct arena *child;        /* of what only the decision needs */
     struct check_module module; /* as it is once it has been decided */
 };
@@ -40,7 +41,7 @@ static void decide(struct job *job, const void *in, void *out, struct err *err)
     struct adding *adding = out;
     (void)in, (void)err;
     adding->child = arena_child(&job->arena);
-    check_decide(&adding->check->report.limits, adding->plan, adding->baseline, &job->arena, adding->child,
+    check_decide(&adding->check->report.limits, adding->plan, &adding->baseline, &job->arena, adding->child,
                  &adding->check->scratch, &adding->module);
 }
 
@@ -85,15 +86,18 @@ static const char *fault_of(const struct plan *plan, const struct plan *baseline
 }
 
 bool analysis_check_module(struct analysis_check *check, const char *file, const char *name,
-                           const struct analysis_subject *module, const struct analysis_subject *baseline,
+                           const struct analysis_subject *module, const struct analysis_check_baseline *against,
                            struct err *err)
 {
+    const struct analysis_subject *baseline = against->module;
+    const struct check_before before = {against->space_name, against->total_bytes};
     struct adding adding = {.check = check, .file = file, .name = name};
     if (module->kind != ANALYSIS_MODULE || (baseline != NULL && baseline->kind != ANALYSIS_MODULE))
         return err_set(err, ERR_argument, ERR_NO_OFFSET, "only programs can be checked");
     adding.plan = &module->plan;
-    adding.baseline = baseline == NULL ? NULL : &baseline->plan;
-    adding.fault = fault_of(adding.plan, adding.baseline);
+    adding.baseline.plan = baseline == NULL ? NULL : &baseline->plan;
+    adding.baseline.before = against->space_name == NULL ? NULL : &before;
+    adding.fault = fault_of(adding.plan, adding.baseline.plan);
     adding.module.name = name;
     struct err fault = ERR_INIT;
     if (adding.fault == NULL && !try_it(check, decide, &adding, &fault))

@@ -23,7 +23,9 @@ const char *check_rule_words(enum check_rule rule) { return rules[rule].words; }
 
 bool check_applies(const struct check_limits *limits, const struct check_module *module, enum check_rule rule)
 {
-    return rule == CHECK_OVER ? limits->max_total_bytes >= 0 : module->baseline_bytes >= 0;
+    if (rule == CHECK_OVER)
+        return limits->max_total_bytes >= 0;
+    return module->baseline_bytes >= 0 && (rule == CHECK_GROWN || !module->is_figure_alone);
 }
 
 /* What is being decided. */
@@ -146,15 +148,38 @@ static const struct plan_space *device_space(const struct plan *plan, const stru
     return empty;
 }
 
-void check_decide(const struct check_limits *limits, const struct plan *plan, const struct plan *baseline,
+static void decide_growth_of_figures(const struct deciding *deciding, const struct check_before *before)
+{
+    char needs[SIZE_TEXT_BYTES], was[SIZE_TEXT_BYTES], more[SIZE_TEXT_BYTES];
+    struct check_module *module = deciding->module;
+    if (strcmp(before->space_name, module->space_name) != 0)
+        return;
+    int64_t grown_bytes = module->total_bytes - before->total_bytes;
+    module->baseline_bytes = before->total_bytes;
+    module->is_figure_alone = true;
+    if (!has_grown(deciding, before->total_bytes, grown_bytes))
+        return;
+    struct check_finding *finding = finding_add(deciding, CHECK_GROWN, grown_bytes);
+    deciding->scratch->length = 0;
+    buf_format(deciding->scratch,
+               "%s needs %s of %s, %s more than the %s of the baseline, whose program cannot be read.", module->name,
+               size_text(needs, (uint64_t)module->total_bytes), module->space_name,
+               size_text(more, (uint64_t)grown_bytes), size_text(was, (uint64_t)before->total_bytes));
+    finding_say(deciding, finding);
+}
+
+void check_decide(const struct check_limits *limits, const struct plan *plan, const struct check_baseline *against,
                   struct arena *arena, struct arena *scratch_arena, struct buf *scratch, struct check_module *module)
 {
     const struct deciding deciding = {limits, arena, scratch_arena, scratch, module};
+    const struct plan *baseline = against->plan;
     const struct plan_space *space = device_space(plan, baseline, scratch_arena);
     module->space_name = arena_text(arena, str_of(space->name));
     module->total_bytes = space->total_bytes;
     module->baseline_bytes = -1;
     decide_over(&deciding);
+    if (baseline == NULL && against->before != NULL)
+        decide_growth_of_figures(&deciding, against->before);
     if (baseline == NULL)
         return;
     const struct plan_space *before = device_space(baseline, plan, scratch_arena);

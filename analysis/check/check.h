@@ -29,6 +29,12 @@ struct check_limits {
     uint64_t tolerance_ppm; /* growth that is none yet, in millionths of the baseline's total */
 };
 
+/* What the baseline needed, where its program cannot be read any more. */
+struct check_before {
+    const char *space_name; /* "HBM"; of a module whose device has another memory it says nothing */
+    int64_t total_bytes;
+};
+
 struct check_finding {
     enum check_rule rule;
     const char *sentence;
@@ -44,6 +50,7 @@ struct check_module {
     const char *space_name;
     int64_t total_bytes;
     int64_t baseline_bytes; /* −1: not in the baseline, or there is none */
+    bool is_figure_alone;   /* of the baseline only what it needed is known: growth can be told, what was lost cannot */
     struct check_finding findings[CHECK_RULE_COUNT];
     uint32_t finding_count;
 };
@@ -55,8 +62,13 @@ struct check_report {
     size_t finding_count, fault_count, compared_count; /* compared: modules that stand in the baseline */
 };
 
-/* Fills findings and figures of `module`; `baseline` NULL: it has none. */
-void check_decide(const struct check_limits *limits, const struct plan *plan, const struct plan *baseline,
+/* What a module is held against: a plan, or what is known without one; both NULL: it is in no baseline. */
+struct check_baseline {
+    const struct plan *plan;
+    const struct check_before *before;
+};
+/* Fills findings and figures of `module`. */
+void check_decide(const struct check_limits *limits, const struct plan *plan, const struct check_baseline *baseline,
                   struct arena *arena, struct arena *scratch_arena, struct buf *scratch, struct check_module *module);
 /* Is the rule among those that were looked at for this module? */
 bool check_applies(const struct check_limits *limits, const struct check_module *module, enum check_rule rule);

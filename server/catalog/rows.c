@@ -4,6 +4,7 @@
 #include "base/csv.h"
 #include "base/hash.h"
 #include "server/base/version.h"
+#include "server/remote/remote_address.h"
 #include "server/store/sha256.h"
 #include "server/store/subjects.h"
 #include "server/store/verdict_parts.h"
@@ -140,11 +141,11 @@ static void row_of_parts(struct making *making, struct row row, const struct ver
 
 /* ---- one file ---- */
 
-static void content_hash(struct making *making)
+bool rows_content_hash(const struct files_place *place, char text[SHA256_TEXT_SIZE])
 {
     struct err err = ERR_INIT;
     struct sha256_stream stream;
-    struct file *file = files_open(&making->file.file->place, &err);
+    struct file *file = files_open(place, &err);
     char *piece = malloc(HASH_PIECE_BYTES);
     int64_t got = -1;
     sha256_begin(&stream);
@@ -155,10 +156,12 @@ static void content_hash(struct making *making)
             break;
         sha256_add(&stream, piece, (size_t)got);
     }
-    if (got == 0 && files_unchanged(file, &err))
-        sha256_end(&stream, making->content_sha256);
+    bool is_whole = got == 0 && files_unchanged(file, &err);
+    if (is_whole)
+        sha256_end(&stream, text);
     free(piece);
     files_close(file);
+    return is_whole;
 }
 
 /* ISO 8601 with microseconds, UTC: what PostgreSQL and DuckDB keep of a time. */
@@ -179,8 +182,11 @@ static void identity_add(struct sha256_stream *stream, const struct snapshot_fil
     const struct files_identity *identity = &file->identity;
     const int64_t figures[] = {(int64_t)identity->size_bytes, identity->modified_at_ns, identity->status_at_ns};
     sha256_add(stream, file->path, strlen(file->path) + 1);
-    sha256_add(stream, figures,
-               sizeof(figures)); /* no device and inode: they differ between machines that share a disk */
+    sha256_add(stream, figures, sizeof(figures));
+    if (!file->place.root || !remote_address_is(file->place.root))
+        return; /* device and inode differ between machines that share a disk; on a server they are the ETag */
+    sha256_add(stream, &identity->device, sizeof(identity->device));
+    sha256_add(stream, &identity->inode, sizeof(identity->inode));
 }
 
 static void state_end(struct sha256_stream *stream, char state[33])
@@ -244,7 +250,7 @@ static bool file_begin(struct making *making, const struct snapshot_file *file, 
         return false;
     }
     if (file && file->reason == 0)
-        content_hash(making);
+        rows_content_hash(&file->place, making->content_sha256);
     if (err_is_set(&err)) {
         const struct row row = {.kind = "nothing", .module = NULL, .failure = -1, .err = &err};
         char text[sizeof(err.text)];

@@ -12,6 +12,7 @@
 #include "base/csv.h"
 #include "server/catalog/labels.h"
 #include "server/disk/snapshot.h"
+#include "server/store/sha256.h"
 #include "server/store/store.h"
 
 enum { ROWS_SCHEMA = 1, ROWS_TIME_SIZE = 40 };
@@ -52,5 +53,7 @@ struct rows_counts {
 uint64_t rows_shard(const char *path, uint64_t count);
 /* False when it was stopped. */
 bool rows_write(const struct rows_wanted *wanted, struct rows_counts *counts);
+/* SHA-256 of the bytes of a file, in 64 hex digits; false where it cannot be read, or changed meanwhile. */
+bool rows_content_hash(const struct files_place *place, char text[SHA256_TEXT_SIZE]);
 /* The names of the columns, as the first line of the CSV. */
 void rows_heads(struct buf *out);

@@ -3,6 +3,7 @@
  * and writes; here both sides are found, and their modules matched by name. */
 #include "server/base/log.h"
 #include "server/base/memory.h"
+#include "server/cmd/check_catalog.h"
 #include "server/cmd/commands.h"
 #include "server/cmd/each_module.h"
 #include "server/cmd/input_path.h"
@@ -32,15 +33,9 @@ struct side {
     size_t count, capacity;
 };
 
-static bool side_open(struct side *side, struct store *store, const char *path)
+/* All that was added to its index. */
+static void side_read(struct side *side, struct store *store)
 {
-    const enum input_path_kind kind = input_path_kind(path, true);
-    side->path = path;
-    if (kind == INPUT_PATH_NONE)
-        return false;
-    side->is_folder = kind == INPUT_PATH_FOLDER;
-    side->index = index_new();
-    index_add(side->index, path);
     index_scan_once(side->index);
     side->snapshot = index_hold(side->index);
     side->sessions = memory_new((side->snapshot->session_count + 1) * sizeof(*side->sessions));
@@ -56,7 +51,34 @@ static bool side_open(struct side *side, struct store *store, const char *path)
         }
     }
     side->is_taken = memory_new(side->count + 1);
+}
+
+static bool side_open(struct side *side, struct store *store, const char *path)
+{
+    const enum input_path_kind kind = input_path_kind(path, true);
+    side->path = path;
+    if (kind == INPUT_PATH_NONE)
+        return false;
+    side->is_folder = kind == INPUT_PATH_FOLDER;
+    side->index = index_new();
+    index_add(side->index, path);
+    side_read(side, store);
     return true;
+}
+
+/* The files that the catalog's modules stand in, as far as they are still there. */
+static void side_open_files(struct side *side, struct store *store, const struct check_catalog *modules)
+{
+    side->index = index_new();
+    for (size_t at = 0; at < modules->count; at++) {
+        const char *path = modules->modules[at].path;
+        bool is_added = path == NULL;
+        for (size_t before = 0; before < at && !is_added; before++)
+            is_added = modules->modules[before].path && strcmp(modules->modules[before].path, path) == 0;
+        if (!is_added)
+            index_add(side->index, path);
+    }
+    side_read(side, store);
 }
 
 static void side_close(struct side *side)
@@ -79,14 +101,41 @@ static const char *name_of(const struct modules_entry *entry)
                                 : entry->file->file->name;
 }
 
-/* Of several of one name the largest is the largest, and so on. */
-static const struct modules_entry *baseline_of(struct side *baseline, const struct modules_entry *entry)
+/* What is held against: the modules at a path, or those of the catalog, whose files may be there or not. */
+struct baseline {
+    bool is_wanted, is_of_catalog;
+    struct side side;
+    struct check_catalog catalog;
+};
+
+static bool baseline_open(struct baseline *baseline, struct store *store, const struct options *options)
 {
-    for (size_t at = 0; at < baseline->count; at++) {
-        if (baseline->is_taken[at] || strcmp(name_of(baseline->entries[at]), name_of(entry)) != 0)
+    if (!baseline->is_wanted)
+        return true;
+    if (!baseline->is_of_catalog)
+        return side_open(&baseline->side, store, options->baseline);
+    if (!check_catalog_read(&baseline->catalog, options->baseline, options->catalog))
+        return false;
+    side_open_files(&baseline->side, store, &baseline->catalog);
+    return true;
+}
+
+static void baseline_close(struct baseline *baseline)
+{
+    side_close(&baseline->side);
+    if (baseline->is_of_catalog)
+        check_catalog_free(&baseline->catalog);
+}
+
+/* Of several of one name the largest is the largest, and so on; the catalog knows the largest of all hosts alone. */
+static const struct modules_entry *baseline_of(struct baseline *baseline, const struct modules_entry *entry)
+{
+    struct side *side = &baseline->side;
+    for (size_t at = 0; at < side->count; at++) {
+        if (side->is_taken[at] || strcmp(name_of(side->entries[at]), name_of(entry)) != 0)
             continue;
-        baseline->is_taken[at] = true;
-        return baseline->entries[at];
+        side->is_taken[at] = !baseline->is_of_catalog;
+        return side->entries[at];
     }
     return NULL;
 }
@@ -110,17 +159,29 @@ static bool module_open(struct store *store, const struct modules_entry *entry, 
     return subjects_open(store, &place, subject, err);
 }
 
+/* What the catalog says of it, where its program is not there any more. */
+static struct analysis_check_baseline figures_of(const struct baseline *baseline, const char *name)
+{
+    const struct check_catalog_module *module =
+        baseline->is_of_catalog ? check_catalog_find(&baseline->catalog, name) : NULL;
+    return module ? (struct analysis_check_baseline){NULL, module->space_name, module->needed_bytes}
+                  : (struct analysis_check_baseline){0};
+}
+
 static bool check_one(struct analysis_check *check, struct store *store, const struct side *side,
-                      const struct modules_entry *entry, const struct modules_entry *before, struct err *err)
+                      const struct modules_entry *entry, struct baseline *against, struct err *err)
 {
     char room[PATH_MAX_BYTES];
     struct subject module = {0}, baseline = {0};
     struct err fault = ERR_INIT;
+    const struct modules_entry *before = baseline_of(against, entry);
+    struct analysis_check_baseline figures = figures_of(against, name_of(entry));
     const char *path = path_of(side, entry->file->file->path, room);
     bool is_kept, is_open = module_open(store, entry, &module, &fault) &&
                             (!before || module_open(store, before, &baseline, &fault));
+    figures.module = baseline.core;
     if (is_open)
-        is_kept = analysis_check_module(check, path, name_of(entry), module.core, baseline.core, err);
+        is_kept = analysis_check_module(check, path, name_of(entry), module.core, &figures, err);
     else
         is_kept = analysis_check_fault(check, path, name_of(entry), fault.text, err);
     subjects_close(&module);
@@ -163,7 +224,7 @@ static int status_of(const struct analysis_check *check, const struct options *o
     return counts.faults > 0 || (options->baseline && counts.compared == 0) ? COMMANDS_UNUSABLE : COMMANDS_DONE;
 }
 
-static int check_all(struct analysis_check *check, struct store *store, struct side *side, struct side *baseline,
+static int check_all(struct analysis_check *check, struct store *store, struct side *side, struct baseline *baseline,
                      const struct options *options)
 {
     struct err err = ERR_INIT;
@@ -175,7 +236,7 @@ static int check_all(struct analysis_check *check, struct store *store, struct s
         if (!is_wanted(options, entry))
             continue;
         checked_count++;
-        is_good = check_one(check, store, side, entry, options->baseline ? baseline_of(baseline, entry) : NULL, &err);
+        is_good = check_one(check, store, side, entry, baseline, &err);
     }
     if (is_good && checked_count == 0 && analysis_check_counts(check).faults == 0) {
         log_line(options->module ? "%s: has no module of that name" : "%s: has no HLO module", side->path);
@@ -224,21 +285,23 @@ static bool limits_read(const struct options *options, struct analysis_check_lim
 int cmd_check(const struct options *options)
 {
     struct analysis_check_limits limits;
-    struct side side = {0}, baseline = {0};
+    struct side side = {0};
+    struct baseline baseline = {.is_wanted = options->baseline != NULL};
     int status = COMMANDS_UNUSABLE;
     if (!limits_read(options, &limits))
         return status;
     struct store *store = store_new(account_default_limit());
     struct analysis_check *check = analysis_check_new(&limits);
-    bool is_open = check && side_open(&side, store, options->paths.items[0]) &&
-                   (!options->baseline || side_open(&baseline, store, options->baseline));
-    if (is_open && options->baseline && baseline.count == 0)
+    baseline.is_of_catalog = baseline.is_wanted && check_catalog_is(options->baseline);
+    bool is_open =
+        check && side_open(&side, store, options->paths.items[0]) && baseline_open(&baseline, store, options);
+    if (is_open && options->baseline && !baseline.is_of_catalog && baseline.side.count == 0)
         log_line("%s: has no HLO module", options->baseline);
     else if (is_open)
         status = check_all(check, store, &side, &baseline, options);
     analysis_check_free(check);
     side_close(&side);
-    side_close(&baseline);
+    baseline_close(&baseline);
     store_free(store);
     return status;
 }

@@ -147,7 +147,8 @@ bool do_check(const struct thing *thing, struct buf *out, struct err *err)
     struct analysis_check *check = analysis_check_new(&limits);
     if (check == NULL)
         return err_set(err, ERR_exhausted, ERR_NO_OFFSET, "NULL, as the header says");
-    bool is_done = analysis_check_module(check, "f", "m", thing->subject, thing->subject, err) &&
+    bool is_done = analysis_check_module(check, "f", "m", thing->subject,
+                                         &(struct analysis_check_baseline){thing->subject, NULL, -1}, err) &&
                    analysis_check_fault(check, "g", "n", "gone", err) &&
                    analysis_check_write(check, "text", out, err) && analysis_check_write(check, "sarif", out, err);
     struct analysis_check_counts counts = analysis_check_counts(check);

@@ -33,9 +33,23 @@ static void decide(const char *before, const char *after, int64_t max_total_byte
     if (before != NULL)
         program_read(before, &files[0], plans[0]);
     program_read(after, &files[1], plans[1]);
-    check_decide(&limits, plans[1], before != NULL ? plans[0] : NULL, &arena, &arena, &scratch, &module);
+    check_decide(&limits, plans[1], &(struct check_baseline){before != NULL ? plans[0] : NULL, NULL}, &arena, &arena,
+                 &scratch, &module);
     buf_free(&files[0]);
     buf_free(&files[1]);
+    buf_free(&scratch);
+}
+
+/* The same where only what the baseline needed is known. */
+static void decide_by_figures(const char *after, const struct check_before *before)
+{
+    struct buf file = BUF_INIT, scratch = BUF_INIT;
+    struct plan *plan = arena_array(&arena, struct plan, 1);
+    const struct check_limits limits = {-1, true, 0};
+    module = (struct check_module){.file = "dump/a.hlo.pb", .name = "jit_step"};
+    program_read(after, &file, plan);
+    check_decide(&limits, plan, &(struct check_baseline){NULL, before}, &arena, &arena, &scratch, &module);
+    buf_free(&file);
     buf_free(&scratch);
 }
 
@@ -208,6 +222,26 @@ START_TEST(an_unknown_format_is_refused)
 }
 END_TEST
 
+START_TEST(figures_alone_tell_growth_and_nothing_that_was_lost)
+{
+    decide(NULL, APART(""), -1, 0);
+    const int64_t total = module.total_bytes;
+    const char *space = module.space_name;
+    const struct check_limits limits = {-1, true, 0};
+    decide_by_figures(APART(""), &(struct check_before){space, total});
+    ck_assert_uint_eq(module.finding_count, 0);
+    ck_assert_int_eq(module.baseline_bytes, total);
+    ck_assert(check_applies(&limits, &module, CHECK_GROWN) && !check_applies(&limits, &module, CHECK_DONATION_LOST));
+    decide_by_figures(APART(""), &(struct check_before){space, total - 1});
+    ck_assert_uint_eq(module.finding_count, 1);
+    ck_assert_int_eq(finding(CHECK_GROWN)->bytes, 1);
+    ck_assert_ptr_nonnull(strstr(finding(CHECK_GROWN)->sentence, "whose program cannot be read"));
+    decide_by_figures(APART(""), &(struct check_before){"another memory", total - 1});
+    ck_assert_int_eq(module.baseline_bytes, -1);
+    ck_assert_uint_eq(module.finding_count, 0);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("check");
@@ -221,6 +255,7 @@ int main(void)
     tcase_add_test(tests, json_has_every_figure);
     tcase_add_test(tests, no_name_breaks_out_of_a_format);
     tcase_add_test(tests, an_unknown_format_is_refused);
+    tcase_add_test(tests, figures_alone_tell_growth_and_nothing_that_was_lost);
     suite_add_tcase(suite, tests);
     return bytes_run(suite);
 }

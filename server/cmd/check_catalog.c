@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/cmd/check_catalog.h"
+
+#include "server/base/log.h"
+#include "server/base/memory.h"
+#include "server/catalog/rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PREFIX "catalog:"
+
+enum column { MODULE, SPACE, NEEDED, LOGDIR, FILE_PATH, SHA256 };
+
+bool check_catalog_is(const char *baseline) { return strncmp(baseline, PREFIX, strlen(PREFIX)) == 0; }
+
+/* The file may have been written again since, by another commit in the same place. */
+static char *path_of(const struct catalog_answer *answer, size_t row)
+{
+    char now[SHA256_TEXT_SIZE];
+    const char *logdir = catalog_cell(answer, row, LOGDIR), *file = catalog_cell(answer, row, FILE_PATH);
+    const char *then = catalog_cell(answer, row, SHA256);
+    const struct files_place place = {.root = logdir, .path = file};
+    if (!logdir || !file || !then || !rows_content_hash(&place, now) || strcmp(now, then) != 0)
+        return NULL;
+    return memory_format("%s%s%s", logdir, file[0] ? "/" : "", file);
+}
+
+static void modules_take(struct check_catalog *modules)
+{
+    const struct catalog_answer *answer = &modules->answer;
+    modules->modules = memory_new((answer->row_count + 1) * sizeof(*modules->modules));
+    for (size_t row = 0; row < answer->row_count; row++) {
+        struct check_catalog_module *module = &modules->modules[modules->count];
+        const char *space = catalog_cell(answer, row, SPACE), *needed = catalog_cell(answer, row, NEEDED);
+        *module = (struct check_catalog_module){catalog_cell(answer, row, MODULE), space ? space : "",
+                                                needed ? strtoll(needed, NULL, 10) : -1, NULL};
+        if (!module->name || module->needed_bytes < 0)
+            continue;
+        module->path = path_of(answer, row);
+        modules->count++;
+    }
+}
+
+/* `commit`: behind the last '@'. */
+static bool ask(struct check_catalog *modules, const char *job, const char *commit, const char *url)
+{
+    static const char sql[] =
+        "SELECT p.module, p.memory_space, p.needed_bytes, r.logdir, r.file, r.content_sha256 FROM points AS p JOIN "
+        "rows AS r ON r.id = p.row_id WHERE p.job = $1 AND p.commit = $2 AND p.kind = 'module' AND p.module IS NOT "
+        "NULL AND p.needed_bytes IS NOT NULL ORDER BY p.needed_bytes DESC, p.point_id";
+    struct err err = ERR_INIT;
+    struct catalog *catalog = catalog_open(url, &err);
+    bool is_good =
+        catalog && catalog_query(catalog, sql, (const char *const[]){job, commit}, 2, &modules->answer, &err);
+    if (!is_good)
+        log_line("--catalog: %s%s%s", catalog ? catalog_name(catalog) : "", catalog ? ": " : "", err.text);
+    catalog_close(catalog);
+    return is_good;
+}
+
+bool check_catalog_read(struct check_catalog *modules, const char *baseline, const char *url)
+{
+    char *job = memory_text(baseline + strlen(PREFIX)), *at = strrchr(job, '@');
+    bool is_good = false;
+    *modules = (struct check_catalog){.answer = {.texts = BUF_INIT, .places = BUF_INIT}};
+    if (!at || at == job || !at[1])
+        log_line("--baseline=%s: it is catalog:JOB@COMMIT", baseline);
+    else if (!url)
+        log_line("--baseline=%s wants --catalog=URL", baseline);
+    else {
+        *at = '\0';
+        is_good = ask(modules, job, at + 1, url);
+    }
+    if (is_good)
+        modules_take(modules);
+    if (is_good && modules->count == 0)
+        log_line("%s: the catalog has no module of that job and commit", baseline);
+    free(job);
+    return is_good && modules->count > 0;
+}
+
+const struct check_catalog_module *check_catalog_find(const struct check_catalog *modules, const char *name)
+{
+    for (size_t at = 0; at < modules->count; at++)
+        if (strcmp(modules->modules[at].name, name) == 0)
+            return &modules->modules[at];
+    return NULL;
+}
+
+void check_catalog_free(struct check_catalog *modules)
+{
+    for (size_t at = 0; at < modules->count; at++)
+        free(modules->modules[at].path);
+    free(modules->modules);
+    catalog_answer_free(&modules->answer);
+}

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""memviewd check --baseline catalog:JOB@COMMIT: the program where its file is still there, else what it needed."""
+import json
+import os
+import shutil
+
+import writing
+from harness import equal
+
+
+def check(t, database, *arguments, status, baseline="catalog:bert@large@c1"):
+    done = t.run("check", "--format=json", "--baseline=" + baseline, "--catalog=" + database.url, *arguments)
+    equal(done.returncode, status, (arguments, done.stdout, done.stderr))
+    assert database.password not in done.stderr, done.stderr
+    return json.loads(done.stdout) if done.stdout else done.stderr
+
+
+def test_a_commit_of_the_catalog_is_a_baseline(t, database):
+    before, after = (os.path.join(t.fixtures, "programs", name) for name in ("z-base", "z-plus1"))
+    kept = os.path.join(t.folder(), "kept")
+    shutil.copytree(before, kept)
+    writing.index(t, database, t.folder(), "--label=job=bert@large", "--label=commit=c1")
+    as_path = json.loads(t.run("check", after, "--format=json", "--baseline=" + before).stdout)
+    equal(check(t, database, after, status=1), as_path, "as with the files themselves")
+    equal(check(t, database, after, "--tolerance=12%", status=0)["finding_count"], 0)
+    # The file has another program now: what the commit needed stands in the catalog all the same.
+    (name,) = [name for name in os.listdir(kept) if "after_optimizations.hlo.pb" in name]
+    (other,) = [name for name in os.listdir(after) if "after_optimizations.hlo.pb" in name]
+    for change in (lambda: shutil.copy(os.path.join(after, other), os.path.join(kept, name)), lambda: shutil.rmtree(kept)):
+        change()
+        (module,) = check(t, database, after, status=1)["modules"]
+        (finding,) = module["findings"]
+        equal((finding["rule"], finding["bytes"], module["baseline_bytes"]), ("grown", as_path["modules"][0]["findings"][0]["bytes"], as_path["modules"][0]["baseline_bytes"]))
+        assert "whose program cannot be read" in finding["sentence"], finding
+    equal(check(t, database, before, status=0)["finding_count"], 0)
+    told = t.run("check", before, "--format=junit", "--baseline=catalog:bert@large@c1", "--catalog=" + database.url).stdout
+    assert 'name="grown"' in told and "donation" not in told, told
+
+
+def test_what_is_no_baseline(t, database):
+    path = os.path.join(t.fixtures, "programs", "z-base")
+    assert "has no rows of memviewd yet" in check(t, database, path, status=2)
+    writing.index(t, database, path, "--label=job=bert", "--label=commit=c1")
+    for baseline, word in (("catalog:bert@c2", "has no module of that job and commit"), ("catalog:' OR true --@c1", "has no module"),
+                           ("catalog:bert", "it is catalog:JOB@COMMIT"), ("catalog:@c1", "it is catalog:JOB@COMMIT"), ("catalog:bert@", "it is catalog:JOB@COMMIT")):
+        assert word in check(t, database, path, status=2, baseline=baseline), baseline
+    done = t.run("check", path, "--baseline=catalog:bert@c1")
+    equal(done.returncode, 2)
+    assert "wants --catalog=URL" in done.stderr, done.stderr
