@@ -24,7 +24,6 @@ struct remote_root {
     struct remote_listing *listing; /* the newest; NULL: none yet */
     bool is_file;
     struct err fault;
-    int64_t listed_at_ms;
 
     /* Of remote_root_follow. */
     pthread_t thread;
@@ -151,7 +150,8 @@ static bool list_folder(struct remote_root *root, struct err *err)
 static bool list_any(struct remote_root *root, struct err *err)
 {
     struct err reason = ERR_INIT;
-    if (!root->address.is_folder && (root->is_file || !root->listing)) {
+    bool is_folder = root->listing && !root->is_file && remote_listing_count(root->listing) > 0;
+    if (!root->address.is_folder && !is_folder) {
         if (list_file(root, &reason))
             return true;
         if (reason.code != ERR_notfound && reason.code != ERR_io) {
@@ -164,13 +164,12 @@ static bool list_any(struct remote_root *root, struct err *err)
 
 bool remote_root_list(struct remote_root *root, struct err *err)
 {
-    bool is_good = list_any(root, err);
+    if (list_any(root, err))
+        return true;
     pthread_mutex_lock(&root->lock);
-    root->listed_at_ms = clock_ms();
-    if (!is_good)
-        root->fault = *err;
+    root->fault = *err;
     pthread_mutex_unlock(&root->lock);
-    return is_good;
+    return false;
 }
 
 struct remote_listing *remote_root_hold(struct remote_root *root)
@@ -238,6 +237,8 @@ static void *follow(void *context)
 
 bool remote_root_follow(struct remote_root *root, void (*news)(void *context), void *context)
 {
+    if (root->has_thread)
+        return true; /* the address was named twice */
     root->news = news;
     root->context = context;
     root->has_thread = pthread_create(&root->thread, NULL, follow, root) == 0;

@@ -42,7 +42,7 @@ bool remote_root_is_file(struct remote_root *root);
 bool remote_root_fault(struct remote_root *root, struct err *err);
 
 /* Lists it again and again on a thread of its own, at the interval and less often where that takes long or fails, and
- * calls `news` after each time. Until remote_stop. */
+ * calls `news` after each time. Until remote_stop; once for an address. */
 bool remote_root_follow(struct remote_root *root, void (*news)(void *context), void *context);
 /* Something that no longer fits was met: it is listed soon. */
 void remote_root_nudge(struct remote_root *root);
