@@ -132,7 +132,8 @@ struct fleet_sessions *fleet_record_sessions_new(const struct snapshot *snapshot
     struct fleet_sessions *sessions = memory_new(sizeof(*sessions));
     sessions->count = snapshot->session_count;
     sessions->items = memory_new((snapshot->session_count + 1) * sizeof(struct snapshot_session *));
-    memcpy(sessions->items, snapshot->sessions, snapshot->session_count * sizeof(struct snapshot_session *));
+    for (size_t at = 0; at < sessions->count; at++)
+        sessions->items[at] = snapshot->sessions[at];
     qsort(sessions->items, sessions->count, sizeof(struct snapshot_session *), by_id);
     return sessions;
 }

@@ -9,7 +9,7 @@
 #include "server/catalog/catalog.h"
 #include "server/catalog/fleet_record.h"
 
-enum { FLEET_TABLES_MAX = 20000 };
+enum { FLEET_TABLES_MAX = 10000 };
 
 struct fleet_tables_asked {
     struct catalog *catalog;

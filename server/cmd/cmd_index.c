@@ -73,10 +73,11 @@ static bool write_all(struct rows_wanted *wanted, const char *out_path)
     }
     wanted->take = print;
     wanted->context = out;
-    if (wanted->form == CSV_COMMAS)
+    bool has_heads = wanted->form == CSV_COMMAS;
+    if (has_heads)
         rows_heads(&heads);
-    bool is_good =
-        !heads.failed && fwrite(heads.data, 1, heads.length, out) == heads.length && rows_write(wanted, &counts);
+    bool is_good = !heads.failed && (!has_heads || fwrite(heads.data, 1, heads.length, out) == heads.length) &&
+                   rows_write(wanted, &counts);
     is_good = (out_path ? fclose(out) : fflush(out)) == 0 && is_good;
     if (is_good)
         log_line("%zu rows of %zu files, %zu of them without a verdict", counts.rows, counts.files, counts.errors);

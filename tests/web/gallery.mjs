@@ -259,6 +259,10 @@ const PAGES = {
   oom_unknown: ['?tool=oom', async (page) => explain(page, 'hello world\nusing a lot of memory here\nnothing else\n'), 'go'],
   modules: ['?tool=modules', async () => {}, 'logdir'],
   modules_demo: ['?tool=modules', async () => {}, 'demo'],
+  fleet: ['?tool=fleet', async () => {}, 'jobs'],
+  fleet_regressions: ['?tool=fleet&view=regressions', async () => {}, 'jobs'],
+  fleet_job: ['?tool=fleet&filter=job:bert&view=commits', async () => {}, 'jobs'],
+  fleet_none: ['?tool=fleet', async () => {}, 'demo'],
   unknown: ['?tool=memory_viewer&session=ffffffffffff&space=77&pin=b:99999999&tool=nothing', async () => {}, 'demo'],
 };
 

@@ -33,6 +33,7 @@ const SERVED = {
   fixtures: { options: ['dumps', 'logdir', 'memprof', 'oom'].map((folder) => `--logdir=${join(FIXTURES, folder)}`) },
   logdir: { options: [`--logdir=${join(FIXTURES, 'logdir')}`] },
   go: { options: [`--logdir=${at('go')}`], make: makeGo },
+  jobs: { options: [`--logdir=${at('jobs')}`], make: makeJobs },
   empty: { options: [`--logdir=${at('empty')}`], make: () => mkdirSync(at('empty')) },
   bad: { options: [`--logdir=${at('bad')}`], make: makeBad },
   changing: { options: [`--logdir=${at('changing')}`], make: makeChanging },
@@ -51,6 +52,12 @@ const { values: options, positionals } = parseArgs({
 if (options.help || !options.binary || !(options.out || options.readme)) {
   console.log('node tests/web/screenshots.mjs --binary PATH --out DIR [--only TEXT] [--readme DIR] [-- OPTION…]');
   process.exit(options.help ? 0 : 2);
+}
+
+/* Three weeks of four jobs. */
+function makeJobs() {
+  const make = 'import sys; sys.path.insert(0, sys.argv[1]); import fleet_story; fleet_story.make(sys.argv[2])';
+  execFileSync('python3', ['-B', '-c', make, join(FIXTURES, '../http'), at('jobs')]);
 }
 
 /* Two hosts of a training loop, each with four devices; nothing so large is kept. */

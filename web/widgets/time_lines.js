@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * time_lines.js: lines of bytes, or of shares, over the calendar, on our own canvas: one point where something was seen, the
- * line stays at its height until the next. Points can be marked ▲ and ▼; a limit is drawn across.
+ * line stays at its height until the next. Points can be marked ▲ and ▼; a limit is drawn across, points above it are red.
  *
  * Lines differ in colour and in dash, and end in their names, so that none is told by colour alone. */
 
@@ -188,8 +188,8 @@ function paintLimits(context, { limits, extent, size, y, isShare }) {
   context.textAlign = 'left';
 }
 
-function paintLine(context, { at, values }, { fill, dash }, { x, y }) {
-  const drawn = at.map((ms, place) => [ms, values[place]]).filter(([ms, value]) => ms !== null && value !== null && value !== undefined);
+function paintLine(context, { at, values, isOver }, { fill, dash }, { x, y }) {
+  const drawn = at.map((ms, place) => [ms, values[place], isOver[place]]).filter(([ms, value]) => ms !== null && value !== null && value !== undefined);
   if (drawn.length === 0) return;
   context.strokeStyle = fill();
   context.fillStyle = fill();
@@ -202,9 +202,10 @@ function paintLine(context, { at, values }, { fill, dash }, { x, y }) {
   });
   context.stroke();
   context.setLineDash([]);
-  for (const [ms, value] of drawn) {
+  for (const [ms, value, isAbove] of drawn) {
+    context.fillStyle = isAbove ? token('over') : fill();
     context.beginPath();
-    context.arc(x(ms), y(value), POINT_PX, 0, 2 * Math.PI);
+    context.arc(x(ms), y(value), isAbove ? POINT_PX + 1 : POINT_PX, 0, 2 * Math.PI);
     context.fill();
   }
 }

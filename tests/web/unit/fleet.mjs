@@ -43,6 +43,7 @@ export function run({ test, equal }) {
     equal(lineOf(line({}), 'needed', true).values, [10, 20, 30]);
     equal(lineOf(line({}), 'peak', true).values, [9, null, 29]);
     equal(lineOf(line({}), 'share', true).values, [25, 50, null]);
+    equal(lineOf(line({ capacity_bytes: [10, 10, null] }), 'peak', true).isOver, [false, true, false]);
     equal(lineOf(line({ steps: [{ point: 1, change_bytes: 10 }, { point: 2, change_bytes: -1 }] }), 'needed', true).marks, { 1: 'up', 2: 'down' });
     equal([lineOf(line({}), 'needed', true).name, lineOf(line({}), 'needed', false).name], ['j', 'm']);
   });

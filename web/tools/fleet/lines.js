@@ -26,7 +26,7 @@ export function limitsOf(lines, metric) {
 /* Pure: one line of the answer as one of the chart. */
 export function lineOf(line, metric, isOfJobs) {
   const marks = Object.fromEntries(line.steps.map((step) => [step.point, step.change_bytes > 0 ? 'up' : 'down']));
-  return { name: cutMiddle(nameOf(line, isOfJobs), NAME_MAX), at: line.at_ms, values: valuesOf(line, metric), marks };
+  return { name: cutMiddle(nameOf(line, isOfJobs), NAME_MAX), at: line.at_ms, values: valuesOf(line, metric), marks, isOver: line.needed_bytes.map((value, point) => line.capacity_bytes[point] > 0 && value > line.capacity_bytes[point]) };
 }
 
 /* Pure: what is stacked, from the bottom: those that some commit has. */
