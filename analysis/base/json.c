@@ -194,6 +194,12 @@ void json_null(struct json *json)
     buf_add(json->out, "null", 4);
 }
 
+void json_written(struct json *json, struct str value)
+{
+    before_value(json);
+    buf_add(json->out, value.data, value.length);
+}
+
 /* json_key_NAME: the key and what json_NAME writes. */
 #define KEY_AND_VALUE(name, type)                                                                                      \
     void json_key_##name(struct json *json, const char *key, type value)                                               \

@@ -37,6 +37,7 @@ void json_double(struct json *json, double value);    /* the shortest text that 
 void json_mib(struct json *json, int64_t size_bytes); /* size_bytes / 2^20 with every digit of it */
 void json_bool(struct json *json, bool value);
 void json_null(struct json *json);
+void json_written(struct json *json, struct str value); /* that is JSON already */
 
 /* key and value in one call */
 void json_key_string(struct json *json, const char *key, struct str text);

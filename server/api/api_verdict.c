@@ -104,34 +104,11 @@ static struct response *rules_read(const struct request *request, struct analysi
     return analysis_own_rules_check(own, &err) ? NULL : response_err(&err, NULL);
 }
 
-static void write_found(struct json *json, const struct api_subject *about, const struct asked *asked,
-                        const struct verdict_parts *parts)
-{
-    json_key_text(json, "session", about->session ? about->session->id : NULL);
-    json_key_text(json, "file", asked->file);
-    if (asked->failure)
-        json_key_uint(json, "report", asked->report);
-    else
-        json_key_null(json, "report");
-    json_key_uint(json, "report_count",
-                  asked->text.core ? analysis_text_report(asked->text.core)->found.failure_count : 0);
-    if (json_key_object_if(json, "module", parts->entry != NULL)) {
-        json_key_text(json, "session", parts->module_session->id);
-        json_key_text(json, "id", parts->entry->id);
-        json_key_text(json, "name", verdict_near_name(parts->entry));
-        json_object_end(json);
-    }
-    json_key_text(json, "trace_session", parts->trace_session ? parts->trace_session->id : NULL);
-    json_key_text(json, "profile_session", parts->profile_session ? parts->profile_session->id : NULL);
-    json_key_text(json, "trace_host", parts->trace_host ? parts->trace_host->id : NULL);
-}
-
 static struct response *answer(const struct server *server, const struct request *request,
                                const struct api_subject *about, const struct asked *asked)
 {
     struct verdict_parts parts = {0};
-    struct buf buf = BUF_INIT, verdict = BUF_INIT;
-    struct json json = JSON_INIT(&buf);
+    struct buf buf = BUF_INIT;
     struct err err = ERR_INIT;
     const char *module = request_param(request, "module", "");
     const struct verdict_parts_wanted wanted = {.snapshot = about->snapshot,
@@ -147,16 +124,15 @@ static struct response *answer(const struct server *server, const struct request
     if (!response)
         response = rules_read(request, &parts.core);
     parts.core.wanted = wanted_holders();
-    if (!response && !analysis_verdict(&parts.core, ANALYSIS_VERDICT_JSON, &verdict, &err))
-        response = response_failure(&err, false, NULL);
-    if (!response) {
-        json_object_begin(&json);
-        write_found(&json, about, asked, &parts);
-        buf_char(&buf, ',');
-        buf_add(&buf, verdict.data + 1, verdict.length - 1); /* without its opening brace */
-        response = response_json(&buf);
-    }
-    buf_free(&verdict);
+    const struct oom_report *report = asked->text.core ? analysis_text_report(asked->text.core) : NULL;
+    const struct verdict_parts_about said = {.session = about->session ? about->session->id : NULL,
+                                             .file = asked->file,
+                                             .report = asked->failure ? asked->report : 0,
+                                             .report_count = report ? report->found.failure_count : 0};
+    if (!response)
+        response =
+            verdict_parts_write(&parts, &said, &buf, &err) ? response_json(&buf) : response_failure(&err, false, NULL);
+    buf_free(&buf);
     verdict_parts_close(&parts);
     return response;
 }

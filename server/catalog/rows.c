@@ -63,17 +63,29 @@ static void id_write(char id[33], const char *const *texts, size_t count)
     id[32] = '\0';
 }
 
+static void row_id_write(char id[ROWS_ID_SIZE], const struct rows_file *file, const char *kind, const char *part,
+                         int64_t failure)
+{
+    char number[24];
+    snprintf(number, sizeof(number), "%lld", (long long)failure);
+    id_write(id, (const char *const[]){file->root, file->path, kind, part, number}, 5);
+}
+
+void rows_failure_id(char id[ROWS_ID_SIZE], const char *root, const char *path, int64_t failure)
+{
+    const struct rows_file file = {.root = root, .path = path};
+    row_id_write(id, &file, "failure", "", failure);
+}
+
 static size_t lead_make(struct making *making, const struct row *row, char id[33], char program_id[24],
                         struct csv_cell cells[LEAD_MAX])
 {
-    char number[24];
     struct labels *labels = making->wanted->labels;
     const struct snapshot_file *file = making->file.file;
     const struct analysis_program *program = row->entry ? row->entry->program : NULL;
     const char *part = row->entry ? row->entry->id : "";
     bool has_error = row->err && err_is_set(row->err);
-    snprintf(number, sizeof(number), "%lld", (long long)row->failure);
-    id_write(id, (const char *const[]){making->file.root, making->file.path, row->kind, part, number}, 5);
+    row_id_write(id, &making->file, row->kind, part, row->failure);
     snprintf(program_id, 24, "%llu", program ? (unsigned long long)program->program_id : 0ULL);
     const struct csv_cell all[] = {
         number_cell("schema_version", ROWS_SCHEMA),
@@ -164,8 +176,7 @@ bool rows_content_hash(const struct files_place *place, char text[SHA256_TEXT_SI
     return is_whole;
 }
 
-/* ISO 8601 with microseconds, UTC: what PostgreSQL and DuckDB keep of a time. */
-static void time_write(int64_t unix_ns, char text[ROWS_TIME_SIZE])
+void rows_time(int64_t unix_ns, char text[ROWS_TIME_SIZE])
 {
     time_t seconds = (time_t)(unix_ns / NS_PER_S);
     struct tm parts;
@@ -242,7 +253,7 @@ static bool file_begin(struct making *making, const struct snapshot_file *file, 
     making->rows.length = 0;
     making->content_sha256[0] = '\0';
     id_write(making->file.id, (const char *const[]){root, path}, 2);
-    time_write(file ? file->identity.modified_at_ns : 0, making->file.modified_at);
+    rows_time(file ? file->identity.modified_at_ns : 0, making->file.modified_at);
     labels_find(wanted->labels, file ? &file->place : &place, &broken, &err);
     file_state(making, err.text);
     if (wanted->is_wanted && !wanted->is_wanted(wanted->context, &making->file)) {
@@ -265,7 +276,7 @@ static void file_end(struct making *making)
 {
     making->counts->files++;
     making->counts->rows += making->file.count;
-    if (!making->wanted->take(making->wanted->context, &making->file))
+    if (!making->is_stopped && !making->wanted->take(making->wanted->context, &making->file))
         making->is_stopped = true;
 }
 
@@ -364,7 +375,10 @@ static void text_add(struct making *making, const struct snapshot_session *sessi
     }
     if (making->file.count == 0)
         nothing_add(making, session, NULL, &err);
+    bool is_told = report && report->found.failure_count > 0 && making->wanted->fails;
     subjects_close(&subject);
+    if (is_told && !making->wanted->fails(making->wanted->fails_context, session, text))
+        making->is_stopped = true;
     file_end(making);
 }
 

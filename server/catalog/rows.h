@@ -15,7 +15,7 @@
 #include "server/store/sha256.h"
 #include "server/store/store.h"
 
-enum { ROWS_SCHEMA = 1, ROWS_TIME_SIZE = 40 };
+enum { ROWS_SCHEMA = 1, ROWS_ID_SIZE = 33, ROWS_TIME_SIZE = 40 };
 
 /* All of one file. */
 struct rows_file {
@@ -39,6 +39,9 @@ struct rows_wanted {
     enum csv_form form;
     /* False: nothing more is wanted of this file, for its rows are known. NULL: all are wanted. */
     bool (*is_wanted)(void *context, const struct rows_file *file);
+    /* NULL, or told of each text that tells of a failure before its rows are taken. False: to be stopped. */
+    bool (*fails)(void *fails_context, const struct snapshot_session *session, const struct snapshot_text *text);
+    void *fails_context;
     /* False: to be stopped. */
     bool (*take)(void *context, const struct rows_file *file);
     void *context;
@@ -51,6 +54,11 @@ struct rows_counts {
 
 /* The part of `count` that a file is of, from 0. */
 uint64_t rows_shard(const char *path, uint64_t count);
+/* The id of the row of a text's failure (which one, from 1): the same in every process that calls the root so. 32 hex digits. */
+void rows_failure_id(char id[ROWS_ID_SIZE], const char *root, const char *path, int64_t failure);
+/* ISO 8601 with microseconds, UTC: what PostgreSQL and DuckDB keep of a time. "" where it is not known. */
+void rows_time(int64_t unix_ns, char text[ROWS_TIME_SIZE]);
+
 /* False when it was stopped. */
 bool rows_write(const struct rows_wanted *wanted, struct rows_counts *counts);
 /* SHA-256 of the bytes of a file, in 64 hex digits; false where it cannot be read, or changed meanwhile. */

@@ -6,6 +6,7 @@
 #include "server/catalog/catalog_needs.h"
 #include "server/cmd/input_path.h"
 #include "server/disk/opener.h"
+#include "server/notify/webhook.h"
 #include "server/remote/remote_address.h"
 #include "server/remote/remote_needs.h"
 #include "server/sandbox/sandbox.h"
@@ -58,19 +59,32 @@ static void add_addresses(struct sandbox *sandbox, const struct options *options
         remote_needs_ports(options->endpoint_url, connect_port, sandbox);
 }
 
-/* Names of hosts are looked up again whenever the connection is made again. */
-static void add_catalog(struct sandbox *sandbox, const struct options *options)
+/* Names of hosts are looked up again whenever a connection is made again. */
+static void add_network(struct sandbox *sandbox)
 {
     static const char *const files[] = {
         "/etc/resolv.conf", "/run/systemd/resolve", "/etc/hosts", "/etc/nsswitch.conf", "/etc/host.conf",
         "/etc/gai.conf",    "/etc/services",        "/etc/ssl",   "/usr/lib/ssl"};
-    if (!options->catalog)
-        return;
     for (size_t at = 0; at < sizeof(files) / sizeof(files[0]); at++)
         sandbox_reads(sandbox, files[at]);
     sandbox_connects(sandbox, DNS_PORT);
+}
+
+static void add_catalog(struct sandbox *sandbox, const struct options *options)
+{
+    if (!options->catalog)
+        return;
+    add_network(sandbox);
     catalog_needs_ports(options->catalog, connect_port, sandbox);
     catalog_needs_files(options->catalog, read_file, sandbox);
+}
+
+static void add_webhook(struct sandbox *sandbox, const struct options *options)
+{
+    if (!options->notify_url)
+        return;
+    add_network(sandbox);
+    sandbox_connects(sandbox, webhook_port(options->notify_url));
 }
 
 /* "reads /tmp/xprof, /srv/job.log": control bytes are the log's to escape. */
@@ -99,6 +113,7 @@ void box_serve(const struct options *options, const char *socket_path)
     add(&writes, options->cache_folder);
     add_catalog(sandbox, options);
     add_addresses(sandbox, options, &addresses);
+    add_webhook(sandbox, options);
     for (size_t at = 0; at < reads.count; at++)
         sandbox_reads(sandbox, reads.items[at]);
     for (size_t at = 0; at < writes.count; at++)
@@ -148,6 +163,7 @@ void box_command(const struct options *options)
     add_catalog(sandbox, options);
     add_addresses(sandbox, options, &addresses);
     free(addresses.items);
+    add_webhook(sandbox, options);
     if (options->out_path) {
         char *folder = folder_of(options->out_path);
         sandbox_writes(sandbox, folder);

@@ -7,8 +7,10 @@
 #include "server/cmd/category_rules.h"
 #include "server/cmd/commands.h"
 #include "server/cmd/input_path.h"
+#include "server/cmd/notify_option.h"
 #include "server/cmd/options.h"
 #include "server/disk/index.h"
+#include "server/notify/notify_index.h"
 #include "server/store/account.h"
 
 #include <errno.h>
@@ -108,6 +110,23 @@ static bool is_whole_scan(const struct snapshot *snapshot)
     return is_whole;
 }
 
+/* Whom failures are told; without --notify nobody. */
+struct telling {
+    struct notify_index *notify;
+    const struct rows_wanted *wanted;
+};
+
+static bool tell(void *context, const struct snapshot_session *session, const struct snapshot_text *text)
+{
+    const struct telling *telling = context;
+    struct err err = ERR_INIT;
+    const struct notice_failure failure = {telling->wanted->snapshot, session, text, telling->wanted->labels};
+    if (notify_index_failure(telling->notify, &failure, &err))
+        return true;
+    log_line("notify: %s: %s", text->file->path, err.text);
+    return false;
+}
+
 static bool write_catalog(struct rows_wanted *wanted, struct catalog_writer *writer)
 {
     struct rows_counts counts = {0};
@@ -122,15 +141,35 @@ static bool write_catalog(struct rows_wanted *wanted, struct catalog_writer *wri
     for (size_t at = 0; at < snapshot->root_count && is_good; at++)
         is_good = catalog_write_read_known(writer, snapshot->roots[at].path, wanted->shard, wanted->shard_count, &err);
     if (is_good) {
-        bool is_whole = rows_write(wanted, &counts) && is_whole_scan(snapshot);
-        is_good = catalog_write_end(writer, is_whole, &written, &err);
+        is_good = rows_write(wanted, &counts);
+        is_good = catalog_write_end(writer, is_good && is_whole_scan(snapshot), &written, &err) && is_good;
     }
     if (is_good)
         log_line(
             "%zu rows of %zu files written, %zu of them without a verdict; %zu files are as they were, %zu are gone",
             written.rows, written.files, counts.errors, counts.known, written.gone);
-    else
+    else if (err_is_set(&err))
         log_line("--catalog: %s: %s", catalog_write_name(writer), err.text);
+    return is_good;
+}
+
+/* The same, and what waits for the receiver is sent meanwhile and afterwards. */
+static bool write_and_tell(struct rows_wanted *wanted, struct catalog_writer *writer, const struct webhook *webhook,
+                           const char *catalog_url)
+{
+    struct err err = ERR_INIT;
+    struct telling telling = {.wanted = wanted};
+    if (!webhook)
+        return write_catalog(wanted, writer);
+    telling.notify = notify_index_start(webhook, catalog_url, wanted->store, &err);
+    if (!telling.notify) {
+        log_line("notify: %s", err.text);
+        return false;
+    }
+    wanted->fails = tell;
+    wanted->fails_context = &telling;
+    bool is_good = write_catalog(wanted, writer);
+    notify_index_end(telling.notify);
     return is_good;
 }
 
@@ -146,16 +185,28 @@ static struct catalog_writer *catalog_reach(const struct options *options)
     return writer;
 }
 
+static bool webhook_reach(const struct options *options, struct webhook **webhook)
+{
+    if (options->notify_url && !options->catalog) {
+        log_line("--notify wants --catalog=URL: what is new, and what was told already, stands there");
+        return false;
+    }
+    return notify_option_open(options, webhook);
+}
+
 int cmd_index(const struct options *options)
 {
     struct catalog_writer *writer = NULL;
+    struct webhook *webhook = NULL;
     struct rows_wanted wanted = {0};
     char *rules = NULL;
     int status = COMMANDS_UNUSABLE;
     if (!format_read(options->format, &wanted.form) ||
         !shard_read(options->shard, &wanted.shard, &wanted.shard_count) || !paths_check(&options->paths) ||
-        !category_rules_load(options->category_rules, &rules))
+        !webhook_reach(options, &webhook) || !category_rules_load(options->category_rules, &rules)) {
+        webhook_free(webhook);
         return status;
+    }
     wanted.labels = labels_new(options->labels.items, options->labels.count, options->label_paths.items,
                                options->label_paths.count, getenv("MEMVIEWD_LABELS"));
     if (wanted.labels && (!options->catalog || (writer = catalog_reach(options)))) {
@@ -167,13 +218,15 @@ int cmd_index(const struct options *options)
         wanted.snapshot = snapshot;
         wanted.store = store_new(account_default_limit());
         store_set_category_rules(wanted.store, rules);
-        bool is_good = writer ? write_catalog(&wanted, writer) : write_all(&wanted, options->out_path);
+        bool is_good =
+            writer ? write_and_tell(&wanted, writer, webhook, options->catalog) : write_all(&wanted, options->out_path);
         status = is_good ? COMMANDS_DONE : COMMANDS_UNUSABLE;
         store_free(wanted.store);
         index_release(index, snapshot);
         index_free(index);
     }
     catalog_write_close(writer);
+    webhook_free(webhook);
     labels_free(wanted.labels);
     free(rules);
     return status;

@@ -13,10 +13,12 @@
 #include "server/cmd/category_rules.h"
 #include "server/cmd/commands.h"
 #include "server/cmd/keeping.h"
+#include "server/cmd/notify_option.h"
 #include "server/cmd/options.h"
 #include "server/http/httpd.h"
 #include "server/http/metrics.h"
 #include "server/http/peer_user.h"
+#include "server/notify/notify.h"
 #include "server/remote/remote.h"
 
 #include <errno.h>
@@ -49,6 +51,8 @@ struct daemon {
     const char *hosts[MAX_HOSTS]; /* allowed; their texts in `names` */
     struct compile_apart *apart;
     struct disk_cache *disk_cache;
+    struct webhook *webhook; /* of --notify, or NULL */
+    struct notify *notify;
     char *names, *bind_name, *category_rules, *libraries, *path_prefix, *frame_ancestors;
 };
 
@@ -321,6 +325,7 @@ static int stop(struct daemon *daemon, struct httpd *httpd, struct jobs *jobs, c
     httpd_stop_accepting(httpd);
     listen_refuse(&daemon->listening);
     confirmations_stop(daemon->server.confirmations);
+    notify_stop(daemon->notify);
     if (!httpd_drain(httpd, WORK_DRAIN_MS))
         store_stop(daemon->server.store);
     httpd_drain(httpd, LAST_DRAIN_MS); /* a text that is not read to its end is told as such */
@@ -343,6 +348,20 @@ static int stop(struct daemon *daemon, struct httpd *httpd, struct jobs *jobs, c
     access_free(daemon->server.guard.access);
     metrics_free(daemon->server.metrics);
     return COMMANDS_DONE;
+}
+
+static bool start_notify(struct daemon *daemon)
+{
+    struct err err = ERR_INIT;
+    const struct notify_settings settings = {.webhook = daemon->webhook,
+                                             .index = daemon->server.index,
+                                             .store = daemon->server.store,
+                                             .labels = getenv("MEMVIEWD_LABELS"),
+                                             .catalog_url = daemon->options->catalog};
+    daemon->notify = daemon->webhook ? notify_start(&settings, &err) : NULL;
+    if (err_is_set(&err))
+        log_line("notify: %s", err.text);
+    return !err_is_set(&err);
 }
 
 static int run(struct daemon *daemon, const sigset_t *ends)
@@ -373,7 +392,7 @@ static int run(struct daemon *daemon, const sigset_t *ends)
     const struct cache_waiting waiting = jobs_waiting(jobs); /* a worker that waits gives up its place meanwhile */
     store_on_wait(daemon->server.store, &waiting);
     struct httpd *httpd = httpd_start(&handler, jobs, &daemon->listening, &daemon->settings);
-    if (!httpd || !index_start(daemon->server.index)) {
+    if (!httpd || !index_start(daemon->server.index) || !start_notify(daemon)) {
         log_error("cannot start: %s", strerror(errno));
         listen_close(&daemon->listening);
         _exit(COMMANDS_INTERNAL); /* threads may be there already: nothing is freed under them */
@@ -431,6 +450,8 @@ static int prepare(struct daemon *daemon, sigset_t *ends)
         return refuse(reason);
     if (!open_catalog(daemon, reason, sizeof(reason)))
         return refuse(reason);
+    if (!notify_option_open(options, &daemon->webhook))
+        return COMMANDS_UNUSABLE;
     set_up_process(ends);
     allow_hosts(daemon);
     place_pages(daemon);
@@ -454,6 +475,7 @@ int cmd_serve(const struct options *options)
     compile_apart_free(daemon.apart);
     disk_cache_close(daemon.disk_cache);
     catalog_close(daemon.server.catalog);
+    webhook_free(daemon.webhook);
     free(daemon.names);
     free(daemon.bind_name);
     free(daemon.path_prefix);

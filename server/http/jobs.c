@@ -131,10 +131,12 @@ static void offer_place(struct jobs *jobs)
 }
 
 /* A worker waits for what another makes: its place is free meanwhile, so that
- * any number of requests for one slow thing leaves room for the others. */
+ * any number of requests for one slow thing leaves room for the others. Threads that work on no request have no place. */
 static void leave(void *context)
 {
     struct jobs *jobs = context;
+    if (!current)
+        return;
     pthread_mutex_lock(&jobs->lock);
     jobs->working_count[current->kind]--;
     offer_place(jobs);
@@ -144,6 +146,8 @@ static void leave(void *context)
 static void come_back(void *context)
 {
     struct jobs *jobs = context;
+    if (!current)
+        return;
     enum job_kind kind = current->kind;
     pthread_mutex_lock(&jobs->lock);
     jobs->returning_count[kind]++;

@@ -322,3 +322,40 @@ void verdict_parts_close(struct verdict_parts *parts)
     modules_close(&parts->modules);
     *parts = (struct verdict_parts){0};
 }
+
+static void write_found(struct json *json, const struct verdict_parts_about *about, const struct verdict_parts *parts)
+{
+    json_key_text(json, "session", about->session);
+    json_key_text(json, "file", about->file);
+    if (about->report > 0)
+        json_key_uint(json, "report", about->report);
+    else
+        json_key_null(json, "report");
+    json_key_uint(json, "report_count", about->report_count);
+    if (json_key_object_if(json, "module", parts->entry != NULL)) {
+        json_key_text(json, "session", parts->module_session->id);
+        json_key_text(json, "id", parts->entry->id);
+        json_key_text(json, "name", verdict_near_name(parts->entry));
+        json_object_end(json);
+    }
+    json_key_text(json, "trace_session", parts->trace_session ? parts->trace_session->id : NULL);
+    json_key_text(json, "profile_session", parts->profile_session ? parts->profile_session->id : NULL);
+    json_key_text(json, "trace_host", parts->trace_host ? parts->trace_host->id : NULL);
+}
+
+bool verdict_parts_write(const struct verdict_parts *parts, const struct verdict_parts_about *about, struct buf *out,
+                         struct err *err)
+{
+    struct buf verdict = BUF_INIT;
+    struct json json = JSON_INIT(out);
+    bool is_good = analysis_verdict(&parts->core, ANALYSIS_VERDICT_JSON, &verdict, err);
+    if (is_good) {
+        json_object_begin(&json);
+        write_found(&json, about, parts);
+        buf_char(out, ',');
+        buf_add(out, verdict.data + 1, verdict.length - 1); /* without its opening brace */
+        is_good = buf_is_whole(out, "the verdict", err);
+    }
+    buf_free(&verdict);
+    return is_good;
+}

@@ -45,6 +45,19 @@ struct verdict_parts_wanted {
 bool verdict_parts_open(struct store *store, const struct verdict_parts_wanted *wanted, struct verdict_parts *parts,
                         struct err *err);
 void verdict_parts_close(struct verdict_parts *parts);
+
+/* What the verdict is of, as its JSON names it. Borrowed. */
+struct verdict_parts_about {
+    const char *session; /* id, or NULL */
+    const char *file;    /* name of the text, or NULL */
+    uint64_t report;     /* which of its failures, from 1; 0: none */
+    uint64_t report_count;
+};
+/* Appends the verdict as GET /api/v1/verdict answers (Verdict in docs/openapi.yaml), one JSON object. False: see err; what was
+ * appended is then of no use. */
+bool verdict_parts_write(const struct verdict_parts *parts, const struct verdict_parts_about *about, struct buf *out,
+                         struct err *err);
+
 /* The place of the module that a failure is about, in one session; NULL: none is. Totals are read where there are several. */
 const struct modules_entry *verdict_parts_module(struct store *store, struct modules *modules,
                                                  const struct oom_verdict *failure);

@@ -157,10 +157,14 @@ class Document:
         for name in schema.get("required", []):
             if name not in value:
                 yield f"{where}: {name} is missing"
-        if schema.get("additionalProperties") is False:
-            for name in value:
-                if name not in schema.get("properties", {}):
-                    yield f"{where}: {name} is not documented"
+        others = schema.get("additionalProperties")
+        for name in value:
+            if name in schema.get("properties", {}) or others is None:
+                continue
+            if others is False:
+                yield f"{where}: {name} is not documented"
+            else:
+                yield from self.faults(value[name], others, f"{where}.{name}")
 
     def check_properties(self, value, wanted, schema, where):
         for name, inner in wanted.items():
@@ -178,6 +182,11 @@ class Document:
     def check_enum(self, value, wanted, schema, where):
         if value not in wanted:
             yield f"{where}: {value!r} is none of {wanted}"
+
+    def check_anyOf(self, value, wanted, schema, where):
+        found = [list(self.faults(value, each, where)) for each in wanted]
+        if all(found):
+            yield from min(found, key=len)
 
     def check_const(self, value, wanted, schema, where):
         if value != wanted:

@@ -23,7 +23,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 # Those of long tests first, so that no processor is left with one of them at the end.
 THEMES = ["evidence", "memory", "concurrency", "queues", "openapi", "uploads", "oom", "bad_input", "watching", "index", "stopping", "limits", "start",
-          "all_modules", "names", "opening", "guard", "users", "log", "connections", "placing", "sandbox", "service", "keeping", "metrics", "negotiation", "api", "xprof", "sessions", "summary", "compare", "profiles", "snapshots", "snapshot_forms", "snapshot_moments", "snapshot_texts", "confirmations", "whatif", "check", "export", "catalog", "fleet_views", "verdict", "live_arrays"]
+          "all_modules", "names", "opening", "guard", "users", "log", "connections", "placing", "sandbox", "service", "keeping", "metrics", "negotiation", "api", "xprof", "sessions", "summary", "compare", "profiles", "snapshots", "snapshot_forms", "snapshot_moments", "snapshot_texts", "confirmations", "whatif", "check", "export", "catalog", "fleet_views", "verdict", "live_arrays", "notify"]
 
 
 def tests_of(theme):

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * notify_option.h: --notify and --notify-secret: whether they can be used, and the receiver that they name. */
+#pragma once
+
+#include "server/cmd/options.h"
+#include "server/notify/webhook.h"
+
+/* Before the sandbox and any thread. *webhook is NULL where none is wanted. False, and why is said in the log. */
+bool notify_option_open(const struct options *options, struct webhook **webhook);

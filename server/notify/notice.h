@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * notice.h: what a receiver is told, as one JSON object (Notice in docs/openapi.yaml). */
+#pragma once
+
+#include "server/catalog/labels.h"
+#include "server/catalog/rows.h"
+#include "server/disk/snapshot.h"
+#include "server/store/store.h"
+
+enum { NOTICE_SCHEMA = 1 };
+
+/* A text that tells that its session ran out of memory. */
+struct notice_failure {
+    const struct snapshot *snapshot; /* in which the program of the text is looked for */
+    const struct snapshot_session *session;
+    const struct snapshot_text *text;
+    struct labels *labels;
+};
+
+/* The id of the text's notice: that of the row of its first failure. */
+void notice_failure_id(char id[ROWS_ID_SIZE], const struct snapshot_text *text);
+/* Appends the notice, about the first failure of the text, with the verdict as GET /api/v1/verdict gives it; null where it
+ * cannot be had. False: see err. */
+bool notice_of_failure(struct store *store, const struct notice_failure *failure, struct buf *out, struct err *err);

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a webhook is told goes by way of the catalog: once, whoever finds it, and sooner or later, whatever fails meanwhile."""
+import contextlib
+import time
+
+import postgres
+from harness import Skip, equal, wait_until
+from receiver import Receiver
+
+FAILURE = b"RESOURCE_EXHAUSTED: Out of memory while trying to allocate 2147483648 bytes.\n"
+
+
+@contextlib.contextmanager
+def database_of(t):
+    told = t.run("--version").stdout
+    for library in ("libcurl", "libpq"):
+        if library not in told:
+            raise Skip(f"{library}, which this memviewd was built without")
+    try:
+        started = postgres.Postgres()
+    except postgres.Missing as missing:
+        raise Skip(str(missing)) from missing
+    with started as database:
+        yield database
+
+
+def serve(t, database, receiver):
+    daemon = t.serve(t.folder(), f"--catalog={database.url}", f"--notify={receiver.url()}")
+    daemon.sessions()
+    return daemon
+
+
+def notices(database):
+    return database.rows("SELECT id, kind, sent_at IS NOT NULL AS is_sent FROM memviewd.notices ORDER BY id")
+
+
+def test_two_daemons_tell_of_a_session_once(t):
+    with database_of(t) as database:
+        database.apply_schema()
+        with Receiver().running() as receiver:
+            for _ in range(2):
+                serve(t, database, receiver)
+            time.sleep(1.5)
+            for at in range(5):
+                t.write(f"run{at}/job.log", FAILURE)
+            wait_until(lambda: [row["is_sent"] for row in notices(database)] == ["t"] * 5, what="five messages that were sent")
+            time.sleep(2)
+            equal((receiver.faults, sorted(receiver.ids())), ([], [row["id"] for row in notices(database)]))
+
+
+def test_nothing_is_lost_while_the_database_or_the_receiver_is_away(t):
+    with database_of(t) as database:
+        database.apply_schema()
+        with Receiver().running() as receiver:
+            port = receiver.port
+        daemon = serve(t, database, receiver)
+        time.sleep(1.5)
+        database.stop()
+        t.write("run/job.log", FAILURE)
+        wait_until(lambda: "it is tried again" in daemon.log(), what="a failure")
+        assert database.password not in daemon.log()
+        database.start()
+        wait_until(lambda: [row["is_sent"] for row in notices(database)] == ["f"], what="a message that waits")
+        with receiver.running(port):
+            wait_until(lambda: receiver.taken, what="the message")
+            wait_until(lambda: [row["is_sent"] for row in notices(database)] == ["t"], what="that it was taken")
+        equal((receiver.faults, receiver.ids()), ([], [row["id"] for row in notices(database)]))
+
+
+def test_one_whose_sender_was_killed_is_sent_by_another(t):
+    with database_of(t) as database:
+        database.apply_schema()
+        database.execute("INSERT INTO memviewd.notices (id, kind, body) VALUES ('0123', 'failure', '{\"id\": \"0123\"}'), ('4567', 'failure', '{\"id\": \"4567\"}')")
+        database.execute("UPDATE memviewd.notices SET not_before = now() + interval '3 seconds' WHERE id = '0123'")
+        with Receiver().running() as receiver:
+            serve(t, database, receiver)
+            wait_until(lambda: len(receiver.taken) == 2, what="both messages")
+            equal((receiver.faults, receiver.ids()), ([], ["4567", "0123"]))
+
+
+def index(t, database, receiver, *options):
+    done = t.run("index", t.folder(), f"--catalog={database.url}", *([f"--notify={receiver.url()}"] if receiver else []), *options)
+    assert done.returncode == 0, done.stderr
+    return done.stderr
+
+
+def test_an_index_tells_of_what_is_new_to_the_catalog(t):
+    with database_of(t) as database:
+        with Receiver().running() as receiver:
+            t.write("old/job.log", FAILURE)
+            index(t, database, None)
+            for at in range(6):
+                t.write(f"run{at}/job.log", FAILURE)
+            for shard in range(3):
+                index(t, database, receiver, f"--shard={shard}/3")
+            index(t, database, receiver)
+            t.write("run0/job.log", FAILURE * 2)
+            t.write("old/job.log", FAILURE * 2)
+            index(t, database, receiver)
+            equal(receiver.faults, [])
+            equal(sorted(message["file"] for message in receiver.taken), [f"run{at}/job.log" for at in range(6)])
+            known = {row["id"] for row in database.rows("SELECT id FROM memviewd.rows WHERE kind = 'failure' AND failure = 1")}
+            assert set(receiver.ids()) < known and len(known) == 7, (receiver.ids(), known)
+
+
+def test_an_index_ends_although_nobody_receives(t):
+    with database_of(t) as database:
+        with Receiver().running() as receiver:
+            pass
+        t.write("run/job.log", FAILURE)
+        told = index(t, database, receiver)
+        assert "1 messages wait in the catalog" in told and "1 rows of 1 files written" in told, told
+        with Receiver().running() as receiver:
+            database.execute("UPDATE memviewd.notices SET not_before = now()")
+            index(t, database, receiver)
+            equal([message["file"] for message in receiver.taken], ["run/job.log"])
+        done = t.run("index", t.folder(), f"--notify={receiver.url()}")
+        assert done.returncode == 2 and "--notify wants --catalog" in done.stderr, done.stderr

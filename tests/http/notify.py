@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A webhook is told of sessions that run out of memory: once each, signed, with the verdict; a receiver that fails holds nothing up."""
+import os
+import time
+
+from document import Document
+from harness import ROOT, Skip, equal, wait_until
+from receiver import Receiver
+
+SECRET = b"a secret of the receiver"
+FAILURE = b"RESOURCE_EXHAUSTED: Out of memory while trying to allocate 2147483648 bytes.\n"
+
+
+def need_libcurl(t):
+    if "libcurl" not in t.run("--version").stdout:
+        raise Skip("this build has no libcurl")
+
+
+def secret_file(t, mode=0o600, secret=SECRET):
+    path = t.write(f"../secret-{mode:o}-{len(secret)}", secret + b"\n")
+    os.chmod(path, mode)
+    return path
+
+
+def copy_failed_dump(t, where):
+    folder = os.path.join(t.fixtures, "dumps", "h-long-context")
+    for name in os.listdir(folder):
+        with open(os.path.join(folder, name), "rb") as file:
+            t.write(f"{where}/{name}", file.read())
+
+
+def test_a_session_that_runs_out_of_memory_is_told_once_with_its_verdict(t):
+    need_libcurl(t)
+    t.write("before/job.log", FAILURE)
+    with Receiver(SECRET).running() as receiver:
+        daemon = t.serve(t.folder(), f"--notify={receiver.url('/services/T0/very-secret?key=1')}", f"--notify-secret={secret_file(t)}")
+        daemon.sessions()
+        time.sleep(1.5)
+        t.write("new/memviewd.json", b'{"job": "bert", "commit": "c0ffee", "user": "ann", "lr": 0.001}')
+        copy_failed_dump(t, "new")
+        wait_until(lambda: receiver.taken, what="a message")
+        with open(t.write("new/later.log", FAILURE), "ab") as file:
+            wait_until(lambda: len(receiver.taken) == 2, what="another one")
+            file.write(FAILURE * 3)
+        time.sleep(3)
+        equal((receiver.faults, len(receiver.taken)), ([], 2))
+        document = Document(os.path.join(ROOT, "docs", "openapi.yaml"))
+        schema = document.tree["webhooks"]["notice"]["post"]["requestBody"]["content"]["application/json"]["schema"]
+        equal([list(document.faults(message, schema)) for message in receiver.taken], [[], []])
+        message = next(message for message in receiver.taken if message["file"].endswith("error.txt"))
+        equal([message[key] for key in ("kind", "logdir", "file", "job", "commit", "user_name", "error")],
+              ["failure", t.folder(), "new/error.txt", "bert", "c0ffee", "ann", None])
+        equal(message["labels"]["lr"], "0.001")
+        equal(message["session"], {"id": daemon.session_id("new"), "name": "new"})
+        expected = daemon.get_json("/api/v1/verdict", session=message["session"]["id"], file="error.txt", report=1)
+        equal(message["verdict"], expected)
+        equal(expected["fits"], "no")
+        row = next(line for line in t.run("index", t.folder()).stdout.splitlines() if '"new/error.txt"' in line)
+        assert f'"id":"{message["id"]}"' in row, (message["id"], row[:200])
+        assert "secret" not in daemon.log(), daemon.log()
+
+
+def test_a_receiver_that_fails_is_told_later(t):
+    need_libcurl(t)
+    with Receiver(refusals=[500, None, 503, 404, 500]).running() as receiver:
+        daemon = t.serve(t.folder(), f"--notify={receiver.url('/very-secret')}")
+        daemon.sessions()
+        time.sleep(1.5)
+        t.write("a/job.log", FAILURE)
+        wait_until(lambda: receiver.refused_ids, what="a refusal")
+        equal(len(daemon.sessions()), 1)
+        wait_until(lambda: receiver.taken, what="a message")
+        equal((receiver.faults, set(receiver.refused_ids), len(receiver.refused_ids)), ([], set(receiver.ids()), 5))
+        assert f"notify: http://127.0.0.1:{receiver.port} answered with status 503: it is tried again" in daemon.log(), daemon.log()
+        assert "very-secret" not in daemon.log(), daemon.log()
+
+
+def test_a_daemon_ends_while_its_receiver_is_not_there(t):
+    need_libcurl(t)
+    with Receiver().running() as receiver:
+        url = receiver.url()
+    daemon = t.serve(t.folder(), f"--notify={url}")
+    daemon.sessions()
+    time.sleep(1.5)
+    t.write("a/job.log", FAILURE)
+    wait_until(lambda: "it is tried again" in daemon.log(), what="a failure")
+    equal(daemon.stop(), 0)
+
+
+def test_addresses_and_secrets_that_will_not_do_are_refused(t):
+    need_libcurl(t)
+    for url, reason in (("http://hooks.example/x", "http:// goes to this machine alone"), ("ftp://hooks.example", "must be an https:// address"),
+                        ("https://", "must be an https:// address"), ("https://ann:word@hooks.example/", "must have no user in it"),
+                        ("https://hooks.example/a b", "must be an https:// address"), ("http://127.0.0.1.hooks.example/", "http:// goes to this machine alone")):
+        ended = t.run("--port=0", t.folder(), f"--notify={url}")
+        assert ended.returncode == 2 and reason in ended.stderr and "word" not in ended.stderr, (url, ended.stderr)
+    for options, reason in ((["--notify-secret=/nowhere"], "and there is none"), (["--notify=https://hooks.example/", "--notify-secret=/nowhere"], "/nowhere: No such file"),
+                            (["--notify=https://hooks.example/", f"--notify-secret={secret_file(t, 0o644)}"], "chmod 600"),
+                            (["--notify=https://hooks.example/", f"--notify-secret={secret_file(t, secret=b'short')}"], "16 to 1024 bytes")):
+        ended = t.run("--port=0", t.folder(), *options)
+        assert ended.returncode == 2 and reason in ended.stderr, (options, ended.stderr)
