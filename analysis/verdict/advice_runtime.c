@@ -252,6 +252,8 @@ void advice_find_leak(struct advice *advice)
         growth_say(facts, &item);
     else if (facts->out->cause.kind == VERDICT_CAUSE_LIVE_ARRAYS && facts->is_live_known)
         line_say(facts, &item);
+    else if (facts->out->cause.kind == VERDICT_CAUSE_LIVE_ARRAYS && advice->has_program)
+        item.is_of_cause = true;
     if (facts->parts->profiles != NULL) {
         item.tool = "device_memory";
         item.effort = 1;

@@ -235,6 +235,22 @@ static bool of_large_request(const struct verdict_facts *facts)
     return true;
 }
 
+/* One run of the program is less than half of what JAX takes of the device: three quarters, unless it is told otherwise. */
+static bool of_other_arrays(const struct verdict_facts *facts)
+{
+    int64_t share = facts->out->fit.capacity_bytes / 4 * 3;
+    if (facts->is_live_known || !verdict_is_of_live_arrays(facts->parts->failure) || facts->total_bytes <= 0 ||
+        facts->total_bytes > share / 2)
+        return false;
+    set(facts, VERDICT_CAUSE_LIVE_ARRAYS, -1, VERDICT_GUESS,
+        arena_format(
+            facts->arena,
+            "One run of the program takes %s where the device has %s: what filled it is held besides, by other "
+            "arrays as a rule, which a device profile names.",
+            facts_size(facts, facts->total_bytes), facts_size(facts, facts->out->fit.capacity_bytes)));
+    return true;
+}
+
 /* No place for a program, or beside them: where a device profile is there, it says which of the two takes more. */
 static void of_load(const struct verdict_facts *facts, int64_t used, int64_t left, int64_t needed)
 {
@@ -368,6 +384,8 @@ void cause_make(const struct verdict_facts *facts)
     else if (facts->failure != NULL && of_text(facts))
         return;
     else if (of_live(facts) || of_large_request(facts))
+        return;
+    else if (facts->failure != NULL && has_plan && of_other_arrays(facts))
         return;
     else if (has_plan)
         of_plan(facts);

@@ -63,7 +63,8 @@ def check_plan(binary, truth):
     lines += [] if "needs 18.88 GiB of Device memory" in answer["fit"]["sentence"] else [f"one run: {answer['fit']['sentence']}"]
     notes = [note["text"] for note in answer["notes"]]
     lines += [f"a wrong note: {note}" for note in notes if "takes nothing" in note]
-    return lines + same((answer["program"], answer["cause"]["kind"]), ("jit_train_step", "no_donation"), "program and cause")
+    lines += same(answer["advice"][0]["kind"], "leak", "the first advice, of a step that takes a third of what there is")
+    return lines + same((answer["program"], answer["cause"]["kind"], answer["cause"]["confidence"]), ("jit_train_step", "live_arrays", "guess"), "program and cause")
 
 
 def check_changes(binary, truth):

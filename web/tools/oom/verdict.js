@@ -134,12 +134,19 @@ function drawPlanned({ title, figures, failure, core, where, buffers }, plan, li
   buffers.show(failure, plan, core !== null && core.peak.groups.length === 0);
 }
 
-const landless = ({ confidence, saves_bytes: saves, evidence }, links) => ['saves ', confidence === 'bound' ? '≤ ' : '', links.figure(saves, evidence.saves)];
+const landless = ({ confidence, saves_bytes: saves, evidence }, links) =>
+  saves === null ? [] : [': saves ', confidence === 'bound' ? '≤ ' : '', links.figure(saves, evidence.saves)];
+
+/* What takes away the cause goes before what has the better figures. */
+const bestOf = ({ fits, cause, advice }) =>
+  fits === 'yes' ? null
+  : cause.kind === 'live_arrays' && advice[0]?.kind === 'leak' ? advice[0]
+  : advice.find(({ lands_at_bytes: lands, saves_bytes: saves }, at) => saves > 0 && (lands !== null || at === 0));
 
 /* The best piece of advice, in the line of the answer; none where it fits. What it lands at, or what it saves where that
  * alone is known. */
 function drawFinding({ finding, core, advice, figures: { links } }) {
-  const best = core?.fits === 'yes' ? null : core?.advice.find(({ lands_at_bytes: lands, saves_bytes: saves }, at) => saves > 0 && (lands !== null || at === 0));
+  const best = core && bestOf(core);
   finding.hidden = !best;
   if (!best) return;
   const ends = { yes: ', fits', perhaps: ', may fit', no: ', not enough alone', unknown: '' }[best.fits];
@@ -147,8 +154,7 @@ function drawFinding({ finding, core, advice, figures: { links } }) {
     finding,
     el('span', { 'aria-hidden': 'true' }, '▶ '),
     visible(best.title),
-    ': ',
-    best.lands_at_bytes === null ? landless(best, links) : [best.confidence === 'bound' ? '≥ ' : '', links.figure(best.lands_at_bytes, best.evidence.lands_at)],
+    best.lands_at_bytes === null ? landless(best, links) : [': ', best.confidence === 'bound' ? '≥ ' : '', links.figure(best.lands_at_bytes, best.evidence.lands_at)],
     `${ends} (${best.confidence}). `,
     button('link-button', advice.focus, 'How'),
   );
