@@ -22,6 +22,7 @@ struct known {
 struct catalog_writer {
     struct catalog_connection *connection;
     char *name;
+    char *began_at; /* by the server's clock: before anything was looked for */
     struct known *known;
     size_t known_count, known_capacity;
     struct map by_id; /* places in `known` */
@@ -224,6 +225,16 @@ static size_t gone_collect(const struct catalog_writer *writer, size_t *at, stru
     return count;
 }
 
+/* What another process wrote since this one began, it has seen: this one's scan may have been before that. */
+static bool gone_write(struct catalog_writer *writer, const char *ids)
+{
+    const char *const parameters[] = {ids, writer->began_at};
+    return catalog_connection_query(writer->connection,
+                                    "UPDATE memviewd.files SET gone_at = now() WHERE file_id = ANY ($1::text[]) AND "
+                                    "gone_at IS NULL AND indexed_at < $2::timestamptz",
+                                    parameters, 2, NULL, NULL, &writer->err);
+}
+
 static void gone_mark(struct catalog_writer *writer)
 {
     struct buf ids = BUF_INIT;
@@ -231,9 +242,7 @@ static void gone_mark(struct catalog_writer *writer)
     for (size_t count; !err_is_set(&writer->err) && (count = gone_collect(writer, &at, &ids)) > 0;) {
         if (ids.failed)
             err_exhausted(&writer->err);
-        else if (run(writer,
-                     "UPDATE memviewd.files SET gone_at = now() WHERE file_id = ANY ($1::text[]) AND gone_at IS NULL",
-                     ids.data))
+        else if (gone_write(writer, ids.data))
             writer->counts.gone += count;
     }
     buf_free(&ids);
@@ -253,13 +262,23 @@ bool catalog_write_end(struct catalog_writer *writer, bool is_whole, struct cata
 
 /* ---- the whole ---- */
 
+static bool time_take(void *context, const struct catalog_row *row, struct err *err)
+{
+    struct catalog_writer *writer = context;
+    (void)err;
+    if (row->cells && row->count == 1 && row->cells[0] && !writer->began_at)
+        writer->began_at = memory_text(row->cells[0]);
+    return true;
+}
+
 static bool prepare(struct catalog_writer *writer, struct err *err)
 {
     static const char incoming[] =
         "CREATE TEMPORARY TABLE incoming (LIKE memviewd.files INCLUDING DEFAULTS) ON COMMIT DELETE ROWS; "
         "CREATE TEMPORARY TABLE touched (point_id text) ON COMMIT DELETE ROWS";
     return catalog_schema_migrate(writer->connection, err) &&
-           catalog_connection_command(writer->connection, incoming, err);
+           catalog_connection_command(writer->connection, incoming, err) &&
+           catalog_connection_query(writer->connection, "SELECT clock_timestamp()", NULL, 0, time_take, writer, err);
 }
 
 struct catalog_writer *catalog_write_open(const char *url, struct err *err)
@@ -298,6 +317,7 @@ void catalog_write_close(struct catalog_writer *writer)
     buf_free(&writer->rows);
     buf_free(&writer->file_ids);
     free(writer->known);
+    free(writer->began_at);
     free(writer->name);
     free(writer);
 }

@@ -143,6 +143,18 @@ class Postgres:
         ((cell,),) = [row.values() for row in self.rows(sql)]
         return cell
 
+    def use_tls(self, certificate, key):
+        """answers TLS from now on, as the owner of these files (PEM)"""
+        for name, source, setting in (("server.crt", certificate, "ssl_cert_file"), ("server.key", key, "ssl_key_file")):
+            path = shutil.copy(source, os.path.join(self.folder, name))
+            os.chmod(path, 0o600)
+            if self.user:
+                os.chown(path, self.user.pw_uid, self.user.pw_gid)
+            self.execute(f"ALTER SYSTEM SET {setting} = '{path}'")
+        self.execute("ALTER SYSTEM SET ssl = on")
+        self.stop()
+        self.start()
+
     def apply_schema(self):
         """the files of server/catalog/schema, as `memviewd index --catalog` applies them"""
         folder = os.path.join(ROOT, "server", "catalog", "schema")

@@ -79,6 +79,23 @@ START_TEST(the_newest_stays_whatever_it_costs)
 }
 END_TEST
 
+START_TEST(the_longest_unused_of_all_shelves_leaves_first)
+{
+    const struct cache_shelf shelves[] = {{1000, UINT64_MAX, CACHE_READ, 0}, {1000, UINT64_MAX, CACHE_READ, 0}};
+    struct cache *cache = cache_new(shelves, 2);
+    ask(cache, 0, "a", 1);
+    ask(cache, 1, "b", 1);
+    ask(cache, 0, "c", 1);
+    ask(cache, 0, "a", 1);
+    ck_assert(cache_drop_oldest(cache, CACHE_READ));
+    ck_assert(!is_kept(cache, 1, "b") && is_kept(cache, 0, "c"));
+    ck_assert(cache_drop_oldest(cache, CACHE_READ));
+    ck_assert(!is_kept(cache, 0, "c") && is_kept(cache, 0, "a"));
+    ck_assert(cache_drop_oldest(cache, CACHE_READ) && !cache_drop_oldest(cache, CACHE_READ));
+    cache_free(cache);
+}
+END_TEST
+
 START_TEST(what_is_costly_has_an_age_of_its_own)
 {
     struct cache *cache = cache_begin();
@@ -139,6 +156,7 @@ int main(void)
     TCase *tests = tcase_create("cache");
     tcase_add_test(tests, the_newest_stays_whatever_it_costs);
     tcase_add_test(tests, what_is_good_for_a_while_is_made_anew_after_it);
+    tcase_add_test(tests, the_longest_unused_of_all_shelves_leaves_first);
     tcase_add_test(tests, what_is_costly_has_an_age_of_its_own);
     tcase_add_test(tests, what_was_made_for_nobody_is_not_kept);
     suite_add_tcase(suite, tests);
