@@ -125,6 +125,7 @@ void box_serve(const struct options *options, const char *socket_path)
     say(&said, "writes", &writes);
     if (addresses.count > 0)
         say(&said, "connects to", &addresses);
+    buf_text(&said, options->catalog ? "; connects to the catalog" : "");
     if (!said.failed && is_on)
         log_info("sandbox: %.*s", (int)said.length, said.data);
     else if (!said.failed)

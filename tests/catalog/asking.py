@@ -80,6 +80,7 @@ def test_no_password_is_told(t, database):
 def test_the_daemon_starts_without_the_database(t, database):
     daemon = t.serve("--demo", "--catalog=" + database.url.replace(str(database.port), "1"))
     equal(daemon.ask("/-/healthy").status, 200)
+    assert "; connects to the catalog" in daemon.log() and database.password not in daemon.log(), daemon.log()
     process = t.run("--demo", "--catalog=postgresql://x:secret%@/")
     equal(process.returncode, 2)
     assert "--catalog: is no address of a database" in process.stderr and "secret" not in process.stderr, process.stderr
