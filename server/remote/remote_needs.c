@@ -38,10 +38,11 @@ static uint16_t port_of(const char *url, uint16_t usual)
         usual = strncmp(url, "https:", 6) == 0 ? PORT_HTTPS : strncmp(url, "http:", 5) == 0 ? PORT_HTTP : usual;
     length -= at ? (size_t)(at + 1 - host) : 0;
     host = at ? at + 1 : host;
-    const char *colon = memrchr(host, ':', length);
-    bool is_of_address = colon && memchr(colon, ']', length - (size_t)(colon - host));
-    unsigned long number =
-        colon && !is_of_address && isdigit((unsigned char)colon[1]) ? strtoul(colon + 1, NULL, 10) : 0;
+    size_t digits = length; /* where those at the end begin; colons of an IPv6 address lie before a bracket */
+    while (digits > 0 && isdigit((unsigned char)host[digits - 1]))
+        digits--;
+    bool has_port = digits < length && digits > 0 && host[digits - 1] == ':';
+    unsigned long number = has_port ? strtoul(host + digits, NULL, 10) : 0;
     return number > 0 && number < 65536 ? (uint16_t)number : usual;
 }
 

@@ -151,6 +151,18 @@ def test_google_by_federation(t):
     harness.equal(forms[0]["audience"], ["//iam/aud"])
 
 
+def test_google_by_the_metadata_server_and_a_proxy(t):
+    """the sandbox lets both be reached; the proxy, which refuses, is told no more than where to"""
+    metadata = servers.Server(lambda handler, request: handler.reply(
+        200, {"Metadata-Flavor": "Google"}, b'{"access_token":"the-access-token","expires_in":3599,"token_type":"Bearer"}'))
+    proxy = servers.Server(lambda handler, request: handler.reply(403))
+    ended = t.command("summary", "gs://profiles/x", status=2, NO_GCE_CHECK="", no_proxy="", GCE_METADATA_HOST=f"127.0.0.1:{metadata.port}", https_proxy=proxy.url)
+    harness.equal([(request[1], request[2]["Metadata-Flavor"]) for request in metadata.requests],
+                  [("/computeMetadata/v1/instance/service-accounts/default/token", "Google")])
+    assert proxy.requests and all(request[:2] == ("CONNECT", "storage.googleapis.com:443") for request in proxy.requests), proxy.requests
+    assert "the-access-token" not in str(proxy.requests) + ended.stderr
+
+
 def test_what_is_secret_goes_to_google_alone(t):
     told, _ = google(t, {"type": "authorized_user", "client_id": "id", "client_secret": "the-client-secret", "refresh_token": "the-refresh-token",
                          "token_uri": "https://oauth2.googleapis.com.evil.example/token"})

@@ -134,7 +134,7 @@ class Server:
                 outer.requests.append(request)
                 handler(self, request)
 
-            do_GET = do_HEAD = do_POST = do_PUT = answer
+            do_GET = do_HEAD = do_POST = do_PUT = do_CONNECT = answer
 
             def reply(self, status, headers=None, body=b""):
                 self.send_response(status)
