@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What many jobs took over their commits: the commit, the host and the day that were planted are found; filters; what is
 not known is said; files that come, change and go."""
+import concurrent.futures
 import csv
 import io
 import json
@@ -161,6 +162,20 @@ def test_it_is_read_piece_by_piece(t):
         assert len(seen) < 200, seen
     equal((seen, seen[-1]), (sorted(seen), reading["file_count"]))
     equal(ask(daemon, "summary", within_ms=0)["reading"]["is_complete"], True)
+
+
+def test_many_ask_at_once_while_files_change(t):
+    """each answer is whole, whoever reads the files; in the end all are read"""
+    folder = fleet_story.make(t.folder("story"), 6)
+    daemon = t.serve(folder)
+    questions = [f"{FLEET}{view}?{extra}" for view in ("summary", "chart", "series", "points", "regressions", "hosts") for extra in ("within_ms=1", "within_ms=0", "job=t5")]
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        asked = [pool.submit(daemon.ask, question) for question in questions * 3]
+        for day in (7, 8):
+            fleet_story.make(folder, day)
+        for one in asked:
+            equal(one.result().status, 200, one.result())
+    wait_until(lambda: ask(daemon, "summary")["point_count"] == 4 * 8, what="the last day")
 
 
 def test_wrong_questions_are_refused_before_anything_is_read(t):

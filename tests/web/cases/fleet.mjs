@@ -134,6 +134,8 @@ export function run({ test, equal, includes, truth, daemon, open, fixtures }) {
       const page = await open(await at(view), { width: 390, height: 844 });
       const [whole, seen] = await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);
       truth(whole <= seen, `${view}: ${whole} px in ${seen}`);
+      const lines = await page.locator('.panel-fleet-table tbody[role=rowgroup] tr:not(.is-waiting)').first().locator('td.card-line').count();
+      truth(lines <= 2, `${view}: ${lines} lines on a card`);
       await page.finish();
     }
   });

@@ -56,7 +56,7 @@ function diffOf(compareHref) {
 
 const sentence = (field) => (row) => el('bdi', { title: visible(row[field]) }, visible(row[field]));
 
-/* Tab → what the page draws in its own way, in its order; false: left out. */
+/* Tab → what the page draws in its own way, in its order; false: left out. A card has room for two lines. */
 function ownOf(tab, { hrefOf, compareHref, onJob }) {
   const job = { cell: jobOf(onJob), width: 9, card: 'title' };
   const module = { cell: linked('module', hrefOf), card: 'line' };
@@ -69,8 +69,8 @@ function ownOf(tab, { hrefOf, compareHref, onJob }) {
   const rows = {
     jobs: { job, module, needed, share, change, steps: { width: 4 }, fails: { cell: failsOf, width: 6 }, growth: false, next: false, commits: { width: 5.5 }, hosts: { width: 4 }, commit, last_at_ms: last, space: { isHidden: true } },
     next: { job, module, needed, share, fails: { cell: failsOf, width: 6 }, growth: { width: 6.5 }, next: { cell: sentence('trend_sentence'), card: 'line' }, change: false, steps: false, hosts: false, commits: { width: 5.5 }, commit, last_at_ms: last, space: { isHidden: true } },
-    regressions: { change: { ...change, card: 'figure' }, job: { ...job, width: 7 }, module: { ...module, width: 9 }, commit: { ...commit, cell: linked('commit', hrefOf) }, at: { ...first, width: 8.5 }, diff: { cell: diffOf(compareHref), card: 'line' }, sentence: { cell: sentence('sentence'), card: 'line' }, change_percent: false, before: false, after: false, lasting: { width: 4 } },
-    hosts: { host: { width: 8, card: 'title' }, differs: { cell: changeOf('difference_bytes'), width: 8, card: 'figure' }, needed: { width: 6.5 }, usual: { width: 6.5 }, job: { ...job, card: 'line' }, module: { card: 'line' }, commit, sentence: { cell: sentence('sentence') }, hosts: { width: 4 }, at: first },
+    regressions: { change: { ...change, card: 'figure' }, job: { ...job, width: 7 }, module: { ...module, width: 9 }, commit: { ...commit, cell: linked('commit', hrefOf), card: 'line' }, at: { ...first, width: 8.5 }, diff: { cell: diffOf(compareHref) }, sentence: { cell: sentence('sentence') }, change_percent: false, before: false, after: false, lasting: { width: 4 } },
+    hosts: { host: { width: 8, card: 'title' }, differs: { cell: changeOf('difference_bytes'), width: 8, card: 'figure' }, needed: { width: 6.5 }, usual: { width: 6.5 }, job: { ...job, card: 'line' }, module: {}, commit, sentence: { cell: sentence('sentence'), card: 'line' }, hosts: { width: 4 }, at: first },
     commits: { job, module: { card: 'line' }, commit: { ...commit, cell: linked('commit', hrefOf), card: 'line' }, at: first, needed, change, share, peak: { width: 6.5 }, step: { width: 7 }, hosts: { width: 4 } },
   };
   return rows[tab === 'modules' ? 'jobs' : tab];
