@@ -81,7 +81,7 @@ def values_of(daemon):
 
 def columns_of(daemon, address, values):
     """what a table can be sorted by"""
-    about = {"session": values["session"][0]} if "session" in values else {"a": values["a"][0], "b": values["b"][0]}
+    about = {name: values[name][0] for name in ("session", "a", "b") if name in values and not (name in "ab" and "session" in values)}
     columns = daemon.get_json(address, **about, limit=1)["data"]["columns"]
     names = [column["name"] for column in columns if column["name"]]
     return [*names, *("-" + name for name in names), f"-{names[0]},{names[1]}"]

@@ -19,6 +19,7 @@ import subprocess
 import sys
 import traceback
 
+import fleet_story
 import harness
 
 PACKAGE = "memviewd_client"
@@ -28,6 +29,7 @@ OF_A_SESSION = ("/api/v1/sessions/{session}", "/api/v1/sessions/{session}/module
 # What a view needs beside the session.
 ARGUMENTS = {"/api/v1/memory_profile/event": {"id": 0}, "/api/v1/device_memory/callers": {"match": "."},
              "/api/v1/device_memory/source": {"file": "train.py"}}
+FLEET = "/api/v1/fleet/" # views of all sessions together
 
 
 def is_of_two(path):
@@ -105,6 +107,13 @@ def ask_sessions(client, path, sessions, is_every_view):
     assert 200 in asked or not is_every_view, f"{path}: no session has it"
 
 
+def ask_fleet(client, has_rows):
+    for view in ("summary", "chart", "series", "points", "regressions", "hosts"):
+        status, answer = client.ask(FLEET + view)
+        harness.equal(status, 200, view)
+        assert not has_rows or getattr(answer.data, "rows", None) != [], view
+
+
 def ask_given(client, profile):
     """a text and a profile in, what is in them out"""
     file = importlib.import_module(f"{PACKAGE}.types").File
@@ -123,7 +132,8 @@ def ask_daemon(run, client, name, is_every_view):
     run.check(f"{name}: lists", ask_lists, client)
     sessions = client.ask("/api/v1/sessions", limit=1000)[1].sessions
     views = [f"/api/v1/{tool.name}/{view.name}" for tool in client.ask("/api/v1/tools")[1].tools for view in tool.views]
-    for path in (*OF_A_SESSION, *views):
+    run.check(f"{name}: fleet", ask_fleet, client, False)
+    for path in (path for path in (*OF_A_SESSION, *views) if not path.startswith(FLEET)):
         about = "a" if is_of_two(path) else "session"
         assert about in inspect.signature(client.operation(path)).parameters, path
         run.check(f"{name}: {path}", ask_sessions, client, path, sessions, is_every_view)
@@ -145,6 +155,7 @@ def main():
                 harness.wait_until(lambda: daemon.ask("/-/ready").status == 200, what="the first scan")
                 client = Client(daemon.url)
                 ask_daemon(run, client, name, is_every_view=name == "demo")
+        run.check("jobs: fleet", ask_fleet, Client(toolbox.serve(fleet_story.make(toolbox.folder("story"))).url), True)
         run.check("given", ask_given, client, toolbox.fixture("demo/leak/memory9.prof"))
     print(f"{run.passed} passed, {run.failed} failed, 0 skipped")
     return 1 if run.failed else 0
