@@ -154,12 +154,10 @@ bool catalog_write_is_wanted(void *context, const struct rows_file *file)
     struct known *known = known_find(writer, file->id);
     if (err_is_set(&writer->err))
         return false;
-    bool is_same_state = known && strcmp(known->state, file->state) == 0 && !known->is_gone;
-    if (known && !is_same_state)
+    if (!known || known->is_gone || strcmp(known->state, file->state) != 0)
         return true;
-    if (known)
-        known->is_met = true;
-    return !known;
+    known->is_met = true;
+    return false;
 }
 
 static void file_line(struct catalog_writer *writer, const struct rows_file *file)
