@@ -19,7 +19,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "..", "http"), os.path.join(HERE, "..", "catalog")]
 import harness  # noqa: E402: its folder is added above
 
-THEMES = ["replicas", "webhooks"]
+THEMES = ["replicas", "webhooks", "story"]
 
 
 def run_one(name, function, options):
