@@ -51,14 +51,16 @@ export function extentOf(points, limits) {
 
 /* Pure: days, weeks or months for labels that are `room` apart at least: [ms …], at midnight UTC. */
 export function dayTicks(from, to, count) {
-  const steps = [1, 2, 7, 14, 28, 91, 182, 364, 1820];
-  const days = steps.find((step) => (to - from) / DAY_MS / step <= Math.max(1, count)) ?? steps.at(-1);
+  const isRoomy = (step) => (to - from) / DAY_MS / step <= Math.max(1, count);
+  let days = [1, 2, 7, 14, 28, 91, 182, 364].find(isRoomy) ?? 728;
+  while (!isRoomy(days)) days *= 2;
   const ticks = [];
   for (let at = Math.ceil(from / (days * DAY_MS)) * days * DAY_MS; at <= to; at += days * DAY_MS) ticks.push(at);
   return ticks;
 }
 
-const dayText = (ms) => new Date(ms).toISOString().slice(0, 10);
+/* Years that a date cannot hold have no word. */
+const dayText = (ms) => (Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString().slice(0, 10) : '');
 
 /* In: sentence(point), onHover(point, mark), onLeave(), onPick(point). A point is one of pointsOf.
  * Out: {node, draw({lines: [{name, at, values, marks: {point: "up" | "down"}, }], limits: [value], isShare, label}), drawing(), destroy()}. */

@@ -74,7 +74,7 @@ export function run({ test, equal }) {
     const from = Date.UTC(2026, 8, 21, 5);
     const ticks = dayTicks(from, from + 21 * day, 8);
     equal([ticks.every((at) => at % day === 0), ticks.length <= 9, ticks.length > 1], [true, true, true]);
-    equal(dayTicks(from, from + 3000 * day, 5).length <= 9, true);
+    for (const days of [3000, 1e6, 1e8]) equal(dayTicks(from, from + days * day, 5).length <= 6, true, `${days} days`);
   });
 
   test('names at one height are put apart', () => {
