@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """All of a fleet on this machine, from nothing: buckets of S3 and GCS with three weeks of jobs, PostgreSQL, a receiver of
 webhooks, indexing processes, two replicas of memviewd behind nginx. Each part can be killed and started again."""
+import contextlib
 import os
 import signal
 import subprocess
@@ -52,17 +53,16 @@ class Place:
         return path
 
     def __enter__(self):
-        self.database.__enter__()
-        self._receiving = self.receiver.running()
-        self._receiving.__enter__()
-        self.start_buckets()
+        with contextlib.ExitStack() as parts:
+            parts.enter_context(self.database)
+            parts.enter_context(self.receiver.running())
+            parts.callback(self.kill_buckets)
+            self.start_buckets()
+            self._parts = parts.pop_all()
         return self
 
     def __exit__(self, *why):
-        self._receiving.__exit__(None, None, None)
-        if self.buckets:
-            self.kill_buckets()
-        self.database.__exit__(*why)
+        self._parts.close()
 
     # ---- buckets ----
 
@@ -72,6 +72,8 @@ class Place:
         assert self.buckets.stdout.readline() == "ready\n", "the buckets did not start"
 
     def kill_buckets(self):
+        if not self.buckets:
+            return
         self.buckets.kill()
         self.buckets.wait()
         self.buckets.stdin.close()
