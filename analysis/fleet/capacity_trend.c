@@ -38,9 +38,8 @@ static void reach(struct capacity_trend *trend, double left_bytes, double span_d
 {
     double soonest = robust_quantile(slopes, slope_count, 0.75), latest = robust_quantile(slopes, slope_count, 0.25);
     double days = days_until(left_bytes, trend->bytes_per_day);
-    trend->kind = days > CAPACITY_TREND_DAYS_MAX || days > span_days * CAPACITY_TREND_SPANS_MAX
-                      ? CAPACITY_TREND_FAR
-                      : CAPACITY_TREND_REACHES;
+    bool is_far = days > (double)CAPACITY_TREND_DAYS_MAX || days > span_days * (double)CAPACITY_TREND_SPANS_MAX;
+    trend->kind = is_far ? CAPACITY_TREND_FAR : CAPACITY_TREND_REACHES;
     if (trend->kind == CAPACITY_TREND_FAR)
         return;
     trend->days = days;

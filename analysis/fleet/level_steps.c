@@ -19,9 +19,10 @@ static double noise_of_changes(const int64_t *values, size_t count, int64_t *scr
 
 int64_t level_steps_threshold(int64_t middle, double noise_bytes)
 {
-    double least = (double)middle * LEVEL_STEPS_LEAST_PERCENT / 100;
-    least = least > LEVEL_STEPS_LEAST_BYTES ? least : LEVEL_STEPS_LEAST_BYTES;
-    return (int64_t)(noise_bytes * LEVEL_STEPS_NOISES > least ? noise_bytes * LEVEL_STEPS_NOISES : least);
+    const double noises = noise_bytes * (double)LEVEL_STEPS_NOISES, least_bytes = (double)LEVEL_STEPS_LEAST_BYTES;
+    double least = (double)middle * (double)LEVEL_STEPS_LEAST_PERCENT / 100;
+    least = least > least_bytes ? least : least_bytes;
+    return (int64_t)(noises > least ? noises : least);
 }
 
 /* Are all of them beyond the threshold, on one side? */

@@ -67,8 +67,8 @@ static bool token_read(const struct buf *body, struct token *token, struct err *
     const char *text = text_in(root, "access_token"), *impersonated = text_in(root, "accessToken"),
                *until = text_in(root, "expireTime");
     const cJSON *life = cJSON_GetObjectItemCaseSensitive(root, "expires_in");
-    double life_s =
-        cJSON_IsNumber(life) && life->valuedouble > 0 && life->valuedouble < 1e6 ? life->valuedouble : USUAL_LIFE_S;
+    double life_s = cJSON_IsNumber(life) && life->valuedouble > 0 && life->valuedouble < 1e6 ? life->valuedouble
+                                                                                             : (double)USUAL_LIFE_S;
     if (text || impersonated) {
         token->text = memory_text(text ? text : impersonated);
         token->expires_at_ms =
