@@ -32,11 +32,27 @@ const char *input_path_address(const struct options *options, size_t at)
     return options->baseline && remote_address_is(options->baseline) && at == 0 ? options->baseline : NULL;
 }
 
+/* An address is shown in messages, and what stands before its "@" is a secret. The environment's are looked at only by who uses
+ * them. */
+static bool has_user(const struct options *options)
+{
+    static const char *const VARIABLES[] = {"AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL_STS",
+                                            "STORAGE_EMULATOR_HOST"};
+    bool has = options->endpoint_url && remote_address_has_user(options->endpoint_url);
+    for (size_t at = 0; input_path_address(options, 0) && at < sizeof(VARIABLES) / sizeof(VARIABLES[0]); at++) {
+        const char *url = getenv(VARIABLES[at]);
+        has |= url && remote_address_has_user(url);
+    }
+    return has;
+}
+
 static const char *fault_of(const struct options *options)
 {
     const char *url = options->endpoint_url;
     if (url && strncmp(url, "https://", 8) != 0 && strncmp(url, "http://", 7) != 0)
         return "--endpoint-url must be an http:// or https:// address";
+    if (has_user(options))
+        return "a user name or password does not belong in --endpoint-url, AWS_ENDPOINT_URL or STORAGE_EMULATOR_HOST";
     if (options->list_every_s < 0 || options->list_every_s > INTERVAL_MAX_S)
         return "--list-every must be a number of seconds up to 86400";
     return NULL;

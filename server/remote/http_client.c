@@ -384,14 +384,16 @@ static CURLcode try_often(struct transfer *transfer)
     }
 }
 
-/* "https://host:port" of a URL, for messages and as what requests are for. */
+/* "https://host:port" of a URL, for messages and as what requests are for: without a user and password. */
 static void name_server(struct transfer *transfer)
 {
-    const char *host = strstr(transfer->request->url, "://");
-    size_t length = host ? (size_t)(host - transfer->request->url) + 3 : 0;
-    length += strcspn(transfer->request->url + length, "/?#");
-    snprintf(transfer->host, sizeof(transfer->host), "%.*s", (int)(length < 120 ? length : 120),
-             transfer->request->url);
+    const char *url = transfer->request->url, *host = strstr(url, "://");
+    size_t scheme = host ? (size_t)(host - url) + 3 : 0, length = strcspn(url + scheme, "/?#");
+    const char *at = memrchr(url + scheme, '@', length);
+    host = at ? at + 1 : url + scheme;
+    length -= (size_t)(host - url) - scheme;
+    snprintf(transfer->host, sizeof(transfer->host), "%.*s%.*s", (int)(scheme < 20 ? scheme : 20), url,
+             (int)(length < 100 ? length : 100), host);
     transfer->server = hash_text(transfer->host, 0);
 }
 

@@ -54,14 +54,22 @@ static bool is_host(const char *name, size_t length)
     return is;
 }
 
+bool remote_address_has_user(const char *url)
+{
+    const char *scheme = strstr(url, "://"), *host = scheme ? scheme + 3 : url;
+    return memchr(host, '@', strcspn(host, "/?#")) != NULL;
+}
+
 bool remote_address_is_loopback(const char *url)
 {
     static const char *const HOSTS[] = {"127.0.0.1", "localhost", "[::1]"};
-    const char *host = strstr(url, "://");
+    const char *host = strncmp(url, "http://", 7) == 0 ? url + 7 : strncmp(url, "https://", 8) == 0 ? url + 8 : NULL;
     bool is = false;
-    for (size_t at = 0; host && at < sizeof(HOSTS) / sizeof(HOSTS[0]) && !is; at++) {
+    if (!host || remote_address_has_user(url))
+        return false;
+    for (size_t at = 0; at < sizeof(HOSTS) / sizeof(HOSTS[0]) && !is; at++) {
         size_t length = strlen(HOSTS[at]);
-        is = strncmp(host + 3, HOSTS[at], length) == 0 && strchr(":/", host[3 + length]); /* or the end: NUL */
+        is = strncmp(host, HOSTS[at], length) == 0 && strchr(":/", host[length]); /* or the end: NUL */
     }
     return is;
 }

@@ -26,7 +26,9 @@ bool remote_address_is(const char *text);
 bool remote_address_read(const char *text, struct remote_address *address, struct err *err);
 void remote_address_free(struct remote_address *address);
 
-/* Is the host of this URL this machine? */
+/* Does a user, and so maybe a password, stand before the host of this URL? */
+bool remote_address_has_user(const char *url);
+/* Is the host of this http:// or https:// URL this machine? False with a user before it: readers differ in what is the host then. */
 bool remote_address_is_loopback(const char *url);
 
 /* Appends `text` with all but letters, digits and -._~ as %XX; `keeps_slashes`: these too. */
