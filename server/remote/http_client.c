@@ -418,6 +418,7 @@ bool http_client_perform(const struct http_client_request *request, struct http_
     *answer = (struct http_client_answer){.headers = BUF_INIT, .body = BUF_INIT};
     name_server(&transfer);
     CURLcode code = try_often(&transfer);
+    answer->taken = transfer.taken;
     return judge(&transfer, code, err);
 }
 

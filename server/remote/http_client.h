@@ -72,6 +72,7 @@ struct http_client_answer {
     int status;         /* 200, 404, … */
     struct buf headers; /* "name: value\n" each, of the last answer */
     struct buf body;    /* unless it was taken */
+    uint64_t taken; /* bytes given to `take`, over all tries: the status may be that of a later try, which gave none */
 };
 
 /* True when a server answered, whatever the status; free the answer with http_client_free either way. False with `err` (io: no

@@ -37,7 +37,8 @@ static char *redirect_of(const struct remote_address *address, const struct http
     return is_same_server || strncmp(location, "https://", 8) == 0 ? memory_text(location) : NULL;
 }
 
-/* Nothing that is sent is a secret, so that redirects to other hosts are followed. */
+/* Nothing that is sent is a secret, so that redirects to other hosts are followed; but not by what goes on with a range of
+ * which some bytes were taken, as a new request would bring those once more. */
 static bool ask(const struct remote_address *address, char *url, const struct http_client_request *like,
                 struct http_client_answer *answer, struct err *err)
 {
@@ -46,7 +47,7 @@ static bool ask(const struct remote_address *address, char *url, const struct ht
     for (int at = 0; url && at < REDIRECTS_MAX; at++) {
         request.url = url;
         is_answered = http_client_perform(&request, answer, err);
-        char *next = is_answered ? redirect_of(address, answer) : NULL;
+        char *next = is_answered && answer->taken == 0 ? redirect_of(address, answer) : NULL;
         free(url);
         url = next;
         if (url && at + 1 < REDIRECTS_MAX)

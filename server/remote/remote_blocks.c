@@ -182,11 +182,14 @@ static void block_arrived(struct range *range)
     pthread_mutex_unlock(&blocks.lock);
 }
 
-/* Blocks on their way stay where they are, so that they are filled without the lock. */
+/* Blocks on their way stay where they are, so that they are filled without the lock. False: these are more than were asked
+ * for. */
 static bool bytes_take(void *context, const void *bytes, size_t size)
 {
     struct range *range = context;
     while (size > 0) {
+        if (range->done == range->count)
+            return false;
         pthread_mutex_lock(&blocks.lock);
         struct block *block = block_of(range);
         pthread_mutex_unlock(&blocks.lock);

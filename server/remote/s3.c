@@ -138,7 +138,8 @@ static bool ask_signed(const struct remote_address *address, const char *region,
     return is_answered;
 }
 
-/* True when it was answered well. Asks again where a region or newer credentials were what lacked. */
+/* True when it was answered well. Asks again where a region or newer credentials were what lacked, unless some bytes were
+ * taken before: a new request would bring those once more. */
 static bool ask(const struct remote_address *address, const char *key, const char *query,
                 const struct http_client_request *like, struct http_client_answer *answer, struct err *err)
 {
@@ -153,7 +154,8 @@ static bool ask(const struct remote_address *address, const char *key, const cha
             bool is_old = is_too_old(answer);
             if (is_old)
                 aws_credentials_forget();
-            is_again = is_old || (!s3_endpoint() && learn_region(address->bucket, answer, region));
+            is_again =
+                (is_old || (!s3_endpoint() && learn_region(address->bucket, answer, region))) && answer->taken == 0;
         }
         free(region);
     }

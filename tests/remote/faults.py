@@ -71,6 +71,38 @@ def test_what_is_cut_goes_on_where_it_ended(t):
     harness.equal(bodies, [0, 3000, 6000], "where each range began")
 
 
+def test_what_is_cut_and_then_refused_is_an_error(t):
+    """asked anew from its beginning, the bytes would land behind those that had come"""
+    def cut(handler, request, count):
+        if not is_get(request):
+            return False
+        asked.append(request[2]["Range"])
+        if len(asked) == 1:
+            handler.send_response(206)
+            handler.send_header("Content-Range", f"bytes {asked[0][6:]}/{os.path.getsize(os.path.join(harness.FIXTURES, FILE))}")
+            handler.send_header("Content-Length", str(1 + int(asked[0].split("-")[1])))
+            handler.end_headers()
+            handler.wfile.write(b"x" * 3000)
+            handler.wfile.flush()
+            handler.close_connection = True
+            return True
+        if len(asked) == 2:
+            handler.reply(400, {"Content-Type": "application/xml", "x-amz-bucket-region": "eu-west-1"}, b"<Error><Code>ExpiredToken</Code></Error>")
+            return True
+        return False
+    asked = []
+    _, environ = through(t, cut)
+    ended = t.command("whose", ADDRESS, status=2, **environ)
+    assert "400 ExpiredToken" in ended.stderr, ended.stderr
+    assert asked[1].startswith("bytes=3000-"), asked
+
+
+def test_no_password_of_an_endpoint_is_shown(t):
+    for options, environ in ((("--endpoint-url=http://ann:very-secret@127.0.0.1:1",), {}), ((), {"AWS_ENDPOINT_URL": "http://ann:very-secret@127.0.0.1:1"})):
+        ended = t.command("whose", ADDRESS, *options, status=2, **environ)
+        assert "does not belong in" in ended.stderr and "very-secret" not in ended.stderr, ended.stderr
+
+
 def test_what_is_refused_is_named(t):
     def refuse(handler, request, count):
         if not is_get(request):

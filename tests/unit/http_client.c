@@ -191,6 +191,34 @@ START_TEST(of_a_range_that_was_cut_the_rest_is_asked_for)
 }
 END_TEST
 
+START_TEST(what_was_taken_before_a_refusal_is_told)
+{
+    struct script script =
+        ANSWERS("HTTP/1.1 206 Partial\r\nContent-Range: bytes 2-7/10\r\nContent-Length: 6\r\n\r\ncde",
+                "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n");
+    struct taken taken = {.length = 0};
+    struct http_client_request request = RANGE;
+    struct http_client_answer answer;
+    struct err err;
+    request.context = &taken;
+    ck_assert(ask(&script, &request, &answer, &err));
+    ck_assert_int_eq(answer.status, 400);
+    ck_assert_uint_eq(answer.taken, 3);
+    http_client_free(&answer);
+}
+END_TEST
+
+START_TEST(no_user_or_password_is_told)
+{
+    struct http_client_answer answer;
+    struct err err = ERR_INIT;
+    const struct http_client_request request = {.url = "http://ann:pass@word@127.0.0.1:1/a@b", .tries_max = 1};
+    ck_assert(!http_client_perform(&request, &answer, &err));
+    ck_assert_msg(strncmp(err.text, "http://127.0.0.1:1: ", 20) == 0, "%s", err.text);
+    http_client_free(&answer);
+}
+END_TEST
+
 START_TEST(a_server_without_ranges_gives_them_all_the_same)
 {
     struct script script = ANSWERS("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabcdefghij");
@@ -274,6 +302,8 @@ int main(void)
         tcase_add_test(tests, a_server_that_asks_for_time_is_left_alone);
         tcase_add_test(tests, redirects_are_not_followed);
         tcase_add_test(tests, of_a_range_that_was_cut_the_rest_is_asked_for);
+        tcase_add_test(tests, what_was_taken_before_a_refusal_is_told);
+        tcase_add_test(tests, no_user_or_password_is_told);
         tcase_add_test(tests, a_server_without_ranges_gives_them_all_the_same);
         tcase_add_test(tests, other_bytes_and_another_object_are_refused);
         tcase_add_test(tests, answers_without_end_are_cut_and_no_path_is_told);
