@@ -100,11 +100,13 @@ static bool is_link_start(const char *at)
 static void read_html(const struct reading *reading, const char *page, size_t size)
 {
     const char *end = page + size;
-    for (const char *at = page; end - at > 9; at++) {
+    for (const char *at = page; end - at > 9; at++) { /* goes on behind each tag: no page takes quadratic time */
         if (!is_link_start(at))
             continue;
         const char *close = memchr(at, '>', (size_t)(end - at));
-        for (const char *in = at + 2; close && close - in > 5; in++) {
+        if (!close)
+            return;
+        for (const char *in = at + 2; close - in > 5; in++) {
             if (strncasecmp(in, "href=", 5) != 0)
                 continue;
             char *link = value_at(in + 5, end);
@@ -113,6 +115,7 @@ static void read_html(const struct reading *reading, const char *page, size_t si
             free(link);
             break;
         }
+        at = close;
     }
 }
 
@@ -126,6 +129,7 @@ bool https_page_read(const char *page, size_t size, const char *path,
     if (begin < size && page[begin] == '[')
         return read_json(&reading, page, size) ||
                err_set(err, ERR_malformed, ERR_NO_OFFSET, "the list of the folder is not as it has to be");
-    read_html(&reading, page, size);
+    if (size > 0) /* else `page` may be NULL */
+        read_html(&reading, page, size);
     return true;
 }

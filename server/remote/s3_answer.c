@@ -159,7 +159,7 @@ static bool parse(struct reading *reading, const char *xml, size_t size)
 static bool is_encoded(const char *xml, size_t size)
 {
     static const char SAID[] = "<EncodingType>url<";
-    return memmem(xml, size, SAID, sizeof(SAID) - 1) != NULL;
+    return size > 0 && memmem(xml, size, SAID, sizeof(SAID) - 1) != NULL;
 }
 
 bool s3_answer_read(const char *xml, size_t size, struct remote_service_page *page, struct err *err)

@@ -149,6 +149,36 @@ START_TEST(a_page_of_a_folder_is_read)
 }
 END_TEST
 
+START_TEST(an_empty_page_lists_nothing)
+{
+    struct entries entries = {""};
+    struct err err = ERR_INIT;
+    struct read read;
+    ck_assert(https_page_read(NULL, 0, "/files/", entry_take, &entries, &err));
+    ck_assert_str_eq(entries.text, "");
+    begin(&read, s3_answer_read, NULL, 0);
+    ck_assert(!read.is_good);
+    end(&read);
+}
+END_TEST
+
+/* 16 MiB, as much as is taken: in quadratic time it would take hours, and the test's limit ends it. */
+START_TEST(tags_without_end_take_no_long_time)
+{
+    struct entries entries = {""};
+    struct err err = ERR_INIT;
+    const size_t size = 16 << 20;
+    char *page = malloc(size);
+    for (size_t at = 0; at < size; at++)
+        page[at] = "<a "[at % 3];
+    ck_assert(https_page_read(page, size, "/files/", entry_take, &entries, &err));
+    page[size - 1] = '>';
+    ck_assert(https_page_read(page, size, "/files/", entry_take, &entries, &err));
+    ck_assert_str_eq(entries.text, "");
+    free(page);
+}
+END_TEST
+
 static bool page_read(const char *text, size_t size, struct remote_service_page *page, struct err *err)
 {
     struct entries entries = {""};
@@ -247,6 +277,21 @@ START_TEST(addresses_are_taken_apart)
 }
 END_TEST
 
+START_TEST(this_machine_is_told_from_others)
+{
+    static const char *const OURS[] = {"http://localhost", "https://127.0.0.1:8080/a@b", "http://[::1]:80/x"};
+    static const char *const OTHERS[] = {"http://localhost:x@evil.example/", "evil.example/x://127.0.0.1/",
+                                         "evil.example?://localhost/",       "http://127.0.0.1:1@evil.example",
+                                         "http://localhost.example/",        "ftp://localhost/"};
+    for (size_t at = 0; at < sizeof(OURS) / sizeof(OURS[0]); at++)
+        ck_assert_msg(remote_address_is_loopback(OURS[at]), "%s", OURS[at]);
+    for (size_t at = 0; at < sizeof(OTHERS) / sizeof(OTHERS[0]); at++)
+        ck_assert_msg(!remote_address_is_loopback(OTHERS[at]), "%s", OTHERS[at]);
+    ck_assert(remote_address_has_user("user:word@host:9000") && remote_address_has_user("https://user@host/"));
+    ck_assert(!remote_address_has_user("https://host/a@b") && !remote_address_has_user("host?a@b"));
+}
+END_TEST
+
 START_TEST(names_are_encoded_and_back)
 {
     struct buf out = BUF_INIT;
@@ -335,8 +380,11 @@ int main(void)
     }
     tcase_add_test(tests, a_list_of_gcs_is_read);
     tcase_add_test(tests, a_page_of_a_folder_is_read);
+    tcase_add_test(tests, an_empty_page_lists_nothing);
+    tcase_add_test(tests, tags_without_end_take_no_long_time);
     tcase_add_loop_test(tests, answers_that_are_cut_or_flipped_break_nothing, 0, READER_COUNT);
     tcase_add_test(tests, addresses_are_taken_apart);
+    tcase_add_test(tests, this_machine_is_told_from_others);
     tcase_add_test(tests, names_are_encoded_and_back);
     tcase_add_test(tests, times_are_those_of_the_calendar);
     tcase_add_test(tests, profiles_are_found);
