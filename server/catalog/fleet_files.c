@@ -41,9 +41,12 @@ struct fleet_files {
 
 struct fleet_files *fleet_files_new(const char *environment)
 {
+    struct labels *labels = labels_new(NULL, 0, NULL, 0, environment);
+    if (!labels)
+        return NULL;
     struct fleet_files *files = memory_new(sizeof(*files));
     files->columns = fleet_record_columns_new();
-    files->labels = labels_new(NULL, 0, NULL, 0, environment);
+    files->labels = labels;
     pthread_mutex_init(&files->reading, NULL);
     pthread_mutex_init(&files->known, NULL);
     map_init_of(&files->files, memory_new, 0);

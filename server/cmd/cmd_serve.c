@@ -382,7 +382,6 @@ static int run(struct daemon *daemon, const sigset_t *ends)
     daemon->server.is_without_uploads = daemon->options->is_without_uploads;
     daemon->server.store = store_new(limit_bytes);
     store_set_category_rules(daemon->server.store, daemon->category_rules);
-    daemon->server.fleet_files = fleet_files_new(getenv("MEMVIEWD_LABELS"));
     daemon->server.fleets = api_fleet_cache_new();
     store_set_libraries(daemon->server.store, daemon->libraries);
     store_set_disk_cache(daemon->server.store, daemon->disk_cache);
@@ -451,6 +450,9 @@ static int prepare(struct daemon *daemon, sigset_t *ends)
     if (!open_catalog(daemon, reason, sizeof(reason)))
         return refuse(reason);
     if (!notify_option_open(options, &daemon->webhook))
+        return COMMANDS_UNUSABLE;
+    daemon->server.fleet_files = fleet_files_new(getenv("MEMVIEWD_LABELS"));
+    if (!daemon->server.fleet_files)
         return COMMANDS_UNUSABLE;
     set_up_process(ends);
     allow_hosts(daemon);

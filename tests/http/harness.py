@@ -182,9 +182,9 @@ class Toolbox:
         """another command as the user that serve_as_nobody serves as"""
         subprocess.run(command, check=True, user=NOBODY if os.geteuid() == 0 else None)
 
-    def run(self, *arguments, seconds=PATIENCE_SECONDS):
+    def run(self, *arguments, seconds=PATIENCE_SECONDS, environ=None):
         """the command to its end"""
-        return subprocess.run([self.binary, *arguments], capture_output=True, text=True, timeout=seconds)
+        return subprocess.run([self.binary, *arguments], capture_output=True, text=True, timeout=seconds, env={**os.environ, **(environ or {})})
 
     def folder(self, name="inputs"):
         path = os.path.join(self._scratch, name)
