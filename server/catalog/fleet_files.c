@@ -120,7 +120,8 @@ static struct kept_file *kept_make(const struct fleet_files *files, const struct
 {
     struct kept_file *kept = memory_new(sizeof(*kept));
     const char *at = file->rows->data, *end = at + file->rows->length;
-    int64_t at_ms = file->file ? file->file->identity.modified_at_ns / NS_PER_MS : -1;
+    int64_t at_ns = file->file ? file->file->identity.modified_at_ns : 0; /* 0: not known */
+    int64_t at_ms = at_ns > 0 ? at_ns / NS_PER_MS : -1;
     kept->rows = memory_pool_new(&kept->pool, (file->count + 1) * sizeof(*kept->rows));
     for (size_t row = 0; row < file->count && at < end; row++) {
         const char *line_end = memchr(at, '\n', (size_t)(end - at));

@@ -116,7 +116,8 @@ bool fleet_record_matches(const struct fleet_record *record, const char *labels,
            is_text(record->module, filter->module) && is_text(record->host, filter->host) &&
            is_text(record->user_name, filter->user) && is_text(record->kind, filter->kind) &&
            (filter->since_ms < 0 || record->last_at_ms >= filter->since_ms) &&
-           (filter->until_ms < 0 || record->last_at_ms < filter->until_ms) && has_label(labels, filter);
+           (filter->until_ms < 0 || (record->last_at_ms >= 0 && record->last_at_ms < filter->until_ms)) &&
+           has_label(labels, filter);
 }
 
 /* ---- where it is ---- */

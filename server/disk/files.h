@@ -23,7 +23,7 @@
  * on every machine. */
 struct files_identity {
     uint64_t device, inode, size_bytes;
-    int64_t modified_at_ns; /* Unix time */
+    int64_t modified_at_ns; /* Unix time; 0: not known */
     int64_t status_at_ns;   /* of the last change of any kind, which nobody can set back */
 };
 
