@@ -130,6 +130,22 @@ def test_without_labels_it_is_said_what_is_missing(t):
     equal(ask(t.serve(t.folder("empty")), "summary")["sentence"], "There are no rows.")
 
 
+def test_labels_that_are_not_understood_end_the_start(t):
+    done = t.run("--port=0", t.folder(), environ={"MEMVIEWD_LABELS": "job=a,broken"})
+    equal((done.returncode, done.stdout), (2, ""))
+    assert "MEMVIEWD_LABELS=job=a,broken: it is KEY=VALUE,KEY=VALUE" in done.stderr, done.stderr
+
+
+def test_a_file_of_no_known_time_is_of_none(t):
+    path = t.write("plugins/profile/run/h.xplane.pb", inputs.trace())
+    t.write("memviewd.json", b'{"job": "a"}')
+    os.utime(path, ns=(0, 0))
+    daemon = t.serve(t.folder())
+    (point,) = ask(daemon, "points")["rows"]
+    equal((point["first_at_ms"], point["last_at_ms"]), (None, None))
+    equal(ask(daemon, "points", until=1 << 40)["rows"], [])
+
+
 def test_files_that_come_change_and_go_are_seen(t):
     folder = fleet_story.make(t.folder("story"), 2)
     daemon = t.serve(folder)
