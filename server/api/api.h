@@ -33,6 +33,8 @@ struct response *api_all_modules(const struct server *server, const struct reque
                                  const struct analysis_view *view);
 /* Where fleets of a catalog are kept for some seconds, for the questions of one page; cache_free. */
 struct cache *api_fleet_cache_new(void);
+/* Frees those that are too old to be answered with; now and then. */
+void api_fleet_cache_expire(struct cache *fleets);
 /* A view of many jobs. */
 struct response *api_fleet(const struct server *server, const struct request *request,
                            const struct analysis_view *view);

@@ -6,6 +6,7 @@
  * all is read first. */
 #include "server/api/api.h"
 #include "server/api/listing.h"
+#include "server/base/clock.h"
 #include "server/base/wanted.h"
 #include "server/catalog/fleet_diff.h"
 #include "server/catalog/fleet_files.h"
@@ -174,6 +175,8 @@ struct cache *api_fleet_cache_new(void)
     const struct cache_shelf shelf = {.budget_bytes = KEPT_BYTES, .largest_bytes = KEPT_BYTES, .origin = CACHE_ANSWER};
     return cache_new(&shelf, 1);
 }
+
+void api_fleet_cache_expire(struct cache *fleets) { cache_drop_idle(fleets, clock_ms(), KEPT_MS); }
 
 static void *kept_make(void *context, struct cache_made *made, struct err *err)
 {

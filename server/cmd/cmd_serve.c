@@ -310,6 +310,7 @@ static void wait_for_end(struct daemon *daemon, struct httpd *httpd, const sigse
         service_tell_alive();
         httpd_watch(httpd);
         store_expire(daemon->server.store);
+        api_fleet_cache_expire(daemon->server.fleets);
         log_sum_up(false);
         if (memory_is_short() && !memory_reserve())
             store_drop_all(daemon->server.store);
