@@ -147,8 +147,7 @@ static bool explain_steps(struct asking *asking, struct err *err)
         analysis_fleet_step(asking->fleet, at, &before, &after);
         char *sentence = NULL;
         if (at < DIFF_MAX)
-            sentence = fleet_diff_sentence(asking->server->store, asking->snapshot, before->reference, after->reference,
-                                           &unknown);
+            sentence = fleet_diff_sentence(asking->server->store, asking->snapshot, before, after, &unknown);
         else
             err_set(&unknown, ERR_limit, ERR_NO_OFFSET, "only %d steps at a time are looked into: ask for one job",
                     DIFF_MAX);

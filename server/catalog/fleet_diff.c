@@ -70,14 +70,23 @@ static char *sentence_of(const struct side sides[2], struct err *err)
     return sentence;
 }
 
-char *fleet_diff_sentence(struct store *store, const struct snapshot *snapshot, const char *before, const char *after,
-                          struct err *err)
+/* Allocators, failures and profiles have none. */
+static bool has_program(const struct fleet_record *record)
+{
+    return record->kind && strcmp(record->kind, "module") == 0;
+}
+
+char *fleet_diff_sentence(struct store *store, const struct snapshot *snapshot, const struct fleet_record *before,
+                          const struct fleet_record *after, struct err *err)
 {
     struct side sides[2] = {{.has_modules = false}, {.has_modules = false}};
     char *sentence = NULL;
-    if (!before || !after)
+    if (!has_program(before) || !has_program(after))
+        err_set(err, ERR_notfound, ERR_NO_OFFSET, "there is no program to compare");
+    else if (!before->reference || !after->reference)
         err_set(err, ERR_notfound, ERR_NO_OFFSET, "the files of both commits are not below this daemon's folders");
-    else if (side_open(&sides[0], store, snapshot, before, err) && side_open(&sides[1], store, snapshot, after, err))
+    else if (side_open(&sides[0], store, snapshot, before->reference, err) &&
+             side_open(&sides[1], store, snapshot, after->reference, err))
         sentence = sentence_of(sides, err);
     side_close(&sides[0]);
     side_close(&sides[1]);

@@ -2,10 +2,11 @@
  * fleet_diff.h: what `memviewd diff` says first of two programs that this daemon has. */
 #pragma once
 
+#include "server/catalog/fleet_record.h"
 #include "server/disk/snapshot.h"
 #include "server/store/store.h"
 
-/* `before`, `after`: "SESSION/HOST/MODULE" (fleet_record.h), or NULL. The sentence; free(). NULL: err says why nothing is
- * known. Reads both files, once. */
-char *fleet_diff_sentence(struct store *store, const struct snapshot *snapshot, const char *before, const char *after,
-                          struct err *err);
+/* `before`, `after`: of one series; their programs are found by their references. The sentence; free(). NULL: err says why
+ * nothing is known. Reads both files, once. */
+char *fleet_diff_sentence(struct store *store, const struct snapshot *snapshot, const struct fleet_record *before,
+                          const struct fleet_record *after, struct err *err);
