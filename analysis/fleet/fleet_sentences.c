@@ -163,7 +163,7 @@ const char *fleet_trend_sentence(const struct fleet *fleet, uint32_t series, str
 
 /* ---- the whole ---- */
 
-/* The largest lasting growth, and how many there are. */
+/* The largest growth, and how many there are. */
 static const struct fleet_step *worst_growth(const struct fleet *fleet, uint32_t *count)
 {
     const struct fleet_step *worst = NULL;
@@ -204,8 +204,8 @@ static void ends_say(const struct fleet *fleet, struct buf *out)
     }
     if (over == 0 && reaching == 0)
         return;
-    buf_format(out, " Of %s module%s %s %s over capacity", COUNT(fleet->series_count), PLURAL(fleet->series_count),
-               COUNT(over), over == 1 ? "is" : "are");
+    buf_format(out, " Of %s series %s %s over capacity", COUNT(fleet->series_count), COUNT(over),
+               over == 1 ? "is" : "are");
     if (reaching > 0)
         buf_format(out, ", %s %s towards it", COUNT(reaching), reaching == 1 ? "grows" : "grow");
     buf_char(out, '.');
