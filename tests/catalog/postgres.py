@@ -65,7 +65,7 @@ class Postgres:
     def __init__(self, settings=(), is_safe=False):
         """`settings`: "name=value" of the server. `is_safe`: written to disk as in earnest, which measurements want"""
         self.programs, self.user = programs(), user_of_server()
-        self.settings = [*([] if is_safe else ["fsync=off", "synchronous_commit=off", "full_page_writes=off"]), *settings]
+        self.settings = [*([] if is_safe else ["fsync=off", "full_page_writes=off"]), *settings]
         self.password, self.port, self.process = secrets.token_hex(12), free_port(), None
         self.folder = tempfile.mkdtemp(prefix="memviewd-postgres-", dir="/tmp")  # a socket's path is at most 107 bytes long
         self.url = f"postgresql://{USER}:{self.password}@127.0.0.1:{self.port}/{DATABASE}"
@@ -113,7 +113,7 @@ class Postgres:
             time.sleep(0.05)
 
     def stop(self, number=signal.SIGINT):
-        """SIGINT: connections are ended; SIGQUIT: as if it had crashed"""
+        """SIGINT: connections are ended; SIGQUIT: as if it had crashed, which loses nothing that was committed"""
         if self.process and self.process.poll() is None:
             self.process.send_signal(number)
             self.process.wait(START_SECONDS)
