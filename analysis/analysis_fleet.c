@@ -19,6 +19,7 @@ struct analysis_fleet {
     size_t category_count;
     struct fleet_record *records;
     size_t record_count, record_capacity;
+    uint64_t unlabelled_count; /* that were not added */
     struct notes notes;
     struct fleet model;
 };
@@ -133,6 +134,8 @@ bool analysis_fleet_note(struct analysis_fleet *fleet, const char *code, uint64_
     return count == 0 || try_it(fleet, note_add, &note, err);
 }
 
+void analysis_fleet_unlabelled(struct analysis_fleet *fleet, uint64_t count) { fleet->unlabelled_count = count; }
+
 static void build(struct job *job, const void *in, void *out, struct err *err)
 {
     struct analysis_fleet *fleet = out;
@@ -150,6 +153,7 @@ bool analysis_fleet_build(struct analysis_fleet *fleet, const char *source, bool
 {
     if (!try_it(fleet, build, source, err))
         return false;
+    fleet->model.unlabelled_count += fleet->unlabelled_count;
     fleet->model.is_catalog = is_catalog;
     fleet->model.file_count = file_count;
     fleet->model.read_count = read_count;

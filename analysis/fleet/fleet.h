@@ -89,7 +89,7 @@ struct fleet {
     struct fleet_step *steps;   /* by series and place */
     struct fleet_host *hosts;   /* that differ, by point and name */
     uint32_t record_count, job_count, series_count, point_count, step_count, host_count;
-    uint32_t unlabelled_count; /* records without a job: left out */
+    uint64_t unlabelled_count; /* records without a job: left out */
     uint32_t unknown_count;    /* records without a value: left out */
     /* Of whoever gave the records: where they are from, in words; whether that is a catalog; files that there are, and those
      * that were read by now (of a catalog none); what else is to be known. */

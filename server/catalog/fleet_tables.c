@@ -76,10 +76,11 @@ static void columns_write(struct statement *statement, const struct fleet_column
 }
 
 /* Of points `p` and, where they are asked about, of rows `r`. */
-static void conditions_write(struct statement *statement, const struct fleet_tables_asked *asked, bool rows)
+static void conditions_write(struct statement *statement, const struct fleet_tables_asked *asked, bool rows,
+                             bool is_labelled)
 {
     const struct fleet_filter *filter = asked->filter;
-    buf_text(&statement->sql, " WHERE p.job IS NOT NULL");
+    buf_text(&statement->sql, is_labelled ? " WHERE p.job IS NOT NULL" : " WHERE p.job IS NULL");
     if (asked->is_of_hosts)
         buf_text(&statement->sql, " AND p.host_count > 1 AND (p.needed_min_bytes < p.needed_bytes"
                                   " OR (p.needed_bytes IS NULL AND p.peak_min_bytes < p.peak_max_bytes))");
@@ -91,9 +92,17 @@ static void conditions_write(struct statement *statement, const struct fleet_tab
     condition_add(statement, "r.user_name = ", filter->user, "");
     label_add(statement, filter);
     times_add(statement, filter, rows);
-    buf_format(&statement->sql, " ORDER BY %s DESC LIMIT %d", rows ? "r.modified_at" : "p.last_at",
-               FLEET_TABLES_MAX + 1);
 }
+
+/* The newest first; by the index points_last. */
+static void order_write(struct statement *statement, bool rows)
+{
+    buf_format(&statement->sql, " ORDER BY %s DESC NULLS LAST, %s LIMIT %d", rows ? "r.modified_at" : "p.last_at",
+               rows ? "r.id" : "p.point_id", FLEET_TABLES_MAX + 1);
+}
+
+static const char of_rows[] = " FROM memviewd.points AS p JOIN memviewd.rows AS r ON r.point_id = p.point_id"
+                              " AND r.verdict IS NOT NULL";
 
 /* Of points the newest are found first, by their index, and only then the rows that they are of. */
 static void statement_write(struct statement *statement, const struct fleet_tables_asked *asked)
@@ -101,14 +110,25 @@ static void statement_write(struct statement *statement, const struct fleet_tabl
     bool rows = is_of_rows(asked);
     columns_write(statement, asked->columns, rows);
     if (rows) {
-        buf_text(&statement->sql, " FROM memviewd.points AS p JOIN memviewd.rows AS r ON r.point_id = p.point_id"
-                                  " AND r.verdict IS NOT NULL");
-        conditions_write(statement, asked, rows);
+        buf_text(&statement->sql, of_rows);
+        conditions_write(statement, asked, rows, true);
+        order_write(statement, rows);
     } else {
         buf_text(&statement->sql, " FROM (SELECT * FROM memviewd.points AS p");
-        conditions_write(statement, asked, rows);
+        conditions_write(statement, asked, rows, true);
+        order_write(statement, rows);
         buf_text(&statement->sql, ") AS p LEFT JOIN memviewd.rows AS r ON r.id = p.row_id");
     }
+    buf_char(&statement->sql, '\0');
+}
+
+/* How many rows would be wanted if they said which job they are of. */
+static void unlabelled_write(struct statement *statement, const struct fleet_tables_asked *asked)
+{
+    bool rows = is_of_rows(asked);
+    buf_text(&statement->sql, rows ? "SELECT count(*)" : "SELECT coalesce(sum(p.row_count), 0)");
+    buf_text(&statement->sql, rows ? of_rows : " FROM memviewd.points AS p");
+    conditions_write(statement, asked, rows, false);
     buf_char(&statement->sql, '\0');
 }
 
@@ -175,17 +195,37 @@ static bool rows_add(const struct fleet_tables_asked *asked, const struct catalo
                                err);
 }
 
+static bool ask(const struct fleet_tables_asked *asked, struct statement *statement, struct catalog_answer *answer,
+                struct err *err)
+{
+    bool is_good =
+        buf_is_whole(&statement->sql, "the statement", err) &&
+        catalog_query(asked->catalog, statement->sql.data, statement->parameters, statement->count, answer, err);
+    buf_free(&statement->sql);
+    return is_good;
+}
+
+/* Where nothing has a job, it is told apart from a catalog that is empty. */
+static bool unlabelled_add(const struct fleet_tables_asked *asked, struct analysis_fleet *fleet, struct err *err)
+{
+    struct statement statement = {.count = 0};
+    struct catalog_answer answer = {0};
+    unlabelled_write(&statement, asked);
+    bool is_good = ask(asked, &statement, &answer, err);
+    const char *count = is_good && answer.row_count == 1 ? catalog_cell(&answer, 0, 0) : NULL;
+    analysis_fleet_unlabelled(fleet, count ? strtoull(count, NULL, 10) : 0);
+    catalog_answer_free(&answer);
+    return is_good;
+}
+
 bool fleet_tables_add(const struct fleet_tables_asked *asked, struct analysis_fleet *fleet, struct err *err)
 {
     struct statement statement = {.count = 0};
     struct catalog_answer answer = {0};
     statement_write(&statement, asked);
-    bool is_good =
-        buf_is_whole(&statement.sql, "the statement", err) &&
-        catalog_query(asked->catalog, statement.sql.data, statement.parameters, statement.count, &answer, err);
+    bool is_good = ask(asked, &statement, &answer, err);
     if (is_good)
-        is_good = rows_add(asked, &answer, fleet, err);
+        is_good = answer.row_count > 0 ? rows_add(asked, &answer, fleet, err) : unlabelled_add(asked, fleet, err);
     catalog_answer_free(&answer);
-    buf_free(&statement.sql);
     return is_good;
 }

@@ -19,5 +19,5 @@ struct fleet_tables_asked {
     bool is_of_hosts;                /* only rows of commits whose hosts differ */
 };
 
-/* Adds what matches. Errors: those of catalog_query and of the fleet. */
+/* Adds what matches; where nothing does, how many rows match but for a job that they lack. Errors: those of catalog_query and of the fleet. */
 bool fleet_tables_add(const struct fleet_tables_asked *asked, struct analysis_fleet *fleet, struct err *err);

@@ -64,6 +64,22 @@ def test_an_empty_catalog_is_empty(t, database):
     equal(ask(t.serve(f"--catalog={database.url}"), "summary")["sentence"], "There are no rows.")
 
 
+def test_a_catalog_without_labels_is_not_empty(t, database):
+    folder = fleet_story.make(t.folder("story"), 2)
+    for job in os.listdir(folder):
+        for place, _, names in os.walk(os.path.join(folder, job)):
+            for name in names:
+                if name == "memviewd.json":
+                    os.remove(os.path.join(place, name))
+    done = t.run("index", folder, f"--catalog={database.url}")
+    equal(done.returncode, 0, done.stderr)
+    of_files, of_catalog = t.serve(folder), t.serve(folder, f"--catalog={database.url}")
+    for params in ({}, {"host": "host2"}, {"job": "bert"}, {"kind": "module"}):
+        told, expected = (ask(daemon, "summary", **params) for daemon in (of_catalog, of_files))
+        equal((told["sentence"], told["unlabelled_count"]), (expected["sentence"], expected["unlabelled_count"]), params)
+    equal(ask(of_catalog, "summary")["sentence"], "No row says which job it is of.")
+
+
 def test_a_database_that_fails_is_told_and_asked_again(t, database):
     daemon = t.serve(f"--catalog={database.url}")
     answer = daemon.ask(FLEET + "summary")
@@ -88,6 +104,8 @@ def test_more_points_than_are_looked_at_are_told(t, database):
                             "WHERE table_schema = 'memviewd' AND table_name = 'points' AND column_name NOT IN ('point_id', 'job')")[0]["names"]
     database.execute(f"INSERT INTO memviewd.points (point_id, job, {columns}) SELECT point_id || n, 'many' || n % 100, {columns} "
                      "FROM memviewd.points, generate_series(1, 1500) AS n")
+    database.execute("UPDATE memviewd.points SET first_at = NULL, last_at = NULL WHERE job = 'many5'")
     answer = t.serve(f"--catalog={database.url}").get_json(FLEET + "summary")
     equal([note["code"] for note in answer["notes"]], ["left_out"])
     assert answer["data"]["record_count"] == 10000, answer["data"]
+    assert "many6" in answer["data"]["jobs"] and "many5" not in answer["data"]["jobs"], "of no known time: not among the newest"
