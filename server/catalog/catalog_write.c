@@ -223,25 +223,37 @@ static size_t gone_collect(const struct catalog_writer *writer, size_t *at, stru
     return count;
 }
 
-/* What another process wrote since this one began, it has seen: this one's scan may have been before that. */
+/* The one number of an answer is added to the count. */
+static bool gone_take(void *context, const struct catalog_row *row, struct err *err)
+{
+    struct catalog_writer *writer = context;
+    (void)err;
+    if (row->cells && row->count == 1 && row->cells[0])
+        writer->counts.gone += strtoull(row->cells[0], NULL, 10);
+    return true;
+}
+
+/* What another process wrote since this one began, it has seen: this one's scan may have been before that. Locked in the
+ * order of batch_write, so that of two processes one waits for the other. */
 static bool gone_write(struct catalog_writer *writer, const char *ids)
 {
+    static const char sql[] =
+        "WITH locked AS MATERIALIZED (SELECT file_id FROM memviewd.files WHERE file_id = ANY ($1::text[]) AND gone_at IS "
+        "NULL AND indexed_at < $2::timestamptz ORDER BY file_id FOR UPDATE), gone AS (UPDATE memviewd.files SET gone_at = "
+        "now() FROM locked WHERE files.file_id = locked.file_id RETURNING 1) SELECT count(*) FROM gone";
     const char *const parameters[] = {ids, writer->began_at};
-    return catalog_connection_query(writer->connection,
-                                    "UPDATE memviewd.files SET gone_at = now() WHERE file_id = ANY ($1::text[]) AND "
-                                    "gone_at IS NULL AND indexed_at < $2::timestamptz",
-                                    parameters, 2, NULL, NULL, &writer->err);
+    return catalog_connection_query(writer->connection, sql, parameters, 2, gone_take, writer, &writer->err);
 }
 
 static void gone_mark(struct catalog_writer *writer)
 {
     struct buf ids = BUF_INIT;
     size_t at = 0;
-    for (size_t count; !err_is_set(&writer->err) && (count = gone_collect(writer, &at, &ids)) > 0;) {
+    while (!err_is_set(&writer->err) && gone_collect(writer, &at, &ids) > 0) {
         if (ids.failed)
             err_exhausted(&writer->err);
-        else if (gone_write(writer, ids.data))
-            writer->counts.gone += count;
+        else
+            gone_write(writer, ids.data);
     }
     buf_free(&ids);
 }
