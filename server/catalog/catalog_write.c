@@ -160,6 +160,13 @@ bool catalog_write_is_wanted(void *context, const struct rows_file *file)
     return false;
 }
 
+bool catalog_write_had_rows(void *context, const char *id)
+{
+    const struct catalog_writer *writer = context;
+    const struct known *known = known_find(writer, id);
+    return known && !known->is_met;
+}
+
 static void file_line(struct catalog_writer *writer, const struct rows_file *file)
 {
     struct csv csv = CSV_INIT(&writer->files);

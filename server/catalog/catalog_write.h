@@ -22,9 +22,10 @@ const char *catalog_write_name(const struct catalog_writer *writer);
 /* Before any file: what the database has of this shard of a logdir. */
 bool catalog_write_read_known(struct catalog_writer *writer, const char *logdir, uint64_t shard, uint64_t shard_count,
                               struct err *err);
-/* The two of struct rows_wanted, `context` is the writer. After a fault nothing more is wanted; catalog_write_end tells it. Rows
+/* Those of struct rows_wanted, `context` is the writer. After a fault nothing more is wanted; catalog_write_end tells it. Rows
  * have the form CSV_COPY. */
 bool catalog_write_is_wanted(void *context, const struct rows_file *file);
+bool catalog_write_had_rows(void *context, const char *id);
 bool catalog_write_take(void *context, const struct rows_file *file);
 
 struct catalog_write_counts {

@@ -435,6 +435,26 @@ static void problem_add(struct making *making, const struct snapshot_problem *pr
     file_end(making);
 }
 
+static void without_rows_add(struct making *making, const struct snapshot_session *session,
+                             const struct snapshot_file *file)
+{
+    char id[sizeof(making->file.id)];
+    id_write(id, (const char *const[]){file->place.root, file->path}, 2);
+    if (!making->wanted->had_rows(making->wanted->context, id))
+        return;
+    session_state(making, session, "");
+    if (!file_begin(making, file, file->place.root, file->path))
+        return;
+    making->rows.length = making->file.count = 0; /* what is wrong with its labels the others say */
+    file_end(making);
+}
+
+static void session_add_without_rows(struct making *making, const struct snapshot_session *session)
+{
+    for (size_t at = 0; at < session->file_count; at++)
+        without_rows_add(making, session, session->files[at]);
+}
+
 bool rows_write(const struct rows_wanted *wanted, struct rows_counts *counts)
 {
     struct making making = {.wanted = wanted, .counts = counts, .rows = BUF_INIT};
@@ -444,6 +464,8 @@ bool rows_write(const struct rows_wanted *wanted, struct rows_counts *counts)
         session_add(&making, snapshot->sessions[at]);
     for (size_t at = 0; at < snapshot->problem_count; at++)
         problem_add(&making, &snapshot->problems[at]);
+    for (size_t at = 0; at < snapshot->session_count && wanted->had_rows; at++)
+        session_add_without_rows(&making, snapshot->sessions[at]);
     buf_free(&making.rows);
     return !making.is_stopped;
 }

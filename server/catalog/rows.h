@@ -39,6 +39,9 @@ struct rows_wanted {
     enum csv_form form;
     /* False: nothing more is wanted of this file, for its rows are known. NULL: all are wanted. */
     bool (*is_wanted)(void *context, const struct rows_file *file);
+    /* Of a file that is there and has no rows now, as all but the last of a series of profiles: true where it had some, so that
+     * it is asked for and taken, without rows, after all others. `id`: of struct rows_file. NULL: no file had any. */
+    bool (*had_rows)(void *context, const char *id);
     /* NULL, or told of each text that tells of a failure before its rows are taken. False: to be stopped. */
     bool (*fails)(void *fails_context, const struct snapshot_session *session, const struct snapshot_text *text);
     void *fails_context;

@@ -136,6 +136,7 @@ static bool write_catalog(struct rows_wanted *wanted, struct catalog_writer *wri
     bool is_good = true;
     wanted->form = CSV_COPY;
     wanted->is_wanted = catalog_write_is_wanted;
+    wanted->had_rows = catalog_write_had_rows;
     wanted->take = catalog_write_take;
     wanted->context = writer;
     for (size_t at = 0; at < snapshot->root_count && is_good; at++)

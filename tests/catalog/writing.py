@@ -169,6 +169,23 @@ def test_files_that_are_gone_stay_as_rows_and_are_told(t, database):
     check_balance(database, told(t, t.folder(), JOB))
 
 
+def test_a_file_that_others_of_its_session_stand_for_now(t, database):
+    profile = inputs.profile([((("f", "/train.py", 3),), (1, 100), {"kind": "buffer", "device": "d:0"})])
+    t.write("run/memory1.prof", profile)
+    t.write("dump/module_0001.jit_f.before_optimizations.hlo.pb", inputs.hlo_proto("jit_f"))
+    equal(counts(index(t, database, t.folder(), JOB)), (2, 2, 0, 0))
+    check_balance(database, told(t, t.folder(), JOB))
+    newer = t.write("run/memory2.prof", profile)
+    t.write("dump/module_0001.jit_f.after_optimizations.hlo.pb", inputs.hlo_proto("jit_f"))
+    equal(counts(index(t, database, t.folder(), JOB)), (2, 4, 0, 0), "two of them without a row, none gone")
+    check_balance(database, told(t, t.folder(), JOB))
+    equal(counts(index(t, database, t.folder(), JOB)), (0, 0, 4, 0))
+    rows = kept(database)
+    os.remove(newer)
+    equal(counts(index(t, database, t.folder(), JOB)), (1, 1, 2, 1))
+    check_balance(database, [row for row in rows if row["file"] == "run/memory2.prof"] + told(t, t.folder(), JOB))
+
+
 def test_shards_at_the_same_time_make_the_whole(t, database):
     tree(t, jobs=2, commits=8, hosts=6)
     running = [subprocess.Popen([t.binary, "index", "--catalog=" + database.url, t.folder(), "--label=job=one", f"--shard={at}/4"], stderr=subprocess.PIPE, text=True)
