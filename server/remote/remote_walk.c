@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { WALKER_COUNT = 12 };
 
@@ -23,17 +24,34 @@ struct remote_walk {
     pthread_cond_t changed;
     struct step *first; /* newest first: deep before wide, so that few wait */
     unsigned busy_count;
+    size_t step_count, folder_count; /* of all that were added */
     bool is_failed;
     struct err err;
 };
 
+/* With the lock: is there room for one more? Else all ends. */
+static bool count(struct remote_walk *walk, const char *name)
+{
+    size_t length = strlen(name);
+    walk->step_count++;
+    walk->folder_count += length > 0 && name[length - 1] == '/';
+    bool is_room = walk->step_count <= REMOTE_WALK_STEPS_MAX && walk->folder_count <= REMOTE_WALK_FOLDERS_MAX;
+    if (!is_room && !walk->is_failed)
+        err_set(&walk->err, ERR_limit, ERR_NO_OFFSET, "there are more than %d files or %d folders below it",
+                REMOTE_WALK_STEPS_MAX, REMOTE_WALK_FOLDERS_MAX);
+    walk->is_failed |= !is_room;
+    return is_room;
+}
+
 void remote_walk_add(struct remote_walk *walk, const char *name, unsigned depth)
 {
-    struct step *step = memory_new(sizeof(*step));
     pthread_mutex_lock(&walk->lock);
-    *step = (struct step){memory_text(name), depth, walk->first};
-    walk->first = step;
-    pthread_cond_signal(&walk->changed);
+    if (count(walk, name)) {
+        struct step *step = memory_new(sizeof(*step));
+        *step = (struct step){memory_text(name), depth, walk->first};
+        walk->first = step;
+        pthread_cond_signal(&walk->changed);
+    }
     pthread_mutex_unlock(&walk->lock);
 }
 

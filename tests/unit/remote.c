@@ -7,6 +7,7 @@
 #include "server/remote/remote_address.h"
 #include "server/remote/remote_ahead.h"
 #include "server/remote/remote_answer.h"
+#include "server/remote/remote_walk.h"
 #include "server/remote/s3_answer.h"
 
 #include <check.h>
@@ -365,6 +366,37 @@ START_TEST(who_reads_forwards_is_read_ahead_of)
 }
 END_TEST
 
+/* As links that lead round: each folder has two more. */
+static bool visit_endless(struct remote_walk *walk, void *context, const char *name, unsigned depth, struct err *err)
+{
+    (void)context, (void)name, (void)err;
+    remote_walk_add(walk, "a/", depth + 1);
+    remote_walk_add(walk, "b/", depth + 1);
+    return true;
+}
+
+static bool visit_many(struct remote_walk *walk, void *context, const char *name, unsigned depth, struct err *err)
+{
+    (void)name, (void)err;
+    for (size_t at = 0; depth == 0 && at < *(const size_t *)context; at++)
+        remote_walk_add(walk, "a/", 1);
+    return true;
+}
+
+START_TEST(walks_without_end_are_ended)
+{
+    size_t most = REMOTE_WALK_FOLDERS_MAX;
+    struct err err = ERR_INIT;
+    ck_assert(!remote_walk_run(visit_endless, NULL, "", &err));
+    ck_assert_int_eq(err.code, ERR_limit);
+    err = (struct err)ERR_INIT;
+    ck_assert_msg(remote_walk_run(visit_many, &most, "", &err), "%s", err.text);
+    most++;
+    ck_assert(!remote_walk_run(visit_many, &most, "", &err));
+    ck_assert_int_eq(err.code, ERR_limit);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("remote");
@@ -389,6 +421,7 @@ int main(void)
     tcase_add_test(tests, times_are_those_of_the_calendar);
     tcase_add_test(tests, profiles_are_found);
     tcase_add_test(tests, who_reads_forwards_is_read_ahead_of);
+    tcase_add_test(tests, walks_without_end_are_ended);
     suite_add_tcase(suite, tests);
     return bytes_run(suite);
 }
