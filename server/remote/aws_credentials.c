@@ -351,6 +351,16 @@ void aws_credentials_forget(void)
     pthread_mutex_unlock(&kept.lock);
 }
 
+bool aws_credentials_look_again(void)
+{
+    pthread_mutex_lock(&kept.lock);
+    bool is_due = kept.is_known && kept.credentials.is_anonymous && clock_ms() - kept.looked_at_ms >= LOOK_AGAIN_MS;
+    if (is_due)
+        kept.is_known = false;
+    pthread_mutex_unlock(&kept.lock);
+    return is_due;
+}
+
 /* A name of letters, digits and dashes: it becomes a part of a host's name. */
 static bool is_region(const char *text)
 {

@@ -28,6 +28,9 @@ bool aws_credentials_get(struct aws_credentials *credentials, struct err *err);
 void aws_credentials_free(struct aws_credentials *credentials);
 /* They were refused as too old: the next call looks for others, but not within some seconds of the last look. */
 void aws_credentials_forget(void);
+/* A request that was not signed was refused. True when there were no credentials, and the last look for some is some seconds
+ * old: then the next call looks again, as a metadata server may have been late. */
+bool aws_credentials_look_again(void);
 
 /* AWS_REGION, AWS_DEFAULT_REGION, `region` of the profile; "us-east-1". free() */
 char *aws_credentials_region(void);

@@ -154,6 +154,8 @@ static bool ask(const struct remote_address *address, const char *key, const cha
             bool is_old = is_too_old(answer);
             if (is_old)
                 aws_credentials_forget();
+            else if (answer->status == 401 || answer->status == 403)
+                is_old = aws_credentials_look_again();
             is_again =
                 (is_old || (!s3_endpoint() && learn_region(address->bucket, answer, region))) && answer->taken == 0;
         }
