@@ -42,6 +42,35 @@ static void add_list(struct paths *paths, const struct options_list *list)
 
 static void read_file(void *context, const char *path) { sandbox_reads(context, path); }
 
+/* The folder that it lies in; free(). */
+static char *folder_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? memory_format("%.*s", (int)(slash > path ? slash - path : 1), path) : memory_text(".");
+}
+
+/* Would it open much more than the file that is meant? */
+static bool is_wide(const char *folder)
+{
+    const char *home = getenv("HOME");
+    char *real = realpath(folder, NULL), *real_home = home ? realpath(home, NULL) : NULL;
+    bool is = real && (strcmp(real, "/") == 0 || (real_home && strcmp(real, real_home) == 0));
+    free(real);
+    free(real_home);
+    return is;
+}
+
+/* Credentials are replaced by rename, or by a link to another folder that is led elsewhere (Kubernetes), while rules of Landlock
+ * are about the file that was there: so the folder is allowed as well. */
+static void read_replaced(void *context, const char *path)
+{
+    char *folder = folder_of(path);
+    sandbox_reads(context, path);
+    if (!is_wide(folder))
+        sandbox_reads(context, folder);
+    free(folder);
+}
+
 static void connect_port(void *context, uint16_t port) { sandbox_connects(context, port); }
 
 /* Where addresses are named: what reading them takes. They are appended to `addresses`. */
@@ -55,6 +84,7 @@ static void add_addresses(struct sandbox *sandbox, const struct options *options
     if (addresses->count == 0)
         return;
     remote_needs_files(read_file, sandbox);
+    remote_needs_credentials(read_replaced, sandbox);
     if (options->endpoint_url)
         remote_needs_ports(options->endpoint_url, connect_port, sandbox);
 }
@@ -62,11 +92,7 @@ static void add_addresses(struct sandbox *sandbox, const struct options *options
 /* Names of hosts are looked up again whenever a connection is made again. */
 static void add_network(struct sandbox *sandbox)
 {
-    static const char *const files[] = {
-        "/etc/resolv.conf", "/run/systemd/resolve", "/etc/hosts", "/etc/nsswitch.conf", "/etc/host.conf",
-        "/etc/gai.conf",    "/etc/services",        "/etc/ssl",   "/usr/lib/ssl"};
-    for (size_t at = 0; at < sizeof(files) / sizeof(files[0]); at++)
-        sandbox_reads(sandbox, files[at]);
+    remote_needs_files(read_file, sandbox);
     sandbox_connects(sandbox, DNS_PORT);
 }
 
@@ -84,7 +110,7 @@ static void add_webhook(struct sandbox *sandbox, const struct options *options)
     if (!options->notify_url)
         return;
     add_network(sandbox);
-    sandbox_connects(sandbox, webhook_port(options->notify_url));
+    webhook_ports(options->notify_url, connect_port, sandbox);
 }
 
 /* "reads /tmp/xprof, /srv/job.log": control bytes are the log's to escape. */
@@ -134,13 +160,6 @@ void box_serve(const struct options *options, const char *socket_path)
     free(reads.items);
     free(writes.items);
     free(addresses.items);
-}
-
-/* The folder that it lies in; free(). */
-static char *folder_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? memory_format("%.*s", (int)(slash > path ? slash - path : 1), path) : memory_text(".");
 }
 
 /* A pipe, or "-": what comes out of it is read twice, and so lies in a temporary file meanwhile. */

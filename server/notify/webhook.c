@@ -3,6 +3,7 @@
 
 #include "server/base/memory.h"
 #include "server/remote/http_client.h"
+#include "server/remote/remote_needs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,8 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { HTTP_PORT = 80, HTTPS_PORT = 443, PROXY_PORT = 1080 }; /* where none is said; the last is curl's */
 enum {
+    HTTPS_PORT = 443,
     SECRET_MIN = 16,
     SECRET_MAX = 1024,
     TRIES = 3,
@@ -64,29 +65,11 @@ static char *name_of(const char *url, bool *is_local, struct err *err)
     return err_is_set(err) ? NULL : memory_format("%.*s", (int)(host + length - url), url);
 }
 
-/* Behind the last colon of "http://user@host:port/…" that no bracket follows; `usual` where none is said. */
-static uint16_t port_of(const char *url, uint16_t usual)
+void webhook_ports(const char *url, void (*port)(void *context, uint16_t number), void *context)
 {
-    const char *host = strstr(url, "://");
-    host = host ? host + 3 : url;
-    size_t length = strcspn(host, "/?#");
-    while (length > 0 && host[length - 1] >= '0' && host[length - 1] <= '9')
-        length--;
-    bool is_said = length > 0 && host[length - 1] == ':';
-    unsigned long port = is_said ? strtoul(host + length, NULL, 10) : 0;
-    return port > 0 && port <= UINT16_MAX ? (uint16_t)port : usual;
-}
-
-uint16_t webhook_port(const char *url)
-{
-    static const char *const proxies[] = {"https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"};
-    bool is_secure = strncmp(url, "https://", 8) == 0;
-    for (size_t at = 0; is_secure && at < sizeof(proxies) / sizeof(proxies[0]); at++) {
-        const char *proxy = getenv(proxies[at]);
-        if (proxy && proxy[0])
-            return port_of(proxy, PROXY_PORT);
-    }
-    return port_of(url, is_secure || strncmp(url, "http://", 7) != 0 ? HTTPS_PORT : HTTP_PORT);
+    port(context, remote_needs_port(url, HTTPS_PORT));
+    if (strncmp(url, "http://", 7) != 0) /* that is this machine, without a proxy */
+        remote_needs_proxy_ports(port, context);
 }
 
 /* ---- the secret ---- */

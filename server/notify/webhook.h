@@ -22,8 +22,9 @@ void webhook_free(struct webhook *webhook);
 
 /* "https://hooks.example:8443" */
 const char *webhook_name(const struct webhook *webhook);
-/* The TCP port that such an address leads to, or the one of its proxy, by https_proxy and the like; 443 of one that is none. */
-uint16_t webhook_port(const char *url);
+/* The TCP ports that such an address leads to: its own, as no_proxy may name it, and those of proxies, by https_proxy and the
+ * like; 443 of one that is none. */
+void webhook_ports(const char *url, void (*port)(void *context, uint16_t number), void *context);
 
 /* Sends one message, at most three times within some 40 s. True when the receiver took it (2xx). False with `err`. */
 bool webhook_post(const struct webhook *webhook, const char *id, const struct buf *body, struct err *err);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PORT_DNS = 53, PORT_HTTP = 80, PORT_HTTPS = 443 };
+enum { PORT_DNS = 53, PORT_HTTP = 80, PORT_HTTPS = 443, PORT_PROXY = 1080 };
 
 void remote_needs_files(void (*file)(void *context, const char *path), void *context)
 {
@@ -24,26 +24,46 @@ void remote_needs_files(void (*file)(void *context, const char *path), void *con
         if (named && named[0])
             file(context, named);
     }
+}
+
+void remote_needs_credentials(void (*file)(void *context, const char *path), void *context)
+{
     aws_credentials_each_file(file, context);
     google_credentials_each_file(file, context);
 }
 
-/* "http://host:8080/x", "host:8080", "[::1]:8080"; the scheme's own, or `usual`. */
-static uint16_t port_of(const char *url, uint16_t usual)
+/* Of "http://host:8080/x", "host:8080", "[::1]:8080"; 0: none is said. */
+static uint16_t port_said(const char *url)
 {
     const char *scheme = strstr(url, "://"), *host = scheme ? scheme + 3 : url;
-    size_t length = strcspn(host, "/?#");
-    const char *at = memchr(host, '@', length);
-    if (scheme)
-        usual = strncmp(url, "https:", 6) == 0 ? PORT_HTTPS : strncmp(url, "http:", 5) == 0 ? PORT_HTTP : usual;
-    length -= at ? (size_t)(at + 1 - host) : 0;
-    host = at ? at + 1 : host;
-    size_t digits = length; /* where those at the end begin; colons of an IPv6 address lie before a bracket */
+    size_t length = strcspn(host, "/?#"), digits = length; /* where those at the end begin */
     while (digits > 0 && isdigit((unsigned char)host[digits - 1]))
         digits--;
-    bool has_port = digits < length && digits > 0 && host[digits - 1] == ':';
+    bool has_port = digits < length && digits > 0 && host[digits - 1] == ':'; /* in IPv6 they lie before a bracket */
     unsigned long number = has_port ? strtoul(host + digits, NULL, 10) : 0;
-    return number > 0 && number < 65536 ? (uint16_t)number : usual;
+    return number < 65536 ? (uint16_t)number : 0;
+}
+
+uint16_t remote_needs_port(const char *url, uint16_t usual)
+{
+    uint16_t said = port_said(url);
+    if (strncmp(url, "https:", 6) == 0)
+        usual = PORT_HTTPS;
+    else if (strncmp(url, "http:", 5) == 0)
+        usual = PORT_HTTP;
+    return said ? said : usual;
+}
+
+/* Where none is said, libcurl takes 1080 but for proxies that are spoken to by https. */
+void remote_needs_proxy_ports(void (*port)(void *context, uint16_t number), void *context)
+{
+    static const char *const VARIABLES[] = {"https_proxy", "HTTPS_PROXY", "http_proxy", "all_proxy", "ALL_PROXY"};
+    for (size_t at = 0; at < sizeof(VARIABLES) / sizeof(VARIABLES[0]); at++) {
+        const char *url = getenv(VARIABLES[at]);
+        uint16_t said = url && url[0] ? port_said(url) : 0;
+        if (url && url[0])
+            port(context, said ? said : strncmp(url, "https:", 6) == 0 ? PORT_HTTPS : PORT_PROXY);
+    }
 }
 
 void remote_needs_ports(const char *address, void (*port)(void *context, uint16_t number), void *context)
@@ -59,19 +79,15 @@ void remote_needs_ports(const char *address, void (*port)(void *context, uint16_
         {"AWS_EC2_METADATA_SERVICE_ENDPOINT", PORT_HTTP},
         {"STORAGE_EMULATOR_HOST", PORT_HTTP},
         {"GCE_METADATA_HOST", PORT_HTTP},
-        {"https_proxy", 1080},
-        {"HTTPS_PROXY", 1080},
-        {"http_proxy", 1080},
-        {"all_proxy", 1080},
-        {"ALL_PROXY", 1080},
     };
     port(context, PORT_DNS);
     port(context, PORT_HTTP); /* metadata servers */
     port(context, PORT_HTTPS);
-    port(context, port_of(address, PORT_HTTPS));
+    port(context, remote_needs_port(address, PORT_HTTPS));
     for (size_t at = 0; at < sizeof(VARIABLES) / sizeof(VARIABLES[0]); at++) {
         const char *url = getenv(VARIABLES[at].name);
         if (url && url[0])
-            port(context, port_of(url, VARIABLES[at].usual));
+            port(context, remote_needs_port(url, VARIABLES[at].usual));
     }
+    remote_needs_proxy_ports(port, context);
 }

@@ -102,6 +102,48 @@ def test_of_an_instance(t):
                    ("GET", "/latest/meta-data/iam/security-credentials/the-role")])
 
 
+def test_of_an_instance_whose_server_is_late(t):
+    """a daemon that found no credentials looks again once it is refused"""
+    def answer(handler, request):
+        if not is_up:
+            return handler.reply(500)
+        if request[1].endswith("/the-role"):
+            return handler.reply(200, {}, json.dumps({"AccessKeyId": "ASIALATE", "SecretAccessKey": "the-secret-key", "Token": "the-session-token",
+                                                      "Expiration": "2099-01-01T00:00:00Z"}).encode())
+        return handler.reply(200, {}, b"the-role")
+
+    def refuse_strangers(handler, request, count):
+        return "authorization" not in {name.lower() for name in request[2]} and handler.reply(403) is None
+    is_up = []
+    server, proxy = servers.Server(answer), servers.Proxy(t.s3().port, refuse_strangers)
+    daemon = t.daemon("--logdir=" + PLACE, "--list-every=1", AWS_EC2_METADATA_DISABLED="", AWS_EC2_METADATA_SERVICE_ENDPOINT=server.url,
+                      AWS_ENDPOINT_URL_S3=proxy.url)
+    harness.wait_until(lambda: "403" in daemon.get_json("/api/v1/about")["roots"][0]["reason"], 30)
+    is_up.append(True)
+    harness.wait_until(lambda: daemon.get_json("/api/v1/about")["roots"][0]["reason"] == "", 40)
+
+
+def test_a_token_that_is_replaced_as_kubernetes_does_it(t):
+    def answer(handler, request):
+        handler.reply(200, {}, json.dumps({"AccessKeyId": "ASIACONT", "SecretAccessKey": "the-secret-key", "Token": "the-session-token",
+                                           "Expiration": "2020-01-01T00:00:00Z"}).encode())
+    volume = t.folder("volume")
+    for name in ("first", "second"):
+        os.makedirs(os.path.join(volume, f"..{name}"))
+        with open(os.path.join(volume, f"..{name}", "token"), "w", encoding="utf-8") as file:
+            file.write(name)
+    os.symlink("..first", os.path.join(volume, "..data"))
+    os.symlink("..data/token", os.path.join(volume, "token"))
+    server = servers.Server(answer)
+    daemon = t.daemon("--logdir=" + PLACE, "--list-every=1", AWS_CONTAINER_CREDENTIALS_FULL_URI=server.url + "/v1/credentials",
+                      AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE=os.path.join(volume, "token"), AWS_ENDPOINT_URL_S3=servers.Proxy(t.s3().port).url)
+    harness.wait_until(lambda: daemon.sessions() and server.requests, 30)
+    os.symlink("..second", os.path.join(volume, "..data_tmp"))
+    os.rename(os.path.join(volume, "..data_tmp"), os.path.join(volume, "..data"))
+    harness.wait_until(lambda: server.requests[-1][2].get("Authorization") == "second", 40)
+    harness.equal({request[2].get("Authorization") for request in server.requests}, {"first", "second"})
+
+
 # ---- Google: without an emulator the requests would go to Google itself, which no test may ask. What is sent for a token
 # is looked at all the same: the token's server is on this machine, at a port that the sandbox would not let it reach, and refuses.
 
