@@ -133,12 +133,17 @@ static struct tree_folder *lone_make(struct making *making, const struct remote_
     const struct tree *tree = making->tree;
     struct tree_folder *top = tree_list_folder_new("", 0);
     const char *slash = strrchr(tree->root, '/');
-    char *name = memory_text(slash ? slash + 1 : tree->root);
+    char *name = memory_text(slash ? slash + 1 : tree->root), *decoded = memory_text(name);
     size_t old = 0;
-    remote_address_decode(name);
+    if (strncmp(tree->root, "http", 4) == 0 && remote_address_decode(decoded)) { /* keys of buckets are as they are */
+        free(name);
+        name = decoded;
+        decoded = NULL;
+    }
     top->files = memory_new(sizeof(*top->files));
     top->file_count = 1;
     file_make(making, top->files, remote_listing_at(listing, 0), name, tree->top, &old);
+    free(decoded);
     free(name);
     return top;
 }
