@@ -83,6 +83,8 @@ static void look(struct notify *notify)
     if (!notify->has_looked || snapshot->generation != notify->generation) {
         for (size_t at = 0; at < snapshot->session_count; at++)
             look_at(notify, snapshot, snapshot->sessions[at]);
+        if (!notify->has_looked)
+            log_info("notify: %s is told of what fails from now on", webhook_name(notify->settings.webhook));
         notify->generation = snapshot->generation;
         notify->has_looked = true;
     }

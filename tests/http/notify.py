@@ -22,6 +22,12 @@ def secret_file(t, mode=0o600, secret=SECRET):
     return path
 
 
+def wait_until_it_looks(daemon):
+    """what is there at its first look is not told"""
+    daemon.sessions()
+    wait_until(lambda: "is told of what fails from now on" in daemon.log(), what="the first look")
+
+
 def copy_failed_dump(t, where):
     folder = os.path.join(t.fixtures, "dumps", "h-long-context")
     for name in os.listdir(folder):
@@ -34,8 +40,7 @@ def test_a_session_that_runs_out_of_memory_is_told_once_with_its_verdict(t):
     t.write("before/job.log", FAILURE)
     with Receiver(SECRET).running() as receiver:
         daemon = t.serve(t.folder(), f"--notify={receiver.url('/services/T0/very-secret?key=1')}", f"--notify-secret={secret_file(t)}")
-        daemon.sessions()
-        time.sleep(1.5)
+        wait_until_it_looks(daemon)
         t.write("new/memviewd.json", b'{"job": "bert", "commit": "c0ffee", "user": "ann", "lr": 0.001}')
         copy_failed_dump(t, "new")
         wait_until(lambda: receiver.taken, what="a message")
@@ -64,8 +69,7 @@ def test_a_receiver_that_fails_is_told_later(t):
     need_libcurl(t)
     with Receiver(refusals=[500, None, 503, 404, 500]).running() as receiver:
         daemon = t.serve(t.folder(), f"--notify={receiver.url('/very-secret')}")
-        daemon.sessions()
-        time.sleep(1.5)
+        wait_until_it_looks(daemon)
         t.write("a/job.log", FAILURE)
         wait_until(lambda: receiver.refused_ids, what="a refusal")
         equal(len(daemon.sessions()), 1)
@@ -80,8 +84,7 @@ def test_a_daemon_ends_while_its_receiver_is_not_there(t):
     with Receiver().running() as receiver:
         url = receiver.url()
     daemon = t.serve(t.folder(), f"--notify={url}")
-    daemon.sessions()
-    time.sleep(1.5)
+    wait_until_it_looks(daemon)
     t.write("a/job.log", FAILURE)
     wait_until(lambda: "it is tried again" in daemon.log(), what="a failure")
     equal(daemon.stop(), 0)
