@@ -112,7 +112,7 @@ export function run({ test, equal, includes, truth, daemon, open, fixtures, shar
       const page = await open(`${base}?tool=modules&session=${sessions.find(({ name }) => name === 'mi300/conv').id}`);
       const lines = (await page.locator('.ledger-bars li').allInnerTexts()).map((each) => each.replace(/\s+/g, ' ').trim());
       equal(lines, ['plan of the program 1.08 GiB', "allocator's peak 1.61 GiB"]);
-      includes(await text(page, '.ledger-says'), 'Capacity 191.98 GiB');
+      includes(await text(page, '.ledger-says'), 'Capacity 143.99 GiB');
       await page.locator('.ledger-bars a').nth(1).click();
       await page.waitForURL(/tool=memory_profile/);
       await page.finish();
