@@ -70,8 +70,11 @@ const char *profiles_place(const struct frames *frames, uint32_t at, struct buf 
 {
     static const char module[] = "<module> ";
     struct str name = frames_short_name(frames, at, scratch);
-    size_t cut = str_starts(name, STR("<module> ")) ? sizeof(module) - 1 : 0;
-    return arena_text(arena, (struct str){name.data + cut, name.length - cut});
+    if (str_starts(name, STR(module))) {
+        name.data += sizeof(module) - 1;
+        name.length -= sizeof(module) - 1;
+    }
+    return arena_text(arena, name);
 }
 
 /* ---- where it grows ---- */
