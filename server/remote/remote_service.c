@@ -86,19 +86,37 @@ static bool split(struct remote_walk *walk, const struct listing_all *all, const
     return is_good;
 }
 
+/* Is a page that was there before the next one? Compared with the one that was kept when the count of pages last was a power
+ * of two (Brent's way to find a cycle): a ring of N pages is told after 3 * N at the most. */
+static bool leads_back(const struct remote_service_page *page, uint64_t page_count, char **kept)
+{
+    if (!page->next)
+        return false;
+    if (*kept && strcmp(page->next, *kept) == 0)
+        return true;
+    if ((page_count & (page_count - 1)) == 0) {
+        free(*kept);
+        *kept = memory_text(page->next);
+    }
+    return false;
+}
+
 /* The pages that follow one. */
 static bool list_on(const struct listing_all *all, const char *prefix, struct remote_service_page *page,
                     struct err *err)
 {
     bool is_good = true;
-    while (is_good && page->next) {
+    char *kept = NULL;
+    for (uint64_t page_count = 1; is_good && page->next; page_count++) {
         struct remote_service_page following = page_new(all);
-        is_good = all->ask(&following, prefix, false, page->next, err);
-        if (is_good && following.next && strcmp(following.next, page->next) == 0)
+        if (leads_back(page, page_count, &kept))
             is_good = err_set(err, ERR_malformed, ERR_NO_OFFSET, "the list of the bucket leads back to itself");
+        else
+            is_good = all->ask(&following, prefix, false, page->next, err);
         remote_service_page_free(page);
         *page = following;
     }
+    free(kept);
     return is_good;
 }
 

@@ -172,6 +172,10 @@ def test_lists_without_end_and_lists_that_are_none(t):
                                b"<NextContinuationToken>again</NextContinuationToken></ListBucketResult>")
         return True
 
+    def ring(handler, request, count):
+        handler.reply(200, {}, b"<ListBucketResult><NextContinuationToken>%d</NextContinuationToken></ListBucketResult>" % (count % 7))
+        return True
+
     def endless(handler, request, count):
         handler.send_response(200)
         handler.send_header("Connection", "close")
@@ -181,7 +185,7 @@ def test_lists_without_end_and_lists_that_are_none(t):
                 handler.wfile.write(b"<ListBucketResult>" + b" " * 100000)
         except OSError:
             return True
-    for fault, words in ((circle, "leads back to itself"), (endless, "too large"),
+    for fault, words in ((circle, "leads back to itself"), (ring, "leads back to itself"), (endless, "too large"),
                          (lambda handler, request, count: handler.reply(200, {}, b"<html>Sign in</html>") is None, "list of the bucket")):
         _, environ = through(t, fault)
         ended = t.command("summary", "s3://profiles/lab a/", status=2, **environ)
