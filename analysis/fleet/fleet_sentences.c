@@ -195,20 +195,60 @@ static void growth_say(const struct fleet *fleet, struct buf *out)
     buf_char(out, '.');
 }
 
+/* Of two series over their capacity the one that is so by more bytes, of two on their way the sooner one. */
+static bool fails_before(const struct fleet *fleet, uint32_t series, uint32_t other)
+{
+    const struct fleet_series *a = &fleet->series[series], *b = &fleet->series[other];
+    const struct fleet_point *a_last = &fleet->points[fleet_last_point(fleet, series)];
+    const struct fleet_point *b_last = &fleet->points[fleet_last_point(fleet, other)];
+    if (a->trend.kind == CAPACITY_TREND_REACHES)
+        return a->trend.days < b->trend.days;
+    return a_last->max_bytes - fleet->records[a_last->record].capacity_bytes >
+           b_last->max_bytes - fleet->records[b_last->record].capacity_bytes;
+}
+
+/* Of the jobs with a series whose trend is of this kind: how many there are, and the series of them that fails worst. */
+static uint32_t jobs_of_trend(const struct fleet *fleet, enum capacity_trend_kind kind, uint32_t *worst)
+{
+    uint32_t count = 0, job = FLEET_NONE;
+    *worst = FLEET_NONE;
+    for (uint32_t i = 0; i < fleet->series_count; i++) { /* job by job */
+        const struct fleet_series *series = &fleet->series[i];
+        if (series->trend.kind != kind)
+            continue;
+        count += series->job != job;
+        job = series->job;
+        if (*worst == FLEET_NONE || fails_before(fleet, i, *worst))
+            *worst = i;
+    }
+    return count;
+}
+
+static void job_say(const struct fleet *fleet, uint32_t series, uint32_t count, const char *word, struct buf *out)
+{
+    buf_text(out, count > 1 ? word : "");
+    name_say(out, fleet->jobs[fleet->series[series].job].name);
+}
+
 static void ends_say(const struct fleet *fleet, struct buf *out)
 {
-    uint32_t over = 0, reaching = 0;
-    for (uint32_t i = 0; i < fleet->series_count; i++) {
-        over += fleet->series[i].trend.kind == CAPACITY_TREND_OVER;
-        reaching += fleet->series[i].trend.kind == CAPACITY_TREND_REACHES;
+    uint32_t over, reaching, over_count = jobs_of_trend(fleet, CAPACITY_TREND_OVER, &over),
+                             reaching_count = jobs_of_trend(fleet, CAPACITY_TREND_REACHES, &reaching);
+    if (over_count > 0) {
+        const struct fleet_point *last = &fleet->points[fleet_last_point(fleet, over)];
+        int64_t capacity = fleet->records[last->record].capacity_bytes;
+        buf_format(out, " %s job%s %s over capacity: ", COUNT(over_count), PLURAL(over_count),
+                   over_count == 1 ? "is" : "are");
+        job_say(fleet, over, over_count, "by most ", out);
+        buf_format(out, " (%s of %s).", SIZE_BESIDE(last->max_bytes, capacity), SIZE_BESIDE(capacity, last->max_bytes));
     }
-    if (over == 0 && reaching == 0)
-        return;
-    buf_format(out, " Of %s series %s %s over capacity", COUNT(fleet->series_count), COUNT(over),
-               over == 1 ? "is" : "are");
-    if (reaching > 0)
-        buf_format(out, ", %s %s towards it", COUNT(reaching), reaching == 1 ? "grows" : "grow");
-    buf_char(out, '.');
+    if (reaching_count > 0) {
+        buf_format(out, " %s grow%s towards it: ", COUNT(reaching_count), reaching_count == 1 ? "s" : "");
+        job_say(fleet, reaching, reaching_count, "first ", out);
+        buf_text(out, " (");
+        days_say(out, fleet->series[reaching].trend.days);
+        buf_text(out, ").");
+    }
 }
 
 const char *fleet_sentence(const struct fleet *fleet, struct arena *arena, struct buf *scratch)

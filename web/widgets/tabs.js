@@ -2,10 +2,11 @@
  * tabs.js: views of one page, one at a time (WAI-ARIA tabs; arrows move and choose). */
 
 import { consume, el, showWithin } from '../lib/dom.js';
+import { count } from '../lib/format.js';
 
 let serial = 0;
 
-/* tabs: [{id, word, key}]; onChoose(id). Out: {node, set(id), leaveOut(ids), panelAttributes(id)}. */
+/* tabs: [{id, word, key}]; onChoose(id). Out: {node, set(id), setCounts({id: number}), leaveOut(ids), panelAttributes(id)}. */
 export function createTabs({ tabs, label, onChoose }) {
   const prefix = `tabs-${++serial}`;
   const buttons = tabs.map(({ id, word, key }) =>
@@ -45,6 +46,14 @@ export function createTabs({ tabs, label, onChoose }) {
         button.tabIndex = at === shown ? 0 : -1;
       });
       showWithin(node, buttons[shown]);
+    },
+    /* How many a tab has to show, behind its word. */
+    setCounts(counts) {
+      buttons.forEach((button, at) => {
+        const number = counts[tabs[at].id];
+        button.querySelector('.tab-count')?.remove();
+        if (number !== undefined) button.append(el('span', { class: 'tab-count' }, ` ${count(number)}`));
+      });
     },
     /* What has nothing to show here is not offered. */
     leaveOut(ids) {

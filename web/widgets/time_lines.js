@@ -44,7 +44,7 @@ export function extentOf(points, limits) {
   const from = Math.min(...times);
   const to = Math.max(...times);
   const most = Math.max(1, ...points.map(({ value }) => value));
-  const near = limits.filter((limit) => limit <= most * LIMIT_WITHIN);
+  const near = limits.map(({ value }) => value).filter((limit) => limit <= most * LIMIT_WITHIN);
   const margin = Math.max((to - from) * 0.02, DAY_MS / 24);
   return { from: from - margin, to: to + margin, most: Math.max(most, ...near) * HEADROOM };
 }
@@ -63,7 +63,7 @@ export function dayTicks(from, to, count) {
 const dayText = (ms) => (Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString().slice(0, 10) : '');
 
 /* In: sentence(point), onHover(point, mark), onLeave(), onPick(point). A point is one of pointsOf.
- * Out: {node, draw({lines: [{name, at, values, marks: {point: "up" | "down"}, }], limits: [value], isShare, label}), drawing(), destroy()}. */
+ * Out: {node, draw({lines: [{name, at, values, marks: {point: "up" | "down"}, }], limits: [{value, of}], isShare, label}), drawing(), destroy()}. */
 export function createTimeLines({ sentence, onHover, onLeave, onPick }) {
   let data = { lines: [], limits: [], isShare: false, label: '' };
   let points = [];
@@ -174,20 +174,22 @@ function shareStep(most, room) {
   return [5, 10, 20, 25, 50, 100, 200, 500].find((step) => (most / step) * 32 <= room) ?? 1000;
 }
 
-/* A solid line with its word; what is out of view is named at the top. */
+/* A solid line with its word, on the left, for lines have their names on the right; what is out of view is named at the top. */
 function paintLimits(context, { limits, extent, size, y, isShare }) {
   context.font = `600 12px ${token('sans')}`;
   context.textBaseline = 'bottom';
-  context.textAlign = 'right';
-  for (const limit of limits) {
-    const isIn = limit <= extent.most;
-    const at = isIn ? Math.round(y(limit)) : TOP_PX - 4;
-    const words = `capacity ${isShare ? percent(limit, 100) : bytes(limit)}${isIn ? '' : ' ↑'}`;
+  context.textAlign = 'left';
+  for (const { value, of } of limits) {
+    const isIn = value <= extent.most;
+    const at = isIn ? Math.round(y(value)) : TOP_PX - 4;
+    const words = `capacity ${of ? `of ${of} ` : ''}${isShare ? percent(value, 100) : bytes(value)}${isIn ? '' : ' ↑'}`;
     context.fillStyle = token('text');
     if (isIn) context.fillRect(LEFT_PX, at - 1, size.width - LEFT_PX - RIGHT_PX, 2);
-    context.fillText(words, size.width - RIGHT_PX, isIn ? at - 3 : at + 2);
+    context.lineWidth = 4;
+    context.strokeStyle = token('panel');
+    context.strokeText(words, LEFT_PX + 4, isIn ? at - 3 : at + 2, size.width - LEFT_PX - RIGHT_PX);
+    context.fillText(words, LEFT_PX + 4, isIn ? at - 3 : at + 2, size.width - LEFT_PX - RIGHT_PX);
   }
-  context.textAlign = 'left';
 }
 
 function paintLine(context, { at, values, isOver }, { fill, dash }, { x, y }) {

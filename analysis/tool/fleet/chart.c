@@ -59,7 +59,7 @@ POINT_VALUE(time_of, point->first_at_ms)
 POINT_VALUE(needed_of, point->max_bytes)
 POINT_VALUE(peak_of, point->peak_bytes)
 POINT_VALUE(capacity_of, fleet->records[point->record].capacity_bytes)
-POINT_VALUE(hosts_of, point->host_count)
+POINT_VALUE(hosts_of, point->host_count > 0 ? point->host_count : -1)
 
 static void commits_write(const struct chart *chart, const struct fleet_series *series, struct json *json)
 {

@@ -79,7 +79,7 @@ static const struct table_column columns[] = {
      .help = "Unix time in ms"},
     {COLUMN_TEXT("sentence", sentence_of), .json = "sentence", .csv = "sentence", .title = "What changed", .help = "in words"},
     {COLUMN_TEXT("diff", diff), .is_searched = true, .json = "diff_sentence", .csv = "diff_sentence",
-     .title = "What the two plans differ by", .help = "as memviewd diff says it"},
+     .title = "What the plans differ by: A before, B since", .help = "as memviewd diff says it"},
     {COLUMN_TEXT("", diff_unknown), .json = "diff_unknown", .csv = "diff_unknown"},
     {COLUMN_TEXT("direction", direction), .json = "direction", .csv = "direction", .help = "regression, improvement"},
     {COLUMN_NUMBER("before", before, "bytes"), .json = "before_bytes", .csv = "before_bytes", .title = "Before",

@@ -28,6 +28,11 @@ static inline struct table_value views_text(const char *text)
     return text != NULL ? table_text_if_any(str_of(text)) : table_unknown();
 }
 static inline struct table_value views_known(int64_t number) { return table_integer_if(number >= 0, number); }
+/* Files that do not name their host have none: how many there were is not known. */
+static inline struct table_value views_hosts(const struct fleet_point *point)
+{
+    return table_integer_if(point->host_count > 0, point->host_count);
+}
 static inline struct table_value views_percent(int64_t part, int64_t whole)
 {
     return whole > 0 && part >= 0 ? table_real(100 * (double)part / (double)whole) : table_unknown();

@@ -49,8 +49,10 @@ export function run({ test, equal }) {
   });
 
   test('each capacity is drawn once', () => {
-    equal(limitsOf([line({ capacity_bytes: [1, 40] }), line({ capacity_bytes: [40, 40] }), line({ capacity_bytes: [80, 80] }), line({})], 'needed'), [40, 80]);
-    equal(limitsOf([], 'share'), [100]);
+    const of = (job, ...all) => line({ job, capacity_bytes: all });
+    equal(limitsOf([of('a', 1, 40), of('b', 40, 40)], 'needed', true), [{ value: 40, of: '' }]);
+    equal(limitsOf([of('a', 40), of('b', 80), of('c', 40), of('d', null), of('e', 40)], 'needed', true), [{ value: 40, of: 'a, c and 1 more' }, { value: 80, of: 'b' }]);
+    equal(limitsOf([], 'share'), [{ value: 100, of: '' }]);
   });
 
   test('categories are stacked in their order, without those that no commit has', () => {
@@ -65,7 +67,7 @@ export function run({ test, equal }) {
 
   test('a capacity far above the data is not in the plot', () => {
     const points = [{ at: 0, value: 10 }, { at: 100, value: 20 }];
-    equal([extentOf(points, [24]).most >= 24, extentOf(points, [100]).most < 100], [true, true]);
+    equal([extentOf(points, [{ value: 24 }]).most >= 24, extentOf(points, [{ value: 100 }]).most < 100], [true, true]);
     equal(extentOf([points[0]], []).to > extentOf([points[0]], []).from, true, 'one point has room, too');
   });
 

@@ -64,7 +64,7 @@ export function createFleetChart(view) {
       panel.setTitle(isOfJobs ? 'Jobs over time' : 'Modules over time', el('span', { class: 'dim' }, more));
       legend.set(entriesOf(shown, (line) => view.onlyJob(line.job)));
       const drawn = chart.lines.map((line) => lineOf(line, state.metric, isOfJobs));
-      lines.draw({ lines: drawn, limits: limitsOf(chart.lines, state.metric), isShare: state.metric === 'share', label: labelOf(chart, isOfJobs) });
+      lines.draw({ lines: drawn, limits: limitsOf(chart.lines, state.metric, isOfJobs), isShare: state.metric === 'share', label: labelOf(chart, isOfJobs) });
       categories.draw(chart.lines);
     },
     destroy() {

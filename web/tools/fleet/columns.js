@@ -44,17 +44,18 @@ function linked(field, hrefOf) {
   };
 }
 
+const sentenceOf = (words) => el('bdi', { class: 'fleet-sentence', title: visible(words) }, visible(words));
+const sentence = (field) => (row) => sentenceOf(row[field]);
+
 /* What the plans differ by, or why that is not known. */
 function diffOf(compareHref) {
   return (row) => {
     const href = compareHref(row);
     if (!row.diff_sentence) return el('span', { class: 'dim' }, 'Not known: ', visible(row.diff_unknown ?? ''));
-    const words = el('bdi', { title: visible(row.diff_sentence) }, visible(row.diff_sentence));
+    const words = sentenceOf(row.diff_sentence);
     return href ? el('a', { href, class: 'fleet-link' }, words) : words;
   };
 }
-
-const sentence = (field) => (row) => el('bdi', { title: visible(row[field]) }, visible(row[field]));
 
 /* Tab → what the page draws in its own way, in its order; false: left out. A card has room for two lines. */
 function ownOf(tab, { hrefOf, compareHref, onJob }) {
@@ -66,11 +67,12 @@ function ownOf(tab, { hrefOf, compareHref, onJob }) {
   const first = { cell: dateOf('first_at_ms'), width: 9 };
   const change = { cell: changeOf('change_bytes'), width: 8 };
   const share = { cell: shareOf, width: 7.5 };
+  const onCard = { ...share, card: 'line' };
   const rows = {
-    jobs: { job, module, needed, share, change, steps: { width: 4 }, fails: { cell: failsOf, width: 6 }, growth: false, next: false, commits: { width: 5.5 }, hosts: { width: 4 }, commit, last_at_ms: last, space: { isHidden: true } },
-    next: { job, module, needed, share, fails: { cell: failsOf, width: 6 }, growth: { width: 6.5 }, next: { cell: sentence('trend_sentence'), card: 'line' }, change: false, steps: false, hosts: false, commits: { width: 5.5 }, commit, last_at_ms: last, space: { isHidden: true } },
-    regressions: { change: { ...change, card: 'figure' }, job: { ...job, width: 7 }, module: { ...module, width: 9 }, commit: { ...commit, cell: linked('commit', hrefOf), card: 'line' }, at: { ...first, width: 8.5 }, diff: { cell: diffOf(compareHref) }, sentence: { cell: sentence('sentence') }, change_percent: false, before: false, after: false, lasting: { width: 4 } },
-    hosts: { host: { width: 8, card: 'title' }, differs: { cell: changeOf('difference_bytes'), width: 8, card: 'figure' }, needed: { width: 6.5 }, usual: { width: 6.5 }, job: { ...job, card: 'line' }, module: {}, commit, sentence: { cell: sentence('sentence'), card: 'line' }, hosts: { width: 4 }, at: first },
+    jobs: { job, module, needed, share: onCard, change, steps: { width: 4 }, fails: { cell: failsOf, width: 6 }, growth: false, next: false, commits: { width: 5.5 }, hosts: { width: 4 }, commit, last_at_ms: last, space: { isHidden: true } },
+    next: { job, module, needed, share: onCard, fails: { cell: failsOf, width: 6 }, growth: { width: 6.5 }, next: { cell: sentence('trend_sentence'), card: 'sentence' }, kind: { width: 5, title: 'Kind' }, change: false, steps: false, hosts: false, commits: { width: 5.5 }, commit, last_at_ms: last, space: { isHidden: true } },
+    regressions: { change: { ...change, card: 'figure' }, job: { ...job, width: 7 }, module: { ...module, width: 9 }, commit: { ...commit, cell: linked('commit', hrefOf), card: 'line' }, at: { ...first, width: 8.5 }, diff: { cell: diffOf(compareHref), card: 'sentence' }, sentence: { cell: sentence('sentence'), isHidden: true }, change_percent: false, before: false, after: false, lasting: { width: 4 } },
+    hosts: { host: { width: 8, card: 'title' }, differs: { cell: changeOf('difference_bytes'), width: 8, card: 'figure' }, needed: { width: 6.5 }, usual: { width: 5.5 }, job: { ...job, card: 'line', width: 7 }, module: { card: 'line', width: 9 }, commit, sentence: { cell: sentence('sentence'), card: 'sentence' }, hosts: { width: 4 }, at: first },
     commits: { job, module: { card: 'line' }, commit: { ...commit, cell: linked('commit', hrefOf), card: 'line' }, at: first, needed, change, share, peak: { width: 6.5 }, step: { width: 7 }, hosts: { width: 4 } },
   };
   return rows[tab === 'modules' ? 'jobs' : tab];
@@ -91,6 +93,6 @@ export function pointLines(line, point, metric) {
   return [
     `${visible(line.job)}${line.module ? `: ${visible(line.module)}` : ''} at ${visible(line.commits[point] ?? 'no commit')}`,
     `${bytes(value)}${share}${peak}`,
-    step ? visible(step.sentence) : `${when(line.at_ms[point])}, ${counted(line.host_counts[point], 'host')}`,
+    step ? visible(step.sentence) : `${when(line.at_ms[point])}${isKnown(line.host_counts[point]) ? `, ${counted(line.host_counts[point], 'host')}` : ''}`,
   ];
 }

@@ -3,7 +3,7 @@
  * Its own file: unit tests read it without a page. */
 
 import { CATEGORY_NAMES } from '../../widgets/categories.js';
-import { cutMiddle, visible } from '../../lib/format.js';
+import { count, cutMiddle, visible } from '../../lib/format.js';
 
 export const NAME_MAX = 32;
 /* Of the categories: what is not live at the peak. */
@@ -17,10 +17,17 @@ function valuesOf(line, metric) {
   return line.needed_bytes.map((value, at) => (line.capacity_bytes[at] > 0 ? (100 * value) / line.capacity_bytes[at] : null));
 }
 
-/* Pure: capacities that are drawn across: each that a line has now. */
-export function limitsOf(lines, metric) {
-  if (metric === 'share') return [100];
-  return [...new Set(lines.map(({ capacity_bytes: all }) => all.at(-1)).filter((each) => each > 0))];
+const OF_MAX = 2;
+
+/* Pure: capacities that are drawn across: each that a line has now, [{value, of}]; of: whose it is, where not all lines have it. */
+export function limitsOf(lines, metric, isOfJobs) {
+  if (metric === 'share') return [{ value: 100, of: '' }];
+  const now = ({ capacity_bytes: all }) => all.at(-1);
+  return [...new Set(lines.map(now).filter((each) => each > 0))].map((value) => {
+    const own = lines.filter((line) => now(line) === value).map((line) => cutMiddle(nameOf(line, isOfJobs), NAME_MAX));
+    const more = own.length > OF_MAX ? ` and ${count(own.length - OF_MAX)} more` : '';
+    return { value, of: own.length === lines.length ? '' : own.slice(0, OF_MAX).join(', ') + more };
+  });
 }
 
 /* Pure: one line of the answer as one of the chart. */

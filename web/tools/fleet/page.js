@@ -128,6 +128,17 @@ async function drawViews(view, isAtTop) {
   ]);
   view.lines = data;
   view.chart.draw(data, view.state, isOfJobs);
+  await countFound(view);
+}
+
+/* Behind the words of the tabs: what was found. Hosts are a question of their own, and come last. */
+async function countFound(view) {
+  const { regression_count: up, improvement_count: down, over_count: over, reaching_count: reaching } = view.summary;
+  const { signal } = view.controller;
+  const known = { regressions: up + down, next: over + reaching };
+  view.table.setCounts(known);
+  const { data } = await view.ask('hosts', { limit: 0 });
+  if (!signal.aborted) view.table.setCounts({ ...known, hosts: data.total_count });
 }
 
 function drawHead({ head, summary, context, isComplete, rules }, notes) {

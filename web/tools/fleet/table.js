@@ -17,7 +17,7 @@ import { compareHref, hrefOf, TABS } from './state.js';
 
 const PAGE_ROWS = 100;
 
-/* view: of page.js. Out: {node, show(isAtTop), focus(), destroy()}. */
+/* view: of page.js. Out: {node, show(isAtTop), setCounts(counts) of tabs, focus(), destroy()}. */
 export function createFleetTable(view) {
   const state = { view, asked: '' };
   state.tabs = createTabs({
@@ -36,6 +36,7 @@ export function createFleetTable(view) {
   return {
     node: el('div', { class: 'fleet-tables' }, state.tabs.node, state.panel.node),
     show: (isAtTop) => load(state, isAtTop),
+    setCounts: (counts) => state.tabs.setCounts(counts),
     focus: () => state.table.focus(),
     destroy: () => state.table.destroy(),
   };
@@ -58,6 +59,7 @@ async function load(state, isAtTop) {
   const question = questionOf(state);
   const key = JSON.stringify([tab, view.state.params, question, view.summary.reading]);
   tabs.set(tab);
+  panel.node.dataset.tab = tab;
   for (const [name, value] of Object.entries(tabs.panelAttributes(tab))) panel.node.setAttribute(name, value);
   state.asked = key;
   const end = panel.wait('', null);
