@@ -112,8 +112,16 @@ static int64_t read_fully(const struct file *file, uint64_t offset, char *into, 
     return (int64_t)done;
 }
 
+/* Made when something is read through it: many files are only looked at. */
+static void window_make(struct file *file)
+{
+    if (!file->window)
+        file->window = memory_new(size_within(file, 0, WINDOW_BYTES));
+}
+
 static bool window_move(struct file *file, uint64_t offset)
 {
+    window_make(file);
     bool follows = offset == file->window_at + file->window_length;
     size_t size = follows ? file->next_window_bytes * 2 : FIRST_WINDOW_BYTES;
     if (size > WINDOW_BYTES)
@@ -164,17 +172,12 @@ static int64_t read_memory(void *context, uint64_t offset, void *into, size_t si
     return (int64_t)size;
 }
 
-static int open_with(const struct files_place *place, int flags)
+/* `folder`: of place->root, when something lies below it. */
+static int open_with(const struct files_place *place, int folder, int flags)
 {
     if (place->path[0] == '\0')
         return opener_open_root(place->root, flags);
-    int folder = open(place->root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    int descriptor = folder < 0 ? -1 : beneath_open(folder, place->path, flags);
-    int reason = errno;
-    if (folder >= 0)
-        close(folder);
-    errno = reason;
-    return descriptor;
+    return folder < 0 ? -1 : beneath_open(folder, place->path, flags);
 }
 
 bool files_real_path(const struct files_place *place, char path[BENEATH_PATH_BYTES])
@@ -187,14 +190,25 @@ bool files_real_path(const struct files_place *place, char path[BENEATH_PATH_BYT
 }
 
 /* Only plain files: opening a pipe or a device could wait for ever, and whoever writes to the pipe would notice.
- * So it is looked at first; between the looks it may become another. */
+ * So it is looked at first, where it is no link by its name; between the looks it may become another. */
+static int open_plain(const struct files_place *place, int folder, struct stat *status)
+{
+    if (folder < 0 || fstatat(folder, place->path, status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status->st_mode)) {
+        int descriptor = open_with(place, folder, O_PATH | O_CLOEXEC);
+        if (descriptor < 0 || fstat(descriptor, status) != 0 || !S_ISREG(status->st_mode))
+            return descriptor;
+        close(descriptor);
+    }
+    return open_with(place, folder, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+}
+
 static int open_place(const struct files_place *place, struct stat *status, struct err *err)
 {
-    int descriptor = open_with(place, O_PATH | O_CLOEXEC);
-    if (descriptor >= 0 && fstat(descriptor, status) == 0 && S_ISREG(status->st_mode)) {
-        close(descriptor);
-        descriptor = open_with(place, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    }
+    int folder = place->path[0] ? open(place->root, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+    int descriptor = open_plain(place, folder, status), reason = errno;
+    if (folder >= 0)
+        close(folder);
+    errno = reason;
     if (descriptor < 0 || fstat(descriptor, status) != 0) {
         err_set(err, ERR_io, ERR_NO_OFFSET, "cannot be opened: %s", strerror(errno));
     } else if (!S_ISREG(status->st_mode)) {
@@ -255,7 +269,6 @@ struct file *files_open(const struct files_place *place, struct err *err)
             free(file);
             return NULL;
         }
-        file->window = memory_new(WINDOW_BYTES);
         file->next_window_bytes = FIRST_WINDOW_BYTES / 2;
     }
     file->source = (struct source){.context = file,
