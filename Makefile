@@ -148,6 +148,7 @@ unit: $(unit_src:tests/unit/%.c=$(B)/unit/%) fixtures ## unit tests of the core 
 	$(Q)scripts/run-unit $(filter $(B)/unit/%,$^)
 
 $(B)/unit/cgroups: $(B)/server/base/cgroups.o $(B)/server/base/memory.o
+$(B)/unit/ordered_work: $(addprefix $(B)/server/base/,ordered_work.o memory.o)
 $(B)/unit/run_folder: $(B)/server/run/run_folder.o $(B)/server/compile/folder.o $(B)/server/base/memory.o
 remote_obj := $(filter $(B)/server/remote/%,$(server_obj))
 box_obj := $(addprefix $(B)/server/,disk/beneath.o disk/opener.o sandbox/helper.o sandbox/helper_message.o sandbox/sandbox.o sandbox/landlock.o sandbox/seccomp.o base/descriptors.o base/memory.o base/system.o)
