@@ -7,6 +7,8 @@
 #include "server/catalog/catalog_connection.h"
 #include "server/catalog/catalog_schema.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +24,8 @@ struct known {
 struct catalog_writer {
     struct catalog_connection *connection;
     char *name;
-    char *began_at; /* by the server's clock: before anything was looked for */
+    char *began_at;       /* by the server's clock: before anything was looked for */
+    pthread_mutex_t lock; /* of what is known: several threads ask whether a file is wanted */
     struct known *known;
     size_t known_count, known_capacity;
     struct map by_id; /* places in `known` */
@@ -32,7 +35,8 @@ struct catalog_writer {
     size_t batch_count;
     int64_t batch_began_ms;
     struct catalog_write_counts counts;
-    struct err err; /* the first fault: nothing is written after it */
+    struct err err;        /* the first fault: nothing is written after it */
+    atomic_bool is_faulty; /* the same, for other threads */
 };
 
 /* ---- what is known ---- */
@@ -122,15 +126,17 @@ static bool batch_write(struct catalog_writer *writer)
         "INSERT INTO memviewd.files SELECT * FROM pg_temp.incoming ORDER BY file_id ON CONFLICT (file_id) DO UPDATE SET "
         "(file_bytes, modified_at, content_sha256, state, row_count, indexed_at, gone_at) = (EXCLUDED.file_bytes, "
         "EXCLUDED.modified_at, EXCLUDED.content_sha256, EXCLUDED.state, EXCLUDED.row_count, EXCLUDED.indexed_at, NULL)";
+    static const char replaced[] =
+        "WITH replaced AS (DELETE FROM memviewd.rows WHERE file_id = ANY ($1::text[]) RETURNING point_id) "
+        "INSERT INTO pg_temp.touched SELECT DISTINCT point_id FROM replaced";
     static const char touched[] =
         "INSERT INTO pg_temp.touched SELECT DISTINCT point_id FROM memviewd.rows WHERE file_id = ANY ($1::text[])";
     static const char refresh[] =
         "SELECT memviewd.points_refresh(coalesce((SELECT array_agg(DISTINCT point_id) FROM pg_temp.touched), '{}'))";
     const char *ids = writer->file_ids.data;
     return run(writer, "BEGIN ISOLATION LEVEL READ COMMITTED", NULL) && copy(writer, files, &writer->files) &&
-           run(writer, upsert, NULL) && run(writer, touched, ids) &&
-           run(writer, "DELETE FROM memviewd.rows WHERE file_id = ANY ($1::text[])", ids) && copy_rows(writer) &&
-           run(writer, touched, ids) && run(writer, refresh, NULL) && run(writer, "COMMIT", NULL);
+           run(writer, upsert, NULL) && run(writer, replaced, ids) && copy_rows(writer) && run(writer, touched, ids) &&
+           run(writer, refresh, NULL) && run(writer, "COMMIT", NULL);
 }
 
 static void batch_flush(struct catalog_writer *writer)
@@ -143,6 +149,7 @@ static void batch_flush(struct catalog_writer *writer)
         err_exhausted(&writer->err);
     else if (batch_write(writer))
         writer->counts.files += writer->batch_count;
+    atomic_store(&writer->is_faulty, err_is_set(&writer->err));
     writer->files.length = writer->rows.length = writer->file_ids.length = writer->batch_count = 0;
 }
 
@@ -151,13 +158,15 @@ static void batch_flush(struct catalog_writer *writer)
 bool catalog_write_is_wanted(void *context, const struct rows_file *file)
 {
     struct catalog_writer *writer = context;
-    struct known *known = known_find(writer, file->id);
-    if (err_is_set(&writer->err))
+    if (atomic_load(&writer->is_faulty))
         return false;
-    if (!known || known->is_gone || strcmp(known->state, file->state) != 0)
-        return true;
-    known->is_met = true;
-    return false;
+    pthread_mutex_lock(&writer->lock);
+    struct known *known = known_find(writer, file->id);
+    bool is_known = known && !known->is_gone && strcmp(known->state, file->state) == 0;
+    if (is_known)
+        known->is_met = true;
+    pthread_mutex_unlock(&writer->lock);
+    return !is_known;
 }
 
 bool catalog_write_had_rows(void *context, const char *id)
@@ -190,17 +199,26 @@ static void file_line(struct catalog_writer *writer, const struct rows_file *fil
     csv_row_end(&csv);
 }
 
+/* False where it was met before. */
+static bool known_meet(struct catalog_writer *writer, const struct rows_file *file)
+{
+    pthread_mutex_lock(&writer->lock);
+    struct known *known = known_find(writer, file->id);
+    if (!known)
+        known = known_add(writer, file->id, file->state);
+    bool is_first = !known->is_met;
+    known->is_met = true;
+    known->is_gone &= !is_first;
+    pthread_mutex_unlock(&writer->lock);
+    return is_first;
+}
+
 /* A file that was written in this run already is not written again: its rows would take the place of those. */
 bool catalog_write_take(void *context, const struct rows_file *file)
 {
     struct catalog_writer *writer = context;
-    struct known *known = known_find(writer, file->id);
-    if (!known)
-        known = known_add(writer, file->id, file->state);
-    else if (known->is_met)
+    if (!known_meet(writer, file))
         return !err_is_set(&writer->err);
-    known->is_met = true;
-    known->is_gone = false;
     if (writer->batch_count++ == 0)
         writer->batch_began_ms = clock_ms();
     file_line(writer, file);
@@ -313,6 +331,7 @@ struct catalog_writer *catalog_write_open(const char *url, struct err *err)
                                       .rows = BUF_INIT,
                                       .file_ids = BUF_INIT,
                                       .err = ERR_INIT};
+    pthread_mutex_init(&writer->lock, NULL);
     map_init_of(&writer->by_id, memory_new, 0);
     rows_heads(&writer->heads);
     writer->heads.length -= writer->heads.length > 1 ? 2 : 0; /* the end of the line */
@@ -328,6 +347,7 @@ void catalog_write_close(struct catalog_writer *writer)
     if (!writer)
         return;
     catalog_connection_close(writer->connection);
+    pthread_mutex_destroy(&writer->lock);
     map_free(&writer->by_id);
     buf_free(&writer->heads);
     buf_free(&writer->files);

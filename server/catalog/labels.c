@@ -291,6 +291,15 @@ struct labels *labels_new(const char *const *given, size_t given_count, const ch
     return NULL;
 }
 
+struct labels *labels_copy(const struct labels *labels)
+{
+    struct labels *copy = memory_new(sizeof(*copy));
+    *copy = (struct labels){.patterns = labels->patterns, .pattern_count = labels->pattern_count, .json = BUF_INIT};
+    set_add_all(&copy->given, &labels->given);
+    set_add_all(&copy->environment, &labels->environment);
+    return copy;
+}
+
 void labels_free(struct labels *labels)
 {
     if (!labels)

@@ -18,6 +18,8 @@ struct labels;
  * understood. */
 struct labels *labels_new(const char *const *given, size_t given_count, const char *const *patterns,
                           size_t pattern_count, const char *environment);
+/* Another of the same, for another thread. */
+struct labels *labels_copy(const struct labels *labels);
 void labels_free(struct labels *labels);
 
 /* Those of a file, until the next is asked for. A memviewd.json that cannot be used sets `err`, and counts for nothing; its

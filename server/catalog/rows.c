@@ -4,6 +4,7 @@
 #include "base/csv.h"
 #include "base/hash.h"
 #include "server/base/version.h"
+#include "server/catalog/rows_ahead.h"
 #include "server/remote/remote_address.h"
 #include "server/store/sha256.h"
 #include "server/store/subjects.h"
@@ -13,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+static const uint64_t KEPT_BYTES = 32 << 20; /* of what was read: a session is looked at once */
 
 enum { LEAD_MAX = 40, HASH_PIECE_BYTES = 1 << 20, US_PER_S = 1000000, NS_PER_US = 1000, NS_PER_S = 1000000000 };
 
@@ -288,7 +291,7 @@ static void modules_add(struct making *making, const struct snapshot_session *se
     for (size_t at = 0; at < modules->entry_count; at++) {
         const struct modules_entry *entry = &modules->entries[at];
         struct row row = {.kind = "module", .session = session, .host = host, .entry = entry, .failure = -1};
-        const struct verdict_parts_wanted wanted = {.session = session, .host = host, .module_id = entry->id};
+        const struct verdict_parts_wanted wanted = {.session = session, .host = host, .module = entry};
         if (entry->file->file != file)
             continue;
         row.module = entry->file->group ? entry->file->group->stem : NULL;
@@ -326,14 +329,14 @@ static void nothing_add(struct making *making, const struct snapshot_session *se
 
 static void host_add(struct making *making, const struct snapshot_session *session, const struct snapshot_host *host)
 {
-    struct store *store = making->wanted->store;
     struct modules modules;
     if (!file_begin(making, host->file, host->file->place.root, host->file->path))
         return;
-    modules_open(store, session, host, &modules);
+    modules_open(making->wanted->store, session, host, &modules);
     const struct err *err = &modules.files[0].err;
+    const struct analysis_contents *contents = modules.files[0].opened.contents;
     modules_add(making, session, host, &modules, host->file);
-    if (host->is_allocator || (!err_is_set(err) && store_has_events(store, &host->file->place)))
+    if (host->is_allocator || (contents && contents->has_memory_events))
         memory_add(making, session, host);
     if (making->file.count == 0)
         nothing_add(making, session, host, err);
@@ -455,13 +458,32 @@ static void session_add_without_rows(struct making *making, const struct snapsho
         without_rows_add(making, session, session->files[at]);
 }
 
+bool rows_session_write(const struct rows_wanted *wanted, const struct snapshot_session *session,
+                        struct rows_counts *counts)
+{
+    struct making making = {.wanted = wanted, .counts = counts, .rows = BUF_INIT};
+    session_add(&making, session);
+    if (wanted->is_once)
+        store_drop_read(wanted->store, KEPT_BYTES);
+    buf_free(&making.rows);
+    return !making.is_stopped;
+}
+
+static bool sessions_write(const struct rows_wanted *wanted, struct rows_counts *counts)
+{
+    const struct snapshot *snapshot = wanted->snapshot;
+    bool is_whole = true;
+    for (size_t at = 0; at < snapshot->session_count && is_whole; at++)
+        is_whole = rows_session_write(wanted, snapshot->sessions[at], counts);
+    return is_whole;
+}
+
 bool rows_write(const struct rows_wanted *wanted, struct rows_counts *counts)
 {
     struct making making = {.wanted = wanted, .counts = counts, .rows = BUF_INIT};
     const struct snapshot *snapshot = wanted->snapshot;
     *counts = (struct rows_counts){0};
-    for (size_t at = 0; at < snapshot->session_count; at++)
-        session_add(&making, snapshot->sessions[at]);
+    making.is_stopped = !(wanted->is_once ? rows_ahead_write : sessions_write)(wanted, counts);
     for (size_t at = 0; at < snapshot->problem_count; at++)
         problem_add(&making, &snapshot->problems[at]);
     for (size_t at = 0; at < snapshot->session_count && wanted->had_rows; at++)

@@ -37,6 +37,9 @@ struct rows_wanted {
     struct labels *labels;
     uint64_t shard, shard_count; /* files of part `shard`, from 0, of `shard_count` */
     enum csv_form form;
+    /* By a command that looks at all once: sessions are read by several threads, and what was read is not kept. `is_wanted` is
+     * then called by several threads at a time, also while `take` runs. Files are taken in the same order. */
+    bool is_once;
     /* False: nothing more is wanted of this file, for its rows are known. NULL: all are wanted. */
     bool (*is_wanted)(void *context, const struct rows_file *file);
     /* Of a file that is there and has no rows now, as all but the last of a series of profiles: true where it had some, so that
@@ -62,6 +65,10 @@ void rows_failure_id(char id[ROWS_ID_SIZE], const char *root, const char *path, 
 /* ISO 8601 with microseconds, UTC: what PostgreSQL and DuckDB keep of a time. "" where it is not known. */
 void rows_time(int64_t unix_ns, char text[ROWS_TIME_SIZE]);
 
+/* Those of one session, by the caller's thread, without what rows_write asks of files that have no rows; `counts` is added to.
+ * False when it was stopped. */
+bool rows_session_write(const struct rows_wanted *wanted, const struct snapshot_session *session,
+                        struct rows_counts *counts);
 /* False when it was stopped. */
 bool rows_write(const struct rows_wanted *wanted, struct rows_counts *counts);
 /* SHA-256 of the bytes of a file, in 64 hex digits; false where it cannot be read, or changed meanwhile. */

@@ -217,6 +217,7 @@ int cmd_index(const struct options *options)
         index_scan_once_with_texts(index);
         struct snapshot *snapshot = index_hold(index);
         wanted.snapshot = snapshot;
+        wanted.is_once = true;
         wanted.store = store_new(account_default_limit());
         store_set_category_rules(wanted.store, rules);
         bool is_good =

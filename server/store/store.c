@@ -134,6 +134,13 @@ bool store_drop_all(struct store *store)
     return has_dropped;
 }
 
+void store_drop_read(struct store *store, uint64_t kept_bytes)
+{
+    while (account_taken(store->account) > kept_bytes && cache_drop_oldest(store->cache, CACHE_READ)) {
+        /* the next */
+    }
+}
+
 void store_expire(struct store *store) { cache_drop_idle(store->cache, clock_ms(), MAX_IDLE_MS); }
 
 void store_stop(struct store *store) { atomic_store(&store->is_stopping, true); }

@@ -146,6 +146,8 @@ static bool module_find(struct store *store, const struct verdict_parts_wanted *
     struct err ignored = ERR_INIT;
     bool has_modules = session && is_of_modules(session);
     bool is_of_plan = wanted->failure && analysis_verdict_is_of_plan(wanted->failure);
+    if (wanted->module)
+        return module_open(store, session, wanted->module, parts, err);
     if (wanted->module_id && !has_modules)
         return err_set(err, ERR_notfound, ERR_NO_OFFSET, "the session has no module of that id");
     if (has_modules && (wanted->module_id || !wanted->failure))

@@ -34,6 +34,7 @@ struct verdict_parts_wanted {
     const struct snapshot_session *session; /* NULL: of an uploaded text alone */
     const struct snapshot_host *host;       /* of the module and the trace; NULL: the largest, the worst */
     const char *module_id;                  /* NULL: that of the failure, else the largest */
+    const struct modules_entry *module;     /* the same, where its modules are open; NULL */
     const char *text;                       /* name of a log that is in no session; NULL */
     bool takes_given;                       /* of snapshots of PyTorch only files that were named themselves */
     const char *folder;                     /* of a log that is in no session: root and path; NULL */
