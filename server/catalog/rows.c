@@ -4,6 +4,7 @@
 #include "base/csv.h"
 #include "base/hash.h"
 #include "server/base/version.h"
+#include "server/catalog/content_hash.h"
 #include "server/catalog/rows_ahead.h"
 #include "server/remote/remote_address.h"
 #include "server/store/sha256.h"
@@ -17,7 +18,7 @@
 
 static const uint64_t KEPT_BYTES = 32 << 20; /* of what was read: a session is looked at once */
 
-enum { LEAD_MAX = 40, HASH_PIECE_BYTES = 1 << 20, US_PER_S = 1000000, NS_PER_US = 1000, NS_PER_S = 1000000000 };
+enum { LEAD_MAX = 40, US_PER_S = 1000000, NS_PER_US = 1000, NS_PER_S = 1000000000 };
 
 /* The file that rows are being made of. */
 struct making {
@@ -156,29 +157,6 @@ static void row_of_parts(struct making *making, struct row row, const struct ver
 
 /* ---- one file ---- */
 
-bool rows_content_hash(const struct files_place *place, char text[SHA256_TEXT_SIZE])
-{
-    struct err err = ERR_INIT;
-    struct sha256_stream stream;
-    struct file *file = files_open(place, &err);
-    char *piece = malloc(HASH_PIECE_BYTES);
-    int64_t got = -1;
-    sha256_begin(&stream);
-    for (uint64_t offset = 0; file && piece; offset += (uint64_t)got) {
-        const struct source *source = files_source(file);
-        got = source->read(source->context, offset, piece, HASH_PIECE_BYTES);
-        if (got <= 0)
-            break;
-        sha256_add(&stream, piece, (size_t)got);
-    }
-    bool is_whole = got == 0 && files_unchanged(file, &err);
-    if (is_whole)
-        sha256_end(&stream, text);
-    free(piece);
-    files_close(file);
-    return is_whole;
-}
-
 void rows_time(int64_t unix_ns, char text[ROWS_TIME_SIZE])
 {
     time_t seconds = (time_t)(unix_ns / NS_PER_S);
@@ -264,7 +242,7 @@ static bool file_begin(struct making *making, const struct snapshot_file *file, 
         return false;
     }
     if (file && file->reason == 0)
-        rows_content_hash(&file->place, making->content_sha256);
+        content_hash(&file->place, making->content_sha256);
     if (err_is_set(&err)) {
         const struct row row = {.kind = "nothing", .module = NULL, .failure = -1, .err = &err};
         char text[sizeof(err.text)];

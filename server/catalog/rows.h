@@ -71,7 +71,5 @@ bool rows_session_write(const struct rows_wanted *wanted, const struct snapshot_
                         struct rows_counts *counts);
 /* False when it was stopped. */
 bool rows_write(const struct rows_wanted *wanted, struct rows_counts *counts);
-/* SHA-256 of the bytes of a file, in 64 hex digits; false where it cannot be read, or changed meanwhile. */
-bool rows_content_hash(const struct files_place *place, char text[SHA256_TEXT_SIZE]);
 /* The names of the columns, as the first line of the CSV. */
 void rows_heads(struct buf *out);

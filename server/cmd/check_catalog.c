@@ -3,7 +3,7 @@
 
 #include "server/base/log.h"
 #include "server/base/memory.h"
-#include "server/catalog/rows.h"
+#include "server/catalog/content_hash.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static char *path_of(const struct catalog_answer *answer, size_t row)
     const char *logdir = catalog_cell(answer, row, LOGDIR), *file = catalog_cell(answer, row, FILE_PATH);
     const char *then = catalog_cell(answer, row, SHA256);
     const struct files_place place = {.root = logdir, .path = file};
-    if (!logdir || !file || !then || !rows_content_hash(&place, now) || strcmp(now, then) != 0)
+    if (!logdir || !file || !then || !content_hash(&place, now) || strcmp(now, then) != 0)
         return NULL;
     return memory_format("%s%s%s", logdir, file[0] ? "/" : "", file);
 }
