@@ -167,7 +167,14 @@ void rows_time(int64_t unix_ns, char text[ROWS_TIME_SIZE])
         snprintf(text, ROWS_TIME_SIZE, "%s.%06lldZ", date, (long long)(unix_ns / NS_PER_US % US_PER_S));
 }
 
-uint64_t rows_shard(const char *path, uint64_t count) { return hash_text(path, 0) % count; }
+/* What several hosts of one session say of a module is one point of the catalog, which processes wait for if they all make it. */
+uint64_t rows_shard(const char *path, uint64_t count)
+{
+    static const char sessions[] = "plugins/profile/";
+    const char *session = strstr(path, sessions), *name = strrchr(path, '/');
+    size_t length = session && name > session + strlen(sessions) ? (size_t)(name - path) : strlen(path);
+    return hash_bytes(path, length, 0) % count;
+}
 
 static void identity_add(struct sha256_stream *stream, const struct snapshot_file *file)
 {

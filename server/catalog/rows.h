@@ -58,7 +58,7 @@ struct rows_counts {
         errors; /* files with rows, files that were not wanted; rows that say why there is nothing */
 };
 
-/* The part of `count` that a file is of, from 0. */
+/* The part of `count` that a file is of, from 0; those of one session of the profiler (plugins/profile/SESSION/) are together. */
 uint64_t rows_shard(const char *path, uint64_t count);
 /* The id of the row of a text's failure (which one, from 1): the same in every process that calls the root so. 32 hex digits. */
 void rows_failure_id(char id[ROWS_ID_SIZE], const char *root, const char *path, int64_t failure);
