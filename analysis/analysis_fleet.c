@@ -20,6 +20,7 @@ struct analysis_fleet {
     struct fleet_record *records;
     size_t record_count, record_capacity;
     uint64_t unlabelled_count; /* that were not added */
+    bool is_by_host;
     struct notes notes;
     struct fleet model;
 };
@@ -136,13 +137,16 @@ bool analysis_fleet_note(struct analysis_fleet *fleet, const char *code, uint64_
 
 void analysis_fleet_unlabelled(struct analysis_fleet *fleet, uint64_t count) { fleet->unlabelled_count = count; }
 
+void analysis_fleet_by_host(struct analysis_fleet *fleet) { fleet->is_by_host = true; }
+
 static void build(struct job *job, const void *in, void *out, struct err *err)
 {
     struct analysis_fleet *fleet = out;
     const char *source = in;
     (void)err;
-    fleet_build(fleet->records, fleet->record_count, fleet->category_names, fleet->category_count, &job->arena,
-                &fleet->model);
+    const struct fleet_source records = {fleet->records, fleet->record_count, fleet->category_names,
+                                         fleet->category_count, fleet->is_by_host};
+    fleet_build(&records, &job->arena, &fleet->model);
     fleet->model.source = kept(fleet, source);
     fleet->model.notes = fleet->notes.items;
     fleet->model.note_count = fleet->notes.count;

@@ -24,6 +24,8 @@ bool analysis_fleet_note(struct analysis_fleet *fleet, const char *code, uint64_
                          struct err *err);
 /* Records without a job that are known by their number alone; they count with those that were added. Before it is built. */
 void analysis_fleet_unlabelled(struct analysis_fleet *fleet, uint64_t count);
+/* Each host is to have series of its own. Before it is built. */
+void analysis_fleet_by_host(struct analysis_fleet *fleet);
 /* `source`, `is_catalog`, `file_count`, `read_count`: see fleet/fleet.h. Once, behind the last record. */
 bool analysis_fleet_build(struct analysis_fleet *fleet, const char *source, bool is_catalog, uint64_t file_count,
                           uint64_t read_count, struct err *err);

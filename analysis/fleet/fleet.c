@@ -26,15 +26,15 @@ static int text_order(const char *a, const char *b)
     return a == NULL || b == NULL ? (a != NULL) - (b != NULL) : strcmp(a, b);
 }
 
-static int series_order(const struct fleet_record *a, const struct fleet_record *b)
+static int series_order(const struct building *building, const struct fleet_record *a, const struct fleet_record *b)
 {
     return text_order(a->job, b->job) ?: text_order(a->module, b->module) ?: text_order(a->kind, b->kind)
-        ?: text_order(a->memory_space, b->memory_space);
+        ?: text_order(a->memory_space, b->memory_space) ?: (building->fleet->is_by_host ? text_order(a->host, b->host) : 0);
 }
 
-static int place_order(const struct fleet_record *a, const struct fleet_record *b)
+static int place_order(const struct building *building, const struct fleet_record *a, const struct fleet_record *b)
 {
-    return series_order(a, b) ?: text_order(a->commit, b->commit);
+    return series_order(building, a, b) ?: text_order(a->commit, b->commit);
 }
 
 static bool is_size(int64_t bytes) { return bytes >= 0 && bytes <= SUM_MAX_BYTES_TOGETHER; }
@@ -43,9 +43,10 @@ static int64_t size_or_unknown(int64_t bytes) { return is_size(bytes) ? bytes : 
 /* The largest value first; of equal ones any, but always the same. */
 static int record_order(const void *left, const void *right, void *context)
 {
-    const struct fleet_record *records = context;
+    const struct building *building = context;
+    const struct fleet_record *records = building->records;
     const struct fleet_record *a = &records[*(const uint32_t *)left], *b = &records[*(const uint32_t *)right];
-    return place_order(a, b) ?: ORDER(size_or_unknown(b->needed_bytes), size_or_unknown(a->needed_bytes))
+    return place_order(building, a, b) ?: ORDER(size_or_unknown(b->needed_bytes), size_or_unknown(a->needed_bytes))
         ?: ORDER(size_or_unknown(b->peak_bytes), size_or_unknown(a->peak_bytes)) ?: text_order(a->id, b->id)
         ?: text_order(a->host, b->host) ?: text_order(a->file, b->file) ?: ORDER(a->last_at_ms, b->last_at_ms);
 }
@@ -64,7 +65,7 @@ static void records_order(struct building *building, size_t count)
             building->order[building->count++] = i;
     }
     arena_work(building->arena, (uint64_t)count * SORT_WORK);
-    sort_items(building->order, building->count, sizeof(*building->order), record_order, (void *)building->records);
+    sort_items(building->order, building->count, sizeof(*building->order), record_order, building);
 }
 
 static const struct fleet_record *record_at(const struct building *building, uint32_t at)
@@ -270,10 +271,11 @@ static void hosts_place(struct fleet *fleet, uint32_t first_host, const struct f
 
 /* The end of the records from `first` on that are alike in `order`. */
 static uint32_t run_end(const struct building *building, uint32_t first, uint32_t end,
-                        int (*order)(const struct fleet_record *a, const struct fleet_record *b))
+                        int (*order)(const struct building *building, const struct fleet_record *a,
+                                     const struct fleet_record *b))
 {
     uint32_t at = first + 1;
-    while (at < end && order(record_at(building, first), record_at(building, at)) == 0)
+    while (at < end && order(building, record_at(building, first), record_at(building, at)) == 0)
         at++;
     return at;
 }
@@ -345,18 +347,20 @@ static void jobs_add(struct fleet *fleet)
         fleet->series[fleet->jobs[i].line].is_line = true;
 }
 
-void fleet_build(const struct fleet_record *records, size_t count, const char *const *category_names,
-                 size_t category_count, struct arena *arena, struct fleet *out)
+void fleet_build(const struct fleet_source *source, struct arena *arena, struct fleet *out)
 {
-    struct building building = {.fleet = out, .records = records, .arena = arena};
-    *out = (struct fleet){.records = records, .record_count = (uint32_t)count, .category_names = category_names};
-    out->category_count = (uint32_t)category_count;
-    if (count > FLEET_RECORDS_MAX || category_count > FLEET_CATEGORIES_MAX) {
+    struct building building = {.fleet = out, .records = source->records, .arena = arena};
+    *out = (struct fleet){.records = source->records,
+                          .record_count = (uint32_t)source->count,
+                          .category_names = source->category_names,
+                          .category_count = (uint32_t)source->category_count,
+                          .is_by_host = source->is_by_host};
+    if (source->count > FLEET_RECORDS_MAX || source->category_count > FLEET_CATEGORIES_MAX) {
         err_set(arena->err, ERR_limit, ERR_NO_OFFSET, "more than %d rows are not looked at together",
                 FLEET_RECORDS_MAX);
         arena_give_up(arena);
     }
-    records_order(&building, count);
+    records_order(&building, source->count);
     out->jobs = arena_array(arena, struct fleet_job, building.count + 1);
     out->series = arena_array(arena, struct fleet_series, building.count + 1);
     out->points = arena_array(arena, struct fleet_point, building.count + 1);

@@ -3,7 +3,7 @@
  *
  * In:     records: rows of `memviewd index`, or what many of them come to (docs/fleet.md), in any order.
  * Out:    jobs, of each its series (a module, or whatever else has figures, in a memory space), of each its points: one a
- *         commit, ordered by when it was first seen. The same records in another order make the same fleet.
+ *         commit, ordered by when it was first seen; if that is asked for, each host has series of its own. The same records in another order make the same fleet.
  * Value:  of a record needed_bytes; in a series where no record has that, peak_bytes. That of a point is the largest of its
  *         records, for the device that needs most decides whether a job runs.
  * Rules:  steps: level_steps.h; what fails next: capacity_trend.h. Hosts of one point: with three or more, one differs that is
@@ -95,14 +95,22 @@ struct fleet {
      * that were read by now (of a catalog none); what else is to be known. */
     const char *source;
     bool is_catalog;
+    bool is_by_host; /* as it was asked for */
     uint64_t file_count, read_count;
     const struct note *notes;
     size_t note_count;
 };
 
-/* At most FLEET_RECORDS_MAX records, else it gives up with `limit`; `category_count` at most FLEET_CATEGORIES_MAX. */
-void fleet_build(const struct fleet_record *records, size_t count, const char *const *category_names,
-                 size_t category_count, struct arena *arena, struct fleet *out);
+/* What a fleet is made of. At most FLEET_RECORDS_MAX records, else it gives up with `limit`; `category_count` at most
+ * FLEET_CATEGORIES_MAX. `is_by_host`: each host has series of its own, and so none differs from the others of its point. */
+struct fleet_source {
+    const struct fleet_record *records;
+    size_t count;
+    const char *const *category_names;
+    size_t category_count;
+    bool is_by_host;
+};
+void fleet_build(const struct fleet_source *source, struct arena *arena, struct fleet *out);
 
 /* ---- of a fleet: its parts by their places ---- */
 
@@ -114,6 +122,11 @@ static inline const struct fleet_record *fleet_record_of(const struct fleet *fle
 static inline uint32_t fleet_last_point(const struct fleet *fleet, uint32_t series)
 {
     return fleet->series[series].first_point + fleet->series[series].point_count - 1;
+}
+/* Of a series of one host; NULL: of all, or the files do not name it. */
+static inline const char *fleet_host_of(const struct fleet *fleet, uint32_t series)
+{
+    return fleet->is_by_host ? fleet_record_of(fleet, fleet->series[series].first_point)->host : NULL;
 }
 static inline int64_t fleet_step_change(const struct fleet_step *step)
 {

@@ -37,6 +37,11 @@ static void subject_say(const struct fleet *fleet, uint32_t point, bool is_of_pe
     name_say(out, record->job);
     buf_text(out, ": ");
     name_say(out, record->module != NULL ? record->module : record->kind != NULL ? record->kind : "memory");
+    const char *host = fleet_host_of(fleet, fleet->points[point].series);
+    if (host != NULL) {
+        buf_text(out, " on ");
+        name_say(out, host);
+    }
     buf_text(out, is_of_peaks ? " has a peak of" : " needs");
 }
 

@@ -20,8 +20,8 @@ enum { WITHIN_MAX_MS = 10000, DIFF_MAX = 20, TIME_DIGITS = 15, KEPT_MS = 10000 }
 static const size_t ANSWER_LIMIT_BYTES = (size_t)1 << 30;
 static const uint64_t KEPT_BYTES = (uint64_t)256 << 20;
 
-static const char *const OWN_NAMES[] = {"job",   "commit", "module", "host",      "user", "kind",
-                                        "label", "since",  "until",  "within_ms", NULL};
+static const char *const OWN_NAMES[] = {"job",   "commit", "module", "host", "user",      "kind",
+                                        "label", "since",  "until",  "by",   "within_ms", NULL};
 
 /* What is asked for, and what it is made of. */
 struct asking {
@@ -32,6 +32,7 @@ struct asking {
     struct fleet_filter filter;
     char *label; /* cut into key and value */
     int64_t budget_ms;
+    bool is_by_host;
     struct analysis_fleet *fleet;
     struct cache_hold hold; /* of the fleet, if it is one that is kept */
 };
@@ -77,6 +78,15 @@ static bool is_among(const char *const *names, const char *name)
     return *names != NULL;
 }
 
+static struct response *read_by(struct asking *asking)
+{
+    const char *by = request_param(asking->request, "by", "");
+    asking->is_by_host = strcmp(by, "host") == 0;
+    if (by[0] && !asking->is_by_host)
+        return response_problem(400, "argument", "by can be host alone");
+    return NULL;
+}
+
 /* Before anything is read. */
 static struct response *check_names(const struct asking *asking)
 {
@@ -106,6 +116,8 @@ static struct response *read_asking(struct asking *asking)
         refusal = read_number(request, "until", INT64_C(1) << 48, &filter->until_ms);
     if (!refusal)
         refusal = read_number(request, "within_ms", WITHIN_MAX_MS, &asking->budget_ms);
+    if (!refusal)
+        refusal = read_by(asking);
     return refusal ? refusal : read_label(asking);
 }
 
@@ -131,7 +143,8 @@ static bool make_of_catalog(struct asking *asking, struct err *err)
                                              .columns = fleet_files_columns(server->fleet_files),
                                              .filter = &asking->filter,
                                              .snapshot = asking->snapshot,
-                                             .is_of_hosts = is_view(asking, "hosts")};
+                                             .is_of_hosts = is_view(asking, "hosts"),
+                                             .is_by_host = asking->is_by_host};
     return fleet_tables_add(&asked, asking->fleet, err) &&
            analysis_fleet_build(asking->fleet, catalog_name(server->catalog), true, 0, 0, err);
 }
@@ -163,6 +176,8 @@ static bool make(struct asking *asking, struct err *err)
 {
     const struct fleet_columns *columns = fleet_files_columns(asking->server->fleet_files);
     asking->fleet = analysis_fleet_new((const char *const *)columns->names, columns->count, err);
+    if (asking->fleet && asking->is_by_host)
+        analysis_fleet_by_host(asking->fleet);
     return asking->fleet && (asking->server->catalog ? make_of_catalog(asking, err) : make_of_files(asking, err)) &&
            (!is_view(asking, "regressions") || explain_steps(asking, err));
 }

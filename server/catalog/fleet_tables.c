@@ -51,7 +51,7 @@ static void label_add(struct statement *statement, const struct fleet_filter *fi
 static bool is_of_rows(const struct fleet_tables_asked *asked)
 {
     const struct fleet_filter *filter = asked->filter;
-    return asked->is_of_hosts || filter->host || filter->user || filter->label_key;
+    return asked->is_of_hosts || asked->is_by_host || filter->host || filter->user || filter->label_key;
 }
 
 /* In the order in which they are asked for, see answer_cell. */

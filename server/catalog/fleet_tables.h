@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * fleet_tables.h: records of the fleet out of a catalog (catalog.h): of its points, or, where a question is about single rows
- * (a host, a user, a label, hosts that differ), of its rows.
+ * (a host, a user, a label, hosts each by itself or those that differ), of its rows.
  *
  * The newest FLEET_TABLES_MAX are read; that there are more becomes a note. All that a question says goes into parameters of
  * SQL, none of it into its text. Threads: any number. */
@@ -17,6 +17,7 @@ struct fleet_tables_asked {
     const struct fleet_filter *filter;
     const struct snapshot *snapshot; /* in which references are looked up */
     bool is_of_hosts;                /* only rows of commits whose hosts differ */
+    bool is_by_host;                 /* each host by itself */
 };
 
 /* Adds what matches; where nothing does, how many rows match but for a job that they lack. Errors: those of catalog_query and of the fleet. */

@@ -45,7 +45,7 @@ def test_a_catalog_and_the_files_say_the_same(t, database):
     folder = filled(t, database, 9)
     of_files, of_catalog = t.serve(folder), t.serve(folder, f"--catalog={database.url}")
     begin = (fleet_story.FIRST_S + 4 * fleet_story.DAY_S) * 1000
-    for params in ({}, {"job": "t5"}, {"user": "ada"}, {"host": "host2"}, {"label": "day=3"}, {"commit": "c05", "kind": "module"}, {"module": "jit_step"},
+    for params in ({}, {"job": "t5"}, {"user": "ada"}, {"host": "host2"}, {"label": "day=3"}, {"by": "host"}, {"by": "host", "job": "t5"}, {"commit": "c05", "kind": "module"}, {"module": "jit_step"},
                    {"since": begin}, {"until": begin}, {"since": begin, "until": begin + 1, "user": "bob"}, {"job": "'; DROP TABLE memviewd.rows; --"}):
         for view in VIEWS:
             equal(ask(of_catalog, view, limit=1000, **params)["rows"], ask(of_files, view, limit=1000, **params)["rows"], (view, params))

@@ -65,7 +65,7 @@ def walk_fleet(walk, t):
     story = t.serve(make(t.folder("story"), 14))
     for view, extra in (("summary", ""), ("chart", "?rows=series&categories=1&lines=3"), ("series", "?rows=job&sort=fails"), ("series", "?job=t5&format=csv"),
                         ("points", "?label=day=3&filter=needed:>1GiB"), ("points", "?format=ndjson&limit=3"), ("regressions", "?user=ada&kind=module"),
-                        ("regressions", "?format=csv"), ("hosts", "?host=host2"), ("hosts", "?since=1&until=2&within_ms=100")):
+                        ("regressions", "?format=csv"), ("hosts", "?host=host2"), ("chart", "?by=host&job=t5"), ("points", "?by=host"), ("hosts", "?since=1&until=2&within_ms=100")):
         equal(walk.ask(f"/api/v1/fleet/{view}", f"/api/v1/fleet/{view}{extra}", daemon=story).status, 200, view + extra)
     for at in range(2001):
         t.write(f"../many/{at}/module_0001.jit_f.after_optimizations.hlo.pb", b"x")

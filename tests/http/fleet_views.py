@@ -33,6 +33,19 @@ def test_the_commit_and_the_host_that_were_planted_are_found(t):
           ("t5", ODD_HOST, commit_of(ODD_DAY), GIB, 5 * GIB))
 
 
+def test_each_host_has_lines_of_its_own_when_asked_for(t):
+    daemon = serve(t)
+    chart = ask(daemon, "chart", job="t5", rows="series", by="host", categories=1)
+    equal([(line["host"], line["module"]) for line in chart["lines"]], [(f"host{at}", "jit_step") for at in range(4)])
+    for line in chart["lines"]:
+        most = max(zip(line["needed_bytes"], line["commits"]))
+        equal(most, (6 * GIB, commit_of(ODD_DAY)) if line["host"] == ODD_HOST else (5 * GIB, commit_of(DAYS)))
+        equal(set(line["host_counts"]), {1})
+    equal({row["host"] for row in ask(daemon, "points", by="host")["rows"]} - {None}, {f"host{at}" for at in range(4)})
+    equal({line["host"] for line in ask(daemon, "chart")["lines"]}, {None})
+    equal(daemon.ask(FLEET + "summary?by=module").status, 400)
+
+
 def test_what_will_fail_and_what_does_is_told(t):
     rows = {row["job"]: row for row in ask(serve(t), "series")["rows"]}
     equal({job: row["trend"] for job, row in rows.items()},

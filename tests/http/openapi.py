@@ -17,7 +17,7 @@ DOCUMENT = os.path.join(ROOT, "docs", "openapi.yaml")
 # what names the thing that a tool's views are about
 WHERE = {"memory_viewer": ("session", "host", "module"), "memory_profile": ("session", "host"),
          "modules": ("session", "host", "within_ms", "category_rules"), "compare": ("a", "b"), "compare_profiles": ("a", "b"),
-         "fleet": ("job", "commit", "module", "host", "user", "kind", "label", "since", "until", "within_ms"),
+         "fleet": ("job", "commit", "module", "host", "user", "kind", "label", "since", "until", "by", "within_ms"),
          "device_memory": ("session", "profile", "base"), "oom": ("session", "file", "local")}
 OTHER = {"/api/v1/oom/plan", "/api/v1/oom/text"} # below a tool's name, and no view
 # which session of the demo a tool shows

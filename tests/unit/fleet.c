@@ -32,6 +32,7 @@ struct made {
     char commits[VALUES_MAX][NAME_SIZE], ids[VALUES_MAX][NAME_SIZE];
     int64_t bytes[VALUES_MAX][2];
     size_t count;
+    bool is_by_host;
     struct fleet fleet;
 };
 static struct made made;
@@ -63,7 +64,8 @@ static struct fleet_record *record_add(const char *job, const char *module, int 
 
 static const struct fleet *built(void)
 {
-    fleet_build(made.records, made.count, categories, 2, &arena, &made.fleet);
+    const struct fleet_source source = {made.records, made.count, categories, 2, made.is_by_host};
+    fleet_build(&source, &arena, &made.fleet);
     return &made.fleet;
 }
 
@@ -178,7 +180,7 @@ START_TEST(rows_and_what_they_come_to_are_the_same_points)
         record->host = NULL;
     }
     struct fleet fleet;
-    fleet_build(sums.records, sums.count, categories, 2, &arena, &fleet);
+    fleet_build(&(struct fleet_source){sums.records, sums.count, categories, 2, false}, &arena, &fleet);
     ck_assert_uint_eq(fleet.point_count, made.fleet.point_count);
     for (uint32_t i = 0; i < fleet.point_count; i++) {
         ck_assert_int_eq(fleet.points[i].min_bytes, made.fleet.points[i].min_bytes);
@@ -188,6 +190,29 @@ START_TEST(rows_and_what_they_come_to_are_the_same_points)
     ck_assert_uint_eq(fleet.step_count, made.fleet.step_count);
     ck_assert_uint_eq(fleet.host_count, 0);
     free(rows);
+}
+END_TEST
+
+START_TEST(hosts_have_series_of_their_own_when_asked_for)
+{
+    story();
+    record_add("t5", "jit_step", 21, NULL, 5 * GIB);
+    for (int host = 0; host < 3; host++)
+        for (int day = 22; day < 27; day++)
+            record_add("t5", "jit_step", day, (const char *[]){"a", "b", "c"}[host], (5 + (host == 1)) * GIB);
+    made.is_by_host = true;
+    const struct fleet *fleet = built();
+    made.is_by_host = false;
+    ck_assert_uint_eq(fleet->series_count, 2 + 5); /* one without a host */
+    ck_assert_uint_eq(fleet->host_count, 0);
+    ck_assert_uint_eq(fleet->step_count, 2);
+    const struct fleet_step *step = &fleet->steps[1];
+    ck_assert_str_eq(fleet_host_of(fleet, step->series), "b");
+    const char *sentence = fleet_step_sentence(fleet, step, &arena, &scratch);
+    ck_assert_msg(strncmp(sentence, "t5: jit_step on b needs 1.00 GiB more since c22", 47) == 0, "%s", sentence);
+    for (uint32_t i = 0; i < fleet->series_count; i++)
+        for (uint32_t at = 0; at < fleet->series[i].point_count; at++)
+            ck_assert_int_le(fleet->points[fleet->series[i].first_point + at].host_count, 1);
 }
 END_TEST
 
@@ -281,7 +306,7 @@ START_TEST(too_many_records_are_refused)
     arena_init(&own, 0, &refused);
     if (setjmp(own.trap) == 0) {
         struct fleet fleet;
-        fleet_build(made.records, FLEET_RECORDS_MAX + 1, categories, 2, &own, &fleet);
+        fleet_build(&(struct fleet_source){made.records, FLEET_RECORDS_MAX + 1, categories, 2, false}, &own, &fleet);
         ck_abort_msg("taken");
     }
     ck_assert_int_eq(refused.code, ERR_limit);
@@ -298,6 +323,7 @@ int main(void)
     tcase_add_test(tcase, the_line_of_a_job_is_its_largest_module);
     tcase_add_test(tcase, the_order_of_records_changes_nothing);
     tcase_add_test(tcase, rows_and_what_they_come_to_are_the_same_points);
+    tcase_add_test(tcase, hosts_have_series_of_their_own_when_asked_for);
     tcase_add_test(tcase, of_two_hosts_that_differ_both_are_told);
     tcase_add_test(tcase, hosts_that_all_differ_a_little_are_alike);
     tcase_add_test(tcase, records_that_say_nothing_are_counted);

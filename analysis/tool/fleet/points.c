@@ -40,6 +40,7 @@ VALUE(kind, views_text(line.record->kind))
 VALUE(space, views_text(line.record->memory_space))
 VALUE(commit, views_text(line.record->commit))
 VALUE(user, views_text(line.record->user_name))
+VALUE(host, views_text(fleet_host_of(line.fleet, line.point->series)))
 VALUE(device, views_text(line.record->device))
 VALUE(needed, table_integer(line.point->max_bytes))
 VALUE(least, views_known(line.point->min_bytes))
@@ -112,6 +113,7 @@ static const struct table_column columns[] = {
     {COLUMN_TEXT("kind", kind), .json = "kind", .csv = "kind", .help = "module, memory, failure, profiles"},
     {COLUMN_TEXT("space", space), .json = "memory_space", .csv = "memory_space", .help = "memory space: HBM"},
     {COLUMN_TEXT("user", user), .json = "user_name", .csv = "user_name", .help = "its label"},
+    {COLUMN_TEXT("host", host), .json = "host", .csv = "host", .help = "with by=host"},
     {COLUMN_TEXT("device", device), .json = "device", .csv = "device", .help = "the chip"},
     {COLUMN_TEXT("verdict", verdict), .json = "verdict", .csv = "verdict", .help = "what explain says of it"},
     {COLUMN_NUMBER("", last_at, "unix_ms"), .json = "last_at_ms", .csv = "last_at_ms"},

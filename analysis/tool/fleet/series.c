@@ -54,6 +54,7 @@ VALUE(module, views_text(line.record->module))
 VALUE(kind, views_text(line.record->kind))
 VALUE(space, views_text(line.record->memory_space))
 VALUE(commit, views_text(line.record->commit))
+VALUE(host, views_text(fleet_host_of(line.fleet, (uint32_t)(line.series - line.fleet->series))))
 VALUE(device, views_text(line.record->device))
 VALUE(user, views_text(line.record->user_name))
 VALUE(needed, table_integer(line.last->max_bytes))
@@ -118,6 +119,7 @@ static const struct table_column columns[] = {
     {COLUMN_TEXT("line", is_line), .json = "line", .csv = "line", .help = "is its job drawn by it: yes, no"},
     {COLUMN_TEXT("kind", kind), .json = "kind", .csv = "kind", .help = "module, memory, failure, profiles"},
     {COLUMN_TEXT("space", space), .json = "memory_space", .csv = "memory_space", .title = "Space", .help = "memory space: HBM"},
+    {COLUMN_TEXT("host", host), .json = "host", .csv = "host", .help = "with by=host"},
     {COLUMN_TEXT("device", device), .json = "device", .csv = "device", .help = "the chip"},
     {COLUMN_TEXT("user", user), .json = "user_name", .csv = "user_name", .help = "its label"},
     {COLUMN_TEXT("", session), .json = "session_id", .csv = "session_id"},

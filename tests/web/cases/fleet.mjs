@@ -59,6 +59,17 @@ export function run({ test, equal, includes, truth, daemon, open, fixtures }) {
     await idle(page);
     equal(await cells(page, ['host', 'differs', 'commit']), [['host2', '+1.00 GiB ▲', 'c20']]);
     equal(await inUrl(page, 'view'), 'hosts');
+    includes(await text(page, '.panel-fleet h2'), 'Jobs over time');
+    await page.getByRole('button', { name: 't5', exact: true }).first().click();
+    await idle(page);
+    includes(await text(page, '.panel-fleet h2'), 'Hosts over time');
+    equal(await page.locator('.panel-fleet .legend li').allInnerTexts(), ['host0', 'host1', 'host2', 'host3']);
+    includes(await page.locator('.panel-fleet-categories .stacked-base').getAttribute('aria-label'), 'by host: 4 columns');
+    await page.keyboard.press('1');
+    await idle(page);
+    includes(await text(page, '.panel-fleet h2'), 'Modules over time');
+    await page.keyboard.press('0');
+    await idle(page);
     await page.keyboard.press('5');
     await idle(page);
     const rows = await cells(page, ['job', 'fails', 'next']);
@@ -69,7 +80,7 @@ export function run({ test, equal, includes, truth, daemon, open, fixtures }) {
 
   test('a click on a job shows it alone: its modules, whose memory it is; Back shows all', async () => {
     const page = await open(await at());
-    equal(await page.locator('.panel-fleet-categories').isVisible(), false);
+    includes(await text(page, '.panel-fleet-categories h2'), 'by job');
     await page.getByRole('button', { name: 'bert', exact: true }).first().click();
     await idle(page);
     equal(await inUrl(page, 'filter'), 'job:bert');

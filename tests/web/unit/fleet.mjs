@@ -2,7 +2,7 @@
  * fleet.mjs: what the page Fleet asks for, and what it draws of an answer. */
 
 import { compareHref, hrefOf, paramsOf, stateOf, withField } from '../../../web/tools/fleet/state.js';
-import { limitsOf, lineOf, stackOf } from '../../../web/tools/fleet/lines.js';
+import { columnsOf, limitsOf, lineOf, named, stackOf } from '../../../web/tools/fleet/lines.js';
 import { apart, dayTicks, extentOf, pointsOf } from '../../../web/widgets/time_lines.js';
 
 export function run({ test, equal }) {
@@ -37,27 +37,38 @@ export function run({ test, equal }) {
     equal([compareHref({ reference_before: null, reference: 'b', kind: 'module' }, { link }), compareHref({ reference_before: 'a', reference: 'b', kind: 'memory' }, { link })], [null, null]);
   });
 
-  const line = (patch) => ({ job: 'j', module: 'm', kind: 'module', at_ms: [1, 2, 3], needed_bytes: [10, 20, 30], peak_bytes: [9, null, 29], capacity_bytes: [40, 40, null], steps: [], categories: [], ...patch });
+  const line = (patch) => ({ job: 'j', name: 'j', module: 'm', kind: 'module', at_ms: [1, 2, 3], needed_bytes: [10, 20, 30], peak_bytes: [9, null, 29], capacity_bytes: [40, 40, null], steps: [], categories: [], ...patch });
 
   test('a line is drawn by what is chosen', () => {
-    equal(lineOf(line({}), 'needed', true).values, [10, 20, 30]);
-    equal(lineOf(line({}), 'peak', true).values, [9, null, 29]);
-    equal(lineOf(line({}), 'share', true).values, [25, 50, null]);
-    equal(lineOf(line({ capacity_bytes: [10, 10, null] }), 'peak', true).isOver, [false, true, false]);
-    equal(lineOf(line({ steps: [{ point: 1, change_bytes: 10 }, { point: 2, change_bytes: -1 }] }), 'needed', true).marks, { 1: 'up', 2: 'down' });
-    equal([lineOf(line({}), 'needed', true).name, lineOf(line({}), 'needed', false).name], ['j', 'm']);
+    equal(lineOf(line({}), 'needed').values, [10, 20, 30]);
+    equal(lineOf(line({}), 'peak').values, [9, null, 29]);
+    equal(lineOf(line({}), 'share').values, [25, 50, null]);
+    equal(lineOf(line({ capacity_bytes: [10, 10, null] }), 'peak').isOver, [false, true, false]);
+    equal(lineOf(line({ steps: [{ point: 1, change_bytes: 10 }, { point: 2, change_bytes: -1 }] }), 'needed').marks, { 1: 'up', 2: 'down' });
+    const names = (lines, linesOf) => named(lines, linesOf).map(({ name }) => name);
+    equal([names([line({})], 'job'), names([line({}), line({ module: null })], 'module')], [['j'], ['m', 'module']]);
+    equal([names([line({ host: 'h' }), line({ host: null })], 'host'), names([line({ host: 'h' }), line({ host: 'h', module: 'n' })], 'host')], [['h', 'host not known'], ['h m', 'h n']]);
   });
 
   test('each capacity is drawn once', () => {
-    const of = (job, ...all) => line({ job, capacity_bytes: all });
-    equal(limitsOf([of('a', 1, 40), of('b', 40, 40)], 'needed', true), [{ value: 40, of: '' }]);
-    equal(limitsOf([of('a', 40), of('b', 80), of('c', 40), of('d', null), of('e', 40)], 'needed', true), [{ value: 40, of: 'a, c and 1 more' }, { value: 80, of: 'b' }]);
+    const of = (name, ...all) => line({ name, capacity_bytes: all });
+    equal(limitsOf([of('a', 1, 40), of('b', 40, 40)], 'needed'), [{ value: 40, of: '' }]);
+    equal(limitsOf([of('a', 40), of('b', 80), of('c', 40), of('d', null), of('e', 40)], 'needed'), [{ value: 40, of: 'a, c and 1 more' }, { value: 80, of: 'b' }]);
     equal(limitsOf([], 'share'), [{ value: 100, of: '' }]);
   });
 
   test('categories are stacked in their order, without those that no commit has', () => {
     const categories = ['rest', 'unknown', 'batch', 'parameter'].map((category, at) => ({ category, bytes: [at === 2 ? 0 : 5, null] }));
     equal(stackOf({ categories }).map(({ category }) => category), ['parameter', 'unknown', 'rest']);
+  });
+
+  test('columns are the commits of a module, or the last commit of each job', () => {
+    const of = (job, bytes) => line({ job, name: job, commits: ['x', 'y', 'z'], references: [null, null, job], categories: [{ category: 'batch', bytes }] });
+    const lines = [of('a', [1, 2, 3]), { ...of('b', []), categories: [{ category: 'rest', bytes: [4, 5, 6] }] }];
+    equal(columnsOf(lines, 'module').names, ['x', 'y', 'z']);
+    const { names, needed_bytes: needed, references, categories } = columnsOf(lines, 'job');
+    equal([names, needed, references], [['a', 'b'], [30, 30], ['a', 'b']]);
+    equal(categories, [{ category: 'batch', bytes: [3, null] }, { category: 'rest', bytes: [null, 6] }]);
   });
 
   test('points go from left to right, and what is not known is none', () => {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * chart.js: jobs as lines over the calendar, or the modules of the one that is chosen, with whose memory each commit of it takes.
+ * chart.js: jobs as lines over the calendar, or the modules or hosts of the one that is chosen, with whose memory each of them takes.
  * Its own file: two panels of one question. */
 
 import { categoryFill, categoryWords } from '../../widgets/categories.js';
@@ -14,7 +14,7 @@ import { createTimeLines, lineStyle } from '../../widgets/time_lines.js';
 import { hideTooltip, showTooltip } from '../../widgets/tooltip.js';
 import { token } from '../../lib/theme.js';
 import { pointLines } from './columns.js';
-import { limitsOf, lineOf, NAME_MAX, nameOf, REST, stackOf } from './lines.js';
+import { columnsOf, limitsOf, lineOf, LINES_OF, NAME_MAX, named, REST, stackOf } from './lines.js';
 import { hrefOf } from './state.js';
 
 const METRICS = [
@@ -23,7 +23,7 @@ const METRICS = [
   ['share', 'share of capacity'],
 ];
 
-/* view: of page.js. Out: {node, draw(chart, metric, isOfJobs), destroy()}. */
+/* view: of page.js. Out: {node, draw(chart, state, linesOf), destroy()}. */
 export function createFleetChart(view) {
   const { context } = view;
   let shown = { lines: [], metric: 'needed' };
@@ -57,15 +57,15 @@ export function createFleetChart(view) {
   const categories = createCategories(view);
   return {
     nodes: [panel.node, categories.node],
-    draw(chart, state, isOfJobs) {
-      shown = { lines: chart.lines, metric: state.metric, isOfJobs };
+    draw(chart, state, linesOf) {
+      shown = { lines: named(chart.lines, linesOf), metric: state.metric, linesOf };
       metric.value = state.metric;
       const more = chart.line_count > chart.lines.length ? ` ${count(chart.lines.length)} of ${count(chart.line_count)}, those that need most` : '';
-      panel.setTitle(isOfJobs ? 'Jobs over time' : 'Modules over time', el('span', { class: 'dim' }, more));
+      panel.setTitle(`${LINES_OF[linesOf]} over time`, el('span', { class: 'dim' }, more));
       legend.set(entriesOf(shown, (line) => view.onlyJob(line.job)));
-      const drawn = chart.lines.map((line) => lineOf(line, state.metric, isOfJobs));
-      lines.draw({ lines: drawn, limits: limitsOf(chart.lines, state.metric, isOfJobs), isShare: state.metric === 'share', label: labelOf(chart, isOfJobs) });
-      categories.draw(chart.lines);
+      const drawn = shown.lines.map((line) => lineOf(line, state.metric));
+      lines.draw({ lines: drawn, limits: limitsOf(shown.lines, state.metric), isShare: state.metric === 'share', label: labelOf(shown) });
+      categories.draw(shown.lines, linesOf);
     },
     destroy() {
       lines.destroy();
@@ -74,38 +74,40 @@ export function createFleetChart(view) {
   };
 }
 
-const entriesOf = ({ lines, isOfJobs }, onLine = null) =>
+const entriesOf = ({ lines, linesOf }, onLine = null) =>
   lines.map((line, at) => ({
-    word: cutMiddle(nameOf(line, isOfJobs), NAME_MAX),
-    title: `${nameOf(line, isOfJobs)}: ${visible(line.trend_sentence)}`,
+    word: cutMiddle(line.name, NAME_MAX),
+    title: `${line.name}: ${visible(line.trend_sentence)}`,
     fill: lineStyle(at).fill(),
-    onClick: onLine && isOfJobs ? () => onLine(line) : null,
+    onClick: onLine && linesOf === 'job' ? () => onLine(line) : null,
   }));
 
-function labelOf({ lines }, isOfJobs) {
+function labelOf({ lines, linesOf }) {
   const steps = lines.reduce((sum, { steps: own }) => sum + own.length, 0);
-  const largest = lines[0] ? ` Largest: ${nameOf(lines[0], isOfJobs)}, ${spokenBytes(lines[0].needed_bytes.at(-1))}.` : '';
-  return `${isOfJobs ? 'Jobs' : 'Modules'} over time: ${count(lines.length)} lines, ${count(steps)} steps.${largest}`;
+  const largest = lines[0] ? ` Largest: ${lines[0].name}, ${spokenBytes(lines[0].needed_bytes.at(-1))}.` : '';
+  return `${LINES_OF[linesOf]} over time: ${count(lines.length)} lines, ${count(steps)} steps.${largest}`;
 }
 
-/* ---- whose memory each commit takes ---------------------------------------------------- */
+/* ---- whose memory each commit, job or host takes ---------------------------------------- */
 
 const wordOf = (category) => (category === REST ? 'not live at the peak' : categoryWords(category));
 const fillOf = (category) => (category === REST ? token('line') : categoryFill(category));
 
+const BY = { job: 'by job', module: 'by commit', host: 'by host' };
+
 function createCategories(view) {
-  let line = null;
+  let columns = null;
   let stack = [];
   const wordsAt = (at) => {
     const parts = stack.map(({ category, bytes: all }) => [category, all[at] ?? 0]).sort((a, b) => b[1] - a[1]);
-    return [`${visible(line.commits[at] ?? 'no commit')}, ${when(line.at_ms[at])}`, bytes(line.needed_bytes[at]), parts.slice(0, 3).map(([category, own]) => `${wordOf(category)} ${bytes(own)}`).join(', ')];
+    return [`${visible(columns.names[at] ?? 'no commit')}, ${when(columns.at_ms[at])}`, bytes(columns.needed_bytes[at]), parts.slice(0, 3).map(([category, own]) => `${wordOf(category)} ${bytes(own)}`).join(', ')];
   };
   const chart = createStacked({
     sentence: (at) => wordsAt(at).join('. '),
     onHover: (at, mark) => showTooltip(`fc:${at}`, wordsAt(at), mark),
     onLeave: () => hideTooltip(),
     onPick(at) {
-      const href = hrefOf(line.references[at], line.kind, view.context);
+      const href = hrefOf(columns.references[at], columns.kinds[at], view.context);
       if (href) openLink(href);
     },
   });
@@ -122,20 +124,20 @@ function createCategories(view) {
   panel.body.append(chart.node);
   return {
     node: panel.node,
-    /* Of one job alone: of the module that needs most. */
-    draw(lines) {
-      const jobs = new Set(lines.map(({ job }) => job));
-      line = jobs.size === 1 ? lines[0] : null;
-      stack = line ? stackOf(line) : [];
+    /* Of one job alone: of its module that needs most, or of its hosts. */
+    draw(lines, linesOf) {
+      columns = lines.length > 0 ? columnsOf(lines, linesOf) : null;
+      stack = columns ? stackOf(columns) : [];
       panel.node.hidden = stack.length === 0;
       if (panel.node.hidden) return;
-      panel.setTitle('Whose memory it is', el('span', { class: 'dim' }, ` at the peak of ${nameOf(line, false)}, by commit`));
+      const subject = linesOf === 'module' ? lines[0].name : 'the last commit';
+      panel.setTitle('Whose memory it is', el('span', { class: 'dim' }, ` at the peak of ${subject}, ${BY[linesOf]}`));
       legend.set(stack.map(({ category }) => ({ word: wordOf(category), fill: fillOf(category) })));
       chart.draw({
         parts: stack.map(({ category, bytes: all }) => ({ fill: () => fillOf(category), values: all.map((each) => each ?? 0) })),
-        names: line.commits.map((commit) => visible(commit ?? '–')),
+        names: columns.names.map((each) => visible(each ?? '–')),
         isBytes: true,
-        label: `Whose memory ${nameOf(line, false)} takes at each of ${count(line.commits.length)} commits.`,
+        label: `Whose memory ${subject} takes, ${BY[linesOf]}: ${count(columns.names.length)} columns.`,
       });
     },
     destroy: chart.destroy,

@@ -9,7 +9,17 @@ export const NAME_MAX = 32;
 /* Of the categories: what is not live at the peak. */
 export const REST = 'rest';
 
-export const nameOf = (line, isOfJobs) => visible((isOfJobs ? line.job : line.module) ?? line.kind ?? line.job);
+/* Lines are of: jobs; the modules of one; its hosts, each with its modules. */
+export const LINES_OF = { job: 'Jobs', module: 'Modules', host: 'Hosts' };
+
+/* Pure: the lines with what they are called: `name`. Hosts also by their module, if there are several. */
+export function named(lines, linesOf) {
+  const moduleOf = (line) => line.module ?? line.kind ?? line.job;
+  const hasModules = new Set(lines.map(moduleOf)).size > 1;
+  const hostOf = (line) => (line.host ?? 'host not known') + (hasModules ? ` ${moduleOf(line)}` : '');
+  const nameOf = { job: (line) => line.job, module: moduleOf, host: hostOf }[linesOf];
+  return lines.map((line) => ({ ...line, name: visible(nameOf(line)) }));
+}
 
 function valuesOf(line, metric) {
   if (metric === 'peak') return line.peak_bytes;
@@ -20,26 +30,43 @@ function valuesOf(line, metric) {
 const OF_MAX = 2;
 
 /* Pure: capacities that are drawn across: each that a line has now, [{value, of}]; of: whose it is, where not all lines have it. */
-export function limitsOf(lines, metric, isOfJobs) {
+export function limitsOf(lines, metric) {
   if (metric === 'share') return [{ value: 100, of: '' }];
   const now = ({ capacity_bytes: all }) => all.at(-1);
   return [...new Set(lines.map(now).filter((each) => each > 0))].map((value) => {
-    const own = lines.filter((line) => now(line) === value).map((line) => cutMiddle(nameOf(line, isOfJobs), NAME_MAX));
+    const own = lines.filter((line) => now(line) === value).map((line) => cutMiddle(line.name, NAME_MAX));
     const more = own.length > OF_MAX ? ` and ${count(own.length - OF_MAX)} more` : '';
     return { value, of: own.length === lines.length ? '' : own.slice(0, OF_MAX).join(', ') + more };
   });
 }
 
 /* Pure: one line of the answer as one of the chart. */
-export function lineOf(line, metric, isOfJobs) {
+export function lineOf(line, metric) {
   const marks = Object.fromEntries(line.steps.map((step) => [step.point, step.change_bytes > 0 ? 'up' : 'down']));
-  return { name: cutMiddle(nameOf(line, isOfJobs), NAME_MAX), at: line.at_ms, values: valuesOf(line, metric), marks, isOver: line.needed_bytes.map((value, point) => line.capacity_bytes[point] > 0 && value > line.capacity_bytes[point]) };
+  return { name: cutMiddle(line.name, NAME_MAX), at: line.at_ms, values: valuesOf(line, metric), marks, isOver: line.needed_bytes.map((value, point) => line.capacity_bytes[point] > 0 && value > line.capacity_bytes[point]) };
 }
 
-/* Pure: what is stacked, from the bottom: those that some commit has. */
-export function stackOf(line) {
+/* Pure: the columns of whose memory it is: of modules the commits of the first, else the last commit of each line.
+ * Out: {names, at_ms, needed_bytes, references, kinds, categories: [{category, bytes}]}, each list by column. */
+export function columnsOf(lines, linesOf) {
+  if (linesOf === 'module') return { ...lines[0], names: lines[0].commits, kinds: lines[0].commits.map(() => lines[0].kind) };
+  const lastOf = (field) => lines.map((line) => line[field].at(-1));
+  const all = [...new Set(lines.flatMap(({ categories }) => categories.map(({ category }) => category)))];
+  const bytesOf = (line, category) => line.categories.find((own) => own.category === category)?.bytes.at(-1) ?? null;
+  return {
+    names: lines.map(({ name }) => name),
+    at_ms: lastOf('at_ms'),
+    needed_bytes: lastOf('needed_bytes'),
+    references: lastOf('references'),
+    kinds: lines.map(({ kind }) => kind),
+    categories: all.map((category) => ({ category, bytes: lines.map((line) => bytesOf(line, category)) })),
+  };
+}
+
+/* Pure: what is stacked, from the bottom: those that some column has. */
+export function stackOf(columns) {
   const order = [...CATEGORY_NAMES, REST];
-  return line.categories
+  return columns.categories
     .filter(({ bytes: all }) => all.some((each) => each > 0))
     .sort((a, b) => order.indexOf(a.category) - order.indexOf(b.category));
 }

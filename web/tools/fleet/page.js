@@ -117,17 +117,31 @@ async function readOn(view, signal) {
   }
 }
 
-/* One job: its modules; more: each by the module that needs most. */
+/* More than one job: each by the module that needs most; one: its modules, or beside the hosts that differ its hosts. */
+function linesOf({ summary, state }) {
+  if (summary.job_count > 1) return 'job';
+  return state.tab === 'hosts' ? 'host' : 'module';
+}
+
+const QUESTIONS = {
+  job: { rows: 'job', categories: '1' },
+  module: { rows: 'series', categories: '1' },
+  host: { rows: 'series', by: 'host', lines: '32', categories: '1' },
+};
+
+async function drawLines(view, signal) {
+  const of = linesOf(view);
+  const { data } = await view.ask('chart', QUESTIONS[of]);
+  if (signal.aborted) return;
+  view.lines = { data, of };
+  view.chart.draw(data, view.state, of);
+}
+
 async function drawViews(view, isAtTop) {
-  const isOfJobs = view.summary.job_count > 1;
+  const { signal } = view.controller;
   view.wholePage.hidden = true;
   view.place.hidden = false;
-  const [{ data }] = await Promise.all([
-    view.ask('chart', { rows: isOfJobs ? 'job' : 'series', categories: isOfJobs ? '' : '1' }),
-    view.table.show(isAtTop),
-  ]);
-  view.lines = data;
-  view.chart.draw(data, view.state, isOfJobs);
+  await Promise.all([drawLines(view, signal), view.table.show(isAtTop)]);
   await countFound(view);
 }
 
@@ -169,8 +183,12 @@ async function apply(view, route) {
   const before = view.state;
   view.state = stateOf(route);
   if (!view.summary?.point_count) return;
-  if (before.metric !== view.state.metric && view.lines) view.chart.draw(view.lines, view.state, view.summary.job_count > 1);
-  if (before.tab !== view.state.tab || before.sort !== view.state.sort) await view.table.show(true);
+  const { lines } = view;
+  if (before.metric !== view.state.metric && lines) view.chart.draw(lines.data, view.state, lines.of);
+  await Promise.all([
+    lines && lines.of !== linesOf(view) ? drawLines(view, view.controller.signal) : null,
+    before.tab !== view.state.tab || before.sort !== view.state.sort ? view.table.show(true) : null,
+  ]);
 }
 
 /* Keys; also entries of the palette and of `?`. */
