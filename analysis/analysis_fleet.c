@@ -3,7 +3,9 @@
 #include "analysis_fleet.h"
 
 #include "base/intern.h"
+#include "base/json.h"
 #include "job.h"
+#include "tool/fleet/views.h"
 
 #include <stdlib.h>
 
@@ -174,6 +176,36 @@ void analysis_fleet_step(const struct analysis_fleet *fleet, size_t at, const st
     uint32_t point = fleet->model.steps[at].point;
     *before = fleet_record_of(&fleet->model, point - 1);
     *after = fleet_record_of(&fleet->model, point);
+}
+
+const struct level_step *analysis_fleet_step_level(const struct analysis_fleet *fleet, size_t at, bool *is_regression)
+{
+    *is_regression = fleet_step_is_regression(&fleet->model.steps[at]);
+    return &fleet->model.steps[at].level;
+}
+
+struct writing {
+    uint32_t at;
+    struct buf *out, *scratch;
+};
+
+static void step_write(struct job *job, const void *in, void *out, struct err *err)
+{
+    struct analysis_fleet *fleet = out;
+    const struct writing *writing = in;
+    struct json json = JSON_INIT(writing->out);
+    (void)err;
+    fleet_regression_write(&fleet->model, writing->at, &job->arena, writing->scratch, &json);
+}
+
+bool analysis_fleet_step_write(struct analysis_fleet *fleet, size_t at, struct buf *out, struct err *err)
+{
+    struct buf scratch = BUF_INIT;
+    const struct writing writing = {(uint32_t)at, out, &scratch};
+    bool is_good = try_it(fleet, step_write, &writing, err) && buf_is_whole(&scratch, "a sentence", err) &&
+                   buf_is_whole(out, "the regression", err);
+    buf_free(&scratch);
+    return is_good;
 }
 
 struct explaining {

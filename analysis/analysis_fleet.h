@@ -5,6 +5,7 @@
  * is said of its steps. Memory: what is handed in is copied; analysis_fleet_free. Errors: limit, memory, exhausted. */
 #pragma once
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "fleet/fleet.h"
 
@@ -34,9 +35,13 @@ bool analysis_fleet_build(struct analysis_fleet *fleet, const char *source, bool
 size_t analysis_fleet_step_count(const struct analysis_fleet *fleet);
 void analysis_fleet_step(const struct analysis_fleet *fleet, size_t at, const struct fleet_record **before,
                          const struct fleet_record **after);
+/* Its figures, and whether it is one that people are told of: it goes up, and lasts. */
+const struct level_step *analysis_fleet_step_level(const struct analysis_fleet *fleet, size_t at, bool *is_regression);
 /* What a comparison of the two plans says, or why there is none; each may be NULL. Before the first view is asked. */
 bool analysis_fleet_step_explain(struct analysis_fleet *fleet, size_t at, const char *sentence, const char *unknown,
                                  struct err *err);
+/* Appends the step as the view "regressions" has it: one JSON object. */
+bool analysis_fleet_step_write(struct analysis_fleet *fleet, size_t at, struct buf *out, struct err *err);
 uint64_t analysis_fleet_memory_bytes(const struct analysis_fleet *fleet);
 /* Of analysis_answer.c: the model of the views. */
 const struct fleet *analysis_fleet_model(const struct analysis_fleet *fleet);

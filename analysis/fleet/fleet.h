@@ -132,6 +132,11 @@ static inline int64_t fleet_step_change(const struct fleet_step *step)
 {
     return step->level.after_bytes - step->level.before_bytes;
 }
+/* Does it go up for good? Of such a step people are told. */
+static inline bool fleet_step_is_regression(const struct fleet_step *step)
+{
+    return step->level.is_lasting && fleet_step_change(step) > 0;
+}
 /* Of each category, one for each name: what changed at a step. False: it is not known on both sides. */
 bool fleet_step_categories(const struct fleet *fleet, const struct fleet_step *step, int64_t *changes);
 

@@ -114,3 +114,13 @@ bool fleet_regressions(const struct tool_request *request, struct json *json, st
 {
     return views_table(request, &spec, ((const struct fleet *)request->model)->step_count, NULL, json, err);
 }
+
+void fleet_regression_write(const struct fleet *fleet, uint32_t step, struct arena *arena, struct buf *scratch,
+                            struct json *json)
+{
+    const struct tool_request request = {.arena = arena, .scratch = scratch};
+    const struct views_listing listing = {.fleet = fleet, .request = &request};
+    json_object_begin(json);
+    table_row_write(columns, &listing, step, json);
+    json_object_end(json);
+}

@@ -12,6 +12,10 @@ bool fleet_points(const struct tool_request *request, struct json *json, struct 
 bool fleet_regressions(const struct tool_request *request, struct json *json, struct err *err);
 bool fleet_hosts(const struct tool_request *request, struct json *json, struct err *err);
 
+/* One step as a row of "regressions", for whoever is told of it. */
+void fleet_regression_write(const struct fleet *fleet, uint32_t step, struct arena *arena, struct buf *scratch,
+                            struct json *json);
+
 /* What the columns of a table look at. */
 struct views_listing {
     const struct fleet *fleet;
