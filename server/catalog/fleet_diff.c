@@ -28,7 +28,7 @@ static bool side_open(struct side *side, struct store *store, const struct snaps
     const struct snapshot_session *session = snapshot_session(snapshot, session_id);
     const struct snapshot_host *host = session && host_id[0] ? snapshot_host(session, host_id) : NULL;
     if (!session || !module_id[0])
-        err_set(err, ERR_notfound, ERR_NO_OFFSET, "its program is not below this daemon's folders");
+        err_set(err, ERR_notfound, ERR_NO_OFFSET, "its program is not below the folders that are looked at");
     else
         side->has_modules = modules_find(store, session, host, module_id, &side->modules, err, &file);
     free(parts);
@@ -84,7 +84,8 @@ char *fleet_diff_sentence(struct store *store, const struct snapshot *snapshot, 
     if (!has_program(before) || !has_program(after))
         err_set(err, ERR_notfound, ERR_NO_OFFSET, "there is no program to compare");
     else if (!before->reference || !after->reference)
-        err_set(err, ERR_notfound, ERR_NO_OFFSET, "the files of both commits are not below this daemon's folders");
+        err_set(err, ERR_notfound, ERR_NO_OFFSET,
+                "the files of both commits are not below the folders that are looked at");
     else if (side_open(&sides[0], store, snapshot, before->reference, err) &&
              side_open(&sides[1], store, snapshot, after->reference, err))
         sentence = sentence_of(sides, err);

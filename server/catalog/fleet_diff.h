@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * fleet_diff.h: what `memviewd diff` says first of two programs that this daemon has. */
+ * fleet_diff.h: what `memviewd diff` says first of two programs below the folders that are looked at. */
 #pragma once
 
 #include "server/catalog/fleet_record.h"

@@ -55,7 +55,7 @@ static struct csv_cell number_cell(const char *head, int64_t number)
 }
 
 /* Two texts of which the first ends where it ends: "a", "bc" are not "ab", "c". */
-static void id_write(char id[33], const char *const *texts, size_t count)
+void rows_id(char id[ROWS_ID_SIZE], const char *const *texts, size_t count)
 {
     struct sha256_stream stream;
     char text[SHA256_TEXT_SIZE];
@@ -72,7 +72,7 @@ static void row_id_write(char id[ROWS_ID_SIZE], const struct rows_file *file, co
 {
     char number[24];
     snprintf(number, sizeof(number), "%lld", (long long)failure);
-    id_write(id, (const char *const[]){file->root, file->path, kind, part, number}, 5);
+    rows_id(id, (const char *const[]){file->root, file->path, kind, part, number}, 5);
 }
 
 void rows_failure_id(char id[ROWS_ID_SIZE], const char *root, const char *path, int64_t failure)
@@ -240,7 +240,7 @@ static bool file_begin(struct making *making, const struct snapshot_file *file, 
         .file = file, .root = root, .path = path, .rows = &making->rows, .content_sha256 = making->content_sha256};
     making->rows.length = 0;
     making->content_sha256[0] = '\0';
-    id_write(making->file.id, (const char *const[]){root, path}, 2);
+    rows_id(making->file.id, (const char *const[]){root, path}, 2);
     rows_time(file ? file->identity.modified_at_ns : 0, making->file.modified_at);
     labels_find(wanted->labels, file ? &file->place : &place, &broken, &err);
     file_state(making, err.text);
@@ -427,7 +427,7 @@ static void without_rows_add(struct making *making, const struct snapshot_sessio
                              const struct snapshot_file *file)
 {
     char id[sizeof(making->file.id)];
-    id_write(id, (const char *const[]){file->place.root, file->path}, 2);
+    rows_id(id, (const char *const[]){file->place.root, file->path}, 2);
     if (!making->wanted->had_rows(making->wanted->context, id))
         return;
     session_state(making, session, "");

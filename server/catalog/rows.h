@@ -62,6 +62,8 @@ struct rows_counts {
 uint64_t rows_shard(const char *path, uint64_t count);
 /* The id of the row of a text's failure (which one, from 1): the same in every process that calls the root so. 32 hex digits. */
 void rows_failure_id(char id[ROWS_ID_SIZE], const char *root, const char *path, int64_t failure);
+/* An id that tells these texts (NULL: as "") from all others. 32 hex digits. */
+void rows_id(char id[ROWS_ID_SIZE], const char *const *texts, size_t count);
 /* ISO 8601 with microseconds, UTC: what PostgreSQL and DuckDB keep of a time. "" where it is not known. */
 void rows_time(int64_t unix_ns, char text[ROWS_TIME_SIZE]);
 

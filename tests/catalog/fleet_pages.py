@@ -31,7 +31,7 @@ def test_the_story_is_told_from_the_catalog(t, database):
     daemon = t.serve(f"--catalog={database.url}")
     (step,) = ask(daemon, "regressions")["rows"]
     equal((step["job"], step["commit"], step["commit_before"], step["change_bytes"]), ("bert", commit_of(BAD_DAY), commit_of(BAD_DAY - 1), 3 * GIB))
-    equal((step["diff_sentence"], step["diff_unknown"]), (None, "the files of both commits are not below this daemon's folders"))
+    equal((step["diff_sentence"], step["diff_unknown"]), (None, "the files of both commits are not below the folders that are looked at"))
     (host,) = ask(daemon, "hosts")["rows"]
     equal((host["job"], host["host"], host["commit"], host["difference_bytes"]), ("t5", ODD_HOST, commit_of(ODD_DAY), GIB))
     rows = {row["job"]: row for row in ask(daemon, "series")["rows"]}
