@@ -5,6 +5,7 @@
 #include "server/base/clock.h"
 #include "server/base/memory.h"
 #include "server/catalog/catalog_connection.h"
+#include "server/catalog/catalog_runs.h"
 #include "server/catalog/catalog_schema.h"
 
 #include <pthread.h>
@@ -24,7 +25,8 @@ struct known {
 struct catalog_writer {
     struct catalog_connection *connection;
     char *name;
-    char *began_at;       /* by the server's clock: before anything was looked for */
+    char *began_at; /* by the server's clock: before anything was looked for */
+    char run_id[CATALOG_RUNS_ID_SIZE];
     pthread_mutex_t lock; /* of what is known: several threads ask whether a file is wanted */
     struct known *known;
     size_t known_count, known_capacity;
@@ -83,14 +85,18 @@ static bool known_take(void *context, const struct catalog_row *row, struct err 
     return true;
 }
 
-bool catalog_write_read_known(struct catalog_writer *writer, const char *logdir, uint64_t shard, uint64_t shard_count,
-                              struct err *err)
+bool catalog_write_begin(struct catalog_writer *writer, const char *const *logdirs, size_t count, uint64_t shard,
+                         uint64_t shard_count, struct err *err)
 {
+    static const char known[] =
+        "SELECT file_id, file, state, gone_at IS NOT NULL FROM memviewd.files WHERE logdir = $1";
+    const struct catalog_run run = {logdirs, count, shard, shard_count, writer->began_at};
     writer->shard = shard;
     writer->shard_count = shard_count;
-    return catalog_connection_query(
-        writer->connection, "SELECT file_id, file, state, gone_at IS NOT NULL FROM memviewd.files WHERE logdir = $1",
-        &logdir, 1, known_take, writer, err);
+    bool is_good = catalog_runs_begin(writer->connection, &run, writer->run_id, err);
+    for (size_t at = 0; at < count && is_good; at++)
+        is_good = catalog_connection_query(writer->connection, known, &logdirs[at], 1, known_take, writer, err);
+    return is_good;
 }
 
 /* ---- one batch ---- */
@@ -127,16 +133,19 @@ static bool batch_write(struct catalog_writer *writer)
         "(file_bytes, modified_at, content_sha256, state, row_count, indexed_at, gone_at) = (EXCLUDED.file_bytes, "
         "EXCLUDED.modified_at, EXCLUDED.content_sha256, EXCLUDED.state, EXCLUDED.row_count, EXCLUDED.indexed_at, NULL)";
     static const char replaced[] =
-        "WITH replaced AS (DELETE FROM memviewd.rows WHERE file_id = ANY ($1::text[]) RETURNING point_id) "
-        "INSERT INTO pg_temp.touched SELECT DISTINCT point_id FROM replaced";
+        "WITH replaced AS (DELETE FROM memviewd.rows WHERE file_id = ANY ($1::text[]) RETURNING point_id, "
+        "job, module, kind, memory_space, logdir) INSERT INTO pg_temp.touched SELECT DISTINCT point_id, job, module, kind, "
+        "memory_space, logdir FROM replaced";
     static const char touched[] =
-        "INSERT INTO pg_temp.touched SELECT DISTINCT point_id FROM memviewd.rows WHERE file_id = ANY ($1::text[])";
+        "INSERT INTO pg_temp.touched SELECT DISTINCT point_id, job, module, kind, memory_space, logdir "
+        "FROM memviewd.rows WHERE file_id = ANY ($1::text[])";
     static const char refresh[] =
         "SELECT memviewd.points_refresh(coalesce((SELECT array_agg(DISTINCT point_id) FROM pg_temp.touched), '{}'))";
     const char *ids = writer->file_ids.data;
     return run(writer, "BEGIN ISOLATION LEVEL READ COMMITTED", NULL) && copy(writer, files, &writer->files) &&
            run(writer, upsert, NULL) && run(writer, replaced, ids) && copy_rows(writer) && run(writer, touched, ids) &&
-           run(writer, refresh, NULL) && run(writer, "COMMIT", NULL);
+           run(writer, refresh, NULL) && catalog_runs_changed(writer->connection, writer->run_id, &writer->err) &&
+           run(writer, "COMMIT", NULL);
 }
 
 static void batch_flush(struct catalog_writer *writer)
@@ -289,6 +298,8 @@ bool catalog_write_end(struct catalog_writer *writer, bool is_whole, struct cata
     batch_flush(writer);
     if (is_whole)
         gone_mark(writer);
+    if (is_whole && !err_is_set(&writer->err))
+        catalog_runs_finish(writer->connection, writer->run_id, &writer->err);
     *counts = writer->counts;
     if (err_is_set(&writer->err))
         *err = writer->err;
@@ -310,7 +321,8 @@ static bool prepare(struct catalog_writer *writer, struct err *err)
 {
     static const char incoming[] =
         "CREATE TEMPORARY TABLE incoming (LIKE memviewd.files INCLUDING DEFAULTS) ON COMMIT DELETE ROWS; "
-        "CREATE TEMPORARY TABLE touched (point_id text) ON COMMIT DELETE ROWS";
+        "CREATE TEMPORARY TABLE touched (point_id text, job text, module text, kind text, memory_space text, logdir "
+        "text) ON COMMIT DELETE ROWS";
     return catalog_schema_migrate(writer->connection, err) &&
            catalog_connection_command(writer->connection, incoming, err) &&
            catalog_connection_query(writer->connection, "SELECT clock_timestamp()", NULL, 0, time_take, writer, err);

@@ -19,9 +19,9 @@ void catalog_write_close(struct catalog_writer *writer);
 /* See catalog_name. */
 const char *catalog_write_name(const struct catalog_writer *writer);
 
-/* Before any file: what the database has of this shard of a logdir. */
-bool catalog_write_read_known(struct catalog_writer *writer, const char *logdir, uint64_t shard, uint64_t shard_count,
-                              struct err *err);
+/* Before any file: that this part of the work on these folders begins, and what the database has of it. */
+bool catalog_write_begin(struct catalog_writer *writer, const char *const *logdirs, size_t count, uint64_t shard,
+                         uint64_t shard_count, struct err *err);
 /* Those of struct rows_wanted, `context` is the writer. After a fault nothing more is wanted; catalog_write_end tells it. Rows
  * have the form CSV_COPY. */
 bool catalog_write_is_wanted(void *context, const struct rows_file *file);
@@ -32,6 +32,7 @@ struct catalog_write_counts {
     size_t files, rows; /* written */
     size_t gone;        /* not met in a whole scan */
 };
-/* Writes what is left; with `is_whole`, of a scan that saw all there is, notes which known files were not met. */
+/* Writes what is left; with `is_whole`, of a scan that saw all there is, notes which known files were not met, and that this part
+ * has finished. */
 bool catalog_write_end(struct catalog_writer *writer, bool is_whole, struct catalog_write_counts *counts,
                        struct err *err);

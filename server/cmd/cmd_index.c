@@ -11,6 +11,7 @@
 #include "server/cmd/options.h"
 #include "server/disk/index.h"
 #include "server/notify/notify_index.h"
+#include "server/notify/regressions.h"
 #include "server/store/account.h"
 
 #include <errno.h>
@@ -133,14 +134,16 @@ static bool write_catalog(struct rows_wanted *wanted, struct catalog_writer *wri
     struct catalog_write_counts written = {0};
     struct err err = ERR_INIT;
     const struct snapshot *snapshot = wanted->snapshot;
-    bool is_good = true;
     wanted->form = CSV_COPY;
     wanted->is_wanted = catalog_write_is_wanted;
     wanted->had_rows = catalog_write_had_rows;
     wanted->take = catalog_write_take;
     wanted->context = writer;
-    for (size_t at = 0; at < snapshot->root_count && is_good; at++)
-        is_good = catalog_write_read_known(writer, snapshot->roots[at].path, wanted->shard, wanted->shard_count, &err);
+    const char **logdirs = memory_new((snapshot->root_count + 1) * sizeof(*logdirs));
+    for (size_t at = 0; at < snapshot->root_count; at++)
+        logdirs[at] = snapshot->roots[at].path;
+    bool is_good = catalog_write_begin(writer, logdirs, snapshot->root_count, wanted->shard, wanted->shard_count, &err);
+    free(logdirs);
     if (is_good) {
         is_good = rows_write(wanted, &counts);
         is_good = catalog_write_end(writer, is_good && is_whole_scan(snapshot), &written, &err) && is_good;
@@ -154,22 +157,46 @@ static bool write_catalog(struct rows_wanted *wanted, struct catalog_writer *wri
     return is_good;
 }
 
-/* The same, and what waits for the receiver is sent meanwhile and afterwards. */
+static bool know_those_before(const struct regressions_wanted *wanted)
+{
+    struct err err = ERR_INIT;
+    if (regressions_know_those_before(wanted, &err))
+        return true;
+    log_line("--catalog: regressions: %s", err.text);
+    return false;
+}
+
+static bool look_for_regressions(const struct regressions_wanted *wanted)
+{
+    struct err err = ERR_INIT;
+    struct regressions_counts counts;
+    bool is_good = regressions_look(wanted, &counts, &err);
+    if (counts.found > 0)
+        log_line("%zu regression%s not known before, in %zu series whose points changed", counts.found,
+                 counts.found == 1 ? "" : "s", counts.series);
+    if (!is_good)
+        log_line("--catalog: regressions: %s: they are looked for again by the next run", err.text);
+    return is_good;
+}
+
+/* The same, and regressions are looked for. What waits for the receiver is sent meanwhile and afterwards. */
 static bool write_and_tell(struct rows_wanted *wanted, struct catalog_writer *writer, const struct webhook *webhook,
                            const char *catalog_url)
 {
     struct err err = ERR_INIT;
     struct telling telling = {.wanted = wanted};
-    if (!webhook)
-        return write_catalog(wanted, writer);
-    telling.notify = notify_index_start(webhook, catalog_url, wanted->store, &err);
-    if (!telling.notify) {
+    const struct regressions_wanted regressions = {
+        .catalog_url = catalog_url, .store = wanted->store, .snapshot = wanted->snapshot, .is_told = webhook != NULL};
+    if (webhook && !(telling.notify = notify_index_start(webhook, catalog_url, wanted->store, &err))) {
         log_line("notify: %s", err.text);
         return false;
     }
-    wanted->fails = tell;
-    wanted->fails_context = &telling;
-    bool is_good = write_catalog(wanted, writer);
+    if (webhook) {
+        wanted->fails = tell;
+        wanted->fails_context = &telling;
+    }
+    bool is_good =
+        know_those_before(&regressions) && write_catalog(wanted, writer) && look_for_regressions(&regressions);
     notify_index_end(telling.notify);
     return is_good;
 }

@@ -2,7 +2,10 @@
 #include "server/notify/notice.h"
 
 #include "base/json.h"
+#include "server/remote/remote_address.h"
 #include "server/store/verdict_parts.h"
+
+/* ---- a failure ---- */
 
 void notice_failure_id(char id[ROWS_ID_SIZE], const struct snapshot_text *text)
 {
@@ -74,4 +77,64 @@ bool notice_of_failure(struct store *store, const struct notice_failure *failure
     verdict_write(store, failure, &json);
     json_object_end(&json);
     return buf_is_whole(out, "the notice", err);
+}
+
+/* ---- a regression ---- */
+
+void notice_regression_id(char id[ROWS_ID_SIZE], const struct fleet_record *after)
+{
+    const char *const texts[] = {after->job, after->module, after->kind, after->memory_space, after->commit};
+    enum { COUNT = sizeof(texts) / sizeof(texts[0]) };
+    const char *all[COUNT + 2] = {"regression"};
+    char known[COUNT + 1] = ""; /* a text that is empty is another one than none */
+    for (size_t at = 0; at < COUNT; at++) {
+        known[at] = texts[at] ? 'y' : 'n';
+        all[at + 1] = texts[at];
+    }
+    all[COUNT + 1] = known;
+    rows_id(id, all, COUNT + 2);
+}
+
+/* The page Fleet with the regressions of that job, below wherever it is served: as web/tools/fleet/state.js has it. */
+static void page_write(const char *job, struct json *json)
+{
+    struct buf filter = BUF_INIT, page = BUF_INIT;
+    buf_text(&filter, "job:\"");
+    for (; *job; job++) {
+        if (*job != '"') /* no filter can have it */
+            buf_char(&filter, *job);
+    }
+    buf_text(&filter, "\"");
+    buf_char(&filter, '\0');
+    buf_text(&page, "?tool=fleet&view=regressions&filter=");
+    remote_address_encode(&page, filter.failed ? "" : filter.data, false);
+    json_key_string(json, "page", (struct str){page.data, page.length});
+    buf_free(&filter);
+    buf_free(&page);
+}
+
+bool notice_of_regression(struct analysis_fleet *fleet, size_t step, struct buf *out, struct err *err)
+{
+    struct json json = JSON_INIT(out);
+    struct buf row = BUF_INIT;
+    char id[ROWS_ID_SIZE];
+    const struct fleet_record *before, *after;
+    analysis_fleet_step(fleet, step, &before, &after);
+    notice_regression_id(id, after);
+    json_object_begin(&json);
+    json_key_int(&json, "schema_version", NOTICE_SCHEMA);
+    json_key_text(&json, "id", id);
+    json_key_text(&json, "kind", "regression");
+    json_key_text(&json, "logdir", after->logdir);
+    json_key_text(&json, "file", after->file);
+    json_key_text(&json, "job", after->job);
+    json_key_text(&json, "commit", after->commit);
+    json_key_text(&json, "user_name", after->user_name);
+    page_write(after->job, &json);
+    bool is_good = analysis_fleet_step_write(fleet, step, &row, err);
+    json_key(&json, "regression");
+    json_written(&json, (struct str){row.data, row.length});
+    json_object_end(&json);
+    buf_free(&row);
+    return is_good && buf_is_whole(out, "the notice", err);
 }

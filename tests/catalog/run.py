@@ -22,7 +22,7 @@ sys.path[:0] = [HERE, os.path.join(HERE, "..", "http")]
 import harness  # noqa: E402: its folder is added above
 import postgres  # noqa: E402
 
-THEMES = ["asking", "writing", "parquet", "queries", "deploying", "fleet_pages", "baseline"]
+THEMES = ["asking", "writing", "parquet", "queries", "deploying", "fleet_pages", "baseline", "rounds"]
 
 
 def tests_of(theme):

@@ -26,11 +26,16 @@ Ctrl-C ends all of it. What the webhook is told:
 """, flush=True)
 
 
+def sentence_of(message):
+    if message["kind"] == "regression":
+        return message["regression"]["sentence"]
+    return message["verdict"]["verdict"] if message["verdict"] else message["error"]
+
+
 def tell(place, seen):
     for message in place.receiver.taken[len(seen):]:
         seen.append(message)
-        print(f"  {message['kind']}: {message['logdir']}/{message['file']} (job {message['job']}, commit {message['commit']}): "
-              f"{message['verdict']['verdict'] if message['verdict'] else message['error']}", flush=True)
+        print(f"  {message['kind']}: {message['logdir']}/{message['file']} (job {message['job']}, commit {message['commit']}): {sentence_of(message)}", flush=True)
 
 
 def main():

@@ -53,10 +53,15 @@ def check_fleet(ask):
 
 
 def check_told(place, nginx, files):
-    """the receiver has a failure of each file, each by one id, with the verdict that a replica answers"""
+    """the receiver has a failure of each file, each by one id, with the verdict that a replica answers; and the one regression"""
     told = {message["id"]: message for message in place.receiver.taken}
-    equal((place.receiver.faults, sorted(message["file"] for message in told.values())), ([], sorted(files)))
-    for message in told.values():
+    failures = [message for message in told.values() if message["kind"] == "failure"]
+    (regression,) = [message for message in told.values() if message["kind"] == "regression"]
+    equal((place.receiver.faults, sorted(message["file"] for message in failures)), ([], sorted(files)))
+    equal([regression[key] for key in ("job", "commit", "user_name")], ["bert", commit_of(BAD_DAY), "ada"])
+    equal([regression["regression"]], nginx.get_json("/api/v1/fleet/regressions")["data"]["rows"])
+    equal(place.database.value("SELECT count(*) FROM memviewd.notices WHERE sent_at IS NULL OR kind NOT IN ('failure', 'regression')"), "0", "notices that were not sent")
+    for message in failures:
         equal([message[key] for key in ("kind", "logdir", "error")], ["failure", "s3://profiles", None])
         equal((message["verdict"]["fits"], message["verdict"]["cause"]["kind"]), ("no", "attention_logits"))
         equal(message["verdict"], nginx.get_json("/api/v1/verdict", session=message["session"]["id"], file="error.txt", report=1))
@@ -85,7 +90,7 @@ def test_three_weeks_of_jobs(t):
             check_fleet(ask)
             place.start_replica(0)
             fail_once_more(place)
-            wait_until(lambda: len(place.receiver.taken) > 1, what="that the new failure is told")
+            wait_until(lambda: "long/run-2/error.txt" in {message.get("file") for message in place.receiver.taken}, what="that the new failure is told")
             place.index()
             check_told(place, nginx, ["long/run-1/error.txt", "long/run-2/error.txt"])
             check_fleet(ask)

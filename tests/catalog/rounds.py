@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Regressions are told when all parts of the work have been done, once, whoever is killed meanwhile."""
+import json
+import os
+import signal
+import subprocess
+
+import fleet_story
+from document import Document
+from fleet_story import BAD_DAY, DAY_S, FIRST_S, GIB, commit_of
+from harness import ROOT, Skip, equal, wait_until
+from receiver import Receiver
+
+DAYS = 15
+
+
+def need_libcurl(t):
+    if "libcurl" not in t.run("--version").stdout:
+        raise Skip("libcurl, which this memviewd was built without")
+
+
+def write_job(folder, job, days, bad_day, first_day=1):
+    """one dump a day, each of another commit; those since bad_day need a third more"""
+    for day in range(first_day, days + 1):
+        at_s, path = FIRST_S + day * DAY_S, f"{job}/{commit_of(day)}"
+        fleet_story.labels(folder, path, at_s, job=job, commit=commit_of(day), user="ada")
+        fleet_story.write(folder, f"{path}/module_0001.jit_step.after_optimizations.hlo.pb",
+                          fleet_story.program("jit_step", (9 if day < bad_day else 12) * GIB), at_s)
+    return folder
+
+
+def command(t, database, receiver, *arguments):
+    """of the test's folder, where the arguments name none"""
+    folders = () if any(argument.startswith("/") for argument in arguments) else (t.folder(),)
+    return [t.binary, "index", *folders, *arguments, f"--catalog={database.url}", *([f"--notify={receiver.url()}"] if receiver else [])]
+
+
+def index(t, database, receiver, *arguments):
+    done = subprocess.run(command(t, database, receiver, *arguments), capture_output=True, text=True, timeout=300)
+    equal((done.returncode, done.stdout), (0, ""), done.stderr)
+    return done.stderr
+
+
+def told(receiver):
+    equal(receiver.faults, [])
+    return [(message["kind"], message["job"], message["commit"]) for message in receiver.taken]
+
+
+def test_a_regression_is_told_when_all_parts_have_finished(t, database):
+    need_libcurl(t)
+    write_job(t.folder(), "bert", DAYS, BAD_DAY)
+    with Receiver().running() as receiver:
+        for _ in range(2):
+            index(t, database, receiver, "--shard=0/2")
+        equal((told(receiver), database.value("SELECT count(*) FROM memviewd.settled_series")), ([], "0"), "half of the work")
+        said = index(t, database, receiver, "--shard=1/2")
+        assert "1 regression not known before, in 1 series whose points changed" in said, said
+        equal(told(receiver), [("regression", "bert", commit_of(BAD_DAY))])
+        for shard in (0, 1, 1, 0):
+            index(t, database, receiver, f"--shard={shard}/2")
+        index(t, database, receiver)
+        equal(len(receiver.taken), 1, "told again")
+        equal(database.value("SELECT count(*) FROM memviewd.series_changes"), "0")
+
+
+def test_the_message_says_what_the_page_shows(t, database):
+    need_libcurl(t)
+    write_job(t.folder(), 'be"rt & co', DAYS, BAD_DAY)
+    with Receiver().running() as receiver:
+        index(t, database, receiver)
+        (message,) = receiver.taken
+    document = Document(os.path.join(ROOT, "docs", "openapi.yaml"))
+    equal(list(document.faults(message, document.tree["components"]["schemas"]["RegressionNotice"])), [])
+    daemon = t.serve(t.folder(), f"--catalog={database.url}")
+    (row,) = daemon.get_json("/api/v1/fleet/regressions")["data"]["rows"]
+    equal(message["regression"], row)
+    assert row["diff_sentence"] and row["lasting"] == "yes" and row["commit_before"] == commit_of(BAD_DAY - 1), row
+    equal({name: message[name] for name in message.keys() - {"id", "regression"}},
+          {"schema_version": 1, "kind": "regression", "logdir": t.folder(), "file": f'be"rt & co/{commit_of(BAD_DAY)}/module_0001.jit_step.after_optimizations.hlo.pb',
+           "job": 'be"rt & co', "commit": commit_of(BAD_DAY), "user_name": "ada", "page": "?tool=fleet&view=regressions&filter=job%3A%22bert%20%26%20co%22"})
+    (kept,) = database.rows("SELECT * FROM memviewd.regressions")
+    equal([kept[name] for name in ("id", "job", "commit", "commit_before", "before_bytes", "after_bytes", "threshold_bytes", "noise_bytes")],
+          [message["id"], 'be"rt & co', commit_of(BAD_DAY), commit_of(BAD_DAY - 1), *(str(row[name]) for name in ("before_bytes", "after_bytes", "threshold_bytes", "noise_bytes"))])
+
+
+def test_what_is_found_without_a_receiver_is_not_told_later(t, database):
+    need_libcurl(t)
+    write_job(t.folder(), "bert", DAYS, BAD_DAY)
+    for shard in range(2):
+        index(t, database, None, f"--shard={shard}/2")
+    equal(database.rows("SELECT job, commit FROM memviewd.regressions"), [{"job": "bert", "commit": commit_of(BAD_DAY)}])
+    with Receiver().running() as receiver:
+        write_job(t.folder(), "bert", DAYS + 1, BAD_DAY, DAYS + 1)
+        write_job(t.folder(), "new", 8, 6)
+        index(t, database, receiver)
+        equal(told(receiver), [("regression", "new", commit_of(6))])
+
+
+def test_one_that_is_not_sure_or_a_gain_is_not_told(t, database):
+    need_libcurl(t)
+    with Receiver().running() as receiver:
+        write_job(t.folder(), "bert", BAD_DAY, BAD_DAY)
+        for day in range(1, 9):
+            at_s = FIRST_S + day * DAY_S
+            fleet_story.labels(t.folder(), f"less/{day}", at_s, job="less", commit=commit_of(day))
+            fleet_story.write(t.folder(), f"less/{day}/module_0001.jit_f.after_optimizations.hlo.pb", fleet_story.program("jit_f", (9 if day < 5 else 6) * GIB), at_s)
+        index(t, database, receiver)
+        equal(told(receiver), [])
+        write_job(t.folder(), "bert", BAD_DAY + 1, BAD_DAY, BAD_DAY + 1)
+        index(t, database, receiver)
+        equal(told(receiver), [("regression", "bert", commit_of(BAD_DAY))])
+        # Its commit needs less for a while, and then as much as before: the same regression.
+        path = f"bert/{commit_of(BAD_DAY)}/module_0001.jit_step.after_optimizations.hlo.pb"
+        for size in (9, 12):
+            fleet_story.write(t.folder(), path, fleet_story.program("jit_step", size * GIB), FIRST_S + BAD_DAY * DAY_S)
+            os.utime(os.path.join(t.folder(), path))
+            os.utime(os.path.join(t.folder(), path), (FIRST_S + BAD_DAY * DAY_S, FIRST_S + BAD_DAY * DAY_S))
+            index(t, database, receiver)
+        equal(len(receiver.taken), 1)
+
+
+def test_both_parts_at_the_same_time_tell_once(t, database):
+    need_libcurl(t)
+    for at in range(6):
+        write_job(t.folder(), f"job{at}", DAYS, BAD_DAY)
+    with Receiver().running() as receiver:
+        running = [subprocess.Popen(command(t, database, receiver, f"--shard={at % 2}/2"), stderr=subprocess.PIPE, text=True) for at in range(4)]
+        for process in running:
+            said = process.communicate(timeout=300)[1]
+            equal(process.returncode, 0, said)
+        for shard in range(2):
+            index(t, database, receiver, f"--shard={shard}/2")
+        equal(sorted(told(receiver)), [("regression", f"job{at}", commit_of(BAD_DAY)) for at in range(6)])
+        equal(sorted(row["id"] for row in database.rows("SELECT id FROM memviewd.regressions")), sorted(receiver.ids()))
+
+
+def test_a_part_that_is_killed_does_not_count(t, database):
+    need_libcurl(t)
+    write_job(t.folder(), "bert", DAYS, BAD_DAY)
+    with Receiver().running() as receiver:
+        index(t, database, receiver, "--shard=0/2")
+        # It waits for the lock of a row of its batch until it is killed, and has written nothing.
+        path = next(line for line in json_files(t) if line not in {row["file"] for row in database.rows("SELECT file FROM memviewd.files")})
+        blocker = subprocess.Popen(["psql", "-X", "-q", "-d", database.url], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        blocker.stdin.write(f"BEGIN; LOCK TABLE memviewd.rows IN EXCLUSIVE MODE; SELECT 'locked {path}';\n")
+        blocker.stdin.flush()
+        while "locked" not in blocker.stdout.readline():
+            pass
+        part = subprocess.Popen(command(t, database, receiver, "--shard=1/2"), stderr=subprocess.DEVNULL)
+        wait_until(lambda: database.value("SELECT count(*) FROM memviewd.index_runs WHERE finished_at IS NULL") == "1", what="that the other part began")
+        part.send_signal(signal.SIGKILL)
+        part.wait()
+        blocker.communicate("ROLLBACK;\n")
+        index(t, database, receiver, "--shard=0/2")
+        equal(told(receiver), [])
+        index(t, database, receiver, "--shard=1/2")
+        equal(told(receiver), [("regression", "bert", commit_of(BAD_DAY))])
+
+
+def json_files(t):
+    done = t.run("index", t.folder())
+    return [json.loads(line)["file"] for line in done.stdout.splitlines()]
+
+
+def test_what_a_killed_process_changed_is_looked_at_after_a_later_round(t, database):
+    need_libcurl(t)
+    write_job(t.folder(), "bert", DAYS, BAD_DAY)
+    with Receiver().running() as receiver:
+        index(t, database, receiver, "--shard=0/2")
+        index(t, database, receiver, "--shard=2/3")
+        # As if those had been killed after their last batch.
+        database.execute("UPDATE memviewd.index_runs SET finished_at = NULL")
+        index(t, database, receiver, "--shard=1/2")
+        equal((told(receiver), database.value("SELECT count(*) FROM memviewd.settled_series")), ([], "0"))
+        index(t, database, receiver) # one part, of which the work is all
+        equal(told(receiver), [("regression", "bert", commit_of(BAD_DAY))])
+
+
+def test_the_end_of_a_process_between_a_round_and_the_search_loses_nothing(t, database):
+    need_libcurl(t)
+    write_job(t.folder(), "bert", DAYS, BAD_DAY)
+    with Receiver().running() as receiver:
+        index(t, database, None)
+        kept = database.rows("SELECT * FROM memviewd.regressions")
+        # As it stood when the round was complete and nothing was found yet.
+        database.execute("DELETE FROM memviewd.regressions; INSERT INTO memviewd.series_changes (series_id, job, module, kind, memory_space, run_id, changed_at, settled_at) "
+                         "SELECT memviewd.series_id(job, module, kind, memory_space), job, module, kind, memory_space, max(run_id), now(), now() "
+                         "FROM memviewd.points, memviewd.index_runs GROUP BY 1, 2, 3, 4, 5")
+        index(t, database, receiver)
+        equal(told(receiver), [("regression", "bert", commit_of(BAD_DAY))])
+        equal([row["id"] for row in kept], receiver.ids())
+
+
+def test_a_process_that_is_killed_while_it_sends_is_stood_in_for(t, database):
+    need_libcurl(t)
+    write_job(t.folder(), "bert", DAYS, BAD_DAY)
+    with Receiver(refusals=[None] * 1000).running() as receiver:
+        sender = subprocess.Popen(command(t, database, receiver), stderr=subprocess.DEVNULL)
+        wait_until(lambda: receiver.refused_ids, what="that it is being sent")
+        sender.send_signal(signal.SIGKILL)
+        sender.wait()
+        receiver.refusals.clear()
+        equal(database.rows("SELECT kind, sent_at FROM memviewd.notices"), [{"kind": "regression", "sent_at": None}])
+        database.execute("UPDATE memviewd.notices SET not_before = now()") # the two minutes are over
+        index(t, database, receiver)
+        equal((told(receiver), set(receiver.refused_ids)), ([("regression", "bert", commit_of(BAD_DAY))], set(receiver.ids())))
+
+
+def test_folders_and_numbers_of_parts_are_works_of_their_own(t, database):
+    need_libcurl(t)
+    first, second = write_job(t.folder("first"), "bert", DAYS, BAD_DAY), write_job(t.folder("second"), "bert", 7, 99)
+    with Receiver().running() as receiver:
+        index(t, database, receiver, first, second, "--shard=0/3")
+        index(t, database, receiver, first, "--shard=1/3")
+        index(t, database, receiver, second, "--shard=2/3")
+        index(t, database, receiver, second)
+        equal(told(receiver), [], "three works with a part each, and one that is done, of the other folder")
+        index(t, database, receiver, second, first)
+        equal(told(receiver), [("regression", "bert", commit_of(BAD_DAY))], "all before it is in both folders")
+        for shard in range(2):
+            index(t, database, receiver, first, second, f"--shard={shard + 1}/3")
+        equal(database.rows("SELECT shard_count, count(*) AS count FROM memviewd.index_runs WHERE is_round_end GROUP BY 1 ORDER BY 1"),
+              [{"shard_count": "1", "count": "2"}, {"shard_count": "3", "count": "1"}])
+
+
+def test_a_part_that_never_comes_back_holds_up_for_a_day(t, database):
+    need_libcurl(t)
+    write_job(t.folder(), "bert", DAYS, BAD_DAY)
+    with Receiver().running() as receiver:
+        away = write_job(t.folder("away"), "bert", 3, 99)
+        index(t, database, receiver, away, "--shard=0/2")
+        index(t, database, receiver, away, "--shard=1/2")
+        database.execute("UPDATE memviewd.index_runs SET finished_at = NULL, is_round_end = false")
+        database.execute("INSERT INTO memviewd.series_changes SELECT memviewd.series_id(job, module, kind, memory_space), job, module, kind, memory_space, logdirs[1], "
+                         "run_id, now() FROM (SELECT DISTINCT job, module, kind, memory_space FROM memviewd.points) AS series, memviewd.index_runs")
+        index(t, database, receiver)
+        equal(told(receiver), [])
+        database.execute("UPDATE memviewd.series_changes SET changed_at = changed_at - interval '25 hours' WHERE settled_at IS NULL")
+        index(t, database, receiver)
+        equal(told(receiver), [("regression", "bert", commit_of(BAD_DAY))])
+        # Parts that finished more than a day apart are no round.
+        index(t, database, receiver, "--shard=0/2")
+        database.execute("UPDATE memviewd.index_runs SET finished_at = finished_at - interval '25 hours' WHERE shard_count = 2")
+        index(t, database, receiver, "--shard=1/2")
+        equal(database.value("SELECT count(*) FROM memviewd.index_runs WHERE is_round_end AND shard_count = 2"), "0")
+
+
+def test_a_scan_that_could_not_see_all_does_not_count(t, database):
+    need_libcurl(t)
+    write_job(t.folder(), "bert", DAYS, BAD_DAY)
+    with Receiver().running() as receiver:
+        index(t, database, receiver, t.folder(), t.folder("empty"))
+        equal((told(receiver), database.value("SELECT count(*) FROM memviewd.index_runs WHERE finished_at IS NOT NULL")), ([], "0"))
+        index(t, database, receiver)
+        equal(told(receiver), [("regression", "bert", commit_of(BAD_DAY))])
+
+
+def as_of_version(database, version):
+    """the catalog as an older memviewd would have filled it"""
+    database.execute("CREATE SCHEMA kept; CREATE TABLE kept.files AS TABLE memviewd.files; CREATE TABLE kept.rows AS TABLE memviewd.rows; DROP SCHEMA memviewd CASCADE")
+    database.apply_schema(version)
+    columns = database.value("SELECT string_agg(quote_ident(column_name), ', ') FROM information_schema.columns WHERE table_schema = 'memviewd' AND table_name = 'rows' AND is_generated = 'NEVER'")
+    database.execute(f"INSERT INTO memviewd.files SELECT * FROM kept.files; INSERT INTO memviewd.rows ({columns}) SELECT {columns} FROM kept.rows; DROP SCHEMA kept CASCADE; "
+                     "SELECT memviewd.points_refresh(array(SELECT point_id FROM memviewd.rows))")
+    equal(database.value("SELECT max(version) FROM memviewd.schema_version"), str(version))
+
+
+def test_a_catalog_of_before_is_brought_up_to_date_and_nobody_is_told_of_it(t, database):
+    need_libcurl(t)
+    write_job(t.folder(), "bert", DAYS, BAD_DAY)
+    index(t, database, None)
+    as_of_version(database, 3)
+    write_job(t.folder(), "new", 8, 6)
+    with Receiver().running() as receiver:
+        running = [subprocess.Popen(command(t, database, receiver, f"--shard={at}/2"), stderr=subprocess.PIPE, text=True) for at in range(2)]
+        for process in running:
+            said = process.communicate(timeout=300)[1]
+            equal(process.returncode, 0, said)
+        equal(told(receiver), [("regression", "new", commit_of(6))])
+        equal(database.rows("SELECT job, commit FROM memviewd.regressions ORDER BY job"), [{"job": "bert", "commit": commit_of(BAD_DAY)}, {"job": "new", "commit": commit_of(6)}])
+        newest = len(os.listdir(os.path.join(ROOT, "server", "catalog", "schema")))
+        equal(database.value("SELECT max(version) FROM memviewd.schema_version"), str(newest))
