@@ -3,79 +3,15 @@
  * without end. */
 #include "server/remote/http_client.h"
 
+#include "answers.h"
 #include "bytes.h"
 #include "server/base/clock.h"
 #include "server/remote/http_turns.h"
 
-#include <arpa/inet.h>
 #include <check.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
-enum { ASKED_SIZE = 16384 };
-
-/* What is sent to one connection after the other; each is then closed. */
-struct script {
-    const char *const *answers;
-    size_t count;
-    int listener;
-    char url[64];
-    char asked[ASKED_SIZE]; /* the requests, one after the other */
-    pthread_t thread;
-};
-
-static void read_head(struct script *script, int connection)
-{
-    size_t length = strlen(script->asked), from = length;
-    while (length + 1 < ASKED_SIZE && !strstr(script->asked + from, "\r\n\r\n")) {
-        ssize_t count = recv(connection, script->asked + length, ASKED_SIZE - 1 - length, 0);
-        if (count <= 0)
-            return;
-        length += (size_t)count;
-        script->asked[length] = '\0';
-    }
-}
-
-static void *serve(void *context)
-{
-    struct script *script = context;
-    for (size_t at = 0; at < script->count; at++) {
-        int connection = accept(script->listener, NULL, NULL);
-        read_head(script, connection);
-        const char *answer = script->answers[at];
-        bool is_endless = strcmp(answer, "endless") == 0;
-        if (is_endless)
-            answer = "HTTP/1.1 200 OK\r\n\r\n";
-        send(connection, answer, strlen(answer), MSG_NOSIGNAL);
-        while (is_endless && send(connection, script->asked, 1000, MSG_NOSIGNAL) > 0)
-            continue;
-        shutdown(connection, SHUT_RDWR);
-        close(connection);
-    }
-    return NULL;
-}
-
-static void begin(struct script *script)
-{
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t size = sizeof(address);
-    script->listener = socket(AF_INET, SOCK_STREAM, 0);
-    ck_assert_int_eq(bind(script->listener, (struct sockaddr *)&address, size), 0);
-    ck_assert_int_eq(listen(script->listener, 8), 0);
-    getsockname(script->listener, (struct sockaddr *)&address, &size);
-    snprintf(script->url, sizeof(script->url), "http://127.0.0.1:%u/a/b?secret=1", ntohs(address.sin_port));
-    ck_assert_int_eq(pthread_create(&script->thread, NULL, serve, script), 0);
-}
-
-static void end(struct script *script)
-{
-    pthread_join(script->thread, NULL);
-    close(script->listener);
-}
 
 /* What a range brings. */
 struct taken {
@@ -101,26 +37,22 @@ static bool look(void *context, const struct http_client_answer *answer)
     return !taken->wanted_etag || strcmp(etag, taken->wanted_etag) == 0;
 }
 
-static bool ask(struct script *script, const struct http_client_request *like, struct http_client_answer *answer,
+static bool ask(struct answers *script, const struct http_client_request *like, struct http_client_answer *answer,
                 struct err *err)
 {
     struct http_client_request request = *like;
     *err = (struct err)ERR_INIT;
-    begin(script);
+    answers_begin(script);
     request.url = script->url;
     bool is_answered = http_client_perform(&request, answer, err);
-    end(script);
+    answers_end(script);
     return is_answered;
 }
 
-#define ANSWERS(...)                                                                                                   \
-    {.answers = (const char *const[]){__VA_ARGS__},                                                                    \
-     .count = sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *)}
-
 START_TEST(what_passes_is_asked_for_again)
 {
-    struct script script = ANSWERS("HTTP/1.1 503 Slow Down\r\nContent-Length: 0\r\n\r\n", "",
-                                   "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nX-Said:  yes\r\n\r\nhello");
+    struct answers script = ANSWERS("HTTP/1.1 503 Slow Down\r\nContent-Length: 0\r\n\r\n", "",
+                                    "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nX-Said:  yes\r\n\r\nhello");
     struct http_client_answer answer;
     struct err err;
     char said[8];
@@ -137,7 +69,7 @@ END_TEST
 
 START_TEST(what_stays_is_answered_at_once)
 {
-    struct script script = ANSWERS("HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno");
+    struct answers script = ANSWERS("HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno");
     struct http_client_answer answer;
     struct err err;
     ck_assert(ask(&script, &(struct http_client_request){0}, &answer, &err));
@@ -148,8 +80,8 @@ END_TEST
 
 START_TEST(a_server_that_asks_for_time_is_left_alone)
 {
-    struct script script = ANSWERS("HTTP/1.1 429 Too Many Requests\r\nRetry-After: 1\r\nContent-Length: 0\r\n\r\n",
-                                   "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+    struct answers script = ANSWERS("HTTP/1.1 429 Too Many Requests\r\nRetry-After: 1\r\nContent-Length: 0\r\n\r\n",
+                                    "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
     struct http_client_answer answer;
     struct err err;
     int64_t began_ms = clock_ms();
@@ -161,7 +93,7 @@ END_TEST
 
 START_TEST(redirects_are_not_followed)
 {
-    struct script script = ANSWERS("HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n");
+    struct answers script = ANSWERS("HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n");
     struct http_client_answer answer;
     struct err err;
     ck_assert(ask(&script, &(struct http_client_request){0}, &answer, &err));
@@ -174,7 +106,7 @@ static const struct http_client_request RANGE = {.range_at = 2, .range_bytes = 6
 
 START_TEST(of_a_range_that_was_cut_the_rest_is_asked_for)
 {
-    struct script script =
+    struct answers script =
         ANSWERS("HTTP/1.1 206 Partial\r\nContent-Range: bytes 2-7/10\r\nContent-Length: 6\r\n\r\ncde",
                 "HTTP/1.1 206 Partial\r\nContent-Range: bytes 5-7/10\r\nContent-Length: 3\r\n\r\nfgh");
     struct taken taken = {.length = 0};
@@ -193,7 +125,7 @@ END_TEST
 
 START_TEST(what_was_taken_before_a_refusal_is_told)
 {
-    struct script script =
+    struct answers script =
         ANSWERS("HTTP/1.1 206 Partial\r\nContent-Range: bytes 2-7/10\r\nContent-Length: 6\r\n\r\ncde",
                 "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n");
     struct taken taken = {.length = 0};
@@ -221,7 +153,7 @@ END_TEST
 
 START_TEST(a_server_without_ranges_gives_them_all_the_same)
 {
-    struct script script = ANSWERS("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabcdefghij");
+    struct answers script = ANSWERS("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabcdefghij");
     struct taken taken = {.length = 0};
     struct http_client_request request = RANGE;
     struct http_client_answer answer;
@@ -236,9 +168,9 @@ END_TEST
 
 START_TEST(other_bytes_and_another_object_are_refused)
 {
-    struct script other =
+    struct answers other =
         ANSWERS("HTTP/1.1 206 Partial\r\nContent-Range: bytes 0-5/10\r\nContent-Length: 6\r\n\r\nabcdef");
-    struct script changed = ANSWERS(
+    struct answers changed = ANSWERS(
         "HTTP/1.1 206 Partial\r\nContent-Range: bytes 2-7/10\r\nETag: \"b\"\r\nContent-Length: 6\r\n\r\ncdefgh");
     struct taken taken = {.wanted_etag = "\"a\""};
     struct http_client_request request = RANGE;
@@ -256,7 +188,7 @@ END_TEST
 
 START_TEST(answers_without_end_are_cut_and_no_path_is_told)
 {
-    struct script script = ANSWERS("endless");
+    struct answers script = ANSWERS("endless");
     struct http_client_answer answer;
     struct err err;
     ck_assert(!ask(&script, &(struct http_client_request){.body_max_bytes = 5000}, &answer, &err));
