@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the run.py of tests/http, tests/catalog, tests/fleet and tests/remote share: the tests of their themes, options, outcomes.
+
+A theme is a file, each function in it that begins with test_ a test; its name is THEME.WORDS."""
+import argparse
+import importlib
+import time
+import traceback
+
+import harness
+
+
+def parser_of(words):
+    """`words`: the docstring of the run.py"""
+    parser = argparse.ArgumentParser(description=words, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--binary", required=True)
+    parser.add_argument("--shared")
+    parser.add_argument("--only", action="append")
+    return parser
+
+
+def tests_of(theme):
+    """[(name, function)]"""
+    return [(f"{theme}.{name[5:]}", function) for name, function in vars(importlib.import_module(theme)).items() if name.startswith("test_")]
+
+
+def chosen_of(themes, only):
+    return [test for theme in themes for test in tests_of(theme) if any(text in test[0] for text in only or [""])]
+
+
+def run_one(name, function, toolbox, *more):
+    """("passed", "failed" or "skipped", the words about it); the end of the toolbox tells how its daemons ended"""
+    began = time.monotonic()
+    try:
+        with toolbox:
+            function(toolbox, *more)
+    except harness.Skip as reason:
+        return "skipped", f"skipped {name}: {reason}"
+    except Exception:  # noqa: a test may fail in any way
+        return "failed", f"FAILED  {name}\n    " + traceback.format_exc().replace("\n", "\n    ").rstrip()
+    return "passed", f"ok      {name} ({time.monotonic() - began:.1f} s)"
+
+
+class Outcomes:
+    """counts what run_one says, and prints it"""
+
+    def __init__(self, skipped=0):
+        self.counts = {"passed": 0, "failed": 0, "skipped": skipped}
+
+    def take(self, outcome, words):
+        self.counts[outcome] += 1
+        print(words, flush=True)
+
+    def end(self):
+        """the last line; the exit status"""
+        print(", ".join(f"{count} {what}" for what, count in self.counts.items()), flush=True)
+        return 1 if self.counts["failed"] else 0
+
