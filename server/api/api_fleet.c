@@ -13,6 +13,7 @@
 #include "server/catalog/fleet_tables.h"
 #include "server/store/cache.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -154,18 +155,12 @@ static bool make_of_catalog(struct asking *asking, struct err *err)
 static bool explain_steps(struct asking *asking, struct err *err)
 {
     size_t count = analysis_fleet_step_count(asking->fleet);
+    char too_many[80];
+    snprintf(too_many, sizeof(too_many), "only %d steps at a time are looked into: ask for one job", DIFF_MAX);
     for (size_t at = 0; at < count; at++) {
-        const struct fleet_record *before, *after;
-        struct err unknown = ERR_INIT;
-        analysis_fleet_step(asking->fleet, at, &before, &after);
-        char *sentence = NULL;
-        if (at < DIFF_MAX)
-            sentence = fleet_diff_sentence(asking->server->store, asking->snapshot, before, after, &unknown);
-        else
-            err_set(&unknown, ERR_limit, ERR_NO_OFFSET, "only %d steps at a time are looked into: ask for one job",
-                    DIFF_MAX);
-        bool is_good = analysis_fleet_step_explain(asking->fleet, at, sentence, sentence ? NULL : unknown.text, err);
-        free(sentence);
+        bool is_good = at < DIFF_MAX
+                           ? fleet_diff_explain(asking->server->store, asking->snapshot, asking->fleet, at, err)
+                           : analysis_fleet_step_explain(asking->fleet, at, NULL, too_many, err);
         if (!is_good || (wanted_is_over() && !wanted_stopped(err)))
             return false;
     }

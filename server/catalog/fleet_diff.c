@@ -76,8 +76,9 @@ static bool has_program(const struct fleet_record *record)
     return record->kind && strcmp(record->kind, "module") == 0;
 }
 
-char *fleet_diff_sentence(struct store *store, const struct snapshot *snapshot, const struct fleet_record *before,
-                          const struct fleet_record *after, struct err *err)
+/* free(); NULL: see err. */
+static char *diff_sentence(struct store *store, const struct snapshot *snapshot, const struct fleet_record *before,
+                           const struct fleet_record *after, struct err *err)
 {
     struct side sides[2] = {{.has_modules = false}, {.has_modules = false}};
     char *sentence = NULL;
@@ -92,4 +93,16 @@ char *fleet_diff_sentence(struct store *store, const struct snapshot *snapshot, 
     side_close(&sides[0]);
     side_close(&sides[1]);
     return sentence;
+}
+
+bool fleet_diff_explain(struct store *store, const struct snapshot *snapshot, struct analysis_fleet *fleet, size_t step,
+                        struct err *err)
+{
+    const struct fleet_record *before, *after;
+    struct err unknown = ERR_INIT;
+    analysis_fleet_step(fleet, step, &before, &after);
+    char *sentence = diff_sentence(store, snapshot, before, after, &unknown);
+    bool is_good = analysis_fleet_step_explain(fleet, step, sentence, sentence ? NULL : unknown.text, err);
+    free(sentence);
+    return is_good;
 }

@@ -6,7 +6,7 @@
 #include "server/disk/snapshot.h"
 #include "server/store/store.h"
 
-/* `before`, `after`: of one series; their programs are found by their references. The sentence; free(). NULL: err says why
- * nothing is known. Reads both files, once. */
-char *fleet_diff_sentence(struct store *store, const struct snapshot *snapshot, const struct fleet_record *before,
-                          const struct fleet_record *after, struct err *err);
+/* Says with a step of the fleet what its two plans differ by, or why that is not known; their programs are found by the references
+ * of its records, and read. False: see err. */
+bool fleet_diff_explain(struct store *store, const struct snapshot *snapshot, struct analysis_fleet *fleet, size_t step,
+                        struct err *err);

@@ -357,6 +357,7 @@ static bool start_notify(struct daemon *daemon)
     const struct notify_settings settings = {.webhook = daemon->webhook,
                                              .index = daemon->server.index,
                                              .store = daemon->server.store,
+                                             .fleet_files = daemon->server.fleet_files,
                                              .labels = getenv("MEMVIEWD_LABELS"),
                                              .catalog_url = daemon->options->catalog};
     daemon->notify = daemon->webhook ? notify_start(&settings, &err) : NULL;

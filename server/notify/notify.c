@@ -5,7 +5,9 @@
 #include "server/base/clock.h"
 #include "server/base/log.h"
 #include "server/base/memory.h"
+#include "server/base/wanted.h"
 #include "server/notify/notice.h"
+#include "server/notify/regressions_files.h"
 #include "server/notify/sender.h"
 #include "server/notify/ticker.h"
 
@@ -25,6 +27,9 @@ struct notify {
     struct sender sender;
     uint64_t generation; /* of the snapshot that was looked at last */
     bool has_looked;
+    struct regressions_files *regressions; /* NULL: there is a catalog, whose processes look for them */
+    uint64_t compared_generation;          /* of the snapshot whose commits were compared last; 0: none was */
+    bool has_compared, cannot_compare;
 };
 
 /* ---- what is new ---- */
@@ -91,12 +96,41 @@ static void look(struct notify *notify)
     index_release(notify->settings.index, snapshot);
 }
 
+/* ---- regressions ---- */
+
+static void compare(struct notify *notify, const struct snapshot *snapshot)
+{
+    struct err err = ERR_INIT;
+    bool is_over = false;
+    bool is_good = regressions_files_look(notify->regressions, snapshot, &notify->sender.outbox, &is_over, &err);
+    if (!is_good && !notify->cannot_compare && !wanted_is_over())
+        log_line("notify: regressions: %s", err.text);
+    notify->cannot_compare = !is_good;
+    if (is_good && !is_over)
+        return; /* it goes on with the next tick */
+    if (is_good && !notify->has_compared)
+        log_info("notify: %s is told of regressions from now on", webhook_name(notify->settings.webhook));
+    notify->has_compared |= is_good;
+    notify->compared_generation = snapshot->generation;
+}
+
+static void look_for_regressions(struct notify *notify)
+{
+    if (!notify->regressions || !notify->has_looked)
+        return;
+    struct snapshot *snapshot = index_hold(notify->settings.index);
+    if (snapshot->generation != notify->compared_generation)
+        compare(notify, snapshot);
+    index_release(notify->settings.index, snapshot);
+}
+
 /* ---- the thread ---- */
 
 static void work(void *context)
 {
     struct notify *notify = context;
     look(notify);
+    look_for_regressions(notify);
     sender_work(&notify->sender);
 }
 
@@ -104,6 +138,7 @@ static void free_all(struct notify *notify)
 {
     outbox_free(&notify->sender.outbox);
     catalog_notices_close(notify->sender.notices);
+    regressions_files_free(notify->regressions);
     map_free(&notify->known);
     free(notify);
 }
@@ -117,6 +152,8 @@ struct notify *notify_start(const struct notify_settings *settings, struct err *
     map_init_of(&notify->known, memory_new, 0);
     if (settings->catalog_url)
         notify->sender.notices = catalog_notices_open(settings->catalog_url, err);
+    else
+        notify->regressions = regressions_files_new(settings->fleet_files, settings->store);
     if (!err_is_set(err) && !(notify->ticker = ticker_start(work, notify)))
         err_set(err, ERR_io, ERR_NO_OFFSET, "no thread can be made: %s", strerror(errno));
     if (!err_is_set(err))

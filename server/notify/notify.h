@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * notify.h: tells a receiver (webhook.h) of sessions that run out of memory while a daemon runs.
+ * notify.h: tells a receiver (webhook.h) of sessions that run out of memory while a daemon runs, and, where it has no catalog, of
+ * regressions in its own folders.
  *
  * What the first complete scan has found, and what was written before the daemon was started, is not told. Each text that
  * tells of a lack of memory is told once by a process, about its first failure, though it grows later; with a catalog once by all
@@ -12,13 +13,15 @@
 #include "server/store/store.h"
 
 struct notify;
+struct fleet_files;
 
 struct notify_settings {
     const struct webhook *webhook;
     struct index *index;
     struct store *store;
-    const char *labels;      /* of MEMVIEWD_LABELS, or NULL */
-    const char *catalog_url; /* NULL: there is none; else what is found goes by way of the catalog */
+    struct fleet_files *fleet_files; /* in which regressions are looked for where there is no catalog */
+    const char *labels;              /* of MEMVIEWD_LABELS, or NULL */
+    const char *catalog_url;         /* NULL: there is none; else what is found goes by way of the catalog */
 };
 
 /* All of `settings` must outlive it. NULL with `err`. */

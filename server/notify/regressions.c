@@ -35,18 +35,6 @@ static const struct catalog_series *series_of(const struct looking *looking, siz
     return NULL;
 }
 
-/* What the two plans differ by, or why that is not known, is said with the step. */
-static bool explain(const struct looking *looking, struct analysis_fleet *fleet, size_t step, struct err *err)
-{
-    const struct fleet_record *before, *after;
-    struct err unknown = ERR_INIT;
-    analysis_fleet_step(fleet, step, &before, &after);
-    char *sentence = fleet_diff_sentence(looking->wanted->store, looking->wanted->snapshot, before, after, &unknown);
-    bool is_good = analysis_fleet_step_explain(fleet, step, sentence, sentence ? NULL : unknown.text, err);
-    free(sentence);
-    return is_good;
-}
-
 static bool step_keep(struct looking *looking, struct analysis_fleet *fleet, size_t step, bool is_told, struct err *err)
 {
     const struct fleet_record *before, *after;
@@ -70,7 +58,8 @@ static bool step_keep(struct looking *looking, struct analysis_fleet *fleet, siz
     bool is_good = catalog_regressions_has(looking->regressions, id, &has, err);
     if (is_good && !has) {
         is_good =
-            (!is_told || (explain(looking, fleet, step, err) && notice_of_regression(fleet, step, &notice, err))) &&
+            (!is_told || (fleet_diff_explain(looking->wanted->store, looking->wanted->snapshot, fleet, step, err) &&
+                          notice_of_regression(fleet, step, &notice, err))) &&
             catalog_regressions_add(looking->regressions, &found, is_told ? &notice : NULL, err);
         looking->counts.found += is_good;
     }

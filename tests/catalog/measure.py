@@ -5,8 +5,8 @@
   measure.py --binary PATH [--runs N]
 
 Fills a PostgreSQL of its own, with what Debian sets, by million.sql (some minutes), and asks each query of page/ by pgbench N times
-(200), at random places: the median and the 95th percentile in milliseconds, then its plan. Then memviewd index --catalog,
-of 80,000 files that are new, that are known, and by two processes. Measures, and holds nothing.
+(200), at random places: the median and the 95th percentile in milliseconds, then its plan. Then memviewd index --catalog: how long it looks
+for regressions in all series of that, and 80,000 files that are new, that are known, and by two processes. Measures, and holds nothing.
 """
 import argparse
 import glob
@@ -71,6 +71,15 @@ def index(binary, database, folder, shards):
     return f"{time.monotonic() - began:.1f} s, {' | '.join(said)}"
 
 
+def measure_regressions(binary, database):
+    database.execute("INSERT INTO memviewd.series_changes (series_id, job, module, kind, memory_space, logdir, changed_at, settled_at) "
+                     "SELECT memviewd.series_id(job, module, kind, memory_space), job, module, kind, memory_space, '', now(), now() "
+                     "FROM (SELECT DISTINCT job, module, kind, memory_space FROM memviewd.points WHERE job IS NOT NULL) AS series")
+    count = database.value("SELECT count(*) FROM memviewd.settled_series")
+    with tempfile.TemporaryDirectory() as folder:
+        print(f"regressions of {count} series: {index(binary, database, folder, 1)}; {database.value('SELECT count(*) FROM memviewd.regressions')} found", flush=True)
+
+
 def measure_files(binary, database):
     with tempfile.TemporaryDirectory() as folder:
         write_files(folder)
@@ -89,6 +98,7 @@ def main():
         database.execute(text(os.path.join(HERE, "million.sql")))
         database.execute("VACUUM ANALYZE")
         measure_queries(database, options.runs)
+        measure_regressions(os.path.abspath(options.binary), database)
         measure_files(os.path.abspath(options.binary), database)
     return 0
 

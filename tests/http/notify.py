@@ -3,6 +3,7 @@
 import os
 import time
 
+import fleet_story
 from document import Document
 from harness import ROOT, Skip, equal, wait_until
 from receiver import Receiver
@@ -63,6 +64,40 @@ def test_a_session_that_runs_out_of_memory_is_told_once_with_its_verdict(t):
         row = next(line for line in t.run("index", t.folder()).stdout.splitlines() if '"new/error.txt"' in line)
         assert f'"id":"{message["id"]}"' in row, (message["id"], row[:200])
         assert "secret" not in daemon.log(), daemon.log()
+
+
+def write_days(t, job, days, bad_day, first_day=1):
+    """a dump a day, each of another commit; those since bad_day need a third more"""
+    for day in range(first_day, days + 1):
+        path, at_s = f"{job}/c{day}", fleet_story.FIRST_S + day * fleet_story.DAY_S
+        fleet_story.labels(t.folder(), path, at_s, job=job, commit=f"c{day}", user="ann")
+        fleet_story.write(t.folder(), f"{path}/module_0001.jit_step.after_optimizations.hlo.pb",
+                          fleet_story.program("jit_step", (9 if day < bad_day else 12) * fleet_story.GIB), at_s)
+
+
+def test_a_regression_in_the_folders_of_a_daemon_is_told_once(t):
+    need_libcurl(t)
+    write_days(t, "before", 8, 5)
+    write_days(t, "bert", 5, 5)
+    with Receiver(SECRET).running() as receiver:
+        daemon = t.serve(t.folder(), f"--notify={receiver.url()}", f"--notify-secret={secret_file(t)}")
+        wait_until(lambda: "is told of regressions from now on" in daemon.log(), what="that all files were read")
+        write_days(t, "bert", 6, 5, 6)
+        wait_until(lambda: receiver.taken, what="a message")
+        write_days(t, "bert", 8, 5, 7)
+        write_days(t, "before", 9, 5, 9)
+        write_days(t, "less", 8, 99)
+        wait_until(lambda: daemon.get_json("/api/v1/fleet/summary")["data"]["point_count"] == 8 + 9 + 8, what="that all files were read")
+        time.sleep(3)
+        equal((receiver.faults, len(receiver.taken)), ([], 1))
+        (message,) = receiver.taken
+        document = Document(os.path.join(ROOT, "docs", "openapi.yaml"))
+        equal(list(document.faults(message, document.tree["components"]["schemas"]["RegressionNotice"])), [])
+        equal([message[key] for key in ("kind", "logdir", "job", "commit", "user_name")], ["regression", t.folder(), "bert", "c5", "ann"])
+        (row,) = [row for row in daemon.get_json("/api/v1/fleet/regressions")["data"]["rows"] if row["job"] == "bert"]
+        for name in row.keys() - {"sentence", "after_count"}:  # of a commit more
+            equal(message["regression"][name], row[name], name)
+        assert "Seen in 2 commits since" in message["regression"]["sentence"] and row["diff_sentence"], message
 
 
 def test_a_receiver_that_fails_is_told_later(t):
