@@ -88,13 +88,15 @@ bool catalog_regressions_lock(struct catalog_regressions *regressions, struct er
     return ask(regressions, "SELECT pg_advisory_lock(x'6d656d7669657772'::bigint)", NULL, 0, err);
 }
 
-/* What changed since, or was settled since, is looked at again. */
+/* What changed since, or was settled since, is looked at again. Locked in order, so that of two processes one waits for the
+ * other. */
 bool catalog_regressions_looked(struct catalog_regressions *regressions, const struct catalog_series_list *list,
                                 size_t first, size_t count, struct err *err)
 {
     static const char sql[] =
-        "DELETE FROM memviewd.series_changes WHERE series_id = ANY ($1::text[]) AND (settled_at <= $2::timestamptz OR "
-        "(settled_at IS NULL AND changed_at <= now() - interval '1 day'))";
+        "DELETE FROM memviewd.series_changes WHERE ctid = ANY (ARRAY(SELECT ctid FROM memviewd.series_changes WHERE "
+        "series_id = ANY ($1::text[]) AND (settled_at <= $2::timestamptz OR (settled_at IS NULL AND changed_at <= now() - "
+        "interval '1 day')) ORDER BY series_id, run_id, logdir FOR UPDATE))";
     struct buf ids = BUF_INIT;
     for (size_t at = 0; at < count; at++)
         buf_format(&ids, "%s%s", at == 0 ? "{" : ",", list->items[first + at].id);
