@@ -4,6 +4,8 @@
 #include "server/base/clock.h"
 #include "server/base/memory.h"
 #include "server/remote/aws_profile.h"
+#include "server/remote/aws_sso.h"
+#include "server/remote/aws_sts.h"
 #include "server/remote/http_client.h"
 #include "server/remote/remote_address.h"
 #include "server/remote/remote_answer.h"
@@ -14,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RENEW_BEFORE_MS = 5 * 60 * 1000, LOOK_AGAIN_MS = 10000, METADATA_LIMIT_MS = 2000 };
+enum { RENEW_BEFORE_MS = 5 * 60 * 1000, LOOK_AGAIN_MS = 10000, METADATA_LIMIT_MS = 2000, SOURCES_MAX = 4 };
 
 static struct {
     pthread_mutex_t lock; /* held while they are asked for: others wait for the same */
@@ -70,31 +72,6 @@ static bool read_json(const struct buf *body, struct aws_credentials *credential
     return is_whole(credentials, of, err);
 }
 
-/* The text of the first element of this name in STS's XML, whose values are plain; NULL; free(). */
-static char *element_text(const struct buf *xml, const char *name)
-{
-    char *begin_mark = memory_format("<%s>", name), *text = NULL;
-    const char *begin = xml->length ? memmem(xml->data, xml->length, begin_mark, strlen(begin_mark)) : NULL;
-    if (begin) {
-        begin += strlen(begin_mark);
-        const char *end = memchr(begin, '<', (size_t)(xml->data + xml->length - begin));
-        text = end && end > begin ? memory_format("%.*s", (int)(end - begin), begin) : NULL;
-    }
-    free(begin_mark);
-    return text;
-}
-
-static bool read_sts(const struct buf *body, struct aws_credentials *credentials, struct err *err)
-{
-    char *expiration = element_text(body, "Expiration");
-    credentials->key_id = element_text(body, "AccessKeyId");
-    credentials->secret = element_text(body, "SecretAccessKey");
-    credentials->token = element_text(body, "SessionToken");
-    credentials->expires_at_ms = expiration ? remote_answer_iso_ns(expiration) / 1000000 : 0;
-    free(expiration);
-    return is_whole(credentials, "STS", err);
-}
-
 /* ---- the places --------------------------------------------------------------------------- */
 
 /* Each: true when this is the place, whether it has them (in `credentials`) or why not (in `err`). */
@@ -111,46 +88,6 @@ static bool from_environment(struct aws_credentials *credentials, struct err *er
     return true;
 }
 
-static char *sts_url(void)
-{
-    const char *endpoint = setting("AWS_ENDPOINT_URL_STS");
-    char *region = aws_credentials_region();
-    char *url = endpoint ? memory_format("%s/", endpoint) : memory_format("https://sts.%s.amazonaws.com/", region);
-    free(region);
-    return url;
-}
-
-static void form_add(struct buf *form, const char *name, const char *value)
-{
-    buf_format(form, "%s%s=", form->length ? "&" : "", name);
-    remote_address_encode(form, value, false);
-}
-
-static void assume_role(const char *role, const char *token, struct aws_credentials *credentials, struct err *err)
-{
-    struct buf form = BUF_INIT;
-    struct http_client_answer answer;
-    char *url = sts_url();
-    const char *session = setting("AWS_ROLE_SESSION_NAME");
-    const char *type = "Content-Type: application/x-www-form-urlencoded";
-    form_add(&form, "Action", "AssumeRoleWithWebIdentity");
-    form_add(&form, "Version", "2011-06-15");
-    form_add(&form, "RoleArn", role);
-    form_add(&form, "RoleSessionName", session ? session : "memviewd");
-    form_add(&form, "WebIdentityToken", token);
-    const struct http_client_request request = {.method = HTTP_CLIENT_POST,
-                                                .url = url,
-                                                .headers = &type,
-                                                .header_count = 1,
-                                                .body = form.data,
-                                                .body_bytes = form.length};
-    if (http_client_perform(&request, &answer, err) && remote_answer_is_good(&answer, err))
-        read_sts(&answer.body, credentials, err);
-    http_client_free(&answer);
-    buf_free(&form);
-    free(url);
-}
-
 static bool by_web_identity(const char *role, const char *token_path, struct aws_credentials *credentials,
                             struct err *err)
 {
@@ -158,7 +95,7 @@ static bool by_web_identity(const char *role, const char *token_path, struct aws
         return false;
     char *token = small_file_word(token_path);
     if (token)
-        assume_role(role, token, credentials, err);
+        aws_sts_by_token(role, token, credentials, err);
     else
         err_set(err, ERR_io, ERR_NO_OFFSET, "%s: the web identity token cannot be read", token_path);
     free(token);
@@ -168,36 +105,6 @@ static bool by_web_identity(const char *role, const char *token_path, struct aws
 static bool from_web_identity(struct aws_credentials *credentials, struct err *err)
 {
     return by_web_identity(setting("AWS_ROLE_ARN"), setting("AWS_WEB_IDENTITY_TOKEN_FILE"), credentials, err);
-}
-
-static bool from_profile(struct aws_credentials *credentials, struct err *err)
-{
-    char *key_id = aws_profile_value("aws_access_key_id"), *secret = aws_profile_value("aws_secret_access_key");
-    char *role = aws_profile_value("role_arn"), *token_path = aws_profile_value("web_identity_token_file");
-    char *process = aws_profile_value("credential_process"), *sso = aws_profile_value("sso_account_id");
-    bool is_place = true;
-    if (key_id && secret)
-        *credentials = (struct aws_credentials){.key_id = memory_text(key_id),
-                                                .secret = memory_text(secret),
-                                                .token = aws_profile_value("aws_session_token")};
-    else if (role && !token_path)
-        err_set(
-            err, ERR_unsupported, ERR_NO_OFFSET,
-            "the AWS profile assumes a role from another profile, which is not done here: put keys into AWS_ACCESS_KEY_ID, …");
-    else if (process || sso)
-        err_set(
-            err, ERR_unsupported, ERR_NO_OFFSET,
-            "the AWS profile has no keys but %s, which is not done here: eval \"$(aws configure export-credentials --format env)\"",
-            process ? "a program that makes them" : "a single sign-on");
-    else
-        is_place = by_web_identity(role, token_path, credentials, err);
-    free(key_id);
-    free(secret);
-    free(role);
-    free(token_path);
-    free(process);
-    free(sso);
-    return is_place;
 }
 
 /* Only to where such servers are: this machine, the addresses that ECS and EKS give them, or by https. */
@@ -289,6 +196,124 @@ static bool from_instance(struct aws_credentials *credentials, struct err *err)
     return told != NULL;
 }
 
+/* ---- profiles ----------------------------------------------------------------------------- */
+
+/* Values that tell what a profile is; each NULL when it has none. */
+struct profile {
+    const char *name;
+    char *key_id, *secret, *token;
+    char *role, *token_path, *source, *source_kind, *external_id, *session_name, *mfa;
+    char *sso_account, *process;
+};
+
+static struct profile profile_read(const char *name)
+{
+    return (struct profile){.name = name,
+                            .key_id = aws_profile_value_of(name, "aws_access_key_id"),
+                            .secret = aws_profile_value_of(name, "aws_secret_access_key"),
+                            .token = aws_profile_value_of(name, "aws_session_token"),
+                            .role = aws_profile_value_of(name, "role_arn"),
+                            .token_path = aws_profile_value_of(name, "web_identity_token_file"),
+                            .source = aws_profile_value_of(name, "source_profile"),
+                            .source_kind = aws_profile_value_of(name, "credential_source"),
+                            .external_id = aws_profile_value_of(name, "external_id"),
+                            .session_name = aws_profile_value_of(name, "role_session_name"),
+                            .mfa = aws_profile_value_of(name, "mfa_serial"),
+                            .sso_account = aws_profile_value_of(name, "sso_account_id"),
+                            .process = aws_profile_value_of(name, "credential_process")};
+}
+
+static void profile_free(struct profile *profile)
+{
+    char *const values[] = {profile->key_id,     profile->secret,  profile->token,        profile->role,
+                            profile->token_path, profile->source,  profile->source_kind,  profile->external_id,
+                            profile->mfa,        profile->process, profile->session_name, profile->sso_account};
+    for (size_t at = 0; at < sizeof(values) / sizeof(values[0]); at++)
+        free(values[at]);
+}
+
+static bool profile_ask(const char *name, unsigned depth, bool is_source_of_itself, struct aws_credentials *credentials,
+                        struct err *err);
+
+/* By what the request for a role is signed: another profile, or a place that `credential_source` names. */
+static bool source_find(const struct profile *profile, unsigned depth, struct aws_credentials *credentials,
+                        struct err *err)
+{
+    static const struct {
+        const char *kind;
+        place *find;
+    } PLACES[] = {
+        {"Environment", from_environment}, {"EcsContainer", from_container}, {"Ec2InstanceMetadata", from_instance}};
+    if (profile->source)
+        return profile_ask(profile->source, depth + 1, strcmp(profile->source, profile->name) == 0, credentials, err);
+    for (size_t at = 0; at < sizeof(PLACES) / sizeof(PLACES[0]); at++) {
+        if (strcmp(profile->source_kind, PLACES[at].kind) == 0)
+            return PLACES[at].find(credentials, err);
+    }
+    return false;
+}
+
+static void assume_role(const struct profile *profile, unsigned depth, struct aws_credentials *credentials,
+                        struct err *err)
+{
+    struct aws_credentials by = {.key_id = NULL};
+    const struct aws_sts_role role = {profile->role, profile->external_id, profile->session_name};
+    if (profile->mfa)
+        err_set(err, ERR_unsupported, ERR_NO_OFFSET,
+                "AWS profile %s wants a code for each role (mfa_serial), which nobody is asked for here: "
+                "eval \"$(aws configure export-credentials --format env)\"",
+                profile->name);
+    else if (source_find(profile, depth, &by, err) && !err_is_set(err))
+        aws_sts_by_keys(&role, &by, credentials, err);
+    else if (!err_is_set(err))
+        err_set(err, ERR_io, ERR_NO_OFFSET, "there are no credentials in what AWS profile %s assumes its role by (%s)",
+                profile->name, profile->source ? profile->source : profile->source_kind);
+    aws_credentials_free(&by);
+}
+
+/* True when the profile is a place, see `place`. */
+static bool profile_use(const struct profile *profile, unsigned depth, bool is_source_of_itself,
+                        struct aws_credentials *credentials, struct err *err)
+{
+    if (profile->role && (profile->source || profile->source_kind) && !is_source_of_itself)
+        assume_role(profile, depth, credentials, err);
+    else if (profile->key_id && profile->secret)
+        *credentials = (struct aws_credentials){.key_id = memory_text(profile->key_id),
+                                                .secret = memory_text(profile->secret),
+                                                .token = copy_of(profile->token)};
+    else if (profile->role && profile->token_path)
+        by_web_identity(profile->role, profile->token_path, credentials, err);
+    else if (profile->sso_account)
+        aws_sso_ask(profile->name, credentials, err);
+    else if (profile->process)
+        err_set(err, ERR_unsupported, ERR_NO_OFFSET,
+                "AWS profile %s has no keys but a program that makes them, which is not started here: "
+                "eval \"$(aws configure export-credentials --format env)\"",
+                profile->name);
+    else
+        return false;
+    return true;
+}
+
+static bool profile_ask(const char *name, unsigned depth, bool is_source_of_itself, struct aws_credentials *credentials,
+                        struct err *err)
+{
+    if (depth > SOURCES_MAX) {
+        err_set(err, ERR_limit, ERR_NO_OFFSET, "more than %d AWS profiles assume their roles by each other",
+                SOURCES_MAX);
+        return true;
+    }
+    struct profile profile = profile_read(name);
+    bool is_place = profile_use(&profile, depth, is_source_of_itself, credentials, err);
+    profile_free(&profile);
+    return is_place;
+}
+
+static bool from_profile(struct aws_credentials *credentials, struct err *err)
+{
+    return profile_ask(aws_profile_chosen(), 0, false, credentials, err);
+}
+
 /* ---- keeping ------------------------------------------------------------------------------ */
 
 static bool find(struct aws_credentials *credentials, struct err *err)
@@ -362,7 +387,7 @@ bool aws_credentials_look_again(void)
 }
 
 /* A name of letters, digits and dashes: it becomes a part of a host's name. */
-static bool is_region(const char *text)
+bool aws_credentials_is_region(const char *text)
 {
     return text && text[0] && strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-") == strlen(text) &&
            strlen(text) < 40;
@@ -372,23 +397,41 @@ char *aws_credentials_region(void)
 {
     const char *named = setting("AWS_REGION") ? setting("AWS_REGION") : setting("AWS_DEFAULT_REGION");
     char *region = named ? memory_text(named) : aws_profile_value("region");
-    if (is_region(region))
+    if (aws_credentials_is_region(region))
         return region;
     free(region);
     return memory_text("us-east-1");
 }
 
+/* Those that a chain of profiles names. */
+static void each_file_of_profiles(void (*file)(void *context, const char *path), void *context)
+{
+    char *name = memory_text(aws_profile_chosen());
+    for (unsigned depth = 0; name && depth <= SOURCES_MAX; depth++) {
+        char *token_path = aws_profile_value_of(name, "web_identity_token_file"), *sso_path = aws_sso_token_path(name);
+        char *source = aws_profile_value_of(name, "source_profile");
+        if (token_path)
+            file(context, token_path);
+        if (sso_path)
+            file(context, sso_path);
+        free(token_path);
+        free(sso_path);
+        free(name);
+        name = source;
+    }
+    free(name);
+}
+
 void aws_credentials_each_file(void (*file)(void *context, const char *path), void *context)
 {
     char *of_credentials = aws_profile_credentials_path(), *of_config = aws_profile_config_path();
-    char *token_path = aws_profile_value("web_identity_token_file");
-    const char *const paths[] = {of_credentials, of_config, token_path, setting("AWS_WEB_IDENTITY_TOKEN_FILE"),
+    const char *const paths[] = {of_credentials, of_config, setting("AWS_WEB_IDENTITY_TOKEN_FILE"),
                                  setting("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE")};
     for (size_t at = 0; at < sizeof(paths) / sizeof(paths[0]); at++) {
         if (paths[at] && paths[at][0])
             file(context, paths[at]);
     }
+    each_file_of_profiles(file, context);
     free(of_credentials);
     free(of_config);
-    free(token_path);
 }

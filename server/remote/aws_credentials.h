@@ -4,7 +4,8 @@
  *   1. AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN
  *   2. AWS_ROLE_ARN with AWS_WEB_IDENTITY_TOKEN_FILE (Kubernetes), by STS
  *   3. the profile (AWS_PROFILE, else "default") of AWS_SHARED_CREDENTIALS_FILE (~/.aws/credentials) and
- *      AWS_CONFIG_FILE (~/.aws/config): keys, or role_arn with web_identity_token_file
+ *      AWS_CONFIG_FILE (~/.aws/config): keys; role_arn with web_identity_token_file, source_profile or credential_source;
+ *      a single sign-on that `aws sso login` began
  *   4. AWS_CONTAINER_CREDENTIALS_RELATIVE_URI or _FULL_URI (ECS, EKS Pod Identity)
  *   5. the metadata server of an EC2 instance (IMDSv2), unless AWS_EC2_METADATA_DISABLED
  *
@@ -34,6 +35,8 @@ bool aws_credentials_look_again(void);
 
 /* AWS_REGION, AWS_DEFAULT_REGION, `region` of the profile; "us-east-1". free() */
 char *aws_credentials_region(void);
+/* Can it be a part of a host's name? */
+bool aws_credentials_is_region(const char *text);
 
 /* The files that are read, for the sandbox: calls `path` for each name that the environment tells of. */
 void aws_credentials_each_file(void (*file)(void *context, const char *path), void *context);

@@ -62,11 +62,14 @@ static char *value_in(char *path, const char *section, const char *name)
     return value;
 }
 
-char *aws_profile_value(const char *name)
+const char *aws_profile_chosen(void)
 {
     const char *profile = getenv("AWS_PROFILE");
-    if (!profile || !profile[0])
-        profile = "default";
+    return profile && profile[0] ? profile : "default";
+}
+
+char *aws_profile_value_of(const char *profile, const char *name)
+{
     char *section = memory_format("[%s]", profile), *in_config = memory_format("[profile %s]", profile);
     char *value = value_in(aws_profile_credentials_path(), section, name);
     if (!value && strcmp(profile, "default") == 0)
@@ -75,5 +78,15 @@ char *aws_profile_value(const char *name)
         value = value_in(aws_profile_config_path(), in_config, name);
     free(section);
     free(in_config);
+    return value;
+}
+
+char *aws_profile_value(const char *name) { return aws_profile_value_of(aws_profile_chosen(), name); }
+
+char *aws_profile_sso_value(const char *session, const char *name)
+{
+    char *section = memory_format("[sso-session %s]", session);
+    char *value = value_in(aws_profile_config_path(), section, name);
+    free(section);
     return value;
 }

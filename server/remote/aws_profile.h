@@ -8,9 +8,14 @@
 char *aws_profile_credentials_path(void);
 char *aws_profile_config_path(void);
 
-/* The value of `name` in the profile that is chosen (AWS_PROFILE, else "default"), in the credentials before the config.
- * NULL when it is nowhere; free(). */
+/* AWS_PROFILE, else "default"; borrowed. */
+const char *aws_profile_chosen(void);
+/* The value of `name` in a profile, in the credentials before the config. NULL when it is nowhere; free(). */
+char *aws_profile_value_of(const char *profile, const char *name);
+/* The same in the profile that is chosen. */
 char *aws_profile_value(const char *name);
+/* The value of `name` in a section "sso-session" of the config. NULL; free(). */
+char *aws_profile_sso_value(const char *session, const char *name);
 
 /* The value in a text of that form; `section`: "[default]". NULL; free(). */
 char *aws_profile_find(const char *text, const char *section, const char *name);

@@ -75,6 +75,7 @@ void remote_needs_ports(const char *address, void (*port)(void *context, uint16_
         {"AWS_ENDPOINT_URL", PORT_HTTPS},
         {"AWS_ENDPOINT_URL_S3", PORT_HTTPS},
         {"AWS_ENDPOINT_URL_STS", PORT_HTTPS},
+        {"AWS_ENDPOINT_URL_SSO", PORT_HTTPS},
         {"AWS_CONTAINER_CREDENTIALS_FULL_URI", PORT_HTTP},
         {"AWS_EC2_METADATA_SERVICE_ENDPOINT", PORT_HTTP},
         {"STORAGE_EMULATOR_HOST", PORT_HTTP},

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where credentials come from, that they reach their service alone, and that no log has them."""
 import base64
+import hashlib
 import json
 import os
 import urllib.parse
@@ -47,13 +48,13 @@ def test_of_profiles(t):
     with open(os.path.join(home, ".aws", "credentials"), "w", encoding="utf-8") as file:
         file.write("[default]\naws_access_key_id = AKIADEF\naws_secret_access_key = the-secret-key\n[lab]\naws_access_key_id=AKIALAB\naws_secret_access_key=the-secret-key\n")
     with open(os.path.join(home, ".aws", "config"), "w", encoding="utf-8") as file:
-        file.write("[default]\nregion = eu-west-1\n[profile lab]\nregion = eu-central-1\n[profile sso]\nsso_account_id = 1\n")
+        file.write("[default]\nregion = eu-west-1\n[profile lab]\nregion = eu-central-1\n[profile made]\ncredential_process = /bin/false\n")
     proxy = check(t, ("AKIADEF", None))
     assert "/eu-west-1/s3/aws4_request" in str(proxy.requests[0][2])
     proxy = check(t, ("AKIALAB", None), AWS_PROFILE="lab")
     assert "/eu-central-1/s3/aws4_request" in str(proxy.requests[0][2])
-    ended = t.command("summary", PLACE, status=2, AWS_PROFILE="sso", AWS_ENDPOINT_URL_S3=t.s3().url)
-    assert "single sign-on" in ended.stderr, ended.stderr
+    ended = t.command("summary", PLACE, status=2, AWS_PROFILE="made", AWS_ENDPOINT_URL_S3=t.s3().url)
+    assert "AWS profile made has no keys but a program that makes them" in ended.stderr, ended.stderr
 
 
 def test_of_a_web_identity_by_sts(t):
@@ -69,6 +70,87 @@ def test_of_a_web_identity_by_sts(t):
     form = urllib.parse.parse_qs(sts.requests[0][3].decode())
     harness.equal(form["WebIdentityToken"], ["the-web-identity"])
     assert "the-web-identity" not in str(proxy.requests)
+
+
+ROLE = "arn:aws:iam::123456789012:role/reader"
+
+
+def profiles(t, text):
+    return {"AWS_CONFIG_FILE": t.write("config", text.encode()), "AWS_SHARED_CREDENTIALS_FILE": os.devnull}
+
+
+def test_of_a_role_by_another_profile(t):
+    """moto checks the signature of the request for the role by the keys of the other profile, and that of S3 by the role's"""
+    import requests
+    moto = servers.Moto()
+    moto.put("signed", os.path.join(harness.FIXTURES, "modules"), "a/")
+    iam = moto.client("iam")
+    iam.create_user(UserName="reader")
+    made = iam.create_access_key(UserName="reader")["AccessKey"]
+    everything = '{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"*","Resource":"*"}]}'
+    iam.put_user_policy(UserName="reader", PolicyName="all", PolicyDocument=everything)
+    trust = '{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"AWS":"arn:aws:iam::123456789012:user/reader"},"Action":"sts:AssumeRole"}]}'
+    iam.create_role(RoleName="reader", AssumeRolePolicyDocument=trust)
+    iam.put_role_policy(RoleName="reader", PolicyName="all", PolicyDocument=everything)
+    keys = f"aws_access_key_id = {made['AccessKeyId']}\naws_secret_access_key = {made['SecretAccessKey']}\n"
+    role = f"role_arn = {ROLE}\nexternal_id = a+b/c é\n"
+    config = profiles(t, f"[profile base]\n{keys}[profile lab]\n{role}source_profile = base\n[profile own]\n{keys}{role}source_profile = own\n"
+                         f"[profile environment]\n{role}credential_source = Environment\n[profile wrong]\n{role}source_profile = nothing\n"
+                         f"[profile bad]\naws_access_key_id = {made['AccessKeyId']}\naws_secret_access_key = wrong\n[profile by-bad]\n{role}source_profile = bad\n"
+                         f"[profile ring]\n{role}source_profile = ring2\n[profile ring2]\n{role}source_profile = ring\n"
+                         f"[profile code]\n{role}source_profile = base\nmfa_serial = arn:aws:iam::1:mfa/ann\n")
+    requests.post(moto.url + "/moto-api/reset-auth", data=b"0", timeout=60)
+    try:
+        for name in ("lab", "own"):
+            proxy = servers.Proxy(moto.port)
+            ended = t.command("summary", "s3://signed/a", AWS_PROFILE=name, AWS_ENDPOINT_URL_STS=moto.url, AWS_ENDPOINT_URL_S3=proxy.url, **config)
+            assert "jit_step" in ended.stdout
+            ((key, session),) = signed_by(proxy)
+            assert key.startswith("ASIA") and session and made["SecretAccessKey"] not in str(proxy.requests)
+        for name, words in (("by-bad", "403 SignatureDoesNotMatch"), ("wrong", "no credentials in what AWS profile wrong assumes its role by (nothing)"),
+                            ("environment", "assumes its role by (Environment)"), ("ring", "AWS profiles assume their roles by each other"), ("code", "wants a code")):
+            ended = t.command("summary", "s3://signed/a", status=2, AWS_PROFILE=name, AWS_ENDPOINT_URL_STS=moto.url, AWS_ENDPOINT_URL_S3=moto.url, **config)
+            assert words in ended.stderr and made["SecretAccessKey"] not in ended.stderr, ended.stderr
+    finally:
+        requests.post(moto.url + "/moto-api/reset-auth", data=b"1000000000", timeout=60)
+        moto.stop()
+
+
+def test_of_a_single_sign_on(t):
+    """a stand-in for the service that gives keys for the token which `aws sso login` leaves"""
+    def answer(handler, request):
+        if request[2].get("x-amz-sso_bearer_token") != "the-access-token":
+            return handler.reply(401, {}, b'{"__type":"UnauthorizedException"}')
+        return handler.reply(200, {}, json.dumps({"roleCredentials": {"accessKeyId": "ASIASSO", "secretAccessKey": "the-secret-key", "sessionToken": "the-session-token",
+                                                                      "expiration": 4070908800000}}).encode())
+    server = servers.Server(answer)
+    cache = os.path.join(t.folder("home"), ".aws", "sso", "cache")
+    os.makedirs(cache)
+
+    def login(named, end="2099-01-01T00:00:00Z", token="the-access-token"):
+        with open(os.path.join(cache, hashlib.sha1(named.encode()).hexdigest() + ".json"), "w", encoding="utf-8") as file:
+            json.dump({"accessToken": token, "expiresAt": end, "region": "eu-west-1"}, file)
+    sign_on = "sso_start_url = https://lab.awsapps.com/start\nsso_region = eu-west-1\n"
+    account = "sso_account_id = 123456789012\nsso_role_name = Read+Only\n"
+    environ = {"AWS_ENDPOINT_URL_SSO": server.url, **profiles(t, f"[sso-session lab]\n{sign_on}[profile new]\nsso_session = lab\n{account}[profile old]\n{sign_on}{account}"
+                                                                 f"[profile role]\nrole_arn = {ROLE}\nsource_profile = new\n[profile little]\nsso_account_id = 1\n")}
+    for name in ("new", "old"):
+        ended = t.command("summary", PLACE, status=2, AWS_PROFILE=name, AWS_ENDPOINT_URL_S3=t.s3().url, **environ)
+        assert f"aws sso login --profile {name}" in ended.stderr, ended.stderr
+    login("lab")
+    login("https://lab.awsapps.com/start")
+    for name in ("new", "old"):
+        check(t, ("ASIASSO", "the-session-token"), AWS_PROFILE=name, **environ)
+    harness.equal({request[1] for request in server.requests}, {"/federation/credentials?account_id=123456789012&role_name=Read%2BOnly"})
+    sts = servers.Proxy(t.s3().port)
+    assert "jit_step" in t.command("summary", PLACE, AWS_PROFILE="role", AWS_ENDPOINT_URL_STS=sts.url, AWS_ENDPOINT_URL_S3=t.s3().url, **environ).stdout
+    harness.equal(signed_by(sts), {("ASIASSO", "the-session-token")})
+    login("lab", "2020-01-01T00:00:00Z")
+    assert "has ended" in t.command("summary", PLACE, status=2, AWS_PROFILE="new", AWS_ENDPOINT_URL_S3=t.s3().url, **environ).stderr
+    login("lab", token="another")
+    ended = t.command("summary", PLACE, status=2, AWS_PROFILE="new", AWS_ENDPOINT_URL_S3=t.s3().url, **environ)
+    assert "401" in ended.stderr and "another" not in ended.stderr, ended.stderr
+    assert "too little" in t.command("summary", PLACE, status=2, AWS_PROFILE="little", AWS_ENDPOINT_URL_S3=t.s3().url, **environ).stderr
 
 
 def test_of_a_container(t):
