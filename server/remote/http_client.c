@@ -5,6 +5,7 @@
 #include "server/base/clock.h"
 #include "server/base/memory.h"
 #include "server/base/version.h"
+#include "server/remote/ca_file.h"
 #include "server/remote/http_turns.h"
 
 #include <curl/curl.h>
@@ -49,6 +50,7 @@ struct transfer {
     bool is_complete;  /* all that was asked for is there; what follows is not wanted */
     bool is_given_up;  /* by take or begin */
     const char *fault; /* what was wrong with the answer, which will not get better; NULL: nothing */
+    char no_ca_file[CA_FILE_WHY_BYTES];
 };
 
 bool http_client_set_up(struct err *err)
@@ -252,19 +254,20 @@ static void set_range(struct transfer *transfer)
     curl_easy_setopt(transfer->easy, CURLOPT_RANGE, range);
 }
 
-/* As curl's own program has it; the library does not look at the environment for them. */
-static const char *ca_file_of(const struct http_client_request *request)
+/* TLS 1.2 at least. */
+static void set_tls(struct transfer *transfer)
 {
-    static const char *const VARIABLES[] = {"CURL_CA_BUNDLE", "SSL_CERT_FILE"};
-    const char *found = request->ca_file;
-    for (size_t at = 0; !(found && found[0]) && at < sizeof(VARIABLES) / sizeof(VARIABLES[0]); at++)
-        found = getenv(VARIABLES[at]);
-    return found;
+    const struct http_client_request *request = transfer->request;
+    const char *ca_file = ca_file_find(request->ca_file, transfer->no_ca_file);
+    if (!ca_file)
+        transfer->fault = transfer->no_ca_file;
+    curl_easy_setopt(transfer->easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+    curl_easy_setopt(transfer->easy, CURLOPT_CAINFO, ca_file);
+    curl_easy_setopt(transfer->easy, CURLOPT_PROXY_CAINFO, ca_file);
 }
 
 static void set_limits(CURL *easy, const struct http_client_request *request)
 {
-    const char *ca_file = ca_file_of(request);
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
@@ -278,8 +281,6 @@ static void set_limits(CURL *easy, const struct http_client_request *request)
     curl_easy_setopt(easy, CURLOPT_USERAGENT, "memviewd");
     if (request->is_direct)
         curl_easy_setopt(easy, CURLOPT_NOPROXY, "*");
-    if (ca_file && ca_file[0])
-        curl_easy_setopt(easy, CURLOPT_CAINFO, ca_file);
 }
 
 static void set_callbacks(struct transfer *transfer)
@@ -304,6 +305,8 @@ static CURLcode try_with(struct transfer *transfer, CURL *easy)
     curl_easy_setopt(easy, CURLOPT_URL, request->url);
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers);
     set_limits(easy, request);
+    if (strncmp(request->url, "https:", 6) == 0)
+        set_tls(transfer);
     set_method(easy, request);
     set_range(transfer);
     set_callbacks(transfer);

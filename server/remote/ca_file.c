@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/remote/ca_file.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define NO_CERTIFICATES "no certificates to check the server by: "
+
+static const char *const PLACES[] = {
+    "/etc/ssl/certs/ca-certificates.crt",                /* Debian, Ubuntu, Alpine, Arch, Nix */
+    "/etc/pki/tls/certs/ca-bundle.crt",                  /* Fedora, RHEL and what is made of it */
+    "/etc/ssl/ca-bundle.pem",                            /* SUSE */
+    "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem", /* RHEL without the link above */
+    "/etc/ssl/cert.pem",                                 /* Alpine without its package of certificates */
+};
+
+enum { PLACE_COUNT = sizeof(PLACES) / sizeof(PLACES[0]) };
+
+/* As curl's own program has it; the library does not look at the environment for them. */
+static const char *named_by_environment(void)
+{
+    static const char *const VARIABLES[] = {"CURL_CA_BUNDLE", "SSL_CERT_FILE"};
+    const char *found = NULL;
+    for (size_t at = 0; !(found && found[0]) && at < sizeof(VARIABLES) / sizeof(VARIABLES[0]); at++)
+        found = getenv(VARIABLES[at]);
+    return found && found[0] ? found : NULL;
+}
+
+static void say_places(char *why)
+{
+    int length = snprintf(why, CA_FILE_WHY_BYTES, NO_CERTIFICATES "SSL_CERT_FILE names none, and there is none of");
+    for (size_t at = 0; at < PLACE_COUNT && length > 0 && length < CA_FILE_WHY_BYTES; at++)
+        length += snprintf(why + length, (size_t)(CA_FILE_WHY_BYTES - length), "%s %s", at > 0 ? "," : "", PLACES[at]);
+}
+
+const char *ca_file_find(const char *named, char *why)
+{
+    const char *said = named && named[0] ? named : named_by_environment();
+    for (size_t at = 0; !said && at < PLACE_COUNT; at++) {
+        if (access(PLACES[at], R_OK) == 0)
+            return PLACES[at];
+    }
+    if (said && access(said, R_OK) == 0)
+        return said;
+    if (said)
+        snprintf(why, CA_FILE_WHY_BYTES, NO_CERTIFICATES "%s cannot be read", said);
+    else
+        say_places(why);
+    return NULL;
+}
