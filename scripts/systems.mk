@@ -20,10 +20,11 @@ linux_only := server/sandbox/landlock.c server/sandbox/seccomp.c
 of_files = $(if $(MACOS),$(filter-out $(linux_only) $(patsubst %_other.c,%.c,$(filter %_other.c,$1)),$1),$(filter-out %_other.c,$1))
 
 # What a build may lack: buckets and https where libcurl, Expat or the public-key part of Nettle is missing, or with REMOTE=; the catalog in PostgreSQL where libpq
-# is, or with CATALOG=. NAME_none.c then stands in for NAME.c.
-REMOTE := $(shell $(pkg_config) --exists libcurl expat hogweed gmp 2>/dev/null && echo yes)
+# is, or with CATALOG=. NAME_none.c then stands in for NAME.c. Elsewhere libcurl brings its TLS and HTTP/2 along, and GMP computes for Nettle.
+remote_packages := libcurl expat hogweed $(if $(made),mini-gmp mbedtls libnghttp2,gmp)
+REMOTE := $(shell $(pkg_config) --exists $(remote_packages) 2>/dev/null && echo yes)
 CATALOG := $(shell $(pkg_config) --exists libpq 2>/dev/null && echo yes)
-optional_packages := $(if $(REMOTE),libcurl expat hogweed gmp) $(if $(CATALOG),libpq)
+optional_packages := $(if $(REMOTE),$(remote_packages)) $(if $(CATALOG),libpq)
 needs_libpq := $(addprefix server/catalog/,catalog.c catalog_connection.c catalog_needs.c catalog_notices.c catalog_regressions.c catalog_runs.c catalog_schema.c catalog_write.c)
 left_out_of_remote = $(if $(REMOTE),server/remote/%_none.c,$(patsubst %_none.c,%.c,$(filter server/remote/%_none.c,$1)))
 left_out_of_catalog = $(if $(CATALOG),server/catalog/catalog_none.c,$(needs_libpq))

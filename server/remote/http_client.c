@@ -34,6 +34,7 @@ static struct {
 } handles = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static atomic_uint_fast64_t request_count, retry_count, body_bytes;
+static atomic_uint_fast64_t tls_1_2_server; /* a hash of its name: see is_by_tls_1_2; 0: none is known */
 
 /* One request from its first try to its last. */
 struct transfer {
@@ -42,6 +43,9 @@ struct transfer {
     uint64_t server; /* a hash of its name */
     char host[128];  /* for messages */
     uint64_t taken;  /* bytes that were given to request->take, over all tries */
+    /* A server of TLS 1.2 alone may sign by RSASSA-PSS when it sees that TLS 1.3 is spoken, too, which Mbed TLS cannot check then.
+     * So what found no handshake is asked again in turns without and with TLS 1.3. */
+    bool is_by_tls_1_2;
 
     /* Of one try. */
     CURL *easy;
@@ -258,10 +262,11 @@ static void set_range(struct transfer *transfer)
 static void set_tls(struct transfer *transfer)
 {
     const struct http_client_request *request = transfer->request;
+    long newest = transfer->is_by_tls_1_2 ? CURL_SSLVERSION_MAX_TLSv1_2 : CURL_SSLVERSION_MAX_DEFAULT;
     const char *ca_file = ca_file_find(request->ca_file, transfer->no_ca_file);
     if (!ca_file)
         transfer->fault = transfer->no_ca_file;
-    curl_easy_setopt(transfer->easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+    curl_easy_setopt(transfer->easy, CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2 | newest);
     curl_easy_setopt(transfer->easy, CURLOPT_CAINFO, ca_file);
     curl_easy_setopt(transfer->easy, CURLOPT_PROXY_CAINFO, ca_file);
 }
@@ -366,6 +371,8 @@ static CURLcode try_once(struct transfer *transfer, bool *again)
     atomic_fetch_add_explicit(&request_count, 1, memory_order_relaxed);
     if (easy) {
         *again = is_to_be_tried_again(transfer, code);
+        if (code == CURLE_SSL_CONNECT_ERROR)
+            transfer->is_by_tls_1_2 = !transfer->is_by_tls_1_2;
         if (*again)
             keep_away(transfer);
         handle_give(easy);
@@ -420,7 +427,10 @@ bool http_client_perform(const struct http_client_request *request, struct http_
     struct transfer transfer = {.request = request, .answer = answer};
     *answer = (struct http_client_answer){.headers = BUF_INIT, .body = BUF_INIT};
     name_server(&transfer);
+    transfer.is_by_tls_1_2 = transfer.server == atomic_load_explicit(&tls_1_2_server, memory_order_relaxed);
     CURLcode code = try_often(&transfer);
+    if (code == CURLE_OK && transfer.is_by_tls_1_2)
+        atomic_store_explicit(&tls_1_2_server, transfer.server, memory_order_relaxed);
     answer->taken = transfer.taken;
     return judge(&transfer, code, err);
 }
