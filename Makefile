@@ -361,6 +361,7 @@ wheels: ## build/wheels, for x86_64 and aarch64, with static binaries (fetches a
 
 wheel-test: fixtures $(B)/confirm/standin.so ## the wheels and tarballs, and what is installed from them (EVERY=1: every http test)
 	$(Q)scripts/build-static --fetch || { echo "skipped: the wheels, whose compiler and libraries cannot be had"; echo "0 passed, 0 failed, 1 skipped"; exit 0; }; \
+	$(MAKE) build/remote-servers/ready; \
 	$(MAKE) wheels tarballs && $(PYTHON) tests/packaging/wheel.py --wheels build/wheels --tarballs build/tarballs $(if $(SHARED),--shared $(SHARED)) $(if $(EVERY),--every)
 
 debs: ## build/deb, packages of what is committed for Debian 12 and 13, each built in a fresh system (mmdebstrap)

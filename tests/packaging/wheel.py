@@ -5,7 +5,7 @@
   wheel.py --wheels FOLDER --tarballs FOLDER [--shared DIR] [--every]
 
 The folders have one for x86_64 and one for aarch64 (scripts/make-wheel, scripts/make-tarball). Each Python that is found gets an environment into
-which pip installs the wheel of this machine; http tests run on what is installed there, with --every all of them. The binary of the other
+which pip installs the wheel of this machine; http tests run on what is installed there, with --every all of them, and tests of addresses. The binary of the other
 processor runs under qemu and has to print the same bytes. The last line has the counts.
 """
 import argparse
@@ -31,6 +31,8 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 ARCHS = ("x86_64", "aarch64")
 # Themes that between them reach every library: sockets, files, gzip, JSON, texts of all kinds, edited programs.
 THEMES = ("start.", "confirm.", "api.", "negotiation.", "uploads.", "summary.", "profiles.", "whatif.", "export.", "verdict.")
+# The same of addresses: TLS, signatures, JSON and XML of servers, keys; in the sandbox, whose system calls are musl's here.
+REMOTE_TESTS = ("https.", "s3.signatures_hold", "s3.every_command", "gcs.the_rows", "credentials.google_by_the_key")
 
 
 def run(*words, **more):
@@ -138,7 +140,7 @@ def test_every_python_has_the_program_and_the_package(box):
         equal(words[0], "memviewd")
         equal(run(os.path.join(folder, "python"), "-c", "import memviewd; print(memviewd.__version__)").decode().strip(), words[1])
         licences = run(os.path.join(folder, "memviewd"), "--licenses").decode()
-        for name in ("musl", "Zig's compiler runtime", "libmicrohttpd", "GNU LESSER GENERAL PUBLIC LICENSE"):
+        for name in ("musl", "Zig's compiler runtime", "libmicrohttpd", "libcurl", "Mbed TLS", "nghttp2", "mini-gmp", "GNU LESSER GENERAL PUBLIC LICENSE"):
             assert name in licences, name
 
 
@@ -206,18 +208,34 @@ def test_a_tarball_has_the_binary_of_the_wheel_and_what_is_installed_beside_it(b
         shutil.rmtree(place)
 
 
+def counts_of(words):
+    """the counts of a runner of tests, which prints what fell or was skipped"""
+    lines = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout.decode("utf-8", "replace").splitlines()
+    print("\n".join(line for line in lines[:-1] if not line.startswith(("ok ", "127.0.0.1 "))))
+    counts = re.fullmatch(r"(\d+) passed, (\d+) failed, (\d+) skipped", lines[-1] if lines else "")
+    return [int(count) for count in counts.groups()] if counts else [0, 1, 0]
+
+
 def http_tests(box, is_every):
-    """the counts of the http tests on what is installed, and what fell or was skipped"""
+    """the counts of the http tests on what is installed"""
     folder = box.environment(sys.executable)
     os.makedirs(os.path.join(folder, "confirm"))
     shutil.copy(os.path.join(ROOT, "build", "release", "confirm", "standin.so"), os.path.join(folder, "confirm"))  # for a libtpu
     words = [sys.executable, os.path.join(ROOT, "tests", "http", "run.py"), "--binary", os.path.join(folder, "memviewd")]
     words += [*(["--shared", box.shared] if box.shared else [])]
     words += [] if is_every else [word for theme in THEMES for word in ("--only", theme)]
-    lines = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout.decode("utf-8", "replace").splitlines()
-    print("\n".join(line for line in lines[:-1] if not line.startswith("ok ")))
-    counts = re.fullmatch(r"(\d+) passed, (\d+) failed, (\d+) skipped", lines[-1] if lines else "")
-    return [int(count) for count in counts.groups()] if counts else [0, 1, 0]
+    return counts_of(words)
+
+
+def remote_tests(box, is_every):
+    """the same of addresses"""
+    python = os.path.join(ROOT, "build", "remote-servers", "bin", "python")
+    if not os.path.exists(python):
+        print("skipped: addresses, whose servers cannot be had from PyPI")
+        return [0, 0, 1]
+    words = [python, os.path.join(ROOT, "tests", "remote", "run.py"), "--binary", os.path.join(box.environment(sys.executable), "memviewd")]
+    words += [*(["--shared", box.shared] if box.shared else [])]
+    return counts_of(words + ([] if is_every else [word for name in REMOTE_TESTS for word in ("--only", name)]))
 
 
 def main():
@@ -238,8 +256,8 @@ def main():
             except Exception:  # noqa: a test may fail in any way
                 failed += 1
                 print("FAILED ", name[len("test_"):], traceback.format_exc(), flush=True)
-        more = http_tests(box, options.every)
-    passed, failed, skipped = passed + more[0], failed + more[1], skipped + more[2]
+        for more in (http_tests(box, options.every), remote_tests(box, options.every)):
+            passed, failed, skipped = passed + more[0], failed + more[1], skipped + more[2]
     print(f"{passed} passed, {failed} failed, {skipped} skipped")
     return 1 if failed else 0
 

@@ -36,3 +36,22 @@ def test_one_file(t):
 def test_certificates_are_checked(t):
     refused = t.command("summary", server(t).url + "/", status=2)
     assert "certificate" in refused.stderr.lower() or "peer" in refused.stderr.lower(), refused.stderr
+    unreadable = t.command("summary", server(t).url + "/", status=2, SSL_CERT_FILE="/nothing/here.pem", CURL_CA_BUNDLE="")
+    assert "no certificates to check the server by: /nothing/here.pem cannot be read" in unreadable.stderr, unreadable.stderr
+
+
+def test_the_daemon_in_its_sandbox(t):
+    nginx = server(t)
+    disk = t.daemon(f"--logdir={os.path.join(nginx.work, 'files')}")
+    remote = t.daemon(f"--logdir={nginx.url}/", CURL_CA_BUNDLE=nginx.ca)
+    harness.wait_until(lambda: sorted(same.api_paths(remote)) == sorted(same.api_paths(disk)), 120, "the same sessions and modules")
+    assert "connects to https://localhost" in remote.log()
+
+
+def test_both_versions_of_tls(t):
+    nginx = server(t)
+    path = "hlo/jit_step(22).hlo_proto.pb"
+    expected = t.command("whose", "--json", os.path.join(nginx.work, "files", path)).stdout
+    for version, port in nginx.only.items():
+        harness.equal(t.command("whose", "--json", f"https://localhost:{port}/{path}", SSL_CERT_FILE=nginx.ca, CURL_CA_BUNDLE="").stdout,
+                      expected, version)

@@ -84,22 +84,28 @@ class Gcs:
 
 
 class Nginx:
-    """a folder by https with a certificate of its own; `ca` is the file to trust"""
+    """a folder by https with a certificate of its own; `ca` is the file to trust. `only` are servers of one version of TLS, which
+    choose how they sign; at `port` both are spoken"""
 
     def __init__(self, folder, work, more=""):
         self.port, self.work = free_port(), work
+        self.only = {version: free_port() for version in ("TLSv1.2", "TLSv1.3")}
         self.ca, key = os.path.join(work, "cert.pem"), os.path.join(work, "key.pem")
         subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", self.ca, "-days", "2",
                         "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"], check=True, capture_output=True)
         temporary = "".join(f"{kind}_temp_path {work}/{kind};\n" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+        others = "".join(f" server {{ listen 127.0.0.1:{port} ssl; ssl_certificate {self.ca}; ssl_certificate_key {key}; root {folder};"
+                         f" ssl_protocols {version}; ssl_prefer_server_ciphers on; }}\n" for version, port in self.only.items())
         with open(os.path.join(work, "nginx.conf"), "w", encoding="utf-8") as file:
             file.write(f"""{"user root;" if os.geteuid() == 0 else ""} worker_processes 1; daemon off; pid {work}/nginx.pid; error_log {work}/error.log;
 events {{ worker_connections 256; }}
 http {{ access_log {work}/access.log; {temporary}
  server {{ listen 127.0.0.1:{self.port} ssl http2; ssl_certificate {self.ca}; ssl_certificate_key {key}; root {folder};
+  ssl_protocols TLSv1.2 TLSv1.3;
   location / {{ autoindex on; }}
   location /json/ {{ alias {folder}/; autoindex on; autoindex_format json; }}
-  {more} }} }}""")
+  {more} }}
+{others} }}""")
         self.process = subprocess.Popen([shutil.which("nginx") or "/usr/sbin/nginx", "-c", os.path.join(work, "nginx.conf"), "-p", work],
                                         stderr=subprocess.DEVNULL)
         wait_for_port(self.port)
