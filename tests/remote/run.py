@@ -7,18 +7,15 @@
 By the Python that has requirements.txt. Each file that THEMES names is a theme, each function in it that begins with
 test_ a test: it gets a Toolbox. The last line is "N passed, N failed, N skipped".
 """
-import argparse
-import importlib
 import os
 import subprocess
 import sys
-import time
-import traceback
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "..", "http")]
 import harness
+import running
 import servers
 
 THEMES = ["s3", "gcs", "https", "faults", "credentials", "following"]
@@ -66,33 +63,13 @@ class Toolbox(harness.Toolbox):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--binary", required=True)
-    parser.add_argument("--shared")
-    parser.add_argument("--only", action="append")
-    options = parser.parse_args()
-    options.binary = os.path.abspath(options.binary)
-    counts = {"passed": 0, "failed": 0, "skipped": 0}
-    tests = [(f"{theme}.{name[5:]}", function) for theme in THEMES
-             for name, function in vars(importlib.import_module(theme)).items() if name.startswith("test_")]
-    for name, function in tests:
-        if not any(text in name for text in options.only or [""]):
-            continue
-        began = time.monotonic()
-        try:
-            with Toolbox(options.binary, options.shared) as toolbox:
-                function(toolbox)
-            outcome, words = "passed", f"ok      {name} ({time.monotonic() - began:.1f} s)"
-        except harness.Skip as reason:
-            outcome, words = "skipped", f"skipped {name}: {reason}"
-        except Exception:  # noqa: a test may fail in any way
-            outcome, words = "failed", f"FAILED  {name}\n    " + traceback.format_exc().replace("\n", "\n    ").rstrip()
-        counts[outcome] += 1
-        print(words, flush=True)
+    options = running.parser_of(__doc__).parse_args()
+    outcomes = running.Outcomes()
+    for name, function in running.chosen_of(THEMES, options.only):
+        outcomes.take(*running.run_one(name, function, Toolbox(os.path.abspath(options.binary), options.shared)))
     for server in Toolbox.shared_servers.values():
         server.stop()
-    print(", ".join(f"{count} {what}" for what, count in counts.items()), flush=True)
-    os._exit(1 if counts["failed"] else 0)  # threads of servers are of no further use
+    os._exit(outcomes.end())  # threads of servers are of no further use
 
 
 if __name__ == "__main__":
