@@ -18,55 +18,68 @@ struct statement {
     char numbers[2][NUMBER_SIZE];
 };
 
-/* "… $3": the words and the place of the value; nothing for NULL. */
-static void condition_add(struct statement *statement, const char *words, const char *value, const char *behind)
+/* What a question is asked of. */
+struct asked_of {
+    bool rows;       /* of rows `r`; else of points `p` */
+    bool points;     /* of points as well: rows of a job are found by its points */
+    const char *own; /* "r" or "p": which of them has the columns that both have */
+};
+
+/* Only rows know hosts, users and labels. */
+static struct asked_of asked_of(const struct fleet_tables_asked *asked)
+{
+    const struct fleet_filter *filter = asked->filter;
+    bool rows = asked->is_of_hosts || asked->is_by_host || filter->host || filter->user || filter->label_key;
+    bool points = !rows || asked->is_of_hosts || filter->job;
+    return (struct asked_of){.rows = rows, .points = points, .own = points ? "p" : "r"};
+}
+
+static void equal_add(struct statement *statement, const char *table, const char *column, const char *value)
 {
     if (!value)
         return;
     statement->parameters[statement->count++] = value;
-    buf_format(&statement->sql, " AND %s$%zu%s", words, statement->count, behind);
+    buf_format(&statement->sql, " AND %s.%s = $%zu", table, column, statement->count);
 }
 
-static void times_add(struct statement *statement, const struct fleet_filter *filter, bool is_of_rows)
+static void time_add(struct statement *statement, const char *words, int64_t at_ms, char number[NUMBER_SIZE])
 {
-    const char *since = is_of_rows ? "r.modified_at >= to_timestamp(" : "p.last_at >= to_timestamp(";
-    const char *until = is_of_rows ? "r.modified_at < to_timestamp(" : "p.first_at < to_timestamp(";
-    snprintf(statement->numbers[0], NUMBER_SIZE, "%lld", (long long)filter->since_ms);
-    snprintf(statement->numbers[1], NUMBER_SIZE, "%lld", (long long)filter->until_ms);
-    condition_add(statement, since, filter->since_ms >= 0 ? statement->numbers[0] : NULL, "::float8 / 1000)");
-    condition_add(statement, until, filter->until_ms >= 0 ? statement->numbers[1] : NULL, "::float8 / 1000)");
+    if (at_ms < 0)
+        return;
+    snprintf(number, NUMBER_SIZE, "%lld", (long long)at_ms);
+    statement->parameters[statement->count++] = number;
+    buf_format(&statement->sql, " AND %s to_timestamp($%zu::float8 / 1000)", words, statement->count);
 }
 
+/* The label "user" is a column, too (rows.c), with an index in the order of time; of any other all its rows are sorted. */
 static void label_add(struct statement *statement, const struct fleet_filter *filter)
 {
     if (!filter->label_key)
         return;
+    if (strcmp(filter->label_key, "user") == 0 && filter->label_value[0]) {
+        equal_add(statement, "r", "user_name", filter->label_value);
+        return;
+    }
     statement->parameters[statement->count++] = filter->label_key;
     statement->parameters[statement->count++] = filter->label_value;
     buf_format(&statement->sql, " AND r.labels @> jsonb_build_object($%zu::text, $%zu::text)", statement->count - 1,
                statement->count);
 }
 
-/* Only rows know these. */
-static bool is_of_rows(const struct fleet_tables_asked *asked)
-{
-    const struct fleet_filter *filter = asked->filter;
-    return asked->is_of_hosts || asked->is_by_host || filter->host || filter->user || filter->label_key;
-}
-
 /* In the order in which they are asked for, see answer_cell. */
 static void columns_write(struct statement *statement, const struct fleet_columns *columns, bool rows)
 {
     const char *table = rows ? "r" : "p";
-    buf_text(&statement->sql, "SELECT p.job, p.module, p.kind, p.memory_space, p.commit, ");
+    buf_format(&statement->sql, "SELECT %1$s.job, %1$s.module, %1$s.kind, %1$s.memory_space, %1$s.commit, ", table);
     buf_format(&statement->sql, "%s AS host, %s.user_name, %s.device, %s.verdict, ", rows ? "r.host" : "NULL::text",
                table, table, table);
-    buf_format(&statement->sql, "r.id, r.logdir, r.file, %s.session_id, %s.needed_bytes, ", table, table);
+    buf_format(&statement->sql, "%s AS id, %s.logdir, %s.file, %s.session_id, %s.needed_bytes, ",
+               rows ? "r.id" : "p.row_id", table, table, table, table);
     buf_format(&statement->sql, "%s AS peak_bytes, %s.capacity_bytes", rows ? "r.peak_bytes" : "p.peak_max_bytes",
                table);
     for (size_t at = 0; at < columns->count; at++)
         buf_format(&statement->sql, ", %s.%s", table, columns->heads[at]);
-    buf_text(&statement->sql, ", r.program_id");
+    buf_format(&statement->sql, ", %s.program_id", table);
     buf_format(&statement->sql, ", (extract(epoch FROM %s) * 1000)::bigint AS first_at_ms",
                rows ? "r.modified_at" : "p.first_at");
     buf_format(&statement->sql, ", (extract(epoch FROM %s) * 1000)::bigint AS last_at_ms",
@@ -75,60 +88,54 @@ static void columns_write(struct statement *statement, const struct fleet_column
                                    : ", p.row_count, p.host_count, p.needed_min_bytes");
 }
 
-/* Of points `p` and, where they are asked about, of rows `r`. */
-static void conditions_write(struct statement *statement, const struct fleet_tables_asked *asked, bool rows,
-                             bool is_labelled)
+static void tables_write(struct statement *statement, const struct asked_of *of)
+{
+    if (of->rows && of->points)
+        buf_text(&statement->sql, " FROM memviewd.points AS p JOIN memviewd.rows AS r ON r.point_id = p.point_id");
+    else
+        buf_text(&statement->sql, of->rows ? " FROM memviewd.rows AS r" : " FROM memviewd.points AS p");
+}
+
+static void conditions_write(struct statement *statement, const struct fleet_tables_asked *asked,
+                             const struct asked_of *of, bool is_labelled)
 {
     const struct fleet_filter *filter = asked->filter;
-    buf_text(&statement->sql, is_labelled ? " WHERE p.job IS NOT NULL" : " WHERE p.job IS NULL");
+    buf_format(&statement->sql, " WHERE %s.job IS %s", of->own, is_labelled ? "NOT NULL" : "NULL");
+    if (of->rows)
+        buf_text(&statement->sql, " AND r.verdict IS NOT NULL");
     if (asked->is_of_hosts)
         buf_text(&statement->sql, " AND p.host_count > 1 AND (p.needed_min_bytes < p.needed_bytes"
                                   " OR (p.needed_bytes IS NULL AND p.peak_min_bytes < p.peak_max_bytes))");
-    condition_add(statement, "p.job = ", filter->job, "");
-    condition_add(statement, "p.commit = ", filter->commit, "");
-    condition_add(statement, "p.module = ", filter->module, "");
-    condition_add(statement, "p.kind = ", filter->kind, "");
-    condition_add(statement, "r.host = ", filter->host, "");
-    condition_add(statement, "r.user_name = ", filter->user, "");
+    equal_add(statement, of->own, "job", filter->job);
+    equal_add(statement, of->own, "commit", filter->commit);
+    equal_add(statement, of->own, "module", filter->module);
+    equal_add(statement, of->own, "kind", filter->kind);
+    equal_add(statement, "r", "host", filter->host);
+    equal_add(statement, "r", "user_name", filter->user);
     label_add(statement, filter);
-    times_add(statement, filter, rows);
+    time_add(statement, of->rows ? "r.modified_at >=" : "p.last_at >=", filter->since_ms, statement->numbers[0]);
+    time_add(statement, of->rows ? "r.modified_at <" : "p.first_at <", filter->until_ms, statement->numbers[1]);
 }
 
-/* The newest first; by the index points_last. */
-static void order_write(struct statement *statement, bool rows)
-{
-    buf_format(&statement->sql, " ORDER BY %s DESC NULLS LAST, %s LIMIT %d", rows ? "r.modified_at" : "p.last_at",
-               rows ? "r.id" : "p.point_id", FLEET_TABLES_MAX + 1);
-}
-
-static const char of_rows[] = " FROM memviewd.points AS p JOIN memviewd.rows AS r ON r.point_id = p.point_id"
-                              " AND r.verdict IS NOT NULL";
-
-/* Of points the newest are found first, by their index, and only then the rows that they are of. */
+/* The newest first, by an index of the schema's. */
 static void statement_write(struct statement *statement, const struct fleet_tables_asked *asked)
 {
-    bool rows = is_of_rows(asked);
-    columns_write(statement, asked->columns, rows);
-    if (rows) {
-        buf_text(&statement->sql, of_rows);
-        conditions_write(statement, asked, rows, true);
-        order_write(statement, rows);
-    } else {
-        buf_text(&statement->sql, " FROM (SELECT * FROM memviewd.points AS p");
-        conditions_write(statement, asked, rows, true);
-        order_write(statement, rows);
-        buf_text(&statement->sql, ") AS p LEFT JOIN memviewd.rows AS r ON r.id = p.row_id");
-    }
+    const struct asked_of of = asked_of(asked);
+    columns_write(statement, asked->columns, of.rows);
+    tables_write(statement, &of);
+    conditions_write(statement, asked, &of, true);
+    buf_format(&statement->sql, " ORDER BY %s DESC NULLS LAST, %s LIMIT %d", of.rows ? "r.modified_at" : "p.last_at",
+               of.rows ? "r.id" : "p.point_id", FLEET_TABLES_MAX + 1);
     buf_char(&statement->sql, '\0');
 }
 
 /* How many rows would be wanted if they said which job they are of. */
 static void unlabelled_write(struct statement *statement, const struct fleet_tables_asked *asked)
 {
-    bool rows = is_of_rows(asked);
-    buf_text(&statement->sql, rows ? "SELECT count(*)" : "SELECT coalesce(sum(p.row_count), 0)");
-    buf_text(&statement->sql, rows ? of_rows : " FROM memviewd.points AS p");
-    conditions_write(statement, asked, rows, false);
+    const struct asked_of of = asked_of(asked);
+    buf_text(&statement->sql, of.rows ? "SELECT count(*)" : "SELECT coalesce(sum(p.row_count), 0)");
+    tables_write(statement, &of);
+    conditions_write(statement, asked, &of, false);
     buf_char(&statement->sql, '\0');
 }
 
