@@ -14,7 +14,7 @@
 #include <string.h>
 
 /* So many files, or so much of their rows, or what came in so long, is one transaction. */
-enum { BATCH_FILES = 1000, BATCH_BYTES = 8 << 20, BATCH_MS = 1000, MARKED_AT_ONCE = 10000 };
+enum { BATCH_FILES = 10000, BATCH_BYTES = 32 << 20, BATCH_MS = 1000, MARKED_AT_ONCE = 10000 };
 
 /* A file that the database has, or that was met. */
 struct known {
