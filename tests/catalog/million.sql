@@ -18,7 +18,8 @@ BEGIN
             session_id, host, module, program_id, verdict, fits, cause, program, memory_space, device, needed_bytes, capacity_bytes, over_bytes, free_bytes, peak_bytes,
             advice, advice_change, advice_saves_bytes, %s)
         SELECT 1, md5('r' || n), file_id, logdir, file, file_bytes, modified_at, content_sha256, 'job' || n %% 500, 'c' || n / 2500 %% 200, 'user' || n %% 40,
-            jsonb_build_object('job', 'job' || n %% 500, 'commit', 'c' || n / 2500 %% 200, 'user', 'user' || n %% 40), 'module', 'run' || n / 500000,
+            jsonb_build_object('job', 'job' || n %% 500, 'commit', 'c' || n / 2500 %% 200, 'user', 'user' || n %% 40,
+                'cluster', (ARRAY['eu', 'us', 'asia'])[n %% 3 + 1], 'team', 'team' || n %% 20, 'queue', 'q' || n %% 50), 'module', 'run' || n / 500000,
             left(md5('s' || n), 12), 'host' || n / 500 %% 5, 'jit_' || CASE WHEN n / 500000 = 0 THEN 'train_step' ELSE 'eval_step' END, n,
             'Needs so much where so much is available.', CASE WHEN needed > 16911433728 THEN 'no' ELSE 'yes' END, CASE WHEN needed > 16911433728 THEN 'temporaries' END,
             'jit_train_step', 'HBM', 'TPU v5e', needed, 16911433728, greatest(needed - 16911433728, 0), greatest(16911433728 - needed, 0), needed * 9 / 10,
