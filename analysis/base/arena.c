@@ -247,8 +247,8 @@ void *arena_resize(struct arena *arena, size_t size)
     size_t whole = pages_whole(size > 0 ? size : 1), former = arena->pages.size;
     if (whole > former && (!is_allowed(arena, whole - former) || !pages_resize(&arena->pages, whole)))
         give_up_at(arena, whole - former);
-    if (whole < former)
-        pages_resize(&arena->pages, whole);
+    if (whole < former && !pages_resize(&arena->pages, whole))
+        whole = former; /* the system has nothing where fewer bytes could go */
     count_bytes(arena, (uint64_t)whole - (uint64_t)former);
     return arena->pages.at;
 }

@@ -50,6 +50,9 @@ bool pages_take(struct pages *pages, size_t at, struct pages *from)
 #else
 
 static const int READ_WRITE = PROT_READ | PROT_WRITE, OWN = MAP_PRIVATE | MAP_ANONYMOUS;
+/* So few bytes come from malloc: mapping and unmapping pages takes longer than copying these, above all in a process of several
+ * threads, each of which has to be told that a page is gone. */
+static const size_t SMALL_BYTES = 64 << 10;
 
 size_t pages_whole(size_t size)
 {
@@ -57,33 +60,81 @@ size_t pages_whole(size_t size)
     return size > SIZE_MAX - page ? SIZE_MAX : (size + page - 1) / page * page;
 }
 
-bool pages_resize(struct pages *pages, size_t size)
+static bool is_small(const struct pages *pages) { return pages->size <= SMALL_BYTES; }
+
+static void give_back(const struct pages *pages)
 {
-    struct pages resized = {pages->at, size};
+    if (is_small(pages))
+        free(pages->at);
+    else
+        munmap(pages->at, pages->size);
+}
+
+static bool resize_small(struct pages *pages, size_t size)
+{
+    char *at = realloc(pages->at, size);
+    if (at == NULL)
+        return false;
+    if (size > pages->size)
+        memset(at + pages->size, 0, size - pages->size);
+    *pages = (struct pages){at, size};
+    return true;
+}
+
+/* Of one kind to the other. */
+static bool move(struct pages *pages, size_t size)
+{
+    struct pages moved = {NULL, size};
+    bool to_small = is_small(&moved);
+    moved.at = to_small ? malloc(size) : mmap(NULL, size, READ_WRITE, OWN, -1, 0);
+    if (moved.at == NULL || (!to_small && moved.at == MAP_FAILED))
+        return false;
+    size_t kept = size < pages->size ? size : pages->size;
+    if (kept > 0)
+        memcpy(moved.at, pages->at, kept);
+    give_back(pages);
+    *pages = moved;
+    return true;
+}
+
+static bool resize_mapped(struct pages *pages, size_t size)
+{
     if (size < pages->size) {
         munmap(pages->at + size, pages->size - size);
-        resized.at = size > 0 ? pages->at : NULL;
-    } else if (size > pages->size) {
-        void *at = pages->size > 0 ? mremap(pages->at, pages->size, size, MREMAP_MAYMOVE) : MAP_FAILED;
-        if (at == MAP_FAILED) { /* nothing yet, or some were taken: these do not grow together */
-            at = mmap(NULL, size, READ_WRITE, OWN, -1, 0);
-            if (at == MAP_FAILED)
-                return false;
-            if (pages->size > 0) {
-                memcpy(at, pages->at, pages->size);
-                munmap(pages->at, pages->size);
-            }
-        }
-        resized.at = at;
+        pages->size = size;
+        return true;
     }
-    *pages = resized;
+    char *at = mremap(pages->at, pages->size, size, MREMAP_MAYMOVE);
+    if (at == MAP_FAILED) /* some were taken: these do not grow together */
+        return move(pages, size);
+    *pages = (struct pages){at, size};
     return true;
+}
+
+bool pages_resize(struct pages *pages, size_t size)
+{
+    const struct pages wanted = {NULL, size};
+    if (size == pages->size)
+        return true;
+    if (size == 0) {
+        give_back(pages);
+        *pages = wanted;
+        return true;
+    }
+    if (is_small(pages) != is_small(&wanted))
+        return move(pages, size);
+    return (is_small(&wanted) ? resize_small : resize_mapped)(pages, size);
 }
 
 bool pages_take(struct pages *pages, size_t at, struct pages *from)
 {
     char *to = pages->at + at;
-    if (from->size > 0 && mremap(from->at, from->size, from->size, MREMAP_MAYMOVE | MREMAP_FIXED, to) == MAP_FAILED) {
+    if (is_small(from) || is_small(pages)) {
+        if (from->size > 0)
+            memcpy(to, from->at, from->size);
+        return pages_resize(from, 0);
+    }
+    if (mremap(from->at, from->size, from->size, MREMAP_MAYMOVE | MREMAP_FIXED, to) == MAP_FAILED) {
         /* The room may be gone, which is given up before what comes there is moved; if not, this is refused. */
         void *again = mmap(to, from->size, READ_WRITE, OWN | MAP_FIXED_NOREPLACE, -1, 0);
         if (again == MAP_FAILED && errno != EEXIST)
