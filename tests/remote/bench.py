@@ -5,7 +5,7 @@
   bench.py --binary PATH --make-trace PATH [--sessions N] [--size-mb N]
 
 Listing: a stand-in for S3 that answers each request after 50 ms, with N sessions of one trace each, in one folder and in 20.
-Reading: a trace of N MB by https from nginx, as fast as it goes and at 60 MB/s for each connection; beside it the
+Reading: a trace of N MB by https from nginx, as fast as it goes and at 250 and 60 MB/s for each connection; beside it the
 same file read whole by curl, and the answer from disk.
 """
 import argparse
@@ -80,7 +80,7 @@ def measure_read(toolbox, make_trace, size_mb):
     os.makedirs(os.path.dirname(trace))
     subprocess.run([make_trace, trace, "--events", str(size_mb * 7908)], check=True, stdout=subprocess.DEVNULL)
     size = os.path.getsize(trace)
-    for name, more in (("as fast as it goes", ""), ("60 MB/s a connection", "limit_rate 60m;")):
+    for name, more in (("as fast as it goes", ""), ("250 MB/s a connection", "limit_rate 250m;"), ("60 MB/s a connection", "limit_rate 60m;")):
         nginx = servers.Nginx(os.path.join(work, "files"), work, more)
         environ = toolbox.environ(CURL_CA_BUNDLE=nginx.ca)
         url = f"{nginx.url}/host.xplane.pb"
