@@ -11,7 +11,7 @@ from fleet_story import BAD_DAY, DAY_S, FIRST_S, GIB, commit_of
 from harness import ROOT, Skip, equal, wait_until
 from receiver import Receiver
 
-DAYS = 15
+DAYS = 24 # so that each of two or three parts has a step
 
 
 def need_libcurl(t):
@@ -52,6 +52,8 @@ def test_a_regression_is_told_when_all_parts_have_finished(t, database):
     with Receiver().running() as receiver:
         for _ in range(2):
             index(t, database, receiver, "--shard=0/2")
+        shown = t.serve(f"--catalog={database.url}").get_json("/api/v1/fleet/regressions")["data"]["rows"]
+        equal([(row["job"], row["lasting"]) for row in shown], [("bert", "yes")], "a step that half of the work has")
         equal((told(receiver), database.value("SELECT count(*) FROM memviewd.settled_series")), ([], "0"), "half of the work")
         said = index(t, database, receiver, "--shard=1/2")
         assert "1 regression not known before, in 1 series whose points changed" in said, said
@@ -61,6 +63,11 @@ def test_a_regression_is_told_when_all_parts_have_finished(t, database):
         index(t, database, receiver)
         equal(len(receiver.taken), 1, "told again")
         equal(database.value("SELECT count(*) FROM memviewd.series_changes"), "0")
+        write_job(t.folder(), "later", DAYS, BAD_DAY)
+        index(t, database, receiver, "--shard=0/2")
+        equal(len(receiver.taken), 1, "what the other part did in the round before does not count")
+        index(t, database, receiver, "--shard=1/2")
+        equal(told(receiver)[1:], [("regression", "later", commit_of(BAD_DAY))])
 
 
 def test_the_message_says_what_the_page_shows(t, database):
@@ -174,6 +181,24 @@ def test_what_a_killed_process_changed_is_looked_at_after_a_later_round(t, datab
         equal((told(receiver), database.value("SELECT count(*) FROM memviewd.settled_series")), ([], "0"))
         index(t, database, receiver) # one part, of which the work is all
         equal(told(receiver), [("regression", "bert", commit_of(BAD_DAY))])
+
+
+def test_what_a_process_changes_while_a_round_is_under_way_waits_for_the_next(t, database):
+    need_libcurl(t)
+    for job, part, works in (("other", "1/3", [()]), ("same", "0/2", [("--shard=0/2",), ("--shard=1/2",)])):
+        write_job(t.folder(), job, DAYS, BAD_DAY)
+        with Receiver().running() as receiver:
+            index(t, database, receiver, f"--shard={part}")
+            # As if that were killed, having written after the next ones had begun.
+            database.execute("UPDATE memviewd.index_runs SET finished_at = NULL, is_round_end = false")
+            database.execute("UPDATE memviewd.series_changes SET changed_at = now() + interval '1 hour'")
+            for work in works:
+                index(t, database, receiver, *work)
+            equal(told(receiver), [], job)
+            database.execute("UPDATE memviewd.series_changes SET changed_at = now()")
+            for work in works:
+                index(t, database, receiver, *work)
+            equal(told(receiver), [("regression", job, commit_of(BAD_DAY))])
 
 
 def test_the_end_of_a_process_between_a_round_and_the_search_loses_nothing(t, database):

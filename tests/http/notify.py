@@ -100,6 +100,18 @@ def test_a_regression_in_the_folders_of_a_daemon_is_told_once(t):
         assert "Seen in 2 commits since" in message["regression"]["sentence"] and row["diff_sentence"], message
 
 
+def test_of_more_files_than_are_compared_failures_alone_are_told(t):
+    need_libcurl(t)
+    for at in range(2001):
+        t.write(f"{at}/module_0001.jit_f.after_optimizations.hlo.pb", b"x")
+    with Receiver().running() as receiver:
+        daemon = t.serve(t.folder(), f"--notify={receiver.url()}")
+        wait_until(lambda: "notify: regressions: there are 2001 files" in daemon.log(), what="that it is said")
+        t.write("a/job.log", FAILURE)
+        wait_until(lambda: receiver.taken, what="a message")
+        assert daemon.log().count("notify: regressions: ") == 1, daemon.log()
+
+
 def test_a_receiver_that_fails_is_told_later(t):
     need_libcurl(t)
     with Receiver(refusals=[500, None, 503, 404, 500]).running() as receiver:
