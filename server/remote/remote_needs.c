@@ -2,6 +2,7 @@
 #include "server/remote/remote_needs.h"
 
 #include "server/remote/aws_credentials.h"
+#include "server/remote/ca_file.h"
 #include "server/remote/google_credentials.h"
 
 #include <ctype.h>
@@ -12,10 +13,20 @@ enum { PORT_DNS = 53, PORT_HTTP = 80, PORT_HTTPS = 443, PORT_PROXY = 1080 };
 
 void remote_needs_files(void (*file)(void *context, const char *path), void *context)
 {
-    static const char *const FILES[] = {
-        "/etc/resolv.conf", "/run/systemd/resolve", "/etc/hosts",    "/etc/nsswitch.conf", "/etc/host.conf",
-        "/etc/gai.conf",    "/etc/services",        "/etc/ssl",      "/etc/pki",           "/usr/share/ca-certificates",
-        "/usr/lib/ssl",     "/etc/ca-certificates", "/etc/localtime"};
+    static const char *const FILES[] = {"/etc/resolv.conf",
+                                        "/run/systemd/resolve",
+                                        "/etc/hosts",
+                                        "/etc/nsswitch.conf",
+                                        "/etc/host.conf",
+                                        "/etc/gai.conf",
+                                        "/etc/services",
+                                        "/etc/ssl",
+                                        "/etc/pki",
+                                        "/usr/share/ca-certificates",
+                                        "/usr/lib/ssl",
+                                        "/etc/ca-certificates",
+                                        "/var/lib/ca-certificates",
+                                        "/etc/localtime"};
     static const char *const VARIABLES[] = {"AWS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR"};
     for (size_t at = 0; at < sizeof(FILES) / sizeof(FILES[0]); at++)
         file(context, FILES[at]);
@@ -24,6 +35,10 @@ void remote_needs_files(void (*file)(void *context, const char *path), void *con
         if (named && named[0])
             file(context, named);
     }
+    char why[CA_FILE_WHY_BYTES];
+    const char *ca_file = ca_file_find(NULL, why);
+    if (ca_file)
+        file(context, ca_file); /* what it is a link to */
 }
 
 void remote_needs_credentials(void (*file)(void *context, const char *path), void *context)
