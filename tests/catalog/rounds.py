@@ -2,8 +2,10 @@
 """Regressions are told when all parts of the work have been done, once, whoever is killed meanwhile."""
 import json
 import os
+import random
 import signal
 import subprocess
+import time
 
 import fleet_story
 from document import Document
@@ -229,6 +231,27 @@ def test_a_process_that_is_killed_while_it_sends_is_stood_in_for(t, database):
         database.execute("UPDATE memviewd.notices SET not_before = now()") # the two minutes are over
         index(t, database, receiver)
         equal((told(receiver), set(receiver.refused_ids)), ([("regression", "bert", commit_of(BAD_DAY))], set(receiver.ids())))
+
+
+def test_killed_at_any_moment(t, database):
+    need_libcurl(t)
+    chance, killed = random.Random(2), 0
+    for at in range(20):
+        write_job(t.folder(), f"job{at}", DAYS, BAD_DAY)
+    with Receiver().running() as receiver:
+        for _ in range(12):
+            parts = [subprocess.Popen(command(t, database, receiver, f"--shard={at}/3"), stderr=subprocess.DEVNULL) for at in range(3)]
+            for part in parts:
+                time.sleep(chance.uniform(0, 0.5))
+                part.send_signal(signal.SIGKILL)
+            killed += sum(part.wait() == -signal.SIGKILL for part in parts)
+        database.execute("UPDATE memviewd.notices SET not_before = now() WHERE sent_at IS NULL")
+        for at in range(3):
+            index(t, database, receiver, f"--shard={at}/3")
+        assert killed >= 5, f"only {killed} were killed before their end"
+        equal(len(set(receiver.ids())), 20)
+        equal(sorted(set(told(receiver))), sorted(("regression", f"job{at}", commit_of(BAD_DAY)) for at in range(20)))
+        equal(database.value("SELECT count(*) FROM memviewd.notices"), "20")
 
 
 def test_folders_and_numbers_of_parts_are_works_of_their_own(t, database):
