@@ -95,6 +95,29 @@ def test_shards_make_the_whole(t):
     assert not files[0] & files[1] and not files[1] & files[2], "a file is of one part alone"
 
 
+def test_many_sessions_are_read_side_by_side_and_told_in_one_order(t):
+    for at in range(120):
+        trace = inputs.xspace({("jit_train", 5): inputs.hlo_proto("jit_train", 4 + at % 7)})
+        for host in range(at % 3 + 1):
+            t.write(f"job{at % 4}/c{at}/plugins/profile/run/host{host}.xplane.pb", trace)
+        t.write(f"job{at % 4}/c{at}/memviewd.json", json.dumps({"job": f"job{at % 4}", "commit": f"c{at}"}).encode())
+    first = t.run("index", t.folder()).stdout
+    for _ in range(3):
+        assert t.run("index", t.folder()).stdout == first, "the same bytes each time"
+    rows = [json.loads(line) for line in first.splitlines()]
+    equal(len(rows), 240)
+    for row in rows:
+        equal((row["job"], row["commit"]), tuple(row["file"].split("/")[:2]), "labels of its own folder")
+    one_alone = [row for folder in ("job1/c1", "job2/c2") for row in rows_of(t, os.path.join(t.folder(), folder))]
+    beside = [row for row in rows if row["commit"] in ("c1", "c2")]
+    for row in (*one_alone, *beside):
+        for name in ("id", "file_id", "logdir", "file", "session", "session_id"):  # told by where it lies
+            del row[name]
+    equal(sorted(one_alone, key=json.dumps), sorted(beside, key=json.dumps))
+    parts = [{os.path.dirname(row["file"]) for row in rows_of(t, t.folder(), f"--shard={at}/3")} for at in range(3)]
+    equal(sum(map(len, parts)), 120, "hosts of a session are of one part")
+
+
 def test_labels_and_which_of_them_counts(t):
     trace = inputs.xspace({("jit_one", 5): inputs.hlo_proto("jit_one", 4)})
     t.write("ann/bert-7/c0ffee/a.xplane.pb", trace)
