@@ -85,10 +85,10 @@ def test_of_a_role_by_another_profile(t):
     moto = servers.Moto()
     moto.put("signed", os.path.join(harness.FIXTURES, "modules"), "a/")
     iam = moto.client("iam")
-    iam.create_user(UserName="reader")
-    made = iam.create_access_key(UserName="reader")["AccessKey"]
+    iam.create_user(UserName="asker")
+    made = iam.create_access_key(UserName="asker")["AccessKey"]
     everything = '{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"*","Resource":"*"}]}'
-    iam.put_user_policy(UserName="reader", PolicyName="all", PolicyDocument=everything)
+    iam.put_user_policy(UserName="asker", PolicyName="all", PolicyDocument=everything)
     trust = '{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"AWS":"arn:aws:iam::123456789012:user/reader"},"Action":"sts:AssumeRole"}]}'
     iam.create_role(RoleName="reader", AssumeRolePolicyDocument=trust)
     iam.put_role_policy(RoleName="reader", PolicyName="all", PolicyDocument=everything)
