@@ -89,7 +89,7 @@ def test_of_a_role_by_another_profile(t):
     made = iam.create_access_key(UserName="asker")["AccessKey"]
     everything = '{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"*","Resource":"*"}]}'
     iam.put_user_policy(UserName="asker", PolicyName="all", PolicyDocument=everything)
-    trust = '{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"AWS":"arn:aws:iam::123456789012:user/reader"},"Action":"sts:AssumeRole"}]}'
+    trust = '{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"AWS":"arn:aws:iam::123456789012:user/asker"},"Action":"sts:AssumeRole"}]}'
     iam.create_role(RoleName="reader", AssumeRolePolicyDocument=trust)
     iam.put_role_policy(RoleName="reader", PolicyName="all", PolicyDocument=everything)
     keys = f"aws_access_key_id = {made['AccessKeyId']}\naws_secret_access_key = {made['SecretAccessKey']}\n"
