@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+/* With the name of a server before it, it has to fit into an err. */
 #define NO_CERTIFICATES "no certificates to check the server by: "
 
 static const char *const PLACES[] = {
@@ -27,13 +28,6 @@ static const char *named_by_environment(void)
     return found && found[0] ? found : NULL;
 }
 
-static void say_places(char *why)
-{
-    int length = snprintf(why, CA_FILE_WHY_BYTES, NO_CERTIFICATES "SSL_CERT_FILE names none, and there is none of");
-    for (size_t at = 0; at < PLACE_COUNT && length > 0 && length < CA_FILE_WHY_BYTES; at++)
-        length += snprintf(why + length, (size_t)(CA_FILE_WHY_BYTES - length), "%s %s", at > 0 ? "," : "", PLACES[at]);
-}
-
 const char *ca_file_find(const char *named, char *why)
 {
     const char *said = named && named[0] ? named : named_by_environment();
@@ -46,6 +40,9 @@ const char *ca_file_find(const char *named, char *why)
     if (said)
         snprintf(why, CA_FILE_WHY_BYTES, NO_CERTIFICATES "%s cannot be read", said);
     else
-        say_places(why);
+        snprintf(why, CA_FILE_WHY_BYTES,
+                 NO_CERTIFICATES
+                 "SSL_CERT_FILE is not set, and neither %s nor its like in /etc/pki and /etc/ssl is there",
+                 PLACES[0]);
     return NULL;
 }
