@@ -120,7 +120,7 @@ bool do_groundwork(const struct thing *thing, struct buf *out, struct err *err)
     struct analysis_groundwork *groundwork = analysis_groundwork_make(thing->subject, LIMIT_BYTES, err);
     fault.is_on = false;
     if (groundwork != NULL)
-        buf_format(out, "%llu", (unsigned long long)analysis_groundwork_memory_bytes(groundwork));
+        buf_text(out, "made"); /* how large depends on what the system takes back of it */
     analysis_groundwork_free(groundwork);
     return groundwork != NULL;
 }
