@@ -9,6 +9,7 @@
 #include "server/remote/http_client.h"
 #include "server/remote/remote_address.h"
 #include "server/remote/remote_answer.h"
+#include "server/remote/setting.h"
 #include "server/remote/small_file.h"
 
 #include <cjson/cJSON.h>
@@ -31,13 +32,6 @@ void aws_credentials_free(struct aws_credentials *credentials)
     free(credentials->secret);
     free(credentials->token);
     *credentials = (struct aws_credentials){.key_id = NULL};
-}
-
-/* NULL for what is not set, or empty. */
-static const char *setting(const char *name)
-{
-    const char *value = getenv(name);
-    return value && value[0] ? value : NULL;
 }
 
 static char *copy_of(const char *text) { return text ? memory_text(text) : NULL; }
@@ -347,6 +341,7 @@ static bool bring_up(struct err *err)
         kept.is_known = true;
         return true;
     }
+    aws_credentials_free(&found); /* some may have come without the others */
     if (!kept.is_known || kept.credentials.expires_at_ms <= clock_unix_ms())
         return false;
     *err = (struct err)ERR_INIT;

@@ -3,6 +3,7 @@
 
 #include "base/str.h"
 #include "server/base/memory.h"
+#include "server/remote/setting.h"
 #include "server/remote/small_file.h"
 
 #include <stdlib.h>
@@ -10,10 +11,10 @@
 
 static char *path_of(const char *variable, const char *below_home)
 {
-    const char *named = getenv(variable), *home = getenv("HOME");
-    if (named && named[0])
+    const char *named = setting(variable), *home = setting("HOME");
+    if (named)
         return memory_text(named);
-    return home && home[0] ? memory_format("%s/%s", home, below_home) : memory_text("");
+    return home ? memory_format("%s/%s", home, below_home) : memory_text("");
 }
 
 char *aws_profile_credentials_path(void) { return path_of("AWS_SHARED_CREDENTIALS_FILE", ".aws/credentials"); }
@@ -64,8 +65,8 @@ static char *value_in(char *path, const char *section, const char *name)
 
 const char *aws_profile_chosen(void)
 {
-    const char *profile = getenv("AWS_PROFILE");
-    return profile && profile[0] ? profile : "default";
+    const char *profile = setting("AWS_PROFILE");
+    return profile ? profile : "default";
 }
 
 char *aws_profile_value_of(const char *profile, const char *name)

@@ -7,6 +7,7 @@
 #include "server/remote/http_client.h"
 #include "server/remote/remote_address.h"
 #include "server/remote/remote_answer.h"
+#include "server/remote/setting.h"
 #include "server/remote/small_file.h"
 
 #include <cjson/cJSON.h>
@@ -49,11 +50,11 @@ static void sign_on_free(struct sign_on *sign_on)
 /* AWS's programs name it by the SHA-1 of the session's name, or of the address where the sign-on began. */
 static char *token_path(const struct sign_on *sign_on)
 {
-    const char *home = getenv("HOME"), *named = sign_on->session ? sign_on->session : sign_on->start_url;
+    const char *home = setting("HOME"), *named = sign_on->session ? sign_on->session : sign_on->start_url;
     uint8_t digest[SHA1_DIGEST_SIZE];
     char hex[2 * SHA1_DIGEST_SIZE + 1];
     struct sha1_ctx sha1;
-    if (!home || !home[0] || !named)
+    if (!home || !named)
         return NULL;
     sha1_init(&sha1);
     sha1_update(&sha1, strlen(named), (const uint8_t *)named);
@@ -112,8 +113,8 @@ static bool read_answer(const struct buf *body, struct aws_credentials *credenti
 static char *service_url(const struct sign_on *sign_on)
 {
     struct buf url = BUF_INIT;
-    const char *endpoint = getenv("AWS_ENDPOINT_URL_SSO");
-    if (endpoint && endpoint[0])
+    const char *endpoint = setting("AWS_ENDPOINT_URL_SSO");
+    if (endpoint)
         buf_text(&url, endpoint);
     else
         buf_format(&url, "https://portal.sso.%s.amazonaws.com", sign_on->region);
@@ -132,7 +133,8 @@ static bool ask(const struct sign_on *sign_on, const char *token, struct aws_cre
     struct http_client_answer answer;
     char *url = service_url(sign_on), *header = memory_format("x-amz-sso_bearer_token: %s", token);
     const char *const headers[] = {header};
-    const struct http_client_request request = {.url = url, .headers = headers, .header_count = 1};
+    const struct http_client_request request = {
+        .url = url, .headers = headers, .header_count = 1, .ca_file = setting("AWS_CA_BUNDLE")};
     bool is_good = http_client_perform(&request, &answer, err) && remote_answer_is_good(&answer, err) &&
                    read_answer(&answer.body, credentials, err);
     http_client_free(&answer);

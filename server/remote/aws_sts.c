@@ -5,15 +5,10 @@
 #include "server/remote/http_client.h"
 #include "server/remote/remote_address.h"
 #include "server/remote/remote_answer.h"
+#include "server/remote/setting.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static const char *setting(const char *name)
-{
-    const char *value = getenv(name);
-    return value && value[0] ? value : NULL;
-}
 
 /* The text of the first element of this name in STS's XML, whose values are plain; NULL; free(). */
 static char *element_text(const struct buf *xml, const char *name)
@@ -89,7 +84,8 @@ bool aws_sts_by_token(const char *role, const char *token, struct aws_credential
                                                 .headers = &type,
                                                 .header_count = 1,
                                                 .body = form.data,
-                                                .body_bytes = form.length};
+                                                .body_bytes = form.length,
+                                                .ca_file = setting("AWS_CA_BUNDLE")};
     bool is_good = ask(&request, credentials, err);
     buf_free(&form);
     free(url);
@@ -112,7 +108,7 @@ bool aws_sts_by_keys(const struct aws_sts_role *role, const struct aws_credentia
     char *url = service_url(region, behind);
     const struct http_client_signing signing = {
         .key_id = by->key_id, .secret = by->secret, .token = by->token, .region = region, .service = "sts"};
-    const struct http_client_request request = {.url = url, .signing = &signing};
+    const struct http_client_request request = {.url = url, .signing = &signing, .ca_file = setting("AWS_CA_BUNDLE")};
     bool is_good = ask(&request, credentials, err);
     buf_free(&query);
     free(behind);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/remote/ca_file.h"
 
+#include "server/remote/setting.h"
+
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 /* With the name of a server before it, it has to fit into an err. */
@@ -21,11 +22,8 @@ enum { PLACE_COUNT = sizeof(PLACES) / sizeof(PLACES[0]) };
 /* As curl's own program has it; the library does not look at the environment for them. */
 static const char *named_by_environment(void)
 {
-    static const char *const VARIABLES[] = {"CURL_CA_BUNDLE", "SSL_CERT_FILE"};
-    const char *found = NULL;
-    for (size_t at = 0; !(found && found[0]) && at < sizeof(VARIABLES) / sizeof(VARIABLES[0]); at++)
-        found = getenv(VARIABLES[at]);
-    return found && found[0] ? found : NULL;
+    const char *found = setting("CURL_CA_BUNDLE");
+    return found ? found : setting("SSL_CERT_FILE");
 }
 
 const char *ca_file_find(const char *named, char *why)
@@ -37,6 +35,10 @@ const char *ca_file_find(const char *named, char *why)
     }
     if (said && access(said, R_OK) == 0)
         return said;
+#ifndef MEMVIEWD_STATIC
+    if (!said)
+        return "";
+#endif
     if (said)
         snprintf(why, CA_FILE_WHY_BYTES, NO_CERTIFICATES "%s cannot be read", said);
     else

@@ -8,6 +8,7 @@
 #include "server/remote/http_client.h"
 #include "server/remote/remote_address.h"
 #include "server/remote/remote_answer.h"
+#include "server/remote/setting.h"
 #include "server/remote/small_file.h"
 
 #include <cjson/cJSON.h>
@@ -34,12 +35,6 @@ static struct {
     int64_t looked_at_ms;
     struct token token;
 } kept = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-static const char *setting(const char *name)
-{
-    const char *value = getenv(name);
-    return value && value[0] ? value : NULL;
-}
 
 static const char *text_in(const cJSON *object, const char *name)
 {

@@ -264,11 +264,13 @@ static void set_tls(struct transfer *transfer)
     const struct http_client_request *request = transfer->request;
     long newest = transfer->is_by_tls_1_2 ? CURL_SSLVERSION_MAX_TLSv1_2 : CURL_SSLVERSION_MAX_DEFAULT;
     const char *ca_file = ca_file_find(request->ca_file, transfer->no_ca_file);
+    curl_easy_setopt(transfer->easy, CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2 | newest);
     if (!ca_file)
         transfer->fault = transfer->no_ca_file;
-    curl_easy_setopt(transfer->easy, CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2 | newest);
-    curl_easy_setopt(transfer->easy, CURLOPT_CAINFO, ca_file);
-    curl_easy_setopt(transfer->easy, CURLOPT_PROXY_CAINFO, ca_file);
+    else if (ca_file[0]) {
+        curl_easy_setopt(transfer->easy, CURLOPT_CAINFO, ca_file);
+        curl_easy_setopt(transfer->easy, CURLOPT_PROXY_CAINFO, ca_file);
+    }
 }
 
 static void set_limits(CURL *easy, const struct http_client_request *request)
@@ -360,6 +362,12 @@ static void keep_away(const struct transfer *transfer)
         http_turns_pause(transfer->server, (int64_t)wait_s * 1000);
 }
 
+static bool is_by_mbed_tls(void)
+{
+    const char *library = curl_version_info(CURLVERSION_NOW)->ssl_version;
+    return library && strncmp(library, "mbedTLS", 7) == 0;
+}
+
 /* CURLE_OK also when all that was wanted came. `again`: it should be tried again. */
 static CURLcode try_once(struct transfer *transfer, bool *again)
 {
@@ -371,7 +379,7 @@ static CURLcode try_once(struct transfer *transfer, bool *again)
     atomic_fetch_add_explicit(&request_count, 1, memory_order_relaxed);
     if (easy) {
         *again = is_to_be_tried_again(transfer, code);
-        if (code == CURLE_SSL_CONNECT_ERROR)
+        if (code == CURLE_SSL_CONNECT_ERROR && is_by_mbed_tls())
             transfer->is_by_tls_1_2 = !transfer->is_by_tls_1_2;
         if (*again)
             keep_away(transfer);
@@ -422,6 +430,16 @@ static bool judge(const struct transfer *transfer, CURLcode code, struct err *er
     return true;
 }
 
+/* By which TLS the server answers; one that has learnt TLS 1.3, or had failed by chance, is forgotten. */
+static void tls_remember(const struct transfer *transfer)
+{
+    uint_fast64_t server = transfer->server;
+    if (transfer->is_by_tls_1_2)
+        atomic_store_explicit(&tls_1_2_server, server, memory_order_relaxed);
+    else
+        atomic_compare_exchange_strong(&tls_1_2_server, &server, 0);
+}
+
 bool http_client_perform(const struct http_client_request *request, struct http_client_answer *answer, struct err *err)
 {
     struct transfer transfer = {.request = request, .answer = answer};
@@ -429,8 +447,8 @@ bool http_client_perform(const struct http_client_request *request, struct http_
     name_server(&transfer);
     transfer.is_by_tls_1_2 = transfer.server == atomic_load_explicit(&tls_1_2_server, memory_order_relaxed);
     CURLcode code = try_often(&transfer);
-    if (code == CURLE_OK && transfer.is_by_tls_1_2)
-        atomic_store_explicit(&tls_1_2_server, transfer.server, memory_order_relaxed);
+    if (code == CURLE_OK)
+        tls_remember(&transfer);
     answer->taken = transfer.taken;
     return judge(&transfer, code, err);
 }

@@ -166,22 +166,42 @@ def test_of_a_container(t):
     assert "not asked from" in ended.stderr, ended.stderr
 
 
+def instance(handler, request):
+    """the metadata server of an EC2 instance"""
+    method, path, headers, _ = request
+    if (method, path) == ("PUT", "/latest/api/token"):
+        return handler.reply(200, {}, b"imds-session")
+    if headers.get("X-aws-ec2-metadata-token") != "imds-session":
+        return handler.reply(401)
+    if path.endswith("/security-credentials/"):
+        return handler.reply(200, {}, b"the-role")
+    return handler.reply(200, {}, json.dumps({"AccessKeyId": "ASIAINST", "SecretAccessKey": "the-secret-key", "Token": "the-session-token",
+                                              "Expiration": "2099-01-01T00:00:00Z"}).encode())
+
+
 def test_of_an_instance(t):
-    def answer(handler, request):
-        method, path, headers, _ = request
-        if (method, path) == ("PUT", "/latest/api/token"):
-            return handler.reply(200, {}, b"imds-session")
-        if headers.get("X-aws-ec2-metadata-token") != "imds-session":
-            return handler.reply(401)
-        if path.endswith("/security-credentials/"):
-            return handler.reply(200, {}, b"the-role")
-        return handler.reply(200, {}, json.dumps({"AccessKeyId": "ASIAINST", "SecretAccessKey": "the-secret-key", "Token": "the-session-token",
-                                                  "Expiration": "2099-01-01T00:00:00Z"}).encode())
-    server = servers.Server(answer)
+    server = servers.Server(instance)
     check(t, ("ASIAINST", "the-session-token"), AWS_EC2_METADATA_DISABLED="", AWS_EC2_METADATA_SERVICE_ENDPOINT=server.url)
     harness.equal([request[:2] for request in server.requests],
                   [("PUT", "/latest/api/token"), ("GET", "/latest/meta-data/iam/security-credentials/"),
                    ("GET", "/latest/meta-data/iam/security-credentials/the-role")])
+
+
+def test_of_a_role_by_an_instance(t):
+    server, sts, proxy = servers.Server(instance), servers.Proxy(t.s3().port), servers.Proxy(t.s3().port)
+    ended = t.command("summary", PLACE, AWS_EC2_METADATA_DISABLED="", AWS_EC2_METADATA_SERVICE_ENDPOINT=server.url, AWS_ENDPOINT_URL_STS=sts.url,
+                      AWS_ENDPOINT_URL_S3=proxy.url, AWS_PROFILE="role", **profiles(t, f"[profile role]\nrole_arn = {ROLE}\ncredential_source = Ec2InstanceMetadata\n"))
+    assert "jit_step" in ended.stdout
+    harness.equal(signed_by(sts), {("ASIAINST", "the-session-token")})
+    ((key, session),) = signed_by(proxy)
+    assert key.startswith("ASIA") and key != "ASIAINST" and session != "the-session-token"
+
+
+def test_of_a_role_that_sts_gives_half_of(t):
+    half = servers.Server(lambda handler, request: handler.reply(200, {}, b"<AssumeRoleResponse><AccessKeyId>ASIAHALF</AccessKeyId></AssumeRoleResponse>"))
+    ended = t.command("summary", PLACE, status=2, AWS_ENDPOINT_URL_STS=half.url, AWS_ENDPOINT_URL_S3=t.s3().url, AWS_PROFILE="role",
+                      **profiles(t, f"[profile role]\nrole_arn = {ROLE}\nsource_profile = base\n[profile base]\naws_access_key_id = AKIA1\naws_secret_access_key = the-secret-key\n"))
+    assert "STS gives no credentials" in ended.stderr and "the-secret-key" not in ended.stderr, ended.stderr
 
 
 def test_of_an_instance_whose_server_is_late(t):
