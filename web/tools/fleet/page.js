@@ -132,7 +132,7 @@ const QUESTIONS = {
 async function drawLines(view, signal) {
   const of = linesOf(view);
   const { data } = await view.ask('chart', QUESTIONS[of]);
-  if (signal.aborted) return;
+  if (signal.aborted || of !== linesOf(view)) return;
   view.lines = { data, of };
   view.chart.draw(data, view.state, of);
 }
@@ -145,14 +145,18 @@ async function drawViews(view, isAtTop) {
   await countFound(view);
 }
 
-/* Behind the words of the tabs: what was found. Hosts are a question of their own, and come last. */
+/* Behind the words of the tabs: what was found. Hosts are a question of their own, which comes last and may fail. */
 async function countFound(view) {
   const { regression_count: up, improvement_count: down, over_count: over, reaching_count: reaching } = view.summary;
   const { signal } = view.controller;
   const known = { regressions: up + down, next: over + reaching };
   view.table.setCounts(known);
-  const { data } = await view.ask('hosts', { limit: 0 });
-  if (!signal.aborted) view.table.setCounts({ ...known, hosts: data.total_count });
+  try {
+    const { data } = await view.ask('hosts', { limit: 0 });
+    if (!signal.aborted) view.table.setCounts({ ...known, hosts: data.total_count });
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+  }
 }
 
 function drawHead({ head, summary, context, isComplete, rules }, notes) {
@@ -185,10 +189,16 @@ async function apply(view, route) {
   if (!view.summary?.point_count) return;
   const { lines } = view;
   if (before.metric !== view.state.metric && lines) view.chart.draw(lines.data, view.state, lines.of);
-  await Promise.all([
-    lines && lines.of !== linesOf(view) ? drawLines(view, view.controller.signal) : null,
-    before.tab !== view.state.tab || before.sort !== view.state.sort ? view.table.show(true) : null,
-  ]);
+  try {
+    await Promise.all([
+      lines && lines.of !== linesOf(view) ? drawLines(view, view.controller.signal) : null,
+      before.tab !== view.state.tab || before.sort !== view.state.sort ? view.table.show(true) : null,
+    ]);
+  } catch (error) {
+    if (isAbort(error)) return;
+    if (!(error instanceof Problem)) throw error;
+    view.context.say(`The chart is that of before: ${error.message}`);
+  }
 }
 
 /* Keys; also entries of the palette and of `?`. */
