@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * pages.h: memory in whole pages, for large arrays: they grow and are joined by moving pages, not bytes.
  *
- * A page costs nothing until it is written to, and then more than filling it: what moves is never touched twice.
+ * A page costs nothing until it is written to, and then more than filling it: what moves is never touched twice. Up to 64 KiB
+ * come from malloc and are copied, which takes less than telling all threads of the process that a page is gone.
  * Memory: the system's, until pages_resize to 0. */
 #pragma once
 
@@ -16,7 +17,7 @@ struct pages {
 /* What `size` bytes take, in whole pages; SIZE_MAX when that is out of range. */
 size_t pages_whole(size_t size);
 /* Room for `size` bytes, a result of pages_whole; what is there stays and may move, pages that are new are zero. False
- * when the system has no memory; then nothing changed. */
+ * when the system has no memory, which it may lack for fewer bytes, too; then nothing changed. */
 bool pages_resize(struct pages *pages, size_t size);
 /* Moves what `from` holds to the offset `at` of `pages`, a sum of results of pages_whole, where there is room for it;
  * `from` is empty then. False when the system has no memory; then `pages` is good for nothing but pages_resize to 0. */

@@ -154,7 +154,7 @@ bool rows_ahead_write(const struct rows_wanted *wanted, struct rows_counts *coun
     ahead.labels = memory_new(labels_count * sizeof(struct labels *));
     for (size_t at = 0; at < labels_count; at++)
         ahead.labels[at] = labels_copy(wanted->labels);
-    ahead.small_bytes = (limit_bytes / labels_count - READ_BYTES) / READ_FACTOR;
+    ahead.small_bytes = threads > 0 ? (limit_bytes / threads - READ_BYTES) / READ_FACTOR : 0;
     pthread_rwlock_init(&ahead.alone, NULL);
     const struct ordered_work work = {.count = wanted->snapshot->session_count,
                                       .thread_count = threads,

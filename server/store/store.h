@@ -68,7 +68,8 @@ void store_set_disk_cache(struct store *store, struct disk_cache *disk_cache);
 struct disk_cache *store_disk_cache(const struct store *store, const struct files_place *place);
 /* Lets go of all that nobody looks at and that can be read again; false when there is nothing. */
 bool store_drop_all(struct store *store);
-/* Lets go of what was read from files and nobody looks at, longest unused first, until no more than so many bytes of it are left. */
+/* Lets go of what was read from files and nobody looks at, longest unused first, until all that is held, by whoever, is at most
+ * so many bytes, or nothing is left. */
 void store_drop_read(struct store *store, uint64_t kept_bytes);
 /* To be called now and then: lets go of what was not looked at for long. */
 void store_expire(struct store *store);
