@@ -98,8 +98,11 @@ bool catalog_regressions_looked(struct catalog_regressions *regressions, const s
         "series_id = ANY ($1::text[]) AND (settled_at <= $2::timestamptz OR (settled_at IS NULL AND changed_at <= now() - "
         "interval '1 day')) ORDER BY series_id, run_id, logdir FOR UPDATE))";
     struct buf ids = BUF_INIT;
-    for (size_t at = 0; at < count; at++)
-        buf_format(&ids, "%s%s", at == 0 ? "{" : ",", list->items[first + at].id);
+    buf_text(&ids, "{");
+    for (size_t at = first; at < first + count; at++) {
+        if (!list->items[at].is_open)
+            buf_format(&ids, "%s%s", ids.length == 1 ? "" : ",", list->items[at].id);
+    }
     buf_text(&ids, "}");
     buf_char(&ids, '\0');
     bool is_good = buf_is_whole(&ids, "the list of series", err);
@@ -126,14 +129,26 @@ bool catalog_regressions_has(struct catalog_regressions *regressions, const char
                                     has_take, has, err);
 }
 
+static bool settled_take(void *context, const struct catalog_row *row, struct err *err)
+{
+    (void)err;
+    if (row->cells && row->count == 1 && row->cells[0])
+        *(bool *)context = row->cells[0][0] == 't';
+    return true;
+}
+
+/* A change is committed together with its points, so that of points which were read before this statement it sees the change. One that
+ * was settled since the series was listed has a later time: the points may have been read before its last part. */
 bool catalog_regressions_add(struct catalog_regressions *regressions, const struct catalog_regression *found,
-                             const struct buf *notice, struct err *err)
+                             const struct buf *notice, bool *is_settled, struct err *err)
 {
     static const char sql[] =
-        "WITH found AS (INSERT INTO memviewd.regressions (id, job, module, kind, memory_space, commit, commit_before, "
-        "before_bytes, after_bytes, noise_bytes, threshold_bytes) VALUES ($1, $2, $3, $4, $5, $6, $7, $8::bigint, "
-        "$9::bigint, $10::bigint, $11::bigint) ON CONFLICT (id) DO NOTHING RETURNING id) INSERT INTO memviewd.notices "
-        "(id, kind, body) SELECT id, 'regression', $12 FROM found WHERE $12::text IS NOT NULL ON CONFLICT (id) DO NOTHING";
+        "WITH settled AS (SELECT 1 FROM memviewd.settled_series WHERE series_id = $13 AND settled_at <= $14::timestamptz), "
+        "found AS (INSERT INTO memviewd.regressions (id, job, module, kind, memory_space, commit, commit_before, "
+        "before_bytes, after_bytes, noise_bytes, threshold_bytes) SELECT $1, $2, $3, $4, $5, $6, $7, $8::bigint, "
+        "$9::bigint, $10::bigint, $11::bigint WHERE EXISTS (SELECT FROM settled) ON CONFLICT (id) DO NOTHING RETURNING id), "
+        "notice AS (INSERT INTO memviewd.notices (id, kind, body) SELECT id, 'regression', $12 FROM found WHERE $12::text "
+        "IS NOT NULL ON CONFLICT (id) DO NOTHING) SELECT EXISTS (SELECT FROM settled)";
     const int64_t numbers[NUMBERS] = {found->before_bytes, found->after_bytes, found->noise_bytes,
                                       found->threshold_bytes};
     char texts[NUMBERS][NUMBER_SIZE];
@@ -151,8 +166,12 @@ bool catalog_regressions_add(struct catalog_regressions *regressions, const stru
                                       texts[1],
                                       texts[2],
                                       texts[3],
-                                      body};
-    bool is_good = ask(regressions, sql, parameters, sizeof(parameters) / sizeof(parameters[0]), err);
+                                      body,
+                                      found->series_id,
+                                      found->settled_at};
+    *is_settled = false;
+    bool is_good = catalog_connection_query(regressions->connection, sql, parameters,
+                                            sizeof(parameters) / sizeof(parameters[0]), settled_take, is_settled, err);
     free(body);
     return is_good;
 }

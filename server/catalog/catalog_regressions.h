@@ -24,6 +24,7 @@ void catalog_regressions_close(struct catalog_regressions *regressions); /* NULL
 struct catalog_series {
     const char *id, *job, *module, *kind, *memory_space;
     bool was_before; /* has points of before runs were kept: of what is found in it nobody is told */
+    bool is_open;    /* false; set by whoever learns that it changed since: catalog_regressions_looked leaves it */
 };
 struct catalog_series_list {
     struct catalog_series *items; /* by job */
@@ -40,13 +41,16 @@ bool catalog_regressions_lock(struct catalog_regressions *regressions, struct er
 
 struct catalog_regression {
     const char *id;
+    const char *series_id, *settled_at; /* of its series, and of the list that has it */
     const char *job, *module, *kind, *memory_space, *commit, *commit_before; /* NULL: not known */
     int64_t before_bytes, after_bytes, noise_bytes, threshold_bytes;
 };
 bool catalog_regressions_has(struct catalog_regressions *regressions, const char *id, bool *has, struct err *err);
-/* One that is there already stays as it is, without a further notice. `notice` NULL: nobody is told. */
+/* One that is there already stays as it is, without a further notice. `notice` NULL: nobody is told. `is_settled` false: its series
+ * changed since it was listed, so that its points may be those of half a commit, and nothing was added. */
 bool catalog_regressions_add(struct catalog_regressions *regressions, const struct catalog_regression *found,
-                             const struct buf *notice, struct err *err);
-/* `count` of the list's series, from `first` on, need not be looked at again until their points change. */
+                             const struct buf *notice, bool *is_settled, struct err *err);
+/* `count` of the list's series, from `first` on, but for those that are open, need not be looked at again until their points
+ * change. */
 bool catalog_regressions_looked(struct catalog_regressions *regressions, const struct catalog_series_list *list,
                                 size_t first, size_t count, struct err *err);

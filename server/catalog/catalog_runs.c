@@ -26,6 +26,21 @@ static bool id_take(void *context, const struct catalog_row *row, struct err *er
     return true;
 }
 
+/* Two statements: no row of series_changes is held while index_runs is waited for, which index_run_finish locks first. Locked in the
+ * order of all that write to series_changes. */
+static bool old_remove(struct catalog_connection *connection, struct err *err)
+{
+    static const char changes[] =
+        "DELETE FROM memviewd.series_changes WHERE ctid = ANY (ARRAY(SELECT ctid FROM memviewd.series_changes WHERE run_id "
+        "IN (SELECT run_id FROM memviewd.index_runs WHERE began_at < now() - interval '30 days') ORDER BY series_id, run_id, "
+        "logdir FOR UPDATE))";
+    static const char runs[] =
+        "DELETE FROM memviewd.index_runs WHERE run_id IN (SELECT run_id FROM memviewd.index_runs WHERE began_at < now() - "
+        "interval '30 days' FOR UPDATE SKIP LOCKED)";
+    return catalog_connection_query(connection, changes, NULL, 0, NULL, NULL, err) &&
+           catalog_connection_query(connection, runs, NULL, 0, NULL, NULL, err);
+}
+
 bool catalog_runs_begin(struct catalog_connection *connection, const struct catalog_run *run,
                         char id[CATALOG_RUNS_ID_SIZE], struct err *err)
 {
@@ -37,21 +52,22 @@ bool catalog_runs_begin(struct catalog_connection *connection, const struct cata
     char shard[CATALOG_RUNS_ID_SIZE], shard_count[CATALOG_RUNS_ID_SIZE];
     snprintf(shard, sizeof(shard), "%" PRIu64, run->shard);
     snprintf(shard_count, sizeof(shard_count), "%" PRIu64, run->shard_count);
-    bool is_good = logdirs_write(run, &logdirs, err);
+    bool is_good = old_remove(connection, err) && logdirs_write(run, &logdirs, err);
     const char *const parameters[] = {logdirs.data, shard, shard_count, run->began_at};
     is_good = is_good && catalog_connection_query(connection, sql, parameters, 4, id_take, id, err);
     buf_free(&logdirs);
     return is_good;
 }
 
+/* In the order in which index_run_finish locks these rows, so that one waits for the other, and not each. */
 bool catalog_runs_changed(struct catalog_connection *connection, const char *id, struct err *err)
 {
     static const char sql[] =
         "INSERT INTO memviewd.series_changes (series_id, job, module, kind, memory_space, logdir, run_id, changed_at) "
-        "SELECT memviewd.series_id(job, module, kind, memory_space), job, module, kind, memory_space, logdir, $1::bigint, "
-        "clock_timestamp() FROM (SELECT DISTINCT job, module, kind, memory_space, logdir FROM pg_temp.touched WHERE job IS "
-        "NOT NULL) AS series ON CONFLICT (series_id, run_id, logdir) DO UPDATE SET changed_at = EXCLUDED.changed_at, "
-        "settled_at = NULL";
+        "SELECT series_id, job, module, kind, memory_space, logdir, $1::bigint, clock_timestamp() FROM (SELECT DISTINCT "
+        "memviewd.series_id(job, module, kind, memory_space) AS series_id, job, module, kind, memory_space, logdir FROM "
+        "pg_temp.touched WHERE job IS NOT NULL) AS series ORDER BY series_id COLLATE \"C\", logdir COLLATE "
+        "\"C\" ON CONFLICT (series_id, run_id, logdir) DO UPDATE SET changed_at = EXCLUDED.changed_at, settled_at = NULL";
     return catalog_connection_query(connection, sql, &id, 1, NULL, NULL, err);
 }
 

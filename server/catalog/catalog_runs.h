@@ -14,7 +14,7 @@ struct catalog_run {
     const char *began_at; /* by the server's clock, before any file was listed */
 };
 
-/* Its number, in digits, goes to `id`. */
+/* Its number, in digits, goes to `id`. Runs that began more than 30 days ago are removed, with the changes that they made. */
 bool catalog_runs_begin(struct catalog_connection *connection, const struct catalog_run *run,
                         char id[CATALOG_RUNS_ID_SIZE], struct err *err);
 /* In the transaction that wrote the points which pg_temp.touched names: their series changed. */

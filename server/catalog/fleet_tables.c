@@ -231,6 +231,8 @@ bool fleet_tables_add(const struct fleet_tables_asked *asked, struct analysis_fl
     struct catalog_answer answer = {0};
     statement_write(&statement, asked);
     bool is_good = ask(asked, &statement, &answer, err);
+    if (asked->is_cut)
+        *asked->is_cut = answer.row_count > FLEET_TABLES_MAX;
     if (is_good)
         is_good = answer.row_count > 0 ? rows_add(asked, &answer, fleet, err) : unlabelled_add(asked, fleet, err);
     catalog_answer_free(&answer);

@@ -18,6 +18,7 @@ struct fleet_tables_asked {
     const struct snapshot *snapshot; /* in which references are looked up */
     bool is_of_hosts;                /* only rows of commits whose hosts differ */
     bool is_by_host;                 /* each host by itself */
+    bool *is_cut;                    /* NULL, or becomes: are there more than FLEET_TABLES_MAX? */
 };
 
 /* Adds what matches; where nothing does, how many rows match but for a job that they lack. Errors: those of catalog_query and of the fleet. */

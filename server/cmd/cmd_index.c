@@ -3,6 +3,7 @@
 #include "server/base/log.h"
 #include "server/base/memory.h"
 #include "server/catalog/catalog_write.h"
+#include "server/catalog/fleet_tables.h"
 #include "server/catalog/rows.h"
 #include "server/cmd/category_rules.h"
 #include "server/cmd/commands.h"
@@ -144,9 +145,11 @@ static bool write_catalog(struct rows_wanted *wanted, struct catalog_writer *wri
         logdirs[at] = snapshot->roots[at].path;
     bool is_good = catalog_write_begin(writer, logdirs, snapshot->root_count, wanted->shard, wanted->shard_count, &err);
     free(logdirs);
+    bool is_whole = false;
     if (is_good) {
         is_good = rows_write(wanted, &counts);
-        is_good = catalog_write_end(writer, is_good && is_whole_scan(snapshot), &written, &err) && is_good;
+        is_whole = is_good && is_whole_scan(snapshot);
+        is_good = catalog_write_end(writer, is_whole, &written, &err) && is_good;
     }
     if (is_good)
         log_line(
@@ -154,6 +157,9 @@ static bool write_catalog(struct rows_wanted *wanted, struct catalog_writer *wri
             written.rows, written.files, counts.errors, counts.known, written.gone);
     else if (err_is_set(&err))
         log_line("--catalog: %s: %s", catalog_write_name(writer), err.text);
+    if (is_good && !is_whole)
+        log_line(
+            "regressions in what changed wait, because not all could be listed: a run that lists all looks for them");
     return is_good;
 }
 
@@ -174,6 +180,9 @@ static bool look_for_regressions(const struct regressions_wanted *wanted)
     if (counts.found > 0)
         log_line("%zu regression%s not known before, in %zu series whose points changed", counts.found,
                  counts.found == 1 ? "" : "s", counts.series);
+    if (counts.cut > 0)
+        log_line("%zu module%s of a job with more than %d points: regressions were looked for in the newest alone",
+                 counts.cut, counts.cut == 1 ? "" : "s", FLEET_TABLES_MAX);
     if (!is_good)
         log_line("--catalog: regressions: %s: they are looked for again by the next run", err.text);
     return is_good;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Regressions are told when all parts of the work have been done, once, whoever is killed meanwhile."""
-import json
+import contextlib
 import os
 import random
 import signal
@@ -41,6 +41,28 @@ def index(t, database, receiver, *arguments):
     done = subprocess.run(command(t, database, receiver, *arguments), capture_output=True, text=True, timeout=300)
     equal((done.returncode, done.stdout), (0, ""), done.stderr)
     return done.stderr
+
+
+def settle_anew(database):
+    """as it stood when the round was complete and nothing was found yet"""
+    database.execute("DELETE FROM memviewd.regressions; INSERT INTO memviewd.series_changes (series_id, job, module, kind, memory_space, run_id, changed_at, settled_at) "
+                     "SELECT memviewd.series_id(job, module, kind, memory_space), job, module, kind, memory_space, max(run_id), now(), now() "
+                     "FROM memviewd.points, memviewd.index_runs GROUP BY 1, 2, 3, 4, 5")
+
+
+@contextlib.contextmanager
+def connection(database):
+    """what it yields has statements done by one connection, which may hold locks meanwhile"""
+    psql = subprocess.Popen(["psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d", database.url], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def execute(sql):
+        psql.stdin.write(f"{sql};\n\\echo done\n")
+        psql.stdin.flush()
+        assert "done\n" in iter(psql.stdout.readline, ""), sql
+    try:
+        yield execute
+    finally:
+        psql.communicate()
 
 
 def told(receiver):
@@ -149,26 +171,16 @@ def test_a_part_that_is_killed_does_not_count(t, database):
     with Receiver().running() as receiver:
         index(t, database, receiver, "--shard=0/2")
         # It waits for the lock of a row of its batch until it is killed, and has written nothing.
-        path = next(line for line in json_files(t) if line not in {row["file"] for row in database.rows("SELECT file FROM memviewd.files")})
-        blocker = subprocess.Popen(["psql", "-X", "-q", "-d", database.url], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        blocker.stdin.write(f"BEGIN; LOCK TABLE memviewd.rows IN EXCLUSIVE MODE; SELECT 'locked {path}';\n")
-        blocker.stdin.flush()
-        while "locked" not in blocker.stdout.readline():
-            pass
-        part = subprocess.Popen(command(t, database, receiver, "--shard=1/2"), stderr=subprocess.DEVNULL)
-        wait_until(lambda: database.value("SELECT count(*) FROM memviewd.index_runs WHERE finished_at IS NULL") == "1", what="that the other part began")
-        part.send_signal(signal.SIGKILL)
-        part.wait()
-        blocker.communicate("ROLLBACK;\n")
+        with connection(database) as execute:
+            execute("BEGIN; LOCK TABLE memviewd.rows IN EXCLUSIVE MODE")
+            part = subprocess.Popen(command(t, database, receiver, "--shard=1/2"), stderr=subprocess.DEVNULL)
+            wait_until(lambda: database.value("SELECT count(*) FROM memviewd.index_runs WHERE finished_at IS NULL") == "1", what="that the other part began")
+            part.send_signal(signal.SIGKILL)
+            part.wait()
         index(t, database, receiver, "--shard=0/2")
         equal(told(receiver), [])
         index(t, database, receiver, "--shard=1/2")
         equal(told(receiver), [("regression", "bert", commit_of(BAD_DAY))])
-
-
-def json_files(t):
-    done = t.run("index", t.folder())
-    return [json.loads(line)["file"] for line in done.stdout.splitlines()]
 
 
 def test_what_a_killed_process_changed_is_looked_at_after_a_later_round(t, database):
@@ -209,10 +221,7 @@ def test_the_end_of_a_process_between_a_round_and_the_search_loses_nothing(t, da
     with Receiver().running() as receiver:
         index(t, database, None)
         kept = database.rows("SELECT * FROM memviewd.regressions")
-        # As it stood when the round was complete and nothing was found yet.
-        database.execute("DELETE FROM memviewd.regressions; INSERT INTO memviewd.series_changes (series_id, job, module, kind, memory_space, run_id, changed_at, settled_at) "
-                         "SELECT memviewd.series_id(job, module, kind, memory_space), job, module, kind, memory_space, max(run_id), now(), now() "
-                         "FROM memviewd.points, memviewd.index_runs GROUP BY 1, 2, 3, 4, 5")
+        settle_anew(database)
         index(t, database, receiver)
         equal(told(receiver), [("regression", "bert", commit_of(BAD_DAY))])
         equal([row["id"] for row in kept], receiver.ids())
@@ -297,10 +306,87 @@ def test_a_scan_that_could_not_see_all_does_not_count(t, database):
     need_libcurl(t)
     write_job(t.folder(), "bert", DAYS, BAD_DAY)
     with Receiver().running() as receiver:
-        index(t, database, receiver, t.folder(), t.folder("empty"))
+        said = index(t, database, receiver, t.folder(), t.folder("empty"))
+        assert "regressions in what changed wait, because not all could be listed" in said, said
         equal((told(receiver), database.value("SELECT count(*) FROM memviewd.index_runs WHERE finished_at IS NOT NULL")), ([], "0"))
-        index(t, database, receiver)
+        # Where no round is ever complete, what is old is removed all the same.
+        database.execute("UPDATE memviewd.index_runs SET began_at = began_at - interval '31 days' WHERE run_id = 1")
+        write_job(t.folder(), "new", 8, 6)
+        index(t, database, receiver, t.folder(), t.folder("empty"))
+        equal(database.rows("SELECT run_id, (SELECT string_agg(job, ' ') FROM memviewd.series_changes AS change WHERE change.run_id = run.run_id) AS jobs FROM memviewd.index_runs AS run"),
+              [{"run_id": "2", "jobs": "new"}])
+        said = index(t, database, receiver)
+        assert "wait, because" not in said, said
+        equal(told(receiver), [("regression", "new", commit_of(6))])
+
+
+def is_waited_for(database, relation):
+    return database.value(f"SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'memviewd.{relation}'::regclass") != "0"
+
+
+def test_series_are_locked_in_order(t, database):
+    for at in range(12):
+        write_job(t.folder(), f"job{at}", 1, 99)
+    index(t, database, None)
+    database.execute("CREATE TABLE memviewd.asked (place serial, series_id text COLLATE \"C\");"
+                     "CREATE FUNCTION memviewd.ask() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO memviewd.asked (series_id) VALUES (NEW.series_id); RETURN NEW; END $$;"
+                     "CREATE TRIGGER ask BEFORE INSERT ON memviewd.series_changes FOR EACH ROW EXECUTE FUNCTION memviewd.ask();"
+                     "UPDATE memviewd.files SET state = ''")
+    index(t, database, None)
+    asked = [row["series_id"] for row in database.rows("SELECT series_id FROM memviewd.asked ORDER BY place")]
+    equal((asked, len(asked)), (sorted(asked), 12), "by a batch")
+    # What a run that was killed had changed, the last one first in the table.
+    database.execute("INSERT INTO memviewd.series_changes (series_id, job, kind, logdir, run_id, changed_at) SELECT lpad(n::text, 32, '0'), 'killed', 'module', logdirs[1], run_id, "
+                     "now() - interval '1 hour' FROM memviewd.index_runs, generate_series(99, 0, -1) AS n WHERE run_id = 1")
+    with connection(database) as execute:
+        execute("BEGIN; SELECT 1 FROM memviewd.series_changes ORDER BY series_id LIMIT 1 FOR UPDATE")
+        process = subprocess.Popen(command(t, database, None), stderr=subprocess.PIPE, text=True)
+        wait_until(lambda: database.value("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%index_run_finish%'") == "1", what="that it waits")
+        free = database.value("SELECT count(*) FROM (SELECT 1 FROM memviewd.series_changes FOR UPDATE SKIP LOCKED) AS free")
+        execute("ROLLBACK")
+        said = process.communicate(timeout=300)[1]
+    equal((process.returncode, free), (0, "99"), said)
+    equal(database.value("SELECT count(*) FROM memviewd.series_changes"), "0")
+
+
+def test_half_of_a_commit_that_comes_while_steps_are_looked_for_is_not_told(t, database):
+    need_libcurl(t)
+    for job, settled_at in (("open", "NULL::timestamptz"), ("settled", "now()")):
+        write_job(t.folder(), job, DAYS, 99)
+        index(t, database, None)
+        settle_anew(database)
+        with Receiver().running() as receiver:
+            with connection(database) as execute:
+                execute("BEGIN; LOCK TABLE memviewd.points IN ACCESS EXCLUSIVE MODE")
+                process = subprocess.Popen(command(t, database, receiver), stderr=subprocess.PIPE, text=True)
+                wait_until(lambda: is_waited_for(database, "points"), what="that it has the series, and is about to read their points")
+                commits = ", ".join(f"'{commit_of(day)}'" for day in range(BAD_DAY, DAYS + 1))
+                execute(f"UPDATE memviewd.points SET needed_bytes = needed_bytes / 3 * 4 WHERE job = '{job}' AND commit IN ({commits});"
+                        "INSERT INTO memviewd.series_changes (series_id, job, module, kind, memory_space, logdir, run_id, changed_at, settled_at) "
+                        f"SELECT DISTINCT memviewd.series_id(job, module, kind, memory_space), job, module, kind, memory_space, '/elsewhere', 1, now(), {settled_at} "
+                        f"FROM memviewd.points WHERE job = '{job}'; COMMIT")
+                said = process.communicate(timeout=300)[1]
+            equal((process.returncode, told(receiver), database.value(f"SELECT count(*) FROM memviewd.regressions WHERE job = '{job}'")), (0, [], "0"), said)
+            # It is not taken for looked at: neither when whoever changed it never comes back.
+            database.execute("UPDATE memviewd.series_changes SET changed_at = changed_at - interval '25 hours' WHERE settled_at IS NULL")
+            index(t, database, receiver)
+            equal(told(receiver), [("regression", job, commit_of(BAD_DAY))])
+
+
+def test_a_job_with_more_points_than_are_read_at_once_is_looked_at_by_module(t, database):
+    need_libcurl(t)
+    write_job(t.folder(), "bert", DAYS, BAD_DAY)
+    index(t, database, None)
+    database.execute("INSERT INTO memviewd.points (point_id, job, commit, kind, module, memory_space, verdict, needed_bytes, needed_min_bytes, row_id, first_at, last_at, row_count, host_count) "
+                     "SELECT memviewd.point_id(job, 'jit_many', kind, memory_space, n::text), job, n::text, kind, 'jit_many', memory_space, verdict, needed_bytes, needed_bytes, row_id, "
+                     "now() + n * interval '1 second', now() + n * interval '1 second', 1, 1 "
+                     f"FROM memviewd.points, generate_series(1, 10001) AS n WHERE commit = '{commit_of(1)}'")
+    settle_anew(database)
+    with Receiver().running() as receiver:
+        said = index(t, database, receiver)
         equal(told(receiver), [("regression", "bert", commit_of(BAD_DAY))])
+    assert "1 module of a job with more than 10000 points: regressions were looked for in the newest alone" in said, said
+    equal(database.value("SELECT count(*) FROM memviewd.series_changes"), "0")
 
 
 def as_of_version(database, version):

@@ -86,15 +86,19 @@ BEGIN
         RETURN false;
     END IF;
     UPDATE memviewd.index_runs SET is_round_end = true WHERE run_id = finished;
+    -- Locked in order, as all that write to the table do; of those alone, for a row that is committed meanwhile would be out of it.
+    WITH locked AS MATERIALIZED (
+        SELECT change.series_id, change.run_id, change.logdir FROM memviewd.series_changes AS change
+        WHERE change.settled_at IS NULL AND change.run_id IS NOT NULL AND change.logdir = ANY (run.logdirs)
+        ORDER BY change.series_id, change.run_id, change.logdir FOR UPDATE OF change)
     UPDATE memviewd.series_changes AS change SET settled_at = clock_timestamp()
-    FROM memviewd.index_runs AS by
+    FROM locked JOIN memviewd.index_runs AS by ON by.run_id = locked.run_id
     LEFT JOIN (SELECT shard, max(began_at) AS began_at FROM memviewd.index_runs
                WHERE finished_at IS NOT NULL AND logdirs = run.logdirs AND shard_count = run.shard_count GROUP BY shard) AS part
         ON part.shard = by.shard AND by.logdirs = run.logdirs AND by.shard_count = run.shard_count
-    WHERE change.settled_at IS NULL AND by.run_id = change.run_id AND change.logdir = ANY (run.logdirs)
+    WHERE change.series_id = locked.series_id AND change.run_id = locked.run_id AND change.logdir = locked.logdir
         AND (change.changed_at < round_began_at
              OR (part.shard IS NOT NULL AND (by.finished_at IS NOT NULL OR part.began_at > change.changed_at)));
-    DELETE FROM memviewd.index_runs WHERE began_at < now() - interval '30 days';
     RETURN true;
 END
 $$;
