@@ -6,7 +6,8 @@
  * at any moment, a run leaves whole batches, and the next one goes on where it ended. What a file is told by (rows_file.state) stands
  * in the database alone, so there is no other place that could disagree.
  * Several of them may write at the same time, also the same files: each waits for what the other does to one of them.
- * Files whose rows are known are told by what the database had at the beginning. For one thread. */
+ * Files whose rows are known are told by what the database had at the beginning. Several threads may call
+ * catalog_write_is_wanted at a time, also while one calls catalog_write_take; all else is for one thread. */
 #pragma once
 
 #include "server/catalog/rows.h"
