@@ -28,8 +28,9 @@ static int text_order(const char *a, const char *b)
 
 static int series_order(const struct building *building, const struct fleet_record *a, const struct fleet_record *b)
 {
-    return text_order(a->job, b->job) ?: text_order(a->module, b->module) ?: text_order(a->kind, b->kind)
-        ?: text_order(a->memory_space, b->memory_space) ?: (building->fleet->is_by_host ? text_order(a->host, b->host) : 0);
+    return text_order(a->job, b->job) ?: (building->fleet->is_by_host ? text_order(a->host, b->host) : 0)
+        ?: text_order(a->module, b->module) ?: text_order(a->kind, b->kind)
+        ?: text_order(a->memory_space, b->memory_space);
 }
 
 static int place_order(const struct building *building, const struct fleet_record *a, const struct fleet_record *b)
@@ -343,8 +344,21 @@ static void jobs_add(struct fleet *fleet)
         if (is_before(fleet, i, job->line))
             job->line = i;
     }
-    for (uint32_t i = 0; i < fleet->job_count; i++)
-        fleet->series[fleet->jobs[i].line].is_line = true;
+}
+
+/* Of each job one; where hosts have series of their own, which then lie side by side, of each host of it. */
+static void lines_mark(struct fleet *fleet)
+{
+    for (uint32_t i = 0, line = 0; i < fleet->series_count; i++) {
+        bool is_first = i == 0 || fleet->series[i].job != fleet->series[i - 1].job ||
+                        text_order(fleet_host_of(fleet, i), fleet_host_of(fleet, i - 1)) != 0;
+        if (!is_first && !is_before(fleet, i, line))
+            continue;
+        if (!is_first)
+            fleet->series[line].is_line = false;
+        fleet->series[i].is_line = true;
+        line = i;
+    }
 }
 
 void fleet_build(const struct fleet_source *source, struct arena *arena, struct fleet *out)
@@ -371,4 +385,5 @@ void fleet_build(const struct fleet_source *source, struct arena *arena, struct 
         series_add(&building, i, next);
     }
     jobs_add(out);
+    lines_mark(out);
 }

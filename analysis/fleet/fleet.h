@@ -49,7 +49,7 @@ struct fleet_series {
     uint32_t first_point, point_count;
     uint32_t first_step, step_count;
     bool is_of_peaks; /* the value is peak_bytes */
-    bool is_line;     /* the one that its job is drawn by: see fleet_job */
+    bool is_line;     /* the one that its job, or each host of it, is drawn by: see fleet_job */
     struct capacity_trend trend;
 };
 

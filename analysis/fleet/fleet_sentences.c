@@ -235,6 +235,16 @@ static void job_say(const struct fleet *fleet, uint32_t series, uint32_t count, 
     name_say(out, fleet->jobs[fleet->series[series].job].name);
 }
 
+/* " of VMEM", where the job is not drawn by this series. */
+static void space_say(const struct fleet *fleet, uint32_t series, struct buf *out)
+{
+    const char *space = fleet_record_of(fleet, fleet->series[series].first_point)->memory_space;
+    if (fleet->series[series].is_line || space == NULL)
+        return;
+    buf_text(out, " of ");
+    name_say(out, space);
+}
+
 static void ends_say(const struct fleet *fleet, struct buf *out)
 {
     uint32_t over, reaching, over_count = jobs_of_trend(fleet, CAPACITY_TREND_OVER, &over),
@@ -245,7 +255,9 @@ static void ends_say(const struct fleet *fleet, struct buf *out)
         buf_format(out, " %s job%s %s over capacity: ", COUNT(over_count), PLURAL(over_count),
                    over_count == 1 ? "is" : "are");
         job_say(fleet, over, over_count, "by most ", out);
-        buf_format(out, " (%s of %s).", SIZE_BESIDE(last->max_bytes, capacity), SIZE_BESIDE(capacity, last->max_bytes));
+        buf_format(out, " (%s of %s", SIZE_BESIDE(last->max_bytes, capacity), SIZE_BESIDE(capacity, last->max_bytes));
+        space_say(fleet, over, out);
+        buf_text(out, ").");
     }
     if (reaching_count > 0) {
         buf_format(out, " %s grow%s towards it: ", COUNT(reaching_count), reaching_count == 1 ? "s" : "");

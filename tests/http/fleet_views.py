@@ -37,6 +37,9 @@ def test_each_host_has_lines_of_its_own_when_asked_for(t):
     daemon = serve(t)
     chart = ask(daemon, "chart", job="t5", rows="series", by="host", categories=1)
     equal([(line["host"], line["module"]) for line in chart["lines"]], [(f"host{at}", "jit_step") for at in range(4)])
+    equal(ask(daemon, "chart", job="t5", by="host", categories=1)["lines"], chart["lines"], "each host by its module that needs most")
+    bert = ask(daemon, "chart", job="bert", by="host")["lines"]
+    equal([(line["host"], line["module"]) for line in bert], [("host0", "jit_train_step")])
     for line in chart["lines"]:
         most = max(zip(line["needed_bytes"], line["commits"]))
         equal(most, (6 * GIB, commit_of(ODD_DAY)) if line["host"] == ODD_HOST else (5 * GIB, commit_of(DAYS)))

@@ -204,6 +204,10 @@ START_TEST(hosts_have_series_of_their_own_when_asked_for)
     const struct fleet *fleet = built();
     made.is_by_host = false;
     ck_assert_uint_eq(fleet->series_count, 2 + 5); /* one without a host */
+    for (uint32_t i = 0; i < fleet->series_count; i++)
+        ck_assert_int_eq(fleet->series[i].is_line,
+                         strcmp(fleet->jobs[fleet->series[i].job].name, "bert") != 0 ||
+                             fleet_record_of(fleet, fleet->series[i].first_point)->needed_bytes != 2 * GIB);
     ck_assert_uint_eq(fleet->host_count, 0);
     ck_assert_uint_eq(fleet->step_count, 2);
     const struct fleet_step *step = &fleet->steps[1];

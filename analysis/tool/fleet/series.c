@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * series.c: the view "series": what each job needs now, how that came about and when it fails; rows=job has of each job the
- * series that it is drawn by alone. */
+ * series that it, or with by=host each of its hosts, is drawn by alone. */
 #include "base/nearest.h"
 #include "tool/fleet/views.h"
 
@@ -117,7 +117,7 @@ static const struct table_column columns[] = {
     {COLUMN_NUMBER("", latest, "days"), .json = "fails_latest_days", .csv = "fails_latest_days"},
     {COLUMN_TEXT("measure", measure), .json = "measure", .csv = "measure", .help = "which figure it is: needed, peak"},
     {COLUMN_TEXT("line", is_line), .json = "line", .csv = "line", .help = "is its job drawn by it: yes, no"},
-    {COLUMN_TEXT("kind", kind), .json = "kind", .csv = "kind", .help = "module, memory, failure, profiles"},
+    {COLUMN_TEXT("kind", kind), .json = "kind", .csv = "kind", .title = "Kind", .help = "module, memory, failure, profiles"},
     {COLUMN_TEXT("space", space), .json = "memory_space", .csv = "memory_space", .title = "Space", .help = "memory space: HBM"},
     {COLUMN_TEXT("host", host), .json = "host", .csv = "host", .help = "with by=host"},
     {COLUMN_TEXT("device", device), .json = "device", .csv = "device", .help = "the chip"},

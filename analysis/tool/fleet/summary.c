@@ -22,6 +22,7 @@ static void counts_write(const struct fleet *fleet, struct json *json)
     json_key_uint(json, "improvement_count", fleet->step_count - growths);
     json_key_uint(json, "over_count", over);
     json_key_uint(json, "reaching_count", reaching);
+    json_key_uint(json, "next_to_fail_count", over + reaching);
     json_key_uint(json, "outlier_count", fleet->host_count);
     json_key_uint(json, "unlabelled_count", fleet->unlabelled_count);
     json_key_uint(json, "unknown_count", fleet->unknown_count);
