@@ -13,6 +13,7 @@ import { createKeyboardList } from './keyboard_list.js';
 const LEFT_PX = 64;
 const RIGHT_PX = 12;
 const TOP_PX = 20;
+const AWAY_PX = 14; // a line of words about limits that are out of view
 const BOTTOM_PX = 22;
 const POINT_PX = 3;
 const NEAR_PX = 24;
@@ -73,7 +74,8 @@ export function createTimeLines({ sentence, onHover, onLeave, onPick }) {
   const { size } = layers;
   const node = el('div', { class: 'time-lines' }, layers.nodes);
   const x = (at) => LEFT_PX + ((size.width - LEFT_PX - RIGHT_PX) * (at - extent.from)) / (extent.to - extent.from);
-  const y = (value) => size.height - BOTTOM_PX - ((size.height - TOP_PX - BOTTOM_PX) * value) / extent.most;
+  const top = () => TOP_PX + (data.limits.some(({ value }) => value > extent.most) ? AWAY_PX : 0);
+  const y = (value) => size.height - BOTTOM_PX - ((size.height - top() - BOTTOM_PX) * value) / extent.most;
   const boxOf = (at) => ({ x: x(points[at].at) - POINT_PX, y: y(points[at].value) - POINT_PX, width: 2 * POINT_PX, height: 2 * POINT_PX });
 
   function paint(context) {

@@ -24,7 +24,7 @@ function shareOf(row) {
   const share = row.of_capacity_percent;
   if (!isKnown(share)) return none();
   const isOver = share > 100;
-  return el('span', { class: `figure${isOver ? ' over' : ''}` }, isOver ? `${percent(share, 100)} over` : percent(share, 100));
+  return el('span', { class: `figure${isOver ? ' over' : ''}` }, isOver ? `${percent(share, 100)}, over` : percent(share, 100));
 }
 
 function failsOf(row) {
@@ -59,20 +59,20 @@ function diffOf(compareHref) {
 
 /* Tab → what the page draws in its own way, in its order; false: left out. A card has room for two lines. */
 function ownOf(tab, { hrefOf, compareHref, onJob }) {
-  const job = { cell: jobOf(onJob), width: 9, card: 'title' };
+  const job = { cell: jobOf(onJob), width: 11, card: 'title' };
   const module = { cell: linked('module', hrefOf), card: 'line' };
   const needed = { width: 7.5, card: 'figure' };
-  const commit = { width: 8 };
-  const last = { cell: dateOf('last_at_ms'), width: 9 };
-  const first = { cell: dateOf('first_at_ms'), width: 9 };
-  const change = { cell: changeOf('change_bytes'), width: 8 };
-  const share = { cell: shareOf, width: 7.5 };
+  const commit = { width: 6.5 };
+  const last = { cell: dateOf('last_at_ms'), width: 8.5 };
+  const first = { cell: dateOf('first_at_ms'), width: 8.5 };
+  const change = { cell: changeOf('change_bytes'), width: 6.75 };
+  const share = { cell: shareOf, width: 7.25 };
   const onCard = { ...share, card: 'line' };
   const rows = {
-    jobs: { job, module, needed, share: onCard, change, steps: { width: 4 }, fails: { cell: failsOf, width: 6 }, growth: false, next: false, commits: { width: 5.5 }, hosts: { width: 4 }, commit, last_at_ms: last, space: { isHidden: true } },
-    next: { job, module, needed, share: onCard, fails: { cell: failsOf, width: 6 }, growth: { width: 6.5 }, next: { cell: sentence('trend_sentence'), card: 'sentence' }, kind: { width: 5, title: 'Kind' }, change: false, steps: false, hosts: false, commits: { width: 5.5 }, commit, last_at_ms: last, space: { isHidden: true } },
-    regressions: { change: { ...change, card: 'figure' }, job: { ...job, width: 7 }, module: { ...module, width: 9 }, commit: { ...commit, cell: linked('commit', hrefOf), card: 'line' }, at: { ...first, width: 8.5 }, diff: { cell: diffOf(compareHref), card: 'sentence' }, sentence: { cell: sentence('sentence'), isHidden: true }, change_percent: false, before: false, after: false, lasting: { width: 4 } },
-    hosts: { host: { width: 8, card: 'title' }, differs: { cell: changeOf('difference_bytes'), width: 8, card: 'figure' }, needed: { width: 6.5 }, usual: { width: 5.5 }, job: { ...job, card: 'line', width: 7 }, module: { card: 'line', width: 9 }, commit, sentence: { cell: sentence('sentence'), card: 'sentence' }, hosts: { width: 4 }, at: first },
+    jobs: { job, module, needed, share: onCard, change, steps: { width: 3.5 }, fails: { cell: failsOf, width: 5 }, growth: false, next: false, commits: { width: 5 }, hosts: { width: 3.5 }, commit, last_at_ms: last, kind: { isHidden: true }, space: { isHidden: true } },
+    next: { job, module: { ...module, width: 9 }, needed, share: onCard, fails: { cell: failsOf, width: 5 }, growth: { width: 5 }, next: { cell: sentence('trend_sentence'), card: 'sentence' }, kind: { width: 4.5 }, space: { width: 4.5 }, change: false, steps: false, hosts: false, commits: { isHidden: true, width: 5 }, commit: { isHidden: true, ...commit }, last_at_ms: last },
+    regressions: { change: { ...change, card: 'figure' }, job, module: { ...module, width: 9 }, commit: { ...commit, cell: linked('commit', hrefOf), card: 'line', width: 8 }, at: first, diff: { cell: diffOf(compareHref), card: 'sentence' }, sentence: { cell: sentence('sentence'), isHidden: true }, change_percent: false, before: false, after: false, lasting: { width: 4 } },
+    hosts: { host: { width: 8, card: 'title' }, differs: { cell: changeOf('difference_bytes'), width: 6.75, card: 'figure' }, needed: { width: 5.5 }, usual: { width: 5.5 }, job: { ...job, card: 'line', width: 9 }, module: { card: 'line', width: 9 }, commit, sentence: { cell: sentence('sentence'), card: 'sentence' }, hosts: { width: 4 }, at: first },
     commits: { job, module: { card: 'line' }, commit: { ...commit, cell: linked('commit', hrefOf), card: 'line' }, at: first, needed, change, share, peak: { width: 6.5 }, step: { width: 7 }, hosts: { width: 4 } },
   };
   return rows[tab === 'modules' ? 'jobs' : tab];

@@ -9,10 +9,10 @@ export const NAME_MAX = 32;
 /* Of the categories: what is not live at the peak. */
 export const REST = 'rest';
 
-/* Lines are of: jobs; the modules of one; its hosts, each with its modules. */
+/* Lines are of: jobs; the modules of one; its hosts. */
 export const LINES_OF = { job: 'Jobs', module: 'Modules', host: 'Hosts' };
 
-/* Pure: the lines with what they are called: `name`. Hosts also by their module, if there are several. */
+/* Pure: the lines with what they are called: `name`. Hosts also by what they are drawn by, if that differs. */
 export function named(lines, linesOf) {
   const moduleOf = (line) => line.module ?? line.kind ?? line.job;
   const hasModules = new Set(lines.map(moduleOf)).size > 1;

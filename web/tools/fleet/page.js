@@ -117,7 +117,7 @@ async function readOn(view, signal) {
   }
 }
 
-/* More than one job: each by the module that needs most; one: its modules, or beside the hosts that differ its hosts. */
+/* More than one job: each by the module that needs most; one: its modules, or beside the hosts that differ its hosts, each by its module that needs most. */
 function linesOf({ summary, state }) {
   if (summary.job_count > 1) return 'job';
   return state.tab === 'hosts' ? 'host' : 'module';
@@ -126,7 +126,7 @@ function linesOf({ summary, state }) {
 const QUESTIONS = {
   job: { rows: 'job', categories: '1' },
   module: { rows: 'series', categories: '1' },
-  host: { rows: 'series', by: 'host', lines: '32', categories: '1' },
+  host: { rows: 'job', by: 'host', lines: '32', categories: '1' },
 };
 
 async function drawLines(view, signal) {
@@ -147,9 +147,8 @@ async function drawViews(view, isAtTop) {
 
 /* Behind the words of the tabs: what was found. Hosts are a question of their own, which comes last and may fail. */
 async function countFound(view) {
-  const { regression_count: up, improvement_count: down, over_count: over, reaching_count: reaching } = view.summary;
   const { signal } = view.controller;
-  const known = { regressions: up + down, next: over + reaching };
+  const known = { regressions: view.summary.regression_count, next: view.summary.next_to_fail_count };
   view.table.setCounts(known);
   try {
     const { data } = await view.ask('hosts', { limit: 0 });

@@ -82,7 +82,7 @@ function draw(state, data, question, isAtTop) {
   const { tab } = view.state;
   const { context } = view;
   panel.show();
-  panel.setTitle(TABS[tab].word, el('span', { class: 'dim' }, ` ${counted(data.matched_count, 'row')}`));
+  panel.setTitle(TABS[tab].title ?? TABS[tab].word, el('span', { class: 'dim' }, ` ${counted(data.matched_count, 'row')}`));
   table.show({
     source: pagedRows({
       count: data.matched_count,
