@@ -44,7 +44,7 @@ static char *member_text(const cJSON *object, const char *name)
     return cJSON_IsString(member) && member->valuestring[0] ? memory_text(member->valuestring) : NULL;
 }
 
-static bool is_whole(struct aws_credentials *credentials, const char *of, struct err *err)
+bool aws_credentials_are_whole(struct aws_credentials *credentials, const char *of, struct err *err)
 {
     if (credentials->key_id && credentials->secret)
         return true;
@@ -63,7 +63,7 @@ static bool read_json(const struct buf *body, struct aws_credentials *credential
     credentials->expires_at_ms = expiration ? remote_answer_iso_ns(expiration) / 1000000 : 0;
     free(expiration);
     cJSON_Delete(root);
-    return is_whole(credentials, of, err);
+    return aws_credentials_are_whole(credentials, of, err);
 }
 
 /* ---- the places --------------------------------------------------------------------------- */

@@ -27,6 +27,8 @@ struct aws_credentials {
 /* A copy, to be freed with aws_credentials_free. False with `err` when those that there should be cannot be had. */
 bool aws_credentials_get(struct aws_credentials *credentials, struct err *err);
 void aws_credentials_free(struct aws_credentials *credentials);
+/* Has a service given key and secret? Else `err` says that `of` gives none, and what there is is freed. */
+bool aws_credentials_are_whole(struct aws_credentials *credentials, const char *of, struct err *err);
 /* They were refused as too old: the next call looks for others, but not within some seconds of the last look. */
 void aws_credentials_forget(void);
 /* A request that was not signed was refused. True when there were no credentials, and the last look for some is some seconds

@@ -78,6 +78,13 @@ static const char *text_in(const cJSON *object, const char *name)
     return text && text[0] ? text : NULL;
 }
 
+/* free(); NULL: it is not there. */
+static char *copy_in(const cJSON *object, const char *name)
+{
+    const char *text = text_in(object, name);
+    return text ? memory_text(text) : NULL;
+}
+
 /* The token, if it goes on; NULL. free() */
 static char *token_read(const char *path)
 {
@@ -96,18 +103,14 @@ static bool read_answer(const struct buf *body, struct aws_credentials *credenti
 {
     cJSON *root = cJSON_ParseWithLength(body->data, body->length);
     const cJSON *told = cJSON_GetObjectItemCaseSensitive(root, "roleCredentials");
-    const char *key_id = text_in(told, "accessKeyId"), *secret = text_in(told, "secretAccessKey");
-    const char *token = text_in(told, "sessionToken");
     double expiration = cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(told, "expiration"));
-    bool is_whole = key_id && secret;
-    if (is_whole)
-        *credentials =
-            (struct aws_credentials){.key_id = memory_text(key_id),
-                                     .secret = memory_text(secret),
-                                     .token = token ? memory_text(token) : NULL,
-                                     .expires_at_ms = expiration > 0 && expiration < 0x1p53 ? (int64_t)expiration : 0};
+    *credentials =
+        (struct aws_credentials){.key_id = copy_in(told, "accessKeyId"),
+                                 .secret = copy_in(told, "secretAccessKey"),
+                                 .token = copy_in(told, "sessionToken"),
+                                 .expires_at_ms = expiration > 0 && expiration < 0x1p53 ? (int64_t)expiration : 0};
     cJSON_Delete(root);
-    return is_whole || err_set(err, ERR_io, ERR_NO_OFFSET, "the single sign-on gives no credentials");
+    return aws_credentials_are_whole(credentials, "the single sign-on", err);
 }
 
 static char *service_url(const struct sign_on *sign_on)

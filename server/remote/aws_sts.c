@@ -32,9 +32,7 @@ static bool read_answer(const struct buf *body, struct aws_credentials *credenti
     credentials->token = element_text(body, "SessionToken");
     credentials->expires_at_ms = expiration ? remote_answer_iso_ns(expiration) / 1000000 : 0;
     free(expiration);
-    if (credentials->key_id && credentials->secret)
-        return true;
-    return err_set(err, ERR_io, ERR_NO_OFFSET, "STS gives no credentials");
+    return aws_credentials_are_whole(credentials, "STS", err);
 }
 
 /* "name=value&…", encoded. */
