@@ -81,17 +81,12 @@ def profiles(t, text):
 
 def test_of_a_role_by_another_profile(t):
     """moto checks the signature of the request for the role by the keys of the other profile, and that of S3 by the role's"""
-    import requests
     moto = servers.Moto()
     moto.put("signed", os.path.join(harness.FIXTURES, "modules"), "a/")
-    iam = moto.client("iam")
-    iam.create_user(UserName="asker")
-    made = iam.create_access_key(UserName="asker")["AccessKey"]
-    everything = '{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"*","Resource":"*"}]}'
-    iam.put_user_policy(UserName="asker", PolicyName="all", PolicyDocument=everything)
+    made, iam = moto.user("asker"), moto.client("iam")
     trust = '{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"AWS":"arn:aws:iam::123456789012:user/asker"},"Action":"sts:AssumeRole"}]}'
     iam.create_role(RoleName="reader", AssumeRolePolicyDocument=trust)
-    iam.put_role_policy(RoleName="reader", PolicyName="all", PolicyDocument=everything)
+    iam.put_role_policy(RoleName="reader", PolicyName="all", PolicyDocument=servers.EVERYTHING)
     keys = f"aws_access_key_id = {made['AccessKeyId']}\naws_secret_access_key = {made['SecretAccessKey']}\n"
     role = f"role_arn = {ROLE}\nexternal_id = a+b/c é\n"
     config = profiles(t, f"[profile base]\n{keys}[profile lab]\n{role}source_profile = base\n[profile own]\n{keys}{role}source_profile = own\n"
@@ -99,8 +94,7 @@ def test_of_a_role_by_another_profile(t):
                          f"[profile bad]\naws_access_key_id = {made['AccessKeyId']}\naws_secret_access_key = wrong\n[profile by-bad]\n{role}source_profile = bad\n"
                          f"[profile ring]\n{role}source_profile = ring2\n[profile ring2]\n{role}source_profile = ring\n"
                          f"[profile code]\n{role}source_profile = base\nmfa_serial = arn:aws:iam::1:mfa/ann\n")
-    requests.post(moto.url + "/moto-api/reset-auth", data=b"0", timeout=60)
-    try:
+    with moto.checking():
         for name in ("lab", "own"):
             proxy = servers.Proxy(moto.port)
             ended = t.command("summary", "s3://signed/a", AWS_PROFILE=name, AWS_ENDPOINT_URL_STS=moto.url, AWS_ENDPOINT_URL_S3=proxy.url, **config)
@@ -111,9 +105,6 @@ def test_of_a_role_by_another_profile(t):
                             ("environment", "assumes its role by (Environment)"), ("ring", "AWS profiles assume their roles by each other"), ("code", "wants a code")):
             ended = t.command("summary", "s3://signed/a", status=2, AWS_PROFILE=name, AWS_ENDPOINT_URL_STS=moto.url, AWS_ENDPOINT_URL_S3=moto.url, **config)
             assert words in ended.stderr and made["SecretAccessKey"] not in ended.stderr, ended.stderr
-    finally:
-        requests.post(moto.url + "/moto-api/reset-auth", data=b"1000000000", timeout=60)
-        moto.stop()
 
 
 def test_of_a_single_sign_on(t):

@@ -47,23 +47,15 @@ def test_the_daemon_shows_what_it_shows_of_the_folder(t):
 
 def test_signatures_hold(t):
     """moto checks them with botocore"""
-    import requests
     moto = servers.Moto()
     moto.put("signed", os.path.join(harness.FIXTURES, "modules"), "a b+c/é=&/")
-    iam = moto.client("iam")
-    iam.create_user(UserName="reader")
-    made = iam.create_access_key(UserName="reader")["AccessKey"]
-    iam.put_user_policy(UserName="reader", PolicyName="all", PolicyDocument='{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"*","Resource":"*"}]}')
-    requests.post(moto.url + "/moto-api/reset-auth", data=b"0", timeout=60)
-    try:
+    made = moto.user("reader")
+    with moto.checking():
         keys = {"AWS_ENDPOINT_URL": moto.url, "AWS_ACCESS_KEY_ID": made["AccessKeyId"], "AWS_SECRET_ACCESS_KEY": made["SecretAccessKey"]}
         assert "jit_step" in t.command("summary", "s3://signed/a b+c", **keys).stdout
         refused = t.command("summary", "s3://signed/a b+c", status=2, **{**keys, "AWS_SECRET_ACCESS_KEY": "wrong"})
         assert "may not be read: 403 SignatureDoesNotMatch" in refused.stderr, refused.stderr
         assert "wrong" not in refused.stderr
-    finally:
-        requests.post(moto.url + "/moto-api/reset-auth", data=b"1000000000", timeout=60)
-        moto.stop()
 
 
 def test_what_is_not_there_is_named(t):

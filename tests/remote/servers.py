@@ -31,8 +31,11 @@ def wait_for_port(port):
         time.sleep(0.05)
 
 
+EVERYTHING = '{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"*","Resource":"*"}]}'
+
+
 class Moto:
-    """S3, IAM and STS; signatures are checked by botocore once `check_signatures` was called"""
+    """S3, IAM and STS; signatures are checked by botocore while it is `checking`"""
 
     def __init__(self):
         from moto.server import ThreadedMotoServer
@@ -53,6 +56,29 @@ class Moto:
         client.create_bucket(Bucket=bucket)
         for path in files_of(folder):
             client.upload_file(os.path.join(folder, path), bucket, prefix + path)
+
+    def user(self, name):
+        """one who may do everything; his keys, as boto3 tells them"""
+        iam = self.client("iam")
+        iam.create_user(UserName=name)
+        iam.put_user_policy(UserName=name, PolicyName="all", PolicyDocument=EVERYTHING)
+        return iam.create_access_key(UserName=name)["AccessKey"]
+
+    @contextlib.contextmanager
+    def checking(self):
+        """who asks is looked at, by botocore; afterwards it is stopped"""
+        self._trust(0)
+        try:
+            yield
+        finally:
+            self._trust(1000000000)
+            self.stop()
+
+    def _trust(self, count):
+        asking = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        asking.request("POST", "/moto-api/reset-auth", str(count))
+        asking.getresponse().read()
+        asking.close()
 
     def stop(self):
         self.server.stop()
