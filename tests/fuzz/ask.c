@@ -15,12 +15,6 @@ static void broken(const char *promise, const char *where, const struct err *err
     abort();
 }
 
-/* The bytes behind a source: a pointer and their number. */
-struct ask_bytes {
-    const uint8_t *bytes;
-    uint64_t size;
-};
-
 static int64_t ask_read(void *context, uint64_t offset, void *into, size_t size)
 {
     const struct ask_bytes *from = context;
@@ -33,12 +27,17 @@ static int64_t ask_read(void *context, uint64_t offset, void *into, size_t size)
     return (int64_t)size;
 }
 
+struct source ask_source_of(struct ask_bytes *from)
+{
+    return (struct source){.context = from, .read = ask_read, .size_bytes = from->size, .read_apart = ask_read};
+}
+
 struct source ask_source(const uint8_t *bytes, size_t size)
 {
     static struct ask_bytes from;
 
     from = (struct ask_bytes){bytes, size};
-    return (struct source){.context = &from, .read = ask_read, .size_bytes = size, .read_apart = ask_read};
+    return ask_source_of(&from);
 }
 
 /* A refusal names its reason, and its place lies inside plain input. */

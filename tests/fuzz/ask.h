@@ -11,7 +11,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes as a source; `bytes` must stay in place while it is used. */
+/* What is behind a source. */
+struct ask_bytes {
+    const uint8_t *bytes;
+    uint64_t size;
+};
+
+/* `from` and its bytes must stay in place while it is used. */
+struct source ask_source_of(struct ask_bytes *from);
+/* The same, one at a time. */
 struct source ask_source(const uint8_t *bytes, size_t size);
 
 /* Kind, list of programs, and for the first few programs what ask_program asks. */
