@@ -22,6 +22,11 @@ bool err_exhausted(struct err *err)
     return err_set(err, ERR_exhausted, ERR_NO_OFFSET, "the system has no more memory");
 }
 
+bool err_is_passing(enum err_code code)
+{
+    return code == ERR_io || code == ERR_changed || code == ERR_exhausted || code == ERR_stopped;
+}
+
 const char *err_name(enum err_code code)
 {
     switch (code) {

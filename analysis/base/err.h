@@ -35,5 +35,8 @@ bool err_exhausted(struct err *err);
 /* True once something was reported. */
 static inline bool err_is_set(const struct err *err) { return err->code != ERR_none; }
 
+/* May the same question be answered when it is asked again, although nothing else is changed? */
+bool err_is_passing(enum err_code code);
+
 /* The row's name in err.def, e.g. "truncated". Static storage. */
 const char *err_name(enum err_code code);

@@ -203,7 +203,7 @@ static void file_line(struct catalog_writer *writer, const struct rows_file *fil
         else
             csv_none(&csv);
     }
-    csv_text(&csv, str_of(file->state));
+    csv_text(&csv, file->is_unread ? str_of("") : str_of(file->state)); /* which no file has: it is read again */
     csv_int(&csv, (int64_t)file->count);
     csv_row_end(&csv);
 }
@@ -222,11 +222,27 @@ static bool known_meet(struct catalog_writer *writer, const struct rows_file *fi
     return is_first;
 }
 
-/* A file that was written in this run already is not written again: its rows would take the place of those. */
+/* Has the database what an earlier run could read of it? */
+static bool has_read_rows(struct catalog_writer *writer, const char *id)
+{
+    pthread_mutex_lock(&writer->lock);
+    const struct known *known = known_find(writer, id);
+    bool has = known && known->state[0] && !known->is_met;
+    pthread_mutex_unlock(&writer->lock);
+    return has;
+}
+
+/* A file that was written in this run already is not written again: its rows would take the place of those. Nor do rows that only
+ * say that it cannot be read now take the place of others. */
 bool catalog_write_take(void *context, const struct rows_file *file)
 {
     struct catalog_writer *writer = context;
+    bool stands = file->is_unread && has_read_rows(writer, file->id);
     if (!known_meet(writer, file))
+        return !err_is_set(&writer->err);
+    writer->counts.unread += file->is_unread;
+    writer->counts.standing += stands;
+    if (stands)
         return !err_is_set(&writer->err);
     if (writer->batch_count++ == 0)
         writer->batch_began_ms = clock_ms();

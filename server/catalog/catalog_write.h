@@ -32,6 +32,8 @@ bool catalog_write_take(void *context, const struct rows_file *file);
 struct catalog_write_counts {
     size_t files, rows; /* written */
     size_t gone;        /* not met in a whole scan */
+    size_t unread;      /* rows_file.is_unread: the next run reads them again */
+    size_t standing;    /* of these: keep the rows that they had, instead of those that say so */
 };
 /* Writes what is left; with `is_whole`, of a scan that saw all there is, notes which known files were not met, and that this part
  * has finished. */

@@ -14,7 +14,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ID_DIGITS = 16, STATE_SIZE = sizeof(((struct rows_file *)0)->state), NUMBER_SIZE = 32, NS_PER_MS = 1000000 };
+enum {
+    ID_DIGITS = 16,
+    STATE_SIZE = sizeof(((struct rows_file *)0)->state),
+    NUMBER_SIZE = 32,
+    NS_PER_MS = 1000000,
+    AGAIN_MS = 30000 /* what could not be read is read again so much later */
+};
 
 /* One row; its texts are its file's. */
 struct kept_row {
@@ -27,7 +33,9 @@ struct kept_file {
     struct memory_pool pool;
     struct kept_row *rows;
     size_t row_count;
-    uint64_t round; /* of looking, when it was there last */
+    uint64_t round;      /* of looking, when it was there last */
+    bool is_unread;      /* of struct rows_file: its rows are of that */
+    int64_t again_at_ms; /* of clock_ms: it could not be read; 0: it could */
 };
 
 struct fleet_files {
@@ -123,6 +131,7 @@ static struct kept_file *kept_make(const struct fleet_files *files, const struct
     int64_t at_ns = file->file ? file->file->identity.modified_at_ns : 0; /* 0: not known */
     int64_t at_ms = at_ns > 0 ? at_ns / NS_PER_MS : -1;
     kept->rows = memory_pool_new(&kept->pool, (file->count + 1) * sizeof(*kept->rows));
+    kept->is_unread = file->is_unread;
     for (size_t row = 0; row < file->count && at < end; row++) {
         const char *line_end = memchr(at, '\n', (size_t)(end - at));
         cJSON *line = cJSON_ParseWithLength(at, (size_t)((line_end ? line_end : end) - at));
@@ -160,7 +169,8 @@ static bool is_wanted(void *context, const struct rows_file *file)
     struct fleet_files *files = round->files;
     pthread_mutex_lock(&files->known);
     struct kept_file *kept = map_pointer(map_at(&files->files, key_of(file->id))->value);
-    bool is_known = kept && strcmp(kept->state, file->state) == 0;
+    bool is_known =
+        kept && strcmp(kept->state, file->state) == 0 && (kept->again_at_ms == 0 || clock_ms() < kept->again_at_ms);
     if (is_known)
         kept->round = files->round;
     pthread_mutex_unlock(&files->known);
@@ -175,18 +185,24 @@ static bool take(void *context, const struct rows_file *file)
 {
     struct round *round = context;
     struct fleet_files *files = round->files;
-    struct kept_file *kept = kept_make(files, file);
-    memcpy(kept->state, file->state, sizeof(kept->state));
+    struct kept_file *kept = kept_make(files, file), *other = NULL;
     pthread_mutex_lock(&files->known);
-    kept->round = files->round;
     struct map_slot *slot = map_at(&files->files, key_of(file->id));
     struct kept_file *before = map_pointer(slot->value);
-    if (before)
-        slot->value = map_value(kept);
-    else
+    if (!before) {
         map_fill(&files->files, slot, key_of(file->id), map_value(kept));
+    } else if (kept->is_unread && !before->is_unread) { /* what was read before stands */
+        other = kept;
+        kept = before;
+    } else {
+        other = before;
+        slot->value = map_value(kept);
+    }
+    memcpy(kept->state, file->state, sizeof(kept->state));
+    kept->round = files->round;
+    kept->again_at_ms = file->is_unread ? clock_ms() + AGAIN_MS : 0;
     pthread_mutex_unlock(&files->known);
-    kept_free(before);
+    kept_free(other);
     round->reading->read_count++;
     return !wanted_is_over() && (round->until_ms < 0 || clock_ms() < round->until_ms);
 }

@@ -139,6 +139,7 @@ static void row_add(struct making *making, const struct row *row, const struct a
         struct err ignored = ERR_INIT;
         analysis_verdict_row(NULL, &form, &making->rows, &ignored);
         making->counts->errors += own.err != NULL;
+        making->file.is_unread |= making->file.file && own.err && err_is_passing(own.err->code);
     }
     making->file.count++;
 }

@@ -29,6 +29,8 @@ struct rows_file {
     const char *content_sha256;       /* "": not known */
     const struct buf *rows;           /* lines */
     size_t count;
+    bool
+        is_unread; /* a row says that something could not be read now (err_is_passing): to be asked for again, whatever `state` is */
 };
 
 struct rows_wanted {

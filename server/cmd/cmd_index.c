@@ -157,6 +157,10 @@ static bool write_catalog(struct rows_wanted *wanted, struct catalog_writer *wri
             written.rows, written.files, counts.errors, counts.known, written.gone);
     else if (err_is_set(&err))
         log_line("--catalog: %s: %s", catalog_write_name(writer), err.text);
+    if (written.unread > 0)
+        log_line(
+            "%zu files could not be read now, %zu of them keep the rows that they had: the next run reads them again",
+            written.unread, written.standing);
     if (is_good && !is_whole)
         log_line(
             "regressions in what changed wait, because not all could be listed: a run that lists all looks for them");

@@ -121,7 +121,7 @@ static void module_find_near(struct store *store, const struct verdict_parts_wan
 /* Will asking again help? */
 static bool is_passing(const struct verdict_parts *parts, const struct err *err)
 {
-    return parts->module.hold.is_passing || err->code == ERR_io || err->code == ERR_changed;
+    return parts->module.hold.is_passing || err_is_passing(err->code);
 }
 
 /* The one that is named, else the largest. One that is not named and can never be read is left out. */
