@@ -181,6 +181,7 @@ static void point_add(struct building *building, uint32_t first, uint32_t end, u
     for (uint32_t i = first; i < end; i++)
         point_take(point, record_at(building, i), is_of_peaks);
     int64_t host_count = hosts_add(building, first, end, &like, is_of_peaks);
+    fleet->hosts_are_summed |= point->host_count > 1; /* as records say it, and not what was counted here */
     point->host_count = later(point->host_count, host_count);
     fleet->point_count++;
 }

@@ -91,6 +91,7 @@ struct fleet {
     uint32_t record_count, job_count, series_count, point_count, step_count, host_count;
     uint64_t unlabelled_count; /* records without a job: left out */
     uint32_t unknown_count;    /* records without a value: left out */
+    bool hosts_are_summed;     /* a record is of several hosts: `hosts` does not have all that differ */
     /* Of whoever gave the records: where they are from, in words; whether that is a catalog; files that there are, and those
      * that were read by now (of a catalog none); what else is to be known. */
     const char *source;

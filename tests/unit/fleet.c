@@ -189,6 +189,7 @@ START_TEST(rows_and_what_they_come_to_are_the_same_points)
     }
     ck_assert_uint_eq(fleet.step_count, made.fleet.step_count);
     ck_assert_uint_eq(fleet.host_count, 0);
+    ck_assert(fleet.hosts_are_summed && !made.fleet.hosts_are_summed);
     free(rows);
 }
 END_TEST

@@ -23,7 +23,8 @@ static void counts_write(const struct fleet *fleet, struct json *json)
     json_key_uint(json, "over_count", over);
     json_key_uint(json, "reaching_count", reaching);
     json_key_uint(json, "next_to_fail_count", over + reaching);
-    json_key_uint(json, "outlier_count", fleet->host_count);
+    bool has_all_hosts = !fleet->hosts_are_summed && !fleet->is_by_host;
+    json_key_known(json, "outlier_count", has_all_hosts ? (int64_t)fleet->host_count : -1);
     json_key_uint(json, "unlabelled_count", fleet->unlabelled_count);
     json_key_uint(json, "unknown_count", fleet->unknown_count);
 }
