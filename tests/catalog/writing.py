@@ -294,18 +294,21 @@ def test_killed_at_any_moment(t, database):
     index(t, database, t.folder(), "--label=job=one")
     whole = time.monotonic() - whole
     database.execute("TRUNCATE memviewd.files CASCADE; TRUNCATE memviewd.points")
-    for _ in range(8):
+    while killed < 8:
         running = [subprocess.Popen([t.binary, "index", "--catalog=" + database.url, t.folder(), "--label=job=one", f"--shard={at}/3"], stderr=subprocess.DEVNULL)
                    for at in range(3)]
         time.sleep(chance.random() * whole)
         for process in running:
             process.send_signal(signal.SIGKILL)
-            killed += process.wait() == -signal.SIGKILL
+        hit = sum(process.wait() == -signal.SIGKILL for process in running)
+        killed += hit
         orphans = "SELECT count(*) FROM memviewd.files f WHERE row_count <> (SELECT count(*) FROM memviewd.rows r WHERE r.file_id = f.file_id)"
         equal(database.value(orphans), "0", "a file without all of its rows")
         equal(database.value("SELECT coalesce(sum(row_count), 0) - (SELECT count(*) FROM memviewd.rows WHERE verdict IS NOT NULL) FROM memviewd.points"), "0",
               "a row that is in no point, or twice")
-    assert killed >= 5, f"only {killed} were killed before their end"
+        if hit < 2: # all was written before: from its beginning, and sooner
+            database.execute("TRUNCATE memviewd.files CASCADE; TRUNCATE memviewd.points")
+            whole *= 0.7
     for at in range(3):
         index(t, database, t.folder(), "--label=job=one", f"--shard={at}/3")
     check_balance(database, told(t, t.folder(), "--label=job=one"))
