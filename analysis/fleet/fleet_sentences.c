@@ -273,7 +273,9 @@ const char *fleet_sentence(const struct fleet *fleet, struct arena *arena, struc
     struct buf *out = scratch;
     out->length = 0;
     if (fleet->job_count == 0) {
-        buf_text(out, fleet->unlabelled_count > 0 ? "No row says which job it is of." : "There are no rows.");
+        buf_text(out, fleet->unlabelled_count > 0 ? "No row says which job it is of."
+                      : fleet->unknown_count > 0  ? "No row has a figure."
+                                                  : "There are no rows.");
         return taken(arena, out);
     }
     growth_say(fleet, out);

@@ -287,6 +287,9 @@ START_TEST(nothing_makes_an_empty_fleet)
     ck_assert_str_eq(fleet_sentence(fleet, &arena, &scratch), "There are no rows.");
     record_add(NULL, NULL, 1, NULL, GIB);
     ck_assert_str_eq(fleet_sentence(built(), &arena, &scratch), "No row says which job it is of.");
+    made.count = 0;
+    record_add("t5", NULL, 1, NULL, -1);
+    ck_assert_str_eq(fleet_sentence(built(), &arena, &scratch), "No row has a figure.");
 }
 END_TEST
 

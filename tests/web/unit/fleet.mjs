@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * fleet.mjs: what the page Fleet asks for, and what it draws of an answer. */
 
+import { nothing } from '../../../web/tools/fleet/empty.js';
 import { compareHref, hrefOf, paramsOf, stateOf, withField } from '../../../web/tools/fleet/state.js';
 import { columnsOf, limitsOf, lineOf, named, stackOf } from '../../../web/tools/fleet/lines.js';
 import { apart, dayTicks, extentOf, pointsOf } from '../../../web/widgets/time_lines.js';
@@ -22,6 +23,16 @@ export function run({ test, equal }) {
     equal(withField('', 'job', 'bert'), 'job:bert');
     equal(withField('job:t5 user:ada', 'job', 'my job'), 'user:ada job:"my job"');
     equal(paramsOf(withField('', 'job', 'a"b:c')).params.job, 'ab:c');
+  });
+
+  test('where there is nothing it says why', () => {
+    const titleOf = (isCatalog, unlabelled, unknown, isFiltered = false) =>
+      nothing({ is_catalog: isCatalog, unlabelled_count: unlabelled, unknown_count: unknown }, isFiltered, null).title;
+    equal(titleOf(false, 0, 0), 'No jobs yet.');
+    equal(titleOf(false, 0, 2), 'No row has a figure.');
+    equal(titleOf(true, 1, 2), 'No row says which job it is of.');
+    equal(titleOf(true, 0, 0), 'The catalog has no figures.');
+    equal(titleOf(true, 0, 2, true), 'Nothing matches.');
   });
 
   test('what the URL names that is none is as if it were not there', () => {

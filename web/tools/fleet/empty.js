@@ -6,7 +6,7 @@ export { failure as failed } from '../../lib/failure.js';
 
 const FILL = 'memviewd index LOGDIR --label job=NAME --label commit=$(git rev-parse HEAD) --catalog=postgresql://HOST/DATABASE';
 
-export function nothing({ is_catalog: isCatalog, unlabelled_count: unlabelled }, isFiltered, showAll) {
+export function nothing({ is_catalog: isCatalog, unlabelled_count: unlabelled, unknown_count: unknown }, isFiltered, showAll) {
   if (isFiltered) return { title: 'Nothing matches.', text: 'The filter leaves out every row.', action: { label: 'Show all', run: showAll } };
   if (unlabelled > 0)
     return {
@@ -14,7 +14,14 @@ export function nothing({ is_catalog: isCatalog, unlabelled_count: unlabelled },
       text: 'Put a file memviewd.json beside the profiles of a job, or in a folder above them; or label them when they are indexed.',
       run: isCatalog ? FILL : 'echo \'{"job": "bert", "commit": "c0ffee"}\' > memviewd.json',
     };
-  if (isCatalog) return { title: 'The catalog is empty.', text: 'It is filled by', run: FILL };
+  if (unknown > 0)
+    return {
+      title: 'No row has a figure.',
+      text: 'The files could not be read, or hold none; those that could not are tried again. Why each has none is said by',
+      run: 'memviewd index LOGDIR --format=csv',
+    };
+  if (isCatalog)
+    return { title: 'The catalog has no figures.', text: 'Why a file has none stands in memviewd.rows.error. It is filled by', run: FILL };
   return {
     title: 'No jobs yet.',
     text: 'Shown are the folders of this daemon, and nothing in them says which job it is of. For many jobs start it with --catalog=postgresql://… and fill that:',
