@@ -34,6 +34,7 @@ struct catalog_writer {
     uint64_t shard, shard_count;
     struct buf heads;                 /* names of the columns, apart by commas */
     struct buf files, rows, file_ids; /* of the batch: lines of COPY, and "{ID,ID" */
+    struct buf back_ids; /* "{ID,ID" of files that were gone and are there again, whose rows stand; empty: none */
     size_t batch_count;
     int64_t batch_began_ms;
     struct catalog_write_counts counts;
@@ -222,12 +223,17 @@ static bool known_meet(struct catalog_writer *writer, const struct rows_file *fi
     return is_first;
 }
 
-/* Has the database what an earlier run could read of it? */
-static bool has_read_rows(struct catalog_writer *writer, const char *id)
+/* Has the database what an earlier run could read of a file that cannot be read now? Then that stands. */
+static bool stands(struct catalog_writer *writer, const struct rows_file *file)
 {
+    bool has = false;
     pthread_mutex_lock(&writer->lock);
-    const struct known *known = known_find(writer, id);
-    bool has = known && known->state[0] && !known->is_met;
+    const struct known *known = file->is_unread ? known_find(writer, file->id) : NULL;
+    if (known && known->state[0] && !known->is_met) {
+        has = true;
+        if (known->is_gone)
+            buf_format(&writer->back_ids, "%s%s", writer->back_ids.length == 0 ? "{" : ",", file->id);
+    }
     pthread_mutex_unlock(&writer->lock);
     return has;
 }
@@ -237,12 +243,12 @@ static bool has_read_rows(struct catalog_writer *writer, const char *id)
 bool catalog_write_take(void *context, const struct rows_file *file)
 {
     struct catalog_writer *writer = context;
-    bool stands = file->is_unread && has_read_rows(writer, file->id);
+    bool is_standing = stands(writer, file);
     if (!known_meet(writer, file))
         return !err_is_set(&writer->err);
     writer->counts.unread += file->is_unread;
-    writer->counts.standing += stands;
-    if (stands)
+    writer->counts.standing += is_standing;
+    if (is_standing)
         return !err_is_set(&writer->err);
     if (writer->batch_count++ == 0)
         writer->batch_began_ms = clock_ms();
@@ -250,6 +256,7 @@ bool catalog_write_take(void *context, const struct rows_file *file)
     buf_add(&writer->rows, file->rows->data, file->rows->length);
     buf_format(&writer->file_ids, "%s%s", writer->batch_count == 1 ? "{" : ",", file->id);
     writer->counts.rows += file->count;
+    writer->counts.errors += file->error_count;
     if (writer->batch_count == BATCH_FILES || writer->rows.length >= BATCH_BYTES ||
         clock_ms() - writer->batch_began_ms >= BATCH_MS)
         batch_flush(writer);
@@ -308,10 +315,26 @@ static void gone_mark(struct catalog_writer *writer)
     buf_free(&ids);
 }
 
+static void back_mark(struct catalog_writer *writer)
+{
+    static const char sql[] =
+        "WITH locked AS MATERIALIZED (SELECT file_id FROM memviewd.files WHERE file_id = ANY ($1::text[]) ORDER BY file_id "
+        "FOR UPDATE) UPDATE memviewd.files SET gone_at = NULL FROM locked WHERE files.file_id = locked.file_id";
+    if (writer->back_ids.length == 0 || err_is_set(&writer->err))
+        return;
+    buf_text(&writer->back_ids, "}");
+    buf_char(&writer->back_ids, '\0');
+    if (writer->back_ids.failed)
+        err_exhausted(&writer->err);
+    else
+        run(writer, sql, writer->back_ids.data);
+}
+
 bool catalog_write_end(struct catalog_writer *writer, bool is_whole, struct catalog_write_counts *counts,
                        struct err *err)
 {
     batch_flush(writer);
+    back_mark(writer);
     if (is_whole)
         gone_mark(writer);
     if (is_whole && !err_is_set(&writer->err))
@@ -358,6 +381,7 @@ struct catalog_writer *catalog_write_open(const char *url, struct err *err)
                                       .files = BUF_INIT,
                                       .rows = BUF_INIT,
                                       .file_ids = BUF_INIT,
+                                      .back_ids = BUF_INIT,
                                       .err = ERR_INIT};
     pthread_mutex_init(&writer->lock, NULL);
     map_init_of(&writer->by_id, memory_new, 0);
@@ -381,6 +405,7 @@ void catalog_write_close(struct catalog_writer *writer)
     buf_free(&writer->files);
     buf_free(&writer->rows);
     buf_free(&writer->file_ids);
+    buf_free(&writer->back_ids);
     free(writer->known);
     free(writer->began_at);
     free(writer->name);

@@ -6,7 +6,8 @@
  * at any moment, a run leaves whole batches, and the next one goes on where it ended. What a file is told by (rows_file.state) stands
  * in the database alone, so there is no other place that could disagree.
  * Several of them may write at the same time, also the same files: each waits for what the other does to one of them.
- * Files whose rows are known are told by what the database had at the beginning. Several threads may call
+ * Files whose rows are known are told by what the database had at the beginning: so a run that could not read a file may put that
+ * in the place of what another one has read meanwhile, until the next run. Several threads may call
  * catalog_write_is_wanted at a time, also while one calls catalog_write_take; all else is for one thread. */
 #pragma once
 
@@ -31,6 +32,7 @@ bool catalog_write_take(void *context, const struct rows_file *file);
 
 struct catalog_write_counts {
     size_t files, rows; /* written */
+    size_t errors;      /* of these rows, those without a verdict */
     size_t gone;        /* not met in a whole scan */
     size_t unread;      /* rows_file.is_unread: the next run reads them again */
     size_t standing;    /* of these: keep the rows that they had, instead of those that say so */

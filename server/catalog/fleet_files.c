@@ -19,7 +19,7 @@ enum {
     STATE_SIZE = sizeof(((struct rows_file *)0)->state),
     NUMBER_SIZE = 32,
     NS_PER_MS = 1000000,
-    AGAIN_MS = 30000 /* what could not be read is read again so much later */
+    AGAIN_MS = 30000 /* what could not be read is tried again so much later */
 };
 
 /* One row; its texts are its file's. */
@@ -153,6 +153,7 @@ struct round {
     struct fleet_files_reading *reading;
     int64_t until_ms; /* of clock_ms; below 0: to the end */
     bool is_reading;  /* else only counting */
+    size_t due_count; /* files that could not be read, which it is time to try again: they count as read */
 };
 
 static uint64_t key_of(const char *id)
@@ -169,16 +170,17 @@ static bool is_wanted(void *context, const struct rows_file *file)
     struct fleet_files *files = round->files;
     pthread_mutex_lock(&files->known);
     struct kept_file *kept = map_pointer(map_at(&files->files, key_of(file->id))->value);
-    bool is_known =
-        kept && strcmp(kept->state, file->state) == 0 && (kept->again_at_ms == 0 || clock_ms() < kept->again_at_ms);
-    if (is_known)
+    bool is_known = kept && strcmp(kept->state, file->state) == 0;
+    bool is_due = is_known && kept->again_at_ms > 0 && clock_ms() >= kept->again_at_ms;
+    if (kept)
         kept->round = files->round;
     pthread_mutex_unlock(&files->known);
     if (!round->is_reading) {
         round->reading->file_count++;
         round->reading->read_count += is_known;
+        round->due_count += is_due;
     }
-    return round->is_reading && !is_known;
+    return round->is_reading && (!is_known || is_due);
 }
 
 static bool take(void *context, const struct rows_file *file)
@@ -189,6 +191,7 @@ static bool take(void *context, const struct rows_file *file)
     pthread_mutex_lock(&files->known);
     struct map_slot *slot = map_at(&files->files, key_of(file->id));
     struct kept_file *before = map_pointer(slot->value);
+    bool is_counted = before && strcmp(before->state, file->state) == 0; /* it was due */
     if (!before) {
         map_fill(&files->files, slot, key_of(file->id), map_value(kept));
     } else if (kept->is_unread && !before->is_unread) { /* what was read before stands */
@@ -203,7 +206,7 @@ static bool take(void *context, const struct rows_file *file)
     kept->again_at_ms = file->is_unread ? clock_ms() + AGAIN_MS : 0;
     pthread_mutex_unlock(&files->known);
     kept_free(other);
-    round->reading->read_count++;
+    round->reading->read_count += !is_counted;
     return !wanted_is_over() && (round->until_ms < 0 || clock_ms() < round->until_ms);
 }
 
@@ -250,7 +253,7 @@ static bool read_locked(struct round *round, struct store *store, const struct s
                        "index --catalog, and start with --catalog",
                        (unsigned long long)round->reading->file_count, FLEET_FILES_MAX);
     round->is_reading = true;
-    if (round->reading->read_count < round->reading->file_count)
+    if (round->reading->read_count < round->reading->file_count || round->due_count > 0)
         rows_write(&wanted, &counts);
     return !wanted_is_over() || wanted_stopped(err);
 }

@@ -3,10 +3,9 @@
 
 #include "base/csv.h"
 #include "base/hash.h"
-#include "server/base/version.h"
 #include "server/catalog/content_hash.h"
 #include "server/catalog/rows_ahead.h"
-#include "server/remote/remote_address.h"
+#include "server/catalog/rows_state.h"
 #include "server/store/sha256.h"
 #include "server/store/subjects.h"
 #include "server/store/verdict_parts.h"
@@ -27,7 +26,7 @@ struct making {
     struct rows_file file;
     struct buf rows;
     char content_sha256[SHA256_TEXT_SIZE];
-    char session_state[33]; /* of all files of the session, see rows_file */
+    char session_state[ROWS_STATE_SIZE];
     bool is_stopped;
 };
 
@@ -121,6 +120,13 @@ static size_t lead_make(struct making *making, const struct row *row, char id[33
 
 /* ---- one row ---- */
 
+/* What could not be read now, or not all of it, may be read another time. What is wrong with labels is none of this: it is a part
+ * of the file's state. */
+static void unread_mark(struct making *making, const struct err *err, bool is_passing)
+{
+    making->file.is_unread |= is_passing || err_is_passing(err->code);
+}
+
 /* `parts` NULL: row->err says why there is no verdict. */
 static void row_add(struct making *making, const struct row *row, const struct analysis_verdict_parts *parts)
 {
@@ -138,8 +144,7 @@ static void row_add(struct making *making, const struct row *row, const struct a
         err = (struct err)ERR_INIT;
         struct err ignored = ERR_INIT;
         analysis_verdict_row(NULL, &form, &making->rows, &ignored);
-        making->counts->errors += own.err != NULL;
-        making->file.is_unread |= making->file.file && own.err && err_is_passing(own.err->code);
+        making->file.error_count += own.err != NULL;
     }
     making->file.count++;
 }
@@ -152,6 +157,7 @@ static void row_of_parts(struct making *making, struct row row, const struct ver
     if (wanted->failure && parts.entry && parts.entry->program)
         row.module = parts.entry->program->name;
     row.err = is_open ? NULL : &err;
+    unread_mark(making, &err, parts.lacks_file || (!is_open && parts.module.hold.is_passing));
     row_add(making, &row, is_open ? &parts.core : NULL);
     verdict_parts_close(&parts);
 }
@@ -177,55 +183,9 @@ uint64_t rows_shard(const char *path, uint64_t count)
     return hash_bytes(path, length, 0) % count;
 }
 
-static void identity_add(struct sha256_stream *stream, const struct snapshot_file *file)
-{
-    const struct files_identity *identity = &file->identity;
-    const int64_t figures[] = {(int64_t)identity->size_bytes, identity->modified_at_ns, identity->status_at_ns};
-    sha256_add(stream, file->path, strlen(file->path) + 1);
-    sha256_add(stream, figures, sizeof(figures));
-    if (!file->place.root || !remote_address_is(file->place.root))
-        return; /* device and inode differ between machines that share a disk; on a server they are the ETag */
-    sha256_add(stream, &identity->device, sizeof(identity->device));
-    sha256_add(stream, &identity->inode, sizeof(identity->inode));
-}
-
-static void state_end(struct sha256_stream *stream, char state[33])
-{
-    char text[SHA256_TEXT_SIZE];
-    sha256_end(stream, text);
-    memcpy(state, text, 32);
-    state[32] = '\0';
-}
-
-/* What a row says of a file, others of its session say with it: the error beside a dump, the programs beside a trace. */
 static void session_state(struct making *making, const struct snapshot_session *session, const char *problem)
 {
-    const char *rules = store_category_rules(making->wanted->store);
-    const uint64_t version = ROWS_SCHEMA;
-    struct sha256_stream stream;
-    sha256_begin(&stream);
-    sha256_add(&stream, &version, sizeof(version));
-    sha256_add(&stream, version_number, strlen(version_number) + 1);
-    sha256_add(&stream, rules ? rules : "", rules ? strlen(rules) + 1 : 1);
-    sha256_add(&stream, problem, strlen(problem) + 1);
-    for (size_t at = 0; session && at < session->file_count; at++)
-        identity_add(&stream, session->files[at]);
-    for (size_t at = 0; session && at < session->program_file_count; at++)
-        identity_add(&stream, session->program_files[at]);
-    state_end(&stream, making->session_state);
-}
-
-static void file_state(struct making *making, const char *fault)
-{
-    const char *labels = labels_json(making->wanted->labels);
-    struct sha256_stream stream;
-    sha256_begin(&stream);
-    sha256_add(&stream, making->session_state, sizeof(making->session_state));
-    if (making->file.file)
-        identity_add(&stream, making->file.file);
-    sha256_add(&stream, labels, strlen(labels) + 1);
-    sha256_add(&stream, fault, strlen(fault) + 1);
-    state_end(&stream, making->file.state);
+    rows_state_of_session(store_category_rules(making->wanted->store), session, problem, making->session_state);
 }
 
 /* False: its rows are not wanted. */
@@ -244,13 +204,13 @@ static bool file_begin(struct making *making, const struct snapshot_file *file, 
     rows_id(making->file.id, (const char *const[]){root, path}, 2);
     rows_time(file ? file->identity.modified_at_ns : 0, making->file.modified_at);
     labels_find(wanted->labels, file ? &file->place : &place, &broken, &err);
-    file_state(making, err.text);
+    rows_state_of_file(making->session_state, file, labels_json(wanted->labels), err.text, making->file.state);
     if (wanted->is_wanted && !wanted->is_wanted(wanted->context, &making->file)) {
         making->counts->known++;
         return false;
     }
     if (file && file->reason == 0)
-        content_hash(&file->place, making->content_sha256);
+        making->file.is_unread = !content_hash(&file->place, making->content_sha256);
     if (err_is_set(&err)) {
         const struct row row = {.kind = "nothing", .module = NULL, .failure = -1, .err = &err};
         char text[sizeof(err.text)];
@@ -265,6 +225,7 @@ static void file_end(struct making *making)
 {
     making->counts->files++;
     making->counts->rows += making->file.count;
+    making->counts->errors += making->file.error_count;
     if (!making->is_stopped && !making->wanted->take(making->wanted->context, &making->file))
         making->is_stopped = true;
 }
@@ -282,10 +243,12 @@ static void modules_add(struct making *making, const struct snapshot_session *se
             continue;
         row.module = entry->file->group ? entry->file->group->stem : NULL;
         row.err = &entry->file->err;
-        if (entry->program)
+        if (entry->program) {
             row_of_parts(making, row, &wanted);
-        else
+        } else {
+            unread_mark(making, row.err, false);
             row_add(making, &row, NULL);
+        }
     }
 }
 
@@ -300,6 +263,7 @@ static void memory_add(struct making *making, const struct snapshot_session *ses
     bool is_open = subjects_open(making->wanted->store, &place, &trace, &err);
     parts.trace = trace.core;
     row.err = is_open ? NULL : &err;
+    unread_mark(making, &err, is_open ? trace.lacks_file : trace.hold.is_passing);
     row_add(making, &row, is_open ? &parts : NULL);
     subjects_close(&trace);
 }
@@ -310,6 +274,7 @@ static void nothing_add(struct making *making, const struct snapshot_session *se
     static const struct err nothing = {ERR_notfound, ERR_NO_OFFSET, "holds no program, memory event or failure"};
     const struct row row = {
         .kind = "nothing", .session = session, .host = host, .failure = -1, .err = err_is_set(err) ? err : &nothing};
+    unread_mark(making, row.err, false);
     row_add(making, &row, NULL);
 }
 
@@ -434,7 +399,9 @@ static void without_rows_add(struct making *making, const struct snapshot_sessio
     session_state(making, session, "");
     if (!file_begin(making, file, file->place.root, file->path))
         return;
-    making->rows.length = making->file.count = 0; /* what is wrong with its labels the others say */
+    making->rows.length = making->file.count = making->file.error_count =
+        0;                          /* what is wrong with its labels the others say */
+    making->file.is_unread = false; /* nothing of it is wanted */
     file_end(making);
 }
 

@@ -15,7 +15,7 @@
 #include "server/store/sha256.h"
 #include "server/store/store.h"
 
-enum { ROWS_SCHEMA = 1, ROWS_ID_SIZE = 33, ROWS_TIME_SIZE = 40 };
+enum { ROWS_SCHEMA = 1, ROWS_ID_SIZE = 33, ROWS_STATE_SIZE = 33, ROWS_TIME_SIZE = 40 };
 
 /* All of one file. */
 struct rows_file {
@@ -24,13 +24,14 @@ struct rows_file {
     char id[33]; /* tells root and path from all others: 32 hex digits */
     /* Digest of all that its rows depend on, without reading it: sizes and times of the files of its session, labels, what
      * was said to this program, and its version. */
-    char state[33];
+    char state[ROWS_STATE_SIZE];
     char modified_at[ROWS_TIME_SIZE]; /* ISO 8601, or "": not known */
     const char *content_sha256;       /* "": not known */
     const struct buf *rows;           /* lines */
-    size_t count;
-    bool
-        is_unread; /* a row says that something could not be read now (err_is_passing): to be asked for again, whatever `state` is */
+    size_t count, error_count;        /* error_count: of these, those that say why there is no verdict */
+    /* Something of what its rows are made of could not be read now (err_is_passing), and they say that or are without it: to be
+     * asked for again, whatever `state` is. */
+    bool is_unread;
 };
 
 struct rows_wanted {

@@ -154,7 +154,7 @@ static bool write_catalog(struct rows_wanted *wanted, struct catalog_writer *wri
     if (is_good)
         log_line(
             "%zu rows of %zu files written, %zu of them without a verdict; %zu files are as they were, %zu are gone",
-            written.rows, written.files, counts.errors, counts.known, written.gone);
+            written.rows, written.files, written.errors, counts.known, written.gone);
     else if (err_is_set(&err))
         log_line("--catalog: %s: %s", catalog_write_name(writer), err.text);
     if (written.unread > 0)

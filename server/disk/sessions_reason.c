@@ -6,11 +6,12 @@
 
 const char *sessions_reason(struct sessions_builder *builder, const struct tree_file *file, enum err_code *code)
 {
-    *code = ERR_io;
+    *code = ERR_unsupported;
     if (file->reason == EXDEV)
         return "the symbolic link leads out of the folder that is served and is not followed";
     if (file->reason == EINVAL)
         return "is not a plain file; folders, pipes, sockets and devices of such a name are left out";
+    *code = ERR_io;
     if (file->reason)
         return memory_pool_format(&builder->snapshot->pool, "%s", strerror(file->reason));
     *code = ERR_truncated;

@@ -90,7 +90,7 @@ bool regressions_files_look(struct regressions_files *regressions, const struct 
     struct fleet_files_reading reading;
     if (!fleet_files_read(regressions->files, regressions->store, snapshot, READ_MS, &reading, err))
         return false;
-    *is_over = reading.read_count == reading.file_count;
+    *is_over = reading.read_count >= reading.file_count;
     if (!*is_over)
         return true;
     struct analysis_fleet *fleet = analysis_fleet_new((const char *const *)columns->names, columns->count, err);

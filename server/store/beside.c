@@ -17,6 +17,14 @@ static const struct snapshot_file *file_at(const struct snapshot_session *sessio
     return NULL;
 }
 
+static int64_t read_at(void *context, uint64_t offset, void *into, size_t size)
+{
+    struct beside *beside = context;
+    int64_t got = beside->of->read(beside->of->context, offset, into, size);
+    beside->has_failed |= got < 0;
+    return got;
+}
+
 static const struct source *open_at(void *context, size_t at)
 {
     struct beside *beside = context;
@@ -25,7 +33,11 @@ static const struct source *open_at(void *context, size_t at)
     files_close(beside->file);
     beside->file = file ? files_open(&file->place, &err) : NULL;
     beside->has_failed |= beside->file == NULL;
-    return beside->file ? files_source(beside->file) : NULL;
+    if (!beside->file)
+        return NULL;
+    beside->of = files_source(beside->file);
+    beside->source = (struct source){.context = beside, .read = read_at, .size_bytes = beside->of->size_bytes};
+    return &beside->source;
 }
 
 void beside_open(struct beside *beside, const struct snapshot_session *session, const struct files_place *own)

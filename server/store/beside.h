@@ -11,7 +11,9 @@ struct beside {
     const struct snapshot_session *session; /* NULL: no file is beside */
     const struct files_place *own;          /* the trace itself */
     struct file *file;                      /* that was opened last */
-    bool has_failed;                        /* one could not be opened */
+    const struct source *of;                /* its bytes */
+    struct source source;                   /* the same, looked at: for the core */
+    bool has_failed;                        /* one could not be opened or read */
     struct analysis_beside core;            /* for the core, as long as this lives */
 };
 

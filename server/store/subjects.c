@@ -47,7 +47,7 @@ struct kept {
     struct upload *upload; /* of an uploaded text */
     uint64_t size_bytes;
     int64_t modified_at_ms;
-    bool is_partial;
+    bool is_partial, lacks_file;
     char *key, *name;
 };
 
@@ -138,6 +138,7 @@ static void *make_once(void *context, struct cache_made *made, struct err *err)
     made->cost_bytes = kept->taken_bytes + (kept->upload ? kept->upload->size : 0);
     bool lacks_room = analysis_subject_lacks_room(core), lacks_file = making->beside && making->beside->has_failed;
     kept->is_partial = lacks_room || lacks_file;
+    kept->lacks_file = lacks_file;
     if (lacks_file || (lacks_room && taken_bytes < max)) /* not for all the time of this process */
         made->kept_ms = CACHE_TRY_AGAIN_MS;
     return kept;
@@ -178,6 +179,7 @@ static bool look_up(struct store *store, size_t shelf, const char *key, const st
     subject->size_bytes = kept->size_bytes;
     subject->modified_at_ms = kept->modified_at_ms;
     subject->is_partial = kept->is_partial;
+    subject->lacks_file = kept->lacks_file;
     return true;
 }
 

@@ -23,6 +23,7 @@ struct subject {
     uint64_t size_bytes;
     int64_t modified_at_ms; /* of a file; 0 of an uploaded one */
     bool is_partial; /* something was left out of it, for lack of room or of a file: another time it may be told */
+    bool lacks_file; /* the same, for a file that could not be read */
     struct cache_hold hold; /* is_passing after a failure: only others took the memory */
 };
 

@@ -119,9 +119,9 @@ static void module_find_near(struct store *store, const struct verdict_parts_wan
 }
 
 /* Will asking again help? */
-static bool is_passing(const struct verdict_parts *parts, const struct err *err)
+static bool is_passing(const struct subject *subject, const struct err *err)
 {
-    return parts->module.hold.is_passing || err_is_passing(err->code);
+    return subject->hold.is_passing || err_is_passing(err->code);
 }
 
 /* The one that is named, else the largest. One that is not named and can never be read is left out. */
@@ -133,10 +133,21 @@ static bool module_choose(struct store *store, const struct verdict_parts_wanted
     if (modules_find(store, session, wanted->host, wanted->module_id, &parts->modules, err, &file) &&
         module_open(store, session, &parts->modules.entries[0], parts, err))
         return true;
-    if (wanted->module_id || is_passing(parts, err))
+    if (wanted->module_id || is_passing(&parts->module, err))
         return false;
     *err = (struct err)ERR_INIT;
     return true;
+}
+
+/* Is there a file whose programs could not be read? */
+static bool lacks_modules(const struct modules *modules)
+{
+    bool lacks = false;
+    for (size_t at = 0; at < modules->file_count && !lacks; at++) {
+        const struct modules_file *file = &modules->files[at];
+        lacks = err_is_passing(file->err.code) || err_is_passing(file->totals_err.code) || file->totals_hold.is_passing;
+    }
+    return lacks;
 }
 
 static bool module_find(struct store *store, const struct verdict_parts_wanted *wanted, struct verdict_parts *parts,
@@ -155,8 +166,9 @@ static bool module_find(struct store *store, const struct verdict_parts_wanted *
     if (has_modules && is_of_plan) {
         modules_open(store, session, NULL, &parts->modules);
         const struct modules_entry *entry = verdict_parts_module(store, &parts->modules, wanted->failure);
-        if (entry)
-            module_open(store, session, entry, parts, &ignored);
+        if (entry && !module_open(store, session, entry, parts, &ignored))
+            parts->lacks_file |= is_passing(&parts->module, &ignored);
+        parts->lacks_file |= lacks_modules(&parts->modules);
     }
     if (!parts->entry && is_of_plan)
         module_find_near(store, wanted, parts);
@@ -178,8 +190,13 @@ static void profiles_add(struct store *store, const struct snapshot_session *ses
         const struct snapshot_profile *profile = &session->profiles[at];
         const struct subjects_place place = {.kind = ANALYSIS_PROFILE, .file = &profile->file->place};
         struct subject *subject = &parts->profiles[parts->profile_count];
-        if (!is_chosen[at] || !subjects_open(store, &place, subject, &err))
+        if (!is_chosen[at])
             continue;
+        err = (struct err)ERR_INIT;
+        if (!subjects_open(store, &place, subject, &err)) {
+            parts->lacks_file |= is_passing(subject, &err);
+            continue;
+        }
         parts->uses[parts->profile_count++] = (struct analysis_use){.subject = subject->core,
                                                                     .id = profile->id,
                                                                     .name = profile->file->name,
@@ -217,6 +234,9 @@ static void trace_add(struct store *store, const struct snapshot_session *sessio
     if (subjects_open(store, &place, &parts->trace, &err)) {
         parts->core.trace = parts->trace.core;
         parts->trace_session = session;
+        parts->lacks_file |= parts->trace.lacks_file;
+    } else {
+        parts->lacks_file |= is_passing(&parts->trace, &err);
     }
 }
 

@@ -26,6 +26,7 @@ struct verdict_parts {
     const struct snapshot_host *trace_host;         /* the same, where it was chosen; NULL: the worst */
     char *joined[2];                                /* of core.joined */
     struct torch_choice choice;                     /* of core.choice */
+    bool lacks_file; /* is without something that could not be read now, and another time may be */
 };
 
 /* What is asked for. Borrowed. */

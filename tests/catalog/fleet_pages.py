@@ -6,8 +6,10 @@ import signal
 import time
 
 import fleet_story
+import inputs
 from fleet_story import BAD_DAY, DAYS, GIB, ODD_DAY, ODD_HOST, commit_of
-from harness import equal
+from folder_server import FIRST_BLOCK_BYTES, FolderServer, need_libcurl
+from harness import equal, wait_until
 
 FLEET = "/api/v1/fleet/"
 KEPT_SECONDS = 10 # KEPT_MS of server/api/api_fleet.c
@@ -109,3 +111,24 @@ def test_more_points_than_are_looked_at_are_told(t, database):
     equal([note["code"] for note in answer["notes"]], ["left_out"])
     assert answer["data"]["record_count"] == 10000, answer["data"]
     assert "many6" in answer["data"]["jobs"] and "many5" not in answer["data"]["jobs"], "of no known time: not among the newest"
+
+
+def test_of_folders_what_was_read_before_stands_while_it_cannot_be_read(t, database):
+    need_libcurl(t)
+    def write(commit, buffers):
+        t.write(f"{commit}/memviewd.json", json.dumps({"job": "one", "commit": commit}).encode())
+        return t.write(f"{commit}/plugins/profile/run/host.xplane.pb", inputs.xspace({("jit_train", 5): inputs.hlo_proto("jit_train", buffers)}, padding=4 * FIRST_BLOCK_BYTES))
+    write("c1", 4)
+    with FolderServer(t.folder()) as server:
+        daemon = t.serve(server.url, "--list-every=1")
+        def needed():
+            summary = ask(daemon, "summary")
+            equal(summary["reading"]["read_count"], summary["reading"]["file_count"])
+            return [row["needed_bytes"] for row in sorted(ask(daemon, "points")["rows"], key=lambda row: row["commit"])]
+        first = needed()
+        equal(len(first), 1)
+        server.refuses = 403
+        write("c1", 8)
+        write("c2", 4)
+        wait_until(lambda: ask(daemon, "summary")["unknown_count"] == 1, what="the second commit, of which nothing is known")
+        equal(needed(), first, "what was read of the first before")

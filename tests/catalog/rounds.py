@@ -10,15 +10,11 @@ import time
 import fleet_story
 from document import Document
 from fleet_story import BAD_DAY, DAY_S, FIRST_S, GIB, commit_of
-from harness import ROOT, Skip, equal, wait_until
+from folder_server import need_libcurl
+from harness import ROOT, equal, wait_until
 from receiver import Receiver
 
 DAYS = 24 # so that each of two or three parts has a step
-
-
-def need_libcurl(t):
-    if "libcurl" not in t.run("--version").stdout:
-        raise Skip("libcurl, which this memviewd was built without")
 
 
 def write_job(folder, job, days, bad_day, first_day=1):
@@ -66,8 +62,9 @@ def connection(database):
 
 
 def told(receiver):
+    """each message once: one whose answer was lost is sent again, with the same id"""
     equal(receiver.faults, [])
-    return [(message["kind"], message["job"], message["commit"]) for message in receiver.taken]
+    return [(message["kind"], message["job"], message["commit"]) for message in {message["id"]: message for message in receiver.taken}.values()]
 
 
 def test_a_regression_is_told_when_all_parts_have_finished(t, database):
@@ -85,11 +82,11 @@ def test_a_regression_is_told_when_all_parts_have_finished(t, database):
         for shard in (0, 1, 1, 0):
             index(t, database, receiver, f"--shard={shard}/2")
         index(t, database, receiver)
-        equal(len(receiver.taken), 1, "told again")
+        equal(len(told(receiver)), 1, "told again")
         equal(database.value("SELECT count(*) FROM memviewd.series_changes"), "0")
         write_job(t.folder(), "later", DAYS, BAD_DAY)
         index(t, database, receiver, "--shard=0/2")
-        equal(len(receiver.taken), 1, "what the other part did in the round before does not count")
+        equal(len(told(receiver)), 1, "what the other part did in the round before does not count")
         index(t, database, receiver, "--shard=1/2")
         equal(told(receiver)[1:], [("regression", "later", commit_of(BAD_DAY))])
 
@@ -99,7 +96,7 @@ def test_the_message_says_what_the_page_shows(t, database):
     write_job(t.folder(), 'be"rt & co', DAYS, BAD_DAY)
     with Receiver().running() as receiver:
         index(t, database, receiver)
-        (message,) = receiver.taken
+        (message,) = {message["id"]: message for message in receiver.taken}.values()
     document = Document(os.path.join(ROOT, "docs", "openapi.yaml"))
     equal(list(document.faults(message, document.tree["components"]["schemas"]["RegressionNotice"])), [])
     daemon = t.serve(t.folder(), f"--catalog={database.url}")
@@ -147,7 +144,7 @@ def test_one_that_is_not_sure_or_a_gain_is_not_told(t, database):
             os.utime(os.path.join(t.folder(), path))
             os.utime(os.path.join(t.folder(), path), (FIRST_S + BAD_DAY * DAY_S, FIRST_S + BAD_DAY * DAY_S))
             index(t, database, receiver)
-        equal(len(receiver.taken), 1)
+        equal(len(told(receiver)), 1)
 
 
 def test_both_parts_at_the_same_time_tell_once(t, database):
@@ -162,7 +159,7 @@ def test_both_parts_at_the_same_time_tell_once(t, database):
         for shard in range(2):
             index(t, database, receiver, f"--shard={shard}/2")
         equal(sorted(told(receiver)), [("regression", f"job{at}", commit_of(BAD_DAY)) for at in range(6)])
-        equal(sorted(row["id"] for row in database.rows("SELECT id FROM memviewd.regressions")), sorted(receiver.ids()))
+        equal(sorted(row["id"] for row in database.rows("SELECT id FROM memviewd.regressions")), sorted(set(receiver.ids())))
 
 
 def test_a_part_that_is_killed_does_not_count(t, database):
@@ -224,7 +221,7 @@ def test_the_end_of_a_process_between_a_round_and_the_search_loses_nothing(t, da
         settle_anew(database)
         index(t, database, receiver)
         equal(told(receiver), [("regression", "bert", commit_of(BAD_DAY))])
-        equal([row["id"] for row in kept], receiver.ids())
+        equal([row["id"] for row in kept], list(dict.fromkeys(receiver.ids())))
 
 
 def test_a_process_that_is_killed_while_it_sends_is_stood_in_for(t, database):

@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """memviewd index --catalog: rows as in files, what changed alone is written, and what is killed is nowhere half."""
-import hashlib
-import http.server
-import io
 import json
 import os
 import random
@@ -10,11 +7,10 @@ import re
 import shutil
 import signal
 import subprocess
-import threading
 import time
 
-import harness
 import inputs
+from folder_server import FIRST_BLOCK_BYTES, FolderServer, need_libcurl
 from harness import equal
 
 JOB = "--label-path={job}/{commit}"
@@ -191,73 +187,20 @@ def test_a_file_that_others_of_its_session_stand_for_now(t, database):
     check_balance(database, [row for row in rows if row["file"] == "run/memory2.prof"] + told(t, t.folder(), JOB))
 
 
-class Server:
-    """a folder by http as on any web server; where it `refuses` (a status), only the first block of each file is given"""
-
-    def __init__(self, folder):
-        outer, self.refuses = self, None
-
-        class Handler(http.server.SimpleHTTPRequestHandler):
-            def __init__(self, *arguments):
-                super().__init__(*arguments, directory=folder)
-
-            def answer(self):
-                path = self.translate_path(self.path)
-                if not os.path.isfile(path):
-                    return self.send_head()
-                with open(path, "rb") as file:
-                    data = file.read()
-                first, last = 0, len(data) - 1
-                is_part = "Range" in self.headers
-                if is_part:
-                    first, last = map(int, self.headers["Range"].removeprefix("bytes=").split("-"))
-                if outer.refuses and first > 0:
-                    self.send_error(outer.refuses)
-                    return None
-                self.send_response(206 if is_part else 200)
-                if is_part:
-                    self.send_header("Content-Range", f"bytes {first}-{min(last, len(data) - 1)}/{len(data)}")
-                self.send_header("ETag", f'"{hashlib.sha256(data).hexdigest()}"')
-                self.send_header("Content-Length", str(len(data[first:last + 1])))
-                self.end_headers()
-                return io.BytesIO(data[first:last + 1])
-
-            def do_GET(self):
-                body = self.answer()
-                if body:
-                    self.wfile.write(body.read())
-
-            def do_HEAD(self):
-                self.answer()
-
-            def log_message(self, *arguments):
-                pass
-
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_address[1]}/"
-
-    def __enter__(self):
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-        return self
-
-    def __exit__(self, *why):
-        self.server.shutdown()
-        self.server.server_close()
+UNREAD = "%d files could not be read now, %d of them keep the rows that they had"
 
 
 def test_what_cannot_be_read_now_is_read_by_the_next_run(t, database):
-    if "libcurl" not in t.run("--version").stdout:
-        raise harness.Skip("libcurl, which this memviewd was built without")
-    large = inputs.xspace({("jit_train", 5): inputs.hlo_proto("jit_train", 4)}, padding=1 << 20)
+    need_libcurl(t)
+    large = inputs.xspace({("jit_train", 5): inputs.hlo_proto("jit_train", 4)}, padding=4 * FIRST_BLOCK_BYTES)
     for host in range(2):
         t.write(f"one/c1/plugins/profile/run/host{host}.xplane.pb", large if host else large[:2000])
-    unread = "1 files could not be read now, %d of them keep the rows that they had"
-    with Server(t.folder()) as server:
+    with FolderServer(t.folder()) as server:
         for status, code in ((403, "io"), (404, "changed")):
             database.execute("DROP SCHEMA IF EXISTS memviewd CASCADE")
             server.refuses = status
             said = index(t, database, server.url, JOB)
-            assert counts(said)[1] == 2 and unread % 0 in said, said
+            assert counts(said)[1] == 2 and UNREAD % (1, 0) in said, said
             (row,) = database.rows(f"SELECT file, error FROM memviewd.rows WHERE error_code = '{code}'")
             assert row["file"].endswith("host1.xplane.pb") and row["error"], row
             server.refuses = None
@@ -265,16 +208,37 @@ def test_what_cannot_be_read_now_is_read_by_the_next_run(t, database):
             rows = told(t, server.url, JOB)
             check_balance(database, rows)
             assert code not in {one["error_code"] for one in rows}, rows
-        # What was read before stands while it cannot be read again, and is read as soon as it can be.
+
+
+def test_what_was_read_before_stands_while_it_cannot_be_read(t, database):
+    need_libcurl(t)
+    trace = t.write("one/c1/plugins/profile/run/host0.xplane.pb", inputs.xspace({("jit_train", 5): inputs.hlo_proto("jit_train", 4)}, padding=4 * FIRST_BLOCK_BYTES))
+    t.write("one/c1/profiles/memory1.prof", inputs.profile([((("f", "/train.py", 3),), (1, 100), {"kind": "buffer", "device": "d:0"})], padding=4 * FIRST_BLOCK_BYTES))
+    t.write("one/c1/small/module_0001.jit_f.before_optimizations.hlo.pb", inputs.hlo_proto("jit_f"))
+    with FolderServer(t.folder()) as server:
+        def looked(*expected):
+            said = index(t, database, server.url, JOB)
+            equal(counts(said)[1:], expected, said)
+            return said
+        looked(3, 0, 0)
+        rows = told(t, server.url, JOB)
+        check_balance(database, rows)
         server.refuses = 403
         database.execute("UPDATE memviewd.files SET state = 'old'")
-        said = index(t, database, server.url, JOB)
-        assert counts(said)[1] == 1 and unread % 1 in said, said
+        assert UNREAD % (2, 2) + ": the next" in looked(1, 0, 0), "the small one was read"
         check_balance(database, rows)
         server.refuses = None
-        equal(counts(index(t, database, server.url, JOB))[1:], (1, 1, 0))
+        looked(2, 1, 0)
         check_balance(database, rows)
-        equal(counts(index(t, database, server.url, JOB))[1:], (0, 2, 0))
+        looked(0, 3, 0)
+        # One that was gone and is there again is not gone, although it cannot be read.
+        os.rename(trace, trace + ".away")
+        looked(0, 2, 1)
+        os.rename(trace + ".away", trace)
+        server.refuses = 403
+        assert UNREAD % (1, 1) in looked(0, 2, 0)
+        equal(database.value("SELECT count(*) FROM memviewd.files WHERE gone_at IS NOT NULL"), "0")
+        check_balance(database, rows)
 
 
 def test_shards_at_the_same_time_make_the_whole(t, database):
@@ -308,7 +272,7 @@ def test_killed_at_any_moment(t, database):
               "a row that is in no point, or twice")
         if hit < 2: # all was written before: from its beginning, and sooner
             database.execute("TRUNCATE memviewd.files CASCADE; TRUNCATE memviewd.points")
-            whole *= 0.7
+            whole = max(0.7 * whole, 0.1)
     for at in range(3):
         index(t, database, t.folder(), "--label=job=one", f"--shard={at}/3")
     check_balance(database, told(t, t.folder(), "--label=job=one"))
