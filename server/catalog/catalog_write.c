@@ -204,7 +204,9 @@ static void file_line(struct catalog_writer *writer, const struct rows_file *fil
         else
             csv_none(&csv);
     }
-    csv_text(&csv, file->is_unread ? str_of("") : str_of(file->state)); /* which no file has: it is read again */
+    bool is_again =
+        file->file && (file->is_unread || file->lacks_file);     /* why there is none, the state of a problem says */
+    csv_text(&csv, is_again ? str_of("") : str_of(file->state)); /* "": no file has it, so it is read again */
     csv_int(&csv, (int64_t)file->count);
     csv_row_end(&csv);
 }
@@ -246,7 +248,7 @@ bool catalog_write_take(void *context, const struct rows_file *file)
     bool is_standing = stands(writer, file);
     if (!known_meet(writer, file))
         return !err_is_set(&writer->err);
-    writer->counts.unread += file->is_unread;
+    writer->counts.unread += file->is_unread || file->lacks_file;
     writer->counts.standing += is_standing;
     if (is_standing)
         return !err_is_set(&writer->err);

@@ -34,7 +34,7 @@ struct catalog_write_counts {
     size_t files, rows; /* written */
     size_t errors;      /* of these rows, those without a verdict */
     size_t gone;        /* not met in a whole scan */
-    size_t unread;      /* rows_file.is_unread: the next run reads them again */
+    size_t unread;      /* rows_file.is_unread, lacks_file: the next run reads them again */
     size_t standing;    /* of these: keep the rows that they had, instead of those that say so */
 };
 /* Writes what is left; with `is_whole`, of a scan that saw all there is, notes which known files were not met, and that this part

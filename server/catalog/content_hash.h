@@ -5,5 +5,5 @@
 #include "server/disk/files.h"
 #include "server/store/sha256.h"
 
-/* In 64 hex digits; false where it cannot be read, or changed meanwhile: `text` is then as it was. */
-bool content_hash(const struct files_place *place, char text[SHA256_TEXT_SIZE]);
+/* In 64 hex digits; false where it cannot be read (`io`), or changed meanwhile (`changed`): `text` is then as it was. */
+bool content_hash(const struct files_place *place, char text[SHA256_TEXT_SIZE], struct err *err);

@@ -19,7 +19,7 @@ enum {
     STATE_SIZE = sizeof(((struct rows_file *)0)->state),
     NUMBER_SIZE = 32,
     NS_PER_MS = 1000000,
-    AGAIN_MS = 30000 /* what could not be read is tried again so much later */
+    AGAIN_MS = CACHE_TRY_AGAIN_MS /* what could not be read is tried again so much later */
 };
 
 /* One row; its texts are its file's. */
@@ -154,6 +154,7 @@ struct round {
     int64_t until_ms; /* of clock_ms; below 0: to the end */
     bool is_reading;  /* else only counting */
     size_t due_count; /* files that could not be read, which it is time to try again: they count as read */
+    bool takes_due;   /* when all others are read, which a server that takes long to fail would keep waiting */
 };
 
 static uint64_t key_of(const char *id)
@@ -180,7 +181,7 @@ static bool is_wanted(void *context, const struct rows_file *file)
         round->reading->read_count += is_known;
         round->due_count += is_due;
     }
-    return round->is_reading && (!is_known || is_due);
+    return round->is_reading && (!is_known || (is_due && round->takes_due));
 }
 
 static bool take(void *context, const struct rows_file *file)
@@ -203,7 +204,9 @@ static bool take(void *context, const struct rows_file *file)
     }
     memcpy(kept->state, file->state, sizeof(kept->state));
     kept->round = files->round;
-    kept->again_at_ms = file->is_unread ? clock_ms() + AGAIN_MS : 0;
+    bool is_again =
+        file->file && (file->is_unread || file->lacks_file); /* why there is none, the state of a problem says */
+    kept->again_at_ms = is_again ? clock_ms() + AGAIN_MS : 0;
     pthread_mutex_unlock(&files->known);
     kept_free(other);
     round->reading->read_count += !is_counted;
@@ -253,8 +256,11 @@ static bool read_locked(struct round *round, struct store *store, const struct s
                        "index --catalog, and start with --catalog",
                        (unsigned long long)round->reading->file_count, FLEET_FILES_MAX);
     round->is_reading = true;
+    round->takes_due = round->reading->read_count >= round->reading->file_count;
     if (round->reading->read_count < round->reading->file_count || round->due_count > 0)
         rows_write(&wanted, &counts);
+    if (round->reading->read_count > round->reading->file_count) /* labels changed between the two passes */
+        round->reading->read_count = round->reading->file_count;
     return !wanted_is_over() || wanted_stopped(err);
 }
 

@@ -139,6 +139,7 @@ static void row_add(struct making *making, const struct row *row, const struct a
     form.lead_count = lead_make(making, row, id, program_id, cells);
     if (!parts || !analysis_verdict_row(parts, &form, &making->rows, &err)) {
         own.err = err_is_set(&err) ? &err : row->err;
+        unread_mark(making, &err, false);
         making->rows.length = before;
         form.lead_count = lead_make(making, &own, id, program_id, cells);
         err = (struct err)ERR_INIT;
@@ -157,7 +158,8 @@ static void row_of_parts(struct making *making, struct row row, const struct ver
     if (wanted->failure && parts.entry && parts.entry->program)
         row.module = parts.entry->program->name;
     row.err = is_open ? NULL : &err;
-    unread_mark(making, &err, parts.lacks_file || (!is_open && parts.module.hold.is_passing));
+    unread_mark(making, &err, !is_open && parts.module.hold.is_passing);
+    making->file.lacks_file |= parts.lacks_file;
     row_add(making, &row, is_open ? &parts.core : NULL);
     verdict_parts_close(&parts);
 }
@@ -192,7 +194,7 @@ static void session_state(struct making *making, const struct snapshot_session *
 static bool file_begin(struct making *making, const struct snapshot_file *file, const char *root, const char *path)
 {
     const struct rows_wanted *wanted = making->wanted;
-    struct err err = ERR_INIT;
+    struct err err = ERR_INIT, unhashed = ERR_INIT;
     const char *broken = NULL;
     const struct files_place place = {.root = root, .path = path};
     if (making->is_stopped || rows_shard(path, wanted->shard_count) != wanted->shard)
@@ -209,8 +211,8 @@ static bool file_begin(struct making *making, const struct snapshot_file *file, 
         making->counts->known++;
         return false;
     }
-    if (file && file->reason == 0)
-        making->file.is_unread = !content_hash(&file->place, making->content_sha256);
+    if (file && file->reason == 0 && !content_hash(&file->place, making->content_sha256, &unhashed))
+        making->file.is_unread = unhashed.code != ERR_changed; /* as a log that grows: another state */
     if (err_is_set(&err)) {
         const struct row row = {.kind = "nothing", .module = NULL, .failure = -1, .err = &err};
         char text[sizeof(err.text)];
@@ -263,7 +265,8 @@ static void memory_add(struct making *making, const struct snapshot_session *ses
     bool is_open = subjects_open(making->wanted->store, &place, &trace, &err);
     parts.trace = trace.core;
     row.err = is_open ? NULL : &err;
-    unread_mark(making, &err, is_open ? trace.lacks_file : trace.hold.is_passing);
+    unread_mark(making, &err, !is_open && trace.hold.is_passing);
+    making->file.lacks_file |= trace.lacks_file;
     row_add(making, &row, is_open ? &parts : NULL);
     subjects_close(&trace);
 }
@@ -286,6 +289,7 @@ static void host_add(struct making *making, const struct snapshot_session *sessi
     modules_open(making->wanted->store, session, host, &modules);
     const struct err *err = &modules.files[0].err;
     const struct analysis_contents *contents = modules.files[0].opened.contents;
+    unread_mark(making, err, false);
     modules_add(making, session, host, &modules, host->file);
     if (host->is_allocator || (contents && contents->has_memory_events))
         memory_add(making, session, host);
@@ -327,6 +331,7 @@ static void text_add(struct making *making, const struct snapshot_session *sessi
         const struct verdict_parts_wanted wanted = {.session = session, .failure = &report->verdicts[at]};
         row_of_parts(making, row, &wanted);
     }
+    unread_mark(making, &err, !is_open && subject.hold.is_passing);
     if (making->file.count == 0)
         nothing_add(making, session, NULL, &err);
     bool is_told = report && report->found.failure_count > 0 && making->wanted->fails;
@@ -399,8 +404,8 @@ static void without_rows_add(struct making *making, const struct snapshot_sessio
     session_state(making, session, "");
     if (!file_begin(making, file, file->place.root, file->path))
         return;
-    making->rows.length = making->file.count = making->file.error_count =
-        0;                          /* what is wrong with its labels the others say */
+    making->rows.length = 0; /* what is wrong with its labels the others say */
+    making->file.count = making->file.error_count = 0;
     making->file.is_unread = false; /* nothing of it is wanted */
     file_end(making);
 }

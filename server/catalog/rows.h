@@ -29,9 +29,9 @@ struct rows_file {
     const char *content_sha256;       /* "": not known */
     const struct buf *rows;           /* lines */
     size_t count, error_count;        /* error_count: of these, those that say why there is no verdict */
-    /* Something of what its rows are made of could not be read now (err_is_passing), and they say that or are without it: to be
-     * asked for again, whatever `state` is. */
-    bool is_unread;
+    /* What it says could not be read now (err_is_passing), and a row says so; something that lies beside it could not, and its rows
+     * are without. Either is to be asked for again, whatever `state` is. */
+    bool is_unread, lacks_file;
 };
 
 struct rows_wanted {

@@ -18,10 +18,11 @@ bool check_catalog_is(const char *baseline) { return strncmp(baseline, PREFIX, s
 static char *path_of(const struct catalog_answer *answer, size_t row)
 {
     char now[SHA256_TEXT_SIZE];
+    struct err unsaid = ERR_INIT;
     const char *logdir = catalog_cell(answer, row, LOGDIR), *file = catalog_cell(answer, row, FILE_PATH);
     const char *then = catalog_cell(answer, row, SHA256);
     const struct files_place place = {.root = logdir, .path = file};
-    if (!logdir || !file || !then || !content_hash(&place, now) || strcmp(now, then) != 0)
+    if (!logdir || !file || !then || !content_hash(&place, now, &unsaid) || strcmp(now, then) != 0)
         return NULL;
     return memory_format("%s%s%s", logdir, file[0] ? "/" : "", file);
 }

@@ -159,7 +159,7 @@ static bool write_catalog(struct rows_wanted *wanted, struct catalog_writer *wri
         log_line("--catalog: %s: %s", catalog_write_name(writer), err.text);
     if (written.unread > 0)
         log_line(
-            "%zu files could not be read now, %zu of them keep the rows that they had: the next run reads them again",
+            "%zu files could not be read now, or not with all that belongs to them; %zu of them keep the rows that they had: the next run reads them again",
             written.unread, written.standing);
     if (is_good && !is_whole)
         log_line(

@@ -32,7 +32,7 @@ static const struct source *open_at(void *context, size_t at)
     struct err err = ERR_INIT;
     files_close(beside->file);
     beside->file = file ? files_open(&file->place, &err) : NULL;
-    beside->has_failed |= beside->file == NULL;
+    beside->has_failed |= beside->file == NULL && file && file->reason == 0;
     if (!beside->file)
         return NULL;
     beside->of = files_source(beside->file);

@@ -13,7 +13,7 @@ struct beside {
     struct file *file;                      /* that was opened last */
     const struct source *of;                /* its bytes */
     struct source source;                   /* the same, looked at: for the core */
-    bool has_failed;                        /* one could not be opened or read */
+    bool has_failed;                        /* one could not be opened or read, although when it was listed it could */
     struct analysis_beside core;            /* for the core, as long as this lives */
 };
 

@@ -139,13 +139,16 @@ static bool module_choose(struct store *store, const struct verdict_parts_wanted
     return true;
 }
 
-/* Is there a file whose programs could not be read? */
+/* Is there a file, of those that may be read, whose programs could not be read? */
 static bool lacks_modules(const struct modules *modules)
 {
     bool lacks = false;
     for (size_t at = 0; at < modules->file_count && !lacks; at++) {
         const struct modules_file *file = &modules->files[at];
-        lacks = err_is_passing(file->err.code) || err_is_passing(file->totals_err.code) || file->totals_hold.is_passing;
+        lacks = file->file->reason == 0 && (err_is_passing(file->err.code) || err_is_passing(file->totals_err.code) ||
+                                            file->totals_hold.is_passing);
+        for (size_t program = 0; file->totals && program < file->totals->count && !lacks; program++)
+            lacks = err_is_passing(file->totals->programs[program].err.code);
     }
     return lacks;
 }
@@ -194,7 +197,7 @@ static void profiles_add(struct store *store, const struct snapshot_session *ses
             continue;
         err = (struct err)ERR_INIT;
         if (!subjects_open(store, &place, subject, &err)) {
-            parts->lacks_file |= is_passing(subject, &err);
+            parts->lacks_file |= profile->file->reason == 0 && is_passing(subject, &err);
             continue;
         }
         parts->uses[parts->profile_count++] = (struct analysis_use){.subject = subject->core,
