@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * fleet.mjs: what the page Fleet asks for, and what it draws of an answer. */
 
-import { nothing } from '../../../web/tools/fleet/empty.js';
+import { noPoints, nothing } from '../../../web/tools/fleet/empty.js';
 import { compareHref, hrefOf, paramsOf, stateOf, withField } from '../../../web/tools/fleet/state.js';
 import { columnsOf, limitsOf, lineOf, named, stackOf } from '../../../web/tools/fleet/lines.js';
 import { apart, dayTicks, extentOf, pointsOf } from '../../../web/widgets/time_lines.js';
@@ -27,12 +27,18 @@ export function run({ test, equal }) {
 
   test('where there is nothing it says why', () => {
     const titleOf = (isCatalog, unlabelled, unknown, isFiltered = false) =>
-      nothing({ is_catalog: isCatalog, unlabelled_count: unlabelled, unknown_count: unknown }, isFiltered, null).title;
+      nothing({ sentence: 'As the daemon says.', is_catalog: isCatalog, unlabelled_count: unlabelled, unknown_count: unknown }, isFiltered, null).title;
     equal(titleOf(false, 0, 0), 'No jobs yet.');
-    equal(titleOf(false, 0, 2), 'No row has a figure.');
-    equal(titleOf(true, 1, 2), 'No row says which job it is of.');
+    equal(titleOf(false, 0, 2), 'As the daemon says.');
+    equal(titleOf(true, 1, 2), 'As the daemon says.');
     equal(titleOf(true, 0, 0), 'The catalog has no figures.');
     equal(titleOf(true, 0, 2, true), 'Nothing matches.');
+  });
+
+  test('a chart without points says what is not known', () => {
+    equal(noPoints([{ at_ms: [null, null] }, { at_ms: [] }], 'share').title, 'When the files were written is not known.');
+    equal(noPoints([{ at_ms: [null, 5] }], 'share').title, 'The capacity is not known.');
+    equal(noPoints([{ at_ms: [5] }], 'peak').title, 'Their peaks are not known.');
   });
 
   test('what the URL names that is none is as if it were not there', () => {

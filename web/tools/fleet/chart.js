@@ -8,12 +8,13 @@ import { bytes, count, cutMiddle, spokenBytes, visible, when } from '../../lib/f
 import { openLink } from '../../lib/route.js';
 import { exportEntries } from '../../widgets/export_menu.js';
 import { createLegend } from '../../widgets/legend.js';
-import { createPanel } from '../../widgets/panel.js';
+import { createPanel, message } from '../../widgets/panel.js';
 import { createStacked } from '../../widgets/stacked.js';
-import { createTimeLines, lineStyle } from '../../widgets/time_lines.js';
+import { createTimeLines, lineStyle, pointsOf } from '../../widgets/time_lines.js';
 import { hideTooltip, showTooltip } from '../../widgets/tooltip.js';
 import { token } from '../../lib/theme.js';
 import { pointLines } from './columns.js';
+import * as empty from './empty.js';
 import { columnsOf, limitsOf, lineOf, LINES_OF, NAME_MAX, named, REST, stackOf } from './lines.js';
 import { hrefOf } from './state.js';
 
@@ -64,6 +65,8 @@ export function createFleetChart(view) {
       panel.setTitle(`${LINES_OF[linesOf]} over time`, el('span', { class: 'dim' }, more));
       legend.set(entriesOf(shown, (line) => view.onlyJob(line.job)));
       const drawn = shown.lines.map((line) => lineOf(line, state.metric));
+      if (pointsOf(drawn).length > 0) panel.show();
+      else panel.say(message(empty.noPoints(shown.lines, state.metric)));
       lines.draw({ lines: drawn, limits: limitsOf(shown.lines, state.metric), isShare: state.metric === 'share', label: labelOf(shown) });
       categories.draw(shown.lines, linesOf);
     },

@@ -6,17 +6,17 @@ export { failure as failed } from '../../lib/failure.js';
 
 const FILL = 'memviewd index LOGDIR --label job=NAME --label commit=$(git rev-parse HEAD) --catalog=postgresql://HOST/DATABASE';
 
-export function nothing({ is_catalog: isCatalog, unlabelled_count: unlabelled, unknown_count: unknown }, isFiltered, showAll) {
+export function nothing({ sentence, is_catalog: isCatalog, unlabelled_count: unlabelled, unknown_count: unknown }, isFiltered, showAll) {
   if (isFiltered) return { title: 'Nothing matches.', text: 'The filter leaves out every row.', action: { label: 'Show all', run: showAll } };
   if (unlabelled > 0)
     return {
-      title: 'No row says which job it is of.',
+      title: sentence,
       text: 'Put a file memviewd.json beside the profiles of a job, or in a folder above them; or label them when they are indexed.',
       run: isCatalog ? FILL : 'echo \'{"job": "bert", "commit": "c0ffee"}\' > memviewd.json',
     };
   if (unknown > 0)
     return {
-      title: 'No row has a figure.',
+      title: sentence,
       text: 'The files could not be read, or hold none; those that could not are tried again. Why each has none is said by',
       run: 'memviewd index LOGDIR --format=csv',
     };
@@ -37,5 +37,19 @@ const NONE = {
   next: ['Nothing is over its capacity, and nothing grows towards it.', 'A trend needs five commits over a day.'],
   commits: ['No commits.', ''],
 };
+
+const UNKNOWN = {
+  needed: 'What they need is not known.',
+  peak: 'Their peaks are not known.',
+  share: 'The capacity is not known.',
+};
+
+/* Lines of which no point has both a place in time and a height. */
+export function noPoints(lines, metric) {
+  const isTimed = lines.some(({ at_ms: all }) => all.some((each) => each !== null));
+  return isTimed
+    ? { title: UNKNOWN[metric], text: 'Another figure can be chosen above.' }
+    : { title: 'When the files were written is not known.', text: 'The tables below show what is in them.' };
+}
 
 export const noRows = (tab) => ({ title: NONE[tab][0], text: NONE[tab][1] });
