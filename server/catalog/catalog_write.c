@@ -204,9 +204,7 @@ static void file_line(struct catalog_writer *writer, const struct rows_file *fil
         else
             csv_none(&csv);
     }
-    bool is_again =
-        file->file && (file->is_unread || file->lacks_file);     /* why there is none, the state of a problem says */
-    csv_text(&csv, is_again ? str_of("") : str_of(file->state)); /* "": no file has it, so it is read again */
+    csv_text(&csv, str_of(rows_file_is_again(file) ? "" : file->state)); /* "": no file has it */
     csv_int(&csv, (int64_t)file->count);
     csv_row_end(&csv);
 }

@@ -204,9 +204,7 @@ static bool take(void *context, const struct rows_file *file)
     }
     memcpy(kept->state, file->state, sizeof(kept->state));
     kept->round = files->round;
-    bool is_again =
-        file->file && (file->is_unread || file->lacks_file); /* why there is none, the state of a problem says */
-    kept->again_at_ms = is_again ? clock_ms() + AGAIN_MS : 0;
+    kept->again_at_ms = rows_file_is_again(file) ? clock_ms() + AGAIN_MS : 0;
     pthread_mutex_unlock(&files->known);
     kept_free(other);
     round->reading->read_count += !is_counted;

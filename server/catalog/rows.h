@@ -34,6 +34,12 @@ struct rows_file {
     bool is_unread, lacks_file;
 };
 
+/* Is it to be read again although its state is the same? Why one could not even be listed, is in its state. */
+static inline bool rows_file_is_again(const struct rows_file *file)
+{
+    return file->file && (file->is_unread || file->lacks_file);
+}
+
 struct rows_wanted {
     struct store *store;
     const struct snapshot *snapshot;

@@ -129,6 +129,8 @@ struct body *response_body_of_request(const struct response *response, const cha
 
 int response_status_of(enum err_code code)
 {
+    if (err_is_passing(code))
+        return 503;
     switch (code) {
     case ERR_argument: return 400;
     case ERR_notfound: return 404;
@@ -138,14 +140,8 @@ int response_status_of(enum err_code code)
     case ERR_malformed:
     case ERR_truncated:
     case ERR_unsupported: return 422;
-    case ERR_io:
-    case ERR_stopped:
-    case ERR_exhausted:
-    case ERR_changed: return 503;
-    case ERR_none:
-    case ERR_internal: break;
+    default: return 500;
     }
-    return 500;
 }
 
 struct response *response_err(const struct err *err, const char *file)
