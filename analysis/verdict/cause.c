@@ -374,8 +374,10 @@ static bool is_of_others(const struct verdict_facts *facts)
 void cause_make(const struct verdict_facts *facts)
 {
     bool has_plan = facts->space != NULL && facts->space->peak_bytes > 0;
+    const char *without_bytes = profiles_without_bytes(facts->parts->profiles, facts->arena);
     set(facts, VERDICT_CAUSE_UNKNOWN, -1, VERDICT_EXACT,
-        "What fills the memory is not known: no plan, trace or profile is here.");
+        without_bytes == NULL ? "What fills the memory is not known: no plan, trace or profile is here."
+                              : arena_format(facts->arena, "What fills the memory is not known: %s", without_bytes));
     bool is_run = facts->failure != NULL && !facts->is_compile && !facts->is_host;
     if (facts->growth.grows && (facts->failure == NULL ? !has_plan : is_run))
         of_growth(facts);

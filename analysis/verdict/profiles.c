@@ -27,15 +27,45 @@ uint32_t profiles_bytes_type(const struct pprof *pprof)
     return type;
 }
 
+static bool is_read(const struct profile_set_item *item)
+{
+    return item->pprof != NULL && !item->is_base && !item->is_other;
+}
+
+/* What a profile counts instead, by the column that its readers look at first: "counts nanoseconds". */
+static const char *profiles_counted(const struct pprof *pprof, struct arena *arena)
+{
+    if (pprof->type_count == 0)
+        return "counts nothing";
+    const struct pprof_type *type = &pprof->types[pprof->default_type];
+    if (type->unit.length > 0 && !str_equal(type->unit, STR("count")))
+        return arena_format(arena, "counts %.*s", (int)type->unit.length, type->unit.data);
+    return arena_format(arena, "has values of type \"%.*s\"", (int)type->name.length, type->name.data);
+}
+
+const char *profiles_without_bytes(const struct profile_set *set, struct arena *arena)
+{
+    const struct profile_set_item *first = NULL;
+    uint32_t count = 0;
+    for (uint32_t i = 0; set != NULL && i < set->count; i++) {
+        const struct profile_set_item *item = &set->items[i];
+        if (!is_read(item) || profiles_bytes_type(item->pprof) < item->pprof->type_count)
+            continue;
+        first = first == NULL ? item : first;
+        count++;
+    }
+    if (first == NULL)
+        return NULL;
+    const char *counted = profiles_counted(first->pprof, arena);
+    if (count == 1)
+        return arena_format(arena, "%s %s, not bytes.", first->name, counted);
+    return arena_format(arena, "%u profiles have no bytes: %s %s.", count, first->name, counted);
+}
+
 int64_t profiles_bytes_of(const struct pprof *pprof, uint32_t type, uint32_t sample)
 {
     int64_t value = pprof->values[(size_t)sample * pprof->type_count + type];
     return value > 0 ? value : 0;
-}
-
-static bool is_read(const struct profile_set_item *item)
-{
-    return item->pprof != NULL && !item->is_base && !item->is_other;
 }
 
 const struct profile_set_item *profiles_last(const struct profile_set *set)
@@ -130,7 +160,7 @@ struct profiles_growth profiles_growth_of(const struct profile_set *set, struct 
     uint32_t count = 0;
     if (set == NULL)
         return growth;
-    int64_t *values = arena_array(arena, int64_t, (size_t)set->count + 1);
+    int64_t *values = arena_array(arena, int64_t, set->count);
     for (uint32_t i = 0; i < set->count; i++) {
         const struct profile_set_item *item = &set->items[i];
         int64_t bytes = is_read(item) ? arrays_of(item->pprof) : -1;

@@ -275,6 +275,14 @@ static void notes_make(const struct verdict_facts *facts)
         facts_note(facts, VERDICT_NOTE_PLAN, "The program has no buffer assignment: what it takes is not known.");
 }
 
+/* Where no cause is known, the cause itself says so. */
+static void without_bytes_note(const struct verdict_facts *facts)
+{
+    const char *without_bytes = profiles_without_bytes(facts->parts->profiles, facts->arena);
+    if (without_bytes != NULL && facts->out->cause.kind != VERDICT_CAUSE_UNKNOWN)
+        facts_note(facts, VERDICT_NOTE_PROFILE, without_bytes);
+}
+
 /* Seen on GPUs, with each allocator: results that no memory was found for are counted, too. */
 static void live_note(const struct verdict_facts *facts)
 {
@@ -317,6 +325,7 @@ void verdict_make(const struct verdict_parts *parts, struct buf *scratch, struct
     if (facts.join != NULL)
         torch_beside_make(&facts);
     cause_make(&facts);
+    without_bytes_note(&facts);
     where_make(&facts);
     fit_judge(&facts);
     peak_make(&facts);

@@ -73,6 +73,30 @@ def test_profiles_named_one_by_one_are_a_series(t):
     equal([(site["callee"], site["verdict"], site["values"]) for site in data["sites"]], [("apply_primitive", "grows", [100, 200, 300])])
 
 
+def test_a_profile_without_bytes_ends_nothing(t):
+    """profiles of processor time or goroutines hold no memory: each answer says so, and files beside them are read"""
+    for name, types in {"cpu": (("samples", "count"), ("cpu", "nanoseconds")), "go": (("goroutine", "count"),)}.items():
+        values = range(len(types))
+        t.write(f"{name}/{name}.prof", inputs.profile([((USER,), values, {})], types))
+    t.write("good/memory.prof", inputs.profile([sample(100)]))
+    daemon = t.serve(t.folder())
+    expected = {"cpu": "cpu.prof counts nanoseconds, not bytes.",
+                "go": 'go.prof has values of type "goroutine", not bytes.'}
+    for name, sentence in expected.items():
+        verdict = daemon.get_json("/api/v1/verdict", session=session_of(daemon, name))
+        assert sentence in verdict["cause"]["text"], verdict["cause"]
+        done = t.run("explain", os.path.join(t.folder(), name, f"{name}.prof"))
+        equal(done.returncode, 0, done)
+        assert sentence in done.stdout, done
+    daemon.get_json("/api/v1/fleet/summary")
+    rows = [json.loads(line) for line in t.run("index", t.folder()).stdout.splitlines()]
+    equal(len(rows), 3, rows)
+    with open(os.path.join(t.folder(), "cpu", "cpu.prof"), "rb") as file:
+        given = daemon.ask("/api/v1/uploads?name=cpu.prof", "POST", {"Content-Type": "application/octet-stream"}, file.read())
+    assert given.status == 201, given
+    assert daemon.is_alive()
+
+
 def test_a_series_leaves_out_what_does_not_fit(t):
     for at in (1, 2, 3):
         t.write(f"memory{at}.prof", inputs.profile([sample(100)]))

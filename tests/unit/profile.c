@@ -245,6 +245,7 @@ START_TEST(a_series_has_a_word_for_what_becomes_of_it)
     ck_assert_str_eq(verdict_of(odd, 5), "irregular");
     ck_assert_str_eq(verdict_of(two, 2), "too_few");
     ck_assert_double_eq(trend_of(grows, 4).slope, 1);
+    ck_assert_int_eq(trend_of(NULL, 0).verdict, TREND_TOO_FEW);
 }
 END_TEST
 

@@ -37,9 +37,12 @@ static struct line line_of(const int64_t *values, uint32_t count)
 
 struct trend trend_of(const int64_t *values, uint32_t count)
 {
+    struct trend trend = {TREND_TOO_FEW, 0, 0};
+    if (count == 0)
+        return trend;
     struct line line = line_of(values, count);
     double first = (double)values[0], min = first, max = first, last = (double)values[count - 1];
-    struct trend trend = {TREND_TOO_FEW, 0, line.slope};
+    trend.slope = line.slope;
     uint32_t up_count = 0, down_count = 0;
     if (__builtin_sub_overflow(values[count - 1], values[0], &trend.change))
         trend.change = last > first ? INT64_MAX : INT64_MIN;
