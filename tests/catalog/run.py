@@ -8,6 +8,7 @@ Each file here that is named in THEMES is a theme, each function in it that begi
 tests/http/harness.py, and an empty database. The last line is "N passed, N failed, N skipped"; without PostgreSQL, or a
 memviewd without libpq, all are skipped.
 """
+import functools
 import os
 import subprocess
 import sys
@@ -29,11 +30,17 @@ def on_empty(function):
     return test
 
 
+def run_one(name, function, binary, database):
+    return running.run_one(name, on_empty(function), harness.Toolbox(binary, None), database)
+
+
 def run_all(tests, binary):
     outcomes = running.Outcomes()
     with postgres.Postgres() as database:
         for name, function in tests:
-            outcomes.take(*running.run_one(name, on_empty(function), harness.Toolbox(binary, None), database))
+            run = functools.partial(run_one, name, function, binary, database)
+            outcomes.take(*run(), run)
+        outcomes.settle()
     return outcomes
 
 

@@ -7,6 +7,7 @@
 Each file here that is named in THEMES is a theme, each function in it that begins with test_ a test: it gets a Toolbox of
 tests/http/harness.py. The last line is "N passed, N failed, N skipped".
 """
+import functools
 import os
 import sys
 
@@ -19,12 +20,17 @@ import running  # noqa: E402
 THEMES = ["replicas", "webhooks", "story"]
 
 
+def run_one(name, function, options):
+    return running.run_one(name, function, harness.Toolbox(os.path.abspath(options.binary), options.shared))
+
+
 def main():
     options = running.parser_of(__doc__).parse_args()
     os.environ["PATH"] += ":/usr/sbin"
     outcomes = running.Outcomes()
     for name, function in running.chosen_of(THEMES, options.only):
-        outcomes.take(*running.run_one(name, function, harness.Toolbox(os.path.abspath(options.binary), options.shared)))
+        run = functools.partial(run_one, name, function, options)
+        outcomes.take(*run(), run)
     return outcomes.end()
 
 

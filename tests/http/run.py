@@ -11,6 +11,7 @@ that begins with test_ a test: it gets a Toolbox (harness.py). The last line is
 "N passed, N failed, N skipped". Exit status 0: none failed, 1: some did, 2: could not run.
 """
 import concurrent.futures
+import functools
 import os
 import sys
 
@@ -46,9 +47,9 @@ def main():
         return 0
     outcomes = running.Outcomes()
     with concurrent.futures.ProcessPoolExecutor(options.jobs) as pool:
-        waiting = [pool.submit(run_one, theme, name, options) for theme, name in chosen]
+        waiting = {pool.submit(run_one, *test, options): test for test in chosen}
         for done in concurrent.futures.as_completed(waiting):
-            outcomes.take(*done.result())
+            outcomes.take(*done.result(), functools.partial(run_one, *waiting[done], options))
     return outcomes.end()
 
 

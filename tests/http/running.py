@@ -42,17 +42,33 @@ def run_one(name, function, toolbox, *more):
 
 
 class Outcomes:
-    """counts what run_one says, and prints it"""
+    """counts what run_one says, and prints it; what failed is run once more, alone, when all others are done"""
+    AGAIN_MAX = 3  # where more fail, it is not by chance
 
     def __init__(self, skipped=0):
         self.counts = {"passed": 0, "failed": 0, "skipped": skipped}
+        self.fallen = []
 
-    def take(self, outcome, words):
+    def take(self, outcome, words, run_again):
+        """`run_again`: runs the same test, as run_one. What a sanitizer reports is a fault however seldom it comes"""
+        if outcome == "failed" and "Sanitizer" not in words:
+            self.fallen.append((words, run_again))
+        else:
+            self.count(outcome, words)
+
+    def count(self, outcome, words):
         self.counts[outcome] += 1
         print(words, flush=True)
 
+    def settle(self):
+        """runs what failed again; the line of a test that passes then begins with "again", by which scripts/test counts it"""
+        for words, run_again in self.fallen:
+            outcome = run_again()[0] if len(self.fallen) <= self.AGAIN_MAX else "failed"
+            self.count(outcome, words.replace("FAILED", "again ", 1) if outcome == "passed" else words)
+        self.fallen = []
+
     def end(self):
         """the last line; the exit status"""
+        self.settle()
         print(", ".join(f"{count} {what}" for what, count in self.counts.items()), flush=True)
         return 1 if self.counts["failed"] else 0
-
