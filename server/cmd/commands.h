@@ -22,3 +22,6 @@ struct options;
 #define COMMAND(constant, name, usage, help) int cmd_##name(const struct options *options);
 #include "server/cmd/commands.def"
 #undef COMMAND
+
+/* The subcommand that `word` may be a slip of, by at most two letters ("exlpain": "explain"); NULL: of none. */
+const char *commands_nearest(const char *word);

@@ -85,5 +85,10 @@ int main(int count, char **arguments)
         if (strcmp(arguments[1], COMMANDS[at].name) == 0)
             return run((enum commands_bit_at)at, arguments + 2);
     }
+    const char *nearest = count > 1 && access(arguments[1], F_OK) != 0 ? commands_nearest(arguments[1]) : NULL;
+    if (nearest) {
+        log_line("%s is no command, file or folder; did you mean \"memviewd %s\"?", arguments[1], nearest);
+        return COMMANDS_UNUSABLE;
+    }
     return run(COMMANDS_BIT_AT_SERVE, arguments + (count > 0));
 }
