@@ -162,11 +162,11 @@ void box_serve(const struct options *options, const char *socket_path)
     free(addresses.items);
 }
 
-/* A pipe, or "-": what comes out of it is read twice, and so lies in a temporary file meanwhile. */
+/* A pipe, or "-", which stands for no path as well: what comes out of it is read twice, and so lies in a temporary file meanwhile. */
 static bool has_stream(const struct options *options)
 {
     struct stat status;
-    bool has = false;
+    bool has = options->paths.count == 0;
     for (size_t at = 0; at < options->paths.count; at++)
         has |= strcmp(options->paths.items[at], "-") == 0 ||
                (stat(options->paths.items[at], &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode));

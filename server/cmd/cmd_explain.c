@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { DEEPEST = 32 };
 
@@ -400,6 +401,10 @@ int cmd_explain(const struct options *options)
     char *rules = NULL;
     size_t count = options->paths.count > 0 ? options->paths.count : 1;
     const char *const *paths = options->paths.count > 0 ? options->paths.items : &standard_input;
+    if (options->paths.count == 0 && isatty(STDIN_FILENO)) {
+        log_line("explain: name a log, a dump, a trace or a folder, or pipe a log into it");
+        return COMMANDS_UNUSABLE;
+    }
     if (options->capacity && !analysis_capacity_read(options->capacity, &explaining.capacity_bytes, &device)) {
         log_line("--capacity: \"%s\" is no device (v5e, H100-80G, …) and no size (15.75GiB)", options->capacity);
         return COMMANDS_UNUSABLE;

@@ -9,7 +9,7 @@ import socket
 import subprocess
 from urllib.parse import urlencode
 
-from harness import ROOT, equal
+from harness import PATIENCE_SECONDS, ROOT, equal
 
 
 def test_port_0_prints_a_url_that_answers(t):
@@ -68,6 +68,8 @@ def test_bad_usage_is_status_2_and_one_line(t):
                              (["--demo", "--web-dir", missing], "--web-dir"), (["--json", "--demo"], "unknown option"),
                              (["--demo", "--bind=nowhere.invalid"], "--bind"),
                              (["--demo", "--no-token", f"--token-file={file}"], "exclude"),
+                             (["exlpain", missing], 'did you mean "memviewd explain"'),
+                             (["tpo", missing], 'did you mean "memviewd top"'), (["x", missing], "No such file"),
                              (["summary"], "PATH"), (["summary", missing], "no such file"),
                              (["summary", "--json", "--csv", file], "exclude"), (["summary", "--demo"], "unknown")):
         process = t.run(*arguments)
@@ -75,6 +77,20 @@ def test_bad_usage_is_status_2_and_one_line(t):
         equal(process.stderr.count("\n"), 1, arguments)
         assert process.stderr.startswith("memviewd: ") and words in process.stderr, (arguments, process.stderr)
         equal(process.stdout, "", arguments)
+
+
+def test_a_log_is_piped_into_explain(t):
+    """in its sandbox, with and without a name for standard input; a terminal is not waited for"""
+    log = b"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 8.00 GiB of which 1.00 GiB is free.\n"
+    for arguments in (["explain"], ["explain", "-"]):
+        done = subprocess.run([t.binary, *arguments], input=log, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=PATIENCE_SECONDS)
+        equal((done.returncode, done.stderr), (0, b""), arguments)
+        assert b"2.00 GiB" in done.stdout, done
+    terminal, other = os.openpty()
+    done = subprocess.run([t.binary, "explain"], stdin=other, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=PATIENCE_SECONDS)
+    os.close(terminal)
+    os.close(other)
+    assert (done.returncode, done.stdout) == (2, b"") and b"pipe a log into it" in done.stderr, done
 
 
 def test_a_limit_of_open_files_is_named(t):
