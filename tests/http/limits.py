@@ -16,7 +16,7 @@ def test_a_long_url_is_414(t):
     answer = daemon.ask("/runs?x=" + "a" * 9000)
     equal((answer.status, answer.json["code"]), (414, "limit"))
     equal(daemon.ask("/runs?x=" + "a" * 8000).status, 200)
-    received = daemon.raw(b"GET /" + b"a" * 200000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    received = daemon.raw(b"GET /" + b"a" * 200000 + b" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
     assert received.startswith(b"HTTP/1.1 414") or received == b"", received[:200]
     equal(daemon.ask("/-/healthy").status, 200)
 
