@@ -144,7 +144,9 @@ demo: all ## serve the demo that is compiled in
 test: ## the quick tests, as scripts/test but installing nothing (TESTS=--all: every test)
 	scripts/test --no-install $(TESTS)
 
-unit: $(unit_src:tests/unit/%.c=$(B)/unit/%) fixtures ## unit tests of the core (check)
+unit_programs := $(unit_src:tests/unit/%.c=$(B)/unit/%)
+unit_chosen := $(if $(ONLY),$(foreach program,$(unit_programs),$(if $(findstring $(ONLY),$(notdir $(program))),$(program))),$(unit_programs))
+unit: $(unit_chosen) fixtures ## unit tests (check); ONLY=TEXT: programs with TEXT in their name
 	$(Q)scripts/run-unit $(filter $(B)/unit/%,$^)
 
 $(B)/unit/cgroups: $(B)/server/base/cgroups.o $(B)/server/base/memory.o
@@ -291,8 +293,8 @@ build/golden/logdir:
 	@mkdir -p $(@D)
 	$(Q)rm -rf $@.part && $(or $(SHARED),../shared)/tools/make-logdir $@.part && mv $@.part $@
 
-http-test: all fixtures $(B)/confirm/standin.so ## both JSON surfaces against the running daemon
-	$(Q)$(PYTHON) tests/http/run.py --binary $(B)/memviewd $(if $(SHARED),--shared $(SHARED)) $(if $(JOBS),--jobs $(JOBS))
+http-test: all fixtures $(B)/confirm/standin.so ## both JSON surfaces against the running daemon; ONLY=TEXT: tests with TEXT in their name
+	$(Q)$(PYTHON) tests/http/run.py --binary $(B)/memviewd $(if $(SHARED),--shared $(SHARED)) $(if $(JOBS),--jobs $(JOBS)) $(if $(ONLY),--only $(ONLY))
 
 build/openapi-tools/ready: scripts/fetch-pypi tests/http/requirements.txt
 	$(Q)scripts/fetch-pypi $(@D) tests/http/requirements.txt
@@ -328,8 +330,8 @@ xprof-page-test: all tests/web/node_modules/.package-lock.json ## XProf's own pa
 	$(Q)scripts/fetch-xprof-page build/xprof-page
 	$(Q)node tests/web/xprof_page.mjs --binary $(B)/memviewd --static build/xprof-page
 
-web-test: all fixtures $(B)/confirm/standin.so tests/web/node_modules/.package-lock.json ## the pages in headless Chromium (CASES=--walks: the main ones)
-	$(Q)node tests/web/run.mjs --binary $(B)/memviewd $(if $(SHARED),--shared $(SHARED)) $(CASES)
+web-test: all fixtures $(B)/confirm/standin.so tests/web/node_modules/.package-lock.json ## the pages in headless Chromium (CASES=--walks: the main ones; ONLY=TEXT: cases with TEXT in their name)
+	$(Q)node tests/web/run.mjs --binary $(B)/memviewd $(if $(SHARED),--shared $(SHARED)) $(CASES) $(if $(ONLY),--only "$(ONLY)")
 
 build/reuse/ready: scripts/fetch-pypi tests/packaging/reuse.txt
 	$(Q)scripts/fetch-pypi $(@D) tests/packaging/reuse.txt
