@@ -25,6 +25,7 @@ static const uint8_t *skipped(const uint8_t *at, const uint8_t *end, uint64_t ta
         at = number.after;
         size = number.value;
         break;
+    case WIRE_GROUP: return wire_group_after(at, end, (uint32_t)(tag >> 3));
     default: return NULL;
     }
     return size > (uint64_t)(end - at) ? NULL : at + size;

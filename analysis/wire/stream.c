@@ -106,6 +106,8 @@ static size_t header_of(struct stream *stream, const struct stream_scope *scope,
             return broken(stream, scope, is_short, "a number is cut or too long");
         return (size_t)(p - begin);
     }
+    if (field->type == WIRE_GROUP || field->type == WIRE_GROUP_END)
+        return (size_t)(p - begin);
     size_t size = field->type == WIRE_FIXED64 ? 8 : field->type == WIRE_FIXED32 ? 4 : 0;
     if (size == 0)
         return broken(stream, scope, false, "a field is of no kind that there is");
@@ -116,7 +118,8 @@ static size_t header_of(struct stream *stream, const struct stream_scope *scope,
     return (size_t)(p - begin) + size;
 }
 
-bool stream_next(struct stream *stream, struct stream_scope *scope, struct stream_field *field)
+/* The next field, begins and ends of groups too. */
+static bool any_next(struct stream *stream, struct stream_scope *scope, struct stream_field *field)
 {
     if (scope->at >= scope->end || err_is_set(stream->err))
         return false;
@@ -149,6 +152,39 @@ bool stream_next(struct stream *stream, struct stream_scope *scope, struct strea
     field->payload.end = field->payload.at + length;
     scope->at = field->payload.end;
     return true;
+}
+
+/* On behind the end of the group that `field` begins. */
+static bool group_pass(struct stream *stream, struct stream_scope *scope, struct stream_field *field)
+{
+    uint32_t open[WIRE_GROUP_DEPTH_MAX] = {field->number};
+    size_t depth = 1;
+    while (depth > 0) {
+        if (!any_next(stream, scope, field))
+            return err_is_set(stream->err) || stream->is_cut
+                       ? false
+                       : broken(stream, scope, true, "a group of fields does not end");
+        bool is_end = field->type == WIRE_GROUP_END, is_begin = field->type == WIRE_GROUP;
+        if ((is_end && open[depth - 1] != field->number) || (is_begin && depth == WIRE_GROUP_DEPTH_MAX))
+            return broken(stream, scope, false, "a group of fields does not end as it began");
+        depth -= is_end;
+        if (is_begin)
+            open[depth++] = field->number;
+    }
+    return true;
+}
+
+bool stream_next(struct stream *stream, struct stream_scope *scope, struct stream_field *field)
+{
+    while (any_next(stream, scope, field)) {
+        if (field->type == WIRE_GROUP_END)
+            return broken(stream, scope, false, "a group of fields ends that did not begin");
+        if (field->type != WIRE_GROUP)
+            return true;
+        if (!group_pass(stream, scope, field))
+            return false;
+    }
+    return false;
 }
 
 static const char nothing[STREAM_SLACK] = {0};

@@ -21,7 +21,17 @@
 #include "base/str.h"
 #include "wire/number.h"
 
-enum wire_type { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2, WIRE_FIXED32 = 5 };
+/* No field is handed out as a group: none of our formats has one, so a group is an unknown field, and is skipped. */
+enum wire_type {
+    WIRE_VARINT = 0,
+    WIRE_FIXED64 = 1,
+    WIRE_BYTES = 2,
+    WIRE_GROUP = 3,
+    WIRE_GROUP_END = 4,
+    WIRE_FIXED32 = 5
+};
+/* Groups in groups: as protobuf's own limit. */
+enum { WIRE_GROUP_DEPTH_MAX = 100 };
 
 struct wire {
     const uint8_t *at, *end;
@@ -44,12 +54,16 @@ enum wire_fault {
     WIRE_LENGTH_CUT,
     WIRE_LENGTH_PAST_END,
     WIRE_NO_SUCH_TYPE,
+    WIRE_GROUP_OPEN,
     WIRE_PACKED_CUT,
 };
 /* Reports it. */
 void wire_fault_report(struct err *err, enum wire_fault fault, uint64_t offset) __attribute__((cold, noinline));
 /* A number of any size; .after NULL: it is cut or longer than ten bytes. */
 struct number wire_long_varint(const uint8_t *at, const uint8_t *end);
+
+/* Where the group `number` ends whose first field is at `at`; NULL: it is not closed, or something in it is broken. */
+const uint8_t *wire_group_after(const uint8_t *at, const uint8_t *end, uint32_t number) __attribute__((cold, noinline));
 
 /* Reads one varint at *at before `end`: false if it is cut or longer than ten bytes. */
 static inline bool wire_varint(const uint8_t **at, const uint8_t *end, uint64_t *value)
@@ -103,12 +117,20 @@ static inline bool wire_fixed(struct wire *wire, unsigned size)
 static inline bool wire_next(struct wire *wire)
 {
     uint64_t tag, length;
-    if (wire->at == wire->end)
-        return false;
-    if (!wire_varint(&wire->at, wire->end, &tag))
-        return wire_fail(wire, WIRE_TAG_CUT);
-    if (tag >> 3 == 0 || tag >> 3 > 0x1FFFFFFF)
-        return wire_fail(wire, WIRE_FIELD_OUT_OF_RANGE);
+    for (;;) {
+        if (wire->at == wire->end)
+            return false;
+        if (!wire_varint(&wire->at, wire->end, &tag))
+            return wire_fail(wire, WIRE_TAG_CUT);
+        if (tag >> 3 == 0 || tag >> 3 > 0x1FFFFFFF)
+            return wire_fail(wire, WIRE_FIELD_OUT_OF_RANGE);
+        if ((tag & 7) != WIRE_GROUP)
+            break;
+        const uint8_t *after = wire_group_after(wire->at, wire->end, (uint32_t)(tag >> 3));
+        if (after == NULL)
+            return wire_fail(wire, WIRE_GROUP_OPEN);
+        wire->at = after;
+    }
     wire->number = (uint32_t)(tag >> 3);
     wire->type = (enum wire_type)(tag & 7);
     switch (tag & 7) {

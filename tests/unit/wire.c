@@ -104,11 +104,31 @@ static const struct {
     {SPAN("\x08"), ERR_malformed, 1},
     {SPAN("\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"), ERR_malformed, 1},
     {SPAN("\x00\x01"), ERR_malformed, 1}, /* field 0 */
-    {SPAN("\x0b"), ERR_malformed, 1},     /* a group */
+    {SPAN("\x0b"), ERR_malformed, 1},     /* a group that does not end */
+    {SPAN("\x0b\x14"), ERR_malformed, 1}, /* it ends as another began */
+    {SPAN("\x0c"), ERR_malformed, 1},     /* the end of one that did not begin */
+    {SPAN("\x0b\x12\x7f\x0c"), ERR_malformed, 1},
+    {SPAN("\x0e"), ERR_malformed, 1}, /* a type that there is not */
     {SPAN("\x0d\x01\x02"), ERR_truncated, 1},
     {SPAN("\x09\x01\x02"), ERR_truncated, 1},
     {SPAN("\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"), ERR_truncated, 11}, /* a length past 64 bits of memory */
 };
+
+/* Field 2: a group with a number, a text, a group in it; behind it field 3. */
+#define GROUP "\x13\x08\x05\x1a\x02hi\x23\x2d\x01\x02\x03\x04\x24\x14"
+
+START_TEST(a_group_is_an_unknown_field)
+{
+    struct wire wire = wire_open(SPAN("\x08\x07" GROUP "\x18\x09" GROUP), 0, &err);
+    ck_assert(wire_next(&wire));
+    ck_assert_uint_eq(wire.number, 1);
+    ck_assert(wire_next(&wire));
+    ck_assert_uint_eq(wire.number, 3);
+    ck_assert_uint_eq(wire_uint(&wire), 9);
+    ck_assert(!wire_next(&wire));
+    ck_assert(!err_is_set(&err));
+}
+END_TEST
 
 START_TEST(damage_is_told_with_its_place)
 {
@@ -158,6 +178,38 @@ static size_t stream_count(struct str text, bool is_strict, bool *is_cut)
     return count;
 }
 
+START_TEST(groups_nest_to_a_limit)
+{
+    for (size_t depth = WIRE_GROUP_DEPTH_MAX - 1; depth <= WIRE_GROUP_DEPTH_MAX + 1; depth++) {
+        char bytes[2 * WIRE_GROUP_DEPTH_MAX + 4];
+        bool is_cut;
+        memset(bytes, 0x13, depth);
+        memset(bytes + depth, 0x14, depth);
+        memcpy(bytes + 2 * depth, "\x08\x07", 2);
+        struct str text = {bytes, 2 * depth + 2};
+        err = (struct err)ERR_INIT;
+        struct wire wire = wire_open(text, 0, &err);
+        ck_assert_int_eq(wire_next(&wire), depth <= WIRE_GROUP_DEPTH_MAX);
+        err = (struct err)ERR_INIT;
+        ck_assert_uint_eq(stream_count(text, false, &is_cut), depth <= WIRE_GROUP_DEPTH_MAX);
+    }
+}
+END_TEST
+
+START_TEST(a_stream_skips_groups)
+{
+    bool is_cut;
+    ck_assert_uint_eq(stream_count(SPAN("\x08\x07" GROUP "\x18\x09" GROUP), true, &is_cut), 2);
+    ck_assert(!err_is_set(&err) && !is_cut);
+    ck_assert_uint_eq(stream_count(SPAN("\x08\x07\x13\x08"), false, &is_cut), 1); /* cut inside of it */
+    ck_assert(!err_is_set(&err) && is_cut);
+    ck_assert_uint_eq(stream_count(SPAN("\x08\x07\x13\x08\x01"), false, &is_cut), 1);
+    ck_assert(!err_is_set(&err) && is_cut);
+    ck_assert_uint_eq(stream_count(SPAN("\x08\x07\x13\x0c\x08\x07"), false, &is_cut), 1);
+    ck_assert_int_eq(err.code, ERR_malformed);
+}
+END_TEST
+
 START_TEST(a_stream_reads_up_to_a_cut)
 {
     bool is_cut;
@@ -179,7 +231,7 @@ START_TEST(a_stream_reads_up_to_a_cut)
                       1);
     ck_assert_int_eq(err.code, ERR_truncated);
     err = (struct err)ERR_INIT;
-    ck_assert_uint_eq(stream_count(SPAN("\x08\x01\x0b"
+    ck_assert_uint_eq(stream_count(SPAN("\x08\x01\x0e"
                                         "aaaaaaaaaaaaaaaaaaaaaaaaaaaaa"),
                                    false, &is_cut),
                       1);
@@ -251,6 +303,9 @@ int main(void)
     tcase_add_test(tests, numbers_of_every_size_end_with_their_bytes);
     tcase_add_test(tests, a_number_takes_all_the_bytes_that_are_said);
     tcase_add_loop_test(tests, damage_is_told_with_its_place, 0, (int)(sizeof(broken) / sizeof(broken[0])));
+    tcase_add_test(tests, a_group_is_an_unknown_field);
+    tcase_add_test(tests, groups_nest_to_a_limit);
+    tcase_add_test(tests, a_stream_skips_groups);
     tcase_add_test(tests, packed_and_single_numbers_mix);
     tcase_add_test(tests, a_stream_reads_up_to_a_cut);
     tcase_add_test(tests, nested_messages_keep_inside_their_parents);
