@@ -4,59 +4,182 @@
 #include "input/hlo_parts.h"
 #include "input/torch_form.h"
 
-/* How many fields of a message are looked at: enough to pass the leading
- * planes of a trace, and little to read. */
-enum { FIELDS_SEEN = 48, TEXT_SEEN = 4096, BEGIN_SEEN = 64 };
+/* How many fields of a message are looked at: enough to pass the leading planes of a trace, and little to read. Of
+ * fields with one number the first few say enough. */
+enum { FIELDS_SEEN = 48, OF_ONE_NUMBER = 2, TEXT_SEEN = 4096, NAME_SEEN = 64, BEGIN_SEEN = 64, LOOKS_MAX = 64 };
 
-/* Which field numbers below 32 a message has, by wire type. */
-struct shape_of_message {
-    uint32_t numbers;          /* varint and fixed */
-    uint32_t messages;         /* length-delimited */
-    struct stream_scope first; /* payload of the first field 1 */
-    bool is_broken;            /* damage among the fields seen */
+/* ---- what messages look like ---- */
+
+enum message {
+    MESSAGE_NONE,
+    HLO_PROTO,
+    MODULE,
+    COMPUTATION,
+    INSTRUCTION,
+    SNAPSHOT,
+    ASSIGNMENT,
+    BUFFER,
+    DEFINITION,
+    ALLOCATION,
+    SPACE,
+    PLANE,
+    LINE,
+    NAMED,
+    PROFILE,
+    VALUE_TYPE,
+    SAMPLE,
+    MAPPING,
+    LOCATION,
+    FUNCTION,
+    REPORT,
+    REPORT_SPACE,
+    REPORT_ROW,
 };
 
-#define BIT(number) (UINT32_C(1) << (number))
+/* By message and number of the field: n a number, l numbers, packed or not, d a double, t a text, b other bytes, a dot
+ * nothing that is known, a capital letter a message of the second table. */
+static const char *const schemas[] = {
+    [MESSAGE_NONE] = ".",
+    [HLO_PROTO] = ".M.A",
+    [MODULE] = ".ttCbnnbb",
+    [COMPUTATION] = ".tI.bnnnt",
+    [INSTRUCTION] = ".ttb...b",
+    [SNAPSHOT] = ".Hbbt",
+    [ASSIGNMENT] = ".BbObb",
+    [BUFFER] = ".nnDn",
+    [DEFINITION] = "..tln",
+    [ALLOCATION] = ".nnn.nnnnblnnn",
+    [SPACE] = ".Pttt",
+    [PLANE] = ".ntLEEb",
+    [LINE] = ".ntnb....nnt",
+    [NAMED] = ".nb",
+    [PROFILE] = ".VSGYUtnnnnbnlnn",
+    [VALUE_TYPE] = ".nn",
+    [SAMPLE] = ".llb",
+    [MAPPING] = ".nnnnnnnnnn",
+    [LOCATION] = ".nnnbn",
+    [FUNCTION] = ".nnnnn",
+    [REPORT] = ".R",
+    [REPORT_SPACE] = ".nnK",
+    [REPORT_ROW] = ".nnndtt",
+};
 
-static struct shape_of_message look(struct stream *stream, struct stream_scope scope)
+static const uint8_t message_of_letter['Z' + 1] = {
+    ['M'] = MODULE,   ['C'] = COMPUTATION, ['I'] = INSTRUCTION, ['H'] = HLO_PROTO, ['A'] = ASSIGNMENT,
+    ['B'] = BUFFER,   ['D'] = DEFINITION,  ['O'] = ALLOCATION,  ['P'] = PLANE,     ['L'] = LINE,
+    ['E'] = NAMED,    ['V'] = VALUE_TYPE,  ['S'] = SAMPLE,      ['G'] = MAPPING,   ['Y'] = LOCATION,
+    ['U'] = FUNCTION, ['K'] = REPORT_ROW,  ['R'] = REPORT_SPACE};
+
+/* Of equal likeness the first. */
+static const struct {
+    enum kind kind;
+    enum message message;
+} candidates[] = {{KIND_XSPACE, SPACE},
+                  {KIND_HLO_PROTO, HLO_PROTO},
+                  {KIND_HLO_MODULE, MODULE},
+                  {KIND_HLO_SNAPSHOT, SNAPSHOT},
+                  {KIND_PPROF, PROFILE},
+                  {KIND_BUFFER_ASSIGNMENT, ASSIGNMENT},
+                  {KIND_MEMORY_USAGE_REPORT, REPORT}};
+
+/* ---- how much a file is like each ---- */
+
+/* The leading fields of one message. */
+struct look {
+    struct stream_scope scope;
+    struct stream_field fields[FIELDS_SEEN];
+    size_t count;
+    bool is_broken; /* damage among them */
+};
+
+struct looker {
+    struct stream *stream;
+    struct look *looks[LOOKS_MAX]; /* each scope is looked at once, for all candidates */
+    size_t count;
+};
+
+static const struct look *look(struct looker *looker, struct stream_scope scope)
 {
-    struct shape_of_message shape = {0};
-    struct stream_field field;
+    struct stream *stream = looker->stream;
+    for (size_t i = 0; i < looker->count; i++)
+        if (looker->looks[i]->scope.at == scope.at && looker->looks[i]->scope.end == scope.end)
+            return looker->looks[i];
+    struct look *look = arena_array(stream->arena, struct look, 1);
     struct err *outer = stream->err, err = ERR_INIT;
-    bool has_first = false;
+    look->scope = scope;
     stream->err = &err;
-    for (int i = 0; i < FIELDS_SEEN && stream_next(stream, &scope, &field); i++) {
-        if (field.number >= 32) {
-            shape.messages |= BIT(0); /* a mark: something far out */
-            continue;
-        }
-        if (field.type != WIRE_BYTES) {
-            shape.numbers |= BIT(field.number);
-            continue;
-        }
-        shape.messages |= BIT(field.number);
-        if (field.number == 1 && !has_first) {
-            shape.first = field.payload;
-            has_first = true;
-        }
-    }
-    shape.is_broken = err_is_set(&err);
+    while (look->count < FIELDS_SEEN && stream_next(stream, &scope, &look->fields[look->count]))
+        look->count++;
+    look->is_broken = err_is_set(&err);
     stream->err = outer;
     if (err.code == ERR_io)
         err_set(outer, ERR_io, err.offset_bytes, "%s", err.text);
-    return shape;
+    if (looker->count < LOOKS_MAX)
+        looker->looks[looker->count++] = look;
+    return look;
 }
-
-static bool only(uint32_t set, uint32_t allowed) { return (set & ~allowed) == 0; }
 
 /* Printable, as a name is; a message begins with a control byte, its tag. */
 static bool is_name(struct stream *stream, struct stream_scope payload)
 {
-    struct str text = stream_peek(stream, payload, 256);
+    struct str text = stream_peek(stream, payload, NAME_SEEN);
     for (size_t i = 0; i < text.length; i++)
         if ((unsigned char)text.data[i] < 0x20)
             return false;
     return text.length > 0;
+}
+
+enum { FITS = 2, FITS_BY_LENGTH = 1, UNKNOWN_FIELD = -1, WRONG_TYPE = -3, BROKEN = -8 };
+
+static int likeness(struct looker *looker, struct stream_scope scope, enum message message);
+
+/* A field of a number that the message does not have says little: other writers add some. */
+static int likeness_of_field(struct looker *looker, const struct stream_field *field, enum message message)
+{
+    const char *schema = schemas[message];
+    char wanted = field->number < strlen(schema) ? schema[field->number] : '.';
+    bool is_bytes = field->type == WIRE_BYTES;
+    switch (wanted) {
+    case '.': return UNKNOWN_FIELD;
+    case 'n': return field->type == WIRE_VARINT ? FITS : WRONG_TYPE;
+    case 'd': return field->type == WIRE_FIXED64 ? FITS : WRONG_TYPE;
+    case 'l': return is_bytes || field->type == WIRE_VARINT ? FITS_BY_LENGTH : WRONG_TYPE;
+    case 't': return !is_bytes ? WRONG_TYPE : is_name(looker->stream, field->payload) ? FITS : FITS_BY_LENGTH;
+    case 'b': return is_bytes ? FITS_BY_LENGTH : WRONG_TYPE;
+    default:
+        return !is_bytes
+                   ? WRONG_TYPE
+                   : FITS + likeness(looker, field->payload, (enum message)message_of_letter[(unsigned char)wanted]);
+    }
+}
+
+/* As deep as the schemas nest. */
+static int likeness(struct looker *looker, struct stream_scope scope, enum message message)
+{
+    const struct look *seen = look(looker, scope);
+    int sum = seen->is_broken ? BROKEN : 0;
+    for (size_t i = 0; i < seen->count; i++) {
+        int before = 0;
+        for (size_t j = 0; j < i && before < OF_ONE_NUMBER; j++)
+            before += seen->fields[j].number == seen->fields[i].number;
+        if (before < OF_ONE_NUMBER)
+            sum += likeness_of_field(looker, &seen->fields[i], message);
+    }
+    return sum;
+}
+
+/* What a file has to have at all: a module its computations or both its names, all others their first field. */
+static bool may_be(struct looker *looker, enum message message)
+{
+    const struct look *top = look(looker, stream_whole(looker->stream));
+    uint32_t found = 0, named = 0;
+    for (size_t i = 0; i < top->count; i++)
+        if (top->fields[i].type == WIRE_BYTES && top->fields[i].number <= 3) {
+            uint32_t bit = UINT32_C(1) << top->fields[i].number;
+            found |= bit;
+            named |= is_name(looker->stream, top->fields[i].payload) ? bit : 0;
+        }
+    return message == MODULE ? (found & 8) != 0 || (named & 6) == 6 : (found & 2) != 0;
 }
 
 /* No control bytes, and UTF-8 but for a stray byte here and there, as logs have. */
@@ -77,11 +200,22 @@ static bool is_text(struct stream *stream)
     return text.length > 0 && stray_count <= text.length / 32;
 }
 
-/* HloModuleProto: 1 name, 2 entry computation, 3 computations, 5 and 6 ids. */
-static bool is_module(struct stream *stream, const struct shape_of_message *shape)
+static enum kind kind_of_message(struct stream *stream, const struct err *err)
 {
-    return (shape->messages & BIT(1)) && (shape->messages & (BIT(2) | BIT(3))) && !shape->is_broken &&
-           is_name(stream, shape->first);
+    struct looker looker = {.stream = stream};
+    enum kind kind = KIND_UNKNOWN;
+    int most = FITS; /* one field of the right type is not enough */
+    for (size_t i = 0; i < sizeof(candidates) / sizeof(candidates[0]) && !err_is_set(err); i++) {
+        enum message message = candidates[i].message;
+        const struct look *top = look(&looker, stream_whole(stream));
+        /* damage behind what is there costs what lies behind it, not the kind */
+        int sum = likeness(&looker, stream_whole(stream), message) - (top->is_broken ? BROKEN - UNKNOWN_FIELD : 0);
+        if (sum > most && may_be(&looker, message)) {
+            most = sum;
+            kind = candidates[i].kind;
+        }
+    }
+    return err_is_set(err) ? KIND_UNKNOWN : kind;
 }
 
 static enum kind kind_seen(struct stream *stream, const struct err *err)
@@ -99,39 +233,9 @@ static enum kind kind_seen(struct stream *stream, const struct err *err)
     case TORCH_FORM_OTHER_PICKLE: return KIND_PICKLE;
     case TORCH_FORM_NONE: break;
     }
-    struct shape_of_message top = look(stream, stream_whole(stream));
-    if (err_is_set(err))
-        return KIND_UNKNOWN;
-    if (top.numbers == 0 && top.messages == 0)
-        return stream_peek(stream, stream_whole(stream), 1).length == 0 ? KIND_EMPTY
-               : is_text(stream)                                        ? KIND_TEXT
-                                                                        : KIND_UNKNOWN;
-    if (!(top.messages & BIT(1)))
-        return is_text(stream) ? KIND_TEXT : KIND_UNKNOWN;
-    if (is_module(stream, &top))
-        return KIND_HLO_MODULE;
-    struct shape_of_message second = look(stream, top.first);
-    if (is_module(stream, &second))
-        return only(top.messages, BIT(1) | BIT(2) | BIT(3)) && !(top.numbers & BIT(1)) ? KIND_HLO_PROTO : KIND_UNKNOWN;
-    if ((second.messages & BIT(1)) && only(second.messages, BIT(1) | BIT(2) | BIT(3)) && second.numbers == 0) {
-        struct shape_of_message third = look(stream, second.first);
-        if (is_module(stream, &third))
-            return KIND_HLO_SNAPSHOT;
-    }
-    if (!second.is_broken && second.messages == 0 && second.numbers != 0 && only(second.numbers, BIT(1) | BIT(2)) &&
-        top.first.end - top.first.at <= 22)
-        return KIND_PPROF;
-    if (!second.is_broken && (second.messages & BIT(2)) && only(second.numbers, BIT(1)) &&
-        only(second.messages, BIT(2) | BIT(3) | BIT(4) | BIT(5) | BIT(6)) &&
-        only(top.messages, BIT(1) | BIT(2) | BIT(3) | BIT(4)))
-        return KIND_XSPACE;
-    if (!second.is_broken && only(second.numbers, BIT(1) | BIT(2)) && second.numbers != 0 &&
-        second.messages == BIT(3) && top.messages == BIT(1))
-        return KIND_MEMORY_USAGE_REPORT;
-    if (!second.is_broken && only(second.numbers, BIT(1) | BIT(2) | BIT(4)) && second.messages == BIT(3) &&
-        (top.messages & BIT(3)) && only(top.messages, BIT(1) | BIT(2) | BIT(3) | BIT(4) | BIT(5)) && top.numbers == 0)
-        return KIND_BUFFER_ASSIGNMENT;
-    return is_text(stream) ? KIND_TEXT : KIND_UNKNOWN;
+    if (stream_peek(stream, stream_whole(stream), 1).length == 0)
+        return err_is_set(err) ? KIND_UNKNOWN : KIND_EMPTY;
+    return is_text(stream) ? KIND_TEXT : kind_of_message(stream, err);
 }
 
 enum kind kind_of(const struct source *source, struct arena *arena, struct err *err)
