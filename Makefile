@@ -64,7 +64,7 @@ fuzz_programs := $(fuzz_names:%=$(B)/fuzz/%)
 fixture_text := $(wildcard tests/fixtures/text/*.textproto)
 fixture_pb := $(fixture_text:tests/fixtures/text/%.textproto=build/fixtures/%.pb)
 
-.PHONY: all analyze debs deb-test tarballs bench-run python-real python-test run-real run-test bundle compile-test confirm bench-page debug run demo test unit golden golden-fixtures golden-oom golden-compare golden-profile golden-pprof golden-regex golden-memory-viz golden-torch golden-torch-categories golden-torch-trace golden-whose golden-gpu golden-verdict golden-marginal golden-text-dumps whatif xla-reports differences http-test typed-client-test metrics-format-test proxy-test catalog-test soak soak-test faults-test generated-requests-test web-test licences-test wheels wheel-test manual install install-test \
+.PHONY: all analyze debs deb-test tarballs bench-run python-real python-test run-real run-test bundle compile-test confirm bench-page debug run demo test unit golden golden-fixtures golden-oom golden-compare golden-profile golden-pprof golden-regex golden-memory-viz golden-torch golden-torch-categories golden-torch-trace golden-whose golden-gpu golden-verdict golden-marginal golden-text-dumps whatif xla-reports differences probe-test http-test typed-client-test metrics-format-test proxy-test catalog-test soak soak-test faults-test generated-requests-test web-test licences-test wheels wheel-test manual install install-test \
         check asan tsan fuzz fuzz-replay fuzz-run sweep replay-run reached-lines bench coverage coverage-run \
         screenshots fixtures format clean help core
 
@@ -204,6 +204,10 @@ jax_and_libtpu = --python build/jax/bin/python --libtpu $$(echo build/libtpu/lib
 run-real: all fixtures ## memviewd run around JAX, on CPU and compiled for TPU (fetches both from PyPI once)
 	$(Q)$(MAKE) build/jax/ready build/libtpu/ready || { echo "skipped: JAX and libtpu, which cannot be had from PyPI"; echo "0 passed, 0 failed, 1 skipped"; exit 0; }; \
 	$(PYTHON) tests/run/real.py --binary $(B)/memviewd $(jax_and_libtpu)
+
+probe-test: all fixtures ## small inputs with one thing changed: what is said of them (EVERY=1: all variants; SEED=N, ONLY=TEXT, KEEP=FOLDER)
+	$(Q)$(PYTHON) tests/probe/run.py --binary $(B)/memviewd $(if $(SHARED),--shared $(SHARED)) $(if $(EVERY),--every) $(if $(SEED),--seed $(SEED)) \
+	    $(if $(ONLY),--only "$(ONLY)") $(if $(KEEP),--keep $(KEEP))
 
 python-test: all ## the Python package: the real program, a stand-in for JAX
 	$(Q)$(PYTHON) tests/python/run.py --binary $(B)/memviewd $(if $(ONLY),--only $(ONLY))
