@@ -290,7 +290,7 @@ golden-text-dumps: all ## texts that XLA dumps against the protos of the same pr
 xla-reports: all ## what the compiler and JAX say about the same programs (needs ../shared)
 	$(Q)$(PYTHON) tests/golden/xla_reports.py --binary $(B)/memviewd --shared $(or $(SHARED),../shared)
 
-differences: all build/golden/logdir ## every difference that docs/xprof-differences.md lists (needs ../shared)
+differences: all build/golden/logdir ## every difference that docs/reference/xprof-differences.md lists (needs ../shared)
 	$(Q)$(PYTHON) tests/golden/differences.py --binary $(B)/memviewd --shared $(or $(SHARED),../shared) --logdir build/golden/logdir
 
 build/golden/logdir:
@@ -306,7 +306,7 @@ build/openapi-tools/ready: scripts/fetch-pypi tests/http/requirements.txt
 typed-client-test: all build/openapi-tools/ready $(if $(SHARED),build/golden/logdir) ## a client generated from docs/openapi.yaml (fetches the generator from PyPI once)
 	$(Q)build/openapi-tools/bin/python tests/http/typed_client.py --binary $(B)/memviewd --client build/typed-client $(if $(SHARED),--logdir build/golden/logdir)
 
-proxy-test: all ## behind nginx, as docs/proxy.md says
+proxy-test: all ## behind nginx, as docs/operate/proxy.md says
 	$(Q)$(PYTHON) tests/http/proxy.py --binary $(B)/memviewd
 
 include tests/soak/soak.mk

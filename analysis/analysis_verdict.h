@@ -49,7 +49,7 @@ bool analysis_snapshots_may(const struct oom_verdict *failure);
 size_t analysis_snapshots_order(struct torch_choice *choice, const char *const *names, size_t count, size_t *order);
 bool analysis_snapshots_take(struct torch_choice *choice, const char *name, const struct oom_verdict *failure,
                              const struct analysis_subject *trace, const struct err *unread);
-/* The verdict as one row of a table over many jobs: the columns of verdict/row.def (docs/fleet.md), behind cells of the
+/* The verdict as one row of a table over many jobs: the columns of verdict/row.def (docs/operate/fleet.md), behind cells of the
  * caller, at most 40. `parts` NULL: a row of which nothing but these is known. */
 struct analysis_row_form {
     enum csv_form form;

@@ -3,7 +3,7 @@
  *
  * Order: what makes it fit alone; within that what is confirmed, exact, model, bound, guess; then the least change to the
  * person's program; then bytes. Bytes that are held at the peak are no saving: what a change saves is what the replay of
- * the heap says (docs/what-if.md). */
+ * the heap says (docs/use/what-if.md). */
 #include "verdict/remedy.h"
 
 #include "base/sum.h"
@@ -25,7 +25,7 @@ const char *verdict_advice_name(enum verdict_advice_kind kind) { return kinds[ki
 
 /* ---- does it fit? ---- */
 
-/* A prediction nearer to the limit than this is none: most are within 2 % (docs/what-if.md). */
+/* A prediction nearer to the limit than this is none: most are within 2 % (docs/use/what-if.md). */
 enum { NEAR_PERCENT = 2 };
 
 static enum verdict_fits fits_of(const struct verdict_facts *facts, const struct verdict_advice *item)

@@ -29,7 +29,7 @@ enum verdict_fits { VERDICT_FITS_UNKNOWN, VERDICT_FITS_YES, VERDICT_FITS_NO, VER
 enum verdict_confidence {
     VERDICT_CONFIRMED, /* the compiler compiled the changed program */
     VERDICT_EXACT,     /* bytes of a plan or of a file */
-    VERDICT_MODEL,     /* the replay of the compiled heap (docs/what-if.md) */
+    VERDICT_MODEL,     /* the replay of the compiled heap (docs/use/what-if.md) */
     VERDICT_BOUND,     /* true at most or at least */
     VERDICT_GUESS,     /* rests on names, or on what was seen elsewhere */
 };

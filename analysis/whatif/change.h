@@ -4,7 +4,7 @@
  * GLOB: "*" stands for any text. It is held against the paths of arguments ("opt_state*.mu*"), the scopes of op names
  * ("layer_*", "layer_3/mlp"), from the beginning of a part of them to the end of one, and the names of patterns
  * ("attention_scores").
- * Source: models and their limits in docs/what-if.md. */
+ * Source: models and their limits in docs/use/what-if.md. */
 #pragma once
 
 #include "base/err.h"

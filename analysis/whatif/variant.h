@@ -6,7 +6,7 @@
  *         after the other; variant_measure adds up.
  * Units:  bytes; steps are those of the plan.
  * Memory: the arena; about 40 bytes a row and the dimensions of the program (dimensions.h).
- * Source: what-if models are described in docs/what-if.md. */
+ * Source: what-if models are described in docs/use/what-if.md. */
 #pragma once
 
 #include "plan/plan.h"

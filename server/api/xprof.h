@@ -3,7 +3,7 @@
  *
  * Whatever talks to XProf 2.24.2 can talk to these: same addresses, same
  * parameters, same figures. Errors are short texts, as XProf's are. Differences
- * are listed in docs/xprof-differences.md. */
+ * are listed in docs/reference/xprof-differences.md. */
 #pragma once
 
 #include "server/api/server.h"

@@ -3,7 +3,7 @@
  * of each failure that a text tells of and of each series of device profiles the verdict, as `memviewd explain` gives it of
  * that session alone, behind the cells that say whose row it is. A file of which nothing can be said has a row that says why.
  *
- * Columns are always there, in one order and of one type: ROWS_SCHEMA counts their changes (docs/fleet.md). Rows of one file
+ * Columns are always there, in one order and of one type: ROWS_SCHEMA counts their changes (docs/operate/fleet.md). Rows of one file
  * depend on that file, on those of its session and on labels alone, so that files can be divided among processes, and asked
  * again at any time. */
 #pragma once

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/deploy: what each manifest starts is run, with the logdir and the address of the test in the place of its own."""
+"""docs/operate/deploy: what each manifest starts is run, with the logdir and the address of the test in the place of its own."""
 import os
 import re
 import subprocess
@@ -8,7 +8,7 @@ import tools
 import writing
 from harness import ROOT, equal
 
-FOLDER = os.path.join(ROOT, "docs", "deploy")
+FOLDER = os.path.join(ROOT, "docs", "operate", "deploy")
 URL, LOGDIR = "postgresql://memviewd@db.example/profiles", "/profiles"
 PARSE = "import json, sys, yaml; print(json.dumps(list(yaml.safe_load_all(open(sys.argv[1])))))"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""JSON lines as Parquet, by DuckDB with the line of docs/fleet.md: the types are always the same, and the rows those of the catalog."""
+"""JSON lines as Parquet, by DuckDB with the line of docs/operate/fleet.md: the types are always the same, and the rows those of the catalog."""
 import os
 import re
 
@@ -17,7 +17,7 @@ print(json.dumps({"types": dict(zip(table.columns, map(str, table.types))), "row
 
 
 def documented():
-    with open(os.path.join(ROOT, "docs", "fleet.md"), encoding="utf-8") as file:
+    with open(os.path.join(ROOT, "docs", "operate", "fleet.md"), encoding="utf-8") as file:
         (sql,) = re.findall(r'(?m)^    duckdb -c "(.+)"$', file.read())
     return sql
 

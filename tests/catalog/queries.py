@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The queries of docs/fleet and the panels of its dashboard, asked of a catalog whose truth is known (planted.py)."""
+"""The queries of docs/operate/fleet and the panels of its dashboard, asked of a catalog whose truth is known (planted.py)."""
 import datetime
 import json
 import os
@@ -9,7 +9,7 @@ import planted
 import writing
 from harness import ROOT, equal
 
-FOLDER = os.path.join(ROOT, "docs", "fleet")
+FOLDER = os.path.join(ROOT, "docs", "operate", "fleet")
 
 
 def ask(database, name):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""nginx with docs/deploy/nginx.conf as it stands there, but for addresses, ports and the folder of its files."""
+"""nginx with docs/operate/deploy/nginx.conf as it stands there, but for addresses, ports and the folder of its files."""
 import base64
 import contextlib
 import http.client
@@ -27,7 +27,7 @@ class Nginx:
         for each in (os.path.dirname(folder), folder):
             os.chmod(each, 0o755) # its workers run as another user
         self._write_files(token)
-        with open(os.path.join(ROOT, "docs", "deploy", "nginx.conf"), encoding="utf-8") as file:
+        with open(os.path.join(ROOT, "docs", "operate", "deploy", "nginx.conf"), encoding="utf-8") as file:
             text = file.read()
         servers = re.findall(r"server (10\.\S+) ", text)
         assert len(servers) == len(ports), servers

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Holds docs/xprof-differences.md: each function is named there and shows one difference on a real input.
+"""Holds docs/reference/xprof-differences.md: each function is named there and shows one difference on a real input.
 
   differences.py --binary memviewd --shared DIR --logdir DIR
 
@@ -227,7 +227,7 @@ def main():
     for name in ("binary", "shared", "logdir"):
         parser.add_argument(f"--{name}", required=True)
     counts, ground = Counts(), Ground(parser.parse_args())
-    page = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "xprof-differences.md")
+    page = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "reference", "xprof-differences.md")
     with open(page, encoding="utf-8") as text:
         listed = text.read()
     try:

@@ -77,12 +77,12 @@ def test_both_formats_have_the_same_rows_and_types(t):
 def test_every_column_is_documented(t):
     heads = index(t, t.fixtures, "--format=csv").stdout.splitlines()[0].split(",")
     equal(len(set(heads)), len(heads), "no name twice")
-    with open(os.path.join(ROOT, "docs", "fleet.md"), encoding="utf-8") as file:
+    with open(os.path.join(ROOT, "docs", "operate", "fleet.md"), encoding="utf-8") as file:
         told = re.findall(r"(?m)^\| `(.+?)` \|", file.read())
     told = [name for cell in told for name in cell.split("`, `")]
     families = [head for head in heads if re.match("(where|category|pattern)_.", head)]
     assert {"where_NAME_bytes", "category_NAME_bytes", "pattern_NAME_bytes"} <= set(told), told
-    equal([head for head in heads if head not in told and head not in families], [], "without a line in docs/fleet.md")
+    equal([head for head in heads if head not in told and head not in families], [], "without a line in docs/operate/fleet.md")
 
 
 def test_shards_make_the_whole(t):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""memviewd check: what is a finding, every format, what is refused, and the commands of docs/check-workflow.yml."""
+"""memviewd check: what is a finding, every format, what is refused, and the commands of docs/use/check-workflow.yml."""
 import json
 import os
 import re
@@ -75,7 +75,7 @@ def test_what_cannot_be_checked_is_no_success(t):
 
 def commands(step):
     """(name, shell text) of the steps of the workflow that run something, and its variables"""
-    with open(os.path.join(ROOT, "docs", "check-workflow.yml"), encoding="utf-8") as file:
+    with open(os.path.join(ROOT, "docs", "use", "check-workflow.yml"), encoding="utf-8") as file:
         text = file.read()
     variables = dict(re.findall(r"^  ([A-Z_]+): (\S+)$", text, re.M))
     steps = {name: textwrap.dedent(body) for name, body in re.findall(r"- name: (.+)\n +run: \|\n((?: {10}.*\n)+)", text)}

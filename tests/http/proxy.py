@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""memviewd behind nginx, as docs/proxy.md says: its server block stands in the configuration as it is written there, but for
+"""memviewd behind nginx, as docs/operate/proxy.md says: its server block stands in the configuration as it is written there, but for
 the port, the files and the socket, which lie in a folder of the test.
 
   proxy.py --binary PATH
@@ -73,7 +73,7 @@ class Place:
 
     def __init__(self, binary, folder):
         self.binary, self.folder, self.port = binary, folder, free_port()
-        with open(os.path.join(ROOT, "docs", "proxy.md"), encoding="utf-8") as file:
+        with open(os.path.join(ROOT, "docs", "operate", "proxy.md"), encoding="utf-8") as file:
             blocks = blocks_of(file.read())
         self.command = " ".join(blocks["memviewd --logdir=/tmp/xprof --listen=unix:/run/memviewd/socket,mode=0660 \\"].replace("\\\n", " ").split())
         self.server = blocks["server {"]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How fast addresses are listed and read. Nothing is asserted; docs/remote.md has figures.
+"""How fast addresses are listed and read. Nothing is asserted; docs/operate/remote.md has figures.
 
   bench.py --binary PATH --make-trace PATH [--sessions N] [--size-mb N]
 

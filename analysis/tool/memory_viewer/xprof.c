@@ -3,7 +3,7 @@
  * viewer (PreprocessResult as proto JSON: default values left out, MiB for
  * sizes, 64-bit numbers as strings), its odd figures included.
  *
- * Where it differs from our own views: docs/xprof-differences.md. */
+ * Where it differs from our own views: docs/reference/xprof-differences.md. */
 #include "tool/memory_viewer/views.h"
 
 #include "input/shape.h"

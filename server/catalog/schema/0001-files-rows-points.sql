@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What is in docs/fleet.md as tables. Everything here is public: dashboards and people read it, so a column is never renamed nor
+-- What is in docs/operate/fleet.md as tables. Everything here is public: dashboards and people read it, so a column is never renamed nor
 -- given another meaning; a later file adds columns. The columns of `rows` are those of `memviewd index`, in its order (a test
 -- holds them against each other): *_bytes are bigint, texts are text, compared by their bytes: quicker, and the same on
 -- every system, whose indexes a newer C library then cannot put out of order.

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- When all that was there has been looked at: one process may have written the first half of a commit while another has not
--- come to the second. Steps are looked for in series that are settled (memviewd.settled_series) alone; docs/fleet.md has the rule.
+-- come to the second. Steps are looked for in series that are settled (memviewd.settled_series) alone; docs/operate/fleet.md has the rule.
 
 -- One for each `memviewd index --catalog` that came to write. Those of the same logdirs and shard_count are parts of one work.
 CREATE TABLE memviewd.index_runs (

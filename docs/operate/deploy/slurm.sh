@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# An array of eight tasks, each with its part of the files: sbatch docs/deploy/slurm.sh. A task that is requeued does nothing
+# An array of eight tasks, each with its part of the files: sbatch docs/operate/deploy/slurm.sh. A task that is requeued does nothing
 # twice. The password stands in ~/.pgpass of whom it runs as (mode 0600).
 #SBATCH --job-name=memviewd-index
 #SBATCH --array=0-7
