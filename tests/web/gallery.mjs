@@ -276,4 +276,4 @@ export const GALLERY = [
   ...rowsOf(PROFILE, '?tool=memory_profile', 'made'),
   ...rowsOf(FRAME, '', 'demo'),
 ];
-export const README = GALLERY.filter(({ name }) => name === 'viewer' || name === 'profile');
+export const README = GALLERY.filter(({ name }) => ['oom', 'viewer', 'profile'].includes(name));

@@ -3,7 +3,7 @@
  *   node tests/web/screenshots.mjs --binary PATH --out DIR [--only TEXT] [--readme DIR] [-- OPTION…]
  * Every page and many of their states, at three sizes, in light and dark: gallery.mjs names them. Each is
  * served the demo, the fixtures or made traces, as its row says; or what the daemon's OPTIONs name. With --readme the
- * pictures of README.md go there and nothing else is made. */
+ * light pictures of README.md and docs go there and nothing else is made. */
 
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -149,7 +149,7 @@ const browser = await launchBrowser();
 try {
   for (const row of rows)
     for (const size of sizes)
-      for (const scheme of ['light', 'dark']) if (stemOf(row, size, scheme).includes(options.only)) await shoot(browser, folder, row, size, scheme);
+      for (const scheme of options.readme ? ['light'] : ['light', 'dark']) if (stemOf(row, size, scheme).includes(options.only)) await shoot(browser, folder, row, size, scheme);
 } finally {
   await browser.close();
   for (const daemon of daemons.values()) await daemon.stop();
