@@ -66,7 +66,7 @@ fixture_pb := $(fixture_text:tests/fixtures/text/%.textproto=build/fixtures/%.pb
 
 .PHONY: all analyze debs deb-test tarballs bench-run python-real python-test run-real run-test bundle compile-test confirm bench-page debug run demo test unit golden golden-fixtures golden-oom golden-compare golden-profile golden-pprof golden-regex golden-memory-viz golden-torch golden-torch-categories golden-torch-trace golden-whose golden-gpu golden-verdict golden-marginal golden-text-dumps whatif xla-reports differences probe-test http-test typed-client-test metrics-format-test proxy-test catalog-test soak soak-test faults-test generated-requests-test web-test licences-test wheels wheel-test manual install install-test \
         check asan tsan fuzz fuzz-replay fuzz-run sweep replay-run reached-lines bench coverage coverage-run \
-        screenshots fixtures format clean help core
+        screenshots fixtures format clean help compdb core
 
 # ---- building --------------------------------------------------------------------
 all: $(B)/memviewd ## build build/release/memviewd (CC=clang: build/release-clang/)
@@ -438,7 +438,7 @@ bench-page: all tests/web/node_modules/.package-lock.json ## the Memory Viewer w
 	$(Q)node tests/bench/page/viewer.mjs --binary $(B)/memviewd
 	$(Q)node tests/bench/page/device.mjs --binary $(B)/memviewd --shared $(or $(SHARED),../shared)
 
-screenshots: all fixtures tests/web/node_modules/.package-lock.json ## pictures of every page in build/screenshots, those of the README in docs
+screenshots: all fixtures tests/web/node_modules/.package-lock.json ## pictures of every page in build/screenshots, the README's in docs
 	$(Q)node tests/web/screenshots.mjs --binary $(B)/memviewd --readme docs
 	$(Q)node tests/web/screenshots.mjs --binary $(B)/memviewd --out build/screenshots
 
@@ -464,5 +464,14 @@ format: ## clang-format every C file in place
 clean: ## remove build/
 	rm -rf build
 
+compdb: ## compile_commands.json for clangd
+	$(Q)scripts/compile-commands
+
+# Begin here, then the rest by the headings of this file.
+first_steps := all demo unit
 help: ## this list
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
+	@echo "Begin here:"
+	@$(foreach target,$(first_steps),grep -hE '^$(target):.*##' Makefile | sed 's/:.*##/\t/' | expand -t 14 | sed 's/^/  /';)
+	@awk '/^# ---- /{gsub(/^# -+ | -+$$/, ""); heading = $$0} \
+	    /^[a-z-]+:.*##/{name = $$0; sub(/:.*/, "", name); sub(/.*## /, ""); if (" $(first_steps) " ~ " " name " ") next; \
+	    if (heading != "") {printf "\n%s:\n", toupper(substr(heading, 1, 1)) substr(heading, 2); heading = ""} printf "  %-24s %s\n", name, $$0}' $(filter %Makefile %.mk,$(MAKEFILE_LIST))
