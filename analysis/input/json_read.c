@@ -12,6 +12,7 @@ struct json_reading {
     struct pickle *pickle;
     char *text; /* with escapes, or longer than the window */
     size_t text_length, text_capacity;
+    bool is_long; /* longer than a text may be: what it says is not kept */
 };
 
 /* ---- bytes ---- */
@@ -57,8 +58,9 @@ static bool skip_word(struct pickle *pickle, const char *word)
 static void text_add(struct json_reading *reading, const void *bytes, size_t length)
 {
     size_t needed = reading->text_length + length;
-    if (needed > PICKLE_MAX_TEXT_BYTES)
-        refuse(reading->pickle, ERR_limit, "a text is longer than 16 MiB");
+    reading->is_long |= needed > PICKLE_MAX_TEXT_BYTES;
+    if (reading->is_long)
+        return;
     reading->text = arena_grown(reading->pickle->arena, reading->text, needed, &reading->text_capacity, 1);
     memcpy(reading->text + reading->text_length, bytes, length);
     reading->text_length = needed;
@@ -138,6 +140,7 @@ static void long_text_read(struct json_reading *reading)
 {
     struct pickle *pickle = reading->pickle;
     reading->text_length = 0;
+    reading->is_long = false;
     for (int byte; (byte = peek(pickle)) != '"';) {
         size_t length = run_length(pickle);
         if (byte < 0)
@@ -153,7 +156,10 @@ static void long_text_read(struct json_reading *reading)
         arena_work(pickle->arena, length / 16 + 1);
     }
     pickle->at++;
-    pickle_stack_push_text(pickle, (struct str){reading->text, reading->text_length});
+    if (reading->is_long)
+        pickle_stack_push(pickle, pickle_store_value(TAG_BYTES, 0));
+    else
+        pickle_stack_push_text(pickle, (struct str){reading->text, reading->text_length});
 }
 
 static void text_read(struct json_reading *reading)
@@ -225,6 +231,21 @@ static bool whole_read(const char *text, size_t length, int64_t *value)
     return true;
 }
 
+static bool is_of_number(unsigned char c)
+{
+    return (c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E';
+}
+
+/* What it says does not fit in any number here. */
+static void long_number_skip(struct pickle *pickle)
+{
+    for (int byte = peek(pickle); byte >= 0 && is_of_number((unsigned char)byte); byte = peek(pickle)) {
+        pickle->at++;
+        arena_work(pickle->arena, 1);
+    }
+    pickle_stack_push_real(pickle, strtod("nan", NULL));
+}
+
 static void number_read(struct pickle *pickle)
 {
     char text[MAX_NUMBER_BYTES + 1];
@@ -235,14 +256,15 @@ static void number_read(struct pickle *pickle)
     const unsigned char *from = pickle->window + pickle->at;
     for (; length < MAX_NUMBER_BYTES && length < pickle->filled - pickle->at; length++) {
         unsigned char c = from[length];
-        bool is_part = (c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E';
-        if (!is_part)
+        if (!is_of_number(c))
             break;
         text[length] = (char)c;
     }
     text[length] = '\0';
-    if (length == MAX_NUMBER_BYTES)
-        refuse(pickle, ERR_limit, "a number has 400 characters or more");
+    if (length == MAX_NUMBER_BYTES) {
+        long_number_skip(pickle);
+        return;
+    }
     if (length == 0 || number_length(text, &is_whole) != length)
         refuse(pickle, ERR_malformed, "what stands here is no number");
     pickle->at += length;

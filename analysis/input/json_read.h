@@ -5,7 +5,8 @@
  * Out:    as pickle.h: object a dict, array a list, true, false, null as they are; whole numbers of 64 bits are exact, larger
  *         ones and fractions doubles. Of equal keys the last one counts. A taker sees each object that is in an array.
  * Texts:  escapes are read; half of a surrogate pair is U+FFFD; bytes that are no UTF-8 stay as they are.
- * Errors: `malformed`, `truncated` or `limit` at the byte where it shows: depth 1,000, texts 16 MiB, numbers 400 characters.
+ *         A text of more than 16 MiB is bytes, a number of 400 characters or more NaN: each loses itself alone.
+ * Errors: `malformed`, `truncated` or `limit` at the byte where it shows: depth 1,000.
  * Cost:   what was taken is let go with all that is in it, so that gigabytes of events need what is kept of them, and 8 bytes
  *         for each fraction.
  * Memory: the arena. */

@@ -104,23 +104,31 @@ static void recall_row(struct pickle *pickle)
 
 /* ---- numbers and texts ---- */
 
-/* Two's complement, the least byte first; addresses may need a ninth byte for the sign. */
+/* Two's complement, the least byte first. */
 static void push_long(struct pickle *pickle, uint64_t size)
 {
-    if (size > 9)
-        pickle_store_refuse(pickle, ERR_unsupported, "a whole number does not fit in 64 bits");
-    const unsigned char *from = bytes(pickle, (size_t)size);
+    enum { ROUGH_BYTES = 128 }; /* more than a double holds: it is infinite then */
     uint64_t value = 0;
-    for (size_t i = 0; i < size && i < 8; i++)
-        value |= (uint64_t)from[i] << (8 * i);
-    if (size == 9 && from[8] != 0)
-        pickle_store_refuse(pickle, ERR_unsupported, "a whole number does not fit in 64 bits");
-    bool is_negative = size > 0 && size <= 8 && (from[size - 1] & 0x80) != 0;
+    double rough = 0, unit = 1;
+    unsigned char last = 0;
+    for (uint64_t i = 0; i < size;) {
+        size_t part = size - i < PICKLE_WINDOW_BYTES ? (size_t)(size - i) : PICKLE_WINDOW_BYTES;
+        const unsigned char *from = bytes(pickle, part);
+        arena_work(pickle->arena, part / 16 + 1);
+        last = from[part - 1];
+        for (size_t k = 0; k < part && i + k <= ROUGH_BYTES; k++, unit *= 256) {
+            value |= i + k < 8 ? (uint64_t)from[k] << (8 * (i + k)) : 0;
+            rough += (double)from[k] * unit;
+        }
+        i += part;
+    }
+    const bool is_negative = (last & 0x80) != 0;
     if (is_negative && size < 8)
         value |= UINT64_MAX << (8 * size);
-    if (size == 9 && value > INT64_MAX)
-        pickle_store_refuse(pickle, ERR_unsupported, "a whole number does not fit in 63 bits");
-    pickle_stack_push_int(pickle, (int64_t)value);
+    if (size <= 8 || (size == 9 && last == 0 && value <= INT64_MAX)) /* a ninth byte for the sign alone */
+        pickle_stack_push_int(pickle, (int64_t)value);
+    else
+        pickle_stack_push_real(pickle, is_negative ? rough - unit : rough);
 }
 
 static void push_real(struct pickle *pickle)
@@ -134,11 +142,19 @@ static void push_real(struct pickle *pickle)
     pickle_stack_push_real(pickle, value);
 }
 
+static void push_bytes(struct pickle *pickle, uint64_t size)
+{
+    skip(pickle, size);
+    pickle_stack_push(pickle, pickle_store_value(TAG_BYTES, size & (UINT64_MAX >> 4)));
+}
+
 static void push_text(struct pickle *pickle, uint64_t size)
 {
     struct str text = {"", 0};
-    if (size > PICKLE_MAX_TEXT_BYTES)
-        pickle_store_refuse(pickle, ERR_limit, "a text is longer than 16 MiB");
+    if (size > PICKLE_MAX_TEXT_BYTES) {
+        push_bytes(pickle, size);
+        return;
+    }
     if (size <= PICKLE_WINDOW_BYTES) {
         text = (struct str){(const char *)bytes(pickle, (size_t)size), (size_t)size};
     } else {
@@ -150,12 +166,6 @@ static void push_text(struct pickle *pickle, uint64_t size)
         text = (struct str){copy, (size_t)size};
     }
     pickle_stack_push_text(pickle, text);
-}
-
-static void push_bytes(struct pickle *pickle, uint64_t size)
-{
-    skip(pickle, size);
-    pickle_stack_push(pickle, pickle_store_value(TAG_BYTES, size & (UINT64_MAX >> 4)));
 }
 
 /* ---- opcodes ---- */

@@ -3,7 +3,8 @@
  *
  * A pickle is a program for a small stack machine that can call anything. Here nothing is ever called: dict, list,
  * tuple, text, bytes, number, bool and None are made, by protocols 2 to 5; any other opcode is an error that names it
- * and its place. Texts are interned: equal ones are one.
+ * and its place. Texts are interned: equal ones are one. A whole number that does not fit in 63 bits is a double, a text of
+ * more than 16 MiB is bytes: each loses itself alone.
  *
  * A pickle of gigabytes is millions of small dicts. So a taker sees each dict when it goes into a list, and may keep
  * what it wants of it: then the dict's memory is used again, and a number of the taker's stands in its place. What is

@@ -173,8 +173,11 @@ ODD_JSON = {
 }
 # What is no UTF-8 is shown as it can be; Python's reader refuses it.
 STRAY_JSON = {"bytes that are no letters": JSON + b'[[{"action": "alloc", "size": 1, "frames": [{"filename": "\xff\xc0\x80", "name": "x", "line": 1}]}]]}'}
-DEEP_JSON = {"arrays": JSON + b"[" * 2_000_000, "objects": JSON + b'{"a":' * 400_000, "a long text": JSON + b'"' + b"x" * (17 << 20) + b'"}',
-             "a long number": JSON + b"1" * 5000 + b"}"}
+DEEP_JSON = {"arrays": JSON + b"[" * 2_000_000, "objects": JSON + b'{"a":' * 400_000}
+# One number or text that is too long for anything: Python's reader takes the text, and a number of up to 4,300 digits.
+EVENT = b'[[{"action": "alloc", "size": 512, "addr": 7, "time_us": 5, "frames": [], "user_metadata": '
+LONG_JSON = {"a long text": JSON + EVENT + b'"' + b"x" * (17 << 20) + b'"}]]}', "a long number": JSON + EVENT + b"1" * 5000 + b"}]]}",
+             "a long fraction": JSON + EVENT + b"0." + b"1" * 5000 + b"}]]}"}
 
 
 def bombs():
