@@ -224,7 +224,7 @@ static enum kind kind_seen(struct stream *stream, const struct err *err)
         return KIND_EMPTY;
     if (hlo_parts_is_text(stream_peek(stream, stream_whole(stream), BEGIN_SEEN)))
         return KIND_HLO_PARTS;
-    switch (torch_form_of(stream_peek(stream, stream_whole(stream), TORCH_FORM_SEEN))) {
+    switch (torch_form_read(stream->source)) {
     case TORCH_FORM_PICKLE:
     case TORCH_FORM_JSON:
     case TORCH_FORM_TRACE:

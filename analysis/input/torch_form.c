@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "input/torch_form.h"
 
+#include "input/torch_form_keys.h"
 #include "wire/base64.h"
 
 enum { PICKLE_SEEN = 512 };
@@ -37,7 +38,7 @@ static struct str behind(struct str text, size_t length)
     return without_blanks((struct str){text.data + length, text.length - length});
 }
 
-/* What Kineto writes first; other writers of Chrome traces begin with their events, or with the unit of times. */
+/* As Kineto writes it; with keys in another order torch_form_read looks further. */
 static bool is_trace(struct str begin)
 {
     begin = without_blanks(begin);
@@ -122,5 +123,8 @@ enum torch_form torch_form_read(const struct source *source)
 {
     char begin[TORCH_FORM_SEEN];
     int64_t length = source->read(source->context, 0, begin, sizeof(begin));
-    return length < 0 ? TORCH_FORM_NONE : torch_form_of((struct str){begin, (size_t)length});
+    struct str seen = {begin, length < 0 ? 0 : (size_t)length};
+    enum torch_form form = torch_form_of(seen);
+    bool may_be_trace = form == TORCH_FORM_NONE && str_starts(without_blanks(seen), STR("{"));
+    return may_be_trace && torch_form_keys_are_of_trace(source) ? TORCH_FORM_TRACE : form;
 }
