@@ -5,9 +5,6 @@
 #include <ctype.h>
 #include <stdlib.h>
 
-#define PS_PER_US INT64_C(1000000)
-#define MAX_US (TRACE_TIME_MAX_PS / PS_PER_US)
-
 /* ---- which device ---- */
 
 /* The lists of `device_traces` are by device; events of any other list are of none. */
@@ -68,142 +65,6 @@ static void pools_name(struct torch_reading *reading)
             is_known ? str_of(arena_format(reading->arena, "GPU %lld", (long long)reading->devices[i])) : STR("");
     }
     reading->out->pools = pools;
-}
-
-/* ---- when ---- */
-
-/* A clock that goes back within a device is held: the allocator wrote the events in their order. */
-static int64_t held(struct torch_reading *reading, int64_t *last, int64_t time_us, int64_t origin_us)
-{
-    int64_t since_us = time_us - origin_us;
-    if (since_us > MAX_US) {
-        reading->out->damaged_count++;
-        since_us = MAX_US;
-    }
-    reading->snapshot->time_back_count += since_us < *last;
-    *last = since_us > *last ? since_us : *last;
-    return *last * PS_PER_US;
-}
-
-static int64_t origin_of(const struct torch_reading *reading)
-{
-    int64_t origin_us = INT64_MAX;
-    for (size_t i = 0; i < reading->out->count; i++) {
-        int64_t time_us = COLUMN_AT(&reading->out->offset_ps, int64_t, i);
-        origin_us = time_us < origin_us ? time_us : origin_us;
-    }
-    for (size_t i = 0; i < reading->events.count; i++) {
-        int64_t time_us = CHUNKS_AT(&reading->events, struct torch_event, i).offset_ps;
-        origin_us = time_us < origin_us ? time_us : origin_us;
-    }
-    return origin_us == INT64_MAX ? 0 : origin_us;
-}
-
-/* The next rare event that happened before row `row` of the file, NULL if none is left. */
-static struct torch_event *event_before(const struct torch_reading *reading, size_t row, size_t *next)
-{
-    struct torch_event *event = *next < reading->events.count ? chunks_at(&reading->events, *next) : NULL;
-    if (event == NULL || event->event_at > row)
-        return NULL;
-    ++*next;
-    return event;
-}
-
-/* Rows and rare events in the order of the file: that of each device. */
-static void times_set(struct torch_reading *reading)
-{
-    struct memory_events *out = reading->out;
-    int64_t origin_us = origin_of(reading);
-    int64_t *last = arena_array(reading->scratch, int64_t, out->pool_count + 1);
-    size_t next = 0;
-    for (size_t i = 0; i <= out->count; i++) {
-        for (struct torch_event *event; (event = event_before(reading, i, &next)) != NULL;)
-            event->offset_ps = held(reading, &last[event->pool], event->offset_ps, origin_us);
-        if (i < out->count) {
-            int64_t *time = &COLUMN_AT(&out->offset_ps, int64_t, i);
-            *time = held(reading, &last[COLUMN_AT(&out->pool, uint16_t, i)], *time, origin_us);
-        }
-    }
-    reading->snapshot->has_times = reading->untimed_count == 0;
-    out->origin_ns = origin_us <= INT64_MAX / 1000 && reading->snapshot->has_times ? origin_us * 1000 : 0;
-    struct trace_line *line = arena_array(reading->arena, struct trace_line, 1);
-    *line = (struct trace_line){.timestamp_ns = out->origin_ns, .event_count = out->count};
-    out->lines = line;
-    out->line_count = 1;
-}
-
-/* ---- how much ---- */
-
-struct level {
-    int64_t in_use_bytes, reserved_bytes; /* at the event at hand */
-    int64_t min_in_use_bytes;
-    bool has_segments;
-};
-
-/* What events change, summed; then what it must have been before the first one, so that it ends as the blocks say. */
-static void levels_begin(struct torch_reading *reading, struct level *levels)
-{
-    struct memory_events *out = reading->out;
-    static const int signs[TORCH_ACTIONS] = {
-        [TORCH_SEGMENT_ALLOC] = 1, [TORCH_SEGMENT_MAP] = 1, [TORCH_SEGMENT_FREE] = -1, [TORCH_SEGMENT_UNMAP] = -1};
-    for (size_t i = 0; i < out->count; i++) {
-        struct level *level = &levels[COLUMN_AT(&out->pool, uint16_t, i)];
-        bool is_free = (COLUMN_AT(&out->flags, uint8_t, i) & MEMORY_FREED) != 0;
-        level->in_use_bytes += (is_free ? -1 : 1) * COLUMN_AT(&out->size_bytes, int64_t, i);
-        if (level->in_use_bytes < level->min_in_use_bytes)
-            level->min_in_use_bytes = level->in_use_bytes;
-    }
-    for (size_t i = 0; i < reading->events.count; i++) {
-        struct torch_event event = CHUNKS_AT(&reading->events, struct torch_event, i);
-        levels[event.pool].reserved_bytes += signs[event.action] * event.size_bytes;
-    }
-    for (size_t pool = 0; pool < out->pool_count; pool++) {
-        struct level *level = &levels[pool];
-        int64_t in_use_bytes = -level->in_use_bytes, reserved_bytes = -level->reserved_bytes;
-        for (size_t i = 0; i < reading->snapshot->segment_count; i++) {
-            const struct torch_segment *segment = &reading->snapshot->segments[i];
-            if (segment->device != reading->devices[pool])
-                continue;
-            level->has_segments = true;
-            reserved_bytes += segment->total_bytes;
-            for (uint32_t b = 0; b < segment->block_count; b++) {
-                const struct torch_block *block = &reading->snapshot->blocks[segment->first_block + b];
-                in_use_bytes += block->state == TORCH_INACTIVE ? 0 : block->requested_bytes;
-            }
-        }
-        bool is_short = in_use_bytes < -level->min_in_use_bytes;
-        reading->snapshot->damaged_count += is_short && level->has_segments;
-        level->in_use_bytes = is_short ? -level->min_in_use_bytes : in_use_bytes;
-        level->reserved_bytes = reserved_bytes < 0 ? 0 : reserved_bytes;
-    }
-}
-
-static void levels_set(struct torch_reading *reading)
-{
-    struct memory_events *out = reading->out;
-    struct level *levels = arena_array(reading->scratch, struct level, out->pool_count + 1);
-    struct table figures;
-    size_t next = 0;
-    table_init(&figures, reading->scratch, 1);
-    levels_begin(reading, levels);
-    for (size_t i = 0; i < out->count; i++) {
-        for (const struct torch_event *event; (event = event_before(reading, i, &next)) != NULL;) {
-            bool is_more = event->action == TORCH_SEGMENT_ALLOC || event->action == TORCH_SEGMENT_MAP;
-            bool is_less = event->action == TORCH_SEGMENT_FREE || event->action == TORCH_SEGMENT_UNMAP;
-            levels[event->pool].reserved_bytes += is_more ? event->size_bytes : is_less ? -event->size_bytes : 0;
-        }
-        struct level *level = &levels[COLUMN_AT(&out->pool, uint16_t, i)];
-        bool is_free = (COLUMN_AT(&out->flags, uint8_t, i) & MEMORY_FREED) != 0;
-        level->in_use_bytes += (is_free ? -1 : 1) * COLUMN_AT(&out->size_bytes, int64_t, i);
-        COLUMN_AT(&out->in_use_bytes, int64_t, i) = level->in_use_bytes;
-        const uint64_t key = (uint64_t)(level->has_segments ? level->reserved_bytes : MEMORY_UNKNOWN);
-        COLUMN_AT(&out->figures, uint32_t, i) = table_number(&figures, &key);
-    }
-    struct memory_figures *sets = arena_array(reading->arena, struct memory_figures, table_count(&figures) + 1);
-    for (size_t i = 0; i < table_count(&figures); i++)
-        sets[i] = (struct memory_figures){MEMORY_UNKNOWN, (int64_t)*table_key(&figures, i), MEMORY_UNKNOWN};
-    out->figure_sets = sets;
-    out->figures_count = table_count(&figures);
 }
 
 /* ---- what ---- */
@@ -331,7 +192,7 @@ static void places_set(struct torch_reading *reading)
     uint32_t *counts = arena_array(reading->scratch, uint32_t, out->pool_count + 1);
     size_t next = 0;
     for (size_t i = 0; i <= out->count; i++) {
-        for (struct torch_event *event; (event = event_before(reading, i, &next)) != NULL;)
+        for (struct torch_event *event; (event = torch_times_before(reading, i, &next)) != NULL;)
             event->event_at = counts[event->pool];
         if (i < out->count)
             counts[COLUMN_AT(&out->pool, uint16_t, i)]++;
@@ -408,18 +269,19 @@ static size_t steps_read(struct torch_reading *reading, struct pickle_value root
     for (size_t i = 0; i < count; i++) {
         struct str name = pickle_value_text(reading->pickle, torch_reading_get(reading, items[i], TORCH_KEY_name));
         struct pickle_value stage = torch_reading_get(reading, items[i], TORCH_KEY_stage);
-        int64_t own = torch_reading_int(reading, items[i], TORCH_KEY_device, 0);
-        int64_t time_us = torch_reading_int(reading, items[i], TORCH_KEY_time_us, -1) - reading->out->origin_ns / 1000;
+        int64_t own = torch_reading_int(reading, items[i], TORCH_KEY_device, 0, MEMORY_POOLS_MAX - 1, 0);
+        int64_t time_us = torch_reading_int(reading, items[i], TORCH_KEY_time_us, 0, TORCH_MAX_TIME_US, -1) -
+                          reading->out->origin_ns / 1000;
         device = device < 0 ? own : device;
         bool is_begin = stage.bits == reading->keys[TORCH_KEY_START].bits;
         bool is_end = stage.bits == reading->keys[TORCH_KEY_END].bits;
-        if (!is_step(name, is_profiler) || own != device || time_us > MAX_US)
+        if (!is_step(name, is_profiler) || own != device || time_us > TORCH_MAX_US)
             continue;
         if (time_us < 0) { /* a step that the first event is in begins with it */
             last_ps = is_profiler && is_begin ? 0 : -1;
             continue;
         }
-        int64_t time_ps = time_us * PS_PER_US;
+        int64_t time_ps = time_us * TORCH_PS_PER_US;
         if (is_profiler ? is_end && last_ps >= 0 : is_begin && last_ps >= 0) {
             steps[found] = (struct trace_step){(int64_t)found, -1, (int64_t)found, last_ps, time_ps};
             names[found++] = copied(reading, name);
@@ -439,8 +301,11 @@ static void steps_take(struct torch_reading *reading, struct pickle_value root)
     struct trace_step *steps = arena_array(reading->arena, struct trace_step, count + 1);
     struct str *names = arena_array(reading->arena, struct str, count + 1);
     out->step_count = steps_read(reading, root, true, steps, names);
+    uint64_t odd_times = reading->odd_counts[TORCH_KEY_time_us], odd_devices = reading->odd_counts[TORCH_KEY_device];
     if (out->step_count == 0)
         out->step_count = steps_read(reading, root, false, steps, names);
+    reading->odd_counts[TORCH_KEY_time_us] = odd_times; /* they are the same ones */
+    reading->odd_counts[TORCH_KEY_device] = odd_devices;
     out->steps = steps;
     out->step_names = names;
     for (size_t i = 0, at = 0; i < out->count && out->step_count > 0; i++) {
@@ -455,23 +320,63 @@ static void steps_take(struct torch_reading *reading, struct pickle_value root)
     }
 }
 
+/* ---- what cannot be ---- */
+
+/* Of one device as all others are; else of none. */
+static void segment_devices_settle(struct torch_reading *reading)
+{
+    int64_t device = TORCH_UNKNOWN_DEVICE;
+    bool is_one = true;
+    for (size_t i = 0; i < reading->segments.count; i++) {
+        int64_t own = CHUNKS_AT(&reading->segments, struct torch_segment, i).device;
+        is_one &= own == TORCH_UNKNOWN_DEVICE || device == TORCH_UNKNOWN_DEVICE || own == device;
+        device = own == TORCH_UNKNOWN_DEVICE ? device : own;
+    }
+    for (size_t i = 0; i < table_count(&reading->traces) && device == TORCH_UNKNOWN_DEVICE && is_one; i++)
+        device = reading->devices[i] >= 0 ? reading->devices[i] : device;
+    for (size_t i = 0; i < reading->segments.count && is_one; i++) {
+        int64_t *own = &CHUNKS_AT(&reading->segments, struct torch_segment, i).device;
+        *own = *own == TORCH_UNKNOWN_DEVICE ? device : *own;
+    }
+}
+
+static void odd_words_make(struct torch_reading *reading)
+{
+    static const char *const WORDS[] = {
+#define KEY(word) #word,
+        TORCH_KEYS(KEY)
+#undef KEY
+    };
+    const char *words = "";
+    for (int i = 0; i < TORCH_KEY_COUNT; i++) {
+        if (reading->odd_counts[i] == 0)
+            continue;
+        reading->snapshot->odd_count += reading->odd_counts[i];
+        words = arena_format(reading->arena, "%s%s%s (%llu)", words, *words == '\0' ? "" : ", ", WORDS[i],
+                             (unsigned long long)reading->odd_counts[i]);
+    }
+    reading->snapshot->odd_words = words;
+}
+
 void torch_events_finish(struct torch_reading *reading, struct pickle_value root)
 {
     struct memory_events *out = reading->out;
     devices_find(reading, root);
+    segment_devices_settle(reading);
     pools_number(reading);
     if (reading->out->count == 0)
         torch_end_take(reading);
     pools_name(reading);
-    times_set(reading);
+    torch_times_set(reading);
     rows_take(reading);
-    levels_set(reading);
+    torch_levels_set(reading);
     events_take(reading);
     frames_take(reading);
     stacks_take(reading);
     whats_take(reading);
     settings_take(reading, root);
     steps_take(reading, root);
+    odd_words_make(reading);
     if (out->count > 0)
         memory_reading_columns_trim(out);
     module_launches_init(&out->launches, reading->arena);

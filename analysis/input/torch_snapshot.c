@@ -5,19 +5,7 @@
 #include "input/torch_reading.h"
 #include "input/torch_values.h"
 
-/* What stands in the place of a dict or list that was taken: its kind in the three lowest bits, so that it is small. */
-enum taken { TAKEN_FRAME, TAKEN_BLOCK, TAKEN_SEGMENT, TAKEN_STACK, TAKEN_KINDS = 8 };
-#define TAKEN_MAX ((UINT32_C(1) << 29) - 1)
-
-static uint32_t taken_as(enum taken kind, uint32_t number) { return number * TAKEN_KINDS + kind; }
-
-/* The number of what was taken as this kind; UINT32_MAX: it is none. */
-static uint32_t taken_number(uint32_t taken, enum taken kind)
-{
-    return taken < PICKLE_GONE && taken % TAKEN_KINDS == kind ? taken / TAKEN_KINDS : UINT32_MAX;
-}
-
-enum { MAX_STACK_FRAMES = 1 << 16 };
+enum { NOT_TOLD = -1 };
 
 static const char *const WORDS[] = {
 #define KEY(word) #word,
@@ -32,110 +20,23 @@ static void keys_make(struct torch_reading *reading, struct pickle *pickle)
         reading->keys[i] = pickle_value_key(pickle, WORDS[i]);
 }
 
-static bool is_word(const struct torch_reading *reading, struct pickle_value value, enum torch_key word)
-{
-    return value.bits == reading->keys[word].bits;
-}
-
-/* ---- stacks ---- */
-
-struct wanted_stack {
-    const struct torch_reading *reading;
-    uint32_t count;
-};
-
-static bool is_stack(const void *context, uint64_t value)
-{
-    const struct wanted_stack *wanted = context;
-    const struct torch_reading *reading = wanted->reading;
-    struct torch_stack stack = CHUNKS_AT(&reading->stacks, struct torch_stack, value);
-    arena_work(reading->scratch, wanted->count / 8);
-    return stack.count == wanted->count && memcmp(&COLUMN_AT(&reading->stack_frames, uint32_t, stack.first),
-                                                  reading->own_frames, stack.count * sizeof(uint32_t)) == 0;
-}
-
-static uint32_t stack_add(struct torch_reading *reading, uint32_t count)
-{
-    struct column *column = &reading->stack_frames;
-    uint32_t first = 0, at = (uint32_t)reading->stacks.count;
-    if (at > 0) {
-        struct torch_stack last = CHUNKS_AT(&reading->stacks, struct torch_stack, at - 1);
-        first = last.first + last.count;
-    }
-    if (first > UINT32_MAX / 2 - count || at == TAKEN_MAX) {
-        err_set(pickle_err(reading->pickle), ERR_limit, pickle_at(reading->pickle), "more frames than can be counted");
-        return TORCH_NO_STACK;
-    }
-    if ((size_t)first + count > column->capacity)
-        column_resize(column, ((size_t)first + count) * 2);
-    memcpy(&COLUMN_AT(column, uint32_t, first), reading->own_frames, count * sizeof(uint32_t));
-    CHUNKS_ADD(&reading->stacks, struct torch_stack, ((struct torch_stack){first, count}));
-    return at;
-}
-
-/* A list of frames becomes the number of a stack, and stands for it from then on. */
-static uint32_t stack_of(struct torch_reading *reading, struct pickle_value frames)
-{
-    struct pickle *pickle = reading->pickle;
-    size_t count;
-    uint32_t taken = pickle_value_taken(pickle, frames), used = 0;
-    if (taken != UINT32_MAX)
-        return taken_number(taken, TAKEN_STACK) < reading->stacks.count ? taken_number(taken, TAKEN_STACK)
-                                                                        : TORCH_NO_STACK;
-    const struct pickle_value *items = pickle_value_items(pickle, frames, &count);
-    if (count == 0 || pickle_value_list_number(frames) == UINT32_MAX)
-        return TORCH_NO_STACK;
-    if (count > MAX_STACK_FRAMES) {
-        reading->snapshot->damaged_count++;
-        return TORCH_NO_STACK;
-    }
-    reading->own_frames =
-        arena_grown(reading->scratch, reading->own_frames, count, &reading->own_frame_capacity, sizeof(uint32_t));
-    for (size_t i = 0; i < count; i++) {
-        uint32_t frame = taken_number(pickle_value_taken(pickle, items[i]), TAKEN_FRAME);
-        bool is_frame = frame < table_count(&reading->frames);
-        reading->snapshot->damaged_count += !is_frame;
-        if (is_frame)
-            reading->own_frames[used++] = frame;
-    }
-    arena_work(reading->scratch, count / 4);
-    if (used == 0)
-        return TORCH_NO_STACK;
-    const struct wanted_stack wanted = {reading, used};
-    uint64_t hash = hash_bytes((const char *)reading->own_frames, used * sizeof(uint32_t), 0);
-    uint64_t found = map_find(&reading->stack_map, hash, is_stack, &wanted);
-    uint32_t stack = (uint32_t)found;
-    if (found == MAP_FREE) {
-        stack = stack_add(reading, used);
-        if (stack == TORCH_NO_STACK)
-            return stack;
-        map_add(&reading->stack_map, hash, stack);
-    }
-    pickle_take_list(pickle, frames, taken_as(TAKEN_STACK, stack));
-    return stack;
-}
-
-static uint32_t frame_take(struct torch_reading *reading, struct pickle_value dict)
-{
-    int64_t line = torch_reading_int(reading, dict, TORCH_KEY_line, 0);
-    const uint64_t key[3] = {torch_reading_get(reading, dict, TORCH_KEY_name).bits,
-                             torch_reading_get(reading, dict, TORCH_KEY_filename).bits,
-                             line < 0 || line > UINT32_MAX ? 0 : (uint64_t)line};
-    return table_number(&reading->frames, key);
-}
-
 /* ---- events ---- */
 
-/* A size that can be one; else 0, and it is counted. */
+static bool has(const struct torch_reading *reading, struct pickle_value dict, enum torch_key key)
+{
+    return torch_reading_is_there(reading, torch_reading_get(reading, dict, key));
+}
+
+/* A size that can be one; else NOT_TOLD. */
 static int64_t size_of(struct torch_reading *reading, struct pickle_value dict, enum torch_key key)
 {
-    int64_t size = torch_reading_int(reading, dict, key, -1);
-    if (size >= 0 && size <= SUM_MAX_BYTES && reading->sum_bytes <= MEMORY_MAX_BYTES - size) {
+    int64_t size = torch_reading_int(reading, dict, key, 0, SUM_MAX_BYTES, NOT_TOLD);
+    if (size >= 0 && reading->sum_bytes <= MEMORY_MAX_BYTES - size) {
         reading->sum_bytes += size;
         return size;
     }
     reading->out->absurd_count++;
-    return 0;
+    return NOT_TOLD;
 }
 
 static uint32_t trace_of(struct torch_reading *reading, uint32_t list)
@@ -146,30 +47,49 @@ static uint32_t trace_of(struct torch_reading *reading, uint32_t list)
 
 static int64_t time_of(struct torch_reading *reading, struct pickle_value dict)
 {
-    int64_t time_us = torch_reading_int(reading, dict, TORCH_KEY_time_us, -1);
-    reading->untimed_count += time_us < 0;
-    return time_us < 0 ? (int64_t)(reading->out->count + reading->events.count) : time_us;
+    int64_t time_us = torch_reading_int(reading, dict, TORCH_KEY_time_us, 0, TORCH_MAX_TIME_US, NOT_TOLD);
+    bool is_odd = time_us == NOT_TOLD && has(reading, dict, TORCH_KEY_time_us);
+    return is_odd ? TORCH_ODD_TIME : time_us;
+}
+
+/* The free of this list that was requested by the event before; of size NOT_TOLD: none was. */
+static struct torch_event *asked_of(struct torch_reading *reading, uint32_t trace)
+{
+    reading->asked = arena_grown(reading->scratch, reading->asked, (size_t)trace + 1, &reading->asked_capacity,
+                                 sizeof(*reading->asked));
+    while (reading->asked_count <= trace)
+        reading->asked[reading->asked_count++].size_bytes = NOT_TOLD;
+    return &reading->asked[trace];
 }
 
 static void row_add(struct torch_reading *reading, struct pickle_value dict, uint32_t trace, bool is_free)
 {
     struct memory_events *out = reading->out;
-    uint64_t what[3] = {stack_of(reading, torch_reading_get(reading, dict, TORCH_KEY_frames)),
-                        torch_reading_get(reading, dict, TORCH_KEY_compile_context).bits,
-                        torch_reading_get(reading, dict, TORCH_KEY_user_metadata).bits};
+    const struct torch_event *asked = asked_of(reading, trace);
+    uint64_t what[3] = {torch_stacks_of(reading, torch_reading_get(reading, dict, TORCH_KEY_frames)),
+                        torch_reading_text(reading, dict, TORCH_KEY_compile_context),
+                        torch_reading_text(reading, dict, TORCH_KEY_user_metadata)};
+    uint64_t address = torch_reading_address(reading, dict, TORCH_KEY_addr);
+    int64_t size_bytes = size_of(reading, dict, TORCH_KEY_size);
+    if (is_free && asked->size_bytes > 0 && (address == 0 || address == asked->address || asked->address == 0)) {
+        reading->snapshot->found_count += (address == 0 ? 1U : 0U) + (size_bytes == NOT_TOLD ? 1U : 0U);
+        address = address == 0 ? asked->address : address;
+        size_bytes = size_bytes == NOT_TOLD ? asked->size_bytes : size_bytes;
+    }
     if (out->count == out->offset_ps.capacity)
         memory_reading_columns_grow(out);
     size_t at = out->count++;
     COLUMN_AT(&out->offset_ps, int64_t, at) = time_of(reading, dict);
     COLUMN_AT(&out->in_use_bytes, int64_t, at) = 0; /* once it is known what there was at the end */
-    COLUMN_AT(&out->size_bytes, int64_t, at) = size_of(reading, dict, TORCH_KEY_size);
-    COLUMN_AT(&out->address, uint64_t, at) = (uint64_t)torch_reading_int(reading, dict, TORCH_KEY_addr, 0);
+    COLUMN_AT(&out->size_bytes, int64_t, at) = size_bytes == NOT_TOLD ? 0 : size_bytes;
+    COLUMN_AT(&out->address, uint64_t, at) = address;
     COLUMN_AT(&out->what, uint32_t, at) = table_number_near(&reading->whats, what, 3, &reading->last_what);
     COLUMN_AT(&out->figures, uint32_t, at) = 0;
     COLUMN_AT(&out->step, int32_t, at) = -1;
     COLUMN_AT(&out->pool, uint16_t, at) = (uint16_t)trace;
     COLUMN_AT(&out->flags, uint8_t, at) =
-        MEMORY_HAS_SIZE | MEMORY_HAS_REQUESTED | MEMORY_HAS_ADDRESS | MEMORY_HAS_IN_USE | (is_free ? MEMORY_FREED : 0);
+        (uint8_t)((size_bytes == NOT_TOLD ? 0 : MEMORY_HAS_SIZE | MEMORY_HAS_REQUESTED) |
+                  (address == 0 ? 0 : MEMORY_HAS_ADDRESS) | MEMORY_HAS_IN_USE | (is_free ? MEMORY_FREED : 0));
 }
 
 /* What no event of a snapshot has its own of: pages that nothing is written to take no memory. */
@@ -191,16 +111,20 @@ static bool action_of(const struct torch_reading *reading, struct pickle_value w
                                                                [TORCH_SNAPSHOT] = TORCH_KEY_snapshot};
     for (int i = 0; i < TORCH_FREE_REQUESTED; i++) {
         *action = (enum torch_action)i;
-        if (is_word(reading, word, words[i]))
+        if (torch_reading_is_word(reading, word, words[i]))
             return true;
     }
     return false;
 }
 
-static int64_t device_free_of(const struct torch_reading *reading, struct pickle_value dict)
+static int64_t device_free_of(struct torch_reading *reading, struct pickle_value dict)
 {
-    int64_t free_bytes = torch_reading_int(reading, dict, TORCH_KEY_device_free, -1);
-    return free_bytes >= 0 && free_bytes <= SUM_MAX_BYTES ? free_bytes : MEMORY_UNKNOWN;
+    return torch_reading_int(reading, dict, TORCH_KEY_device_free, 0, SUM_MAX_BYTES, MEMORY_UNKNOWN);
+}
+
+static int64_t stream_of(struct torch_reading *reading, struct pickle_value dict)
+{
+    return torch_reading_int(reading, dict, TORCH_KEY_stream, 0, TORCH_MAX_ADDRESS, 0);
 }
 
 static struct torch_event event_of(struct torch_reading *reading, struct pickle_value dict, uint32_t trace,
@@ -210,9 +134,9 @@ static struct torch_event event_of(struct torch_reading *reading, struct pickle_
         .offset_ps = time_of(reading, dict),
         .size_bytes = size_bytes,
         .device_free_bytes = action == TORCH_OOM ? device_free_of(reading, dict) : MEMORY_UNKNOWN,
-        .stream = torch_reading_int(reading, dict, TORCH_KEY_stream, 0),
-        .address = (uint64_t)torch_reading_int(reading, dict, TORCH_KEY_addr, 0),
-        .stack = stack_of(reading, torch_reading_get(reading, dict, TORCH_KEY_frames)),
+        .stream = stream_of(reading, dict),
+        .address = (uint64_t)torch_reading_int(reading, dict, TORCH_KEY_addr, INT64_MIN, INT64_MAX, 0),
+        .stack = torch_stacks_of(reading, torch_reading_get(reading, dict, TORCH_KEY_frames)),
         .event_at = (uint32_t)reading->out->count,
         .pool = (uint16_t)trace,
         .action = action,
@@ -222,73 +146,74 @@ static struct torch_event event_of(struct torch_reading *reading, struct pickle_
 static void event_add(struct torch_reading *reading, struct pickle_value dict, uint32_t trace, enum torch_action action)
 {
     int64_t size_bytes = action == TORCH_SNAPSHOT ? 0 : size_of(reading, dict, TORCH_KEY_size);
+    size_bytes = size_bytes == NOT_TOLD ? 0 : size_bytes;
     CHUNKS_ADD(&reading->events, struct torch_event, event_of(reading, dict, trace, action, size_bytes));
 }
 
 /* ---- frees that wait for a stream ---- */
 
-enum { NOT_ASKED = -1 };
-
-static struct torch_event *asked_of(struct torch_reading *reading, uint32_t trace)
-{
-    reading->asked = arena_grown(reading->scratch, reading->asked, (size_t)trace + 1, &reading->asked_capacity,
-                                 sizeof(*reading->asked));
-    while (reading->asked_count <= trace)
-        reading->asked[reading->asked_count++].size_bytes = NOT_ASKED;
-    return &reading->asked[trace];
-}
-
 /* Nearly every request is completed by the very next event of its device: it is no event of its own then. */
 static void asked_settle(struct torch_reading *reading, uint32_t trace, bool is_completed)
 {
     struct torch_event *asked = asked_of(reading, trace);
-    if (asked->size_bytes != NOT_ASKED && !is_completed)
+    if (asked->size_bytes != NOT_TOLD && !is_completed)
         CHUNKS_ADD(&reading->events, struct torch_event, *asked);
-    asked->size_bytes = NOT_ASKED;
+    asked->size_bytes = NOT_TOLD;
 }
 
 static void asked_set(struct torch_reading *reading, struct pickle_value dict, uint32_t trace)
 {
-    int64_t size_bytes = torch_reading_int(reading, dict, TORCH_KEY_size, 0);
+    int64_t size_bytes = torch_reading_int(reading, dict, TORCH_KEY_size, 0, SUM_MAX_BYTES, 0);
     reading->snapshot->free_requested_count++;
-    size_bytes = size_bytes < 0 || size_bytes > SUM_MAX_BYTES ? 0 : size_bytes;
     *asked_of(reading, trace) = event_of(reading, dict, trace, TORCH_FREE_REQUESTED, size_bytes);
 }
 
+/* The free that was requested right before; also where one of both tells no address. */
 static bool is_completed(struct torch_reading *reading, struct pickle_value dict, struct pickle_value word,
                          uint32_t trace)
 {
-    return is_word(reading, word, TORCH_KEY_free_completed) &&
-           asked_of(reading, trace)->address == (uint64_t)torch_reading_int(reading, dict, TORCH_KEY_addr, 0);
+    int64_t address;
+    const struct torch_event *asked = asked_of(reading, trace);
+    bool is_told = pickle_value_int(reading->pickle, torch_reading_get(reading, dict, TORCH_KEY_addr), &address) &&
+                   address > 0 && address <= TORCH_MAX_ADDRESS;
+    return torch_reading_is_word(reading, word, TORCH_KEY_free_completed) && asked->size_bytes != NOT_TOLD &&
+           (!is_told || asked->address == 0 || asked->address == (uint64_t)address);
 }
 
 static void event_take(struct torch_reading *reading, struct pickle_value dict, struct pickle_value word, uint32_t list)
 {
     enum torch_action action;
     uint32_t trace = trace_of(reading, list);
-    if (trace < MEMORY_POOLS_MAX)
-        asked_settle(reading, trace, is_completed(reading, dict, word, trace));
+    bool ends_asked = trace < MEMORY_POOLS_MAX && is_completed(reading, dict, word, trace);
+    if (trace < MEMORY_POOLS_MAX && !ends_asked)
+        asked_settle(reading, trace, false);
     if (trace >= MEMORY_POOLS_MAX || reading->out->count >= UINT32_MAX / 2)
         reading->out->pool_overflow_count++;
-    else if (is_word(reading, word, TORCH_KEY_alloc) || is_word(reading, word, TORCH_KEY_free_completed))
-        row_add(reading, dict, trace, !is_word(reading, word, TORCH_KEY_alloc));
-    else if (is_word(reading, word, TORCH_KEY_free_requested))
+    else if (torch_reading_is_word(reading, word, TORCH_KEY_alloc) ||
+             torch_reading_is_word(reading, word, TORCH_KEY_free_completed))
+        row_add(reading, dict, trace, !torch_reading_is_word(reading, word, TORCH_KEY_alloc));
+    else if (torch_reading_is_word(reading, word, TORCH_KEY_free_requested))
         asked_set(reading, dict, trace);
     else if (action_of(reading, word, &action))
         event_add(reading, dict, trace, action);
     else
         reading->snapshot->unknown_action_count++;
+    if (ends_asked)
+        asked_settle(reading, trace, true);
 }
 
 /* ---- segments and blocks ---- */
 
-static enum torch_state state_of(const struct torch_reading *reading, struct pickle_value word)
+static enum torch_state state_of(struct torch_reading *reading, struct pickle_value word)
 {
-    if (is_word(reading, word, TORCH_KEY_active_allocated))
+    bool is_inactive = pickle_value_kind(reading->pickle, word) == PICKLE_TEXT &&
+                       str_equal(pickle_value_text(reading->pickle, word), STR("inactive"));
+    if (torch_reading_is_word(reading, word, TORCH_KEY_active_allocated))
         return TORCH_ACTIVE;
-    bool is_pending =
-        is_word(reading, word, TORCH_KEY_active_pending_free) || is_word(reading, word, TORCH_KEY_active_awaiting_free);
-    return is_pending ? TORCH_PENDING_FREE : TORCH_INACTIVE;
+    bool is_pending = torch_reading_is_word(reading, word, TORCH_KEY_active_pending_free) ||
+                      torch_reading_is_word(reading, word, TORCH_KEY_active_awaiting_free);
+    reading->odd_counts[TORCH_KEY_state] += !is_pending && !is_inactive;
+    return is_pending ? TORCH_PENDING_FREE : is_inactive ? TORCH_INACTIVE : TORCH_STATE_UNKNOWN;
 }
 
 /* Before PyTorch 2.1 a block has no size that was asked for and no frames, but a history whose first entry has both. */
@@ -315,27 +240,38 @@ static uint32_t block_take(struct torch_reading *reading, struct pickle_value di
     if (pickle_value_kind(reading->pickle, frames) == PICKLE_NONE)
         frames = torch_reading_get(reading, history, TORCH_KEY_frames);
     struct torch_block block = {
-        .address = (uint64_t)torch_reading_int(reading, dict, TORCH_KEY_address, 0),
+        .address = torch_reading_address(reading, dict, TORCH_KEY_address),
         .size_bytes = size_of(reading, dict, TORCH_KEY_size),
-        .stack = stack_of(reading, frames),
+        .requested_bytes =
+            torch_reading_int(reading, dict, TORCH_KEY_requested_size, 0, SUM_MAX_BYTES,
+                              torch_reading_int(reading, history, TORCH_KEY_real_size, 0, SUM_MAX_BYTES, NOT_TOLD)),
+        .stack = torch_stacks_of(reading, frames),
         .segment = UINT32_MAX,
         .state = state_of(reading, torch_reading_get(reading, dict, TORCH_KEY_state)),
     };
-    int64_t requested = torch_reading_int(reading, dict, TORCH_KEY_requested_size,
-                                          torch_reading_int(reading, history, TORCH_KEY_real_size, block.size_bytes));
-    block.requested_bytes = requested >= 0 && requested <= block.size_bytes ? requested : block.size_bytes;
     block.what = what_of_stack(reading, block.state == TORCH_INACTIVE ? TORCH_NO_STACK : block.stack);
     CHUNKS_ADD(&reading->blocks, struct torch_block, block);
     return (uint32_t)reading->blocks.count - 1;
 }
 
-static int64_t pool_id_part(const struct torch_reading *reading, struct pickle_value dict, size_t part)
+static int64_t pool_id_part(struct torch_reading *reading, struct pickle_value dict, size_t part)
 {
     size_t count;
     int64_t number;
     struct pickle_value id = torch_reading_get(reading, dict, TORCH_KEY_segment_pool_id);
     const struct pickle_value *items = pickle_value_items(reading->pickle, id, &count);
-    return count == 2 && pickle_value_int(reading->pickle, items[part], &number) ? number : 0;
+    bool is_told = count == 2 && pickle_value_int(reading->pickle, items[part], &number) && number >= 0;
+    reading->odd_counts[TORCH_KEY_segment_pool_id] +=
+        !is_told && part == 0 && pickle_value_kind(reading->pickle, id) != PICKLE_NONE;
+    return is_told ? number : 0;
+}
+
+/* UNKNOWN_DEVICE: it says one that cannot be. */
+static int64_t device_of(struct torch_reading *reading, struct pickle_value dict)
+{
+    bool is_there_any = torch_reading_is_there(reading, torch_reading_get(reading, dict, TORCH_KEY_device));
+    return torch_reading_int(reading, dict, TORCH_KEY_device, 0, MEMORY_POOLS_MAX - 1,
+                             is_there_any ? TORCH_UNKNOWN_DEVICE : 0);
 }
 
 /* Blocks came in the order of their list, right before the segment that has the list. */
@@ -346,24 +282,29 @@ static uint32_t segment_take(struct torch_reading *reading, struct pickle_value 
     const struct pickle_value *items =
         pickle_value_items(reading->pickle, torch_reading_get(reading, dict, TORCH_KEY_blocks), &count);
     uint32_t at = (uint32_t)reading->segments.count;
-    pickle_value_bool(torch_reading_get(reading, dict, TORCH_KEY_is_expandable), &is_expandable);
+    struct pickle_value expandable = torch_reading_get(reading, dict, TORCH_KEY_is_expandable),
+                        type = torch_reading_get(reading, dict, TORCH_KEY_segment_type);
+    reading->odd_counts[TORCH_KEY_is_expandable] +=
+        !pickle_value_bool(expandable, &is_expandable) && torch_reading_is_there(reading, expandable);
+    reading->odd_counts[TORCH_KEY_segment_type] += torch_reading_is_there(reading, type) &&
+                                                   !torch_reading_is_word(reading, type, TORCH_KEY_large) &&
+                                                   !torch_reading_is_word(reading, type, TORCH_KEY_small);
     struct torch_segment segment = {
-        .address = (uint64_t)torch_reading_int(reading, dict, TORCH_KEY_address, 0),
+        .address = torch_reading_address(reading, dict, TORCH_KEY_address),
         .total_bytes = size_of(reading, dict, TORCH_KEY_total_size),
-        .allocated_bytes = torch_reading_int(reading, dict, TORCH_KEY_allocated_size, 0),
-        .active_bytes = torch_reading_int(reading, dict, TORCH_KEY_active_size, 0),
-        .device = torch_reading_int(reading, dict, TORCH_KEY_device, 0),
-        .stream = torch_reading_int(reading, dict, TORCH_KEY_stream, 0),
-        .stack = stack_of(reading, torch_reading_get(reading, dict, TORCH_KEY_frames)),
+        .allocated_bytes = torch_reading_int(reading, dict, TORCH_KEY_allocated_size, 0, SUM_MAX_BYTES, NOT_TOLD),
+        .active_bytes = torch_reading_int(reading, dict, TORCH_KEY_active_size, 0, SUM_MAX_BYTES, NOT_TOLD),
+        .device = device_of(reading, dict),
+        .stream = stream_of(reading, dict),
+        .stack = torch_stacks_of(reading, torch_reading_get(reading, dict, TORCH_KEY_frames)),
         .pool_id = {pool_id_part(reading, dict, 0), pool_id_part(reading, dict, 1)},
         .first_block = UINT32_MAX,
-        .is_large = is_word(reading, torch_reading_get(reading, dict, TORCH_KEY_segment_type), TORCH_KEY_large),
+        .is_large = torch_reading_is_word(reading, type, TORCH_KEY_large),
         .is_expandable = is_expandable,
     };
     segment.what = what_of_stack(reading, segment.stack);
-    uint64_t address = segment.address;
     for (size_t i = 0; i < count; i++) {
-        uint32_t number = taken_number(pickle_value_taken(reading->pickle, items[i]), TAKEN_BLOCK);
+        uint32_t number = torch_taken_number(pickle_value_taken(reading->pickle, items[i]), TORCH_TAKEN_BLOCK);
         bool is_block = number < reading->blocks.count;
         struct torch_block *block = is_block ? chunks_at(&reading->blocks, number) : NULL;
         if (block == NULL || block->segment != UINT32_MAX ||
@@ -374,18 +315,31 @@ static uint32_t segment_take(struct torch_reading *reading, struct pickle_value 
         segment.first_block = segment.block_count == 0 ? number : segment.first_block;
         segment.block_count++;
         block->segment = at;
-        block->address = block->address != 0 ? block->address : address;
-        address = block->address + (uint64_t)block->size_bytes;
     }
+    torch_blocks_settle(reading, &segment);
     CHUNKS_ADD(&reading->segments, struct torch_segment, segment);
     return at;
 }
 
 /* ---- all of it ---- */
 
-static bool is_there(const struct torch_reading *reading, struct pickle_value value)
+/* Without its action; what a block's history has tells an address, too. */
+static bool is_event(const struct torch_reading *reading, struct pickle_value dict)
 {
-    return pickle_value_kind(reading->pickle, value) != PICKLE_NONE;
+    return has(reading, dict, TORCH_KEY_device_free) ||
+           (has(reading, dict, TORCH_KEY_addr) && has(reading, dict, TORCH_KEY_size));
+}
+
+static bool is_frame(const struct torch_reading *reading, struct pickle_value dict)
+{
+    return has(reading, dict, TORCH_KEY_filename) ||
+           (has(reading, dict, TORCH_KEY_line) && has(reading, dict, TORCH_KEY_name));
+}
+
+static bool is_block(const struct torch_reading *reading, struct pickle_value dict)
+{
+    return has(reading, dict, TORCH_KEY_state) ||
+           (has(reading, dict, TORCH_KEY_address) && has(reading, dict, TORCH_KEY_size));
 }
 
 static bool take(void *context, struct pickle *pickle, struct pickle_value dict, uint32_t list, uint32_t *number)
@@ -394,28 +348,28 @@ static bool take(void *context, struct pickle *pickle, struct pickle_value dict,
     if (reading->pickle == NULL)
         keys_make(reading, pickle);
     struct pickle_value action = torch_reading_get(reading, dict, TORCH_KEY_action);
-    enum taken kind;
+    enum torch_taken kind;
     uint32_t taken;
-    if (is_there(reading, action)) {
+    if (torch_reading_is_there(reading, action) || is_event(reading, dict)) {
         event_take(reading, dict, action, list);
         *number = PICKLE_GONE; /* nobody asks for the lists of events again */
         return true;
     }
-    if (is_there(reading, torch_reading_get(reading, dict, TORCH_KEY_filename))) {
-        kind = TAKEN_FRAME;
-        taken = frame_take(reading, dict);
-    } else if (is_there(reading, torch_reading_get(reading, dict, TORCH_KEY_blocks))) {
-        kind = TAKEN_SEGMENT;
+    if (is_frame(reading, dict)) {
+        kind = TORCH_TAKEN_FRAME;
+        taken = torch_stacks_frame(reading, dict);
+    } else if (torch_reading_is_there(reading, torch_reading_get(reading, dict, TORCH_KEY_blocks))) {
+        kind = TORCH_TAKEN_SEGMENT;
         taken = segment_take(reading, dict);
-    } else if (is_there(reading, torch_reading_get(reading, dict, TORCH_KEY_state))) {
-        kind = TAKEN_BLOCK;
+    } else if (is_block(reading, dict)) {
+        kind = TORCH_TAKEN_BLOCK;
         taken = block_take(reading, dict);
     } else {
         return false;
     }
-    if (taken >= TAKEN_MAX)
+    if (taken >= TORCH_TAKEN_MAX)
         err_set(pickle_err(pickle), ERR_limit, pickle_at(pickle), "more things than can be counted");
-    *number = taken_as(kind, taken);
+    *number = torch_taken_as(kind, taken);
     return true;
 }
 
@@ -425,12 +379,12 @@ static bool is_snapshot(const struct torch_reading *reading, struct pickle_value
     size_t count;
     if (reading->pickle == NULL)
         return false;
-    if (is_there(reading, torch_reading_get(reading, root, TORCH_KEY_segments)) ||
-        is_there(reading, torch_reading_get(reading, root, TORCH_KEY_device_traces)))
+    if (torch_reading_is_there(reading, torch_reading_get(reading, root, TORCH_KEY_segments)) ||
+        torch_reading_is_there(reading, torch_reading_get(reading, root, TORCH_KEY_device_traces)))
         return true;
     const struct pickle_value *items = pickle_value_items(reading->pickle, root, &count);
     uint32_t taken = count > 0 ? pickle_value_taken(reading->pickle, items[0]) : UINT32_MAX;
-    return taken_number(taken, TAKEN_SEGMENT) != UINT32_MAX;
+    return torch_taken_number(taken, TORCH_TAKEN_SEGMENT) != UINT32_MAX;
 }
 
 static void reading_init(struct torch_reading *reading, struct arena *arena, struct memory_events *out)

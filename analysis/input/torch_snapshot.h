@@ -9,8 +9,8 @@
  * Units:  bytes; ps from the first event. Files of before PyTorch 2.1 tell no times: then one event follows the other
  *         after a microsecond, and `has_times` is false.
  * Memory in use: bytes that were asked for and whose block is not free yet ("active"; from `alloc` to `free_completed`).
- *         The blocks say what it is at the end, and the events are counted back from there: so the curve ends at the sum
- *         of the active blocks, and what was there before the recording began is in it.
+ *         What was there before the recording began is what later frees and the blocks of the end tell of it: so the curve is
+ *         at each event the sum of what is open there, and ends at the sum of the active blocks.
  * Memory: the arena.
  * Source: torch/csrc/cuda/memory_snapshot.cpp, torch/cuda/memory.py. */
 #pragma once
@@ -33,7 +33,7 @@ struct torch_stack {
     uint32_t first, count; /* of stack_frames, the innermost first */
 };
 
-enum torch_state { TORCH_ACTIVE, TORCH_PENDING_FREE, TORCH_INACTIVE };
+enum torch_state { TORCH_ACTIVE, TORCH_PENDING_FREE, TORCH_INACTIVE, TORCH_STATE_UNKNOWN /* while it is read */ };
 
 struct torch_block {
     uint64_t address;
@@ -96,11 +96,18 @@ struct torch_snapshot {
     struct torch_setting *settings;
     size_t frame_count, stack_count, segment_count, block_count, event_count, setting_count;
     bool has_times, has_traces;
+    bool is_of_profiler; /* a trace of torch.profiler: what is in use is told, not summed */
     bool
         is_end_alone; /* no allocation and no free is told: each pool has one row, of nothing, that stands for the end */
     /* what could not be used */
     uint64_t unknown_action_count, damaged_count, time_back_count, free_requested_count;
     uint64_t lone_failure_count; /* requests that failed on devices of which no allocation and no free is told */
+    uint64_t odd_count;          /* values that cannot be: they count as not told */
+    const char *odd_words;       /* of which keys: "size (2), line (1)" */
+    uint64_t free_size_count;    /* frees of another size than their allocation's, which counts */
+    uint64_t found_count;        /* sizes and addresses of events that others tell */
+    uint64_t
+        low_reserved_count; /* events after which less is reserved than in use: what is reserved counts as not known */
 };
 
 /* False when it is none, or cannot be read; the report is in err. */

@@ -3,88 +3,51 @@
 
 #include "input/json_read.h"
 #include "input/memory_reading.h"
-#include "input/torch_trace_stacks.h"
+#include "input/torch_trace_reading.h"
 
 #include <stdlib.h>
 
 #define MAX_US 4e15
-#define PS_PER_NS INT64_C(1000)
-enum { DEVICE_CPU = 0, DEVICE_CUDA = 1 };
 
-#define TRACE_KEYS(KEY)                                                                                                \
-    KEY(ph, "ph")                                                                                                      \
-    KEY(cat, "cat")                                                                                                    \
-    KEY(name, "name")                                                                                                  \
-    KEY(pid, "pid")                                                                                                    \
-    KEY(tid, "tid")                                                                                                    \
-    KEY(ts, "ts")                                                                                                      \
-    KEY(dur, "dur")                                                                                                    \
-    KEY(args, "args")                                                                                                  \
-    KEY(bytes, "Bytes")                                                                                                \
-    KEY(address, "Addr")                                                                                               \
-    KEY(allocated, "Total Allocated")                                                                                  \
-    KEY(reserved, "Total Reserved")                                                                                    \
-    KEY(device_type, "Device Type")                                                                                    \
-    KEY(device_id, "Device Id")                                                                                        \
-    KEY(base, "baseTimeNanoseconds")                                                                                   \
-    KEY(events, "traceEvents")                                                                                         \
-    KEY(complete, "X")                                                                                                 \
-    KEY(instant, "i")                                                                                                  \
-    KEY(memory, "[memory]")                                                                                            \
-    KEY(failure, "[OutOfMemory]")                                                                                      \
-    KEY(operator, "cpu_op")                                                                                            \
-    KEY(old_operator, "Operator")                                                                                      \
-    KEY(python, "python_function")                                                                                     \
-    KEY(annotation, "user_annotation")
-
-#define KEY(name, text) KEY_##name,
-enum key { TRACE_KEYS(KEY) KEY_COUNT };
-#undef KEY
-
-struct row {
-    int64_t at_ns, bytes, allocated_bytes, reserved_bytes; /* MEMORY_UNKNOWN: not told */
-    uint64_t address;
-    uint32_t thread;
-    uint16_t pool;
-    bool has_address, is_failure;
-};
-
-struct step {
-    int64_t begin_ns, end_ns;
-    struct str name;
-};
-
-struct trace_reading {
-    struct pickle *pickle;
-    struct arena *arena, *scratch;
-    struct memory_events *out;
-    struct torch_snapshot *snapshot;
-    struct pickle_value keys[KEY_COUNT];
-    struct table threads, devices; /* pid and tid; type and id */
-    struct chunks rows, steps, failures;
-    uint32_t pool_counts[MEMORY_POOLS_MAX]; /* rows of each that were written so far */
-    struct torch_trace_stacks stacks;
-    int64_t sum_bytes;
-};
-
-static struct pickle_value get(const struct trace_reading *reading, struct pickle_value dict, enum key key)
+static struct pickle_value get(const struct torch_trace_reading *reading, struct pickle_value dict,
+                               enum torch_trace_key key)
 {
     return pickle_value_get(reading->pickle, dict, reading->keys[key]);
 }
 
-static int64_t whole(const struct trace_reading *reading, struct pickle_value dict, enum key key)
+/* A whole number between two others; MEMORY_UNKNOWN where none is told, or one that cannot be: that is counted. */
+static int64_t whole(struct torch_trace_reading *reading, struct pickle_value dict, enum torch_trace_key key,
+                     int64_t min, int64_t max)
 {
     int64_t number;
-    return pickle_value_int(reading->pickle, get(reading, dict, key), &number) ? number : MEMORY_UNKNOWN;
+    double real;
+    struct pickle_value value = get(reading, dict, key);
+    bool is_told = pickle_value_int(reading->pickle, value, &number);
+    if (!is_told && pickle_value_kind(reading->pickle, value) == PICKLE_NONE)
+        return MEMORY_UNKNOWN;
+    if (!is_told && pickle_value_real(reading->pickle, value, &real) && real > -1e15 && real < 1e15) {
+        number = (int64_t)real;
+        is_told = (double)number >= real && (double)number <= real;
+    }
+    if (is_told && number >= min && number <= max)
+        return number;
+    reading->odd_counts[key]++;
+    return MEMORY_UNKNOWN;
 }
 
-static bool is_word(const struct trace_reading *reading, struct pickle_value value, enum key key)
+static bool is_there(const struct torch_trace_reading *reading, struct pickle_value dict, enum torch_trace_key key)
+{
+    return pickle_value_kind(reading->pickle, get(reading, dict, key)) != PICKLE_NONE;
+}
+
+static bool is_word(const struct torch_trace_reading *reading, struct pickle_value value, enum torch_trace_key key)
 {
     return value.bits == reading->keys[key].bits;
 }
 
 /* Microseconds with three digits behind the point. */
-static bool time_read(const struct trace_reading *reading, struct pickle_value dict, enum key key, int64_t *ns)
+static bool time_read(const struct torch_trace_reading *reading, struct pickle_value dict, enum torch_trace_key key,
+                      int64_t *ns)
 {
     double us;
     bool is_told = pickle_value_real(reading->pickle, get(reading, dict, key), &us) && us >= -MAX_US && us <= MAX_US;
@@ -92,25 +55,28 @@ static bool time_read(const struct trace_reading *reading, struct pickle_value d
     return is_told;
 }
 
-static uint32_t thread_of(struct trace_reading *reading, struct pickle_value dict)
+static uint32_t thread_of(struct torch_trace_reading *reading, struct pickle_value dict)
 {
-    const uint64_t key[2] = {get(reading, dict, KEY_pid).bits, get(reading, dict, KEY_tid).bits};
+    const uint64_t key[2] = {get(reading, dict, TORCH_TRACE_KEY_pid).bits,
+                             get(reading, dict, TORCH_TRACE_KEY_tid).bits};
     return table_number(&reading->threads, key);
 }
 
 /* ---- one event ---- */
 
-static void span_take(struct trace_reading *reading, struct pickle_value dict)
+static void span_take(struct torch_trace_reading *reading, struct pickle_value dict)
 {
-    struct pickle_value category = get(reading, dict, KEY_cat), name = get(reading, dict, KEY_name);
+    struct pickle_value category = get(reading, dict, TORCH_TRACE_KEY_cat),
+                        name = get(reading, dict, TORCH_TRACE_KEY_name);
     struct str text = pickle_value_text(reading->pickle, name);
-    bool is_operator = is_word(reading, category, KEY_operator) || is_word(reading, category, KEY_old_operator);
-    bool is_annotation = is_word(reading, category, KEY_annotation);
+    bool is_operator = is_word(reading, category, TORCH_TRACE_KEY_operator) ||
+                       is_word(reading, category, TORCH_TRACE_KEY_old_operator);
+    bool is_annotation = is_word(reading, category, TORCH_TRACE_KEY_annotation);
     int64_t begin_ns, length_ns;
-    if (!is_operator && !is_annotation && !is_word(reading, category, KEY_python))
+    if (!is_operator && !is_annotation && !is_word(reading, category, TORCH_TRACE_KEY_python))
         return;
-    if (!time_read(reading, dict, KEY_ts, &begin_ns) || !time_read(reading, dict, KEY_dur, &length_ns) ||
-        length_ns < 0) {
+    if (!time_read(reading, dict, TORCH_TRACE_KEY_ts, &begin_ns) ||
+        !time_read(reading, dict, TORCH_TRACE_KEY_dur, &length_ns) || length_ns < 0) {
         reading->out->damaged_count++;
         return;
     }
@@ -118,83 +84,98 @@ static void span_take(struct trace_reading *reading, struct pickle_value dict)
                                 : is_annotation ? TORCH_SPAN_ANNOTATION
                                                 : TORCH_SPAN_PYTHON;
     if (kind != TORCH_SPAN_PYTHON && str_starts(text, STR("ProfilerStep#")))
-        CHUNKS_ADD(&reading->steps, struct step, ((struct step){begin_ns, begin_ns + length_ns, text}));
+        CHUNKS_ADD(&reading->steps, struct torch_trace_step,
+                   ((struct torch_trace_step){begin_ns, begin_ns + length_ns, text}));
     else
         torch_trace_stacks_span(&reading->stacks, thread_of(reading, dict), begin_ns, begin_ns + length_ns,
                                 (struct torch_span_name){text, name.bits, kind});
 }
 
-static bool size_is_sound(struct trace_reading *reading, int64_t bytes)
+static void memory_take(struct torch_trace_reading *reading, struct pickle_value dict, bool is_failure)
 {
-    bool is_sound = bytes != MEMORY_UNKNOWN && bytes >= -SUM_MAX_BYTES && bytes <= SUM_MAX_BYTES &&
-                    reading->sum_bytes <= MEMORY_MAX_BYTES - llabs(bytes);
-    reading->sum_bytes += is_sound ? llabs(bytes) : 0;
-    return is_sound;
-}
-
-static void memory_take(struct trace_reading *reading, struct pickle_value dict, bool is_failure)
-{
-    struct pickle_value args = get(reading, dict, KEY_args);
-    struct row row = {.bytes = whole(reading, args, KEY_bytes),
-                      .allocated_bytes = whole(reading, args, KEY_allocated),
-                      .reserved_bytes = whole(reading, args, KEY_reserved),
-                      .is_failure = is_failure};
-    int64_t address = whole(reading, args, KEY_address);
-    const uint64_t device[2] = {(uint64_t)whole(reading, args, KEY_device_type),
-                                (uint64_t)whole(reading, args, KEY_device_id)};
-    bool is_told = row.bytes != MEMORY_UNKNOWN && time_read(reading, dict, KEY_ts, &row.at_ns);
-    if (!is_told || !size_is_sound(reading, row.bytes) || (is_failure && row.bytes < 0)) {
-        reading->out->absurd_count += is_told;
-        reading->out->damaged_count += !is_told;
+    struct pickle_value args = get(reading, dict, TORCH_TRACE_KEY_args);
+    const int64_t least = is_failure ? 0 : -SUM_MAX_BYTES, first_address = is_failure ? 0 : 1;
+    struct torch_trace_row row = {.bytes = whole(reading, args, TORCH_TRACE_KEY_bytes, least, SUM_MAX_BYTES),
+                                  .allocated_bytes = whole(reading, args, TORCH_TRACE_KEY_allocated, 0, SUM_MAX_BYTES),
+                                  .reserved_bytes = whole(reading, args, TORCH_TRACE_KEY_reserved, 0, SUM_MAX_BYTES),
+                                  .device_type = whole(reading, args, TORCH_TRACE_KEY_device_type, 0, TORCH_MAX_DEVICE),
+                                  .device_id = whole(reading, args, TORCH_TRACE_KEY_device_id, -1, TORCH_MAX_DEVICE),
+                                  .is_failure = is_failure};
+    int64_t address = whole(reading, args, TORCH_TRACE_KEY_address, first_address, TORCH_MAX_ADDRESS);
+    if (row.device_type == DEVICE_CUDA && row.device_id < 0 && row.device_id != MEMORY_UNKNOWN) {
+        reading->odd_counts[TORCH_TRACE_KEY_device_id]++;
+        row.device_id = MEMORY_UNKNOWN;
+    }
+    if (!time_read(reading, dict, TORCH_TRACE_KEY_ts, &row.at_ns)) {
+        reading->odd_counts[TORCH_TRACE_KEY_ts]++;
+        row.at_ns = MEMORY_UNKNOWN;
+    }
+    if (row.bytes != MEMORY_UNKNOWN && reading->sum_bytes > MEMORY_MAX_BYTES - llabs(row.bytes)) {
+        reading->out->absurd_count++;
+        row.bytes = MEMORY_UNKNOWN;
+    }
+    if (row.bytes == MEMORY_UNKNOWN && (is_failure || row.allocated_bytes == MEMORY_UNKNOWN)) {
+        reading->out->damaged_count++;
         return;
     }
-    bool is_room = reading->rows.count < UINT32_MAX / 2;
-    uint32_t pool = is_room ? table_number(&reading->devices, device) : 0; /* each that is numbered has a row */
-    if (!is_room || pool >= MEMORY_POOLS_MAX) {
+    if (reading->rows.count >= UINT32_MAX / 2) {
         reading->out->pool_overflow_count++;
         return;
     }
-    row.has_address = address != MEMORY_UNKNOWN;
+    reading->sum_bytes += row.bytes == MEMORY_UNKNOWN ? 0 : llabs(row.bytes);
+    row.has_address = address != MEMORY_UNKNOWN && !is_failure;
     row.address = row.has_address ? (uint64_t)address : 0;
-    row.pool = (uint16_t)pool;
     row.thread = thread_of(reading, dict);
-    CHUNKS_ADD(&reading->rows, struct row, row);
+    CHUNKS_ADD(&reading->rows, struct torch_trace_row, row);
 }
 
-static void keys_make(struct trace_reading *reading, struct pickle *pickle)
+static void keys_make(struct torch_trace_reading *reading, struct pickle *pickle)
 {
     static const char *const WORDS[] = {
 #define KEY(name, text) text,
-        TRACE_KEYS(KEY)
+        TORCH_TRACE_KEYS(KEY)
 #undef KEY
     };
     reading->pickle = pickle;
-    for (int i = 0; i < KEY_COUNT; i++)
+    for (int i = 0; i < TORCH_TRACE_KEY_COUNT; i++)
         reading->keys[i] = pickle_value_key(pickle, WORDS[i]);
+}
+
+/* An event that tells bytes as memory events do, by another name: that is odd. */
+static bool is_misnamed(const struct torch_trace_reading *reading, struct pickle_value dict)
+{
+    struct pickle_value args = get(reading, dict, TORCH_TRACE_KEY_args);
+    return is_there(reading, args, TORCH_TRACE_KEY_bytes) && is_there(reading, args, TORCH_TRACE_KEY_device_type) &&
+           (is_there(reading, args, TORCH_TRACE_KEY_allocated) || is_there(reading, args, TORCH_TRACE_KEY_address));
 }
 
 static bool take(void *context, struct pickle *pickle, struct pickle_value dict, uint32_t list, uint32_t *number)
 {
-    struct trace_reading *reading = context;
+    struct torch_trace_reading *reading = context;
     (void)list;
     if (reading->pickle == NULL)
         keys_make(reading, pickle);
-    struct pickle_value phase = get(reading, dict, KEY_ph);
-    if (pickle_value_kind(pickle, phase) == PICKLE_NONE)
+    struct pickle_value phase = get(reading, dict, TORCH_TRACE_KEY_ph), name = get(reading, dict, TORCH_TRACE_KEY_name);
+    bool is_failure = is_word(reading, name, TORCH_TRACE_KEY_failure);
+    bool is_memory = is_failure || is_word(reading, name, TORCH_TRACE_KEY_memory) || is_misnamed(reading, dict);
+    bool is_instant = is_word(reading, phase, TORCH_TRACE_KEY_instant),
+         is_complete = is_word(reading, phase, TORCH_TRACE_KEY_complete);
+    if (!is_memory && pickle_value_kind(pickle, phase) == PICKLE_NONE)
         return false;
-    struct pickle_value name = get(reading, dict, KEY_name);
-    bool is_failure = is_word(reading, name, KEY_failure);
-    if (is_word(reading, phase, KEY_complete))
-        span_take(reading, dict);
-    else if (is_word(reading, phase, KEY_instant) && (is_failure || is_word(reading, name, KEY_memory)))
+    if (is_memory && !is_complete) {
+        reading->odd_counts[TORCH_TRACE_KEY_ph] += !is_instant;
+        reading->odd_counts[TORCH_TRACE_KEY_name] += !is_failure && !is_word(reading, name, TORCH_TRACE_KEY_memory);
         memory_take(reading, dict, is_failure);
+    } else if (is_complete) {
+        span_take(reading, dict);
+    }
     *number = PICKLE_GONE;
     return true;
 }
 
 /* ---- all of them ---- */
 
-static void pools_name(struct trace_reading *reading)
+static void pools_name(struct torch_trace_reading *reading)
 {
     size_t count = table_count(&reading->devices);
     count = count < MEMORY_POOLS_MAX ? count : MEMORY_POOLS_MAX;
@@ -204,8 +185,9 @@ static void pools_name(struct trace_reading *reading)
         int64_t type = (int64_t)device[0], id = (int64_t)device[1];
         bool is_gpu = type == DEVICE_CUDA;
         const char *name =
-            type == DEVICE_CPU ? "CPU"
-            : is_gpu           ? arena_format(reading->arena, "GPU %lld", (long long)id)
+            type == MEMORY_UNKNOWN ? "unknown device"
+            : type == DEVICE_CPU   ? "CPU"
+            : is_gpu               ? arena_format(reading->arena, "GPU %lld", (long long)id)
                      : arena_format(reading->arena, "device %lld of type %lld", (long long)id, (long long)type);
         pools[i] = (struct memory_pool){.name = str_of(name), .device = is_gpu ? id : -1};
     }
@@ -215,7 +197,7 @@ static void pools_name(struct trace_reading *reading)
 
 static int compare_steps(const void *left, const void *right)
 {
-    const struct step *a = left, *b = right;
+    const struct torch_trace_step *a = left, *b = right;
     return a->begin_ns < b->begin_ns ? -1 : a->begin_ns > b->begin_ns;
 }
 
@@ -226,11 +208,11 @@ static int64_t ps_since(int64_t at_ns, int64_t origin_ns)
     return (since_ns < -max_ns ? -max_ns : since_ns > max_ns ? max_ns : since_ns) * PS_PER_NS;
 }
 
-static void steps_take(struct trace_reading *reading, int64_t origin_ns)
+static void steps_take(struct torch_trace_reading *reading, int64_t origin_ns)
 {
     struct memory_events *out = reading->out;
     size_t count = reading->steps.count, used = 0;
-    struct step *sorted = chunks_copy(&reading->steps, reading->scratch);
+    struct torch_trace_step *sorted = chunks_copy(&reading->steps, reading->scratch);
     struct trace_step *steps = arena_array(reading->arena, struct trace_step, count + 1);
     struct str *names = arena_array(reading->arena, struct str, count + 1);
     qsort(sorted, count, sizeof(*sorted), compare_steps);
@@ -247,18 +229,18 @@ static void steps_take(struct trace_reading *reading, int64_t origin_ns)
     out->step_count = used;
 }
 
-static void row_write(struct memory_events *out, size_t at, const struct row *row, int64_t origin_ns)
+static void row_write(struct memory_events *out, size_t at, const struct torch_trace_row *row, int64_t origin_ns)
 {
-    bool has_total = row->allocated_bytes >= 0 && row->allocated_bytes <= SUM_MAX_BYTES;
+    bool has_total = row->allocated_bytes != MEMORY_UNKNOWN, has_size = row->bytes != MEMORY_UNKNOWN;
     COLUMN_AT(&out->offset_ps, int64_t, at) = ps_since(row->at_ns, origin_ns);
     COLUMN_AT(&out->in_use_bytes, int64_t, at) = has_total ? row->allocated_bytes : 0;
-    COLUMN_AT(&out->size_bytes, int64_t, at) = llabs(row->bytes);
+    COLUMN_AT(&out->size_bytes, int64_t, at) = has_size ? llabs(row->bytes) : 0;
     COLUMN_AT(&out->address, uint64_t, at) = row->address;
     COLUMN_AT(&out->step, int32_t, at) = -1;
     COLUMN_AT(&out->pool, uint16_t, at) = row->pool;
     COLUMN_AT(&out->flags, uint8_t, at) =
-        (uint8_t)(MEMORY_HAS_SIZE | (row->has_address ? MEMORY_HAS_ADDRESS : 0) | (has_total ? MEMORY_HAS_IN_USE : 0) |
-                  (row->bytes < 0 ? MEMORY_FREED : 0));
+        (uint8_t)((has_size ? MEMORY_HAS_SIZE : 0) | (row->has_address ? MEMORY_HAS_ADDRESS : 0) |
+                  (has_total ? MEMORY_HAS_IN_USE : 0) | (has_size && row->bytes < 0 ? MEMORY_FREED : 0));
     out->missing_count += !has_total || !row->has_address;
 }
 
@@ -270,7 +252,7 @@ static int compare_moments(const void *left, const void *right)
     return a->order < b->order ? -1 : 1;
 }
 
-static void figures_take(struct trace_reading *reading, const struct table *figures)
+static void figures_take(struct torch_trace_reading *reading, const struct table *figures)
 {
     size_t count = table_count(figures);
     struct memory_figures *sets = arena_array(reading->arena, struct memory_figures, count + 1);
@@ -281,7 +263,8 @@ static void figures_take(struct trace_reading *reading, const struct table *figu
 }
 
 /* Behind those rows of its pool that were written already. */
-static void failure_add(struct trace_reading *reading, const struct row *row, int64_t offset_ps, uint32_t stack)
+static void failure_add(struct torch_trace_reading *reading, const struct torch_trace_row *row, int64_t offset_ps,
+                        uint32_t stack)
 {
     const struct torch_event failure = {.offset_ps = offset_ps,
                                         .size_bytes = row->bytes,
@@ -293,7 +276,7 @@ static void failure_add(struct trace_reading *reading, const struct row *row, in
     CHUNKS_ADD(&reading->failures, struct torch_event, failure);
 }
 
-static void failures_take(struct trace_reading *reading)
+static void failures_take(struct torch_trace_reading *reading)
 {
     struct torch_snapshot *snapshot = reading->snapshot;
     size_t pool_count = reading->out->pool_count, count = reading->failures.count;
@@ -315,31 +298,31 @@ static void failures_take(struct trace_reading *reading)
 }
 
 /* A device of which nothing but failures is told: at the first of them nothing changes, and its pool has an event. */
-static struct row unchanged_at(const struct row *failure)
+static struct torch_trace_row unchanged_at(const struct torch_trace_row *failure)
 {
-    struct row row = *failure;
+    struct torch_trace_row row = *failure;
     row.bytes = 0;
     row.has_address = false;
     return row;
 }
 
 /* In the order of their times; on equal ones in that of the file. */
-static void rows_write(struct trace_reading *reading, struct torch_moment *moments, int64_t origin_ns)
+static void rows_write(struct torch_trace_reading *reading, struct torch_moment *moments, int64_t origin_ns)
 {
     struct memory_events *out = reading->out;
     struct table figures;
     size_t count = reading->rows.count;
     bool *has_rows = arena_array(reading->scratch, bool, MEMORY_POOLS_MAX);
     for (size_t i = 0; i < count; i++) {
-        const struct row *row = chunks_at(&reading->rows, i);
+        const struct torch_trace_row *row = chunks_at(&reading->rows, i);
         has_rows[row->pool] |= !row->is_failure;
     }
     table_init(&figures, reading->scratch, 1);
     torch_trace_stacks_hold(&reading->stacks, moments, count);
     qsort(moments, count, sizeof(*moments), compare_moments);
     for (size_t i = 0, step = 0; i < count; i++) {
-        const struct row *row = chunks_at(&reading->rows, moments[i].order);
-        struct row unchanged;
+        const struct torch_trace_row *row = chunks_at(&reading->rows, moments[i].order);
+        struct torch_trace_row unchanged;
         uint32_t what = torch_trace_stacks_what(&reading->stacks, moments[i].stack);
         if (row->is_failure) {
             failure_add(reading, row, ps_since(row->at_ns, origin_ns), moments[i].stack > 0 ? what : TORCH_NO_STACK);
@@ -354,7 +337,9 @@ static void rows_write(struct trace_reading *reading, struct torch_moment *momen
             memory_reading_columns_grow(out);
         size_t at = out->count++;
         row_write(out, at, row, origin_ns);
-        const uint64_t reserved = (uint64_t)(row->reserved_bytes > 0 ? row->reserved_bytes : MEMORY_UNKNOWN);
+        bool is_low = row->reserved_bytes > 0 && row->reserved_bytes < row->allocated_bytes;
+        const uint64_t reserved = (uint64_t)(row->reserved_bytes > 0 && !is_low ? row->reserved_bytes : MEMORY_UNKNOWN);
+        reading->snapshot->low_reserved_count += is_low;
         COLUMN_AT(&out->figures, uint32_t, at) = table_number(&figures, &reserved);
         COLUMN_AT(&out->what, uint32_t, at) = what;
         int64_t time_ps = COLUMN_AT(&out->offset_ps, int64_t, at);
@@ -368,14 +353,16 @@ static void rows_write(struct trace_reading *reading, struct torch_moment *momen
     figures_take(reading, &figures);
 }
 
-static void finish(struct trace_reading *reading, struct pickle_value root)
+static void finish(struct torch_trace_reading *reading, struct pickle_value root)
 {
     struct memory_events *out = reading->out;
     size_t count = reading->rows.count;
     struct torch_moment *moments = arena_array(reading->scratch, struct torch_moment, count + 1);
-    int64_t origin_ns = INT64_MAX, base_ns = whole(reading, root, KEY_base);
+    struct torch_chains chains = {0, 0, 0};
+    int64_t origin_ns = INT64_MAX,
+            base_ns = whole(reading, root, TORCH_TRACE_KEY_base, 0, INT64_MAX - (int64_t)(MAX_US * 1000));
     for (size_t i = 0; i < count; i++) {
-        const struct row *row = chunks_at(&reading->rows, i);
+        const struct torch_trace_row *row = chunks_at(&reading->rows, i);
         moments[i] = (struct torch_moment){.at_ns = row->at_ns, .thread = row->thread, .order = i};
         origin_ns = row->at_ns < origin_ns ? row->at_ns : origin_ns;
     }
@@ -383,11 +370,16 @@ static void finish(struct trace_reading *reading, struct pickle_value root)
     rows_write(reading, moments, origin_ns);
     torch_trace_stacks_take(&reading->stacks, reading->snapshot, out);
     pools_name(reading);
+    torch_chains_settle(out, reading->scratch, &chains);
+    reading->odd_counts[TORCH_TRACE_KEY_allocated] += chains.total_count;
+    reading->odd_counts[TORCH_TRACE_KEY_bytes] += chains.size_count;
+    reading->odd_counts[TORCH_TRACE_KEY_device_id] += chains.foreign_count;
+    torch_mend_rows(out, reading->snapshot, reading->scratch);
+    torch_trace_odd_words(reading);
     failures_take(reading);
     if (out->count > 0)
         memory_reading_columns_trim(out);
-    bool has_base = base_ns >= 0 && base_ns <= INT64_MAX - (int64_t)(MAX_US * 1000);
-    out->origin_ns = has_base ? base_ns + origin_ns : origin_ns;
+    out->origin_ns = base_ns != MEMORY_UNKNOWN ? base_ns + origin_ns : origin_ns;
     struct trace_line *line = arena_array(reading->arena, struct trace_line, 1);
     *line = (struct trace_line){.timestamp_ns = out->origin_ns, .event_count = out->count};
     out->lines = line;
@@ -397,12 +389,13 @@ static void finish(struct trace_reading *reading, struct pickle_value root)
     out->piece_count = 1;
     reading->snapshot->has_times = true;
     reading->snapshot->has_traces = true;
+    reading->snapshot->is_of_profiler = true;
     out->snapshot = reading->snapshot;
 }
 
 bool torch_trace_read(const struct source *source, struct arena *arena, struct memory_events *out, struct err *err)
 {
-    struct trace_reading *reading = arena_array(arena, struct trace_reading, 1);
+    struct torch_trace_reading *reading = arena_array(arena, struct torch_trace_reading, 1);
     struct pickle *pickle;
     struct pickle_value root;
     *out = (struct memory_events){.count = 0};
@@ -416,13 +409,14 @@ bool torch_trace_read(const struct source *source, struct arena *arena, struct m
     reading->snapshot = arena_array(arena, struct torch_snapshot, 1);
     table_init(&reading->threads, reading->scratch, 2);
     table_init(&reading->devices, reading->scratch, 2);
-    chunks_init(&reading->rows, reading->scratch, sizeof(struct row));
-    chunks_init(&reading->steps, reading->scratch, sizeof(struct step));
+    chunks_init(&reading->rows, reading->scratch, sizeof(struct torch_trace_row));
+    chunks_init(&reading->steps, reading->scratch, sizeof(struct torch_trace_step));
     chunks_init(&reading->failures, reading->scratch, sizeof(struct torch_event));
     torch_trace_stacks_init(&reading->stacks, arena, reading->scratch);
     if (!json_read(source, take, reading, reading->scratch, &pickle, &root, err))
         return false;
-    if (reading->rows.count == 0)
+    torch_trace_pools_settle(reading);
+    if (reading->rows.count == 0 || !torch_trace_times_settle(reading))
         return err_set(err, ERR_unsupported, 0,
                        "a trace of torch.profiler without memory events: profile(profile_memory=True) records them");
     finish(reading, root);

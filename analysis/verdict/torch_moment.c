@@ -57,7 +57,8 @@ void torch_moment_find(struct verdict_facts *facts)
                       : pool->failure_count > 0 ? &pool->failures[pool->failure_count - 1]
                                                 : NULL;
     bool is_end_alone = pool->profile->events.snapshot->is_end_alone;
-    moment->is_end = moment->failure == NULL && (facts->join != NULL || is_end_alone);
+    bool is_one = pool->count == 1; /* one event is no course that could have a peak */
+    moment->is_end = moment->failure == NULL && (facts->join != NULL || is_end_alone || is_one);
     uint32_t at = moment->is_end ? pool->first + pool->count - 1 : pool->peak_at;
     moment->count = moment->failure != NULL ? moment->failure->count : at - pool->first + 1;
     moment->time_ps = moment->failure != NULL ? moment->failure->time_ps : pool->profile->time_ps[at];

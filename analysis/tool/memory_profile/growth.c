@@ -238,6 +238,8 @@ static void courses_make(struct growth *growth)
         uint32_t partner = profile->partner[i];
         settle(growth, &growth->whole, passed);
         growth->whole.bytes = memory_profile_in_use_bytes(profile, i);
+        if (partner == i)
+            continue; /* nothing tells what it belongs to */
         if (!memory_profile_is_free(profile, i))
             take(growth, i, false, passed);
         else if (partner != PROFILE_NONE)

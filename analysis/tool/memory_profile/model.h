@@ -34,7 +34,7 @@ enum memory_profile_flag {
 
 enum memory_profile_kind { PROFILE_DEVICE, PROFILE_HOST, PROFILE_OTHER };
 
-enum { PROFILE_NOTES_MAX = 20 };
+enum { PROFILE_NOTES_MAX = 32 };
 struct memory_profile_notes {
     struct note items[PROFILE_NOTES_MAX];
     size_t count;
@@ -130,6 +130,7 @@ struct memory_profile_pool {
     int64_t capacity_bytes;           /* MEMORY_UNKNOWN when not told */
     int64_t lifetime_peak_bytes;      /* largest that the allocator told; MEMORY_UNKNOWN */
     bool has_free, has_fragmentation, has_addresses;
+    bool is_unpaired;              /* no event tells an address: each is its own partner */
     struct extremes extremes;      /* of bytes in use; places count from `first` */
     struct extremes fragmentation; /* empty without has_fragmentation */
     uint32_t *peaks;               /* events of local peaks, largest first */

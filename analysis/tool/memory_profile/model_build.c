@@ -7,6 +7,7 @@
 #include "tool/memory_profile/notes.h"
 #include "tool/memory_profile/order.h"
 #include "tool/memory_profile/snapshots.h"
+#include "tool/memory_profile/unrecorded.h"
 #include "tool/memory_profile/waste.h"
 
 #include <stdlib.h>
@@ -133,6 +134,21 @@ struct share {
     bool is_made;
 };
 
+/* Without addresses nothing tells which allocation a free ends. So that none counts as open for ever, and no free as one of
+ * what was there before, each event is its own pair: what is in use has no rows then. */
+static void pool_unpair(struct memory_profile *profile, struct memory_profile_pool *pool)
+{
+    bool has_addresses = profile->events.snapshot == NULL || profile->events.snapshot->is_end_alone;
+    for (uint32_t i = pool->first; i < pool->first + pool->count && !has_addresses; i++)
+        has_addresses = (profile->flags[i] & MEMORY_HAS_ADDRESS) != 0;
+    if (has_addresses)
+        return;
+    for (uint32_t i = pool->first; i < pool->first + pool->count; i++)
+        profile->partner[i] = i;
+    pool->pairs = (struct pairs_counts){0, 0, 0, 0};
+    pool->is_unpaired = true;
+}
+
 /* Empties `scratch`. Idempotent: may be run again for the same pool after a failed attempt. */
 static void pool_make(const struct making *making, uint32_t at, struct arena *arena, struct arena *scratch)
 {
@@ -155,7 +171,9 @@ static void pool_make(const struct making *making, uint32_t at, struct arena *ar
                           MEMORY_HAS_ADDRESS, pool->first,      pool->first + pool->count};
     pairs_make(&pairs, scratch, &pool->pairs);
     arena_free(scratch);
+    pool_unpair(profile, pool);
     pool_complete(profile, pool);
+    memory_profile_unrecorded_settle(profile, pool, scratch);
     pool_measure(profile, pool, making->workers, arena);
     memory_profile_waste_build(pool, making->workers, arena);
     pool->likeness = memory_profile_snapshots_likeness(pool);

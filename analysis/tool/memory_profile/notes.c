@@ -56,42 +56,20 @@ static int64_t active_at_end(const struct memory_profile_pool *pool)
     return bytes;
 }
 
-/* What was in use before the first event, less what later frees and the blocks of the end tell of it. */
-static int64_t untold_before(const struct memory_profile_pool *pool)
-{
-    const struct memory_profile *profile = pool->profile;
-    int64_t bytes = pool->base_bytes;
-    for (uint32_t i = 0; i < pool->torch.kept_count; i++)
-        bytes -= profile->events.snapshot->blocks[pool->torch.kept[i]].requested_bytes;
-    for (uint32_t i = pool->first; i < pool->first + pool->count; i++)
-        if (memory_profile_is_free(profile, i) && profile->partner[i] == PROFILE_NONE)
-            bytes -= profile->size_bytes[i];
-    return bytes;
-}
-
-/* The curve is the running sum of the events, and ends at the blocks that are active at the end: where it does not, by how
- * much. */
+/* The curve is the sum of what is open at each event, and ends at the blocks that are active at the end: where it does
+ * not, by how much. */
 static void note_curve(struct memory_profile *profile, const struct memory_profile_pool *pool, struct arena *arena)
 {
     char size[SIZE_TEXT_BYTES];
-    int64_t end = memory_profile_in_use_bytes(profile, pool->first + pool->count - 1) - active_at_end(pool);
-    int64_t untold = end == 0 ? untold_before(pool) : 0, by = end != 0 ? end : untold;
+    int64_t by = memory_profile_in_use_bytes(profile, pool->first + pool->count - 1) - active_at_end(pool);
     if (by == 0)
         return;
     size_text(size, by < 0 ? (uint64_t)-by : (uint64_t)by);
-    const int length = (int)pool->name.length;
-    const char *name = pool->name.data, *side = by > 0 ? "above" : "below";
-    const char *text =
-        end != 0
-            ? arena_format(arena,
-                           "The curve of %.*s ends %s %s the blocks that are active at the end: events are missing, "
-                           "or do not go together with the blocks.",
-                           length, name, size, side)
-            : arena_format(arena,
-                           "In use on %.*s before the first event is %s %s what later frees and the blocks of the "
-                           "end tell of it: events are missing, or an address was allocated twice.",
-                           length, name, size, side);
-    memory_profile_note(&profile->notes, end != 0 ? "curve_end" : "curve_begin", (uint64_t)(by < 0 ? -by : by), text);
+    memory_profile_note(&profile->notes, "curve_end", (uint64_t)(by < 0 ? -by : by),
+                        arena_format(arena,
+                                     "The curve of %.*s ends %s %s the blocks that are active at the end: events are "
+                                     "missing, or do not go together with the blocks.",
+                                     (int)pool->name.length, pool->name.data, size, by > 0 ? "above" : "below"));
 }
 
 /* Of an allocator snapshot of PyTorch. */
@@ -127,7 +105,23 @@ static void notes_snapshot(struct memory_profile *profile, struct arena *arena)
         "Events whose time is before that of the event before them; they are drawn at that one's time, in "
         "the order in which the allocator wrote them.");
     memory_profile_note(notes, "unknown_action", snapshot->unknown_action_count,
-                        "Events of an action that is not known here; they are left out.");
+                        "Events of an action that is not known here, or of none; they are left out.");
+    memory_profile_note(notes, "odd_value", snapshot->odd_count,
+                        arena_format(arena,
+                                     "Values that cannot be, of %s: each counts as not told, and the rest is read.",
+                                     snapshot->odd_words));
+    memory_profile_note(
+        notes, "free_size_differs", snapshot->free_size_count,
+        "Frees whose size is not that of what was allocated at their address, of memory or of a segment: what was "
+        "allocated counts.");
+    memory_profile_note(
+        notes, "told_elsewhere", snapshot->found_count,
+        "Sizes and addresses of events that are not told there, or cannot be: they are those of the free, the "
+        "allocation or the block that belongs to the event.");
+    memory_profile_note(
+        notes, "reserved_unknown", snapshot->low_reserved_count,
+        "Events after which less is reserved than is in use, by what the events of segments say: what is reserved "
+        "there counts as not known.");
     memory_profile_note(
         notes, "damaged_snapshot", snapshot->damaged_count,
         "Frames, blocks and levels that do not go together with the rest of the snapshot; they are left out.");
@@ -202,6 +196,21 @@ void memory_profile_notes_pool(struct memory_profile_pool *pool)
         inferred += (profile->flags[i] & PROFILE_SIZE_INFERRED) != 0;
     }
     memory_profile_note(
+        &pool->notes, "no_addresses", pool->is_unpaired ? pool->count : 0,
+        "Events that tell no address, as traces of PyTorch before 1.10 do: which allocation a free ends is not known, "
+        "so what is in use is told as one sum, without whose it is.");
+    memory_profile_note(
+        &pool->notes, "one_event",
+        profile->events.snapshot != NULL && pool->count == 1 && pool->allocation_count + pool->deallocation_count == 1,
+        "One event alone is recorded: what is told as the peak is that moment, and no course of memory.");
+    bool has_totals = false;
+    for (uint32_t i = pool->first; i < pool->first + pool->count && !has_totals; i++)
+        has_totals = (profile->flags[i] & MEMORY_HAS_IN_USE) != 0;
+    memory_profile_note(
+        &pool->notes, "no_totals", has_totals || profile->events.snapshot == NULL ? 0 : pool->count,
+        "Events that do not tell what is in use after them: the curve is the sum of those before, from 0; what was there "
+        "before the first is not known.");
+    memory_profile_note(
         &pool->notes, "chain_break", pool->break_count,
         "Events after which the bytes in use are not those before them and their size: events are missing, or "
         "their order is not known.");
@@ -224,6 +233,11 @@ struct memory_profile_reason memory_profile_notes_reason(const struct memory_pro
 {
     if (profile->count > 0)
         return (struct memory_profile_reason){NULL, NULL};
+    if (profile->events.snapshot != NULL && profile->events.snapshot->segment_count == 0)
+        return (struct memory_profile_reason){
+            "no_history",
+            "The snapshot is empty: it has no segment, no allocation and no free. PyTorch's allocator held "
+            "nothing of this device when it was taken."};
     if (profile->events.snapshot != NULL)
         return (struct memory_profile_reason){
             "no_history", "The snapshot tells of no allocation and no free, only of what is in use at its end: "

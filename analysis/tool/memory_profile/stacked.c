@@ -8,6 +8,8 @@
 #include "tool/memory_profile/growth.h"
 #include "tool/memory_profile/naming.h"
 
+#include <stdlib.h>
+
 /* The largest groups, or all categories, all others, and what nothing names. */
 enum { GROUPS = 7, BANDS = 16, OTHER = BANDS, UNNAMED, BANDS_MAX };
 _Static_assert((int)CATEGORY_UNKNOWN <= (int)BANDS, "each category but unknown is a band");
@@ -15,6 +17,11 @@ _Static_assert((int)CATEGORY_UNKNOWN <= (int)BANDS, "each category but unknown i
 enum by { BY_PROGRAM, BY_OP, BY_TREND, BY_CATEGORY };
 static const char *const by_names[] = {"program", "op", "trend", "category"};
 enum { BY_NAMES = sizeof(by_names) / sizeof(by_names[0]) };
+
+/* An allocation that ends without a free of its own: where another one begins at its address. */
+struct ended {
+    uint32_t at, allocation;
+};
 
 struct stacking {
     const struct tool_request *request;
@@ -30,7 +37,9 @@ struct stacking {
     uint32_t chosen[BANDS];
     uint32_t chosen_count, other_count;
     int64_t before_bytes[BANDS_MAX];
-    int64_t *cells; /* of each drawn event, BANDS_MAX of them */
+    int64_t *cells;      /* of each drawn event, BANDS_MAX of them */
+    struct ended *ended; /* by the event that ends them */
+    size_t ended_count;
 };
 
 bool memory_profile_stacked_read(const struct tool_request *request, const char **by, struct err *err)
@@ -127,9 +136,56 @@ static uint32_t allocation_of(const struct stacking *stacking, uint32_t event)
 {
     const struct memory_profile *profile = stacking->profile;
     uint32_t partner = profile->partner[event];
+    if (partner == event)
+        return PROFILE_NONE; /* nothing tells what it belongs to */
     if (!memory_profile_is_free(profile, event))
         return event;
     return partner == PROFILE_NONE && stacking->is_by_category ? event : partner;
+}
+
+static int compare_ended(const void *left, const void *right)
+{
+    const struct ended *a = left, *b = right;
+    return ORDER(a->at, b->at) ?: ORDER(a->allocation, b->allocation);
+}
+
+/* Of snapshots, whose curve leaves them there. */
+static void ended_find(struct stacking *stacking)
+{
+    const struct memory_profile *profile = stacking->profile;
+    const struct memory_profile_pool *pool = stacking->drawn->pool;
+    struct chunks found;
+    chunks_init(&found, stacking->request->arena, sizeof(struct ended));
+    for (uint32_t i = pool->first; i < pool->first + pool->count && profile->events.snapshot != NULL; i++) {
+        uint32_t partner = profile->partner[i];
+        if (!memory_profile_is_free(profile, i) && partner != PROFILE_NONE && partner != i &&
+            profile->partner[partner] != i)
+            CHUNKS_ADD(&found, struct ended, ((struct ended){partner, i}));
+    }
+    stacking->ended_count = found.count;
+    stacking->ended = chunks_copy(&found, stacking->request->arena);
+    if (found.count > 0)
+        qsort(stacking->ended, found.count, sizeof(*stacking->ended), compare_ended);
+}
+
+/* What an event changes in sums by group, or by band. `next`: of those that end; 0 before the first event. */
+static void event_apply(const struct stacking *stacking, uint32_t event, const uint8_t *band_of, size_t *next,
+                        int64_t *sums)
+{
+    const struct memory_profile *profile = stacking->profile;
+    uint32_t allocation = allocation_of(stacking, event);
+    for (bool is_ended = true; is_ended || allocation != PROFILE_NONE;) {
+        is_ended = *next < stacking->ended_count && stacking->ended[*next].at == event;
+        uint32_t of = is_ended ? stacking->ended[(*next)++].allocation : allocation;
+        if (!is_ended)
+            allocation = PROFILE_NONE;
+        if (of == PROFILE_NONE)
+            return;
+        bool is_less = is_ended || memory_profile_is_free(profile, event);
+        uint32_t group = stacking->group_of[profile->what[of]];
+        int64_t *sum = &sums[band_of == NULL ? group : band_of[group]];
+        *sum = sum_add(*sum, is_less ? -profile->size_bytes[of] : profile->size_bytes[of]);
+    }
 }
 
 /* Adds what is there before the first event to the sums of the groups. */
@@ -170,15 +226,15 @@ static void bands_choose(struct stacking *stacking)
     struct arena *arena = stacking->request->arena;
     uint32_t count = stacking->labels.map.count;
     int64_t *now = arena_array(arena, int64_t, count), *max = arena_array(arena, int64_t, count);
+    size_t ended = 0;
     before_add(stacking, now);
     memcpy(max, now, count * sizeof(*max));
     for (uint32_t i = pool->first; i < pool->first + stacking->drawn->window->end; i++) {
         uint32_t allocation = allocation_of(stacking, i);
+        event_apply(stacking, i, NULL, &ended, now);
         if (allocation == PROFILE_NONE)
             continue;
         uint32_t group = stacking->group_of[profile->what[allocation]];
-        int64_t size = profile->size_bytes[allocation];
-        now[group] = sum_add(now[group], memory_profile_is_free(profile, i) ? -size : size);
         max[group] = now[group] > max[group] ? now[group] : max[group];
     }
     stacking->band_of = arena_array(arena, uint8_t, count);
@@ -209,34 +265,24 @@ static void bands_choose(struct stacking *stacking)
 
 static void cells_make(struct stacking *stacking)
 {
-    const struct memory_profile *profile = stacking->profile;
     const struct memory_profile_drawn *drawn = stacking->drawn;
     int64_t now[BANDS_MAX] = {0};
+    size_t ended = 0;
     uint32_t next = 0;
     before_bands(stacking, now);
     stacking->cells = arena_array(stacking->request->arena, int64_t, (size_t)drawn->count *BANDS_MAX + 1);
     for (uint32_t at = 0; at < drawn->window->end && next < drawn->count; at++) {
-        uint32_t event = drawn->pool->first + at, allocation = allocation_of(stacking, event);
         if (at == drawn->window->first)
             memcpy(stacking->before_bytes, now, sizeof(now));
-        if (allocation != PROFILE_NONE) {
-            int64_t *band = &now[stacking->band_of[stacking->group_of[profile->what[allocation]]]];
-            int64_t size = profile->size_bytes[allocation];
-            *band = sum_add(*band, memory_profile_is_free(profile, event) ? -size : size);
-        }
+        event_apply(stacking, drawn->pool->first + at, stacking->band_of, &ended, now);
         if (at == drawn->at[next])
             memcpy(&stacking->cells[(size_t)next++ * BANDS_MAX], now, sizeof(now));
     }
     if (drawn->count == 0) { /* no event is in the window: what holds there */
         before_bands(stacking, stacking->before_bytes);
-        for (uint32_t at = 0; at < drawn->window->first; at++) {
-            uint32_t event = drawn->pool->first + at, allocation = allocation_of(stacking, event);
-            if (allocation == PROFILE_NONE)
-                continue;
-            int64_t *band = &stacking->before_bytes[stacking->band_of[stacking->group_of[profile->what[allocation]]]];
-            int64_t size = profile->size_bytes[allocation];
-            *band = sum_add(*band, memory_profile_is_free(profile, event) ? -size : size);
-        }
+        ended = 0;
+        for (uint32_t at = 0; at < drawn->window->first; at++)
+            event_apply(stacking, drawn->pool->first + at, stacking->band_of, &ended, stacking->before_bytes);
     }
 }
 
@@ -334,6 +380,7 @@ void memory_profile_stacked_write(const struct tool_request *request, const stru
                            : "Categories are told from stacks; only allocator snapshots of PyTorch have them.");
     if (is_possible) {
         groups_make(&stacking, chosen);
+        ended_find(&stacking);
         bands_choose(&stacking);
         cells_make(&stacking);
         bands_write(json, &stacking);
