@@ -208,6 +208,7 @@ run-real: all fixtures ## memviewd run around JAX, on CPU and compiled for TPU (
 probe-test: all fixtures ## small inputs with one thing changed: what is said of them (EVERY=1: all variants; SEED=N, ONLY=TEXT, KEEP=FOLDER)
 	$(Q)$(PYTHON) tests/probe/run.py --binary $(B)/memviewd $(if $(SHARED),--shared $(SHARED)) $(if $(EVERY),--every) $(if $(SEED),--seed $(SEED)) \
 	    $(if $(ONLY),--only "$(ONLY)") $(if $(KEEP),--keep $(KEEP))
+	$(Q)$(PYTHON) tests/probe/torch_odd.py --binary $(B)/memviewd $(if $(EVERY),--every) $(if $(SEED),--seed $(SEED))
 
 python-test: all ## the Python package: the real program, a stand-in for JAX
 	$(Q)$(PYTHON) tests/python/run.py --binary $(B)/memviewd $(if $(ONLY),--only $(ONLY))
