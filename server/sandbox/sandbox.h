@@ -3,7 +3,7 @@
  * and seccomp (system calls), as far as the kernel has them.
  *
  * Before any thread is started; it holds for good. In a build with sanitizers there is no seccomp, and Landlock lets
- * their programs start and read libraries. docs/trust.md says what holds where. */
+ * their programs start and read libraries. docs/operate/trust.md says what holds where. */
 #pragma once
 
 #include "base/buf.h"
