@@ -88,10 +88,8 @@ static void weigh(struct job *job, const void *in, void *to, struct err *err)
 }
 
 bool analysis_snapshots_take(struct torch_choice *choice, const char *name, const struct oom_verdict *failure,
-                             const struct analysis_subject *trace, const struct err *unread)
+                             const struct analysis_subject *trace)
 {
-    if (trace == NULL)
-        return torch_choice_take(choice, name, 0, unread->text);
     struct weighed weighed = {choice, name, failure, &trace->trace, false};
     struct job job = {.gzip = NULL};
     struct err err = ERR_INIT;
@@ -137,6 +135,8 @@ static bool answer(const struct analysis_verdict_parts *parts, enum analysis_ver
                   .capacity_file = parts->capacity_file,
                   .capacity_begin = parts->capacity_begin,
                   .capacity_end = parts->capacity_end,
+                  .unread = parts->unread,
+                  .unread_count = parts->unread_count,
                   .device = parts->device,
                   .choice = parts->choice,
                   .joined = {parts->joined[0], parts->joined[1]}},

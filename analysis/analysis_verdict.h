@@ -8,6 +8,7 @@
 #include "base/csv.h"
 #include "base/err.h"
 #include "verdict/torch_choice.h"
+#include "verdict/unread.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -36,6 +37,8 @@ struct analysis_verdict_parts {
     const char *capacity_device;       /* row of the table of devices that it is of; NULL: of none */
     const char *capacity_file; /* text that states it, in bytes [capacity_begin, capacity_end); NULL: none does */
     uint64_t capacity_begin, capacity_end;
+    const struct verdict_unread *unread; /* files that any of this would have come from; NULL: all were read */
+    size_t unread_count;
 };
 enum analysis_verdict_format { ANALYSIS_VERDICT_JSON, ANALYSIS_VERDICT_TEXT };
 /* May it be of a program that XLA compiled, so that a module or a trace says more of it? */
@@ -43,12 +46,12 @@ bool analysis_verdict_is_of_plan(const struct oom_verdict *failure);
 /* Was it a request of JAX that failed at run time, so that device profiles beside the text say more of it? */
 bool analysis_verdict_is_of_live_arrays(const struct oom_verdict *failure);
 /* Which of several allocator snapshots is of a failure (verdict/torch_choice.h): may any be; which of `names` to read, as
- * places in it, into `order` of `count`; and each of these, `trace` or (NULL) why it could not be read: true where it takes
- * the place of what was taken before. */
+ * places in it, into `order` of `count`; and each of these, its `trace`: true where it takes the place of what was taken
+ * before. */
 bool analysis_snapshots_may(const struct oom_verdict *failure);
 size_t analysis_snapshots_order(struct torch_choice *choice, const char *const *names, size_t count, size_t *order);
 bool analysis_snapshots_take(struct torch_choice *choice, const char *name, const struct oom_verdict *failure,
-                             const struct analysis_subject *trace, const struct err *unread);
+                             const struct analysis_subject *trace);
 /* The verdict as one row of a table over many jobs: the columns of verdict/row.def (docs/operate/fleet.md), behind cells of the
  * caller, at most 40. `parts` NULL: a row of which nothing but these is known. */
 struct analysis_row_form {

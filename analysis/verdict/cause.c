@@ -371,13 +371,23 @@ static bool is_of_others(const struct verdict_facts *facts)
            (failure == NULL || failure->kind == PROFILE_FAILURE_SHORTAGE);
 }
 
+/* Files that count no bytes or could not be read are named: nothing is told as absent that is here. */
+static const char *unknown_text(const struct verdict_facts *facts)
+{
+    const struct verdict_parts *parts = facts->parts;
+    const char *without_bytes = profiles_without_bytes(parts->profiles, facts->arena);
+    if (without_bytes != NULL)
+        return arena_format(facts->arena, "What fills the memory is not known: %s", without_bytes);
+    if (parts->unread_count > 0)
+        return arena_format(facts->arena, "What fills the memory is not known: %s could not be read.",
+                            unread_names(parts->unread, parts->unread_count, facts->arena));
+    return "What fills the memory is not known: no plan, trace or profile is here.";
+}
+
 void cause_make(const struct verdict_facts *facts)
 {
     bool has_plan = facts->space != NULL && facts->space->peak_bytes > 0;
-    const char *without_bytes = profiles_without_bytes(facts->parts->profiles, facts->arena);
-    set(facts, VERDICT_CAUSE_UNKNOWN, -1, VERDICT_EXACT,
-        without_bytes == NULL ? "What fills the memory is not known: no plan, trace or profile is here."
-                              : arena_format(facts->arena, "What fills the memory is not known: %s", without_bytes));
+    set(facts, VERDICT_CAUSE_UNKNOWN, -1, VERDICT_EXACT, unknown_text(facts));
     bool is_run = facts->failure != NULL && !facts->is_compile && !facts->is_host;
     if (facts->growth.grows && (facts->failure == NULL ? !has_plan : is_run))
         of_growth(facts);

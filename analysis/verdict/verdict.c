@@ -164,6 +164,18 @@ static void facts_gather(struct verdict_facts *facts)
                                                              : NULL;
 }
 
+/* ---- what could not be read ---- */
+
+static void not_read_make(const struct verdict_facts *facts)
+{
+    const struct verdict_parts *parts = facts->parts;
+    struct verdict *out = facts->out;
+    out->not_read = arena_array(facts->arena, struct verdict_not_read, parts->unread_count);
+    for (size_t i = 0; i < parts->unread_count; i++)
+        out->not_read[out->not_read_count++] =
+            (struct verdict_not_read){&parts->unread[i], unread_sentence(&parts->unread[i], facts->arena)};
+}
+
 /* ---- the sentence ---- */
 
 /* ": saved activations, 27.80 GiB." */
@@ -215,6 +227,8 @@ static const char *sentence_of(const struct verdict_facts *facts)
         return facts_sentence(facts, &facts->parts->failure->answer);
     if (fit->needed_bytes < 0 && (facts->growth.grows || out->cause.kind == VERDICT_CAUSE_LIVE_ARRAYS))
         return out->cause.text;
+    if (fit->needed_bytes < 0 && out->not_read_count > 0)
+        return out->not_read[0].sentence;
     if (fit->needed_bytes < 0)
         return "Nothing here says how much memory was needed.";
     if (facts->total_bytes < 0 && facts->moment != NULL)
@@ -319,6 +333,7 @@ void verdict_make(const struct verdict_parts *parts, struct buf *scratch, struct
 {
     struct verdict_facts facts = {.parts = parts, .arena = arena, .scratch = scratch, .out = out};
     facts_gather(&facts);
+    not_read_make(&facts);
     notes_make(&facts);
     fit_make(&facts);
     live_note(&facts);

@@ -12,6 +12,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "plan/category.h"
+#include "verdict/unread.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -51,6 +52,8 @@ struct verdict_parts {
     const char *device_name;           /* row of the table of devices that it is of; NULL: of none */
     const char *capacity_file; /* text that states it, in bytes [capacity_begin, capacity_end); NULL: none does */
     uint64_t capacity_begin, capacity_end;
+    const struct verdict_unread *unread; /* files that any of this would have come from; NULL: there are none */
+    size_t unread_count;
 };
 
 /* ---- where a figure comes from ---- */
@@ -243,6 +246,11 @@ struct verdict_note {
     const char *text; /* whole sentences */
 };
 
+struct verdict_not_read {
+    const struct verdict_unread *unread;
+    const char *sentence; /* unread_sentence */
+};
+
 struct verdict {
     const char *sentence;
     const char *program; /* "jit_step"; NULL: none is named */
@@ -275,6 +283,8 @@ struct verdict {
     struct verdict_together *together; /* NULL: there are not both a text and a snapshot */
     struct verdict_note notes[VERDICT_NOTES_MAX];
     uint32_t note_count;
+    struct verdict_not_read *not_read; /* files whose part in this is missing */
+    size_t not_read_count;
 };
 
 /* Fills `out`, which is zeroed. `scratch` holds one text at a time. */

@@ -267,6 +267,18 @@ static void note_write(struct json *json, const struct verdict_note *note)
     json_object_end(json);
 }
 
+static void not_read_write(struct json *json, const struct verdict_not_read *not_read)
+{
+    const struct err *why = &not_read->unread->why;
+    json_object_begin(json);
+    json_key_text(json, "file", not_read->unread->file);
+    json_key_text(json, "code", err_name(why->code));
+    json_key_text(json, "reason", why->text);
+    json_key_known(json, "offset_bytes", (int64_t)why->offset_bytes);
+    json_key_text(json, "sentence", not_read->sentence);
+    json_object_end(json);
+}
+
 void write_verdict_json(const struct verdict *verdict, struct json *json)
 {
     json_object_begin(json);
@@ -289,6 +301,10 @@ void write_verdict_json(const struct verdict *verdict, struct json *json)
     json_key_array(json, "notes");
     for (uint32_t i = 0; i < verdict->note_count; i++)
         note_write(json, &verdict->notes[i]);
+    json_array_end(json);
+    json_key_array(json, "not_read");
+    for (size_t i = 0; i < verdict->not_read_count; i++)
+        not_read_write(json, &verdict->not_read[i]);
     json_array_end(json);
     oom_write_json_steps(json, verdict->steps, verdict->step_count);
     json_object_end(json);

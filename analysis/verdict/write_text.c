@@ -148,8 +148,15 @@ void write_verdict_text(const struct verdict *verdict, struct buf *out)
             size_write(out, ledger->bars[i].bytes, ledger->bars[i].label);
         line(out, "  ", ledger->sentence);
     }
+    bool is_first = true;
+    for (size_t i = 0; i < verdict->not_read_count; i++) {
+        if (verdict->not_read[i].sentence == verdict->sentence)
+            continue; /* said at the beginning */
+        line(out, is_first ? "\nNote: " : "Note: ", verdict->not_read[i].sentence);
+        is_first = false;
+    }
     for (uint32_t i = 0; i < verdict->note_count; i++)
-        line(out, i == 0 ? "\nNote: " : "Note: ", verdict->notes[i].text);
+        line(out, is_first && i == 0 ? "\nNote: " : "Note: ", verdict->notes[i].text);
     for (uint32_t i = 0; i < verdict->step_count; i++)
         line(out,
              i == 0 ? (verdict->steps[i].is_command ? "\nNext\n    " : "\nNext\n  ")

@@ -118,7 +118,7 @@ static struct response *answer(const struct server *server, const struct request
                                                 .failure = asked->failure};
     struct response *response = NULL;
     if (!verdict_parts_open(server->store, &wanted, &parts, &err))
-        response = response_failure(&err, parts.module.hold.is_passing, NULL);
+        response = response_failure(&err, parts.is_passing, parts.refused_file);
     if (!response)
         response = capacity_read(request, &parts.core);
     if (!response)

@@ -9,6 +9,7 @@
 #include "server/cmd/explain.h"
 #include "server/cmd/input_path.h"
 #include "server/cmd/options.h"
+#include "server/disk/names.h"
 #include "server/store/account.h"
 
 #include "base/json.h"
@@ -33,6 +34,8 @@ struct explaining {
     const char *capacity_device; /* the same, if it names a row of the table of devices; NULL */
     size_t read_count;
     size_t unreadable_count;
+    bool is_of_file;                           /* the path is a file, not a folder or what comes out of a pipe */
+    bool has_unread_file;                      /* a file that was named itself could not be read, or not all of it */
     size_t module_count;                       /* of the sessions, whether they are wanted or not */
     size_t understood_count;                   /* with failures, or with the report of a compile that went well */
     const struct snapshot_session **explained; /* those that failures were joined with */
@@ -118,12 +121,39 @@ static void snapshot_used(struct explaining *explaining, const struct snapshot_s
     free(real);
 }
 
-/* The verdict of what is wanted, into `out`; what cannot be read is said. */
-static bool verdict_write(struct explaining *explaining, const struct verdict_parts_wanted *wanted, struct buf *out)
+/* `file` NULL: the error is of none. With --json an element of the list says it, too; `session` and `module` may be NULL. */
+static void unread_say(struct explaining *explaining, const char *session, const char *module, const char *file,
+                       const struct err *err)
+{
+    struct json *json = &explaining->json;
+    char place[40] = "";
+    if (err->offset_bytes != ERR_NO_OFFSET)
+        snprintf(place, sizeof(place), ", at byte %llu", (unsigned long long)err->offset_bytes);
+    log_line("%s%s%s%s", file ? file : "", file ? ": " : "", err->text, place);
+    explaining->unreadable_count++;
+    explaining->has_unread_file |= explaining->is_of_file;
+    if (!explaining->is_json)
+        return;
+    json_object_begin(json);
+    json_key_text(json, "session", session);
+    json_key_text(json, "module", module);
+    json_key_null(json, "answer");
+    if (json_key_object_if(json, "error", true)) {
+        json_key_text(json, "file", file);
+        json_key_text(json, "code", err_name(err->code));
+        json_key_text(json, "reason", err->text);
+        json_key_known(json, "offset_bytes", (int64_t)err->offset_bytes);
+        json_object_end(json);
+    }
+    json_object_end(json);
+}
+
+/* The verdict of what is wanted, into `out`. False: why is in `err`, of `*file` (free(); NULL: of none). */
+static bool verdict_write(struct explaining *explaining, const struct verdict_parts_wanted *wanted, struct buf *out,
+                          char **file, struct err *err)
 {
     struct verdict_parts parts = {0};
-    struct err err = ERR_INIT;
-    bool is_made = verdict_parts_open(explaining->store, wanted, &parts, &err);
+    bool is_made = verdict_parts_open(explaining->store, wanted, &parts, err);
     if (explaining->capacity_bytes > 0) {
         parts.core.capacity_bytes = explaining->capacity_bytes;
         parts.core.capacity_source = "as chosen";
@@ -133,9 +163,9 @@ static bool verdict_write(struct explaining *explaining, const struct verdict_pa
     }
     is_made =
         is_made &&
-        analysis_verdict(&parts.core, explaining->is_json ? ANALYSIS_VERDICT_JSON : ANALYSIS_VERDICT_TEXT, out, &err);
-    if (!is_made)
-        log_line("%s", err.text);
+        analysis_verdict(&parts.core, explaining->is_json ? ANALYSIS_VERDICT_JSON : ANALYSIS_VERDICT_TEXT, out, err);
+    *file = !is_made && parts.refused_file ? memory_text(parts.refused_file) : NULL;
+    explaining->has_unread_file |= explaining->is_of_file && !wanted->failure && parts.unread_count > 0;
     bool is_of_plan = wanted->failure && analysis_verdict_is_of_plan(wanted->failure);
     if (wanted->session && (is_of_plan || (wanted->failure && wanted->session->group_count == 0)))
         explained_add(explaining, wanted->session);
@@ -171,8 +201,13 @@ static void failures_write(struct explaining *explaining, const char *path, bool
                                           .takes_given = explaining->around.has_given,
                                           .folder = folder};
     for (size_t at = 0; at < count; at++) {
+        struct err err = ERR_INIT;
+        char *unread;
         wanted.failure = &report->verdicts[at];
-        bool is_made = verdict_write(explaining, &wanted, &answers[at]);
+        bool is_made = verdict_write(explaining, &wanted, &answers[at], &unread, &err);
+        if (!is_made)
+            log_line("%s%s%s", unread ? unread : "", unread ? ": " : "", err.text);
+        free(unread);
         if (explaining->is_json)
             analysis_oom_write_failure(report, at, file, is_made ? &answers[at] : NULL, &explaining->json);
     }
@@ -189,8 +224,7 @@ static void explain_log(struct explaining *explaining, const char *path, bool is
     struct err err = ERR_INIT;
     struct analysis_subject *text = explain_read(path, &err);
     if (!text) {
-        log_line("%s: %s", path, err.text);
-        explaining->unreadable_count++;
+        unread_say(explaining, NULL, NULL, path, &err);
         return;
     }
     const struct oom_report *report = analysis_text_report(text);
@@ -258,8 +292,11 @@ static void element_write(struct explaining *explaining, const struct snapshot_s
     const struct verdict_parts_wanted wanted = {
         .snapshot = explaining->around.snapshot, .session = session, .module_id = module_id};
     struct json *json = &explaining->json;
-    if (!verdict_write(explaining, &wanted, &out)) {
-        explaining->unreadable_count++;
+    struct err err = ERR_INIT;
+    char *unread;
+    bool is_made = verdict_write(explaining, &wanted, &out, &unread, &err);
+    if (!is_made) {
+        unread_say(explaining, session->name, name, unread, &err);
     } else if (explaining->is_json) {
         json_object_begin(json);
         json_key_text(json, "session", session->name);
@@ -274,8 +311,9 @@ static void element_write(struct explaining *explaining, const struct snapshot_s
         printf("%s%s\n", explaining->understood_count > 0 ? "\n" : "", session_name);
         fwrite(out.data, 1, out.length, stdout);
     }
-    explaining->understood_count++;
+    explaining->understood_count += is_made;
     buf_free(&out);
+    free(unread);
 }
 
 /* Of a dump or trace each module that --module names, else the largest alone; of others what there is. */
@@ -299,24 +337,52 @@ static void session_explain(struct explaining *explaining, const struct snapshot
             element_write(explaining, session, modules.entries[at].id, modules.entries[at].program->key);
             is_done = true;
         }
-    if (!is_done && !wanted && session->kind == SNAPSHOT_TRACE)
+    if (!is_done && !wanted)
         element_write(explaining, session, NULL, NULL);
     modules_close(&modules);
 }
 
-/* Is it a log? What else is, its bytes tell. */
-static bool is_log(const char *path)
+/* Does its name say that it is a trace, a program or a profile? What such a file lacks is said of that. */
+static bool is_named_otherwise(const char *path)
+{
+    const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+    enum names_kind kind = names_kind_of(name);
+    return kind != NAMES_OTHER && kind != NAMES_LOG && kind != NAMES_ERROR_TEXT && kind != NAMES_DUMP_SIBLING;
+}
+
+/* Files that no session shows. */
+static void problems_say(struct explaining *explaining)
+{
+    const struct snapshot *snapshot = explaining->around.snapshot;
+    for (size_t at = 0; at < snapshot->problem_count; at++) {
+        const struct snapshot_problem *problem = &snapshot->problems[at];
+        struct err err = {problem->code, ERR_NO_OFFSET, ""};
+        snprintf(err.text, sizeof(err.text), "%s", problem->reason);
+        if (!problem->session)
+            unread_say(explaining, NULL, NULL, problem->file[0] ? problem->file : snapshot->roots[0].path, &err);
+    }
+}
+
+/* What the bytes of a file tell; a text where it is named as one, is none, or cannot be read. */
+static enum analysis_kind kind_of(const char *path)
 {
     struct err err = ERR_INIT;
     enum analysis_kind kind = ANALYSIS_KIND_TEXT;
     const struct files_place place = {.root = path, .path = ""};
     if (strcmp(path, "-") == 0 || input_path_kind(path, false) != INPUT_PATH_FILE || is_log_name(path))
-        return true;
+        return kind;
     struct file *file = files_open(&place, &err);
     if (file && !analysis_identify(files_source(file), &kind, NULL, &err))
         kind = ANALYSIS_KIND_TEXT;
     files_close(file);
-    return kind == ANALYSIS_KIND_TEXT || kind == ANALYSIS_KIND_EMPTY || kind == ANALYSIS_KIND_UNKNOWN;
+    return kind;
+}
+
+static bool is_log(const char *path)
+{
+    enum analysis_kind kind = kind_of(path);
+    bool is_of_no_kind = kind == ANALYSIS_KIND_EMPTY || kind == ANALYSIS_KIND_UNKNOWN;
+    return kind == ANALYSIS_KIND_TEXT || (is_of_no_kind && !is_named_otherwise(path));
 }
 
 static void explain_path(struct explaining *explaining, const char *path)
@@ -325,6 +391,7 @@ static void explain_path(struct explaining *explaining, const char *path)
     explain_around_open(&explaining->around, explaining->store, path, is_text, explaining->given,
                         explaining->given_count);
     const struct snapshot *snapshot = explaining->around.snapshot;
+    explaining->is_of_file = strcmp(path, "-") != 0 && input_path_kind(path, false) == INPUT_PATH_FILE;
     if (is_folder(path))
         explain_folder(explaining, path, 0);
     else if (is_text)
@@ -332,22 +399,10 @@ static void explain_path(struct explaining *explaining, const char *path)
     for (size_t at = 0; at < snapshot->session_count && !is_text; at++)
         if (!is_explained(explaining, snapshot->sessions[at]))
             session_explain(explaining, snapshot->sessions[at]);
+    if (!is_text)
+        problems_say(explaining);
     explain_around_close(&explaining->around);
     explaining->explained_count = 0;
-}
-
-static bool is_snapshot(const char *path)
-{
-    struct err err = ERR_INIT;
-    enum analysis_kind kind = ANALYSIS_KIND_TEXT;
-    const struct files_place place = {.root = path, .path = ""};
-    if (strcmp(path, "-") == 0 || input_path_kind(path, false) != INPUT_PATH_FILE || is_log_name(path))
-        return false;
-    struct file *file = files_open(&place, &err);
-    bool is_it =
-        file && analysis_identify(files_source(file), &kind, NULL, &err) && kind == ANALYSIS_KIND_TORCH_SNAPSHOT;
-    files_close(file);
-    return is_it;
 }
 
 /* Snapshots come last: a log may be joined with one that is named behind or before it. */
@@ -356,7 +411,7 @@ static void explain_all(struct explaining *explaining, const char *const *paths,
     explaining->given = memory_new((count + 1) * sizeof(*explaining->given));
     explaining->is_used = memory_new((count + 1) * sizeof(*explaining->is_used));
     for (size_t at = 0; at < count; at++)
-        if (count > 1 && is_snapshot(paths[at]))
+        if (count > 1 && kind_of(paths[at]) == ANALYSIS_KIND_TORCH_SNAPSHOT)
             explaining->given[explaining->given_count++] = paths[at];
     for (size_t at = 0, next = 0; at < count; at++) {
         if (next < explaining->given_count && paths[at] == explaining->given[next])
@@ -424,6 +479,8 @@ int cmd_explain(const struct options *options)
     if (explaining.is_json && !print_json(&all))
         return COMMANDS_UNUSABLE;
     buf_free(&all);
+    if (explaining.has_unread_file)
+        return COMMANDS_UNUSABLE;
     if (explaining.understood_count > 0)
         return COMMANDS_DONE;
     if (explaining.unreadable_count > 0)

@@ -88,6 +88,8 @@ static bool is_pickle(const char *name)
     return without(name, length, ".pickle") || without(name, length, ".pkl");
 }
 
+bool names_claims_kind(const char *name) { return names_claims_profile(name) || is_pickle(name); }
+
 enum names_kind names_kind_of(const char *name)
 {
     size_t length = without_gzip(name);

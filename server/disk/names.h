@@ -60,3 +60,5 @@ bool names_is_gzip(const char *name);
 
 /* NAME.prof and the like: whoever wrote it meant it to be a profile. */
 bool names_claims_profile(const char *name);
+/* The same, or NAME.pickle and the like: meant to be a snapshot. */
+bool names_claims_kind(const char *name);

@@ -33,8 +33,8 @@ static void tell_remote(struct sessions_builder *builder, const struct tree *tre
     }
     root->is_readable = tree->listing != NULL;
     if (root->reason[0])
-        sessions_folder_problem(builder, builder->root_path, err_is_set(&tree->fault) ? tree->fault.code : ERR_limit,
-                                root->reason, NULL);
+        sessions_folder_problem(builder, builder->root_path, NULL,
+                                err_is_set(&tree->fault) ? tree->fault.code : ERR_limit, root->reason, NULL);
 }
 
 static void add_root(struct sessions_builder *builder, const struct sessions_root *from)

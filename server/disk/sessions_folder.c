@@ -43,13 +43,13 @@ static const char *run_name(struct sessions_builder *builder, const struct tree_
     return memory_pool_format(&builder->snapshot->pool, "%.*s%s", (int)before, folder->path, name);
 }
 
-void sessions_folder_problem(struct sessions_builder *builder, const char *path, enum err_code code, const char *reason,
-                             const struct snapshot_session *session)
+void sessions_folder_problem(struct sessions_builder *builder, const char *path, const struct snapshot_file *of,
+                             enum err_code code, const char *reason, const struct snapshot_session *session)
 {
     struct snapshot *snapshot = builder->snapshot;
     snapshot->problems = memory_grow(snapshot->problems, &builder->problem_capacity, snapshot->problem_count + 1,
                                      sizeof(*snapshot->problems));
-    snapshot->problems[snapshot->problem_count++] = (struct snapshot_problem){path, code, reason, session};
+    snapshot->problems[snapshot->problem_count++] = (struct snapshot_problem){path, of, code, reason, session};
 }
 
 /* Could be opened at all; a link that leads out or nowhere could not. */
@@ -282,7 +282,8 @@ static bool look(struct sessions_builder *builder, const struct snapshot_file *f
         text->is_read = builder->verdicts && is_readable &&
                         verdicts_look(builder->verdicts, &file->place, &file->identity, &text->verdict, &err);
     if (err_is_set(&err))
-        sessions_folder_problem(builder, file->path, err.code, text_of(builder, err.text, strlen(err.text)), session);
+        sessions_folder_problem(builder, file->path, file, err.code, text_of(builder, err.text, strlen(err.text)),
+                                session);
     return !is_log || (text->is_read && text->verdict.failure_count > 0);
 }
 
@@ -478,9 +479,10 @@ void sessions_folder_add(struct sessions_builder *builder, const struct tree_fol
         (builder->tree->is_file ? add_lone_profile : add_profiles)(builder, &contents);
     if (contents.run_name)
         add_run(builder, contents.run_name, trace);
+    struct memory_pool *pool = &builder->snapshot->pool;
     if (folder->reason && folder->path[0])
-        sessions_folder_problem(builder, memory_pool_format(&builder->snapshot->pool, "%s/", folder->path), ERR_io,
-                                memory_pool_format(&builder->snapshot->pool, "%s", strerror(folder->reason)), NULL);
+        sessions_folder_problem(builder, memory_pool_format(pool, "%s/", folder->path), NULL, ERR_io,
+                                memory_pool_format(pool, "%s", strerror(folder->reason)), NULL);
     for (size_t at = 0; at < folder->file_count; at++) {
         enum err_code code;
         const char *reason = sessions_reason(builder, &folder->files[at], &code);
@@ -488,12 +490,11 @@ void sessions_folder_add(struct sessions_builder *builder, const struct tree_fol
         if (!reason && builder->tree->is_file && kind == NAMES_OTHER) {
             code = ERR_unsupported;
             reason = builder->lone_reason
-                         ? builder->lone_reason
-                         : memory_pool_format(&builder->snapshot->pool,
-                                              "is not a trace, not an HLO file, not a profile and no text (%s)",
-                                              analysis_kind_name(builder->lone_kind));
+                         ?: memory_pool_format(pool, "is not a trace, not an HLO file, not a profile and no text (%s)",
+                                               analysis_kind_name(builder->lone_kind));
         }
         if (reason)
-            sessions_folder_problem(builder, contents.files[at].path, code, reason, kind == NAMES_TRACE ? trace : hlo);
+            sessions_folder_problem(builder, contents.files[at].path, &contents.files[at], code, reason,
+                                    kind == NAMES_TRACE ? trace : hlo);
     }
 }

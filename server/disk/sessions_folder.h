@@ -27,5 +27,5 @@ struct sessions_builder {
 void sessions_folder_add(struct sessions_builder *builder, const struct tree_folder *folder);
 
 /* One more problem of the snapshot. Borrowed texts, which live as long as its pool; `session` may be NULL. */
-void sessions_folder_problem(struct sessions_builder *builder, const char *path, enum err_code code, const char *reason,
-                             const struct snapshot_session *session);
+void sessions_folder_problem(struct sessions_builder *builder, const char *path, const struct snapshot_file *of,
+                             enum err_code code, const char *reason, const struct snapshot_session *session);

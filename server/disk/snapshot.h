@@ -94,7 +94,8 @@ struct snapshot_run {
 
 /* A file that cannot be shown, as the scanner saw it. */
 struct snapshot_problem {
-    const char *file; /* path below the root */
+    const char *file;               /* path below the root */
+    const struct snapshot_file *of; /* the same; NULL: a folder, or what a server does not list */
     enum err_code code;
     const char *reason;
     const struct snapshot_session *session; /* or NULL */

@@ -58,6 +58,8 @@ static bool is_as_named(const struct tree *tree, const struct candidate *candida
     bool is_read = opened && analysis_identify(files_source(opened), &kind, NULL, err);
     files_close(opened);
     free(path);
+    if (!is_read && err->code == ERR_truncated && names_claims_kind(file->name))
+        return true; /* what its reader has to say is said of it; it is not taken for something else */
     return is_read && kind == (file->kind == NAMES_SNAPSHOT ? ANALYSIS_KIND_TORCH_SNAPSHOT : ANALYSIS_KIND_PPROF);
 }
 

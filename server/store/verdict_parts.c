@@ -2,6 +2,7 @@
 #include "server/store/verdict_parts.h"
 
 #include "server/base/memory.h"
+#include "server/disk/names.h"
 #include "server/store/profile_series.h"
 #include "server/store/verdict_snapshot.h"
 
@@ -29,6 +30,47 @@ static char *folder_wanted(const struct verdict_parts_wanted *wanted)
     return wanted->folder               ? memory_text(wanted->folder)
            : file && !file->place.bytes ? verdict_near_folder(&file->place)
                                         : NULL;
+}
+
+/* ---- what cannot be read ---- */
+
+/* Will asking again help? */
+static bool is_passing(const struct subject *subject, const struct err *err)
+{
+    return subject->hold.is_passing || err_is_passing(err->code);
+}
+
+/* As the sessions name it; one that was named itself has no path below its root. */
+static const char *file_name(const struct snapshot_file *file) { return file->path[0] ? file->path : file->name; }
+
+/* A file is named once, with the first reason. */
+static void unread_add(struct verdict_parts *parts, const char *file, bool may_pass, const struct err *err)
+{
+    for (size_t at = 0; at < parts->unread_count; at++)
+        if (strcmp(parts->unread[at].file, file) == 0)
+            return;
+    parts->is_passing |= may_pass;
+    parts->unread =
+        memory_grow(parts->unread, &parts->unread_capacity, parts->unread_count + 1, sizeof(*parts->unread));
+    parts->unread[parts->unread_count++] = (struct verdict_unread){memory_text(file), *err};
+    parts->core.unread = parts->unread;
+    parts->core.unread_count = parts->unread_count;
+}
+
+void verdict_parts_unread(struct verdict_parts *parts, const struct snapshot_file *file, const struct subject *subject,
+                          const struct err *err)
+{
+    bool may_pass = is_passing(subject, err);
+    parts->lacks_file |= file->reason == 0 && may_pass;
+    unread_add(parts, file_name(file), may_pass, err);
+}
+
+/* For verdict_parts_open: what was asked for by name, or all that there is, cannot be had. */
+static bool refuse(struct verdict_parts *parts, const char *file, bool may_pass)
+{
+    parts->refused_file = file;
+    parts->is_passing = may_pass;
+    return false;
 }
 
 /* ---- the program ---- */
@@ -111,30 +153,31 @@ static void module_find_near(struct store *store, const struct verdict_parts_wan
         if (found.session) {
             modules_close(&parts->modules);
             parts->modules = found.modules;
-            if (module_open(store, found.session, found.entry, parts, &err) && (!found.is_loose || found.count > 1))
+            if (!module_open(store, found.session, found.entry, parts, &err))
+                verdict_parts_unread(parts, found.entry->file->file, &parts->module, &err);
+            else if (!found.is_loose || found.count > 1)
                 parts->joined[0] = joined_text("The plan", &found, &program);
         }
     }
     free(folder);
 }
 
-/* Will asking again help? */
-static bool is_passing(const struct subject *subject, const struct err *err)
-{
-    return subject->hold.is_passing || err_is_passing(err->code);
-}
-
-/* The one that is named, else the largest. One that is not named and can never be read is left out. */
+/* The one that is named, else the largest. One that is not named and cannot be read is left out. */
 static bool module_choose(struct store *store, const struct verdict_parts_wanted *wanted, struct verdict_parts *parts,
                           struct err *err)
 {
     const struct snapshot_session *session = wanted->session;
-    const char *file;
-    if (modules_find(store, session, wanted->host, wanted->module_id, &parts->modules, err, &file) &&
-        module_open(store, session, &parts->modules.entries[0], parts, err))
-        return true;
-    if (wanted->module_id || is_passing(&parts->module, err))
-        return false;
+    const char *file = NULL;
+    if (modules_find(store, session, wanted->host, wanted->module_id, &parts->modules, err, &file)) {
+        if (module_open(store, session, &parts->modules.entries[0], parts, err))
+            return true;
+        file = file_name(parts->modules.entries[0].file->file);
+    }
+    if (wanted->module_id)
+        return refuse(parts, file, is_passing(&parts->module, err));
+    if (file) /* else the session holds no program */
+        unread_add(parts, file[0] ? file : session->name, is_passing(&parts->module, err), err);
+    parts->lacks_file |= file && is_passing(&parts->module, err);
     *err = (struct err)ERR_INIT;
     return true;
 }
@@ -153,15 +196,26 @@ static bool lacks_modules(const struct modules *modules)
     return lacks;
 }
 
+/* Where no program was found: it may be in one of these. */
+static void modules_unread(struct verdict_parts *parts)
+{
+    for (size_t at = 0; at < parts->modules.file_count; at++) {
+        const struct modules_file *file = &parts->modules.files[at];
+        if (err_is_set(&file->err))
+            unread_add(parts, file_name(file->file), err_is_passing(file->err.code), &file->err);
+    }
+}
+
 static bool module_find(struct store *store, const struct verdict_parts_wanted *wanted, struct verdict_parts *parts,
                         struct err *err)
 {
     const struct snapshot_session *session = wanted->session;
-    struct err ignored = ERR_INIT;
+    struct err err_of_module = ERR_INIT;
     bool has_modules = session && is_of_modules(session);
     bool is_of_plan = wanted->failure && analysis_verdict_is_of_plan(wanted->failure);
     if (wanted->module)
-        return module_open(store, session, wanted->module, parts, err);
+        return module_open(store, session, wanted->module, parts, err) ||
+               refuse(parts, file_name(wanted->module->file->file), is_passing(&parts->module, err));
     if (wanted->module_id && !has_modules)
         return err_set(err, ERR_notfound, ERR_NO_OFFSET, "the session has no module of that id");
     if (has_modules && (wanted->module_id || !wanted->failure))
@@ -169,8 +223,10 @@ static bool module_find(struct store *store, const struct verdict_parts_wanted *
     if (has_modules && is_of_plan) {
         modules_open(store, session, NULL, &parts->modules);
         const struct modules_entry *entry = verdict_parts_module(store, &parts->modules, wanted->failure);
-        if (entry && !module_open(store, session, entry, parts, &ignored))
-            parts->lacks_file |= is_passing(&parts->module, &ignored);
+        if (entry && !module_open(store, session, entry, parts, &err_of_module))
+            verdict_parts_unread(parts, entry->file->file, &parts->module, &err_of_module);
+        if (!parts->entry)
+            modules_unread(parts);
         parts->lacks_file |= lacks_modules(&parts->modules);
     }
     if (!parts->entry && is_of_plan)
@@ -197,7 +253,7 @@ static void profiles_add(struct store *store, const struct snapshot_session *ses
             continue;
         err = (struct err)ERR_INIT;
         if (!subjects_open(store, &place, subject, &err)) {
-            parts->lacks_file |= profile->file->reason == 0 && is_passing(subject, &err);
+            verdict_parts_unread(parts, profile->file, subject, &err);
             continue;
         }
         parts->uses[parts->profile_count++] = (struct analysis_use){.subject = subject->core,
@@ -227,19 +283,39 @@ static void profiles_beside(struct store *store, const struct verdict_parts_want
     free(folder);
 }
 
+/* Files in the folder of a text that by their names would say more of its failure, and that no session shows. */
+static void problems_beside(const struct verdict_parts_wanted *wanted, struct verdict_parts *parts)
+{
+    char *folder = wanted->failure && wanted->snapshot ? folder_wanted(wanted) : NULL;
+    for (size_t at = 0; folder && at < wanted->snapshot->problem_count; at++) {
+        const struct snapshot_problem *problem = &wanted->snapshot->problems[at];
+        enum names_kind kind = problem->of ? names_kind_of(problem->of->name) : NAMES_OTHER;
+        bool is_text = kind == NAMES_LOG || kind == NAMES_ERROR_TEXT || kind == NAMES_OTHER;
+        char *other = !is_text && !problem->of->place.bytes ? verdict_near_folder(&problem->of->place) : NULL;
+        if (other && strcmp(other, folder) == 0) {
+            struct err err = {problem->code, ERR_NO_OFFSET, ""};
+            snprintf(err.text, sizeof(err.text), "%s", problem->reason);
+            unread_add(parts, file_name(problem->of), err_is_passing(err.code), &err);
+        }
+        free(other);
+    }
+    free(folder);
+}
+
 static void trace_add(struct store *store, const struct snapshot_session *session, const struct snapshot_host *host,
                       struct verdict_parts *parts)
 {
     struct err err = ERR_INIT;
     if (session->kind != SNAPSHOT_TRACE || session->host_count == 0)
         return;
-    const struct subjects_place place = subjects_trace(session, host ? host : subjects_worst_host(store, session));
+    const struct snapshot_host *read = host ? host : subjects_worst_host(store, session);
+    const struct subjects_place place = subjects_trace(session, read);
     if (subjects_open(store, &place, &parts->trace, &err)) {
         parts->core.trace = parts->trace.core;
         parts->trace_session = session;
         parts->lacks_file |= parts->trace.lacks_file;
     } else {
-        parts->lacks_file |= is_passing(&parts->trace, &err);
+        verdict_parts_unread(parts, read->file, &parts->trace, &err);
     }
 }
 
@@ -293,6 +369,15 @@ static bool chip_find(const struct verdict_parts_wanted *wanted, struct verdict_
     return false;
 }
 
+/* Of a session without a failure nothing could be read that tells of memory. */
+static bool has_nothing_but_unread(const struct verdict_parts *parts)
+{
+    struct analysis_trace_pool pool;
+    bool has_trace = parts->core.trace && analysis_trace_pool_at(parts->core.trace, 0, &pool);
+    return !parts->core.failure && !parts->core.module && !has_trace && parts->profile_count == 0 &&
+           parts->unread_count > 0;
+}
+
 bool verdict_parts_open(struct store *store, const struct verdict_parts_wanted *wanted, struct verdict_parts *parts,
                         struct err *err)
 {
@@ -316,6 +401,11 @@ bool verdict_parts_open(struct store *store, const struct verdict_parts_wanted *
         trace_find(store, wanted, parts);
     if (parts->profile_count == 0)
         profiles_beside(store, wanted, parts);
+    problems_beside(wanted, parts);
+    if (has_nothing_but_unread(parts)) {
+        *err = parts->unread[0].why;
+        return refuse(parts, parts->unread[0].file, parts->is_passing);
+    }
     for (int i = 0; i < 2; i++)
         parts->core.joined[i] = parts->joined[i];
     parts->core.choice = &parts->choice;
@@ -340,6 +430,9 @@ void verdict_parts_close(struct verdict_parts *parts)
     subjects_close(&parts->trace);
     for (size_t at = 0; at < parts->profile_count; at++)
         subjects_close(&parts->profiles[at]);
+    for (size_t at = 0; at < parts->unread_count; at++)
+        free((void *)(uintptr_t)parts->unread[at].file);
+    free(parts->unread);
     free(parts->profiles);
     free(parts->uses);
     free(parts->joined[0]);

@@ -26,7 +26,11 @@ struct verdict_parts {
     const struct snapshot_host *trace_host;         /* the same, where it was chosen; NULL: the worst */
     char *joined[2];                                /* of core.joined */
     struct torch_choice choice;                     /* of core.choice */
-    bool lacks_file; /* is without something that could not be read now, and another time may be */
+    struct verdict_unread *unread; /* of core.unread: files that this would have come from; their names are its own */
+    size_t unread_count, unread_capacity;
+    const char *refused_file; /* after a failure: the file that `err` is about; NULL: it is about none */
+    bool is_passing;          /* after a failure: asking again may help */
+    bool lacks_file;          /* is without something that could not be read now, and another time may be */
 };
 
 /* What is asked for. Borrowed. */
@@ -42,11 +46,16 @@ struct verdict_parts_wanted {
     const struct oom_verdict *failure;      /* NULL */
 };
 
-/* Fills `parts` (zeroed). False when what was asked for by name cannot be had; else what cannot be read is left out.
+/* Fills `parts` (zeroed). What cannot be read is left out and named in `unread`. False when what was asked for by name
+ * cannot be had, and where nothing is left of a session without a failure: `err` says why, of `refused_file`.
  * verdict_parts_close in any case. */
 bool verdict_parts_open(struct store *store, const struct verdict_parts_wanted *wanted, struct verdict_parts *parts,
                         struct err *err);
 void verdict_parts_close(struct verdict_parts *parts);
+
+/* Notes that `subject` could not be made of the file, because of `err`. A file is named once, with the first reason. */
+void verdict_parts_unread(struct verdict_parts *parts, const struct snapshot_file *file, const struct subject *subject,
+                          const struct err *err);
 
 /* What the verdict is of, as its JSON names it. Borrowed. */
 struct verdict_parts_about {

@@ -30,9 +30,11 @@ static void look(struct store *store, const struct candidate *candidate, struct 
     struct subject trace = {0};
     struct err err = ERR_INIT;
     const struct subjects_place place = subjects_trace(candidate->session, candidate->host);
-    bool is_read = subjects_open(store, &place, &trace, &err);
-    if (!analysis_snapshots_take(&parts->choice, candidate->host->file->name, parts->core.failure,
-                                 is_read ? trace.core : NULL, &err)) {
+    if (!subjects_open(store, &place, &trace, &err)) {
+        verdict_parts_unread(parts, candidate->host->file, &trace, &err);
+        return;
+    }
+    if (!analysis_snapshots_take(&parts->choice, candidate->host->file->name, parts->core.failure, trace.core)) {
         subjects_close(&trace);
         return;
     }

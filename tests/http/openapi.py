@@ -347,7 +347,7 @@ def walk_texts(walk):
         equal(walk.ask(text, address_of(text, walk.sessions["job/train.log"], wrong)).status, 400, wrong)
     verdict = "/api/v1/verdict"
     for name, status in (("cut.log.gz", 422), ("bomb.log.gz", 413), ("job/train.log", 200), ("h-long-context", 200),
-                         ("seed-matmul-327680", 200), ("series", 200), ("named", 200), ("none", 200), ("broken", 200)):
+                         ("seed-matmul-327680", 200), ("series", 200), ("named", 200), ("none", 200), ("broken", 422)):
         equal(walk.ask(verdict, address_of(verdict, walk.sessions[name])).status, status, name)
     for wrong, status in (("local=" + "0" * 32, 404), ("local=0", 400), ("report=x", 400), ("report=99", 404), ("file=other.log", 404),
                           ("capacity=lots", 400), ("module=" + "0" * 12, 404), ("capacity=v5e", 200), ("capacity=1GiB", 200)):

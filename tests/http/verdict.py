@@ -1,11 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """What happened, where the memory went, what will make it fit: GET /api/v1/verdict and memviewd explain."""
+import gzip
 import json
 import os
+import pickle
+import sys
 
-from harness import equal, wait_until
+from harness import ROOT, equal, wait_until
 from inputs import device_plane, hlo_proto, memory_plane, profile, xspace
 from opening import target_arguments
+
+sys.path.append(os.path.join(ROOT, "tests", "golden"))  # behind our own: both have a module "verdict"
+import made_snapshots  # noqa: E402
 
 GIB = 2**30
 LOAD = (b"E0101: Error loading program 'jit_step': Attempting to reserve 29.49G at the bottom of memory. That was not "
@@ -268,3 +274,67 @@ def test_programs_that_take_more_than_arrays(t):
         equal([bar["kind"] for bar in answer["ledger"]["bars"]], ["live_arrays", "programs"], kind)
         (failure,) = explained(t, os.path.join(t.folder(), folder, "run.log"))
         equal((failure["answer"]["cause"], failure["answer"]["ledger"]), (answer["cause"], answer["ledger"]), kind)
+
+
+# ---- what cannot be read is named -----------------------------------------------------
+
+def refused_files():
+    """{path: (bytes, word of the reason)}: each alone says nothing of memory"""
+    whole = gzip.compress(profile([((("f", "train.py", 1),), (1, GIB), {})]))
+    snapshot = pickle.dumps(made_snapshots.made(1, 1, 120, 100), 4)
+    return {"prof/memory.prof": (whole[:len(whole) // 2], "cut"), "pickle/rank0.pickle": (snapshot[:len(snapshot) // 2], "ends"),
+            "packed/rank0.pickle.gz": (gzip.compress(snapshot)[:200], "cut"), "empty/host.xplane.pb": (b"", "empty"),
+            "hlo/jit_step.hlo.pb": (b"", "empty")}
+
+
+def test_what_cannot_be_read_is_named_and_never_told_as_absent(t):
+    for path, (data, word) in refused_files().items():
+        file, name = t.write(path, data), os.path.basename(path)
+        process = t.run("explain", file)
+        equal((process.returncode, process.stdout), (2, ""), path)
+        assert f"{name}: " in process.stderr and word in process.stderr, process.stderr
+        process = t.run("explain", "--json", file)
+        equal(process.returncode, 2, path)
+        (element,) = json.loads(process.stdout)
+        equal((element["answer"], os.path.basename(element["error"]["file"])), (None, name), path)
+        assert word in element["error"]["reason"] and element["error"]["code"] != "notfound", element
+        assert name in t.run("explain", os.path.dirname(file)).stderr, path
+    daemon = t.serve(t.folder())
+    for name, session in daemon.sessions().items():
+        answer = daemon.ask(f"/api/v1/verdict?session={session['id']}")
+        equal((answer.status, answer.json["code"]), (422, "truncated"), name)
+        assert answer.json["file"] in refused_files() and answer.json["detail"], answer
+
+
+def test_a_verdict_names_what_it_lacks(t):
+    """a log is explained without the profile beside it that cannot be read, and says so; the log is what was named, and was read"""
+    t.write("job/run.log", LOAD)
+    t.write("job/memory.prof", refused_files()["prof/memory.prof"][0])
+    process = t.run("explain", os.path.join(t.folder(), "job", "run.log"))
+    equal((process.returncode, process.stderr), (0, ""))
+    assert "Note: memory.prof could not be read: the gzip stream is cut" in process.stdout, process.stdout
+    daemon = t.serve(t.folder())
+    answer = daemon.get_json("/api/v1/verdict", session=next(row["id"] for row in daemon.sessions().values() if row["kind"] == "text"))
+    (row,) = answer["not_read"]
+    equal((row["file"], row["code"], row["reason"]), ("job/memory.prof", "truncated", "the gzip stream is cut"))
+    assert row["sentence"].startswith(f"{row['file']} could not be read: {row['reason']}"), row
+    t.write("job/memory.prof", profile([((("f", "train.py", 1),), (1, GIB), {})]))
+    wait_until(lambda: daemon.get_json("/api/v1/verdict", session=answer["session"])["not_read"] == [], what="the whole profile")
+
+
+def test_a_verdict_without_room_is_503_or_names_what_found_none(t):
+    """while others hold the memory"""
+    t.write("profiles/memory.prof", profile([((("f", f"{at}.py", at),), (1, GIB), {}) for at in range(1, 20000)]))
+    daemon = t.serve("--memory-limit=16", t.folder())
+    connection = daemon.connect()
+    connection.putrequest("POST", "/api/v1/uploads?name=held.log")
+    connection.putheader("Content-Type", "application/octet-stream")
+    connection.putheader("Content-Length", str(12 << 20))
+    connection.endheaders()
+    connection.send(b"x" * (8 << 20))
+    address = f"/api/v1/verdict?session={daemon.session_id('profiles')}"
+    answer = daemon.ask(address)
+    assert answer.status in (200, 413, 503), answer
+    if answer.status != 200:
+        assert answer.json["file"] == "profiles/memory.prof" and answer.json["detail"], answer
+    connection.close()

@@ -57,6 +57,9 @@ const causeNode = (verdict, links) =>
     ? el('p', { class: 'oom-why' }, links.sentence(verdict.cause.text, verdict.cause.figures), ' ', el('span', { class: 'dim' }, verdict.cause.confidence))
     : null;
 
+/* Files that the verdict would also rest on; the one that it opens with is said there. */
+const notRead = (core) => (core?.not_read ?? []).filter((row) => row.sentence !== core.verdict).map((row) => visible(row.sentence));
+
 export function createFit(figures) {
   const panel = createPanel('panel-oom-fit', '1 Did it fit?');
   return {
@@ -64,7 +67,7 @@ export function createFit(figures) {
     /* failure: of a text, or null; core: the verdict of all that is here, or null while it is asked for. */
     show(failure, core, links) {
       if (!failure) {
-        fill(panel.body, factsOf(core, links), causeNode(core, links), core.notes.map((note) => el('p', { class: 'oom-note' }, visible(note.text))));
+        fill(panel.body, factsOf(core, links), causeNode(core, links), [...notRead(core), ...core.notes.map((note) => visible(note.text))].map((text) => el('p', { class: 'oom-note' }, text)));
         return;
       }
       const { verdict, phase, device } = failure;
@@ -72,7 +75,7 @@ export function createFit(figures) {
       const isSaid = together !== null && together.rows.length > 0;
       const isSaidOfRun = phase === 'run' && core?.module;
       const said = isSaid || isSaidOfRun ? [links.sentence(core.fit.sentence, core.fit.figures)] : [figures.sentence(verdict.cause_text), verdict.advice ?? []];
-      const texts = [...said, ...(core?.notes ?? []).filter((note) => together || note.kind === 'snapshot' || note.kind === 'profile').map((note) => visible(note.text))].filter((text) => text.length > 0);
+      const texts = [...said, ...notRead(core), ...(core?.notes ?? []).filter((note) => together || note.kind === 'snapshot' || note.kind === 'profile').map((note) => visible(note.text))].filter((text) => text.length > 0);
       fill(
         panel.body,
         el('p', { class: 'oom-fits' }, el('strong', {}, verdict.fits)),
