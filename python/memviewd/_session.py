@@ -139,6 +139,21 @@ def _rename(begun, folder):
                 raise
 
 
+def _own_below_tmp():
+    """A folder for this user alone. Its name can be foreseen, so that anybody may have made something else of it: then a new
+    one is taken, whose name cannot."""
+    path = os.path.join(tempfile.gettempdir(), "{}-{}".format(DEFAULT_NAME, os.geteuid()))
+    try:
+        os.mkdir(path, 0o700)
+    except FileExistsError:
+        pass
+    if _is_own(path):
+        return path
+    other = tempfile.mkdtemp(prefix=os.path.basename(path) + "-", dir=os.path.dirname(path))
+    say("{} is no folder that only you can write: this run is in {}".format(path, other))
+    return other
+
+
 def open_new(logdir=None):
     """A new Session; without a logdir in ./memviewd-runs, or below the folder for temporary files where that cannot be
     written. Raises OSError. close() afterwards."""
@@ -148,14 +163,7 @@ def open_new(logdir=None):
         except OSError:
             if logdir:
                 raise
-        other = os.path.join(tempfile.gettempdir(), "{}-{}".format(DEFAULT_NAME, os.geteuid()))
-        try:
-            os.mkdir(other, 0o700)
-        except FileExistsError:
-            pass
-        if not _is_own(other):
-            raise PermissionError("{} is no folder that only you can write".format(other))
-        return _make(other)
+        return _make(_own_below_tmp())
 
 
 def of_runner(logdir=None):

@@ -54,28 +54,47 @@ struct run {
 /* ---- Before --------------------------------------------------------------------- */
 
 /* Is it a folder that nobody else can write? */
-static bool is_own(const char *path, struct err *err)
+static bool is_own(const char *path)
 {
     struct stat status;
-    if (lstat(path, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
-        (status.st_mode & 022) == 0)
-        return true;
-    return err_set(err, ERR_io, ERR_NO_OFFSET, "%.120s is no folder that only you can write", path);
+    return lstat(path, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
+           (status.st_mode & 022) == 0;
+}
+
+/* Others write below /tmp too: each user has a folder of their own there. Its name can be foreseen, so that anybody may have
+ * made something else of it: then a new one is taken, whose name cannot. NULL and `io` when there is none; free(). */
+static char *own_below_tmp(bool *is_made, struct err *err)
+{
+    const char *below = getenv("TMPDIR");
+    char *path = memory_format("%s/%s-%u", below && below[0] == '/' ? below : "/tmp", DEFAULT_NAME, geteuid());
+    *is_made = mkdir(path, 0700) == 0;
+    if (*is_made || is_own(path))
+        return path;
+    char *other = memory_format("%s-XXXXXX", path);
+    *is_made = mkdtemp(other) != NULL;
+    if (*is_made) {
+        log_line("%s is no folder that only you can write: this run is in %s", path, other);
+    } else {
+        err_set(err, ERR_io, ERR_NO_OFFSET, "%.120s: %s", path, strerror(errno));
+        free(other);
+        other = NULL;
+    }
+    free(path);
+    return other;
 }
 
 static bool folder_open(struct run *run, struct err *err)
 {
-    const char *named = run->options->run_logdir, *below = getenv("TMPDIR");
+    const char *named = run->options->run_logdir;
     if (run_folder_open(&run->folder, named, err))
         return true;
     if (strcmp(named, DEFAULT_NAME) != 0)
         return false;
-    /* The working folder cannot be written. Others write below /tmp too: each user has a folder of their own there. */
-    char *other = memory_format("%s/%s-%u", below && below[0] == '/' ? below : "/tmp", DEFAULT_NAME, geteuid());
-    *err = (struct err)ERR_INIT;
-    bool is_made = mkdir(other, 0700) == 0;
-    bool is_open = is_own(other, err) && run_folder_open(&run->folder, other, err);
-    run->folder.is_made |= is_made;
+    *err = (struct err)ERR_INIT; /* the working folder cannot be written */
+    bool is_made;
+    char *other = own_below_tmp(&is_made, err);
+    bool is_open = other && run_folder_open(&run->folder, other, err);
+    run->folder.is_made |= is_open && is_made;
     free(other);
     return is_open;
 }

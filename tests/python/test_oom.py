@@ -256,5 +256,12 @@ class Folders(OomCase):
             pass
         with mock.patch.object(_session.tempfile, "tempdir", None):
             session = _session.open_new()
-        self.assertTrue(session.path.startswith(os.path.join(self.folder, "tmp", "memviewd-runs-{}/run-".format(os.geteuid()))), session.path)
+        own = os.path.join(self.folder, "tmp", "memviewd-runs-{}".format(os.geteuid()))
+        self.assertTrue(session.path.startswith(own + "/run-"), session.path)
+        session.close()
+        os.symlink(self.folder, own)  # somebody else made it: another place is taken
+        with mock.patch.object(_session.tempfile, "tempdir", None), mock.patch.object(_session, "say") as said:
+            session = _session.open_new()
+        self.assertTrue(session.path.startswith(own + "-"), session.path)
+        self.assertIn("no folder that only you can write", said.call_args[0][0])
         session.close()
