@@ -189,11 +189,44 @@ void log_sum_up(bool is_last)
 
 /* ---- requests ------------------------------------------------------------------------ */
 
+/* Does the name of a parameter, which may be percent-encoded, end with "token"? */
+static bool is_secret(struct str name)
+{
+    char letters[64];
+    size_t count = 0;
+    for (size_t at = 0; at < name.length && count < sizeof(letters); at++) {
+        unsigned byte = (unsigned char)name.data[at];
+        if (byte == '%' && at + 2 < name.length && sscanf(name.data + at + 1, "%2x", &byte) == 1)
+            at += 2;
+        letters[count++] = (char)byte;
+    }
+    static const struct str word = {"token", 5};
+    return count >= word.length && str_equal_any_case((struct str){letters + count - word.length, word.length}, word);
+}
+
+/* People paste addresses with "?token=" in them; who reads the log shall not get in by it. */
+static void write_target(struct buf *out, const char *target)
+{
+    while (*target) {
+        size_t length = strcspn(target, "?&;#"), name_length = strcspn(target, "=?&;#");
+        bool is_cut = name_length < length && is_secret((struct str){target, name_length});
+        buf_add(out, target, is_cut ? name_length + 1 : length);
+        buf_text(out, is_cut ? "***" : "");
+        target += length;
+        if (*target)
+            buf_char(out, *target++);
+    }
+    buf_char(out, '\0');
+}
+
 static void write_request(const struct log_request *request)
 {
     char target[LINE_BYTES / 2], method[32], at[TIME_BYTES];
+    struct buf without_tokens = BUF_INIT;
     write_time(at);
-    log_escape(target, sizeof(target), request->target);
+    write_target(&without_tokens, request->target);
+    log_escape(target, sizeof(target), without_tokens.failed ? "-" : without_tokens.data);
+    buf_free(&without_tokens);
     log_escape(method, sizeof(method), request->method);
     fprintf(stderr, "%s %s %s %s %d %llu bytes %.3f ms %s\n", at, request->peer, method, target, request->status,
             (unsigned long long)request->size_bytes, (double)request->took_us / 1000, request->id);
@@ -201,13 +234,15 @@ static void write_request(const struct log_request *request)
 
 static void write_request_object(const struct log_request *request, bool is_fault)
 {
-    struct buf buf = BUF_INIT;
+    struct buf buf = BUF_INIT, target = BUF_INIT;
     struct json json = JSON_INIT(&buf);
+    write_target(&target, request->target);
     begin_object(&json, is_fault ? "error" : "info");
     json_key_text(&json, "request_id", request->id);
     json_key_text(&json, "peer", request->peer);
     json_key_text(&json, "method", request->method);
-    json_key_text(&json, "target", request->target);
+    json_key_text(&json, "target", target.failed ? NULL : target.data);
+    buf_free(&target);
     json_key_int(&json, "status", request->status);
     json_key_uint(&json, "size_bytes", request->size_bytes);
     json_key_double(&json, "took_ms", (double)request->took_us / 1000);

@@ -26,7 +26,7 @@ void log_limited(enum log_kind kind, const char *format, ...) __attribute__((for
 void log_sum_up(bool is_last);
 
 struct log_request {
-    const char *id, *peer, *method, *target; /* as they came */
+    const char *id, *peer, *method, *target; /* as they came; values of parameters whose names end with "token" are left out */
     int status;
     bool is_expected;    /* whatever its status: not a fault */
     uint64_t size_bytes; /* of the body as sent */

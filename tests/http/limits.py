@@ -4,7 +4,7 @@ import contextlib
 import re
 import socket
 
-from harness import equal
+from harness import equal, wait_until
 
 
 def head(daemon, extra=b""):
@@ -33,6 +33,17 @@ def test_a_large_body_is_413(t):
     daemon = t.serve(t.folder())
     answer = daemon.ask("/api/v1/login", "POST", {"Content-Type": "application/json"}, "x" * 5000)
     equal((answer.status, answer.json["code"]), (413, "limit"))
+
+
+def test_tokens_in_addresses_are_told_nowhere(t):
+    for form in ("text", "json"):
+        daemon = t.serve("--verbose", f"--log-format={form}", t.folder())
+        for path in ("/?token=SECRET", "/api/v1/about?x=1&token=SECRET", "/runs?Access_Token=SECRET", "/runs?%74oken=SECRET&b=2",
+                     "/api/v1/sessions?token=SECRET", "/nothing;token=SECRET", "/api/v1/oom?token=SE%43RET", "/data?run=a&token=SECRET"):
+            answer = daemon.ask(path, headers={"Referer": "http://localhost/?token=SECRET"})
+            assert b"SECRET" not in answer.body and b"SE%43RET" not in answer.body, (path, answer)
+        wait_until(lambda: daemon.log().count("***") == 8, what="eight lines of the log")
+        assert "SECRET" not in daemon.log() and "SE%43RET" not in daemon.log() and "b=2" in daemon.log(), daemon.log()
 
 
 def test_wrong_methods_are_405_and_say_what_is_allowed(t):
