@@ -88,7 +88,7 @@ $(B)/memviewd: $(core_obj) $(server_obj)
 ifdef STATIC
 all: $(B)/memviewd-compile
 # A static program loads no library; this one does for it, linked with a glibc no newer than libtpu's own.
-$(B)/memviewd-compile: packaging/compile.c $(addprefix server/,compile/compile_child.c sandbox/sandbox.c sandbox/landlock.c sandbox/seccomp.c base/descriptors.c base/memory.c base/system.c) $(addprefix analysis/base/,buf.c err.c)
+$(B)/memviewd-compile: packaging/compile.c $(addprefix server/,compile/compile_child.c sandbox/sandbox.c sandbox/landlock.c sandbox/seccomp.c base/descriptors.c base/memory.c base/system.c) $(addprefix analysis/base/,buf.c err.c printable.c)
 	@echo "  LINK  $@"
 	$(Q)$(CURDIR)/build/static/$(STATIC)/bin/glibc-cc -std=gnu11 $(warnings) -O2 -fstack-protector-strong -D_GNU_SOURCE= $(includes) -s -pie -Wl,-z,relro,-z,now -o $@ $^ -ldl
 endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/buf.h"
 
+#include "base/printable.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,15 +56,24 @@ void buf_char(struct buf *buf, char c)
 
 void buf_text(struct buf *buf, const char *text) { buf_add(buf, text, strlen(text)); }
 
-void buf_printable(struct buf *buf, struct str text)
+static void printable_add(struct buf *buf, struct str text, enum printable_form form)
 {
-    char *to = buf_reserve(buf, text.length);
-    if (to == NULL)
-        return;
-    for (size_t i = 0; i < text.length; i++)
-        to[i] = str_is_control(text.data[i]) ? '?' : text.data[i];
-    buf->length += text.length;
+    for (size_t at = 0; at < text.length;) {
+        struct str rest = {text.data + at, text.length - at};
+        size_t shown = printable_run(rest, form);
+        char escape[PRINTABLE_ESCAPE_SIZE];
+        buf_add(buf, rest.data, shown);
+        at += shown;
+        if (at == text.length)
+            return;
+        at += printable_escape((struct str){text.data + at, text.length - at}, escape);
+        buf_text(buf, escape);
+    }
 }
+
+void buf_printable(struct buf *buf, struct str text) { printable_add(buf, text, PRINTABLE_WORDS); }
+
+void buf_printable_lines(struct buf *buf, struct str text) { printable_add(buf, text, PRINTABLE_LINES); }
 
 /* Writes digits backwards and returns where they start; twenty are enough. */
 static char *digits_before(char *end, uint64_t value)

@@ -26,8 +26,10 @@ struct buf {
 void buf_add(struct buf *buf, const void *data, size_t size);
 void buf_char(struct buf *buf, char c);
 void buf_text(struct buf *buf, const char *text);
-/* The text for a terminal: names come out of files, and each control byte becomes '?'. */
+/* The text for a terminal: names come out of files, and what a terminal would act upon is escaped (printable.h). */
 void buf_printable(struct buf *buf, struct str text);
+/* The same for a text of many lines. */
+void buf_printable_lines(struct buf *buf, struct str text);
 /* Digits, as %lld writes them but at a tenth of its cost. */
 void buf_int(struct buf *buf, int64_t value);
 void buf_uint(struct buf *buf, uint64_t value);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/markdown.h"
 
+#include "base/printable.h"
+
 static const char APART[] = "&#8203;"; /* a space without width */
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -24,6 +26,15 @@ static bool is_begin(struct str text, size_t at)
     return false;
 }
 
+/* Behind a backslash a backslash is one. */
+static void hidden_write(struct buf *out, struct str character)
+{
+    char escape[PRINTABLE_ESCAPE_SIZE];
+    printable_escape(character, escape);
+    buf_char(out, '\\');
+    buf_text(out, escape);
+}
+
 void markdown_text(struct buf *out, struct str text)
 {
     for (size_t at = 0; at < text.length;) {
@@ -35,8 +46,8 @@ void markdown_text(struct buf *out, struct str text)
             buf_text(out, "\xEF\xBF\xBD");
         else if (c == '&')
             buf_text(out, "&amp;");
-        else if (str_is_control(c))
-            buf_char(out, '?');
+        else if (printable_run((struct str){text.data + at, length}, PRINTABLE_WORDS) == 0)
+            hidden_write(out, (struct str){text.data + at, length});
         else
             buf_add(out, text.data + at, length);
         if (is_begin(text, at))

@@ -7,6 +7,6 @@
 
 /* Appends `text` so that nothing in it marks up, ends a line or a cell, links, mentions a person or a team ("@name"), or
  * refers to an issue ("#1", "GH-1"). A backslash does not keep GitHub from the last three: it looks for them in what was made
- * of the Markdown; so a character that takes no room stands in them. Control characters become '?', bytes that are no UTF-8
- * U+FFFD. */
+ * of the Markdown; so a character that takes no room stands in them. What a terminal would act upon and marks of
+ * direction are escaped (base/printable.h), bytes that are no UTF-8 become U+FFFD. */
 void markdown_text(struct buf *out, struct str text);

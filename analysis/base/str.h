@@ -109,6 +109,15 @@ static inline bool str_equal_any_case(struct str a, struct str b)
     return true;
 }
 
+/* How much of `text` fits in `max` bytes when no character is cut; `text` may hold what is not UTF-8. */
+static inline size_t str_cut(struct str text, size_t max)
+{
+    size_t length = text.length < max ? text.length : max;
+    while (length < text.length && length > 0 && ((unsigned char)text.data[length] & 0xC0) == 0x80)
+        length--;
+    return length;
+}
+
 /* Length of the UTF-8 sequence that starts at `text`, or 0 if it is none
  * (overlong forms, surrogates and values past U+10FFFF are none). */
 static inline size_t str_utf8_length(const char *text, size_t left)

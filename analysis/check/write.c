@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/markdown.h"
 #include "base/nearest.h"
+#include "base/printable.h"
 #include "base/size_text.h"
 #include "plan/describe.h"
 
@@ -27,35 +28,45 @@ static void say_figures(const struct check_module *module, struct buf *out)
 
 /* ---- text ---- */
 
-/* Not as the begin of a line that a runner of GitHub would take for its own: "::set-output …", "##[group]". */
-static void say_name(struct buf *out, struct str name)
+/* Runners of workflows read what is printed for commands: GitHub takes a line that begins with "::" behind blanks for
+ * one, and "##[" anywhere, Azure "##vso[" anywhere, TeamCity "##teamcity[". So those beginnings are escaped, too. */
+static void say_text(struct buf *out, struct str text)
 {
-    bool is_command = str_starts(name, STR("::")) || str_starts(name, STR("##"));
-    if (is_command)
-        buf_char(out, '?');
-    buf_printable(out, is_command ? (struct str){name.data + 1, name.length - 1} : name);
+    size_t from = 0, blanks = 0;
+    while (blanks < text.length && text.data[blanks] == ' ')
+        blanks++;
+    for (size_t at = 0; at + 1 < text.length; at++) {
+        bool is_command =
+            text.data[at] == text.data[at + 1] && (text.data[at] == '#' || (text.data[at] == ':' && at == blanks));
+        if (!is_command)
+            continue;
+        buf_printable(out, (struct str){text.data + from, at - from});
+        buf_format(out, "\\u%04x", (unsigned)text.data[at]);
+        from = at + 1;
+    }
+    buf_printable(out, (struct str){text.data + from, text.length - from});
 }
 
 static void write_text(const struct check_report *report, struct buf *out, struct buf *scratch)
 {
     sentence_into(report, scratch);
-    buf_printable(out, describe_str(scratch));
+    say_text(out, describe_str(scratch));
     buf_char(out, '\n');
     for (size_t i = 0; i < report->count; i++) {
         const struct check_module *module = &report->modules[i];
         buf_char(out, '\n');
-        say_name(out, str_of(module->name));
+        say_text(out, str_of(module->name));
         buf_text(out, "  ");
         if (module->fault != NULL) {
             buf_text(out, "not checked: ");
-            buf_printable(out, str_of(module->fault));
+            say_text(out, str_of(module->fault));
         } else {
             say_figures(module, out);
         }
         buf_char(out, '\n');
         for (uint32_t at = 0; at < module->finding_count; at++) {
             buf_format(out, "  %s: ", check_rule_words(module->findings[at].rule));
-            buf_printable(out, str_of(module->findings[at].sentence));
+            say_text(out, str_of(module->findings[at].sentence));
             buf_char(out, '\n');
         }
     }
@@ -128,7 +139,12 @@ static void xml_text(struct buf *out, const char *text)
             const char *as;
         } names[] = {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\n', "&#10;"}};
         size_t length = str_utf8_length(text, left);
-        const char *as = length == 0 ? "\xEF\xBF\xBD" : length == 1 && str_is_control(*text) ? "?" : NULL;
+        const char *as = length == 0 ? "\xEF\xBF\xBD" : NULL;
+        char escape[PRINTABLE_ESCAPE_SIZE];
+        if (length > 0 && printable_run((struct str){text, length}, PRINTABLE_WORDS) == 0) {
+            printable_escape((struct str){text, length}, escape);
+            as = escape;
+        }
         for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
             as = *text == names[i].c ? names[i].as : as;
         if (length == 3 && memcmp(text, "\xEF\xBF", 2) == 0 && (unsigned char)text[2] >= 0xBE)
@@ -241,11 +257,19 @@ static void write_markdown(const struct check_report *report, struct buf *out, s
 /* What a workflow command would take for its own: https://docs.github.com, "Workflow commands". */
 static void github_text(struct buf *out, const char *text, bool is_property)
 {
-    for (; *text != '\0'; text++) {
-        if (*text == '%' || *text == '\r' || *text == '\n' || (is_property && (*text == ':' || *text == ',')))
-            buf_format(out, "%%%02X", (unsigned)*text);
-        else
-            buf_char(out, str_is_control(*text) ? '?' : *text);
+    for (struct str left = str_of(text); left.length > 0;) {
+        char escape[PRINTABLE_ESCAPE_SIZE], c = left.data[0];
+        size_t length = 1;
+        if (c == '%' || c == '\r' || c == '\n' || (is_property && (c == ':' || c == ','))) {
+            buf_format(out, "%%%02X", (unsigned)c);
+        } else if (printable_run(left, PRINTABLE_WORDS) > 0) {
+            length = str_utf8_length(left.data, left.length);
+            buf_add(out, left.data, length);
+        } else {
+            length = printable_escape(left, escape);
+            buf_text(out, escape);
+        }
+        left = (struct str){left.data + length, left.length - length};
     }
 }
 

@@ -39,7 +39,7 @@ START_TEST(a_text_in_markdown_is_nothing_but_a_text)
         {"@team and a@b", "@&#8203;team and a@&#8203;b"},
         {"#12 #x GH-3 gh-x 8-3", "\\#&#8203;12 \\#x GH-&#8203;3 gh-x 8-3"},
         {"https://a.b www.a.b wwx.", "https:&#8203;//a.b www&#8203;.a.b wwx."},
-        {"a\nb\xFF\xC3\xA4", "a?b\xEF\xBF\xBD\xC3\xA4"},
+        {"a\nb\xFF\xC3\xA4", "a\\\\u000ab\xEF\xBF\xBD\xC3\xA4"},
         {"@", "@&#8203;"},
         {"#", "\\#"},
     };

@@ -203,10 +203,10 @@ START_TEST(no_text_of_others_moves_the_cursor)
         ck_assert_msg(!str_is_control(out.data[at]) || out.data[at] == '\n', "byte %zu of %.*s", at, (int)out.length,
                       out.data);
     buf_char(&out, '\0');
-    ck_assert_ptr_nonnull(strstr(out.data, "by libtpu 0.0?[2J for v5e:2x2\n"));
-    ck_assert_ptr_nonnull(strstr(out.data, "its plan: a?folder\n"));
-    ck_assert_ptr_nonnull(strstr(out.data, "It says ?]0;a?.\n"));
-    ck_assert_ptr_nonnull(strstr(out.data, "?[1mno?.\n"));
+    ck_assert_ptr_nonnull(strstr(out.data, "by libtpu 0.0\\u001b[2J for v5e:2x2\n"));
+    ck_assert_ptr_nonnull(strstr(out.data, "its plan: a\\u000dfolder\n"));
+    ck_assert_ptr_nonnull(strstr(out.data, "It says \\u001b]0;a\\u0007.\n"));
+    ck_assert_ptr_nonnull(strstr(out.data, "\\u001b[1mno\\u000a.\n"));
     buf_free(&out);
 }
 END_TEST

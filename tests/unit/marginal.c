@@ -214,7 +214,7 @@ START_TEST(a_sentence_says_where_the_next_peak_stands)
     marginal = two_peaks_of(0);
     says(&marginal, STR("fusion.31"), 0,
          "Cutting fusion.31 alone saves 0.40 of its 2.00 GiB: another peak stands at step 4.");
-    says(&marginal, STR("a\x1b[2Jb"), 2, "Cutting a?[2Jb saves nothing: it is not live at the peak, step 1.");
+    says(&marginal, STR("a\x1b[2Jb"), 2, "Cutting a\\u001b[2Jb saves nothing: it is not live at the peak, step 1.");
     space.unit = PLAN_UNIT_SCHEDULE;
     bytes_of[2] = 4 * GIB;
     space_make(two_peaks, 6, 3, 0);

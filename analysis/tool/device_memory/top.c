@@ -123,20 +123,6 @@ static void percent_text(char out[PERCENT_TEXT], int64_t value, int64_t whole)
     snprintf(out, PERCENT_TEXT, "%.2f%%", model_percent(value, whole));
 }
 
-static void name_write(struct buf *out, struct str name)
-{
-    for (size_t i = 0; i < name.length; i++) {
-        unsigned char c = (unsigned char)name.data[i];
-        size_t length = str_utf8_length(name.data + i, name.length - i);
-        bool is_plain = c >= 0x20 && c != 0x7F && length > 0 && !(c == 0xC2 && (unsigned char)name.data[i + 1] < 0xA0);
-        if (is_plain)
-            buf_add(out, name.data + i, length);
-        else
-            buf_format(out, "\\x%02x", c);
-        i += is_plain ? length - 1 : 0;
-    }
-}
-
 /* Which moments of snapshots it is about, and the sentence on what is folded. */
 static void moments_write(const struct model *model)
 {
@@ -149,9 +135,9 @@ static void moments_write(const struct model *model)
             continue;
         is_of_torch = true;
         buf_text(out, item->is_base ? "less " : "live in ");
-        name_write(out, item->moment->memory);
+        buf_printable(out, item->moment->memory);
         buf_text(out, ": ");
-        name_write(out, str_of(item->name));
+        buf_printable(out, str_of(item->name));
         buf_char(out, '\n');
     }
     if (model->folds)
@@ -172,11 +158,11 @@ static void text_write(const struct sums *sums, const struct table_rows *rows)
     int64_t sum = 0;
     value_text(flat, model->total, type->unit);
     value_text(cum, model->percent_base, type->unit);
-    name_write(out, type->name);
+    buf_printable(out, type->name);
     buf_format(out, ": %s", flat);
     if (!str_equal(type->unit, STR("bytes")) && !str_equal(type->unit, STR("count"))) {
         buf_char(out, ' ');
-        name_write(out, type->unit);
+        buf_printable(out, type->unit);
     }
     buf_format(out, ", 100 %% is %s\n", cum);
     if (model->unknown_count > 0)
@@ -193,7 +179,7 @@ static void text_write(const struct sums *sums, const struct table_rows *rows)
         percent_text(sum_percent, sum, model->percent_base);
         percent_text(cum_percent, row->total, model->percent_base);
         buf_format(out, "%12s %8s %8s %12s %8s  ", flat, flat_percent, sum_percent, cum, cum_percent);
-        name_write(out, frames_full_name(model->frames, frame, scratch));
+        buf_printable(out, frames_full_name(model->frames, frame, scratch));
         buf_char(out, '\n');
     }
     if (rows->matched > rows->end)
