@@ -60,6 +60,17 @@ static void copy_write(struct csv *csv, struct str text)
     }
 }
 
+bool csv_is_formula(struct str text)
+{
+    static const char *const wide[] = {"＝", "＋", "－", "＠"};
+    if (text.length > 0 && memchr("=+-@\t\r\n", text.data[0], 7) != NULL)
+        return true;
+    for (size_t at = 0; at < sizeof(wide) / sizeof(wide[0]); at++)
+        if (str_starts(text, str_of(wide[at])))
+            return true;
+    return false;
+}
+
 void csv_text(struct csv *csv, struct str text)
 {
     if (!cell_begin(csv, text))
@@ -73,7 +84,7 @@ void csv_text(struct csv *csv, struct str text)
         return;
     }
     buf_char(csv->out, '"');
-    if (text.length > 0 && memchr("=+-@\t\r", text.data[0], 6) != NULL)
+    if (csv_is_formula(text))
         buf_char(csv->out, '\'');
     for (size_t i = 0; i < text.length; i++) {
         if (text.data[i] == '"')

@@ -34,6 +34,8 @@ struct csv {
 /* The head of a column: a word of ours, as it is. */
 void csv_head(struct csv *csv, const char *word);
 void csv_text(struct csv *csv, struct str text);
+/* Would a spreadsheet take the text for a formula, by how it begins? As OWASP lists it ("CSV Injection"). */
+bool csv_is_formula(struct str text);
 void csv_int(struct csv *csv, int64_t value);
 /* Six digits: for percentages and slopes. */
 void csv_double(struct csv *csv, double value);

@@ -2,6 +2,7 @@
 #include "server/base/log.h"
 
 #include "base/json.h"
+#include "base/printable.h"
 #include "server/base/clock.h"
 
 #include <pthread.h>
@@ -18,9 +19,6 @@ static const struct {
     const char *name, *level;
 } KINDS[LOG_KIND_COUNT] = {
     {"server errors", "error"}, {"wrong tokens", "warning"}, {"connections of other users", "warning"}};
-
-/* What our own texts have beyond ASCII. In a text of others it does no harm. */
-static const char OURS[] = "…";
 
 /* Of one kind of line, since `began_ms`. */
 static struct window {
@@ -58,32 +56,36 @@ static void end_object(struct json *json)
 {
     json_object_end(json);
     buf_text(json->out, "\n");
-    if (!json->out->failed)
-        fwrite(json->out->data, 1, json->out->length, stderr);
+    struct buf shown = BUF_INIT; /* JSON leaves C1 and marks of direction as they are; escaped they mean the same */
+    buf_printable_lines(&shown, (struct str){json->out->data, json->out->length});
+    if (!json->out->failed && !shown.failed)
+        fwrite(shown.data, 1, shown.length, stderr);
+    buf_free(&shown);
     buf_free(json->out);
 }
 
-/* `kept` stays as it is. */
-static void escape(char *out, size_t out_size, const char *text, const char *kept)
+void log_escape(char *out, size_t out_size, const char *text)
 {
-    size_t used = 0, kept_length = strlen(kept);
-    while (*text && used + 5 < out_size) {
-        unsigned char byte = (unsigned char)*text;
-        bool is_kept = kept_length > 0 && strncmp(text, kept, kept_length) == 0;
-        if (is_kept || (byte >= 0x20 && byte < 0x7f && byte != '\\')) {
-            size_t length = is_kept ? kept_length : 1;
-            memcpy(out + used, text, length);
-            used += length;
-            text += length;
-        } else {
-            used += (size_t)snprintf(out + used, out_size - used, "\\x%02x", byte);
-            text++;
+    struct str left = str_of(text);
+    size_t used = 0;
+    while (left.length > 0) {
+        char escape[PRINTABLE_ESCAPE_SIZE];
+        struct str piece = {left.data, printable_run(left, PRINTABLE_WORDS)};
+        size_t length = piece.length;
+        if (length == 0) {
+            length = printable_escape(left, escape);
+            piece = str_of(escape);
+        } else if (piece.length >= out_size - used) {
+            piece.length = length = str_cut(piece, out_size - used - 1);
         }
+        if (length == 0 || piece.length >= out_size - used)
+            break;
+        memcpy(out + used, piece.data, piece.length);
+        used += piece.length;
+        left = (struct str){left.data + length, left.length - length};
     }
     out[used] = '\0';
 }
-
-void log_escape(char *out, size_t out_size, const char *text) { escape(out, out_size, text, ""); }
 
 static void write_line(const char *level, const char *text)
 {
@@ -91,7 +93,7 @@ static void write_line(const char *level, const char *text)
     struct buf buf = BUF_INIT;
     struct json json = JSON_INIT(&buf);
     if (!as_json) {
-        escape(line, sizeof(line), text, OURS);
+        log_escape(line, sizeof(line), text);
         fprintf(stderr, "memviewd: %s\n", line);
         return;
     }

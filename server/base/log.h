@@ -26,7 +26,8 @@ void log_limited(enum log_kind kind, const char *format, ...) __attribute__((for
 void log_sum_up(bool is_last);
 
 struct log_request {
-    const char *id, *peer, *method, *target; /* as they came; values of parameters whose names end with "token" are left out */
+    const char *id, *peer, *method,
+        *target; /* as they came; values of parameters whose names end with "token" are left out */
     int status;
     bool is_expected;    /* whatever its status: not a fault */
     uint64_t size_bytes; /* of the body as sent */
@@ -35,5 +36,5 @@ struct log_request {
 /* Server errors that are not expected, to the limit of their kind; everything with --verbose. */
 void log_request(const struct log_request *request);
 
-/* Copies `text` with control bytes, backslashes and what is not ASCII as \xNN, cut to what fits. */
+/* Copies `text` as a terminal may have it (base/printable.h), on one line, cut to what fits where a character ends. */
 void log_escape(char *out, size_t out_size, const char *text);

@@ -3,6 +3,7 @@
  * and writes; here both sides are found, and their modules matched by name. */
 #include "server/base/log.h"
 #include "server/base/memory.h"
+#include "server/base/output.h"
 #include "server/cmd/check_catalog.h"
 #include "server/cmd/commands.h"
 #include "server/cmd/each_module.h"
@@ -244,7 +245,7 @@ static int check_all(struct analysis_check *check, struct store *store, struct s
     }
     is_good = is_good && analysis_check_write(check, options->format, &out, &err);
     if (is_good)
-        fwrite(out.data, 1, out.length, stdout);
+        (void)!output_data(stdout, out.data, out.length);
     else
         log_line("%s", err.text);
     buf_free(&out);

@@ -165,7 +165,7 @@ static int answer(const struct side *sides, const struct options *options, const
                 params[question.param_count++] = (struct analysis_param){NAMES[list][side], value};
         }
     }
-    return print_answer(&question, options->is_json);
+    return print_answer(&question, options->is_json ? PRINT_JSON : PRINT_TEXT);
 }
 
 /* Do the two go together, and with the options? */

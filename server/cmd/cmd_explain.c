@@ -3,6 +3,7 @@
  * a trace, device profiles, or a folder of them. */
 #include "server/base/log.h"
 #include "server/base/memory.h"
+#include "server/base/output.h"
 #include "server/cmd/category_rules.h"
 #include "server/cmd/commands.h"
 #include "server/cmd/each_module.h"
@@ -308,8 +309,8 @@ static void element_write(struct explaining *explaining, const struct snapshot_s
     } else {
         char session_name[512];
         log_escape(session_name, sizeof(session_name), session->name);
-        printf("%s%s\n", explaining->understood_count > 0 ? "\n" : "", session_name);
-        fwrite(out.data, 1, out.length, stdout);
+        output_format("%s%s\n", explaining->understood_count > 0 ? "\n" : "", session_name);
+        output_text(out.data, out.length);
     }
     explaining->understood_count += is_made;
     buf_free(&out);
@@ -438,7 +439,7 @@ static bool print_json(struct buf *all)
 {
     bool is_whole = !all->failed;
     if (is_whole) {
-        fwrite(all->data, 1, all->length, stdout);
+        (void)!output_data(stdout, all->data, all->length);
         putchar('\n');
     } else {
         log_line("there is no memory for the answer");

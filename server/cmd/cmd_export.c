@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cmd_export.c: modules as one file to keep or to pass on: a page that needs no daemon, rows of buffers, answers. */
 #include "server/base/log.h"
+#include "server/base/output.h"
 #include "server/cmd/commands.h"
 #include "server/cmd/each_module.h"
 #include "server/cmd/export.h"
@@ -62,7 +63,7 @@ static bool put(const char *path, const struct buf *out)
         log_line("%s: %s", path, strerror(errno));
         return false;
     }
-    bool is_written = fwrite(out->data, 1, out->length, file) == out->length;
+    bool is_written = output_data(file, out->data, out->length);
     is_written = (path ? fclose(file) : fflush(file)) == 0 && is_written;
     if (!is_written)
         log_line("%s: %s", path ? path : "standard output", strerror(errno));

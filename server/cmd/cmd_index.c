@@ -2,6 +2,7 @@
  * cmd_index.c: what many jobs took, as rows of one table, for DuckDB, PostgreSQL, BigQuery and others. */
 #include "server/base/log.h"
 #include "server/base/memory.h"
+#include "server/base/output.h"
 #include "server/catalog/catalog_write.h"
 #include "server/catalog/fleet_tables.h"
 #include "server/catalog/rows.h"
@@ -62,7 +63,7 @@ static bool paths_check(const struct options_list *paths)
 static bool print(void *context, const struct rows_file *file)
 {
     FILE *out = context;
-    return fwrite(file->rows->data, 1, file->rows->length, out) == file->rows->length;
+    return output_data(out, file->rows->data, file->rows->length);
 }
 
 static bool write_all(struct rows_wanted *wanted, const char *out_path)
@@ -80,8 +81,8 @@ static bool write_all(struct rows_wanted *wanted, const char *out_path)
     bool has_heads = wanted->form == CSV_COMMAS;
     if (has_heads)
         rows_heads(&heads);
-    bool is_good = !heads.failed && (!has_heads || fwrite(heads.data, 1, heads.length, out) == heads.length) &&
-                   rows_write(wanted, &counts);
+    bool is_good =
+        !heads.failed && (!has_heads || output_data(out, heads.data, heads.length)) && rows_write(wanted, &counts);
     is_good = (out_path ? fclose(out) : fflush(out)) == 0 && is_good;
     if (is_good)
         log_line("%zu rows of %zu files, %zu of them without a verdict", counts.rows, counts.files, counts.errors);

@@ -166,7 +166,7 @@ static int answer(struct question *question)
     }
     asked.params = question->params;
     asked.param_count = question->param_count;
-    return print_answer(&asked, options->is_json);
+    return print_answer(&asked, options->is_json ? PRINT_JSON : options->is_csv ? PRINT_CSV : PRINT_TEXT);
 }
 
 static const char *fault_of(const struct options *options)

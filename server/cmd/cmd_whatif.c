@@ -2,6 +2,7 @@
  * cmd_whatif.c: what changes to a program would save, in a terminal or as JSON: the view "whatif" of each module. */
 #include "server/base/log.h"
 #include "server/base/memory.h"
+#include "server/base/output.h"
 #include "server/cmd/commands.h"
 #include "server/cmd/each_module.h"
 #include "server/cmd/input_path.h"
@@ -68,10 +69,10 @@ static void print_confirmed(struct printing *printing, const struct snapshot_ses
         printing->is_unconfirmed = !whatif_confirm(printing->options, session, entry, json ? json : body, &out);
     while (printing->options->is_json && size > 0 && body->data[size - 1] != '}')
         size--;
-    fwrite(body->data, 1, printing->options->is_json && size > 0 ? size - 1 : size, stdout);
+    output_answer(body->data, printing->options->is_json && size > 0 ? size - 1 : size, printing->options->is_json);
     fputs(printing->options->is_json ? "," : "", stdout);
     if (out.length > 0)
-        fwrite(out.data, 1, out.length, stdout);
+        output_answer(out.data, out.length, printing->options->is_json);
     fputs(printing->options->is_json ? "}" : "", stdout);
     body_release(json);
     buf_free(&out);
@@ -90,7 +91,7 @@ static bool print_module(void *context, const struct snapshot_session *session, 
     if (printing->options->is_confirmed && !printing->was_asked)
         print_confirmed(printing, session, entry, body);
     else
-        fwrite(body->data, 1, body->size, stdout);
+        output_answer(body->data, body->size, printing->options->is_json);
     printing->needs_comma = true;
     body_release(body);
     return true;

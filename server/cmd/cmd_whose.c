@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cmd_whose.c: whose memory it is, in a terminal or as JSON: the view "whose" of each module. */
 #include "server/base/log.h"
+#include "server/base/output.h"
 #include "server/cmd/category_rules.h"
 #include "server/cmd/commands.h"
 #include "server/cmd/each_module.h"
@@ -35,7 +36,7 @@ static bool print_module(void *context, const struct snapshot_session *session, 
     }
     if (printing->needs_comma)
         fputs(is_json ? ",\n" : "\n", stdout);
-    fwrite(body->data, 1, body->size, stdout);
+    output_answer(body->data, body->size, is_json);
     printing->needs_comma = true;
     body_release(body);
     return true;

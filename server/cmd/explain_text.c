@@ -3,43 +3,47 @@
  * cursor is escaped. */
 #include "server/cmd/explain.h"
 
+#include "base/buf.h"
 #include "base/size_text.h"
+#include "server/base/output.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum { MAX_ROWS = 10 };
 
-/* UTF-8 stays; bytes below a space and DEL become '?'. */
+/* Up to its NUL; cut where a character ends. */
 static void print_safe(struct str text, size_t max)
 {
-    for (size_t at = 0; at < text.length && at < max && text.data[at] != '\0'; at++)
-        putchar(str_is_control(text.data[at]) ? '?' : text.data[at]);
+    struct buf shown = BUF_INIT;
+    size_t length = text.length > 0 ? strnlen(text.data, str_cut(text, max)) : 0;
+    buf_printable(&shown, (struct str){text.data, length});
+    output_text(shown.data, shown.length);
+    buf_free(&shown);
     if (text.length > max)
-        printf("…");
+        output_word("…");
 }
 
 static void print_word(const char *what, const struct oom_words *words)
 {
     if (!words->text.data)
         return;
-    printf("  %-26s ", what);
+    output_format("  %-26s ", what);
     print_safe(words->text, 120);
-    putchar('\n');
+    output_word("\n");
 }
 
 static void print_title(const struct oom_verdict *verdict)
 {
     const struct oom_failure *failure = verdict->failure;
-    printf("%s", verdict->heading);
+    output_format("%s", verdict->heading);
     if (failure->error_code.text.data) {
-        printf(" (");
+        output_word(" (");
         print_safe(failure->error_code.text, 8);
-        putchar(')');
+        output_word(")");
     }
     if (failure->replica_count > 1)
-        printf(", %llu times", (unsigned long long)failure->replica_count);
-    putchar('\n');
+        output_format(", %llu times", (unsigned long long)failure->replica_count);
+    output_word("\n");
     print_word("program", &failure->module);
     print_word("memory", &failure->memory_space);
     print_word("device", &failure->device);
@@ -51,10 +55,11 @@ static void print_figures(const struct oom_verdict *verdict)
     for (size_t at = 0; at < verdict->line_count; at++) {
         const struct oom_row *row = &verdict->lines[at];
         if (row->line)
-            printf("  %-26s %12s\n", row->line, row->text ? row->text : size_text_column(size, (int64_t)row->bytes));
+            output_format("  %-26s %12s\n", row->line,
+                          row->text ? row->text : size_text_column(size, (int64_t)row->bytes));
     }
     if (verdict->cause_line)
-        printf("  %s\n", verdict->cause_line);
+        output_format("  %s\n", verdict->cause_line);
 }
 
 /* Does the text state a figure that is printed? */
@@ -71,23 +76,23 @@ static void print_group(const struct oom_group *group)
     char size[SIZE_TEXT_BYTES];
     const struct oom_buffer *buffer = group->buffer;
     const struct str name = buffer->op_name.text.data ? buffer->op_name.text : buffer->label.text;
-    printf("  %12s", buffer->size.is_known ? size_text_column(size, (int64_t)buffer->size.value) : "?");
+    output_format("  %12s", buffer->size.is_known ? size_text_column(size, (int64_t)buffer->size.value) : "?");
     if (group->count > 1)
-        printf(" ×%-3zu ", group->count);
+        output_format(" ×%-3zu ", group->count);
     else
-        printf("      ");
+        output_word("      ");
     if (buffer->is_shape_of_result)
-        printf("stack of the kernel that returns ");
+        output_word("stack of the kernel that returns ");
     print_safe(buffer->shape.text, 80);
-    printf("  ");
+    output_word("  ");
     print_safe(name, 100);
     if (buffer->source_file.text.data) {
-        printf("  ");
+        output_word("  ");
         print_safe(buffer->source_file.text, 100);
         if (buffer->source_line.is_known)
-            printf(":%llu", (unsigned long long)buffer->source_line.value);
+            output_format(":%llu", (unsigned long long)buffer->source_line.value);
     }
-    putchar('\n');
+    output_word("\n");
 }
 
 static void print_buffers(const char *title, const struct oom_verdict *verdict, enum oom_list list)
@@ -95,31 +100,31 @@ static void print_buffers(const char *title, const struct oom_verdict *verdict, 
     size_t count = verdict->group_counts[list];
     if (count == 0)
         return;
-    printf("%s\n", title);
+    output_format("%s\n", title);
     for (size_t at = 0; at < count && at < MAX_ROWS; at++)
         print_group(&verdict->groups[list][at]);
     if (count > MAX_ROWS)
-        printf("  … and %zu more\n", count - MAX_ROWS);
+        output_format("  … and %zu more\n", count - MAX_ROWS);
 }
 
 static void print_verdict(const struct oom_verdict *verdict, const struct buf *answer)
 {
     print_title(verdict);
-    fwrite(answer->data, 1, answer->length, stdout);
-    putchar('\n');
+    output_text(answer->data, answer->length);
+    output_word("\n");
     if (has_figures(verdict)) {
-        printf("As the text states it\n");
+        output_word("As the text states it\n");
         print_figures(verdict);
     }
     print_buffers("Largest buffers", verdict, OOM_ALLOCATIONS);
     print_buffers("Largest arguments and outputs", verdict, OOM_ARGUMENTS_AND_OUTPUTS);
     for (size_t at = 0; at < verdict->failure->note_count; at++)
-        printf("Note: %s\n", verdict->failure->notes[at].text);
+        output_format("Note: %s\n", verdict->failure->notes[at].text);
     if (answer->length > 0) /* it says what to run next */
         return;
-    printf("Next\n");
+    output_word("Next\n");
     for (size_t at = 0; at < verdict->step_count; at++)
-        printf("  %s%s\n", verdict->steps[at].is_command ? "  " : "", verdict->steps[at].text);
+        output_format("  %s%s\n", verdict->steps[at].is_command ? "  " : "", verdict->steps[at].text);
 }
 
 void explain_text(const char *name, const struct oom_report *report, const struct buf *answers)
@@ -127,15 +132,15 @@ void explain_text(const char *name, const struct oom_report *report, const struc
     size_t count = report->found.failure_count;
     print_safe(str_of(strcmp(name, "-") == 0 ? "standard input" : name), 400);
     if (count == 0 && report->found.report_line_count > 0)
-        printf(": no failure here: reports of memory, and nothing that did not fit\n");
+        output_word(": no failure here: reports of memory, and nothing that did not fit\n");
     else if (count == 0)
-        printf(": not recognised\n");
+        output_word(": not recognised\n");
     else
-        printf(": %zu out-of-memory failure%s\n", count, count == 1 ? "" : "s");
+        output_format(": %zu out-of-memory failure%s\n", count, count == 1 ? "" : "s");
     for (size_t at = 0; at < count; at++) {
-        putchar('\n');
+        output_word("\n");
         print_verdict(&report->verdicts[at], &answers[at]);
     }
     if (report->found.left_out_count > 0)
-        printf("\n%llu further failures are not shown.\n", (unsigned long long)report->found.left_out_count);
+        output_format("\n%llu further failures are not shown.\n", (unsigned long long)report->found.left_out_count);
 }

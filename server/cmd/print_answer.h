@@ -4,8 +4,8 @@
 
 #include "analysis/analysis.h"
 
-#include <stdbool.h>
+enum print_form { PRINT_TEXT, PRINT_JSON, PRINT_CSV };
 
-/* Asks and prints to stdout, with the end of a line behind a text that has none (`is_json`). Out: the exit status; where
+/* Asks and prints to stdout, with the end of a line behind JSON, which has none. Out: the exit status; where
  * there is no answer, why is in the log. */
-int print_answer(const struct analysis_question *question, bool is_json);
+int print_answer(const struct analysis_question *question, enum print_form form);

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/cmd/summary.h"
 
+#include "base/buf.h"
+#include "base/csv.h"
+#include "server/base/output.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,94 +20,111 @@ static const char MEMORY_COLUMNS[] = "memory,host,memory_peak_bytes,memory_peak_
                                      "memory_lifetime_peak_bytes,allocation_count,deallocation_count";
 
 /* Quoted when it must be; a text that a spreadsheet would take for a formula gets a quote in front. */
-static void put_text(const char *text)
+static void put_text(struct buf *row, const char *text)
 {
-    bool is_formula = text[0] && strchr("=+-@\t\r", text[0]);
+    bool is_formula = csv_is_formula(str_of(text));
     bool is_quoted = is_formula || text[strcspn(text, ",\"\r\n")] != '\0';
     if (is_quoted)
-        putchar('"');
+        buf_char(row, '"');
     if (is_formula)
-        putchar('\'');
+        buf_char(row, '\'');
     for (; *text; text++) {
         if (*text == '"')
-            putchar('"');
-        putchar(*text);
+            buf_char(row, '"');
+        buf_char(row, *text);
     }
     if (is_quoted)
-        putchar('"');
+        buf_char(row, '"');
+}
+
+static void put_row(struct buf *row)
+{
+    buf_char(row, '\n');
+    if (!row->failed)
+        (void)!output_data(stdout, row->data, row->length);
+    buf_free(row);
 }
 
 static void begin(void)
 {
-    fputs("session,module,file,space,space_name", stdout);
+    struct buf row = BUF_INIT;
+    buf_text(&row, "session,module,file,space,space_name");
     for (size_t at = 0; at < COLUMN_COUNT; at++)
-        printf(",%s", COLUMNS[at]);
-    printf(",%s\n", MEMORY_COLUMNS);
+        buf_format(&row, ",%s", COLUMNS[at]);
+    buf_format(&row, ",%s", MEMORY_COLUMNS);
+    put_row(&row);
 }
 
-static void put_commas(size_t count)
+static void put_commas(struct buf *row, size_t count)
 {
     while (count-- > 0)
-        putchar(',');
+        buf_char(row, ',');
 }
 
-static void put_number(const cJSON *row, const char *name)
+static void put_number(struct buf *row, const cJSON *space, const char *name)
 {
-    const cJSON *value = cJSON_GetObjectItemCaseSensitive(row, name);
+    const cJSON *value = cJSON_GetObjectItemCaseSensitive(space, name);
     if (cJSON_IsNumber(value))
-        printf("%.0f", value->valuedouble);
+        buf_format(row, "%.0f", value->valuedouble);
 }
 
-static void write_module(const struct summary_module *module, int64_t space)
+static void write_space(const struct summary_module *module, const cJSON *space)
 {
     const struct modules_entry *entry = module->entry;
-    const cJSON *row;
-    cJSON_ArrayForEach(row, cJSON_GetObjectItemCaseSensitive(module->summary, "spaces"))
+    const char *name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(space, "name"));
+    struct buf row = BUF_INIT;
+    put_text(&row, module->session->name);
+    buf_char(&row, ',');
+    put_text(&row, entry->program->key);
+    buf_char(&row, ',');
+    put_text(&row, entry->file->file->path);
+    buf_char(&row, ',');
+    put_number(&row, space, "space");
+    buf_char(&row, ',');
+    put_text(&row, name ? name : "");
+    for (size_t at = 0; at < COLUMN_COUNT; at++) {
+        buf_char(&row, ',');
+        put_number(&row, space, COLUMNS[at]);
+    }
+    put_commas(&row, MEMORY_COLUMN_COUNT);
+    put_row(&row);
+}
+
+static void write_module(const struct summary_module *module, int64_t wanted)
+{
+    const cJSON *space;
+    cJSON_ArrayForEach(space, cJSON_GetObjectItemCaseSensitive(module->summary, "spaces"))
     {
-        const cJSON *number = cJSON_GetObjectItemCaseSensitive(row, "space");
-        const char *name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(row, "name"));
-        if (space != SUMMARY_ALL_SPACES && (!cJSON_IsNumber(number) || (int64_t)number->valuedouble != space))
-            continue;
-        put_text(module->session->name);
-        putchar(',');
-        put_text(entry->program->key);
-        putchar(',');
-        put_text(entry->file->file->path);
-        putchar(',');
-        put_number(row, "space");
-        putchar(',');
-        put_text(name ? name : "");
-        for (size_t at = 0; at < COLUMN_COUNT; at++) {
-            putchar(',');
-            put_number(row, COLUMNS[at]);
-        }
-        put_commas(MEMORY_COLUMN_COUNT);
-        putchar('\n');
+        const cJSON *number = cJSON_GetObjectItemCaseSensitive(space, "space");
+        if (wanted == SUMMARY_ALL_SPACES || (cJSON_IsNumber(number) && (int64_t)number->valuedouble == wanted))
+            write_space(module, space);
     }
 }
 
 /* Empty when it is not told. */
-static void put_told(int64_t value)
+static void put_told(struct buf *row, int64_t value)
 {
-    putchar(',');
+    buf_char(row, ',');
     if (value >= 0)
-        printf("%" PRId64, value);
+        buf_int(row, value);
 }
 
 static void write_memory(const struct summary_pool *pool)
 {
     const struct analysis_trace_pool *figures = &pool->figures;
-    put_text(pool->session->name);
-    put_commas(2);
-    put_text(pool->host->file->path);
-    put_commas(3 + COLUMN_COUNT);
-    put_text(figures->name);
-    putchar(',');
-    put_text(pool->host->name);
-    printf(",%" PRId64 ",%" PRId64, figures->peak_bytes, figures->peak_time_ps);
-    put_told(figures->capacity_bytes);
-    put_told(figures->lifetime_peak_bytes);
-    printf(",%" PRIu64 ",%" PRIu64 "\n", figures->allocation_count, figures->deallocation_count);
+    struct buf row = BUF_INIT;
+    put_text(&row, pool->session->name);
+    put_commas(&row, 2);
+    put_text(&row, pool->host->file->path);
+    put_commas(&row, 3 + COLUMN_COUNT);
+    put_text(&row, figures->name);
+    buf_char(&row, ',');
+    put_text(&row, pool->host->name);
+    buf_format(&row, ",%" PRId64 ",%" PRId64, figures->peak_bytes, figures->peak_time_ps);
+    put_told(&row, figures->capacity_bytes);
+    put_told(&row, figures->lifetime_peak_bytes);
+    buf_format(&row, ",%" PRIu64 ",%" PRIu64, figures->allocation_count, figures->deallocation_count);
+    put_row(&row);
 }
 
 const struct summary_form summary_csv = {.begin = begin, .module = write_module, .memory = write_memory};

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "server/base/output.h"
 #include "server/cmd/summary.h"
 
 #include "base/json.h"
@@ -9,7 +10,7 @@ static bool needs_comma_session, needs_comma_memory, needs_comma_module; /* one 
 
 static void put(struct buf *buf)
 {
-    fwrite(buf->data, 1, buf->length, stdout);
+    (void)!output_data(stdout, buf->data, buf->length);
     buf_free(buf);
 }
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "server/base/output.h"
 #include "server/cmd/summary.h"
 
 #include "base/size_text.h"
@@ -27,23 +28,30 @@ static const char *size(char out[SIZE_TEXT_BYTES], double bytes)
     return isnan(bytes) ? "-" : size_text_column(out, bytes < 0x1p63 ? (int64_t)bytes : INT64_MAX);
 }
 
-/* Names come out of profiles: only printable ones reach the terminal. */
 static const char *printable(char out[TEXT_SIZE], const char *name)
 {
     log_escape(out, TEXT_SIZE, name);
     return out;
 }
 
+/* As many bytes as fill `columns` of a terminal, when there are characters of more than one byte. */
+static int width(const char *shown, int columns)
+{
+    for (; *shown; shown++)
+        columns += ((unsigned char)*shown & 0xC0) == 0x80;
+    return columns;
+}
+
 static void write_session(const struct snapshot_session *session, size_t module_count)
 {
     char name[TEXT_SIZE];
     if (session->kind == SNAPSHOT_PROFILES) {
-        printf("%s  (%zu device profile%s: memviewd explain and top print what holds the memory)\n",
-               printable(name, session->name), session->profile_count, session->profile_count == 1 ? "" : "s");
+        output_format("%s  (%zu device profile%s: memviewd explain and top print what holds the memory)\n",
+                      printable(name, session->name), session->profile_count, session->profile_count == 1 ? "" : "s");
         return;
     }
-    printf("%s  (%s, %zu module%s)\n", printable(name, session->name), snapshot_kind_name(session->kind), module_count,
-           module_count == 1 ? "" : "s");
+    output_format("%s  (%s, %zu module%s)\n", printable(name, session->name), snapshot_kind_name(session->kind),
+                  module_count, module_count == 1 ? "" : "s");
 }
 
 /* What fills the space most: the core's sentence, part by part. */
@@ -51,35 +59,35 @@ static void write_culprit(const cJSON *culprit)
 {
     const cJSON *part;
     if (cJSON_IsObject(culprit))
-        fputs("      ", stdout);
+        output_word("      ");
     cJSON_ArrayForEach(part, cJSON_GetObjectItemCaseSensitive(culprit, "sentence"))
     {
         char out[TEXT_SIZE];
         const char *name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(part, "name"));
         if (name)
-            fputs(printable(out, name), stdout);
+            output_word(printable(out, name));
         else
-            fputs(cJSON_IsString(part) ? part->valuestring : text(part, "text"), stdout);
+            output_word(cJSON_IsString(part) ? part->valuestring : text(part, "text"));
     }
     if (cJSON_IsObject(culprit))
-        putchar('\n');
+        output_word("\n");
 }
 
 static void write_spaces(const cJSON *spaces, int64_t space)
 {
     const cJSON *row;
-    printf("    %-24s %14s %14s %14s %14s %14s\n", "memory space", "total", "peak", "unpadded", "temporary",
-           "parameters");
+    output_format("    %-24s %14s %14s %14s %14s %14s\n", "memory space", "total", "peak", "unpadded", "temporary",
+                  "parameters");
     cJSON_ArrayForEach(row, spaces)
     {
         char name[TEXT_SIZE], a[SIZE_TEXT_BYTES], b[SIZE_TEXT_BYTES], c[SIZE_TEXT_BYTES], d[SIZE_TEXT_BYTES],
             e[SIZE_TEXT_BYTES];
         if (space != SUMMARY_ALL_SPACES && (int64_t)number(row, "space") != space)
             continue;
-        printf("    %-24s %14s %14s %14s %14s %14s\n", printable(name, text(row, "name")),
-               size(a, number(row, "total_bytes")), size(b, number(row, "peak_bytes")),
-               size(c, number(row, "peak_unpadded_bytes")), size(d, number(row, "temporary_bytes")),
-               size(e, number(row, "parameter_bytes")));
+        printable(name, text(row, "name"));
+        output_format("    %-*s %14s %14s %14s %14s %14s\n", width(name, 24), name, size(a, number(row, "total_bytes")),
+                      size(b, number(row, "peak_bytes")), size(c, number(row, "peak_unpadded_bytes")),
+                      size(d, number(row, "temporary_bytes")), size(e, number(row, "parameter_bytes")));
         write_culprit(cJSON_GetObjectItemCaseSensitive(row, "culprit"));
     }
 }
@@ -88,13 +96,15 @@ static void write_buffers(const cJSON *buffers)
 {
     const cJSON *row;
     char total[SIZE_TEXT_BYTES];
-    printf("    largest buffers at the peak of space %lld (%.0f in all, %s)\n", (long long)number(buffers, "space"),
-           number(buffers, "total_count"), size(total, number(buffers, "total_bytes")));
+    output_format("    largest buffers at the peak of space %lld (%.0f in all, %s)\n",
+                  (long long)number(buffers, "space"), number(buffers, "total_count"),
+                  size(total, number(buffers, "total_bytes")));
     cJSON_ArrayForEach(row, cJSON_GetObjectItemCaseSensitive(buffers, "rows"))
     {
         char bytes[SIZE_TEXT_BYTES], name[TEXT_SIZE], shape[TEXT_SIZE];
-        printf("      %12s  %-32s %-20s %s\n", size(bytes, number(row, "bytes")), printable(name, text(row, "name")),
-               text(row, "category"), printable(shape, text(row, "shape")));
+        printable(name, text(row, "name"));
+        output_format("      %12s  %-*s %-20s %s\n", size(bytes, number(row, "bytes")), width(name, 32), name,
+                      text(row, "category"), printable(shape, text(row, "shape")));
     }
 }
 
@@ -102,20 +112,21 @@ static void write_module(const struct summary_module *module, int64_t space)
 {
     const struct modules_entry *entry = module->entry;
     char name[TEXT_SIZE], peak[SIZE_TEXT_BYTES];
-    printf("  %s", printable(name, entry->program ? entry->program->key : entry->file->group->stem));
+    output_format("  %s", printable(name, entry->program ? entry->program->key : entry->file->group->stem));
     if (!module->summary) {
-        printf("\n    cannot be read: %s: %s\n", err_name(module->err.code), printable(name, module->err.text));
+        output_format("\n    cannot be read: %s: %s\n", err_name(module->err.code), printable(name, module->err.text));
         return;
     }
     if (!cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(module->summary, "module"),
                                                        "has_buffer_assignment"))) {
-        puts("  without a buffer assignment: what it needs is not in this file");
+        output_word("  without a buffer assignment: what it needs is not in this file\n");
         return;
     }
-    printf("  peak %s\n", size(peak, number(module->summary, "peak_memory_bytes")));
+    output_format("  peak %s\n", size(peak, number(module->summary, "peak_memory_bytes")));
     if (module->capacity)
-        printf("    capacity %s (%s%s)\n", size(peak, (double)module->capacity->bytes),
-               printable(name, module->capacity->source), module->capacity->is_physical ? ", its physical size" : "");
+        output_format("    capacity %s (%s%s)\n", size(peak, (double)module->capacity->bytes),
+                      printable(name, module->capacity->source),
+                      module->capacity->is_physical ? ", its physical size" : "");
     write_spaces(cJSON_GetObjectItemCaseSensitive(module->summary, "spaces"), space);
     if (module->buffers)
         write_buffers(module->buffers);
@@ -125,23 +136,23 @@ static void write_memory(const struct summary_pool *row)
 {
     const struct analysis_trace_pool *pool = &row->figures;
     char name[TEXT_SIZE], host_name[TEXT_SIZE], peak[SIZE_TEXT_BYTES], capacity[SIZE_TEXT_BYTES];
-    printf("  memory %s (%s)  %s %s", printable(name, pool->name), printable(host_name, row->host->name),
-           pool->is_end_alone ? "in use at the end" : "peak", size(peak, (double)pool->peak_bytes));
+    output_format("  memory %s (%s)  %s %s", printable(name, pool->name), printable(host_name, row->host->name),
+                  pool->is_end_alone ? "in use at the end" : "peak", size(peak, (double)pool->peak_bytes));
     if (pool->capacity_bytes >= 0)
-        printf(" of %s", size(capacity, (double)pool->capacity_bytes));
+        output_format(" of %s", size(capacity, (double)pool->capacity_bytes));
     if (pool->is_end_alone)
-        putchar('\n');
+        output_word("\n");
     else
-        printf(" at %.1f ms, %llu allocations, %llu frees\n", (double)pool->peak_time_ps / 1e9,
-               (unsigned long long)pool->allocation_count, (unsigned long long)pool->deallocation_count);
+        output_format(" at %.1f ms, %llu allocations, %llu frees\n", (double)pool->peak_time_ps / 1e9,
+                      (unsigned long long)pool->allocation_count, (unsigned long long)pool->deallocation_count);
     if (pool->failure)
-        printf("    %s\n", printable(name, pool->failure));
+        output_format("    %s\n", printable(name, pool->failure));
     for (size_t i = 0; i < pool->category_count; i++) {
         const struct analysis_trace_category *category = &pool->categories[i];
         const char *guess = category->guessed_bytes == 0 || strcmp(category->name, "unknown") == 0 ? ""
                             : category->guessed_bytes == category->bytes                           ? " (guess)"
                                                                                                    : " (part guess)";
-        printf("      %12s  %s%s\n", size(capacity, (double)category->bytes), category->words, guess);
+        output_format("      %12s  %s%s\n", size(capacity, (double)category->bytes), category->words, guess);
     }
 }
 

@@ -221,7 +221,7 @@ def test_what_fits(t):
 def test_a_hostile_name_of_a_folder_moves_no_cursor(t):
     copy_dump(t, "h-long-context", "hostile/a\033[31mb")
     text = t.run("explain", os.path.join(t.folder(), "hostile")).stdout
-    assert "\033" not in text and "\\x1b[31mb" in text, text
+    assert "\033" not in text and "\\u001b[31mb" in text, text
 
 
 def test_profiles_alone(t):
