@@ -144,12 +144,18 @@ static int likeness_of_field(struct looker *looker, const struct stream_field *f
     case 'n': return field->type == WIRE_VARINT ? FITS : WRONG_TYPE;
     case 'd': return field->type == WIRE_FIXED64 ? FITS : WRONG_TYPE;
     case 'l': return is_bytes || field->type == WIRE_VARINT ? FITS_BY_LENGTH : WRONG_TYPE;
-    case 't': return !is_bytes ? WRONG_TYPE : is_name(looker->stream, field->payload) ? FITS : FITS_BY_LENGTH;
+    case 't':
+        return !is_bytes                                 ? WRONG_TYPE
+               : is_name(looker->stream, field->payload) ? FITS
+               : field->is_clipped                       ? UNKNOWN_FIELD /* its length is no evidence either */
+                                                         : FITS_BY_LENGTH;
     case 'b': return is_bytes ? FITS_BY_LENGTH : WRONG_TYPE;
     default:
-        return !is_bytes
-                   ? WRONG_TYPE
-                   : FITS + likeness(looker, field->payload, (enum message)message_of_letter[(unsigned char)wanted]);
+        if (!is_bytes)
+            return WRONG_TYPE;
+        /* Where the file ends inside it, only what is in it says something. */
+        return (field->is_clipped ? 0 : FITS) +
+               likeness(looker, field->payload, (enum message)message_of_letter[(unsigned char)wanted]);
     }
 }
 
