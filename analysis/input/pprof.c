@@ -18,7 +18,6 @@ struct ids {
     uint32_t *direct; /* by id, MAP_NONE where there is none; ids below direct_count */
     uint64_t direct_count;
     struct map map; /* of greater ids */
-    const char *what;
 };
 
 struct reader {
@@ -79,7 +78,7 @@ static bool count_all(struct reader *reader)
 
 /* ---- texts ---- */
 
-static bool read_strings(struct reader *reader)
+static void read_strings(struct reader *reader)
 {
     uint32_t at = 0;
     reader->strings = arena_array(reader->arena, struct str, (size_t)reader->counts.strings + 1);
@@ -88,10 +87,10 @@ static bool read_strings(struct reader *reader)
         if (wire.number != PROFILE_STRING_TABLE || wire.type != WIRE_BYTES)
             continue;
         if (at == 0 && wire.bytes.length > 0)
-            return err_set(reader->err, ERR_malformed, wire_bytes_offset(&wire), "string_table[0] is not empty");
-        reader->strings[at++] = wire_text(&wire);
+            reader->out->odd_count++; /* whatever it is, no text is written as 0 */
+        reader->strings[at] = at == 0 ? (struct str){"", 0} : wire_text(&wire);
+        at++;
     }
-    return true;
 }
 
 /* The text that the current field of `wire` names. */
@@ -100,34 +99,28 @@ static struct str text_of(struct reader *reader, const struct wire *wire)
     uint64_t at = wire_uint(wire);
     if (at < reader->counts.strings || at == 0)
         return reader->strings[at];
-    err_set(reader->err, ERR_malformed, wire->base_offset + (uint64_t)(wire->at - wire->begin),
-            "text %lld of a table of %u", (long long)at, reader->counts.strings);
+    reader->out->odd_count++;
     return reader->strings[0];
 }
 
 /* ---- ids ---- */
 
-static void ids_init(struct ids *ids, const char *what, uint32_t count, struct arena *arena)
+static void ids_init(struct ids *ids, uint32_t count, struct arena *arena)
 {
-    ids->what = what;
     ids->direct_count = (uint64_t)count + 2;
     ids->direct = arena_raw(arena, ids->direct_count * sizeof(*ids->direct));
     memset(ids->direct, 0xff, ids->direct_count * sizeof(*ids->direct));
     map_init(&ids->map, arena, count);
 }
 
-/* False with a report when the id is 0 or taken. */
-static bool ids_add(struct ids *ids, uint64_t id, uint32_t place, uint64_t offset_bytes, struct err *err)
+/* 0 is reserved, and an id that is taken stays with the first. */
+static void ids_add(struct reader *reader, struct ids *ids, uint64_t id, uint32_t place)
 {
-    bool is_new = id >= ids->direct_count ? map_put(&ids->map, id, place, false) : ids->direct[id] == MAP_NONE;
-    if (id == 0)
-        return err_set(err, ERR_malformed, offset_bytes, "a %s with the id 0, which is reserved", ids->what);
-    if (!is_new)
-        return err_set(err, ERR_malformed, offset_bytes, "a second %s with the id %llu", ids->what,
-                       (unsigned long long)id);
-    if (id < ids->direct_count)
+    bool is_new =
+        id > 0 && (id >= ids->direct_count ? map_put(&ids->map, id, place, false) : ids->direct[id] == MAP_NONE);
+    reader->out->odd_count += !is_new;
+    if (is_new && id < ids->direct_count)
         ids->direct[id] = place;
-    return true;
 }
 
 static uint32_t ids_find(const struct ids *ids, uint64_t id)
@@ -152,7 +145,7 @@ static struct pprof_type read_type(struct reader *reader, struct wire wire)
 static void read_mapping(struct reader *reader, struct wire wire)
 {
     struct pprof_mapping mapping = {.file = {"", 0}, .build_id = {"", 0}};
-    uint64_t id = 0, offset = wire.base_offset;
+    uint64_t id = 0;
     while (wire_next(&wire)) {
         switch (wire.number) {
         case MAPPING_ID: id = wire_uint(&wire); break;
@@ -167,14 +160,14 @@ static void read_mapping(struct reader *reader, struct wire wire)
         case MAPPING_HAS_INLINE_FRAMES: mapping.has_inline_frames = wire_bool(&wire); break;
         }
     }
-    ids_add(&reader->mapping_ids, id, reader->out->mapping_count, offset, reader->err);
+    ids_add(reader, &reader->mapping_ids, id, reader->out->mapping_count);
     reader->out->mappings[reader->out->mapping_count++] = mapping;
 }
 
 static void read_function(struct reader *reader, struct wire wire)
 {
     struct pprof_function function = {{"", 0}, {"", 0}, {"", 0}, 0};
-    uint64_t id = 0, offset = wire.base_offset;
+    uint64_t id = 0;
     while (wire_next(&wire)) {
         switch (wire.number) {
         case FUNCTION_ID: id = wire_uint(&wire); break;
@@ -184,14 +177,14 @@ static void read_function(struct reader *reader, struct wire wire)
         case FUNCTION_START_LINE: function.start_line = wire_int(&wire); break;
         }
     }
-    ids_add(&reader->function_ids, id, reader->out->function_count, offset, reader->err);
+    ids_add(reader, &reader->function_ids, id, reader->out->function_count);
     reader->out->functions[reader->out->function_count++] = function;
 }
 
-static struct pprof_line read_line(struct reader *reader, struct wire wire)
+static void read_line(struct reader *reader, struct wire wire)
 {
     struct pprof_line line = {PPROF_NONE, 0, 0};
-    uint64_t id = 0, offset = wire.base_offset;
+    uint64_t id = 0;
     while (wire_next(&wire)) {
         switch (wire.number) {
         case LINE_FUNCTION_ID: id = wire_uint(&wire); break;
@@ -201,30 +194,33 @@ static struct pprof_line read_line(struct reader *reader, struct wire wire)
     }
     line.function = ids_find(&reader->function_ids, id);
     if (line.function == PPROF_NONE)
-        err_set(reader->err, ERR_malformed, offset, "a line of function %llu, which is not in the file",
-                (unsigned long long)id);
-    return line;
+        reader->out->odd_count++;
+    else
+        reader->out->lines[reader->out->line_count++] = line;
 }
 
 static void read_location(struct reader *reader, struct wire wire)
 {
     struct pprof *out = reader->out;
     struct pprof_location location = {.mapping = PPROF_NONE, .first_line = out->line_count};
-    uint64_t id = 0, offset = wire.base_offset;
+    uint64_t id = 0;
     while (wire_next(&wire)) {
         switch (wire.number) {
         case LOCATION_ID: id = wire_uint(&wire); break;
-        case LOCATION_MAPPING_ID: location.mapping = ids_find(&reader->mapping_ids, wire_uint(&wire)); break;
+        case LOCATION_MAPPING_ID:
+            location.mapping = ids_find(&reader->mapping_ids, wire_uint(&wire));
+            out->odd_count += location.mapping == PPROF_NONE && wire_uint(&wire) != 0;
+            break;
         case LOCATION_ADDRESS: location.address = wire_uint(&wire); break;
         case LOCATION_IS_FOLDED: location.is_folded = wire_bool(&wire); break;
         case LOCATION_LINE:
             if (wire.type == WIRE_BYTES)
-                out->lines[out->line_count++] = read_line(reader, wire_message(&wire));
+                read_line(reader, wire_message(&wire));
             break;
         }
     }
     location.line_count = out->line_count - location.first_line;
-    ids_add(&reader->location_ids, id, out->location_count, offset, reader->err);
+    ids_add(reader, &reader->location_ids, id, out->location_count);
     out->locations[out->location_count++] = location;
 }
 
@@ -232,7 +228,9 @@ static void read_comments(struct reader *reader, struct wire *wire)
 {
     uint64_t at_text;
     for (size_t at = 0; wire_packed(wire, &at, &at_text);)
-        if (at_text < reader->counts.strings)
+        if (at_text >= reader->counts.strings)
+            reader->out->odd_count++;
+        else
             reader->out->comments[reader->out->comment_count++] = reader->strings[at_text];
 }
 
@@ -342,13 +340,12 @@ static void read_stack(struct reader *reader, struct wire *wire)
     const struct ids *ids = &reader->location_ids;
     uint32_t *to = reader->out->stacks + reader->stack_length, *begin = to;
     uint64_t id;
-    for (size_t at = 0; wire_packed(wire, &at, &id); to++) {
+    for (size_t at = 0; wire_packed(wire, &at, &id);) {
         *to = ids_find(ids, id);
-        if (*to == PPROF_NONE) {
-            err_set(reader->err, ERR_malformed, wire_bytes_offset(wire),
-                    "a sample at location %llu, which is not in the file", (unsigned long long)id);
-            return;
-        }
+        if (*to != PPROF_NONE)
+            to++;
+        else
+            reader->out->odd_count++;
     }
     reader->stack_length += (uint64_t)(to - begin);
 }
@@ -356,7 +353,7 @@ static void read_stack(struct reader *reader, struct wire *wire)
 static void read_sample(struct reader *reader, struct wire wire)
 {
     struct pprof *out = reader->out;
-    uint64_t offset = wire.base_offset, value;
+    uint64_t value;
     uint32_t value_count = 0;
     int64_t *values = out->values + (size_t)out->sample_count * out->type_count;
     reader->draft_count = 0;
@@ -371,9 +368,7 @@ static void read_sample(struct reader *reader, struct wire wire)
             read_label(reader, wire_message(&wire));
         }
     }
-    if (value_count != out->type_count)
-        err_set(reader->err, ERR_malformed, offset, "a sample has %u values, and there are %u sample types",
-                value_count, out->type_count);
+    out->odd_count += value_count != out->type_count;
     uint32_t depth = (uint32_t)(reader->stack_length - out->stack_starts[out->sample_count]);
     out->depth_max = depth > out->depth_max ? depth : out->depth_max;
     out->label_sets[out->sample_count++] = set_of_draft(reader);
@@ -414,9 +409,9 @@ static void make_room(struct reader *reader)
     out->label_sets = arena_array(arena, uint32_t, (size_t)counts->samples + 1);
     out->values = arena_array(arena, int64_t, (size_t)counts->samples * counts->types + 1);
     out->stacks = arena_raw(arena, (counts->stack_bytes + 1) * sizeof(*out->stacks));
-    ids_init(&reader->mapping_ids, "mapping", counts->mappings, arena);
-    ids_init(&reader->function_ids, "function", counts->functions, arena);
-    ids_init(&reader->location_ids, "location", counts->locations, arena);
+    ids_init(&reader->mapping_ids, counts->mappings, arena);
+    ids_init(&reader->function_ids, counts->functions, arena);
+    ids_init(&reader->location_ids, counts->locations, arena);
     map_init(&reader->set_table, arena, 0);
 }
 
@@ -425,8 +420,9 @@ bool pprof_read(struct str bytes, struct arena *arena, struct pprof *out, struct
     struct reader reader = {.bytes = bytes, .arena = arena, .err = err, .out = out};
     *out = (struct pprof){
         .drop_frames = {"", 0}, .keep_frames = {"", 0}, .doc_url = {"", 0}, .period_type = {{"", 0}, {"", 0}}};
-    if (!count_all(&reader) || !read_strings(&reader))
+    if (!count_all(&reader))
         return false;
+    read_strings(&reader);
     if (reader.counts.types == 0)
         return err_set(err, ERR_malformed, ERR_NO_OFFSET, "a profile without sample types");
     if (reader.counts.types > PPROF_TYPES_MAX)

@@ -84,10 +84,14 @@ struct pprof {
     struct str drop_frames, keep_frames, doc_url;
     struct str *comments;
     uint32_t comment_count;
+    uint64_t
+        odd_count; /* numbers that point at nothing, ids that are 0 or taken, values that are missing or too many */
 };
 
 /* JAX writes a size of -1 for an executable whose size it does not know: bytes that
  * are minus the count. They become 0 and are marked in is_unknown. */
+/* A number that cannot be costs what it stands for alone: a text that is not in the table is empty, a frame that is not in
+ * the file is left out of its stack, a value that is missing is 0; odd_count has how many. */
 /* Decodes the plain bytes of a profile, which must outlive `out`. */
 bool pprof_read(struct str bytes, struct arena *arena, struct pprof *out, struct err *err);
 

@@ -276,10 +276,23 @@ void model_notes_left_out(const struct tool_request *request)
                       arena_format(request->arena, "%s is left out: %s.", set->items[i].name, set->items[i].reason));
 }
 
+static void note_odd(const struct tool_request *request)
+{
+    const struct profile_set *set = request->model;
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < set->count; i++)
+        count += set->items[i].pprof != NULL ? set->items[i].pprof->odd_count : 0;
+    tool_note(
+        request, "odd_numbers", count,
+        "Numbers that cannot be: they name a text or a frame that is not in the file, or a value is missing. A text is "
+        "left empty, a frame is left out of its stack, a value counts as 0.");
+}
+
 void model_notes(const struct model *model)
 {
     const struct tool_request *request = model->request;
     const struct chips *chips = &model->chips;
+    note_odd(request);
     tool_note(
         request, "unknown_size", size_of(model->unknown_count),
         "Executables whose size the device does not tell (-1 in the file). They are counted; their bytes are not in any sum.");
