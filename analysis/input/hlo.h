@@ -63,6 +63,7 @@ struct hlo_buffer {
     uint32_t index_first, index_count; /* shape index, in hlo.shape_indices */
     uint32_t allocation_at;            /* HLO_NONE: no allocation names it; else the last one that does */
     int64_t offset_bytes;              /* in that allocation */
+    int64_t assigned_bytes;            /* its size as that allocation says it; 0: no allocation names it */
 };
 
 struct hlo_assigned {

@@ -156,6 +156,7 @@ static void resolve(struct hlo *hlo)
             }
             hlo->buffers[assigned->buffer_at].allocation_at = i;
             hlo->buffers[assigned->buffer_at].offset_bytes = assigned->offset_bytes;
+            hlo->buffers[assigned->buffer_at].assigned_bytes = assigned->size_bytes;
         }
     }
     for (uint32_t i = 0; i < hlo->event_count; i++) {

@@ -25,6 +25,7 @@ enum hlo_lack {
     HLO_LACKS_MODULE = 2,     /* only the buffer assignment is there: instructions are made up of its values */
     HLO_LACKS_NAMES = 4,      /* and it is a proto, which names nothing */
     HLO_LACKS_MATCH = 8,      /* the buffer assignment beside the module is not of that module: it was left out */
+    HLO_LACKS_NUMBERS = 16,   /* a text has numbers that are none */
 };
 
 struct hlo_parts {

@@ -5,7 +5,7 @@
 #include "base/size_text.h"
 #include "input/hlo_parts.h"
 
-enum { FIXED_NOTES = 20, NOTES_PER_SPACE = 5 };
+enum { FIXED_NOTES = 23, NOTES_PER_SPACE = 5 };
 
 static void add(struct plan *plan, const char *code, uint64_t count, const char *text)
 {
@@ -78,7 +78,8 @@ static void space_notes(struct plan *plan, const struct plan_space *space, struc
                          size_text((char[SIZE_TEXT_BYTES]){0}, (uint64_t)temporary)));
 }
 
-void notes_build(struct plan *plan, uint64_t insane_size_count, uint64_t unknown_size_count, struct arena *arena)
+void notes_build(struct plan *plan, uint64_t insane_size_count, uint64_t unknown_size_count, uint64_t mended_size_count,
+                 struct arena *arena)
 {
     const struct hlo *hlo = &plan->hlo;
     size_t max = FIXED_NOTES + (size_t)plan->space_count * NOTES_PER_SPACE;
@@ -101,8 +102,14 @@ void notes_build(struct plan *plan, uint64_t insane_size_count, uint64_t unknown
     add(plan, "other_assignment", (hlo->lacks & HLO_LACKS_MATCH) != 0,
         "The buffer assignment beside the module numbers instructions that are not in it: it is of another program, or the "
         "module is a text, which has no numbers. It was left out.");
+    add(plan, "unread_numbers", (hlo->lacks & HLO_LACKS_NUMBERS) != 0,
+        "The text has numbers or shapes that cannot be read, or names that are defined nowhere: they are not known, and sizes "
+        "that rest on them are taken from elsewhere or count as 0.");
     add(plan, "absurd_sizes", insane_size_count,
         "Sizes and offsets below 0 or above 256 TiB, and sizes that together pass 2 EiB, count as 0.");
+    add(plan, "mended_sizes", mended_size_count,
+        "Sizes of buffers and allocations that do not go together: a buffer's size is taken from its allocation where its "
+        "own passes that, and an allocation is as large as what lies in it.");
     add(plan, "unknown_unpadded_size", unknown_size_count,
         "Buffers whose shape has no size (unbounded, damaged or of an unknown type) count as unpadded.");
     add(plan, "assigned_without_buffer", hlo->assigned_without_buffer_count,

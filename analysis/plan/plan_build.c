@@ -58,7 +58,39 @@ static int64_t sane(int64_t size, struct sanity *sanity)
     return 0;
 }
 
-static uint64_t sizes_read(struct plan *plan, struct arena *arena, uint64_t *unknown_count)
+static bool may_be_size(int64_t size) { return size >= 0 && size <= SUM_MAX_BYTES; }
+
+/* A buffer's size stands twice: of itself and in its allocation. One that cannot be, or passes the allocation, is taken
+ * from the other. */
+static int64_t size_of(const struct hlo *hlo, const struct hlo_buffer *buffer, uint64_t *mended_count)
+{
+    if (buffer->allocation_at == HLO_NONE)
+        return buffer->size_bytes;
+    int64_t bound = hlo->allocations[buffer->allocation_at].size_bytes, other = buffer->assigned_bytes;
+    bool is_good = may_be_size(buffer->size_bytes) && (!may_be_size(bound) || buffer->size_bytes <= bound);
+    if (is_good || !may_be_size(other) || other == buffer->size_bytes || (may_be_size(bound) && other > bound))
+        return buffer->size_bytes;
+    (*mended_count)++;
+    return other;
+}
+
+/* An allocation is at least as large as what lies in it. */
+static void allocations_hold(struct plan *plan, uint64_t *mended_count)
+{
+    struct hlo *hlo = &plan->hlo;
+    for (uint32_t i = 0; i < hlo->buffer_count; i++) {
+        const struct hlo_buffer *buffer = &hlo->buffers[i];
+        if (buffer->allocation_at == HLO_NONE)
+            continue;
+        struct hlo_allocation *allocation = &hlo->allocations[buffer->allocation_at];
+        if (plan->bytes[i] + buffer->offset_bytes <= allocation->size_bytes)
+            continue;
+        allocation->size_bytes = plan->bytes[i] + buffer->offset_bytes;
+        (*mended_count)++;
+    }
+}
+
+static uint64_t sizes_read(struct plan *plan, struct arena *arena, uint64_t *unknown_count, uint64_t *mended_count)
 {
     struct hlo *hlo = &plan->hlo;
     struct sanity sanity = {0, 0}, unpadded_sanity = {0, 0};
@@ -67,17 +99,21 @@ static uint64_t sizes_read(struct plan *plan, struct arena *arena, uint64_t *unk
     plan->shapes = hlo_shapes_build(hlo, arena);
     for (uint32_t i = 0; i < hlo->buffer_count; i++) {
         struct str shape = plan->shapes[i];
-        plan->bytes[i] = sane(hlo->buffers[i].size_bytes, &sanity);
+        plan->bytes[i] = sane(size_of(hlo, &hlo->buffers[i], mended_count), &sanity);
         if (hlo->buffers[i].offset_bytes < 0 || hlo->buffers[i].offset_bytes > SUM_MAX_BYTES)
             hlo->buffers[i].offset_bytes = sane(-1, &sanity);
         arena_work(arena, shape.length);
         plan->unpadded_bytes[i] = shape.length > 0 ? shape_bytes(shape) : SHAPE_UNKNOWN_SIZE;
+        /* no layout makes an array smaller than its elements: the shape, or a part of it, cannot be */
+        if (plan->bytes[i] > 0 && plan->unpadded_bytes[i] > plan->bytes[i])
+            plan->unpadded_bytes[i] = SHAPE_UNKNOWN_SIZE;
         if (plan->unpadded_bytes[i] > 0 && sane(plan->unpadded_bytes[i], &unpadded_sanity) == 0)
             plan->unpadded_bytes[i] = SHAPE_UNKNOWN_SIZE;
         *unknown_count += plan->unpadded_bytes[i] == SHAPE_UNKNOWN_SIZE;
     }
     for (uint32_t i = 0; i < hlo->allocation_count; i++)
         hlo->allocations[i].size_bytes = sane(hlo->allocations[i].size_bytes, &sanity);
+    allocations_hold(plan, mended_count);
     return sanity.insane_count;
 }
 
@@ -378,7 +414,7 @@ static int64_t peak_memory(const struct plan *plan)
 
 void plan_build(struct plan *plan, struct arena *arena)
 {
-    uint64_t unknown_count = 0, insane_count = sizes_read(plan, arena, &unknown_count);
+    uint64_t unknown_count = 0, mended_count = 0, insane_count = sizes_read(plan, arena, &unknown_count, &mended_count);
     plan->platform = plan->hlo.platform;
     hlo_schedule_flatten(&plan->hlo, arena, &plan->schedule);
     spaces_find(plan, arena);
@@ -389,5 +425,5 @@ void plan_build(struct plan *plan, struct arena *arena)
     qsort(plan->spaces, plan->space_count, sizeof(*plan->spaces), by_total);
     plan->peak_memory_bytes = peak_memory(plan);
     whose_build(plan, arena);
-    notes_build(plan, insane_count, unknown_count, arena);
+    notes_build(plan, insane_count, unknown_count, mended_count, arena);
 }
