@@ -21,6 +21,7 @@ struct reading {
     enum walk walk;
     size_t allocation; /* the open message; 0: none */
     bool has_tuple;    /* in the open allocation */
+    bool is_odd;       /* a number was met that is none */
 };
 
 struct value {
@@ -72,11 +73,38 @@ static uint64_t instruction_id(const struct reading *reading, const struct value
 
 /* ---- a value ---- */
 
-/* "<322 tuple.5{0,1} (phi) @2> (size=512,offset=0): f32[8]{0}" */
-static bool value_read(struct text_cursor *cursor, struct value *value)
+/* The number up to one of `stops`; what is none, or too large, is not known. */
+static int64_t number_before(struct reading *reading, const char *stops, int64_t unknown)
 {
+    struct text_cursor *cursor = &reading->cursor;
+    const char *from = cursor->at;
+    int64_t number;
+    if (text_cursor_number(cursor, &number) && cursor->at < cursor->end && *cursor->at != '\0' &&
+        strchr(stops, *cursor->at) != NULL)
+        return number;
+    cursor->at = from;
+    text_cursor_until(cursor, stops);
+    reading->is_odd = true;
+    return unknown;
+}
+
+/* A size or an offset that cannot be: whoever adds up finds it to be none. */
+enum { UNKNOWN_BYTES = -1 };
+
+/* Of a value without a number: that of no other, and the same in all walks. */
+static int64_t id_made(const struct reading *reading)
+{
+    return (INT64_C(1) << 62) + (reading->cursor.at - reading->cursor.begin);
+}
+
+/* "<322 tuple.5{0,1} (phi) @2> (size=512,offset=0): f32[8]{0}" */
+static bool value_read(struct reading *reading, struct value *value)
+{
+    struct text_cursor *cursor = &reading->cursor;
     *value = (struct value){.index = {"", 0}};
-    if (!text_cursor_take(cursor, "<") || !text_cursor_number(cursor, &value->id) || !text_cursor_want(cursor, " "))
+    bool is_begun = text_cursor_take(cursor, "<");
+    value->id = number_before(reading, " ", id_made(reading));
+    if (!is_begun || !text_cursor_take(cursor, " "))
         return text_cursor_fail(cursor, "a value, \"<ID NAME @SPACE>\", is missing");
     value->name = value->whole_name = text_cursor_until(cursor, " {");
     if (text_cursor_take(cursor, "{")) {
@@ -87,30 +115,27 @@ static bool value_read(struct text_cursor *cursor, struct value *value)
             value->whole_name.length = (size_t)(cursor->at - value->name.data);
     }
     text_cursor_take(cursor, " (phi)");
-    return text_cursor_want(cursor, " @") &&
-           (text_cursor_number(cursor, &value->color) ||
-            text_cursor_fail(cursor, "the number of a memory space is missing")) &&
-           text_cursor_want(cursor, "> (size=") &&
-           (text_cursor_number(cursor, &value->size) || text_cursor_fail(cursor, "a size is missing")) &&
-           text_cursor_want(cursor, ",offset=") &&
-           (text_cursor_number(cursor, &value->offset) || text_cursor_fail(cursor, "an offset is missing")) &&
+    return text_cursor_want(cursor, " @") && (value->color = number_before(reading, ">", 0), true) &&
+           text_cursor_want(cursor, "> (size=") && (value->size = number_before(reading, ",", UNKNOWN_BYTES), true) &&
+           text_cursor_want(cursor, ",offset=") && (value->offset = number_before(reading, ")", UNKNOWN_BYTES), true) &&
            text_cursor_want(cursor, "): ") && (value->shape = text_cursor_until(cursor, ""), true);
 }
 
-static bool instruction_make(struct reading *reading, const struct value *value)
+static void instruction_make(struct reading *reading, const struct value *value)
 {
     struct buf *out = &reading->made->buf;
-    struct text_cursor shape = reading->cursor;
-    shape.at = value->shape.data;
-    shape.end = value->shape.data + value->shape.length;
+    struct err ignored = ERR_INIT;
+    struct text_cursor shape = text_cursor_open(value->shape, reading->cursor.file, &ignored);
     arena_out_room(reading->made, value->whole_name.length + value->shape.length * SHAPE_READ_FACTOR + HLO_TEXT_ROOM);
     size_t begin = wire_write_begin(out, HLO_COMPUTATION_PROTO_INSTRUCTIONS);
     wire_write_bytes(out, HLO_INSTRUCTION_PROTO_NAME, value->whole_name);
     wire_write_number(out, HLO_INSTRUCTION_PROTO_ID, instruction_id(reading, value));
-    if (!shape_read(&shape, out, HLO_INSTRUCTION_PROTO_SHAPE, NULL))
-        return false;
+    size_t before = out->length;
+    if (!shape_read(&shape, out, HLO_INSTRUCTION_PROTO_SHAPE, NULL)) {
+        out->length = before; /* a shape that is not known */
+        reading->is_odd = true;
+    }
     wire_write_end(out, begin);
-    return true;
 }
 
 static void location_write(struct reading *reading, const struct value *value)
@@ -126,6 +151,7 @@ static void location_write(struct reading *reading, const struct value *value)
             wire_write_varint(out, (uint64_t)number);
             text_cursor_take(&index, ",");
         }
+        reading->is_odd |= index.at < index.end;
         wire_write_end(out, list);
     }
     wire_write_number(out, LOGICAL_BUFFER_PROTO_LOCATION_INSTRUCTION_ID, instruction_id(reading, value));
@@ -159,11 +185,11 @@ static void assigned_write(struct reading *reading, const struct value *value)
 static bool value_take(struct reading *reading)
 {
     struct value value;
-    if (!value_read(&reading->cursor, &value))
+    if (!value_read(reading, &value))
         return false;
     if (reading->walk == WALK_MODULE)
-        return instruction_make(reading, &value);
-    if (reading->walk == WALK_VALUES)
+        instruction_make(reading, &value);
+    else if (reading->walk == WALK_VALUES)
         buffer_write(reading, &value);
     else if (reading->allocation > 0)
         assigned_write(reading, &value);
@@ -203,17 +229,14 @@ static bool bars_pass(struct reading *reading, bool has_index)
         text_cursor_take(cursor, ",");
     }
     wire_write_end(out, begin);
+    reading->is_odd |= text_cursor_peek(cursor) != '}';
+    text_cursor_until(cursor, "}");
     return text_cursor_want(cursor, "}");
 }
 
-static bool number_take(struct reading *reading, uint32_t field)
+static void number_take(struct reading *reading, uint32_t field, int64_t unknown)
 {
-    int64_t number;
-    if (!text_cursor_number(&reading->cursor, &number))
-        return text_cursor_fail(&reading->cursor, "a number is missing");
-    if (field > 0)
-        wire_write_number(&reading->out->buf, field, (uint64_t)number);
-    return true;
+    wire_write_number(&reading->out->buf, field, (uint64_t)number_before(reading, ",:", unknown));
 }
 
 /* What stands between two commas: whether the allocation is of a parameter, a constant, …. */
@@ -221,26 +244,24 @@ static bool fact_read(struct reading *reading)
 {
     struct text_cursor *cursor = &reading->cursor;
     struct buf *out = &reading->out->buf;
-    if (text_cursor_take(cursor, "color "))
-        return number_take(reading, BUFFER_ALLOCATION_PROTO_COLOR);
-    if (text_cursor_take(cursor, "page "))
-        return number_take(reading, 0);
-    if (text_cursor_take(cursor, "parameter ")) {
-        wire_write_number(out, BUFFER_ALLOCATION_PROTO_IS_ENTRY_COMPUTATION_PARAMETER, 1);
-        return number_take(reading, BUFFER_ALLOCATION_PROTO_PARAMETER_NUMBER);
-    }
     if (text_cursor_take(cursor, "shape |"))
         return bars_pass(reading, true);
     if (text_cursor_take(cursor, "output shape is |"))
         return bars_pass(reading, false);
-    if (text_cursor_take(cursor, "constant"))
+    if (text_cursor_take(cursor, "color ")) {
+        number_take(reading, BUFFER_ALLOCATION_PROTO_COLOR, 0);
+    } else if (text_cursor_take(cursor, "parameter ")) {
+        wire_write_number(out, BUFFER_ALLOCATION_PROTO_IS_ENTRY_COMPUTATION_PARAMETER, 1);
+        number_take(reading, BUFFER_ALLOCATION_PROTO_PARAMETER_NUMBER, 0);
+    } else if (text_cursor_take(cursor, "constant")) {
         wire_write_number(out, BUFFER_ALLOCATION_PROTO_IS_CONSTANT, 1);
-    else if (text_cursor_take(cursor, "thread-local"))
+    } else if (text_cursor_take(cursor, "thread-local")) {
         wire_write_number(out, BUFFER_ALLOCATION_PROTO_IS_THREAD_LOCAL, 1);
-    else if (text_cursor_take(cursor, "maybe-live-out"))
+    } else if (text_cursor_take(cursor, "maybe-live-out")) {
         wire_write_number(out, BUFFER_ALLOCATION_PROTO_MAYBE_LIVE_OUT, 1);
-    else
-        text_cursor_until(cursor, ",:"); /* preallocated-temp, and what later releases add */
+    } else {
+        text_cursor_until(cursor, ",:"); /* preallocated-temp, page 3, and what later releases add */
+    }
     return true;
 }
 
@@ -259,9 +280,10 @@ static bool allocation_read(struct reading *reading)
     arena_out_room(reading->out, line.length * SHAPE_READ_FACTOR + HLO_TEXT_ROOM);
     reading->allocation = wire_write_begin(&reading->out->buf, BUFFER_ASSIGNMENT_PROTO_BUFFER_ALLOCATIONS);
     reading->has_tuple = false;
-    if (!number_take(reading, BUFFER_ALLOCATION_PROTO_INDEX) || !text_cursor_want(cursor, ": size ") ||
-        !number_take(reading, BUFFER_ALLOCATION_PROTO_SIZE))
+    number_take(reading, BUFFER_ALLOCATION_PROTO_INDEX, id_made(reading));
+    if (!text_cursor_want(cursor, ": size "))
         return false;
+    number_take(reading, BUFFER_ALLOCATION_PROTO_SIZE, UNKNOWN_BYTES);
     while (text_cursor_take(cursor, ", "))
         if (!fact_read(reading))
             return false;
@@ -308,7 +330,7 @@ static bool module_make(struct reading *reading)
 }
 
 bool assignment_text_read(struct str text, struct str file, const struct hlo *module, struct arena *arena,
-                          struct arena_out *out, struct arena_out *made, struct err *err)
+                          struct arena_out *out, struct arena_out *made, bool *is_odd, struct err *err)
 {
     struct reading reading = {
         .cursor = text_cursor_open(text, file, err), .arena = arena, .module = module, .out = out, .made = made};
@@ -326,6 +348,7 @@ bool assignment_text_read(struct str text, struct str file, const struct hlo *mo
         if (!lines_walk(&reading))
             return false;
     }
+    *is_odd |= reading.is_odd;
     return !(out->buf.failed || (made != NULL && made->buf.failed)) ||
            err_set(err, ERR_internal, ERR_NO_OFFSET, "a text needs more room than was made for it");
 }

@@ -19,4 +19,4 @@
 
 bool assignment_text_is(struct str begin);
 bool assignment_text_read(struct str text, struct str file, const struct hlo *module, struct arena *arena,
-                          struct arena_out *out, struct arena_out *made, struct err *err);
+                          struct arena_out *out, struct arena_out *made, bool *is_odd, struct err *err);

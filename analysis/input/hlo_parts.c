@@ -21,6 +21,7 @@ struct part {
 
 struct parts {
     struct part module, assignment;
+    bool is_odd; /* a number of a text is none */
 };
 
 bool hlo_parts_is_text(struct str begin)
@@ -196,16 +197,17 @@ static bool module_take(struct parts *parts, struct arena *arena, struct str *mo
         return !err_is_set(err);
     }
     arena_out_open(&out, arena);
-    if (!hlo_text_read(parts->module.bytes, parts->module.name, arena, &out, err))
+    if (!hlo_text_read(parts->module.bytes, parts->module.name, arena, &out, &parts->is_odd, err))
         return false;
     *module = arena_out_bytes(&out);
     return true;
 }
 
 /* A proto as it is; a text for the module that is there, or for one that is made up. */
-static bool assignment_take(const struct part *part, bool has_module, struct str *module, struct arena *arena,
+static bool assignment_take(struct parts *parts, bool has_module, struct str *module, struct arena *arena,
                             struct str *assignment, struct err *err)
 {
+    const struct part *part = &parts->assignment;
     struct arena_out out, made;
     struct hlo hlo;
     arena_out_open(&made, arena);
@@ -216,7 +218,8 @@ static bool assignment_take(const struct part *part, bool has_module, struct str
     if (part->kind != KIND_BUFFER_ASSIGNMENT) {
         if (has_module && !hlo_read(*module, 0, KIND_HLO_MODULE, (struct str){"", 0}, arena, &hlo, err))
             return false;
-        if (!assignment_text_read(part->bytes, part->name, has_module ? &hlo : NULL, arena, &out, &made, err))
+        if (!assignment_text_read(part->bytes, part->name, has_module ? &hlo : NULL, arena, &out, &made, &parts->is_odd,
+                                  err))
             return false;
         *assignment = arena_out_bytes(&out);
     }
@@ -245,8 +248,7 @@ static bool parts_write(struct parts *parts, struct arena *arena, struct hlo_par
     bool has_module = module.length > 0, is_text = parts->assignment.kind == KIND_HLO_PARTS;
     bool is_there = parts->assignment.bytes.data != NULL, matches = !is_there || is_matching(parts, module, arena, err);
     bool is_taken = is_there && matches;
-    if (err_is_set(err) ||
-        (is_taken && !assignment_take(&parts->assignment, has_module, &module, arena, &assignment, err)))
+    if (err_is_set(err) || (is_taken && !assignment_take(parts, has_module, &module, arena, &assignment, err)))
         return false;
     arena_out_open(&all, arena);
     arena_out_room(&all, module.length + assignment.length + ROOM);
@@ -255,14 +257,15 @@ static bool parts_write(struct parts *parts, struct arena *arena, struct hlo_par
         wire_write_bytes(&all.buf, HLO_PROTO_BUFFER_ASSIGNMENT, assignment);
     out->source = source_of(arena_out_bytes(&all), arena);
     out->lacks = (is_taken && is_text ? HLO_LACKS_HEAP_TRACE : 0u) | (has_module ? 0u : HLO_LACKS_MODULE) |
-                 (has_module || is_text ? 0u : HLO_LACKS_NAMES) | (matches ? 0u : HLO_LACKS_MATCH);
+                 (has_module || is_text ? 0u : HLO_LACKS_NAMES) | (matches ? 0u : HLO_LACKS_MATCH) |
+                 (parts->is_odd ? HLO_LACKS_NUMBERS : 0u);
     return true;
 }
 
 bool hlo_parts_join(const struct source *source, struct arena *arena, struct hlo_parts *out, struct err *err)
 {
     struct stream stream;
-    struct parts parts = {{.bytes = {NULL, 0}}, {.bytes = {NULL, 0}}};
+    struct parts parts = {.module = {.bytes = {NULL, 0}}};
     stream_init(&stream, source, arena, err);
     struct str bytes = stream_copy(&stream, (struct stream_scope){0, stream_size(&stream)}, arena);
     if (err_is_set(err))

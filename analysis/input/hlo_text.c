@@ -28,6 +28,7 @@ struct reading {
     uint64_t entry_id;
     size_t computation_at; /* that is open */
     bool is_writing, is_open;
+    bool is_odd; /* a number was met that is none */
 };
 
 /* ---- names ---- */
@@ -81,9 +82,7 @@ static bool ids_write(struct reading *reading, const struct names *names, struct
         uint64_t id = id_of(names, name);
         if (name.length == 0 && text_cursor_peek(&cursor) != ',') /* a line break, which is passed by nothing here */
             return text_cursor_fail(&cursor, "a name is missing in a list");
-        if (name.length > 0 && id == 0)
-            return text_cursor_fail(&cursor, "\"%.*s\" is defined nowhere in this text",
-                                    name.length < 48 ? (int)name.length : 48, name.data);
+        reading->is_odd |= id == 0 && name.length > 0; /* defined nowhere in this text: left out */
         if (id > 0)
             wire_write_varint(&reading->out->buf, id);
         text_cursor_take(&cursor, ",");
@@ -238,6 +237,25 @@ static bool attributes_read(struct reading *reading, struct str opcode)
     return called_write(reading, &called, str_equal(opcode, STR("fusion")));
 }
 
+/* One with a number that is none is not known; the cursor is behind it. */
+static bool shape_take(struct reading *reading)
+{
+    struct err ignored = ERR_INIT;
+    struct text_cursor shape = reading->cursor;
+    struct buf *out = &reading->out->buf;
+    struct str passed;
+    size_t before = out->length;
+    shape.err = &ignored;
+    if (shape_read(&shape, out, HLO_INSTRUCTION_PROTO_SHAPE, NULL)) {
+        reading->cursor.at = shape.at;
+        return true;
+    }
+    out->length = before;
+    reading->is_odd = true;
+    return text_cursor_balanced(&reading->cursor, " ", &passed) &&
+           (passed.length > 0 || text_cursor_fail(&reading->cursor, "a shape is missing"));
+}
+
 /* From the shape on; the cursor stands there. */
 static bool instruction_write(struct reading *reading, uint64_t id, struct str name)
 {
@@ -248,7 +266,7 @@ static bool instruction_write(struct reading *reading, uint64_t id, struct str n
     size_t begin = wire_write_begin(out, HLO_COMPUTATION_PROTO_INSTRUCTIONS);
     wire_write_bytes(out, HLO_INSTRUCTION_PROTO_NAME, name);
     wire_write_number(out, HLO_INSTRUCTION_PROTO_ID, id);
-    if (!shape_read(cursor, out, HLO_INSTRUCTION_PROTO_SHAPE, NULL))
+    if (!shape_take(reading))
         return false;
     text_cursor_blanks(cursor);
     struct str printed = text_cursor_until(cursor, "( ,"), opcode = opcode_of(printed);
@@ -261,6 +279,8 @@ static bool instruction_write(struct reading *reading, uint64_t id, struct str n
         struct text_cursor inner = text_cursor_open(operands, cursor->file, cursor->err);
         if (text_cursor_number(&inner, &number))
             wire_write_number(out, HLO_INSTRUCTION_PROTO_PARAMETER_NUMBER, (uint64_t)number);
+        else
+            reading->is_odd = true;
     } else if (!str_equal(opcode, STR("constant")) && !operands_write(reading, operands)) {
         return false;
     }
@@ -436,7 +456,8 @@ struct str hlo_text_name(struct str text)
     return module_name(&cursor);
 }
 
-bool hlo_text_read(struct str text, struct str file, struct arena *arena, struct arena_out *out, struct err *err)
+bool hlo_text_read(struct str text, struct str file, struct arena *arena, struct arena_out *out, bool *is_odd,
+                   struct err *err)
 {
     struct reading reading = {.cursor = text_cursor_open(text, file, err), .arena = arena, .out = out};
     struct hlo_text_frames frames = {0}, again = {0};
@@ -467,5 +488,6 @@ bool hlo_text_read(struct str text, struct str file, struct arena *arena, struct
     arena_out_room(out, entry.length + HLO_TEXT_ROOM);
     wire_write_bytes(&out->buf, HLO_MODULE_PROTO_ENTRY_COMPUTATION_NAME, entry);
     wire_write_number(&out->buf, HLO_MODULE_PROTO_ENTRY_COMPUTATION_ID, reading.entry_id);
+    *is_odd |= reading.is_odd;
     return !out->buf.failed || err_set(err, ERR_internal, ERR_NO_OFFSET, "a text needs more room than was made for it");
 }

@@ -17,6 +17,7 @@
 
 /* Does the text begin as a module does? */
 bool hlo_text_is(struct str begin);
-bool hlo_text_read(struct str text, struct str file, struct arena *arena, struct arena_out *out, struct err *err);
+bool hlo_text_read(struct str text, struct str file, struct arena *arena, struct arena_out *out, bool *is_odd,
+                   struct err *err);
 /* Its name, "" if it has none. Reads the first line alone. */
 struct str hlo_text_name(struct str text);

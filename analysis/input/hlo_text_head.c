@@ -158,8 +158,10 @@ bool hlo_text_frames_take(struct hlo_text_frames *frames, struct text_cursor *cu
         table++;
     if (table == 4)
         return false;
-    int64_t id;
-    while (text_cursor_number(cursor, &id)) {
+    /* a line's number is its place, whatever stands there; a table ends with an empty line, or where a word begins one */
+    while (strchr("\r\n%", text_cursor_peek(cursor)) == NULL &&
+           !(text_cursor_peek(cursor) >= 'A' && text_cursor_peek(cursor) <= 'Z')) {
+        text_cursor_until(cursor, " \"{");
         text_cursor_blanks(cursor);
         line_take(frames, table, text_cursor_line(cursor), arena);
     }
