@@ -2,8 +2,8 @@
 """What no answer may say: sums below zero, parts that are larger than their whole."""
 import re
 
-# Differences, which may well be negative.
-SIGNED = re.compile(r"(^|_)(delta|growth|change|difference|saves|saved|saving|free|over|left|offset)(_|$)")
+# Differences, which may well be negative: "rest" is what a total has beyond the rows that are shown for it.
+SIGNED = re.compile(r"(^|_)(delta|growth|change|difference|saves|saved|saving|free|over|left|offset|rest)(_|$)")
 NEGATIVE_TEXT = re.compile(r"(?<![\w.])-\d[\d,.]* (B|KiB|MiB|GiB|TiB|PiB|EiB|bytes?)\b")
 LARGEST = 1 << 63
 

@@ -27,7 +27,7 @@ from case import LEGAL, ODD, SAME
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-MODULES = ("unknown_fields",)
+MODULES = ("unknown_fields", "odd_numbers")
 SHOWN = 12  # faults of one case that are printed
 GZIP = b"\x1f\x8b"
 FILE_ID = re.compile(r'"file":"[0-9a-f]{12}"')  # of a file as it lies on disk, its time included
