@@ -61,7 +61,7 @@ static void identify(struct job *job, const void *in, void *out, struct err *err
     (void)in;
     struct identity *identity = out;
     identity->is_gzip = job->gzip != NULL;
-    identity->kind = kind_outside(kind_of(job->source, &job->arena, err));
+    identity->kind = kind_outside(job_kind(job, &job->arena, err));
 }
 
 bool analysis_identify(const struct source *source, enum analysis_kind *kind, bool *gzip, struct err *err)
@@ -128,15 +128,11 @@ static void contents_of_trace(const struct xspace *xspace, struct arena *arena, 
     out->has_tpu_plane = xspace->has_tpu_plane;
     out->has_host_plane = xspace->has_host_plane;
     out->has_memory_events = xspace->has_memory_events;
-    out->is_cut = xspace->is_cut;
-    out->cut_offset_bytes = xspace->cut_at;
+    out->is_cut = xspace->cut.is;
+    out->cut_offset_bytes = xspace->cut.at_bytes;
     struct analysis_note *notes = arena_array(arena, struct analysis_note, 4);
     out->notes = notes;
-    note_add(out, notes, "cut", xspace->is_cut,
-             arena_format(
-                 arena,
-                 "The file ends at byte %llu inside a message: it was cut while written. What came before is shown.",
-                 (unsigned long long)xspace->cut_at));
+    note_add(out, notes, "cut", xspace->cut.is, cut_sentence(&xspace->cut, arena));
     note_add(out, notes, "clipped_program", xspace->clipped_count,
              "Programs whose bytes are cut off; they are not shown.");
     note_add(out, notes, "duplicate_program", xspace->duplicate_count,
@@ -149,7 +145,7 @@ static void contents_of_trace(const struct xspace *xspace, struct arena *arena, 
  * yet. */
 static enum kind program_open(struct job *job, unsigned *lacks, struct err *err)
 {
-    enum kind kind = kind_of(job->source, &job->arena, err);
+    enum kind kind = job_kind(job, &job->arena, err);
     struct hlo_parts *parts;
     *lacks = 0;
     if (err_is_set(err) || (kind != KIND_HLO_PARTS && kind != KIND_BUFFER_ASSIGNMENT))

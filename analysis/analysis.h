@@ -91,8 +91,8 @@ struct analysis_contents {
     const struct analysis_trace_device *devices;
     bool has_hlo_stat; /* /host:metadata names the HLO stat (XProf then offers its memory viewer) */
     bool has_gpu_plane, has_tpu_plane, has_host_plane;
-    bool has_memory_events; /* the host's plane names memory events */
-    bool is_cut;            /* the file ends inside a field; what came before is listed */
+    bool has_memory_events; /* the host's plane names memory events, or is cut before their names */
+    bool is_cut;            /* the file ends in the middle; what came before is listed */
     uint64_t cut_offset_bytes;
     size_t note_count;
     const struct analysis_note *notes;
@@ -462,8 +462,10 @@ bool analysis_trace_moment_at(const struct analysis_subject *trace, size_t pool,
                               struct analysis_moment *moment);
 bool analysis_trace_series_at(const struct analysis_subject *trace, size_t pool, size_t at,
                               struct analysis_moment *moment);
-/* Why there is no pool, as a code and a sentence; false when there is one. Static storage. */
+/* Why there is no pool, as a code and a sentence; false when there is one. They last as long as the trace. */
 bool analysis_trace_reason(const struct analysis_subject *trace, const char **code, const char **text);
+/* Where a file ends in the middle, as a sentence that lasts as long as the trace; NULL: it does not. */
+const char *analysis_trace_cut(const struct analysis_subject *trace);
 
 /* What the daemon calls a host, written into its objects; texts may be NULL. */
 struct analysis_trace_host {

@@ -83,7 +83,7 @@ static void launches_decode(struct job *job, const void *in, void *to, struct er
     (void)in;
     arena_allot_work(&job->arena,
                      size_bytes > UINT64_MAX / 128 ? UINT64_MAX / 2 : MIN_WORK + WORK_PER_BYTE * size_bytes);
-    enum kind kind = kind_of(job->source, &job->arena, err);
+    enum kind kind = job_kind(job, &job->arena, err);
     if (kind == KIND_TORCH_SNAPSHOT) /* of allocations alone: no module was launched */
         return;
     if (!err_is_set(err) && kind != KIND_XSPACE)

@@ -16,7 +16,7 @@ void analysis_profile_fill(struct job *job, const void *in, void *to, struct err
     struct pprof *pprof = &((struct analysis_subject *)to)->pprof;
     struct stream stream;
     (void)in;
-    enum kind kind = kind_of(job->source, &job->arena, err);
+    enum kind kind = job_kind(job, &job->arena, err);
     if (err_is_set(err))
         return;
     if (kind != KIND_PPROF) {

@@ -66,6 +66,8 @@ static bool beside_add(struct programs *programs, const struct source *source)
     struct err err = ERR_INIT;
     struct gzip *gzip = gzip_matches(source) ? gzip_open(source, &err) : NULL;
     programs->source = gzip != NULL ? &gzip->source : source;
+    if (gzip != NULL)
+        gzip->may_end_early = true; /* names by the programs that are there */
     if (err.code == ERR_exhausted)
         programs->err = err;
     bool has_room = err_is_set(&err) || arena_try(&programs->arena, programs_add, programs);
@@ -123,7 +125,7 @@ static void programs_hold(struct job *job, const struct analysis_beside *beside,
 static bool events_read(struct job *job, const struct workers *workers, struct memory_events *events, struct err *err)
 {
     struct arena *scratch = arena_child(&job->arena);
-    enum kind kind = kind_of(job->source, scratch, err);
+    enum kind kind = job_kind(job, scratch, err);
     arena_free(scratch);
     if (err_is_set(err))
         return false;
@@ -260,6 +262,15 @@ bool analysis_trace_reason(const struct analysis_subject *trace, const char **co
     *code = reason.code;
     *text = reason.text;
     return reason.code != NULL;
+}
+
+const char *analysis_trace_cut(const struct analysis_subject *trace)
+{
+    const struct memory_profile_notes *notes = &trace->trace.notes;
+    for (size_t i = 0; i < notes->count; i++)
+        if (strcmp(notes->items[i].code, "cut") == 0)
+            return notes->items[i].text;
+    return NULL;
 }
 
 void analysis_trace_host_write(const struct analysis_subject *trace, const struct analysis_trace_host *host,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "job.h"
 
+#include "input/torch_form.h"
 #include "wire/gzip.h"
 #include "wire/zip.h"
 
@@ -79,6 +80,18 @@ bool job_run(struct job *job, const struct source *source, uint64_t limit_bytes,
     if (err_is_set(err))
         arena_free(&job->arena);
     return !err_is_set(err);
+}
+
+enum kind job_kind(struct job *job, struct arena *arena, struct err *err)
+{
+    if (job->gzip != NULL)
+        job->gzip->may_end_early = true;
+    enum kind kind = kind_of(job->source, arena, err);
+    bool is_trace =
+        kind == KIND_XSPACE || (kind == KIND_TORCH_SNAPSHOT && torch_form_read(job->source) == TORCH_FORM_TRACE);
+    if (job->gzip != NULL && !is_trace)
+        gzip_needs_whole(job->gzip);
+    return kind;
 }
 
 /* What was made, behind the arena that it came from. */

@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/source.h"
+#include "input/kind.h"
 
 #include <stdbool.h>
 
@@ -29,6 +30,10 @@ void job_try(struct job *job, job_work *work, const void *in, void *out, struct 
  * released already when the answer is false. */
 bool job_run(struct job *job, const struct source *source, uint64_t limit_bytes, job_work *work, const void *in,
              void *out, struct err *err);
+
+/* What the source is. A gzip stream of a trace is then read up to where it ends; of other kinds it has to be whole, and of one
+ * that ends before its kind is known that is the report. */
+enum kind job_kind(struct job *job, struct arena *arena, struct err *err);
 
 /* `size` zeroed bytes that `work` over `source` filled, as its `out`; what they point to lives as long as they do.
  * NULL after an error, `memory` when `limit_bytes` were too few. Free with job_made_free. */

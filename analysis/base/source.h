@@ -24,4 +24,8 @@ struct source {
 
     /* As read, for several threads at once; NULL: it cannot (a gzip stream). */
     int64_t (*read_apart)(void *context, uint64_t offset, void *into, size_t size);
+
+    /* Of a gzip stream that ends in the middle, and is read up to there: how much of it there is. Known with the size;
+     * 0: it is whole. */
+    uint64_t cut_packed_bytes;
 };

@@ -7,6 +7,7 @@
 
 enum { KEY_ABSENT, KEY_REF, KEY_TEXT };
 enum { NAME_MAX = 1024 };
+#define NAME_LOST UINT32_MAX /* the file is cut before it */
 
 /* A text of an event as it stands in the file. */
 struct text_key {
@@ -127,6 +128,10 @@ static void spans_join(struct reading *reading, struct module_launches *launches
         struct span whole = spans[i];
         for (end = i + 1; end < count && spans[end].module == whole.module && spans[end].begin_ps < whole.end_ps; end++)
             whole.end_ps = spans[end].end_ps > whole.end_ps ? spans[end].end_ps : whole.end_ps;
+        if (names[whole.module] == NAME_LOST) {
+            launches->unnamed_count++;
+            continue;
+        }
         *(struct module_launch *)chunks_add(&launches->items) = (struct module_launch){
             whole.begin_ps, whole.end_ps, whole.offset_ps, launches->plane_count - 1, names[whole.module], true};
         launches->inferred_count++;
@@ -161,7 +166,7 @@ static void lines_read(struct reading *reading, struct stream *stream, const str
         reading->timestamp_ns = line.timestamp_ns;
         reading->open = NULL;
         trace_line_events(stream, plane->lines[i], plane, reading->arena, take, reading, &line);
-        reading->damaged_count += line.damaged_count + line.is_cut;
+        reading->damaged_count += line.damaged_count;
     }
 }
 
@@ -199,8 +204,11 @@ static void kernels_read(struct stream *stream, struct trace_plane *plane, struc
         return;
     size_t count = table_count(&reading->modules);
     uint32_t *names = arena_array(reading->arena, uint32_t, count + 1);
-    for (size_t i = 0; i < count; i++)
-        names[i] = intern_number(&launches->names, full_name(reading, module_name(reading, stream, plane, i), i));
+    for (size_t i = 0; i < count; i++) {
+        struct str name = module_name(reading, stream, plane, i);
+        names[i] = plane->is_cut && name.length == 0 ? NAME_LOST
+                                                     : intern_number(&launches->names, full_name(reading, name, i));
+    }
     module_launches_plane(launches, arena, plane->name);
     spans_join(reading, launches, names);
 }

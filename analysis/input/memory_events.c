@@ -94,9 +94,10 @@ static void planes_find(struct stream *stream, struct arena *arena, struct memor
             places->has_environment = true;
         }
     }
-    out->is_cut = stream->is_cut;
-    out->is_empty &= !stream->is_cut && !err_is_set(stream->err);
-    out->cut_at = stream->cut_at;
+    out->cut = stream_cut(stream);
+    out->is_empty &= !out->cut.is && !err_is_set(stream->err);
+    if (places->has_host && places->host.end > stream->source->size_bytes)
+        places->host.end = stream->source->size_bytes; /* in a gzip stream it is known only now */
 }
 
 /* Do other planes tell of loops of TensorFlow? The steps of such a file are never numbered. */
@@ -127,7 +128,8 @@ static void host_plane(struct memory_reading *reading, const struct places *plac
         trace_encoded_find(encoded, reading->stream, plane, reading->scratch);
         reading->encoded = encoded;
     }
-    if (plane->has_memory_events || plane->has_unparsed)
+    out->lacks_names = plane->is_cut;
+    if (plane->has_memory_events || plane->has_unparsed || plane->is_cut)
         memory_pieces_read(reading, workers);
     out->damaged_count += plane->damaged_count;
     if (out->count == 0 && err_is_set(&plane->damage) && !err_is_set(reading->stream->err))

@@ -86,14 +86,18 @@ struct memory_events {
     bool is_empty;         /* the file has no byte */
     bool has_host_plane, has_tpu_plane, has_gpu_plane;
     /* what could not be used */
-    uint64_t damaged_count, cut_line_count, aggregated_count, missing_count, absurd_count, pool_overflow_count;
+    uint64_t damaged_count, aggregated_count, missing_count, absurd_count, pool_overflow_count;
     uint64_t line_overflow_count;          /* further lines than can be read */
     uint64_t encoded_count;                /* events that were read from their names */
     uint64_t unparsed_count;               /* figures in a name that is too long, or cut */
     const struct torch_snapshot *snapshot; /* of PyTorch, which these were read from; NULL: from a trace */
-    bool is_cut;
-    uint64_t cut_at;
-    size_t piece_count; /* that were read side by side; 1: it was read in one go */
+    struct cut cut;
+    /* of a file that is cut, where names of what its host tells are missing: */
+    bool lacks_names;
+    uint64_t unnamed_count;   /* events of which it is not known what they are */
+    uint64_t untold_count;    /* memory events of which it is not known which figure is which */
+    uint64_t lost_text_count; /* texts of memory events */
+    size_t piece_count;       /* that were read side by side; 1: it was read in one go */
 };
 
 /* Does it name no op? "dummy" is what PjRt says when none is pending; older ones wrote "(null)". */

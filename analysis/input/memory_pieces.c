@@ -110,7 +110,10 @@ static struct pieces cut(struct memory_reading *whole, const struct workers *wor
         return pieces;
     pieces.arena = arena_child(whole->arena);
     struct source *apart = arena_array(pieces.arena, struct source, 1);
-    *apart = (struct source){source->context, source->read_apart, source->size_bytes, source->read_apart};
+    *apart = (struct source){.context = source->context,
+                             .read = source->read_apart,
+                             .size_bytes = source->size_bytes,
+                             .read_apart = source->read_apart};
     pieces.items = arena_array(pieces.arena, struct piece, count);
     struct memory_place from = {0, lines[0].at}, end = {line_count, 0};
     for (size_t i = 1; i <= count; i++) {
@@ -216,7 +219,6 @@ static void lines_join(struct memory_reading *whole, const struct memory_reading
         line->timestamp_ns = rest->timestamp_ns;
         line->event_count += rest->event_count;
         line->damaged_count += rest->damaged_count;
-        line->is_cut |= rest->is_cut;
     }
     for (size_t i = is_resumed; i < part->lines.count; i++)
         CHUNKS_ADD(&whole->lines, struct trace_line, CHUNKS_AT(&part->lines, struct trace_line, i));
@@ -228,13 +230,14 @@ static void counts_join(struct memory_events *out, const struct memory_events *p
 {
     out->count += part->count;
     out->damaged_count += part->damaged_count;
-    out->cut_line_count += part->cut_line_count;
     out->aggregated_count += part->aggregated_count;
     out->missing_count += part->missing_count;
     out->absurd_count += part->absurd_count;
     out->pool_overflow_count += part->pool_overflow_count;
     out->encoded_count += part->encoded_count;
     out->unparsed_count += part->unparsed_count;
+    out->unnamed_count += part->unnamed_count;
+    out->untold_count += part->untold_count;
 }
 
 /* ---- columns ---- */

@@ -131,8 +131,13 @@ static void take(void *context, const struct trace_event *event)
         event = &decoded;
     uint32_t node = trace_groups_asks(event) ? trace_groups_event(reading->groups, event) : TRACE_NO_NODE;
     out->unparsed_count += event->class == TRACE_UNPARSED;
+    out->unnamed_count += event->class == TRACE_UNNAMED;
     if (!trace_class_is_memory(event->class))
         return;
+    if (reading->plane->lacks_figures && !is_encoded) {
+        out->untold_count++;
+        return;
+    }
     if (event->is_aggregated) {
         out->aggregated_count++;
         return;
@@ -211,7 +216,6 @@ void memory_reading_lines(struct memory_reading *reading, struct memory_place fr
         trace_line_events(reading->stream, scope, reading->plane, reading->arena, take, reading, line);
         reading->is_torn |= is_left && (line->read_to != to.at || line->timestamp_ns != timestamp_ns);
         out->damaged_count += line->damaged_count;
-        out->cut_line_count += line->is_cut;
     }
 }
 
@@ -230,8 +234,10 @@ static struct str text_of_key(struct memory_reading *reading, uint64_t key)
         return (struct str){arena_text(reading->arena, text), text.length};
     }
     int64_t id = (int64_t)(value << 2) >> 2; /* negative ids are rare, but there are */
-    if (key >> 62 == KEY_REF >> 62)
+    if (key >> 62 == KEY_REF >> 62) {
+        reading->out->lost_text_count += reading->plane->is_cut && !trace_plane_has_stat(reading->plane, id);
         return trace_plane_stat_name(reading->stream, reading->plane, id, reading->arena);
+    }
     return str_of(arena_format(reading->arena, "%lld", (long long)id));
 }
 

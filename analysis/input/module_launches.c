@@ -68,7 +68,7 @@ static void plane_read(struct stream *stream, struct stream_scope scope, struct 
         }
         reading->timestamp_ns = line.timestamp_ns;
         trace_line_events(stream, plane.lines[i], &plane, scratch, take, reading, &line);
-        launches->damaged_count += line.damaged_count + line.is_cut;
+        launches->damaged_count += line.damaged_count;
     }
     if (!is_resolved)
         return;
@@ -77,10 +77,17 @@ static void plane_read(struct stream *stream, struct stream_scope scope, struct 
     for (size_t i = 0; i < table_count(reading->ids); i++)
         numbers[i] = intern_number(
             &launches->names, trace_plane_event_name(stream, &plane, (int64_t)*table_key(reading->ids, i), scratch));
+    size_t kept = before;
     for (size_t i = before; i < launches->items.count; i++) {
-        struct module_launch *launch = chunks_at(&launches->items, i);
-        launch->name_at = numbers[launch->name_at];
+        struct module_launch launch = CHUNKS_AT(&launches->items, struct module_launch, i);
+        launch.name_at = numbers[launch.name_at];
+        if (plane.is_cut && launches->names.items[launch.name_at].length == 0) {
+            launches->unnamed_count++;
+            continue;
+        }
+        CHUNKS_AT(&launches->items, struct module_launch, kept++) = launch;
     }
+    launches->items.count = kept;
 }
 
 void module_launches_read(struct stream *stream, struct stream_scope scope, int64_t origin_ns, struct arena *arena,

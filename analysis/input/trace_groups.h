@@ -33,7 +33,8 @@ void trace_groups_resume(struct trace_groups *groups, int64_t timestamp_ns);
 /* Is the event a node, or does it ask for one? Most do neither. */
 static inline bool trace_groups_asks(const struct trace_event *event)
 {
-    return !event->is_aggregated && (event->class != TRACE_OTHER || (event->stats & TRACE_LINKS) != 0);
+    return !event->is_aggregated &&
+           ((event->class != TRACE_OTHER && event->class != TRACE_UNNAMED) || (event->stats & TRACE_LINKS) != 0);
 }
 /* The event's node, or the nearest one around it. Events come in the order of their line. */
 uint32_t trace_groups_event(struct trace_groups *groups, const struct trace_event *event);

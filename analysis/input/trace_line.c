@@ -359,8 +359,7 @@ static bool other_field(struct stream *stream, struct stream_scope *scope, struc
     if (!stream_next(stream, scope, &field))
         return false;
     if (field.number == XLINE_EVENTS) {
-        line->is_cut |= field.is_clipped;
-        line->damaged_count += !field.is_clipped;
+        line->damaged_count += !field.is_clipped; /* else the file ends there */
     } else if (field.number == XLINE_TIMESTAMP_NS && field.type == WIRE_VARINT) {
         line->timestamp_ns = (int64_t)field.value;
     }

@@ -38,7 +38,6 @@ struct trace_line {
     struct str name;
     int64_t timestamp_ns;
     uint64_t event_count, damaged_count;
-    bool is_cut;      /* an event is cut off at the end of the file */
     uint64_t read_to; /* offset in the file */
 };
 

@@ -5,6 +5,10 @@
 
 enum { NAME_MAX = 16 * 1024, KNOWN_NAME_MAX = 64 };
 
+/* Without these a level, a size or a pair would be a guess, and without one of those it is not known whose they are. */
+#define FIGURES (TRACE_BIT(BYTES_ALLOCATED) | TRACE_BIT(ALLOCATION_BYTES) | TRACE_BIT(ADDRESS))
+#define POOL_NAMES (TRACE_BIT(ALLOCATOR_NAME) | TRACE_BIT(DEVICE_ORDINAL) | TRACE_BIT(INDEX_ON_HOST))
+
 /* Entries of one of the two maps, in file order; of equal ids the last holds. */
 struct trace_names {
     struct trace_name {
@@ -69,6 +73,7 @@ static void take_damage(struct stream *stream, uint64_t *damaged_count)
 void trace_plane_read(struct stream *stream, struct stream_scope scope, struct arena *arena, struct trace_plane *out)
 {
     struct stream_field field;
+    uint64_t end = scope.end;
     *out = (struct trace_plane){.name = {"", 0}, .damage = ERR_INIT};
     out->events = arena_array(arena, struct trace_names, 1);
     out->stats = arena_array(arena, struct trace_names, 1);
@@ -85,16 +90,19 @@ void trace_plane_read(struct stream *stream, struct stream_scope scope, struct a
         else if (field.number == XPLANE_STAT_METADATA)
             names_add(out->stats, arena, field.payload);
     }
+    out->is_cut = stream->is_cut && end >= stream->source->size_bytes;
     out->damage = *stream->err;
     take_damage(stream, &out->damaged_count);
 }
 
-/* Key of a map entry, and where the name in its value lies. Both kinds of metadata have it in field 2. */
-static void entry_read(struct stream *stream, struct trace_name *name)
+/* Key of a map entry, and where the name in its value lies. Both kinds of metadata have it in field 2. False when
+ * it holds no whole name. */
+static bool entry_read(struct stream *stream, struct trace_name *name)
 {
     _Static_assert((int)XEVENT_METADATA_NAME == (int)XSTAT_METADATA_NAME, "one reader for both maps");
     struct stream_scope entry = name->entry;
     struct stream_field field, inner;
+    bool has_name = false;
     name->entry = (struct stream_scope){entry.at, entry.at};
     while (stream_next(stream, &entry, &field)) {
         if (field.number == XPLANE_EVENT_METADATA_ENTRY_KEY && field.type == WIRE_VARINT)
@@ -104,9 +112,11 @@ static void entry_read(struct stream *stream, struct trace_name *name)
         while (stream_next(stream, &field.payload, &inner))
             if (inner.number == XSTAT_METADATA_NAME && inner.type == WIRE_BYTES) {
                 name->entry = inner.payload;
+                has_name = !inner.is_clipped;
                 break; /* the stats of an event's metadata may be large */
             }
     }
+    return has_name;
 }
 
 /* The first KNOWN_NAME_MAX bytes of a name, until the next look; names that matter whole are shorter. */
@@ -157,14 +167,21 @@ enum trace_class trace_plane_class_of(struct str name)
     return TRACE_OTHER;
 }
 
-static void names_resolve(struct stream *stream, struct arena *arena, struct trace_names *names,
-                          uint64_t *damaged_count)
+/* The last entry of a plane that is cut may have no name any more: it is left out. */
+static void names_resolve(struct stream *stream, struct arena *arena, struct trace_plane *plane,
+                          struct trace_names *names)
 {
+    const struct source *source = stream->source;
     map_init(&names->by_id, arena, names->count);
     for (size_t i = 0; i < names->count; i++) {
         arena_work(arena, 32);
-        entry_read(stream, &names->items[i]);
-        take_damage(stream, damaged_count);
+        bool is_last = plane->is_cut && names->items[i].entry.end >= source->size_bytes;
+        bool has_name = entry_read(stream, &names->items[i]);
+        take_damage(stream, &plane->damaged_count);
+        if (is_last && !has_name) {
+            names->count = i;
+            break;
+        }
         map_put(&names->by_id, (uint64_t)names->items[i].id, (uint32_t)i, true);
     }
 }
@@ -186,25 +203,32 @@ static void take_event_name(struct trace_plane *plane, int64_t id, struct str na
     kind_put(plane->class_of_id, &plane->rare_classes, id, (int)class);
 }
 
-static void take_stat_name(struct trace_plane *plane, int64_t id, struct str name)
+static enum trace_stat take_stat_name(struct trace_plane *plane, int64_t id, struct str name)
 {
     enum trace_stat stat = trace_plane_stat_of(name);
     plane->has_group_id |= stat == TRACE_STAT_GROUP_ID;
     kind_put(plane->stat_of_id, &plane->rare_stats, id, (int)stat);
+    return stat;
 }
 
 void trace_plane_resolve(struct stream *stream, struct arena *arena, struct trace_plane *plane)
 {
-    names_resolve(stream, arena, plane->events, &plane->damaged_count);
-    names_resolve(stream, arena, plane->stats, &plane->damaged_count);
+    names_resolve(stream, arena, plane, plane->events);
+    names_resolve(stream, arena, plane, plane->stats);
     plane->stat_of_id = arena_array(arena, uint8_t, TRACE_DENSE);
     plane->class_of_id = arena_array(arena, uint8_t, TRACE_DENSE);
+    plane->nameless = plane->is_cut ? TRACE_UNNAMED : TRACE_OTHER;
+    if (plane->is_cut)
+        memset(plane->class_of_id, TRACE_UNNAMED, TRACE_DENSE);
     map_init(&plane->rare_stats, arena, plane->stats->count);
     map_init(&plane->rare_classes, arena, plane->events->count);
     for (size_t i = 0; i < plane->events->count; i++)
         take_event_name(plane, plane->events->items[i].id, short_name(stream, &plane->events->items[i]));
+    uint32_t named = 0;
     for (size_t i = 0; i < plane->stats->count; i++)
-        take_stat_name(plane, plane->stats->items[i].id, short_name(stream, &plane->stats->items[i]));
+        named |= UINT32_C(1) << take_stat_name(plane, plane->stats->items[i].id,
+                                               short_name(stream, &plane->stats->items[i]));
+    plane->lacks_figures = plane->is_cut && ((named & FIGURES) != FIGURES || (named & POOL_NAMES) == 0);
 }
 
 size_t trace_plane_event_count(const struct trace_plane *plane) { return plane->events->count; }
@@ -226,6 +250,11 @@ struct str trace_plane_event_name(struct stream *stream, const struct trace_plan
                                   struct arena *arena)
 {
     return name_of(stream, plane->events, id, arena);
+}
+
+bool trace_plane_has_stat(const struct trace_plane *plane, int64_t id)
+{
+    return plane->stats->count > 0 && map_get(&plane->stats->by_id, (uint64_t)id) != MAP_NONE;
 }
 
 struct str trace_plane_stat_name(struct stream *stream, const struct trace_plane *plane, int64_t id,

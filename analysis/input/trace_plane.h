@@ -28,6 +28,7 @@ enum trace_class {
     TRACE_CONTEXT,       /* TraceContext, a root of old traces */
     TRACE_UNPARSED,      /* a memory event whose figures stand in its name, as TraceMe writes them */
     TRACE_DATA_FUNCTION, /* a function that tf.data runs; its steps are no steps of the program */
+    TRACE_UNNAMED,       /* its name is behind the place where the file was cut */
 };
 
 static inline bool trace_class_is_memory(enum trace_class class)
@@ -46,6 +47,9 @@ struct trace_plane {
     uint8_t *class_of_id;                                          /* enum trace_class of ids below TRACE_DENSE */
     struct map rare_stats, rare_classes;                           /* of other ids */
     bool has_memory_events, has_unparsed, has_loops, has_group_id; /* by the names that it holds */
+    bool is_cut;                                                   /* the file ends inside it: names are missing */
+    bool lacks_figures;        /* among them those of the figures that every memory event tells */
+    enum trace_class nameless; /* class of ids without a name */
     uint64_t damaged_count;
     struct err damage; /* why the plane ends early, if it does */
 };
@@ -72,7 +76,7 @@ static inline enum trace_class trace_plane_class(const struct trace_plane *plane
     if ((uint64_t)id < TRACE_DENSE)
         return (enum trace_class)plane->class_of_id[id];
     uint32_t found = map_get(&plane->rare_classes, (uint64_t)id);
-    return found == MAP_NONE ? TRACE_OTHER : (enum trace_class)found;
+    return found == MAP_NONE ? plane->nameless : (enum trace_class)found;
 }
 
 /* What a name means. */
@@ -86,5 +90,6 @@ struct str trace_plane_event_at(struct stream *stream, const struct trace_plane 
 /* Names by id, copied into `arena`; empty for an id that the plane does not name. */
 struct str trace_plane_event_name(struct stream *stream, const struct trace_plane *plane, int64_t id,
                                   struct arena *arena);
+bool trace_plane_has_stat(const struct trace_plane *plane, int64_t id);
 struct str trace_plane_stat_name(struct stream *stream, const struct trace_plane *plane, int64_t id,
                                  struct arena *arena);

@@ -24,6 +24,7 @@ struct plane {
     bool has_name;
     struct str name;
     struct scopes event_metadata, stat_metadata;
+    uint64_t end;
 };
 
 /* Ids that the metadata plane gives to the stats that matter; several ids may carry one name. */
@@ -31,6 +32,7 @@ struct stat_ids {
     int64_t hlo[8];
     bool is_legacy[8]; /* spelled "HLO Proto" */
     size_t hlo_count;
+    bool takes_any; /* the plane is cut before these names: whatever bytes are an HLO proto */
     int64_t program_id;
     bool has_program_id;
 };
@@ -44,6 +46,7 @@ static bool is_metadata_plane(const struct plane *plane)
 static void plane_scan(struct stream *stream, struct stream_scope scope, struct arena *arena, struct plane *plane)
 {
     struct stream_field field;
+    plane->end = scope.end;
     while (stream_next(stream, &scope, &field)) {
         if (field.type != WIRE_BYTES)
             continue;
@@ -130,6 +133,11 @@ static void stat_read(struct stream *stream, struct stream_scope scope, const st
         entry->program_id = number;
         entry->has_program_id = true;
     }
+    if (has_bytes && ids->takes_any) {
+        entry->has_hlo = entry->is_legacy = true; /* its name ends with the program's id, as nearly all do */
+        entry->hlo = bytes.payload;
+        entry->is_clipped = bytes.is_clipped;
+    }
     for (size_t i = 0; has_bytes && i < ids->hlo_count; i++)
         if (ids->hlo[i] == id) {
             entry->has_hlo = true;
@@ -189,7 +197,8 @@ static struct str hlo_name(struct stream *stream, struct stream_scope hlo, struc
     return (struct str){"", 0};
 }
 
-static struct xspace_program program_of(struct stream *stream, struct arena *arena, struct entry *entry)
+/* Without a name if the bytes may be anything, and are no HLO proto. */
+static struct xspace_program program_of(struct stream *stream, struct arena *arena, struct entry *entry, bool takes_any)
 {
     struct xspace_program program = {.hlo = entry->hlo, .program_id = (uint64_t)entry->id};
     uint64_t number;
@@ -199,7 +208,7 @@ static struct xspace_program program_of(struct stream *stream, struct arena *are
     else if (entry->has_program_id)
         program.program_id = entry->program_id;
     program.name = hlo_name(stream, entry->hlo, arena);
-    if (program.name.length == 0)
+    if (program.name.length == 0 && !takes_any)
         program.name = entry->name;
     return program;
 }
@@ -222,6 +231,7 @@ static void metadata_plane_read(struct stream *stream, const struct plane *plane
         stat_metadata_read(stream, plane->stat_metadata.items[i], arena, &ids);
         take_damage(stream, out);
     }
+    ids.takes_any = ids.hlo_count == 0 && stream->is_cut && plane->end >= stream->source->size_bytes;
     out->has_hlo_stat |= ids.hlo_count > 0;
     size_t max = out->program_count + plane->event_metadata.count;
     struct xspace_program *programs = arena_array(arena, struct xspace_program, max);
@@ -240,8 +250,11 @@ static void metadata_plane_read(struct stream *stream, const struct plane *plane
             out->clipped_count++;
             continue;
         }
-        struct xspace_program program = program_of(stream, arena, &entry);
+        struct xspace_program program = program_of(stream, arena, &entry, ids.takes_any);
         take_damage(stream, out);
+        if (program.name.length == 0 && ids.takes_any)
+            continue;
+        out->has_hlo_stat = true;
         if (map_put(&seen, program.program_id, (uint32_t)out->program_count, false))
             programs[out->program_count++] = program;
         else
@@ -256,7 +269,7 @@ static void host_plane_look(struct stream *stream, struct stream_scope scope, st
     struct arena *scratch = arena_child(arena);
     trace_plane_read(stream, scope, scratch, &plane);
     trace_plane_resolve(stream, scratch, &plane);
-    out->has_memory_events |= plane.has_memory_events || plane.has_unparsed;
+    out->has_memory_events |= plane.has_memory_events || plane.has_unparsed || plane.is_cut;
     arena_free(scratch);
 }
 
@@ -288,6 +301,15 @@ static void hostname_add(struct xspace *out, struct arena *arena, struct str nam
     out->hostnames[out->hostname_count++] = name;
 }
 
+/* Of a gzip stream it is known at its end alone which programs it ends in. */
+static void clipped_drop(struct xspace *out, uint64_t size_bytes)
+{
+    while (out->program_count > 0 && out->programs[out->program_count - 1].hlo.end > size_bytes) {
+        out->program_count--;
+        out->clipped_count++;
+    }
+}
+
 bool xspace_read(const struct source *source, struct arena *arena, struct xspace *out, struct err *err)
 {
     struct stream stream;
@@ -314,8 +336,8 @@ bool xspace_read(const struct source *source, struct arena *arena, struct xspace
             device_look(&stream, field.payload, plane.name, arena, out);
         take_damage(&stream, out);
     }
-    out->is_cut = stream.is_cut;
-    out->cut_at = stream.cut_at;
+    out->cut = stream_cut(&stream);
+    clipped_drop(out, source->size_bytes);
     stream_close(&stream);
     if (err_is_set(err) && err->code != ERR_io && out->program_count > 0) { /* damage behind what was found */
         *err = (struct err)ERR_INIT;

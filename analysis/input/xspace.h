@@ -36,12 +36,12 @@ struct xspace {
     size_t hostname_count;
     bool has_hlo_stat; /* the metadata plane names the stat that holds HLO protos */
     bool has_gpu_plane, has_tpu_plane, has_host_plane;
-    bool has_memory_events;   /* the host's plane names MemoryAllocation or MemoryDeallocation */
+    bool
+        has_memory_events; /* the host's plane names MemoryAllocation or MemoryDeallocation, or is cut before all names */
     uint64_t duplicate_count; /* programs with an id that was there already */
     uint64_t clipped_count;   /* programs whose bytes are cut off */
     uint64_t damaged_count;   /* metadata entries that do not decode */
-    bool is_cut;              /* the file ends early, at cut_at */
-    uint64_t cut_at;
+    struct cut cut;           /* the file ends early */
 };
 
 /* False when nothing can be had: the report is in err. */

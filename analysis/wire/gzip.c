@@ -5,6 +5,8 @@
 #include <string.h>
 #include <zlib.h>
 
+#define CUT "the gzip stream ends in the middle, at byte %llu of it"
+
 enum { PACKED_WINDOW = 64 * 1024, PLAIN_WINDOW = 128 * 1024, CHECKPOINTS_MAX = 64, FIRST_INTERVAL = 1 << 20 };
 
 /* The inflater as it was at an offset, to go on from there (about 40 KiB each).
@@ -116,6 +118,34 @@ static void fail(struct gzip *gzip, enum err_code code, const char *text)
     err_set(&gzip->state->failure, code, gzip->state->plain_at + gzip->state->plain_filled, "%s", text);
 }
 
+static void fail_cut(struct gzip *gzip)
+{
+    struct gzip_state *state = gzip->state;
+    state->has_failed = true;
+    err_set(&state->failure, ERR_truncated, state->plain_at + state->plain_filled, CUT,
+            (unsigned long long)state->packed_at);
+}
+
+/* The end of what is there, for who makes something of it. */
+static bool ends_early(struct gzip *gzip)
+{
+    struct gzip_state *state = gzip->state;
+    if (!gzip->may_end_early || !state->has_failed || state->failure.code != ERR_truncated)
+        return false;
+    gzip->source.size_bytes = state->failure.offset_bytes;
+    gzip->source.cut_packed_bytes = state->packed_at;
+    return true;
+}
+
+bool gzip_needs_whole(struct gzip *gzip)
+{
+    gzip->may_end_early = false;
+    if (gzip->source.cut_packed_bytes == 0)
+        return true;
+    return err_set(gzip->err, ERR_truncated, gzip->source.size_bytes, CUT,
+                   (unsigned long long)gzip->source.cut_packed_bytes);
+}
+
 /* Puts more packed bytes before the inflater; false at their end. */
 static bool refill(struct gzip *gzip)
 {
@@ -160,7 +190,8 @@ static void advance(struct gzip *gzip)
     while (state->inflater.avail_out > 0 && !state->is_at_end && !state->has_failed) {
         if (state->inflater.avail_in == 0 && !refill(gzip)) {
             state->plain_filled = PLAIN_WINDOW - state->inflater.avail_out;
-            fail(gzip, ERR_truncated, "the gzip stream is cut");
+            if (!state->has_failed)
+                fail_cut(gzip);
             return;
         }
         int status = inflate(&state->inflater, Z_NO_FLUSH);
@@ -197,7 +228,7 @@ static int64_t read_plain(void *context, uint64_t offset, void *into, size_t siz
             advance(gzip);
         }
     }
-    if (done > 0 || !state->has_failed || size == 0)
+    if (ends_early(gzip) || done > 0 || !state->has_failed || size == 0)
         return (int64_t)done;
     err_set(gzip->err, state->failure.code, state->failure.offset_bytes, "%s", state->failure.text);
     return -1;

@@ -23,6 +23,19 @@ void stream_close(struct stream *stream)
     stream->window = NULL;
 }
 
+struct cut stream_cut(const struct stream *stream)
+{
+    const struct source *source = stream->source;
+    bool is_packed = source->cut_packed_bytes > 0;
+    uint64_t at_bytes = is_packed ? source->size_bytes : stream->cut_at;
+    return (struct cut){
+        .is = stream->is_cut || is_packed,
+        .at_bytes = at_bytes,
+        .whole_bytes = stream->is_cut && stream->whole_bytes > at_bytes ? stream->whole_bytes : 0,
+        .packed_bytes = source->cut_packed_bytes,
+    };
+}
+
 struct stream_scope stream_whole(const struct stream *stream)
 {
     return (struct stream_scope){0, stream->source->size_bytes};
@@ -62,16 +75,20 @@ static bool past_the_end(const struct stream *stream, uint64_t offset)
     return stream->source->size_bytes != UINT64_MAX && offset > stream->source->size_bytes;
 }
 
-/* The bytes end at `offset`, too early. Always false. */
-static bool cut(struct stream *stream, uint64_t offset, const char *text)
+/* The bytes end at `offset` or before it, too early: something goes on to `whole_bytes` at least. Always false. */
+static bool cut(struct stream *stream, uint64_t offset, uint64_t whole_bytes, const char *text)
 {
     uint64_t known = stream->source->size_bytes;
     stream->is_cut = true;
     stream->cut_at = known < offset ? known : offset;
+    stream->whole_bytes = whole_bytes > stream->whole_bytes ? whole_bytes : stream->whole_bytes;
     if (stream->is_strict)
         err_set(stream->err, ERR_truncated, stream->cut_at, "%s", text);
     return false;
 }
+
+/* Where the scope ends, 0 if that is not known. */
+static uint64_t known_end(const struct stream_scope *scope) { return scope->end == UINT64_MAX ? 0 : scope->end; }
 
 static bool is_end_of_source(const struct stream *stream, const struct stream_scope *scope)
 {
@@ -82,7 +99,7 @@ static bool is_end_of_source(const struct stream *stream, const struct stream_sc
 static bool broken(struct stream *stream, const struct stream_scope *scope, bool has_ended, const char *text)
 {
     if (has_ended && is_end_of_source(stream, scope))
-        return cut(stream, scope->end, text);
+        return cut(stream, scope->end, known_end(scope), text);
     return err_set(stream->err, has_ended ? ERR_truncated : ERR_malformed, scope->at, "%s", text);
 }
 
@@ -131,7 +148,8 @@ static bool any_next(struct stream *stream, struct stream_scope *scope, struct s
         return false;
     if (got == 0) { /* the clean end of a source of unknown size, or not */
         bool is_clean = scope->end == UINT64_MAX && !past_the_end(stream, scope->at);
-        return is_clean ? false : cut(stream, scope->at, "the bytes end inside a message");
+        uint64_t whole_bytes = scope->end == UINT64_MAX ? scope->at : scope->end;
+        return is_clean ? false : cut(stream, scope->at, whole_bytes, "the bytes end inside a message");
     }
     if (got > left)
         got = (size_t)left;
@@ -140,14 +158,16 @@ static bool any_next(struct stream *stream, struct stream_scope *scope, struct s
         return false;
     field->is_clipped = false;
     field->payload.at = scope->at + header;
-    if (length > scope->end - field->payload.at) {
+    uint64_t known = stream->source->size_bytes, end = scope->end < known ? scope->end : known;
+    if (length > end - field->payload.at) {
         if (!is_end_of_source(stream, scope))
             return err_set(stream->err, ERR_truncated, scope->at, "a length runs past the end");
-        cut(stream, scope->end, "a length runs past the end");
+        uint64_t whole_bytes = length < UINT64_MAX - field->payload.at ? field->payload.at + length : 0;
+        cut(stream, end, whole_bytes, "a length runs past the end");
         if (stream->is_strict)
             return false;
         field->is_clipped = true;
-        length = scope->end - field->payload.at;
+        length = end - field->payload.at;
     }
     field->payload.end = field->payload.at + length;
     scope->at = field->payload.end;

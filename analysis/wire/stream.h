@@ -11,6 +11,7 @@
 #pragma once
 
 #include "base/arena.h"
+#include "base/cut.h"
 #include "base/source.h"
 #include "wire/wire.h"
 
@@ -23,7 +24,8 @@ struct stream {
     size_t window_filled; /* bytes in it */
     bool is_strict;
     bool is_cut;
-    uint64_t cut_at; /* where the bytes end */
+    uint64_t cut_at;      /* where the bytes end */
+    uint64_t whole_bytes; /* where they would have to end at least */
 };
 
 struct stream_scope {
@@ -42,6 +44,8 @@ void stream_init(struct stream *stream, const struct source *source, struct aren
 /* The same with the window in memory of its own, which stream_close gives back: for what is kept long and small. */
 void stream_open(struct stream *stream, const struct source *source, struct arena *arena, struct err *err);
 void stream_close(struct stream *stream);
+/* Did the bytes end too early, as far as they were read? */
+struct cut stream_cut(const struct stream *stream);
 /* The whole source as a scope. */
 struct stream_scope stream_whole(const struct stream *stream);
 /* Size of the source; reads on to the end if it is not known yet. */

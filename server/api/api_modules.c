@@ -28,14 +28,13 @@ static void write_file_notes(struct json *json, const struct modules_file *file)
         snprintf(text, sizeof(text), "%s: %s", file->file->name, file->err.text);
         write_note(json, err_name(file->err.code), 1, text);
     }
-    if (contents && contents->is_cut) {
-        snprintf(text, sizeof(text), "%s ends inside a field at byte %llu: it was cut while it was written",
-                 file->file->name, (unsigned long long)contents->cut_offset_bytes);
-        write_note(json, "cut", 1, text);
+    for (size_t at = 0; contents && at < contents->note_count; at++) {
+        const struct analysis_note *note = &contents->notes[at];
+        bool names_file = strcmp(note->code, "cut") == 0;
+        if (names_file)
+            snprintf(text, sizeof(text), "%s: %s", file->file->name, note->text);
+        write_note(json, note->code, note->count, names_file ? text : note->text);
     }
-    for (size_t at = 0; contents && at < contents->note_count; at++)
-        if (strcmp(contents->notes[at].code, "cut") != 0) /* said above, with the file's name */
-            write_note(json, contents->notes[at].code, contents->notes[at].count, contents->notes[at].text);
 }
 
 void api_write_notes(struct json *json, const struct snapshot_session *session, const struct modules *modules)

@@ -21,6 +21,7 @@ struct look {
     struct store *store;
     size_t found_count, good_count; /* modules */
     bool is_said;                   /* why there is nothing to print */
+    bool is_unread;                 /* nothing was found in a file that could not be read, or ends before it */
     size_t profiles_count;          /* sessions of device profiles */
 };
 
@@ -82,30 +83,57 @@ static void look_at(struct look *look, const struct snapshot_session *session, c
     body_release(buffers);
 }
 
-/* The allocators of each host of a trace, worst first. */
-static void look_at_memory(struct look *look, const struct snapshot_session *session)
+/* What came after the place where the host's file ends is in none of the figures. */
+static void say_cut(struct look *look, const struct modules *modules, const struct snapshot_host *host)
 {
-    for (size_t at = 0; at < session->host_count && !look->options->module; at++) {
-        struct subject trace = {0};
-        struct err err = ERR_INIT;
-        const struct snapshot_host *host = &session->hosts[at];
-        const struct subjects_place place = subjects_trace(session, host);
-        if (store_has_events(look->store, &host->file->place))
-            subjects_open(look->store, &place, &trace, &err);
-        struct summary_pool pool = {.session = session, .host = host, .trace = trace.core};
-        for (; trace.core && analysis_trace_pool_at(trace.core, pool.at, &pool.figures); pool.at++) {
-            look->form->memory(&pool);
-            look->good_count++;
+    const struct analysis_contents *contents = NULL;
+    for (size_t at = 0; at < modules->file_count; at++)
+        contents = modules->files[at].host == host ? modules->files[at].opened.contents : contents;
+    for (size_t at = 0; contents && at < contents->note_count; at++)
+        if (strcmp(contents->notes[at].code, "cut") == 0) {
+            log_line("%s: %s", host->file->path, contents->notes[at].text);
+            look->is_said = look->is_unread = true;
         }
-        const char *code, *reason;
-        bool is_without_history = trace.core && pool.at == 0 && analysis_trace_reason(trace.core, &code, &reason) &&
-                                  strcmp(code, "no_history") == 0;
-        if (is_without_history)
-            log_line("%s: %s", host->file->path, reason);
-        look->is_said |= is_without_history;
-        subjects_close(&trace);
-        if (err_is_set(&err))
-            log_line("%s: %s", host->file->path, err.text);
+}
+
+/* The allocators of a host of a trace, worst first. True: it was told that the file ends in the middle. */
+static bool look_at_host(struct look *look, const struct snapshot_session *session, const struct snapshot_host *host)
+{
+    struct subject trace = {0};
+    struct err err = ERR_INIT;
+    const struct subjects_place place = subjects_trace(session, host);
+    if (store_has_events(look->store, &host->file->place))
+        subjects_open(look->store, &place, &trace, &err);
+    struct summary_pool pool = {.session = session, .host = host, .trace = trace.core};
+    for (; trace.core && analysis_trace_pool_at(trace.core, pool.at, &pool.figures); pool.at++) {
+        look->form->memory(&pool);
+        look->good_count++;
+    }
+    const char *code, *reason;
+    bool has_reason = trace.core && pool.at == 0 && analysis_trace_reason(trace.core, &code, &reason);
+    bool is_cut = has_reason && strcmp(code, "cut") == 0;
+    bool is_told = has_reason && (is_cut || strcmp(code, "no_history") == 0);
+    if (is_told)
+        log_line("%s: %s", host->file->path, reason);
+    look->is_said |= is_told;
+    look->is_unread |= is_cut;
+    const char *cut = trace.core ? analysis_trace_cut(trace.core) : NULL;
+    if (cut && !is_cut)
+        log_line("%s: %s", host->file->path, cut);
+    subjects_close(&trace);
+    if (err_is_set(&err)) {
+        log_line("%s: %s", host->file->path, err.text);
+        look->is_said = look->is_unread = true;
+    }
+    return cut != NULL;
+}
+
+static void look_at_memory(struct look *look, const struct snapshot_session *session, const struct modules *modules)
+{
+    for (size_t at = 0; at < session->host_count; at++) {
+        bool is_told = !look->options->module && look_at_host(look, session, &session->hosts[at]);
+        if (!is_told)
+            say_cut(look, modules, &session->hosts[at]);
     }
 }
 
@@ -122,7 +150,7 @@ static void look_into(struct look *look, const struct snapshot_session *session)
         if (modules.files[at].host && err_is_set(&modules.files[at].err))
             log_line("%s: %s", modules.files[at].file->path, modules.files[at].err.text);
     }
-    look_at_memory(look, session);
+    look_at_memory(look, session, &modules);
     if (look->form->memory_end)
         look->form->memory_end();
     for (size_t at = 0; at < modules.entry_count; at++) {
@@ -171,7 +199,8 @@ static int look_around(struct look *look, const char *path)
         log_line("%s: device profiles (pprof), not compiled programs: memviewd top prints what holds the memory", path);
     else if (session_count > 0 && !look->is_said)
         log_line(look->options->module ? "%s: has no module of that name" : "%s: has no HLO module", path);
-    return look->options->module && session_count > 0 ? COMMANDS_UNUSABLE : COMMANDS_FINDING;
+    bool is_unusable = look->is_unread || (look->options->module && session_count > 0);
+    return is_unusable ? COMMANDS_UNUSABLE : COMMANDS_FINDING;
 }
 
 /* Why the options cannot be followed, or NULL. */

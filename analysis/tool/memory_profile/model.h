@@ -176,6 +176,7 @@ struct memory_profile {
     const struct memory_profile_guess *guesses;    /* by memory_what.guess */
     uint32_t guess_count;
     struct memory_profile_notes notes; /* of the file */
+    const char *cut_reason;            /* why a file that ends in the middle has no curve; NULL */
     bool lacks_room;                   /* memory_profile_note_room was said of it */
 };
 

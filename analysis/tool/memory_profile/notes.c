@@ -127,16 +127,47 @@ static void notes_snapshot(struct memory_profile *profile, struct arena *arena)
         "Frames, blocks and levels that do not go together with the rest of the snapshot; they are left out.");
 }
 
+/* Why a file that is cut has no curve; NULL: that is not why. */
+static const char *cut_reason(const struct memory_events *events, struct arena *arena)
+{
+    const char *place = cut_place(&events->cut, arena);
+    if (!events->has_host_plane)
+        return arena_format(arena, "%s, before the events of the host.", place);
+    if (!events->lacks_names)
+        return NULL;
+    if (events->untold_count > 0)
+        return arena_format(arena,
+                            "%s: %llu memory events came before, but the names of their figures stood behind them.",
+                            place, (unsigned long long)events->untold_count);
+    return arena_format(arena, "%s: %llu events of the host came before, but their names stood behind them.", place,
+                        (unsigned long long)events->unnamed_count);
+}
+
+static void notes_cut(struct memory_profile *profile, struct arena *arena)
+{
+    const struct memory_events *events = &profile->events;
+    struct memory_profile_notes *notes = &profile->notes;
+    memory_profile_note(notes, "cut", 1, cut_sentence(&events->cut, arena));
+    if (profile->count == 0)
+        profile->cut_reason = cut_reason(events, arena);
+    memory_profile_note(notes, "unnamed_event", events->unnamed_count,
+                        "Events of the host whose names stood behind them and are missing; they are left out.");
+    memory_profile_note(notes, "untold_event", events->untold_count,
+                        "Memory events whose figures have no names, for these stood behind them and are missing; they "
+                        "are left out.");
+    memory_profile_note(notes, "lost_text", events->lost_text_count,
+                        "Texts of memory events (ops, allocators, shapes) that stood behind them and are missing; they "
+                        "count as not told.");
+    memory_profile_note(notes, "unnamed_launch", events->launches.unnamed_count,
+                        "Launches of modules whose names stood behind them and are missing; they are left out.");
+}
+
 void memory_profile_notes_file(struct memory_profile *profile, struct arena *arena)
 {
     const struct memory_events *events = &profile->events;
     struct memory_profile_notes *notes = &profile->notes;
-    memory_profile_note(
-        notes, "cut", events->is_cut || events->cut_line_count > 0,
-        arena_format(
-            arena,
-            "The file ends at byte %llu inside a message: it was cut while written. Later allocations are not known.",
-            (unsigned long long)events->cut_at));
+    if (events->cut.is)
+        notes_cut(profile, arena);
     memory_profile_note(notes, "damaged_event", events->damaged_count + events->launches.damaged_count,
                         "Events, lines or names that do not decode; they are left out.");
     memory_profile_note(notes, "aggregated_event", events->aggregated_count,
@@ -171,7 +202,8 @@ void memory_profile_notes_file(struct memory_profile *profile, struct arena *are
         "Steps that end after the last recorded moment: what is live at their end is not known, and growth "
         "does not count it.");
     memory_profile_note(
-        notes, "no_module_launches", profile->count > 0 && events->has_gpu_plane && events->launches.items.count == 0,
+        notes, "no_module_launches",
+        profile->count > 0 && events->has_gpu_plane && events->launches.items.count == 0 && !events->cut.is,
         "No launches of modules below the curve: the profiler of GPUs writes no line XLA Modules, and the "
         "kernels of this trace do not tell their module.");
     memory_profile_note(
@@ -242,13 +274,8 @@ struct memory_profile_reason memory_profile_notes_reason(const struct memory_pro
         return (struct memory_profile_reason){
             "no_history", "The snapshot tells of no allocation and no free, only of what is in use at its end: "
                           "torch.cuda.memory._record_memory_history() records them."};
-    if (profile->events.is_cut)
-        return (struct memory_profile_reason){
-            "cut",
-            profile->events.has_host_plane
-                ? "The file ends inside the events of the host: it was cut while it was written. What events are "
-                  "called stands behind them and is missing, so none of them can be read."
-                : "The file ends before the events of the host: it was cut while it was written."};
+    if (profile->cut_reason != NULL)
+        return (struct memory_profile_reason){"cut", profile->cut_reason};
     if (profile->events.is_empty)
         return (struct memory_profile_reason){"empty_file", "The file is empty (0 bytes): nothing was written to it."};
     if (!profile->events.has_host_plane)
