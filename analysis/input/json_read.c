@@ -265,6 +265,8 @@ static void number_read(struct pickle *pickle)
         long_number_skip(pickle);
         return;
     }
+    if (length == pickle->filled - pickle->at && pickle->mark_count > 0)
+        refuse_end(pickle); /* it may have more digits */
     if (length == 0 || number_length(text, &is_whole) != length)
         refuse(pickle, ERR_malformed, "what stands here is no number");
     pickle->at += length;
@@ -291,6 +293,19 @@ static bool word_read(struct pickle *pickle)
     else
         return false;
     return true;
+}
+
+/* Does the file end inside a word? */
+static bool is_word_cut(struct pickle *pickle)
+{
+    static const char *const WORDS[] = {"true", "false", "null", "NaN", "Infinity", "-Infinity"};
+    enum { LONGEST = 9 };
+    bool is = false;
+    pickle_stack_fill(pickle, LONGEST);
+    size_t left = pickle->filled - pickle->at;
+    for (size_t i = 0; i < sizeof(WORDS) / sizeof(WORDS[0]) && left < LONGEST; i++)
+        is |= left < strlen(WORDS[i]) && memcmp(pickle->window + pickle->at, WORDS[i], left) == 0;
+    return is;
 }
 
 /* ---- arrays and objects ---- */
@@ -358,6 +373,8 @@ static bool value_read(struct json_reading *reading)
         text_read(reading);
     else if (byte < 0)
         refuse_end(pickle);
+    else if (is_word_cut(pickle))
+        refuse_end(pickle);
     else if (!word_read(pickle))
         number_read(pickle);
     return true;
@@ -391,8 +408,39 @@ static bool go_on(struct json_reading *reading)
     return false;
 }
 
+static void read_all(void *context)
+{
+    struct json_reading *reading = context;
+    struct pickle *pickle = reading->pickle;
+    skip_word(pickle, "\xEF\xBB\xBF");
+    do {
+        while (!value_read(reading))
+            arena_work(pickle->arena, 1);
+        arena_work(pickle->arena, 1);
+    } while (go_on(reading));
+    if (peek_behind_blanks(pickle) >= 0)
+        refuse(pickle, ERR_malformed, "something follows what is complete");
+}
+
+/* Closes what is open where the file ends: what is complete of arrays and of the outermost object stays, other objects
+ * are dropped. */
+static void close_cut(struct pickle *pickle)
+{
+    while (pickle->mark_count > 0) {
+        size_t from = pickle->marks[pickle->mark_count - 1];
+        bool has_keys = is_object(pickle);
+        if (has_keys && pickle->mark_count > 1) {
+            pickle->mark_count--;
+            pickle->depth = from - 1;
+            continue;
+        }
+        pickle->depth -= has_keys && (pickle->depth - from) % 2 != 0; /* a key without a value */
+        put(pickle);
+    }
+}
+
 bool json_read(const struct source *source, pickle_take *take, void *context, struct arena *arena, struct pickle **out,
-               struct pickle_value *root, struct err *err)
+               struct pickle_value *root, bool *is_cut, struct err *err)
 {
     const struct pickle from = {.source = source,
                                 .arena = arena,
@@ -401,17 +449,18 @@ bool json_read(const struct source *source, pickle_take *take, void *context, st
                                 .context = context,
                                 .word = "JSON",
                                 .is_tree = true};
-    struct json_reading reading = {.pickle = pickle_stack_new(&from)};
-    struct pickle *pickle = reading.pickle;
+    struct json_reading *reading = arena_array(arena, struct json_reading, 1);
+    struct pickle *pickle = reading->pickle = pickle_stack_new(&from);
     *out = pickle;
-    skip_word(pickle, "\xEF\xBB\xBF");
-    do {
-        while (!value_read(&reading))
-            arena_work(arena, 1);
-        arena_work(arena, 1);
-    } while (go_on(&reading));
-    if (peek_behind_blanks(pickle) >= 0)
-        refuse(pickle, ERR_malformed, "something follows what is complete");
+    if (is_cut == NULL) {
+        read_all(reading);
+    } else if (!arena_try(arena->parent != NULL ? arena->parent : arena, read_all, reading)) {
+        *is_cut = err->code == ERR_truncated && pickle->depth > 0;
+        if (!*is_cut)
+            arena_give_up(arena);
+        *err = (struct err)ERR_INIT;
+        close_cut(pickle);
+    }
     *root = pickle->stack[0];
     return true;
 }

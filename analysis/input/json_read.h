@@ -9,10 +9,12 @@
  * Errors: `malformed`, `truncated` or `limit` at the byte where it shows: depth 1,000.
  * Cost:   what was taken is let go with all that is in it, so that gigabytes of events need what is kept of them, and 8 bytes
  *         for each fraction.
- * Memory: the arena. */
+ * Memory: the arena.
+ * A text that ends in the middle is `truncated`; where the caller gives `is_cut` (false at first), it becomes true instead: what is
+ * complete of arrays was taken or stands in them, and the outermost object has the keys whose values were begun. */
 #pragma once
 
 #include "input/pickle.h"
 
 bool json_read(const struct source *source, pickle_take *take, void *context, struct arena *arena, struct pickle **out,
-               struct pickle_value *root, struct err *err);
+               struct pickle_value *root, bool *is_cut, struct err *err);

@@ -393,6 +393,19 @@ static void finish(struct torch_trace_reading *reading, struct pickle_value root
     out->snapshot = reading->snapshot;
 }
 
+/* JSON does not tell how long it should be. */
+static void cut_take(const struct source *source, struct cut *cut)
+{
+    cut->is |= source->cut_packed_bytes > 0;
+    cut->at_bytes = cut->is ? source->size_bytes : 0;
+    cut->packed_bytes = source->cut_packed_bytes;
+}
+
+static bool refuse_cut(const struct cut *cut, struct arena *arena, struct err *err)
+{
+    return err_set(err, ERR_truncated, cut->at_bytes, "%s, before the first memory event.", cut_place(cut, arena));
+}
+
 bool torch_trace_read(const struct source *source, struct arena *arena, struct memory_events *out, struct err *err)
 {
     struct torch_trace_reading *reading = arena_array(arena, struct torch_trace_reading, 1);
@@ -413,10 +426,14 @@ bool torch_trace_read(const struct source *source, struct arena *arena, struct m
     chunks_init(&reading->steps, reading->scratch, sizeof(struct torch_trace_step));
     chunks_init(&reading->failures, reading->scratch, sizeof(struct torch_event));
     torch_trace_stacks_init(&reading->stacks, arena, reading->scratch);
-    if (!json_read(source, take, reading, reading->scratch, &pickle, &root, err))
+    if (!json_read(source, take, reading, reading->scratch, &pickle, &root, &out->cut.is, err))
         return false;
+    cut_take(source, &out->cut);
     torch_trace_pools_settle(reading);
-    if (reading->rows.count == 0 || !torch_trace_times_settle(reading))
+    bool has_rows = reading->rows.count > 0 && torch_trace_times_settle(reading);
+    if (!has_rows && out->cut.is)
+        return refuse_cut(&out->cut, reading->scratch, err);
+    if (!has_rows)
         return err_set(err, ERR_unsupported, 0,
                        "a trace of torch.profiler without memory events: profile(profile_memory=True) records them");
     finish(reading, root);

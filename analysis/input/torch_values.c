@@ -18,7 +18,7 @@ bool torch_values_read(const struct source *source, pickle_take *take, void *con
         return err_set(err, ERR_unsupported, 0,
                        "a checkpoint or model of PyTorch (torch.save): it holds weights, and no allocator snapshot");
     if (out->form == TORCH_FORM_JSON)
-        return json_read(source, take, context, arena, &out->pickle, &out->root, err);
+        return json_read(source, take, context, arena, &out->pickle, &out->root, NULL, err);
     if (out->form == TORCH_FORM_PAGE) {
         base64_open(page, source, torch_form_page_at(seen));
         source = &page->source;
