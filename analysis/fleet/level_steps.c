@@ -2,6 +2,7 @@
  * level_steps.c: see level_steps.h. */
 #include "fleet/level_steps.h"
 
+#include "base/sum.h"
 #include "fleet/robust.h"
 
 /* The difference of two values deviates by √2 times as much as each. */
@@ -22,7 +23,7 @@ int64_t level_steps_threshold(int64_t middle, double noise_bytes)
     const double noises = noise_bytes * (double)LEVEL_STEPS_NOISES, least_bytes = (double)LEVEL_STEPS_LEAST_BYTES;
     double least = (double)middle * (double)LEVEL_STEPS_LEAST_PERCENT / 100;
     least = least > least_bytes ? least : least_bytes;
-    return (int64_t)(noises > least ? noises : least);
+    return sum_of_real(noises > least ? noises : least);
 }
 
 /* Are all of them beyond the threshold, on one side? */
@@ -47,7 +48,7 @@ static bool step_find(const int64_t *values, size_t count, size_t level_at, doub
     double noise_before =
         ROBUST_DEVIATIONS_PER_MAD * (double)robust_deviation(before, step->before_count, step->before_bytes, scratch);
     noise = noise_before > noise ? noise_before : noise;
-    step->noise_bytes = (int64_t)noise;
+    step->noise_bytes = sum_of_real(noise);
     step->threshold_bytes = level_steps_threshold(step->before_bytes, noise);
     if (!stays_away(after, step->after_count, step->before_bytes, step->threshold_bytes))
         return false;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "whatif/flops.h"
 
+#include "base/sum.h"
 #include "input/hlo_attributes.h"
 
 /* ---- how often computations run ---- */
@@ -79,7 +80,7 @@ static double pairs_of(const struct flops *flops, const struct hlo_window_dimens
             double at = out * stride - (double)window->padding_low +
                         (double)in_window * (window->window_dilation > 1 ? (double)window->window_dilation : 1);
             double whole = at / (double)hole;
-            count += at >= 0 && whole <= in_size - 1 && whole == (double)(int64_t)whole;
+            count += at >= 0 && whole <= in_size - 1 && whole == (double)sum_of_real(whole);
         }
     return count;
 }

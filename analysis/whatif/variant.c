@@ -223,7 +223,7 @@ static int64_t heap_of(const struct plan_space *space, int64_t live_bytes)
     double waste = heap / before - 1, change = 4 * (now < before ? 1 - now / before : now / before - 1);
     if (waste > 0.02)
         waste = 0.02 + (waste - 0.02) * (1 - 0.75 * (change < 1 ? change : 1));
-    return (int64_t)(now * (1 + waste));
+    return sum_of_real(now * (1 + waste));
 }
 
 void variant_measure(struct variant *variant, struct variant_sums *out, int64_t *series)

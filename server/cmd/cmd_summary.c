@@ -11,6 +11,8 @@
 #include "server/store/account.h"
 #include "server/store/subjects.h"
 
+#include "base/sum.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +34,7 @@ static int64_t space_to_list(const struct look *look, const cJSON *summary)
     const cJSON *space = cJSON_GetObjectItemCaseSensitive(first, "space");
     if (look->options->space != SUMMARY_ALL_SPACES)
         return look->options->space;
-    return cJSON_IsNumber(space) ? (int64_t)space->valuedouble : SUMMARY_ALL_SPACES;
+    return cJSON_IsNumber(space) ? sum_of_real(space->valuedouble) : SUMMARY_ALL_SPACES;
 }
 
 static struct body *ask_buffers(const struct look *look, const struct modules_entry *entry, const cJSON *summary)

@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "base/csv.h"
+#include "base/sum.h"
 #include "server/base/output.h"
 
 #include <inttypes.h>
@@ -96,7 +97,7 @@ static void write_module(const struct summary_module *module, int64_t wanted)
     cJSON_ArrayForEach(space, cJSON_GetObjectItemCaseSensitive(module->summary, "spaces"))
     {
         const cJSON *number = cJSON_GetObjectItemCaseSensitive(space, "space");
-        if (wanted == SUMMARY_ALL_SPACES || (cJSON_IsNumber(number) && (int64_t)number->valuedouble == wanted))
+        if (wanted == SUMMARY_ALL_SPACES || (cJSON_IsNumber(number) && sum_of_real(number->valuedouble) == wanted))
             write_space(module, space);
     }
 }

@@ -4,6 +4,8 @@
 #include "server/base/memory.h"
 #include "server/disk/files.h"
 
+#include "base/sum.h"
+
 #include <cjson/cJSON.h>
 #include <dirent.h>
 #include <stdlib.h>
@@ -58,7 +60,7 @@ char *dump_find(const char *folder, bool *is_final)
 static bool take(const cJSON *space, const char *name, int64_t *out)
 {
     const cJSON *member = cJSON_GetObjectItemCaseSensitive(space, name);
-    *out = cJSON_IsNumber(member) ? (int64_t)member->valuedouble : -1;
+    *out = cJSON_IsNumber(member) ? sum_of_real(member->valuedouble) : -1;
     return *out >= 0;
 }
 

@@ -158,6 +158,30 @@ START_TEST(the_largest_values_do_not_wrap)
 }
 END_TEST
 
+START_TEST(a_real_number_of_any_size_becomes_a_whole_one)
+{
+    ck_assert_int_eq(sum_of_real(2.9), 2);
+    ck_assert_int_eq(sum_of_real(-2.9), -2);
+    ck_assert_int_eq(sum_of_real(0x1p62), INT64_C(1) << 62);
+    ck_assert_int_eq(sum_of_real(0x1p63), INT64_MAX);
+    ck_assert_int_eq(sum_of_real(-0x1p63), INT64_MIN);
+    ck_assert_int_eq(sum_of_real(1e300), INT64_MAX);
+    ck_assert_int_eq(sum_of_real(-HUGE_VAL), INT64_MIN);
+    ck_assert_int_eq(sum_of_real((double)NAN), 0);
+}
+END_TEST
+
+/* Four noises of these are more than an integer holds. */
+START_TEST(the_largest_noise_hides_every_step)
+{
+    int64_t values[12];
+    for (int i = 0; i < 12; i++)
+        values[i] = i % 2 == 0 ? 0 : SUM_MAX_BYTES_TOGETHER;
+    ck_assert_uint_eq(count_of(values, 12), 0);
+    ck_assert_int_eq(level_steps_threshold(0, 4 * (double)SUM_MAX_BYTES_TOGETHER), INT64_MAX);
+}
+END_TEST
+
 START_TEST(slow_growth_is_no_step)
 {
     int64_t values[40];
@@ -319,6 +343,8 @@ int main(void)
     tcase_add_test(tcase, what_is_within_the_tolerance_is_no_step);
     tcase_add_test(tcase, what_never_changes_has_no_step);
     tcase_add_test(tcase, the_largest_values_do_not_wrap);
+    tcase_add_test(tcase, a_real_number_of_any_size_becomes_a_whole_one);
+    tcase_add_test(tcase, the_largest_noise_hides_every_step);
     tcase_add_test(tcase, slow_growth_is_no_step);
     tcase_add_test(tcase, noise_alone_has_no_lasting_step);
     tcase_add_test(tcase, a_planted_step_is_found_in_noise);

@@ -296,6 +296,46 @@ START_TEST(a_series_says_first_what_grows)
 }
 END_TEST
 
+/* Three profiles with one call site, whose only sample has the least value, none, the largest. */
+START_TEST(a_series_of_the_largest_values_grows)
+{
+    enum { PROFILES = 3, VARINT = 10 };
+    /* types: texts 1 in 2; sample: place 1, a value; place 1: function 1; function 1: name 1; texts "", "f", "bytes" */
+    static const char begin[] = "\x0a\x04\x08\x01\x10\x02\x12\x0f\x0a\x01\x01\x12\x0a";
+    static const char end[] = "\x22\x06\x08\x01\x22\x02\x08\x01\x2a\x04\x08\x01\x10\x01\x32\x00\x32\x01"
+                              "f\x32\x05"
+                              "bytes";
+    static const char values[PROFILES][VARINT + 1] = {"\x81\x80\x80\x80\x80\x80\x80\x80\x80\x01",
+                                                      "\x80\x80\x80\x80\x80\x80\x80\x80\x80\x00",
+                                                      "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x00"};
+    char file[sizeof(begin) + VARINT + sizeof(end)];
+    const size_t begin_size = sizeof(begin) - 1, end_size = sizeof(end) - 1;
+    struct analysis_subject *subjects[PROFILES];
+    struct analysis_use uses[PROFILES];
+    struct buf out = BUF_INIT;
+    struct err err = ERR_INIT;
+    for (int i = 0; i < PROFILES; i++) {
+        struct bytes bytes;
+        memcpy(file, begin, begin_size);
+        memcpy(file + begin_size, values[i], VARINT);
+        memcpy(file + begin_size + VARINT, end, end_size);
+        bytes_open(&bytes, file, begin_size + VARINT + end_size);
+        subjects[i] = subject_profile(&bytes.source, 0, &err);
+        ck_assert_msg(subjects[i] != NULL, "%s", err.text);
+        uses[i] = (struct analysis_use){.subject = subjects[i], .id = "0", .name = "p"};
+        bytes_close(&bytes);
+    }
+    const struct analysis_question question = {
+        .tool = "device_memory", .view = "series", .uses = uses, .use_count = PROFILES};
+    ck_assert_msg(analysis_answer(&question, &out, &err), "%s", err.text);
+    buf_char(&out, '\0');
+    ck_assert_msg(strstr(out.data, ", +8.00 EiB each") != NULL, "%s", out.data);
+    buf_free(&out);
+    for (int i = 0; i < PROFILES; i++)
+        analysis_subject_free(subjects[i]);
+}
+END_TEST
+
 /* Bytes that are refused, and what the refusal says. */
 static const struct {
     const char *bytes;
@@ -464,6 +504,7 @@ int main(void)
     tcase_add_test(tests, a_go_heap_profile_opens_on_what_is_in_use);
     tcase_add_test(tests, a_series_has_a_word_for_what_becomes_of_it);
     tcase_add_loop_test(tests, a_series_says_first_what_grows, 0, 4);
+    tcase_add_test(tests, a_series_of_the_largest_values_grows);
     tcase_add_test(tests, damage_is_named);
     tcase_add_test(tests, an_odd_number_costs_itself);
     tcase_add_test(tests, too_many_sample_types_are_refused);

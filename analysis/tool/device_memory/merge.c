@@ -2,6 +2,7 @@
 #include "tool/device_memory/merge.h"
 
 #include "base/map.h"
+#include "base/sum.h"
 #include "tool/device_memory/columns.h"
 
 #include <assert.h>
@@ -229,8 +230,7 @@ static int64_t value_of(const struct merger *merger, const int64_t *values, uint
         return value == INT64_MIN ? INT64_MAX : -value;
     if (merger->scales[type] == 1)
         return value;
-    double scaled = round((double)value * merger->scales[type]);
-    return scaled >= 9.2e18 ? INT64_MAX : scaled <= -9.2e18 ? INT64_MIN : (int64_t)scaled;
+    return sum_of_real(round((double)value * merger->scales[type]));
 }
 
 /* Is anything left of a sample? Scaling looks only at the columns that it changes, as in pprof. */

@@ -3,6 +3,7 @@
  * what becomes of each. */
 #include "base/nearest.h"
 #include "base/size_text.h"
+#include "base/sum.h"
 #include "tool/device_memory/columns.h"
 #include "tool/device_memory/sums.h"
 #include "tool/device_memory/trend.h"
@@ -364,7 +365,7 @@ static const struct finding *growth_finding(const struct listing *listing, uint3
                  noun(listing), growing_count > 1 ? "most " : "");
     finding_name(finding, site_words(listing, most));
     finding_text(finding, ", ");
-    say_change(listing, finding, (int64_t)(trend->slope < 0 ? trend->slope - 0.5 : trend->slope + 0.5));
+    say_change(listing, finding, sum_of_real(trend->slope < 0 ? trend->slope - 0.5 : trend->slope + 0.5));
     size_text_share(share, trend->change, listing->all_growth);
     finding_text(finding, listing->all_growth > 0 ? " each, %s of the growth" : " each", share);
     return finding_end(finding);
