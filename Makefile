@@ -150,6 +150,8 @@ unit: $(unit_chosen) fixtures ## unit tests (check); ONLY=TEXT: programs with TE
 	$(Q)scripts/run-unit $(filter $(B)/unit/%,$^)
 
 $(B)/unit/cgroups: $(B)/server/base/cgroups.o $(B)/server/base/memory.o
+$(B)/unit/clock: $(B)/server/base/clock.o
+$(B)/unit/dump_limit: $(addprefix $(B)/server/,run/dump_limit.o run/dump_files.o compile/folder.o disk/names.o base/clock.o base/memory.o)
 $(B)/unit/ordered_work: $(addprefix $(B)/server/base/,ordered_work.o memory.o)
 $(B)/unit/run_folder: $(B)/server/run/run_folder.o $(B)/server/compile/folder.o $(B)/server/base/memory.o
 remote_obj := $(filter $(B)/server/remote/%,$(server_obj))
@@ -158,7 +160,7 @@ $(B)/unit/tree: $(remote_obj) $(addprefix $(B)/server/,disk/tree.o disk/tree_lis
 $(B)/unit/watch: $(addprefix $(B)/server/,disk/watch.o base/clock.o base/log.o base/memory.o)
 $(B)/unit/sandbox: $(box_obj)
 $(B)/unit/beneath: $(box_obj)
-$(B)/unit/disk_cache: $(addprefix $(B)/server/,store/disk_cache.o store/sha256.o base/memory.o)
+$(B)/unit/disk_cache: $(addprefix $(B)/server/,store/disk_cache.o store/sha256.o base/clock.o base/memory.o)
 $(B)/unit/cache: $(addprefix $(B)/server/,store/cache.o base/clock.o base/memory.o base/wanted.o)
 $(B)/unit/http_client $(B)/unit/remote: $(remote_obj) $(filter $(B)/server/base/%,$(server_obj))
 $(B)/unit/notify: $(filter-out $(B)/server/cmd/%,$(server_obj))
@@ -393,7 +395,7 @@ asan: ## unit and http tests and the sweep under ASan and UBSan
 	$(Q)$(MAKE) SAN=address,undefined CC=clang unit http-test sweep
 
 # A target with the plain driver, or with libFuzzer's.
-$(B)/fuzz/%: $(B)/tests/fuzz/%.o $(B)/tests/fuzz/ask.o $(B)/tests/fuzz/ask_trace.o $(B)/tests/fuzz/ask_modules.o $(if $(FUZZ),,$(B)/tests/fuzz/driver.o) $(core_obj)
+$(B)/fuzz/%: $(B)/tests/fuzz/%.o $(B)/tests/fuzz/ask.o $(B)/tests/fuzz/ask_trace.o $(B)/tests/fuzz/ask_modules.o $(B)/tests/fuzz/ask_verdict.o $(if $(FUZZ),,$(B)/tests/fuzz/driver.o) $(core_obj)
 	@mkdir -p $(@D)
 	@echo "  LINK  $@"
 	$(Q)$(CC) $(LDFLAGS_ALL) $(if $(FUZZ),-fsanitize=fuzzer) -o $@ $^ $(LIBS)

@@ -35,3 +35,17 @@ int64_t clock_unix_ns(void)
 }
 
 int64_t clock_unix_ms(void) { return clock_unix_ns() / 1000000; }
+
+int64_t clock_file_ns(struct timespec time)
+{
+    const int64_t first_s = -4000000000, last_s = 9000000000, seconds = (int64_t)time.tv_sec;
+    return (seconds < first_s ? first_s : seconds > last_s ? last_s : seconds) * 1000000000 + time.tv_nsec;
+}
+
+bool clock_is_apart(int64_t one, int64_t other, int64_t span)
+{
+    int64_t difference;
+    bool is_more =
+        one > other ? __builtin_sub_overflow(one, other, &difference) : __builtin_sub_overflow(other, one, &difference);
+    return is_more || difference > span;
+}

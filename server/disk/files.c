@@ -2,6 +2,7 @@
 #include "server/disk/files.h"
 
 #include "base/hash.h"
+#include "server/base/clock.h"
 #include "server/base/memory.h"
 #include "server/base/other_systems.h"
 #include "server/base/wanted.h"
@@ -41,8 +42,8 @@ struct files_identity files_identity_of(const struct stat *status)
         .device = (uint64_t)status->st_dev,
         .inode = status->st_ino,
         .size_bytes = (uint64_t)status->st_size,
-        .modified_at_ns = (int64_t)status->st_mtim.tv_sec * 1000000000 + status->st_mtim.tv_nsec,
-        .status_at_ns = (int64_t)status->st_ctim.tv_sec * 1000000000 + status->st_ctim.tv_nsec,
+        .modified_at_ns = clock_file_ns(status->st_mtim),
+        .status_at_ns = clock_file_ns(status->st_ctim),
     };
 }
 

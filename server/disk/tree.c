@@ -139,7 +139,7 @@ static bool must_list(const struct pass *pass, const struct tree_folder *folder,
                    folder->inode == identity->inode && folder->device == identity->device;
     if (!is_same || folder->listed_at_ns - folder->modified_at_ns < RECENT_NS)
         return true;
-    return pass->times_mean_little && pass->now_ns - folder->listed_at_ns > RELIST_NS;
+    return pass->times_mean_little && clock_is_apart(pass->now_ns, folder->listed_at_ns, RELIST_NS);
 }
 
 /* 0, or the errno that says why not: then it is tried again by the next refresh. */

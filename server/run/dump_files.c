@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/run/dump_files.h"
 
+#include "server/base/clock.h"
 #include "server/base/memory.h"
 #include "server/base/other_systems.h"
 #include "server/disk/names.h"
@@ -39,10 +40,7 @@ bool dump_files_is_useful_inside(const char *name)
     return strcmp(name, "topology.pb") == 0 || strcmp(name, "compile_options.pb") == 0;
 }
 
-int64_t dump_files_modified_at_ns(const struct stat *status)
-{
-    return (int64_t)status->st_mtim.tv_sec * 1000000000 + status->st_mtim.tv_nsec;
-}
+int64_t dump_files_modified_at_ns(const struct stat *status) { return clock_file_ns(status->st_mtim); }
 
 uint64_t dump_files_bytes(const struct stat *status) { return (uint64_t)status->st_blocks * 512; }
 

@@ -26,7 +26,7 @@ static void inner_look(const char *path, bool is_over, int64_t now_ns, struct du
         struct stat status;
         if (entry->d_name[0] == '.' || fstatat(dirfd(folder), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0)
             continue;
-        bool is_old = is_over || now_ns - dump_files_modified_at_ns(&status) > WRITTEN_NS;
+        bool is_old = is_over || clock_is_apart(now_ns, dump_files_modified_at_ns(&status), WRITTEN_NS);
         if (!dump_files_is_useful_inside(entry->d_name) && is_old && unlinkat(dirfd(folder), entry->d_name, 0) == 0)
             continue;
         file->bytes += dump_files_bytes(&status);
@@ -61,7 +61,7 @@ static struct sums useless_remove(const struct dump_limit *limit, struct dump_fi
         char *path = memory_format("%s/%s", limit->folder, file->name);
         if (file->is_folder)
             inner_look(path, is_over, now_ns, file);
-        else if (!file->is_useful && (is_over || now_ns - file->modified_at_ns > WRITTEN_NS))
+        else if (!file->is_useful && (is_over || clock_is_apart(now_ns, file->modified_at_ns, WRITTEN_NS)))
             file_remove(limit, file);
         sums.bytes += file->bytes;
         free(path);
@@ -108,7 +108,7 @@ struct dump_limit_watch {
 static bool is_worth_looking(const char *folder, int64_t looked_at_ns)
 {
     struct stat status;
-    if (clock_unix_ns() - looked_at_ns > 2 * (int64_t)WRITTEN_NS)
+    if (clock_is_apart(clock_unix_ns(), looked_at_ns, 2 * (int64_t)WRITTEN_NS))
         return true;
     return stat(folder, &status) == 0 && dump_files_modified_at_ns(&status) + 2 * (int64_t)WRITTEN_NS > looked_at_ns;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/store/disk_cache.h"
 
+#include "server/base/clock.h"
 #include "server/base/memory.h"
 #include "server/base/other_systems.h"
 #include "server/store/sha256.h"
@@ -69,7 +70,7 @@ static void list(const struct disk_cache *cache, struct entries *entries)
             fstatat(cache->folder, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode))
             continue;
         if (is_under_way) {
-            if (now_s - (int64_t)status.st_mtim.tv_sec > STALE_S)
+            if (clock_is_apart(now_s, (int64_t)status.st_mtim.tv_sec, STALE_S))
                 unlinkat(cache->folder, entry->d_name, 0);
             continue;
         }
@@ -223,7 +224,7 @@ bool disk_cache_read(struct disk_cache *cache, const char *key, struct buf *out)
     bool is_good = file >= 0 && take(cache, file, whole, out);
     if (file >= 0 && !is_good && !out->failed)
         unlinkat(cache->folder, name, 0);
-    if (is_good && fstat(file, &status) == 0 && time(NULL) - status.st_mtim.tv_sec > MARK_EVERY_S)
+    if (is_good && fstat(file, &status) == 0 && clock_is_apart(time(NULL), status.st_mtim.tv_sec, MARK_EVERY_S))
         futimens(file, NULL);
     if (file >= 0)
         close(file);

@@ -248,6 +248,36 @@ START_TEST(without_disk_nothing_is_kept_and_nothing_left)
 }
 END_TEST
 
+static void make_future(const char *path)
+{
+    const struct timespec times[2] = {{.tv_sec = time(NULL) + 86400}, {.tv_sec = time(NULL) + 86400}};
+    ck_assert_int_eq(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+/* The clock was a day ahead. */
+START_TEST(times_of_the_future_do_not_stay)
+{
+    char kept[400], begun[400];
+    struct stat status;
+    struct disk_cache *cache = open_about("one", LIMIT);
+    disk_cache_write(cache, "a", "A", 1);
+    ck_assert_uint_eq(count(kept), 1);
+    make_future(kept);
+    ck_assert(is_read(cache, "a", "A"));
+    ck_assert_int_eq(stat(kept, &status), 0);
+    ck_assert_int_le(status.st_mtim.tv_sec, time(NULL));
+    disk_cache_close(cache);
+    snprintf(begun, sizeof(begun), "%s/new-1-1", folder);
+    int left = open(begun, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    ck_assert_int_ge(left, 0);
+    close(left);
+    make_future(begun);
+    disk_cache_close(open_about("one", LIMIT));
+    ck_assert_int_ne(access(begun, F_OK), 0);
+    ck_assert_int_eq(access(kept, F_OK), 0);
+}
+END_TEST
+
 /* Writers that are killed at any moment, three at a time in one folder. */
 START_TEST(a_killed_writer_leaves_nothing_that_is_believed)
 {
@@ -301,6 +331,7 @@ int main(void)
     tcase_add_test(tests, what_was_looked_at_longest_ago_goes_first);
     tcase_add_test(tests, a_folder_that_others_may_open_is_refused);
     tcase_add_test(tests, without_disk_nothing_is_kept_and_nothing_left);
+    tcase_add_test(tests, times_of_the_future_do_not_stay);
     tcase_add_test(tests, a_killed_writer_leaves_nothing_that_is_believed);
     suite_add_tcase(suite, tests);
     return bytes_run(suite);
