@@ -92,6 +92,13 @@ static void output_add(struct compile_watch *watch, const char *data, size_t siz
     }
 }
 
+/* A library may count what no program takes. */
+static bool stats_are_sound(const struct compile_report_stats *stats)
+{
+    return stats->argument_bytes >= 0 && stats->output_bytes >= 0 && stats->alias_bytes >= 0 &&
+           stats->temporary_bytes >= 0;
+}
+
 static void record_take(struct watching *watching, uint32_t kind, const char *bytes, size_t length)
 {
     struct compile_watch *watch = watching->watch;
@@ -108,7 +115,8 @@ static void record_take(struct watching *watching, uint32_t kind, const char *by
         watch->has_fault = true;
     } else if (kind == COMPILE_REPORT_STATS && length == sizeof(watch->stats)) {
         memcpy(&watch->stats, bytes, sizeof(watch->stats));
-        watch->has_stats = true;
+        watch->has_stats = stats_are_sound(&watch->stats);
+        watching->is_broken = !watch->has_stats;
     } else {
         watching->is_broken = true;
     }

@@ -5,9 +5,11 @@
  * LD_LIBRARY_PATH has its folder. Words: compiles, stops (the dump is there, code
  * generation never ends), hangs, segfaults, aborts, exits, prints, allocates, refuses, too_large, grandchild, escapes
  * (a grandchild in a session of its own), new_version, old_version, other_major, short_table, short_version, no_table,
- * empty_entry, garbage (in the report), no_dump, broken_dump, no_figures. */
+ * empty_entry, garbage (in the report), lies (figures below 0), forges (records of the report), closes (all descriptors),
+ * fills (a file without end), vast (a dump of zeros), no_dump, broken_dump, no_figures. */
 #include "server/compile/pjrt.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -87,6 +89,10 @@ static struct pjrt_error *memory_stats(void *arguments)
     call->output_bytes = 300;
     call->alias_bytes = 200;
     call->temporary_bytes = 16384;
+    if (is_told("lies")) {
+        call->argument_bytes = INT64_MAX;
+        call->alias_bytes = INT64_MIN;
+    }
     return is_told("no_figures") ? error(12, "not implemented") : NULL;
 }
 
@@ -152,8 +158,38 @@ static void leave_a_process(bool is_apart)
         pause();
 }
 
+/* A stage that there is not, and a fault of an unknown cause. */
+static void forge(void)
+{
+    static const uint32_t records[] = {0, 4, 9999, 2, 10, 77, 8};
+    if (write(3, records, sizeof(records)) > 0 && write(3, "\x1b]", 2) > 0)
+        for (;;)
+            pause();
+}
+
+static void close_all(void)
+{
+    for (int at = 0; at < 64; at++)
+        close(at);
+}
+
+/* Takes no room on the disk. */
+static void grow_a_file(off_t size)
+{
+    int file = open("dump/module_0000.jit_f.cl_4242.after_optimizations.hlo.pb", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    if (file < 0 || ftruncate(file, size) != 0)
+        _exit(1);
+    close(file);
+}
+
 static void go_wrong(void)
 {
+    if (is_told("forges"))
+        forge();
+    if (is_told("closes"))
+        close_all();
+    if (is_told("fills"))
+        grow_a_file((off_t)64 << 30);
     if (is_told("hangs"))
         for (;;)
             pause();
@@ -197,9 +233,13 @@ static struct pjrt_error *compile(void *arguments)
             "(16.72G) exceeds available HBM (15.75G). HLO module: jit_train_step.\nSee "
             "https://openxla.org/xla/errors/error_1000 for more details.");
     }
-    if (!is_told("no_dump"))
+    if (is_told("vast")) {
+        grow_a_file((off_t)3 << 30);
+        dump("after_optimizations_after_buffer_assignment", "", 0);
+    } else if (!is_told("no_dump")) {
         dump_after(true);
-    if (is_told("stops") || is_told("broken_dump") || is_told("escapes"))
+    }
+    if (is_told("vast") || is_told("stops") || is_told("broken_dump") || is_told("escapes"))
         for (;;)
             pause();
     return NULL;
