@@ -88,6 +88,10 @@ static bool side_find(struct side *side, struct store *store)
         look_into(side, store, side->snapshot->sessions[at]);
     if (side->entry || side->profile || side->allocator)
         return true;
+    for (size_t at = 0; at < side->snapshot->problem_count; at++)
+        log_line("%s: %s", side->snapshot->problems[at].file, side->snapshot->problems[at].reason);
+    if (side->snapshot->root_count > 0 && !side->snapshot->roots[0].is_readable)
+        return false;
     log_line(side->module ? "%s: has no module of that name"
                           : "%s: has no HLO module, no device profile and no allocator snapshot",
              side->path);

@@ -16,6 +16,7 @@
 #include "base/json.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -262,7 +263,7 @@ static void explain_folder(struct explaining *explaining, const char *path, int 
     struct dirent **names = NULL;
     int count = depth < DEEPEST ? scandir(path, &names, NULL, alphasort) : 0;
     if (count < 0) {
-        log_line("%s: cannot be listed", path);
+        log_line("%s: cannot be listed: %s", path, strerror(errno));
         explaining->unreadable_count++;
     }
     for (int at = 0; at < count; at++) {

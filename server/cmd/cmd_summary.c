@@ -186,12 +186,14 @@ static int look_around(struct look *look, const char *path)
         look->form->end();
     for (size_t at = 0; at < snapshot->problem_count; at++)
         log_line("%s: %s", snapshot->problems[at].file, snapshot->problems[at].reason);
-    bool has_unreadable = snapshot->problem_count > 0;
+    bool has_unreadable = snapshot->problem_count > 0, is_listed = true;
+    for (size_t at = 0; at < snapshot->root_count; at++)
+        is_listed &= snapshot->roots[at].is_readable;
     index_release(index, snapshot);
     index_free(index);
     if (look->good_count > 0)
         return COMMANDS_DONE;
-    if (look->found_count > 0)
+    if (look->found_count > 0 || !is_listed)
         return COMMANDS_UNUSABLE;
     if (session_count == 0 && !has_unreadable)
         log_line("%s: holds no profile: no .xplane.pb, no .hlo.pb, no dump of XLA", path);

@@ -66,9 +66,12 @@ int each_module(struct store *store, const char *path, const char *wanted, each_
     }
     for (size_t at = 0; at < snapshot->problem_count; at++)
         log_line("%s: %s", snapshot->problems[at].file, snapshot->problems[at].reason);
+    bool is_listed = true;
+    for (size_t at = 0; at < snapshot->root_count; at++)
+        is_listed &= snapshot->roots[at].is_readable;
     index_release(index, snapshot);
     index_free(index);
-    if (found_count == 0)
+    if (found_count == 0 && is_listed)
         log_line(wanted ? "%s: has no module of that name" : "%s: has no HLO module", path);
     return good_count > 0 ? COMMANDS_DONE : COMMANDS_UNUSABLE;
 }

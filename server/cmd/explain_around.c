@@ -9,6 +9,7 @@
 #include "server/remote/remote.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -21,13 +22,13 @@ static bool is_program_name(const char *name)
     return found != NULL && (strcmp(found, ".hlo.pb") == 0 || strcmp(found, ".hlo") == 0);
 }
 
-/* Does the folder hold a program? `inner`, if not NULL, is called for each folder in it. */
+/* Does the folder hold a program? One that cannot be read to its end may: whoever lists it says why. `inner`, if not NULL, is called for each folder in it. */
 static bool look(const char *folder, void (*inner)(void *context, const char *path), void *context)
 {
     bool has_program = false;
     DIR *entries = opendir(folder);
     const struct dirent *entry;
-    while (entries && (entry = readdir(entries)) != NULL) {
+    while (errno = 0, entries && (entry = readdir(entries)) != NULL) {
         struct stat status;
         has_program |= is_program_name(entry->d_name);
         if (!inner || entry->d_name[0] == '.')
@@ -37,6 +38,7 @@ static bool look(const char *folder, void (*inner)(void *context, const char *pa
             inner(context, path);
         free(path);
     }
+    has_program |= entries && errno != 0;
     if (entries)
         closedir(entries);
     return has_program;

@@ -159,7 +159,7 @@ static bool trees_refresh(struct index *index, enum tree_extent extent)
         if (differs && index->roots[at].tree->is_file)
             identify(&index->roots[at]);
         is_changed |= differs;
-        is_changed |= differs && tree_profiles_look(index->roots[at].tree);
+        is_changed |= (differs || index->roots[at].tree->has_unread) && tree_profiles_look(index->roots[at].tree);
     }
     return is_changed;
 }

@@ -60,6 +60,8 @@ static void add_root(struct sessions_builder *builder, const struct sessions_roo
         builder->root->reason = "more or deeper folders than are looked at; the rest is left out";
     if (tree->is_remote)
         tell_remote(builder, tree);
+    else if (reason && reason != ENOENT && !tree->is_file)
+        sessions_folder_problem(builder, builder->root_path, NULL, ERR_io, builder->root->reason, NULL);
     size_t first = builder->snapshot->session_count;
     walk(builder, tree->top);
     sessions_join(builder, first);

@@ -14,6 +14,8 @@ const char *sessions_reason(struct sessions_builder *builder, const struct tree_
     *code = ERR_io;
     if (file->reason)
         return memory_pool_format(&builder->snapshot->pool, "%s", strerror(file->reason));
+    if (file->is_unread)
+        return "its bytes cannot be read now";
     *code = ERR_truncated;
     bool is_marker = strncmp(file->name, "NO_MODULE.", 10) == 0; /* XProf's, always empty */
     bool is_input = file->kind == NAMES_TRACE || file->kind == NAMES_HLO || file->kind == NAMES_DUMP_MODULE ||

@@ -39,6 +39,7 @@ struct tree_file {
     const unsigned char *bytes; /* of a tree in memory, identity.size_bytes of them */
     bool is_as_named;           /* a profile or snapshot by its name, and by its bytes…  */
     struct files_identity looked_into; /* …in this state; set by tree_profiles.c */
+    bool is_unread;                    /* it could not be looked into now, and is again with the next scan */
 };
 
 struct tree_folder {
@@ -63,6 +64,7 @@ struct tree {
     bool is_memory;   /* not on disk: filled by tree_add_memory */
     bool is_flat;     /* folders in it are no part of the tree */
     bool is_cut;      /* more folders than the limit, or deeper */
+    bool has_unread;  /* a file that could not be looked into: tree_profiles.c */
     bool is_remote;   /* on a server: root is its address */
     bool is_followed; /* of such: a thread of remote.c lists it; else it is listed when it is refreshed, once */
     struct remote_root *remote;     /* of such; NULL: the address is none */

@@ -173,6 +173,7 @@ static bool keep_files(struct tree_folder *folder, struct found *found)
         found->files[at].identity = known->identity;
         found->files[at].is_as_named = known->is_as_named;
         found->files[at].looked_into = known->looked_into;
+        found->files[at].is_unread = known->is_unread;
         if (found->files[at].reason == 0)
             found->files[at].reason = known->reason == EXDEV ? 0 : known->reason;
         kept++;

@@ -79,6 +79,8 @@ static void ask_for(const struct tree *tree, const struct candidate *candidates,
 bool tree_profiles_look(struct tree *tree)
 {
     struct candidates candidates = {.count = 0};
+    bool is_changed = false;
+    tree->has_unread = false;
     if (!tree->is_file)
         gather(&candidates, tree->top);
     for (size_t at = 0; at < candidates.count; at++) {
@@ -87,9 +89,14 @@ bool tree_profiles_look(struct tree *tree)
             ask_for(tree, &candidates.items[at], candidates.count - at);
         struct err err = ERR_INIT;
         file->is_as_named = is_as_named(tree, &candidates.items[at], &err);
-        if (!tree->is_remote || !err_is_set(&err)) /* a server may answer the next time */
+        bool was_unread = file->is_unread,
+             is_again = tree->is_remote && err_is_set(&err); /* it may answer the next time */
+        file->is_unread = !tree->is_remote && err_is_passing(err.code);
+        if (!is_again && !file->is_unread)
             file->looked_into = file->identity;
+        tree->has_unread |= file->is_unread;
+        is_changed |= !(was_unread && file->is_unread);
     }
     free(candidates.items);
-    return candidates.count > 0;
+    return is_changed;
 }

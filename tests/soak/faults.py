@@ -169,6 +169,34 @@ COMMANDS = (["summary", DUMP, "--json"], ["whose", DUMP], ["explain", DUMP], ["c
             ["export", DUMP, "--out=/dev/full"], ["top", os.path.join(FIXTURES, "memprof", "memory1.prof")], ["--help"], ["--licenses"])
 
 
+# What each prints of inputs that it cannot read is its own; none says that nothing is there.
+READING = (["summary", "{}"], ["summary", "{}", "--json"], ["whose", DUMP], ["explain", DUMP], ["explain", "{}/heap"], ["check", "{}", "--max-total=1TiB"],
+           ["diff", DUMP, DUMP], ["export", DUMP, "--format=json"], ["top", "{}/heap/memory1.prof"], ["index", "{}", "--format=csv"])
+ABSENT = "holds no profile|has no HLO module|has no module|is not a profile"
+
+
+def commands_that_cannot_read(options, folder, words):
+    """a command whose reading, opening or listing fails prints the same as without, or what could not be read"""
+    def told(fault):
+        environ = {**os.environ, **({"LD_PRELOAD": options.faulty, "MEMVIEWD_FAULT": fault} if fault else {})}
+        done = subprocess.run([options.binary, *(word.format(folder) for word in words)], capture_output=True, text=True, timeout=60, env=environ)
+        return done.returncode, done.stdout, done.stderr
+    expected = told(None)
+    for call, number in (("read", errno.EIO), ("open", errno.EMFILE), ("list", errno.EIO)):
+        for at in (1, 8, 21):
+            for count in (ONCE, LONG):
+                status, out, err = told(f"{call}:{at}:{count}:{number}")
+                fault = f"{call} {at} {count}: status {status}, {err}"
+                assert status in (0, 1, 2) and (status, out) == expected[:2] or not re.search(ABSENT, err), fault
+                assert status in (0, expected[0]) or err.strip() or re.search("cannot be read|Input/output|Too many", out), fault
+
+
+def reading_commands(options, words):
+    with tempfile.TemporaryDirectory() as folder:
+        lay_out(folder)
+        commands_that_cannot_read(options, folder, words)
+
+
 def on_a_full_disk(binary, words):
     """what cannot be printed is told: status 2 and one line"""
     with open("/dev/full", "wb") as full:
@@ -206,7 +234,7 @@ def main():
                     print("FAILED ", name, traceback.format_exc(), flush=True)
     singles = [("a neighbour that cannot be opened", lambda: is_named_by_the_next_start(options))]
     singles += [(f"a full disk: {words[0]}", lambda words=words: on_a_full_disk(options.binary, words)) for words in COMMANDS]
-    for name, single in singles:
+    for name, single in singles + [(f"what cannot be read: {' '.join(words)}", lambda words=words: reading_commands(options, words)) for words in READING]:
         try:
             single()
             passed += 1
