@@ -28,10 +28,11 @@ release_flags := -O3 -g -D_FORTIFY_SOURCE=2 -fstack-protector-strong
 debug_flags := -O0 -g3
 # All that a report of a sanitizer prints.
 lines_only := $(if $(compiler),-gline-tables-only,-g1)
-asan_flags := -O1 $(lines_only) -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer
+comma := ,
+asan_flags := -O1 $(lines_only) -fsanitize=$(SAN)$(if $(findstring undefined,$(SAN)),$(comma)float-cast-overflow) -fno-sanitize-recover=all -fno-omit-frame-pointer
 tsan_flags := -O1 $(lines_only) -fsanitize=thread -fno-omit-frame-pointer
 coverage_flags := -O1 --coverage
-fuzz_flags := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
+fuzz_flags := -O1 -g -fsanitize=fuzzer-no-link,address,undefined,float-cast-overflow -fno-sanitize-recover=all
 mode_flags := $($(firstword $(subst -, ,$(variant)))_flags)
 
 packages := libmicrohttpd libcjson zlib nettle libprotobuf-c $(if $(made),zig) $(optional_packages)
@@ -59,7 +60,7 @@ server_obj := $(server_src:%.c=$(B)/%.o) $(gen_src:.c=.o)
 fields := $(addprefix build/gen/,xplane.fields.h hlo.fields.h memory_usage_report.fields.h profile.fields.h compile.fields.h)
 
 unit_src := $(wildcard tests/unit/*.c)
-fuzz_names := $(basename $(notdir $(filter-out tests/fuzz/driver.c tests/fuzz/ask.c tests/fuzz/ask_trace.c tests/fuzz/ask_modules.c,$(wildcard tests/fuzz/*.c))))
+fuzz_names := $(basename $(notdir $(filter-out tests/fuzz/driver.c tests/fuzz/ask.c tests/fuzz/ask_trace.c tests/fuzz/ask_modules.c tests/fuzz/ask_verdict.c,$(wildcard tests/fuzz/*.c))))
 fuzz_programs := $(fuzz_names:%=$(B)/fuzz/%)
 fixture_text := $(wildcard tests/fixtures/text/*.textproto)
 fixture_pb := $(fixture_text:tests/fixtures/text/%.textproto=build/fixtures/%.pb)
@@ -151,6 +152,7 @@ unit: $(unit_chosen) fixtures ## unit tests (check); ONLY=TEXT: programs with TE
 
 $(B)/unit/cgroups: $(B)/server/base/cgroups.o $(B)/server/base/memory.o
 $(B)/unit/clock: $(B)/server/base/clock.o
+$(B)/unit/access: $(addprefix $(B)/server/,http/access.o http/token.o base/memory.o)
 $(B)/unit/dump_limit: $(addprefix $(B)/server/,run/dump_limit.o run/dump_files.o compile/folder.o disk/names.o base/clock.o base/memory.o)
 $(B)/unit/ordered_work: $(addprefix $(B)/server/base/,ordered_work.o memory.o)
 $(B)/unit/run_folder: $(B)/server/run/run_folder.o $(B)/server/compile/folder.o $(B)/server/base/memory.o

@@ -17,6 +17,17 @@ struct ask_bytes {
     uint64_t size;
 };
 
+/* Texts of failures that belong to a program, to live arrays of JAX and to an allocator of PyTorch. */
+#define ASK_FAILURE_OF_PLAN                                                                                            \
+    "RESOURCE_EXHAUSTED: E1000: CompileTimeHbmOom: XLA:TPU compile permanent error. Ran out of memory in memory "      \
+    "space hbm. Used 17.75G of 15.75G hbm. Exceeded hbm capacity by 2.00G.\n"
+#define ASK_FAILURE_OF_ARRAYS                                                                                          \
+    "jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory allocating 1073741824 bytes.\n"
+#define ASK_FAILURE_OF_TORCH                                                                                           \
+    "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.10 GiB " \
+    "of which 1.00 GiB is free. Process 1 has 78.00 GiB memory in use. Of the allocated memory 70.00 GiB is "          \
+    "allocated by PyTorch, and 7.00 GiB is reserved by PyTorch but unallocated.\n"
+
 /* `from` and its bytes must stay in place while it is used. */
 struct source ask_source_of(struct ask_bytes *from);
 /* The same, one at a time. */
@@ -30,6 +41,13 @@ void ask_trace(const struct source *source);
 
 /* A program (NULL: the runs of a trace) among all modules of a session. */
 void ask_modules(const struct source *source, const struct analysis_program *program);
+
+/* The verdict of these parts as JSON, as text and as a row in each form; the row in a fleet. */
+void ask_verdict(const struct analysis_verdict_parts *parts);
+/* The same beside the first failure of a text, in which there is one. */
+void ask_verdict_of_failure(struct analysis_verdict_parts parts, const char *text);
+/* May a module be merged: against itself, figures and nothing, in every format. */
+void ask_check(const struct analysis_subject *module);
 
 /* Totals, the replayed module and every view of every memory space that it has. */
 void ask_program(const struct source *source, const struct analysis_program *program);

@@ -163,6 +163,18 @@ static void ask_stacks(const struct analysis_subject *trace)
     }
 }
 
+/* What was taken, alone or beside a failure. */
+static void ask_trace_verdict(const struct source *source, const struct analysis_subject *trace)
+{
+    struct analysis_verdict_parts parts = {.trace = trace};
+
+    if (source->size_bytes % 2 == 1)
+        parts = (struct analysis_verdict_parts){
+            .trace = trace, .capacity_bytes = 1 << 20, .capacity_source = "as chosen", .capacity_is_physical = true};
+    ask_verdict(&parts);
+    ask_verdict_of_failure(parts, analysis_trace_has_stacks(trace) ? ASK_FAILURE_OF_TORCH : ASK_FAILURE_OF_PLAN);
+}
+
 void ask_trace(const struct source *source)
 {
     struct err err = ERR_INIT;
@@ -187,6 +199,7 @@ void ask_trace(const struct source *source)
     }
     if (analysis_trace_has_stacks(trace))
         ask_stacks(trace);
+    ask_trace_verdict(source, trace);
     if (step == 1 && source->size_bytes != UINT64_MAX)
         check_pieces(source, trace);
     analysis_subject_free(trace);

@@ -78,6 +78,7 @@ static cJSON *failures_of(const struct analysis_subject *text)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct source source = ask_source(data, size);
+    enum { ASKED_FAILURES = 8 };
     struct analysis_capacity capacity;
     struct err err = ERR_INIT;
 
@@ -102,6 +103,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         }
         for (size_t at = 0; at < report->found.failure_count; at++)
             check_verdict(&report->verdicts[at]);
+        for (size_t at = 0; at < report->found.failure_count && at < ASKED_FAILURES; at++)
+            ask_verdict(&(struct analysis_verdict_parts){.failure = &report->verdicts[at]});
         if (report->mentions)
             check_mentions(&source, report->mentions, is_packed ? UINT64_MAX : size);
         cJSON_Delete(failures);

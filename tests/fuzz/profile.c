@@ -93,6 +93,20 @@ static void ask(struct analysis_question *asked, const struct analysis_view *vie
     buf_free(&out);
 }
 
+/* Of one profile, of a series of it (some of which could not be read), and beside a failure. */
+static void ask_verdicts(const struct analysis_use *uses, size_t size)
+{
+    const struct analysis_use series[] = {uses[0], uses[2], uses[3], uses[0]};
+    struct analysis_verdict_parts parts = {.profiles = series, .profile_count = 1};
+    ask_verdict(&parts);
+    parts.profile_count = 4;
+    parts.capacity_bytes = size % 2 == 1 ? 1 << 20 : 0;
+    parts.capacity_source = size % 2 == 1 ? "as chosen" : NULL;
+    ask_verdict(&parts);
+    parts.profile_count = 1 + size % 4;
+    ask_verdict_of_failure(parts, ASK_FAILURE_OF_ARRAYS);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct source source = ask_source(data, size);
@@ -126,6 +140,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             ask(&asked, &view, round);
         }
     }
+    ask_verdicts(uses, size);
     analysis_subject_free(profile);
     return 0;
 }

@@ -32,6 +32,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct analysis_subject *subject = analysis_subject_read(&trace, &reading, &err);
     if (subject && !subject_answer(subject, "memory_profile", "events", NULL, 0, &out, &err) && err.text[0] == '\0')
         abort(); /* a refusal has a reason */
+    if (subject)
+        ask_verdict(&(struct analysis_verdict_parts){.trace = subject});
     analysis_subject_free(subject);
     buf_free(&out);
     return 0;
