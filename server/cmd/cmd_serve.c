@@ -3,6 +3,7 @@
 #include "server/api/api.h"
 #include "server/api/confirmations.h"
 #include "server/api/routes.h"
+#include "server/base/cgroups.h"
 #include "server/base/clock.h"
 #include "server/base/log.h"
 #include "server/base/memory.h"
@@ -378,6 +379,11 @@ static int run(struct daemon *daemon, const sigset_t *ends)
     daemon->server.index = make_index(daemon->options);
     int64_t limit_mib = daemon->options->memory_limit_mib;
     uint64_t limit_bytes = limit_mib ? (uint64_t)limit_mib << 20 : account_default_limit();
+    uint64_t usable_bytes = cgroups_usable_memory_bytes();
+    if (limit_mib && usable_bytes > 0 && limit_bytes > usable_bytes)
+        log_line("--memory-limit=%lld: this process may have %llu MiB in all (machine, control group or ulimit): the "
+                 "kernel may end it before the limit is reached",
+                 (long long)limit_mib, (unsigned long long)(usable_bytes >> 20));
     daemon->settings.metrics = daemon->server.metrics = metrics_new();
     daemon->server.memory_limit_bytes = limit_bytes;
     daemon->settings.receiving_limit_bytes = limit_bytes / RECEIVING_PART;

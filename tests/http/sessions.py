@@ -199,3 +199,17 @@ def test_those_that_failed_are_listed_alone(t):
     equal((failed["total_count"], failed["matched_count"], [row["name"] for row in failed["sessions"]]), (7, 2, ["new/error.txt"]))
     equal(daemon.get_json("/api/v1/sessions", verdict="failed", filter="ol")["matched_count"], 1)
     equal(daemon.ask("/api/v1/sessions?verdict=over").status, 400)
+
+
+def test_files_of_any_date_are_listed(t):
+    """before 1970, in the future, and of a year that no 64 bits of nanoseconds hold"""
+    days = {"old": -2**31, "none": 0, "now": 1700000000, "ahead": 4000000000, "far": 13569465600}
+    for name, at_s in days.items():
+        t.write(f"{name}/m.hlo.pb", HLO)
+        os.utime(os.path.join(t.folder(), name, "m.hlo.pb"), (at_s, at_s))
+    daemon = t.serve(t.folder())
+    equal(list(daemon.sessions()), sorted(days, key=days.get, reverse=True))
+    for name in days:
+        equal(len(modules(daemon, name)), 1, name)
+    rows = t.run("index", t.folder(), "--format=ndjson")
+    equal((rows.returncode, len(rows.stdout.splitlines())), (0, len(days)))

@@ -5,10 +5,12 @@ import io
 import os
 import posixpath
 import re
+import resource
 import socket
 import subprocess
 from urllib.parse import urlencode
 
+import inputs
 from harness import PATIENCE_SECONDS, ROOT, equal
 
 
@@ -279,3 +281,12 @@ def test_files_of_the_pages_are_kept_by_their_hash(t):
     for path in ("app.js", "device.css", "vendor/viz.js", "vendor/uPlot.css", "widgets/graph_worker.js", "icon.svg"):
         assert path in reached, path
     equal(daemon.ask("/app-0123456789abcdef.js").status, 404)
+
+
+def test_a_memory_limit_above_what_there_is_is_told(t):
+    def most(size):
+        return lambda: resource.setrlimit(resource.RLIMIT_AS, (size, resource.RLIM_INFINITY))
+    t.write("a.hlo.pb", inputs.hlo_proto())
+    said = "this process may have 4096 MiB in all"
+    assert said in t.serve(t.folder(), "--memory-limit=5000", before=most(4 << 30)).log()
+    assert said not in t.serve(t.folder(), "--memory-limit=4000", before=most(4 << 30)).log()
