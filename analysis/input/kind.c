@@ -139,24 +139,21 @@ static int likeness_of_field(struct looker *looker, const struct stream_field *f
     const char *schema = schemas[message];
     char wanted = field->number < strlen(schema) ? schema[field->number] : '.';
     bool is_bytes = field->type == WIRE_BYTES;
+    /* Where the file ends inside a field, its length says nothing: what is in it has to. */
+    int by_length = field->is_clipped ? 0 : FITS_BY_LENGTH;
     switch (wanted) {
     case '.': return UNKNOWN_FIELD;
     case 'n': return field->type == WIRE_VARINT ? FITS : WRONG_TYPE;
     case 'd': return field->type == WIRE_FIXED64 ? FITS : WRONG_TYPE;
-    case 'l': return is_bytes || field->type == WIRE_VARINT ? FITS_BY_LENGTH : WRONG_TYPE;
-    case 't':
-        return !is_bytes                                 ? WRONG_TYPE
-               : is_name(looker->stream, field->payload) ? FITS
-               : field->is_clipped                       ? UNKNOWN_FIELD /* its length is no evidence either */
-                                                         : FITS_BY_LENGTH;
-    case 'b': return is_bytes ? FITS_BY_LENGTH : WRONG_TYPE;
-    default:
-        if (!is_bytes)
-            return WRONG_TYPE;
-        /* Where the file ends inside it, only what is in it says something. */
-        return (field->is_clipped ? 0 : FITS) +
-               likeness(looker, field->payload, (enum message)message_of_letter[(unsigned char)wanted]);
+    case 'l': return is_bytes ? by_length : field->type == WIRE_VARINT ? FITS_BY_LENGTH : WRONG_TYPE;
+    case 't': return !is_bytes ? WRONG_TYPE : is_name(looker->stream, field->payload) ? FITS : by_length;
+    case 'b': return is_bytes ? by_length : WRONG_TYPE;
+    default: break;
     }
+    if (!is_bytes)
+        return WRONG_TYPE;
+    int inside = likeness(looker, field->payload, (enum message)message_of_letter[(unsigned char)wanted]);
+    return (field->is_clipped && inside <= 0 ? 0 : FITS) + inside;
 }
 
 /* As deep as the schemas nest. */
