@@ -4,6 +4,7 @@
 
 #include "bytes.h"
 #include "input/library.h"
+#include "profile_ask.h"
 #include "subject.h"
 #include "tool/device_memory/trend.h"
 
@@ -18,21 +19,6 @@ static struct analysis_subject *read_profile(const char *path)
     ck_assert_msg(profile != NULL, "%s", err.text);
     free(bytes.data);
     return profile;
-}
-
-/* `data` of a view; cJSON_Delete the whole at `tree`. */
-static cJSON *ask(const struct analysis_subject *profile, const char *view, const struct analysis_param *params,
-                  size_t count, cJSON **tree)
-{
-    struct analysis_use use = {.subject = profile, .id = "a", .name = "a.prof"};
-    const struct analysis_question asked = {
-        .tool = "device_memory", .view = view, .uses = &use, .use_count = 1, .params = params, .param_count = count};
-    struct buf out = BUF_INIT;
-    struct err err = ERR_INIT;
-    ck_assert_msg(analysis_answer(&asked, &out, &err), "%s", err.text);
-    *tree = cJSON_ParseWithLength(out.data, out.length);
-    buf_free(&out);
-    return cJSON_GetObjectItem(*tree, "data");
 }
 
 static double number_in(const cJSON *object, const char *name)
@@ -57,7 +43,7 @@ static const cJSON *row_of(const cJSON *data, const char *function)
 START_TEST(unknown_sizes_are_counted_and_never_subtracted)
 {
     struct analysis_subject *profile = read_profile("build/fixtures/profile-tpu.pb");
-    cJSON *tree, *data = ask(profile, "summary", NULL, 0, &tree);
+    cJSON *tree, *data = profile_ask(profile, "summary", NULL, 0, &tree);
     ck_assert_double_eq(number_in(data, "total"), 2516);
     ck_assert_double_eq(number_in(data, "executable_count"), 3);
     ck_assert_double_eq(number_in(data, "executable_unknown_count"), 3);
@@ -76,13 +62,13 @@ START_TEST(machinery_is_folded_into_the_users_frame)
 {
     struct analysis_subject *profile = read_profile("build/fixtures/profile-tpu.pb");
     const struct analysis_param shown[] = {{"machinery", "1"}};
-    cJSON *tree, *data = ask(profile, "top", NULL, 0, &tree);
+    cJSON *tree, *data = profile_ask(profile, "top", NULL, 0, &tree);
     const cJSON *row = row_of(data, "init_state");
     ck_assert_double_eq(number_in(row, "self"), 2000);
     ck_assert_str_eq(cJSON_GetObjectItem(cJSON_GetObjectItem(row, "frame"), "file")->valuestring, "/home/u/train.py");
     ck_assert_double_eq(number_in(row, "each_min"), 1000);
     cJSON_Delete(tree);
-    data = ask(profile, "top", shown, 1, &tree);
+    data = profile_ask(profile, "top", shown, 1, &tree);
     ck_assert_double_eq(number_in(row_of(data, "init_state"), "self"), 0);
     ck_assert_double_eq(number_in(row_of(data, "apply_primitive"), "self"), 2000);
     cJSON_Delete(tree);
@@ -105,7 +91,7 @@ END_TEST
 START_TEST(a_frame_that_calls_itself_counts_once)
 {
     struct analysis_subject *profile = read_profile("build/fixtures/profile-tpu.pb");
-    cJSON *tree, *data = ask(profile, "top", NULL, 0, &tree);
+    cJSON *tree, *data = profile_ask(profile, "top", NULL, 0, &tree);
     const cJSON *row = row_of(data, "<lambda>");
     ck_assert_double_eq(number_in(row, "self"), 16);
     ck_assert_double_eq(number_in(row, "total"), 16);
@@ -120,7 +106,7 @@ START_TEST(copies_on_several_devices_are_counted)
 {
     struct analysis_subject *profile = read_profile("build/fixtures/profile-tpu.pb");
     const struct analysis_param params[] = {{"filter", "each:1000"}};
-    cJSON *tree, *data = ask(profile, "buffers", params, 1, &tree);
+    cJSON *tree, *data = profile_ask(profile, "buffers", params, 1, &tree);
     ck_assert_double_eq(number_in(data, "matched_count"), 2);
     ck_assert_double_eq(number_in(cJSON_GetArrayItem(cJSON_GetObjectItem(data, "rows"), 0), "copies"), 2);
     cJSON_Delete(tree);
@@ -134,10 +120,10 @@ START_TEST(labels_that_no_expression_can_name_are_filtered_by_value)
     const struct analysis_param one[] = {{"tag", "device=TPU_0(process=0,(0,0,0,0))"}};
     const struct analysis_param without[] = {{"tag", "-kind=executable"},
                                              {"tag", "-device=TPU_0(process=0,(0,0,0,0))"}};
-    cJSON *tree, *data = ask(profile, "top", one, 1, &tree);
+    cJSON *tree, *data = profile_ask(profile, "top", one, 1, &tree);
     ck_assert_double_eq(number_in(data, "total"), 1016);
     cJSON_Delete(tree);
-    data = ask(profile, "top", without, 2, &tree);
+    data = profile_ask(profile, "top", without, 2, &tree);
     ck_assert_double_eq(number_in(data, "total"), 1500);
     cJSON_Delete(tree);
     analysis_subject_free(profile);
@@ -148,25 +134,25 @@ START_TEST(a_go_heap_profile_opens_on_what_is_in_use)
 {
     struct analysis_subject *profile = read_profile("build/fixtures/profile-go-heap.pb");
     const struct analysis_param all[] = {{"metric", "alloc_space"}, {"tagfocus", "bytes=1kb:"}, {"machinery", "1"}};
-    cJSON *tree, *data = ask(profile, "top", NULL, 0, &tree);
+    cJSON *tree, *data = profile_ask(profile, "top", NULL, 0, &tree);
     ck_assert_str_eq(cJSON_GetObjectItem(cJSON_GetObjectItem(data, "metric"), "name")->valuestring, "inuse_space");
     ck_assert_double_eq(number_in(row_of(data, "main.grow"), "self"), 2048);
     ck_assert_double_eq(number_in(row_of(data, "main.fill"), "total"), 2048);
     cJSON_Delete(tree);
-    data = ask(profile, "buffers", NULL, 0, &tree);
+    data = profile_ask(profile, "buffers", NULL, 0, &tree);
     ck_assert_double_eq(number_in(data, "matched_total"), 2048);
     const cJSON *row = cJSON_GetObjectItem(data, "rows")->child;
     ck_assert_double_eq(number_in(row, "total"), 2048);
     ck_assert_double_eq(number_in(row, "count"), 2);
     ck_assert_double_eq(number_in(row, "each"), 1024);
     cJSON_Delete(tree);
-    data = ask(profile, "buffers", all, 1, &tree);
+    data = profile_ask(profile, "buffers", all, 1, &tree);
     ck_assert_double_eq(number_in(data, "matched_total"), 4160);
     row = cJSON_GetObjectItem(data, "rows")->child;
     ck_assert_double_eq(number_in(row, "count"), 4);
     ck_assert_double_eq(number_in(row, "each"), 1024);
     cJSON_Delete(tree);
-    data = ask(profile, "top", all, 3, &tree);
+    data = profile_ask(profile, "top", all, 3, &tree);
     ck_assert_double_eq(number_in(data, "percent_base"), 4160);
     ck_assert_double_eq(number_in(data, "total"), 4096);
     cJSON_Delete(tree);
@@ -183,19 +169,19 @@ START_TEST(inlined_functions_can_count_as_their_callers)
     const struct analysis_param hidden[] = {{"machinery", "1"}, {"noinlines", "1"}, {"hide", "outer|^caller"}};
     const struct analysis_param focused[] = {
         {"machinery", "1"}, {"noinlines", "1"}, {"by", "function"}, {"focus", "innermost"}};
-    cJSON *tree, *data = ask(profile, "top", all, 1, &tree);
+    cJSON *tree, *data = profile_ask(profile, "top", all, 1, &tree);
     ck_assert_double_eq(number_in(data, "total_count"), 10);
     ck_assert_double_eq(number_in(row_of(data, "innermost"), "self"), 131);
     cJSON_Delete(tree);
-    data = ask(profile, "top", outer, 2, &tree);
+    data = profile_ask(profile, "top", outer, 2, &tree);
     ck_assert_double_eq(number_in(data, "total_count"), 6);
     ck_assert_double_eq(number_in(row_of(data, "outer"), "self"), 131);
     ck_assert_double_eq(number_in(row_of(data, "alloc"), "total"), 50011);
     cJSON_Delete(tree);
-    data = ask(profile, "top", hidden, 3, &tree);
+    data = profile_ask(profile, "top", hidden, 3, &tree);
     ck_assert_double_eq(number_in(row_of(data, "inner"), "self"), 131);
     cJSON_Delete(tree);
-    data = ask(profile, "top", focused, 4, &tree);
+    data = profile_ask(profile, "top", focused, 4, &tree);
     ck_assert_double_eq(number_in(row_of(data, "caller"), "total"), 50120);
     ck_assert_double_eq(number_in(row_of(data, "main"), "total"), 50120);
     cJSON_Delete(tree);
@@ -208,7 +194,7 @@ START_TEST(frames_that_a_profile_drops_are_held_by_their_callers)
 {
     struct analysis_subject *profile = read_profile("build/fixtures/profile-dropped.pb");
     const struct analysis_param params[] = {{"machinery", "1"}};
-    cJSON *tree, *data = ask(profile, "top", params, 1, &tree);
+    cJSON *tree, *data = profile_ask(profile, "top", params, 1, &tree);
     ck_assert_double_eq(number_in(data, "total_count"), 6);
     ck_assert_double_eq(number_in(row_of(data, "caller"), "self"), 50027);
     ck_assert_double_eq(number_in(row_of(data, "outer"), "self"), 111);
@@ -393,7 +379,7 @@ START_TEST(no_samples_are_no_error)
     bytes_open(&bytes, empty, sizeof(empty) - 1);
     struct analysis_subject *profile = subject_profile(&bytes.source, 0, &err);
     ck_assert_msg(profile != NULL, "%s", err.text);
-    cJSON *tree, *data = ask(profile, "summary", NULL, 0, &tree);
+    cJSON *tree, *data = profile_ask(profile, "summary", NULL, 0, &tree);
     ck_assert_double_eq(number_in(data, "total"), 0);
     ck_assert_str_eq(
         cJSON_GetObjectItem(cJSON_GetArrayItem(cJSON_GetObjectItem(tree, "notes"), 0), "code")->valuestring,
@@ -430,69 +416,10 @@ START_TEST(a_small_file_cannot_cost_much_through_long_texts)
 }
 END_TEST
 
-/* Numbers that cannot be: each costs itself, and is told. */
-static const struct {
-    const char *bytes;
-    size_t length;
-} odd[] = {
-    /* clang-format off */
-    {BYTES("\x0a\x04\x08\x01\x10\x02\x12\x04\x0a\x00\x12\x00\x32\x00\x32\x01" "a\x32\x01" "b")},
-    {BYTES("\x0a\x04\x08\x01\x10\x02\x12\x06\x0a\x01\x05\x12\x01\x03\x32\x00\x32\x01" "a\x32\x01" "b")},
-    {BYTES("\x0a\x04\x08\x01\x10\x02\x22\x06\x08\x01\x22\x02\x08\x07\x32\x00\x32\x01" "a\x32\x01" "b")},
-    {BYTES("\x0a\x04\x08\x01\x10\x02\x22\x02\x08\x01\x22\x02\x08\x01\x32\x00\x32\x01" "a\x32\x01" "b")},
-    {BYTES("\x0a\x04\x08\x01\x10\x02\x22\x02\x18\x01\x32\x00\x32\x01" "a\x32\x01" "b")},
-    {BYTES("\x0a\x04\x08\x01\x10\x09\x32\x00\x32\x01" "a")},
-    {BYTES("\x0a\x04\x08\x01\x10\x02\x32\x01" "x\x32\x01" "a\x32\x01" "b")},
-    /* clang-format on */
-};
-
-START_TEST(an_odd_number_costs_itself)
-{
-    for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
-        struct bytes bytes;
-        struct err err = ERR_INIT;
-        cJSON *tree;
-        bytes_open(&bytes, odd[i].bytes, odd[i].length);
-        struct analysis_subject *profile = subject_profile(&bytes.source, 0, &err);
-        ck_assert_msg(profile != NULL, "%zu: %s", i, err.text);
-        ck_assert_ptr_nonnull(ask(profile, "summary", NULL, 0, &tree));
-        char *text = cJSON_PrintUnformatted(tree);
-        ck_assert_msg(strstr(text, "odd_numbers") != NULL, "%zu: %s", i, text);
-        free(text);
-        cJSON_Delete(tree);
-        analysis_subject_free(profile);
-        free(bytes.data);
-    }
-}
-END_TEST
-
-/* A sample of -1 things of the least number of bytes. */
-START_TEST(no_number_of_a_sample_stops_the_reader)
-{
-    static const unsigned char file[] =
-        "\x32\0\x32\5count\x32\5bytes\x0a\4\x08\1\x10\1\x0a\4\x08\2\x10\2\x12\x16\x12\x14"
-        "\xff\xff\xff\xff\xff\xff\xff\xff\xff\1\x80\x80\x80\x80\x80\x80\x80\x80\x80\1";
-    static const char *const views[] = {"summary", "buffers", "graph", "flame", "top", "traces", "tags"};
-    struct bytes bytes;
-    struct err err = ERR_INIT;
-    bytes_open(&bytes, file, sizeof(file) - 1);
-    struct analysis_subject *profile = subject_profile(&bytes.source, 0, &err);
-    ck_assert_msg(profile != NULL, "%s", err.text);
-    for (size_t i = 0; i < sizeof(views) / sizeof(views[0]); i++) {
-        cJSON *tree;
-        ck_assert_ptr_nonnull(ask(profile, views[i], NULL, 0, &tree));
-        cJSON_Delete(tree);
-    }
-    analysis_subject_free(profile);
-    free(bytes.data);
-}
-END_TEST
-
 int main(void)
 {
     Suite *suite = suite_create("profile");
     TCase *tests = tcase_create("profile");
-    tcase_add_test(tests, no_number_of_a_sample_stops_the_reader);
     tcase_add_test(tests, unknown_sizes_are_counted_and_never_subtracted);
     tcase_add_test(tests, machinery_is_folded_into_the_users_frame);
     tcase_add_test(tests, the_last_packages_folder_of_a_path_says_whose_code_it_is);
@@ -506,7 +433,6 @@ int main(void)
     tcase_add_loop_test(tests, a_series_says_first_what_grows, 0, 4);
     tcase_add_test(tests, a_series_of_the_largest_values_grows);
     tcase_add_test(tests, damage_is_named);
-    tcase_add_test(tests, an_odd_number_costs_itself);
     tcase_add_test(tests, too_many_sample_types_are_refused);
     tcase_add_test(tests, no_samples_are_no_error);
     tcase_add_test(tests, a_small_file_cannot_cost_much_through_long_texts);
