@@ -5,7 +5,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#define CUT "the gzip stream ends in the middle, at byte %llu of it"
+#define CUT "the gzip stream is cut after %llu bytes"
 
 enum { PACKED_WINDOW = 64 * 1024, PLAIN_WINDOW = 128 * 1024, CHECKPOINTS_MAX = 64, FIRST_INTERVAL = 1 << 20 };
 
