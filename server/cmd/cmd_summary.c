@@ -203,7 +203,8 @@ static int look_around(struct look *look, const char *path)
         log_line("%s: device profiles (pprof), not compiled programs: memviewd top prints what holds the memory", path);
     else if (session_count > 0 && !look->is_said)
         log_line(look->options->module ? "%s: has no module of that name" : "%s: has no HLO module", path);
-    bool is_unusable = look->is_unread || (look->options->module && session_count > 0);
+    bool is_unread_file = has_unreadable && input_path_kind(path, false) == INPUT_PATH_FILE;
+    bool is_unusable = look->is_unread || is_unread_file || (look->options->module && session_count > 0);
     return is_unusable ? COMMANDS_UNUSABLE : COMMANDS_FINDING;
 }
 

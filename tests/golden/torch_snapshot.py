@@ -343,7 +343,7 @@ def calls_refused(binary, counts, folder):
     for name, data in {**REFUSED, **hostile.CALLING}.items():
         opcode, _, at = next(found for found in pickletools.genops(data) if found[0].name in CALLS)
         said, status = refusal(binary, folder, data)
-        right = status == 1 and opcode.name in said and re.search(rf"byte {at}\b", said)
+        right = status == 2 and opcode.name in said and re.search(rf"byte {at}\b", said)
         counts.add([] if right else [f"status {status}: {said.strip()!r}, not {opcode.name} at byte {at}"], f"refused: {name}")
 
 
@@ -353,7 +353,7 @@ def lengths_refused(binary, counts, folder):
         while not list_begins(data[:at]):
             at -= 1
         said, status = refusal(binary, folder, data)
-        right = status == 1 and re.search(rf"byte {at}\b", said)
+        right = status == 2 and re.search(rf"byte {at}\b", said)
         counts.add([] if right else [f"status {status}: {said.strip()!r}, not the opcode at byte {at}"], f"too long: {name}")
 
 
@@ -371,11 +371,11 @@ def broken_refused(binary, counts, folder):
     for name, data in hostile.BROKEN.items():
         said, status = refusal(binary, folder, data)
         place = re.search(r"byte (\d+) of the pickle", said)
-        right = status == 1 and place and int(place.group(1)) <= len(data)
+        right = status == 2 and place and int(place.group(1)) <= len(data)
         counts.add([] if right else [f"status {status}: {said.strip()!r}"], f"broken: {name}")
     for name, data in {**hostile.itself(), **hostile.laughs()}.items():
         said, status = refusal(binary, folder, data)
-        counts.add([] if status in (0, 1) else [f"status {status}: {said.strip()!r}"], f"ends: {name}")
+        counts.add([] if status == 0 or (status == 1 and "is empty" in said) else [f"status {status}: {said.strip()!r}"], f"ends: {name}")
 
 
 def bytes_stay_bytes(binary, counts, folder):
@@ -397,24 +397,24 @@ def json_verdicts(binary, counts, folder):
             is_read = False
         said, status = refusal(binary, folder, data, "s.json")
         place = re.search(r"byte (\d+) of the JSON", said)
-        right = not place if is_read else status == 1 and place and int(place.group(1)) <= len(data)
-        counts.add([] if right and status in (0, 1) else [f"status {status}: {said.strip()!r}; Python: {is_read}"], f"JSON: {name}")
+        right = not place and status in (0, 1) if is_read else status == 2 and place and int(place.group(1)) <= len(data)
+        counts.add([] if right else [f"status {status}: {said.strip()!r}; Python: {is_read}"], f"JSON: {name}")
     for name, data in {**hostile.STRAY_JSON, **hostile.LONG_JSON, **hostile.DEEP_JSON}.items():
         said, status = refusal(binary, folder, data, "s.json")
-        right = status == (1 if name in hostile.DEEP_JSON else 0) and (status == 0 or "of the JSON" in said)
+        right = status == (2 if name in hostile.DEEP_JSON else 0) and (status == 0 or "of the JSON" in said)
         counts.add([] if right else [f"status {status}: {said.strip()!r}"], f"JSON: {name}")
 
 
 def bombs_refused(binary, counts, folder):
     for name, data in hostile.bombs().items():
         said, status = refusal(binary, folder, data, "snapshot.json")
-        counts.add([] if status == 1 and "256 times" in said else [f"status {status}: {said.strip()!r}"], f"a bomb: {name}")
+        counts.add([] if status == 2 and "256 times" in said else [f"status {status}: {said.strip()!r}"], f"a bomb: {name}")
     for name, (data, words) in hostile.broken_archives().items():
         said, status = refusal(binary, folder, data, "snapshot.zip")
-        counts.add([] if status == 1 and words in said else [f"status {status}: {said.strip()!r}, not {words!r}"], f"an archive {name}")
+        counts.add([] if status == 2 and words in said else [f"status {status}: {said.strip()!r}, not {words!r}"], f"an archive {name}")
     for name, data in hostile.CHECKPOINTS.items():
         said, status = refusal(binary, folder, data, "model.pt")
-        counts.add([] if status == 1 and "a checkpoint or model of PyTorch" in said else [f"status {status}: {said.strip()!r}"], f"a checkpoint {name}")
+        counts.add([] if status == 2 and "a checkpoint or model of PyTorch" in said else [f"status {status}: {said.strip()!r}"], f"a checkpoint {name}")
 
 
 def cut(binary, counts, folder, data, name):

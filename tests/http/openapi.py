@@ -115,7 +115,8 @@ class Walk:
         run = {("jit_one", 5): inputs.hlo_proto("jit_one", 40), ("jit_two", 6): inputs.hlo_proto("jit_two", 6)}
         t.write("plugins/profile/run/h.xplane.pb", inputs.xspace(run) + inputs.memory_plane(40))
         t.write("plugins/profile/named/h.xplane.pb", inputs.gpu_trace(3))
-        t.write("torn/h.xplane.pb.gz", gzip.compress(inputs.memory_plane(4000))[:-40])
+        packed = gzip.compress(inputs.memory_plane(4000))
+        t.write("torn/h.xplane.pb.gz", packed[:-60] + bytes(20) + packed[-40:])
         t.write("plugins/profile/none/h.xplane.pb", inputs.xspace({}))
         t.write("broken/module_0001.jit_f.after_optimizations.hlo.pb", inputs.hlo_proto("jit_f", 8)[:-20])
         t.write("broken/error.txt", b"RESOURCE_EXHAUSTED")
@@ -126,7 +127,7 @@ class Walk:
         self.profile = inputs.profile([((("f", "/a/x.py", 3), ("g", "/a/x.py", 9)), (1, 64), {"kind": "buffer", "device": "d:0"})])
         t.write("series/memory1.prof", self.profile)
         t.write("series/memory2.prof", gzip.compress(self.profile))
-        t.write("damaged/memory.prof", self.profile.replace(b"\x0a\x02\x01\x02", b"\x0a\x02\x01\x07"))
+        t.write("damaged/memory.prof", self.profile.replace(b"\x0a\x02\x01\x02", b"\x0a\x7f\x01\x02"))
         self.profile_bomb = gzip.compress(inputs.profile([], padding=160 << 20))
         t.write("swollen/memory.prof", self.profile_bomb)
         t.write("noise/h.xplane.pb", b"\x0a\xff\xff\xff\xff\x7f" * 20)
