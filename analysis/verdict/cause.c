@@ -7,6 +7,7 @@
 #include "plan/describe.h"
 #include "plan/pattern.h"
 #include "tool/memory_profile/model.h"
+#include "tool/memory_profile/notes.h"
 
 static const struct {
     const char *name, *words;
@@ -371,7 +372,7 @@ static bool is_of_others(const struct verdict_facts *facts)
            (failure == NULL || failure->kind == PROFILE_FAILURE_SHORTAGE);
 }
 
-/* Files that count no bytes or could not be read are named: nothing is told as absent that is here. */
+/* Files that count no bytes, could not be read or hold no event are named: nothing is told as absent that is here. */
 static const char *unknown_text(const struct verdict_facts *facts)
 {
     const struct verdict_parts *parts = facts->parts;
@@ -381,6 +382,9 @@ static const char *unknown_text(const struct verdict_facts *facts)
     if (parts->unread_count > 0)
         return arena_format(facts->arena, "What fills the memory is not known: %s could not be read.",
                             unread_names(parts->unread, parts->unread_count, facts->arena));
+    const char *of_trace = parts->trace != NULL ? memory_profile_notes_reason(parts->trace).text : NULL;
+    if (of_trace != NULL)
+        return arena_format(facts->arena, "What fills the memory is not known. %s", of_trace);
     return "What fills the memory is not known: no plan, trace or profile is here.";
 }
 
