@@ -145,7 +145,9 @@ demo: all ## serve the demo that is compiled in
 test: ## the quick tests, as scripts/test but installing nothing (TESTS=--all: every test)
 	scripts/test --no-install $(TESTS)
 
-unit_programs := $(unit_src:tests/unit/%.c=$(B)/unit/%)
+# The longest first, so that no processor is left with it at the end.
+unit_all := $(unit_src:tests/unit/%.c=$(B)/unit/%)
+unit_programs := $(filter %/oom_variants,$(unit_all)) $(filter-out %/oom_variants,$(unit_all))
 unit_chosen := $(if $(ONLY),$(foreach program,$(unit_programs),$(if $(findstring $(ONLY),$(notdir $(program))),$(program))),$(unit_programs))
 unit: $(unit_chosen) fixtures ## unit tests (check); ONLY=TEXT: programs with TEXT in their name
 	$(Q)scripts/run-unit $(filter $(B)/unit/%,$^)
