@@ -196,13 +196,15 @@ static bool group_pass(struct stream *stream, struct stream_scope *scope, struct
 
 bool stream_next(struct stream *stream, struct stream_scope *scope, struct stream_field *field)
 {
-    while (any_next(stream, scope, field)) {
+    for (uint64_t begin = scope->at; any_next(stream, scope, field); begin = scope->at) {
         if (field->type == WIRE_GROUP_END)
             return broken(stream, scope, false, "a group of fields ends that did not begin");
         if (field->type != WIRE_GROUP)
             return true;
-        if (!group_pass(stream, scope, field))
+        if (!group_pass(stream, scope, field)) {
+            scope->at = begin; /* what lies behind is not read: who reads a part of a line has to know */
             return false;
+        }
     }
     return false;
 }
