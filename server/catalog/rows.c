@@ -157,7 +157,7 @@ static void row_of_parts(struct making *making, struct row row, const struct ver
     bool is_open = verdict_parts_open(making->wanted->store, wanted, &parts, &err);
     if (wanted->failure && parts.entry && parts.entry->program)
         row.module = parts.entry->program->name;
-    row.err = !is_open ? &err : parts.unread_count > 0 ? &parts.unread[0].why : NULL;
+    row.err = is_open ? NULL : &err;
     unread_mark(making, &err, !is_open && parts.is_passing);
     making->file.lacks_file |= parts.lacks_file;
     row_add(making, &row, is_open ? &parts.core : NULL);
