@@ -6,7 +6,6 @@
 #include <stdint.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -16,6 +15,11 @@ enum { FUSE_MAGIC = 0x65735546 };
 int descriptors_socket(int family, int type, bool waits)
 {
     return socket(family, type | SOCK_CLOEXEC | (waits ? 0 : SOCK_NONBLOCK), 0);
+}
+
+int descriptors_accept(int listener, struct sockaddr *from, socklen_t *length)
+{
+    return accept4(listener, from, length, SOCK_CLOEXEC | SOCK_NONBLOCK);
 }
 
 bool descriptors_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC) == 0; }

@@ -6,10 +6,13 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/socket.h>
 #include <sys/types.h>
 
 /* -1 and errno. `waits` false: calls on it return at once. */
 int descriptors_socket(int family, int type, bool waits);
+/* accept(2); calls on the connection return at once. */
+int descriptors_accept(int listener, struct sockaddr *from, socklen_t *length);
 bool descriptors_pipe(int ends[2]);
 /* A file that has no name, gone when it is closed. */
 int descriptors_memory_file(void);

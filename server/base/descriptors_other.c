@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 enum { PART_BYTES = 1 << 16 };
@@ -24,6 +23,14 @@ int descriptors_socket(int family, int type, bool waits)
     if (made >= 0 && !waits)
         fcntl(made, F_SETFL, O_NONBLOCK);
     return made;
+}
+
+int descriptors_accept(int listener, struct sockaddr *from, socklen_t *length)
+{
+    int taken = marked(accept(listener, from, length));
+    if (taken >= 0)
+        fcntl(taken, F_SETFL, O_NONBLOCK);
+    return taken;
 }
 
 bool descriptors_pipe(int ends[2])

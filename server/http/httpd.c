@@ -5,6 +5,7 @@
 #include "server/base/log.h"
 #include "server/base/memory.h"
 #include "server/base/other_systems.h"
+#include "server/http/httpd_door.h"
 #include "server/http/httpd_headers.h"
 #include "server/http/metrics.h"
 #include "server/http/negotiate.h"
@@ -19,16 +20,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The library's own limits lie beyond ours, so that ours can answer in full. */
-enum { CONNECTION_LIMIT = PEERS_MAX + 64, IDLE_SECONDS = 90, CONNECTION_MEMORY_BYTES = 256 * 1024 };
+/* More than the limits that answer in full. */
+enum { MAX_OPEN = PEERS_MAX + 64 };
 enum { PIECE_BYTES = 64 * 1024, ID_SIZE = 65, ID_PREFIX_SIZE = 9, POLICY_SIZE = 1024 };
 
 struct httpd {
     const struct http_handler *handler;
     struct jobs *jobs;
     struct peers *peers;
-    struct MHD_Daemon *daemons[LISTEN_MAX];
-    size_t daemon_count;
+    struct httpd_door doors[LISTEN_MAX];
+    size_t door_count;
     atomic_bool is_stopping;
     struct metrics *metrics;
     const char *path_prefix;
@@ -103,7 +104,7 @@ static enum MHD_Result send_response(struct exchange *exchange)
     bool is_lost = whole && !body;
     body_release(whole);
     if (is_lost)
-        return MHD_NO;
+        return httpd_door_refuse(exchange->connection);
     exchange->status = response->status;
     if (response->is_tagged && !request_method_acts(exchange->request->method) &&
         negotiate_matches(exchange->request->if_none_match, response->body->etag))
@@ -111,7 +112,7 @@ static enum MHD_Result send_response(struct exchange *exchange)
     struct MHD_Response *out = is_in_pieces ? response_in_pieces(exchange, wants_gzip) : response_of(body);
     if (!out) {
         body_release(body);
-        return MHD_NO;
+        return httpd_door_refuse(exchange->connection);
     }
     bool has_body = exchange->status != MHD_HTTP_NOT_MODIFIED && exchange->request->method != REQUEST_HEAD;
     exchange->sent_bytes = body && has_body ? body->size : 0;
@@ -128,7 +129,8 @@ static enum MHD_Result send_response(struct exchange *exchange)
     bool is_whole = httpd_headers_add(&headers, out);
     peers_enter(exchange->httpd->peers, exchange->peer, PEERS_SENDING);
     enum MHD_Result result =
-        is_whole ? MHD_queue_response(exchange->connection, (unsigned)exchange->status, out) : MHD_NO;
+        is_whole ? MHD_queue_response(exchange->connection, (unsigned)exchange->status, out)
+                 : httpd_door_refuse(exchange->connection);
     MHD_destroy_response(out);
     return result;
 }
@@ -363,30 +365,23 @@ static void end(void *context, struct MHD_Connection *connection, void **state, 
 static void connect_or_close(void *context, struct MHD_Connection *connection, void **state,
                              enum MHD_ConnectionNotificationCode code)
 {
-    struct httpd *httpd = context;
+    const struct httpd_door *door = context;
+    struct httpd *httpd = door->context;
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
         const union MHD_ConnectionInfo *address =
             MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
         const struct sockaddr *from = address ? address->client_addr : NULL;
         const union MHD_ConnectionInfo *socket = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
         *state = peers_add(httpd->peers, socket ? socket->connect_fd : -1, from);
-    } else if (*state) {
-        peers_remove(httpd->peers, *state);
+    } else {
+        if (*state)
+            peers_remove(httpd->peers, *state);
         *state = NULL;
+        acceptor_count_closed(door->acceptor);
     }
 }
 
 /* ---- start and stop ------------------------------------------------------------------ */
-
-static struct MHD_Daemon *start_one(struct httpd *httpd, int descriptor)
-{
-    return MHD_start_daemon(MHD_USE_AUTO_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, handle, httpd,
-                            MHD_OPTION_LISTEN_SOCKET, descriptor, MHD_OPTION_URI_LOG_CALLBACK, begin, httpd,
-                            MHD_OPTION_NOTIFY_COMPLETED, end, httpd, MHD_OPTION_NOTIFY_CONNECTION, connect_or_close,
-                            httpd, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTION_LIMIT,
-                            MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-                            (size_t)CONNECTION_MEMORY_BYTES, MHD_OPTION_END);
-}
 
 struct httpd *httpd_start(const struct http_handler *handler, struct jobs *jobs, const struct listen_set *set,
                           const struct httpd_settings *settings)
@@ -404,13 +399,13 @@ struct httpd *httpd_start(const struct http_handler *handler, struct jobs *jobs,
     snprintf(httpd->id_prefix, sizeof(httpd->id_prefix), "%.8s", random.text);
     pthread_mutex_init(&httpd->lock, NULL);
     clock_cond_init(&httpd->answered);
+    const struct httpd_door_calls calls = {handle, begin, end, connect_or_close, httpd};
     for (size_t at = 0; at < set->count; at++) {
-        struct MHD_Daemon *daemon = start_one(httpd, set->sockets[at]);
-        if (!daemon) {
+        httpd->door_count++;
+        if (!httpd_door_open(&httpd->doors[at], set->sockets[at], MAX_OPEN, &calls)) {
             httpd_free(httpd);
             return NULL;
         }
-        httpd->daemons[httpd->daemon_count++] = daemon;
     }
     return httpd;
 }
@@ -424,8 +419,8 @@ void httpd_watch(struct httpd *httpd)
 void httpd_stop_accepting(struct httpd *httpd)
 {
     atomic_store(&httpd->is_stopping, true);
-    for (size_t at = 0; at < httpd->daemon_count; at++)
-        MHD_quiesce_daemon(httpd->daemons[at]);
+    for (size_t at = 0; at < httpd->door_count; at++)
+        httpd_door_stop_accepting(&httpd->doors[at]);
 }
 
 bool httpd_drain(struct httpd *httpd, int64_t wait_ms)
@@ -442,8 +437,8 @@ bool httpd_drain(struct httpd *httpd, int64_t wait_ms)
 
 void httpd_free(struct httpd *httpd)
 {
-    for (size_t at = 0; at < httpd->daemon_count; at++)
-        MHD_stop_daemon(httpd->daemons[at]);
+    for (size_t at = 0; at < httpd->door_count; at++)
+        httpd_door_close(&httpd->doors[at]);
     peers_free(httpd->peers);
     pthread_cond_destroy(&httpd->answered);
     pthread_mutex_destroy(&httpd->lock);

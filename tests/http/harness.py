@@ -68,7 +68,8 @@ class Daemon:
         """one request, on a connection of its own unless one is given"""
         own = connection or self.connect()
         try:
-            own.request(method, path, body=body, headers=headers or {})
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError): # an answer may come before all is sent
+                own.request(method, path, body=body, headers=headers or {})
             answer = own.getresponse()
             return Answer(answer.status, {k.lower(): v for k, v in answer.getheaders()}, answer.read())
         finally:
@@ -85,7 +86,8 @@ class Daemon:
     def raw(self, text, timeout=PATIENCE_SECONDS):
         """sends bytes as they are; everything that comes back until the other side closes"""
         with socket.create_connection((self.host, self.port), timeout=timeout) as connection:
-            connection.sendall(text)
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError): # an answer may come before all is sent
+                connection.sendall(text)
             received = b""
             with contextlib.suppress(ConnectionError, socket.timeout):
                 while chunk := connection.recv(65536):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Memory follows what is looked at, not what lies there."""
 import concurrent.futures
+import contextlib
 import hashlib
 import os
 import resource
@@ -205,6 +206,27 @@ def test_without_any_memory_left_the_daemon_lives_on(t):
                 assert status in (200, 503), status
         restrict(daemon)
     equal(daemon.ask("/api/v1/sessions").status, 200)
+
+
+def test_a_connection_that_finds_no_memory_is_told_503(t):
+    """and is not closed without a word: 250 of them want 64 MB, when there are 8"""
+    if t.is_sanitized:
+        return # its own memory would count
+    daemon = t.serve(t.folder())
+    daemon.ask("/api/v1/about")
+    with contextlib.ExitStack() as stack:
+        limit = (daemon.status_kib("VmData") << 10) + (8 << 20)
+        resource.prlimit(daemon.process.pid, resource.RLIMIT_DATA, (limit, resource.RLIM_INFINITY))
+        told = []
+        for _ in range(250):
+            connection = stack.enter_context(contextlib.closing(daemon.connect()))
+            told.append(daemon.ask("/api/v1/about", connection=connection))
+        equal({answer.status for answer in told}, {200, 503})
+        refused = [answer for answer in told if answer.status == 503]
+        equal({(answer.json["code"], answer.headers["retry-after"], answer.headers["content-type"]) for answer in refused},
+              {("exhausted", "1", "application/problem+json")})
+        resource.prlimit(daemon.process.pid, resource.RLIMIT_DATA, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    equal(daemon.ask("/api/v1/about").status, 200)
 
 
 def test_ulimit_is_seen(t):
