@@ -56,6 +56,7 @@ struct exchange {
     bool has_begun, is_whole;
     bool is_bare;            /* its target is the prefix without its slash */
     bool is_last;            /* of its connection */
+    bool is_in_body;         /* the answer comes before the end of the body */
     uint64_t seen_bytes;     /* of the body, those that are dropped too */
     uint64_t received_bytes; /* of them, those of this one */
     int status;
@@ -128,9 +129,15 @@ static enum MHD_Result send_response(struct exchange *exchange)
     };
     bool is_whole = httpd_headers_add(&headers, out);
     peers_enter(exchange->httpd->peers, exchange->peer, PEERS_SENDING);
-    enum MHD_Result result =
-        is_whole ? MHD_queue_response(exchange->connection, (unsigned)exchange->status, out)
-                 : httpd_door_refuse(exchange->connection);
+    unsigned status = (unsigned)exchange->status;
+    enum MHD_Result result;
+    if (!is_whole)
+        result = httpd_door_refuse(exchange->connection);
+    else if (exchange->is_in_body)
+        result = httpd_door_send_past(exchange->connection, status, out, has_body && body ? body->data : "",
+                                      exchange->sent_bytes);
+    else
+        result = MHD_queue_response(exchange->connection, status, out);
     MHD_destroy_response(out);
     return result;
 }
@@ -282,6 +289,20 @@ static enum MHD_Result answer(struct exchange *exchange)
     return MHD_YES;
 }
 
+/* Is the body that the headers tell of larger than its route takes? Then it is refused before it is sent, or read. */
+static bool is_too_large(const struct exchange *exchange)
+{
+    const struct request *request = exchange->request;
+    return request->encoding_count == 0 && request->content_length > request->body->limit_bytes;
+}
+
+static enum MHD_Result refuse_body(struct exchange *exchange)
+{
+    exchange->request->body->fault = UPLOAD_TOO_LARGE;
+    exchange->is_last = true;
+    return answer(exchange);
+}
+
 static void take_body(struct exchange *exchange, const char *bytes, size_t size)
 {
     struct upload *body = exchange->request->body;
@@ -320,12 +341,13 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
         take_id(exchange);
         if (peers_standing(exchange->peer) == PEERS_WELCOME)
             exchange->httpd->handler->admit(exchange->httpd->handler->context, exchange->request);
-        return MHD_YES;
+        return is_too_large(exchange) ? refuse_body(exchange) : MHD_YES;
     }
     if (*upload_size > 0) {
         take_body(exchange, upload, *upload_size);
         *upload_size = 0;
-        return MHD_YES;
+        exchange->is_in_body = exchange->request->body->fault == UPLOAD_TOO_LARGE;
+        return exchange->is_in_body ? refuse_body(exchange) : MHD_YES;
     }
     if (exchange->response)
         return send_response(exchange);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/http/httpd_door.h"
 
+#include "base/buf.h"
+#include "server/http/httpd_headers.h"
+
 enum { IDLE_SECONDS = 90, CONNECTION_MEMORY_BYTES = 256 * 1024, BEYOND = 64 };
 
 static bool take(void *context, int connection, const struct sockaddr *from, socklen_t from_length)
@@ -43,10 +46,29 @@ void httpd_door_close(struct httpd_door *door)
     acceptor_free(door->acceptor);
 }
 
-enum MHD_Result httpd_door_refuse(struct MHD_Connection *connection)
+static void write_past(struct MHD_Connection *connection, const struct buf *text)
 {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-    if (info)
+    if (info && text)
+        acceptor_last_words(info->connect_fd, text->data, text->length);
+    else if (info)
         acceptor_refuse(info->connect_fd);
+}
+
+enum MHD_Result httpd_door_refuse(struct MHD_Connection *connection)
+{
+    write_past(connection, NULL);
+    return MHD_NO;
+}
+
+enum MHD_Result httpd_door_send_past(struct MHD_Connection *connection, unsigned status, struct MHD_Response *response,
+                                     const char *body, size_t size)
+{
+    struct buf text = BUF_INIT;
+    httpd_headers_write(status, size, response, &text);
+    if (size > 0)
+        buf_add(&text, body, size);
+    write_past(connection, text.failed ? NULL : &text);
+    buf_free(&text);
     return MHD_NO;
 }

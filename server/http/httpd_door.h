@@ -31,3 +31,6 @@ void httpd_door_close(struct httpd_door *door);
 
 /* Where not even an answer can be made: what lies ready says so. MHD_NO: the library closes the connection then. */
 enum MHD_Result httpd_door_refuse(struct MHD_Connection *connection);
+/* In the middle of a body the library takes no answer: it is written past it, its `size` bytes of body, too. MHD_NO, as above. */
+enum MHD_Result httpd_door_send_past(struct MHD_Connection *connection, unsigned status, struct MHD_Response *response,
+                                     const char *body, size_t size);

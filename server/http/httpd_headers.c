@@ -3,10 +3,12 @@
 
 #include "server/base/memory.h"
 
+#include <inttypes.h>
 #include <microhttpd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* What an answer says itself is not said here again. */
 static const struct {
@@ -69,4 +71,23 @@ bool httpd_headers_add(const struct httpd_headers *headers, struct MHD_Response 
     is_whole &= !response->is_tagged || add_tag(response->body->etag, headers->is_packed, out);
     is_whole &= add(out, "X-Request-Id", headers->id);
     return is_whole & (!headers->is_last || add(out, "Connection", "close"));
+}
+
+static enum MHD_Result write_one(void *context, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+    (void)kind;
+    buf_format(context, "%s: %s\r\n", name, value);
+    return MHD_YES;
+}
+
+void httpd_headers_write(unsigned status, uint64_t size, struct MHD_Response *response, struct buf *out)
+{
+    char date[64] = "";
+    struct tm parts;
+    time_t now = time(NULL);
+    if (gmtime_r(&now, &parts))
+        strftime(date, sizeof(date), "Date: %a, %d %b %Y %H:%M:%S GMT\r\n", &parts);
+    buf_format(out, "HTTP/1.1 %u %s\r\n%s", status, MHD_get_reason_phrase_for(status), date);
+    MHD_get_response_headers(response, write_one, out);
+    buf_format(out, "Content-Length: %" PRIu64 "\r\n\r\n", size);
 }

@@ -5,6 +5,7 @@
 #include "server/http/response.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct MHD_Response; /* microhttpd.h */
 
@@ -21,3 +22,6 @@ struct httpd_headers {
 /* False where there was no memory for one of them: then nothing may be sent, for it may be the one that says how the bytes
  * are packed, or what a page may do. */
 bool httpd_headers_add(const struct httpd_headers *headers, struct MHD_Response *out);
+
+/* The head of an answer of `size` bytes that the library does not send itself, to its empty line. */
+void httpd_headers_write(unsigned status, uint64_t size, struct MHD_Response *response, struct buf *out);

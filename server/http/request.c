@@ -135,7 +135,10 @@ void request_add_header(struct request *request, const char *name, const char *v
     request->header_bytes += strlen(name) + strlen(value) + 4;
     request->header_count++;
     request->host_count += strcasecmp(name, "Host") == 0;
-    request->length_count += strcasecmp(name, "Content-Length") == 0;
+    if (strcasecmp(name, "Content-Length") == 0) {
+        request->length_count++;
+        request->content_length = strtoull(value, NULL, 10); /* the library has refused what is no number */
+    }
     request->encoding_count += strcasecmp(name, "Transfer-Encoding") == 0;
     for (size_t at = 0; at < sizeof(headers) / sizeof(headers[0]); at++) {
         if (strcasecmp(name, headers[at].name) != 0)

@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum request_method { REQUEST_GET, REQUEST_HEAD, REQUEST_POST, REQUEST_DELETE, REQUEST_OTHER };
 
@@ -51,7 +52,8 @@ struct request {
     const char *host, *accept_encoding, *if_none_match, *authorization, *cookie, *content_type, *origin;
     const char *sec_fetch_site, *sec_fetch_mode, *sec_fetch_dest, *id;
     size_t header_count, host_count, length_count, encoding_count, header_bytes;
-    bool is_token_tried; /* this and the next are of guard.c */
+    uint64_t content_length; /* UINT64_MAX: more than can be said */
+    bool is_token_tried;     /* this and the next are of guard.c */
     int token_verdict;
 
     struct upload *body; /* never NULL; at most REQUEST_BODY_LIMIT bytes unless its route takes more */

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Limits, each with a clear answer; and requests that are not what HTTP asks for."""
 import contextlib
+import json
 import re
 import socket
 
@@ -33,6 +34,55 @@ def test_a_large_body_is_413(t):
     daemon = t.serve(t.folder())
     answer = daemon.ask("/api/v1/login", "POST", {"Content-Type": "application/json"}, "x" * 5000)
     equal((answer.status, answer.json["code"]), (413, "limit"))
+
+
+def answered(connection):
+    received = b""
+    while chunk := connection.recv(65536):
+        received += chunk
+    return received
+
+
+def test_a_body_that_is_said_to_be_too_large_is_not_waited_for(t):
+    """the answer comes before a byte of the body does, and without "100 Continue"; then the connection ends"""
+    daemon = t.serve(t.folder())
+    for path, expects in (("/api/v1/oom", b""), ("/api/v1/oom", b"Expect: 100-continue\r\n"), ("/api/v1/uploads?name=a", b""),
+                          ("/api/v1/login", b""), ("/api/v1/about", b"")):
+        kind = b"text/plain" if path.endswith("oom") else b"application/octet-stream"
+        with socket.create_connection((daemon.host, daemon.port), timeout=60) as connection:
+            connection.sendall(b"POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: %s\r\n%sContent-Length: 99999999999\r\n\r\n"
+                               % (path.encode(), kind, expects))
+            told = answered(connection)
+        status, body = told.split(b" ", 2)[1], json.loads(told.partition(b"\r\n\r\n")[2])
+        equal((status, body["code"], b"\r\nConnection: close\r\n" in told), (b"413", "limit", True), (path, expects))
+    with socket.create_connection((daemon.host, daemon.port), timeout=60) as connection:  # one that fits is told to come
+        connection.sendall(b"POST /api/v1/oom HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nExpect: 100-continue\r\n"
+                           b"Connection: close\r\nContent-Length: 3\r\n\r\n")
+        equal(connection.recv(1024), b"HTTP/1.1 100 Continue\r\n\r\n")
+        connection.sendall(b"abc")
+        assert answered(connection).startswith(b"HTTP/1.1 200"), "a text that is not recognised"
+
+
+def test_a_body_without_an_end_ends_at_the_limit(t):
+    """in pieces, each of them small: 413 at the limit of 64 MiB, and the connection is closed"""
+    daemon = t.serve("--verbose", t.folder())
+    piece, sent = b"10000\r\n" + b"x" * 65536 + b"\r\n", 0
+    with socket.create_connection((daemon.host, daemon.port), timeout=60) as connection:
+        connection.sendall(b"POST /api/v1/oom HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n")
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            while sent < 1 << 30:
+                connection.sendall(piece)
+                sent += 65536
+        told = answered(connection)
+    assert 64 << 20 <= sent < 128 << 20, f"{sent >> 20} MiB were taken"
+    head, _, body = told.partition(b"\r\n\r\n")
+    equal((head.split(b" ", 2)[1], json.loads(body)["code"]), (b"413", "limit"))
+    for line in (b"Connection: close", b"Content-Type: application/problem+json", b"X-Content-Type-Options: nosniff",
+                 b"Content-Length: %d" % len(body)):
+        assert line in head.split(b"\r\n"), (line, head)
+    wait_until(lambda: " POST /api/v1/oom 413 " in daemon.log(), what="the line of the log")
+    assert 'status="4xx"} 1\n' in daemon.ask("/metrics").text
+    equal(daemon.ask("/-/healthy").status, 200)
 
 
 def test_tokens_in_addresses_are_told_nowhere(t):
