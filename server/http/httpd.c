@@ -22,7 +22,7 @@
 
 /* More than the limits that answer in full. */
 enum { MAX_OPEN = PEERS_MAX + 64 };
-enum { PIECE_BYTES = 64 * 1024, ID_SIZE = 65, ID_PREFIX_SIZE = 9, POLICY_SIZE = 1024 };
+enum { PIECE_BYTES = 64 * 1024, SMALL_BODY_BYTES = 64 * 1024, ID_SIZE = 65, ID_PREFIX_SIZE = 9, POLICY_SIZE = 1024 };
 
 struct httpd {
     const struct http_handler *handler;
@@ -311,7 +311,7 @@ static void take_body(struct exchange *exchange, const char *bytes, size_t size)
     exchange->seen_bytes += size;
     unsigned long long others_bytes = atomic_load(&httpd->receiving_bytes) - exchange->received_bytes;
     if (others_bytes > 0 && others_bytes + body->size + size > httpd->receiving_limit_bytes &&
-        body->limit_bytes > REQUEST_BODY_LIMIT && body->fault == UPLOAD_GOOD)
+        body->size + size > SMALL_BODY_BYTES && body->limit_bytes > REQUEST_BODY_LIMIT && body->fault == UPLOAD_GOOD)
         body->fault = UPLOAD_NO_ROOM; /* bodies that come in slowly leave the rest of the memory to others */
     upload_add(body, bytes, size);
     stop_receiving(exchange);

@@ -12,7 +12,7 @@
 
 #define MIB ((uint64_t)1 << 20)
 static const size_t ANSWER_LIMIT_BYTES = (size_t)1 << 30;
-enum { PIECE_BYTES = 64 << 10 };
+enum { PIECE_BYTES = 64 << 10, SHORT_TEXT_BYTES = 64 << 10 };
 
 /* What each kind may take while it is read, where it is kept, and what tells it from the others. */
 static const struct kind {
@@ -81,7 +81,9 @@ static uint64_t take_room(const struct making *making, uint64_t *max)
     const struct kind *kind = &KINDS[making->reading.kind];
     struct account *account = store_account(making->store);
     uint64_t min;
-    struct account_share share = kind->share;
+    /* Most error texts are short: with the share of a long log, five at once would take all of 256 MiB. */
+    bool is_short = making->reading.kind == ANALYSIS_TEXT && making->size_bytes <= SHORT_TEXT_BYTES;
+    struct account_share share = is_short ? (struct account_share){16, 2 * MIB, 64, 4 * MIB, UINT64_MAX} : kind->share;
     if (making->file && files_is_packed(making->file))
         share.max_factor = kind->packed_max_factor;
     account_range(account, &share, making->size_bytes, &min, max);

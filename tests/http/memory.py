@@ -5,6 +5,7 @@ import contextlib
 import hashlib
 import os
 import resource
+import socket
 import subprocess
 import zlib
 
@@ -149,6 +150,21 @@ def test_what_is_kept_makes_room_for_what_is_given(t):
     equal(daemon.ask(summary).status, 200)
     profile = inputs.profile([((("f", "a.py", 1),), (1, 5), {"kind": "buffer", "device": "d:0"})])
     equal(daemon.ask("/api/v1/profiles", "POST", {"Content-Type": "application/octet-stream"}, profile).status, 201)
+
+
+def test_small_texts_find_room_beside_a_large_body(t):
+    """bodies under way may take a quarter of the memory, and a lone one more: error texts beside it are read all the same"""
+    daemon = t.serve("--memory-limit=64", t.folder())
+    head = (f"POST /api/v1/uploads?name=a.hlo.pb HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/octet-stream\r\n"
+            f"Content-Length: {30 << 20}\r\n\r\n").encode()
+    with socket.create_connection((daemon.host, daemon.port), timeout=60) as connection:
+        connection.sendall(head + b"x" * (17 << 20))
+        told = set()
+        for at in range(100):
+            text = b"RESOURCE_EXHAUSTED: Out of memory allocating %d bytes.\n" % at * 8
+            answer = daemon.ask("/api/v1/oom", "POST", {"Content-Type": "text/plain"}, text)
+            told.add((answer.status, answer.json.get("detail")))
+        equal(told, {(200, None)})
 
 
 def test_many_profiles_named_one_by_one_cost_little(t):
