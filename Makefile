@@ -304,8 +304,8 @@ build/golden/logdir:
 	@mkdir -p $(@D)
 	$(Q)rm -rf $@.part && $(or $(SHARED),../shared)/tools/make-logdir $@.part && mv $@.part $@
 
-http-test: all fixtures $(B)/confirm/standin.so ## both JSON surfaces against the running daemon; ONLY=TEXT: tests with TEXT in their name
-	$(Q)$(PYTHON) tests/http/run.py --binary $(B)/memviewd $(if $(SHARED),--shared $(SHARED)) $(if $(JOBS),--jobs $(JOBS)) $(if $(ONLY),--only $(ONLY))
+http-test: all fixtures $(B)/confirm/standin.so ## both JSON surfaces against the running daemon; ONLY=TEXT: tests with TEXT in their name, PART=0/2:SEED: half of them
+	$(Q)$(PYTHON) tests/http/run.py --binary $(B)/memviewd $(if $(SHARED),--shared $(SHARED)) $(if $(JOBS),--jobs $(JOBS)) $(if $(ONLY),--only $(ONLY)) $(if $(PART),--part $(PART))
 
 build/openapi-tools/ready: scripts/fetch-pypi tests/http/requirements.txt
 	$(Q)scripts/fetch-pypi $(@D) tests/http/requirements.txt
@@ -341,8 +341,8 @@ xprof-page-test: all tests/web/node_modules/.package-lock.json ## XProf's own pa
 	$(Q)scripts/fetch-xprof-page build/xprof-page
 	$(Q)node tests/web/xprof_page.mjs --binary $(B)/memviewd --static build/xprof-page
 
-web-test: all fixtures $(B)/confirm/standin.so tests/web/node_modules/.package-lock.json ## the pages in headless Chromium (CASES=--walks: the main ones; ONLY=TEXT: cases with TEXT in their name)
-	$(Q)node tests/web/run.mjs --binary $(B)/memviewd $(if $(SHARED),--shared $(SHARED)) $(CASES) $(if $(ONLY),--only "$(ONLY)")
+web-test: all fixtures $(B)/confirm/standin.so tests/web/node_modules/.package-lock.json ## the pages in headless Chromium (CASES=--walks: the main ones; ONLY=TEXT: cases with TEXT in their name; PART=0/2:SEED: half of them)
+	$(Q)node tests/web/run.mjs --binary $(B)/memviewd $(if $(SHARED),--shared $(SHARED)) $(CASES) $(if $(ONLY),--only "$(ONLY)") $(if $(PART),--part $(PART))
 
 build/reuse/ready: scripts/fetch-pypi tests/packaging/reuse.txt
 	$(Q)scripts/fetch-pypi $(@D) tests/packaging/reuse.txt
@@ -369,28 +369,32 @@ install: all manual ## the binary, manual pages, completions, licences and units
 install-test: all ## what make install leaves, its manual pages and completions
 	$(Q)$(PYTHON) tests/packaging/install.py
 
-wheels: ## build/wheels, for x86_64 and aarch64, with static binaries (fetches a compiler from PyPI and Debian's sources once)
-	$(Q)rm -rf build/wheels && scripts/make-wheel x86_64 && scripts/make-wheel aarch64
+ARCHS ?= x86_64 aarch64
+each_arch = for arch in $(ARCHS); do $(1) $$arch || exit; done
 
-wheel-test: fixtures $(B)/confirm/standin.so ## the wheels and tarballs, and what is installed from them (EVERY=1: every http test)
+wheels: ## build/wheels, for x86_64 and aarch64 (or ARCHS), with static binaries (fetches a compiler from PyPI and Debian's sources once)
+	$(Q)rm -rf build/wheels; $(call each_arch,scripts/make-wheel)
+
+wheel-test: fixtures $(B)/confirm/standin.so ## the wheels and tarballs, and what is installed from them (ARCHS=x86_64: that alone; EVERY=1: every http test)
 	$(Q)scripts/build-static --fetch || { echo "skipped: the wheels, whose compiler and libraries cannot be had"; echo "0 passed, 0 failed, 1 skipped"; exit 0; }; \
 	$(MAKE) build/remote-servers/ready; \
-	$(MAKE) wheels tarballs && $(PYTHON) tests/packaging/wheel.py --wheels build/wheels --tarballs build/tarballs $(if $(SHARED),--shared $(SHARED)) $(if $(EVERY),--every)
+	$(MAKE) wheels tarballs ARCHS="$(ARCHS)" && $(PYTHON) tests/packaging/wheel.py --wheels build/wheels --tarballs build/tarballs $(if $(SHARED),--shared $(SHARED)) $(if $(EVERY),--every)
 
-debs: ## build/deb, packages of what is committed for Debian 12 and 13, each built in a fresh system (mmdebstrap)
-	$(Q)scripts/make-deb bookworm && scripts/make-deb trixie
+SUITES ?= bookworm trixie
+debs: ## build/deb, packages of what is committed for Debian 12 and 13 (or SUITES), each built in a fresh system (mmdebstrap)
+	$(Q)for suite in $(SUITES); do scripts/make-deb $$suite || exit; done
 
-deb-test: ## these packages, installed by apt-get where nothing else is
-	$(Q)$(MAKE) debs && $(PYTHON) tests/packaging/deb.py --debs build/deb bookworm trixie
+deb-test: ## these packages, installed by apt-get where nothing else is (SUITES=trixie: that alone)
+	$(Q)$(MAKE) debs SUITES="$(SUITES)" && $(PYTHON) tests/packaging/deb.py --debs build/deb $(SUITES)
 
-tarballs: ## build/tarballs, for x86_64 and aarch64: the static binary with manual pages, completions and licences
-	$(Q)rm -rf build/tarballs && scripts/make-tarball x86_64 && scripts/make-tarball aarch64
+tarballs: ## build/tarballs, for the same: the static binary with manual pages, completions and licences
+	$(Q)rm -rf build/tarballs; $(call each_arch,scripts/make-tarball)
 
 check: $(core_obj) $(fields) $(message_headers) tests/web/node_modules/.package-lock.json ## layers, symbols, headers, names, sizes, format, names of the pages
 	$(Q)scripts/check-all $(B)
 
-analyze: $(fields) $(message_headers) $(B)/build_info.h ## no warning of clang's and GCC's analysers (some ten minutes; ANALYSERS=gcc: three)
-	$(Q)printf '%s\n' $(core_src) $(server_src) | scripts/analyze "$(or $(ANALYSERS),clang gcc)" -std=gnu11 $(CPPFLAGS) $(package_flags) -include $(B)/build_info.h
+analyze: $(fields) $(message_headers) $(B)/build_info.h ## no warning of clang's and GCC's analysers (some ten minutes; ANALYSERS=gcc: three; PART=0/2:SEED: half of the sources)
+	$(Q)printf '%s\n' $(core_src) $(server_src) | PART=$(PART) scripts/analyze "$(or $(ANALYSERS),clang gcc)" -std=gnu11 $(CPPFLAGS) $(package_flags) -include $(B)/build_info.h
 
 tsan: ## the daemon's tests under ThreadSanitizer
 	$(Q)$(MAKE) SAN=thread http-test

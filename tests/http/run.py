@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Both JSON surfaces and the command line, against the real daemon.
 
-  run.py --binary PATH [--shared DIR] [--only TEXT]... [--without TEXT]... [--jobs N] [--list]
+  run.py --binary PATH [--shared DIR] [--only TEXT]... [--without TEXT]... [--part K/N:SEED]
+         [--jobs N] [--list]
 
 Starts the daemon on free ports, over the fixtures, over inputs that it writes itself and, with
 --shared, over the large real inputs (what needs those is skipped and named without it). --only runs
-the tests whose name holds TEXT, --without leaves out those; --jobs tests run at a time, as many as there are processors. Each file here that is named in THEMES is a theme, each function in it
-that begins with test_ a test: it gets a Toolbox (harness.py). The last line is
+the tests whose name holds TEXT, --without leaves out those, --part takes the K-th (from 0) of N parts into which SEED divides
+them; --jobs tests run at a time, as many as there are processors. Each file here that is named in THEMES is a theme, each
+function in it that begins with test_ a test: it gets a Toolbox (harness.py). The last line is
 "N passed, N failed, N skipped". Exit status 0: none failed, 1: some did, 2: could not run.
 """
 import concurrent.futures
@@ -33,6 +35,7 @@ def run_one(theme, name, options):
 def main():
     parser = running.parser_of(__doc__)
     parser.add_argument("--without", action="append", default=[])
+    parser.add_argument("--part", default="")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--list", action="store_true")
     options = parser.parse_args()
@@ -40,8 +43,9 @@ def main():
     if not os.access(options.binary, os.X_OK):
         print(f"run.py: {options.binary}: not an executable", file=sys.stderr)
         return 2
+    is_in_part = running.part_of(options.part)
     chosen = [(theme, name) for theme in THEMES for name, _ in running.chosen_of([theme], options.only)
-              if not any(text in name for text in options.without)]
+              if is_in_part(name) and not any(text in name for text in options.without)]
     if options.list:
         print("\n".join(name for _, name in chosen))
         return 0

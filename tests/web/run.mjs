@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  * run.mjs: tests of the pages.
- *   node tests/web/run.mjs --binary PATH [--shared DIR] [--only TEXT] [--walks | --rest] [--slow N] [--jobs N] [--list]
- * Pure tests first, then the pages in headless Chromium against the real daemon. Figures
- * come from the fixtures and from recorded answers in --shared, never from our own API.
+ *   node tests/web/run.mjs --binary PATH [--shared DIR] [--only TEXT] [--walks | --rest] [--part K/N:SEED]
+ *     [--slow N] [--jobs N] [--list]
+ * Pure tests first, then the pages in headless Chromium against the real daemon; --part takes the K-th (from 0) of N
+ * parts into which SEED divides these cases. Figures come from the fixtures and from recorded answers in --shared,
+ * never from our own API.
  * Ends with "N passed, N failed, N skipped". */
 
 import { deepStrictEqual } from 'node:assert';
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { createHash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -22,6 +25,7 @@ const { values: options } = parseArgs({
     only: { type: 'string' },
     walks: { type: 'boolean' },
     rest: { type: 'boolean' },
+    part: { type: 'string', default: '0/1:' },
     list: { type: 'boolean' },
     slow: { type: 'string', default: '1' },
     jobs: { type: 'string', default: String(availableParallelism()) },
@@ -29,7 +33,7 @@ const { values: options } = parseArgs({
   },
 });
 if (options.help || !options.binary) {
-  console.log('node tests/web/run.mjs --binary PATH [--shared DIR] [--only TEXT] [--walks | --rest] [--slow N] [--jobs N] [--list]');
+  console.log('node tests/web/run.mjs --binary PATH [--shared DIR] [--only TEXT] [--walks | --rest] [--part K/N:SEED] [--slow N] [--jobs N] [--list]');
   process.exit(options.help ? 0 : 2);
 }
 
@@ -108,11 +112,17 @@ function namesOfWalks(cases) {
   );
 }
 
+/* Is a case of that name in the part that was asked for? */
+function isInPart({ name }) {
+  const [, at, count, seed] = /^(\d+)\/(\d+):(.*)$/.exec(options.part);
+  return createHash('md5').update(`${seed} ${name}`).digest().readUInt32BE() % Number(count) === Number(at);
+}
+
 /* Those cases that the options ask for. */
 function chosen(cases) {
   const walks = namesOfWalks(cases);
   const isAsked = ({ name }) => (options.walks ? walks.has(name) : !(options.rest && walks.has(name)));
-  return cases.filter(isNamed).filter(isAsked);
+  return cases.filter(isNamed).filter(isAsked).filter(isInPart);
 }
 
 async function main() {
