@@ -10,7 +10,7 @@ $(B)/catalog/query: $(B)/tests/catalog/query.o $(core_obj) $(catalog_query_obj)
 build/catalog-tools/ready: scripts/fetch-pypi tests/catalog/requirements.txt
 	$(Q)scripts/fetch-pypi $(@D) tests/catalog/requirements.txt
 
-catalog-test: all $(if $(CATALOG),$(B)/catalog/query) ## memviewd index --catalog and what reads it, against a PostgreSQL that the test starts (fetches DuckDB from PyPI once)
+catalog-test: all $(B)/soak/faulty.so $(if $(CATALOG),$(B)/catalog/query) ## memviewd index --catalog and what reads it, against a PostgreSQL that the test starts (fetches DuckDB from PyPI once)
 	$(Q)$(MAKE) build/catalog-tools/ready || echo "DuckDB cannot be had from PyPI"
 	$(Q)$(PYTHON) tests/catalog/run.py --binary $(B)/memviewd $(if $(ONLY),--only $(ONLY))
 

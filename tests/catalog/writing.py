@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """memviewd index --catalog: rows as in files, what changed alone is written, and what is killed is nowhere half."""
+import itertools
 import json
 import os
 import random
@@ -268,15 +269,36 @@ def test_killed_at_any_moment(t, database):
             process.send_signal(signal.SIGKILL)
         hit = sum(process.wait() == -signal.SIGKILL for process in running)
         killed += hit
-        orphans = "SELECT count(*) FROM memviewd.files f WHERE row_count <> (SELECT count(*) FROM memviewd.rows r WHERE r.file_id = f.file_id)"
-        equal(database.value(orphans), "0", "a file without all of its rows")
-        equal(database.value("SELECT coalesce(sum(row_count), 0) - (SELECT count(*) FROM memviewd.rows WHERE verdict IS NOT NULL) FROM memviewd.points"), "0",
-              "a row that is in no point, or twice")
+        check_whole_files(database, "after a kill")
         if hit < 2: # all was written before: from its beginning, and sooner
             database.execute("TRUNCATE memviewd.files CASCADE; TRUNCATE memviewd.points")
             whole = max(0.7 * whole, 0.1)
     for at in range(3):
         index(t, database, t.folder(), "--label=job=one", f"--shard={at}/3")
+    check_balance(database, told(t, t.folder(), "--label=job=one"))
+
+
+def check_whole_files(database, when):
+    equal(database.value("SELECT count(*) FROM memviewd.files f WHERE row_count <> (SELECT count(*) FROM memviewd.rows r WHERE r.file_id = f.file_id)"), "0",
+          f"a file without all of its rows, {when}")
+    equal(database.value("SELECT coalesce(sum(row_count), 0) - (SELECT count(*) FROM memviewd.rows WHERE verdict IS NOT NULL) FROM memviewd.points"), "0",
+          f"a row that is in no point, or twice, {when}")
+
+
+def test_ended_before_each_message_to_the_database(t, database):
+    """each run goes on where the one before was ended; the last one is whole"""
+    tree(t, jobs=1, commits=2, hosts=2)
+    index(t, database, t.folder(), "--label=job=one")  # which makes the tables
+    database.execute("TRUNCATE memviewd.files CASCADE; TRUNCATE memviewd.points")
+    faulty = os.path.join(os.path.dirname(t.binary), "soak", "faulty.so")
+    for at in itertools.count(1):
+        done = subprocess.run([t.binary, "index", "--catalog=" + database.url, t.folder(), "--label=job=one"], capture_output=True, text=True, timeout=300,
+                              env={**os.environ, "LD_PRELOAD": faulty, "MEMVIEWD_FAULT": f"send:{at}:1:0"})
+        check_whole_files(database, f"before message {at}")
+        if done.returncode != 99:
+            break
+    equal(done.returncode, 0, done.stderr)
+    assert at > 10, f"only {at} messages"
     check_balance(database, told(t, t.folder(), "--label=job=one"))
 
 

@@ -13,6 +13,7 @@ last line has the counts.
 import argparse
 import contextlib
 import errno
+import itertools
 import json
 import os
 import re
@@ -25,7 +26,7 @@ import traceback
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "http"))
 import inputs  # noqa: E402
-from harness import FIXTURES, Daemon, wait_until  # noqa: E402
+from harness import FIXTURES, Daemon, equal, wait_until  # noqa: E402
 
 DUMP = os.path.join(FIXTURES, "dumps", "seed-matmul-327680")
 VIEWS = ("memory_viewer/summary", "memory_viewer/buffers", "memory_profile/summary", "device_memory/summary", "oom", "verdict")
@@ -33,6 +34,7 @@ VIEWS = ("memory_viewer/summary", "memory_viewer/buffers", "memory_profile/summa
 TELLS_PARTS = ("sessions", "verdict", "oom", "memory_profile")
 PASSING = {None: {"no connection"}, 404: {"notfound"}, 409: {"changed"}, 503: {"io", "memory", "changed", "busy", "unavailable", "exhausted"}}
 ONCE, LONG = 1, 1 << 30
+ENDED = 99  # the status of a process that faulty.so has ended
 RECENT_SECONDS = 2  # a folder that changed later is listed again anyway (server/disk/tree.c)
 # call, errno, how many fail
 FAULTS = (("open", errno.EACCES, ONCE), ("open", errno.EMFILE, LONG), ("open", errno.EIO, LONG), ("list", errno.EIO, LONG), ("read", errno.EIO, ONCE),
@@ -165,6 +167,47 @@ def is_named_by_the_next_start(options):
         assert told(None) == (True, True)
 
 
+def killed_at_each_change(options):
+    """a daemon that keeps answers on disk is killed before its n-th change there, for every n; the next one
+    answers as without a disk, and takes away what was left under way when it is old"""
+    with tempfile.TemporaryDirectory() as scratch:
+        logs, kept = os.path.join(scratch, "logs"), os.path.join(scratch, "kept")
+        os.mkdir(logs)
+        lay_out(logs)
+        paths = []
+
+        def told(fault, *arguments):
+            """{path: what is said}; None where the daemon was killed meanwhile"""
+            environ = {"LD_PRELOAD": options.faulty, "MEMVIEWD_FAULT": fault} if fault else None
+            try:
+                daemon = Daemon(options.binary, ["--port=0", f"--logdir={logs}", *arguments], scratch, environ=environ)
+            except AssertionError as error:  # it has printed no address
+                assert f"exit {ENDED}:" in str(error), error
+                return None
+            try:
+                paths.extend([] if paths else (each.format(id=row["id"]) for row in daemon.sessions().values() for each in questions()))
+                answers = {path: ask(daemon, path) for path in paths}
+            except OSError:
+                answers = None
+            status = daemon.stop()
+            assert status in (0, ENDED), f"exit status {status}: {daemon.log()[-1000:]}"
+            return answers if status == 0 else None
+        expected = told(None)
+        left_count = 0
+        for at in itertools.count(1):
+            is_whole = told(f"change:{at}:1:0", f"--cache-dir={kept}") is not None
+            left = [os.path.join(kept, name) for name in (os.listdir(kept) if os.path.exists(kept) else []) if not re.fullmatch("[0-9a-f]+", name)]
+            for path in left:
+                os.utime(path, (0, 0))
+            left_count += len(left)
+            equal(told(None, f"--cache-dir={kept}"), expected, f"after the end before change {at}")
+            equal([name for name in os.listdir(kept) if not re.fullmatch("[0-9a-f]+", name)], [], f"left under way before change {at}")
+            shutil.rmtree(kept)
+            if is_whole:
+                break
+        assert at > 30 and left_count > 20, f"{at} changes, {left_count} left under way"
+
+
 COMMANDS = (["summary", DUMP, "--json"], ["whose", DUMP], ["explain", DUMP], ["check", DUMP, "--max-total=1KiB"], ["diff", DUMP, DUMP], ["export", DUMP, "--format=json"],
             ["export", DUMP, "--out=/dev/full"], ["top", os.path.join(FIXTURES, "memprof", "memory1.prof")], ["--help"], ["--licenses"])
 
@@ -232,7 +275,8 @@ def main():
                 except Exception:  # noqa: a test may fail in any way
                     failed += 1
                     print("FAILED ", name, traceback.format_exc(), flush=True)
-    singles = [("a neighbour that cannot be opened", lambda: is_named_by_the_next_start(options))]
+    singles = [("a neighbour that cannot be opened", lambda: is_named_by_the_next_start(options)),
+               ("killed before each change of the disk", lambda: killed_at_each_change(options))]
     singles += [(f"a full disk: {words[0]}", lambda words=words: on_a_full_disk(options.binary, words)) for words in COMMANDS]
     for name, single in singles + [(f"what cannot be read: {' '.join(words)}", lambda words=words: reading_commands(options, words)) for words in READING]:
         try:

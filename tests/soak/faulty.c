@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * faulty.c: loaded before the C library (LD_PRELOAD), makes one kind of call fail.
  *
- * MEMVIEWD_FAULT=CALL:AT:COUNT:ERRNO[:PATH]: from the AT-th call on (1 is the first) COUNT calls of CALL fail with that errno.
- * CALL: open (every way to open), read (pread, too), alloc (malloc, calloc, realloc, mmap of 32 KiB and more), alloc_any (the
- * first three of any size), accept, send, thread, list (readdir). PATH: of open only those whose path contains it. A file named by MEMVIEWD_FAULT_GO has to exist before calls
- * count, so that the start can be left alone. */
+ * MEMVIEWD_FAULT=CALL:AT:COUNT:ERRNO[:PATH]: from the AT-th call on (1 is the first) COUNT calls of CALL fail with that errno;
+ * where it is 0, the process ends at once instead, with status 99, and cleans nothing up. CALL: open (every way to open),
+ * read (pread, too), alloc (malloc, calloc, realloc, mmap of 32 KiB and more), alloc_any (the first three of any size),
+ * accept, send, thread, list (readdir), change (writing into a file, renameat, unlinkat, mkdir). PATH: of open only those
+ * whose path contains it. A file named by MEMVIEWD_FAULT_GO has to exist before calls count, so that the start can be left
+ * alone. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -14,10 +16,12 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -49,6 +53,8 @@ static bool fails(const char *call, const char *path)
     long nth = atomic_fetch_add(&calls, 1) + 1;
     if (nth < at || nth - at >= count)
         return false;
+    if (number == 0)
+        _exit(99); /* in its box a process may not even kill itself */
     errno = (int)number;
     return true;
 }
@@ -114,6 +120,32 @@ ssize_t pread64(int file, void *into, size_t size, off64_t at)
 }
 
 ssize_t read(int file, void *into, size_t size) { return fails("read", NULL) ? -1 : REAL(read)(file, into, size); }
+
+static bool is_of_disk(int file)
+{
+    struct stat facts;
+    int before = errno;
+    bool is = fstat(file, &facts) == 0 && S_ISREG(facts.st_mode);
+    errno = before;
+    return is;
+}
+
+ssize_t write(int file, const void *bytes, size_t size)
+{
+    return is_of_disk(file) && fails("change", NULL) ? -1 : REAL(write)(file, bytes, size);
+}
+
+int renameat(int from_folder, const char *from, int to_folder, const char *to)
+{
+    return fails("change", NULL) ? -1 : REAL(renameat)(from_folder, from, to_folder, to);
+}
+
+int unlinkat(int folder, const char *path, int flags)
+{
+    return fails("change", NULL) ? -1 : REAL(unlinkat)(folder, path, flags);
+}
+
+int mkdir(const char *path, mode_t mode) { return fails("change", NULL) ? -1 : REAL(mkdir)(path, mode); }
 
 void *mmap(void *at, size_t size, int protection, int flags, int file, off_t offset)
 {
