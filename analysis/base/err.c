@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/err.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 bool err_set(struct err *err, enum err_code code, uint64_t offset_bytes, const char *format, ...)
 {
@@ -20,6 +22,13 @@ bool err_set(struct err *err, enum err_code code, uint64_t offset_bytes, const c
 bool err_exhausted(struct err *err)
 {
     return err_set(err, ERR_exhausted, ERR_NO_OFFSET, "the system has no more memory");
+}
+
+const char *err_describe(const struct err *err, char out[ERR_DESCRIPTION_SIZE])
+{
+    bool has_place = err->offset_bytes != ERR_NO_OFFSET && strstr(err->text, "at byte ") == NULL;
+    snprintf(out, ERR_DESCRIPTION_SIZE, has_place ? "%s, at byte %" PRIu64 : "%s", err->text, err->offset_bytes);
+    return out;
 }
 
 bool err_is_passing(enum err_code code)

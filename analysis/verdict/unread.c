@@ -3,10 +3,8 @@
 
 const char *unread_sentence(const struct verdict_unread *unread, struct arena *arena)
 {
-    const char *place = unread->why.offset_bytes == ERR_NO_OFFSET
-                            ? ""
-                            : arena_format(arena, ", at byte %llu", (unsigned long long)unread->why.offset_bytes);
-    return arena_format(arena, "%s could not be read: %s%s.", unread->file, unread->why.text, place);
+    char why[ERR_DESCRIPTION_SIZE];
+    return arena_format(arena, "%s could not be read: %s.", unread->file, err_describe(&unread->why, why));
 }
 
 const char *unread_names(const struct verdict_unread *unread, size_t count, struct arena *arena)

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#define CUT "the gzip stream is cut after %llu bytes"
+#define CUT "the gzip stream is cut at byte %llu of the file"
 
 enum { PACKED_WINDOW = 64 * 1024, PLAIN_WINDOW = 128 * 1024, CHECKPOINTS_MAX = 64, FIRST_INTERVAL = 1 << 20 };
 

@@ -152,7 +152,7 @@ static void write_chip(struct json *json, const struct snapshot_session *session
 {
     struct chip chip;
     const char *ending;
-    if (!dump_beside_chip(session, group, &chip, &ending) || is_said(said, chip.device))
+    if (!dump_beside_chip(session, group, &chip, &ending, NULL) || is_said(said, chip.device))
         return;
     size_t folder_length = strlen(group->file->path) - strlen(group->file->name);
     char *file = memory_format("%.*s%s%s", (int)folder_length, group->file->path, group->stem, ending);

@@ -172,7 +172,7 @@ static struct analysis_check_baseline figures_of(const struct baseline *baseline
 static bool check_one(struct analysis_check *check, struct store *store, const struct side *side,
                       const struct modules_entry *entry, struct baseline *against, struct err *err)
 {
-    char room[PATH_MAX_BYTES];
+    char room[PATH_MAX_BYTES], why[ERR_DESCRIPTION_SIZE];
     struct subject module = {0}, baseline = {0};
     struct err fault = ERR_INIT;
     const struct modules_entry *before = baseline_of(against, entry);
@@ -184,7 +184,7 @@ static bool check_one(struct analysis_check *check, struct store *store, const s
     if (is_open)
         is_kept = analysis_check_module(check, path, name_of(entry), module.core, &figures, err);
     else
-        is_kept = analysis_check_fault(check, path, name_of(entry), fault.text, err);
+        is_kept = analysis_check_fault(check, path, name_of(entry), err_describe(&fault, why), err);
     subjects_close(&module);
     subjects_close(&baseline);
     return is_kept;
@@ -193,7 +193,7 @@ static bool check_one(struct analysis_check *check, struct store *store, const s
 /* Files of the side in which no module could be looked for. */
 static bool check_unread(struct analysis_check *check, const struct side *side, struct err *err)
 {
-    char room[PATH_MAX_BYTES];
+    char room[PATH_MAX_BYTES], why[ERR_DESCRIPTION_SIZE];
     bool is_kept = true;
     for (size_t at = 0; at < side->snapshot->problem_count && is_kept; at++)
         is_kept = analysis_check_fault(check, path_of(side, side->snapshot->problems[at].file, room),
@@ -201,9 +201,10 @@ static bool check_unread(struct analysis_check *check, const struct side *side, 
     for (size_t at = 0; at < side->snapshot->session_count; at++) {
         for (size_t i = 0; i < side->sessions[at].file_count && is_kept; i++) {
             const struct modules_file *file = &side->sessions[at].files[i];
-            if (file->host && err_is_set(&file->err))
+            struct err lost = file->err;
+            if (file->host && (err_is_set(&lost) || unread_files_lost(file, &lost)))
                 is_kept = analysis_check_fault(check, path_of(side, file->file->path, room), file->host->name,
-                                               file->err.text, err);
+                                               err_describe(&lost, why), err);
         }
     }
     return is_kept;

@@ -32,6 +32,7 @@ struct side {
         *session; /* with an allocator snapshot, the last one; counts where there is neither */
     const struct snapshot_host *allocator;
     const char *moment; /* of it; NULL: the peak */
+    struct unread_files unread;
 };
 
 static const struct modules_entry *largest_of(const struct side *side, const struct modules *modules)
@@ -61,6 +62,7 @@ static void look_into(struct side *side, struct store *store, const struct snaps
     }
     modules_open(store, session, NULL, &modules);
     modules_read_totals(store, &modules);
+    unread_files_add_of(&side->unread, &modules, NULL);
     const struct modules_entry *found = largest_of(side, &modules);
     bool is_better = found && (!side->entry || found->largest_total_bytes > side->entry->largest_total_bytes);
     if (is_better) {
@@ -88,9 +90,9 @@ static bool side_find(struct side *side, struct store *store)
         look_into(side, store, side->snapshot->sessions[at]);
     if (side->entry || side->profile || side->allocator)
         return true;
-    for (size_t at = 0; at < side->snapshot->problem_count; at++)
-        log_line("%s: %s", side->snapshot->problems[at].file, side->snapshot->problems[at].reason);
-    if (side->snapshot->root_count > 0 && !side->snapshot->roots[0].is_readable)
+    unread_files_add_problems(&side->unread, side->snapshot);
+    bool is_listed = side->snapshot->root_count == 0 || side->snapshot->roots[0].is_readable;
+    if (!is_listed || side->unread.count > 0)
         return false;
     log_line(side->module ? "%s: has no module of that name"
                           : "%s: has no HLO module, no device profile and no allocator snapshot",
@@ -101,6 +103,7 @@ static bool side_find(struct side *side, struct store *store)
 static bool side_read(struct side *side, struct store *store)
 {
     struct err err = ERR_INIT;
+    char why[ERR_DESCRIPTION_SIZE];
     struct subjects_place place = {.kind = ANALYSIS_PROFILE};
     if (is_of_moment(side))
         place = subjects_trace(side->session, side->allocator);
@@ -116,7 +119,7 @@ static bool side_read(struct side *side, struct store *store)
     const struct snapshot_file *file = is_of_moment(side)    ? side->allocator->file
                                        : is_of_profile(side) ? side->profile->file
                                                              : side->entry->file->file;
-    log_line("%s: %s", file->path, err.text);
+    log_line("%s: %s", file->path, err_describe(&err, why));
     return false;
 }
 
@@ -124,6 +127,7 @@ static void side_close(struct side *side)
 {
     subjects_close(&side->subject);
     modules_close(&side->modules);
+    unread_files_free(&side->unread);
     if (side->snapshot)
         index_release(side->index, side->snapshot);
     if (side->index)

@@ -10,6 +10,7 @@
 #include "server/cmd/explain.h"
 #include "server/cmd/input_path.h"
 #include "server/cmd/options.h"
+#include "server/disk/index.h"
 #include "server/disk/names.h"
 #include "server/store/account.h"
 
@@ -128,10 +129,8 @@ static void unread_say(struct explaining *explaining, const char *session, const
                        const struct err *err)
 {
     struct json *json = &explaining->json;
-    char place[40] = "";
-    if (err->offset_bytes != ERR_NO_OFFSET)
-        snprintf(place, sizeof(place), ", at byte %llu", (unsigned long long)err->offset_bytes);
-    log_line("%s%s%s%s", file ? file : "", file ? ": " : "", err->text, place);
+    char why[ERR_DESCRIPTION_SIZE];
+    log_line("%s%s%s", file ? file : "", file ? ": " : "", err_describe(err, why));
     explaining->unreadable_count++;
     explaining->has_unread_file |= explaining->is_of_file;
     if (!explaining->is_json)
@@ -141,10 +140,7 @@ static void unread_say(struct explaining *explaining, const char *session, const
     json_key_text(json, "module", module);
     json_key_null(json, "answer");
     if (json_key_object_if(json, "error", true)) {
-        json_key_text(json, "file", file);
-        json_key_text(json, "code", err_name(err->code));
-        json_key_text(json, "reason", err->text);
-        json_key_known(json, "offset_bytes", (int64_t)err->offset_bytes);
+        unread_files_write_error(json, file, err);
         json_object_end(json);
     }
     json_object_end(json);
@@ -204,11 +200,11 @@ static void failures_write(struct explaining *explaining, const char *path, bool
                                           .folder = folder};
     for (size_t at = 0; at < count; at++) {
         struct err err = ERR_INIT;
-        char *unread;
+        char *unread, why[ERR_DESCRIPTION_SIZE];
         wanted.failure = &report->verdicts[at];
         bool is_made = verdict_write(explaining, &wanted, &answers[at], &unread, &err);
         if (!is_made)
-            log_line("%s%s%s", unread ? unread : "", unread ? ": " : "", err.text);
+            log_line("%s%s%s", unread ? unread : "", unread ? ": " : "", err_describe(&err, why));
         free(unread);
         if (explaining->is_json)
             analysis_oom_write_failure(report, at, file, is_made ? &answers[at] : NULL, &explaining->json);
@@ -224,7 +220,11 @@ static void failures_write(struct explaining *explaining, const char *path, bool
 static void explain_log(struct explaining *explaining, const char *path, bool is_named)
 {
     struct err err = ERR_INIT;
-    struct analysis_subject *text = explain_read(path, &err);
+    struct stat status;
+    bool is_empty = is_named && stat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 0;
+    struct analysis_subject *text = is_empty ? NULL : explain_read(path, &err);
+    if (is_empty)
+        err_set(&err, ERR_malformed, ERR_NO_OFFSET, "is empty: nothing was written to it");
     if (!text) {
         unread_say(explaining, NULL, NULL, path, &err);
         return;
@@ -236,21 +236,9 @@ static void explain_log(struct explaining *explaining, const char *path, bool is
     analysis_subject_free(text);
 }
 
-static bool has_ending(const char *name, const char *ending)
-{
-    size_t length = strlen(name), ending_length = strlen(ending);
-    return length >= ending_length && strcmp(name + length - ending_length, ending) == 0;
-}
-
-static bool is_log_name(const char *name)
-{
-    return has_ending(name, ".log") || has_ending(name, ".txt") || has_ending(name, ".log.gz") ||
-           has_ending(name, ".txt.gz");
-}
-
 static void explain_listed(void *context, const char *path)
 {
-    if (is_log_name(path) && !strstr(path, "/."))
+    if (explain_is_log_name(path) && !strstr(path, "/."))
         explain_log(context, path, false);
 }
 
@@ -272,7 +260,7 @@ static void explain_folder(struct explaining *explaining, const char *path, int 
         bool is_there = names[at]->d_name[0] != '.' && lstat(inner, &status) == 0;
         if (is_there && S_ISDIR(status.st_mode))
             explain_folder(explaining, inner, depth + 1);
-        else if (is_there && S_ISREG(status.st_mode) && is_log_name(inner))
+        else if (is_there && S_ISREG(status.st_mode) && explain_is_log_name(inner))
             explain_log(explaining, inner, false);
         free(inner);
         free(names[at]);
@@ -344,14 +332,6 @@ static void session_explain(struct explaining *explaining, const struct snapshot
     modules_close(&modules);
 }
 
-/* Does its name say that it is a trace, a program or a profile? What such a file lacks is said of that. */
-static bool is_named_otherwise(const char *path)
-{
-    const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
-    enum names_kind kind = names_kind_of(name);
-    return kind != NAMES_OTHER && kind != NAMES_LOG && kind != NAMES_ERROR_TEXT && kind != NAMES_DUMP_SIBLING;
-}
-
 /* Files that no session shows. */
 static void problems_say(struct explaining *explaining)
 {
@@ -365,31 +345,9 @@ static void problems_say(struct explaining *explaining)
     }
 }
 
-/* What the bytes of a file tell; a text where it is named as one, is none, or cannot be read. */
-static enum analysis_kind kind_of(const char *path)
-{
-    struct err err = ERR_INIT;
-    enum analysis_kind kind = ANALYSIS_KIND_TEXT;
-    const struct files_place place = {.root = path, .path = ""};
-    if (strcmp(path, "-") == 0 || input_path_kind(path, false) != INPUT_PATH_FILE || is_log_name(path))
-        return kind;
-    struct file *file = files_open(&place, &err);
-    if (file && !analysis_identify(files_source(file), &kind, NULL, &err))
-        kind = ANALYSIS_KIND_TEXT;
-    files_close(file);
-    return kind;
-}
-
-static bool is_log(const char *path)
-{
-    enum analysis_kind kind = kind_of(path);
-    bool is_of_no_kind = kind == ANALYSIS_KIND_EMPTY || kind == ANALYSIS_KIND_UNKNOWN;
-    return kind == ANALYSIS_KIND_TEXT || (is_of_no_kind && !is_named_otherwise(path));
-}
-
 static void explain_path(struct explaining *explaining, const char *path)
 {
-    bool is_text = !is_folder(path) && is_log(path);
+    bool is_text = !is_folder(path) && explain_is_log(path);
     explain_around_open(&explaining->around, explaining->store, path, is_text, explaining->given,
                         explaining->given_count);
     const struct snapshot *snapshot = explaining->around.snapshot;
@@ -413,7 +371,7 @@ static void explain_all(struct explaining *explaining, const char *const *paths,
     explaining->given = memory_new((count + 1) * sizeof(*explaining->given));
     explaining->is_used = memory_new((count + 1) * sizeof(*explaining->is_used));
     for (size_t at = 0; at < count; at++)
-        if (count > 1 && kind_of(paths[at]) == ANALYSIS_KIND_TORCH_SNAPSHOT)
+        if (count > 1 && explain_kind_of(paths[at]) == ANALYSIS_KIND_TORCH_SNAPSHOT)
             explaining->given[explaining->given_count++] = paths[at];
     for (size_t at = 0, next = 0; at < count; at++) {
         if (next < explaining->given_count && paths[at] == explaining->given[next])

@@ -81,10 +81,13 @@ int cmd_export(const struct options *options)
         return COMMANDS_UNUSABLE;
     if (input_path_kind(options->paths.items[0], true) == INPUT_PATH_NONE)
         return COMMANDS_UNUSABLE;
+    struct unread_files unread = {0};
     exporting.store = store_new(account_default_limit());
     if (exporting.form->begin)
         exporting.form->begin(&exporting.out);
-    int result = each_module(exporting.store, options->paths.items[0], options->module, export_one, &exporting);
+    int result =
+        each_module(exporting.store, options->paths.items[0], options->module, export_one, &exporting, &unread);
+    unread_files_free(&unread);
     if (exporting.form->end)
         exporting.form->end(&exporting.out);
     if (exporting.out.failed)

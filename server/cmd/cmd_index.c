@@ -60,13 +60,22 @@ static bool paths_check(const struct options_list *paths)
     return paths->count > 0;
 }
 
+static bool names_file(const struct options_list *paths)
+{
+    bool is_named = false;
+    for (size_t at = 0; at < paths->count; at++)
+        is_named |= input_path_kind(paths->items[at], false) == INPUT_PATH_FILE;
+    return is_named;
+}
+
 static bool print(void *context, const struct rows_file *file)
 {
     FILE *out = context;
     return output_data(out, file->rows->data, file->rows->length);
 }
 
-static bool write_all(struct rows_wanted *wanted, const char *out_path)
+/* `error_count` becomes how many rows have no verdict. */
+static bool write_all(struct rows_wanted *wanted, const char *out_path, size_t *error_count)
 {
     struct rows_counts counts;
     struct buf heads = BUF_INIT;
@@ -84,6 +93,7 @@ static bool write_all(struct rows_wanted *wanted, const char *out_path)
     bool is_good =
         !heads.failed && (!has_heads || output_data(out, heads.data, heads.length)) && rows_write(wanted, &counts);
     is_good = (out_path ? fclose(out) : fflush(out)) == 0 && is_good;
+    *error_count = is_good ? counts.errors : 0;
     if (is_good)
         log_line("%zu rows of %zu files, %zu of them without a verdict", counts.rows, counts.files, counts.errors);
     else
@@ -130,7 +140,7 @@ static bool tell(void *context, const struct snapshot_session *session, const st
     return false;
 }
 
-static bool write_catalog(struct rows_wanted *wanted, struct catalog_writer *writer)
+static bool write_catalog(struct rows_wanted *wanted, struct catalog_writer *writer, size_t *error_count)
 {
     struct rows_counts counts = {0};
     struct catalog_write_counts written = {0};
@@ -152,6 +162,7 @@ static bool write_catalog(struct rows_wanted *wanted, struct catalog_writer *wri
         is_whole = is_good && is_whole_scan(snapshot);
         is_good = catalog_write_end(writer, is_whole, &written, &err) && is_good;
     }
+    *error_count = written.errors;
     if (is_good)
         log_line(
             "%zu rows of %zu files written, %zu of them without a verdict; %zu files are as they were, %zu are gone",
@@ -195,7 +206,7 @@ static bool look_for_regressions(const struct regressions_wanted *wanted)
 
 /* The same, and regressions are looked for. What waits for the receiver is sent meanwhile and afterwards. */
 static bool write_and_tell(struct rows_wanted *wanted, struct catalog_writer *writer, const struct webhook *webhook,
-                           const char *catalog_url)
+                           const char *catalog_url, size_t *error_count)
 {
     struct err err = ERR_INIT;
     struct telling telling = {.wanted = wanted};
@@ -209,8 +220,8 @@ static bool write_and_tell(struct rows_wanted *wanted, struct catalog_writer *wr
         wanted->fails = tell;
         wanted->fails_context = &telling;
     }
-    bool is_good =
-        know_those_before(&regressions) && write_catalog(wanted, writer) && look_for_regressions(&regressions);
+    bool is_good = know_those_before(&regressions) && write_catalog(wanted, writer, error_count) &&
+                   look_for_regressions(&regressions);
     notify_index_end(telling.notify);
     return is_good;
 }
@@ -261,8 +272,11 @@ int cmd_index(const struct options *options)
         wanted.is_once = true;
         wanted.store = store_new(account_default_limit());
         store_set_category_rules(wanted.store, rules);
-        bool is_good =
-            writer ? write_and_tell(&wanted, writer, webhook, options->catalog) : write_all(&wanted, options->out_path);
+        size_t error_count = 0;
+        bool is_good = writer ? write_and_tell(&wanted, writer, webhook, options->catalog, &error_count)
+                              : write_all(&wanted, options->out_path, &error_count);
+        /* Of a folder the rows tell what could not be read; a file that was named is what was asked for. */
+        is_good &= error_count == 0 || !names_file(&options->paths);
         status = is_good ? COMMANDS_DONE : COMMANDS_UNUSABLE;
         store_free(wanted.store);
         index_release(index, snapshot);

@@ -22,8 +22,9 @@ struct look {
     const struct summary_form *form;
     struct store *store;
     size_t found_count, good_count; /* modules */
+    bool is_of_file;                /* the path is that of a file */
     bool is_said;                   /* why there is nothing to print */
-    bool is_unread;                 /* nothing was found in a file that could not be read, or ends before it */
+    struct unread_files unread;     /* files that could not be read, or end before what is looked for */
     size_t profiles_count;          /* sessions of device profiles */
 };
 
@@ -62,6 +63,8 @@ static void look_at(struct look *look, const struct snapshot_session *session, c
     struct capacity capacity;
     look->found_count++;
     module.capacity = capacity_find(session, entry->file, &capacity) ? &capacity : NULL;
+    if (capacity.lost.file[0])
+        unread_files_add(&look->unread, capacity.lost.file, &capacity.lost.err);
     if (entry->program)
         summary = each_module_ask(look->store, entry, &question, &module.err);
     else
@@ -75,31 +78,19 @@ static void look_at(struct look *look, const struct snapshot_session *session, c
     module.summary_body = summary;
     module.buffers_body = buffers;
     look->good_count += module.summary != NULL;
+    if (!module.summary)
+        unread_files_add(&look->unread, entry->file->file->path, &module.err);
     if (module.summary || look->form != &summary_csv)
         look->form->module(&module, look->options->space);
-    else
-        log_line("%s: %s", entry->file->file->path, module.err.text);
     cJSON_Delete(summary_json_tree);
     cJSON_Delete(buffers_tree);
     body_release(summary);
     body_release(buffers);
 }
 
-/* What came after the place where the host's file ends is in none of the figures. */
-static void say_cut(struct look *look, const struct modules *modules, const struct snapshot_host *host)
-{
-    const struct analysis_contents *contents = NULL;
-    for (size_t at = 0; at < modules->file_count; at++)
-        contents = modules->files[at].host == host ? modules->files[at].opened.contents : contents;
-    for (size_t at = 0; contents && at < contents->note_count; at++)
-        if (strcmp(contents->notes[at].code, "cut") == 0) {
-            log_line("%s: %s", host->file->path, contents->notes[at].text);
-            look->is_said = look->is_unread = true;
-        }
-}
-
 /* The allocators of a host of a trace, worst first. True: it was told that the file ends in the middle. */
-static bool look_at_host(struct look *look, const struct snapshot_session *session, const struct snapshot_host *host)
+static bool look_at_host(struct look *look, const struct snapshot_session *session, const struct snapshot_host *host,
+                         uint64_t cut_offset_bytes)
 {
     struct subject trace = {0};
     struct err err = ERR_INIT;
@@ -115,43 +106,60 @@ static bool look_at_host(struct look *look, const struct snapshot_session *sessi
     bool has_reason = trace.core && pool.at == 0 && analysis_trace_reason(trace.core, &code, &reason);
     bool is_cut = has_reason && strcmp(code, "cut") == 0;
     bool is_told = has_reason && (is_cut || strcmp(code, "no_history") == 0);
-    if (is_told)
+    const char *cut = trace.core ? analysis_trace_cut(trace.core) : NULL;
+    if (cut || is_cut)
+        err_set(&err, ERR_truncated, cut_offset_bytes, "%s", is_cut ? reason : cut);
+    else if (is_told)
         log_line("%s: %s", host->file->path, reason);
     look->is_said |= is_told;
-    look->is_unread |= is_cut;
-    const char *cut = trace.core ? analysis_trace_cut(trace.core) : NULL;
-    if (cut && !is_cut)
-        log_line("%s: %s", host->file->path, cut);
     subjects_close(&trace);
-    if (err_is_set(&err)) {
-        log_line("%s: %s", host->file->path, err.text);
-        look->is_said = look->is_unread = true;
-    }
+    if (err_is_set(&err))
+        unread_files_add(&look->unread, host->file->path, &err);
     return cut != NULL;
+}
+
+static uint64_t cut_offset_of(const struct modules *modules, const struct snapshot_host *host)
+{
+    for (size_t at = 0; at < modules->file_count; at++) {
+        const struct analysis_contents *contents = modules->files[at].opened.contents;
+        if (modules->files[at].host == host && contents && contents->is_cut)
+            return contents->cut_offset_bytes;
+    }
+    return ERR_NO_OFFSET;
 }
 
 static void look_at_memory(struct look *look, const struct snapshot_session *session, const struct modules *modules)
 {
-    for (size_t at = 0; at < session->host_count; at++) {
-        bool is_told = !look->options->module && look_at_host(look, session, &session->hosts[at]);
-        if (!is_told)
-            say_cut(look, modules, &session->hosts[at]);
-    }
+    const struct snapshot_host *told = NULL;
+    for (size_t at = 0; at < session->host_count && !look->options->module; at++)
+        if (look_at_host(look, session, &session->hosts[at], cut_offset_of(modules, &session->hosts[at])))
+            told = &session->hosts[at];
+    unread_files_add_of(&look->unread, modules, told);
+}
+
+/* They are only listed, so a file that was named is opened: it may be one of which nothing can be told. */
+static void look_at_profile(struct look *look, const struct snapshot_session *session)
+{
+    struct subject profile = {0};
+    struct err err = ERR_INIT;
+    const struct snapshot_file *file = session->profiles[0].file;
+    const struct subjects_place place = {.kind = ANALYSIS_PROFILE, .file = &file->place};
+    if (!subjects_open(look->store, &place, &profile, &err))
+        unread_files_add(&look->unread, file->path, &err);
+    subjects_close(&profile);
 }
 
 static void look_into(struct look *look, const struct snapshot_session *session)
 {
     struct modules modules;
     look->profiles_count += session->kind == SNAPSHOT_PROFILES;
+    if (look->is_of_file && session->kind == SNAPSHOT_PROFILES && session->profile_count == 1)
+        look_at_profile(look, session);
     modules_open(look->store, session, NULL, &modules);
     modules_read_totals(look->store, &modules);
     each_module_sort(&modules);
     if (look->form->session)
         look->form->session(session, modules.entry_count);
-    for (size_t at = 0; at < modules.file_count; at++) {
-        if (modules.files[at].host && err_is_set(&modules.files[at].err))
-            log_line("%s: %s", modules.files[at].file->path, modules.files[at].err.text);
-    }
     look_at_memory(look, session, &modules);
     if (look->form->memory_end)
         look->form->memory_end();
@@ -173,6 +181,7 @@ static bool is_of_profiles(const struct look *look, size_t session_count)
 
 static int look_around(struct look *look, const char *path)
 {
+    look->is_of_file = input_path_kind(path, false) == INPUT_PATH_FILE;
     struct index *index = index_new();
     index_add(index, path);
     index_scan_once(index);
@@ -182,29 +191,28 @@ static int look_around(struct look *look, const char *path)
         look->form->begin();
     for (size_t at = 0; at < session_count; at++)
         look_into(look, snapshot->sessions[at]);
+    unread_files_add_problems(&look->unread, snapshot);
     if (look->form->end)
-        look->form->end();
-    for (size_t at = 0; at < snapshot->problem_count; at++)
-        log_line("%s: %s", snapshot->problems[at].file, snapshot->problems[at].reason);
-    bool has_unreadable = snapshot->problem_count > 0, is_listed = true;
+        look->form->end(&look->unread);
+    bool is_listed = true;
     for (size_t at = 0; at < snapshot->root_count; at++)
         is_listed &= snapshot->roots[at].is_readable;
     index_release(index, snapshot);
     index_free(index);
+    bool is_unread_file = look->unread.count > 0 && look->is_of_file;
     if (look->good_count > 0)
         return COMMANDS_DONE;
-    if (look->found_count > 0 || !is_listed)
+    if (look->found_count > 0 || !is_listed || is_unread_file)
         return COMMANDS_UNUSABLE;
-    if (session_count == 0 && !has_unreadable)
+    if (session_count == 0 && look->unread.count == 0)
         log_line("%s: holds no profile: no .xplane.pb, no .hlo.pb, no dump of XLA", path);
     else if (is_of_profiles(look, session_count))
         return COMMANDS_DONE;
     else if (session_count > 0 && look->profiles_count == session_count)
         log_line("%s: device profiles (pprof), not compiled programs: memviewd top prints what holds the memory", path);
-    else if (session_count > 0 && !look->is_said)
+    else if (session_count > 0 && !look->is_said && look->unread.count == 0)
         log_line(look->options->module ? "%s: has no module of that name" : "%s: has no HLO module", path);
-    bool is_unread_file = has_unreadable && input_path_kind(path, false) == INPUT_PATH_FILE;
-    bool is_unusable = look->is_unread || is_unread_file || (look->options->module && session_count > 0);
+    bool is_unusable = look->unread.count > 0 || (look->options->module && session_count > 0);
     return is_unusable ? COMMANDS_UNUSABLE : COMMANDS_FINDING;
 }
 
@@ -234,6 +242,7 @@ int cmd_summary(const struct options *options)
     look.form = options->is_json ? &summary_json : options->is_csv ? &summary_csv : &summary_text;
     store_set_category_rules(look.store, rules);
     int result = look_around(&look, options->paths.items[0]);
+    unread_files_free(&look.unread);
     store_free(look.store);
     free(rules);
     return result;

@@ -101,7 +101,8 @@ static void read_one(struct question *question, const char *path, bool is_base)
         files_close(file);
     }
     if (!use->subject) {
-        log_line("%s: %s", path, err.text);
+        char why[ERR_DESCRIPTION_SIZE];
+        log_line("%s: %s", path, err_describe(&err, why));
         return;
     }
     question->use_count++;

@@ -24,9 +24,10 @@ struct printing {
     size_t param_count;
     bool needs_comma, was_asked; /* the compiler, of one module */
     bool is_unconfirmed;
+    struct unread_files unread;
 };
 
-static struct body *ask(const struct printing *printing, const struct snapshot_session *session,
+static struct body *ask(struct printing *printing, const struct snapshot_session *session,
                         const struct modules_entry *entry, const char *format)
 {
     struct err err = ERR_INIT;
@@ -35,6 +36,8 @@ static struct body *ask(const struct printing *printing, const struct snapshot_s
     size_t count = printing->param_count;
     bool wants_capacity = printing->options->is_fit && !printing->options->capacity;
     if (wants_capacity && !capacity_find(session, entry->file, &capacity)) {
+        if (capacity.lost.file[0])
+            unread_files_add(&printing->unread, capacity.lost.file, &capacity.lost.err);
         log_line("%s: --fit wants --capacity=SIZE: what the device has; nothing beside the program says it",
                  entry->program->key);
         return NULL;
@@ -52,7 +55,7 @@ static struct body *ask(const struct printing *printing, const struct snapshot_s
         .tool = "memory_viewer", .view = "whatif", .params = params, .param_count = count, .is_bare = true};
     struct body *body = each_module_ask(printing->store, entry, &question, &err);
     if (!body)
-        log_line("%s: %s: %s", entry->file->file->path, entry->program->key, err.text);
+        unread_files_add_module(&printing->unread, entry, &err);
     free(params);
     return body;
 }
@@ -134,10 +137,13 @@ int cmd_whatif(const struct options *options)
         free(params);
         return COMMANDS_UNUSABLE;
     }
-    struct printing printing = {store_new(account_default_limit()), options, params, param_count, false, false, false};
+    struct printing printing = {
+        .store = store_new(account_default_limit()), .options = options, .params = params, .param_count = param_count};
     fputs(options->is_json ? "{\"modules\":[" : "", stdout);
-    int result = each_module(printing.store, options->paths.items[0], options->module, print_module, &printing);
-    fputs(options->is_json ? "]}\n" : "", stdout);
+    int result = each_module(printing.store, options->paths.items[0], options->module, print_module, &printing,
+                             &printing.unread);
+    unread_files_print_end(&printing.unread, options->is_json);
+    unread_files_free(&printing.unread);
     store_free(printing.store);
     free(params);
     whatif_confirm_end();

@@ -18,6 +18,7 @@ struct printing {
     struct store *store;
     const struct options *options;
     bool needs_comma;
+    struct unread_files unread;
 };
 
 static bool print_module(void *context, const struct snapshot_session *session, const struct modules_entry *entry)
@@ -31,7 +32,7 @@ static bool print_module(void *context, const struct snapshot_session *session, 
     (void)session;
     struct body *body = each_module_ask(printing->store, entry, &question, &err);
     if (!body) {
-        log_line("%s: %s: %s", entry->file->file->path, entry->program->key, err.text);
+        unread_files_add_module(&printing->unread, entry, &err);
         return false;
     }
     if (printing->needs_comma)
@@ -53,11 +54,13 @@ int cmd_whose(const struct options *options)
     char *rules = NULL;
     if (!category_rules_load(options->category_rules, &rules))
         return COMMANDS_UNUSABLE;
-    struct printing printing = {store_new(account_default_limit()), options, false};
+    struct printing printing = {.store = store_new(account_default_limit()), .options = options};
     store_set_category_rules(printing.store, rules);
     fputs(options->is_json ? "{\"modules\":[" : "", stdout);
-    int result = each_module(printing.store, options->paths.items[0], options->module, print_module, &printing);
-    fputs(options->is_json ? "]}\n" : "", stdout);
+    int result = each_module(printing.store, options->paths.items[0], options->module, print_module, &printing,
+                             &printing.unread);
+    unread_files_print_end(&printing.unread, options->is_json);
+    unread_files_free(&printing.unread);
     store_free(printing.store);
     free(rules);
     return result;

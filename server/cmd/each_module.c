@@ -40,7 +40,8 @@ struct body *each_module_ask(struct store *store, const struct modules_entry *en
     return subjects_answer(store, &place, NULL, question, err, NULL);
 }
 
-int each_module(struct store *store, const char *path, const char *wanted, each_module_visit *visit, void *context)
+int each_module(struct store *store, const char *path, const char *wanted, each_module_visit *visit, void *context,
+                struct unread_files *unread)
 {
     size_t found_count = 0, good_count = 0;
     struct index *index = index_new();
@@ -52,6 +53,7 @@ int each_module(struct store *store, const char *path, const char *wanted, each_
         modules_open(store, snapshot->sessions[at], NULL, &modules);
         modules_read_totals(store, &modules);
         each_module_sort(&modules);
+        unread_files_add_of(unread, &modules, NULL);
         for (size_t i = 0; i < modules.entry_count; i++) {
             const struct modules_entry *entry = &modules.entries[i];
             if (!each_module_is_wanted(entry, wanted))
@@ -60,18 +62,17 @@ int each_module(struct store *store, const char *path, const char *wanted, each_
             if (entry->program)
                 good_count += visit(context, snapshot->sessions[at], entry);
             else
-                log_line("%s: %s", entry->file->file->path, entry->file->err.text);
+                unread_files_add(unread, entry->file->file->path, &entry->file->err);
         }
         modules_close(&modules);
     }
-    for (size_t at = 0; at < snapshot->problem_count; at++)
-        log_line("%s: %s", snapshot->problems[at].file, snapshot->problems[at].reason);
+    unread_files_add_problems(unread, snapshot);
     bool is_listed = true;
     for (size_t at = 0; at < snapshot->root_count; at++)
         is_listed &= snapshot->roots[at].is_readable;
     index_release(index, snapshot);
     index_free(index);
-    if (found_count == 0 && is_listed)
+    if (found_count == 0 && is_listed && (wanted || unread->count == 0))
         log_line(wanted ? "%s: has no module of that name" : "%s: has no HLO module", path);
     return good_count > 0 ? COMMANDS_DONE : COMMANDS_UNUSABLE;
 }

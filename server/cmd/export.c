@@ -28,13 +28,14 @@ bool export_ask(const struct export_module *module, const char *view, const stru
                 size_t param_count, struct buf *out)
 {
     struct err err = ERR_INIT;
+    char why[ERR_DESCRIPTION_SIZE];
     const struct analysis_question question = {
         .tool = "memory_viewer", .view = view, .params = params, .param_count = param_count};
     struct body *body = each_module_ask(module->store, module->entry, &question, &err);
     bool is_good = body && body_add(body, out);
     if (!is_good)
         log_line("%s: %s: %s", module->entry->file->file->path, module->entry->program->key,
-                 body ? "its answer broke off" : err.text);
+                 body ? "its answer broke off" : err_describe(&err, why));
     body_release(body);
     return is_good;
 }

@@ -24,6 +24,7 @@ static bool space_rows(const struct export_module *module, const struct analysis
 {
     char number[24];
     struct err err = ERR_INIT;
+    char why[ERR_DESCRIPTION_SIZE];
     const struct csv_cell lead[] = {
         text_cell("session", module->session->name),
         text_cell("module", module->entry->program->name),
@@ -47,19 +48,20 @@ static bool space_rows(const struct export_module *module, const struct analysis
                                                .is_headless = !is_first};
     bool is_good = analysis_answer(&question, out, &err);
     if (!is_good)
-        log_line("%s: %s: %s", module->entry->file->file->path, module->entry->program->key, err.text);
+        log_line("%s: %s: %s", module->entry->file->file->path, module->entry->program->key, err_describe(&err, why));
     return is_good;
 }
 
 static bool module_rows(const struct export_module *module, const char *format, struct buf *out)
 {
     struct err err = ERR_INIT;
+    char why[ERR_DESCRIPTION_SIZE];
     struct subject subject;
     struct analysis_module_space space;
     const struct subjects_place place = {
         .kind = ANALYSIS_MODULE, .opened = &module->entry->file->opened, .program = module->entry->program};
     if (!subjects_open(module->store, &place, &subject, &err)) {
-        log_line("%s: %s: %s", module->entry->file->file->path, module->entry->program->key, err.text);
+        log_line("%s: %s: %s", module->entry->file->file->path, module->entry->program->key, err_describe(&err, why));
         return false;
     }
     bool is_good = true;

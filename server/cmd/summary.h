@@ -5,6 +5,7 @@
  * the same answers that the page shows. */
 #pragma once
 
+#include "server/cmd/unread_files.h"
 #include "server/store/capacity.h"
 
 #include <cjson/cJSON.h>
@@ -38,7 +39,7 @@ struct summary_form {
     void (*session)(const struct snapshot_session *session, size_t module_count);
     void (*module)(const struct summary_module *module, int64_t space);
     void (*session_end)(void);
-    void (*end)(void);
+    void (*end)(const struct unread_files *unread);
     void (*memory)(const struct summary_pool *pool); /* before the modules */
     void (*memory_end)(void);
 };

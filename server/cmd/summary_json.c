@@ -79,8 +79,7 @@ static void write_module(const struct summary_module *module, int64_t space)
     json_key(&json, "error");
     if (err_is_set(&module->err)) {
         json_object_begin(&json);
-        json_key_text(&json, "code", err_name(module->err.code));
-        json_key_text(&json, "reason", module->err.text);
+        unread_files_write_error(&json, entry->file->file->path, &module->err);
         json_object_end(&json);
     } else {
         json_null(&json);
@@ -93,7 +92,7 @@ static void write_module(const struct summary_module *module, int64_t space)
 
 static void end_session(void) { fputs("]}", stdout); }
 
-static void end(void) { fputs("]}\n", stdout); }
+static void end(const struct unread_files *unread) { unread_files_print_end(unread, true); }
 
 const struct summary_form summary_json = {begin, begin_session, write_module, end_session,
                                           end,   write_memory,  end_memory};

@@ -111,10 +111,11 @@ static void write_buffers(const cJSON *buffers)
 static void write_module(const struct summary_module *module, int64_t space)
 {
     const struct modules_entry *entry = module->entry;
-    char name[TEXT_SIZE], peak[SIZE_TEXT_BYTES];
+    char name[TEXT_SIZE], peak[SIZE_TEXT_BYTES], why[ERR_DESCRIPTION_SIZE];
     output_format("  %s", printable(name, entry->program ? entry->program->key : entry->file->group->stem));
     if (!module->summary) {
-        output_format("\n    cannot be read: %s: %s\n", err_name(module->err.code), printable(name, module->err.text));
+        output_format("\n    cannot be read: %s: %s\n", err_name(module->err.code),
+                      printable(name, err_describe(&module->err, why)));
         return;
     }
     if (!cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(module->summary, "module"),

@@ -3,6 +3,7 @@
 
 #include "server/base/memory.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,30 +30,46 @@ static size_t stem_of(const struct files_place *place)
     return place->bytes ? 0 : stem_length(is_path(place) ? place->path : place->root);
 }
 
+/* The first one is kept; most dumps lack most of these files. */
+static void lost_note(struct dump_beside_lost *lost, const char *path, const struct err *err)
+{
+    const char *slash = strrchr(path, '/');
+    if (!lost || lost->file[0] || err->code == ERR_notfound || !err_is_set(err))
+        return;
+    snprintf(lost->file, sizeof(lost->file), "%s", slash ? slash + 1 : path);
+    lost->err = *err;
+}
+
 /* A file at the stem; false if there is none. */
-static bool read_one(const struct files_place *place, size_t stem, const char *end, struct buf *out)
+static bool read_one(const struct files_place *place, size_t stem, const char *end, struct buf *out,
+                     struct dump_beside_lost *lost)
 {
     struct err err = ERR_INIT;
     char *path = memory_format("%.*s%s", (int)stem, is_path(place) ? place->path : place->root, end);
     const struct files_place beside = {.root = is_path(place) ? place->root : path, .path = is_path(place) ? path : ""};
     bool is_read = files_read_text(&beside, MAX_BYTES, out, &err) && !out->failed;
+    lost_note(lost, path, &err);
     free(path);
     return is_read;
 }
 
-static bool chip_of(const struct buf *bytes, struct chip *chip)
+static bool chip_of(const struct buf *bytes, struct chip *chip, const char *file, struct dump_beside_lost *lost)
 {
     struct err err = ERR_INIT;
-    return chip_read((struct str){bytes->data, bytes->length}, chip, &err);
+    bool is_told = chip_read((struct str){bytes->data, bytes->length}, chip, &err);
+    lost_note(lost, file, &err);
+    return is_told;
 }
 
-static bool chip_on_disk(const struct files_place *place, struct chip *chip, const char **ending)
+static bool chip_on_disk(const struct files_place *place, struct chip *chip, const char **ending,
+                         struct dump_beside_lost *lost)
 {
     size_t stem = stem_of(place);
     bool is_told = false;
     for (size_t at = 0; stem > 0 && at < CHIP_FILE_COUNT && !is_told; at++) {
         struct buf bytes = BUF_INIT;
-        is_told = read_one(place, stem, CHIP_FILES[at], &bytes) && chip_of(&bytes, chip);
+        is_told =
+            read_one(place, stem, CHIP_FILES[at], &bytes, lost) && chip_of(&bytes, chip, CHIP_FILES[at] + 1, lost);
         *ending = CHIP_FILES[at];
         buf_free(&bytes);
     }
@@ -66,11 +83,11 @@ void dump_beside_read(const struct files_place *place, struct dump_beside *besid
     const char *ending;
     size_t stem = stem_of(place);
     *beside = (struct dump_beside){.options = BUF_INIT};
-    if (chip_on_disk(place, &chip, &ending) && chip_topology(&chip, beside->topology, &err))
+    if (chip_on_disk(place, &chip, &ending, NULL) && chip_topology(&chip, beside->topology, &err))
         beside->source = ending + 1;
     else
         beside->topology[0] = '\0';
-    if (stem > 0 && !read_one(place, stem, "/compile_options.pb", &beside->options))
+    if (stem > 0 && !read_one(place, stem, "/compile_options.pb", &beside->options, NULL))
         buf_free(&beside->options);
 }
 
@@ -84,20 +101,22 @@ static bool is_of(const struct snapshot_file *file, const char *stem, const char
 }
 
 bool dump_beside_chip(const struct snapshot_session *session, const struct snapshot_group *group, struct chip *chip,
-                      const char **ending)
+                      const char **ending, struct dump_beside_lost *lost)
 {
     for (size_t kind = 0; kind < CHIP_FILE_COUNT; kind++) {
         for (size_t at = 0; CHIP_FILES[kind][0] == '.' && at < session->file_count; at++) {
             struct buf bytes = BUF_INIT;
             struct err err = ERR_INIT;
-            bool is_told = is_of(session->files[at], group->stem, CHIP_FILES[kind]) &&
-                           files_read_text(&session->files[at]->place, MAX_BYTES, &bytes, &err) &&
-                           chip_of(&bytes, chip);
+            const struct snapshot_file *file = session->files[at];
+            bool is_told = is_of(file, group->stem, CHIP_FILES[kind]) &&
+                           files_read_text(&file->place, MAX_BYTES, &bytes, &err) &&
+                           chip_of(&bytes, chip, file->name, lost);
+            lost_note(lost, file->name, &err);
             buf_free(&bytes);
             *ending = CHIP_FILES[kind];
             if (is_told)
                 return true;
         }
     }
-    return chip_on_disk(&group->file->place, chip, ending);
+    return chip_on_disk(&group->file->place, chip, ending, lost);
 }

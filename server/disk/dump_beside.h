@@ -20,8 +20,15 @@ struct dump_beside {
 void dump_beside_read(const struct files_place *place, struct dump_beside *beside);
 void dump_beside_free(struct dump_beside *beside);
 
+/* A file that is there, and would say it, but could not be read; the first one. */
+struct dump_beside_lost {
+    char file[256]; /* its name; "": all that are there were read */
+    struct err err;
+};
+
 /* The chip that the module of a group was compiled for, and what is put behind its stem to name the file that says so
  * (".target_arguments.pb", "/topology.pb").
- * Files of the session first, so that one in memory is found as well. False: no file says it. */
+ * Files of the session first, so that one in memory is found as well. False: no file says it; `lost`, if not NULL, names one
+ * that could not be read. */
 bool dump_beside_chip(const struct snapshot_session *session, const struct snapshot_group *group, struct chip *chip,
-                      const char **ending);
+                      const char **ending, struct dump_beside_lost *lost);

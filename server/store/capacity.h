@@ -2,6 +2,7 @@
  * capacity.h: how much memory of a device a program may use, from what lies beside it. */
 #pragma once
 
+#include "server/disk/dump_beside.h"
 #include "server/store/modules.h"
 
 enum { CAPACITY_SOURCE_SIZE = 160 };
@@ -14,6 +15,7 @@ struct capacity {
     const char *device;                /* row of the table of devices that it is of; NULL: of none; static */
     const char *file;                  /* text that states it, as long as the session; NULL: none does */
     uint64_t begin, end;               /* where it stands there, in bytes */
+    struct dump_beside_lost lost;      /* a file that would have said it; set where nothing says it, too */
 };
 
 /* Of memory space 0: what an error text of the session prints, else the chip that its dump names, else the least that a

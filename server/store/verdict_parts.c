@@ -369,6 +369,13 @@ static bool chip_find(const struct verdict_parts_wanted *wanted, struct verdict_
     return false;
 }
 
+/* A file that would say how much memory there is. */
+static void capacity_unread(struct verdict_parts *parts, const struct capacity *capacity)
+{
+    if (capacity->lost.file[0])
+        unread_add(parts, capacity->lost.file, err_is_passing(capacity->lost.err.code), &capacity->lost.err);
+}
+
 /* Of a session without a failure nothing could be read that tells of memory. */
 static bool has_nothing_but_unread(const struct verdict_parts *parts)
 {
@@ -411,6 +418,7 @@ bool verdict_parts_open(struct store *store, const struct verdict_parts_wanted *
     parts->core.choice = &parts->choice;
     if (chip_find(wanted, parts))
         parts->core.device = parts->chip.source;
+    capacity_unread(parts, &parts->chip);
     bool has_text = wanted->failure && wanted->failure->failure->figures[OOM_capacity_bytes].is_known;
     if (parts->entry && !has_text && capacity_find(parts->module_session, parts->entry->file, &parts->capacity)) {
         parts->core.capacity_bytes = parts->capacity.bytes;
@@ -421,6 +429,7 @@ bool verdict_parts_open(struct store *store, const struct verdict_parts_wanted *
         parts->core.capacity_begin = parts->capacity.begin;
         parts->core.capacity_end = parts->capacity.end;
     }
+    capacity_unread(parts, &parts->capacity);
     return true;
 }
 

@@ -70,6 +70,42 @@ def test_exit_status(t):
     assert "cannot be read" in process.stdout and "jit_g" in process.stdout, process.stdout
 
 
+def test_a_file_that_cannot_be_read_is_named_by_every_command(t):
+    """a trace that is cut before its programs, a cut profile, an empty log: file, reason, place; status 2; with --json in not_read"""
+    trace = t.write("cut/h.xplane.pb", inputs.trace("jit_f", 5)[:200])
+    profile = t.write("cut.prof", t.fixture("memprof/memory1.prof")[:300])
+    for command, more in (("summary", ()), ("whose", ()), ("whatif", ()), ("export", ()), ("check", ("--max-total=1TiB",)), ("diff", (trace,)), ("explain", ())):
+        done = t.run(command, trace, *more)
+        equal(done.returncode, 2, (command, done.stdout, done.stderr))
+        told = done.stdout + done.stderr
+        assert "at byte 200" in told and "has no HLO module" not in told and told.count("at byte") <= 2, (command, told)
+    for command in ("summary", "whose", "whatif"):
+        (lost,) = json.loads(t.run(command, trace, "--json").stdout)["not_read"]
+        equal((lost["file"], lost["code"], lost["offset_bytes"]), ("h.xplane.pb", "truncated", 200), command)
+    for command in ("summary", "top", "explain", "index"):
+        done = t.run(command, profile)
+        equal(done.returncode, 2, (command, done.stderr))
+        assert "the gzip stream is cut at byte 300 of the file" in done.stdout + done.stderr and "at byte 370" not in done.stderr, (command, done.stderr)
+    done = t.run("explain", t.write("empty.log", b""))
+    equal((done.returncode, "empty.log: is empty: nothing was written to it" in done.stderr), (2, True), done.stderr)
+
+
+def test_what_would_say_the_capacity_is_named_when_it_cannot_be_read(t):
+    stem = "module_0001.jit_f.cl_1"
+    path = t.write(f"dump/{stem}.after_optimizations.hlo.pb", inputs.hlo_proto("jit_f"))
+    t.write(f"dump/{stem}.target_arguments.pb", b"no message of any chip")
+    done = t.run("summary", os.path.dirname(path), "--json")
+    (lost,) = json.loads(done.stdout)["not_read"]
+    equal((lost["file"], lost["reason"]), (f"{stem}.target_arguments.pb", "says nothing of a chip"))
+    assert "target_arguments.pb could not be read: says nothing of a chip" in t.run("explain", os.path.dirname(path)).stdout
+
+
+def test_a_dumped_text_is_a_program_whatever_it_is_named(t):
+    text = t.fixture("modules/mlp-adam/module_0000.jit_step.cl_1014260217.after_optimizations-buffer-assignment.txt")
+    done = t.run("explain", t.write("plan.txt", text))
+    equal((done.returncode, "The program needs 8.00 MiB" in done.stdout), (0, True), done.stdout)
+
+
 def test_hostile_names_do_not_reach_the_terminal(t):
     path = t.write("x.xplane.pb", inputs.trace("jit_\x1b[31m\n\r<x>", 5))
     for form in ((), ("--csv",)):

@@ -317,7 +317,7 @@ def test_a_verdict_names_what_it_lacks(t):
     answer = daemon.get_json("/api/v1/verdict", session=next(row["id"] for row in daemon.sessions().values() if row["kind"] == "text"))
     (row,) = answer["not_read"]
     equal((row["file"], row["code"]), ("job/memory.prof", "truncated"))
-    assert row["reason"].startswith("the gzip stream is cut after "), row
+    assert row["reason"].startswith("the gzip stream is cut at byte "), row
     assert row["sentence"].startswith(f"{row['file']} could not be read: {row['reason']}"), row
     t.write("job/memory.prof", profile([((("f", "train.py", 1),), (1, GIB), {})]))
     wait_until(lambda: daemon.get_json("/api/v1/verdict", session=answer["session"])["not_read"] == [], what="the whole profile")

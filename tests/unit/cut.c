@@ -160,7 +160,7 @@ START_TEST(a_packed_program_has_to_be_whole)
         bytes_open(&bytes, packed.data, length);
         err = (struct err)ERR_INIT;
         ck_assert_ptr_null(subject_module(&bytes.source, &(struct analysis_program){.name = "", .key = ""}, 0, &err));
-        snprintf(place, sizeof(place), "the gzip stream is cut after %zu bytes", length);
+        snprintf(place, sizeof(place), "the gzip stream is cut at byte %zu of the file", length);
         ck_assert_int_eq(err.code, ERR_truncated);
         ck_assert_str_eq(err.text, place);
         bytes_close(&bytes);

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * explain_kind.c: see explain.h. What a path of `explain` is: a log, or something that the scanner shows. */
+#include "server/cmd/explain.h"
+
+#include "server/cmd/input_path.h"
+#include "server/disk/files.h"
+#include "server/disk/index.h"
+#include "server/disk/names.h"
+
+#include <string.h>
+
+static bool has_ending(const char *name, const char *ending)
+{
+    size_t length = strlen(name), ending_length = strlen(ending);
+    return length >= ending_length && strcmp(name + length - ending_length, ending) == 0;
+}
+
+bool explain_is_log_name(const char *name)
+{
+    return has_ending(name, ".log") || has_ending(name, ".txt") || has_ending(name, ".log.gz") ||
+           has_ending(name, ".txt.gz");
+}
+
+/* Does its name say that it is a trace, a program or a profile? What such a file lacks is said of that. */
+static bool is_named_otherwise(const char *path)
+{
+    const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+    enum names_kind kind = names_kind_of(name);
+    return kind != NAMES_OTHER && kind != NAMES_LOG && kind != NAMES_ERROR_TEXT && kind != NAMES_DUMP_SIBLING;
+}
+
+enum analysis_kind explain_kind_of(const char *path)
+{
+    struct err err = ERR_INIT;
+    enum analysis_kind kind = ANALYSIS_KIND_TEXT;
+    const struct files_place place = {.root = path, .path = ""};
+    if (strcmp(path, "-") == 0 || input_path_kind(path, false) != INPUT_PATH_FILE || explain_is_log_name(path))
+        return kind;
+    struct file *file = files_open(&place, &err);
+    if (file && !analysis_identify(files_source(file), &kind, NULL, &err))
+        kind = ANALYSIS_KIND_TEXT;
+    files_close(file);
+    return kind;
+}
+
+/* A text that the compiler dumped: the scanner takes it for a program, whatever it is named. */
+static bool is_program_text(const char *path)
+{
+    if (!has_ending(path, ".txt") || input_path_kind(path, false) != INPUT_PATH_FILE)
+        return false;
+    struct index *index = index_new();
+    index_add(index, path);
+    index_scan_once(index);
+    struct snapshot *snapshot = index_hold(index);
+    bool is_program = snapshot->session_count > 0 && snapshot->sessions[0]->group_count > 0;
+    index_release(index, snapshot);
+    index_free(index);
+    return is_program;
+}
+
+bool explain_is_log(const char *path)
+{
+    enum analysis_kind kind = explain_kind_of(path);
+    bool is_of_no_kind = kind == ANALYSIS_KIND_EMPTY || kind == ANALYSIS_KIND_UNKNOWN;
+    return (kind == ANALYSIS_KIND_TEXT && !is_program_text(path)) || (is_of_no_kind && !is_named_otherwise(path));
+}

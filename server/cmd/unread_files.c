@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/cmd/unread_files.h"
+
+#include "server/base/log.h"
+#include "server/base/memory.h"
+#include "server/base/output.h"
+
+#include "base/json.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct unread_file {
+    char *file;
+    struct err err;
+};
+
+void unread_files_add(struct unread_files *files, const char *file, const struct err *err)
+{
+    char why[ERR_DESCRIPTION_SIZE];
+    log_line("%s: %s", file, err_describe(err, why));
+    files->items = memory_grow(files->items, &files->capacity, files->count + 1, sizeof(*files->items));
+    files->items[files->count++] = (struct unread_file){memory_format("%s", file), *err};
+}
+
+void unread_files_add_problems(struct unread_files *files, const struct snapshot *snapshot)
+{
+    for (size_t at = 0; at < snapshot->problem_count; at++) {
+        const struct snapshot_problem *problem = &snapshot->problems[at];
+        struct err err = ERR_INIT;
+        err_set(&err, problem->code, ERR_NO_OFFSET, "%s", problem->reason);
+        unread_files_add(files, problem->file[0] ? problem->file : snapshot->roots[0].path, &err);
+    }
+}
+
+bool unread_files_lost(const struct modules_file *file, struct err *err)
+{
+    const struct analysis_contents *contents = file->opened.contents;
+    for (size_t at = 0; contents && at < contents->note_count; at++) {
+        const struct analysis_note *note = &contents->notes[at];
+        bool is_cut = strcmp(note->code, "cut") == 0;
+        if (is_cut || strcmp(note->code, "clipped_program") == 0 || strcmp(note->code, "damaged_entry") == 0)
+            err_set(err, is_cut ? ERR_truncated : ERR_malformed, is_cut ? contents->cut_offset_bytes : ERR_NO_OFFSET,
+                    "%s", note->text);
+    }
+    return err_is_set(err);
+}
+
+void unread_files_add_of(struct unread_files *files, const struct modules *modules,
+                         const struct snapshot_host *skips_host)
+{
+    for (size_t at = 0; at < modules->file_count; at++) {
+        const struct modules_file *file = &modules->files[at];
+        if (!file->host || file->host == skips_host) /* an unreadable dump is an entry without a program */
+            continue;
+        struct err err = file->err;
+        if (err_is_set(&err) || unread_files_lost(file, &err))
+            unread_files_add(files, file->file->path, &err);
+    }
+}
+
+void unread_files_add_module(struct unread_files *files, const struct modules_entry *entry, const struct err *err)
+{
+    struct err of_module = ERR_INIT;
+    err_set(&of_module, err->code, err->offset_bytes, "%s: %s", entry->program->key, err->text);
+    unread_files_add(files, entry->file->file->path, &of_module);
+}
+
+void unread_files_write_error(struct json *json, const char *file, const struct err *err)
+{
+    json_key_text(json, "file", file);
+    json_key_text(json, "code", err_name(err->code));
+    json_key_text(json, "reason", err->text);
+    json_key_known(json, "offset_bytes", (int64_t)err->offset_bytes);
+}
+
+void unread_files_write(const struct unread_files *files, struct json *json)
+{
+    json_key_array(json, "not_read");
+    for (size_t at = 0; at < files->count; at++) {
+        json_object_begin(json);
+        unread_files_write_error(json, files->items[at].file, &files->items[at].err);
+        json_object_end(json);
+    }
+    json_array_end(json);
+}
+
+void unread_files_print_end(const struct unread_files *files, bool is_json)
+{
+    struct buf out = BUF_INIT;
+    struct json json = JSON_INIT(&out);
+    if (!is_json)
+        return;
+    json.needs_comma = true;
+    buf_char(&out, ']');
+    unread_files_write(files, &json);
+    buf_text(&out, "}\n");
+    (void)!output_data(stdout, out.data, out.length);
+    buf_free(&out);
+}
+
+void unread_files_free(struct unread_files *files)
+{
+    for (size_t at = 0; at < files->count; at++)
+        free(files->items[at].file);
+    free(files->items);
+    *files = (struct unread_files){0};
+}
