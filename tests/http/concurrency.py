@@ -3,6 +3,9 @@
 import concurrent.futures
 import contextlib
 import functools
+import itertools
+import json
+import os
 import resource
 import socket
 import struct
@@ -168,3 +171,56 @@ def test_a_storm_of_mixed_requests(t):
     with concurrent.futures.ThreadPoolExecutor(16) as pool:
         list(pool.map(ask_in_turn, range(16)))
     assert daemon.is_alive()
+
+
+@contextlib.contextmanager
+def renamed_all_the_time(t, path, versions):
+    """a file whose bytes are one of `versions` at any time, by renames that do not stop"""
+    copies = [t.write(f"versions/{at}", data) for at, data in enumerate(versions)]
+    ended, renamed = threading.Event(), itertools.count()
+
+    def rename():
+        while not ended.is_set():
+            copy = copies[next(renamed) % len(copies)]
+            os.link(copy, path + ".new")
+            os.rename(path + ".new", path)
+    thread = threading.Thread(target=rename)
+    thread.start()
+    try:
+        yield renamed
+    finally:
+        ended.set()
+        thread.join()
+
+
+def test_what_is_renamed_under_a_reader_is_one_or_the_other(t):
+    """never some of both, and never absent or damaged"""
+    versions = {f"jit_{name}": inputs.trace(f"jit_{name}", 1, count) for name, count in (("small", 20), ("large", 20000))}
+    path = t.write("logs/plugins/profile/run/h.xplane.pb", versions["jit_small"])
+    daemon = t.serve(os.path.join(t.folder(), "logs"))
+    session = daemon.session_id("run")
+
+    def told_by_daemon():
+        answer = daemon.ask(f"/api/v1/memory_viewer/summary?session={session}")
+        if answer.status != 200:
+            assert (answer.status, answer.json["code"]) in ((409, "changed"), (503, "changed")), (answer.status, answer.json)
+            return None
+        module = answer.json["data"]["module"]
+        return module["name"], module["instruction_count"]
+
+    def told_by_command():
+        done = t.run("summary", path, "--json")
+        told = json.loads(done.stdout)
+        if done.returncode != 0 or told["not_read"]:
+            equal((done.returncode, {one["code"] for one in told["not_read"]}), (2, {"changed"}), done.stderr)
+            return None
+        module = told["sessions"][0]["modules"][0]["summary"]["data"]["module"]
+        return module["name"], module["instruction_count"]
+    seen = set()
+    with renamed_all_the_time(t, path, versions.values()) as renamed:
+        for _ in range(40):
+            seen |= {told_by_daemon(), told_by_command()}
+        assert next(renamed) > 80, "renames"
+    seen.discard(None)
+    assert seen <= {("jit_small", 20), ("jit_large", 20000)}, seen
+    wait_until(lambda: told_by_daemon(), what="an answer when it is at rest")
