@@ -7,6 +7,7 @@ import os
 import pty
 import random
 import re
+import resource
 import signal
 import socket
 import threading
@@ -147,4 +148,7 @@ def test_sigterm_while_a_large_log_is_read_aside(t):
     t.write("job/large.log.gz", gzip.compress(line * 400000 + noise, 6) * 600)
     daemon = t.serve(t.folder())
     wait_until(lambda: daemon.cpu_seconds() > 0.5, what="the reading")
-    equal(daemon.stop(seconds=15), 0)
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    equal(daemon.stop(seconds=2 * PATIENCE_SECONDS), 0)
+    used = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+    assert used < (60 if t.is_sanitized else 5), f"{used:.1f} s of processor time; all of it takes a minute, and ten under a sanitizer"
