@@ -7,6 +7,8 @@
 #include <stdio.h>
 
 enum { MAX_CHIPS_ALONG = 4096 };
+/* More is damage: far more than any device has. */
+#define MEMORY_MAX_BYTES (UINT64_C(1) << 48)
 
 static const struct row {
     uint64_t generation;
@@ -172,6 +174,16 @@ static struct str kind_of_version(struct str version)
     return (struct str){version.data, length};
 }
 
+/* 0: it is damaged. */
+static uint64_t memory_of(struct str text)
+{
+    uint64_t bytes = 0;
+    size_t digits = str_digits(text, 0);
+    for (size_t at = 0; at < digits && bytes <= MEMORY_MAX_BYTES; at++)
+        bytes = bytes * 10 + (uint64_t)(text.data[at] - '0');
+    return bytes;
+}
+
 static void text_read(struct str rest, struct said *said)
 {
     struct str line, value;
@@ -184,6 +196,10 @@ static void text_read(struct str rest, struct said *said)
             bounds_read_text(&rest, said->chips);
         else if (value_of(line, "platform_version: \"TFRT ", &value))
             said->kind = kind_of_version(value);
+        else if (value_of(line, "device_description_str: ", &value))
+            said->kind = value;
+        else if (value_of(line, "device_memory_size: ", &value))
+            said->memory_bytes = memory_of(value);
     }
 }
 
@@ -197,9 +213,6 @@ static bool is_row(const struct row *row, const struct said *said)
     const struct device *device = device_of_kind(said->kind);
     return device != NULL && strcmp(device->name, row->device) == 0;
 }
-
-/* More is damage: far more than any device has. */
-#define MEMORY_MAX_BYTES (UINT64_C(1) << 48)
 
 static bool gpu_of(const struct said *said, struct chip *chip)
 {

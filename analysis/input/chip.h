@@ -2,7 +2,7 @@
  * chip.h: the chip that a program was compiled for, from the files that libtpu or XLA on GPUs dumps beside it.
  *
  * In:     bytes of *.target_arguments.pb or topology.pb, or of their text forms (*.target_arguments.txt,
- *         topology.textproto); any content.
+ *         topology.textproto), or of *.gpu_target_config.pbtxt; any content.
  * Out:    the row of device.def and the topology.
  * Memory: none. Cost: linear.
  * Source: dumps of libtpu 0.0.52 for six kinds of TPU, of jax 0.11.2 on an H100. Its messages are published nowhere. Of the code names in text

@@ -22,7 +22,8 @@ MAX_DUMPED_PROGRAMS = 64
 MAX_DUMPED_BYTES = 1 << 30
 # What memviewd reads of a dump, as server/run/dump_files.c has it.
 DUMP_ENDINGS = ("before_optimizations.hlo.pb", "after_optimizations.hlo.pb", "oom_intermediate_module.hlo.pb",
-                "-memory-usage-report.pb", "-memory-usage-report.txt", "-buffer-assignment.txt", ".target_arguments.pb")
+                "-memory-usage-report.pb", "-memory-usage-report.txt", "-buffer-assignment.txt", ".target_arguments.pb",
+                ".gpu_target_config.pbtxt")
 SEEN = "_memviewd_seen"
 
 _local = threading.local()

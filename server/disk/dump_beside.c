@@ -11,7 +11,7 @@ enum { MAX_BYTES = 1 << 22 };
 
 /* Where a chip stands, the best first. */
 static const char *const CHIP_FILES[] = {".target_arguments.pb", "/topology.pb", ".target_arguments.txt",
-                                         "/topology.textproto"};
+                                         "/topology.textproto", ".gpu_target_config.pbtxt"};
 enum { CHIP_FILE_COUNT = sizeof(CHIP_FILES) / sizeof(CHIP_FILES[0]) };
 
 /* Length of the path up to the stage in its name: "…/module_0000.jit_f.cl_1"; 0: it has none. */

@@ -21,10 +21,10 @@ static bool has_ending(const char *name, const char *ending)
  * python/memviewd/_oom.py are the same. */
 static bool is_useful(const char *name)
 {
-    static const char *const endings[] = {
-        "before_optimizations.hlo.pb", "after_optimizations.hlo.pb", "oom_intermediate_module.hlo.pb",
-        "-memory-usage-report.pb",     "-memory-usage-report.txt",   "-buffer-assignment.txt",
-        ".target_arguments.pb"};
+    static const char *const endings[] = {"before_optimizations.hlo.pb",    "after_optimizations.hlo.pb",
+                                          "oom_intermediate_module.hlo.pb", "-memory-usage-report.pb",
+                                          "-memory-usage-report.txt",       "-buffer-assignment.txt",
+                                          ".target_arguments.pb",           ".gpu_target_config.pbtxt"};
     char *plain = memory_text(name);
     if (names_is_gzip(name))
         plain[strlen(name) - 3] = '\0';

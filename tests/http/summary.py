@@ -100,6 +100,17 @@ def test_what_would_say_the_capacity_is_named_when_it_cannot_be_read(t):
     assert "target_arguments.pb could not be read: says nothing of a chip" in t.run("explain", os.path.dirname(path)).stdout
 
 
+def test_a_dump_of_a_gpu_says_how_much_memory_the_device_has(t):
+    stem = "module_0001.jit_f"
+    path = t.write(f"dump/{stem}.sm_9.0a_gpu_after_optimizations.hlo.pb", inputs.hlo_proto("jit_f"))
+    config = 'gpu_device_info {\n  core_count: 132\n  device_memory_size: %s\n}\nplatform_name: "CUDA"\ndevice_description_str: "NVIDIA H200"\n'
+    for size, said in ((150109880320, "139.80 GiB"), (1 << 60, "140.40 GiB")):  # the second is damaged: what the table has
+        t.write(f"dump/{stem}.gpu_target_config.pbtxt", (config % size).encode())
+        told = t.run("summary", os.path.dirname(path)).stdout
+        (line,) = [line for line in told.splitlines() if "capacity" in line]
+        assert "from gpu_target_config.pbtxt" in line and said in line, line
+
+
 def test_a_dumped_text_is_a_program_whatever_it_is_named(t):
     text = t.fixture("modules/mlp-adam/module_0000.jit_step.cl_1014260217.after_optimizations-buffer-assignment.txt")
     done = t.run("explain", t.write("plan.txt", text))

@@ -69,7 +69,7 @@ export function traceCapacity(traceDevices, space) {
 }
 
 /* "target_arguments.pb" of "module_0000.jit_f.cl_1.target_arguments.pb": what of a dump names its chip. */
-export const chipFile = (file) => /(?:target_arguments|topology)\.\w+$/.exec(file)?.[0] ?? 'the dump';
+export const chipFile = (file) => /(?:target_arguments|topology|gpu_target_config)\.\w+$/.exec(file)?.[0] ?? 'the dump';
 
 /* The URL first (device memory only), then the dump's own text, then the trace or the chip that the dump names, then none (null). */
 export function capacityOf(wanted, devices, errorTexts, space, traceDevices = []) {
