@@ -127,9 +127,8 @@ static void say_temporaries(struct oom_sentence *said, const struct comparing *o
     const struct oom_failure *failure = of->verdict->failure;
     const struct oom_figure *program = oom_figure(failure, OOM_program_bytes);
     if (oom_is_form(failure, "short")) {
-        oom_say(
-            said,
-            " That total, which the text may call HLO temporaries, holds arguments and outputs as well; temporaries are ");
+        oom_say(said, " That total, which the text may call HLO temporaries, holds arguments and outputs as well; "
+                      "temporaries, with what lies unused between them, are ");
         oom_say_size(said, of->temporary_bytes);
         oom_say(said, " of it.");
     } else if (program != NULL && apart(program->value, of->temporary_bytes) > oom_figure_rounding(program)) {

@@ -187,7 +187,7 @@ def test_a_text_is_compared_with_the_plan_of_its_program(t):
     equal([(part["word"], part["bytes"]) for part in plan["bar"]["parts"]], [("outputs", 200 * gib), ("workspace", 100 * gib)])
     said = words(plan["agreement"])
     assert said.startswith(f"Text and plan agree: <{300 * gib}> in the text, <{300 * gib}> in the plan."), said
-    assert f"temporaries are <{100 * gib}> of it." in said, said
+    assert f"temporaries, with what lies unused between them, are <{100 * gib}> of it." in said, said
     equal(words(plan["largest"]), f"Largest in the plan: <{200 * gib}> bf16[327680,327680].")
     for query, status in (("report=2", 404), ("report=0", 404), ("report=x", 400), ("file=other.txt", 404), ("space=0", 400)):
         equal(daemon.ask(f"/api/v1/oom/plan?session={session}&{query}").status, status, query)

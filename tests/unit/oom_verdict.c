@@ -166,12 +166,14 @@ static const struct {
 } comparisons[] = {
     {TOTAL("300.00G", "15.75G"),
      "Text and plan agree: 300.00 GiB in the text, 300.00 GiB in the plan. That total, which the text may call HLO temporaries, "
-     "holds arguments and outputs as well; temporaries are 100.00 GiB of it. The text states a total alone; the bar is of the plan.",
+     "holds arguments and outputs as well; temporaries, with what lies unused between them, are 100.00 GiB of it. "
+     "The text states a total alone; the bar is of the plan.",
      "Largest in the plan: 200.00 GiB bf16[327680,327680].", 2},
     {TOTAL("300.00G", "299.03G"),
      "Text and plan agree: 300.00 GiB in the text, 300.00 GiB in the plan. It is over by 0.97 GiB as the text rounds; the plan's "
      "total is 993.28 MiB more than the 299.03 GiB stated. That total, which the text may call HLO temporaries, holds arguments and "
-     "outputs as well; temporaries are 100.00 GiB of it. The text states a total alone; the bar is of the plan.",
+     "outputs as well; temporaries, with what lies unused between them, are 100.00 GiB of it. "
+     "The text states a total alone; the bar is of the plan.",
      "Largest in the plan: 200.00 GiB bf16[327680,327680].", 2},
     {TOTAL("310.00G", "15.75G"),
      "Text and plan disagree: 310.00 GiB in the text, 300.00 GiB in the plan, 10.00 GiB less. The plan may be of another compile of "
