@@ -159,7 +159,7 @@ export async function openPage(browser, url, options = {}) {
   if (slowness > 1) await slow(context, page);
   page.on('console', (message) => {
     if (message.type() !== 'error' && !/Content Security Policy/i.test(message.text())) return;
-    if (!allow?.test(message.text())) faults.push(`console: ${message.text()}`);
+    if (!allow?.test(message.text())) faults.push(`console: ${message.text()} ${message.location().url}`);
   });
   page.on('pageerror', (error) => faults.push(`uncaught: ${error.message}`));
   await page.addInitScript(() => {
