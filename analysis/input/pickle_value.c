@@ -51,6 +51,24 @@ bool pickle_value_bool(struct pickle_value value, bool *is_true)
     return true;
 }
 
+int64_t pickle_value_whole(const struct pickle *pickle, struct pickle_value value, int64_t min, int64_t max,
+                           int64_t default_value, uint64_t *odd_count)
+{
+    int64_t number;
+    double real;
+    bool is_told = pickle_value_int(pickle, value, &number);
+    if (!is_told && pickle_value_kind(pickle, value) == PICKLE_NONE)
+        return default_value;
+    if (!is_told && pickle_value_real(pickle, value, &real) && real > -1e15 && real < 1e15) {
+        number = (int64_t)real;
+        is_told = (double)number >= real && (double)number <= real;
+    }
+    if (is_told && number >= min && number <= max)
+        return number;
+    ++*odd_count;
+    return default_value;
+}
+
 struct str pickle_value_text(const struct pickle *pickle, struct pickle_value value)
 {
     return pickle_store_tag(value) == TAG_TEXT ? pickle->texts.items[pickle_store_payload(value)] : (struct str){"", 0};

@@ -340,6 +340,20 @@ static void segment_devices_settle(struct torch_reading *reading)
     }
 }
 
+void torch_events_odd_words(struct torch_snapshot *snapshot, const char *const *keys, const uint64_t *odd_counts,
+                            size_t count, struct arena *arena)
+{
+    const char *words = "";
+    for (size_t i = 0; i < count; i++) {
+        if (odd_counts[i] == 0)
+            continue;
+        snapshot->odd_count += odd_counts[i];
+        words = arena_format(arena, "%s%s%s (%llu)", words, *words == '\0' ? "" : ", ", keys[i],
+                             (unsigned long long)odd_counts[i]);
+    }
+    snapshot->odd_words = words;
+}
+
 static void odd_words_make(struct torch_reading *reading)
 {
     static const char *const WORDS[] = {
@@ -347,15 +361,7 @@ static void odd_words_make(struct torch_reading *reading)
         TORCH_KEYS(KEY)
 #undef KEY
     };
-    const char *words = "";
-    for (int i = 0; i < TORCH_KEY_COUNT; i++) {
-        if (reading->odd_counts[i] == 0)
-            continue;
-        reading->snapshot->odd_count += reading->odd_counts[i];
-        words = arena_format(reading->arena, "%s%s%s (%llu)", words, *words == '\0' ? "" : ", ", WORDS[i],
-                             (unsigned long long)reading->odd_counts[i]);
-    }
-    reading->snapshot->odd_words = words;
+    torch_events_odd_words(reading->snapshot, WORDS, reading->odd_counts, TORCH_KEY_COUNT, reading->arena);
 }
 
 void torch_events_finish(struct torch_reading *reading, struct pickle_value root)

@@ -115,20 +115,8 @@ enum { TORCH_MAX_LOST = 64, TORCH_MAX_DEVICE = MEMORY_POOLS_MAX - 1 };
 static inline int64_t torch_reading_int(struct torch_reading *reading, struct pickle_value dict, enum torch_key key,
                                         int64_t min, int64_t max, int64_t default_value)
 {
-    int64_t number;
-    double real;
-    struct pickle_value value = torch_reading_get(reading, dict, key);
-    bool is_told = pickle_value_int(reading->pickle, value, &number);
-    if (!is_told && pickle_value_kind(reading->pickle, value) == PICKLE_NONE)
-        return default_value;
-    if (!is_told && pickle_value_real(reading->pickle, value, &real) && real > -1e15 && real < 1e15) {
-        number = (int64_t)real;
-        is_told = (double)number >= real && (double)number <= real;
-    }
-    if (is_told && number >= min && number <= max)
-        return number;
-    reading->odd_counts[key]++;
-    return default_value;
+    return pickle_value_whole(reading->pickle, torch_reading_get(reading, dict, key), min, max, default_value,
+                              &reading->odd_counts[key]);
 }
 /* An address; 0 where none is told. */
 static inline uint64_t torch_reading_address(struct torch_reading *reading, struct pickle_value dict,
@@ -189,5 +177,8 @@ struct torch_event *torch_times_before(const struct torch_reading *reading, size
 /* When each row and event happened; what is in use and reserved at each. */
 void torch_times_set(struct torch_reading *reading);
 void torch_levels_set(struct torch_reading *reading);
+/* Of `count` keys: how many of its values cannot be, in words. */
+void torch_events_odd_words(struct torch_snapshot *snapshot, const char *const *keys, const uint64_t *odd_counts,
+                            size_t count, struct arena *arena);
 /* When all is read: what is in use at each event, what is reserved, texts, pools, steps, from `root`. */
 void torch_events_finish(struct torch_reading *reading, struct pickle_value root);

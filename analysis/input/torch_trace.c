@@ -19,20 +19,8 @@ static struct pickle_value get(const struct torch_trace_reading *reading, struct
 static int64_t whole(struct torch_trace_reading *reading, struct pickle_value dict, enum torch_trace_key key,
                      int64_t min, int64_t max)
 {
-    int64_t number;
-    double real;
-    struct pickle_value value = get(reading, dict, key);
-    bool is_told = pickle_value_int(reading->pickle, value, &number);
-    if (!is_told && pickle_value_kind(reading->pickle, value) == PICKLE_NONE)
-        return MEMORY_UNKNOWN;
-    if (!is_told && pickle_value_real(reading->pickle, value, &real) && real > -1e15 && real < 1e15) {
-        number = (int64_t)real;
-        is_told = (double)number >= real && (double)number <= real;
-    }
-    if (is_told && number >= min && number <= max)
-        return number;
-    reading->odd_counts[key]++;
-    return MEMORY_UNKNOWN;
+    return pickle_value_whole(reading->pickle, get(reading, dict, key), min, max, MEMORY_UNKNOWN,
+                              &reading->odd_counts[key]);
 }
 
 static bool is_there(const struct torch_trace_reading *reading, struct pickle_value dict, enum torch_trace_key key)

@@ -98,13 +98,5 @@ void torch_trace_odd_words(struct torch_trace_reading *reading)
         TORCH_TRACE_KEYS(KEY)
 #undef KEY
     };
-    const char *words = "";
-    for (int i = 0; i < TORCH_TRACE_KEY_COUNT; i++) {
-        if (reading->odd_counts[i] == 0)
-            continue;
-        reading->snapshot->odd_count += reading->odd_counts[i];
-        words = arena_format(reading->arena, "%s%s%s (%llu)", words, *words == '\0' ? "" : ", ", WORDS[i],
-                             (unsigned long long)reading->odd_counts[i]);
-    }
-    reading->snapshot->odd_words = words;
+    torch_events_odd_words(reading->snapshot, WORDS, reading->odd_counts, TORCH_TRACE_KEY_COUNT, reading->arena);
 }
