@@ -221,6 +221,16 @@ static enum kind kind_of_message(struct stream *stream, const struct err *err)
     return err_is_set(err) ? KIND_UNKNOWN : kind;
 }
 
+/* A message that begins with a long name: what looks like an empty line is its tag, and its fields go on to the end. */
+static bool is_message_of_text(struct stream *stream)
+{
+    struct looker looker = {.stream = stream};
+    if (stream_peek(stream, stream_whole(stream), 1).data[0] != '\n')
+        return false;
+    const struct look *top = look(&looker, stream_whole(stream));
+    return !top->is_broken && top->count > 0 && !top->fields[top->count - 1].is_clipped;
+}
+
 static enum kind kind_seen(struct stream *stream, const struct err *err)
 {
     if (stream->source->size_bytes == 0)
@@ -238,7 +248,10 @@ static enum kind kind_seen(struct stream *stream, const struct err *err)
     }
     if (stream_peek(stream, stream_whole(stream), 1).length == 0)
         return err_is_set(err) ? KIND_UNKNOWN : KIND_EMPTY;
-    return is_text(stream) ? KIND_TEXT : kind_of_message(stream, err);
+    if (!is_text(stream))
+        return kind_of_message(stream, err);
+    enum kind kind = is_message_of_text(stream) ? kind_of_message(stream, err) : KIND_UNKNOWN;
+    return kind == KIND_UNKNOWN ? KIND_TEXT : kind;
 }
 
 enum kind kind_of(const struct source *source, struct arena *arena, struct err *err)
