@@ -5,7 +5,7 @@
 #include "base/size_text.h"
 #include "input/hlo_parts.h"
 
-enum { FIXED_NOTES = 23, NOTES_PER_SPACE = 5 };
+enum { FIXED_NOTES = 23, NOTES_PER_SPACE = 6 };
 
 static void add(struct plan *plan, const char *code, uint64_t count, const char *text)
 {
@@ -51,6 +51,12 @@ static void space_notes(struct plan *plan, const struct plan_space *space, struc
             arena_format(arena,
                          "%s: %u events name buffers without allocation or instruction; they pass without effect.",
                          name, space->heap.unknown_count));
+    add(plan, "mended_events", space->mended_event_count,
+        arena_format(
+            arena,
+            "%s: events of the heap trace whose kind is lost: one that names whose memory it shares is read as "
+            "that, a second allocation of a buffer that is freed nowhere as its free.",
+            name));
     const bool *moved = allocations_moved(plan, space, arena);
     uint32_t touched = 0, untouched = 0; /* untouched: temporary ones that the replay says nothing about */
     for (uint32_t i = 0; i < plan->hlo.allocation_count; i++) {

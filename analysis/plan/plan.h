@@ -65,7 +65,8 @@ struct plan_space {
     enum plan_unit unit;
     uint32_t trace_at; /* in hlo.traces, or PLAN_NONE */
     uint32_t step_count;
-    struct heap heap; /* without the indefinite part */
+    struct heap heap;            /* without the indefinite part */
+    uint64_t mended_event_count; /* of its trace: whose kind was lost, and is known by the others */
 
     /* sums over allocations; those without "thread_local" leave such allocations out */
     int64_t total_bytes, indefinite_bytes, parameter_bytes, output_bytes, output_reused_bytes, constant_bytes;
@@ -129,6 +130,8 @@ bool plan_buffer_is_usable(const struct hlo *hlo, uint32_t buffer_at);
 /* Bytes live during `step`, indefinite part included. */
 int64_t plan_bytes_at(const struct plan_space *space, uint32_t step);
 int64_t plan_unpadded_bytes_at(const struct plan_space *space, uint32_t step);
+/* Total less peak; 0 where the replay passes the total. */
+int64_t plan_fragmentation_bytes(const struct plan_space *space);
 static inline bool plan_row_is_alive(const struct plan_row *row, uint32_t step)
 {
     return row->is_indefinite || (row->born <= step && step < row->dies);

@@ -105,7 +105,7 @@ static uint64_t sizes_read(struct plan *plan, struct arena *arena, uint64_t *unk
         arena_work(arena, shape.length);
         plan->unpadded_bytes[i] = shape.length > 0 ? shape_bytes(shape) : SHAPE_UNKNOWN_SIZE;
         /* no layout makes an array smaller than its elements: the shape, or a part of it, cannot be */
-        if (plan->bytes[i] > 0 && plan->unpadded_bytes[i] > plan->bytes[i])
+        if (plan->unpadded_bytes[i] > plan->bytes[i])
             plan->unpadded_bytes[i] = SHAPE_UNKNOWN_SIZE;
         if (plan->unpadded_bytes[i] > 0 && sane(plan->unpadded_bytes[i], &unpadded_sanity) == 0)
             plan->unpadded_bytes[i] = SHAPE_UNKNOWN_SIZE;
@@ -258,6 +258,35 @@ static uint32_t trace_choose(const struct hlo *hlo, const uint32_t *trace_of, in
     return trace_with_max_events(hlo, color);
 }
 
+/* An event whose kind was lost is read as an allocation, the kind of number 0. One that names whose memory it shares does
+ * share it; what begins a buffer again that is freed nowhere is its free. */
+static uint64_t lost_kinds_mend(struct heap_event *events, uint32_t event_count, uint32_t buffer_count,
+                                struct arena *arena)
+{
+    uint64_t mended_count = 0;
+    uint32_t *allocated = arena_array(arena, uint32_t, (size_t)buffer_count + 1);
+    uint32_t *freed = arena_array(arena, uint32_t, (size_t)buffer_count + 1);
+    for (uint32_t i = 0; i < event_count; i++) {
+        struct heap_event *event = &events[i];
+        bool is_share = event->kind == HEAP_ALLOC && event->canonical_at != HEAP_NONE;
+        mended_count += is_share;
+        event->kind = is_share ? HEAP_SHARE : event->kind;
+        if (event->buffer_at != HEAP_NONE) {
+            allocated[event->buffer_at] += event->kind == HEAP_ALLOC || event->kind == HEAP_SHARE;
+            freed[event->buffer_at] += event->kind == HEAP_FREE;
+        }
+    }
+    for (uint32_t i = event_count; i-- > 0;) {
+        uint32_t at = events[i].kind == HEAP_ALLOC ? events[i].buffer_at : HEAP_NONE;
+        if (at == HEAP_NONE || allocated[at] != 2 || freed[at] > 0)
+            continue;
+        events[i].kind = HEAP_FREE;
+        freed[at]++;
+        mended_count++;
+    }
+    return mended_count;
+}
+
 static struct heap_event *events_of(const struct hlo *hlo, const struct hlo_trace *trace, struct arena *arena)
 {
     struct heap_event *events = arena_array(arena, struct heap_event, (size_t)trace->event_count + 1);
@@ -268,7 +297,9 @@ static struct heap_event *events_of(const struct hlo *hlo, const struct hlo_trac
                          : event->kind == HLO_EVENT_SHARE_WITH ? HEAP_SHARE
                                                                : HEAP_UNKNOWN_KIND;
         events[i].buffer_at = plan_buffer_is_usable(hlo, event->buffer_at) ? event->buffer_at : HEAP_NONE;
-        events[i].canonical_at = plan_buffer_is_usable(hlo, event->canonical_at) ? event->canonical_at : HEAP_NONE;
+        bool has_canonical = event->kind == HLO_EVENT_SHARE_WITH || event->canonical_id > 0; /* 0: none is told */
+        events[i].canonical_at =
+            has_canonical && plan_buffer_is_usable(hlo, event->canonical_at) ? event->canonical_at : HEAP_NONE;
     }
     return events;
 }
@@ -345,6 +376,11 @@ int64_t plan_bytes_at(const struct plan_space *space, uint32_t step)
     return sum_add(moving, space->indefinite_bytes);
 }
 
+int64_t plan_fragmentation_bytes(const struct plan_space *space)
+{
+    return space->peak_bytes < space->total_bytes ? space->total_bytes - space->peak_bytes : 0;
+}
+
 int64_t plan_unpadded_bytes_at(const struct plan_space *space, uint32_t step)
 {
     int64_t moving = step < space->heap.event_count ? space->heap.unpadded_series[step + 1] : 0;
@@ -370,8 +406,9 @@ static void space_build(struct plan *plan, struct plan_space *space, const uint3
     if (space->trace_at != PLAN_NONE) {
         const struct hlo_trace *trace = &hlo->traces[space->trace_at];
         space->unit = PLAN_UNIT_HEAP_TRACE;
-        heap_replay(events_of(hlo, trace, arena), trace->event_count, plan->bytes, unpadded, hlo->buffer_count, arena,
-                    &space->heap);
+        struct heap_event *events = events_of(hlo, trace, arena);
+        space->mended_event_count = lost_kinds_mend(events, trace->event_count, hlo->buffer_count, arena);
+        heap_replay(events, trace->event_count, plan->bytes, unpadded, hlo->buffer_count, arena, &space->heap);
     } else if (has_temporaries(hlo, space->space, &temporary_bytes)) {
         if (liveness_replay(plan, space->space, unpadded, arena, &space->heap))
             space->unit = PLAN_UNIT_SCHEDULE;

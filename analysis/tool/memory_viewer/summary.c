@@ -50,7 +50,7 @@ static void sums_write(struct json *json, const struct plan_space *space)
     json_key_int(json, "thread_local_bytes", space->thread_local_bytes);
     json_key_int(json, "untraced_bytes", space->untraced_bytes);
     json_key_int(json, "padding_bytes", space->peak_bytes - space->peak_unpadded_bytes);
-    json_key_int(json, "fragmentation_bytes", space->total_bytes - space->peak_bytes);
+    json_key_int(json, "fragmentation_bytes", plan_fragmentation_bytes(space));
 }
 
 static void space_write(const struct tool_request *request, struct json *json, const struct plan_space *space)

@@ -36,7 +36,7 @@ static void space_take(const struct plan_space *from, struct arena *arena, struc
         .total_bytes = from->total_bytes,
         .peak_bytes = from->peak_bytes,
         .padding_bytes = from->peak_bytes - from->peak_unpadded_bytes,
-        .fragmentation_bytes = from->total_bytes - from->peak_bytes,
+        .fragmentation_bytes = plan_fragmentation_bytes(from),
         .argument_bytes = from->parameter_bytes,
         .temporary_bytes = from->total_bytes - from->indefinite_bytes,
         .output_bytes = from->output_bytes,
