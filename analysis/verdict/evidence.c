@@ -39,6 +39,9 @@ static int64_t counted_bytes(const struct plan_row *row, bool is_padding)
     return row->unpadded_bytes < 0 ? 0 : facts_positive(row->bytes - row->unpadded_bytes);
 }
 
+static const char its_padding[] = "its padding";
+static const char counted_twice[] = "less: memory that several of these buffers use is counted once";
+
 static void rest_set(struct verdict_evidence *evidence, int64_t bytes, const char *rest)
 {
     evidence->rest_bytes = bytes - evidence->sum_bytes;
@@ -63,7 +66,7 @@ static struct verdict_evidence of_rows(const struct verdict_facts *facts, const 
         evidence.count++;
         evidence.sum_bytes = sum_add(evidence.sum_bytes, counted_bytes(row, rows->is_padding));
     }
-    rest_set(&evidence, bytes, rest);
+    rest_set(&evidence, bytes, bytes < evidence.sum_bytes && rest != its_padding ? counted_twice : rest);
     evidence.sentence =
         arena_format(facts->arena, "%u buffer%s of %s%s hold%s %s%s.", evidence.count, evidence.count == 1 ? "" : "s",
                      space->name, is_whole ? "" : ", live at the peak,", evidence.count == 1 ? "s" : "",
@@ -131,7 +134,7 @@ static const char *row_filter(const struct verdict_facts *facts, const struct pl
 struct verdict_evidence evidence_row(const struct verdict_facts *facts, const struct plan_row *row, int64_t bytes)
 {
     return of_rows(facts, &(struct rows){is_row, row, false}, row_filter(facts, row), bytes,
-                   bytes < row->bytes ? "its padding" : "of this buffer");
+                   bytes < row->bytes ? its_padding : "of this buffer");
 }
 
 struct verdict_evidence evidence_padding(const struct verdict_facts *facts, const struct plan_row *row)
@@ -167,7 +170,7 @@ struct verdict_evidence evidence_other_groups(const struct verdict_facts *facts)
         evidence.count -= out->groups[i].count;
         evidence.sum_bytes -= out->groups[i].bytes;
     }
-    rest_set(&evidence, out->rest_bytes, "live at other times");
+    rest_set(&evidence, out->rest_bytes, out->rest_bytes < evidence.sum_bytes ? counted_twice : "live at other times");
     evidence.sentence = arena_format(facts->arena, "%u buffers of the smaller groups, live at the peak, hold %s.",
                                      evidence.count, facts_size(facts, evidence.sum_bytes));
     return evidence;

@@ -378,7 +378,7 @@ static void further_show(const struct verdict_facts *facts)
     item->bytes = space->total_bytes - space->indefinite_bytes;
     item->text = facts_size(facts, item->bytes);
     *evidence = evidence_kind(facts, PLAN_TEMPORARY, item->bytes);
-    if (evidence->rest != NULL)
+    if (evidence->rest_bytes > 0)
         evidence->rest = lost;
     item->evidence = evidence;
     out->further = (struct verdict_mentions){item, 1};
