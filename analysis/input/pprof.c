@@ -375,23 +375,51 @@ static void read_sample(struct reader *reader, struct wire wire)
     out->stack_starts[out->sample_count] = (uint32_t)reader->stack_length;
 }
 
-static void mark_unknown(struct reader *reader)
+/* Places of the first type in counts and in bytes; PPROF_NONE: there is none. */
+struct pair {
+    uint32_t count_at, bytes_at;
+};
+
+static void mark_unknown(struct reader *reader, struct pair pair)
 {
     struct pprof *out = reader->out;
-    uint32_t count_at = PPROF_NONE, bytes_at = PPROF_NONE;
-    for (uint32_t i = out->type_count; i-- > 0;) {
-        count_at = str_equal(out->types[i].unit, STR("count")) ? i : count_at;
-        bytes_at = str_equal(out->types[i].unit, STR("bytes")) ? i : bytes_at;
-    }
-    for (uint32_t i = 0; count_at != PPROF_NONE && bytes_at != PPROF_NONE && i < out->sample_count; i++) {
+    for (uint32_t i = 0; i < out->sample_count; i++) {
         int64_t *values = out->values + (size_t)i * out->type_count;
-        if (values[count_at] <= 0 || values[bytes_at] != pprof_negated(values[count_at]))
+        if (values[pair.count_at] <= 0 || values[pair.bytes_at] != pprof_negated(values[pair.count_at]))
             continue;
         if (out->is_unknown == NULL)
             out->is_unknown = arena_array(reader->arena, bool, out->sample_count);
         out->is_unknown[i] = true;
-        values[bytes_at] = 0;
+        values[pair.bytes_at] = 0;
     }
+}
+
+/* Where no bytes are below 0 the profile is no difference, and counts below 0 cannot be. */
+static void settle_counts(struct reader *reader, struct pair pair)
+{
+    struct pprof *out = reader->out;
+    bool is_diff = false;
+    for (uint32_t i = 0; i < out->sample_count; i++)
+        is_diff |= out->values[(size_t)i * out->type_count + pair.bytes_at] < 0;
+    for (uint32_t i = 0; i < out->sample_count && !is_diff; i++) {
+        int64_t *count = &out->values[(size_t)i * out->type_count + pair.count_at];
+        out->odd_count += *count < 0;
+        *count = *count < 0 ? 0 : *count;
+    }
+}
+
+static void settle_values(struct reader *reader)
+{
+    const struct pprof *out = reader->out;
+    struct pair pair = {PPROF_NONE, PPROF_NONE};
+    for (uint32_t i = out->type_count; i-- > 0;) {
+        pair.count_at = str_equal(out->types[i].unit, STR("count")) ? i : pair.count_at;
+        pair.bytes_at = str_equal(out->types[i].unit, STR("bytes")) ? i : pair.bytes_at;
+    }
+    if (pair.count_at == PPROF_NONE || pair.bytes_at == PPROF_NONE)
+        return;
+    mark_unknown(reader, pair);
+    settle_counts(reader, pair);
 }
 
 static void make_room(struct reader *reader)
@@ -434,6 +462,6 @@ bool pprof_read(struct str bytes, struct arena *arena, struct pprof *out, struct
         !read_table(&reader, PROFILE_FUNCTION, read_function) ||
         !read_table(&reader, PROFILE_LOCATION, read_location) || !read_table(&reader, PROFILE_SAMPLE, read_sample))
         return false;
-    mark_unknown(&reader);
+    settle_values(&reader);
     return true;
 }

@@ -84,8 +84,8 @@ struct pprof {
     struct str drop_frames, keep_frames, doc_url;
     struct str *comments;
     uint32_t comment_count;
-    uint64_t
-        odd_count; /* numbers that point at nothing, ids that are 0 or taken, values that are missing or too many */
+    /* numbers that point at nothing, ids that are 0 or taken, values that are missing or too many, counts below 0 */
+    uint64_t odd_count;
 };
 
 /* JAX writes a size of -1 for an executable whose size it does not know: bytes that

@@ -256,7 +256,7 @@ static void note_negatives(const struct model *model)
 {
     uint64_t count = 0;
     for (uint32_t i = 0; !model->is_diff && i < model->sample_count; i++)
-        count += model_value(model, &model->samples[i]) < 0;
+        count += model_value(model, &model->samples[i]) < 0 || model_count(model, &model->samples[i]) < 0;
     tool_note(
         model->request, "negative_value", count,
         "Samples with a value below 0: the profile was saved as a difference, or it is damaged. They are summed as they are.");
@@ -284,8 +284,8 @@ static void note_odd(const struct tool_request *request)
         count += set->items[i].pprof != NULL ? set->items[i].pprof->odd_count : 0;
     tool_note(
         request, "odd_numbers", count,
-        "Numbers that cannot be: they name a text or a frame that is not in the file, or a value is missing. A text is "
-        "left empty, a frame is left out of its stack, a value counts as 0.");
+        "Numbers that cannot be: they name a text or a frame that is not in the file, a value is missing, or a count is "
+        "below 0. A text is left empty, a frame is left out of its stack, a value counts as 0.");
 }
 
 void model_notes(const struct model *model)
