@@ -105,11 +105,13 @@ static void pool_complete(struct memory_profile *profile, struct memory_profile_
         if ((profile->flags[i] & MEMORY_HAS_IN_USE) == 0)
             profile->heap_bytes[i] = before + change > 0 ? before + change : 0;
         if (i == pool->first) {
-            pool->base_bytes = profile->heap_bytes[i] - change;
-            continue;
+            int64_t base_bytes = profile->heap_bytes[i] - change;
+            pool->base_bytes = base_bytes < 0 ? 0 : base_bytes;
+            if (base_bytes >= 0)
+                continue;
         }
         pool->link_count++;
-        if (profile->heap_bytes[i] - before != change) {
+        if (profile->heap_bytes[i] - before != change) { /* of the first event: more than is in use behind it */
             pool->break_count++;
             profile->flags[i] |= PROFILE_OFF_CHAIN;
         }
