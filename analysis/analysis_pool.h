@@ -22,6 +22,7 @@ struct analysis_trace_pool {
     int64_t lifetime_peak_bytes; /* -1: not told */
     uint64_t allocation_count, deallocation_count;
     bool is_end_alone;      /* a snapshot without a history: the peak is its end, and `failure` says so */
+    bool is_one_event;      /* no course that could have a peak: peak_bytes is what is in use after the event */
     uint64_t failure_count; /* requests that failed, of an allocator snapshot */
     const char *failure;    /* what is told of the last of them, or of is_end_alone, one clause; NULL: nothing */
     struct analysis_trace_category categories[ANALYSIS_TRACE_CATEGORIES_MAX]; /* the largest first; none of a trace */

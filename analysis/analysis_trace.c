@@ -210,6 +210,7 @@ bool analysis_trace_pool_at(const struct analysis_subject *trace, size_t at, str
         .allocation_count = row->allocation_count,
         .deallocation_count = row->deallocation_count,
         .is_end_alone = is_end_alone,
+        .is_one_event = row->count == 1 && !is_end_alone,
         .failure_count = row->failure_count,
         .failure = (row->failure_count > 0 || is_end_alone) && row->finding != NULL ? row->finding->sentence : NULL,
     };

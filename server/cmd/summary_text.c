@@ -138,14 +138,18 @@ static void write_memory(const struct summary_pool *row)
     const struct analysis_trace_pool *pool = &row->figures;
     char name[TEXT_SIZE], host_name[TEXT_SIZE], peak[SIZE_TEXT_BYTES], capacity[SIZE_TEXT_BYTES];
     output_format("  memory %s (%s)  %s %s", printable(name, pool->name), printable(host_name, row->host->name),
-                  pool->is_end_alone ? "in use at the end" : "peak", size(peak, (double)pool->peak_bytes));
+                  pool->is_end_alone   ? "in use at the end"
+                  : pool->is_one_event ? "in use after the only event"
+                                       : "peak",
+                  size(peak, (double)pool->peak_bytes));
     if (pool->capacity_bytes >= 0)
         output_format(" of %s", size(capacity, (double)pool->capacity_bytes));
     if (pool->is_end_alone)
         output_word("\n");
     else
-        output_format(" at %.1f ms, %llu allocations, %llu frees\n", (double)pool->peak_time_ps / 1e9,
-                      (unsigned long long)pool->allocation_count, (unsigned long long)pool->deallocation_count);
+        output_format(" at %.1f ms, %llu allocations, %llu frees%s\n", (double)pool->peak_time_ps / 1e9,
+                      (unsigned long long)pool->allocation_count, (unsigned long long)pool->deallocation_count,
+                      pool->is_one_event ? ": the peak is not known" : "");
     if (pool->failure)
         output_format("    %s\n", printable(name, pool->failure));
     for (size_t i = 0; i < pool->category_count; i++) {

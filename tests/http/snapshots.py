@@ -110,6 +110,14 @@ def test_a_device_that_allocates_nothing_ends_nothing(t):
         equal(notes.get("failure_without_history"), 1, name)
 
 
+def test_a_ring_of_one_event_has_no_peak(t):
+    whole = made_allocator.snapshot(made_allocator.run(made_allocator.Caching(2), 50))
+    last = [next(event for event in reversed(trace) if event["action"] in ("alloc", "free_completed")) for trace in whole["device_traces"] if trace]
+    path = t.write("run/h.pickle", pickle.dumps({**whole, "device_traces": [[event] for event in last]}, 4))
+    printed = t.run("summary", path).stdout
+    equal(("in use after the only event" in printed, "the peak is not known" in printed, "peak " in printed.replace("the peak is", "")), (True, True, False), printed)
+
+
 def test_a_snapshot_without_a_history_tells_of_its_end(t):
     whole = made_allocator.snapshot(made_allocator.run(made_allocator.Caching(2), 50))
     path = t.write("run/h.pickle", pickle.dumps(made_snapshots.without_history(whole), 4))
