@@ -23,4 +23,5 @@ class Case:
     file: str = ""  # name of the changed file; without it that of `path`
     refused: tuple = ()
     changes: tuple = ()
+    always: str = "$^"  # expression over descriptions: the variants that are tried whatever the seed is
     count: int = 40  # how many variants are tried without --every

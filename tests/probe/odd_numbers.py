@@ -41,6 +41,8 @@ def numbers_of(message, embedded=()):
         for place in places(data, message, embedded=embedded):
             if place.field is None or not (place.field.kind in SCALARS or place.field.kind in ENUMS):
                 continue
+            if (place.owner, place.field.name) in dict(embedded):
+                continue  # a message: its own scalars are tried
             at = count[place.path] = count.get(place.path, 0) + 1
             name = f"{place.path}[{at}]"
             if place.wire == 2 and place.field.kind not in ("string", "bytes"):
@@ -74,18 +76,22 @@ def case(name, path, message, commands, embedded=(), **more):
 
 CASES = [
     case("an HloProto", "build/fixtures/hlo-two-buffers.pb", "HloProto", HLO, count=80,
-         refused=((r"\.name\[1\] = long", "a name of 5,000 letters is no name of a module for the command whose"),)),
-    case("an HloProto with layouts", "build/fixtures/hlo-layouts.pb", "HloProto", HLO, count=30),
-    case("an HloProto that shares buffers", "build/fixtures/hlo-share-with.pb", "HloProto", HLO),
-    case("an HloProto of a CPU", "tests/fixtures/hlo/jit_step(22).hlo_proto.pb", "HloProto", HLO, count=30),
+         always=r"events\.kind\[[12]\] = (absent|a text)|events\.kind\[2\] = 4294967296|logical_buffers\.size\[2\] = a text|\.name\[1\] = long$"),
+    case("an HloProto with layouts", "build/fixtures/hlo-layouts.pb", "HloProto", HLO, count=30,
+         always=r"buffer_allocations\.size\[6\] = 4294967296|hlo_module\.name\[1\] = long"),
+    case("an HloProto that shares buffers", "build/fixtures/hlo-share-with.pb", "HloProto", HLO, always=r"events\.kind\[[234]\] = absent|events\.kind\[2\] = a text"),
+    case("an HloProto of a CPU", "tests/fixtures/hlo/jit_step(22).hlo_proto.pb", "HloProto", HLO, count=30,
+         always=r"assigned\.logical_buffer_id\[14\] = absent"),
     case("a bare HloModuleProto", "build/fixtures/hlo-module.pb", "HloModuleProto", ("summary --json",)),
     case("an HloSnapshot", "build/fixtures/hlo-snapshot.pb", "HloSnapshot", ("summary --json",)),
     case("an XSpace", "build/fixtures/xspace-two-programs.pb", "XSpace", TRACE, ((("XStat", "bytes_value"), "HloProto"),)),
-    case("a trace of memory", "build/fixtures/trace-tpu.pb", "XSpace", TRACE, count=60),
-    case("a trace of memory of a GPU", "build/fixtures/trace-gpu.pb", "XSpace", TRACE),
+    case("a trace of memory", "build/fixtures/trace-tpu.pb", "XSpace", TRACE, count=60, always=r"int64_value\[8\] = 4294967296"),
+    case("a trace of memory of a GPU", "build/fixtures/trace-gpu.pb", "XSpace", TRACE, always=r"int64_value\[(1\] = 0|2\] = 4294967296)"),
     case("a buffer assignment", "tests/fixtures/texts/buffer_assignment.pb", "BufferAssignmentProto", ("summary --json",)),
-    case("a pprof profile", "build/fixtures/profile-tpu.pb", "Profile", PROFILE, count=60),
-    case("a packed pprof profile", "tests/fixtures/memprof/memory1.prof", "Profile", PROFILE, count=60),
+    case("a pprof profile", "build/fixtures/profile-tpu.pb", "Profile", PROFILE, count=60,
+         always=r"value\[4\]\.0 = 18446744073709551615"),
+    case("a packed pprof profile", "tests/fixtures/memprof/memory1.prof", "Profile", PROFILE, count=60,
+         always=r"value\[7\]\.0 = 9223372036854775808"),
     Case("numbers of a buffer assignment's text",
          "tests/fixtures/texts/module_0002.jit_fft_complex.cpu_after_optimizations-buffer-assignment.txt", digits, HLO, count=60),
     Case("numbers of an HLO text", "tests/fixtures/texts/module_0002.jit_fft_complex.cpu_after_optimizations.txt", digits,

@@ -72,8 +72,9 @@ def drawn(case, data, seed, is_every):
     """The variants that are tried: all, or `count` of them, spread over the file by chance."""
     if is_every:
         return list(variants_of(case, data, seed))
-    count = sum(1 for _ in variants_of(case, data, seed))
-    chosen = set(random.Random(f"{seed} {case.name}").sample(range(count), min(case.count, count)))
+    names = [description for description, _, _ in variants_of(case, data, seed)]
+    chosen = set(random.Random(f"{seed} {case.name}").sample(range(len(names)), min(case.count, len(names))))
+    chosen.update(at for at, name in enumerate(names) if re.search(case.always, name))
     return [variant for at, variant in enumerate(variants_of(case, data, seed)) if at in chosen]
 
 
