@@ -24,9 +24,18 @@ bool err_exhausted(struct err *err)
     return err_set(err, ERR_exhausted, ERR_NO_OFFSET, "the system has no more memory");
 }
 
+/* Texts that count bytes themselves say where. */
+static bool names_place(const char *text)
+{
+    const char *found = text;
+    while ((found = strstr(found, "byte ")) != NULL && !(found[5] >= '0' && found[5] <= '9'))
+        found += 5;
+    return found != NULL;
+}
+
 const char *err_describe(const struct err *err, char out[ERR_DESCRIPTION_SIZE])
 {
-    bool has_place = err->offset_bytes != ERR_NO_OFFSET && strstr(err->text, "at byte ") == NULL;
+    bool has_place = err->offset_bytes != ERR_NO_OFFSET && !names_place(err->text);
     snprintf(out, ERR_DESCRIPTION_SIZE, has_place ? "%s, at byte %" PRIu64 : "%s", err->text, err->offset_bytes);
     return out;
 }
