@@ -206,7 +206,7 @@ START_TEST(no_name_breaks_out_of_a_format)
     ck_assert_ptr_nonnull(strstr(github.data, "::error file=m.py,line=7,title=memory%3A plan grown ("));
     ck_assert_ptr_nonnull(strstr(markdown.data, "| jit\\_\\<f\\>&amp;\"\\|\\\\u0001"));
     ck_assert_ptr_nonnull(strstr(markdown.data, "over \\| by\\\\u000a::error::1 % @&#8203;team"));
-    ck_assert_ptr_nonnull(strstr(text.data, "\n\\u003a:error::g  not checked: it is no program\n"));
+    ck_assert_ptr_nonnull(strstr(text.data, "\n\\u003a:error::g  not checked: c.pb: it is no program\n"));
     ck_assert_ptr_null(strchr(text.data, '\x01'));
     buf_free(&junit);
     buf_free(&github);
