@@ -376,6 +376,17 @@ static void capacity_unread(struct verdict_parts *parts, const struct capacity *
         unread_add(parts, capacity->lost.file, err_is_passing(capacity->lost.err.code), &capacity->lost.err);
 }
 
+/* A dump of texts alone that nothing was written to. */
+static void empty_add(const struct verdict_parts_wanted *wanted, struct verdict_parts *parts)
+{
+    const struct snapshot_session *session = wanted->failure ? NULL : wanted->session;
+    for (size_t at = 0; session && session->is_text_only && at < session->file_count; at++) {
+        struct err err = {ERR_truncated, 0, "the file is empty"};
+        if (session->files[at]->identity.size_bytes == 0)
+            unread_add(parts, file_name(session->files[at]), false, &err);
+    }
+}
+
 /* Of a session without a failure nothing could be read that tells of memory. */
 static bool has_nothing_but_unread(const struct verdict_parts *parts)
 {
@@ -409,6 +420,7 @@ bool verdict_parts_open(struct store *store, const struct verdict_parts_wanted *
     if (parts->profile_count == 0)
         profiles_beside(store, wanted, parts);
     problems_beside(wanted, parts);
+    empty_add(wanted, parts);
     if (has_nothing_but_unread(parts)) {
         *err = parts->unread[0].why;
         return refuse(parts, parts->unread[0].file, parts->is_passing);
