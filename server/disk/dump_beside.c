@@ -3,11 +3,9 @@
 
 #include "server/base/memory.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum { MAX_BYTES = 1 << 22 };
 
@@ -49,10 +47,7 @@ static bool read_one(const struct files_place *place, size_t stem, const char *e
     struct err err = ERR_INIT;
     char *path = memory_format("%.*s%s", (int)stem, is_path(place) ? place->path : place->root, end);
     const struct files_place beside = {.root = is_path(place) ? place->root : path, .path = is_path(place) ? path : ""};
-    struct stat status;
-    bool is_alone = !is_path(place); /* a file that was named itself */
-    bool is_absent = is_alone && stat(path, &status) != 0 && errno == ENOENT;
-    bool is_read = !is_absent && files_read_text(&beside, MAX_BYTES, out, &err) && !out->failed;
+    bool is_read = !files_is_absent(&beside) && files_read_text(&beside, MAX_BYTES, out, &err) && !out->failed;
     lost_note(lost, path, &err);
     free(path);
     return is_read;

@@ -203,6 +203,18 @@ static int open_plain(const struct files_place *place, int folder, struct stat *
     return open_with(place, folder, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 }
 
+bool files_is_absent(const struct files_place *place)
+{
+    struct stat status;
+    int folder = place->path[0] ? open(place->root, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+    int descriptor = open_plain(place, folder, &status), reason = errno;
+    if (folder >= 0)
+        close(folder);
+    if (descriptor >= 0)
+        close(descriptor);
+    return descriptor < 0 && (reason == ENOENT || reason == ENOTDIR || reason == EACCES || reason == EPERM);
+}
+
 static int open_place(const struct files_place *place, struct stat *status, struct err *err)
 {
     int folder = place->path[0] ? open(place->root, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;

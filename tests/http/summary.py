@@ -111,6 +111,15 @@ def test_a_dump_of_a_gpu_says_how_much_memory_the_device_has(t):
         assert "from gpu_target_config.pbtxt" in line and said in line, line
 
 
+def test_a_dump_that_says_no_capacity_lacks_nothing(t):
+    """what would say it need not lie beside a program"""
+    path = t.write("dump/module_0001.jit_f.cl_1.after_optimizations.hlo.pb", inputs.hlo_proto("jit_f"))
+    for asked in (path, os.path.dirname(path)):
+        done = t.run("summary", asked, "--json")
+        equal((done.returncode, done.stderr, json.loads(done.stdout)["not_read"]), (0, "", []))
+        equal("could not be read" in t.run("explain", asked).stdout, False, asked)
+
+
 def test_a_dumped_text_is_a_program_whatever_it_is_named(t):
     text = t.fixture("modules/mlp-adam/module_0000.jit_step.cl_1014260217.after_optimizations-buffer-assignment.txt")
     done = t.run("explain", t.write("plan.txt", text))
