@@ -35,7 +35,7 @@ static bool names_place(const char *text)
 
 const char *err_describe(const struct err *err, char out[ERR_DESCRIPTION_SIZE])
 {
-    bool has_place = err->offset_bytes != ERR_NO_OFFSET && !names_place(err->text);
+    bool has_place = err->offset_bytes != 0 && err->offset_bytes != ERR_NO_OFFSET && !names_place(err->text);
     snprintf(out, ERR_DESCRIPTION_SIZE, has_place ? "%s, at byte %" PRIu64 : "%s", err->text, err->offset_bytes);
     return out;
 }

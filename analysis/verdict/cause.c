@@ -379,10 +379,11 @@ static const char *unknown_text(const struct verdict_facts *facts)
     const char *without_bytes = profiles_without_bytes(parts->profiles, facts->arena);
     if (without_bytes != NULL)
         return arena_format(facts->arena, "What fills the memory is not known: %s", without_bytes);
-    if (parts->unread_count > 0)
+    const char *of_trace = parts->trace != NULL ? memory_profile_notes_reason(parts->trace).text : NULL;
+    bool is_of_trace = of_trace != NULL && parts->unread_count == 1 && parts->unread[0].why.code == ERR_truncated;
+    if (parts->unread_count > 0 && !is_of_trace)
         return arena_format(facts->arena, "What fills the memory is not known: %s could not be read.",
                             unread_names(parts->unread, parts->unread_count, facts->arena));
-    const char *of_trace = parts->trace != NULL ? memory_profile_notes_reason(parts->trace).text : NULL;
     if (of_trace != NULL)
         return arena_format(facts->arena, "What fills the memory is not known. %s", of_trace);
     return "What fills the memory is not known: no plan, trace or profile is here.";

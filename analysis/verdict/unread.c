@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "verdict/unread.h"
 
+#include <string.h>
+
 const char *unread_sentence(const struct verdict_unread *unread, struct arena *arena)
 {
     char why[ERR_DESCRIPTION_SIZE];
-    return arena_format(arena, "%s could not be read: %s.", unread->file, err_describe(&unread->why, why));
+    err_describe(&unread->why, why);
+    /* What was read to the place where it ends has a whole sentence (cut.h). */
+    bool is_sentence = why[0] >= 'A' && why[0] <= 'Z' && why[strlen(why) - 1] == '.';
+    return arena_format(arena, is_sentence ? "%s: %s" : "%s could not be read: %s.", unread->file, why);
 }
 
 const char *unread_names(const struct verdict_unread *unread, size_t count, struct arena *arena)

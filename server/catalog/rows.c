@@ -80,7 +80,12 @@ void rows_failure_id(char id[ROWS_ID_SIZE], const char *root, const char *path, 
     row_id_write(id, &file, "failure", "", failure);
 }
 
-static size_t lead_make(struct making *making, const struct row *row, char id[33], char program_id[24],
+/* Texts of cells that are made for one row. */
+struct lead_texts {
+    char id[33], program_id[24], error[ERR_DESCRIPTION_SIZE];
+};
+
+static size_t lead_make(struct making *making, const struct row *row, struct lead_texts *texts,
                         struct csv_cell cells[LEAD_MAX])
 {
     struct labels *labels = making->wanted->labels;
@@ -88,11 +93,11 @@ static size_t lead_make(struct making *making, const struct row *row, char id[33
     const struct analysis_program *program = row->entry ? row->entry->program : NULL;
     const char *part = row->entry ? row->entry->id : "";
     bool has_error = row->err && err_is_set(row->err);
-    row_id_write(id, &making->file, row->kind, part, row->failure);
-    snprintf(program_id, 24, "%llu", program ? (unsigned long long)program->program_id : 0ULL);
+    row_id_write(texts->id, &making->file, row->kind, part, row->failure);
+    snprintf(texts->program_id, sizeof(texts->program_id), "%llu", program ? (unsigned long long)program->program_id : 0ULL);
     const struct csv_cell all[] = {
         number_cell("schema_version", ROWS_SCHEMA),
-        text_cell("id", id),
+        text_cell("id", texts->id),
         text_cell("file_id", making->file.id),
         text_cell("logdir", making->file.root),
         text_cell("file", making->file.path),
@@ -108,10 +113,10 @@ static size_t lead_make(struct making *making, const struct row *row, char id[33
         text_cell("session_id", row->session ? row->session->id : NULL),
         text_cell("host", row->host ? row->host->name : labels_value(labels, "host")),
         text_cell("module", program ? program->name : row->module),
-        text_cell("program_id", program && program->program_id != 0 ? program_id : NULL),
+        text_cell("program_id", program && program->program_id != 0 ? texts->program_id : NULL),
         number_cell("failure", row->failure),
         text_cell("error_code", has_error ? err_name(row->err->code) : NULL),
-        text_cell("error", has_error ? row->err->text : NULL),
+        text_cell("error", has_error ? err_describe(row->err, texts->error) : NULL),
     };
     _Static_assert(sizeof(all) / sizeof(all[0]) <= LEAD_MAX, "the core takes at most that many");
     memcpy(cells, all, sizeof(all));
@@ -130,18 +135,18 @@ static void unread_mark(struct making *making, const struct err *err, bool is_pa
 /* `parts` NULL: row->err says why there is no verdict. */
 static void row_add(struct making *making, const struct row *row, const struct analysis_verdict_parts *parts)
 {
-    char id[33], program_id[24];
+    struct lead_texts texts;
     struct csv_cell cells[LEAD_MAX];
     struct err err = ERR_INIT;
     struct row own = *row;
     struct analysis_row_form form = {.form = making->wanted->form, .lead = cells};
     size_t before = making->rows.length;
-    form.lead_count = lead_make(making, row, id, program_id, cells);
+    form.lead_count = lead_make(making, row, &texts, cells);
     if (!parts || !analysis_verdict_row(parts, &form, &making->rows, &err)) {
         own.err = err_is_set(&err) ? &err : row->err;
         unread_mark(making, &err, false);
         making->rows.length = before;
-        form.lead_count = lead_make(making, &own, id, program_id, cells);
+        form.lead_count = lead_make(making, &own, &texts, cells);
         err = (struct err)ERR_INIT;
         struct err ignored = ERR_INIT;
         analysis_verdict_row(NULL, &form, &making->rows, &ignored);
@@ -456,10 +461,10 @@ void rows_heads(struct buf *out)
     struct rows_wanted wanted = {.labels = labels};
     struct making making = {.wanted = &wanted, .file = {.root = "", .path = ""}};
     const struct row row = {.kind = "", .failure = -1};
-    char id[33], program_id[24];
+    struct lead_texts texts;
     struct csv_cell cells[LEAD_MAX];
     const struct analysis_row_form form = {.lead = cells,
-                                           .lead_count = lead_make(&making, &row, id, program_id, cells)};
+                                           .lead_count = lead_make(&making, &row, &texts, cells)};
     analysis_verdict_row_heads(&form, out);
     labels_free(labels);
 }

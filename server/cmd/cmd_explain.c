@@ -130,7 +130,8 @@ static void unread_say(struct explaining *explaining, const char *session, const
 {
     struct json *json = &explaining->json;
     char why[ERR_DESCRIPTION_SIZE];
-    log_line("%s%s%s", file ? file : "", file ? ": " : "", err_describe(err, why));
+    log_line("%s%s%s%s%s", file ? file : "", file ? ": " : "", module ? module : "", module ? ": " : "",
+             err_describe(err, why));
     explaining->unreadable_count++;
     explaining->has_unread_file |= explaining->is_of_file;
     if (!explaining->is_json)
@@ -144,6 +145,15 @@ static void unread_say(struct explaining *explaining, const char *session, const
         json_object_end(json);
     }
     json_object_end(json);
+}
+
+/* Is there a file of which nothing could be read? A trace that ends in the middle is read to there. */
+static bool has_lost(const struct verdict_parts *parts)
+{
+    size_t cut_count = 0;
+    for (size_t at = 0; at < parts->unread_count; at++)
+        cut_count += parts->core.trace && parts->unread[at].why.code == ERR_truncated;
+    return parts->unread_count > cut_count;
 }
 
 /* The verdict of what is wanted, into `out`. False: why is in `err`, of `*file` (free(); NULL: of none). */
@@ -163,7 +173,7 @@ static bool verdict_write(struct explaining *explaining, const struct verdict_pa
         is_made &&
         analysis_verdict(&parts.core, explaining->is_json ? ANALYSIS_VERDICT_JSON : ANALYSIS_VERDICT_TEXT, out, err);
     *file = !is_made && parts.refused_file ? memory_text(parts.refused_file) : NULL;
-    explaining->has_unread_file |= explaining->is_of_file && !wanted->failure && parts.unread_count > 0;
+    explaining->has_unread_file |= explaining->is_of_file && !wanted->failure && has_lost(&parts);
     bool is_of_plan = wanted->failure && analysis_verdict_is_of_plan(wanted->failure);
     if (wanted->session && (is_of_plan || (wanted->failure && wanted->session->group_count == 0)))
         explained_add(explaining, wanted->session);
@@ -275,7 +285,8 @@ static bool is_folder(const char *path)
 
 /* ---- what has no failure: programs, traces, profiles ---------------------------- */
 
-static void element_write(struct explaining *explaining, const struct snapshot_session *session, const char *module_id,
+/* False: it could not be read, and was said. */
+static bool element_write(struct explaining *explaining, const struct snapshot_session *session, const char *module_id,
                           const char *name)
 {
     struct buf out = BUF_INIT;
@@ -304,6 +315,23 @@ static void element_write(struct explaining *explaining, const struct snapshot_s
     explaining->understood_count += is_made;
     buf_free(&out);
     free(unread);
+    return is_made;
+}
+
+/* Beside a program that was explained: files and programs of which nothing could be. */
+static void lost_say(struct explaining *explaining, const struct snapshot_session *session,
+                     const struct modules *modules)
+{
+    for (size_t at = 0; at < modules->file_count; at++)
+        if (modules->files[at].host && err_is_set(&modules->files[at].err))
+            unread_say(explaining, session->name, NULL, modules->files[at].file->path, &modules->files[at].err);
+    for (size_t at = 0; at < modules->entry_count; at++) {
+        const struct modules_entry *entry = &modules->entries[at];
+        const struct err *err = &entry->file->err;
+        if (entry->program && (modules_totals(entry, &err) || err->code == ERR_notfound))
+            continue; /* one without a buffer assignment has no sums */
+        unread_say(explaining, session->name, entry->program ? entry->program->key : NULL, entry->file->file->path, err);
+    }
 }
 
 /* Of a dump or trace each module that --module names, else the largest alone; of others what there is. */
@@ -321,14 +349,17 @@ static void session_explain(struct explaining *explaining, const struct snapshot
     modules_read_totals(explaining->store, &modules);
     each_module_sort(&modules);
     explaining->module_count += modules.entry_count;
-    bool is_done = false;
+    bool is_done = false, is_tried = false;
     for (size_t at = 0; at < modules.entry_count && (wanted || !is_done); at++)
         if (modules.entries[at].program && each_module_is_wanted(&modules.entries[at], wanted)) {
-            element_write(explaining, session, modules.entries[at].id, modules.entries[at].program->key);
-            is_done = true;
+            is_tried = true;
+            is_done |=
+                element_write(explaining, session, modules.entries[at].id, modules.entries[at].program->key);
         }
-    if (!is_done && !wanted)
+    if (!is_tried && !wanted)
         element_write(explaining, session, NULL, NULL);
+    if (is_done && !wanted)
+        lost_say(explaining, session, &modules);
     modules_close(&modules);
 }
 

@@ -74,8 +74,8 @@ static bool print(void *context, const struct rows_file *file)
     return output_data(out, file->rows->data, file->rows->length);
 }
 
-/* `error_count` becomes how many rows have no verdict. */
-static bool write_all(struct rows_wanted *wanted, const char *out_path, size_t *error_count)
+/* `error_count` becomes how many rows have no verdict; `is_nothing`: none has. */
+static bool write_all(struct rows_wanted *wanted, const char *out_path, size_t *error_count, bool *is_nothing)
 {
     struct rows_counts counts;
     struct buf heads = BUF_INIT;
@@ -94,6 +94,7 @@ static bool write_all(struct rows_wanted *wanted, const char *out_path, size_t *
         !heads.failed && (!has_heads || output_data(out, heads.data, heads.length)) && rows_write(wanted, &counts);
     is_good = (out_path ? fclose(out) : fflush(out)) == 0 && is_good;
     *error_count = is_good ? counts.errors : 0;
+    *is_nothing = is_good && counts.rows > 0 && counts.errors == counts.rows;
     if (is_good)
         log_line("%zu rows of %zu files, %zu of them without a verdict", counts.rows, counts.files, counts.errors);
     else
@@ -273,10 +274,11 @@ int cmd_index(const struct options *options)
         wanted.store = store_new(account_default_limit());
         store_set_category_rules(wanted.store, rules);
         size_t error_count = 0;
+        bool is_nothing = false;
         bool is_good = writer ? write_and_tell(&wanted, writer, webhook, options->catalog, &error_count)
-                              : write_all(&wanted, options->out_path, &error_count);
+                              : write_all(&wanted, options->out_path, &error_count, &is_nothing);
         /* Of a folder the rows tell what could not be read; a file that was named is what was asked for. */
-        is_good &= error_count == 0 || !names_file(&options->paths);
+        is_good &= !is_nothing && (error_count == 0 || !names_file(&options->paths));
         status = is_good ? COMMANDS_DONE : COMMANDS_UNUSABLE;
         store_free(wanted.store);
         index_release(index, snapshot);

@@ -314,9 +314,11 @@ static void trace_add(struct store *store, const struct snapshot_session *sessio
         parts->core.trace = parts->trace.core;
         parts->trace_session = session;
         parts->lacks_file |= parts->trace.lacks_file;
-    } else {
-        verdict_parts_unread(parts, read->file, &parts->trace, &err);
+        if (analysis_trace_cut(parts->trace.core))
+            err_set(&err, ERR_truncated, ERR_NO_OFFSET, "%s", analysis_trace_cut(parts->trace.core));
     }
+    if (err_is_set(&err))
+        verdict_parts_unread(parts, read->file, &parts->trace, &err);
 }
 
 /* The program that was found, else the one that the failure names. */
@@ -369,7 +371,6 @@ static bool chip_find(const struct verdict_parts_wanted *wanted, struct verdict_
     return false;
 }
 
-/* A file that would say how much memory there is. */
 static void capacity_unread(struct verdict_parts *parts, const struct capacity *capacity)
 {
     if (capacity->lost.file[0])
@@ -425,8 +426,7 @@ bool verdict_parts_open(struct store *store, const struct verdict_parts_wanted *
         *err = parts->unread[0].why;
         return refuse(parts, parts->unread[0].file, parts->is_passing);
     }
-    for (int i = 0; i < 2; i++)
-        parts->core.joined[i] = parts->joined[i];
+    memcpy(parts->core.joined, parts->joined, sizeof(parts->core.joined));
     parts->core.choice = &parts->choice;
     if (chip_find(wanted, parts))
         parts->core.device = parts->chip.source;

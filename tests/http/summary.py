@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import re
 
 import inputs
 from harness import equal
@@ -86,8 +87,34 @@ def test_a_file_that_cannot_be_read_is_named_by_every_command(t):
         done = t.run(command, profile)
         equal(done.returncode, 2, (command, done.stderr))
         assert "the gzip stream is cut at byte 300 of the file" in done.stdout + done.stderr and "at byte 370" not in done.stderr, (command, done.stderr)
+    name = "rank0.pt.trace.json.gz"  # of one that is read up to its end the verdict has a note
+    torch = t.fixture("torch/cpu.pt.trace.json.gz")
+    half = t.write(f"torch/{name}", torch[:len(torch) // 2])
+    done = t.run("explain", half)
+    equal((done.returncode, f"Note: {name}: The gzip stream ends in the middle, at byte {len(torch) // 2} " in done.stdout), (0, True), done.stdout)
+    ((lost,),) = [one["answer"]["not_read"] for one in json.loads(t.run("explain", "--json", half).stdout)]
+    equal((lost["file"], lost["code"]), (name, "truncated"))
+    done = t.run("index", os.path.dirname(profile) + "/cut.prof")
+    equal(done.returncode, 2, done.stderr)
     done = t.run("explain", t.write("empty.log", b""))
     equal((done.returncode, "empty.log: is empty: nothing was written to it" in done.stderr), (2, True), done.stderr)
+
+
+def test_explain_names_programs_that_cannot_be_read_beside_one_that_can(t):
+    """also the largest one, whose sums are known but not its buffers; and a bad file of a folder"""
+    good, large = inputs.hlo_proto("jit_good", 4), inputs.hlo_proto("jit_large", 400)
+    middle = len(large) // 2
+    for damaged in (large[:-40], large[:middle] + b"\x0a\xff\xff\x7f" + large[middle + 4:]):
+        path = t.write("two/h.xplane.pb", inputs.xspace({("jit_good", 1): good, ("jit_large", 2): damaged}))
+        done = t.run("explain", path)
+        equal(done.returncode, 2, done.stderr)
+        assert "jit_good needs 8.0 KiB" in done.stdout and re.search(r"h\.xplane\.pb: jit_large\(2\): .*, at byte \d+$", done.stderr.strip()), done.stderr
+        answered = {one["module"]: one.get("error") for one in json.loads(t.run("explain", "--json", path).stdout)}
+        equal((answered["jit_good(1)"], answered["jit_large(2)"]["file"]), (None, "h.xplane.pb"))
+    t.write("dump/module_0001.jit_f.after_optimizations.hlo.pb", good[:-30])
+    path = t.write("dump/module_0002.jit_g.after_optimizations.hlo.pb", good)
+    done = t.run("explain", os.path.dirname(path))
+    equal((done.returncode, "module_0001.jit_f.after_optimizations.hlo.pb: " in done.stderr), (0, True), done.stderr)
 
 
 def test_what_would_say_the_capacity_is_named_when_it_cannot_be_read(t):
