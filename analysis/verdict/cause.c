@@ -386,6 +386,9 @@ static const char *unknown_text(const struct verdict_facts *facts)
                             unread_names(parts->unread, parts->unread_count, facts->arena));
     if (of_trace != NULL)
         return arena_format(facts->arena, "What fills the memory is not known. %s", of_trace);
+    if (parts->plan != NULL)
+        return "What fills the memory is not known: the program is here without a buffer assignment, which is the plan "
+               "of its memory.";
     return "What fills the memory is not known: no plan, trace or profile is here.";
 }
 

@@ -94,7 +94,8 @@ static size_t lead_make(struct making *making, const struct row *row, struct lea
     const char *part = row->entry ? row->entry->id : "";
     bool has_error = row->err && err_is_set(row->err);
     row_id_write(texts->id, &making->file, row->kind, part, row->failure);
-    snprintf(texts->program_id, sizeof(texts->program_id), "%llu", program ? (unsigned long long)program->program_id : 0ULL);
+    snprintf(texts->program_id, sizeof(texts->program_id), "%llu",
+             program ? (unsigned long long)program->program_id : 0ULL);
     const struct csv_cell all[] = {
         number_cell("schema_version", ROWS_SCHEMA),
         text_cell("id", texts->id),
@@ -151,6 +152,7 @@ static void row_add(struct making *making, const struct row *row, const struct a
         struct err ignored = ERR_INIT;
         analysis_verdict_row(NULL, &form, &making->rows, &ignored);
         making->file.error_count += own.err != NULL;
+        making->file.unread_count += own.err && own.err->code != ERR_notfound;
     }
     making->file.count++;
 }
@@ -233,6 +235,7 @@ static void file_end(struct making *making)
     making->counts->files++;
     making->counts->rows += making->file.count;
     making->counts->errors += making->file.error_count;
+    making->counts->unread += making->file.unread_count;
     if (!making->is_stopped && !making->wanted->take(making->wanted->context, &making->file))
         making->is_stopped = true;
 }
@@ -410,7 +413,7 @@ static void without_rows_add(struct making *making, const struct snapshot_sessio
     if (!file_begin(making, file, file->place.root, file->path))
         return;
     making->rows.length = 0; /* what is wrong with its labels the others say */
-    making->file.count = making->file.error_count = 0;
+    making->file.count = making->file.error_count = making->file.unread_count = 0;
     making->file.is_unread = false; /* nothing of it is wanted */
     file_end(making);
 }
@@ -463,8 +466,7 @@ void rows_heads(struct buf *out)
     const struct row row = {.kind = "", .failure = -1};
     struct lead_texts texts;
     struct csv_cell cells[LEAD_MAX];
-    const struct analysis_row_form form = {.lead = cells,
-                                           .lead_count = lead_make(&making, &row, &texts, cells)};
+    const struct analysis_row_form form = {.lead = cells, .lead_count = lead_make(&making, &row, &texts, cells)};
     analysis_verdict_row_heads(&form, out);
     labels_free(labels);
 }

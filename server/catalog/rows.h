@@ -29,6 +29,7 @@ struct rows_file {
     const char *content_sha256;       /* "": not known */
     const struct buf *rows;           /* lines */
     size_t count, error_count;        /* error_count: of these, those that say why there is no verdict */
+    size_t unread_count;              /* of those, where something could not be read; else there is nothing in it */
     /* What it says could not be read now (err_is_passing), and a row says so; something that lies beside it could not, and its rows
      * are without. Either is to be asked for again, whatever `state` is. */
     bool is_unread, lacks_file;
@@ -63,8 +64,8 @@ struct rows_wanted {
 };
 
 struct rows_counts {
-    size_t files, known, rows,
-        errors; /* files with rows, files that were not wanted; rows that say why there is nothing */
+    /* Files with rows, files that were not wanted; rows that say why there is nothing, and of those, of what was unreadable. */
+    size_t files, known, rows, errors, unread;
 };
 
 /* The part of `count` that a file is of, from 0; those of one session of the profiler (plugins/profile/SESSION/) are together. */

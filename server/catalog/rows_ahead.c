@@ -136,6 +136,7 @@ static bool session_take(void *context, void *value)
     ahead->counts->known += made->counts.known;
     ahead->counts->rows += made->counts.rows;
     ahead->counts->errors += made->counts.errors;
+    ahead->counts->unread += made->counts.unread;
     return is_good;
 }
 

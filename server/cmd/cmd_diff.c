@@ -88,9 +88,9 @@ static bool side_find(struct side *side, struct store *store)
     side->snapshot = index_hold(side->index);
     for (size_t at = 0; at < side->snapshot->session_count; at++)
         look_into(side, store, side->snapshot->sessions[at]);
+    unread_files_add_problems(&side->unread, side->snapshot);
     if (side->entry || side->profile || side->allocator)
         return true;
-    unread_files_add_problems(&side->unread, side->snapshot);
     bool is_listed = side->snapshot->root_count == 0 || side->snapshot->roots[0].is_readable;
     if (!is_listed || side->unread.count > 0)
         return false;
@@ -114,8 +114,12 @@ static bool side_read(struct side *side, struct store *store)
     else
         place = (struct subjects_place){
             .kind = ANALYSIS_MODULE, .opened = &side->entry->file->opened, .program = side->entry->program};
-    if (!err_is_set(&err) && subjects_open(store, &place, &side->subject, &err))
+    if (!err_is_set(&err) && subjects_open(store, &place, &side->subject, &err)) {
+        const char *cut = is_of_moment(side) ? analysis_trace_cut(side->subject.core) : NULL;
+        if (cut)
+            log_line("%s: %s", side->allocator->file->path, cut);
         return true;
+    }
     const struct snapshot_file *file = is_of_moment(side)    ? side->allocator->file
                                        : is_of_profile(side) ? side->profile->file
                                                              : side->entry->file->file;

@@ -330,7 +330,8 @@ static void lost_say(struct explaining *explaining, const struct snapshot_sessio
         const struct err *err = &entry->file->err;
         if (entry->program && (modules_totals(entry, &err) || err->code == ERR_notfound))
             continue; /* one without a buffer assignment has no sums */
-        unread_say(explaining, session->name, entry->program ? entry->program->key : NULL, entry->file->file->path, err);
+        unread_say(explaining, session->name, entry->program ? entry->program->key : NULL, entry->file->file->path,
+                   err);
     }
 }
 
@@ -353,8 +354,7 @@ static void session_explain(struct explaining *explaining, const struct snapshot
     for (size_t at = 0; at < modules.entry_count && (wanted || !is_done); at++)
         if (modules.entries[at].program && each_module_is_wanted(&modules.entries[at], wanted)) {
             is_tried = true;
-            is_done |=
-                element_write(explaining, session, modules.entries[at].id, modules.entries[at].program->key);
+            is_done |= element_write(explaining, session, modules.entries[at].id, modules.entries[at].program->key);
         }
     if (!is_tried && !wanted)
         element_write(explaining, session, NULL, NULL);

@@ -74,10 +74,9 @@ static bool print(void *context, const struct rows_file *file)
     return output_data(out, file->rows->data, file->rows->length);
 }
 
-/* `error_count` becomes how many rows have no verdict; `is_nothing`: none has. */
-static bool write_all(struct rows_wanted *wanted, const char *out_path, size_t *error_count, bool *is_nothing)
+/* What was written is in `counts`. */
+static bool write_all(struct rows_wanted *wanted, const char *out_path, struct rows_counts *counts)
 {
-    struct rows_counts counts;
     struct buf heads = BUF_INIT;
     errno = 0;
     FILE *out = out_path ? fopen(out_path, "wb") : stdout;
@@ -91,12 +90,10 @@ static bool write_all(struct rows_wanted *wanted, const char *out_path, size_t *
     if (has_heads)
         rows_heads(&heads);
     bool is_good =
-        !heads.failed && (!has_heads || output_data(out, heads.data, heads.length)) && rows_write(wanted, &counts);
+        !heads.failed && (!has_heads || output_data(out, heads.data, heads.length)) && rows_write(wanted, counts);
     is_good = (out_path ? fclose(out) : fflush(out)) == 0 && is_good;
-    *error_count = is_good ? counts.errors : 0;
-    *is_nothing = is_good && counts.rows > 0 && counts.errors == counts.rows;
     if (is_good)
-        log_line("%zu rows of %zu files, %zu of them without a verdict", counts.rows, counts.files, counts.errors);
+        log_line("%zu rows of %zu files, %zu of them without a verdict", counts->rows, counts->files, counts->errors);
     else
         log_line("%s: %s", out_path ? out_path : "standard output", strerror(errno));
     buf_free(&heads);
@@ -141,7 +138,7 @@ static bool tell(void *context, const struct snapshot_session *session, const st
     return false;
 }
 
-static bool write_catalog(struct rows_wanted *wanted, struct catalog_writer *writer, size_t *error_count)
+static bool write_catalog(struct rows_wanted *wanted, struct catalog_writer *writer)
 {
     struct rows_counts counts = {0};
     struct catalog_write_counts written = {0};
@@ -163,7 +160,6 @@ static bool write_catalog(struct rows_wanted *wanted, struct catalog_writer *wri
         is_whole = is_good && is_whole_scan(snapshot);
         is_good = catalog_write_end(writer, is_whole, &written, &err) && is_good;
     }
-    *error_count = written.errors;
     if (is_good)
         log_line(
             "%zu rows of %zu files written, %zu of them without a verdict; %zu files are as they were, %zu are gone",
@@ -207,7 +203,7 @@ static bool look_for_regressions(const struct regressions_wanted *wanted)
 
 /* The same, and regressions are looked for. What waits for the receiver is sent meanwhile and afterwards. */
 static bool write_and_tell(struct rows_wanted *wanted, struct catalog_writer *writer, const struct webhook *webhook,
-                           const char *catalog_url, size_t *error_count)
+                           const char *catalog_url)
 {
     struct err err = ERR_INIT;
     struct telling telling = {.wanted = wanted};
@@ -221,8 +217,8 @@ static bool write_and_tell(struct rows_wanted *wanted, struct catalog_writer *wr
         wanted->fails = tell;
         wanted->fails_context = &telling;
     }
-    bool is_good = know_those_before(&regressions) && write_catalog(wanted, writer, error_count) &&
-                   look_for_regressions(&regressions);
+    bool is_good =
+        know_those_before(&regressions) && write_catalog(wanted, writer) && look_for_regressions(&regressions);
     notify_index_end(telling.notify);
     return is_good;
 }
@@ -273,12 +269,11 @@ int cmd_index(const struct options *options)
         wanted.is_once = true;
         wanted.store = store_new(account_default_limit());
         store_set_category_rules(wanted.store, rules);
-        size_t error_count = 0;
-        bool is_nothing = false;
-        bool is_good = writer ? write_and_tell(&wanted, writer, webhook, options->catalog, &error_count)
-                              : write_all(&wanted, options->out_path, &error_count, &is_nothing);
+        struct rows_counts counts = {0};
+        bool is_good = writer ? write_and_tell(&wanted, writer, webhook, options->catalog)
+                              : write_all(&wanted, options->out_path, &counts);
         /* Of a folder the rows tell what could not be read; a file that was named is what was asked for. */
-        is_good &= !is_nothing && (error_count == 0 || !names_file(&options->paths));
+        is_good &= counts.unread == 0 || (counts.unread < counts.rows && !names_file(&options->paths));
         status = is_good ? COMMANDS_DONE : COMMANDS_UNUSABLE;
         store_free(wanted.store);
         index_release(index, snapshot);

@@ -105,6 +105,8 @@ static void read_one(struct question *question, const char *path, bool is_base)
         log_line("%s: %s", path, err_describe(&err, why));
         return;
     }
+    if (reading.kind == ANALYSIS_TRACE && analysis_trace_cut(use->subject))
+        log_line("%s: %s", path, analysis_trace_cut(use->subject));
     question->use_count++;
     question->read_count += !is_base;
 }

@@ -88,7 +88,10 @@ static bool is_pickle(const char *name)
     return without(name, length, ".pickle") || without(name, length, ".pkl");
 }
 
-bool names_claims_kind(const char *name) { return names_claims_profile(name) || is_pickle(name); }
+bool names_claims_kind(const char *name)
+{
+    return names_claims_profile(name) || is_pickle(name) || without(name, without_gzip(name), ".pt.trace.json");
+}
 
 enum names_kind names_kind_of(const char *name)
 {

@@ -19,7 +19,7 @@ const char *sessions_reason(struct sessions_builder *builder, const struct tree_
     *code = ERR_truncated;
     bool is_marker = strncmp(file->name, "NO_MODULE.", 10) == 0; /* XProf's, always empty */
     bool is_input = file->kind == NAMES_TRACE || file->kind == NAMES_HLO || file->kind == NAMES_DUMP_MODULE ||
-                    file->kind == NAMES_XPROF_CACHE || names_claims_profile(file->name) || builder->tree->is_file;
+                    file->kind == NAMES_XPROF_CACHE || names_claims_kind(file->name) || builder->tree->is_file;
     if (is_input && !is_marker && file->identity.size_bytes == 0)
         return "is empty: nothing was written to it";
     *code = ERR_unsupported;

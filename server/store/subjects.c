@@ -12,7 +12,7 @@
 
 #define MIB ((uint64_t)1 << 20)
 static const size_t ANSWER_LIMIT_BYTES = (size_t)1 << 30;
-enum { PIECE_BYTES = 64 << 10, SHORT_TEXT_BYTES = 64 << 10 };
+enum { PIECE_BYTES = 64 << 10, SHORT_TEXT_BYTES = PIECE_BYTES };
 
 /* What each kind may take while it is read, where it is kept, and what tells it from the others. */
 static const struct kind {
@@ -51,7 +51,6 @@ struct kept {
     char *key, *name;
 };
 
-/* What a maker needs. */
 struct making {
     struct store *store;
     struct analysis_reading reading;
@@ -75,17 +74,18 @@ static void free_kept(void *value)
     free(kept);
 }
 
-/* Takes memory for what is to be read. 0 when there is no room now. `max`: what it would have got alone. */
+/* Memory for what is to be read. 0 when there is no room now. `max`: what it would have got alone. */
 static uint64_t take_room(const struct making *making, uint64_t *max)
 {
     const struct kind *kind = &KINDS[making->reading.kind];
     struct account *account = store_account(making->store);
-    uint64_t min;
     /* Most error texts are short: with the share of a long log, five at once would take all of 256 MiB. */
-    bool is_short = making->reading.kind == ANALYSIS_TEXT && making->size_bytes <= SHORT_TEXT_BYTES;
+    bool is_packed = making->file && files_is_packed(making->file);
+    bool is_short = making->reading.kind == ANALYSIS_TEXT && making->size_bytes <= SHORT_TEXT_BYTES && !is_packed;
     struct account_share share = is_short ? (struct account_share){16, 2 * MIB, 64, 4 * MIB, UINT64_MAX} : kind->share;
-    if (making->file && files_is_packed(making->file))
+    if (is_packed)
         share.max_factor = kind->packed_max_factor;
+    uint64_t min;
     account_range(account, &share, making->size_bytes, &min, max);
     uint64_t taken_bytes = kind->takes_what_is_left ? account_take(account, min, *max) : 0;
     return taken_bytes > 0 ? taken_bytes : account_need(account, min, kind->takes_what_is_left ? min : *max);
