@@ -65,7 +65,7 @@ fuzz_programs := $(fuzz_names:%=$(B)/fuzz/%)
 fixture_text := $(wildcard tests/fixtures/text/*.textproto)
 fixture_pb := $(fixture_text:tests/fixtures/text/%.textproto=build/fixtures/%.pb)
 
-.PHONY: all analyze debs deb-test tarballs bench-run python-real python-test run-real run-test bundle compile-test confirm bench-page debug run demo test unit golden golden-fixtures golden-oom golden-compare golden-profile golden-pprof golden-regex golden-memory-viz golden-torch golden-torch-categories golden-torch-trace golden-whose golden-gpu golden-verdict golden-marginal golden-text-dumps whatif xla-reports differences probe-test http-test typed-client-test metrics-format-test proxy-test catalog-test soak soak-test faults-test generated-requests-test web-test licences-test wheels wheel-test manual install install-test \
+.PHONY: all analyze debs deb-test tarballs bench-run python-real python-test run-real run-test bundle compile-test confirm bench-page debug run demo test unit golden golden-fixtures golden-oom golden-compare golden-profile golden-pprof golden-regex golden-memory-viz golden-torch golden-torch-categories golden-torch-trace golden-whose golden-gpu golden-verdict golden-marginal golden-text-dumps whatif xla-reports differences probe-test probe-numbers probe-torch matrix-test http-test typed-client-test metrics-format-test proxy-test catalog-test soak soak-test faults-test generated-requests-test web-test licences-test wheels wheel-test manual install install-test \
         check asan tsan fuzz fuzz-replay fuzz-run sweep replay-run reached-lines bench coverage coverage-run \
         screenshots fixtures format clean help compdb core
 
@@ -211,9 +211,11 @@ run-real: all fixtures ## memviewd run around JAX, on CPU and compiled for TPU (
 	$(Q)$(MAKE) build/jax/ready build/libtpu/ready || { echo "skipped: JAX and libtpu, which cannot be had from PyPI"; echo "0 passed, 0 failed, 1 skipped"; exit 0; }; \
 	$(PYTHON) tests/run/real.py --binary $(B)/memviewd $(jax_and_libtpu)
 
-probe-test: all fixtures ## small inputs with one thing changed: what is said of them (EVERY=1: all variants; SEED=N, ONLY=TEXT, KEEP=FOLDER)
+probe-test: probe-numbers probe-torch ## small inputs with one thing changed: what is said of them (EVERY=1: all variants; SEED=N, ONLY=TEXT, KEEP=FOLDER)
+probe-numbers: all fixtures
 	$(Q)$(PYTHON) tests/probe/run.py --binary $(B)/memviewd $(if $(SHARED),--shared $(SHARED)) $(if $(EVERY),--every) $(if $(SEED),--seed $(SEED)) \
 	    $(if $(ONLY),--only "$(ONLY)") $(if $(KEEP),--keep $(KEEP))
+probe-torch: all
 	$(Q)$(PYTHON) tests/probe/torch_odd.py --binary $(B)/memviewd $(if $(EVERY),--every) $(if $(SEED),--seed $(SEED))
 
 python-test: all ## the Python package: the real program, a stand-in for JAX
@@ -303,6 +305,9 @@ differences: all build/golden/logdir ## every difference that docs/reference/xpr
 build/golden/logdir:
 	@mkdir -p $(@D)
 	$(Q)rm -rf $@.part && $(or $(SHARED),../shared)/tools/make-logdir $@.part && mv $@.part $@
+
+matrix-test: all ## every kind of input, whole, cut, empty, damaged, gone, without room, asked of every command and view (EVERY=1: all; SEED=N, ONLY=TEXT)
+	$(Q)$(PYTHON) tests/matrix/run.py --binary $(B)/memviewd $(if $(EVERY),--every) $(if $(SEED),--seed $(SEED)) $(if $(ONLY),--only "$(ONLY)")
 
 http-test: all fixtures $(B)/confirm/standin.so ## both JSON surfaces against the running daemon; ONLY=TEXT: tests with TEXT in their name, PART=0/2:SEED: half of them
 	$(Q)$(PYTHON) tests/http/run.py --binary $(B)/memviewd $(if $(SHARED),--shared $(SHARED)) $(if $(JOBS),--jobs $(JOBS)) $(if $(ONLY),--only $(ONLY)) $(if $(PART),--part $(PART))
