@@ -206,6 +206,8 @@ static int open_plain(const struct files_place *place, int folder, struct stat *
 bool files_is_absent(const struct files_place *place)
 {
     struct stat status;
+    if (remote_address_is(place->root))
+        return false; /* opening it tells, without asking the server twice */
     int folder = place->path[0] ? open(place->root, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
     int descriptor = open_plain(place, folder, &status), reason = errno;
     if (folder >= 0)
