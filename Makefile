@@ -66,7 +66,7 @@ fixture_text := $(wildcard tests/fixtures/text/*.textproto)
 fixture_pb := $(fixture_text:tests/fixtures/text/%.textproto=build/fixtures/%.pb)
 
 .PHONY: all analyze debs deb-test tarballs bench-run python-real python-test run-real run-test bundle compile-test confirm bench-page debug run demo test unit golden golden-fixtures golden-oom golden-compare golden-profile golden-pprof golden-regex golden-memory-viz golden-torch golden-torch-categories golden-torch-trace golden-whose golden-gpu golden-verdict golden-marginal golden-text-dumps whatif xla-reports differences probe-test probe-numbers probe-torch matrix-test http-test typed-client-test metrics-format-test proxy-test catalog-test soak soak-test faults-test generated-requests-test web-test licences-test wheels wheel-test manual install install-test \
-        check asan tsan fuzz fuzz-replay fuzz-run sweep replay-run reached-lines bench coverage coverage-run \
+        check asan tsan fuzz fuzz-replay fuzz-run fuzz-programs sweep replay-run reached-lines bench coverage coverage-run \
         screenshots fixtures format clean help compdb core
 
 # ---- building --------------------------------------------------------------------
@@ -417,7 +417,8 @@ build/corpus/made: scripts/make-corpus tests/golden/oom_families.json tests/gold
 	$(Q)scripts/make-corpus build/corpus
 	@touch $@
 
-sweep: $(fuzz_programs) build/corpus/made ## every input cut at every byte and with flipped bytes
+fuzz-programs: $(fuzz_programs) build/corpus/made
+sweep: fuzz-programs ## every input cut at every byte and with flipped bytes
 	$(Q)scripts/replay --work=$(or $(WORK),2) $(fuzz_programs)
 
 fuzz: ## every target for SECONDS=60 under clang's libFuzzer
