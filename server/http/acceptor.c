@@ -97,7 +97,7 @@ static bool wait_for_byte(const struct acceptor *acceptor, int wait_ms)
 {
     struct pollfd wake = {.fd = acceptor->wake[0], .events = POLLIN};
     char bytes[64];
-    return poll(&wake, 1, wait_ms) != 0 && read(acceptor->wake[0], bytes, sizeof(bytes)) > 0;
+    return poll(&wake, 1, wait_ms) > 0 && read(acceptor->wake[0], bytes, sizeof(bytes)) > 0;
 }
 
 /* One that the library closed before it was one of its own was not told as closed: its own number is without it. */

@@ -94,6 +94,14 @@ static struct MHD_Response *response_of(const struct body *body)
                                                                   release_body, (void *)(uintptr_t)body);
 }
 
+/* Where there is no memory for an answer, what lies ready is written past the library. */
+static enum MHD_Result refuse_for_memory(struct exchange *exchange)
+{
+    exchange->status = 503;
+    exchange->sent_bytes = 0;
+    return httpd_door_refuse(exchange->connection);
+}
+
 static enum MHD_Result send_response(struct exchange *exchange)
 {
     const struct response *response = exchange->response;
@@ -105,7 +113,7 @@ static enum MHD_Result send_response(struct exchange *exchange)
     bool is_lost = whole && !body;
     body_release(whole);
     if (is_lost)
-        return httpd_door_refuse(exchange->connection);
+        return refuse_for_memory(exchange);
     exchange->status = response->status;
     if (response->is_tagged && !request_method_acts(exchange->request->method) &&
         negotiate_matches(exchange->request->if_none_match, response->body->etag))
@@ -113,7 +121,7 @@ static enum MHD_Result send_response(struct exchange *exchange)
     struct MHD_Response *out = is_in_pieces ? response_in_pieces(exchange, wants_gzip) : response_of(body);
     if (!out) {
         body_release(body);
-        return httpd_door_refuse(exchange->connection);
+        return refuse_for_memory(exchange);
     }
     bool has_body = exchange->status != MHD_HTTP_NOT_MODIFIED && exchange->request->method != REQUEST_HEAD;
     exchange->sent_bytes = body && has_body ? body->size : 0;
@@ -132,7 +140,7 @@ static enum MHD_Result send_response(struct exchange *exchange)
     unsigned status = (unsigned)exchange->status;
     enum MHD_Result result;
     if (!is_whole)
-        result = httpd_door_refuse(exchange->connection);
+        result = refuse_for_memory(exchange);
     else if (exchange->is_in_body)
         result = httpd_door_send_past(exchange->connection, status, out, has_body && body ? body->data : "",
                                       exchange->sent_bytes);
