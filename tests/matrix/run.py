@@ -26,6 +26,7 @@ SHARE_OF_COMMANDS, SHARE_OF_VIEWS = 0.15, 0.2  # tried without --every
 ROOM_BYTES = 3 << 20  # beyond what the program begins in, where there is no room
 MAIN_VIEWS = ("/api/v1/verdict", "/api/v1/memory_profile/summary", "/api/v1/memory_viewer/summary", "/api/v1/modules/summary",
               "/api/v1/device_memory/summary", "/api/v1/sessions/{session}/modules")
+NO_CRASH = r"^(?!status -?\d+: )"  # any fault but that
 # (combinations, faults, why they are left as they are)
 KNOWN = (
     (r" (log|log\.gz|snapshot-json|snapshot-zip) /api", "^no session, and not told|^the whole file is no session",
@@ -36,10 +37,10 @@ KNOWN = (
      "views of a snapshot's moments name it as its session does"),
     (r" (snapshot-zip|snapshot-json|[\w-]+\.gz) ", "^no place: ", "of a packed file that the scanner could not open it keeps the reason, not the place"),
     (r"^cut .* (index|summary) ", "^status 0, expected 2|^no place", "what was read to the place where it ends is told in its row or beside it: status 0"),
-    (r" mixed-folder (explain|diff|export|index) ", "", "of a folder with a sound program these tell of that one, and of others on the standard error at most"),
+    (r" mixed-folder (explain|diff|export|index) ", NO_CRASH, "of a folder with a sound program these tell of that one, and of others on the standard error at most"),
     (r"^empty (plan-text|program-text) /api", "no HLO module", "an empty text is no program: the list of sessions says why"),
     (r" /api", "^the place stands twice", "two members of an answer repeat one sentence"),
-    (r"^foreign (plan-text|program-text|log\.gz) (explain|index) ", "", "any bytes may be a text: nothing that is known stands in it"),
+    (r"^foreign (plan-text|program-text|log\.gz) (explain|index) ", NO_CRASH, "any bytes may be a text: nothing that is known stands in it"),
     (r"^damaged (xspace|session-folder) (summary|index) ", "^status 0, expected 2", "what is sound in a trace is told beside what is not: status 0"),
     (r"^cut (xspace|xspace\.gz|session-folder|torch-trace\.gz) index json", "JSON tells nothing", "the sentence of the row's cause tells it"),
     (r"^cut torch-trace\.gz (explain|top|diff) ", "^status 0|^the place stands twice", "what was read to the place where it ends is told beside it: status 0"),

@@ -13,6 +13,7 @@ last line has the counts.
 import argparse
 import contextlib
 import errno
+import http.client
 import itertools
 import json
 import os
@@ -187,7 +188,7 @@ def killed_at_each_change(options):
             try:
                 paths.extend([] if paths else (each.format(id=row["id"]) for row in daemon.sessions().values() for each in questions()))
                 answers = {path: ask(daemon, path) for path in paths}
-            except OSError:
+            except (OSError, http.client.HTTPException):
                 answers = None
             status = daemon.stop()
             assert status in (0, ENDED), f"exit status {status}: {daemon.log()[-1000:]}"
