@@ -92,7 +92,7 @@ static bool side_find(struct side *side, struct store *store)
     if (side->entry || side->profile || side->allocator)
         return true;
     bool is_listed = side->snapshot->root_count == 0 || side->snapshot->roots[0].is_readable;
-    if (!is_listed || side->unread.count > 0)
+    if (!is_listed || (!side->module && side->unread.count > 0))
         return false;
     log_line(side->module ? "%s: has no module of that name"
                           : "%s: has no HLO module, no device profile and no allocator snapshot",

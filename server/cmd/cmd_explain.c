@@ -38,6 +38,7 @@ struct explaining {
     size_t read_count;
     size_t unreadable_count;
     bool is_of_file;                           /* the path is a file, not a folder or what comes out of a pipe */
+    const char *path;                          /* that is explained */
     bool has_unread_file;                      /* a file that was named itself could not be read, or not all of it */
     size_t module_count;                       /* of the sessions, whether they are wanted or not */
     size_t understood_count;                   /* with failures, or with the report of a compile that went well */
@@ -147,13 +148,17 @@ static void unread_say(struct explaining *explaining, const char *session, const
     json_object_end(json);
 }
 
-/* Is there a file of which nothing could be read? A trace that ends in the middle is read to there. */
-static bool has_lost(const struct verdict_parts *parts)
+static const char *name_of(const char *path) { return strrchr(path, '/') ? strrchr(path, '/') + 1 : path; }
+
+/* Could nothing of the file be read that was named, and not only of what lies beside it? A trace that ends in the middle is
+ * read to there. */
+static bool has_lost(const struct explaining *explaining, const struct verdict_parts *parts)
 {
-    size_t cut_count = 0;
+    bool is_lost = false;
     for (size_t at = 0; at < parts->unread_count; at++)
-        cut_count += parts->core.trace && parts->unread[at].why.code == ERR_truncated;
-    return parts->unread_count > cut_count;
+        is_lost |= strcmp(name_of(parts->unread[at].file), name_of(explaining->path)) == 0 &&
+                   !(parts->core.trace && parts->unread[at].why.code == ERR_truncated);
+    return is_lost;
 }
 
 /* The verdict of what is wanted, into `out`. False: why is in `err`, of `*file` (free(); NULL: of none). */
@@ -173,7 +178,7 @@ static bool verdict_write(struct explaining *explaining, const struct verdict_pa
         is_made &&
         analysis_verdict(&parts.core, explaining->is_json ? ANALYSIS_VERDICT_JSON : ANALYSIS_VERDICT_TEXT, out, err);
     *file = !is_made && parts.refused_file ? memory_text(parts.refused_file) : NULL;
-    explaining->has_unread_file |= explaining->is_of_file && !wanted->failure && has_lost(&parts);
+    explaining->has_unread_file |= explaining->is_of_file && !wanted->failure && has_lost(explaining, &parts);
     bool is_of_plan = wanted->failure && analysis_verdict_is_of_plan(wanted->failure);
     if (wanted->session && (is_of_plan || (wanted->failure && wanted->session->group_count == 0)))
         explained_add(explaining, wanted->session);
@@ -231,12 +236,16 @@ static void explain_log(struct explaining *explaining, const char *path, bool is
 {
     struct err err = ERR_INIT;
     struct stat status;
-    bool is_empty = is_named && stat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 0;
+    bool is_empty = is_named && strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISREG(status.st_mode) &&
+                    status.st_size == 0,
+         had_unread = explaining->has_unread_file;
     struct analysis_subject *text = is_empty ? NULL : explain_read(path, &err);
     if (is_empty)
-        err_set(&err, ERR_malformed, ERR_NO_OFFSET, "is empty: nothing was written to it");
+        err_set(&err, ERR_truncated, ERR_NO_OFFSET, "is empty: nothing was written to it");
     if (!text) {
         unread_say(explaining, NULL, NULL, path, &err);
+        if (is_empty) /* as that of a process that had nothing to say, beside others */
+            explaining->has_unread_file = had_unread;
         return;
     }
     const struct oom_report *report = analysis_text_report(text);
@@ -318,9 +327,10 @@ static bool element_write(struct explaining *explaining, const struct snapshot_s
     return is_made;
 }
 
-/* Beside a program that was explained: files and programs of which nothing could be. */
+/* Beside a program that was explained: files and programs of which nothing could be; the first `tried_count` programs were
+ * told already. */
 static void lost_say(struct explaining *explaining, const struct snapshot_session *session,
-                     const struct modules *modules)
+                     const struct modules *modules, size_t tried_count)
 {
     for (size_t at = 0; at < modules->file_count; at++)
         if (modules->files[at].host && err_is_set(&modules->files[at].err))
@@ -328,7 +338,7 @@ static void lost_say(struct explaining *explaining, const struct snapshot_sessio
     for (size_t at = 0; at < modules->entry_count; at++) {
         const struct modules_entry *entry = &modules->entries[at];
         const struct err *err = &entry->file->err;
-        if (entry->program && (modules_totals(entry, &err) || err->code == ERR_notfound))
+        if (entry->program && (at < tried_count || modules_totals(entry, &err) || err->code == ERR_notfound))
             continue; /* one without a buffer assignment has no sums */
         unread_say(explaining, session->name, entry->program ? entry->program->key : NULL, entry->file->file->path,
                    err);
@@ -350,16 +360,17 @@ static void session_explain(struct explaining *explaining, const struct snapshot
     modules_read_totals(explaining->store, &modules);
     each_module_sort(&modules);
     explaining->module_count += modules.entry_count;
-    bool is_done = false, is_tried = false;
+    bool is_done = false;
+    size_t tried_count = 0;
     for (size_t at = 0; at < modules.entry_count && (wanted || !is_done); at++)
         if (modules.entries[at].program && each_module_is_wanted(&modules.entries[at], wanted)) {
-            is_tried = true;
+            tried_count = at + 1;
             is_done |= element_write(explaining, session, modules.entries[at].id, modules.entries[at].program->key);
         }
-    if (!is_tried && !wanted)
+    if (tried_count == 0 && !wanted)
         element_write(explaining, session, NULL, NULL);
     if (is_done && !wanted)
-        lost_say(explaining, session, &modules);
+        lost_say(explaining, session, &modules, tried_count);
     modules_close(&modules);
 }
 
@@ -378,6 +389,7 @@ static void problems_say(struct explaining *explaining)
 
 static void explain_path(struct explaining *explaining, const char *path)
 {
+    explaining->path = path;
     bool is_text = !is_folder(path) && explain_is_log(path);
     explain_around_open(&explaining->around, explaining->store, path, is_text, explaining->given,
                         explaining->given_count);

@@ -60,12 +60,12 @@ static bool paths_check(const struct options_list *paths)
     return paths->count > 0;
 }
 
-static bool names_file(const struct options_list *paths)
+static bool are_files(const struct options_list *paths)
 {
-    bool is_named = false;
+    bool are = true;
     for (size_t at = 0; at < paths->count; at++)
-        is_named |= input_path_kind(paths->items[at], false) == INPUT_PATH_FILE;
-    return is_named;
+        are &= input_path_kind(paths->items[at], false) == INPUT_PATH_FILE;
+    return are;
 }
 
 static bool print(void *context, const struct rows_file *file)
@@ -138,9 +138,9 @@ static bool tell(void *context, const struct snapshot_session *session, const st
     return false;
 }
 
-static bool write_catalog(struct rows_wanted *wanted, struct catalog_writer *writer)
+/* What was read is in `counts`. */
+static bool write_catalog(struct rows_wanted *wanted, struct catalog_writer *writer, struct rows_counts *counts)
 {
-    struct rows_counts counts = {0};
     struct catalog_write_counts written = {0};
     struct err err = ERR_INIT;
     const struct snapshot *snapshot = wanted->snapshot;
@@ -156,14 +156,14 @@ static bool write_catalog(struct rows_wanted *wanted, struct catalog_writer *wri
     free(logdirs);
     bool is_whole = false;
     if (is_good) {
-        is_good = rows_write(wanted, &counts);
+        is_good = rows_write(wanted, counts);
         is_whole = is_good && is_whole_scan(snapshot);
         is_good = catalog_write_end(writer, is_whole, &written, &err) && is_good;
     }
     if (is_good)
         log_line(
             "%zu rows of %zu files written, %zu of them without a verdict; %zu files are as they were, %zu are gone",
-            written.rows, written.files, written.errors, counts.known, written.gone);
+            written.rows, written.files, written.errors, counts->known, written.gone);
     else if (err_is_set(&err))
         log_line("--catalog: %s: %s", catalog_write_name(writer), err.text);
     if (written.unread > 0)
@@ -203,7 +203,7 @@ static bool look_for_regressions(const struct regressions_wanted *wanted)
 
 /* The same, and regressions are looked for. What waits for the receiver is sent meanwhile and afterwards. */
 static bool write_and_tell(struct rows_wanted *wanted, struct catalog_writer *writer, const struct webhook *webhook,
-                           const char *catalog_url)
+                           const char *catalog_url, struct rows_counts *counts)
 {
     struct err err = ERR_INIT;
     struct telling telling = {.wanted = wanted};
@@ -218,7 +218,7 @@ static bool write_and_tell(struct rows_wanted *wanted, struct catalog_writer *wr
         wanted->fails_context = &telling;
     }
     bool is_good =
-        know_those_before(&regressions) && write_catalog(wanted, writer) && look_for_regressions(&regressions);
+        know_those_before(&regressions) && write_catalog(wanted, writer, counts) && look_for_regressions(&regressions);
     notify_index_end(telling.notify);
     return is_good;
 }
@@ -270,10 +270,10 @@ int cmd_index(const struct options *options)
         wanted.store = store_new(account_default_limit());
         store_set_category_rules(wanted.store, rules);
         struct rows_counts counts = {0};
-        bool is_good = writer ? write_and_tell(&wanted, writer, webhook, options->catalog)
+        bool is_good = writer ? write_and_tell(&wanted, writer, webhook, options->catalog, &counts)
                               : write_all(&wanted, options->out_path, &counts);
-        /* Of a folder the rows tell what could not be read; a file that was named is what was asked for. */
-        is_good &= counts.unread == 0 || (counts.unread < counts.rows && !names_file(&options->paths));
+        /* Of a folder the rows tell what could not be read; files that were named are what was asked for. */
+        is_good &= counts.unread == 0 || (counts.unread < counts.rows && !are_files(&options->paths));
         status = is_good ? COMMANDS_DONE : COMMANDS_UNUSABLE;
         store_free(wanted.store);
         index_release(index, snapshot);

@@ -130,11 +130,11 @@ static uint64_t cut_offset_of(const struct modules *modules, const struct snapsh
 
 static void look_at_memory(struct look *look, const struct snapshot_session *session, const struct modules *modules)
 {
-    const struct snapshot_host *told = NULL;
-    for (size_t at = 0; at < session->host_count && !look->options->module; at++)
-        if (look_at_host(look, session, &session->hosts[at], cut_offset_of(modules, &session->hosts[at])))
-            told = &session->hosts[at];
-    unread_files_add_of(&look->unread, modules, told);
+    for (size_t at = 0; at < session->host_count; at++) {
+        const struct snapshot_host *host = &session->hosts[at];
+        if (look->options->module || !look_at_host(look, session, host, cut_offset_of(modules, host)))
+            unread_files_add_of(&look->unread, modules, host);
+    }
 }
 
 /* They are only listed, so a file that was named is opened: it may be one of which nothing can be told. */
@@ -191,6 +191,7 @@ static int look_around(struct look *look, const char *path)
         look->form->begin();
     for (size_t at = 0; at < session_count; at++)
         look_into(look, snapshot->sessions[at]);
+    bool has_unread_session = look->unread.count > 0;
     unread_files_add_problems(&look->unread, snapshot);
     if (look->form->end)
         look->form->end(&look->unread);
@@ -210,9 +211,10 @@ static int look_around(struct look *look, const char *path)
         return COMMANDS_DONE;
     else if (session_count > 0 && look->profiles_count == session_count)
         log_line("%s: device profiles (pprof), not compiled programs: memviewd top prints what holds the memory", path);
-    else if (session_count > 0 && !look->is_said && look->unread.count == 0)
+    else if (session_count > 0 && !look->is_said && (look->options->module || look->unread.count == 0))
         log_line(look->options->module ? "%s: has no module of that name" : "%s: has no HLO module", path);
-    bool is_unusable = look->unread.count > 0 || (look->options->module && session_count > 0);
+    bool is_unusable = has_unread_session || (session_count == 0 && look->unread.count > 0) ||
+                       (look->options->module && session_count > 0);
     return is_unusable ? COMMANDS_UNUSABLE : COMMANDS_FINDING;
 }
 

@@ -19,6 +19,9 @@ struct unread_file {
 void unread_files_add(struct unread_files *files, const char *file, const struct err *err)
 {
     char why[ERR_DESCRIPTION_SIZE];
+    for (size_t at = 0; at < files->count; at++)
+        if (strcmp(files->items[at].file, file) == 0 && strcmp(files->items[at].err.text, err->text) == 0)
+            return;
     log_line("%s: %s", file, err_describe(err, why));
     files->items = memory_grow(files->items, &files->capacity, files->count + 1, sizeof(*files->items));
     files->items[files->count++] = (struct unread_file){memory_format("%s", file), *err};
@@ -40,19 +43,19 @@ bool unread_files_lost(const struct modules_file *file, struct err *err)
     for (size_t at = 0; contents && at < contents->note_count; at++) {
         const struct analysis_note *note = &contents->notes[at];
         bool is_cut = strcmp(note->code, "cut") == 0;
-        if (is_cut || strcmp(note->code, "clipped_program") == 0 || strcmp(note->code, "damaged_entry") == 0)
+        bool is_damaged = strcmp(note->code, "damaged_entry") == 0 && contents->program_count == 0;
+        if (is_cut || is_damaged || strcmp(note->code, "clipped_program") == 0)
             err_set(err, is_cut ? ERR_truncated : ERR_malformed, is_cut ? contents->cut_offset_bytes : ERR_NO_OFFSET,
                     "%s", note->text);
     }
     return err_is_set(err);
 }
 
-void unread_files_add_of(struct unread_files *files, const struct modules *modules,
-                         const struct snapshot_host *skips_host)
+void unread_files_add_of(struct unread_files *files, const struct modules *modules, const struct snapshot_host *host)
 {
     for (size_t at = 0; at < modules->file_count; at++) {
         const struct modules_file *file = &modules->files[at];
-        if (!file->host || file->host == skips_host) /* an unreadable dump is an entry without a program */
+        if (!file->host || (host && file->host != host)) /* an unreadable dump is an entry without a program */
             continue;
         struct err err = file->err;
         if (err_is_set(&err) || unread_files_lost(file, &err))

@@ -14,14 +14,12 @@ struct unread_files {
     size_t count, capacity;
 };
 
-/* Names one file; `err` is set. */
+/* Names one file, once for each reason; `err` is set. */
 void unread_files_add(struct unread_files *files, const char *file, const struct err *err);
 /* Those that no session shows, as the scanner saw them. */
 void unread_files_add_problems(struct unread_files *files, const struct snapshot *snapshot);
-/* Those of a session in which no program could be looked for, or not to their end; `skips_host` NULL, or a host whose end was
- * told already. */
-void unread_files_add_of(struct unread_files *files, const struct modules *modules,
-                         const struct snapshot_host *skips_host);
+/* Those of a session's trace in which no program could be looked for, or not to their end: of one host, or (NULL) all. */
+void unread_files_add_of(struct unread_files *files, const struct modules *modules, const struct snapshot_host *host);
 
 /* What was lost of a trace that could be read in part: of one that ends in the middle, where. False: nothing. */
 bool unread_files_lost(const struct modules_file *file, struct err *err);

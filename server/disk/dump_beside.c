@@ -34,7 +34,8 @@ static size_t stem_of(const struct files_place *place)
 static void lost_note(struct dump_beside_lost *lost, const char *path, const struct err *err)
 {
     const char *slash = strrchr(path, '/');
-    if (!lost || lost->file[0] || err->code == ERR_notfound || !err_is_set(err))
+    bool is_read = !err_is_set(err) || err->code == ERR_notfound || err->code == ERR_unsupported; /* a newer chip */
+    if (!lost || lost->file[0] || is_read)
         return;
     snprintf(lost->file, sizeof(lost->file), "%s", slash ? slash + 1 : path);
     lost->err = *err;
@@ -65,12 +66,15 @@ static bool chip_on_disk(const struct files_place *place, struct chip *chip, con
                          struct dump_beside_lost *lost)
 {
     size_t stem = stem_of(place);
+    const char *path = is_path(place) ? place->path : place->root, *slash = memrchr(path, '/', stem);
+    const char *name = slash ? slash + 1 : path;
     bool is_told = false;
     for (size_t at = 0; stem > 0 && at < CHIP_FILE_COUNT && !is_told; at++) {
         struct buf bytes = BUF_INIT;
-        is_told =
-            read_one(place, stem, CHIP_FILES[at], &bytes, lost) && chip_of(&bytes, chip, CHIP_FILES[at] + 1, lost);
+        char *file = memory_format("%.*s%s", (int)(stem - (size_t)(name - path)), name, CHIP_FILES[at]);
+        is_told = read_one(place, stem, CHIP_FILES[at], &bytes, lost) && chip_of(&bytes, chip, file, lost);
         *ending = CHIP_FILES[at];
+        free(file);
         buf_free(&bytes);
     }
     return is_told;
@@ -100,7 +104,7 @@ static bool is_of(const struct snapshot_file *file, const char *stem, const char
     return strncmp(file->name, stem, length) == 0 && strcmp(file->name + length, end) == 0;
 }
 
-bool dump_beside_chip(const struct snapshot_session *session, const struct snapshot_group *group, struct chip *chip,
+static bool chip_find(const struct snapshot_session *session, const struct snapshot_group *group, struct chip *chip,
                       const char **ending, struct dump_beside_lost *lost)
 {
     for (size_t kind = 0; kind < CHIP_FILE_COUNT; kind++) {
@@ -119,4 +123,14 @@ bool dump_beside_chip(const struct snapshot_session *session, const struct snaps
         }
     }
     return chip_on_disk(&group->file->place, chip, ending, lost);
+}
+
+bool dump_beside_chip(const struct snapshot_session *session, const struct snapshot_group *group, struct chip *chip,
+                      const char **ending, struct dump_beside_lost *lost)
+{
+    struct dump_beside_lost own = {.file = ""};
+    bool is_told = chip_find(session, group, chip, ending, &own);
+    if (!is_told && lost && !lost->file[0]) /* else another file has said it */
+        *lost = own;
+    return is_told;
 }
