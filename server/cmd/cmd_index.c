@@ -273,7 +273,8 @@ int cmd_index(const struct options *options)
         bool is_good = writer ? write_and_tell(&wanted, writer, webhook, options->catalog, &counts)
                               : write_all(&wanted, options->out_path, &counts);
         /* Of a folder the rows tell what could not be read; files that were named are what was asked for. */
-        is_good &= counts.unread == 0 || (counts.unread < counts.rows && !are_files(&options->paths));
+        bool has_other = writer || counts.unread < counts.rows; /* with a catalog what is as it was is not read again */
+        is_good &= counts.unread == 0 || (has_other && !are_files(&options->paths));
         status = is_good ? COMMANDS_DONE : COMMANDS_UNUSABLE;
         store_free(wanted.store);
         index_release(index, snapshot);
