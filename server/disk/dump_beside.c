@@ -66,8 +66,9 @@ static bool chip_on_disk(const struct files_place *place, struct chip *chip, con
                          struct dump_beside_lost *lost)
 {
     size_t stem = stem_of(place);
-    const char *path = is_path(place) ? place->path : place->root, *slash = memrchr(path, '/', stem);
-    const char *name = slash ? slash + 1 : path;
+    const char *path = is_path(place) ? place->path : place->root, *name = path + stem;
+    while (name > path && name[-1] != '/')
+        name--;
     bool is_told = false;
     for (size_t at = 0; stem > 0 && at < CHIP_FILE_COUNT && !is_told; at++) {
         struct buf bytes = BUF_INIT;
