@@ -38,8 +38,8 @@ static inline bool err_is_set(const struct err *err) { return err->code != ERR_n
 /* May the same question be answered when it is asked again, although nothing else is changed? */
 bool err_is_passing(enum err_code code);
 
-/* "length runs past the end, at byte 612": the fact and its place, where there is one that the fact does not name itself;
- * the first byte is none: it is the file. */
+/* "length runs past the end, at byte 612": the fact and its place, where there is one that the fact does not name
+ * itself; the first byte is none: it is the file. */
 enum { ERR_DESCRIPTION_SIZE = 240 };
 const char *err_describe(const struct err *err, char out[ERR_DESCRIPTION_SIZE]);
 

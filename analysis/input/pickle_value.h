@@ -30,8 +30,8 @@ enum pickle_kind pickle_value_kind(const struct pickle *pickle, struct pickle_va
 bool pickle_value_int(const struct pickle *pickle, struct pickle_value value, int64_t *number);
 bool pickle_value_real(const struct pickle *pickle, struct pickle_value value, double *number); /* whole numbers too */
 bool pickle_value_bool(struct pickle_value value, bool *is_true);
-/* A whole number from `min` to `max`, written as a double too. `default_value` where it is None, or anything else: that is
- * counted in `odd_count`. */
+/* A whole number from `min` to `max`, written as a double too. `default_value` where it is None, or anything else:
+ * that is counted in `odd_count`. */
 int64_t pickle_value_whole(const struct pickle *pickle, struct pickle_value value, int64_t min, int64_t max,
                            int64_t default_value, uint64_t *odd_count);
 /* Empty for what is no text; with a NUL behind it. */

@@ -258,8 +258,8 @@ static uint32_t trace_choose(const struct hlo *hlo, const uint32_t *trace_of, in
     return trace_with_max_events(hlo, color);
 }
 
-/* An event whose kind was lost is read as an allocation, the kind of number 0. One that names whose memory it shares does
- * share it; what begins a buffer again that is freed nowhere is its free. */
+/* An event whose kind was lost is read as an allocation, the kind of number 0. One that names whose memory it shares
+ * does share it; what begins a buffer again that is freed nowhere is its free. */
 static uint64_t lost_kinds_mend(struct heap_event *events, uint32_t event_count, uint32_t buffer_count,
                                 struct arena *arena)
 {

@@ -150,8 +150,8 @@ static void unread_say(struct explaining *explaining, const char *session, const
 
 static const char *name_of(const char *path) { return strrchr(path, '/') ? strrchr(path, '/') + 1 : path; }
 
-/* Could nothing of the file be read that was named, and not only of what lies beside it? A trace that ends in the middle is
- * read to there. */
+/* Could nothing of the file be read that was named, and not only of what lies beside it? A trace that ends in the
+ * middle is read to there. */
 static bool has_lost(const struct explaining *explaining, const struct verdict_parts *parts)
 {
     bool is_lost = false;
@@ -327,8 +327,8 @@ static bool element_write(struct explaining *explaining, const struct snapshot_s
     return is_made;
 }
 
-/* Beside a program that was explained: files and programs of which nothing could be; the first `tried_count` programs were
- * told already. */
+/* Beside a program that was explained: files and programs of which nothing could be; the first `tried_count` programs
+ * were told already. */
 static void lost_say(struct explaining *explaining, const struct snapshot_session *session,
                      const struct modules *modules, size_t tried_count)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * unread_files.h: files below a command's PATH that could not be read, or only up to the place where they end: each is named
- * on the standard error with its reason and place, and with --json in the list "not_read". */
+ * unread_files.h: files below a command's PATH that could not be read, or only up to the place where they end: each
+ * is named on the standard error with its reason and place, and with --json in the list "not_read". */
 #pragma once
 
 #include "analysis/analysis.h"
@@ -18,7 +18,8 @@ struct unread_files {
 void unread_files_add(struct unread_files *files, const char *file, const struct err *err);
 /* Those that no session shows, as the scanner saw them. */
 void unread_files_add_problems(struct unread_files *files, const struct snapshot *snapshot);
-/* Those of a session's trace in which no program could be looked for, or not to their end: of one host, or (NULL) all. */
+/* Those of a session's trace in which no program could be looked for, or not to their end: of one host, or (NULL)
+ * all. */
 void unread_files_add_of(struct unread_files *files, const struct modules *modules, const struct snapshot_host *host);
 
 /* What was lost of a trace that could be read in part: of one that ends in the middle, where. False: nothing. */

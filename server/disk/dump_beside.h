@@ -3,7 +3,8 @@
  *
  * Of "module_0000.jit_f.cl_1.before_optimizations.hlo.pb" these are "module_0000.jit_f.cl_1.target_arguments.pb" and, in
  * the folder "module_0000.jit_f.cl_1", "topology.pb" and "compile_options.pb"; in a dump of texts
- * "….target_arguments.txt" and "topology.textproto"; of GPUs "….gpu_target_config.pbtxt". Dumps before 2026 have none of them. */
+ * "….target_arguments.txt" and "topology.textproto"; of GPUs "….gpu_target_config.pbtxt". Dumps before 2026 have none
+ * of them. */
 #pragma once
 
 #include "analysis/analysis.h"
@@ -28,7 +29,7 @@ struct dump_beside_lost {
 
 /* The chip that the module of a group was compiled for, and what is put behind its stem to name the file that says so
  * (".target_arguments.pb", "/topology.pb").
- * Files of the session first, so that one in memory is found as well. False: no file says it; `lost`, if not NULL, names one
- * that could not be read. */
+ * Files of the session first, so that one in memory is found as well. False: no file says it; `lost`, if not NULL,
+ * names one that could not be read. */
 bool dump_beside_chip(const struct snapshot_session *session, const struct snapshot_group *group, struct chip *chip,
                       const char **ending, struct dump_beside_lost *lost);

@@ -49,9 +49,9 @@ void acceptor_last_words(int connection, const char *bytes, size_t size)
 
 void acceptor_refuse(int connection) { acceptor_last_words(connection, NO_MEMORY, sizeof(NO_MEMORY) - 1); }
 
-/* The reserve (memory.h) is for what is under way: as long as it is used up, new connections do not share in it. The library
- * takes the most for a connection later, on its own thread, and does not say so when there is none: so it is asked now
- * whether there is some times as much. */
+/* The reserve (memory.h) is for what is under way: as long as it is used up, new connections do not share in it. The
+ * library takes the most for a connection later, on its own thread, and does not say so when there is none: so it is
+ * asked now whether there is some times as much. */
 static bool has_memory(const struct acceptor *acceptor)
 {
     if (memory_is_short() && !memory_reserve())

@@ -20,8 +20,8 @@ static int count_open(void *context)
 }
 
 /* The library does not listen: it would close a connection for which it has no memory without a word. Its own limit of
- * connections lies beyond ours, for the same reason. By poll: with epoll it takes 128 events at a time, and where there were
- * just as many, or twice as many, it waits for a further one before it looks at any of them. */
+ * connections lies beyond ours, for the same reason. By poll: with epoll it takes 128 events at a time, and where
+ * there were just as many, or twice as many, it waits for a further one before it looks at any of them. */
 bool httpd_door_open(struct httpd_door *door, int listener, int max_open, const struct httpd_door_calls *calls)
 {
     const struct acceptor_taker taker = {door, take, count_open, CONNECTION_MEMORY_BYTES};

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * faulty.c: loaded before the C library (LD_PRELOAD), makes one kind of call fail.
  *
- * MEMVIEWD_FAULT=CALL:AT:COUNT:ERRNO[:PATH]: from the AT-th call on (1 is the first) COUNT calls of CALL fail with that errno;
- * where it is 0, the process ends at once instead, with status 99, and cleans nothing up. CALL: open (every way to open),
- * read (pread, too), alloc (malloc, calloc, realloc, mmap of 32 KiB and more), alloc_any (the first three of any size),
- * accept, send, thread, list (readdir), change (writing into a file, renameat, unlinkat, mkdir). PATH: of open only those
- * whose path contains it. A file named by MEMVIEWD_FAULT_GO has to exist before calls count, so that the start can be left
- * alone. */
+ * MEMVIEWD_FAULT=CALL:AT:COUNT:ERRNO[:PATH]: from the AT-th call on (1 is the first) COUNT calls of CALL fail with
+ * that errno; where it is 0, the process ends at once instead, with status 99, and cleans nothing up. CALL: open
+ * (every way to open), read (pread, too), alloc (malloc, calloc, realloc, mmap of 32 KiB and more), alloc_any (the
+ * first three of any size), accept, send, thread, list (readdir), change (writing into a file, renameat, unlinkat,
+ * mkdir). PATH: of open only those whose path contains it. A file named by MEMVIEWD_FAULT_GO has to exist before
+ * calls count, so that the start can be left alone. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
