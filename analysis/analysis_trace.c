@@ -89,8 +89,8 @@ static uint32_t beside_read(struct programs *programs, const struct analysis_bes
     return file_count;
 }
 
-/* Names what nobody named by the programs in the same file, or, where none of those says what it allocates, in others of
- * the session. What fails on the way leaves it without names. */
+/* Names what nobody named by the programs in the same file, or, where none of those says what it allocates, in others
+ * of the session. What fails on the way leaves it without names. */
 static void programs_hold(struct job *job, const struct analysis_beside *beside, struct memory_profile *trace)
 {
     if (!memory_profile_naming_is_wanted(trace))

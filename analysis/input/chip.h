@@ -5,8 +5,9 @@
  *         topology.textproto), or of *.gpu_target_config.pbtxt; any content.
  * Out:    the row of device.def and the topology.
  * Memory: none. Cost: linear.
- * Source: dumps of libtpu 0.0.52 for six kinds of TPU, of jax 0.11.2 on an H100. Its messages are published nowhere. Of the code names in text
- *         forms, VIPERFISH stands in a dump; the others are those of public libtpu headers and documents. */
+ * Source: dumps of libtpu 0.0.52 for six kinds of TPU, of jax 0.11.2 on an H100. Its messages are published nowhere.
+ *         Of the code names in text forms, VIPERFISH stands in a dump; the others are those of public libtpu headers
+ *         and documents. */
 #pragma once
 
 #include "base/err.h"
@@ -26,8 +27,8 @@ struct chip {
 /* `unsupported` where it is of a chip that is not known, `malformed` where it is no such file. */
 bool chip_read(struct str file, struct chip *chip, struct err *err);
 
-/* Four chips of that device, as one host has them: the least that libtpu compiles for. False where it is of no device that
- * libtpu compiles for. */
+/* Four chips of that device, as one host has them: the least that libtpu compiles for. False where it is of no device
+ * that libtpu compiles for. */
 bool chip_of_device(const struct device *device, struct chip *chip);
 
 enum { CHIP_TOPOLOGY_SIZE = 64 };

@@ -95,27 +95,27 @@ void notes_build(struct plan *plan, uint64_t insane_size_count, uint64_t unknown
             "The file holds the program only, no buffer assignment: nothing is known of its memory.");
     add(plan, "no_heap_trace", (hlo->lacks & HLO_LACKS_HEAP_TRACE) != 0,
         hlo->lacks & HLO_LACKS_MODULE
-            ? "The buffer assignment is a text and its module is not here: sizes and offsets are exact, from when to when "
-              "a value lives is not known; without a curve, only the total can be told."
-            : "The buffer assignment is a text, which holds no heap trace: sizes and offsets are exact, the curve is made "
-              "from the schedule and live ranges.");
+            ? "The buffer assignment is a text and its module is not here: sizes and offsets are exact, from when to "
+              "when a value lives is not known; without a curve, only the total can be told."
+            : "The buffer assignment is a text, which holds no heap trace: sizes and offsets are exact, the curve is "
+              "made from the schedule and live ranges.");
     add(plan, "no_module", (hlo->lacks & HLO_LACKS_MODULE) != 0,
         hlo->lacks & HLO_LACKS_NAMES
             ? "The file is a buffer assignment alone: it numbers instructions and does not name them. With the module "
               "beside it (compiled.as_text(), or the HloModuleProto) names, shapes and lines of code are shown."
-            : "The module of this buffer assignment is not beside it: operations, lines of code and whose memory it is are "
-              "not known.");
+            : "The module of this buffer assignment is not beside it: operations, lines of code and whose memory it "
+              "is are not known.");
     add(plan, "other_assignment", (hlo->lacks & HLO_LACKS_MATCH) != 0,
-        "The buffer assignment beside the module numbers instructions that are not in it: it is of another program, or the "
-        "module is a text, which has no numbers. It was left out.");
+        "The buffer assignment beside the module numbers instructions that are not in it: it is of another program, "
+        "or the module is a text, which has no numbers. It was left out.");
     add(plan, "unread_numbers", (hlo->lacks & HLO_LACKS_NUMBERS) != 0,
-        "The text has numbers or shapes that cannot be read, or names that are defined nowhere: they are not known, and sizes "
-        "that rest on them are taken from elsewhere or count as 0.");
+        "The text has numbers or shapes that cannot be read, or names that are defined nowhere: they are not known, "
+        "and sizes that rest on them are taken from elsewhere or count as 0.");
     add(plan, "absurd_sizes", insane_size_count,
         "Sizes and offsets below 0 or above 256 TiB, and sizes that together pass 2 EiB, count as 0.");
     add(plan, "mended_sizes", mended_size_count,
-        "Sizes of buffers and allocations that do not go together: a buffer's size is taken from its allocation where its "
-        "own passes that, and an allocation is as large as what lies in it.");
+        "Sizes of buffers and allocations that do not go together: a buffer's size is taken from its allocation "
+        "where its own passes that, and an allocation is as large as what lies in it.");
     add(plan, "unknown_unpadded_size", unknown_size_count,
         "Buffers whose shape has no size (unbounded, damaged or of an unknown type) count as unpadded.");
     add(plan, "assigned_without_buffer", hlo->assigned_without_buffer_count,

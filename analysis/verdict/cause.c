@@ -212,7 +212,8 @@ static const char *live_text(const struct verdict_facts *facts)
                         live->name);
 }
 
-/* What was held when a request failed that is no larger. False: nothing tells, or what a step of the program adds is more. */
+/* What was held when a request failed that is no larger. False: nothing tells, or what a step of the program adds is
+ * more. */
 static bool of_live(const struct verdict_facts *facts)
 {
     const struct live_arrays *live = &facts->live;
@@ -236,7 +237,8 @@ static bool of_large_request(const struct verdict_facts *facts)
     return true;
 }
 
-/* One run of the program is less than half of what JAX takes of the device: three quarters, unless it is told otherwise. */
+/* One run of the program is less than half of what JAX takes of the device: three quarters, unless it is told
+ * otherwise. */
 static bool of_other_arrays(const struct verdict_facts *facts)
 {
     int64_t share = facts->out->fit.capacity_bytes / 4 * 3;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * descriptors.h: making and asking about descriptors where systems differ. All that are made are closed when another program is
- * started; where the system can only mark them afterwards (descriptors_other.c), one that is started at that very moment by
- * another thread gets them. */
+ * descriptors.h: making and asking about descriptors where systems differ. All that are made are closed when another
+ * program is started; where the system can only mark them afterwards (descriptors_other.c), one that is started at
+ * that very moment by another thread gets them. */
 #pragma once
 
 #include <stdbool.h>

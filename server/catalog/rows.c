@@ -126,8 +126,8 @@ static size_t lead_make(struct making *making, const struct row *row, struct lea
 
 /* ---- one row ---- */
 
-/* What could not be read now, or not all of it, may be read another time. What is wrong with labels is none of this: it is a part
- * of the file's state. */
+/* What could not be read now, or not all of it, may be read another time. What is wrong with labels is none of this:
+ * it is a part of the file's state. */
 static void unread_mark(struct making *making, const struct err *err, bool is_passing)
 {
     making->file.is_unread |= is_passing || err_is_passing(err->code);
@@ -183,7 +183,8 @@ void rows_time(int64_t unix_ns, char text[ROWS_TIME_SIZE])
         snprintf(text, ROWS_TIME_SIZE, "%s.%06lldZ", date, (long long)(unix_ns / NS_PER_US % US_PER_S));
 }
 
-/* What several hosts of one session say of a module is one point of the catalog, which processes wait for if they all make it. */
+/* What several hosts of one session say of a module is one point of the catalog, which processes wait for if they all
+ * make it. */
 uint64_t rows_shard(const char *path, uint64_t count)
 {
     static const char sessions[] = "plugins/profile/";

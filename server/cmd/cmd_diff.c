@@ -207,7 +207,8 @@ static bool is_fit(const struct side *sides, const struct options *options)
 static const char *fault_of(const struct options *options)
 {
     if (options->paths.count != SIDE_COUNT)
-        return "diff wants two paths, A and B: dump folders, HLO files, traces, device profiles or snapshots (--help tells more)";
+        return "diff wants two paths, A and B: dump folders, HLO files, traces, device profiles or snapshots (--help "
+               "tells more)";
     if (options->is_json && options->is_markdown)
         return "--json and --markdown exclude each other";
     if (options->modules.count > SIDE_COUNT || options->spaces.count > SIDE_COUNT ||

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cmd_explain.c: what happened, where the memory went and what will make it fit, in a terminal or as JSON: of a log, a dump,
- * a trace, device profiles, or a folder of them. */
+ * cmd_explain.c: what happened, where the memory went and what will make it fit, in a terminal or as JSON: of a log,
+ * a dump, a trace, device profiles, or a folder of them. */
 #include "server/base/log.h"
 #include "server/base/memory.h"
 #include "server/base/output.h"
@@ -125,7 +125,8 @@ static void snapshot_used(struct explaining *explaining, const struct snapshot_s
     free(real);
 }
 
-/* `file` NULL: the error is of none. With --json an element of the list says it, too; `session` and `module` may be NULL. */
+/* `file` NULL: the error is of none. With --json an element of the list says it, too; `session` and `module` may be
+ * NULL. */
 static void unread_say(struct explaining *explaining, const char *session, const char *module, const char *file,
                        const struct err *err)
 {

@@ -100,7 +100,8 @@ static bool write_all(struct rows_wanted *wanted, const char *out_path, struct r
     return is_good;
 }
 
-/* Did the scan see all there is? A folder that cannot be listed, or a disk that is not mounted, are not files that are gone. */
+/* Did the scan see all there is? A folder that cannot be listed, or a disk that is not mounted, are not files that
+ * are gone. */
 static bool is_whole_scan(const struct snapshot *snapshot)
 {
     bool is_whole = true;
@@ -168,7 +169,8 @@ static bool write_catalog(struct rows_wanted *wanted, struct catalog_writer *wri
         log_line("--catalog: %s: %s", catalog_write_name(writer), err.text);
     if (written.unread > 0)
         log_line(
-            "%zu files could not be read now, or not with all that belongs to them; %zu of them keep the rows that they had: the next run reads them again",
+            "%zu files could not be read now, or not with all that belongs to them; %zu of them keep the rows that "
+            "they had: the next run reads them again",
             written.unread, written.standing);
     if (is_good && !is_whole)
         log_line(

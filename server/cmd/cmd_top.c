@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cmd_top.c: what holds the memory of device profiles, and of allocator snapshots at a moment, in a terminal, as JSON or
- * CSV. */
+ * cmd_top.c: what holds the memory of device profiles, and of allocator snapshots at a moment, in a terminal, as JSON
+ * or CSV. */
 #include "analysis/analysis.h"
 #include "server/base/log.h"
 #include "server/base/memory.h"

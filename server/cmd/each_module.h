@@ -5,9 +5,9 @@
 #include "server/cmd/unread_files.h"
 #include "server/store/modules.h"
 
-/* Calls back for each module under `path` that `wanted` names (by name, name(id) or id; NULL: every one), by session and
- * largest first. True from `visit`: there was something to show. Returns the exit status (commands.h); what could not be
- * read is in `unread`. */
+/* Calls back for each module under `path` that `wanted` names (by name, name(id) or id; NULL: every one), by session
+ * and largest first. True from `visit`: there was something to show. Returns the exit status (commands.h); what could
+ * not be read is in `unread`. */
 typedef bool each_module_visit(void *context, const struct snapshot_session *session,
                                const struct modules_entry *entry);
 int each_module(struct store *store, const char *path, const char *wanted, each_module_visit *visit, void *context,

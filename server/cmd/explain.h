@@ -7,7 +7,8 @@
 
 #include <stdio.h>
 
-/* Reads a file, a pipe or ("-") standard input. NULL and `err` when it cannot be read; free with analysis_subject_free. */
+/* Reads a file, a pipe or ("-") standard input. NULL and `err` when it cannot be read; free with
+ * analysis_subject_free. */
 struct analysis_subject *explain_read(const char *path, struct err *err);
 
 /* Is it named as logs are: .log, .txt, packed or not? */
@@ -17,8 +18,8 @@ enum analysis_kind explain_kind_of(const char *path);
 /* Is it a log, and not a text that the compiler dumped? */
 bool explain_is_log(const char *path);
 
-/* Prints what a person wants to know of one log to stdout; `name` as the user gave it, "-" is standard input. `answers`:
- * of each failure the verdict as text. */
+/* Prints what a person wants to know of one log to stdout; `name` as the user gave it, "-" is standard input.
+ * `answers`: of each failure the verdict as text. */
 void explain_text(const char *name, const struct oom_report *report, const struct buf *answers);
 
 /* What is known of the files around a path: dumps, traces, profiles. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * export_rows.c: every buffer of every memory space as a row, as CSV or as one JSON object a line: the table of the view
- * "buffers", behind the cells that say whose row it is. */
+ * export_rows.c: every buffer of every memory space as a row, as CSV or as one JSON object a line: the table of the
+ * view "buffers", behind the cells that say whose row it is. */
 #include "server/cmd/export.h"
 
 #include "base/csv.h"

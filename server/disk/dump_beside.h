@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * dump_beside.h: what the files beside a dumped module say of how it was compiled.
  *
- * Of "module_0000.jit_f.cl_1.before_optimizations.hlo.pb" these are "module_0000.jit_f.cl_1.target_arguments.pb" and, in
- * the folder "module_0000.jit_f.cl_1", "topology.pb" and "compile_options.pb"; in a dump of texts
+ * Of "module_0000.jit_f.cl_1.before_optimizations.hlo.pb" these are "module_0000.jit_f.cl_1.target_arguments.pb" and,
+ * in the folder "module_0000.jit_f.cl_1", "topology.pb" and "compile_options.pb"; in a dump of texts
  * "….target_arguments.txt" and "topology.textproto"; of GPUs "….gpu_target_config.pbtxt". Dumps before 2026 have none
  * of them. */
 #pragma once

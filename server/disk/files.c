@@ -92,8 +92,8 @@ static int64_t read_remote(const struct file *file, uint64_t offset, char *into,
     return (int64_t)size;
 }
 
-/* Reads exactly up to `size` bytes; -1 on an error, when the file has become shorter, or when nobody waits any more for what the
- * thread does: whoever made something of that throws it away (cache.c). */
+/* Reads exactly up to `size` bytes; -1 on an error, when the file has become shorter, or when nobody waits any more
+ * for what the thread does: whoever made something of that throws it away (cache.c). */
 static int64_t read_fully(const struct file *file, uint64_t offset, char *into, size_t size)
 {
     size_t done = 0;

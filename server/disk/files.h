@@ -19,8 +19,8 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-/* What tells two states of a file apart. Of one on a server `device` and `inode` are a hash of its address and ETag, the same
- * on every machine. */
+/* What tells two states of a file apart. Of one on a server `device` and `inode` are a hash of its address and ETag,
+ * the same on every machine. */
 struct files_identity {
     uint64_t device, inode, size_bytes;
     int64_t modified_at_ns; /* Unix time; 0: not known */

@@ -19,8 +19,8 @@ struct httpd_headers {
     bool is_last;               /* of its connection */
 };
 
-/* False where there was no memory for one of them: then nothing may be sent, for it may be the one that says how the bytes
- * are packed, or what a page may do. */
+/* False where there was no memory for one of them: then nothing may be sent, for it may be the one that says how the
+ * bytes are packed, or what a page may do. */
 bool httpd_headers_add(const struct httpd_headers *headers, struct MHD_Response *out);
 
 /* The head of an answer of `size` bytes that the library does not send itself, to its empty line. */

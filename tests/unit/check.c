@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Checks for continuous integration: what is a finding and what is none, and that every format prints the same decision. */
+ * Checks for continuous integration: what is a finding and what is none, and that every format prints the same
+ * decision. */
 #include "check/write.h"
 
 #include "program.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What failures mean: over by how much, short or in pieces, what is largest, where it went. Figures are worked out by hand
- * from the texts. */
+ * What failures mean: over by how much, short or in pieces, what is largest, where it went. Figures are worked out by
+ * hand from the texts. */
 #include "oom.h"
 
 #include "base/size_text.h"
@@ -44,9 +44,11 @@ static const struct {
     const char *text, *over, *limit; /* "" none */
     enum oom_cause cause;
 } limits[] = {
-    {"Attempting to reserve 1.50G at the bottom of memory. That was not possible. There are 2.00G free, 0B reserved, and 1.00G reservable.",
+    {"Attempting to reserve 1.50G at the bottom of memory. That was not possible. There are 2.00G free, 0B reserved, "
+     "and 1.00G reservable.",
      "0.50 GiB", "can be reserved", OOM_CAUSE_FRAGMENTATION},
-    {"Attempting to reserve 3.00G at the bottom of memory. That was not possible. There are 2.00G free, 0B reserved, and 1.00G reservable.",
+    {"Attempting to reserve 3.00G at the bottom of memory. That was not possible. There are 2.00G free, 0B reserved, "
+     "and 1.00G reservable.",
      "2.00 GiB", "can be reserved", OOM_CAUSE_SHORTAGE},
     {"Error allocating device buffer: Attempting to allocate 1.50G. That was not possible. There are 2.00G free.", "",
      "are free", OOM_CAUSE_UNPLACED},
@@ -56,15 +58,18 @@ static const struct {
     {"Ran out of memory on HBM, the total memory required for HLO temporaries (16.72G) exceeds available HBM (15.75G).",
      "0.97 GiB", "are available", OOM_CAUSE_NOT_KNOWN},
     {"Out of memory while trying to allocate 214748364800 bytes.", "", "", OOM_CAUSE_NOT_KNOWN},
-    /* PyTorch: what it keeps would do; others hold what is missing; a list that may hold the process itself blames nobody */
-    {"CUDA out of memory. Tried to allocate 1.00 GiB (GPU 0; 8.00 GiB total capacity; 5.00 GiB already allocated; 0.50 GiB free; 6.50 GiB "
-     "reserved in total by PyTorch)",
+    /* PyTorch: what it keeps would do; others hold what is missing; a list that may hold the process itself blames
+     * nobody */
+    {"CUDA out of memory. Tried to allocate 1.00 GiB (GPU 0; 8.00 GiB total capacity; 5.00 GiB already allocated; "
+     "0.50 GiB free; 6.50 GiB reserved in total by PyTorch)",
      "0.50 GiB", "are free", OOM_CAUSE_FRAGMENTATION},
-    {"CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 8.00 GiB of which 1.00 GiB is free. Process 7 has 3.00 "
-     "GiB memory in use. Including non-PyTorch memory, this process has 4.00 GiB memory in use.",
+    {"CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 8.00 GiB of which 1.00 GiB is "
+     "free. Process 7 has 3.00 GiB memory in use. Including non-PyTorch memory, this process has 4.00 GiB memory in "
+     "use.",
      "1.00 GiB", "are free", OOM_CAUSE_OTHER_PROCESS},
-    {"CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 8.00 GiB of which 1.00 GiB is free. Process 7 has 7.00 "
-     "GiB memory in use. Of the allocated memory 6.00 GiB is allocated by PyTorch, and 0.50 GiB is reserved by PyTorch but unallocated.",
+    {"CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 8.00 GiB of which 1.00 GiB is "
+     "free. Process 7 has 7.00 GiB memory in use. Of the allocated memory 6.00 GiB is allocated by PyTorch, and 0.50 "
+     "GiB is reserved by PyTorch but unallocated.",
      "1.00 GiB", "are free", OOM_CAUSE_SHORTAGE},
     {"Unable to allocate 9.00 GiB for an array with shape (3, 3) and data type float64", "", "", OOM_CAUSE_HOST},
 };
@@ -108,10 +113,13 @@ END_TEST
 START_TEST(fragmentation_of_all_is_not_that_of_the_temporaries)
 {
     static const char text[] =
-        "Failed to allocate request for 154.06GiB (165425291480B) on device ordinal 0\nBufferAssignment OOM Debugging.\nBufferAssignment stats:\n"
-        "  parameter allocation:   10.04GiB\n  constant allocation:    24.6KiB\n  maybe_live_out allocation:   28.74GiB\n"
+        "Failed to allocate request for 154.06GiB (165425291480B) on device ordinal 0\nBufferAssignment OOM "
+        "Debugging.\nBufferAssignment stats:\n"
+        "  parameter allocation:   10.04GiB\n  constant allocation:    24.6KiB\n  maybe_live_out allocation:   "
+        "28.74GiB\n"
         "  preallocated temp allocation:  154.06GiB\n  preallocated temp fragmentation:   24.75MiB (0.02%)\n"
-        "  total allocation:  192.84GiB\n  total fragmentation:    9.71GiB (5.03%)\nPeak buffers:\n\tBuffer 1:\n\t\tSize: 38.10GiB\n";
+        "  total allocation:  192.84GiB\n  total fragmentation:    9.71GiB (5.03%)\nPeak buffers:\n\tBuffer "
+        "1:\n\t\tSize: 38.10GiB\n";
     struct analysis_subject *subject = read_text(text, sizeof(text) - 1);
     const struct oom_bar *bar = &analysis_text_report(subject)->verdicts[0].bar;
     char size[SIZE_TEXT_BYTES];
@@ -165,29 +173,31 @@ static const struct {
     size_t stretch_count; /* of the bar of the plan; 0: the text has its own */
 } comparisons[] = {
     {TOTAL("300.00G", "15.75G"),
-     "Text and plan agree: 300.00 GiB in the text, 300.00 GiB in the plan. That total, which the text may call HLO temporaries, "
-     "holds arguments and outputs as well; temporaries, with what lies unused between them, are 100.00 GiB of it. "
-     "The text states a total alone; the bar is of the plan.",
+     "Text and plan agree: 300.00 GiB in the text, 300.00 GiB in the plan. That total, which the text may call HLO "
+     "temporaries, holds arguments and outputs as well; temporaries, with what lies unused between them, are 100.00 "
+     "GiB of it. The text states a total alone; the bar is of the plan.",
      "Largest in the plan: 200.00 GiB bf16[327680,327680].", 2},
     {TOTAL("300.00G", "299.03G"),
-     "Text and plan agree: 300.00 GiB in the text, 300.00 GiB in the plan. It is over by 0.97 GiB as the text rounds; the plan's "
-     "total is 993.28 MiB more than the 299.03 GiB stated. That total, which the text may call HLO temporaries, holds arguments and "
-     "outputs as well; temporaries, with what lies unused between them, are 100.00 GiB of it. "
-     "The text states a total alone; the bar is of the plan.",
+     "Text and plan agree: 300.00 GiB in the text, 300.00 GiB in the plan. It is over by 0.97 GiB as the text "
+     "rounds; the plan's total is 993.28 MiB more than the 299.03 GiB stated. That total, which the text may call HLO "
+     "temporaries, holds arguments and outputs as well; temporaries, with what lies unused between them, are 100.00 "
+     "GiB of it. The text states a total alone; the bar is of the plan.",
      "Largest in the plan: 200.00 GiB bf16[327680,327680].", 2},
     {TOTAL("310.00G", "15.75G"),
-     "Text and plan disagree: 310.00 GiB in the text, 300.00 GiB in the plan, 10.00 GiB less. The plan may be of another compile of "
-     "the program: with other flags, or before the last change. The text states a total alone; the bar is of the plan.",
+     "Text and plan disagree: 310.00 GiB in the text, 300.00 GiB in the plan, 10.00 GiB less. The plan may be of "
+     "another compile of the program: with other flags, or before the last change. The text states a total alone; the "
+     "bar is of the plan.",
      "Largest in the plan: 200.00 GiB bf16[327680,327680].", 2},
     {"Attempting to reserve 310.00G at the bottom of memory. That was not possible. There are 2.00G free.",
-     "The text asks for 310.00 GiB in one piece, which need not be all of the program; its plan takes 300.00 GiB of HBM.",
+     "The text asks for 310.00 GiB in one piece, which need not be all of the program; its plan takes 300.00 GiB of "
+     "HBM.",
      "Largest in the plan: 200.00 GiB bf16[327680,327680].", 0},
     {"Ran out of memory in memory space smem. Used 2.00M of 1.00M smem. Exceeded smem capacity by 1.00M.",
      "The plan of the program takes nothing of SMEM; the text asks for 2.00 MiB.", "", 0},
-    {"Ran out of memory in memory space vmem while allocating on stack for %f = f32[8,8]{1,0} custom-call(). Scoped allocation with "
-     "size 96.00M and limit 16.00M exceeded scoped vmem limit by 80.00M.",
-     "Text and plan speak of different things: the 96.00 MiB are asked for inside one kernel, and no plan lists that. The plan takes "
-     "3.75 MiB of VMEM.",
+    {"Ran out of memory in memory space vmem while allocating on stack for %f = f32[8,8]{1,0} custom-call(). Scoped "
+     "allocation with size 96.00M and limit 16.00M exceeded scoped vmem limit by 80.00M.",
+     "Text and plan speak of different things: the 96.00 MiB are asked for inside one kernel, and no plan lists "
+     "that. The plan takes 3.75 MiB of VMEM.",
      "", 0},
     {"Ran out of memory in memory space vmem while allocating on stack for %f = f32[8,8]{1,0} custom-call()",
      "The text states no total; the plan takes 3.75 MiB of VMEM. The bar is of the plan.", "", 1},

@@ -259,7 +259,8 @@ static void note_negatives(const struct model *model)
         count += model_value(model, &model->samples[i]) < 0 || model_count(model, &model->samples[i]) < 0;
     tool_note(
         model->request, "negative_value", count,
-        "Samples with a value below 0: the profile was saved as a difference, or it is damaged. They are summed as they are.");
+        "Samples with a value below 0: the profile was saved as a difference, or it is damaged. They are summed as "
+        "they are.");
 }
 
 void model_notes_left_out(const struct tool_request *request)
@@ -284,8 +285,8 @@ static void note_odd(const struct tool_request *request)
         count += set->items[i].pprof != NULL ? set->items[i].pprof->odd_count : 0;
     tool_note(
         request, "odd_numbers", count,
-        "Numbers that cannot be: they name a text or a frame that is not in the file, a value is missing, or a count is "
-        "below 0. A text is left empty, a frame is left out of its stack, a value counts as 0.");
+        "Numbers that cannot be: they name a text or a frame that is not in the file, a value is missing, or a count "
+        "is below 0. A text is left empty, a frame is left out of its stack, a value counts as 0.");
 }
 
 void model_notes(const struct model *model)
@@ -295,7 +296,8 @@ void model_notes(const struct model *model)
     note_odd(request);
     tool_note(
         request, "unknown_size", size_of(model->unknown_count),
-        "Executables whose size the device does not tell (-1 in the file). They are counted; their bytes are not in any sum.");
+        "Executables whose size the device does not tell (-1 in the file). They are counted; their bytes are not in "
+        "any sum.");
     tool_note(
         request, "no_stack", model->stackless_count,
         "Samples without a stack: tracebacks were switched off when they were made. They stand under \"(no stack)\".");
@@ -304,8 +306,10 @@ void model_notes(const struct model *model)
     tool_note(
         request, "frame_filter", model->pprof->drop_frames.length > 0,
         model->is_unpruned
-            ? "The profile asks for some frames to be dropped (drop_frames), in words that are not understood; they are shown."
-            : "Frames that the profile asks to be dropped (drop_frames) are left out, with what they call; their callers hold it.");
+            ? "The profile asks for some frames to be dropped (drop_frames), in words that are not understood; they "
+              "are shown."
+            : "Frames that the profile asks to be dropped (drop_frames) are left out, with what they call; their "
+              "callers hold it.");
     for (uint32_t i = 0; i < chips->count; i++) {
         const struct chip *chip = &chips->items[i];
         if (chip->is_literal)

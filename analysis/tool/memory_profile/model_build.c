@@ -49,7 +49,8 @@ static int worse_first(const void *left, const void *right)
     const struct memory_profile_pool *a = left, *b = right;
     int64_t a_bytes = memory_profile_in_use_bytes(a->profile, a->peak_at),
             b_bytes = memory_profile_in_use_bytes(b->profile, b->peak_at);
-    return ORDER(a->kind, b->kind) ?: ORDER(b->failure_count > 0, a->failure_count > 0) ?: ORDER(b_bytes, a_bytes) ?: str_compare(a->name, b->name);
+    int by_kind = ORDER(a->kind, b->kind), by_failures = ORDER(b->failure_count > 0, a->failure_count > 0);
+    return by_kind ?: by_failures ?: ORDER(b_bytes, a_bytes) ?: str_compare(a->name, b->name);
 }
 
 /* Figures of a pool whose columns are complete. */
@@ -136,8 +137,8 @@ struct share {
     bool is_made;
 };
 
-/* Without addresses nothing tells which allocation a free ends. So that none counts as open for ever, and no free as one of
- * what was there before, each event is its own pair: what is in use has no rows then. */
+/* Without addresses nothing tells which allocation a free ends. So that none counts as open for ever, and no free as
+ * one of what was there before, each event is its own pair: what is in use has no rows then. */
 static void pool_unpair(struct memory_profile *profile, struct memory_profile_pool *pool)
 {
     bool has_addresses = profile->events.snapshot == NULL || profile->events.snapshot->is_end_alone;
