@@ -23,7 +23,8 @@ struct verdict_evidence evidence_difference(const char *sentence)
 struct rows {
     bool (*takes)(const struct verdict_facts *facts, const struct plan_row *row, const void *of);
     const void *of;
-    bool is_padding; /* their padding counts, not their size */
+    bool is_padding;  /* their padding counts, not their size */
+    const char *less; /* why the figure may be less than their sum; NULL: memory of several is counted once */
 };
 
 /* A heap that cannot be replayed has no moments: the table lists all of it. */
@@ -39,13 +40,13 @@ static int64_t counted_bytes(const struct plan_row *row, bool is_padding)
     return row->unpadded_bytes < 0 ? 0 : facts_positive(row->bytes - row->unpadded_bytes);
 }
 
-static const char its_padding[] = "its padding";
 static const char counted_twice[] = "less: memory that several of these buffers use is counted once";
 
-static void rest_set(struct verdict_evidence *evidence, int64_t bytes, const char *rest)
+/* `more`, `less`: why the figure holds more, or less, than what is listed for it. */
+static void rest_set(struct verdict_evidence *evidence, int64_t bytes, const char *more, const char *less)
 {
     evidence->rest_bytes = bytes - evidence->sum_bytes;
-    evidence->rest = evidence->rest_bytes == 0 ? NULL : rest;
+    evidence->rest = evidence->rest_bytes == 0 ? NULL : evidence->rest_bytes < 0 ? less : more;
 }
 
 static struct verdict_evidence of_rows(const struct verdict_facts *facts, const struct rows *rows, const char *filter,
@@ -66,7 +67,7 @@ static struct verdict_evidence of_rows(const struct verdict_facts *facts, const 
         evidence.count++;
         evidence.sum_bytes = sum_add(evidence.sum_bytes, counted_bytes(row, rows->is_padding));
     }
-    rest_set(&evidence, bytes, bytes < evidence.sum_bytes && rest != its_padding ? counted_twice : rest);
+    rest_set(&evidence, bytes, rest, rows->less != NULL ? rows->less : counted_twice);
     evidence.sentence =
         arena_format(facts->arena, "%u buffer%s of %s%s hold%s %s%s.", evidence.count, evidence.count == 1 ? "" : "s",
                      space->name, is_whole ? "" : ", live at the peak,", evidence.count == 1 ? "s" : "",
@@ -88,7 +89,7 @@ static bool is_of_category(const struct verdict_facts *facts, const struct plan_
 struct verdict_evidence evidence_category(const struct verdict_facts *facts, enum category category, int64_t bytes)
 {
     const char *filter = arena_format(facts->arena, "cat:%s", category_name(category));
-    return of_rows(facts, &(struct rows){is_of_category, &category, false}, filter, bytes, "live at other times");
+    return of_rows(facts, &(struct rows){is_of_category, &category, false, NULL}, filter, bytes, "live at other times");
 }
 
 static bool is_of_kind(const struct verdict_facts *facts, const struct plan_row *row, const void *of)
@@ -99,7 +100,7 @@ static bool is_of_kind(const struct verdict_facts *facts, const struct plan_row 
 struct verdict_evidence evidence_kind(const struct verdict_facts *facts, enum plan_kind kind, int64_t bytes)
 {
     const char *filter = arena_format(facts->arena, "kind:%s", plan_kind_name(kind));
-    return of_rows(facts, &(struct rows){is_of_kind, &kind, false}, filter, bytes,
+    return of_rows(facts, &(struct rows){is_of_kind, &kind, false, NULL}, filter, bytes,
                    "allocations that hold nothing at the peak");
 }
 
@@ -113,7 +114,7 @@ struct verdict_evidence evidence_pattern(const struct verdict_facts *facts, cons
                                          int64_t bytes)
 {
     const char *filter = arena_format(facts->arena, "pattern:%s", pattern_name((enum pattern_kind)pattern->kind));
-    return of_rows(facts, &(struct rows){is_of_pattern, pattern, pattern->kind == PATTERN_PADDING}, filter, bytes,
+    return of_rows(facts, &(struct rows){is_of_pattern, pattern, pattern->kind == PATTERN_PADDING, NULL}, filter, bytes,
                    bytes < pattern->bytes ? "without them another moment is the peak" : "live at other times");
 }
 
@@ -133,13 +134,14 @@ static const char *row_filter(const struct verdict_facts *facts, const struct pl
 
 struct verdict_evidence evidence_row(const struct verdict_facts *facts, const struct plan_row *row, int64_t bytes)
 {
-    return of_rows(facts, &(struct rows){is_row, row, false}, row_filter(facts, row), bytes,
-                   bytes < row->bytes ? its_padding : "of this buffer");
+    const char *rest = bytes < row->bytes ? "its padding" : "of this buffer";
+    return of_rows(facts, &(struct rows){is_row, row, false, rest}, row_filter(facts, row), bytes, rest);
 }
 
 struct verdict_evidence evidence_padding(const struct verdict_facts *facts, const struct plan_row *row)
 {
-    return of_rows(facts, &(struct rows){is_row, row, true}, row_filter(facts, row), counted_bytes(row, true), NULL);
+    return of_rows(facts, &(struct rows){is_row, row, true, NULL}, row_filter(facts, row), counted_bytes(row, true),
+                   NULL);
 }
 
 /* Groups are what is live at the peak, and nothing else. */
@@ -170,7 +172,7 @@ struct verdict_evidence evidence_other_groups(const struct verdict_facts *facts)
         evidence.count -= out->groups[i].count;
         evidence.sum_bytes -= out->groups[i].bytes;
     }
-    rest_set(&evidence, out->rest_bytes, out->rest_bytes < evidence.sum_bytes ? counted_twice : "live at other times");
+    rest_set(&evidence, out->rest_bytes, "live at other times", counted_twice);
     evidence.sentence = arena_format(facts->arena, "%u buffers of the smaller groups, live at the peak, hold %s.",
                                      evidence.count, facts_size(facts, evidence.sum_bytes));
     return evidence;
@@ -216,7 +218,7 @@ struct verdict_evidence evidence_text(const struct verdict_facts *facts, const c
     evidence.sum_bytes = (int64_t)figure->value;
     evidence.sentence = arena_format(facts->arena, "The error text states it in its bytes %llu to %llu.",
                                      (unsigned long long)evidence.begin, (unsigned long long)evidence.end);
-    rest_set(&evidence, bytes, "rounding of the text's figures");
+    rest_set(&evidence, bytes, "rounding of the text's figures", "rounding of the text's figures");
     return evidence;
 }
 
