@@ -24,6 +24,11 @@ bool err_exhausted(struct err *err)
     return err_set(err, ERR_exhausted, ERR_NO_OFFSET, "the system has no more memory");
 }
 
+bool err_empty(struct err *err)
+{
+    return err_set(err, ERR_truncated, ERR_NO_OFFSET, "is empty: nothing was written to it");
+}
+
 /* Texts that count bytes themselves say where. */
 static bool names_place(const char *text)
 {

@@ -32,6 +32,9 @@ bool err_set(struct err *err, enum err_code code, uint64_t offset_bytes, const c
 /* Reports that the system had no memory. Returns false. */
 bool err_exhausted(struct err *err);
 
+/* Reports that a file has no byte. Returns false. */
+bool err_empty(struct err *err);
+
 /* True once something was reported. */
 static inline bool err_is_set(const struct err *err) { return err->code != ERR_none; }
 

@@ -47,13 +47,6 @@ static void say_text(struct buf *out, struct str text)
     buf_printable(out, (struct str){text.data + from, text.length - from});
 }
 
-/* Of a path its last part. */
-static const char *base_name(const char *path)
-{
-    const char *slash = path != NULL ? strrchr(path, '/') : NULL;
-    return slash != NULL ? slash + 1 : path != NULL ? path : "";
-}
-
 static void write_text(const struct check_report *report, struct buf *out, struct buf *scratch)
 {
     sentence_into(report, scratch);
@@ -66,8 +59,9 @@ static void write_text(const struct check_report *report, struct buf *out, struc
         buf_text(out, "  ");
         if (module->fault != NULL) {
             buf_text(out, "not checked: ");
-            say_text(out, str_of(base_name(module->file)));
-            buf_text(out, base_name(module->file)[0] != '\0' ? ": " : "");
+            struct str file = str_last_part(str_of(module->file != NULL ? module->file : ""));
+            say_text(out, file);
+            buf_text(out, file.length > 0 ? ": " : "");
             say_text(out, str_of(module->fault));
         } else {
             say_figures(module, out);

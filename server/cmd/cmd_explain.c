@@ -149,15 +149,13 @@ static void unread_say(struct explaining *explaining, const char *session, const
     json_object_end(json);
 }
 
-static const char *name_of(const char *path) { return strrchr(path, '/') ? strrchr(path, '/') + 1 : path; }
-
 /* Could nothing of the file be read that was named, and not only of what lies beside it? A trace that ends in the
  * middle is read to there. */
 static bool has_lost(const struct explaining *explaining, const struct verdict_parts *parts)
 {
     bool is_lost = false;
     for (size_t at = 0; at < parts->unread_count; at++)
-        is_lost |= strcmp(name_of(parts->unread[at].file), name_of(explaining->path)) == 0 &&
+        is_lost |= strcmp(explain_name(parts->unread[at].file), explain_name(explaining->path)) == 0 &&
                    !(parts->core.trace && parts->unread[at].why.code == ERR_truncated);
     return is_lost;
 }
@@ -211,7 +209,7 @@ static void failures_write(struct explaining *explaining, const char *path, bool
     struct buf *answers = memory_new((count + 1) * sizeof(*answers));
     struct verdict_parts_wanted wanted = {.snapshot = explaining->around.snapshot,
                                           .session = session_of(explaining, path),
-                                          .text = strrchr(path, '/') ? strrchr(path, '/') + 1 : path,
+                                          .text = explain_name(path),
                                           .takes_given = explaining->around.has_given,
                                           .folder = folder};
     for (size_t at = 0; at < count; at++) {
@@ -242,7 +240,7 @@ static void explain_log(struct explaining *explaining, const char *path, bool is
          had_unread = explaining->has_unread_file;
     struct analysis_subject *text = is_empty ? NULL : explain_read(path, &err);
     if (is_empty)
-        err_set(&err, ERR_truncated, ERR_NO_OFFSET, "is empty: nothing was written to it");
+        err_empty(&err);
     if (!text) {
         unread_say(explaining, NULL, NULL, path, &err);
         if (is_empty) /* as that of a process that had nothing to say, beside others */

@@ -11,6 +11,8 @@
  * analysis_subject_free. */
 struct analysis_subject *explain_read(const char *path, struct err *err);
 
+/* The last part of a path. */
+const char *explain_name(const char *path);
 /* Is it named as logs are: .log, .txt, packed or not? */
 bool explain_is_log_name(const char *name);
 /* What the bytes of a file tell; a text where it is named as a log, is no file, or cannot be read. */

@@ -15,6 +15,12 @@ static bool has_ending(const char *name, const char *ending)
     return length >= ending_length && strcmp(name + length - ending_length, ending) == 0;
 }
 
+const char *explain_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
 bool explain_is_log_name(const char *name)
 {
     return has_ending(name, ".log") || has_ending(name, ".txt") || has_ending(name, ".log.gz") ||
@@ -24,8 +30,7 @@ bool explain_is_log_name(const char *name)
 /* Does its name say that it is a trace, a program or a profile? What such a file lacks is said of that. */
 static bool is_named_otherwise(const char *path)
 {
-    const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
-    enum names_kind kind = names_kind_of(name);
+    enum names_kind kind = names_kind_of(explain_name(path));
     return kind != NAMES_OTHER && kind != NAMES_LOG && kind != NAMES_ERROR_TEXT && kind != NAMES_DUMP_SIBLING;
 }
 

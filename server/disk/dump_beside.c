@@ -30,8 +30,8 @@ static size_t stem_of(const struct files_place *place)
     return place->bytes ? 0 : stem_length(is_path(place) ? place->path : place->root);
 }
 
-/* The first one is kept; most dumps lack most of these files. */
-static void lost_note(struct dump_beside_lost *lost, const char *path, const struct err *err)
+/* Most dumps lack most of these files. */
+void dump_beside_lost_note(struct dump_beside_lost *lost, const char *path, const struct err *err)
 {
     const char *slash = strrchr(path, '/');
     bool is_read = !err_is_set(err) || err->code == ERR_notfound || err->code == ERR_unsupported; /* a newer chip */
@@ -49,7 +49,7 @@ static bool read_one(const struct files_place *place, size_t stem, const char *e
     char *path = memory_format("%.*s%s", (int)stem, is_path(place) ? place->path : place->root, end);
     const struct files_place beside = {.root = is_path(place) ? place->root : path, .path = is_path(place) ? path : ""};
     bool is_read = !files_is_absent(&beside) && files_read_text(&beside, MAX_BYTES, out, &err) && !out->failed;
-    lost_note(lost, path, &err);
+    dump_beside_lost_note(lost, path, &err);
     free(path);
     return is_read;
 }
@@ -58,7 +58,7 @@ static bool chip_of(const struct buf *bytes, struct chip *chip, const char *file
 {
     struct err err = ERR_INIT;
     bool is_told = chip_read((struct str){bytes->data, bytes->length}, chip, &err);
-    lost_note(lost, file, &err);
+    dump_beside_lost_note(lost, file, &err);
     return is_told;
 }
 
@@ -116,7 +116,7 @@ static bool chip_find(const struct snapshot_session *session, const struct snaps
             bool is_told = is_of(file, group->stem, CHIP_FILES[kind]) &&
                            files_read_text(&file->place, MAX_BYTES, &bytes, &err) &&
                            chip_of(&bytes, chip, file->name, lost);
-            lost_note(lost, file->name, &err);
+            dump_beside_lost_note(lost, file->name, &err);
             buf_free(&bytes);
             *ending = CHIP_FILES[kind];
             if (is_told)

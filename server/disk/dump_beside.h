@@ -26,6 +26,8 @@ struct dump_beside_lost {
     char file[256]; /* its name; "": all that are there were read */
     struct err err;
 };
+/* Keeps the first one; `lost` may be NULL. Not one that is not there, or of a chip that is not known. */
+void dump_beside_lost_note(struct dump_beside_lost *lost, const char *path, const struct err *err);
 
 /* The chip that the module of a group was compiled for, and what is put behind its stem to name the file that says so
  * (".target_arguments.pb", "/topology.pb").

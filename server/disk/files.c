@@ -203,27 +203,31 @@ static int open_plain(const struct files_place *place, int folder, struct stat *
     return open_with(place, folder, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 }
 
-bool files_is_absent(const struct files_place *place)
-{
-    struct stat status;
-    if (remote_address_is(place->root))
-        return false; /* opening it tells, without asking the server twice */
-    int folder = place->path[0] ? open(place->root, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
-    int descriptor = open_plain(place, folder, &status), reason = errno;
-    if (folder >= 0)
-        close(folder);
-    if (descriptor >= 0)
-        close(descriptor);
-    return descriptor < 0 && (reason == ENOENT || reason == ENOTDIR || reason == EACCES || reason == EPERM);
-}
-
-static int open_place(const struct files_place *place, struct stat *status, struct err *err)
+/* -1 and errno. */
+static int open_in_root(const struct files_place *place, struct stat *status)
 {
     int folder = place->path[0] ? open(place->root, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
     int descriptor = open_plain(place, folder, status), reason = errno;
     if (folder >= 0)
         close(folder);
     errno = reason;
+    return descriptor;
+}
+
+bool files_is_absent(const struct files_place *place)
+{
+    struct stat status;
+    if (remote_address_is(place->root))
+        return false; /* opening it tells, without asking the server twice */
+    int descriptor = open_in_root(place, &status);
+    if (descriptor >= 0)
+        close(descriptor);
+    return descriptor < 0 && (errno == ENOENT || errno == ENOTDIR || errno == EACCES || errno == EPERM);
+}
+
+static int open_place(const struct files_place *place, struct stat *status, struct err *err)
+{
+    int descriptor = open_in_root(place, status);
     if (descriptor < 0 || fstat(descriptor, status) != 0) {
         err_set(err, ERR_io, ERR_NO_OFFSET, "cannot be opened: %s", strerror(errno));
     } else if (!S_ISREG(status->st_mode)) {

@@ -84,7 +84,7 @@ bool files_unchanged(const struct file *file, struct err *err);
 /* The same for a log, which may get longer meanwhile: what it held when it was opened still stands there. */
 bool files_only_grew(const struct file *file, struct err *err);
 
-/* Is there nothing of that name on disk, or nothing that the process may look at (in its box that looks the same)? */
+/* Is there nothing of that name on disk, or nothing that the process may look at (in the sandbox that looks the same)? */
 bool files_is_absent(const struct files_place *place);
 
 /* Appends up to `max` bytes from the start of a text file to `out`, looking

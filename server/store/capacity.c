@@ -9,24 +9,20 @@ enum { TEXT_BYTES = 1 << 20, DEVICE_SPACE = 0 };
 
 static bool of_text(const struct snapshot_file *file, struct capacity *capacity)
 {
-    struct dump_beside_lost lost = capacity->lost;
     struct buf text = BUF_INIT;
     struct err err = ERR_INIT;
     struct analysis_capacity said;
     bool is_told = files_read_text(&file->place, TEXT_BYTES, &text, &err) && text.length > 0 &&
                    analysis_capacity_from_text(text.data, text.length, &said) && said.space == DEVICE_SPACE;
     buf_free(&text);
-    if (err_is_set(&err) && !lost.file[0]) {
-        snprintf(capacity->lost.file, sizeof(capacity->lost.file), "%s", file->name);
-        capacity->lost.err = err;
-    }
+    dump_beside_lost_note(&capacity->lost, file->name, &err);
     if (!is_told)
         return false;
     *capacity = (struct capacity){.bytes = said.available_bytes,
                                   .file = file->name,
                                   .begin = said.offset,
                                   .end = said.offset + said.length,
-                                  .lost = lost};
+                                  .lost = capacity->lost};
     snprintf(capacity->source, sizeof(capacity->source), "%s", file->name);
     return true;
 }

@@ -37,7 +37,7 @@ const struct memory_profile_pool *memory_profile_views_pool(const struct tool_re
     else if (pool == NULL && profile->cut_reason != NULL)
         err_set(err, ERR_truncated, profile->events.cut.at_bytes, "%s", profile->cut_reason);
     else if (pool == NULL && profile->events.is_empty)
-        err_set(err, ERR_truncated, ERR_NO_OFFSET, "is empty: nothing was written to it");
+        err_empty(err);
     else if (pool == NULL)
         err_set(err, ERR_notfound, ERR_NO_OFFSET, "this trace holds no memory events");
     memory_profile_views_notes(request, pool);
