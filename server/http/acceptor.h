@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * acceptor.h: takes the connections of one listening socket, on a thread of its own, and hands them on.
  *
- * A connection that cannot be handed on, for lack of memory or because too many are open at once, is answered 503
- * from bytes that lie ready, and closed: the library that serves connections would close it without a word. */
+ * A connection that cannot be handed on, for lack of memory or because too many are open at once, gets a prepared 503
+ * and is closed: the library that serves connections would close it without a word. */
 #pragma once
 
 #include <stdbool.h>

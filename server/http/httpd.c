@@ -94,7 +94,7 @@ static struct MHD_Response *response_of(const struct body *body)
                                                                   release_body, (void *)(uintptr_t)body);
 }
 
-/* Where there is no memory for an answer, what lies ready is written past the library. */
+/* Where there is no memory for an answer, a prepared answer is written past the library. */
 static enum MHD_Result refuse_for_memory(struct exchange *exchange)
 {
     exchange->status = 503;

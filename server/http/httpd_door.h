@@ -30,7 +30,7 @@ bool httpd_door_open(struct httpd_door *door, int listener, int max_open, const 
 void httpd_door_stop_accepting(struct httpd_door *door);
 void httpd_door_close(struct httpd_door *door);
 
-/* Where not even an answer can be made: what lies ready says so. MHD_NO: the library closes the connection then. */
+/* Where not even an answer can be made: a prepared one says so. MHD_NO: the library closes the connection then. */
 enum MHD_Result httpd_door_refuse(struct MHD_Connection *connection);
 /* In the middle of a body the library takes no answer: it is written past it, its `size` bytes of body, too. MHD_NO,
  * as above. */

@@ -54,7 +54,7 @@ static bool fails(const char *call, const char *path)
     if (nth < at || nth - at >= count)
         return false;
     if (number == 0)
-        _exit(99); /* in its box a process may not even kill itself */
+        _exit(99); /* in the sandbox a process may not even kill itself */
     errno = (int)number;
     return true;
 }
