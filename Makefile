@@ -51,7 +51,7 @@ UNIT_LIBS = $(shell pkg-config --libs check)
 # ---- sources: found, not listed -------------------------------------------------
 core_src := $(sort $(call of_system,$(shell find analysis -name '*.c')))
 server_src := $(sort $(call of_system,$(shell find server -name '*.c')))
-gen_src := $(B)/web_files.c $(B)/demo_files.c $(B)/schema_files.c
+gen_src := $(B)/web_files.c $(B)/demo_files.c $(B)/schema_files.c $(B)/inject_files.c
 # Written by protoc-c for the edits of analysis/edit: with its warnings off.
 messages := hlo xla_data
 message_headers := $(messages:%=build/gen/%.pb-c.h)
@@ -65,12 +65,20 @@ fuzz_programs := $(fuzz_names:%=$(B)/fuzz/%)
 fixture_text := $(wildcard tests/fixtures/text/*.textproto)
 fixture_pb := $(fixture_text:tests/fixtures/text/%.textproto=build/fixtures/%.pb)
 
-.PHONY: all analyze debs deb-test tarballs bench-run python-real python-test run-real run-test bundle compile-test confirm bench-page debug run demo test unit golden golden-fixtures golden-oom golden-compare golden-profile golden-pprof golden-regex golden-memory-viz golden-torch golden-torch-categories golden-torch-trace golden-whose golden-gpu golden-verdict golden-marginal golden-text-dumps whatif xla-reports differences probe-test probe-numbers probe-torch matrix-test http-test typed-client-test metrics-format-test proxy-test catalog-test soak soak-test faults-test generated-requests-test web-test licences-test wheels wheel-test manual install install-test \
+.PHONY: all test-programs of-several-lanes analyze debs deb-test tarballs bench-run python-real python-test run-real run-test bundle compile-test confirm bench-page debug run demo test unit golden golden-fixtures golden-oom golden-compare golden-profile golden-pprof golden-regex golden-memory-viz golden-torch golden-torch-categories golden-torch-trace golden-torch-replay golden-whose golden-gpu golden-capacity golden-verdict golden-marginal golden-text-dumps whatif xla-reports differences probe-test probe-numbers probe-torch matrix-test answers-compare http-test typed-client-test metrics-format-test proxy-test catalog-test generated-requests-test web-test licences-test wheels wheel-test manual install install-test \
         check asan tsan fuzz fuzz-replay fuzz-run fuzz-programs sweep replay-run reached-lines bench coverage coverage-run \
         screenshots fixtures format clean help compdb core
 
 # ---- building --------------------------------------------------------------------
 all: $(B)/memviewd ## build build/release/memviewd (CC=clang: build/release-clang/)
+
+# So that a name that has changed is noticed by whoever changes it, not by the longest steps of a test run.
+test_programs_obj := $(patsubst %.c,$(B)/%.o,$(filter-out tests/soak/faulty.c tests/confirm/standin.c,$(shell find tests -name '*.c')))
+test-programs: $(test_programs_obj) ## compile the programs of all tests
+
+# What lanes of scripts/test that run beside each other would each make, at once.
+of-several-lanes: all fixtures $(B)/make-trace $(B)/confirm/drive $(B)/confirm/standin.so build/corpus/made tests/web/node_modules/.package-lock.json \
+    $(if $(SHARED),build/golden/logdir)
 
 debug: ## build build/debug/memviewd, not optimised
 	$(Q)$(MAKE) DEBUG=1 all
@@ -99,12 +107,12 @@ $(B)/%.o: %.c | $(fields) $(message_headers)
 	@echo "  CC    $<"
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
 
-# Written anew only when it says something else.
+# Written anew only when it says something else; by a name of this make's own, for lanes of tests run others beside it.
 $(B)/build_info.h: FORCE
 	@mkdir -p $(@D)
-	@{ echo '#define BUILD_INFO_VERSION "$(VERSION)"'; echo '#define BUILD_INFO_COMMIT "$(COMMIT)"'; \
-	    echo "#define BUILD_INFO_LIBRARIES \"$$(printf '%s\n' $(package_versions) | tr = ' ' | paste -sd, | sed 's/,/, /g')\""; } >$@.new
-	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+	@new=$@.$$$$; { echo '#define BUILD_INFO_VERSION "$(VERSION)"'; echo '#define BUILD_INFO_COMMIT "$(COMMIT)"'; \
+	    echo "#define BUILD_INFO_LIBRARIES \"$$(printf '%s\n' $(package_versions) | tr = ' ' | paste -sd, | sed 's/,/, /g')\""; } >$$new; \
+	    cmp -s $$new $@ && rm $$new || mv $$new $@
 $(B)/server/base/version.o: $(B)/build_info.h
 $(B)/server/base/version.o: CPPFLAGS += -include $(B)/build_info.h
 
@@ -149,19 +157,19 @@ test: ## the quick tests, as scripts/test but installing nothing (TESTS=--all: e
 unit_all := $(unit_src:tests/unit/%.c=$(B)/unit/%)
 unit_programs := $(filter %/oom_variants,$(unit_all)) $(filter-out %/oom_variants,$(unit_all))
 unit_chosen := $(if $(ONLY),$(foreach program,$(unit_programs),$(if $(findstring $(ONLY),$(notdir $(program))),$(program))),$(unit_programs))
-unit: $(unit_chosen) fixtures ## unit tests (check); ONLY=TEXT: programs with TEXT in their name
+unit: $(unit_chosen) fixtures ## unit tests (check); ONLY=TEXT: programs with TEXT in their name; PART=0/4:SEED: of long rows of cases a quarter
 	$(Q)scripts/run-unit $(filter $(B)/unit/%,$^)
 
 $(B)/unit/cgroups: $(B)/server/base/cgroups.o $(B)/server/base/memory.o
 $(B)/unit/clock: $(B)/server/base/clock.o
 $(B)/unit/access: $(addprefix $(B)/server/,http/access.o http/token.o base/memory.o)
-$(B)/unit/dump_limit: $(addprefix $(B)/server/,run/dump_limit.o run/dump_files.o compile/folder.o disk/names.o base/clock.o base/memory.o)
+$(B)/unit/dump_limit: $(addprefix $(B)/server/,run/dump_limit.o run/dump_files.o compile/folder.o files/names.o base/clock.o base/memory.o)
 $(B)/unit/ordered_work: $(addprefix $(B)/server/base/,ordered_work.o memory.o)
 $(B)/unit/run_folder: $(B)/server/run/run_folder.o $(B)/server/compile/folder.o $(B)/server/base/memory.o
-remote_obj := $(filter $(B)/server/remote/%,$(server_obj))
-box_obj := $(addprefix $(B)/server/,disk/beneath.o disk/opener.o sandbox/helper.o sandbox/helper_message.o sandbox/sandbox.o sandbox/landlock.o sandbox/seccomp.o base/descriptors.o base/memory.o base/system.o)
-$(B)/unit/tree: $(remote_obj) $(addprefix $(B)/server/,disk/tree.o disk/tree_list.o disk/tree_remote.o disk/watch.o disk/names.o disk/files.o disk/files_joined.o base/clock.o base/log.o base/wanted.o) $(box_obj)
-$(B)/unit/watch: $(addprefix $(B)/server/,disk/watch.o base/clock.o base/log.o base/memory.o)
+remote_obj := $(filter $(B)/server/files/remote/%,$(server_obj))
+box_obj := $(addprefix $(B)/server/,files/beneath.o files/opener.o sandbox/helper.o sandbox/helper_message.o sandbox/sandbox.o sandbox/landlock.o sandbox/seccomp.o base/descriptors.o base/memory.o base/system.o)
+$(B)/unit/tree: $(remote_obj) $(addprefix $(B)/server/,gather/tree.o gather/tree_list.o gather/tree_remote.o gather/watch.o files/names.o files/files.o files/files_joined.o base/clock.o base/log.o base/wanted.o) $(box_obj)
+$(B)/unit/watch: $(addprefix $(B)/server/,gather/watch.o base/clock.o base/log.o base/memory.o)
 $(B)/unit/sandbox: $(box_obj)
 $(B)/unit/beneath: $(box_obj)
 $(B)/unit/disk_cache: $(addprefix $(B)/server/,store/disk_cache.o store/sha256.o base/clock.o base/memory.o)
@@ -170,13 +178,17 @@ $(B)/unit/http_client $(B)/unit/remote: $(remote_obj) $(filter $(B)/server/base/
 $(B)/unit/notify: $(filter-out $(B)/server/cmd/%,$(server_obj))
 $(B)/unit/sha256: $(B)/server/store/sha256.o
 $(B)/unit/job_list: $(addprefix $(B)/server/,http/job_list.o http/request.o store/upload.o store/account.o store/cache.o base/cgroups.o base/clock.o base/memory.o base/wanted.o)
-$(B)/unit/%: $(B)/tests/unit/%.o $(core_obj)
+$(B)/unit/%: $(B)/tests/unit/%.o $(B)/core.a
 	@mkdir -p $(@D)
 	@echo "  LINK  $@"
-	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) $(UNIT_LIBS)
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter-out %.a,$^) $(filter %.a,$^) $(LIBS) $(UNIT_LIBS)
+
+# Of the core a unit test is linked with what it uses, which takes a third of the time. Thin: it names the objects.
+$(B)/core.a: $(core_obj)
+	$(Q)rm -f $@ && ar rcsT $@ $^
 
 # What compiles: server/compile and what it needs of the server.
-compile_obj := $(filter $(B)/server/compile/% $(B)/server/base/% $(B)/server/remote/% $(B)/server/disk/files.o $(B)/server/disk/files_joined.o $(B)/server/disk/dump_beside.o $(B)/server/disk/names.o $(B)/server/disk/beneath.o $(B)/server/disk/opener.o $(B)/server/sandbox/%,$(server_obj))
+compile_obj := $(filter $(B)/server/compile/% $(B)/server/base/% $(B)/server/files/remote/% $(B)/server/files/files.o $(B)/server/files/files_joined.o $(B)/server/gather/dump_beside.o $(B)/server/files/names.o $(B)/server/files/beneath.o $(B)/server/files/opener.o $(B)/server/sandbox/%,$(server_obj))
 $(B)/confirm/drive: $(B)/tests/confirm/drive.o $(compile_obj) $(core_obj)
 	@mkdir -p $(@D)
 	@echo "  LINK  $@"
@@ -232,82 +244,13 @@ python-real: all ## the Python package with JAX on CPU and for TPU, and in IPyth
 bench-run: all build/jax/ready build/libtpu/ready ## what memviewd run costs a program that fits
 	$(Q)$(PYTHON) tests/run/cost.py --binary $(B)/memviewd $(jax_and_libtpu) $(if $(ROUNDS),--rounds $(ROUNDS))
 
-golden: all build/golden/logdir ## XProf's recorded answers (needs ../shared)
-	$(Q)$(PYTHON) tests/golden/run.py --binary $(B)/memviewd --shared $(or $(SHARED),../shared)
-
-golden-fixtures: all fixtures ## XProf's answers about the text fixtures
-	$(Q)$(PYTHON) tests/golden/fixtures.py --binary $(B)/memviewd
-
-golden-oom: all ## figures of recorded out-of-memory texts (those of ../shared too when it is there)
-	$(Q)$(PYTHON) tests/golden/oom.py --binary $(B)/memviewd $(if $(SHARED),--shared $(SHARED))
-
-golden-compare: all ## two programs whose equal buffers are known (../shared): how many bytes find their partner
-	$(Q)$(PYTHON) tests/golden/compare.py --binary $(B)/memviewd $(if $(SHARED),--shared $(SHARED))
-
-golden-pprof: all ## pprof's recorded answers about device profiles (those of ../shared too when it is there)
-	$(Q)scripts/pprof-compare check --binary $(B)/memviewd
-	$(Q)$(if $(SHARED),scripts/pprof-compare check --binary $(B)/memviewd --golden $(SHARED)/golden/pprof.json.gz --profiles $(SHARED)/data/memprof)
-
-$(B)/regex_lines: $(B)/tests/golden/regex_lines.o $(filter $(B)/analysis/base/%,$(core_obj))
-	@echo "  LINK  $@"
-	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
-
-build/re2/ready: scripts/fetch-pypi
-	$(Q)scripts/fetch-pypi build/re2 google-re2==1.1.20251105
-
-golden-regex: $(B)/regex_lines build/re2/ready ## our regular expressions against RE2 (fetches google-re2 from PyPI once)
-	$(Q)build/re2/bin/python tests/golden/regex_against_re2.py --driver $(B)/regex_lines
-
-golden-profile: all $(B)/make-trace $(if $(SHARED),build/golden/logdir) ## memory over time against the traces themselves, made ones and those of ../shared
-	$(Q)$(PYTHON) tests/golden/memory_profile.py --binary $(B)/memviewd --make-trace $(B)/make-trace $(if $(SHARED),--shared $(SHARED) --logdir build/golden/logdir)
-
-golden-torch golden-torch-categories: all ## allocator snapshots of PyTorch against Python's pickle, their categories against PyTorch's own words
-	$(Q)$(PYTHON) tests/golden/torch_$(if $(filter %categories,$@),categories,snapshot).py --binary $(B)/memviewd $(if $(SHARED),--shared $(SHARED))
-
-$(B)/snapshot_rows: $(B)/tests/golden/snapshot_rows.o $(core_obj)
-	@echo "  LINK  $@"
-	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
-
-build/memory-viz/ready: scripts/fetch-memory-viz tests/golden/memory-viz.txt
-	$(Q)scripts/fetch-memory-viz $(@D) tests/golden/memory-viz.txt
-
-golden-memory-viz: all $(B)/snapshot_rows build/memory-viz/ready ## allocator snapshots against PyTorch's own tool for them (fetches it from PyPI once)
-	$(Q)$(PYTHON) tests/golden/memory_viz.py --binary $(B)/memviewd --rows $(B)/snapshot_rows --memory-viz build/memory-viz/_memory_viz.py \
-	    $(if $(SHARED),--shared $(SHARED))
-
-golden-torch-trace: all ## traces of torch.profiler with memory events against their JSON, a recorded one and made ones
-	$(Q)$(PYTHON) tests/golden/torch_trace.py --binary $(B)/memviewd
-
-golden-gpu: all ## jobs that ran on an H100, against what JAX and PyTorch printed there
-	$(Q)$(PYTHON) tests/golden/gpu.py --binary $(B)/memviewd
-
-golden-whose: all ## whose memory it is, against programs whose truth is known (needs ../shared)
-	$(Q)$(PYTHON) tests/golden/whose.py --binary $(B)/memviewd --shared $(or $(SHARED),../shared)
-
-whatif: all ## what changes save, predicted, against programs that were really changed (needs ../shared)
-	$(Q)$(PYTHON) tests/golden/whatif.py --binary $(B)/memviewd --shared $(or $(SHARED),../shared)
-
-golden-verdict: all ## what happened and what will make it fit, against dumps whose truth is known (needs ../shared)
-	$(Q)$(PYTHON) tests/golden/verdict.py --binary $(B)/memviewd --shared $(or $(SHARED),../shared)
-
-golden-marginal: all ## what buffers and groups would save, against adding up again without them (needs ../shared)
-	$(Q)$(PYTHON) tests/golden/marginal.py --binary $(B)/memviewd --shared $(or $(SHARED),../shared)
-
-golden-text-dumps: all ## texts that XLA dumps against the protos of the same programs (needs ../shared)
-	$(Q)$(PYTHON) tests/golden/text_dumps.py --binary $(B)/memviewd --shared $(or $(SHARED),../shared)
-
-xla-reports: all ## what the compiler and JAX say about the same programs (needs ../shared)
-	$(Q)$(PYTHON) tests/golden/xla_reports.py --binary $(B)/memviewd --shared $(or $(SHARED),../shared)
-
-differences: all build/golden/logdir ## every difference that docs/reference/xprof-differences.md lists (needs ../shared)
-	$(Q)$(PYTHON) tests/golden/differences.py --binary $(B)/memviewd --shared $(or $(SHARED),../shared) --logdir build/golden/logdir
-
-build/golden/logdir:
-	@mkdir -p $(@D)
-	$(Q)rm -rf $@.part && $(or $(SHARED),../shared)/tools/make-logdir $@.part && mv $@.part $@
+include tests/golden/golden.mk
 
 matrix-test: all ## every kind of input, whole, cut, empty, damaged, gone, without room, asked of every command and view (EVERY=1: all; SEED=N, ONLY=TEXT)
 	$(Q)$(PYTHON) tests/matrix/run.py --binary $(B)/memviewd $(if $(EVERY),--every) $(if $(SEED),--seed $(SEED)) $(if $(ONLY),--only "$(ONLY)")
+
+answers-compare: all ## members of answers in which another build differs: OLD=BINARY (ALLOW="REGEX …": those that are meant to; ONLY=TEXT: questions with TEXT in their name)
+	$(Q)$(PYTHON) tests/matrix/answers.py --old $(OLD) --binary $(B)/memviewd $(if $(SHARED),--shared $(SHARED)) $(if $(ONLY),--only "$(ONLY)") $(foreach each,$(ALLOW),--allow "$(each)")
 
 http-test: all fixtures $(B)/confirm/standin.so ## both JSON surfaces against the running daemon; ONLY=TEXT: tests with TEXT in their name, PART=0/2:SEED: half of them
 	$(Q)$(PYTHON) tests/http/run.py --binary $(B)/memviewd $(if $(SHARED),--shared $(SHARED)) $(if $(JOBS),--jobs $(JOBS)) $(if $(ONLY),--only $(ONLY)) $(if $(PART),--part $(PART))
@@ -325,12 +268,6 @@ include tests/soak/soak.mk
 include tests/catalog/catalog.mk
 include tests/fleet/fleet.mk
 include tests/remote/remote.mk
-
-soak-test: all ## 64 clients for 40 s on files that change, then 10,000 silent connections
-	$(Q)$(PYTHON) tests/soak/soak.py --binary $(B)/memviewd
-
-soak: all ## the same for MINUTES=30
-	$(Q)$(PYTHON) tests/soak/soak.py --binary $(B)/memviewd --seconds $$(($(or $(MINUTES),30) * 60))
 
 metrics-format-test: all build/openapi-tools/ready ## GET /metrics read by Prometheus' own library (fetches it from PyPI once)
 	$(Q)build/openapi-tools/bin/python tests/http/metrics_format.py --binary $(B)/memviewd
@@ -433,7 +370,7 @@ replay-run: $(fuzz_programs) build/corpus/made
 	@find $(B) -name '*.gcda' -delete
 	$(Q)scripts/replay --work=$(or $(WORK),4) $(fuzz_programs)
 reached-lines:
-	$(Q)scripts/coverage --least=85 $(B) $(filter analysis/input/% analysis/wire/%,$(core_src))
+	$(Q)scripts/coverage --least=85 $(B) $(filter analysis/read/% analysis/wire/%,$(core_src))
 
 coverage: ## lines reached by the unit tests and the replay, per file
 	$(Q)$(MAKE) COV=1 coverage-run

@@ -7,17 +7,18 @@
  * Errors:  false or NULL, with the reason in `err` (base/err.h). */
 #pragma once
 
-#include "analysis_fleet.h"
-#include "analysis_pool.h"
-#include "analysis_verdict.h"
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/json.h"
 #include "base/source.h"
 #include "base/str.h"
 #include "base/workers.h"
-#include "input/compile_input.h"
-#include "tool/oom/model.h"
+#include "door/analysis_capacity.h"
+#include "door/analysis_fleet.h"
+#include "door/analysis_pool.h"
+#include "door/analysis_verdict.h"
+#include "model/oom/model.h"
+#include "read/hlo/compile_input.h"
 #include "verdict/torch_choice.h"
 #include "whatif/confirmation.h"
 #include "whatif/confirmed.h"
@@ -39,10 +40,10 @@ enum analysis_kind {
     ANALYSIS_KIND_PPROF,               /* profile.proto */
     ANALYSIS_KIND_MEMORY_USAGE_REPORT, /* MemoryUsageReportProto of a dump */
     ANALYSIS_KIND_BUFFER_ASSIGNMENT,   /* bare BufferAssignmentProto */
-    ANALYSIS_KIND_HLO_PARTS,           /* texts of an HLO program, or several of its files, framed: input/hlo_parts.h */
-    ANALYSIS_KIND_TORCH_SNAPSHOT,      /* of torch.cuda.memory._dump_snapshot: pickle, JSON, page */
-    ANALYSIS_KIND_PICKLE,              /* any other pickle of Python */
-    ANALYSIS_KIND_TEXT,                /* UTF-8 text */
+    ANALYSIS_KIND_HLO_PARTS,      /* texts of an HLO program, or several of its files, framed: read/hlo/hlo_parts.h */
+    ANALYSIS_KIND_TORCH_SNAPSHOT, /* of torch.cuda.memory._dump_snapshot: pickle, JSON, page */
+    ANALYSIS_KIND_PICKLE,         /* any other pickle of Python */
+    ANALYSIS_KIND_TEXT,           /* UTF-8 text */
 };
 
 /* "xspace", "hlo_proto", …; static storage. */
@@ -51,7 +52,8 @@ const char *analysis_kind_name(enum analysis_kind kind);
 /* Tells the kind from the bytes, looking through gzip (`gzip` true then; may be NULL) and into a zip of one file. Reads
  * little: the first two levels of fields. False only if the bytes cannot be read or inflated, or are another zip. */
 bool analysis_identify(const struct source *source, enum analysis_kind *kind, bool *gzip, struct err *err);
-/* The same of a file that was given alone: of a pickle that is no allocator snapshot it reports what is there instead. */
+/* The same of a file that was given alone: of a pickle that is no allocator snapshot it reports what is there
+ * instead. */
 bool analysis_identify_whole(const struct source *source, enum analysis_kind *kind, struct err *err);
 
 /* ---- What a file holds ----------------------------------------------------- */
@@ -63,6 +65,7 @@ struct analysis_program {
     uint64_t program_id;   /* 64-bit pattern, printed unsigned; 0 for a lone HLO file without one */
     uint64_t offset_bytes; /* where its HloProto starts in the uncompressed file */
     uint64_t size_bytes;   /* of that HloProto */
+    bool is_of_gpu;        /* its trace is one of GPUs */
 };
 
 struct analysis_note {
@@ -78,7 +81,8 @@ struct analysis_trace_device {
     uint64_t count;
     uint64_t memory_bytes;    /* physical, as recorded; 0 when not said */
     const char *name;         /* row of the table of devices that is meant, or NULL */
-    uint64_t available_bytes; /* of that row; 0 = not known */
+    uint64_t available_bytes; /* of that row, else the limit of the allocator; 0 = not known */
+    bool is_of_allocator;     /* it is the allocator's limit, as the first memory event of a GPU tells it */
 };
 
 struct analysis_contents {
@@ -104,8 +108,8 @@ struct analysis_contents {
 struct analysis_contents *analysis_contents_read(const struct source *source, struct err *err);
 uint64_t analysis_contents_memory_bytes(const struct analysis_contents *contents);
 void analysis_contents_free(struct analysis_contents *contents);
-/* Appends them as bytes, from which analysis_contents_of_bytes of the same build on a machine of the same kind makes them again, as of totals below;
- * `malformed` or `truncated`, and NULL, where the bytes are none. */
+/* Appends them as bytes, from which analysis_contents_of_bytes of the same build on a machine of the same kind makes
+ * them again, as of totals below; `malformed` or `truncated`, and NULL, where the bytes are none. */
 void analysis_contents_write(const struct analysis_contents *contents, struct buf *out);
 struct analysis_contents *analysis_contents_of_bytes(struct str bytes, struct err *err);
 
@@ -114,6 +118,8 @@ struct analysis_space_total {
     int64_t space;        /* colour of the allocations */
     const char *name;     /* "HBM", "memory space 9 (name not known)", …; static or owned by the list */
     uint64_t total_bytes; /* Σ allocation sizes, thread-local ones left out (XProf 2.24.2's total) */
+    uint64_t temporary_bytes,
+        largest_output_bytes; /* of these, temporaries; the largest allocation for outputs alone */
 };
 struct analysis_totals {
     bool has_buffer_assignment;
@@ -136,7 +142,7 @@ enum analysis_subject_kind {
     ANALYSIS_TEXT,    /* the out-of-memory texts of a log (gzip or not, of any size) */
     ANALYSIS_FIGURES, /* of one HLO program only what it takes in each memory space: small */
     ANALYSIS_RUNS,    /* how often and when each program of a trace ran: small */
-    ANALYSIS_FLEET,   /* no subject: what many jobs took (analysis_fleet.h) */
+    ANALYSIS_FLEET,   /* no subject: what many jobs took (door/analysis_fleet.h) */
 };
 
 struct analysis_subject; /* opaque */
@@ -159,10 +165,10 @@ struct analysis_reading {
     bool with_mentions;            /* of a text without a failure: its lines that speak of memory as well */
     uint64_t limit_bytes;          /* memory that it may take; 0 = no limit */
     const atomic_int *wanted;      /* it is read while this is above 0, else `stopped`; NULL: to its end */
-    const char
-        *libraries; /* of a module: lines as of library_of (input/library.h), which must outlive it; NULL: none */
+    const char *libraries; /* of a module: lines as of library_of (read/library.h), which must outlive it; NULL: none */
     const char *category_rules; /* of the figures of a module: lines of plan/person_rules.h, good ones
                                    (analysis_category_rules_check); NULL: none */
+    bool without_owners;        /* of a module: see analysis_module_complete */
 };
 
 /* A gzip file of which several programs are read one after the other, in the order in which they stand: it is inflated
@@ -187,40 +193,11 @@ uint64_t analysis_subject_memory_bytes(const struct analysis_subject *subject);
 /* Was something left out that had no room in limit_bytes, as a note says? With more memory answers would be others. */
 bool analysis_subject_lacks_room(const struct analysis_subject *subject);
 void analysis_subject_free(struct analysis_subject *subject);
-
-/* ---- Capacity ---------------------------------------------------------------- */
-
-/* A row of the table of devices. Texts are static. */
-struct analysis_device {
-    const char *name;     /* as in capacity=NAME: "v5e" */
-    const char *title;    /* "TPU v5e" */
-    const char *platform; /* "tpu", "gpu" */
-    uint64_t physical_bytes;
-    uint64_t available_bytes; /* to one program; 0 = not known */
-    const char *source;       /* of available_bytes, or of the physical size */
-};
-/* False past the end. */
-bool analysis_device_at(size_t at, struct analysis_device *device);
-enum { ANALYSIS_TOPOLOGY_SIZE = 64 };
-/* Four chips of the device of that name as libtpu calls them, "v5e:2x2"; "" where it does not compile for it. `argument`
- * where there is no such device. */
-bool analysis_device_topology(const char *name, char topology[ANALYSIS_TOPOLOGY_SIZE], struct err *err);
-
-/* A capacity as people write it: the name of a row in letters of either case (`device` is it), or a size, "15.75GiB",
- * "16G", a number of bytes (device->name NULL). Of a row that does not say what is available the physical size. */
-bool analysis_capacity_read(const char *text, uint64_t *bytes, struct analysis_device *device);
-
-/* What an out-of-memory text says of the device it was printed for. */
-struct analysis_capacity {
-    int64_t space;            /* colour: 0 HBM, 1 VMEM, 4 SMEM */
-    uint64_t available_bytes; /* as printed, to ± half_unit_bytes */
-    uint64_t half_unit_bytes; /* 0: printed in bytes */
-    bool has_needed;
-    uint64_t needed_bytes; /* what was asked, as printed */
-    size_t offset, length; /* where the capacity stands in the text */
-};
-/* The first sentence of `text` that states a capacity; false if there is none. */
-bool analysis_capacity_from_text(const char *text, size_t length, struct analysis_capacity *capacity);
+/* Adds to a module that was read without_owners whose memory its buffers are, once; questions that need it
+ * (analysis_question_needs_owners) come afterwards, others may be answered meanwhile. After an error (limit, memory,
+ * stopped) the module is as before. */
+bool analysis_module_complete(struct analysis_subject *module, uint64_t limit_bytes, const atomic_int *wanted,
+                              struct err *err);
 
 /* ---- Out-of-memory texts -------------------------------------------------------- */
 
@@ -237,22 +214,27 @@ void analysis_oom_write_failure(const struct oom_report *report, size_t at, cons
 /* A module of a session, by the name in its program. */
 struct analysis_oom_module {
     const char *name;
-    uint64_t total_bytes; /* of its largest memory space; 0 where it is the only one */
+    uint64_t total_bytes; /* of its largest memory space; 0 where it is the only one, or not known */
+    uint64_t temporary_bytes, largest_output_bytes;
 };
-/* Of what failed at run time, one piece that the program takes: less than that no module of it has in all. 0: none is known. */
-uint64_t analysis_oom_piece_bytes(const struct oom_verdict *verdict);
-/* The place of the module that a failure is about: of that name, of several the one with the largest total, if that is no
- * smaller than a piece of it; else, where none is named, the only one. `count` when there is none. */
-size_t analysis_oom_choose_module(const struct oom_verdict *verdict, const struct analysis_oom_module *modules,
+/* Of what failed at run time, one piece that the program takes: less than that no module of it has in all. 0: none is
+ * known. */
+uint64_t analysis_oom_piece_bytes(const struct oom_meaning *verdict);
+/* The place of the module that a failure is about: of that name, or of any where none is named, the one of which the
+ * request is the total, as compilers ask for it, or all temporaries or an output, as is asked for at run time. Else of
+ * that name the one with the largest total, if that is no smaller than a piece of it; where none is named, the only one. `count` when
+ * there is none. */
+size_t analysis_oom_choose_module(const struct oom_meaning *verdict, const struct analysis_oom_module *modules,
                                   size_t count);
 
 /* A failure of a report beside the plan of its program: do they say the same, and which buffers are meant. NULL on
- * error: notfound for a program without a plan, limit. Its texts are those of the report and of the module. Free with analysis_oom_comparison_free. */
-struct oom_comparison *analysis_oom_compare(const struct oom_verdict *verdict, const struct analysis_subject *module,
+ * error: notfound for a program without a plan, limit. Its texts are those of the report and of the module. Free with
+ *        analysis_oom_comparison_free. */
+struct oom_comparison *analysis_oom_compare(const struct oom_meaning *verdict, const struct analysis_subject *module,
                                             struct err *err);
 void analysis_oom_comparison_free(struct oom_comparison *comparison);
 /* An object, as the next value of `json`: schema OomPlan in docs/openapi.yaml. */
-void analysis_oom_write_comparison(const struct oom_comparison *comparison, const struct oom_verdict *verdict,
+void analysis_oom_write_comparison(const struct oom_comparison *comparison, const struct oom_meaning *verdict,
                                    struct json *json);
 
 /* Appends the bytes [from, to) of a log, unpacked; fewer at its end. Errors: io, malformed gzip. */
@@ -260,6 +242,8 @@ bool analysis_oom_window(const struct source *source, uint64_t from, uint64_t to
 
 /* "tpu_compile", …: who refused; static storage. */
 const char *analysis_oom_family_name(const struct oom_failure *failure);
+/* "PyTorch GPU OOM"; static storage. */
+const char *analysis_oom_family_title(const struct oom_failure *failure);
 /* "hbm", "vmem", …: which memory did not suffice; NULL: not known; static storage. */
 const char *analysis_oom_memory_name(const struct oom_failure *failure);
 
@@ -299,12 +283,12 @@ bool analysis_view_at(size_t at, struct analysis_view *view);
 /* The row of a view; false when there is none. */
 bool analysis_view_find(const char *tool, const char *name, struct analysis_view *view);
 
-/* One of the subjects that a question is about. Only `subject` counts but for profiles. Texts are borrowed. Instead of a
- * profile it may be the trace of an allocator snapshot: then what was live there at a moment is the profile. */
+/* One of the subjects that a question is about. Only `subject` counts but for profiles. Texts are borrowed. Instead of
+ * a profile it may be the trace of an allocator snapshot: then what was live there at a moment is the profile. */
 struct analysis_use {
     const struct analysis_subject
         *subject;       /* NULL: it could not be read: code and reason; ERR_none: it is not asked for */
-    const char *moment; /* of a snapshot: "peak", "end", "12.5ms", … (tool/memory_profile/moment.h); NULL: the peak */
+    const char *moment; /* of a snapshot: "peak", "end", "12.5ms", … (model/memory_profile/moment.h); NULL: the peak */
     const char *memory; /* of a snapshot: the name of the pool, "GPU 0"; NULL: the worst */
     const char *id, *name;
     uint64_t size_bytes;
@@ -319,9 +303,9 @@ struct analysis_module_use {
     const char *id, *name, *key; /* key: "name(program id)", or the name of its file */
     const char *host_id, *host;  /* NULL unless a trace */
     const char *file;
-    const struct analysis_subject *figures; /* NULL: not read yet, or not readable: then code and reason */
-    const struct analysis_subject *runs;    /* of its trace; NULL: not known (yet) */
-    uint64_t capacity_bytes;                /* of a device there, as recorded; 0: not told */
+    const struct analysis_subject *figures;  /* NULL: not read yet, or not readable: then code and reason */
+    const struct analysis_subject *runs;     /* of its trace; NULL: not known (yet) */
+    struct analysis_space_capacity capacity; /* of a device there; 0 bytes: not known */
     enum err_code code;
     const char *reason;
 };
@@ -346,20 +330,25 @@ struct analysis_question {
     const struct analysis_param *params;
     size_t param_count;
     const struct analysis_groundwork *groundwork; /* of the module; NULL: made for this answer alone */
-    const atomic_int *wanted;    /* it is answered while this is above 0, else `stopped`; NULL: in any case */
-    bool has_source;             /* source lines may be shown: --source-root */
+    const atomic_int *wanted; /* it is answered while this is above 0, else `stopped`; NULL: in any case */
+    bool has_source;          /* source lines may be shown: --source-root */
+    const struct analysis_space_capacity *capacities; /* of the module's device, for its summary; each space once */
+    size_t capacity_count;
     bool is_bare;                /* of the JSON below the value of "data" alone */
     const char *category_rules;  /* of a module: lines behind those of the parameter category_rules; NULL: none */
     const struct csv_cell *lead; /* of a table as lines (csv, ndjson): cells before those of each row; NULL: none */
     size_t lead_count;
     bool is_headless; /* CSV without a line of heads */
 };
-/* What every prediction about a module begins with, found once for all of them. Immutable. NULL on error: notfound (no program with memory of its own), limit past so many bytes. The module must live as long. Free with
+/* What every prediction about a module begins with, found once for all of them. Immutable. NULL on error: notfound (no
+ * program with memory of its own), limit past so many bytes. The module must live as long. Free with
  * analysis_groundwork_free. */
 struct analysis_groundwork *analysis_groundwork_make(const struct analysis_subject *module, uint64_t limit_bytes,
                                                      struct err *err);
 /* Is it about a prediction, which is answered sooner with a groundwork? */
 bool analysis_question_predicts(const struct analysis_question *question);
+/* Of a module: does the answer say, or rest on, whose memory buffers are? */
+bool analysis_question_needs_owners(const struct analysis_question *question);
 uint64_t analysis_groundwork_memory_bytes(const struct analysis_groundwork *groundwork);
 void analysis_groundwork_free(struct analysis_groundwork *groundwork);
 
@@ -374,16 +363,17 @@ bool analysis_own_rules_check(const char *lines, struct err *err);
  * that XProf sends; for "report" of a text a bare object as well; for a table with format=csv, CSV, with
  * format=ndjson one object a line.
  * Errors: notfound (tool, view, space, buffer), argument (unknown or broken
- * parameter; a subject of another kind than the view's), limit, malformed (the module cannot be replayed: view "xprof"). */
+ * parameter; a subject of another kind than the view's), limit, malformed (the module cannot be replayed: view
+ * "xprof"). */
 bool analysis_answer(const struct analysis_question *question, struct buf *out, struct err *err);
 
 struct analysis_pieces; /* opaque */
-/* The same, but of CSV and NDJSON of more than some MiB about a module or a trace `out` stays empty, and *rest (NULL before) writes
- * it piece by piece: four bytes a row are kept. The subject must live as long. */
+/* The same, but of CSV and NDJSON of more than some MiB about a module or a trace `out` stays empty, and *rest (NULL
+ * before) writes it piece by piece: four bytes a row are kept. The subject must live as long. */
 bool analysis_answer_begin(const struct analysis_question *question, struct buf *out, struct analysis_pieces **rest,
                            struct err *err);
-/* Appends whole lines from *at on, which is 0 at first, until `out` has `size_bytes`; nothing at the end. From one thread
- * at a time; several may write it all, each with a place of its own. */
+/* Appends whole lines from *at on, which is 0 at first, until `out` has `size_bytes`; nothing at the end. From one
+ * thread at a time; several may write it all, each with a place of its own. */
 bool analysis_pieces_next(struct analysis_pieces *pieces, uint64_t *at, size_t size_bytes, struct buf *out,
                           struct err *err);
 void analysis_pieces_free(struct analysis_pieces *pieces);
@@ -397,9 +387,10 @@ struct analysis_changed {
     uint64_t changed_count, left_count; /* arguments, shapes or layers; those that were asked for and stay */
     int64_t predicted_total_bytes, predicted_peak_bytes;
 };
-/* Does changes, as the view "whatif" takes them (whatif/change.def), in their order, to `before`: the program of `module`
- * as it was before optimizations, not packed. Errors: argument (not understood, does not apply, or the compiler cannot
- * be asked), conflict, unsupported, malformed, limit. analysis_changed_free afterwards, not after an error. */
+/* Does changes, as the view "whatif" takes them (whatif/change.def), in their order, to `before`: the program of
+ * `module` as it was before optimizations, not packed. Errors: argument (not understood, does not apply, or the
+ * compiler cannot be asked), conflict, unsupported, malformed, limit. analysis_changed_free afterwards, not after an
+ * error. */
 bool analysis_change(const struct analysis_subject *module, struct str before, const char *const *changes, size_t count,
                      struct analysis_changed *out, struct err *err);
 void analysis_changed_free(struct analysis_changed *changed);
@@ -415,13 +406,15 @@ struct analysis_check_limits {
 struct analysis_check; /* opaque */
 /* NULL without memory; analysis_check_free. */
 struct analysis_check *analysis_check_new(const struct analysis_check_limits *limits);
-/* What a module is held against: what it was before, or, where that cannot be read any more, what it needed. {0}: nothing. */
+/* What a module is held against: what it was before, or, where that cannot be read any more, what it needed. {0}:
+ * nothing. */
 struct analysis_check_baseline {
     const struct analysis_subject *module;
     const char *space_name; /* of which memory; NULL: nothing is known */
     int64_t total_bytes;
 };
-/* Decides about one module and keeps the sentences, none of the subjects. Why one could not be decided about stands in the report. Errors: argument, limit (there is no memory for the report). */
+/* Decides about one module and keeps the sentences, none of the subjects. Why one could not be decided about stands in
+ * the report. Errors: argument, limit (there is no memory for the report). */
 bool analysis_check_module(struct analysis_check *check, const char *file, const char *name,
                            const struct analysis_subject *module, const struct analysis_check_baseline *against,
                            struct err *err);
@@ -455,17 +448,17 @@ struct analysis_moment {
     char words[ANALYSIS_MOMENT_WORDS_SIZE]; /* "the peak, 25.412 ms" */
     int64_t time_ps, in_use_bytes;
 };
-/* Moments of pool `pool` to choose from: the peak, the end, the start, where steps begin; and those that make a series: where steps
- * begin, or evenly spread, and the end, in the order of time. At most some fifty; false past the end, and of a trace
- * without stacks. */
+/* Moments of pool `pool` to choose from: the peak, the end, the start, where steps begin; and those that make a series:
+ * where steps begin, or evenly spread, and the end, in the order of time. At most some fifty; false past the end, and
+ * of a trace without stacks. */
 bool analysis_trace_moment_at(const struct analysis_subject *trace, size_t pool, size_t at,
                               struct analysis_moment *moment);
 bool analysis_trace_series_at(const struct analysis_subject *trace, size_t pool, size_t at,
                               struct analysis_moment *moment);
 /* Why there is no pool, as a code and a sentence; false when there is one. They last as long as the trace. */
 bool analysis_trace_reason(const struct analysis_subject *trace, const char **code, const char **text);
-/* Where a file ends in the middle, as a sentence that lasts as long as the trace; NULL: it does not. */
-const char *analysis_trace_cut(const struct analysis_subject *trace);
+/* True of a file that ends in the middle: `err` says so, and where. */
+bool analysis_trace_cut(const struct analysis_subject *trace, struct err *err);
 
 /* What the daemon calls a host, written into its objects; texts may be NULL. */
 struct analysis_trace_host {

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What is compiled in: the pages with the licences, the demo, the schema of the catalog; included by the Makefile.
+# What is compiled in: the pages with the licences, the demo, the schema of the catalog, the Python package; included by the
+# Makefile.
 
 # The lists of files are prerequisites too, so that a new or removed page is noticed.
 web_src := $(shell find web -name node_modules -prune -o -type f -print 2>/dev/null)
@@ -45,7 +46,12 @@ $(B)/demo_files.c: scripts/embed-demo build/gen/demo.list $(demo_src) $(B)/demo/
 	@echo "  EMBED demo"
 	$(Q)scripts/embed-demo tests/fixtures/demo $(B)/demo > $@
 
-$(B)/schema_files.c: scripts/embed-schema $(wildcard server/catalog/schema/*.sql)
+$(B)/schema_files.c: scripts/embed-schema $(wildcard server/fleet/catalog/schema/*.sql)
 	@mkdir -p $(@D)
-	@echo "  EMBED server/catalog/schema"
-	$(Q)scripts/embed-schema server/catalog/schema > $@
+	@echo "  EMBED server/fleet/catalog/schema"
+	$(Q)scripts/embed-schema server/fleet/catalog/schema > $@
+
+$(B)/inject_files.c: scripts/embed-hook $(wildcard python/memviewd/*.py)
+	@mkdir -p $(@D)
+	@echo "  EMBED python/memviewd"
+	$(Q)scripts/embed-hook python/memviewd > $@

@@ -25,9 +25,9 @@ remote_packages := libcurl expat hogweed $(if $(made),mini-gmp mbedtls libnghttp
 REMOTE := $(shell $(pkg_config) --exists $(remote_packages) 2>/dev/null && echo yes)
 CATALOG := $(shell $(pkg_config) --exists libpq 2>/dev/null && echo yes)
 optional_packages := $(if $(REMOTE),$(remote_packages)) $(if $(CATALOG),libpq)
-needs_libpq := $(addprefix server/catalog/,catalog.c catalog_connection.c catalog_needs.c catalog_notices.c catalog_regressions.c catalog_runs.c catalog_schema.c catalog_write.c)
-left_out_of_remote = $(if $(REMOTE),server/remote/%_none.c,$(patsubst %_none.c,%.c,$(filter server/remote/%_none.c,$1)))
-left_out_of_catalog = $(if $(CATALOG),server/catalog/catalog_none.c,$(needs_libpq))
+needs_libpq := $(addprefix server/fleet/catalog/,catalog.c catalog_connection.c catalog_needs.c catalog_notices.c catalog_regressions.c catalog_runs.c catalog_schema.c catalog_write.c)
+left_out_of_remote = $(if $(REMOTE),server/files/remote/%_none.c,$(patsubst %_none.c,%.c,$(filter server/files/remote/%_none.c,$1)))
+left_out_of_catalog = $(if $(CATALOG),server/fleet/catalog/catalog_none.c,$(needs_libpq))
 of_libraries = $(filter-out $(left_out_of_remote) $(left_out_of_catalog),$1)
 of_system = $(call of_libraries,$(call of_files,$1))
 

@@ -52,7 +52,7 @@ export function sayFailure(error, banners, hasPage) {
   if (error.code === 'gone') return;
   if (error.code === 'token') {
     banners.set('token', {
-      text: 'This daemon asks for a token. Open the link that it printed at start; one of a file goes behind #token= in the address.',
+      text: 'This daemon asks for a token. Open the link that it printed at start, or append #token= and the token of its file to the address.',
       canClose: false,
     });
   }

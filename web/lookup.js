@@ -15,15 +15,22 @@ function hasFigure(row, { session, module }) {
   return row.prefers?.(session) ?? (row.tool !== 'memory_profile' || Boolean(session.has_memory_events || session.snapshot_count));
 }
 
+/* The first page with something to show of the session that is named. A young list does not know yet how many programs
+ * it has: where none is found, the first page that needs none is meant. */
+async function lookUpNamed(route, sessions, signal) {
+  const named = await findSession(route.session, sessions, signal);
+  const first = named ? defaultPage(named) : PAGES[0];
+  first.load().catch(() => {});
+  const found = await resolve(route, first, sessions, signal);
+  const isWithout = found.session?.id === named?.id && found.modules?.modules.length === 0;
+  const next = isWithout ? PAGES.find((row) => !row.isAside && !row.levels.includes('module') && !row.lacks(named)) : null;
+  return next ? { row: next, found: await resolve(route, next, sessions, signal) } : { row: first, found };
+}
+
 /* Without a tool in the URL: the page that the session asks for, else the first with something to show; without a
  * session either, that which failed last, else the newest session that has something: as Home names it. */
 async function lookUpDefault(route, sessions, signal) {
-  if (route.session) {
-    const named = await findSession(route.session, sessions, signal);
-    const row = named ? defaultPage(named) : PAGES[0];
-    row.load().catch(() => {});
-    return { row, found: await resolve(route, row, sessions, signal) };
-  }
+  if (route.session) return lookUpNamed(route, sessions, signal);
   /* What failed last needs a person first; without any the newest is meant. */
   const failed = location.search === '' ? await lastFailed(sessions, signal) : null;
   const looked = [...(failed ? [failed] : []), ...sessions.sessions.slice(0, MAX_LOOKS).filter(({ id }) => id !== failed?.id)];

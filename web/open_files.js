@@ -125,7 +125,7 @@ const KINDS = [
   {
     is: isBeside,
     take: async ({ name }) => ({
-      text: `${short(name)} is a report that stands beside what can be opened. Drop its folder, or the \`*.hlo.pb\`, \`*.xplane.pb\` or \`error.txt\` of it.`,
+      text: `${short(name)} is a report that belongs to another file. Drop its folder, or the \`*.hlo.pb\`, \`*.xplane.pb\` or \`error.txt\` of it.`,
     }),
   },
   { is: isProgram, take: takeHeld },

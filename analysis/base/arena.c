@@ -205,7 +205,7 @@ static struct arena_block *block_new(struct arena *arena, size_t size, bool is_z
 }
 
 /* Large requests are zeroed by the system, which does so when a page is first touched. */
-static void *take(struct arena *arena, size_t size, bool is_zeroed)
+static void *arena_take_bytes(struct arena *arena, size_t size, bool is_zeroed)
 {
     if (size > SIZE_MAX / 4) {
         err_set(arena->err, ERR_limit, ERR_NO_OFFSET, "asks for %zu bytes at once", size);
@@ -240,7 +240,7 @@ static void *take(struct arena *arena, size_t size, bool is_zeroed)
     return is_zeroed ? memset(block->bytes, 0, size) : block->bytes;
 }
 
-void *arena_raw(struct arena *arena, size_t size) { return take(arena, size, false); }
+void *arena_raw(struct arena *arena, size_t size) { return arena_take_bytes(arena, size, false); }
 
 void *arena_resize(struct arena *arena, size_t size)
 {
@@ -268,7 +268,7 @@ void *arena_alloc(struct arena *arena, size_t count, size_t size)
         err_set(arena->err, ERR_limit, ERR_NO_OFFSET, "asks for %zu items of %zu bytes at once", count, size);
         arena_give_up(arena);
     }
-    return take(arena, total, true);
+    return arena_take_bytes(arena, total, true);
 }
 
 void *arena_grown(struct arena *arena, void *items, size_t needed, size_t *capacity, size_t size)

@@ -42,7 +42,7 @@ static struct map_slot *free_for(const struct map *map, uint64_t key)
     return &map->slots[at];
 }
 
-static void grow(struct map *map)
+static void map_grow(struct map *map)
 {
     struct map_slot *former = map->slots, *end = former + map->mask + 1;
     slots_make(map, (map->mask + 1) * 2);
@@ -58,7 +58,7 @@ void map_fill(struct map *map, struct map_slot *slot, uint64_t key, uint64_t val
     assert(slot->value == MAP_FREE && value != MAP_FREE);
     *slot = (struct map_slot){key, value};
     if ((uint64_t)++map->count * 2 > map->mask + 1)
-        grow(map);
+        map_grow(map);
 }
 
 bool map_put(struct map *map, uint64_t key, uint32_t value, bool replace)

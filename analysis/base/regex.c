@@ -55,10 +55,10 @@ static uint32_t emit(struct compiler *compiler, enum operation operation, uint32
 
 /* Puts the program of `node` before `next`; returns where it begins. Built from the end to the front.
  * A sequence leans to the left, so its length is no depth. */
-static uint32_t compile(struct compiler *compiler, const struct regex_parse_node *node, uint32_t next)
+static uint32_t regex_compile(struct compiler *compiler, const struct regex_parse_node *node, uint32_t next)
 {
     while (node->kind == REGEX_PARSE_SEQUENCE && !compiler->is_full) {
-        next = compile(compiler, node->right, next);
+        next = regex_compile(compiler, node->right, next);
         node = node->left;
     }
     compiler->is_full |= ++compiler->step_count > MAX_STEPS;
@@ -69,24 +69,24 @@ static uint32_t compile(struct compiler *compiler, const struct regex_parse_node
     if (node->kind == REGEX_PARSE_ASSERTION)
         return emit(compiler, CHECK, next, 0, node);
     if (node->kind == REGEX_PARSE_CHOICE) {
-        uint32_t choice = compile(compiler, node->right, next);
+        uint32_t choice = regex_compile(compiler, node->right, next);
         for (node = node->left; node->kind == REGEX_PARSE_CHOICE && !compiler->is_full; node = node->left)
-            choice = emit(compiler, SPLIT, compile(compiler, node->right, next), choice, NULL);
-        return emit(compiler, SPLIT, compile(compiler, node, next), choice, NULL);
+            choice = emit(compiler, SPLIT, regex_compile(compiler, node->right, next), choice, NULL);
+        return emit(compiler, SPLIT, regex_compile(compiler, node, next), choice, NULL);
     }
     if (node->max == REGEX_PARSE_NO_MAX) {
         uint32_t split = emit(compiler, SPLIT, 0, next, NULL);
-        uint32_t body = compile(compiler, node->left, split);
+        uint32_t body = regex_compile(compiler, node->left, split);
         if (!compiler->is_full && compiler->program != NULL)
             compiler->program[split].next = body;
         next = split;
     }
     for (int i = node->min; i < node->max && !compiler->is_full; i++) {
-        uint32_t body = compile(compiler, node->left, next);
+        uint32_t body = regex_compile(compiler, node->left, next);
         next = emit(compiler, SPLIT, body, next, NULL);
     }
     for (int i = 0; i < node->min && !compiler->is_full; i++)
-        next = compile(compiler, node->left, next);
+        next = regex_compile(compiler, node->left, next);
     return next;
 }
 
@@ -119,10 +119,10 @@ struct regex *regex_read(struct str pattern, bool is_any_case, struct arena *are
         return NULL;
     struct regex *regex = arena_array(arena, struct regex, 1);
     struct compiler compiler = {.program = NULL};
-    compile(&compiler, tree, emit(&compiler, DONE, 0, 0, NULL));
+    regex_compile(&compiler, tree, emit(&compiler, DONE, 0, 0, NULL));
     if (!compiler.is_full) {
         compiler = (struct compiler){.program = arena_array(arena, struct instruction, compiler.length)};
-        regex->begin = compile(&compiler, tree, emit(&compiler, DONE, 0, 0, NULL));
+        regex->begin = regex_compile(&compiler, tree, emit(&compiler, DONE, 0, 0, NULL));
     }
     regex->arena = arena;
     regex->program = compiler.program;
@@ -143,7 +143,7 @@ static bool is_in(const struct threads *threads, uint32_t at)
     return threads->sparse[at] < threads->count && threads->dense[threads->sparse[at]] == at;
 }
 
-static bool holds(enum regex_parse_assertion assertion, const struct place *place)
+static bool regex_holds(enum regex_parse_assertion assertion, const struct place *place)
 {
     switch (assertion) {
     case REGEX_PARSE_TEXT_BEGIN: return place->is_begin;
@@ -157,7 +157,7 @@ static bool holds(enum regex_parse_assertion assertion, const struct place *plac
 }
 
 /* Follows everything that takes no character; true when the end of the program is met. */
-static bool add(struct regex *regex, struct threads *threads, uint32_t first, const struct place *place)
+static bool regex_add(struct regex *regex, struct threads *threads, uint32_t first, const struct place *place)
 {
     uint32_t depth = 0;
     bool is_done = false;
@@ -169,7 +169,7 @@ static bool add(struct regex *regex, struct threads *threads, uint32_t first, co
             threads->dense[threads->count++] = at;
             is_done |= instruction->operation == DONE;
             goes_on = instruction->operation == SPLIT ||
-                      (instruction->operation == CHECK && holds(instruction->node->assertion, place));
+                      (instruction->operation == CHECK && regex_holds(instruction->node->assertion, place));
             if (instruction->operation == SPLIT)
                 regex->stack[depth++] = instruction->other;
         }
@@ -227,7 +227,7 @@ static bool runs(struct regex *regex, struct str text)
     regex->now.count = 0;
     for (size_t at = 0;; at += length) {
         struct place place = place_at(text, at);
-        if (add(regex, &regex->now, regex->begin, &place))
+        if (regex_add(regex, &regex->now, regex->begin, &place))
             return true;
         if (at >= text.length)
             return false;
@@ -238,7 +238,7 @@ static bool runs(struct regex *regex, struct str text)
         for (uint32_t i = 0; i < regex->now.count; i++) {
             const struct instruction *instruction = &regex->program[regex->now.dense[i]];
             if (instruction->operation == TAKE && takes(instruction->node, rune) &&
-                add(regex, &regex->next, instruction->next, &after))
+                regex_add(regex, &regex->next, instruction->next, &after))
                 return true;
         }
         struct threads done = regex->now;

@@ -21,7 +21,7 @@ struct parser {
 
 static struct regex_parse_node *parse_choice(struct parser *parser);
 
-static bool fail(struct parser *parser, size_t at, const char *text)
+static bool regex_parse_fail(struct parser *parser, size_t at, const char *text)
 {
     if (!parser->has_failed)
         *parser->fault = (struct regex_fault){at, text};
@@ -37,7 +37,7 @@ static bool sees(const struct parser *parser, const char *text)
     return str_starts(rest, str_of(text));
 }
 
-static bool take(struct parser *parser, const char *text)
+static bool regex_parse_take(struct parser *parser, const char *text)
 {
     bool is_there = sees(parser, text);
     if (is_there)
@@ -75,7 +75,7 @@ static struct regex_parse_node *set_node(struct parser *parser, struct regex_set
     if (parser->flags.any_case)
         regex_set_add_other_case(set);
     if (set->is_full)
-        fail(parser, parser->at, "too many ranges in a class");
+        regex_parse_fail(parser, parser->at, "too many ranges in a class");
     regex_set_sort(set);
     if (is_negated) {
         regex_set_add_others(&others, set->ranges, set->count);
@@ -109,13 +109,13 @@ static bool take_letter_class(struct parser *parser, struct regex_set *set)
 static bool take_named_class(struct parser *parser, struct regex_set *set)
 {
     size_t begin = parser->at;
-    if (!take(parser, "[:"))
+    if (!regex_parse_take(parser, "[:"))
         return false;
-    bool is_negated = take(parser, "^");
+    bool is_negated = regex_parse_take(parser, "^");
     const struct regex_set_class *class;
     for (size_t i = 0; (class = regex_set_class_at(i)) != NULL; i++) {
         size_t name_at = parser->at;
-        if (class->name[0] != '\0' && take(parser, class->name) && take(parser, ":]")) {
+        if (class->name[0] != '\0' && regex_parse_take(parser, class->name) && regex_parse_take(parser, ":]")) {
             regex_set_add_class(set, class, is_negated);
             return true;
         }
@@ -123,7 +123,7 @@ static bool take_named_class(struct parser *parser, struct regex_set *set)
     }
     for (; !is_at_end(parser); parser->at++)
         if (sees(parser, ":]"))
-            return fail(parser, begin, "a class that is not known");
+            return regex_parse_fail(parser, begin, "a class that is not known");
     parser->at = begin;
     return false;
 }
@@ -140,12 +140,13 @@ static int hex_of(char c)
 
 static bool hex_escape(struct parser *parser, size_t begin, uint32_t *rune)
 {
-    bool has_braces = take(parser, "{");
+    bool has_braces = regex_parse_take(parser, "{");
     size_t digits = 0, max = has_braces ? 8 : 2;
     for (*rune = 0; digits < max && !is_at_end(parser) && hex_of(parser->pattern.data[parser->at]) >= 0; digits++)
         *rune = *rune * 16 + (uint32_t)hex_of(parser->pattern.data[parser->at++]);
-    bool is_good = has_braces ? digits > 0 && take(parser, "}") && *rune <= REGEX_PARSE_LAST_RUNE : digits == 2;
-    return is_good || fail(parser, begin, "\\x wants two hex digits, or {…}");
+    bool is_good =
+        has_braces ? digits > 0 && regex_parse_take(parser, "}") && *rune <= REGEX_PARSE_LAST_RUNE : digits == 2;
+    return is_good || regex_parse_fail(parser, begin, "\\x wants two hex digits, or {…}");
 }
 
 static bool sees_octal(const struct parser *parser)
@@ -157,7 +158,7 @@ static bool sees_octal(const struct parser *parser)
 static bool octal_escape(struct parser *parser, size_t begin, uint32_t *rune)
 {
     if (*rune != '0' && !sees_octal(parser))
-        return fail(parser, begin, "an escape that is not known");
+        return regex_parse_fail(parser, begin, "an escape that is not known");
     *rune -= '0';
     for (size_t digits = 1; digits < 3 && sees_octal(parser); digits++)
         *rune = *rune * 8 + (uint32_t)(parser->pattern.data[parser->at++] - '0');
@@ -170,7 +171,7 @@ static bool escape(struct parser *parser, uint32_t *rune)
     static const char letters[] = "afnrtv", meant[] = "\a\f\n\r\t\v";
     size_t begin = parser->at++;
     if (is_at_end(parser))
-        return fail(parser, begin, "a backslash at the end");
+        return regex_parse_fail(parser, begin, "a backslash at the end");
     *rune = next_rune(parser);
     if (*rune == 'x')
         return hex_escape(parser, begin, rune);
@@ -182,7 +183,7 @@ static bool escape(struct parser *parser, uint32_t *rune)
         return true;
     }
     bool is_word = (*rune >= '0' && *rune <= '9') || (*rune >= 'a' && *rune <= 'z') || (*rune >= 'A' && *rune <= 'Z');
-    return (!is_word && *rune < 128) || fail(parser, begin, "an escape that is not known");
+    return (!is_word && *rune < 128) || regex_parse_fail(parser, begin, "an escape that is not known");
 }
 
 static bool class_rune(struct parser *parser, uint32_t *rune)
@@ -198,14 +199,14 @@ static struct regex_parse_node *parse_class(struct parser *parser)
 {
     struct regex_set set = {.count = 0};
     size_t begin = parser->at - 1;
-    bool is_negated = take(parser, "^");
+    bool is_negated = regex_parse_take(parser, "^");
     for (bool is_first = true; !parser->has_failed; is_first = false) {
         uint32_t first, last;
         if (is_at_end(parser)) {
-            fail(parser, begin, "missing ]");
+            regex_parse_fail(parser, begin, "missing ]");
             break;
         }
-        if (!is_first && take(parser, "]"))
+        if (!is_first && regex_parse_take(parser, "]"))
             return set_node(parser, &set, is_negated);
         if (take_named_class(parser, &set) || take_letter_class(parser, &set))
             continue;
@@ -221,7 +222,7 @@ static struct regex_parse_node *parse_class(struct parser *parser)
                 break;
         }
         if (last < first)
-            fail(parser, range_at, "a range that goes backwards");
+            regex_parse_fail(parser, range_at, "a range that goes backwards");
         regex_set_add(&set, first, last);
     }
     return NULL;
@@ -261,7 +262,7 @@ static bool take_flags(struct parser *parser, bool *opens_group)
         c = parser->pattern.data[parser->at++];
         bool is_odd_sign = (c == '-' && !value) || (before == '-' && (c == ')' || c == ':')); /* (?i-s-m) and (?i-) */
         if (is_odd_sign)
-            return fail(parser, begin - 2, "a minus in front of no flag");
+            return regex_parse_fail(parser, begin - 2, "a minus in front of no flag");
         switch (c) {
         case 'i': flags.any_case = value; break;
         case 's': flags.dot_takes_newline = value; break;
@@ -273,10 +274,11 @@ static bool take_flags(struct parser *parser, bool *opens_group)
             parser->flags = flags;
             *opens_group = c == ':';
             return true;
-        default: return fail(parser, begin - 2, "a group that is not known: (?:…), (?i) and (?P<name>…) are");
+        default:
+            return regex_parse_fail(parser, begin - 2, "a group that is not known: (?:…), (?i) and (?P<name>…) are");
         }
     }
-    return fail(parser, begin - 2, "missing )");
+    return regex_parse_fail(parser, begin - 2, "missing )");
 }
 
 static bool is_of_name(char c)
@@ -287,17 +289,17 @@ static bool is_of_name(char c)
 
 static bool take_name(struct parser *parser)
 {
-    if (!take(parser, "P<") && !take(parser, "<"))
+    if (!regex_parse_take(parser, "P<") && !regex_parse_take(parser, "<"))
         return false;
     if (sees(parser, "=") || sees(parser, "!"))
-        return fail(parser, parser->at - 3, "looking behind is not possible");
+        return regex_parse_fail(parser, parser->at - 3, "looking behind is not possible");
     size_t begin = parser->at;
     for (; !is_at_end(parser) && !sees(parser, ">"); parser->at++)
         if (!is_of_name(parser->pattern.data[parser->at]))
-            return fail(parser, parser->at, "a name is of letters, digits and _");
+            return regex_parse_fail(parser, parser->at, "a name is of letters, digits and _");
     if (parser->at == begin)
-        return fail(parser, begin, "a group without its name");
-    return take(parser, ">") || fail(parser, parser->at, "missing >");
+        return regex_parse_fail(parser, begin, "a group without its name");
+    return regex_parse_take(parser, ">") || regex_parse_fail(parser, parser->at, "missing >");
 }
 
 /* After the (. NULL for flags alone, which match nothing by themselves. */
@@ -306,18 +308,19 @@ static struct regex_parse_node *parse_group(struct parser *parser)
     struct flags outer = parser->flags;
     size_t begin = parser->at - 1;
     bool opens_group = true;
-    if (take(parser, "?") && !take_name(parser) && (parser->has_failed || !take_flags(parser, &opens_group)))
+    if (regex_parse_take(parser, "?") && !take_name(parser) &&
+        (parser->has_failed || !take_flags(parser, &opens_group)))
         return NULL;
     if (!opens_group)
         return NULL; /* the flags hold to the end of the group around */
     if (++parser->depth > DEEPEST) {
-        fail(parser, begin, "groups too deep in each other");
+        regex_parse_fail(parser, begin, "groups too deep in each other");
         return NULL;
     }
     struct regex_parse_node *node = parse_choice(parser);
     parser->depth--;
-    if (!take(parser, ")"))
-        fail(parser, begin, "missing )");
+    if (!regex_parse_take(parser, ")"))
+        regex_parse_fail(parser, begin, "missing )");
     parser->flags = outer;
     return node;
 }
@@ -326,23 +329,23 @@ static struct regex_parse_node *parse_one(struct parser *parser)
 {
     struct regex_set set = {.count = 0};
     uint32_t rune = 0;
-    if (take(parser, "("))
+    if (regex_parse_take(parser, "("))
         return parse_group(parser);
-    if (take(parser, "["))
+    if (regex_parse_take(parser, "["))
         return parse_class(parser);
-    if (take(parser, "."))
+    if (regex_parse_take(parser, "."))
         return any_rune(parser);
-    if (take(parser, "^"))
+    if (regex_parse_take(parser, "^"))
         return assertion(parser, parser->flags.many_lines ? REGEX_PARSE_LINE_BEGIN : REGEX_PARSE_TEXT_BEGIN);
-    if (take(parser, "$"))
+    if (regex_parse_take(parser, "$"))
         return assertion(parser, parser->flags.many_lines ? REGEX_PARSE_LINE_END : REGEX_PARSE_TEXT_END);
-    if (take(parser, "\\A"))
+    if (regex_parse_take(parser, "\\A"))
         return assertion(parser, REGEX_PARSE_TEXT_BEGIN);
-    if (take(parser, "\\z"))
+    if (regex_parse_take(parser, "\\z"))
         return assertion(parser, REGEX_PARSE_TEXT_END);
-    if (take(parser, "\\b"))
+    if (regex_parse_take(parser, "\\b"))
         return assertion(parser, REGEX_PARSE_WORD_EDGE);
-    if (take(parser, "\\B"))
+    if (regex_parse_take(parser, "\\B"))
         return assertion(parser, REGEX_PARSE_NO_WORD_EDGE);
     if (take_letter_class(parser, &set))
         return set_node(parser, &set, false);
@@ -366,14 +369,14 @@ static bool take_braces(struct parser *parser, int *min, int *max)
         if (is_digit && digits[has_comma]++ < 6)
             numbers[has_comma] = numbers[has_comma] * 10 + (c - '0');
     }
-    if (!take(parser, "}") || digits[0] == 0) {
+    if (!regex_parse_take(parser, "}") || digits[0] == 0) {
         parser->at = begin;
         return false;
     }
     *min = (int)numbers[0];
     *max = !has_comma ? *min : digits[1] > 0 ? (int)numbers[1] : REGEX_PARSE_NO_MAX;
     if (*min > MAX_REPEAT || *max > MAX_REPEAT || (*max >= 0 && *max < *min))
-        fail(parser, begin, "a repetition out of range (0 to 1000)");
+        regex_parse_fail(parser, begin, "a repetition out of range (0 to 1000)");
     return true;
 }
 
@@ -382,15 +385,15 @@ static struct regex_parse_node *parse_repeat(struct parser *parser, struct regex
 {
     int min = 0, max = REGEX_PARSE_NO_MAX;
     size_t begin = parser->at;
-    if (take(parser, "+"))
+    if (regex_parse_take(parser, "+"))
         min = 1;
-    else if (take(parser, "?"))
+    else if (regex_parse_take(parser, "?"))
         max = 1;
-    else if (!take(parser, "*") && !(sees(parser, "{") && take_braces(parser, &min, &max)))
+    else if (!regex_parse_take(parser, "*") && !(sees(parser, "{") && take_braces(parser, &min, &max)))
         return NULL;
-    take(parser, "?");
+    regex_parse_take(parser, "?");
     if (node == NULL)
-        fail(parser, begin, "nothing before it to repeat");
+        regex_parse_fail(parser, begin, "nothing before it to repeat");
     struct regex_parse_node *repeat = node_new(parser, REGEX_PARSE_REPEAT);
     repeat->left = node;
     repeat->min = min;
@@ -398,8 +401,8 @@ static struct regex_parse_node *parse_repeat(struct parser *parser, struct regex
     return repeat;
 }
 
-static struct regex_parse_node *joined(struct parser *parser, enum regex_parse_kind kind, struct regex_parse_node *left,
-                                       struct regex_parse_node *right)
+static struct regex_parse_node *regex_parse_joined(struct parser *parser, enum regex_parse_kind kind,
+                                                   struct regex_parse_node *left, struct regex_parse_node *right)
 {
     struct regex_parse_node *both = node_new(parser, kind);
     both->left = left;
@@ -416,7 +419,7 @@ static struct regex_parse_node *parse_sequence(struct parser *parser)
         size_t begin = parser->at;
         bool was_repeated = is_repeated;
         is_repeated = false;
-        if (take(parser, is_quoted ? "\\E" : "\\Q")) {
+        if (regex_parse_take(parser, is_quoted ? "\\E" : "\\Q")) {
             is_quoted = !is_quoted;
             continue;
         }
@@ -424,23 +427,23 @@ static struct regex_parse_node *parse_sequence(struct parser *parser)
             last = repeat;
             is_repeated = true;
             if (was_repeated)
-                fail(parser, begin, "a repetition of a repetition: put the inner one into (?:…)");
+                regex_parse_fail(parser, begin, "a repetition of a repetition: put the inner one into (?:…)");
             continue;
         }
         struct regex_parse_node *next = is_quoted ? one_rune(parser, next_rune(parser)) : parse_one(parser);
         if (next == NULL)
             continue;
-        all = last == NULL ? all : joined(parser, REGEX_PARSE_SEQUENCE, all, last);
+        all = last == NULL ? all : regex_parse_joined(parser, REGEX_PARSE_SEQUENCE, all, last);
         last = next;
     }
-    return last == NULL ? all : joined(parser, REGEX_PARSE_SEQUENCE, all, last);
+    return last == NULL ? all : regex_parse_joined(parser, REGEX_PARSE_SEQUENCE, all, last);
 }
 
 static struct regex_parse_node *parse_choice(struct parser *parser)
 {
     struct regex_parse_node *all = parse_sequence(parser);
-    while (!parser->has_failed && take(parser, "|"))
-        all = joined(parser, REGEX_PARSE_CHOICE, all, parse_sequence(parser));
+    while (!parser->has_failed && regex_parse_take(parser, "|"))
+        all = regex_parse_joined(parser, REGEX_PARSE_CHOICE, all, parse_sequence(parser));
     return all;
 }
 
@@ -450,6 +453,6 @@ struct regex_parse_node *regex_parse(struct str pattern, bool is_any_case, struc
     struct parser parser = {.pattern = pattern, .flags.any_case = is_any_case, .arena = arena, .fault = fault};
     struct regex_parse_node *tree = parse_choice(&parser);
     if (!parser.has_failed && !is_at_end(&parser))
-        fail(&parser, parser.at, "a ) without its (");
+        regex_parse_fail(&parser, parser.at, "a ) without its (");
     return parser.has_failed ? NULL : tree;
 }

@@ -15,7 +15,7 @@ struct selection {
     void *context;
 };
 
-static int compare(const struct selection *selection, const void *a, const void *b)
+static int select_compare(const struct selection *selection, const void *a, const void *b)
 {
     return selection->compare(a, b, selection->context);
 }
@@ -27,12 +27,12 @@ static void *item(const struct selection *selection, uint32_t at)
 
 static const void *middle(const struct selection *selection, const void *a, const void *b, const void *c)
 {
-    if (compare(selection, a, b) < 0)
-        return compare(selection, b, c) < 0 ? b : compare(selection, a, c) < 0 ? c : a;
-    return compare(selection, a, c) < 0 ? a : compare(selection, b, c) < 0 ? c : b;
+    if (select_compare(selection, a, b) < 0)
+        return select_compare(selection, b, c) < 0 ? b : select_compare(selection, a, c) < 0 ? c : a;
+    return select_compare(selection, a, c) < 0 ? a : select_compare(selection, b, c) < 0 ? c : b;
 }
 
-static void swap(const struct selection *selection, uint32_t a, uint32_t b)
+static void select_swap(const struct selection *selection, uint32_t a, uint32_t b)
 {
     unsigned char kept[SELECT_SIZE_MAX];
     memcpy(kept, item(selection, a), selection->size);
@@ -41,7 +41,7 @@ static void swap(const struct selection *selection, uint32_t a, uint32_t b)
 }
 
 /* Smaller ones to the front; how many those are, at least one. */
-static uint32_t part(const struct selection *selection, uint32_t low, uint32_t high)
+static uint32_t select_part(const struct selection *selection, uint32_t low, uint32_t high)
 {
     unsigned char pivot[SELECT_SIZE_MAX];
     memcpy(pivot,
@@ -49,13 +49,13 @@ static uint32_t part(const struct selection *selection, uint32_t low, uint32_t h
            selection->size);
     uint32_t i = low, j = high - 1;
     while (i <= j) {
-        while (compare(selection, item(selection, i), pivot) < 0)
+        while (select_compare(selection, item(selection, i), pivot) < 0)
             i++;
-        while (compare(selection, item(selection, j), pivot) > 0)
+        while (select_compare(selection, item(selection, j), pivot) > 0)
             j--;
         if (i > j)
             break;
-        swap(selection, i++, j);
+        select_swap(selection, i++, j);
         if (j-- == 0)
             break;
     }
@@ -70,7 +70,7 @@ void select_smallest(struct arena *arena, void *items, uint32_t count, size_t si
     assert(size <= SELECT_SIZE_MAX);
     while (high - low > FEW && need > low && need < high) {
         arena_work(arena, high - low); /* items can be laid out so that each round takes two away */
-        uint32_t between = part(&selection, low, high);
+        uint32_t between = select_part(&selection, low, high);
         if (need <= between)
             high = between;
         else

@@ -10,7 +10,7 @@
 enum { UNIT_COUNT = 7 };
 
 /* `bytes` in a unit with so many decimals, as a whole number of the last one; a tie goes to the even digit. */
-static uint64_t rounded(uint64_t bytes, unsigned unit, unsigned decimals)
+static uint64_t size_text_rounded(uint64_t bytes, unsigned unit, unsigned decimals)
 {
     const unsigned shift = 10 * unit;
     const uint64_t one = (uint64_t)1 << shift;
@@ -33,7 +33,7 @@ static const char *write_size(char text[SIZE_TEXT_BYTES], const char *sign, uint
     uint64_t figure;
     for (;; unit++) {
         decimals = unit == 0 ? 0 : unit == 1 ? kib_decimals : 2;
-        figure = rounded(bytes, unit, decimals);
+        figure = size_text_rounded(bytes, unit, decimals);
         if (unit + 1 == UNIT_COUNT || figure < (uint64_t)1024 * scales[decimals])
             break;
     }

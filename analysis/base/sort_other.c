@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-struct asked {
+struct sort_other_asked {
     sort_order *order;
     void *context;
 };
@@ -11,12 +11,12 @@ struct asked {
 /* There the context comes first, and must not be NULL. */
 static int turned(void *context, const void *left, const void *right)
 {
-    const struct asked *asked = context;
+    const struct sort_other_asked *asked = context;
     return asked->order(left, right, asked->context);
 }
 
 void sort_items(void *items, size_t count, size_t size, sort_order *order, void *context)
 {
-    struct asked asked = {order, context};
+    struct sort_other_asked asked = {order, context};
     qsort_r(items, count, size, &asked, turned);
 }

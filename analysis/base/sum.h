@@ -23,3 +23,13 @@ static inline int64_t sum_add(int64_t a, int64_t b)
     int64_t sum;
     return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
 }
+
+/* The same without a sign, at most UINT64_MAX. */
+static inline uint64_t sum_add_unsigned(uint64_t a, uint64_t b)
+{
+    uint64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+/* How far two sizes are from each other. */
+static inline uint64_t sum_apart(uint64_t a, uint64_t b) { return a > b ? a - b : b - a; }

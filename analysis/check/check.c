@@ -5,8 +5,8 @@
 #include "base/size_text.h"
 #include "base/sum.h"
 #include "check/lost.h"
+#include "model/compare/sentence.h"
 #include "plan/describe.h"
-#include "tool/compare/sentence.h"
 
 enum { DEVICE_SPACE = 0, MILLION = 1000000 };
 
@@ -29,14 +29,14 @@ bool check_applies(const struct check_limits *limits, const struct check_module 
 }
 
 /* What is being decided. */
-struct deciding {
+struct check_deciding {
     const struct check_limits *limits;
     struct arena *arena, *scratch_arena;
     struct buf *scratch;
     struct check_module *module;
 };
 
-static struct check_finding *finding_add(const struct deciding *deciding, enum check_rule rule, int64_t bytes)
+static struct check_finding *finding_add(const struct check_deciding *deciding, enum check_rule rule, int64_t bytes)
 {
     struct check_finding *finding = &deciding->module->findings[deciding->module->finding_count++];
     *finding = (struct check_finding){.rule = rule, .bytes = bytes, .source_line = -1};
@@ -44,12 +44,13 @@ static struct check_finding *finding_add(const struct deciding *deciding, enum c
 }
 
 /* The text in scratch becomes the sentence. */
-static void finding_say(const struct deciding *deciding, struct check_finding *finding)
+static void finding_say(const struct check_deciding *deciding, struct check_finding *finding)
 {
     finding->sentence = arena_text(deciding->arena, describe_str(deciding->scratch));
 }
 
-static void finding_place(const struct deciding *deciding, struct check_finding *finding, struct describe_source source)
+static void finding_place(const struct check_deciding *deciding, struct check_finding *finding,
+                          struct describe_source source)
 {
     if (source.file.length == 0 || source.line <= 0)
         return;
@@ -57,7 +58,7 @@ static void finding_place(const struct deciding *deciding, struct check_finding 
     finding->source_line = source.line;
 }
 
-static void decide_over(const struct deciding *deciding)
+static void decide_over(const struct check_deciding *deciding)
 {
     char needs[SIZE_TEXT_BYTES], allowed[SIZE_TEXT_BYTES], over[SIZE_TEXT_BYTES];
     const struct check_module *module = deciding->module;
@@ -72,14 +73,14 @@ static void decide_over(const struct deciding *deciding)
     finding_say(deciding, finding);
 }
 
-static bool has_grown(const struct deciding *deciding, int64_t before_bytes, int64_t grown_bytes)
+static bool has_grown(const struct check_deciding *deciding, int64_t before_bytes, int64_t grown_bytes)
 {
     uint64_t before = (uint64_t)before_bytes, ppm = deciding->limits->tolerance_ppm;
     unsigned __int128 allowed = (unsigned __int128)before * ppm / MILLION;
     return grown_bytes > 0 && (unsigned __int128)grown_bytes > allowed;
 }
 
-static void decide_growth(const struct deciding *deciding, const struct compare *compare)
+static void decide_growth(const struct check_deciding *deciding, const struct compare *compare)
 {
     int64_t before = compare->sides[COMPARE_A].needed_bytes, after = compare->sides[COMPARE_B].needed_bytes;
     struct alignment alignment;
@@ -94,7 +95,7 @@ static void decide_growth(const struct deciding *deciding, const struct compare 
     finding_place(deciding, finding, sentence_source(compare, after - before));
 }
 
-static void decide_donation(const struct deciding *deciding, const struct plan *plan, const struct plan *baseline)
+static void decide_donation(const struct check_deciding *deciding, const struct plan *plan, const struct plan *baseline)
 {
     char size[SIZE_TEXT_BYTES], count[COUNT_TEXT_BYTES];
     struct lost_donation lost;
@@ -115,7 +116,7 @@ static void decide_donation(const struct deciding *deciding, const struct plan *
     finding_say(deciding, finding);
 }
 
-static void decide_fusion(const struct deciding *deciding, const struct compare *compare)
+static void decide_fusion(const struct check_deciding *deciding, const struct compare *compare)
 {
     char size[SIZE_TEXT_BYTES], count[COUNT_TEXT_BYTES];
     struct lost_fusion lost;
@@ -148,7 +149,7 @@ static const struct plan_space *device_space(const struct plan *plan, const stru
     return empty;
 }
 
-static void decide_growth_of_figures(const struct deciding *deciding, const struct check_before *before)
+static void decide_growth_of_figures(const struct check_deciding *deciding, const struct check_before *before)
 {
     char needs[SIZE_TEXT_BYTES], was[SIZE_TEXT_BYTES], more[SIZE_TEXT_BYTES];
     struct check_module *module = deciding->module;
@@ -171,7 +172,7 @@ static void decide_growth_of_figures(const struct deciding *deciding, const stru
 void check_decide(const struct check_limits *limits, const struct plan *plan, const struct check_baseline *against,
                   struct arena *arena, struct arena *scratch_arena, struct buf *scratch, struct check_module *module)
 {
-    const struct deciding deciding = {limits, arena, scratch_arena, scratch, module};
+    const struct check_deciding deciding = {limits, arena, scratch_arena, scratch, module};
     const struct plan *baseline = against->plan;
     const struct plan_space *space = device_space(plan, baseline, scratch_arena);
     module->space_name = arena_text(arena, str_of(space->name));

@@ -5,7 +5,7 @@
  * Out:    findings, at most one a rule (rules.def), with the sentence that every format prints.
  * Units:  bytes. All figures are of the device's memory: space 0, or the largest where there is none.
  * Memory: what is kept lies in `arena`, what only the decision needs in `scratch_arena`.
- * Source: growth is told by `memviewd diff` (tool/compare/sentence.h), A is the baseline. */
+ * Source: growth is told by `memviewd diff` (model/compare/sentence.h), A is the baseline. */
 #pragma once
 
 #include "base/arena.h"

@@ -3,10 +3,10 @@
 #include "check/lost.h"
 
 #include "base/sum.h"
-#include "input/graph.h"
-#include "input/hlo_aliases.h"
 #include "plan/arguments.h"
 #include "plan/group_key.h"
+#include "read/hlo/graph.h"
+#include "read/hlo/hlo_aliases.h"
 #include "whatif/call.h"
 
 /* ---- arguments ---- */

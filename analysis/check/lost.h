@@ -5,7 +5,7 @@
  * Memory: the arena. Cost: one pass over the arguments, and one over the instructions of the program before. */
 #pragma once
 
-#include "tool/compare/model.h"
+#include "model/compare/model.h"
 
 struct lost_donation {
     uint64_t count; /* arguments that are aliased before and not now; by their path, else by number and size */

@@ -3,7 +3,8 @@
  * promotion (cast_types.h). To narrower types: arguments are stored so, converted where they are read, and results that
  * take their memory are converted back.
  *
- * It is the edit that says least: HLO does not tell which astype(float32) stood in the source, for it was none before. */
+ * It is the edit that says least: HLO does not tell which astype(float32) stood in the source, for it was none
+ * before. */
 #include "edit/cast_types.h"
 #include "edit/edits.h"
 #include "edit/shapes.h"
@@ -117,7 +118,7 @@ static const program_shape *result_of(const program_instruction *instruction, si
 }
 
 /* The shape that a computation which is called takes. */
-static const program_shape *taken(const struct work *work, const program_instruction *call, size_t number)
+static const program_shape *cast_taken(const struct work *work, const program_instruction *call, size_t number)
 {
     const struct program_body *callee = program_body_of(work->program, call->called_computation_ids[0]);
     for (size_t i = 0; i < callee->computation->n_instructions; i++) {
@@ -138,7 +139,7 @@ static const program_shape *wanted_of(const struct work *work, const program_ins
     assert(instruction->shape != NULL); /* verified before the edit */
     if (program_is(instruction, "tuple"))
         return instruction->shape->tuple_shapes[at];
-    return program_is(instruction, "call") ? taken(work, instruction, at) : result_of(instruction, at);
+    return program_is(instruction, "call") ? cast_taken(work, instruction, at) : result_of(instruction, at);
 }
 
 /* Operands get the types that the instruction needs for its result, which has its type already. */
@@ -201,7 +202,7 @@ static void convert_only_result(struct work *work)
         program->entry->computation->root_id = converted(work, program->root, wanted);
 }
 
-static void rewrite(struct work *work)
+static void cast_rewrite(struct work *work)
 {
     struct program *program = work->program;
     for (uint32_t at = 0; at < work->types.graph.hlo.instruction_count; at++)
@@ -270,7 +271,7 @@ bool cast_apply(struct program *program, const struct edit *edit)
         !cast_types_find(&work.types, program, is_selected, from, to, bits == 16 && shapes_is_float(to)))
         return false;
     map_init(&work.combiners, program->arena, 64);
-    rewrite(&work);
+    cast_rewrite(&work);
     if (!program_index(program))
         return false;
     program_follow_shapes(program);

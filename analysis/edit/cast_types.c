@@ -17,7 +17,7 @@ static uint32_t class_of(const struct cast_types *types, uint32_t leaf)
     return leaf;
 }
 
-static void join(struct cast_types *types, uint32_t a, uint32_t b)
+static void cast_types_join(struct cast_types *types, uint32_t a, uint32_t b)
 {
     a = class_of(types, a);
     b = class_of(types, b);
@@ -28,7 +28,7 @@ static void join(struct cast_types *types, uint32_t a, uint32_t b)
 static void join_run(struct cast_types *types, uint32_t a, uint32_t a_count, uint32_t b, uint32_t b_count)
 {
     for (uint32_t i = 0; a != HLO_NONE && b != HLO_NONE && i < a_count && i < b_count; i++)
-        join(types, a + i, b + i);
+        cast_types_join(types, a + i, b + i);
 }
 
 static void join_values(struct cast_types *types, uint32_t a, uint32_t b)

@@ -8,7 +8,7 @@
 
 #include "edit/edit.h"
 #include "edit/program_graph.h"
-#include "input/leaves.h"
+#include "read/hlo/leaves.h"
 
 struct cast_types {
     const struct program *program;

@@ -4,8 +4,8 @@
  * cotangents. The barrier keeps the compiler from sharing the two computations, and from beginning the second one
  * before the cotangents are there. What the first one computed for the backward pass alone is then needed no more.
  *
- * A layer: a scope that repeats with other numbers (whatif/regions.h); of its instructions those that op_name says to be
- * forward or backward. Values that depend on no argument are used as they are: the compiler folds them.
+ * A layer: a scope that repeats with other numbers (whatif/regions.h); of its instructions those that op_name says to
+ * be forward or backward. Values that depend on no argument are used as they are: the compiler folds them.
  * Only a layer's own backward instructions read from behind its barrier, and only what does not depend on one of them:
  * else the barrier would wait for itself. */
 #include "edit/checkpoint_scan.h"
@@ -188,7 +188,7 @@ static void add_barrier(struct work *work, const uint32_t *inputs, size_t count,
     }
 }
 
-static void reroute(struct work *work, program_instruction *reader)
+static void checkpoint_reroute(struct work *work, program_instruction *reader)
 {
     for (size_t i = 0; i < reader->n_operand_ids; i++) {
         const struct node *node = fresh(work, node_of(work, reader->operand_ids[i]));
@@ -205,7 +205,7 @@ static void clone_needed(struct work *work)
         program_instruction *clone = program_clone(work->program, work->nodes[i].instruction);
         clone->n_control_predecessor_ids = 0;
         program_name_recomputed(work->program, clone);
-        reroute(work, clone);
+        checkpoint_reroute(work, clone);
         uint32_t at = add_node(work, clone);
         work->nodes[i].stand_in = at;
     }
@@ -240,7 +240,7 @@ static void checkpoint_region(struct work *work)
     clone_needed(work);
     for (size_t i = 0; i < work->original_count; i++)
         if (is_of(work, (uint32_t)i, GRAPH_BACKWARD))
-            reroute(work, work->nodes[i].instruction);
+            checkpoint_reroute(work, work->nodes[i].instruction);
     work->program->changed_count++;
 }
 

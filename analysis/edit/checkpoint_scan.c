@@ -61,7 +61,7 @@ static bool is_pair(const struct pair *pair)
 /* ---- what the forward loop carries, saved ---- */
 
 /* Through what calls and tuples only pass on: the value itself. */
-static int64_t resolved(const struct pair *pair, int64_t id)
+static int64_t checkpoint_scan_resolved(const struct pair *pair, int64_t id)
 {
     const struct program_body *body = pair->forward.body;
     for (size_t steps = body->computation->n_instructions; steps > 0; steps--) {
@@ -129,7 +129,7 @@ static int64_t carried_before(struct pair *pair, const program_instruction *carr
 {
     for (size_t i = 0; i < pair->backward.count; i++) {
         int64_t stack = stack_behind(pair, i);
-        if (stack < 0 || resolved(pair, pair->forward.elements[stack].value_id) != carried->id)
+        if (stack < 0 || checkpoint_scan_resolved(pair, pair->forward.elements[stack].value_id) != carried->id)
             continue;
         const program_instruction *reader = reader_of(pair, i);
         if (reader != NULL && shapes_equal(reader->shape, carried->shape))
@@ -215,7 +215,8 @@ static bool is_entry_constant(const struct pair *pair, int64_t element)
     return pair->entry_constants[program_place(pair->program->entry, pair->forward.elements[element].init_id)];
 }
 
-/* A value of the forward body is a constant, or made of arguments and the count alone (layered), or of what is carried. */
+/* A value of the forward body is a constant, or made of arguments and the count alone (layered), or of what is
+ * carried. */
 static void classify(struct pair *pair)
 {
     const struct program_body *body = pair->forward.body;
@@ -297,7 +298,7 @@ static int64_t layer_stand_in(void *context, const program_instruction *instruct
 
 /* ---- the backward body ---- */
 
-static void reroute(struct pair *pair, size_t original_count, int64_t from, int64_t to)
+static void checkpoint_scan_reroute(struct pair *pair, size_t original_count, int64_t from, int64_t to)
 {
     const program_computation *body = pair->backward.body->computation;
     arena_work(pair->program->arena, original_count);
@@ -331,7 +332,7 @@ static bool is_counted(const struct pair *pair, int64_t index_id)
 /* Does the stack keep what the loop carries? */
 static bool is_of_carried(const struct pair *pair, int64_t stack)
 {
-    int64_t element, value = resolved(pair, pair->forward.elements[stack].value_id);
+    int64_t element, value = checkpoint_scan_resolved(pair, pair->forward.elements[stack].value_id);
     return role_of(pair, program_find(pair->forward.body, value), &element) == LOOP_CARRIED;
 }
 
@@ -372,7 +373,7 @@ static bool replace_reads(struct pair *pair)
             program_set_operands(program, reshaped, &made, 1);
             made = transplant_add(&pair->layer, reshaped);
         }
-        reroute(pair, count, reader->id, made);
+        checkpoint_scan_reroute(pair, count, reader->id, made);
     }
     return pair->layer_index >= 0;
 }
@@ -394,10 +395,10 @@ static bool replace_inputs(struct pair *pair)
         int64_t made = transplant_value(&pair->constants, of->init_id);
         if (made < 0)
             return false;
-        reroute(pair, count, body->instructions[i]->id, made);
+        checkpoint_scan_reroute(pair, count, body->instructions[i]->id, made);
     }
     for (size_t i = 0; i < pair->input_count; i++)
-        reroute(pair, count, pair->input_ids[i], pair->elements[i]->id);
+        checkpoint_scan_reroute(pair, count, pair->input_ids[i], pair->elements[i]->id);
     return true;
 }
 

@@ -8,7 +8,7 @@
 #pragma once
 
 #include "base/arena.h"
-#include "input/kind.h"
+#include "read/kind.h"
 
 enum edit_kind {
     EDIT_DONATE,     /* parameters give their memory to results: entries of input_output_alias */
@@ -67,9 +67,9 @@ struct edit_outcome {
 
 /* Does `count` edits on `program`, of KIND_HLO_PROTO or KIND_HLO_MODULE. False with a report: `malformed` or
  * `unsupported` where the bytes are no program that can be edited without loss, `conflict` or `argument` where an edit
- * does not apply, `unsupported` too where the program does not follow a change, for it holds what the rules do not know.
- * All memory is the arena's, which jumps at its limit; it takes about 10 to 30 times the size of the program. No edits:
- * the program as it is written back. For `partitions` above 1 the compile options say so, leave Shardy off and let
- * shardings propagate to the results (allow_spmd_sharding_propagation_to_output). */
+ * does not apply, `unsupported` too where the program does not follow a change, for it holds what the rules do not
+ * know. All memory is the arena's, which jumps at its limit; it takes about 10 to 30 times the size of the program. No
+ * edits: the program as it is written back. For `partitions` above 1 the compile options say so, leave Shardy off and
+ * let shardings propagate to the results (allow_spmd_sharding_propagation_to_output). */
 bool edit_apply(struct str program, enum kind kind, const struct edit *edits, size_t count, struct arena *arena,
                 struct edit_outcome *outcome, struct err *err);

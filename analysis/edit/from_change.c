@@ -3,7 +3,7 @@
 
 #include "whatif/glob.h"
 
-static bool refuse(const struct change *change, const char *reason, struct err *err)
+static bool from_change_refuse(const struct change *change, const char *reason, struct err *err)
 {
     return err_set(err, ERR_argument, ERR_NO_OFFSET, "%.*s: the compiler cannot be asked: %s",
                    (int)(change->text.length < 80 ? change->text.length : 80), change->text.data, reason);
@@ -27,7 +27,7 @@ static bool parameters_take(const struct variant *variant, const struct change *
     out->parameters = numbers;
     out->is_every = true; /* of a tree of arrays those that cannot follow stay, as with JAX */
     return out->parameter_count > 0 ||
-           refuse(change, "only arguments of the program can be changed so, and it names none", err);
+           from_change_refuse(change, "only arguments of the program can be changed so, and it names none", err);
 }
 
 static bool donate_read(const struct variant *variant, const struct change *change, struct edit *out, struct err *err)
@@ -94,7 +94,7 @@ static bool unpad_read(const struct variant *variant, const struct change *chang
             !shape_is_there(shapes, out->shape_count, &shape))
             shapes[out->shape_count++] = shape;
     }
-    return out->shape_count > 0 || refuse(change, "its layout pads nothing of it", err);
+    return out->shape_count > 0 || from_change_refuse(change, "its layout pads nothing of it", err);
 }
 
 bool edit_from_change(const struct variant *variant, const struct change *change, struct edit *out, struct err *err)
@@ -116,10 +116,11 @@ bool edit_from_change(const struct variant *variant, const struct change *change
         out->kind = EDIT_CAST;
         out->element_type = (int)change->type;
         return matching_read(variant, change, out, err);
-    case CHANGE_OFFLOAD: return refuse(change, "where the host's memory is used, the program has to say itself", err);
+    case CHANGE_OFFLOAD:
+        return from_change_refuse(change, "where the host's memory is used, the program has to say itself", err);
     case CHANGE_UNPAD: return unpad_read(variant, change, out, err);
-    case CHANGE_WITHOUT: return refuse(change, "another kernel is another program", err);
+    case CHANGE_WITHOUT: return from_change_refuse(change, "another kernel is another program", err);
     case CHANGE_COUNT: break;
     }
-    return refuse(change, "it is no change", err);
+    return from_change_refuse(change, "it is no change", err);
 }

@@ -19,7 +19,7 @@ void inline_init(struct inlining *inlining, struct program *program, struct prog
         add_one(inlining, instructions[i]);
 }
 
-static void note(struct map *map, int64_t id, int64_t other)
+static void inline_note(struct map *map, int64_t id, int64_t other)
 {
     map_fill(map, map_at(map, (uint64_t)id), (uint64_t)id, (uint64_t)other);
 }
@@ -53,7 +53,7 @@ void inline_call(struct inlining *inlining, const program_instruction *call)
     for (size_t i = 0; i < called->n_instructions; i++) {
         const program_instruction *original = called->instructions[i];
         if (program_is(original, "parameter")) {
-            note(&copies, original->id, call->operand_ids[original->parameter_number]);
+            inline_note(&copies, original->id, call->operand_ids[original->parameter_number]);
             continue;
         }
         program_instruction *copy = program_clone(program, original);
@@ -63,14 +63,14 @@ void inline_call(struct inlining *inlining, const program_instruction *call)
             copy->control_predecessor_ids[j] = noted(&copies, copy->control_predecessor_ids[j]);
         name_within(inlining, copy, call);
         copy->id = program_new_id(program, inlining->body);
-        note(&copies, original->id, copy->id);
+        inline_note(&copies, original->id, copy->id);
         add_one(inlining, copy);
     }
-    note(&inlining->instead, call->id, noted(&copies, root->id));
+    inline_note(&inlining->instead, call->id, noted(&copies, root->id));
     for (size_t i = 0; is_tuple && i < before; i++) {
         int64_t element = loops_element_of(inlining->instructions[i], call->id);
         if (element >= 0)
-            note(&inlining->instead, inlining->instructions[i]->id, noted(&copies, root->operand_ids[element]));
+            inline_note(&inlining->instead, inlining->instructions[i]->id, noted(&copies, root->operand_ids[element]));
     }
 }
 

@@ -47,7 +47,7 @@ static bool open_one(struct order *order, int64_t id)
     return true;
 }
 
-static bool walk(struct order *order, int64_t seed)
+static bool order_walk(struct order *order, int64_t seed)
 {
     if (!open_one(order, seed))
         return false;
@@ -78,7 +78,7 @@ bool order_instructions(struct program *program, struct program_body *body, prog
         map_put(&order.places, (uint64_t)instructions[i]->id, (uint32_t)i, false);
     for (size_t i = 0; i < seed_count; i++) {
         uint32_t place = map_get(&order.places, (uint64_t)seeds[i]);
-        if ((place == MAP_NONE || order.states[place] == STATE_NEW) && !walk(&order, seeds[i]))
+        if ((place == MAP_NONE || order.states[place] == STATE_NEW) && !order_walk(&order, seeds[i]))
             return false;
     }
     body->computation->instructions = order.out;

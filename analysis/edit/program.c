@@ -7,7 +7,7 @@
 
 static void *allocate(void *arena, size_t size) { return arena_raw(arena, size); }
 
-static void forget(void *arena, void *pointer)
+static void program_forget(void *arena, void *pointer)
 {
     (void)arena;
     (void)pointer;
@@ -16,7 +16,7 @@ static void forget(void *arena, void *pointer)
 /* What is given back stays in the arena: it is all released at once. */
 static ProtobufCAllocator allocator_of(struct arena *arena)
 {
-    return (ProtobufCAllocator){.alloc = allocate, .free = forget, .allocator_data = arena};
+    return (ProtobufCAllocator){.alloc = allocate, .free = program_forget, .allocator_data = arena};
 }
 
 static const ProtobufCMessageDescriptor *inner_descriptor(const ProtobufCMessageDescriptor *outer, uint32_t number)

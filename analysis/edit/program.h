@@ -7,7 +7,7 @@
 #pragma once
 
 #include "base/map.h"
-#include "input/kind.h"
+#include "read/kind.h"
 
 #include "edit/shapes.h"
 

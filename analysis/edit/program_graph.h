@@ -6,7 +6,7 @@
 #pragma once
 
 #include "edit/program.h"
-#include "input/graph.h"
+#include "read/hlo/graph.h"
 
 struct program_graph {
     struct hlo hlo;

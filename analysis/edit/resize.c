@@ -129,7 +129,7 @@ static bool follow_one(struct work *work, struct program_body *body, uint32_t at
                    shapes_text(asked.old_shape, text, sizeof text), instruction->opcode, reason);
 }
 
-static bool follow(struct work *work)
+static bool resize_follow(struct work *work)
 {
     struct program *program = work->program;
     for (size_t i = 0; i < program->module->n_computations; i++) {
@@ -149,7 +149,7 @@ bool resize_apply(struct program *program, const struct edit *edit)
         return false;
     work.old_shapes = arena_array(program->arena, program_shape *, (size_t)work.graph.hlo.instruction_count + 1);
     resize_shapes(&work);
-    if (!follow(&work))
+    if (!resize_follow(&work))
         return false;
     program_follow_shapes(program);
     return true;

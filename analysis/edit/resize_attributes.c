@@ -38,7 +38,7 @@ static bool slice_dimension(Xla__HloInstructionProto__SliceDimensions *slice, in
     return slice->limit <= operand && slice_size(slice) == wanted;
 }
 
-static const char *slice(const struct resize_asked *asked)
+static const char *resize_attributes_slice(const struct resize_asked *asked)
 {
     for (size_t i = 0; i < asked->instruction->n_slice_dimensions; i++)
         if (!slice_dimension(asked->instruction->slice_dimensions[i], asked->old_operand->dimensions[i],
@@ -66,7 +66,7 @@ static bool pad_dimension(Xla__PaddingConfig__PaddingConfigDimension *pad, int64
     return false;
 }
 
-static const char *pad(const struct resize_asked *asked)
+static const char *resize_attributes_pad(const struct resize_asked *asked)
 {
     const Xla__PaddingConfig *config = asked->instruction->padding_config;
     for (size_t i = 0; i < config->n_dimensions; i++)
@@ -92,7 +92,7 @@ static bool is_in(const int64_t *list, size_t count, size_t wanted)
 }
 
 /* A slice has the sizes that it has in the result. */
-static const char *gather(const struct resize_asked *asked)
+static const char *resize_attributes_gather(const struct resize_asked *asked)
 {
     const Xla__GatherDimensionNumbers *by = asked->instruction->gather_dimension_numbers;
     size_t at = 0;
@@ -143,8 +143,9 @@ static const struct {
     const char *opcode;
     const char *(*rule)(const struct resize_asked *asked);
 } rules[] = {
-    {"slice", slice},       {"pad", pad},   {"dynamic-slice", dynamic_slice}, {"gather", gather},
-    {"custom-call", fixed}, {"fft", fixed}, {"reduce-window", reduce_window},
+    {"slice", resize_attributes_slice},   {"pad", resize_attributes_pad}, {"dynamic-slice", dynamic_slice},
+    {"gather", resize_attributes_gather}, {"custom-call", fixed},         {"fft", fixed},
+    {"reduce-window", reduce_window},
 };
 
 const char *resize_attributes(const struct resize_asked *asked)

@@ -13,7 +13,7 @@ void transplant_init(struct transplant *transplant, struct program *program, con
     map_init(&transplant->made, program->arena, 64);
 }
 
-static void note(struct transplant *transplant, int64_t id, int64_t made)
+static void transplant_note(struct transplant *transplant, int64_t id, int64_t made)
 {
     struct map_slot *slot = map_at(&transplant->made, (uint64_t)id);
     map_fill(&transplant->made, slot, (uint64_t)id, (uint64_t)made);
@@ -35,7 +35,7 @@ int64_t transplant_add(struct transplant *transplant, program_instruction *instr
     return instruction->id;
 }
 
-static bool copy(struct transplant *transplant, const program_instruction *instruction)
+static bool transplant_copy(struct transplant *transplant, const program_instruction *instruction)
 {
     struct program *program = transplant->program;
     if (program_is(instruction, "parameter"))
@@ -49,7 +49,7 @@ static bool copy(struct transplant *transplant, const program_instruction *instr
     clone->n_control_predecessor_ids = 0;
     for (size_t i = 0; i < clone->n_operand_ids; i++)
         is_made(transplant, instruction->operand_ids[i], &clone->operand_ids[i]);
-    note(transplant, instruction->id, transplant_add(transplant, clone));
+    transplant_note(transplant, instruction->id, transplant_add(transplant, clone));
     return true;
 }
 
@@ -72,13 +72,13 @@ int64_t transplant_value(struct transplant *transplant, int64_t id)
         if (err_is_set(program->err))
             return -1;
         if (instead >= 0)
-            note(transplant, instruction->id, instead);
+            transplant_note(transplant, instruction->id, instead);
         else if (top->next < instruction->n_operand_ids) {
             int64_t operand = instruction->operand_ids[top->next++];
             if (!is_made(transplant, operand, &made))
                 stack[depth++] = (struct step){program_find(transplant->from, operand), 0};
             continue;
-        } else if (!copy(transplant, instruction)) {
+        } else if (!transplant_copy(transplant, instruction)) {
             return -1;
         }
         depth--;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Short dimensions outward, as if the person had made every array so (jnp.stack(axis=0) for axis=-1): a dimension that stands
- * in the lanes is padded to 128, one that stands further out is not. Which dimensions those are is told by arrays that the
- * compiler padded; by the classes of whatif/dimensions.h they go outward in every array that has them, arguments and results
- * too. Instructions that name dimensions name the new ones; those of which no rule is known here work on the former order,
- * between two transposes. */
+ * Short dimensions outward, as if the person had made every array so (jnp.stack(axis=0) for axis=-1): a dimension that
+ * stands in the lanes is padded to 128, one that stands further out is not. Which dimensions those are is told by
+ * arrays that the compiler padded; by the classes of whatif/dimensions.h they go outward in every array that has them,
+ * arguments and results too. Instructions that name dimensions name the new ones; those of which no rule is known here
+ * work on the former order, between two transposes. */
 #include "edit/unpad.h"
 #include "edit/edits.h"
 #include "edit/program_graph.h"
@@ -338,7 +338,7 @@ static bool aliases_follow(const struct work *work)
     return true;
 }
 
-static bool rewrite(struct work *work)
+static bool unpad_rewrite(struct work *work)
 {
     struct program *program = work->program;
     for (size_t i = 0; i < program->module->n_computations; i++) {
@@ -417,7 +417,7 @@ bool unpad_apply(struct program *program, const struct edit *edit)
     if (!aliases_follow(&work))
         return err_set(program->err, ERR_conflict, ERR_NO_OFFSET,
                        "unpad: an argument and the result in its memory would get different orders");
-    if (!rewrite(&work) || !program_index(program))
+    if (!unpad_rewrite(&work) || !program_index(program))
         return false;
     program_follow_shapes(program);
     layouts_turn(program, program->module->host_program_shape, &work);

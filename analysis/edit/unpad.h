@@ -3,7 +3,7 @@
 #pragma once
 
 #include "edit/program.h"
-#include "input/shape.h"
+#include "read/hlo/shape.h"
 
 /* How the dimensions of an array are put into another order. */
 struct unpad_order {
@@ -21,7 +21,8 @@ struct unpad_asked {
     const program_shape *operand; /* of the first, in the new order; NULL: none */
 };
 
-/* Puts what it says of dimensions into the new order. False: no rule is known, or it does not hold; nothing is changed. */
+/* Puts what it says of dimensions into the new order. False: no rule is known, or it does not hold; nothing is
+ * changed. */
 bool unpad_rule(const struct unpad_asked *asked);
 /* The last dimension in the lanes, the one before it in the rows, and so on. */
 void unpad_default_layout(program_shape *shape);

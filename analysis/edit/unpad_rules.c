@@ -63,7 +63,7 @@ static bool along(const struct unpad_asked *asked)
     return true;
 }
 
-static bool iota(const struct unpad_asked *asked)
+static bool unpad_rules_iota(const struct unpad_asked *asked)
 {
     if (!dimensions_are_within(asked, asked->result))
         return false;
@@ -72,7 +72,7 @@ static bool iota(const struct unpad_asked *asked)
 }
 
 /* By dimension of the operand: that of the result. */
-static bool broadcast(const struct unpad_asked *asked)
+static bool unpad_rules_broadcast(const struct unpad_asked *asked)
 {
     program_instruction *instruction = asked->instruction;
     const struct unpad_order *operand = asked->operands[0];
@@ -85,7 +85,7 @@ static bool broadcast(const struct unpad_asked *asked)
     return true;
 }
 
-static bool transpose(const struct unpad_asked *asked)
+static bool unpad_rules_transpose(const struct unpad_asked *asked)
 {
     program_instruction *instruction = asked->instruction;
     const struct unpad_order *operand = asked->operands[0];
@@ -105,8 +105,9 @@ static int by_number(const void *left, const void *right)
     return (*a > *b) - (*a < *b);
 }
 
-/* What is left of the operand's dimensions is in the order of the result. Operands and what they begin with come in turn. */
-static bool reduce(const struct unpad_asked *asked)
+/* What is left of the operand's dimensions is in the order of the result. Operands and what they begin with come in
+ * turn. */
+static bool unpad_rules_reduce(const struct unpad_asked *asked)
 {
     program_instruction *instruction = asked->instruction;
     const struct unpad_order *operand = asked->operands[0];
@@ -129,7 +130,7 @@ static bool reduce(const struct unpad_asked *asked)
 }
 
 /* Where only dimensions of size 1 come or go, and the others stay in one order. */
-static bool reshape(const struct unpad_asked *asked)
+static bool unpad_rules_reshape(const struct unpad_asked *asked)
 {
     const struct unpad_order *orders[2] = {asked->operands[0], asked->result};
     const program_shape *shapes[2] = {asked->operand, asked->instruction->shape};
@@ -171,13 +172,13 @@ static bool window(const struct unpad_asked *asked)
     return of != NULL && same(asked) && pointers_turn(asked, (void **)of->dimensions, of->n_dimensions);
 }
 
-static bool pad(const struct unpad_asked *asked)
+static bool unpad_rules_pad(const struct unpad_asked *asked)
 {
     Xla__PaddingConfig *of = asked->instruction->padding_config;
     return of != NULL && same(asked) && pointers_turn(asked, (void **)of->dimensions, of->n_dimensions);
 }
 
-static bool slice(const struct unpad_asked *asked)
+static bool unpad_rules_slice(const struct unpad_asked *asked)
 {
     return same(asked) &&
            pointers_turn(asked, (void **)asked->instruction->slice_dimensions, asked->instruction->n_slice_dimensions);
@@ -212,17 +213,17 @@ static const struct {
     const char *opcode;
     bool (*rule)(const struct unpad_asked *asked);
 } rules[] = {
-    {"broadcast", broadcast},
-    {"transpose", transpose},
-    {"reduce", reduce},
-    {"reshape", reshape},
-    {"iota", iota},
+    {"broadcast", unpad_rules_broadcast},
+    {"transpose", unpad_rules_transpose},
+    {"reduce", unpad_rules_reduce},
+    {"reshape", unpad_rules_reshape},
+    {"iota", unpad_rules_iota},
     {"concatenate", along},
     {"sort", along},
     {"reverse", along},
     {"reduce-window", window},
-    {"pad", pad},
-    {"slice", slice},
+    {"pad", unpad_rules_pad},
+    {"slice", unpad_rules_slice},
     {"dynamic-slice", dynamic_slice},
     {"dynamic-update-slice", dynamic_update_slice},
 };
@@ -279,7 +280,7 @@ bool unpad_rule(const struct unpad_asked *asked)
 {
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (program_is(asked->instruction, rules[i].opcode))
-            return (asked->instruction->n_operand_ids > 0 || rules[i].rule == iota) && rules[i].rule(asked);
+            return (asked->instruction->n_operand_ids > 0 || rules[i].rule == unpad_rules_iota) && rules[i].rule(asked);
     for (size_t i = 0; i < sizeof elementwise / sizeof *elementwise; i++)
         if (program_is(asked->instruction, elementwise[i]))
             return same(asked);

@@ -27,7 +27,7 @@ static const char *other_type(const struct verify_asked *asked)
     return asked->count > 0 ? NULL : "it has no operand";
 }
 
-static const char *compare(const struct verify_asked *asked)
+static const char *verify_shape_compare(const struct verify_asked *asked)
 {
     if (asked->count != 2 || !shapes_equal(asked->operands[0], asked->operands[1]))
         return "it compares two shapes that differ";
@@ -87,7 +87,7 @@ static const char *constant(const struct verify_asked *asked)
                                                                          : "its shape is not that of its literal";
 }
 
-static const char *iota(const struct verify_asked *asked)
+static const char *verify_shape_iota(const struct verify_asked *asked)
 {
     const program_instruction *instruction = asked->instruction;
     return instruction->n_dimensions == 1 && (uint64_t)instruction->dimensions[0] < asked->shape->n_dimensions
@@ -97,7 +97,7 @@ static const char *iota(const struct verify_asked *asked)
 
 /* ---- the same elements elsewhere ---- */
 
-static const char *broadcast(const struct verify_asked *asked)
+static const char *verify_shape_broadcast(const struct verify_asked *asked)
 {
     const program_instruction *instruction = asked->instruction;
     if (asked->count != 1 || !verify_same_type(asked->operands[0], asked->shape) ||
@@ -111,7 +111,7 @@ static const char *broadcast(const struct verify_asked *asked)
     return NULL;
 }
 
-static const char *reshape(const struct verify_asked *asked)
+static const char *verify_shape_reshape(const struct verify_asked *asked)
 {
     if (asked->count != 1 || !verify_same_type(asked->operands[0], asked->shape))
         return "its element type is not that of its operand";
@@ -121,7 +121,7 @@ static const char *reshape(const struct verify_asked *asked)
                : "it has another number of elements than its operand";
 }
 
-static const char *transpose(const struct verify_asked *asked)
+static const char *verify_shape_transpose(const struct verify_asked *asked)
 {
     const program_instruction *instruction = asked->instruction;
     const program_shape *operand = asked->operands[0];
@@ -136,7 +136,7 @@ static const char *transpose(const struct verify_asked *asked)
     return NULL;
 }
 
-static const char *slice(const struct verify_asked *asked)
+static const char *verify_shape_slice(const struct verify_asked *asked)
 {
     const program_instruction *instruction = asked->instruction;
     const program_shape *operand = asked->operands[0];
@@ -201,7 +201,7 @@ static const char *concatenate(const struct verify_asked *asked)
     return sum == asked->shape->dimensions[along] ? NULL : "it is not as long as its operands together";
 }
 
-static const char *pad(const struct verify_asked *asked)
+static const char *verify_shape_pad(const struct verify_asked *asked)
 {
     const Xla__PaddingConfig *config = asked->instruction->padding_config;
     const program_shape *operand = asked->operands[0];
@@ -237,7 +237,7 @@ static bool is_left_of(const program_shape *from, const int64_t *without, size_t
     return at == left->n_dimensions;
 }
 
-static const char *reduce(const struct verify_asked *asked)
+static const char *verify_shape_reduce(const struct verify_asked *asked)
 {
     const program_instruction *instruction = asked->instruction;
     bool is_tuple = shapes_is_tuple(asked->shape);
@@ -267,11 +267,11 @@ static const struct rule {
     {"add", as_operands},
     {"and", as_operands},
     {"atan2", as_operands},
-    {"broadcast", broadcast},
+    {"broadcast", verify_shape_broadcast},
     {"cbrt", as_operands},
     {"ceil", as_operands},
     {"clamp", clamp},
-    {"compare", compare},
+    {"compare", verify_shape_compare},
     {"concatenate", concatenate},
     {"constant", constant},
     {"convert", other_type},
@@ -288,7 +288,7 @@ static const struct rule {
     {"floor", as_operands},
     {"gather", verify_gather},
     {"get-tuple-element", get_tuple_element},
-    {"iota", iota},
+    {"iota", verify_shape_iota},
     {"is-finite", other_type},
     {"log", as_operands},
     {"log-plus-one", as_operands},
@@ -300,13 +300,13 @@ static const struct rule {
     {"not", as_operands},
     {"opt-barrier", as_operands},
     {"or", as_operands},
-    {"pad", pad},
+    {"pad", verify_shape_pad},
     {"power", as_operands},
-    {"reduce", reduce},
+    {"reduce", verify_shape_reduce},
     {"reduce-precision", as_operands},
     {"reduce-window", verify_reduce_window},
     {"remainder", as_operands},
-    {"reshape", reshape},
+    {"reshape", verify_shape_reshape},
     {"reverse", as_operands},
     {"round-nearest-afz", as_operands},
     {"round-nearest-even", as_operands},
@@ -318,12 +318,12 @@ static const struct rule {
     {"shift-right-logical", as_operands},
     {"sign", as_operands},
     {"sine", as_operands},
-    {"slice", slice},
+    {"slice", verify_shape_slice},
     {"sqrt", as_operands},
     {"subtract", as_operands},
     {"tan", as_operands},
     {"tanh", as_operands},
-    {"transpose", transpose},
+    {"transpose", verify_shape_transpose},
     {"tuple", tuple},
     {"xor", as_operands},
 };

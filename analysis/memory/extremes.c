@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "memory/extremes.h"
 
-static void walk(const struct extremes *extremes, uint32_t from, uint32_t to, uint32_t *min_at, uint32_t *max_at)
+static void extremes_walk(const struct extremes *extremes, uint32_t from, uint32_t to, uint32_t *min_at,
+                          uint32_t *max_at)
 {
     int64_t min = extremes->value(extremes->curve, *min_at), max = extremes->value(extremes->curve, *max_at);
     for (uint32_t i = from; i < to; i++) {
@@ -27,7 +28,7 @@ static void slice_build(void *task, size_t slice, size_t first, size_t end)
     for (size_t i = first; i < end; i++) {
         uint32_t from = (uint32_t)i * EXTREMES_BLOCK;
         extremes->min_at[i] = extremes->max_at[i] = from;
-        walk(extremes, from, from + EXTREMES_BLOCK, &extremes->min_at[i], &extremes->max_at[i]);
+        extremes_walk(extremes, from, from + EXTREMES_BLOCK, &extremes->min_at[i], &extremes->max_at[i]);
     }
 }
 
@@ -45,15 +46,15 @@ void extremes_of(const struct extremes *extremes, uint32_t from, uint32_t to, ui
     uint32_t first = from / EXTREMES_BLOCK + 1, end = to / EXTREMES_BLOCK;
     *min_at = *max_at = from;
     if (first >= end) {
-        walk(extremes, from, to, min_at, max_at);
+        extremes_walk(extremes, from, to, min_at, max_at);
         return;
     }
-    walk(extremes, from, first * EXTREMES_BLOCK, min_at, max_at);
+    extremes_walk(extremes, from, first * EXTREMES_BLOCK, min_at, max_at);
     for (uint32_t i = first; i < end; i++) {
         if (extremes->value(extremes->curve, extremes->min_at[i]) < extremes->value(extremes->curve, *min_at))
             *min_at = extremes->min_at[i];
         if (extremes->value(extremes->curve, extremes->max_at[i]) > extremes->value(extremes->curve, *max_at))
             *max_at = extremes->max_at[i];
     }
-    walk(extremes, end * EXTREMES_BLOCK, to, min_at, max_at);
+    extremes_walk(extremes, end * EXTREMES_BLOCK, to, min_at, max_at);
 }

@@ -23,7 +23,7 @@ struct replay {
     struct arena *arena;
 };
 
-static bool fail(struct replay *replay, enum heap_failure failure)
+static bool heap_fail(struct replay *replay, enum heap_failure failure)
 {
     replay->heap->failure = failure;
     replay->heap->failure_at = replay->step;
@@ -75,11 +75,11 @@ static void span_begin(struct replay *replay, uint32_t buffer_at)
     heap->spans[state->span_at] = (struct heap_span){buffer_at, replay->step, heap->event_count - 1};
 }
 
-static bool take(struct replay *replay, uint32_t root_at, uint32_t shown_at)
+static bool heap_take(struct replay *replay, uint32_t root_at, uint32_t shown_at)
 {
     struct heap *heap = replay->heap;
     if (replay->size > SUM_MAX_BYTES_TOGETHER || replay->unpadded_size > SUM_MAX_BYTES_TOGETHER)
-        return fail(replay, HEAP_TOO_LARGE);
+        return heap_fail(replay, HEAP_TOO_LARGE);
     replay->size = sum_add(replay->size, replay->bytes[root_at]);
     replay->unpadded_size = sum_add(replay->unpadded_size, replay->unpadded_bytes[root_at]);
     replay->states[root_at].hold_at = heap->hold_count;
@@ -98,7 +98,7 @@ static bool give_back(struct replay *replay, uint32_t root_at)
 {
     struct state *state = &replay->states[root_at];
     if (replay->bytes[root_at] > replay->size)
-        return fail(replay, HEAP_NEGATIVE);
+        return heap_fail(replay, HEAP_NEGATIVE);
     replay->size -= replay->bytes[root_at];
     replay->unpadded_size -= replay->unpadded_bytes[root_at];
     if (state->hold_at == HEAP_NONE)
@@ -118,7 +118,7 @@ static bool free_event(struct replay *replay, uint32_t buffer_at)
     uint32_t root_at = root_of(replay, buffer_at);
     int32_t left = --replay->states[root_at].user_count;
     if (left < 0)
-        return fail(replay, HEAP_FREED_TOO_OFTEN);
+        return heap_fail(replay, HEAP_FREED_TOO_OFTEN);
     if (left == 0 && !give_back(replay, root_at))
         return false;
     struct state *state = &replay->states[buffer_at];
@@ -133,10 +133,10 @@ static bool share_event(struct replay *replay, uint32_t buffer_at, uint32_t cano
     uint32_t root_at = root_of(replay, canonical_at);
     bool is_cut = *canonical != HEAP_NONE && *canonical != canonical_at;
     if (root_at == buffer_at || (is_cut && is_above(replay, buffer_at, canonical_at)))
-        return fail(replay, HEAP_BAD_SHARING);
+        return heap_fail(replay, HEAP_BAD_SHARING);
     replay->cut_count += is_cut;
     *canonical = canonical_at;
-    return ++replay->states[root_at].user_count > 1 || take(replay, root_at, buffer_at);
+    return ++replay->states[root_at].user_count > 1 || heap_take(replay, root_at, buffer_at);
 }
 
 static bool event_apply(struct replay *replay, const struct heap_event *event)
@@ -148,7 +148,7 @@ static bool event_apply(struct replay *replay, const struct heap_event *event)
     switch (event->kind) {
     case HEAP_ALLOC:
         replay->states[root_of(replay, event->buffer_at)].user_count++;
-        return take(replay, event->buffer_at, event->buffer_at);
+        return heap_take(replay, event->buffer_at, event->buffer_at);
     case HEAP_FREE: return free_event(replay, event->buffer_at);
     case HEAP_SHARE:
         if (event->canonical_at == HEAP_NONE) {
@@ -158,7 +158,7 @@ static bool event_apply(struct replay *replay, const struct heap_event *event)
         return share_event(replay, event->buffer_at, event->canonical_at);
     case HEAP_UNKNOWN_KIND: break;
     }
-    return fail(replay, HEAP_BAD_KIND);
+    return heap_fail(replay, HEAP_BAD_KIND);
 }
 
 void heap_replay(const struct heap_event *events, uint32_t event_count, const int64_t *bytes,

@@ -3,9 +3,10 @@
 #include "plan/arguments.h"
 
 #include "base/sum.h"
-#include "input/hlo_aliases.h"
-#include "input/shape.h"
+#include "plan/argument_products.h"
 #include "plan/argument_words.h"
+#include "read/hlo/hlo_aliases.h"
+#include "read/hlo/shape.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -20,16 +21,15 @@ struct facts {
     struct shape_array shape;
     bool has_shape, is_integer;
     bool is_read_forward, is_read_backward, is_random;
-    bool is_weight,
-        is_beside_argument; /* multiplied, going forward, with a value that was computed; with an argument */
-    bool is_aliased;        /* it was donated, and a result lives in its memory */
-    bool is_replaced;       /* the program gives a new one back */
-    bool is_updated;        /* parts of it are written, or it is put together with something */
-    bool feeds_forward;     /* what is made of it outside of the passes goes into them */
+    struct argument_product product;
+    bool is_aliased;    /* it was donated, and a result lives in its memory */
+    bool is_replaced;   /* the program gives a new one back */
+    bool is_updated;    /* parts of it are written, or it is put together with something */
+    bool feeds_forward; /* what is made of it outside of the passes goes into them */
     const struct argument_name *name;
 };
 
-struct reading {
+struct arguments_reading {
     struct value_walk *walk;
     uint8_t *random_names; /* by instruction: enum random_name */
     struct facts *facts;
@@ -49,7 +49,7 @@ static bool is_random_name(struct str op_name)
 /* Op names are looked at once: many arguments may have one reader. */
 enum random_name { NOT_LOOKED_AT, NOT_RANDOM, RANDOM };
 
-static bool makes_random(const struct reading *reading, uint32_t at)
+static bool makes_random(const struct arguments_reading *reading, uint32_t at)
 {
     uint8_t *name = &reading->random_names[at];
     if (*name == NOT_LOOKED_AT)
@@ -57,7 +57,8 @@ static bool makes_random(const struct reading *reading, uint32_t at)
     return *name == RANDOM;
 }
 
-/* Phases of what reads an argument: an optimizer's update, which says so itself, may stand in a fusion with a gradient. */
+/* Phases of what reads an argument: an optimizer's update, which says so itself, may stand in a fusion with a
+ * gradient. */
 static unsigned reader_phases(struct value_walk *walk, uint32_t reader_at)
 {
     enum graph_phase phase = graph_phase(walk->graph, reader_at);
@@ -68,7 +69,7 @@ static unsigned reader_phases(struct value_walk *walk, uint32_t reader_at)
 
 static bool reader_met(void *context, uint32_t reader_at, uint32_t operand)
 {
-    struct reading *reading = context;
+    struct arguments_reading *reading = context;
     struct facts *facts = reading->facts;
     if (reader_at == HLO_NONE)
         return true;
@@ -106,7 +107,7 @@ static bool feeding_met(void *context, uint32_t reader_at, uint32_t operand)
 }
 
 /* Does something that is made of the value outside of the passes, as by scaling an image, go into them? */
-static bool feeds_forward(const struct reading *reading)
+static bool feeds_forward(const struct arguments_reading *reading)
 {
     struct feeding feeding = {.walk = reading->walk};
     memcpy(feeding.items, reading->followed, reading->followed_count * sizeof(reading->followed[0]));
@@ -114,63 +115,6 @@ static bool feeds_forward(const struct reading *reading)
     for (uint32_t i = 0; i < feeding.count && !feeding.is_found; i++)
         value_each_reader(reading->walk, (struct value){feeding.items[i], VALUE_WHOLE}, feeding_met, &feeding);
     return feeding.is_found;
-}
-
-/* ---- products ---- */
-
-static struct facts *facts_of(const struct plan *plan, struct facts *facts, uint32_t at)
-{
-    const struct plan_argument *argument = arguments_find_instruction(plan, at);
-    return argument == NULL ? NULL : &facts[argument - plan->arguments];
-}
-
-/* One side of a product: the argument that it is a view of; an adapter's correction is added to the weights first. */
-struct side {
-    struct facts *argument; /* NULL: the program computed it */
-    struct facts *corrected;
-};
-
-static struct facts *argument_behind(const struct plan *plan, struct value_walk *walk, struct facts *facts, uint32_t at,
-                                     struct value *base)
-{
-    bool is_gathered;
-    *base = value_origin(walk, (struct value){at, VALUE_WHOLE}, VALUE_BASE, &is_gathered);
-    return is_gathered ? NULL : facts_of(plan, facts, base->at);
-}
-
-static struct side side_of(const struct plan *plan, struct value_walk *walk, struct facts *facts, uint32_t at)
-{
-    const struct graph *graph = walk->graph;
-    struct value base, inner;
-    struct side side = {argument_behind(plan, walk, facts, at, &base), NULL};
-    if (side.argument == NULL && base.at != HLO_NONE && graph_op(graph, base.at) == GRAPH_ADD)
-        for (uint32_t i = 0; i < 2 && side.corrected == NULL; i++)
-            side.corrected = argument_behind(plan, walk, facts, graph_operand(graph, base.at, i), &inner);
-    return side;
-}
-
-/* Weights stand beside values that the program computed; data stands beside weights. Of the forward pass: going
- * backward, data stands beside gradients. */
-static void products_find(const struct plan *plan, struct value_walk *walk, struct facts *facts)
-{
-    const struct graph *graph = walk->graph;
-    for (uint32_t at = 0; at < plan->hlo.instruction_count; at++) {
-        if (graph_op(graph, at) != GRAPH_DOT || graph_phase(graph, at) == GRAPH_BACKWARD)
-            continue;
-        struct side sides[2];
-        for (uint32_t i = 0; i < 2; i++)
-            sides[i] = side_of(plan, walk, facts, graph_operand(graph, at, i));
-        for (uint32_t i = 0; i < 2; i++) {
-            struct facts *argument = sides[i].argument, *corrected = sides[i].corrected;
-            bool is_beside_computed = sides[1 - i].argument == NULL;
-            if (argument != NULL) {
-                argument->is_weight = argument->is_weight || is_beside_computed;
-                argument->is_beside_argument = argument->is_beside_argument || !is_beside_computed;
-            }
-            if (corrected != NULL)
-                corrected->is_weight = corrected->is_weight || is_beside_computed;
-        }
-    }
 }
 
 /* ---- results ---- */
@@ -257,7 +201,7 @@ static bool is_optimizers(const struct facts *facts)
     return facts->name != NULL && facts->name->category == CATEGORY_OPTIMIZER_STATE;
 }
 
-/* ---- verdicts ---- */
+/* ---- choices ---- */
 
 static bool is_random(const struct facts *facts)
 {
@@ -265,46 +209,47 @@ static bool is_random(const struct facts *facts)
 }
 
 /* What the program does with it; of a program that trains. */
-static struct category_verdict by_use(const struct facts *facts)
+static struct category_choice by_use(const struct facts *facts)
 {
     bool is_read = facts->is_read_forward || facts->is_read_backward;
     if (facts->is_random && is_random(facts))
-        return category_verdict_of(CATEGORY_RNG, CATEGORY_RULE_ARGUMENT_RANDOM);
+        return category_choice_of(CATEGORY_RNG, CATEGORY_RULE_ARGUMENT_RANDOM);
     if (is_read && facts->is_replaced && !facts->is_integer)
-        return category_verdict_of(CATEGORY_PARAMETER, CATEGORY_RULE_ARGUMENT_TRAINED);
+        return category_choice_of(CATEGORY_PARAMETER, CATEGORY_RULE_ARGUMENT_TRAINED);
     if (facts->is_replaced)
-        return category_verdict_of(CATEGORY_OPTIMIZER_STATE, CATEGORY_RULE_ARGUMENT_STATE);
-    if (is_read && facts->is_weight && !facts->is_integer && facts->shape.rank >= 2)
-        return category_verdict_of(CATEGORY_PARAMETER, CATEGORY_RULE_ARGUMENT_WEIGHT);
+        return category_choice_of(CATEGORY_OPTIMIZER_STATE, CATEGORY_RULE_ARGUMENT_STATE);
+    if (is_read &&
+        (facts->product.is_quantized || (facts->product.is_weight && !facts->is_integer && facts->shape.rank >= 2)))
+        return category_choice_of(CATEGORY_PARAMETER, CATEGORY_RULE_ARGUMENT_WEIGHT);
     if (is_read || facts->feeds_forward)
-        return category_verdict_of(CATEGORY_BATCH, CATEGORY_RULE_ARGUMENT_READ);
-    return category_verdict_of(CATEGORY_OTHER, CATEGORY_RULE_ARGUMENT_OTHER);
+        return category_choice_of(CATEGORY_BATCH, CATEGORY_RULE_ARGUMENT_READ);
+    return category_choice_of(CATEGORY_OTHER, CATEGORY_RULE_ARGUMENT_OTHER);
 }
 
-static struct category_verdict without_backward(const struct facts *facts)
+static struct category_choice without_backward(const struct facts *facts)
 {
     if (facts->is_random && is_random(facts))
-        return category_verdict_of(CATEGORY_RNG, CATEGORY_RULE_ARGUMENT_RANDOM);
+        return category_choice_of(CATEGORY_RNG, CATEGORY_RULE_ARGUMENT_RANDOM);
     if (facts->is_replaced && (facts->is_aliased || facts->is_updated) && !facts->is_integer && facts->has_shape &&
         facts->shape.rank > 0)
-        return category_verdict_of(CATEGORY_CACHE, CATEGORY_RULE_ARGUMENT_REPLACED);
-    return category_verdict_of(CATEGORY_INPUT, CATEGORY_RULE_ARGUMENT_INPUT);
+        return category_choice_of(CATEGORY_CACHE, CATEGORY_RULE_ARGUMENT_REPLACED);
+    return category_choice_of(CATEGORY_INPUT, CATEGORY_RULE_ARGUMENT_INPUT);
 }
 
-static struct category_verdict decide(const struct facts *facts, bool has_backward, const struct map *twins)
+static struct category_choice arguments_decide(const struct facts *facts, bool has_backward, const struct map *twins)
 {
     const struct argument_name *name = facts->name;
-    struct category_verdict use = has_backward ? by_use(facts) : without_backward(facts);
+    struct category_choice use = has_backward ? by_use(facts) : without_backward(facts);
     bool is_sure = category_rule_confidence((enum category_rule)use.rule) != CONFIDENCE_GUESS;
     if (name != NULL && name->is_strong)
-        return category_verdict_of((enum category)name->category, CATEGORY_RULE_ARGUMENT_NAME);
+        return category_choice_of((enum category)name->category, CATEGORY_RULE_ARGUMENT_NAME);
     uint32_t twin = is_optimizers(facts) ? TWIN_NONE : twin_of(facts, twins);
     if (twin == TWIN_GIVEN_BACK && !has_backward && !facts->is_aliased)
-        return category_verdict_of(CATEGORY_GRADIENT, CATEGORY_RULE_ARGUMENT_GRADIENT);
+        return category_choice_of(CATEGORY_GRADIENT, CATEGORY_RULE_ARGUMENT_GRADIENT);
     if (twin != TWIN_NONE)
-        return category_verdict_of(CATEGORY_PARAMETER, CATEGORY_RULE_ARGUMENT_TWIN);
+        return category_choice_of(CATEGORY_PARAMETER, CATEGORY_RULE_ARGUMENT_TWIN);
     if (name != NULL && !(has_backward && is_sure))
-        return category_verdict_of((enum category)name->category, CATEGORY_RULE_ARGUMENT_WORD);
+        return category_choice_of((enum category)name->category, CATEGORY_RULE_ARGUMENT_WORD);
     return use;
 }
 
@@ -342,20 +287,20 @@ static void trees_apply(struct plan *plan, const struct facts *facts, struct are
             map_put(&tree_of, key, at = tree_count++, false);
         trees[at].count++;
         trees[at].all_bytes = sum_add(trees[at].all_bytes, argument->bytes);
-        trees[at].bytes[argument->verdict.category] =
-            sum_add(trees[at].bytes[argument->verdict.category], argument->bytes);
+        trees[at].bytes[argument->choice.category] =
+            sum_add(trees[at].bytes[argument->choice.category], argument->bytes);
     }
     for (uint32_t i = 0; i < plan->argument_count; i++) {
         struct plan_argument *argument = &plan->arguments[i];
         uint64_t key = tree_key(&facts[i].words);
-        if (key == 0 || category_rule_confidence((enum category_rule)argument->verdict.rule) != CONFIDENCE_GUESS ||
-            facts[i].is_integer || (facts[i].is_beside_argument && !facts[i].is_weight))
+        if (key == 0 || category_rule_confidence((enum category_rule)argument->choice.rule) != CONFIDENCE_GUESS ||
+            facts[i].is_integer || (facts[i].product.is_beside_argument && !facts[i].product.is_weight))
             continue;
         const struct tree *tree = &trees[map_get(&tree_of, key)];
         for (int j = 0; j < CATEGORY_COUNT && tree->count >= TREE_LEAVES_MIN; j++)
-            if (j != argument->verdict.category && j != CATEGORY_INPUT && /* that only says what is not known */
+            if (j != argument->choice.category && j != CATEGORY_INPUT && /* that only says what is not known */
                 tree->bytes[j] / TREE_PERCENT > tree->all_bytes / 100)
-                argument->verdict = category_verdict_of((enum category)j, CATEGORY_RULE_ARGUMENT_TREE);
+                argument->choice = category_choice_of((enum category)j, CATEGORY_RULE_ARGUMENT_TREE);
     }
 }
 
@@ -424,7 +369,7 @@ static void facts_find(const struct plan *plan, struct value_walk *walk, const s
                        uint8_t *random_names, struct facts *facts)
 {
     const struct plan_argument *argument = &plan->arguments[at];
-    struct reading reading = {.walk = walk, .random_names = random_names, .facts = facts};
+    struct arguments_reading reading = {.walk = walk, .random_names = random_names, .facts = facts};
     facts->words = argument_words_of(argument->path);
     facts->has_shape = shape_array_read(argument->shape, &facts->shape);
     facts->is_integer = facts->has_shape && shape_array_is_integer(&facts->shape);
@@ -457,8 +402,10 @@ void arguments_build(struct plan *plan, const struct graph *graph, struct value_
     for (uint32_t i = 0; i < plan->argument_count; i++)
         if (facts[i].is_aliased && !is_optimizers(&facts[i]))
             twin_give_back(&facts[i], &twins);
-    products_find(plan, walk, facts);
+    const struct argument_product *products = argument_products_find(plan, walk, scratch);
     for (uint32_t i = 0; i < plan->argument_count; i++)
-        plan->arguments[i].verdict = decide(&facts[i], graph->has_backward, &twins);
+        facts[i].product = products[i];
+    for (uint32_t i = 0; i < plan->argument_count; i++)
+        plan->arguments[i].choice = arguments_decide(&facts[i], graph->has_backward, &twins);
     trees_apply(plan, facts, scratch);
 }

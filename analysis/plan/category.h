@@ -28,14 +28,14 @@ enum category_rule {
     CATEGORY_RULE_COUNT
 };
 
-struct category_verdict {
+struct category_choice {
     uint8_t category; /* enum category */
     uint8_t rule;     /* enum category_rule */
 };
 
-static inline struct category_verdict category_verdict_of(enum category category, enum category_rule rule)
+static inline struct category_choice category_choice_of(enum category category, enum category_rule rule)
 {
-    return (struct category_verdict){(uint8_t)category, (uint8_t)rule};
+    return (struct category_choice){(uint8_t)category, (uint8_t)rule};
 }
 
 /* "saved_activation"; static storage. */

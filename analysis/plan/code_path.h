@@ -21,7 +21,7 @@ enum code_path_kind {
     CODE_PATH_OP,       /* the operation itself: the last piece of an op name, or an opcode */
     CODE_PATH_ARGUMENT, /* a piece of an entry argument's path */
     CODE_PATH_FRAME,    /* of the person's code */
-    CODE_PATH_LIBRARY,  /* a frame of a library: input/library.def */
+    CODE_PATH_LIBRARY,  /* a frame of a library: read/library.def */
     CODE_PATH_GROUP,    /* "(arguments)", "(no scope)", "(no source)" */
     CODE_PATH_KIND_COUNT
 };

@@ -25,14 +25,15 @@ struct hlo_detail describe_origin(const struct plan *plan, const struct plan_row
 /* What the instruction says of itself: often a line of a library. Source: XProf's hlo_module_utils.cc. */
 struct describe_source describe_innermost_source(const struct hlo *hlo, const struct hlo_detail *detail);
 /* The user's line: of the innermost frame outside of installed packages, else of the innermost outside of the libraries
- * that input/library.def names, else what the instruction says of itself. */
+ * that read/library.def names, else what the instruction says of itself. */
 struct describe_source describe_source(const struct hlo *hlo, const struct hlo_detail *detail);
 
 /* Appends "name{index}", or "name" for a value that is no element of a tuple. */
 void describe_name(const struct hlo *hlo, uint32_t buffer_at, struct str instruction_name, struct buf *out);
 
 /* Writes "key": "text" for a picture that names many things: a text of more than DESCRIBE_SHORT bytes gives up its
- * middle, where "…" stands. Out: whether it did. describe_shortened: the text itself, or what is left of it in `room`. */
+ * middle, where "…" stands. Out: whether it did. describe_shortened: the text itself, or what is left of it in
+ * `room`. */
 enum { DESCRIBE_SHORT = 240 };
 struct str describe_shortened(struct str text, char room[DESCRIBE_SHORT]);
 bool describe_short(struct json *json, const char *key, struct str text);

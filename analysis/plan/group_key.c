@@ -3,8 +3,8 @@
 #include "plan/group_key.h"
 
 #include "base/hash.h"
-#include "input/shape.h"
 #include "plan/jax_words.h"
+#include "read/hlo/shape.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -56,7 +56,7 @@ struct group_key group_key_of(const struct plan *plan, const struct plan_row *ro
     scratch->length = 0;
     shape_text(shape, false, scratch);
     struct str text = {scratch->data == NULL ? "" : scratch->data, scratch->length};
-    return (struct group_key){(enum category)row->verdict.category,
+    return (struct group_key){(enum category)row->choice.category,
                               group_key_scope(group_key_op_name(plan, row), arena),
                               {arena_text(arena, text), text.length}};
 }

@@ -3,7 +3,7 @@
 #include "plan/liveness.h"
 
 #include "base/sum.h"
-#include "input/hlo_ranges.h"
+#include "read/hlo/hlo_ranges.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -3,11 +3,11 @@
 #include "plan/notes.h"
 
 #include "base/size_text.h"
-#include "input/hlo_parts.h"
+#include "read/hlo/hlo_parts.h"
 
 enum { FIXED_NOTES = 23, NOTES_PER_SPACE = 6 };
 
-static void add(struct plan *plan, const char *code, uint64_t count, const char *text)
+static void notes_add_one(struct plan *plan, const char *code, uint64_t count, const char *text)
 {
     if (count > 0)
         plan->notes[plan->note_count++] = (struct note){code, count, text};
@@ -45,13 +45,15 @@ static void space_notes(struct plan *plan, const struct plan_space *space, struc
     const char *name = space->name;
     const char *failure = notes_replay_failure(plan, space, arena);
     if (failure != NULL)
-        add(plan, "replay_failed", 1, arena_format(arena, "%s: %s", name, failure));
+        notes_add_one(plan, "replay_failed", 1, arena_format(arena, "%s: %s", name, failure));
     if (space->heap.unknown_count > 0)
-        add(plan, "unknown_buffers_in_trace", space->heap.unknown_count,
+        notes_add_one(
+            plan, "unknown_buffers_in_trace", space->heap.unknown_count,
             arena_format(arena,
                          "%s: %u events name buffers without allocation or instruction; they pass without effect.",
                          name, space->heap.unknown_count));
-    add(plan, "mended_events", space->mended_event_count,
+    notes_add_one(
+        plan, "mended_events", space->mended_event_count,
         arena_format(
             arena,
             "%s: events of the heap trace whose kind is lost: one that names whose memory it shares is read as "
@@ -66,17 +68,20 @@ static void space_notes(struct plan *plan, const struct plan_space *space, struc
                      allocation->size_bytes > 0 && !moved[i];
     }
     if (touched > 1)
-        add(plan, "several_allocations_in_trace", touched,
-            arena_format(arena, "%s: one heap trace moves buffers of %u allocations; XProf refuses such a program.",
-                         name, touched));
+        notes_add_one(plan, "several_allocations_in_trace", touched,
+                      arena_format(arena,
+                                   "%s: one heap trace moves buffers of %u allocations; XProf refuses such a program.",
+                                   name, touched));
     if (untouched > 0)
-        add(plan, "allocations_without_trace", untouched,
+        notes_add_one(
+            plan, "allocations_without_trace", untouched,
             arena_format(arena,
                          "%s: %u temporary allocations have no heap trace; they are in the total, not in the curve.",
                          name, untouched));
     int64_t temporary = space->total_bytes - space->indefinite_bytes;
     if (space->unit == PLAN_UNIT_HEAP_TRACE && space->heap.peak_bytes > temporary)
-        add(plan, "replay_above_allocation", 1,
+        notes_add_one(
+            plan, "replay_above_allocation", 1,
             arena_format(arena,
                          "%s: the replay reaches %s in allocations of %s: frees are recorded after the allocations "
                          "that re-use their space. The allocation is the true bound.",
@@ -84,52 +89,60 @@ static void space_notes(struct plan *plan, const struct plan_space *space, struc
                          size_text((char[SIZE_TEXT_BYTES]){0}, (uint64_t)temporary)));
 }
 
-void notes_build(struct plan *plan, uint64_t insane_size_count, uint64_t unknown_size_count, uint64_t mended_size_count,
-                 struct arena *arena)
+void notes_build(struct plan *plan, struct arena *arena)
 {
     const struct hlo *hlo = &plan->hlo;
     size_t max = FIXED_NOTES + (size_t)plan->space_count * NOTES_PER_SPACE;
     plan->notes = arena_array(arena, struct note, max);
     if (!hlo->has_assignment)
-        add(plan, "no_buffer_assignment", 1,
-            "The file holds the program only, no buffer assignment: nothing is known of its memory.");
-    add(plan, "no_heap_trace", (hlo->lacks & HLO_LACKS_HEAP_TRACE) != 0,
+        notes_add_one(plan, "no_buffer_assignment", 1,
+                      "The file holds the program only, no buffer assignment: nothing is known of its memory.");
+    notes_add_one(
+        plan, "no_heap_trace", (hlo->lacks & HLO_LACKS_HEAP_TRACE) != 0,
         hlo->lacks & HLO_LACKS_MODULE
             ? "The buffer assignment is a text and its module is not here: sizes and offsets are exact, from when to "
               "when a value lives is not known; without a curve, only the total can be told."
             : "The buffer assignment is a text, which holds no heap trace: sizes and offsets are exact, the curve is "
               "made from the schedule and live ranges.");
-    add(plan, "no_module", (hlo->lacks & HLO_LACKS_MODULE) != 0,
+    notes_add_one(
+        plan, "no_module", (hlo->lacks & HLO_LACKS_MODULE) != 0,
         hlo->lacks & HLO_LACKS_NAMES
             ? "The file is a buffer assignment alone: it numbers instructions and does not name them. With the module "
               "beside it (compiled.as_text(), or the HloModuleProto) names, shapes and lines of code are shown."
             : "The module of this buffer assignment is not beside it: operations, lines of code and whose memory it "
               "is are not known.");
-    add(plan, "other_assignment", (hlo->lacks & HLO_LACKS_MATCH) != 0,
+    notes_add_one(
+        plan, "other_assignment", (hlo->lacks & HLO_LACKS_MATCH) != 0,
         "The buffer assignment beside the module numbers instructions that are not in it: it is of another program, "
         "or the module is a text, which has no numbers. It was left out.");
-    add(plan, "unread_numbers", (hlo->lacks & HLO_LACKS_NUMBERS) != 0,
+    notes_add_one(
+        plan, "unread_numbers", (hlo->lacks & HLO_LACKS_NUMBERS) != 0,
         "The text has numbers or shapes that cannot be read, or names that are defined nowhere: they are not known, "
         "and sizes that rest on them are taken from elsewhere or count as 0.");
-    add(plan, "absurd_sizes", insane_size_count,
-        "Sizes and offsets below 0 or above 256 TiB, and sizes that together pass 2 EiB, count as 0.");
-    add(plan, "mended_sizes", mended_size_count,
+    notes_add_one(plan, "absurd_sizes", plan->insane_size_count,
+                  "Sizes and offsets below 0 or above 256 TiB, and sizes that together pass 2 EiB, count as 0.");
+    notes_add_one(
+        plan, "mended_sizes", plan->mended_size_count,
         "Sizes of buffers and allocations that do not go together: a buffer's size is taken from its allocation "
         "where its own passes that, and an allocation is as large as what lies in it.");
-    add(plan, "unknown_unpadded_size", unknown_size_count,
-        "Buffers whose shape has no size (unbounded, damaged or of an unknown type) count as unpadded.");
-    add(plan, "assigned_without_buffer", hlo->assigned_without_buffer_count,
+    notes_add_one(plan, "unknown_unpadded_size", plan->unknown_size_count,
+                  "Buffers whose shape has no size (unbounded, damaged or of an unknown type) count as unpadded.");
+    notes_add_one(
+        plan, "assigned_without_buffer", hlo->assigned_without_buffer_count,
         "Allocations name logical buffers that are not in the file; their space is in the totals, without a name.");
-    add(plan, "buffer_without_instruction", hlo->buffer_without_instruction_count,
+    notes_add_one(
+        plan, "buffer_without_instruction", hlo->buffer_without_instruction_count,
         "Logical buffers are defined by instructions that are not in the file; they are left out of the curve.");
-    add(plan, "duplicate_buffers", hlo->duplicate_buffer_count, "Logical buffers share an id; the last one counts.");
-    add(plan, "duplicate_instructions", hlo->duplicate_instruction_count,
-        "Instructions share an id; the last one counts.");
-    add(plan, "long_backend_configs", hlo->long_config_count,
-        "Backend configurations above 4 MiB are not searched for scoped memory.");
-    add(plan, "untold_readers", plan->untold_count,
+    notes_add_one(plan, "duplicate_buffers", hlo->duplicate_buffer_count,
+                  "Logical buffers share an id; the last one counts.");
+    notes_add_one(plan, "duplicate_instructions", hlo->duplicate_instruction_count,
+                  "Instructions share an id; the last one counts.");
+    notes_add_one(plan, "long_backend_configs", hlo->long_config_count,
+                  "Backend configurations above 4 MiB are not searched for scoped memory.");
+    notes_add_one(
+        plan, "untold_readers", plan->untold_count,
         "Buffers are read at more places than are followed; whose memory they are rests on the readers looked at.");
-    add(plan, "hidden_spaces", plan->hidden_space_count, "Memory spaces beyond the first 64 are not shown.");
+    notes_add_one(plan, "hidden_spaces", plan->hidden_space_count, "Memory spaces beyond the first 64 are not shown.");
     for (uint32_t i = 0; i < plan->space_count; i++)
         space_notes(plan, &plan->spaces[i], arena);
 }

@@ -5,7 +5,6 @@
 #include "plan/plan.h"
 
 /* Fills plan->notes from what decoding and replay counted. */
-void notes_build(struct plan *plan, uint64_t insane_size_count, uint64_t unknown_size_count, uint64_t mended_size_count,
-                 struct arena *arena);
+void notes_build(struct plan *plan, struct arena *arena);
 /* One sentence about a space's failed replay, or NULL. */
 const char *notes_replay_failure(const struct plan *plan, const struct plan_space *space, struct arena *arena);

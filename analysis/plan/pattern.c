@@ -158,7 +158,7 @@ static void kind_find(struct pattern_finding *finding, enum pattern_kind kind, s
         matrix_count += live->has_shape && live->shape.rank > 1;
         bytes = sum_add(bytes, held);
         elements += element_count < INT64_MAX ? (uint64_t)element_count : 0;
-        room[count++] = (struct sized){held, (uint32_t)(row - space->rows), row->verdict.category};
+        room[count++] = (struct sized){held, (uint32_t)(row - space->rows), row->choice.category};
     }
     if (!is_told(finding, kind, bytes, elements, matrix_count))
         return;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * pattern.h: ways in which memory is spent that have a name: logits, attention scores, results that were not donated. */
+ * pattern.h: ways in which memory is spent that have a name: logits, attention scores, results that were not
+ * donated. */
 #pragma once
 
 #include "plan/plan.h"
@@ -29,6 +30,6 @@ const char *pattern_gone(enum pattern_kind kind);
  * not. In the arena, or static. */
 const char *pattern_remark(const struct plan *plan, const struct plan_space *space, struct arena *arena);
 
-/* Fills space->patterns of each space, most bytes first: what holds at least 1 % of the peak. The verdicts are there.
+/* Fills space->patterns of each space, most bytes first: what holds at least 1 % of the peak. The choices are there.
  * What only the search needs lies in `scratch`. Cost: linear in instructions and rows. */
 void pattern_find_all(struct plan *plan, struct value_walk *walk, struct arena *arena, struct arena *scratch);

@@ -2,8 +2,8 @@
  * pattern_facts.c: see pattern_facts.h. */
 #include "plan/pattern_facts.h"
 
-#include "input/hlo_aliases.h"
 #include "plan/arguments.h"
+#include "read/hlo/hlo_aliases.h"
 
 bool pattern_facts_has(const struct map *map, uint64_t key) { return map_get(map, key) != MAP_NONE; }
 
@@ -12,7 +12,30 @@ bool pattern_facts_shape(const struct hlo *hlo, uint32_t at, struct shape_array 
     return at != HLO_NONE && shape_array_read(hlo_instruction_shape(hlo, at), shape) && shape->rank > 0;
 }
 
-static void put(struct map *map, uint64_t key) { map_put(map, key, 1, true); }
+static void pattern_facts_put(struct map *map, uint64_t key) { map_put(map, key, 1, true); }
+
+static bool sum_met(void *context, uint32_t reader_at, uint32_t operand)
+{
+    void **contexts = context;
+    bool *is_found = contexts[1];
+    (void)operand;
+    *is_found |= reader_at != HLO_NONE && graph_op(contexts[0], reader_at) == GRAPH_REDUCE;
+    return !*is_found;
+}
+
+/* A softmax takes its maximum off first, or divides by its sum; an activation function, as silu, does neither. */
+static bool is_of_softmax(const struct pattern_finding *finding, uint32_t exponential_at)
+{
+    const struct graph *graph = finding->graph;
+    bool is_summed = false;
+    struct value of = value_origin(finding->walk, (struct value){graph_operand(graph, exponential_at, 0), VALUE_WHOLE},
+                                   VALUE_BASE, NULL);
+    if (of.at != HLO_NONE && str_equal(hlo_instruction_opcode(graph->hlo, of.at), STR("subtract")))
+        return true;
+    value_each_reader(finding->walk, (struct value){exponential_at, VALUE_WHOLE}, sum_met,
+                      (void *[]){(void *)graph, &is_summed});
+    return is_summed;
+}
 
 static void reductions_collect(struct pattern_finding *finding)
 {
@@ -21,11 +44,11 @@ static void reductions_collect(struct pattern_finding *finding)
     for (uint32_t at = 0; at < hlo->instruction_count; at++) {
         enum graph_op op = graph_op(finding->graph, at);
         struct str name = graph_op_name_end(finding->graph, at);
-        if (op == GRAPH_EXPONENTIAL && pattern_facts_shape(hlo, at, &shape))
-            put(&finding->exponentials, shape_array_hash_any_order(&shape));
+        if (op == GRAPH_EXPONENTIAL && pattern_facts_shape(hlo, at, &shape) && is_of_softmax(finding, at))
+            pattern_facts_put(&finding->exponentials, shape_array_hash_any_order(&shape));
         if (op == GRAPH_REDUCE && (str_ends(name, STR("reduce_max")) || str_ends(name, STR("argmax"))) &&
             pattern_facts_shape(hlo, graph_operand(finding->graph, at, 0), &shape))
-            put(&finding->maxima, shape_array_hash_any_order(&shape));
+            pattern_facts_put(&finding->maxima, shape_array_hash_any_order(&shape));
     }
 }
 
@@ -62,13 +85,13 @@ static void products_collect(struct pattern_finding *finding)
             base = value_origin(finding->walk, base, VALUE_BASE, NULL);
             const struct plan_argument *argument = arguments_find_instruction(finding->plan, base.at);
             argument_count += argument != NULL;
-            parameter_count += argument != NULL && argument->verdict.category == CATEGORY_PARAMETER;
+            parameter_count += argument != NULL && argument->choice.category == CATEGORY_PARAMETER;
         }
         if (has_maximum && parameter_count == 1 && graph_phase(finding->graph, at) == GRAPH_FORWARD)
-            put(&finding->logits, hash);
+            pattern_facts_put(&finding->logits, hash);
         if (rank_without_ones(&shape) >= SCORES_RANK_MIN && parameter_count == 0 && argument_count != 1) {
-            put(&finding->scores, hash);
-            put(&finding->score_planes, pattern_facts_plane(&shape));
+            pattern_facts_put(&finding->scores, hash);
+            pattern_facts_put(&finding->score_planes, pattern_facts_plane(&shape));
         }
     }
 }
@@ -84,14 +107,14 @@ static void alias_met(void *context, uint64_t result, int64_t number)
 {
     struct pattern_finding *finding = context;
     (void)result;
-    put(&finding->donated, (uint64_t)number);
+    pattern_facts_put(&finding->donated, (uint64_t)number);
 }
 
 static void donor_met(void *context, int64_t number)
 {
     struct pattern_finding *finding = context;
-    put(&finding->donated, (uint64_t)number);
-    put(&finding->unused_donors, (uint64_t)number);
+    pattern_facts_put(&finding->donated, (uint64_t)number);
+    pattern_facts_put(&finding->unused_donors, (uint64_t)number);
 }
 
 static void arguments_collect(struct pattern_finding *finding)
@@ -99,16 +122,16 @@ static void arguments_collect(struct pattern_finding *finding)
     const struct plan *plan = finding->plan;
     for (uint32_t i = 0; i < plan->argument_count; i++) {
         struct shape_array shape;
-        enum category category = (enum category)plan->arguments[i].verdict.category;
+        enum category category = (enum category)plan->arguments[i].choice.category;
         if (!shape_array_read(plan->arguments[i].shape, &shape) || shape.rank == 0)
             continue;
         if (category == CATEGORY_CACHE)
-            put(&finding->cache_shapes, pattern_facts_cache_key(&shape));
+            pattern_facts_put(&finding->cache_shapes, pattern_facts_cache_key(&shape));
         if (category == CATEGORY_BATCH)
-            put(&finding->batch_lengths, (uint64_t)shape.dimensions[0]);
+            pattern_facts_put(&finding->batch_lengths, (uint64_t)shape.dimensions[0]);
         if (category == CATEGORY_PARAMETER) {
             int64_t elements = shape_array_elements(&shape);
-            put(&finding->parameter_lengths, (uint64_t)shape.dimensions[0]);
+            pattern_facts_put(&finding->parameter_lengths, (uint64_t)shape.dimensions[0]);
             finding->matrix_count += shape.rank > 1;
             if (elements < INT64_MAX)
                 finding->parameter_elements += (uint64_t)elements;
@@ -162,7 +185,7 @@ static uint32_t gather_inside(const struct pattern_finding *finding, uint32_t fu
 static uint32_t gather_of(struct pattern_finding *finding, const struct pattern_live *live)
 {
     const struct plan_row *row = live->row;
-    bool is_collective = row->verdict.category == CATEGORY_COLLECTIVE;
+    bool is_collective = row->choice.category == CATEGORY_COLLECTIVE;
     uint32_t found = HLO_NONE;
     if (live->base.at != HLO_NONE && graph_op(finding->graph, live->base.at) == GRAPH_COLLECTIVE)
         found = live->base.at;

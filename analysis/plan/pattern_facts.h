@@ -2,8 +2,8 @@
  * pattern_facts.h: what the rules of patterns know: of the whole program, and of a live buffer. */
 #pragma once
 
-#include "input/shape.h"
 #include "plan/pattern.h"
+#include "read/hlo/shape.h"
 
 /* A buffer that is live at the peak. */
 struct pattern_live {

@@ -2,12 +2,12 @@
  * pattern_rules.c: see pattern_rules.h. */
 #include "plan/pattern_rules.h"
 
-#include "input/hlo_sharding.h"
 #include "plan/arguments.h"
+#include "read/hlo/hlo_sharding.h"
 
 typedef bool taking(struct pattern_finding *finding, const struct pattern_live *live);
 
-static enum category category_of(const struct pattern_live *live) { return (enum category)live->row->verdict.category; }
+static enum category category_of(const struct pattern_live *live) { return (enum category)live->row->choice.category; }
 
 static const struct plan_argument *argument_of_row(const struct pattern_finding *finding,
                                                    const struct pattern_live *live)
@@ -179,7 +179,7 @@ static bool take_replicated(struct pattern_finding *finding, const struct patter
 {
     const struct plan_argument *argument = argument_of_row(finding, live);
     if (finding->plan->hlo.device_count < 2 || argument == NULL ||
-        (argument->verdict.category != CATEGORY_PARAMETER && argument->verdict.category != CATEGORY_OPTIMIZER_STATE))
+        (argument->choice.category != CATEGORY_PARAMETER && argument->choice.category != CATEGORY_OPTIMIZER_STATE))
         return false;
     arena_work(finding->arena, finding->plan->hlo.instructions[argument->instruction_at].length);
     return hlo_sharding_is_replicated(&finding->plan->hlo, argument->instruction_at, argument->number);
@@ -204,7 +204,7 @@ static bool take_casts(struct pattern_finding *finding, const struct pattern_liv
     const struct plan_argument *argument = arguments_find_instruction(finding->plan, live->base.at);
     struct shape_array shape;
     return category_of(live) == CATEGORY_COPY_OF_ARGUMENT && live->has_shape && argument != NULL &&
-           argument->verdict.category != CATEGORY_BATCH && argument->verdict.category != CATEGORY_CACHE &&
+           argument->choice.category != CATEGORY_BATCH && argument->choice.category != CATEGORY_CACHE &&
            shape_array_read(argument->shape, &shape) && shape.type != live->shape.type;
 }
 
@@ -239,9 +239,9 @@ static bool take_masks(struct pattern_finding *finding, const struct pattern_liv
 {
     const struct plan_argument *argument = argument_of_row(finding, live);
     return argument != NULL && live->has_shape && live->shape.rank >= 2 &&
-           (argument->verdict.category == CATEGORY_BATCH ||
-            (argument->verdict.category == CATEGORY_INPUT && live->shape.rank > 2) || /* of two dimensions: weights */
-            argument->verdict.category == CATEGORY_OTHER) &&
+           (argument->choice.category == CATEGORY_BATCH ||
+            (argument->choice.category == CATEGORY_INPUT && live->shape.rank > 2) || /* of two dimensions: weights */
+            argument->choice.category == CATEGORY_OTHER) &&
            live->shape.dimensions[live->shape.rank - 1] > 1 && live->shape.dimensions[live->shape.rank - 2] > 1 &&
            pattern_facts_has(&finding->score_planes, pattern_facts_plane(&live->shape));
 }

@@ -34,7 +34,7 @@ struct person_rules {
 
 static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
-static struct str trimmed(struct str text)
+static struct str person_rules_trimmed(struct str text)
 {
     while (text.length > 0 && is_space(text.data[text.length - 1]))
         text.length--;
@@ -67,12 +67,12 @@ static bool category_read(struct str word, enum category *category, uint32_t lin
 /* `offset`: of the line in the whole text. */
 static bool rule_read(struct person_rules *rules, struct str line_text, uint32_t line, size_t offset, struct err *err)
 {
-    struct str text = trimmed(line_text);
+    struct str text = person_rules_trimmed(line_text);
     size_t begin = text.length, at = offset + (size_t)(text.data - line_text.data);
     struct regex_fault fault = {0, ""};
     while (begin > 0 && !is_space(text.data[begin - 1]))
         begin--;
-    struct str expression = trimmed((struct str){text.data, begin});
+    struct str expression = person_rules_trimmed((struct str){text.data, begin});
     if (expression.length == 0)
         return err_set(err, ERR_argument, at,
                        "category_rules: line %u: write an expression, a space and a category; \"%.*s\" is one word",
@@ -105,7 +105,7 @@ struct person_rules *person_rules_read(struct str text, struct arena *arena, str
     for (size_t at = 0; at < text.length; line++) {
         const char *end = memchr(text.data + at, '\n', text.length - at);
         size_t length = end == NULL ? text.length - at : (size_t)(end - text.data) - at;
-        struct str own = {text.data + at, length}, said = trimmed(own);
+        struct str own = {text.data + at, length}, said = person_rules_trimmed(own);
         if (said.length > 0 && said.data[0] != '#' && !rule_read(rules, own, line, at, err))
             return NULL;
         at += length + 1;
@@ -174,9 +174,9 @@ static uint16_t rule_of(struct person_rules *rules, const struct plan *plan, con
     return first_of(rules, describe_str(scratch), best);
 }
 
-static struct category_verdict verdict_of(const struct person_rules *rules, uint16_t rule)
+static struct category_choice choice_of(const struct person_rules *rules, uint16_t rule)
 {
-    return category_verdict_of((enum category)rules->rules[rule].category, CATEGORY_RULE_PERSON);
+    return category_choice_of((enum category)rules->rules[rule].category, CATEGORY_RULE_PERSON);
 }
 
 static void space_apply(struct person_rules *rules, const struct plan *plan, struct plan_space *space,
@@ -188,8 +188,8 @@ static void space_apply(struct person_rules *rules, const struct plan *plan, str
     for (uint32_t i = 0; i < space->row_count; i++) {
         uint16_t rule = rule_of(rules, plan, &rows[i], scratch);
         if (rule != NONE)
-            rows[i].verdict = verdict_of(rules, rule);
-        int64_t *sum = &space->category_bytes[rows[i].verdict.category];
+            rows[i].choice = choice_of(rules, rule);
+        int64_t *sum = &space->category_bytes[rows[i].choice.category];
         if (plan_row_is_alive(&rows[i], space->peak_step))
             *sum = sum_add(*sum, rows[i].bytes);
     }
@@ -210,7 +210,7 @@ const struct plan *person_rules_apply(struct person_rules *rules, const struct p
         own->arguments[i] = plan->arguments[i];
         uint16_t rule = first_of(rules, plan->arguments[i].path, NONE);
         if (rule != NONE)
-            own->arguments[i].verdict = verdict_of(rules, rule);
+            own->arguments[i].choice = choice_of(rules, rule);
     }
     return own;
 }

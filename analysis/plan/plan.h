@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0
  * plan.h: the compiler's memory plan of one program, ready for questions.
  *
- * In:     a decoded program (input/hlo.h).
+ * In:     a decoded program (read/hlo/hlo.h).
  * Out:    per memory space (colour): sums of its allocations, the replay of its
  *         heap trace, and rows: everything that takes memory there, with the
  *         steps from which and to which it does. At every step the rows that
  *         are alive add up to the curve.
  * Units:  bytes. A step is an index into the heap trace; where there is none,
  *         a position in the schedule (unit says which).
- * Memory: the arena; immutable afterwards.
+ * Memory: the arena; immutable afterwards, but that a plan that was laid out may be completed.
  * Source: XLA's buffer_assignment.cc for sums; XProf 2.24.2 for the choice of
  *         the trace and for leaving thread-local allocations out of totals. */
 #pragma once
 
 #include "base/note.h"
-#include "input/hlo.h"
-#include "input/hlo_ranges.h"
-#include "input/space.h"
 #include "memory/heap.h"
 #include "plan/category.h"
 #include "plan/value.h"
+#include "read/hlo/hlo.h"
+#include "read/hlo/hlo_ranges.h"
+#include "read/space.h"
 
 #define PLAN_NONE UINT32_MAX
 
@@ -33,17 +33,17 @@ enum plan_unit {
 };
 
 struct plan_row {
-    uint32_t buffer_at;              /* in hlo.buffers; PLAN_NONE: an allocation that names no buffer */
-    uint32_t allocation_at;          /* in hlo.allocations */
-    int64_t bytes;                   /* what it adds to the curve */
-    int64_t unpadded_bytes;          /* SHAPE_UNKNOWN_SIZE when not known */
-    int64_t offset_bytes;            /* in its allocation */
-    uint32_t born, dies;             /* alive in steps born … dies − 1; dies == step_count: to the end */
-    bool is_indefinite;              /* lives from begin to end, outside of the trace */
-    struct category_verdict verdict; /* whose memory it is; plan/whose.h */
-    uint32_t patterns;               /* bits 1 << enum pattern_kind: the patterns of its space that it belongs to */
-    uint32_t named_by;               /* instruction whose op_name says what the value is, or HLO_NONE */
-    uint32_t made_by;                /* instruction that computes it, inside of fusions and loops, or HLO_NONE */
+    uint32_t buffer_at;            /* in hlo.buffers; PLAN_NONE: an allocation that names no buffer */
+    uint32_t allocation_at;        /* in hlo.allocations */
+    int64_t bytes;                 /* what it adds to the curve */
+    int64_t unpadded_bytes;        /* SHAPE_UNKNOWN_SIZE when not known */
+    int64_t offset_bytes;          /* in its allocation */
+    uint32_t born, dies;           /* alive in steps born … dies − 1; dies == step_count: to the end */
+    bool is_indefinite;            /* lives from begin to end, outside of the trace */
+    struct category_choice choice; /* whose memory it is; plan/whose.h */
+    uint32_t patterns;             /* bits 1 << enum pattern_kind: the patterns of its space that it belongs to */
+    uint32_t named_by;             /* instruction whose op_name says what the value is, or HLO_NONE */
+    uint32_t made_by;              /* instruction that computes it, inside of fusions and loops, or HLO_NONE */
 };
 
 /* An argument of the program: a leaf of what the jitted function takes. */
@@ -53,7 +53,7 @@ struct plan_argument {
     struct str shape; /* ShapeProto. Borrowed */
     int64_t bytes;    /* with padding, all elements of a tuple; on one device */
     uint32_t instruction_at;
-    struct category_verdict verdict;
+    struct category_choice choice;
 };
 
 struct plan_pattern; /* plan/pattern.h */
@@ -107,10 +107,18 @@ struct plan {
     uint64_t untold_count; /* rows whose readers were not all looked at: the program is too tangled */
     struct note *notes;
     uint32_t note_count;
+    uint64_t insane_size_count, unknown_size_count, mended_size_count; /* sizes that could not be used as they are */
 };
 
-/* Builds `out->…` around `out->hlo`, which is already read. */
+/* Builds `out->…` around `out->hlo`, which is already read: lays it out and completes it. */
 void plan_build(struct plan *out, struct arena *arena);
+/* Everything but who owns the memory: choices, patterns, arguments, the graph and the notes. XProf's answer needs no
+ * more, and that is half of the time. */
+void plan_lay_out(struct plan *out, struct arena *arena);
+/* Adds the rest. Writes nothing that plan_lay_out wrote, so other threads may read that meanwhile. */
+void plan_complete(struct plan *plan, struct arena *arena);
+/* Undoes a plan_complete whose arena gave up; its memory may be freed then. */
+void plan_forget_owners(struct plan *plan);
 
 /* NULL if the program has no allocation in that space. */
 const struct plan_space *plan_space_find(const struct plan *plan, int64_t space);
@@ -119,6 +127,8 @@ struct plan_space plan_space_empty(int64_t space);
 
 enum plan_kind plan_kind_of(const struct hlo_allocation *allocation);
 bool plan_is_indefinite(const struct hlo_allocation *allocation);
+/* The largest allocation of a space for outputs alone; 0: there is none. */
+uint64_t plan_output_largest_bytes(const struct plan *plan, const struct plan_space *space);
 /* "parameter", "output", "thread_local", "constant", "temporary". */
 const char *plan_kind_name(enum plan_kind category);
 /* What pages call it: "argument", "thread-local", …. */
@@ -132,6 +142,11 @@ int64_t plan_bytes_at(const struct plan_space *space, uint32_t step);
 int64_t plan_unpadded_bytes_at(const struct plan_space *space, uint32_t step);
 /* Total less peak; 0 where the replay passes the total. */
 int64_t plan_fragmentation_bytes(const struct plan_space *space);
+/* What is no argument, output or constant. */
+static inline uint64_t plan_temporary_bytes(const struct plan_space *space)
+{
+    return space->total_bytes > space->indefinite_bytes ? (uint64_t)(space->total_bytes - space->indefinite_bytes) : 0;
+}
 static inline bool plan_row_is_alive(const struct plan_row *row, uint32_t step)
 {
     return row->is_indefinite || (row->born <= step && step < row->dies);

@@ -3,11 +3,11 @@
 #include "plan/plan.h"
 
 #include "base/sum.h"
-#include "input/hlo_shapes.h"
-#include "input/shape.h"
 #include "plan/liveness.h"
 #include "plan/notes.h"
 #include "plan/whose.h"
+#include "read/hlo/hlo_shapes.h"
+#include "read/hlo/shape.h"
 
 #include <stdlib.h>
 
@@ -449,9 +449,9 @@ static int64_t peak_memory(const struct plan *plan)
     return sum_add(fixed, moving);
 }
 
-void plan_build(struct plan *plan, struct arena *arena)
+void plan_lay_out(struct plan *plan, struct arena *arena)
 {
-    uint64_t unknown_count = 0, mended_count = 0, insane_count = sizes_read(plan, arena, &unknown_count, &mended_count);
+    plan->insane_size_count = sizes_read(plan, arena, &plan->unknown_size_count, &plan->mended_size_count);
     plan->platform = plan->hlo.platform;
     hlo_schedule_flatten(&plan->hlo, arena, &plan->schedule);
     spaces_find(plan, arena);
@@ -461,6 +461,33 @@ void plan_build(struct plan *plan, struct arena *arena)
         space_build(plan, &plan->spaces[i], trace_of, unpadded, arena);
     qsort(plan->spaces, plan->space_count, sizeof(*plan->spaces), by_total);
     plan->peak_memory_bytes = peak_memory(plan);
+}
+
+void plan_complete(struct plan *plan, struct arena *arena)
+{
     whose_build(plan, arena);
-    notes_build(plan, insane_count, unknown_count, mended_count, arena);
+    notes_build(plan, arena);
+}
+
+void plan_forget_owners(struct plan *plan)
+{
+    for (uint32_t i = 0; i < plan->space_count; i++) {
+        struct plan_space *space = &plan->spaces[i];
+        memset(space->category_bytes, 0, sizeof(space->category_bytes));
+        space->patterns = NULL;
+        space->pattern_count = 0;
+        for (uint32_t j = 0; j < space->row_count; j++)
+            space->rows[j].patterns = 0;
+    }
+    plan->arguments = NULL;
+    plan->graph = NULL;
+    plan->notes = NULL;
+    plan->argument_count = plan->note_count = 0;
+    plan->untold_count = 0;
+}
+
+void plan_build(struct plan *plan, struct arena *arena)
+{
+    plan_lay_out(plan, arena);
+    plan_complete(plan, arena);
 }

@@ -3,11 +3,11 @@
  *
  * In:     the distinct stacks of an allocator snapshot, by rows of torch_frames.def.
  * Out:    a phase for each; what the memory is, follows from it and from how long it lives
- *         (tool/memory_profile/categories.h).
+ *         (model/memory_profile/categories.h).
  * Cost:   frames × rows and frames of all distinct stacks, charged to the arena's work; no event is looked at. */
 #pragma once
 
-#include "input/torch_snapshot.h"
+#include "read/torch/torch_snapshot.h"
 
 enum torch_phase {
     TORCH_PHASE_NONE,  /* none of its frames is of a place that is known */

@@ -16,7 +16,7 @@ struct back {
     uint64_t steps_left;
 };
 
-static struct value whole(uint32_t at) { return (struct value){at, VALUE_WHOLE}; }
+static struct value value_whole(uint32_t at) { return (struct value){at, VALUE_WHOLE}; }
 
 static struct value back_walk(struct back *back, struct value value);
 
@@ -43,7 +43,7 @@ static struct value loop_result(const struct graph *graph, uint32_t loop_at, uin
     for (int i = 0; i < 8 && value.at != HLO_NONE; i++) {
         enum graph_op op = graph_op(graph, value.at);
         if (op == GRAPH_TUPLE && value.element != VALUE_WHOLE)
-            value = whole(graph_operand(graph, value.at, value.element));
+            value = value_whole(graph_operand(graph, value.at, value.element));
         else if (op == GRAPH_ELEMENT && value.element == VALUE_WHOLE)
             value = (struct value){graph_operand(graph, value.at, 0), (uint32_t)graph->numbers[value.at]};
         else if (op == GRAPH_SAME)
@@ -83,17 +83,17 @@ static struct value from_parameter(struct back *back, struct value value)
     uint32_t caller_at = computation_at == graph->hlo->entry_at ? HLO_NONE : graph->caller_of[computation_at];
     uint32_t number = (uint32_t)graph->numbers[value.at];
     if (caller_at == HLO_NONE)
-        return whole(HLO_NONE);
+        return value_whole(HLO_NONE);
     switch (graph_op(graph, caller_at)) {
     case GRAPH_FUSION:
     case GRAPH_CALL:
     case GRAPH_ASYNC_START: return (struct value){graph_operand(graph, caller_at, number), value.element};
     case GRAPH_WHILE:
-        return value.element == VALUE_WHOLE ? whole(graph_operand(graph, caller_at, 0))
+        return value.element == VALUE_WHOLE ? value_whole(graph_operand(graph, caller_at, 0))
                                             : loop_element(back, caller_at, value.element);
     case GRAPH_CONDITIONAL:
         return (struct value){graph_operand(graph, caller_at, graph->called_as[computation_at] + 1), value.element};
-    default: return whole(HLO_NONE);
+    default: return value_whole(HLO_NONE);
     }
 }
 
@@ -102,8 +102,8 @@ static struct value through(const struct back *back, struct value value)
 {
     if (back->reach == VALUE_BUFFER ||
         (back->reach == VALUE_ORIGIN && graph_phase(back->graph, value.at) != GRAPH_NAMELESS))
-        return whole(HLO_NONE);
-    return whole(graph_operand(back->graph, value.at, 0));
+        return value_whole(HLO_NONE);
+    return value_whole(graph_operand(back->graph, value.at, 0));
 }
 
 /* Its result has a buffer of its own. */
@@ -118,40 +118,40 @@ static struct value back_step(struct back *back, struct value value)
     const struct graph *graph = back->graph;
     uint32_t operand = graph_operand(graph, value.at, 0);
     if (back->reach == VALUE_BUFFER && makes_buffer(graph_op(graph, value.at)))
-        return whole(HLO_NONE);
+        return value_whole(HLO_NONE);
     switch (graph_op(graph, value.at)) {
     case GRAPH_ELEMENT:
-        return value.element != VALUE_WHOLE ? whole(HLO_NONE)
+        return value.element != VALUE_WHOLE ? value_whole(HLO_NONE)
                                             : (struct value){operand, (uint32_t)graph->numbers[value.at]};
     case GRAPH_TUPLE:
-        return whole(value.element == VALUE_WHOLE ? HLO_NONE : graph_operand(graph, value.at, value.element));
+        return value_whole(value.element == VALUE_WHOLE ? HLO_NONE : graph_operand(graph, value.at, value.element));
     case GRAPH_SAME:
     case GRAPH_COPY: return (struct value){operand, value.element};
     case GRAPH_COPY_START:
-    case GRAPH_COLLECTIVE_DONE: return whole(operand);
+    case GRAPH_COLLECTIVE_DONE: return value_whole(operand);
     case GRAPH_DONE:
         if (operand != HLO_NONE && graph_op(graph, operand) == GRAPH_ASYNC_START && back->reach != VALUE_BUFFER)
             return (struct value){root_called(graph, operand, 0), value.element};
-        return whole(operand);
-    case GRAPH_ASYNC_START: return whole(value.element == 0 ? operand : root_called(graph, value.at, 0));
+        return value_whole(operand);
+    case GRAPH_ASYNC_START: return value_whole(value.element == 0 ? operand : root_called(graph, value.at, 0));
     case GRAPH_RESHAPE:
     case GRAPH_CONVERT:
     case GRAPH_SLICE: return through(back, value);
     case GRAPH_GATHER:
         if (back->reach != VALUE_BASE)
-            return whole(HLO_NONE);
+            return value_whole(HLO_NONE);
         back->is_gathered = true;
-        return whole(operand);
+        return value_whole(operand);
     case GRAPH_FUSION:
     case GRAPH_CALL:
     case GRAPH_CONDITIONAL: return (struct value){root_called(graph, value.at, 0), value.element};
     case GRAPH_WHILE:
         if (value.element == VALUE_WHOLE)
-            return whole(HLO_NONE);
+            return value_whole(HLO_NONE);
         return loop_keeps(graph, value.at, value.element) ? (struct value){operand, value.element}
                                                           : loop_result(graph, value.at, value.element);
     case GRAPH_PARAMETER: return from_parameter(back, value);
-    default: return whole(HLO_NONE);
+    default: return value_whole(HLO_NONE);
     }
 }
 
@@ -203,7 +203,7 @@ static uint32_t nearest_named(struct value_walk *walk, uint32_t at)
             if (walk->steps_left == 0)
                 return HLO_NONE;
             walk->steps_left--;
-            operand = value_origin(walk, whole(operand.at), VALUE_ORIGIN, NULL);
+            operand = value_origin(walk, value_whole(operand.at), VALUE_ORIGIN, NULL);
             bool is_known = false;
             for (uint32_t k = 0; k < count && !is_known; k++)
                 is_known = nodes[k] == operand.at;
@@ -364,7 +364,7 @@ void value_each_reader(struct value_walk *walk, struct value value, value_reader
     walk->visited_mark++;
     walk->place_count = 0;
     walk->is_cut = false;
-    walk->loop = whole(HLO_NONE);
+    walk->loop = value_whole(HLO_NONE);
     place_add(walk, value.at, value.element);
     for (uint32_t i = 0; i < walk->place_count; i++) {
         struct value place = walk->places[i];
@@ -404,7 +404,7 @@ static unsigned fusion_phases(struct value_walk *walk, uint32_t fusion_at)
     if (root != HLO_NONE && graph_op(graph, root) == GRAPH_TUPLE)
         count = graph->operand_first[root + 1] - graph->operand_first[root];
     for (uint32_t i = 0; i < count && i < FUSION_RESULTS_MAX; i++) {
-        struct value result = value_origin(walk, whole(graph_operand(graph, root, i)), VALUE_ORIGIN, NULL);
+        struct value result = value_origin(walk, value_whole(graph_operand(graph, root, i)), VALUE_ORIGIN, NULL);
         if (result.at != HLO_NONE)
             phases |= 1u << graph_phase(graph, result.at);
     }

@@ -2,14 +2,14 @@
  * value.h: where a value was made and what reads it, through everything that only hands it on.
  *
  * In:   the graph of a program.
- * Out:  steps from a value to what it is a view or a copy of, and to what reads it, into and out of fusions, calls, loops
- *       and branches.
+ * Out:  steps from a value to what it is a view or a copy of, and to what reads it, into and out of fusions, calls,
+ *       loops and branches.
  * Cost: a walk back is bounded; all walks share an allotment of steps, past which they are cut short: a tangled program
  *       costs no more than another of its size.
  * Source: operand semantics of XLA's opcodes (hlo_dataflow_analysis.cc). */
 #pragma once
 
-#include "input/graph.h"
+#include "read/hlo/graph.h"
 
 /* A value: what an instruction gives, or an element of the tuple that it gives. */
 struct value {
@@ -43,13 +43,13 @@ struct value_walk {
 void value_walk_init(struct value_walk *walk, const struct graph *graph, uint64_t steps, struct arena *arena);
 
 /* Where a value was made. Fusions are opened: the result may lie in one. A loop's element is what its body computes for
- * it, or, if the body hands it on, what came in. `is_gathered` (may be NULL): a gather is on the way. Of the walk, graph
- * and steps are used; a walk back takes at most VALUE_BACK_STEPS_MAX. */
+ * it, or, if the body hands it on, what came in. `is_gathered` (may be NULL): a gather is on the way. Of the walk,
+ * graph and steps are used; a walk back takes at most VALUE_BACK_STEPS_MAX. */
 enum { VALUE_BACK_STEPS_MAX = 400 };
 struct value value_origin(struct value_walk *walk, struct value value, enum value_reach reach, bool *is_gathered);
 
-/* The instruction whose op_name says what the value is: of its origin, else of the nearest named one behind it; HLO_NONE
- * without one. `origin` (may be NULL): its origin, from which a walk to its base can go on. */
+/* The instruction whose op_name says what the value is: of its origin, else of the nearest named one behind it;
+ * HLO_NONE without one. `origin` (may be NULL): its origin, from which a walk to its base can go on. */
 uint32_t value_namer(struct value_walk *walk, struct value value, struct value *origin);
 
 /* What reads a value, through views and copies and into fusions, calls and loops: calls back for each instruction that
@@ -58,8 +58,8 @@ uint32_t value_namer(struct value_walk *walk, struct value value, struct value *
 typedef bool value_reader(void *context, uint32_t reader_at, uint32_t operand);
 void value_each_reader(struct value_walk *walk, struct value value, value_reader *visit, void *context);
 
-/* Phases, as bits 1 << enum graph_phase, that a reader is part of: its own, and those of what the fusion around it gives.
- * XLA repeats forward instructions in fusions that compute a gradient. */
+/* Phases, as bits 1 << enum graph_phase, that a reader is part of: its own, and those of what the fusion around it
+ * gives. XLA repeats forward instructions in fusions that compute a gradient. */
 unsigned value_phases(struct value_walk *walk, uint32_t reader_at);
 
 /* Room that others write: zeros, a buffer without content. */

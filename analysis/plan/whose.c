@@ -3,14 +3,14 @@
 #include "plan/whose.h"
 
 #include "base/sum.h"
-#include "input/shape.h"
 #include "plan/arguments.h"
 #include "plan/pattern.h"
+#include "read/hlo/shape.h"
 
 /* Steps of all walks together, for each operand and row of the program, and for any program. */
 enum { STEPS_EACH = 64, STEPS_ANY = 1 << 20 };
 
-struct deciding {
+struct whose_deciding {
     struct plan *plan;
     const struct graph *graph;
     struct value_walk walk;
@@ -46,7 +46,7 @@ static bool reader_met(void *context, uint32_t reader_at, uint32_t operand)
     return true;
 }
 
-static struct readers readers_of(struct deciding *deciding, struct value value)
+static struct readers readers_of(struct whose_deciding *deciding, struct value value)
 {
     struct readers readers = {.walk = &deciding->walk, .first_named = HLO_NONE};
     value_each_reader(&deciding->walk, value, reader_met, &readers);
@@ -60,7 +60,7 @@ static struct readers readers_of(struct deciding *deciding, struct value value)
     return readers;
 }
 
-static bool has_parameter_shape(const struct deciding *deciding, const struct plan_row *row)
+static bool has_parameter_shape(const struct whose_deciding *deciding, const struct plan_row *row)
 {
     struct shape_array shape;
     return shape_array_read(deciding->plan->shapes[row->buffer_at], &shape) && shape.rank > 0 &&
@@ -68,7 +68,7 @@ static bool has_parameter_shape(const struct deciding *deciding, const struct pl
 }
 
 /* A sum in a loop's body of what came in and what a backward pass made. */
-static bool adds_gradients(struct deciding *deciding, struct value origin)
+static bool adds_gradients(struct whose_deciding *deciding, struct value origin)
 {
     const struct graph *graph = deciding->graph;
     if (graph_op(graph, origin.at) != GRAPH_ADD || graph_phase(graph, origin.at) != GRAPH_PLAIN)
@@ -93,31 +93,31 @@ static bool is_collective(const struct graph *graph, struct value value, struct 
 }
 
 /* Of a value that some part of a training step makes. */
-static struct category_verdict by_phase(struct deciding *deciding, const struct plan_row *row, enum graph_phase phase,
-                                        struct value origin, const struct readers *readers)
+static struct category_choice by_phase(struct whose_deciding *deciding, const struct plan_row *row,
+                                       enum graph_phase phase, struct value origin, const struct readers *readers)
 {
     switch (phase) {
-    case GRAPH_RECOMPUTE: return category_verdict_of(CATEGORY_WORKSPACE, CATEGORY_RULE_RECOMPUTED);
+    case GRAPH_RECOMPUTE: return category_choice_of(CATEGORY_WORKSPACE, CATEGORY_RULE_RECOMPUTED);
     case GRAPH_FORWARD:
-        return readers->is_backward ? category_verdict_of(CATEGORY_SAVED_ACTIVATION, CATEGORY_RULE_SAVED)
-                                    : category_verdict_of(CATEGORY_WORKSPACE, CATEGORY_RULE_FORWARD);
+        return readers->is_backward ? category_choice_of(CATEGORY_SAVED_ACTIVATION, CATEGORY_RULE_SAVED)
+                                    : category_choice_of(CATEGORY_WORKSPACE, CATEGORY_RULE_FORWARD);
     case GRAPH_BACKWARD:
         return (readers->is_plain || readers->is_result) && has_parameter_shape(deciding, row)
-                   ? category_verdict_of(CATEGORY_GRADIENT, CATEGORY_RULE_GRADIENT)
-                   : category_verdict_of(CATEGORY_WORKSPACE, CATEGORY_RULE_BACKWARD);
+                   ? category_choice_of(CATEGORY_GRADIENT, CATEGORY_RULE_GRADIENT)
+                   : category_choice_of(CATEGORY_WORKSPACE, CATEGORY_RULE_BACKWARD);
     case GRAPH_PLAIN:
         if (!has_parameter_shape(deciding, row))
-            return category_verdict_of(CATEGORY_WORKSPACE, CATEGORY_RULE_PLAIN);
+            return category_choice_of(CATEGORY_WORKSPACE, CATEGORY_RULE_PLAIN);
         if (readers->loop.at != HLO_NONE && adds_gradients(deciding, origin))
-            return category_verdict_of(CATEGORY_GRADIENT_ACCUMULATOR, CATEGORY_RULE_ACCUMULATOR);
-        return readers->is_result ? category_verdict_of(CATEGORY_OUTPUT, CATEGORY_RULE_RESULT)
-                                  : category_verdict_of(CATEGORY_OPTIMIZER_TEMPORARY, CATEGORY_RULE_UPDATE);
+            return category_choice_of(CATEGORY_GRADIENT_ACCUMULATOR, CATEGORY_RULE_ACCUMULATOR);
+        return readers->is_result ? category_choice_of(CATEGORY_OUTPUT, CATEGORY_RULE_RESULT)
+                                  : category_choice_of(CATEGORY_OPTIMIZER_TEMPORARY, CATEGORY_RULE_UPDATE);
     case GRAPH_NAMELESS: break;
     }
-    return category_verdict_of(CATEGORY_UNKNOWN, CATEGORY_RULE_NONE);
+    return category_choice_of(CATEGORY_UNKNOWN, CATEGORY_RULE_NONE);
 }
 
-static struct category_verdict by_value(struct deciding *deciding, struct plan_row *row, struct value value)
+static struct category_choice by_value(struct whose_deciding *deciding, struct plan_row *row, struct value value)
 {
     const struct graph *graph = deciding->graph;
     bool is_gathered;
@@ -126,9 +126,9 @@ static struct category_verdict by_value(struct deciding *deciding, struct plan_r
     struct value base = value_origin(&deciding->walk, origin, VALUE_BASE, &is_gathered);
     row->made_by = origin.at;
     if (graph_is_argument(graph, base.at) && !is_gathered)
-        return category_verdict_of(CATEGORY_COPY_OF_ARGUMENT, CATEGORY_RULE_COPY);
+        return category_choice_of(CATEGORY_COPY_OF_ARGUMENT, CATEGORY_RULE_COPY);
     if (is_collective(graph, value, origin))
-        return category_verdict_of(CATEGORY_COLLECTIVE, CATEGORY_RULE_COLLECTIVE);
+        return category_choice_of(CATEGORY_COLLECTIVE, CATEGORY_RULE_COLLECTIVE);
     struct readers readers = readers_of(deciding, value);
     enum category_rule from = CATEGORY_RULE_NONE;
     if (value_is_blank(graph, origin) && readers.loop.at != HLO_NONE) {
@@ -136,9 +136,9 @@ static struct category_verdict by_value(struct deciding *deciding, struct plan_r
         row->made_by = origin.at;
     } else if (value_is_blank(graph, origin)) {
         if (readers.is_collective)
-            return category_verdict_of(CATEGORY_COLLECTIVE, CATEGORY_RULE_COLLECTIVE);
+            return category_choice_of(CATEGORY_COLLECTIVE, CATEGORY_RULE_COLLECTIVE);
         if (graph_op(graph, origin.at) == GRAPH_CONSTANT)
-            return category_verdict_of(CATEGORY_CONSTANT, CATEGORY_RULE_COPY_OF_CONSTANT);
+            return category_choice_of(CATEGORY_CONSTANT, CATEGORY_RULE_COPY_OF_CONSTANT);
         row->named_by = readers.first_named;
         from = CATEGORY_RULE_READER;
     }
@@ -149,18 +149,18 @@ static struct category_verdict by_value(struct deciding *deciding, struct plan_r
         from = CATEGORY_RULE_NEAREST;
     }
     if (is_collective(graph, origin, origin))
-        return category_verdict_of(CATEGORY_COLLECTIVE, CATEGORY_RULE_COLLECTIVE);
+        return category_choice_of(CATEGORY_COLLECTIVE, CATEGORY_RULE_COLLECTIVE);
     if (row->named_by == HLO_NONE)
-        return category_verdict_of(CATEGORY_UNKNOWN, CATEGORY_RULE_NONE);
+        return category_choice_of(CATEGORY_UNKNOWN, CATEGORY_RULE_NONE);
     if (!graph->has_backward)
-        return category_verdict_of(CATEGORY_WORKSPACE, CATEGORY_RULE_INFERENCE);
-    struct category_verdict found = by_phase(deciding, row, graph_phase(graph, row->named_by), origin, &readers);
+        return category_choice_of(CATEGORY_WORKSPACE, CATEGORY_RULE_INFERENCE);
+    struct category_choice found = by_phase(deciding, row, graph_phase(graph, row->named_by), origin, &readers);
     if (from != CATEGORY_RULE_NONE && found.category != CATEGORY_UNKNOWN)
         found.rule = (uint8_t)from;
     return found;
 }
 
-static struct category_verdict by_row(struct deciding *deciding, struct plan_row *row)
+static struct category_choice by_row(struct whose_deciding *deciding, struct plan_row *row)
 {
     const struct hlo *hlo = &deciding->plan->hlo;
     const struct hlo_allocation *allocation = &hlo->allocations[row->allocation_at];
@@ -169,9 +169,9 @@ static struct category_verdict by_row(struct deciding *deciding, struct plan_row
     if (allocation->is_parameter) {
         const struct plan_argument *argument = arguments_find_allocation(deciding->plan, allocation);
         if (argument == NULL)
-            return category_verdict_of(CATEGORY_OTHER, CATEGORY_RULE_NONE);
+            return category_choice_of(CATEGORY_OTHER, CATEGORY_RULE_NONE);
         row->named_by = argument->instruction_at;
-        return argument->verdict;
+        return argument->choice;
     }
     if (allocation->is_live_out && row->buffer_at != PLAN_NONE && deciding->graph != NULL) {
         struct value origin;
@@ -179,21 +179,21 @@ static struct category_verdict by_row(struct deciding *deciding, struct plan_row
         row->made_by = origin.at;
     }
     if (allocation->is_live_out)
-        return category_verdict_of(CATEGORY_OUTPUT, CATEGORY_RULE_OUTPUT);
+        return category_choice_of(CATEGORY_OUTPUT, CATEGORY_RULE_OUTPUT);
     if (allocation->is_constant)
-        return category_verdict_of(CATEGORY_CONSTANT, CATEGORY_RULE_CONSTANT);
+        return category_choice_of(CATEGORY_CONSTANT, CATEGORY_RULE_CONSTANT);
     if (row->buffer_at == PLAN_NONE || row->named_by == HLO_NONE || deciding->graph == NULL)
-        return category_verdict_of(CATEGORY_UNKNOWN, CATEGORY_RULE_NONE);
+        return category_choice_of(CATEGORY_UNKNOWN, CATEGORY_RULE_NONE);
     return by_value(deciding, row, value_of_buffer(hlo, row->buffer_at));
 }
 
-static void shapes_collect(struct deciding *deciding, struct arena *arena)
+static void shapes_collect(struct whose_deciding *deciding, struct arena *arena)
 {
     const struct plan *plan = deciding->plan;
     map_init(&deciding->parameter_shapes, arena, plan->argument_count);
     for (uint32_t i = 0; i < plan->argument_count; i++) {
         struct shape_array shape;
-        if (plan->arguments[i].verdict.category == CATEGORY_PARAMETER &&
+        if (plan->arguments[i].choice.category == CATEGORY_PARAMETER &&
             shape_array_read(plan->arguments[i].shape, &shape))
             map_put(&deciding->parameter_shapes, shape_array_hash_any_order(&shape), i, false);
     }
@@ -209,7 +209,7 @@ static uint64_t steps_of(const struct plan *plan, const struct graph *graph)
 
 void whose_build(struct plan *plan, struct arena *arena)
 {
-    struct deciding deciding = {.plan = plan};
+    struct whose_deciding deciding = {.plan = plan};
     struct arena *scratch = arena_child(arena);
     if (plan->hlo.has_module && plan->hlo.entry_at != HLO_NONE) {
         plan->graph = arena_array(arena, struct graph, 1);
@@ -223,10 +223,10 @@ void whose_build(struct plan *plan, struct arena *arena)
         struct plan_space *space = &plan->spaces[i];
         for (uint32_t j = 0; j < space->row_count; j++) {
             struct plan_row *row = &space->rows[j];
-            row->verdict = by_row(&deciding, row);
+            row->choice = by_row(&deciding, row);
             if (plan_row_is_alive(row, space->peak_step))
-                space->category_bytes[row->verdict.category] =
-                    sum_add(space->category_bytes[row->verdict.category], row->bytes);
+                space->category_bytes[row->choice.category] =
+                    sum_add(space->category_bytes[row->choice.category], row->bytes);
         }
     }
     if (deciding.graph != NULL)

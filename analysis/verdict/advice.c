@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * advice.c: what will make it fit: all that applies, in order, and what to do where nothing found suffices alone.
  *
- * Order: what makes it fit alone; within that what is confirmed, exact, model, bound, guess; then the least change to the
- * person's program; then bytes. Bytes that are held at the peak are no saving: what a change saves is what the replay of
- * the heap says (docs/use/what-if.md). */
+ * Order: what makes it fit alone; within that what is confirmed, exact, model, bound, guess; then the least change to
+ * the person's program; then bytes. Bytes that are held at the peak are no saving: what a change saves is what the
+ * replay of the heap says (docs/use/what-if.md). */
 #include "verdict/remedy.h"
 
 #include "base/sum.h"
 #include "plan/describe.h"
+#include "plan/memory_fit.h"
 
 #include <stdlib.h>
 
@@ -39,7 +40,9 @@ static enum verdict_fits fits_of(const struct verdict_facts *facts, const struct
     if (item->lands_at_bytes > limit)
         return item->confidence == VERDICT_MODEL && item->lands_at_bytes - near <= limit ? VERDICT_FITS_PERHAPS
                                                                                          : VERDICT_FITS_NO;
-    if (is_run || item->confidence == VERDICT_BOUND || item->confidence == VERDICT_GUESS)
+    int64_t share = facts->out->fit.share_bytes;
+    if (is_run || item->confidence == VERDICT_BOUND || item->confidence == VERDICT_GUESS ||
+        (share >= 0 && item->lands_at_bytes > memory_fit_share_safe(share)))
         return VERDICT_FITS_PERHAPS;
     return item->confidence == VERDICT_MODEL && item->lands_at_bytes + near > limit ? VERDICT_FITS_PERHAPS
                                                                                     : VERDICT_FITS_YES;
@@ -150,8 +153,10 @@ static int rank_of(const struct verdict_advice *item)
 static int by_use(const void *left, const void *right)
 {
     const struct verdict_advice *a = left, *b = right;
-    return ORDER(b->is_of_cause, a->is_of_cause) ?: ORDER(rank_of(a), rank_of(b)) ?: ORDER((int)a->confidence, (int)b->confidence) ?: ORDER(a->effort, b->effort)
-           ?: ORDER(b->saves_bytes, a->saves_bytes) ?: strcmp(a->title, b->title);
+    int by_cause = ORDER(b->is_of_cause, a->is_of_cause), by_rank = ORDER(rank_of(a), rank_of(b));
+    int by_confidence = ORDER((int)a->confidence, (int)b->confidence), by_effort = ORDER(a->effort, b->effort);
+    return by_cause ?: by_rank ?: by_confidence ?: by_effort ?: ORDER(b->saves_bytes, a->saves_bytes)
+                                                ?: strcmp(a->title, b->title);
 }
 
 /* ---- two together ---- */
@@ -226,7 +231,7 @@ static const char *sentence_of(struct advice *advice)
         return advice->count == 0 ? nothing : advice->has_program ? NULL : is_first_known ? others : no_plan;
     const struct pair pair = pair_find(advice);
     if (pair.first == NULL)
-        return "Nothing found here is enough alone, and no two changes that were tried go together.";
+        return "No single change fits, and no pair of changes that was tried can be combined.";
     int64_t over = pair.lands_at_bytes - facts->limit_bytes;
     if (over > 0)
         return arena_format(facts->arena,
@@ -246,6 +251,21 @@ static void jax_calls_drop(struct advice *advice)
     for (uint32_t i = 0; is_other && advice_is_of_program(advice) && i < advice->count; i++)
         if (advice->items[i].kind != VERDICT_ADVICE_FLAGS)
             advice->items[i].call = "";
+}
+
+/* What takes away the cause goes before what has the better figures. */
+static int64_t best_of(const struct advice *advice)
+{
+    const struct verdict *out = advice->facts->out;
+    if (out->fits == VERDICT_FITS_YES)
+        return -1;
+    if (out->cause.kind == VERDICT_CAUSE_LIVE_ARRAYS && advice->count > 0 &&
+        advice->items[0].kind == VERDICT_ADVICE_LEAK)
+        return 0;
+    for (uint32_t i = 0; i < advice->count; i++)
+        if (advice->items[i].saves_bytes > 0 && (advice->items[i].lands_at_bytes >= 0 || i == 0))
+            return i;
+    return -1;
 }
 
 void advice_make(const struct verdict_facts *facts)
@@ -278,4 +298,5 @@ void advice_make(const struct verdict_facts *facts)
     facts->out->is_advice_idle = advice->count > 0 && fits_by_far(facts);
     facts->out->advice = advice->items;
     facts->out->advice_count = advice->count;
+    facts->out->best_at = best_of(advice);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * advice_program.c: changes of the person's program. Each is tried on the compiled heap (advice_try); what does not apply
- * there is not said. */
+ * advice_program.c: changes of the person's program. Each is tried on the compiled heap (advice_try); what does not
+ * apply there is not said. */
 #include "verdict/advice.h"
 
 #include "plan/describe.h"
@@ -14,7 +14,8 @@
 static const char *const shares[] = {"0.5", "0.25"};
 enum { SHARE_COUNT = sizeof(shares) / sizeof(shares[0]), DEVICES_MAX = 128 };
 
-static const char *words(const struct advice *advice, const char *before, const char *name, const char *behind)
+static const char *advice_program_words(const struct advice *advice, const char *before, const char *name,
+                                        const char *behind)
 {
     return arena_format(advice->facts->arena, "%s%s%s", before, name, behind);
 }
@@ -31,7 +32,7 @@ static void category_evidence(const struct advice *advice, enum category categor
     item->filter = arena_format(facts->arena, "cat:%s", category_name(category));
 }
 
-static int64_t held(const struct advice *advice, enum category category)
+static int64_t advice_program_held(const struct advice *advice, enum category category)
 {
     return advice->facts->space->category_bytes[category];
 }
@@ -44,7 +45,7 @@ static const char *donor_name(const struct advice *advice)
     const struct plan *plan = advice->facts->parts->plan;
     const struct plan_argument *largest = NULL;
     for (uint32_t i = 0; i < plan->argument_count; i++) {
-        enum category category = (enum category)plan->arguments[i].verdict.category;
+        enum category category = (enum category)plan->arguments[i].choice.category;
         if (category != CATEGORY_BATCH && category != CATEGORY_INPUT &&
             (largest == NULL || plan->arguments[i].bytes > largest->bytes))
             largest = &plan->arguments[i];
@@ -55,7 +56,8 @@ static const char *donor_name(const struct advice *advice)
 /* Donation saves about what the copies of the cache take (percent). */
 enum { SAME_SAVING_PERCENT = 2 };
 
-/* Is the cache all that is to be donated? Then that is the advice for it: exact, where a cache without copies is a bound. */
+/* Is the cache all that is to be donated? Then that is the advice for it: exact, where a cache without copies is a
+ * bound. */
 static bool is_of_cache(struct advice *advice)
 {
     if (advice_pattern(advice, PATTERN_CACHE_COPY) == NULL)
@@ -78,7 +80,7 @@ void advice_find_donate(struct advice *advice)
     if (!advice_is_of_program(advice) || is_of_cache(advice))
         return;
     const char *name = donor_name(advice);
-    item.title = name[0] != '\0' ? words(advice, "Donate ", name, ": results take its memory")
+    item.title = name[0] != '\0' ? advice_program_words(advice, "Donate ", name, ": results take its memory")
                                  : "Donate the arguments that results replace";
     item.evidence = "Results have the shapes and types of arguments and live in memory of their own.";
     if (pattern != NULL)
@@ -145,7 +147,7 @@ void advice_find_unpad(struct advice *advice)
     const struct plan_row *row = &facts->space->rows[pattern->rows[0]];
     const char *shape = facts_shape(facts, row);
     struct verdict_advice item = {.change = "unpad=*"};
-    item.title = words(advice, "Put a long dimension last: ", shape, " is mostly padding");
+    item.title = advice_program_words(advice, "Put a long dimension last: ", shape, " is mostly padding");
     advice_evidence(pattern, facts->arena, &item);
     if (row->unpadded_bytes > 0)
         item.evidence =
@@ -157,7 +159,7 @@ void advice_find_unpad(struct advice *advice)
 void advice_find_optimizer_dtype(struct advice *advice)
 {
     struct verdict_advice item = {.title = "Keep the optimizer's first moment in bfloat16", .change = "cast=mu:bf16"};
-    if (!advice_is_of_program(advice) || held(advice, CATEGORY_OPTIMIZER_STATE) == 0)
+    if (!advice_is_of_program(advice) || advice_program_held(advice, CATEGORY_OPTIMIZER_STATE) == 0)
         return;
     category_evidence(advice, CATEGORY_OPTIMIZER_STATE, &item);
     advice_try(advice, item);
@@ -186,8 +188,8 @@ static const char *layers_title(const struct advice *advice)
     return "Checkpoint the layers, or the body of the scan";
 }
 
-/* Policies. One that computes scores alone again is in the model; one that keeps products is not, and saves no more than
- * computing all of it again. */
+/* Policies. One that computes scores alone again is in the model; one that keeps products is not, and saves no more
+ * than computing all of it again. */
 static void policies_find(struct advice *advice, const struct verdict_advice *whole)
 {
     const struct plan_pattern *scores = advice_pattern(advice, PATTERN_ATTENTION_SCORES);
@@ -230,6 +232,12 @@ void advice_find_checkpoint(struct advice *advice)
         policies_find(advice, whole);
 }
 
+/* What it takes is the host's memory already, and its devices share that. */
+static bool is_of_cpu(const struct advice *advice)
+{
+    return advice->facts->parts->plan->platform == SPACE_PLATFORM_CPU;
+}
+
 void advice_find_offload(struct advice *advice)
 {
     struct verdict_advice item = {.title = "Keep the optimizer's state in the host's memory between its updates",
@@ -237,9 +245,9 @@ void advice_find_offload(struct advice *advice)
                                   .confidence = VERDICT_GUESS,
                                   .reason = "The state streams back for its update: of 10.5 GiB that were offloaded "
                                             "4.4 were saved when that was compiled, less than half."};
-    if (!advice_is_of_program(advice))
+    if (!advice_is_of_program(advice) || is_of_cpu(advice))
         return;
-    if (held(advice, CATEGORY_OPTIMIZER_STATE) > 0) {
+    if (advice_program_held(advice, CATEGORY_OPTIMIZER_STATE) > 0) {
         category_evidence(advice, CATEGORY_OPTIMIZER_STATE, &item);
         advice_try(advice, item);
     }
@@ -330,7 +338,7 @@ void advice_find_shard(struct advice *advice)
     const struct plan_pattern *pattern = advice_pattern(advice, PATTERN_REPLICATED);
     struct arena *arena = advice->facts->arena;
     struct verdict_advice item = {.call = NULL};
-    if (!advice_is_of_program(advice))
+    if (!advice_is_of_program(advice) || (advice->facts->is_of_request && is_of_cpu(advice)))
         return;
     if (pattern != NULL && advice->facts->parts->plan->hlo.device_count <= DEVICES_MAX) {
         item.change = arena_format(arena, "shard=replicated:%llu",

@@ -3,13 +3,16 @@
  * another chip. Its effects are stated where a file tells them; else they are guesses. */
 #include "verdict/advice.h"
 
-#include "input/chip.h"
-#include "input/device.h"
-#include "input/shape.h"
-#include "tool/memory_profile/model.h"
+#include "model/memory_profile/model.h"
+#include "read/device.h"
+#include "read/hlo/chip.h"
+#include "read/hlo/shape.h"
 
 /* A program that is over by more than this is not on the edge: more recomputation by the compiler will not do. */
 enum { EDGE_PERCENT = 25 };
+
+static const char RESERVE_MORE[] = "XLA_PYTHON_CLIENT_MEM_FRACTION=.95  # or XLA_PYTHON_CLIENT_ALLOCATOR=platform, "
+                                   "XLA_PYTHON_CLIENT_PREALLOCATE=false";
 
 static struct verdict_advice guess_of(const char *title, const char *call)
 {
@@ -56,8 +59,8 @@ static uint32_t dimensions_read(struct str text, int64_t *dimensions, uint32_t m
     return count;
 }
 
-/* The shape of the block that is too large, halved in its first dimension until it fits; NULL where the text names none.
- * A window's own shape stands in its label. */
+/* The shape of the block that is too large, halved in its first dimension until it fits; NULL where the text names
+ * none. A window's own shape stands in its label. */
 static const char *smaller_block(const struct advice *advice, const struct oom_buffer *buffer)
 {
     const struct verdict_fit *fit = &advice->facts->out->fit;
@@ -230,7 +233,7 @@ static void line_say(const struct verdict_facts *facts, struct verdict_advice *i
     item->title = arena_format(facts->arena, "Let go of what %s makes and keeps", line->place);
     item->saves_bytes = line->bytes < besides ? line->bytes : besides;
     item->confidence = VERDICT_BOUND;
-    item->reason = "So much of it was alive when the request failed; which of it is still needed no file says.";
+    item->reason = "This much was live when the request failed; whether it is still needed is not known.";
     item->evidence =
         arena_format(facts->arena, "%s of the %s of live arrays are from %s.", facts_size(facts, line->bytes),
                      facts_size(facts, facts->live.array_bytes), line->place);
@@ -303,6 +306,19 @@ static void reserve_less(struct advice *advice)
     advice_add(advice, item);
 }
 
+/* The device is large enough, and what JAX takes of it by default is not. */
+static void reserve_more(struct advice *advice)
+{
+    const struct verdict_facts *facts = advice->facts;
+    struct verdict_advice item = guess_of("Let JAX reserve more of the device", RESERVE_MORE);
+    item.evidence =
+        arena_format(facts->arena, "JAX takes %s of the %s by default.", facts_size(facts, facts->out->fit.share_bytes),
+                     facts_size(facts, facts->out->fit.capacity_bytes));
+    item.reason = "What other processes hold of the device is not known here.";
+    item.is_of_cause = true;
+    advice_add(advice, item);
+}
+
 void advice_find_preallocation(struct advice *advice)
 {
     const struct verdict_facts *facts = advice->facts;
@@ -311,20 +327,21 @@ void advice_find_preallocation(struct advice *advice)
         return;
     }
     int64_t capacity = facts_figure(facts, OOM_capacity_bytes), left = facts_figure(facts, OOM_free_bytes);
+    if (facts->out->fits == VERDICT_FITS_PERHAPS && facts->out->fit.share_bytes >= 0) {
+        reserve_more(advice);
+        return;
+    }
     if (!is_of_gpu(advice) || !is_run_time(advice))
         return;
     bool is_other = facts->out->cause.kind == VERDICT_CAUSE_OTHER_PROCESS;
     struct verdict_advice item = guess_of(
         is_other ? "Make room: another process holds memory of the device" : "Let JAX reserve more of the device",
-        is_other
-            ? "nvidia-smi  # which process; then: XLA_PYTHON_CLIENT_PREALLOCATE=false"
-            : "XLA_PYTHON_CLIENT_MEM_FRACTION=.95  # or XLA_PYTHON_CLIENT_ALLOCATOR=platform, XLA_PYTHON_CLIENT_PREALLOCATE=false");
+        is_other ? "nvidia-smi  # which process; then: XLA_PYTHON_CLIENT_PREALLOCATE=false" : RESERVE_MORE);
     item.evidence = text_evidence(advice);
     if (is_other && capacity >= 0 && left >= 0)
         item.evidence = arena_format(facts->arena, "Others hold %s of %s.", facts_size(facts, capacity - left),
                                      facts_size(facts, capacity));
-    item.reason =
-        "JAX takes 75 % of the device in advance unless it is told otherwise; what others hold is not in the text.";
+    item.reason = "JAX takes 75 % of the device by default; what others hold is not in the text.";
     advice_add(advice, item);
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * advice_text.c: what a text tells without the plan of its program: sums of arguments and results, and the buffers that it
- * lists. Nothing is predicted from it: its sums are bounds, the rest are guesses. */
+ * advice_text.c: what a text tells without the plan of its program: sums of arguments and results, and the buffers that
+ * it lists. Nothing is predicted from it: its sums are bounds, the rest are guesses. */
 #include "verdict/advice.h"
 
 #include "base/sum.h"
 
-enum { DEVICES_MAX = 128 };
+enum { DEVICES_MAX = 128, LAST_OF_GUESSES = 130 };
 static const char no_plan[] =
     "There is no plan of the program here: with its dump beside the text each change is predicted.";
 
@@ -59,6 +59,7 @@ void advice_text_donate(struct advice *advice)
         item.reason = "At most so much: which results have the shapes of arguments the text does not say.";
         bound_add(advice, item, alone < arguments ? alone : arguments);
     } else if (!is_compile(advice)) {
+        item.effort = LAST_OF_GUESSES; /* an array that is asked for at run time is hardly a result */
         advice_add(advice, item);
     }
 }

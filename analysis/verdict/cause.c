@@ -4,10 +4,11 @@
 #include "verdict/facts.h"
 #include "verdict/torch_moment.h"
 
+#include "model/memory_profile/model.h"
+#include "model/memory_profile/notes.h"
 #include "plan/describe.h"
+#include "plan/memory_fit.h"
 #include "plan/pattern.h"
-#include "tool/memory_profile/model.h"
-#include "tool/memory_profile/notes.h"
 
 static const struct {
     const char *name, *words;
@@ -62,8 +63,8 @@ static const enum verdict_cause_kind of_category[CATEGORY_COUNT] = {
     [CATEGORY_UNKNOWN] = VERDICT_CAUSE_UNKNOWN,
 };
 
-static void set(const struct verdict_facts *facts, enum verdict_cause_kind kind, int64_t bytes,
-                enum verdict_confidence confidence, const char *text)
+static void cause_set_by(const struct verdict_facts *facts, enum verdict_cause_kind kind, int64_t bytes,
+                         enum verdict_confidence confidence, const char *text)
 {
     facts->out->cause = (struct verdict_cause){.kind = kind, .text = text, .bytes = bytes, .confidence = confidence};
 }
@@ -99,21 +100,21 @@ static enum verdict_confidence category_confidence(const struct plan_space *spac
 {
     const struct plan_row *largest = NULL;
     for (uint32_t i = 0; i < space->row_count; i++)
-        if (space->rows[i].verdict.category == category && plan_row_is_alive(&space->rows[i], space->peak_step) &&
+        if (space->rows[i].choice.category == category && plan_row_is_alive(&space->rows[i], space->peak_step) &&
             (largest == NULL || space->rows[i].bytes > largest->bytes))
             largest = &space->rows[i];
     bool is_guess =
-        largest != NULL && category_rule_confidence((enum category_rule)largest->verdict.rule) == CONFIDENCE_GUESS;
+        largest != NULL && category_rule_confidence((enum category_rule)largest->choice.rule) == CONFIDENCE_GUESS;
     return is_guess ? VERDICT_GUESS : VERDICT_EXACT;
 }
 
 static void of_one_array(const struct verdict_facts *facts, const struct plan_row *row)
 {
     const char *source = facts_source(facts, row), *shape = facts_shape(facts, row);
-    set(facts, VERDICT_CAUSE_ONE_BUFFER, row->bytes, VERDICT_EXACT,
-        arena_format(facts->arena, "One array%s%s takes %s%s%s.", shape[0] != '\0' ? ", " : "",
-                     shape[0] != '\0' ? arena_format(facts->arena, "%s,", shape) : "", facts_size(facts, row->bytes),
-                     source[0] != '\0' ? ", made at " : "", source));
+    cause_set_by(facts, VERDICT_CAUSE_ONE_BUFFER, row->bytes, VERDICT_EXACT,
+                 arena_format(facts->arena, "One array%s%s takes %s%s%s.", shape[0] != '\0' ? ", " : "",
+                              shape[0] != '\0' ? arena_format(facts->arena, "%s,", shape) : "",
+                              facts_size(facts, row->bytes), source[0] != '\0' ? ", made at " : "", source));
 }
 
 /* The largest pattern unless a category that says what it is takes more; of what says little, one array that alone is
@@ -129,19 +130,19 @@ static void of_plan(const struct verdict_facts *facts)
             main = (enum category)i;
     int64_t bytes = space->category_bytes[main];
     if (pattern != NULL && (pattern->bytes >= bytes || (is_vague(main) && pattern->bytes >= bytes / 2)))
-        set(facts, of_pattern[pattern->kind], pattern->bytes, VERDICT_EXACT, pattern->sentence);
+        cause_set_by(facts, of_pattern[pattern->kind], pattern->bytes, VERDICT_EXACT, pattern->sentence);
     else if (is_vague(main) && largest != NULL && largest->bytes > space->peak_bytes / 2)
         of_one_array(facts, largest);
     else if (bytes > 0)
-        set(facts, of_category[main], bytes, category_confidence(space, main),
-            of_peak(facts, describe_capital(category_words(main), facts->arena), bytes));
+        cause_set_by(facts, of_category[main], bytes, category_confidence(space, main),
+                     of_peak(facts, describe_capital(category_words(main), facts->arena), bytes));
 }
 
 /* ---- of a text ---- */
 
 static const char *more_of(const struct verdict_facts *facts)
 {
-    const struct oom_verdict *said = facts->parts->failure;
+    const struct oom_meaning *said = facts->parts->failure;
     return said->cause_text.count > 0 ? facts_sentence(facts, &said->cause_text)
            : said->more.count > 0     ? facts_sentence(facts, &said->more)
                                       : facts_sentence(facts, &said->answer);
@@ -155,14 +156,15 @@ static void of_kernel(const struct verdict_facts *facts)
         label = arena_text(facts->arena, group.buffer->label.text);
     int64_t needed = facts->out->fit.needed_bytes;
     if (group.count == 0 && oom_is_form(facts->failure, "report"))
-        set(facts, VERDICT_CAUSE_KERNEL_SCRATCH, needed, VERDICT_EXACT,
-            arena_format(facts->arena,
-                         "What kernels keep in %s is more than there is; the text does not say what it is.",
-                         facts->out->fit.space));
+        cause_set_by(facts, VERDICT_CAUSE_KERNEL_SCRATCH, needed, VERDICT_EXACT,
+                     arena_format(facts->arena,
+                                  "What kernels keep in %s is more than there is; the text does not say what it is.",
+                                  facts->out->fit.space));
     else
-        set(facts, VERDICT_CAUSE_KERNEL_SCRATCH, needed, VERDICT_EXACT,
-            arena_format(facts->arena, "One kernel asks for %s of %s in one piece: %s.",
-                         needed < 0 ? "more than there is" : facts_size(facts, needed), facts->out->fit.space, label));
+        cause_set_by(facts, VERDICT_CAUSE_KERNEL_SCRATCH, needed, VERDICT_EXACT,
+                     arena_format(facts->arena, "One kernel asks for %s of %s in one piece: %s.",
+                                  needed < 0 ? "more than there is" : facts_size(facts, needed), facts->out->fit.space,
+                                  label));
 }
 
 /* A process that finds less than half of the device free before it has taken much shares it with others. */
@@ -188,7 +190,8 @@ static bool is_reserved(const struct verdict_facts *facts)
 static void of_reserved(const struct verdict_facts *facts)
 {
     bool is_tensorflow = facts->failure->framework == OOM_FRAMEWORK_tensorflow;
-    set(facts, VERDICT_CAUSE_PREALLOCATION, -1, VERDICT_GUESS,
+    cause_set_by(
+        facts, VERDICT_CAUSE_PREALLOCATION, -1, VERDICT_GUESS,
         arena_format(facts->arena,
                      "The driver found no room beside %s, which takes %s of the device in advance unless it is told "
                      "otherwise.",
@@ -221,7 +224,7 @@ static bool of_live(const struct verdict_facts *facts)
     if (!facts->is_live_known || facts_figure(facts, OOM_needed_bytes) > live->array_bytes ||
         (arguments >= 0 && facts_live_besides_bytes(facts) < facts->total_bytes - arguments))
         return false;
-    set(facts, VERDICT_CAUSE_LIVE_ARRAYS, live->array_bytes, VERDICT_EXACT, live_text(facts));
+    cause_set_by(facts, VERDICT_CAUSE_LIVE_ARRAYS, live->array_bytes, VERDICT_EXACT, live_text(facts));
     return true;
 }
 
@@ -231,9 +234,9 @@ static bool of_large_request(const struct verdict_facts *facts)
     int64_t needed = facts_figure(facts, OOM_needed_bytes);
     if (!facts->is_live_known || facts->space != NULL || needed <= facts->live.array_bytes)
         return false;
-    set(facts, VERDICT_CAUSE_ONE_BUFFER, needed, VERDICT_EXACT,
-        arena_format(facts->arena, "One request of %s: live arrays hold no more than %s beside it.",
-                     facts_size(facts, needed), facts_size(facts, facts->live.array_bytes)));
+    cause_set_by(facts, VERDICT_CAUSE_ONE_BUFFER, needed, VERDICT_EXACT,
+                 arena_format(facts->arena, "One request of %s: live arrays hold no more than %s beside it.",
+                              facts_size(facts, needed), facts_size(facts, facts->live.array_bytes)));
     return true;
 }
 
@@ -241,11 +244,12 @@ static bool of_large_request(const struct verdict_facts *facts)
  * otherwise. */
 static bool of_other_arrays(const struct verdict_facts *facts)
 {
-    int64_t share = facts->out->fit.capacity_bytes / 4 * 3;
+    int64_t share = memory_fit_share(facts->out->fit.capacity_bytes);
     if (facts->is_live_known || !verdict_is_of_live_arrays(facts->parts->failure) || facts->total_bytes <= 0 ||
         facts->total_bytes > share / 2)
         return false;
-    set(facts, VERDICT_CAUSE_LIVE_ARRAYS, -1, VERDICT_GUESS,
+    cause_set_by(
+        facts, VERDICT_CAUSE_LIVE_ARRAYS, -1, VERDICT_GUESS,
         arena_format(
             facts->arena,
             "One run of the program takes %s where the device has %s: what filled it is held besides, by other "
@@ -259,38 +263,39 @@ static void of_load(const struct verdict_facts *facts, int64_t used, int64_t lef
 {
     const struct live_arrays *live = &facts->live;
     if (live->is_known && live->program_bytes > live->array_bytes)
-        set(facts, VERDICT_CAUSE_TOO_MANY_PROGRAMS, live->program_bytes, VERDICT_EXACT,
-            arena_format(facts->arena, "Loaded programs hold %s, live arrays %s.",
-                         facts_size(facts, live->program_bytes), facts_size(facts, live->array_bytes)));
+        cause_set_by(facts, VERDICT_CAUSE_TOO_MANY_PROGRAMS, live->program_bytes, VERDICT_EXACT,
+                     arena_format(facts->arena, "Loaded programs hold %s, live arrays %s.",
+                                  facts_size(facts, live->program_bytes), facts_size(facts, live->array_bytes)));
     else if (!of_live(facts))
-        set(facts, VERDICT_CAUSE_LIVE_ARRAYS, used, VERDICT_EXACT,
-            left >= 0 ? arena_format(facts->arena, "Live arrays and loaded programs leave %s free; %s were asked for.",
-                                     facts_size(facts, left), needed < 0 ? "more" : facts_size(facts, needed))
-                      : more_of(facts));
+        cause_set_by(facts, VERDICT_CAUSE_LIVE_ARRAYS, used, VERDICT_EXACT,
+                     left >= 0 ? arena_format(facts->arena,
+                                              "Live arrays and loaded programs leave %s free; %s were asked for.",
+                                              facts_size(facts, left), needed < 0 ? "more" : facts_size(facts, needed))
+                               : more_of(facts));
 }
 
 /* False: the text does not tell. */
 static bool of_text(const struct verdict_facts *facts)
 {
-    const struct oom_verdict *said = facts->parts->failure;
+    const struct oom_meaning *said = facts->parts->failure;
     int64_t needed = facts_figure(facts, OOM_needed_bytes), capacity = facts_figure(facts, OOM_capacity_bytes),
             left = facts_figure(facts, OOM_free_bytes);
     int64_t used = capacity >= 0 && left >= 0 ? capacity - left : -1;
     if (facts->is_on_chip)
         of_kernel(facts);
     else if (facts->is_host)
-        set(facts, VERDICT_CAUSE_HOST_MEMORY, needed, oom_is_host(facts->failure) ? VERDICT_EXACT : VERDICT_GUESS,
-            more_of(facts));
+        cause_set_by(facts, VERDICT_CAUSE_HOST_MEMORY, needed,
+                     oom_is_host(facts->failure) ? VERDICT_EXACT : VERDICT_GUESS, more_of(facts));
     else if (said->cause == OOM_CAUSE_OTHER_PROCESS)
-        set(facts, VERDICT_CAUSE_OTHER_PROCESS, used, VERDICT_EXACT, more_of(facts));
+        cause_set_by(facts, VERDICT_CAUSE_OTHER_PROCESS, used, VERDICT_EXACT, more_of(facts));
     else if (facts->failure->family == OOM_FAMILY_torch_gpu && said->cause == OOM_CAUSE_UNPLACED)
-        set(facts, VERDICT_CAUSE_UNKNOWN, needed, VERDICT_EXACT, more_of(facts));
+        cause_set_by(facts, VERDICT_CAUSE_UNKNOWN, needed, VERDICT_EXACT, more_of(facts));
     else if (said->cause == OOM_CAUSE_FRAGMENTATION || said->cause == OOM_CAUSE_UNPLACED)
-        set(facts, VERDICT_CAUSE_FRAGMENTATION, left, VERDICT_EXACT, more_of(facts));
+        cause_set_by(facts, VERDICT_CAUSE_FRAGMENTATION, left, VERDICT_EXACT, more_of(facts));
     else if (is_shared(facts))
-        set(facts, VERDICT_CAUSE_OTHER_PROCESS, used, VERDICT_GUESS,
-            arena_format(facts->arena, "%s of %s were taken already, and this process had asked for little.",
-                         facts_size(facts, used), facts_size(facts, capacity)));
+        cause_set_by(facts, VERDICT_CAUSE_OTHER_PROCESS, used, VERDICT_GUESS,
+                     arena_format(facts->arena, "%s of %s were taken already, and this process had asked for little.",
+                                  facts_size(facts, used), facts_size(facts, capacity)));
     else if (facts->failure->family == OOM_FAMILY_tpu_program_load || facts->failure->family == OOM_FAMILY_tpu_buffer)
         of_load(facts, used, left, needed);
     else if (is_reserved(facts))
@@ -307,11 +312,15 @@ static void of_lists(const struct verdict_facts *facts)
     int64_t needed = facts_figure(facts, OOM_needed_bytes);
     if (oom_is_form(facts->failure, "allocation_exceeds") ||
         (group.count == 1 && needed > 0 && (int64_t)group.buffer->size.value > needed / 2))
-        set(facts, VERDICT_CAUSE_ONE_BUFFER, group.count > 0 ? (int64_t)group.buffer->size.value : needed,
-            VERDICT_EXACT, more_of(facts));
+        cause_set_by(facts, VERDICT_CAUSE_ONE_BUFFER, group.count > 0 ? (int64_t)group.buffer->size.value : needed,
+                     VERDICT_EXACT, more_of(facts));
     else
-        set(facts, VERDICT_CAUSE_UNKNOWN, needed, VERDICT_EXACT,
-            facts->is_xla ? "The error gives a total only; what fills it is in the compiler's dump." : more_of(facts));
+        cause_set_by(facts, VERDICT_CAUSE_UNKNOWN, needed, VERDICT_EXACT,
+                     !facts->is_xla ? more_of(facts)
+                     : group.count > 0
+                         ? "The log lists the largest buffers; no single one explains the total. The compiler's "
+                           "dump has the rest."
+                         : "The error gives a total only; what fills it is in the compiler's dump.");
 }
 
 static void of_growth(const struct verdict_facts *facts)
@@ -320,9 +329,23 @@ static void of_growth(const struct verdict_facts *facts)
     const char *place = growth->place == NULL ? ""
                                               : arena_format(facts->arena, ", most of it at %s (%s)", growth->place,
                                                              facts_size(facts, growth->place_bytes));
-    set(facts, VERDICT_CAUSE_LEAK, growth->bytes, VERDICT_EXACT,
-        arena_format(facts->arena, "Live arrays grow by %s from %s to %s%s.", facts_size(facts, growth->bytes),
-                     growth->first_name, growth->last_name, place));
+    cause_set_by(facts, VERDICT_CAUSE_LEAK, growth->bytes, VERDICT_EXACT,
+                 arena_format(facts->arena, "Live arrays grow by %s from %s to %s%s.", facts_size(facts, growth->bytes),
+                              growth->first_name, growth->last_name, place));
+}
+
+/* Of a snapshot whose segments hold far more than is in use, which segments that grow would not. */
+static void of_segments(const struct verdict_facts *facts)
+{
+    const struct torch_moment *moment = facts->moment;
+    const struct torch_segments *segments = &moment->segments;
+    const char *how = torch_segments_confidence(segments) == VERDICT_EXACT ? "" : ", by a replay that is not exact,";
+    cause_set_by(facts, VERDICT_CAUSE_FRAGMENTATION, segments->beside_bytes, torch_segments_confidence(segments),
+                 arena_format(facts->arena,
+                              "PyTorch's segments take %s for %s in use: freed blocks do not fit the sizes that are "
+                              "asked for next. With segments that grow they%s take %s.",
+                              facts_size(facts, segments->peak_bytes), facts_size(facts, moment->in_use_bytes), how,
+                              facts_size(facts, segments->growing->reserved_bytes)));
 }
 
 /* Of a snapshot: the request that failed for pieces, else what holds most. */
@@ -333,13 +356,16 @@ static void of_moment(const struct verdict_facts *facts)
     const struct memory_profile_failure *failure = moment->failure;
     if (failure != NULL &&
         (failure->kind == PROFILE_FAILURE_FRAGMENTATION || failure->kind == PROFILE_FAILURE_ELSEWHERE))
-        set(facts, VERDICT_CAUSE_FRAGMENTATION, failure->free_bytes, VERDICT_EXACT,
-            arena_format(facts->arena,
-                         "%s lay free in segments, and the largest hole where %s could have been put was %s.",
-                         facts_size(facts, failure->free_bytes), facts_size(facts, failure->requested_bytes),
-                         facts_size(facts, failure->largest_hole_bytes)));
+        cause_set_by(facts, VERDICT_CAUSE_FRAGMENTATION, failure->free_bytes, VERDICT_EXACT,
+                     arena_format(facts->arena,
+                                  "%s lay free in segments, and the largest hole where %s could have been put was %s.",
+                                  facts_size(facts, failure->free_bytes), facts_size(facts, failure->requested_bytes),
+                                  facts_size(facts, failure->largest_hole_bytes)));
+    else if (moment->segments.is_fragmented)
+        of_segments(facts);
     else
-        set(facts, of_category[largest], moment->sums[largest].bytes,
+        cause_set_by(
+            facts, of_category[largest], moment->sums[largest].bytes,
             moment->sums[largest].guessed_bytes * 2 > moment->sums[largest].bytes ? VERDICT_GUESS : VERDICT_BOUND,
             arena_format(facts->arena, "%s %s of %s.", torch_moment_holder(facts, largest),
                          facts_size(facts, moment->sums[largest].bytes), facts_size(facts, moment->in_use_bytes)));
@@ -352,10 +378,11 @@ static void of_trace(const struct verdict_facts *facts)
     int64_t in_use = memory_profile_in_use_bytes(pool->profile, pool->peak_at);
     double lost = pool->has_fragmentation ? memory_profile_fragmentation_of(pool->profile, pool->peak_at) : 0;
     if (pool->capacity_bytes > 0 && in_use > pool->capacity_bytes / 10 * 9 && lost > 0.5)
-        set(facts, VERDICT_CAUSE_FRAGMENTATION, pool->capacity_bytes - in_use, VERDICT_EXACT,
-            arena_format(facts->arena, "At the peak %.0f %% of what was free lay in pieces.", 100 * lost));
+        cause_set_by(facts, VERDICT_CAUSE_FRAGMENTATION, pool->capacity_bytes - in_use, VERDICT_EXACT,
+                     arena_format(facts->arena, "At the peak %.0f %% of what was free lay in pieces.", 100 * lost));
     else
-        set(facts, VERDICT_CAUSE_LIVE_ARRAYS, in_use, VERDICT_EXACT,
+        cause_set_by(
+            facts, VERDICT_CAUSE_LIVE_ARRAYS, in_use, VERDICT_EXACT,
             arena_format(facts->arena,
                          "At the peak the allocator held %s; which operations asked for it the Memory Profile lists.",
                          facts_size(facts, in_use)));
@@ -363,7 +390,7 @@ static void of_trace(const struct verdict_facts *facts)
 
 static void of_profile(const struct verdict_facts *facts)
 {
-    set(facts, VERDICT_CAUSE_LIVE_ARRAYS, facts->live.array_bytes, VERDICT_EXACT, live_text(facts));
+    cause_set_by(facts, VERDICT_CAUSE_LIVE_ARRAYS, facts->live.array_bytes, VERDICT_EXACT, live_text(facts));
 }
 
 /* What other processes hold is the text's to say: a snapshot has its own process alone. */
@@ -397,7 +424,7 @@ static const char *unknown_text(const struct verdict_facts *facts)
 void cause_make(const struct verdict_facts *facts)
 {
     bool has_plan = facts->space != NULL && facts->space->peak_bytes > 0;
-    set(facts, VERDICT_CAUSE_UNKNOWN, -1, VERDICT_EXACT, unknown_text(facts));
+    cause_set_by(facts, VERDICT_CAUSE_UNKNOWN, -1, VERDICT_EXACT, unknown_text(facts));
     bool is_run = facts->failure != NULL && !facts->is_compile && !facts->is_host;
     if (facts->growth.grows && (facts->failure == NULL ? !has_plan : is_run))
         of_growth(facts);

@@ -2,8 +2,8 @@
 #include "verdict/evidence.h"
 
 #include "base/sum.h"
-#include "input/device.h"
 #include "plan/pattern.h"
+#include "read/device.h"
 
 #include <stdlib.h>
 
@@ -83,7 +83,7 @@ struct verdict_evidence evidence_live(const struct verdict_facts *facts, int64_t
 static bool is_of_category(const struct verdict_facts *facts, const struct plan_row *row, const void *of)
 {
     (void)facts;
-    return row->verdict.category == *(const enum category *)of;
+    return row->choice.category == *(const enum category *)of;
 }
 
 struct verdict_evidence evidence_category(const struct verdict_facts *facts, enum category category, int64_t bytes)
@@ -186,7 +186,7 @@ struct verdict_evidence evidence_change(const struct verdict_facts *facts, const
     evidence.space = facts->space == NULL ? -1 : facts->space->space;
     evidence.change = change;
     evidence.sentence =
-        arena_format(facts->arena, "The heap replayed with %s: memviewd whatif --change=%s.", change, change);
+        arena_format(facts->arena, "The heap replayed with %s: memviewd whatif PATH --change='%s'.", change, change);
     return evidence;
 }
 

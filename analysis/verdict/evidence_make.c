@@ -5,8 +5,8 @@
 #include "verdict/torch_join.h"
 #include "verdict/torch_moment.h"
 
+#include "model/memory_profile/model.h"
 #include "plan/pattern.h"
-#include "tool/memory_profile/model.h"
 
 static const char lost[] = "fragmentation, and what lives at other times";
 
@@ -26,6 +26,8 @@ static struct verdict_evidence needed_of(const struct verdict_facts *facts)
         return evidence_live(facts, bytes, lost);
     if (torch_moment_is_failure(facts))
         return torch_figure_evidence(facts, TORCH_REQUESTED);
+    if (torch_segments_is_needed(facts))
+        return torch_segments_evidence(facts);
     if (facts->failure == NULL && facts->moment != NULL)
         return torch_moment_evidence(facts, CATEGORY_COUNT, bytes);
     return facts->failure != NULL ? evidence_text(facts, oom_figure_key(OOM_needed_bytes), bytes) : evidence_trace();
@@ -35,7 +37,7 @@ static struct verdict_evidence needed_of(const struct verdict_facts *facts)
 static struct verdict_evidence over_of(const struct verdict_facts *facts)
 {
     const struct verdict_fit *fit = &facts->out->fit;
-    const struct oom_verdict *said = facts->parts->failure;
+    const struct oom_meaning *said = facts->parts->failure;
     if (torch_moment_is_failure(facts))
         return fit->over_bytes < 0 ? (struct verdict_evidence){.space = -1, .sum_bytes = -1}
                                    : torch_figure_evidence(facts, TORCH_MISSING);
@@ -43,15 +45,20 @@ static struct verdict_evidence over_of(const struct verdict_facts *facts)
         return evidence_text(facts, said->over_key, fit->over_bytes);
     if (facts->out->fits == VERDICT_FITS_YES || fit->over_bytes <= 0)
         return (struct verdict_evidence){.space = -1, .sum_bytes = -1};
+    bool is_of_share = fit->share_bytes >= 0 && fit->needed_bytes - fit->share_bytes == fit->over_bytes;
     bool is_of_capacity = fit->capacity_bytes >= 0 && fit->needed_bytes - fit->capacity_bytes == fit->over_bytes;
-    const char *less = is_of_capacity                         ? facts_size(facts, fit->capacity_bytes)
+    const char *less = is_of_share                            ? facts_size(facts, fit->share_bytes)
+                       : is_of_capacity                       ? facts_size(facts, fit->capacity_bytes)
                        : said != NULL && said->is_limit_known ? facts_size(facts, (int64_t)said->limit_bytes)
                                                               : NULL;
     if (fit->needed_bytes < 0 || less == NULL)
         return evidence_difference("What was asked for, less what there was.");
-    return evidence_difference(
-        arena_format(facts->arena, "%s needed − %s %s = %s.", facts_size(facts, fit->needed_bytes), less,
-                     is_of_capacity ? "of capacity" : "that there were", facts_size(facts, fit->over_bytes)));
+    return evidence_difference(arena_format(facts->arena, "%s needed − %s %s = %s.",
+                                            facts_size(facts, fit->needed_bytes), less,
+                                            is_of_share      ? "that JAX takes by default"
+                                            : is_of_capacity ? "of capacity"
+                                                             : "that there were",
+                                            facts_size(facts, fit->over_bytes)));
 }
 
 static struct verdict_evidence free_of(const struct verdict_facts *facts)
@@ -64,8 +71,10 @@ static struct verdict_evidence free_of(const struct verdict_facts *facts)
         return stated;
     if (facts->out->fits != VERDICT_FITS_YES)
         return evidence_difference("More is needed than there is.");
-    return evidence_difference(arena_format(facts->arena, "%s of capacity − %s needed = %s.",
-                                            facts_size(facts, fit->capacity_bytes),
+    bool is_of_share = fit->share_bytes >= 0;
+    return evidence_difference(arena_format(facts->arena, "%s %s − %s needed = %s.",
+                                            facts_size(facts, is_of_share ? fit->share_bytes : fit->capacity_bytes),
+                                            is_of_share ? "that JAX takes by default" : "of capacity",
                                             facts_size(facts, fit->needed_bytes), facts_size(facts, fit->free_bytes)));
 }
 
@@ -108,6 +117,8 @@ static struct verdict_evidence of_plan(const struct verdict_facts *facts, const 
 static struct verdict_evidence stretch_of(const struct verdict_facts *facts, const struct verdict_where *row)
 {
     struct verdict_evidence evidence = {.kind = VERDICT_EVIDENCE_NONE};
+    if (strcmp(row->source, "trace") == 0 && facts->moment != NULL && strcmp(row->kind, "reserved") == 0)
+        return torch_segments_beside(facts);
     if (strcmp(row->source, "trace") == 0 && facts->moment != NULL)
         return torch_moment_evidence(facts, CATEGORY_COUNT, row->bytes);
     if (strcmp(row->source, "trace") == 0)
@@ -249,7 +260,8 @@ static void cause_show(const struct verdict_facts *facts)
     struct verdict_cause *cause = &out->cause;
     cause->evidence = (struct verdict_evidence){.space = -1, .sum_bytes = -1};
     if (facts->moment != NULL && cause->kind == VERDICT_CAUSE_FRAGMENTATION) {
-        cause->evidence = torch_figure_evidence(facts, TORCH_FREE);
+        cause->evidence = facts->moment->segments.is_fragmented ? torch_segments_beside(facts)
+                                                                : torch_figure_evidence(facts, TORCH_FREE);
         return;
     }
     if (cause->bytes < 0 || cause_of_plan(facts, cause))

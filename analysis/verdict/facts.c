@@ -2,8 +2,8 @@
 #include "verdict/facts.h"
 
 #include "base/size_text.h"
-#include "input/shape.h"
 #include "plan/describe.h"
+#include "read/hlo/shape.h"
 
 int64_t facts_figure(const struct verdict_facts *facts, enum oom_figure_at at)
 {

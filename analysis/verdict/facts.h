@@ -2,8 +2,8 @@
  * facts.h: what the parts of a verdict share while it is made; for analysis/verdict alone. */
 #pragma once
 
+#include "model/oom/meaning.h"
 #include "plan/plan.h"
-#include "tool/oom/verdict.h"
 #include "verdict/live_arrays.h"
 #include "verdict/profiles.h"
 #include "verdict/verdict.h"
@@ -24,11 +24,12 @@ struct verdict_facts {
     const struct torch_join *join;          /* of the failure and that snapshot; NULL: not both are there */
     bool is_compile;                        /* the failure is one of the compiler, about a whole program or a kernel */
     bool is_on_chip;                        /* it is about VMEM, SMEM or other memory of a kernel */
-    bool is_host;                           /* about memory of the host, or a process that was killed from outside */
-    bool is_xla;         /* XLA says it, for JAX or another front end but TensorFlow; true without a failure */
-    bool is_jax;         /* the same, and it may have been JAX */
-    bool is_of_plan;     /* the failure may be of a program with a plan; true without a failure */
-    int64_t total_bytes; /* of the plan, in `space`; -1: not known */
+    bool is_of_request; /* what was asked for at run time is all temporaries, or an output, of the plan */
+    bool is_host;    /* about memory of the host, or a process that was killed from outside, and not `is_of_request` */
+    bool is_xla;     /* XLA says it, for JAX or another front end but TensorFlow; true without a failure */
+    bool is_jax;     /* the same, and it may have been JAX */
+    bool is_of_plan; /* the failure may be of a program with a plan; true without a failure */
+    int64_t total_bytes;           /* of the plan, in `space`; -1: not known */
     struct profiles_growth growth; /* of the device profiles */
     struct live_arrays live;       /* of the last of them */
     bool is_live_known;            /* the failure is one of JAX at run time, and `live` says what was held besides */

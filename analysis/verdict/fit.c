@@ -3,18 +3,20 @@
  *
  * The compiler's total decides whether a program fits. Where a text rounds it and the plan of the program has the same
  * total but for that, the plan's is taken, which is exact. */
+#include "plan/memory_fit.h"
 #include "verdict/facts.h"
 #include "verdict/torch_moment.h"
 
-#include "input/device.h"
-#include "tool/memory_profile/model.h"
+#include "model/memory_profile/model.h"
+#include "read/device.h"
 
-static int64_t apart(int64_t a, int64_t b) { return a > b ? a - b : b - a; }
+static int64_t fit_apart(int64_t a, int64_t b) { return a > b ? a - b : b - a; }
 
 static bool is_same_but_rounded(const struct verdict_facts *facts, int64_t bytes)
 {
     const struct oom_figure *needed = oom_figure(facts->failure, OOM_needed_bytes);
-    return needed != NULL && bytes >= 0 && apart((int64_t)needed->value, bytes) <= (int64_t)oom_figure_rounding(needed);
+    return needed != NULL && bytes >= 0 &&
+           fit_apart((int64_t)needed->value, bytes) <= (int64_t)oom_figure_rounding(needed);
 }
 
 /* Is what was asked for the whole of a program? */
@@ -29,10 +31,11 @@ static void needed_find(struct verdict_facts *facts)
     const struct memory_profile_pool *pool = facts->pool;
     int64_t asked = facts_figure(facts, OOM_needed_bytes);
     if (facts->failure == NULL)
-        fit->needed_bytes = facts->total_bytes >= 0 ? facts->total_bytes
-                            : facts->moment != NULL ? facts->moment->in_use_bytes
-                            : pool != NULL          ? memory_profile_in_use_bytes(pool->profile, pool->peak_at)
-                                                    : -1;
+        fit->needed_bytes = facts->total_bytes >= 0           ? facts->total_bytes
+                            : torch_segments_is_needed(facts) ? facts->moment->segments.peak_bytes
+                            : facts->moment != NULL           ? facts->moment->in_use_bytes
+                            : pool != NULL ? memory_profile_in_use_bytes(pool->profile, pool->peak_at)
+                                           : -1;
     else if (facts->total_bytes >= 0 && !facts->is_on_chip &&
              (facts->is_compile ? !is_of_program(facts) || asked < 0 || is_same_but_rounded(facts, facts->total_bytes)
                                 : asked < 0))
@@ -47,8 +50,8 @@ static void needed_find(struct verdict_facts *facts)
                                 facts_size(facts, asked), facts_size(facts, facts->total_bytes)));
 }
 
-/* Of a GPU a trace records the size; what programs get of it is the limit of the allocator that JAX made (three quarters of
- * the device unless it is told otherwise), where its events are in the trace, too. */
+/* The limit of the allocator is less than the whole of a GPU. What lies beside a program tells it where it can; here it
+ * is known as well of a trace that lies elsewhere, and where its events come late. */
 static bool is_less_by_allocator(const struct verdict_facts *facts)
 {
     const struct verdict_parts *parts = facts->parts;
@@ -87,7 +90,7 @@ static const struct device *device_of_limit(const struct verdict_facts *facts)
                      facts->failure->family == OOM_FAMILY_tpu_compile;
     for (size_t i = 0; is_of_tpu && stated >= 0 && device_at(i) != NULL; i++)
         if (device_at(i)->platform == SPACE_PLATFORM_TPU && device_at(i)->available_bytes > 0 &&
-            apart(device_at(i)->available_bytes, stated) <= LIMIT_APART_BYTES)
+            fit_apart(device_at(i)->available_bytes, stated) <= LIMIT_APART_BYTES)
             return device_at(i);
     return NULL;
 }
@@ -100,10 +103,46 @@ static void device_find(struct verdict_facts *facts)
                                                            facts_size(facts, facts_figure(facts, OOM_capacity_bytes)));
 }
 
+/* A GPU of whose allocator nothing is known. */
+static bool is_whole_gpu(const struct verdict_facts *facts)
+{
+    const struct verdict_parts *parts = facts->parts;
+    bool is_of_plan = facts->space != NULL && facts->space->space == 0 && parts->plan->platform == SPACE_PLATFORM_GPU;
+    return parts->capacity_is_physical && facts->out->fit.capacity_source == parts->capacity_source &&
+           (parts->capacity_is_of_gpu || is_of_plan);
+}
+
+/* Nothing failed that is known of: what is needed beside what there is. */
+static void without_failure_judge(struct verdict_facts *facts)
+{
+    static const enum verdict_fits fits[] = {[MEMORY_FIT_NOT_KNOWN] = VERDICT_FITS_UNKNOWN,
+                                             [MEMORY_FIT_FITS] = VERDICT_FITS_YES,
+                                             [MEMORY_FIT_CLOSE] = VERDICT_FITS_PERHAPS,
+                                             [MEMORY_FIT_DEFAULT] = VERDICT_FITS_PERHAPS,
+                                             [MEMORY_FIT_OVER] = VERDICT_FITS_NO};
+    const struct verdict_parts *parts = facts->parts;
+    struct verdict_fit *fit = &facts->out->fit;
+    bool is_of_parts = fit->capacity_source == parts->capacity_source;
+    const struct memory_capacity capacity = {.bytes = fit->capacity_bytes,
+                                             .half_bytes = is_of_parts ? parts->capacity_half_bytes : 0,
+                                             .asked_bytes = -1,
+                                             .source = fit->capacity_source,
+                                             .is_physical = is_of_parts && parts->capacity_is_physical,
+                                             .is_of_gpu = is_whole_gpu(facts)};
+    struct memory_fit judged;
+    memory_fit_judge(&capacity, fit->needed_bytes, fit->space, facts->arena, &judged);
+    facts->out->fits = fits[judged.word];
+    fit->over_bytes = judged.over_bytes;
+    fit->free_bytes = judged.free_bytes;
+    fit->share_bytes = judged.share_bytes;
+    fit->word = memory_fit_word_name(judged.word);
+    fit->sentence = judged.sentence;
+}
+
 /* At run time the program is held against what was free, not against what there is in all. */
 static void over_find(struct verdict_facts *facts)
 {
-    const struct oom_verdict *said = facts->parts->failure;
+    const struct oom_meaning *said = facts->parts->failure;
     struct verdict_fit *fit = &facts->out->fit;
     bool is_run = facts->failure != NULL && !facts->is_compile;
     facts->limit_bytes = fit->capacity_bytes;
@@ -125,12 +164,16 @@ static void over_find(struct verdict_facts *facts)
             fit->over_bytes = (int64_t)said->over_bytes;
         return;
     }
+    if (facts->failure == NULL) {
+        without_failure_judge(facts);
+        return;
+    }
     int64_t over = fit->needed_bytes - fit->capacity_bytes;
     facts->out->fits = over > 0 ? VERDICT_FITS_NO : VERDICT_FITS_YES;
     fit->over_bytes = facts_positive(over);
     fit->free_bytes = facts_positive(-over);
     /* Figures of a text that are equal as they are rounded there. */
-    if (over <= 0 && facts->failure != NULL && fit->capacity_source != facts->parts->capacity_source) {
+    if (over <= 0 && fit->capacity_source != facts->parts->capacity_source) {
         facts->out->fits = VERDICT_FITS_NO;
         fit->over_bytes = said->is_over_known ? (int64_t)said->over_bytes : -1;
         fit->free_bytes = -1;
@@ -141,7 +184,7 @@ static void over_find(struct verdict_facts *facts)
 static void sureness_find(const struct verdict_facts *facts)
 {
     const struct verdict *out = facts->out;
-    const struct oom_verdict *said = facts->parts->failure;
+    const struct oom_meaning *said = facts->parts->failure;
     struct verdict_fit *fit = &facts->out->fit;
     bool is_of_both = out->together != NULL && out->together->row_count > 0;
     fit->sureness = is_of_both     ? verdict_confidence_name(VERDICT_EXACT)
@@ -166,19 +209,17 @@ static const char *needs_text(const struct verdict_facts *facts)
     if (fit->needed_bytes < 0)
         return "How much was needed is not known.";
     if (fit->capacity_bytes < 0)
-        return arena_format(facts->arena, "Needs %s of %s; how much there is, is not known.",
-                            facts_size(facts, fit->needed_bytes), fit->space);
+        return arena_format(facts->arena, "Needs %s of %s; capacity not known.", facts_size(facts, fit->needed_bytes),
+                            fit->space);
     const char *needed = facts_size_beside(facts, fit->needed_bytes, fit->capacity_bytes),
                *capacity = facts_size_beside(facts, fit->capacity_bytes, fit->needed_bytes),
                *over = facts_size(facts, fit->over_bytes);
-    if (facts->out->fits == VERDICT_FITS_YES)
-        return arena_format(facts->arena, "It fits: %s of %s, %s free.", needed, capacity,
-                            facts_size(facts, fit->free_bytes));
     if (fit->needed_bytes == fit->capacity_bytes) /* as the text rounds them */
         return fit->over_bytes <= 0
                    ? arena_format(facts->arena, "Needs more than the %s of %s.", capacity, fit->space)
                    : arena_format(facts->arena, "Needs %s more than the %s of %s.", over, capacity, fit->space);
-    return arena_format(facts->arena, "Needs %s; %s has %s: over by %s.", needed, fit->space, capacity, over);
+    return arena_format(facts->arena, "Needs %s of %s; %s are available: over by %s.", needed, fit->space, capacity,
+                        over);
 }
 
 /* What the text says of one request, and what a whole run of its program takes, where the plan of that is here. */
@@ -196,16 +237,26 @@ static const char *run_text(const struct verdict_facts *facts)
     int64_t capacity = facts->out->fit.capacity_bytes;
     if (capacity < 0)
         return arena_format(facts->arena, "%s.", needs);
-    bool takes_a_share =
-        facts->is_jax && facts->parts->capacity_is_physical && facts->parts->plan->platform == SPACE_PLATFORM_GPU;
+    bool takes_a_share = facts->is_jax && is_whole_gpu(facts);
     return arena_format(facts->arena, "%s. The device has %s%s.", needs, facts_size(facts, capacity),
-                        takes_a_share ? ", of which JAX takes 75 % in advance unless it is told otherwise" : "");
+                        takes_a_share ? arena_format(facts->arena, ", of which JAX takes %d %% by default",
+                                                     (int)MEMORY_FIT_SHARE_PERCENT)
+                                      : "");
+}
+
+static const char *word_of(enum verdict_fits fits)
+{
+    return memory_fit_word_name(fits == VERDICT_FITS_YES       ? MEMORY_FIT_FITS
+                                : fits == VERDICT_FITS_NO      ? MEMORY_FIT_OVER
+                                : fits == VERDICT_FITS_PERHAPS ? MEMORY_FIT_CLOSE
+                                                               : MEMORY_FIT_NOT_KNOWN);
 }
 
 void fit_make(struct verdict_facts *facts)
 {
     struct verdict_fit *fit = &facts->out->fit;
-    *fit = (struct verdict_fit){.needed_bytes = -1, .capacity_bytes = -1, .over_bytes = -1, .free_bytes = -1};
+    *fit = (struct verdict_fit){
+        .needed_bytes = -1, .capacity_bytes = -1, .over_bytes = -1, .free_bytes = -1, .share_bytes = -1};
     bool is_of_gpu_kernel = facts->failure != NULL && facts->failure->memory_class == OOM_MEMORY_gpu_shared;
     fit->space = facts->failure != NULL && facts->failure->memory_space.text.data != NULL
                      ? oom_space_name(facts->failure, facts->arena)
@@ -219,7 +270,12 @@ void fit_make(struct verdict_facts *facts)
     over_find(facts);
     device_find(facts);
     bool is_run = facts->failure != NULL && !facts->is_compile;
-    fit->sentence = is_run ? run_text(facts) : needs_text(facts);
+    if (fit->sentence == NULL)
+        fit->sentence = is_run ? run_text(facts) : needs_text(facts);
     if (torch_moment_is_failure(facts))
         torch_moment_fit(facts);
+    if (torch_segments_is_needed(facts))
+        fit->sentence = arena_format(facts->arena, "%s %s", fit->sentence, torch_segments_sentence(facts));
+    if (fit->word == NULL)
+        fit->word = word_of(facts->out->fits);
 }

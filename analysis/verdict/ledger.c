@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
- * ledger.c: what each of the things at hand says was taken, on one bar against the capacity: the plan of the program, the
- * allocator's peak, live arrays and loaded programs of a device profile. */
+ * ledger.c: what each of the things at hand says was taken, on one bar against the capacity: the plan of the program,
+ * the allocator's peak, live arrays and loaded programs of a device profile. */
 #include "verdict/facts.h"
 
-#include "tool/memory_profile/model.h"
+#include "model/memory_profile/model.h"
 
 #include <math.h>
 
 /* A plan and what was seen are told to balance up to this. */
 enum { BALANCE_PERCENT = 5 };
 
-static void add(const struct verdict_facts *facts, const char *kind, const char *label, int64_t bytes,
-                const char *source)
+static void ledger_add(const struct verdict_facts *facts, const char *kind, const char *label, int64_t bytes,
+                       const char *source)
 {
     struct verdict_ledger *ledger = &facts->out->ledger;
     if (bytes >= 0 && ledger->bar_count < VERDICT_BARS_MAX)
@@ -33,11 +33,11 @@ static void profile_add(const struct verdict_facts *facts)
     const struct live_arrays *live = &facts->live;
     if (!live->is_known)
         return;
-    add(facts, "live_arrays",
-        live->device == NULL ? "live arrays" : arena_format(facts->arena, "live arrays of %s", live->device),
-        live->array_bytes, "device profile");
+    ledger_add(facts, "live_arrays",
+               live->device == NULL ? "live arrays" : arena_format(facts->arena, "live arrays of %s", live->device),
+               live->array_bytes, "device profile");
     if (live->program_bytes > 0)
-        add(facts, "programs", "loaded programs", live->program_bytes, "device profile");
+        ledger_add(facts, "programs", "loaded programs", live->program_bytes, "device profile");
 }
 
 static int64_t bytes_of(const struct verdict_ledger *ledger, const char *kind)
@@ -60,8 +60,8 @@ static const char *live_text(const struct verdict_facts *facts)
         held, facts_size(facts, arguments), facts_size(facts, facts_live_besides_bytes(facts)));
 }
 
-/* A plan is held against the allocator's peak; without one live arrays are. Of a request that failed beside live arrays these
- * are told: a trace is of another moment. */
+/* A plan is held against the allocator's peak; without one live arrays are. Of a request that failed beside live arrays
+ * these are told: a trace is of another moment. */
 static void balance_find(const struct verdict_facts *facts)
 {
     struct verdict_ledger *ledger = &facts->out->ledger;
@@ -105,10 +105,10 @@ void ledger_make(const struct verdict_facts *facts)
     ledger->sentence = not_of_device(facts);
     if (ledger->sentence != NULL)
         return;
-    add(facts, "plan", "plan of the program", facts->total_bytes, "plan");
+    ledger_add(facts, "plan", "plan of the program", facts->total_bytes, "plan");
     if (pool != NULL) {
-        add(facts, "allocator_peak", "allocator's peak", memory_profile_in_use_bytes(pool->profile, pool->peak_at),
-            "trace");
+        ledger_add(facts, "allocator_peak", "allocator's peak",
+                   memory_profile_in_use_bytes(pool->profile, pool->peak_at), "trace");
         if (ledger->capacity_bytes < 0 && pool->capacity_bytes > 0)
             ledger->capacity_bytes = pool->capacity_bytes;
     }

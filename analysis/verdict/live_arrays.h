@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
- * live_arrays.h: what the last device profile says one device held: arrays by the person's own lines that made them, and
- * loaded programs.
+ * live_arrays.h: what the last device profile says one device held: arrays by the person's own lines that made them,
+ * and loaded programs.
  *
- * Of a profile of several devices one is taken: the one that a failure names, else the one whose arrays hold most; what a
- * device has is a figure of one device too.
+ * Of a profile of several devices one is taken: the one that a failure names, else the one whose arrays hold most; what
+ * a device has is a figure of one device too.
  * Units: bytes. Memory: the arena; texts are borrowed from the profile where they can be. */
 #pragma once
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "tool/device_memory/profile_set.h"
+#include "model/device_memory/profile_set.h"
 
 /* Lines that are told by name; the others are one sum. */
 enum { LIVE_LINES_MAX = 6 };
@@ -34,6 +34,7 @@ struct live_arrays {
     const char *array_filter, *program_filter; /* of the view "buffers": all arrays; all programs */
 };
 
-/* `wanted_device`: as a failure names it ("0"), or empty. `scratch` holds one text at a time. `out` is filled always. */
+/* `wanted_device`: as a failure names it ("0"), or empty. `scratch` holds one text at a time. `out` is filled
+ * always. */
 void live_arrays_find(const struct profile_set *set, struct str wanted_device, struct buf *scratch, struct arena *arena,
                       struct live_arrays *out);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * mentions.c: the sizes that stand in the sentences of a verdict, each with the evidence of the figure that is meant: of
- * the sentence's own figures first, then of the others of the verdict, those that decide before those that are parts, and
- * those as a text rounds them last. Where two parts that differ are printed alike, none is meant. */
+ * mentions.c: the sizes that stand in the sentences of a verdict, each with the evidence of the figure that is meant:
+ * of the sentence's own figures first, then of the others of the verdict, those that decide before those that are
+ * parts, and those as a text rounds them last. Where two parts that differ are printed alike, none is meant. */
 #include "verdict/evidence.h"
 
 #include "plan/pattern.h"
@@ -15,7 +15,7 @@ enum { MENTIONS_MAX = 12, OWN_MAX = 20 };
 
 enum rank { RANK_DECIDES, RANK_PART, RANK_OF_TEXT, RANK_COUNT };
 
-struct known {
+struct mentions_known {
     const char *text;
     int64_t bytes;
     const struct verdict_evidence *evidence;
@@ -25,7 +25,7 @@ struct known {
 
 struct finder {
     const struct verdict_facts *facts;
-    struct known *known, own[OWN_MAX];
+    struct mentions_known *known, own[OWN_MAX];
     uint32_t count, capacity, own_count;
 };
 
@@ -33,21 +33,22 @@ static void known_add(struct finder *finder, enum rank rank, int64_t bytes, cons
 {
     if (bytes < 0 || evidence->kind == VERDICT_EVIDENCE_NONE || finder->count == finder->capacity)
         return;
-    finder->known[finder->count++] = (struct known){facts_size(finder->facts, bytes), bytes, evidence, rank, false};
+    finder->known[finder->count++] =
+        (struct mentions_known){facts_size(finder->facts, bytes), bytes, evidence, rank, false};
 }
 
 static void own_add(struct finder *finder, int64_t bytes, const struct verdict_evidence *evidence)
 {
     if (bytes >= 0 && evidence->kind != VERDICT_EVIDENCE_NONE && finder->own_count < OWN_MAX)
         finder->own[finder->own_count++] =
-            (struct known){facts_size(finder->facts, bytes), bytes, evidence, RANK_DECIDES, false};
+            (struct mentions_known){facts_size(finder->facts, bytes), bytes, evidence, RANK_DECIDES, false};
 }
 
-static const struct known *known_of(const struct finder *finder, struct str size, enum rank rank)
+static const struct mentions_known *known_of(const struct finder *finder, struct str size, enum rank rank)
 {
-    const struct known *found = NULL;
+    const struct mentions_known *found = NULL;
     for (uint32_t i = 0; i < finder->count; i++) {
-        const struct known *known = &finder->known[i];
+        const struct mentions_known *known = &finder->known[i];
         if (known->rank != rank || !str_equal(str_of(known->text), size))
             continue;
         if (found != NULL && rank != RANK_DECIDES && found->bytes != known->bytes)
@@ -59,11 +60,11 @@ static const struct known *known_of(const struct finder *finder, struct str size
 }
 
 /* NULL: none. Of the sentence's own that read alike the first one that did not stand there yet. */
-static const struct known *known_find(struct finder *finder, struct str size)
+static const struct mentions_known *known_find(struct finder *finder, struct str size)
 {
-    const struct known *found = NULL;
+    const struct mentions_known *found = NULL;
     for (uint32_t i = 0; i < finder->own_count; i++) {
-        struct known *own = &finder->own[i];
+        struct mentions_known *own = &finder->own[i];
         if (!str_equal(str_of(own->text), size))
             continue;
         found = found != NULL ? found : own;
@@ -93,7 +94,7 @@ static struct str size_at(const char *text)
 }
 
 /* Of a sentence, whose own figures were added before. */
-static struct verdict_mentions find(struct finder *finder, const char *sentence)
+static struct verdict_mentions mentions_find(struct finder *finder, const char *sentence)
 {
     struct arena *arena = finder->facts->arena;
     struct verdict_mentions mentions = {.count = 0};
@@ -102,7 +103,7 @@ static struct verdict_mentions find(struct finder *finder, const char *sentence)
         if (!isdigit((unsigned char)*at) || (at > sentence && (isalnum((unsigned char)at[-1]) || at[-1] == '.')))
             continue;
         const struct str size = size_at(at);
-        const struct known *known = size.length > 0 ? known_find(finder, size) : NULL;
+        const struct mentions_known *known = size.length > 0 ? known_find(finder, size) : NULL;
         if (known != NULL)
             mentions.items[mentions.count++] = (struct verdict_mention){known->text, known->bytes, known->evidence};
         at += size.length > 0 ? size.length - 1 : 0;
@@ -175,7 +176,7 @@ static struct verdict_mentions find_in(struct finder *finder, const char *senten
         own_add(finder, finder->facts->out->peak_bytes, &finder->facts->out->peak);
     if (pattern != NULL && pattern->row_count > 0)
         largest_add(finder, pattern);
-    return find(finder, sentence);
+    return mentions_find(finder, sentence);
 }
 
 /* Figures of a moment in the order of a sentence, up to TORCH_FIGURES. One that stands beside another may be written as
@@ -240,12 +241,12 @@ void mentions_make(const struct verdict_facts *facts)
     uint32_t capacity =
         6 + out->category_count + out->where_count + out->pattern_count + out->ledger.bar_count + OOM_FIGURE_COUNT;
     struct finder finder = {
-        .facts = facts, .known = arena_array(facts->arena, struct known, capacity), .capacity = capacity};
+        .facts = facts, .known = arena_array(facts->arena, struct mentions_known, capacity), .capacity = capacity};
     known_gather(&finder);
     if (torch_moment_is_failure(facts))
         moment_add(&finder, of_fit);
     plan_add(&finder);
-    out->fit.mentions = find(&finder, out->fit.sentence);
+    out->fit.mentions = mentions_find(&finder, out->fit.sentence);
     if (is_of_failure(facts) && out->cause.kind == VERDICT_CAUSE_FRAGMENTATION)
         moment_add(&finder, of_cause);
     out->cause.mentions = find_in(&finder, out->cause.text, out->cause.bytes, &out->cause.evidence);
@@ -259,11 +260,11 @@ void mentions_make(const struct verdict_facts *facts)
             moment_add(&finder, of_pieces);
         advice->mentions = find_in(&finder, advice->evidence, bytes, &advice->open);
     }
-    out->ledger.mentions = find(&finder, out->ledger.sentence);
+    out->ledger.mentions = mentions_find(&finder, out->ledger.sentence);
     if (is_of_failure(facts))
         moment_add(&finder, of_free);
-    out->advice_mentions = find(&finder, out->advice_sentence);
+    out->advice_mentions = mentions_find(&finder, out->advice_sentence);
     if (facts->moment != NULL && facts->space == NULL)
         moment_add_all(&finder);
-    out->mentions = find(&finder, out->sentence);
+    out->mentions = mentions_find(&finder, out->sentence);
 }

@@ -2,9 +2,9 @@
 #include "verdict/profiles.h"
 
 #include "base/sum.h"
-#include "input/library.h"
-#include "tool/device_memory/frames.h"
-#include "tool/device_memory/trend.h"
+#include "model/device_memory/frames.h"
+#include "model/device_memory/trend.h"
+#include "read/library.h"
 
 #include <assert.h>
 
@@ -171,7 +171,7 @@ struct profiles_growth profiles_growth_of(const struct profile_set *set, struct 
         values[count++] = bytes;
     }
     const struct trend trend = trend_of(values, count);
-    if (trend.verdict != TREND_GROWS || trend.change <= 0)
+    if (trend.kind != TREND_GROWS || trend.change <= 0)
         return growth;
     assert(first != NULL && last != NULL); /* what grows has values */
     growth = (struct profiles_growth){.grows = true, .bytes = trend.change};

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
- * profiles.h: device profiles in the order in which they were taken: whether live arrays grow, and whose lines made them. */
+ * profiles.h: device profiles in the order in which they were taken: whether live arrays grow, and whose lines made
+ * them. */
 #pragma once
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "tool/device_memory/frames.h"
-#include "tool/device_memory/profile_set.h"
+#include "model/device_memory/frames.h"
+#include "model/device_memory/profile_set.h"
 
 /* The column of bytes of a profile; type_count: it has none, and tells nothing. */
 uint32_t profiles_bytes_type(const struct pprof *pprof);
-/* "go-cpu.prof counts nanoseconds, not bytes." of the profiles without that column, in the arena; NULL: all have one. */
+/* "go-cpu.prof counts nanoseconds, not bytes." of the profiles without that column, in the arena; NULL: all have
+ * one. */
 const char *profiles_without_bytes(const struct profile_set *set, struct arena *arena);
 /* Of a sample, in that column; 0 for what is not known. */
 int64_t profiles_bytes_of(const struct pprof *pprof, uint32_t type, uint32_t sample);

@@ -2,12 +2,15 @@
  * remedy.c: of the rows of remedy.def those of the failure, each with what its figures say, and what is to be said
  * of all of them. */
 #include "verdict/remedy.h"
-#include "tool/oom/verdict.h"
+#include "model/oom/meaning.h"
 #include "verdict/torch_moment.h"
 
 #define REMEDY(name, kind, effort, title, call, reason, make)                                                          \
     static const struct remedy row_##name = {VERDICT_ADVICE_##kind, effort, title, call, reason, make};
 #include "verdict/remedy.def"
+#define REMEDY(name, kind, effort, title, call, reason, make)                                                          \
+    static const struct remedy row_##name = {VERDICT_ADVICE_##kind, effort, title, call, reason, make};
+#include "verdict/remedy_doing.def"
 
 #define R(name) &row_##name
 #define FOR(family, framework, memory, cause, form, ...)                                                               \
@@ -18,6 +21,18 @@ static const struct {
     const struct remedy *const *remedies;
 } rows[] = {
 #include "verdict/remedy.def"
+};
+
+#define DOING(program, activity, memory, ...)                                                                          \
+    {OOM_PROGRAM_##program, OOM_ACTIVITY_##activity, OOM_MEMORY_##memory,                                              \
+     (const struct remedy *const[]){__VA_ARGS__, NULL}},
+static const struct doing {
+    enum oom_program program;
+    enum oom_activity activity;
+    enum oom_memory memory;
+    const struct remedy *const *remedies;
+} doings[] = {
+#include "verdict/remedy_doing.def"
 };
 
 /* ---- figures ---- */
@@ -81,10 +96,10 @@ static bool is_of_snapshot(const struct advice *advice, const struct remedy *rem
     return false;
 }
 
-static void remedy_add(struct advice *advice, const struct remedy *remedy)
+static struct verdict_advice *remedy_add(struct advice *advice, const struct remedy *remedy)
 {
     if (is_of_snapshot(advice, remedy) || is_predicted(advice, remedy))
-        return;
+        return NULL;
     struct verdict_advice item = {
         .title = remedy->title,
         .saves_bytes = -1,
@@ -97,23 +112,70 @@ static void remedy_add(struct advice *advice, const struct remedy *remedy)
         .extra_flops_percent = -1,
     };
     if (remedy->make != NULL && !remedy->make(advice, &item))
-        return;
+        return NULL;
     enum verdict_fits fits = item.fits;
     advice->kind = remedy->kind;
     struct verdict_advice *added = advice_add(advice, item);
     if (fits != VERDICT_FITS_UNKNOWN)
         added->fits = fits;
+    return added;
 }
 
+/* What the memory of a failure is a part of: rows say `gpu` of all devices, and `host` of all memory of the host. */
+static enum oom_memory memory_of(const struct oom_failure *failure)
+{
+    switch (failure->memory_class) {
+    case OOM_MEMORY_gpu:
+    case OOM_MEMORY_device:
+    case OOM_MEMORY_kv_cache: return OOM_MEMORY_gpu;
+    case OOM_MEMORY_host: return OOM_MEMORY_host;
+    default: return OOM_MEMORY_not_known;
+    }
+}
+
+/* Of a program and what it was doing the first row counts; servers' own sentences have better rows of their own. */
+static const struct doing *doing_of(const struct oom_failure *failure)
+{
+    static const enum oom_family families[] = {OOM_FAMILY_torch_gpu, OOM_FAMILY_gpu_driver, OOM_FAMILY_gpu_library,
+                                               OOM_FAMILY_ggml,      OOM_FAMILY_vulkan,     OOM_FAMILY_level_zero,
+                                               OOM_FAMILY_killed,    OOM_FAMILY_directml,   OOM_FAMILY_torch_mps};
+    bool is_of_family = false;
+    for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++)
+        is_of_family |= failure->family == families[i];
+    for (size_t i = 0; is_of_family && i < sizeof(doings) / sizeof(doings[0]); i++)
+        if ((doings[i].program == OOM_PROGRAM_not_known || doings[i].program == failure->program) &&
+            (doings[i].activity == OOM_ACTIVITY_not_known || doings[i].activity == failure->activity) &&
+            doings[i].memory == memory_of(failure) &&
+            (doings[i].program != OOM_PROGRAM_not_known || failure->family == OOM_FAMILY_torch_gpu ||
+             failure->family == OOM_FAMILY_torch_mps))
+            return &doings[i];
+    return NULL;
+}
+
+/* In the order of the row. */
+static void doing_add(struct advice *advice, const struct doing *doing)
+{
+    for (uint32_t i = 0; doing->remedies[i] != NULL; i++) {
+        struct verdict_advice *added = remedy_add(advice, doing->remedies[i]);
+        if (added != NULL)
+            added->effort = i;
+    }
+}
+
+/* Beside a row of what the program was doing, those of the family count that figures or the form of the text speak for. */
 void remedy_find(struct advice *advice)
 {
-    const struct oom_verdict *said = advice->facts->parts->failure;
+    const struct oom_meaning *said = advice->facts->parts->failure;
     if (advice->facts->failure == NULL)
         return;
+    const struct doing *doing = doing_of(advice->facts->failure);
+    if (doing != NULL)
+        doing_add(advice, doing);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         if (oom_is_kind(said, &rows[i].kind)) {
             for (const struct remedy *const *each = rows[i].remedies; *each != NULL; each++)
-                remedy_add(advice, *each);
+                if (doing == NULL || (*each)->make != NULL || rows[i].kind.form != NULL)
+                    remedy_add(advice, *each);
             return;
         }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * remedy.h: what helps against errors of frameworks, drivers, servers and hosts, and what the figures of their texts say of
- * it; for advice*.c and remedy*.c alone. The rows are in remedy.def. */
+ * remedy.h: what helps against errors of frameworks, drivers, servers and hosts, and what the figures of their texts
+ * say of it; for advice*.c and remedy*.c alone. The rows are in remedy.def. */
 #pragma once
 
 #include "verdict/advice.h"
@@ -9,8 +9,8 @@ struct remedy {
     enum verdict_advice_kind kind;
     uint32_t effort;
     const char *title, *call, *reason; /* NULL: `make` says it */
-    /* Sets what the figures of the text say: bytes, evidence, how sure, whether it fits, and what the row leaves open. False:
-     * they do not speak for it. The item comes as a guess that nothing is known of. */
+    /* Sets what the figures of the text say: bytes, evidence, how sure, whether it fits, and what the row leaves open.
+     * False: they do not speak for it. The item comes as a guess that nothing is known of. */
     bool (*make)(const struct advice *advice, struct verdict_advice *item);
 };
 
@@ -31,6 +31,9 @@ const char *remedy_size(const struct advice *advice, enum oom_figure_at at);
 /* As `make` of struct remedy, in remedy_*.c. */
 bool remedy_torch_pieces(const struct advice *advice, struct verdict_advice *item);
 bool remedy_torch_allowed(const struct advice *advice, struct verdict_advice *item);
+bool remedy_smaller_request(const struct advice *advice, struct verdict_advice *item);
+bool remedy_checkpoint(const struct advice *advice, struct verdict_advice *item);
+bool remedy_hami(const struct advice *advice, struct verdict_advice *item);
 bool remedy_mps_limit(const struct advice *advice, struct verdict_advice *item);
 bool remedy_others(const struct advice *advice, struct verdict_advice *item);
 bool remedy_context(const struct advice *advice, struct verdict_advice *item);

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * remedy_gpu.c: what texts of PyTorch's and TensorFlow's allocators, of drivers, kernels, NCCL and Metal say of their
  * remedies. */
-#include "tool/oom/verdict.h"
+#include "model/oom/meaning.h"
 #include "verdict/remedy.h"
+
+/* Less than this part of what is allocated is what any allocator keeps. */
+enum { LAST_OF_GUESSES = 300, PIECES_PARTS = 50 };
 
 /* ---- allocators ---- */
 
@@ -12,11 +15,18 @@ bool remedy_torch_pieces(const struct advice *advice, struct verdict_advice *ite
     const struct verdict_facts *facts = advice->facts;
     int64_t needed = facts_figure(facts, OOM_needed_bytes), left = facts_figure(facts, OOM_free_bytes);
     int64_t kept = remedy_kept_bytes(advice);
+    enum oom_cause cause = facts->parts->failure->cause;
     if (needed < 0 || kept <= 0 || remedy_is_past_device(advice) || left >= needed ||
         kept < needed - facts_positive(left))
         return false;
     item->saves_bytes = kept;
     item->confidence = VERDICT_BOUND;
+    if (cause != OOM_CAUSE_FRAGMENTATION &&
+        kept < facts_figure(facts, OOM_allocated_bytes) /
+                   PIECES_PARTS) { /* what any allocator keeps: the rest fills the device */
+        item->confidence = VERDICT_GUESS;
+        item->effort = LAST_OF_GUESSES;
+    }
     item->reason =
         "At most so much: what lies in segments that are in part in use. torch.cuda.empty_cache() frees none of "
         "it: before it fails the allocator itself gives back what is wholly free. It takes PyTorch 2.1 or later.";
@@ -46,7 +56,7 @@ bool remedy_torch_allowed(const struct advice *advice, struct verdict_advice *it
 
 bool remedy_mps_limit(const struct advice *advice, struct verdict_advice *item)
 {
-    const struct oom_verdict *said = advice->facts->parts->failure;
+    const struct oom_meaning *said = advice->facts->parts->failure;
     const struct verdict_facts *facts = advice->facts;
     int64_t limit = facts_figure(facts, OOM_capacity_bytes), own = facts_figure(facts, OOM_allocated_bytes),
             others = facts_figure(facts, OOM_others_bytes);
@@ -59,26 +69,62 @@ bool remedy_mps_limit(const struct advice *advice, struct verdict_advice *item)
     return true;
 }
 
-/* Of PyTorch the text lists them; of vLLM, which was just started, what is taken is theirs. */
+/* Of PyTorch the text lists them, or they are what is neither free nor its own; of vLLM, which was just started, what
+ * is taken is theirs. */
 bool remedy_others(const struct advice *advice, struct verdict_advice *item)
 {
     const struct verdict_facts *facts = advice->facts;
-    int64_t capacity = facts_figure(facts, OOM_capacity_bytes), left = facts_figure(facts, OOM_free_bytes),
-            missing = remedy_short_bytes(advice);
-    bool is_listed = facts_figure(facts, OOM_process_bytes) >= 0;
-    int64_t others = is_listed                                        ? facts_figure(facts, OOM_others_bytes)
-                     : facts->failure->family == OOM_FAMILY_torch_gpu ? -1
-                     : capacity >= 0 && left >= 0                     ? facts_positive(capacity - left)
-                                                                      : -1;
-    if (others <= 0 || missing < 0 || remedy_is_past_device(advice))
+    int64_t capacity = facts_figure(facts, OOM_capacity_bytes), missing = remedy_short_bytes(advice);
+    uint64_t held = oom_others(facts->failure);
+    enum oom_cause cause = facts->parts->failure->cause;
+    bool is_listed = facts_figure(facts, OOM_others_bytes) > 0;
+    int64_t others = held > INT64_MAX ? INT64_MAX : (int64_t)held;
+    if (others <= 0 || missing < 0 || remedy_is_past_device(advice) || (!is_listed && cause != OOM_CAUSE_OTHER_PROCESS))
         return false;
     item->title = arena_format(facts->arena, "Make room: other processes hold %s", facts_size(facts, others));
     item->saves_bytes = others;
     item->confidence = VERDICT_BOUND;
     item->fits = others >= missing ? VERDICT_FITS_PERHAPS : VERDICT_FITS_NO;
+    if (!is_listed)
+        item->reason = "At most so much: what is neither free nor this process's; whose it is the text does not list.";
     item->evidence = arena_format(facts->arena, "Others hold %s%s; %s are missing.", facts_size(facts, others),
                                   capacity < 0 ? "" : arena_format(facts->arena, " of %s", facts_size(facts, capacity)),
                                   facts_size(facts, missing));
+    return true;
+}
+
+/* Nothing that is let go makes room for more than there is. */
+bool remedy_smaller_request(const struct advice *advice, struct verdict_advice *item)
+{
+    const struct verdict_facts *facts = advice->facts;
+    if (facts->parts->failure->cause != OOM_CAUSE_TOO_LARGE)
+        return false;
+    item->title = arena_format(facts->arena, "Make this one request smaller: no setting makes room for %s on %s",
+                               remedy_size(advice, OOM_needed_bytes), remedy_size(advice, OOM_capacity_bytes));
+    item->reason = "One tensor has this size: its shape is wrong, or it has to be made in slices or tiles.";
+    item->fits = VERDICT_FITS_PERHAPS;
+    return true;
+}
+
+/* Where a backward pass is, and nothing of it is computed again yet. */
+bool remedy_checkpoint(const struct advice *advice, struct verdict_advice *item)
+{
+    (void)item;
+    return !advice->facts->failure->has_checkpoint;
+}
+
+bool remedy_hami(const struct advice *advice, struct verdict_advice *item)
+{
+    const char *limit = remedy_size(advice, OOM_capacity_bytes);
+    item->title = arena_format(advice->facts->arena, "Give the container a larger share of the GPU%s%s",
+                               limit[0] == '\0' ? "" : ": HAMi's limit is ", limit);
+    if (facts_figure(advice->facts, OOM_total_bytes) < 0) {
+        item->title =
+            "Restart the container, with a newer version of HAMi: its counter of what is used went below zero";
+        item->call = "";
+    }
+    item->reason = "HAMi refuses what is past the limit of the container, however much the GPU has free.";
+    item->evidence = facts_sentence(advice->facts, &advice->facts->parts->failure->answer);
     return true;
 }
 
@@ -133,7 +179,8 @@ bool remedy_stages(const struct advice *advice, struct verdict_advice *item)
     return true;
 }
 
-/* What a block may have of it without asking, and the most that any GPU gives one that asks (compute capability 9.0). */
+/* What a block may have of it without asking, and the most that any GPU gives one that asks (compute capability
+ * 9.0). */
 enum { STATIC_SHARED_BYTES = 48 << 10, DYNAMIC_SHARED_BYTES = 227 << 10 };
 
 bool remedy_dynamic_shared(const struct advice *advice, struct verdict_advice *item)

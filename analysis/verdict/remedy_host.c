@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * remedy_host.c: what texts about the host's memory say of their remedies: arrays, and limits that killed a process. */
-#include "tool/oom/verdict.h"
+#include "model/oom/meaning.h"
 #include "verdict/remedy.h"
 
 /* What a smaller type takes of it is half; NULL: there is none. */

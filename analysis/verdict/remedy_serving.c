@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * remedy_serving.c: what texts of servers of language models say of their remedies: many state the length that fits. */
 #include "base/size_text.h"
-#include "tool/oom/verdict.h"
+#include "model/oom/meaning.h"
 #include "verdict/remedy.h"
 
 enum { GPUS_MAX = 128 };
@@ -15,7 +15,7 @@ static int64_t tokens(const struct oom_figure *figure)
 static int64_t asked_tokens(const struct advice *advice) { return tokens(&advice->facts->failure->asked_tokens); }
 static int64_t held_tokens(const struct advice *advice) { return tokens(&advice->facts->failure->held_tokens); }
 
-static const char *count(const struct advice *advice, int64_t number)
+static const char *remedy_serving_count(const struct advice *advice, int64_t number)
 {
     char text[COUNT_TEXT_BYTES];
     return arena_text(advice->facts->arena, str_of(size_text_count(text, (uint64_t)number)));
@@ -40,7 +40,8 @@ static const char *evidence_of(const struct advice *advice)
     if (asked_tokens(advice) < 0 || held_tokens(advice) < 0)
         return facts_sentence(advice->facts, &advice->facts->parts->failure->answer);
     return arena_format(arena, "A request may be %s tokens long; %s fit in the cache.",
-                        count(advice, asked_tokens(advice)), count(advice, held_tokens(advice)));
+                        remedy_serving_count(advice, asked_tokens(advice)),
+                        remedy_serving_count(advice, held_tokens(advice)));
 }
 
 bool remedy_vllm_length(const struct advice *advice, struct verdict_advice *item)
@@ -53,7 +54,8 @@ bool remedy_vllm_length(const struct advice *advice, struct verdict_advice *item
         item->reason = "The cache has to hold one request of this length; what length fits is not in the text.";
         return true;
     }
-    item->title = arena_format(advice->facts->arena, "Let a request be at most %s tokens long", count(advice, fit));
+    item->title = arena_format(advice->facts->arena, "Let a request be at most %s tokens long",
+                               remedy_serving_count(advice, fit));
     item->call = arena_format(advice->facts->arena, "vllm serve MODEL --max-model-len %lld", (long long)fit);
     item->confidence = VERDICT_EXACT;
     item->reason = "vLLM itself states how many tokens fit.";
@@ -152,8 +154,9 @@ bool remedy_tgi_tokens(const struct advice *advice, struct verdict_advice *item)
     item->reason = "How many fit is not in the text.";
     if (asked > 1) {
         const char *what = is_total ? "tokens" : "tokens of prompts";
-        item->title = arena_format(arena, "Take fewer than %s %s at a time", count(advice, asked), what);
-        item->evidence = arena_format(arena, "There was no memory to warm up with %s %s.", count(advice, asked), what);
+        item->title = arena_format(arena, "Take fewer than %s %s at a time", remedy_serving_count(advice, asked), what);
+        item->evidence = arena_format(arena, "There was no memory to warm up with %s %s.",
+                                      remedy_serving_count(advice, asked), what);
         item->call = arena_format(arena, "text-generation-launcher --model-id MODEL %s %lld  # half, to begin with",
                                   flag, (long long)(asked / 2));
     }

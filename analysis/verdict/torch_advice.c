@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * torch_advice.c: what the figures of an allocator snapshot of PyTorch say would help. Each piece states at most what its
- * memory takes at the moment; what it costs it says. */
+ * torch_advice.c: what the figures of an allocator snapshot of PyTorch say would help. Each piece states at most what
+ * its memory takes at the moment; what it costs it says. */
 #include "verdict/advice.h"
 #include "verdict/torch_moment.h"
 
 /* What holds less of the moment than this is not advised about. */
 enum { LEAST_PART = 50 };
+
+/* Of what the segments take, what growing ones have to save. */
+enum { LEAST_SAVED = 10 };
 
 struct item {
     enum verdict_advice_kind kind;
@@ -15,18 +18,19 @@ struct item {
     const char *title, *call, *reason, *evidence;
 };
 
-static void add(struct advice *advice, const struct item *item)
+/* NULL: it is too little. */
+static struct verdict_advice *torch_advice_land(struct advice *advice, const struct item *item, int64_t lands_at_bytes)
 {
     const struct torch_moment *moment = advice->facts->moment;
     if (item->saves_bytes >= 0 && item->saves_bytes < moment->in_use_bytes / LEAST_PART)
-        return;
+        return NULL;
     advice->kind = item->kind;
     struct verdict_advice *added =
         advice_add(advice, (struct verdict_advice){
                                .title = item->title,
                                .call = item->call,
                                .saves_bytes = item->saves_bytes > 0 ? item->saves_bytes : -1,
-                               .lands_at_bytes = -1,
+                               .lands_at_bytes = lands_at_bytes,
                                .confidence = item->confidence,
                                .reason = item->reason,
                                .evidence = item->evidence,
@@ -40,14 +44,59 @@ static void add(struct advice *advice, const struct item *item)
     if (failure != NULL && failure->kind == PROFILE_FAILURE_SHORTAGE && added->saves_bytes >= 0 &&
         added->saves_bytes < failure->missing_bytes)
         added->fits = VERDICT_FITS_NO;
+    return added;
 }
 
-static const char *holds(const struct advice *advice, enum category category, const char *more)
+static void torch_advice_add(struct advice *advice, const struct item *item) { torch_advice_land(advice, item, -1); }
+
+static const char *torch_advice_holds(const struct advice *advice, enum category category, const char *more)
 {
     const struct verdict_facts *facts = advice->facts;
     return arena_format(facts->arena, "%s %s of %s%s.", torch_moment_holder(facts, category),
                         facts_size(facts, facts->moment->sums[category].bytes),
                         facts_size(facts, facts->moment->in_use_bytes), more);
+}
+
+static const char *replay_reason(const struct verdict_facts *facts)
+{
+    const struct torch_segments *segments = &facts->moment->segments;
+    return memory_profile_replay_reason(segments->replay, segments->growing, facts->arena);
+}
+
+static const char *replay_words(const struct torch_segments *segments)
+{
+    return torch_segments_confidence(segments) == VERDICT_EXACT ? "By replay" : "By a replay that is not exact";
+}
+
+static const char growing_title[] = "Let the allocator's segments grow, so that their free pieces join",
+                  growing_call[] = "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True";
+
+/* No request failed, and much of what was taken of the device was free. */
+static void growing_find(struct advice *advice)
+{
+    const struct verdict_facts *facts = advice->facts;
+    const struct torch_segments *segments = &facts->moment->segments;
+    if (!torch_segments_is_needed(facts) || segments->saves_bytes < segments->peak_bytes / LEAST_SAVED)
+        return;
+    struct verdict_advice *added = torch_advice_land(
+        advice,
+        &(struct item){VERDICT_ADVICE_FRAGMENTATION, CATEGORY_COUNT, segments->saves_bytes,
+                       torch_segments_confidence(segments), growing_title, growing_call, replay_reason(facts),
+                       arena_format(facts->arena, "%s, %s of segments become %s.", replay_words(segments),
+                                    facts_size(facts, segments->peak_bytes),
+                                    facts_size(facts, segments->growing->reserved_bytes))},
+        segments->growing->reserved_bytes);
+    if (added != NULL)
+        added->is_of_cause = segments->is_fragmented;
+}
+
+/* What became of the request that failed, as an end of the evidence. */
+static const char *placed_text(const struct verdict_facts *facts)
+{
+    const struct torch_segments *segments = &facts->moment->segments;
+    return segments->is_placed
+               ? arena_format(facts->arena, " %s, it gets its memory with segments that grow.", replay_words(segments))
+               : "";
 }
 
 /* What is free in pieces that are too small. */
@@ -59,24 +108,25 @@ static void pieces_find(struct advice *advice)
     bool is_in_pieces =
         failure != NULL && (failure->kind == PROFILE_FAILURE_FRAGMENTATION ||
                             failure->kind == PROFILE_FAILURE_ELSEWHERE || failure->kind == PROFILE_FAILURE_PIECES);
-    if (!is_in_pieces || failure->free_bytes <= 0)
+    if (!is_in_pieces || failure->free_bytes <= 0 || moment->segments.is_refused)
         return;
     const char *evidence = arena_format(
         facts->arena,
-        "%s were asked for; %s lay free in segments, the largest hole where it could have been put was %s.",
+        "%s were asked for; %s lay free in segments, the largest hole where it could have been put was %s.%s",
         facts_size(facts, failure->requested_bytes), facts_size(facts, failure->free_bytes),
-        facts_size(facts, failure->largest_hole_bytes));
+        facts_size(facts, failure->largest_hole_bytes), placed_text(facts));
     if (!moment->is_expandable)
-        add(advice, &(struct item){VERDICT_ADVICE_FRAGMENTATION, CATEGORY_COUNT, failure->free_bytes, VERDICT_BOUND,
-                                   "Let the allocator's segments grow, so that their free pieces join",
-                                   "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
-                                   "At most so much: what lay free in segments that were in part in use.", evidence});
+        torch_advice_add(advice, &(struct item){VERDICT_ADVICE_FRAGMENTATION, CATEGORY_COUNT, failure->free_bytes,
+                                                VERDICT_BOUND, growing_title, growing_call,
+                                                "At most so much: what lay free in segments that were in part in use.",
+                                                evidence});
     else
-        add(advice,
-            &(struct item){VERDICT_ADVICE_FRAGMENTATION, CATEGORY_COUNT, -1, VERDICT_GUESS,
-                           "Keep large blocks whole: segments that can grow are on already",
-                           "PYTORCH_CUDA_ALLOC_CONF=max_split_size_mb:512",
-                           "How the allocator would then place them cannot be told from a snapshot.", evidence});
+        torch_advice_add(advice,
+                         &(struct item){VERDICT_ADVICE_FRAGMENTATION, CATEGORY_COUNT, -1, VERDICT_GUESS,
+                                        "Keep large blocks whole: segments that can grow are on already",
+                                        "PYTORCH_CUDA_ALLOC_CONF=max_split_size_mb:512",
+                                        "How the allocator would then place them cannot be told from a snapshot.",
+                                        evidence});
 }
 
 static void activations_find(struct advice *advice)
@@ -86,26 +136,28 @@ static void activations_find(struct advice *advice)
     if (bytes <= 0)
         return;
     if (!moment->has_backward) {
-        add(advice,
+        torch_advice_add(
+            advice,
             &(struct item){VERDICT_ADVICE_NO_GRADIENTS, CATEGORY_SAVED_ACTIVATION, bytes, VERDICT_BOUND,
                            "Keep nothing for gradients where none are needed", "with torch.no_grad(): …",
                            "At most so much, and only where nothing is trained: the recording shows no backward pass.",
-                           holds(advice, CATEGORY_SAVED_ACTIVATION, "; no backward pass was recorded")});
+                           torch_advice_holds(advice, CATEGORY_SAVED_ACTIVATION, "; no backward pass was recorded")});
         return;
     }
-    add(advice,
+    torch_advice_add(
+        advice,
         &(struct item){
             VERDICT_ADVICE_CHECKPOINT, CATEGORY_SAVED_ACTIVATION, bytes, VERDICT_BOUND,
             "Compute activations again in the backward pass",
             "torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)",
             "At most so much: inputs of the blocks stay, and one block at a time is there again; a step takes about "
             "a third longer.",
-            holds(advice, CATEGORY_SAVED_ACTIVATION, "")});
-    add(advice, &(struct item){VERDICT_ADVICE_BATCH, CATEGORY_SAVED_ACTIVATION, bytes / 2, VERDICT_BOUND,
-                               "Halve the batch, and add up the gradients of two",
-                               "(loss / 2).backward()  # twice, then optimizer.step()",
-                               "At most half of the activations: what does not grow with the batch stays.",
-                               holds(advice, CATEGORY_SAVED_ACTIVATION, "")});
+            torch_advice_holds(advice, CATEGORY_SAVED_ACTIVATION, "")});
+    torch_advice_add(advice, &(struct item){VERDICT_ADVICE_BATCH, CATEGORY_SAVED_ACTIVATION, bytes / 2, VERDICT_BOUND,
+                                            "Halve the batch, and add up the gradients of two",
+                                            "(loss / 2).backward()  # twice, then optimizer.step()",
+                                            "At most half of the activations: what does not grow with the batch stays.",
+                                            torch_advice_holds(advice, CATEGORY_SAVED_ACTIVATION, "")});
 }
 
 /* Gradients that are older than the recording and take part in a moment of activations: nothing freed them. */
@@ -115,12 +167,13 @@ static void gradients_find(struct advice *advice)
     int64_t bytes = moment->pool->before[CATEGORY_GRADIENT].bytes;
     if (bytes <= 0 || moment->sums[CATEGORY_SAVED_ACTIVATION].bytes < bytes)
         return;
-    add(advice, &(struct item){
+    torch_advice_add(
+        advice, &(struct item){
                     VERDICT_ADVICE_GRADIENTS_FREED, CATEGORY_GRADIENT, bytes, VERDICT_GUESS,
                     "Free the gradients between steps", "optimizer.zero_grad(set_to_none=True)",
                     "At most so much, where the peak is before the backward pass; that they are gradients is told from "
                     "sizes. Not where several batches add up to one step.",
-                    holds(advice, CATEGORY_GRADIENT, "; they were there before the forward pass")});
+                    torch_advice_holds(advice, CATEGORY_GRADIENT, "; they were there before the forward pass")});
 }
 
 static void state_find(struct advice *advice)
@@ -129,13 +182,15 @@ static void state_find(struct advice *advice)
     const struct torch_moment *moment = facts->moment;
     int64_t state = moment->sums[CATEGORY_OPTIMIZER_STATE].bytes, parameters = moment->sums[CATEGORY_PARAMETER].bytes,
             gradients = moment->sums[CATEGORY_GRADIENT].bytes;
-    add(advice,
+    torch_advice_add(
+        advice,
         &(struct item){VERDICT_ADVICE_OPTIMIZER_DTYPE, CATEGORY_OPTIMIZER_STATE, state / 4 * 3, VERDICT_GUESS,
                        "Keep the optimizer's state in 8 bits", "bitsandbytes.optim.AdamW8bit(model.parameters(), lr=…)",
                        "Three quarters of it where it is of 32 bits, which sizes do not tell; steps differ a little.",
-                       holds(advice, CATEGORY_OPTIMIZER_STATE, "")});
+                       torch_advice_holds(advice, CATEGORY_OPTIMIZER_STATE, "")});
     if (moment->has_backward || state > 0)
-        add(advice,
+        torch_advice_add(
+            advice,
             &(struct item){VERDICT_ADVICE_SHARD, CATEGORY_COUNT, (state + parameters + gradients) / 2, VERDICT_BOUND,
                            "Split parameters, gradients and optimizer state over two GPUs",
                            "torch.distributed.fsdp.fully_shard(model)",
@@ -149,6 +204,7 @@ void torch_advice_find(struct advice *advice)
 {
     if (advice->facts->moment == NULL)
         return;
+    growing_find(advice);
     pieces_find(advice);
     activations_find(advice);
     gradients_find(advice);
@@ -164,6 +220,9 @@ const char *torch_advice_sentence(const struct advice *advice)
     return arena_format(
         facts->arena,
         "torch.cuda.empty_cache() does not help here: before the request failed the allocator gave back "
-        "what was wholly free, and the %s that were left free lie beside blocks in use.",
-        facts_size(facts, failure->free_bytes));
+        "what was wholly free, and the %s that were left free lie beside blocks in use.%s",
+        facts_size(facts, failure->free_bytes),
+        facts->moment->segments.is_refused
+            ? " Nor does expandable_segments:True: by replay the request fails with it as well."
+            : "");
 }

@@ -6,6 +6,7 @@
 #include "verdict/torch_moment.h"
 
 #include "base/sum.h"
+#include "memory/allocator/caching_settings.h"
 
 /* The device, split; each not known: -1. The rows of `where` are these, in this order, and add up to the capacity. */
 struct parts {
@@ -68,7 +69,7 @@ static void both_add(const struct verdict_facts *facts, struct verdict_together_
 static void asked_add(const struct verdict_facts *facts, int64_t asked)
 {
     bool is_segment = !torch_join_is(facts->failure, OOM_needed_bytes, asked);
-    int64_t counted = is_segment ? torch_join_segment_bytes(asked) : asked;
+    int64_t counted = is_segment ? caching_settings_segment_bytes(asked) : asked;
     both_add(
         facts,
         (struct verdict_together_row){

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "verdict/torch_choice.h"
 
-#include "tool/memory_profile/model.h"
-#include "tool/oom/verdict.h"
+#include "model/memory_profile/model.h"
+#include "model/oom/meaning.h"
 #include "verdict/torch_join.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@
 /* What a failed request of the text's size counts more than figures alone, which other runs may have, too. */
 enum { OF_REQUEST = 4 };
 
-bool torch_choice_may(const struct oom_verdict *failure)
+bool torch_choice_may(const struct oom_meaning *failure)
 {
     return failure != NULL && failure->failure->family == OOM_FAMILY_torch_gpu;
 }
@@ -34,7 +34,7 @@ size_t torch_choice_order(struct torch_choice *choice, const char *const *names,
     return ordered;
 }
 
-uint32_t torch_choice_shares(const struct oom_verdict *failure, const struct memory_profile *trace, struct arena *arena,
+uint32_t torch_choice_shares(const struct oom_meaning *failure, const struct memory_profile *trace, struct arena *arena,
                              const char **reason)
 {
     struct torch_join join = {.reason = "it is no allocator snapshot of PyTorch"};

@@ -14,8 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct oom_verdict;    /* tool/oom/model.h */
-struct memory_profile; /* tool/memory_profile/model.h */
+struct oom_meaning;    /* model/oom/model.h */
+struct memory_profile; /* model/memory_profile/model.h */
 
 enum { TORCH_CHOICE_READ_MAX = 16, TORCH_CHOICE_REASON_BYTES = 400 };
 
@@ -31,12 +31,12 @@ struct torch_choice {
 };
 
 /* May a snapshot say more of the failure? False: the text is of no allocator of PyTorch. */
-bool torch_choice_may(const struct oom_verdict *failure);
+bool torch_choice_may(const struct oom_meaning *failure);
 /* Which of `names` to read, as places in it, into `order` of `count`. Out: how many. */
 size_t torch_choice_order(struct torch_choice *choice, const char *const *names, size_t count, size_t *order);
-/* How many figures failure and trace share (at least 1), with `reason`, one clause in the arena, why; 0: they are not of
- * one failure, because of the reason. */
-uint32_t torch_choice_shares(const struct oom_verdict *failure, const struct memory_profile *trace, struct arena *arena,
+/* How many figures failure and trace share (at least 1), with `reason`, one clause in the arena, why; 0: they are not
+ * of one failure, because of the reason. */
+uint32_t torch_choice_shares(const struct oom_meaning *failure, const struct memory_profile *trace, struct arena *arena,
                              const char **reason);
 /* The next one in that order, or (shares 0) why it is of no use. True: it takes the place of what was taken before. */
 bool torch_choice_take(struct torch_choice *choice, const char *name, uint32_t shares, const char *reason);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * torch_figure.c: the figures of a moment of an allocator snapshot, and the view that shows each: see torch_moment.h. */
-#include "tool/memory_profile/model.h"
+ * torch_figure.c: the figures of a moment of an allocator snapshot, and the view that shows each: see
+ * torch_moment.h. */
+#include "model/memory_profile/model.h"
 #include "verdict/evidence.h"
 #include "verdict/torch_moment.h"
 

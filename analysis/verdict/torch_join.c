@@ -1,19 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * torch_join.c: see torch_join.h. Sizes of segments: c10/cuda/CUDACachingAllocator.cpp, get_allocation_size. */
+ * torch_join.c: see torch_join.h. */
 #include "verdict/torch_join.h"
 
 #include "base/size_text.h"
 #include "base/sum.h"
-#include "input/torch_snapshot.h"
-
-int64_t torch_join_segment_bytes(int64_t request)
-{
-    const int64_t unit = TORCH_SMALL_SEGMENT_BYTES, mib = INT64_C(1) << 20;
-    return request <= TORCH_SMALL_REQUEST_BYTES ? unit
-           : request < 10 * mib                 ? 20 * mib
-           : request > SUM_MAX_BYTES            ? request
-                                                : (request + unit - 1) / unit * unit;
-}
+#include "memory/allocator/caching_settings.h"
+#include "read/torch/torch_snapshot.h"
 
 static bool is_near(const struct oom_figure *stated, int64_t bytes)
 {
@@ -30,7 +22,7 @@ bool torch_join_is(const struct oom_failure *failure, enum oom_figure_at at, int
 static bool is_asked(const struct oom_failure *failure, int64_t request)
 {
     return torch_join_is(failure, OOM_needed_bytes, request) ||
-           torch_join_is(failure, OOM_needed_bytes, torch_join_segment_bytes(request));
+           torch_join_is(failure, OOM_needed_bytes, caching_settings_segment_bytes(request));
 }
 
 /* What PyTorch holds in all; false: the text does not tell. */
@@ -71,7 +63,7 @@ struct shared {
     uint32_t told, agree;
 };
 
-static void share(struct shared *shared, bool is_told, bool agrees)
+static void torch_join_share(struct shared *shared, bool is_told, bool agrees)
 {
     shared->told += is_told;
     shared->agree += is_told && agrees;
@@ -83,11 +75,12 @@ static struct shared shared_of(const struct oom_failure *failure, const struct m
     const bool has_allocated = oom_figure(failure, OOM_allocated_bytes) != NULL,
                has_reserved = oom_figure(failure, OOM_reserved_bytes) != NULL ||
                               (has_allocated && oom_figure(failure, OOM_unallocated_bytes) != NULL);
-    share(&shared, oom_figure(failure, OOM_free_bytes) != NULL && of->device_free_bytes >= 0,
-          torch_join_is(failure, OOM_free_bytes, of->device_free_bytes));
-    share(&shared, has_allocated && of->free_bytes >= 0,
-          torch_join_is(failure, OOM_allocated_bytes, of->reserved_bytes - of->free_bytes - of->pending_bytes));
-    share(&shared, has_reserved && of->reserved_bytes >= 0, is_reserved(failure, of->reserved_bytes));
+    torch_join_share(&shared, oom_figure(failure, OOM_free_bytes) != NULL && of->device_free_bytes >= 0,
+                     torch_join_is(failure, OOM_free_bytes, of->device_free_bytes));
+    torch_join_share(
+        &shared, has_allocated && of->free_bytes >= 0,
+        torch_join_is(failure, OOM_allocated_bytes, of->reserved_bytes - of->free_bytes - of->pending_bytes));
+    torch_join_share(&shared, has_reserved && of->reserved_bytes >= 0, is_reserved(failure, of->reserved_bytes));
     return shared;
 }
 
@@ -132,7 +125,7 @@ static void by_request(const struct oom_failure *failure, const struct memory_pr
         torch_join_is(failure, OOM_needed_bytes, out->failure->requested_bytes)
             ? ""
             : arena_format(arena, " (a segment of %s was asked of the driver)",
-                           size_of(arena, torch_join_segment_bytes(out->failure->requested_bytes))),
+                           size_of(arena, caching_settings_segment_bytes(out->failure->requested_bytes))),
         out->agree_count, told,
         count > 1 ? arena_format(arena, "; %u of that size failed, this one shares most with it", count) : "");
 }
@@ -167,8 +160,8 @@ static void by_end(const struct oom_failure *failure, const struct memory_profil
     }
 }
 
-static void refuse(const struct oom_failure *failure, const struct memory_profile *trace, struct arena *arena,
-                   struct torch_join *out)
+static void torch_join_refuse(const struct oom_failure *failure, const struct memory_profile *trace,
+                              struct arena *arena, struct torch_join *out)
 {
     const struct oom_figure *needed = oom_figure(failure, OOM_needed_bytes);
     const struct memory_profile_pool *last = NULL;
@@ -206,5 +199,5 @@ void torch_join_find(const struct oom_failure *failure, const struct memory_prof
     if (out->pool == NULL)
         by_end(failure, trace, arena, out);
     if (out->pool == NULL)
-        refuse(failure, trace, arena, out);
+        torch_join_refuse(failure, trace, arena, out);
 }

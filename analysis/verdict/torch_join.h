@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * torch_join.h: an error text of PyTorch and an allocator snapshot of the same failure: whether they are of one, and what
- * they say together. For analysis/verdict alone.
+ * torch_join.h: an error text of PyTorch and an allocator snapshot of the same failure: whether they are of one, and
+ * what they say together. For analysis/verdict alone.
  *
- * They are of one where the snapshot has a request that failed, on the device that the text names, of the size that the text
- * states: PyTorch asks the driver for a whole segment, which is what the text says, and the snapshot tells the request
- * itself. A snapshot that has no failed request is of the same failure where what it holds of that device at its end is
- * what the text says, to the text's digits. */
+ * They are of one where the snapshot has a request that failed, on the device that the text names, of the size that the
+ * text states: PyTorch asks the driver for a whole segment, which is what the text says, and the snapshot tells the
+ * request itself. A snapshot that has no failed request is of the same failure where what it holds of that device at
+ * its end is what the text says, to the text's digits. */
 #pragma once
 
-#include "tool/memory_profile/model.h"
+#include "model/memory_profile/model.h"
 #include "verdict/facts.h"
 
 struct torch_join {
@@ -24,8 +24,6 @@ void torch_join_find(const struct oom_failure *failure, const struct memory_prof
                      struct torch_join *out);
 /* Is the figure of the text `bytes`, as it rounds? */
 bool torch_join_is(const struct oom_failure *failure, enum oom_figure_at at, int64_t bytes);
-/* What PyTorch asks the driver for, for a request. */
-int64_t torch_join_segment_bytes(int64_t request);
 
 /* Parts of the verdict of both (torch_beside.c); facts->join is set. */
 void torch_beside_make(struct verdict_facts *facts);

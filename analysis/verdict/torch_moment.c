@@ -3,10 +3,10 @@
 #include "verdict/torch_moment.h"
 #include "verdict/torch_join.h"
 
-#include "input/torch_snapshot.h"
-#include "tool/finding.h"
-#include "tool/memory_profile/categories.h"
-#include "tool/memory_profile/failures.h"
+#include "model/finding.h"
+#include "model/memory_profile/categories.h"
+#include "model/memory_profile/failures.h"
+#include "read/torch/torch_snapshot.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static bool has_backward(const struct memory_profile *profile)
                                                CATEGORY_RULE_TORCH_GRADIENT_OPEN, CATEGORY_RULE_TORCH_BACKWARD};
     for (uint32_t i = 0; i < profile->guess_count; i++)
         for (size_t rule = 0; rule < sizeof(rules) / sizeof(rules[0]); rule++)
-            if (profile->guesses[i].has_category && profile->guesses[i].verdict.rule == rules[rule])
+            if (profile->guesses[i].has_category && profile->guesses[i].choice.rule == rules[rule])
                 return true;
     return false;
 }
@@ -43,7 +43,7 @@ static const struct memory_what *what_of(const struct memory_profile *profile,
 static enum category category_of(const struct memory_profile *profile, const struct memory_profile_live_group *group)
 {
     const struct memory_profile_guess *guess = memory_profile_guess_of(profile, what_of(profile, group));
-    return guess != NULL && guess->has_category ? (enum category)guess->verdict.category : CATEGORY_UNKNOWN;
+    return guess != NULL && guess->has_category ? (enum category)guess->choice.category : CATEGORY_UNKNOWN;
 }
 
 void torch_moment_find(struct verdict_facts *facts)
@@ -77,6 +77,7 @@ void torch_moment_find(struct verdict_facts *facts)
         const struct memory_profile_live_group *group = &moment->groups[i];
         moment->row_bytes[category_of(pool->profile, group)] += group->bytes;
     }
+    torch_segments_find(facts, moment);
     facts->moment = moment;
 }
 
@@ -233,6 +234,11 @@ const char *torch_moment_sentence(const struct verdict_facts *facts)
         return arena_format(facts->arena, "%.*s held %s at the end of the snapshot, which has no history.%s",
                             (int)moment->pool->name.length, moment->pool->name.data,
                             facts_size(facts, moment->in_use_bytes), most);
+    if (moment->segments.is_fragmented)
+        return arena_format(facts->arena, "%.*s took %s for %s in use at its peak; no request failed.%s",
+                            (int)moment->pool->name.length, moment->pool->name.data,
+                            facts_size(facts, moment->segments.peak_bytes), facts_size(facts, moment->in_use_bytes),
+                            most);
     if (moment->failure == NULL)
         return arena_format(facts->arena, "%.*s held %s at its %s; no request failed%s.%s",
                             (int)moment->pool->name.length, moment->pool->name.data,

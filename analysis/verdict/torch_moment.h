@@ -3,8 +3,9 @@
  * else the peak. For analysis/verdict alone. */
 #pragma once
 
-#include "tool/memory_profile/live.h"
+#include "model/memory_profile/live.h"
 #include "verdict/facts.h"
+#include "verdict/torch_segments.h"
 
 struct torch_moment {
     const struct memory_profile_pool *pool;
@@ -18,6 +19,7 @@ struct torch_moment {
     bool is_end;        /* of a snapshot without a failed request beside a text that has one: its last event */
     bool has_backward;  /* the recording shows a backward pass */
     bool is_expandable; /* expandable_segments is on */
+    struct torch_segments segments;
 };
 
 /* What the allocator tells of the moment; those of a request that failed are not known without one. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "verdict/facts.h"
 
+#include "model/memory_profile/model.h"
 #include "plan/describe.h"
-#include "tool/memory_profile/model.h"
 #include "verdict/torch_choice.h"
 #include "verdict/torch_join.h"
 #include "verdict/torch_moment.h"
@@ -91,45 +91,32 @@ static bool is_on_chip(const struct verdict_facts *facts)
 
 static bool is_of_host(const struct oom_failure *failure) { return oom_is_host(failure) || oom_is_kill(failure); }
 
-static bool is_of_xla_family(const struct oom_failure *failure)
-{
-    static const enum oom_family families[] = {OOM_FAMILY_tpu_compile, OOM_FAMILY_tpu_program_load,
-                                               OOM_FAMILY_tpu_buffer, OOM_FAMILY_gpu_xla, OOM_FAMILY_gpu_bfc};
-    for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++)
-        if (failure->family == families[i])
-            return true;
-    return false;
-}
-
 static bool is_of_xla_or_jax(enum oom_framework framework)
 {
     return framework == OOM_FRAMEWORK_xla || framework == OOM_FRAMEWORK_jax;
 }
 
-bool verdict_is_of_plan(const struct oom_verdict *said)
+bool verdict_is_of_plan(const struct oom_meaning *said)
 {
-    const struct oom_failure *failure = said->failure;
-    return !is_of_host(failure) &&
-           (is_of_xla_family(failure) || is_of_xla_or_jax(failure->framework) ||
-            (failure->family == OOM_FAMILY_other && failure->framework == OOM_FRAMEWORK_not_known));
+    return !is_of_host(said->failure) && oom_may_be_of_xla(said->failure);
 }
 
 /* Whose words they are, so that nobody is told the calls of another framework. */
 static void framework_find(struct verdict_facts *facts)
 {
     const struct oom_failure *failure = facts->failure;
-    bool is_of_family = failure == NULL || is_of_xla_family(failure);
+    bool is_of_family = failure == NULL || oom_is_of_xla_family(failure);
     const enum oom_framework framework = failure != NULL ? failure->framework : OOM_FRAMEWORK_xla;
     facts->is_xla = is_of_family && framework != OOM_FRAMEWORK_tensorflow;
     facts->is_jax = is_of_family && is_of_xla_or_jax(framework);
-    facts->is_of_plan = failure == NULL || verdict_is_of_plan(facts->parts->failure);
+    facts->is_of_plan = failure == NULL || facts->is_of_request || verdict_is_of_plan(facts->parts->failure);
 }
 
 /* Live arrays of a profile are JAX's, and say what stood in the way of a request at run time. */
-bool verdict_is_of_live_arrays(const struct oom_verdict *said)
+bool verdict_is_of_live_arrays(const struct oom_meaning *said)
 {
     const struct oom_failure *failure = said->failure;
-    return is_of_xla_family(failure) && is_of_xla_or_jax(failure->framework) && !oom_is_compile(failure) &&
+    return oom_is_of_xla_family(failure) && is_of_xla_or_jax(failure->framework) && !oom_is_compile(failure) &&
            !is_of_host(failure);
 }
 
@@ -143,12 +130,23 @@ static void live_find(struct verdict_facts *facts)
         failure != NULL && verdict_is_of_live_arrays(facts->parts->failure) && facts->live.array_bytes > 0;
 }
 
+/* A program of the host takes memory of the host: that is the device it runs on. */
+static void request_find(struct verdict_facts *facts)
+{
+    const struct plan *plan = facts->parts->plan;
+    const struct plan_space *main =
+        plan != NULL && plan->hlo.has_assignment && facts->failure != NULL ? plan_space_find(plan, 0) : NULL;
+    facts->is_of_request = main != NULL && (oom_asks_for_piece(facts->failure, plan_temporary_bytes(main)) ||
+                                            oom_asks_for_piece(facts->failure, plan_output_largest_bytes(plan, main)));
+}
+
 static void facts_gather(struct verdict_facts *facts)
 {
     const struct oom_failure *failure = facts->parts->failure != NULL ? facts->parts->failure->failure : NULL;
     facts->failure = failure;
     facts->is_compile = failure != NULL && oom_is_compile(failure);
-    facts->is_host = failure != NULL && is_of_host(failure);
+    request_find(facts);
+    facts->is_host = failure != NULL && is_of_host(failure) && !facts->is_of_request;
     framework_find(facts);
     facts->is_on_chip = is_on_chip(facts);
     facts->growth = profiles_growth_of(facts->parts->profiles, facts->scratch, facts->arena);
@@ -200,7 +198,7 @@ static const char *live_sentence(const struct verdict_facts *facts)
 {
     const struct verdict *out = facts->out;
     const struct live_arrays *live = &facts->live;
-    const struct oom_verdict *said = facts->parts->failure;
+    const struct oom_meaning *said = facts->parts->failure;
     const char *held = facts_size(facts, live->array_bytes),
                *line = live->line_count == 0
                            ? ""
@@ -245,9 +243,19 @@ static const char *sentence_of(const struct verdict_facts *facts)
                             facts_size(facts, fit->needed_bytes), fit->space, cause_end(facts, "; largest: "));
     const char *needed = facts_size_beside(facts, fit->needed_bytes, fit->capacity_bytes),
                *capacity = facts_size_beside(facts, fit->capacity_bytes, fit->needed_bytes);
+    const char *has = fit->share_bytes < 0
+                          ? capacity
+                          : arena_format(facts->arena, "%s, of which JAX takes %s by default", capacity,
+                                         facts_size_beside(facts, fit->share_bytes, fit->needed_bytes));
     if (out->fits == VERDICT_FITS_YES)
-        return arena_format(facts->arena, "%s needs %s and %s has %s: it fits, %s free.", who, needed, fit->space,
-                            capacity, facts_size(facts, fit->free_bytes));
+        return arena_format(facts->arena, "%s needs %s and %s has %s: it fits, %s free.", who, needed, fit->space, has,
+                            facts_size(facts, fit->free_bytes));
+    if (out->fits == VERDICT_FITS_PERHAPS && fit->over_bytes < 0)
+        return arena_format(facts->arena, "%s needs %s and %s has %s: too close to tell whether it fits%s", who, needed,
+                            fit->space, has, cause_end(facts, "; largest: "));
+    if (out->fits == VERDICT_FITS_PERHAPS)
+        return arena_format(facts->arena, "%s needs %s and %s has %s: over that by %s%s", who, needed, fit->space, has,
+                            facts_size(facts, fit->over_bytes), cause_end(facts, ": "));
     return arena_format(facts->arena, "%s needs %s and %s has %s, over by %s%s", who, needed, fit->space, capacity,
                         facts_size(facts, fit->over_bytes), cause_end(facts, ": "));
 }
@@ -318,7 +326,7 @@ static void live_note(const struct verdict_facts *facts)
 /* A dump or a profile that is here need not be made. */
 static void steps_make(const struct verdict_facts *facts)
 {
-    const struct oom_verdict *said = facts->parts->failure;
+    const struct oom_meaning *said = facts->parts->failure;
     struct verdict *out = facts->out;
     bool has_dump = facts->parts->plan != NULL && facts->is_of_plan;
     struct oom_step *steps = arena_array(facts->arena, struct oom_step, said == NULL ? 1 : said->step_count + 1);

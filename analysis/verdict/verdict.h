@@ -2,8 +2,9 @@
  * verdict.h: what happened, where the memory went, and what will make it fit, from whatever is at hand.
  *
  * In:     any of a failure that a text states, the plan of a program, what allocators did over time, device profiles.
- * Out:    one cause, four blocks (did it fit, where did it all go, what made the peak, what will make it fit) and a ledger
- *         of what each of them says was taken. The rows of the second block add up to what was needed, to the byte.
+ * Out:    one cause, four blocks (did it fit, where did it all go, what made the peak, what will make it fit) and a
+ *         ledger of what each of them says was taken. The rows of the second block add up to what was needed, to the
+ *         byte.
  * Units:  bytes; -1: not known.
  * Memory: the arena. Texts live there, or are static, or belong to what was given.
  * Sure:   every figure that is not read from a file says how sure it is and why. */
@@ -17,13 +18,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct oom_verdict;    /* tool/oom/model.h */
+struct oom_meaning;    /* model/oom/model.h */
 struct oom_step;       /* the same */
 struct oom_comparison; /* the same */
 struct plan;           /* plan/plan.h */
-struct memory_profile; /* tool/memory_profile/model.h */
+struct memory_profile; /* model/memory_profile/model.h */
 struct torch_choice;   /* verdict/torch_choice.h */
-struct profile_set;    /* tool/device_memory/profile_set.h */
+struct profile_set;    /* model/device_memory/profile_set.h */
 
 enum verdict_fits { VERDICT_FITS_UNKNOWN, VERDICT_FITS_YES, VERDICT_FITS_NO, VERDICT_FITS_PERHAPS };
 
@@ -37,15 +38,17 @@ enum verdict_confidence {
 
 /* What is at hand; each may be NULL. */
 struct verdict_parts {
-    const struct oom_verdict *failure;
+    const struct oom_meaning *failure;
     const struct oom_comparison *comparison; /* of the failure with the plan */
     const struct plan *plan;
     const struct memory_profile *trace;
     const struct profile_set *profiles;
     int64_t capacity_bytes;      /* that somebody said, of device memory; -1: nobody did */
     const char *capacity_source; /* who did: "as chosen", "as the trace records it" */
+    int64_t capacity_half_bytes; /* as a text prints it, to ± this; 0: exact */
     bool capacity_is_physical;   /* of the whole device; a program may get less */
-    const char *device;          /* the chip, and what says so; NULL: not known */
+    bool capacity_is_of_gpu;
+    const char *device;       /* the chip, and what says so; NULL: not known */
     const char *not_compared; /* why text and plan were not held against each other although both are there; or NULL */
     const char *joined[2];    /* sentences: what was taken from elsewhere, and why; each may be NULL */
     const struct torch_choice *choice; /* of allocator snapshots that were looked at; NULL: none were */
@@ -70,7 +73,8 @@ enum verdict_evidence_kind {
     VERDICT_EVIDENCE_KIND_COUNT
 };
 
-/* The figure is sum_bytes + rest_bytes, to the byte, where sum_bytes is known. Texts live in the arena or are static. */
+/* The figure is sum_bytes + rest_bytes, to the byte, where sum_bytes is known. Texts live in the arena or are
+ * static. */
 struct verdict_evidence {
     enum verdict_evidence_kind kind;
     const char *sentence;    /* what is to be seen there, or how the figure is worked out */
@@ -123,6 +127,8 @@ struct verdict_cause {
 
 struct verdict_fit {
     int64_t needed_bytes, capacity_bytes, over_bytes, free_bytes;
+    int64_t share_bytes;         /* of a whole GPU: what JAX takes of it by default (plan/memory_fit.h) */
+    const char *word;            /* as of memory_fit_word_name */
     const char *capacity_source; /* NULL: not known */
     const char *device;          /* "TPU v5e, by its limit of 15.75 GiB"; NULL: not known */
     const char *space;           /* "HBM" */
@@ -272,12 +278,14 @@ struct verdict {
     struct verdict_evidence peak, rest; /* of peak_bytes; of rest_bytes */
     struct verdict_advice *advice;      /* the best first */
     uint32_t advice_count;
+    int64_t
+        best_at; /* of `advice`: what to do first, as every face names it; -1: it fits, or nothing is known to help */
     int64_t replayed_bytes;      /* what the program takes in the replay that changes are tried on; -1: there is none */
     bool is_advice_idle;         /* it fits by far: nothing of the list is needed */
     const char *advice_sentence; /* NULL: the first advice suffices */
     struct verdict_mentions mentions, advice_mentions; /* of `sentence`, of `advice_sentence` */
     struct verdict_mentions further; /* figures that stand in none of these: of how a text and its plan agree */
-    const struct oom_step *steps;    /* what to run to see more; tool/oom/model.h */
+    const struct oom_step *steps;    /* what to run to see more; model/oom/model.h */
     uint32_t step_count;
     struct verdict_ledger ledger;
     struct verdict_together *together; /* NULL: there are not both a text and a snapshot */
@@ -291,10 +299,10 @@ struct verdict {
 void verdict_make(const struct verdict_parts *parts, struct buf *scratch, struct arena *arena, struct verdict *out);
 
 /* May the failure be of a program that XLA compiled, so that a plan says more of it? */
-bool verdict_is_of_plan(const struct oom_verdict *failure);
+bool verdict_is_of_plan(const struct oom_meaning *failure);
 
 /* May a device profile that lies beside the text say what stood in the way of its request? */
-bool verdict_is_of_live_arrays(const struct oom_verdict *failure);
+bool verdict_is_of_live_arrays(const struct oom_meaning *failure);
 
 /* "no_donation"; static storage, as all of these. */
 const char *verdict_cause_name(enum verdict_cause_kind kind);

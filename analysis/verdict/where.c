@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
- * where.c: where it all went: stretches that add up, to the byte, to what was needed; the same by whose memory it is. */
+ * where.c: where it all went: stretches that add up, to the byte, to what was needed; the same by whose memory it
+ * is. */
 #include "verdict/facts.h"
 #include "verdict/torch_join.h"
 #include "verdict/torch_moment.h"
 
 #include "base/sum.h"
-#include "tool/memory_profile/model.h"
+#include "model/memory_profile/model.h"
 
 enum { ROWS_MAX = OOM_BAR_STRETCHES * 2 + CATEGORY_COUNT };
 
-static void add(struct verdict_where *rows, uint32_t *count, struct verdict_where row)
+static void where_add(struct verdict_where *rows, uint32_t *count, struct verdict_where row)
 {
     if (row.bytes > 0 && *count < ROWS_MAX)
         rows[(*count)++] = row;
@@ -18,8 +19,8 @@ static void add(struct verdict_where *rows, uint32_t *count, struct verdict_wher
 static void kind_add(const struct verdict_facts *facts, const char *kind, const char *label, int64_t bytes,
                      const char *source)
 {
-    add(facts->out->where, &facts->out->where_count,
-        (struct verdict_where){.kind = kind, .label = label, .bytes = bytes, .source = source});
+    where_add(facts->out->where, &facts->out->where_count,
+              (struct verdict_where){.kind = kind, .label = label, .bytes = bytes, .source = source});
 }
 
 /* What lies between the compiler's heap and the largest sum of what is live in it. */
@@ -55,19 +56,19 @@ static void categories_of_plan(const struct verdict_facts *facts)
     int64_t left = out->where_bytes;
     for (int i = 0; i < CATEGORY_COUNT; i++) {
         const char *name = category_name((enum category)i);
-        add(out->categories, &out->category_count,
-            (struct verdict_where){.kind = "category",
-                                   .label = category_words((enum category)i),
-                                   .bytes = space->category_bytes[i],
-                                   .category = name,
-                                   .source = "plan"});
+        where_add(out->categories, &out->category_count,
+                  (struct verdict_where){.kind = "category",
+                                         .label = category_words((enum category)i),
+                                         .bytes = space->category_bytes[i],
+                                         .category = name,
+                                         .source = "plan"});
         left -= space->category_bytes[i];
     }
-    add(out->categories, &out->category_count,
-        (struct verdict_where){.kind = "rest",
-                               .label = "not live at the peak: fragmentation and what lives at other times",
-                               .bytes = left,
-                               .source = "plan"});
+    where_add(out->categories, &out->category_count,
+              (struct verdict_where){.kind = "rest",
+                                     .label = "not live at the peak: fragmentation and what lives at other times",
+                                     .bytes = left,
+                                     .source = "plan"});
 }
 
 static void of_text(const struct verdict_facts *facts)
@@ -88,22 +89,23 @@ static void of_text(const struct verdict_facts *facts)
             kind = "reserved";
         if (stretch->bytes > INT64_MAX / ROWS_MAX)
             continue;
-        add(facts->out->where, &facts->out->where_count,
-            (struct verdict_where){.kind = kind,
-                                   .label = arena_text(facts->arena, stretch->word),
-                                   .bytes = (int64_t)(stretch->bytes - stretch->lost_bytes),
-                                   .source = "error text",
-                                   .key = stretch->key});
-        add(facts->out->where, &facts->out->where_count,
-            (struct verdict_where){.kind = "fragmentation",
-                                   .label = "fragmentation",
-                                   .bytes = (int64_t)stretch->lost_bytes,
-                                   .source = "error text",
-                                   .key = stretch->lost_key});
+        where_add(facts->out->where, &facts->out->where_count,
+                  (struct verdict_where){.kind = kind,
+                                         .label = arena_text(facts->arena, stretch->word),
+                                         .bytes = (int64_t)(stretch->bytes - stretch->lost_bytes),
+                                         .source = "error text",
+                                         .key = stretch->key});
+        where_add(facts->out->where, &facts->out->where_count,
+                  (struct verdict_where){.kind = "fragmentation",
+                                         .label = "fragmentation",
+                                         .bytes = (int64_t)stretch->lost_bytes,
+                                         .source = "error text",
+                                         .key = stretch->lost_key});
     }
 }
 
-/* A compiler's figures are rounded each: what they lack is a row of its own, what they have too much goes off the largest. */
+/* A compiler's figures are rounded each: what they lack is a row of its own, what they have too much goes off the
+ * largest. */
 static void rounding_even(const struct verdict_facts *facts)
 {
     struct verdict *out = facts->out;
@@ -127,6 +129,9 @@ static void of_trace(const struct verdict_facts *facts)
     const struct memory_profile_pool *pool = facts->pool;
     if (facts->moment != NULL) {
         kind_add(facts, "arrays", "blocks in use", facts->moment->in_use_bytes, "trace");
+        if (torch_segments_is_needed(facts))
+            kind_add(facts, "reserved", "reserved by PyTorch beside them", facts->moment->segments.beside_bytes,
+                     "trace");
         return;
     }
     int64_t stack = memory_profile_stack_bytes(pool->profile, pool->peak_at);
@@ -137,12 +142,12 @@ static void of_trace(const struct verdict_facts *facts)
 
 static void line_add(const struct verdict_facts *facts, const char *from, int64_t bytes, const char *filter)
 {
-    add(facts->out->where, &facts->out->where_count,
-        (struct verdict_where){.kind = "arrays",
-                               .label = arena_format(facts->arena, "live arrays from %s", from),
-                               .bytes = bytes,
-                               .source = "device profile",
-                               .filter = filter});
+    where_add(facts->out->where, &facts->out->where_count,
+              (struct verdict_where){.kind = "arrays",
+                                     .label = arena_format(facts->arena, "live arrays from %s", from),
+                                     .bytes = bytes,
+                                     .source = "device profile",
+                                     .filter = filter});
 }
 
 /* What a text says is taken besides; nothing where it does not tell. */
@@ -164,20 +169,20 @@ static void of_live(const struct verdict_facts *facts)
     for (uint32_t i = 0; i < live->line_count; i++)
         line_add(facts, live->lines[i].place, live->lines[i].bytes, live->lines[i].filter);
     line_add(facts, arena_format(facts->arena, "%u other lines", live->other_count), live->other_bytes, NULL);
-    add(facts->out->where, &facts->out->where_count,
-        (struct verdict_where){.kind = "program",
-                               .label = "loaded programs",
-                               .bytes = live->program_bytes,
-                               .source = "device profile",
-                               .filter = live->program_filter});
+    where_add(facts->out->where, &facts->out->where_count,
+              (struct verdict_where){.kind = "program",
+                                     .label = "loaded programs",
+                                     .bytes = live->program_bytes,
+                                     .source = "device profile",
+                                     .filter = live->program_filter});
     besides_add(facts, sum_add(live->array_bytes, live->program_bytes));
     if (needed > 0 && needed <= SUM_MAX_BYTES)
-        add(facts->out->where, &facts->out->where_count,
-            (struct verdict_where){.kind = "temporaries",
-                                   .label = "asked for",
-                                   .bytes = needed,
-                                   .source = "error text",
-                                   .key = oom_figure_key(OOM_needed_bytes)});
+        where_add(facts->out->where, &facts->out->where_count,
+                  (struct verdict_where){.kind = "temporaries",
+                                         .label = "asked for",
+                                         .bytes = needed,
+                                         .source = "error text",
+                                         .key = oom_figure_key(OOM_needed_bytes)});
 }
 
 /* At run time a text may state no more than the piece that failed: the plan of the program says more. */

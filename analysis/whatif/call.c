@@ -2,9 +2,9 @@
 #include "whatif/call.h"
 
 #include "base/buf.h"
-#include "input/shape.h"
 #include "plan/arguments.h"
 #include "plan/category.h"
+#include "read/hlo/shape.h"
 #include "whatif/glob.h"
 
 #include <stdio.h>
@@ -64,21 +64,21 @@ static const char *type_of_jax(uint64_t type)
 
 /* ---- what a glob names ---- */
 
-struct named {
+struct call_named {
     uint32_t counts[CATEGORY_COUNT]; /* of arguments */
     uint32_t count, mu_count;
     struct str argument; /* the function's argument that most belong to */
 };
 
-static struct named named_of(const struct variant *variant, struct str glob)
+static struct call_named named_of(const struct variant *variant, struct str glob)
 {
-    struct named named = {.count = 0};
+    struct call_named named = {.count = 0};
     for (uint32_t i = 0; i < variant->plan->argument_count; i++) {
         const struct plan_argument *argument = &variant->plan->arguments[i];
         arena_work(variant->arena, glob_work(glob, argument->path));
         if (!glob_matches(glob, argument->path))
             continue;
-        named.counts[argument->verdict.category]++;
+        named.counts[argument->choice.category]++;
         named.mu_count += glob_matches(STR("mu"), argument->path);
         if (named.count++ == 0)
             named.argument = call_argument(argument->path);
@@ -138,7 +138,7 @@ static const char *donate_text(const struct variant *variant, const struct chang
 
 static const char *cast_text(const struct variant *variant, const struct change *change)
 {
-    struct named named = named_of(variant, change->glob);
+    struct call_named named = named_of(variant, change->glob);
     const char *type = type_of_jax(change->type);
     if (named.count > 0 && named.mu_count == named.count)
         return arena_format(variant->arena, "optax.adamw(…, mu_dtype=%s)", type);
@@ -155,7 +155,7 @@ static const char *resize_text(const struct variant *variant, const struct chang
     bool is_batch = change->kind == CHANGE_BATCH;
     for (uint32_t i = 0; i < variant->plan->argument_count; i++) {
         const struct plan_argument *argument = &variant->plan->arguments[i];
-        if (argument->verdict.category == CATEGORY_BATCH && argument->path.length > 0)
+        if (argument->choice.category == CATEGORY_BATCH && argument->path.length > 0)
             return arena_format(variant->arena,
                                 is_batch ? "%.*s[:int(%g * len(%.*s))]" : "%.*s[:, :int(%g * %.*s.shape[1])]",
                                 (int)argument->path.length, argument->path.data, change->factor,
@@ -167,7 +167,7 @@ static const char *resize_text(const struct variant *variant, const struct chang
 
 static const char *shard_text(const struct variant *variant, const struct change *change)
 {
-    struct named named = named_of(variant, change->glob);
+    struct call_named named = named_of(variant, change->glob);
     struct str name = named.argument.length > 0 ? named.argument : STR("x");
     return arena_format(variant->arena,
                         "%.*s = jax.device_put(%.*s, NamedSharding(jax.make_mesh((%lld,), (\"data\",)), P(\"data\")))",
@@ -194,7 +194,7 @@ static const char *without_text(const struct change *change)
 
 const char *call_text(const struct variant *variant, const struct change *change)
 {
-    struct named named;
+    struct call_named named;
     switch (change->kind) {
     case CHANGE_DONATE: return donate_text(variant, change);
     case CHANGE_CAST: return cast_text(variant, change);

@@ -2,7 +2,7 @@
 #include "whatif/change.h"
 
 #include "base/nearest.h"
-#include "input/shape.h"
+#include "read/hlo/shape.h"
 #include "whatif/call.h"
 #include "whatif/change_kinds.h"
 
@@ -30,7 +30,7 @@ const char *change_confidence_name(enum change_confidence confidence)
 
 /* ---- reading ---- */
 
-static bool refuse(const struct change *change, struct err *err)
+static bool change_refuse(const struct change *change, struct err *err)
 {
     return err_set(err, ERR_argument, ERR_NO_OFFSET, "change \"%.*s\": it is written %s", (int)change->text.length,
                    change->text.data, kinds[change->kind].form);
@@ -58,7 +58,7 @@ static bool whole_read(struct str text, int64_t max, int64_t *out)
 }
 
 /* Cuts at the last `divider`: what is behind it goes into `after`. */
-static bool cut(struct str *text, char divider, struct str *after)
+static bool change_cut(struct str *text, char divider, struct str *after)
 {
     for (size_t i = text->length; i-- > 0;)
         if (text->data[i] == divider) {
@@ -85,9 +85,9 @@ static bool factor_read(struct change *change, struct str value)
 {
     struct str target = {"", 0}, dimension;
     change->dimension = -1;
-    if (cut(&value, '@', &target)) {
+    if (change_cut(&value, '@', &target)) {
         change->argument = target;
-        if (!cut(&change->argument, ':', &dimension) || !whole_read(dimension, 64, &change->dimension))
+        if (!change_cut(&change->argument, ':', &dimension) || !whole_read(dimension, 64, &change->dimension))
             return false;
     }
     return number_read(value, &change->factor) && change->factor > 0 && change->factor <= 1024;
@@ -101,9 +101,9 @@ static bool value_read(struct change *change, struct str value)
     case CHANGE_BATCH:
     case CHANGE_SEQUENCE: return factor_read(change, value);
     case CHANGE_CAST:
-        return cut(&change->glob, ':', &after) && change->glob.length > 0 && type_read(after, &change->type);
+        return change_cut(&change->glob, ':', &after) && change->glob.length > 0 && type_read(after, &change->type);
     case CHANGE_SHARD:
-        return cut(&change->glob, ':', &after) && change->glob.length > 0 &&
+        return change_cut(&change->glob, ':', &after) && change->glob.length > 0 &&
                whole_read(after, UINT8_MAX, &change->device_count) && change->device_count > 1;
     default: return value.length > 0;
     }
@@ -122,7 +122,7 @@ bool change_read(struct str text, struct change *out, struct err *err)
         return false;
     out->kind = (enum change_kind)kind;
     struct str value = at < text.length ? (struct str){text.data + at + 1, text.length - at - 1} : (struct str){"", 0};
-    return value_read(out, value) || refuse(out, err);
+    return value_read(out, value) || change_refuse(out, err);
 }
 
 bool change_apply(struct variant *variant, const struct change *change, struct change_result *out, struct err *err)

@@ -85,7 +85,7 @@ static void layers_time(struct checkpoint *work)
 /* Is it kept for the backward pass? */
 static bool is_saved(const struct checkpoint *work, const struct variant_row *row)
 {
-    return work->variant->space->rows[row->plan_row].verdict.category == CATEGORY_SAVED_ACTIVATION ||
+    return work->variant->space->rows[row->plan_row].choice.category == CATEGORY_SAVED_ACTIVATION ||
            (row->born < work->first_backward && row->dies > work->first_backward);
 }
 

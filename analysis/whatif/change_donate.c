@@ -25,7 +25,7 @@ static bool is_listed(struct str list, int64_t number)
 /* Data that comes anew with each call, which its caller may want to keep. */
 static bool is_data(const struct variant *variant, const struct variant_row *row)
 {
-    enum category category = variant->space->rows[row->plan_row].verdict.category;
+    enum category category = variant->space->rows[row->plan_row].choice.category;
     return category == CATEGORY_BATCH || category == CATEGORY_INPUT;
 }
 
@@ -112,7 +112,8 @@ static void lodger_add(struct variant *variant, int64_t bytes)
 
 /* ---- donation ---- */
 
-/* Flags stay of the arguments that have a result for their memory, one each. `lodged`: bytes of what lay there besides. */
+/* Flags stay of the arguments that have a result for their memory, one each. `lodged`: bytes of what lay there
+ * besides. */
 static uint32_t results_take(struct variant *variant, struct donors *donors, bool *flags, int64_t *lodged)
 {
     uint32_t count = 0, row_count = variant->row_count;

@@ -10,7 +10,7 @@
 
 static bool is_state(const struct plan_argument *argument)
 {
-    switch ((enum category)argument->verdict.category) {
+    switch ((enum category)argument->choice.category) {
     case CATEGORY_PARAMETER:
     case CATEGORY_OPTIMIZER_STATE:
     case CATEGORY_CACHE:
@@ -50,7 +50,7 @@ static bool is_data(const struct variant *variant, const struct plan_argument *a
     if (argument->instruction_at == HLO_NONE || is_state(argument))
         return false;
     switch (rank) {
-    case DATA_BATCH: return argument->verdict.category == CATEGORY_BATCH;
+    case DATA_BATCH: return argument->choice.category == CATEGORY_BATCH;
     case DATA_INDICES:
         return shape_array_read(hlo_instruction_shape(&variant->plan->hlo, argument->instruction_at), &shape) &&
                shape_array_is_integer(&shape);

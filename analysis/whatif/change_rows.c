@@ -24,7 +24,7 @@ static bool *rows_matching(const struct variant *variant, const struct change *c
 static bool is_needless_copy(const struct variant *variant, const struct variant_row *row, uint64_t type)
 {
     return !row->is_indefinite && row->plan_row != PLAN_NONE && row->type == type &&
-           variant->space->rows[row->plan_row].verdict.category == CATEGORY_COPY_OF_ARGUMENT;
+           variant->space->rows[row->plan_row].choice.category == CATEGORY_COPY_OF_ARGUMENT;
 }
 
 /* What is cast back to its former type for a while, beside itself. */
@@ -157,8 +157,8 @@ struct layout_copies {
     uint32_t *kept_of; /* by row: itself, or the row that it was a copy of */
 };
 
-/* A copy from one layout into another, so that less of an array is padded or more: where nothing is padded its source is
- * all there is, as long as either is needed. */
+/* A copy from one layout into another, so that less of an array is padded or more: where nothing is padded its source
+ * is all there is, as long as either is needed. */
 static void layout_copy_drop(struct variant *variant, uint32_t row_at, struct layout_copies *copies)
 {
     const struct graph *graph = variant->plan->graph;

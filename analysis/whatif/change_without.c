@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * change_without.c: what matches is never stored whole: a fused kernel, or a loop over chunks, keeps pieces of it.
  *
- * A pattern's rows are those that are live at the peak. Without it there is none of their shape at any time, in no other
- * layer and in no other type; of attention scores no mask of their last two dimensions either. */
+ * A pattern's rows are those that are live at the peak. Without it there is none of their shape at any time, in no
+ * other layer and in no other type; of attention scores no mask of their last two dimensions either. */
 #include "whatif/change_kinds.h"
 
 #include "base/sum.h"
-#include "input/shape.h"
 #include "plan/pattern.h"
+#include "read/hlo/shape.h"
 #include "whatif/flops.h"
 #include "whatif/glob.h"
 
@@ -43,7 +43,7 @@ static bool is_computed(const struct variant *variant, const struct variant_row 
 {
     if (row->plan_row == PLAN_NONE)
         return true; /* a change added it: what is computed again */
-    enum category category = (enum category)variant->space->rows[row->plan_row].verdict.category;
+    enum category category = (enum category)variant->space->rows[row->plan_row].choice.category;
     return !row->is_argument && !row->is_output && category != CATEGORY_COPY_OF_ARGUMENT &&
            category != CATEGORY_CONSTANT;
 }
@@ -106,7 +106,7 @@ static void heads_add(struct variant *variant, const bool *flags, uint32_t count
         struct variant_row row = variant->rows[i];
         struct shape_array array;
         if (!flags[i] || row.is_indefinite || row.plan_row == PLAN_NONE || !array_of(variant, &row, &array) ||
-            variant->space->rows[row.plan_row].verdict.category != CATEGORY_SAVED_ACTIVATION)
+            variant->space->rows[row.plan_row].choice.category != CATEGORY_SAVED_ACTIVATION)
             continue;
         if (head < 0 || head_is_of != shape_array_hash_any_order(&array)) {
             head_is_of = shape_array_hash_any_order(&array);

@@ -2,7 +2,7 @@
  * checkpoint_inputs.c: what stays of layers that are computed again: the values that go into each. */
 #include "whatif/checkpoint.h"
 
-#include "input/shape_layout.h"
+#include "read/hlo/shape_layout.h"
 
 struct input {
     uint64_t hash; /* of its op name and its dimensions */

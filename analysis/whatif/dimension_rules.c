@@ -27,14 +27,17 @@ static int64_t size_of(const struct looked_at *look, uint32_t at)
     return at == HLO_NONE ? -1 : look->leaves->sizes[at];
 }
 
-static void join(struct looked_at *look, uint32_t a, uint32_t b) { dimensions_join(look->builder, a, b); }
+static void dimension_rules_join(struct looked_at *look, uint32_t a, uint32_t b)
+{
+    dimensions_join(look->builder, a, b);
+}
 
 void dimension_rules_join_leaves(struct looked_at *look, uint32_t a, uint32_t b)
 {
     if (a == HLO_NONE || b == HLO_NONE || look->leaves->items[a].rank != look->leaves->items[b].rank)
         return;
     for (uint32_t i = 0; i < look->leaves->items[a].rank; i++)
-        join(look, look->leaves->items[a].first + i, look->leaves->items[b].first + i);
+        dimension_rules_join(look, look->leaves->items[a].first + i, look->leaves->items[b].first + i);
 }
 
 void dimension_rules_join_ranges(struct looked_at *look, uint32_t a, uint32_t a_count, uint32_t b, uint32_t b_count)
@@ -54,12 +57,12 @@ void dimension_rules_join_values(struct looked_at *look, uint32_t a, uint32_t b)
 }
 
 /* One of them is a part of the other, or they are one. */
-static void part(struct looked_at *look, uint32_t whole, uint32_t of_it)
+static void dimension_rules_part(struct looked_at *look, uint32_t whole, uint32_t of_it)
 {
     if (whole == HLO_NONE || of_it == HLO_NONE)
         return;
     if (size_of(look, whole) == size_of(look, of_it))
-        join(look, whole, of_it);
+        dimension_rules_join(look, whole, of_it);
     else if (size_of(look, whole) > size_of(look, of_it))
         dimensions_relate(look->builder, RELATION_PART, &whole, 1, &of_it, 1);
     else
@@ -91,14 +94,14 @@ static void dimension_rules_broadcast(struct looked_at *look)
 {
     uint32_t in = dimension_rules_operand(look, 0), out = dimension_rules_leaf(look, look->at);
     for (uint32_t i = 0; i < look->attributes.dimensions.count; i++)
-        join(look, dimension(look, in, i), dimension(look, out, look->attributes.dimensions.items[i]));
+        dimension_rules_join(look, dimension(look, in, i), dimension(look, out, look->attributes.dimensions.items[i]));
 }
 
 static void dimension_rules_transpose(struct looked_at *look)
 {
     uint32_t in = dimension_rules_operand(look, 0), out = dimension_rules_leaf(look, look->at);
     for (uint32_t i = 0; i < look->attributes.dimensions.count; i++)
-        join(look, dimension(look, in, look->attributes.dimensions.items[i]), dimension(look, out, i));
+        dimension_rules_join(look, dimension(look, in, look->attributes.dimensions.items[i]), dimension(look, out, i));
 }
 
 static void dimension_rules_reduce(struct looked_at *look)
@@ -106,11 +109,12 @@ static void dimension_rules_reduce(struct looked_at *look)
     uint32_t outputs = leaves_count(look->leaves, look->at), in = dimension_rules_operand(look, 0), kept = 0;
     for (uint32_t i = 0; i < rank_of(look, in); i++) {
         for (uint32_t k = 1; k < look->operand_count / 2; k++) /* arrays that are reduced together */
-            join(look, dimension(look, in, i), dimension(look, dimension_rules_operand(look, k), i));
+            dimension_rules_join(look, dimension(look, in, i), dimension(look, dimension_rules_operand(look, k), i));
         if (hlo_list_has(&look->attributes.dimensions, i))
             continue;
         for (uint32_t k = 0; k < outputs; k++)
-            join(look, dimension(look, in, i), dimension(look, look->leaves->first[look->at] + k, kept));
+            dimension_rules_join(look, dimension(look, in, i),
+                                 dimension(look, look->leaves->first[look->at] + k, kept));
         kept++;
     }
 }
@@ -130,7 +134,7 @@ static void relate_products(struct looked_at *look, const uint32_t *left, uint32
                 return;
         }
         if (i - first_i == 1 && j - first_j == 1)
-            join(look, left[first_i], right[first_j]);
+            dimension_rules_join(look, left[first_i], right[first_j]);
         else
             dimensions_relate(look->builder, RELATION_PRODUCT, left + first_i, i - first_i, right + first_j,
                               j - first_j);
@@ -171,7 +175,7 @@ static void dimension_rules_bitcast(struct looked_at *look)
     uint32_t in = dimension_rules_operand(look, 0), out = dimension_rules_leaf(look, look->at);
     if (in == HLO_NONE || out == HLO_NONE)
         dimension_rules_elementwise(look);
-    else
+    else if (!dimension_rules_tiles(look, in, out))
         relate_reshaped(look, in, out, true);
 }
 
@@ -179,7 +183,7 @@ static void dimension_rules_slice(struct looked_at *look)
 {
     uint32_t in = dimension_rules_operand(look, 0), out = dimension_rules_leaf(look, look->at);
     for (uint32_t i = 0; i < rank_of(look, out); i++)
-        part(look, dimension(look, in, i), dimension(look, out, i));
+        dimension_rules_part(look, dimension(look, in, i), dimension(look, out, i));
 }
 
 /* A loop goes through the dimension, one at a time: as often as through all others that it does that with. */
@@ -191,7 +195,7 @@ static void note_scanned(struct looked_at *look, uint32_t whole)
         return;
     if (look->builder->trips_of[body] == HLO_NONE)
         look->builder->trips_of[body] = whole;
-    join(look, look->builder->trips_of[body], whole);
+    dimension_rules_join(look, look->builder->trips_of[body], whole);
 }
 
 /* Which part it is, the program computes: its size stays unless it is all. */
@@ -199,7 +203,7 @@ static void dimension_rules_dynamic_slice(struct looked_at *look)
 {
     uint32_t in = dimension_rules_operand(look, 0), out = dimension_rules_leaf(look, look->at);
     for (uint32_t i = 0; i < rank_of(look, out); i++) {
-        join(look, dimension(look, in, i), dimension(look, out, i));
+        dimension_rules_join(look, dimension(look, in, i), dimension(look, out, i));
         if (size_of(look, dimension(look, out, i)) == 1 && size_of(look, dimension(look, in, i)) > 1)
             note_scanned(look, dimension(look, in, i));
     }
@@ -210,7 +214,7 @@ static void dimension_rules_dynamic_update_slice(struct looked_at *look)
     uint32_t out = dimension_rules_leaf(look, look->at), update = dimension_rules_operand(look, 1);
     dimension_rules_join_leaves(look, dimension_rules_operand(look, 0), out);
     for (uint32_t i = 0; i < rank_of(look, update); i++) {
-        join(look, dimension(look, update, i), dimension(look, out, i));
+        dimension_rules_join(look, dimension(look, update, i), dimension(look, out, i));
         if (size_of(look, dimension(look, update, i)) == 1 && size_of(look, dimension(look, out, i)) > 1)
             note_scanned(look, dimension(look, out, i));
     }
@@ -220,7 +224,7 @@ static void dimension_rules_pad(struct looked_at *look)
 {
     uint32_t in = dimension_rules_operand(look, 0), out = dimension_rules_leaf(look, look->at);
     for (uint32_t i = 0; i < rank_of(look, out); i++)
-        part(look, dimension(look, out, i), dimension(look, in, i));
+        dimension_rules_part(look, dimension(look, out, i), dimension(look, in, i));
 }
 
 /* The operands' dimensions add up to the result's. */
@@ -234,7 +238,7 @@ static void relate_sum(struct looked_at *look, int64_t along)
         members[count++] = piece;
     }
     if (sum != HLO_NONE && count == 1)
-        join(look, sum, members[0]);
+        dimension_rules_join(look, sum, members[0]);
     else if (sum != HLO_NONE && count > 1)
         dimensions_relate(look->builder, RELATION_SUM, &sum, 1, members, count);
 }
@@ -245,7 +249,7 @@ static void dimension_rules_concatenate(struct looked_at *look)
     int64_t along = look->attributes.dimensions.count > 0 ? look->attributes.dimensions.items[0] : -1;
     for (uint32_t i = 0; i < rank_of(look, out); i++)
         for (uint32_t k = 0; k < look->operand_count && i != along; k++)
-            join(look, dimension(look, dimension_rules_operand(look, k), i), dimension(look, out, i));
+            dimension_rules_join(look, dimension(look, dimension_rules_operand(look, k), i), dimension(look, out, i));
     relate_sum(look, along);
 }
 
@@ -257,17 +261,18 @@ static void dimension_rules_dot(struct looked_at *look)
     const struct hlo_list *lhs_inner = &look->attributes.dot.lhs_contracting,
                           *rhs_inner = &look->attributes.dot.rhs_contracting;
     for (uint32_t i = 0; i < lhs_inner->count && i < rhs_inner->count; i++)
-        join(look, dimension(look, lhs, lhs_inner->items[i]), dimension(look, rhs, rhs_inner->items[i]));
+        dimension_rules_join(look, dimension(look, lhs, lhs_inner->items[i]),
+                             dimension(look, rhs, rhs_inner->items[i]));
     for (uint32_t i = 0; i < lhs_batch->count && i < rhs_batch->count; i++, to++) {
-        join(look, dimension(look, lhs, lhs_batch->items[i]), dimension(look, out, to));
-        join(look, dimension(look, rhs, rhs_batch->items[i]), dimension(look, out, to));
+        dimension_rules_join(look, dimension(look, lhs, lhs_batch->items[i]), dimension(look, out, to));
+        dimension_rules_join(look, dimension(look, rhs, rhs_batch->items[i]), dimension(look, out, to));
     }
     for (uint32_t i = 0; i < rank_of(look, lhs); i++)
         if (!hlo_list_has(lhs_batch, i) && !hlo_list_has(lhs_inner, i))
-            join(look, dimension(look, lhs, i), dimension(look, out, to++));
+            dimension_rules_join(look, dimension(look, lhs, i), dimension(look, out, to++));
     for (uint32_t i = 0; i < rank_of(look, rhs); i++)
         if (!hlo_list_has(rhs_batch, i) && !hlo_list_has(rhs_inner, i))
-            join(look, dimension(look, rhs, i), dimension(look, out, to++));
+            dimension_rules_join(look, dimension(look, rhs, i), dimension(look, out, to++));
 }
 
 /* A window of a few steps over many: what a dot written as a convolution has not. */
@@ -301,20 +306,20 @@ static void relate_spatial(struct looked_at *look, uint32_t nth, uint32_t in, ui
     const struct hlo_window_dimension *window = &look->attributes.window[nth];
     int64_t in_size = size_of(look, in), kernel_size = size_of(look, kernel), out_size = size_of(look, out);
     if (window->base_dilation > 1 && in_size == kernel_size && in_size == out_size) {
-        join(look, in, kernel);
-        join(look, in, out);
+        dimension_rules_join(look, in, kernel);
+        dimension_rules_join(look, in, out);
     } else if (kernel_size == 1) {
-        part(look, in, out);
+        dimension_rules_part(look, in, out);
     } else if (out_size == 1 && in_size == kernel_size) {
-        join(look, in, kernel);
+        dimension_rules_join(look, in, kernel);
     } else if (in_size == 1) {
-        part(look, kernel, out);
+        dimension_rules_part(look, kernel, out);
     } else if (is_small_window(look, in, kernel, out)) {
-        part(look, in, out); /* a picture under it */
+        dimension_rules_part(look, in, out); /* a picture under it */
     } else if (out_size < in_size && out_size < kernel_size) {
-        part(look, in, kernel); /* the gradient of a small window */
+        dimension_rules_part(look, in, kernel); /* the gradient of a small window */
     } else {
-        part(look, kernel, out);
+        dimension_rules_part(look, kernel, out);
     }
 }
 
@@ -327,12 +332,12 @@ static void dimension_rules_convolution(struct looked_at *look)
     uint32_t out_feature = dimension(look, out, of->convolution.output_feature);
     uint32_t kernel_out = dimension(look, kernel, of->convolution.kernel_output_feature);
     if (of->batch_group_count > 1)
-        part(look, in_batch, dimension(look, out, of->convolution.output_batch));
+        dimension_rules_part(look, in_batch, dimension(look, out, of->convolution.output_batch));
     else
-        join(look, in_batch, dimension(look, out, of->convolution.output_batch));
-    join(look, kernel_out, out_feature);
-    part(look, dimension(look, in, of->convolution.input_feature),
-         dimension(look, kernel, of->convolution.kernel_input_feature));
+        dimension_rules_join(look, in_batch, dimension(look, out, of->convolution.output_batch));
+    dimension_rules_join(look, kernel_out, out_feature);
+    dimension_rules_part(look, dimension(look, in, of->convolution.input_feature),
+                         dimension(look, kernel, of->convolution.kernel_input_feature));
     note_sides(look, in, kernel, out);
     for (uint32_t i = 0; i < of->convolution.output_spatial.count && i < of->window_count; i++)
         if (i < of->convolution.input_spatial.count && i < of->convolution.kernel_spatial.count)
@@ -353,15 +358,15 @@ static void relate_windows(struct looked_at *look, uint32_t operand, uint32_t in
         if (hlo_list_has(offset, i)) {
             while (hlo_list_has(left_out, from_operand) || hlo_list_has(operand_batching, from_operand))
                 from_operand++;
-            join(look, dimension(look, operand, from_operand++), dimension(look, windows, i));
+            dimension_rules_join(look, dimension(look, operand, from_operand++), dimension(look, windows, i));
         } else {
             from_indices += from_indices == index_vector;
-            join(look, dimension(look, indices, from_indices++), dimension(look, windows, i));
+            dimension_rules_join(look, dimension(look, indices, from_indices++), dimension(look, windows, i));
         }
     }
     for (uint32_t i = 0; i < operand_batching->count && i < indices_batching->count; i++)
-        join(look, dimension(look, operand, operand_batching->items[i]),
-             dimension(look, indices, indices_batching->items[i]));
+        dimension_rules_join(look, dimension(look, operand, operand_batching->items[i]),
+                             dimension(look, indices, indices_batching->items[i]));
 }
 
 static void dimension_rules_gather(struct looked_at *look)
@@ -393,7 +398,7 @@ static void dimension_rules_reduce_window(struct looked_at *look)
 {
     uint32_t in = dimension_rules_operand(look, 0), out = look->leaves->first[look->at];
     for (uint32_t i = 0; i < rank_of(look, in) && leaves_count(look->leaves, look->at) > 0; i++)
-        part(look, dimension(look, in, i), dimension(look, out, i));
+        dimension_rules_part(look, dimension(look, in, i), dimension(look, out, i));
 }
 
 /* Collectives that put parts of several devices side by side, or hand each one a part. */
@@ -405,7 +410,7 @@ static void dimension_rules_gathered(struct looked_at *look)
                                                              : outputs > 0                  ? out + outputs - 1
                                                                                             : HLO_NONE;
         for (uint32_t i = 0; to != HLO_NONE && i < rank_of(look, in); i++)
-            part(look, dimension(look, in, i), dimension(look, to, i));
+            dimension_rules_part(look, dimension(look, in, i), dimension(look, to, i));
     }
 }
 
@@ -420,7 +425,8 @@ static void dimension_rules_unknown(struct looked_at *look)
                 relate_sum(look, i);
             else
                 for (uint32_t k = 0; k < look->operand_count; k++)
-                    join(look, dimension(look, dimension_rules_operand(look, k), i), dimension(look, out, i));
+                    dimension_rules_join(look, dimension(look, dimension_rules_operand(look, k), i),
+                                         dimension(look, out, i));
         return;
     }
     arena_work(look->builder->arena, 4 * (uint64_t)leaves_count(look->leaves, look->at) * look->operand_count);

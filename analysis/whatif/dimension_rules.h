@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/map.h"
-#include "input/hlo_attributes.h"
+#include "read/hlo/hlo_attributes.h"
 #include "whatif/dimensions.h"
 
 struct dimension_builder {
@@ -43,7 +43,12 @@ void dimension_rules_join_leaves(struct looked_at *look, uint32_t a, uint32_t b)
 void dimension_rules_join_ranges(struct looked_at *look, uint32_t a, uint32_t a_count, uint32_t b, uint32_t b_count);
 void dimension_rules_join_values(struct looked_at *look, uint32_t a, uint32_t b);
 
-/* Rules of what runs computations, starts and ends in the background, or puts tuples together (dimension_rules_run.c). */
+/* Joins and relations of a bitcast between two arrays, by the pieces that their tiles cut them into
+ * (dimension_rules_tiles.c). False: the pieces are not the same, and nothing was related. */
+bool dimension_rules_tiles(struct looked_at *look, uint32_t in_leaf, uint32_t out_leaf);
+
+/* Rules of what runs computations, starts and ends in the background, or puts tuples together
+ * (dimension_rules_run.c). */
 void dimension_rules_run(struct looked_at *look);
 void dimension_rules_while(struct looked_at *look);
 void dimension_rules_conditional(struct looked_at *look);

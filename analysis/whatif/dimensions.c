@@ -239,7 +239,7 @@ static bool class_set(struct solver *solver, uint32_t class, int64_t size)
 static int64_t old_size(const struct solver *solver, uint32_t class) { return solver->old_sizes[class]; }
 
 /* Of what became `to` from `from`: the same share of `size`, or 0 where that is no whole number. */
-static int64_t scaled(int64_t size, int64_t from, int64_t to)
+static int64_t dimensions_scaled(int64_t size, int64_t from, int64_t to)
 {
     int64_t product;
     if (from <= 0 || __builtin_mul_overflow(size, to, &product) || product % from != 0)
@@ -247,7 +247,8 @@ static int64_t scaled(int64_t size, int64_t from, int64_t to)
     return product / from;
 }
 
-/* A slice or a window takes a share (half of the heads, every second row) or all but a rest (all tokens but the last). */
+/* A slice or a window takes a share (half of the heads, every second row) or all but a rest (all tokens but the
+ * last). */
 static bool part_solve(struct solver *solver, uint32_t whole, uint32_t part)
 {
     int64_t whole_size = old_size(solver, whole), part_size = old_size(solver, part);
@@ -255,7 +256,7 @@ static bool part_solve(struct solver *solver, uint32_t whole, uint32_t part)
         return false;
     uint32_t known = solver->is_set[whole] ? whole : part, other = known == whole ? part : whole;
     int64_t share = whole_size % part_size == 0
-                        ? scaled(old_size(solver, other), old_size(solver, known), solver->sizes[known])
+                        ? dimensions_scaled(old_size(solver, other), old_size(solver, known), solver->sizes[known])
                         : 0;
     int64_t rest = old_size(solver, other) + (solver->sizes[known] - old_size(solver, known));
     return class_set(solver, other, share > 0 ? share : rest);
@@ -276,7 +277,8 @@ static bool sum_solve(struct solver *solver, uint32_t whole, const uint32_t *par
     if (!is_any && solver->is_set[whole])
         for (uint32_t i = 0; i < count; i++)
             is_new = class_set(solver, parts[i],
-                               scaled(old_size(solver, parts[i]), old_size(solver, whole), solver->sizes[whole])) ||
+                               dimensions_scaled(old_size(solver, parts[i]), old_size(solver, whole),
+                                                 solver->sizes[whole])) ||
                      is_new;
     return is_new;
 }
@@ -309,15 +311,15 @@ static bool is_as_asked(const struct solver *solver, uint32_t class)
     return false;
 }
 
-/* Multiplies one of the side's dimensions that are not settled: one of the size that the person changes, else one that no
- * loop goes through one by one, the outermost first. Where there are several that could, only with `may_choose`. */
+/* Multiplies one of the side's dimensions that are not settled: one of the size that the person changes, else one that
+ * no loop goes through one by one, the outermost first. Where there are several that could, only with `may_choose`. */
 static bool side_scale(struct solver *solver, const struct side *side, int64_t wanted, bool may_choose)
 {
     uint32_t chosen = HLO_NONE, free_count = 0;
     for (unsigned pass = 0; pass < 3; pass++)
         for (uint32_t i = 0; i < side->count; i++) {
             uint32_t class = side->members[i];
-            if (solver->is_set[class] || scaled(solver->sizes[class], side->product, wanted) <= 0)
+            if (solver->is_set[class] || dimensions_scaled(solver->sizes[class], side->product, wanted) <= 0)
                 continue;
             free_count += pass == 0;
             if (chosen == HLO_NONE && (pass > 0 || is_as_asked(solver, class)) &&
@@ -326,7 +328,7 @@ static bool side_scale(struct solver *solver, const struct side *side, int64_t w
         }
     if (free_count == 0 || (free_count > 1 && !may_choose))
         return false;
-    return class_set(solver, chosen, scaled(solver->sizes[chosen], side->product, wanted));
+    return class_set(solver, chosen, dimensions_scaled(solver->sizes[chosen], side->product, wanted));
 }
 
 /* What changed on one side changes the other: merged dimensions follow what they are made of, and the reverse. */

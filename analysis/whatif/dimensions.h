@@ -11,8 +11,8 @@
  * Source: the semantics of XLA's operations (shape_inference.cc). */
 #pragma once
 
-#include "input/graph.h"
-#include "input/leaves.h"
+#include "read/hlo/graph.h"
+#include "read/hlo/leaves.h"
 
 enum relation_kind {
     RELATION_PRODUCT, /* the left ones' product is the right ones' */

@@ -2,7 +2,7 @@
 #include "whatif/flops.h"
 
 #include "base/sum.h"
-#include "input/hlo_attributes.h"
+#include "read/hlo/hlo_attributes.h"
 
 /* ---- how often computations run ---- */
 
@@ -63,8 +63,8 @@ static double size_at(const struct dimensions *dimensions, uint32_t at, int64_t 
     return dimension == HLO_NONE ? 1 : (double)dimensions->leaves.sizes[dimension];
 }
 
-/* Pairs of a place in the result and one in the window that meet an element of the operand, no padding and no hole of its
- * dilation: as XLA's cost analysis counts them. */
+/* Pairs of a place in the result and one in the window that meet an element of the operand, no padding and no hole of
+ * its dilation: as XLA's cost analysis counts them. */
 enum { PAIR_MAX = 1 << 20 };
 
 static double pairs_of(const struct flops *flops, const struct hlo_window_dimension *window, double in_size,

@@ -160,7 +160,7 @@ static struct marginal_saving sweep(const struct marginal *marginal, uint32_t ev
 }
 
 /* The same, a step at a time: no events are put in order. */
-static struct marginal_saving walk(struct marginal *marginal, uint32_t event_count, int64_t always_bytes)
+static struct marginal_saving marginal_walk(struct marginal *marginal, uint32_t event_count, int64_t always_bytes)
 {
     uint32_t count = marginal->step_count, best_step = 0;
     int64_t gone_bytes = 0, best = INT64_MIN;
@@ -200,7 +200,7 @@ struct marginal_saving marginal_of_rows(struct marginal *marginal, const uint32_
         }
     }
     if (marginal->step_count > 0 && (uint64_t)event_count * LARGE_SET > marginal->step_count)
-        return walk(marginal, event_count, always_bytes);
+        return marginal_walk(marginal, event_count, always_bytes);
     if (event_count > 1)
         qsort(marginal->events, event_count, sizeof(*marginal->events), by_step);
     return sweep(marginal, event_count, always_bytes);

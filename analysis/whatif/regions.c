@@ -38,11 +38,13 @@ static struct scope scope_of(struct str text)
 struct divided {
     struct str name;
     const char *dividers;
-    bool is_path;
+    bool is_path, is_bias; /* of an argument; of one that is a vector */
+    uint64_t above;        /* of a path: the kinds of what was met of it */
 };
 
-/* The next scope from *at on. */
-static bool scope_next(const struct divided *divided, size_t *at, struct scope *out)
+/* The next scope from *at on. Numbers alone in a path are of one kind where they stand below the same names: the 0 of
+ * state[0]['layers'][3] is no layer, though its 3 is one. */
+static bool scope_next(struct divided *divided, size_t *at, struct scope *out)
 {
     struct str name = divided->name;
     while (*at < name.length) {
@@ -56,6 +58,8 @@ static bool scope_next(const struct divided *divided, size_t *at, struct scope *
         if (is_wrapper(text))
             continue;
         *out = scope_of(text);
+        if (divided->is_path)
+            divided->above = out->kind = hash_number(out->kind, divided->above);
         return true;
     }
     return false;
@@ -102,13 +106,16 @@ static void kinds_note(struct builder *builder, struct divided name)
 
 static uint32_t region_of(struct builder *builder, struct regions *regions, struct divided name)
 {
-    struct scope scope;
+    struct scope scope, below;
     uint64_t path = 0;
     for (size_t at = 0; scope_next(&name, &at, &scope);) {
         uint64_t kind = scope.has_number ? map_find(&builder->map_of_kinds, scope.kind, is_kind, NULL) : MAP_FREE;
         path = hash_number(scope.whole, path);
         if (kind == MAP_FREE || !builder->kinds[kind].is_repeated)
             continue;
+        /* Of w1, b1, w2 and b2 the matrices tell two layers, and b1 is of the one that computes with it. */
+        if (name.is_bias && !scope_next(&name, &at, &below))
+            return HLO_NONE;
         bool is_new;
         uint32_t region = map_number(&builder->map_of_regions, path, is_kind, NULL, &is_new);
         if (is_new) {
@@ -124,7 +131,7 @@ static uint32_t region_of(struct builder *builder, struct regions *regions, stru
 
 static struct divided op_name_of(const struct graph *graph, uint32_t at)
 {
-    return (struct divided){graph_op_name_end(graph, at), "/()", false};
+    return (struct divided){graph_op_name_end(graph, at), "/()", false, false, 0};
 }
 
 static void builder_init(struct builder *builder, struct arena *arena)
@@ -136,7 +143,7 @@ static void builder_init(struct builder *builder, struct arena *arena)
 
 /* ---- layers without scopes: by the parameters that they read ---- */
 
-struct reading {
+struct regions_reading {
     const struct plan *plan;
     const struct graph *graph;
     const struct dimensions *dimensions;
@@ -144,13 +151,13 @@ struct reading {
     struct regions *regions;
 };
 
-static bool moves(enum graph_op op)
+static bool regions_moves(enum graph_op op)
 {
     return op == GRAPH_SAME || op == GRAPH_COPY || op == GRAPH_CONVERT || op == GRAPH_RESHAPE || op == GRAPH_SLICE ||
            op == GRAPH_BROADCAST;
 }
 
-static uint32_t *label_of(struct reading *reading, uint32_t at)
+static uint32_t *label_of(struct regions_reading *reading, uint32_t at)
 {
     const struct leaves *leaves = &reading->dimensions->leaves;
     return at != HLO_NONE && leaves_count(leaves, at) == 1
@@ -158,15 +165,29 @@ static uint32_t *label_of(struct reading *reading, uint32_t at)
                : NULL;
 }
 
-static void parameters_label(struct reading *reading, struct builder *builder)
+/* Stacked, one slice for each round of a loop: its layers are the rounds. */
+static bool is_scanned(const struct dimensions *dimensions, uint32_t at)
+{
+    uint32_t first = at == HLO_NONE ? HLO_NONE : dimensions_of(dimensions, at, 0);
+    return first != HLO_NONE && dimensions->is_scanned[dimensions_class(dimensions, first)];
+}
+
+static bool is_bias(const struct plan_argument *argument)
+{
+    struct shape_array shape;
+    return shape_array_read(argument->shape, &shape) && shape.rank < 2;
+}
+
+static void parameters_label(struct regions_reading *reading, struct builder *builder)
 {
     const struct plan *plan = reading->plan;
     for (unsigned pass = 0; pass < 2; pass++)
         for (uint32_t i = 0; i < plan->argument_count; i++) {
             const struct plan_argument *argument = &plan->arguments[i];
-            struct divided path = {argument->path, "/()[]{}.'\"", true};
+            struct divided path = {argument->path, "/()[]{}.'\"", true, is_bias(argument), 0};
             uint32_t *label = label_of(reading, argument->instruction_at);
-            if (argument->verdict.category != CATEGORY_PARAMETER && argument->verdict.category != CATEGORY_INPUT)
+            if ((argument->choice.category != CATEGORY_PARAMETER && argument->choice.category != CATEGORY_INPUT) ||
+                is_scanned(reading->dimensions, argument->instruction_at))
                 continue;
             if (pass == 0)
                 kinds_note(builder, path);
@@ -176,12 +197,12 @@ static void parameters_label(struct reading *reading, struct builder *builder)
 }
 
 /* Copies, casts and views of a parameter are the parameter; what computes with it is of its layer. */
-static void readers_label(struct reading *reading)
+static void readers_label(struct regions_reading *reading)
 {
     const struct graph *graph = reading->graph;
     for (unsigned pass = 0; pass < 2; pass++)
         for (uint32_t at = 0; at < graph->hlo->instruction_count; at++) {
-            bool is_moving = moves(graph_op(graph, at));
+            bool is_moving = regions_moves(graph_op(graph, at));
             for (uint32_t i = graph->operand_first[at]; i < graph->operand_first[at + 1]; i++) {
                 uint32_t *from = label_of(reading, graph->operands[i]), *to = label_of(reading, at);
                 if (!from || *from == HLO_NONE)
@@ -195,7 +216,7 @@ static void readers_label(struct reading *reading)
 }
 
 /* All else is of the layer that was read last, as the program runs. */
-static void rest_label(struct reading *reading, const struct variant *variant, struct arena *arena)
+static void rest_label(struct regions_reading *reading, const struct variant *variant, struct arena *arena)
 {
     const struct plan *plan = reading->plan;
     const struct graph *graph = reading->graph;
@@ -222,7 +243,7 @@ static void regions_by_parameters(const struct variant *variant, struct arena *a
 {
     struct builder builder;
     const struct dimensions *dimensions = &variant->dimensions;
-    struct reading reading = {variant->plan, variant->plan->graph, dimensions, NULL, out};
+    struct regions_reading reading = {variant->plan, variant->plan->graph, dimensions, NULL, out};
     builder_init(&builder, arena);
     reading.labels = arena_raw(arena, ((size_t)dimensions->leaves.count + 1) * sizeof(*reading.labels));
     memset(reading.labels, 0xff, ((size_t)dimensions->leaves.count + 1) * sizeof(*reading.labels));

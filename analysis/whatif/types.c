@@ -49,7 +49,7 @@ static enum type_state asked_by(struct typing *typing, uint32_t at)
     return most;
 }
 
-static bool moves(const struct graph *graph, uint32_t at)
+static bool types_moves(const struct graph *graph, uint32_t at)
 {
     switch (graph_op(graph, at)) {
     case GRAPH_COPY:
@@ -109,7 +109,7 @@ static bool instruction_follow(struct typing *typing, uint32_t at)
             first + 1 + (graph->operands[first] == HLO_NONE || asked_by(typing, graph->operands[first]) == TYPE_FREE);
     else if (!typing->is_computed_with && limit > first + 1 && graph_op(graph, at) != GRAPH_CONCATENATE)
         limit = first + 1;
-    if (!typing->is_computed_with && !moves(graph, at))
+    if (!typing->is_computed_with && !types_moves(graph, at))
         return false;
     for (uint32_t i = first; i < limit; i++)
         if (graph->operands[i] != HLO_NONE) {

@@ -2,7 +2,7 @@
 #include "whatif/variant.h"
 
 #include "base/sum.h"
-#include "input/shape_layout.h"
+#include "read/hlo/shape_layout.h"
 
 /* ---- the program as it is ---- */
 
@@ -124,8 +124,8 @@ static void layout_fit(const struct shape_array *array, struct shape_layout *lay
         layout->tiles[0][0] /= 2;
 }
 
-/* The compiler puts into the lanes what pads least: where the dimension there gets another size, each of the others may take
- * its place. */
+/* The compiler puts into the lanes what pads least: where the dimension there gets another size, each of the others may
+ * take its place. */
 static int64_t least_padded(const struct shape_array *old, const struct shape_array *new, struct shape_layout *layout)
 {
     int64_t least = shape_padded_bytes(new, layout);
@@ -211,8 +211,8 @@ static int64_t largest_live(const struct variant *variant, int64_t *changes, uin
     return most;
 }
 
-/* The compiler's heap for so many live bytes. What its packing wastes of the unchanged program (mostly under 2 %) stays;
- * where that is more, it is an accident of these intervals, and the more of them change the less of it is to be
+/* The compiler's heap for so many live bytes. What its packing wastes of the unchanged program (mostly under 2 %)
+ * stays; where that is more, it is an accident of these intervals, and the more of them change the less of it is to be
  * expected: a quarter of it once a quarter of the bytes is gone. */
 static int64_t heap_of(const struct plan_space *space, int64_t live_bytes)
 {

@@ -38,7 +38,7 @@ bool gzip_matches(const struct source *source)
     return source->read(source->context, 0, head, 2) == 2 && head[0] == 0x1F && head[1] == 0x8B;
 }
 
-static void begin(struct gzip_state *state)
+static void gzip_begin(struct gzip_state *state)
 {
     if (state->is_begun)
         inflateEnd(&state->inflater);
@@ -53,13 +53,13 @@ static void begin(struct gzip_state *state)
 }
 
 /* Goes on from the last checkpoint at or before `offset`, else from the begin. */
-static void resume(struct gzip_state *state, uint64_t offset)
+static void gzip_resume(struct gzip_state *state, uint64_t offset)
 {
     size_t at = state->checkpoint_count;
     while (at > 0 && state->checkpoints[at - 1]->plain_at > offset)
         at--;
     if (at == 0) {
-        begin(state);
+        gzip_begin(state);
         return;
     }
     struct checkpoint *checkpoint = state->checkpoints[at - 1];
@@ -112,7 +112,7 @@ static void checkpoint_take(struct gzip_state *state)
     state->checkpoints[state->checkpoint_count++] = checkpoint;
 }
 
-static void fail(struct gzip *gzip, enum err_code code, const char *text)
+static void gzip_fail(struct gzip *gzip, enum err_code code, const char *text)
 {
     gzip->state->has_failed = true;
     err_set(&gzip->state->failure, code, gzip->state->plain_at + gzip->state->plain_filled, "%s", text);
@@ -152,7 +152,7 @@ static bool refill(struct gzip *gzip)
     struct gzip_state *state = gzip->state;
     int64_t got = gzip->packed->read(gzip->packed->context, state->packed_at, state->packed, PACKED_WINDOW);
     if (got < 0)
-        fail(gzip, ERR_io, "the bytes cannot be read");
+        gzip_fail(gzip, ERR_io, "the bytes cannot be read");
     if (got <= 0)
         return false;
     state->packed_at += (uint64_t)got;
@@ -181,7 +181,7 @@ static void advance(struct gzip *gzip)
     state->plain_at += state->plain_filled;
     state->plain_filled = 0;
     if (state->plain_at > GZIP_MIN_LIMIT + state->packed_at * GZIP_MAX_RATIO) {
-        fail(gzip, ERR_limit, "inflates to more than 256 times its size");
+        gzip_fail(gzip, ERR_limit, "inflates to more than 256 times its size");
         return;
     }
     checkpoint_take(state);
@@ -199,9 +199,9 @@ static void advance(struct gzip *gzip)
         if (status == Z_STREAM_END)
             after_member(gzip);
         else if (status == Z_MEM_ERROR)
-            fail(gzip, ERR_exhausted, "the system has no more memory");
+            gzip_fail(gzip, ERR_exhausted, "the system has no more memory");
         else if (status != Z_OK && status != Z_BUF_ERROR)
-            fail(gzip, ERR_malformed, "the gzip stream is damaged");
+            gzip_fail(gzip, ERR_malformed, "the gzip stream is damaged");
     }
     if (state->is_at_end)
         gzip->source.size_bytes = state->plain_at + state->plain_filled;
@@ -213,7 +213,7 @@ static int64_t read_plain(void *context, uint64_t offset, void *into, size_t siz
     struct gzip_state *state = gzip->state;
     size_t done = 0;
     if (offset < state->plain_at)
-        resume(state, offset);
+        gzip_resume(state, offset);
     while (done < size) {
         uint64_t window_end = state->plain_at + state->plain_filled, at = offset + done;
         if (at < window_end) {
@@ -248,7 +248,7 @@ struct gzip *gzip_open(const struct source *packed, struct err *err)
     gzip->err = err;
     gzip->state = state;
     state->interval = FIRST_INTERVAL;
-    begin(state);
+    gzip_begin(state);
     return gzip;
 }
 

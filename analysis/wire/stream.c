@@ -76,7 +76,7 @@ static bool past_the_end(const struct stream *stream, uint64_t offset)
 }
 
 /* The bytes end at `offset` or before it, too early: something goes on to `whole_bytes` at least. Always false. */
-static bool cut(struct stream *stream, uint64_t offset, uint64_t whole_bytes, const char *text)
+static bool stream_cut_one(struct stream *stream, uint64_t offset, uint64_t whole_bytes, const char *text)
 {
     uint64_t known = stream->source->size_bytes;
     stream->is_cut = true;
@@ -99,7 +99,7 @@ static bool is_end_of_source(const struct stream *stream, const struct stream_sc
 static bool broken(struct stream *stream, const struct stream_scope *scope, bool has_ended, const char *text)
 {
     if (has_ended && is_end_of_source(stream, scope))
-        return cut(stream, scope->end, known_end(scope), text);
+        return stream_cut_one(stream, scope->end, known_end(scope), text);
     return err_set(stream->err, has_ended ? ERR_truncated : ERR_malformed, scope->at, "%s", text);
 }
 
@@ -149,7 +149,7 @@ static bool any_next(struct stream *stream, struct stream_scope *scope, struct s
     if (got == 0) { /* the clean end of a source of unknown size, or not */
         bool is_clean = scope->end == UINT64_MAX && !past_the_end(stream, scope->at);
         uint64_t whole_bytes = scope->end == UINT64_MAX ? scope->at : scope->end;
-        return is_clean ? false : cut(stream, scope->at, whole_bytes, "the bytes end inside a message");
+        return is_clean ? false : stream_cut_one(stream, scope->at, whole_bytes, "the bytes end inside a message");
     }
     if (got > left)
         got = (size_t)left;
@@ -163,7 +163,7 @@ static bool any_next(struct stream *stream, struct stream_scope *scope, struct s
         if (!is_end_of_source(stream, scope))
             return err_set(stream->err, ERR_truncated, scope->at, "a length runs past the end");
         uint64_t whole_bytes = length < UINT64_MAX - field->payload.at ? field->payload.at + length : 0;
-        cut(stream, end, whole_bytes, "a length runs past the end");
+        stream_cut_one(stream, end, whole_bytes, "a length runs past the end");
         if (stream->is_strict)
             return false;
         field->is_clipped = true;
@@ -181,9 +181,7 @@ static bool group_pass(struct stream *stream, struct stream_scope *scope, struct
     size_t depth = 1;
     while (depth > 0) {
         if (!any_next(stream, scope, field))
-            return err_is_set(stream->err) || stream->is_cut
-                       ? false
-                       : broken(stream, scope, true, "a group of fields does not end");
+            return err_is_set(stream->err) ? false : broken(stream, scope, true, "a group of fields does not end");
         bool is_end = field->type == WIRE_GROUP_END, is_begin = field->type == WIRE_GROUP;
         if ((is_end && open[depth - 1] != field->number) || (is_begin && depth == WIRE_GROUP_DEPTH_MAX))
             return broken(stream, scope, false, "a group of fields does not end as it began");

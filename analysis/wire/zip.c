@@ -29,7 +29,7 @@ struct zip_state {
     struct gzip *gzip;
 };
 
-static uint64_t number(const unsigned char *bytes, size_t size)
+static uint64_t zip_number(const unsigned char *bytes, size_t size)
 {
     uint64_t value = 0;
     while (size-- > 0)
@@ -51,7 +51,7 @@ static bool read_all(const struct zip_state *state, uint64_t at, void *into, siz
 bool zip_matches(const struct source *source)
 {
     unsigned char head[4];
-    return source->read(source->context, 0, head, 4) == 4 && number(head, 4) == 0x04034B50;
+    return source->read(source->context, 0, head, 4) == 4 && zip_number(head, 4) == 0x04034B50;
 }
 
 /* ---- the list ---- */
@@ -69,14 +69,14 @@ static bool place_widen(const struct zip_state *state, uint64_t end_at, struct l
         return true;
     if (!read_all(state, end_at - LOCATOR_BYTES, locator, sizeof(locator)))
         return false;
-    if (number(locator, 4) != 0x07064B50)
+    if (zip_number(locator, 4) != 0x07064B50)
         return true;
-    if (!read_all(state, number(locator + 8, 8), end, sizeof(end)))
+    if (!read_all(state, zip_number(locator + 8, 8), end, sizeof(end)))
         return false;
-    if (number(end, 4) != 0x06064B50)
-        return err_set(state->err, ERR_malformed, number(locator + 8, 8),
+    if (zip_number(end, 4) != 0x06064B50)
+        return err_set(state->err, ERR_malformed, zip_number(locator + 8, 8),
                        "the zip archive has no list where it should be");
-    *place = (struct list_place){number(end + 48, 8), number(end + 40, 8), number(end + 32, 8)};
+    *place = (struct list_place){zip_number(end + 48, 8), zip_number(end + 40, 8), zip_number(end + 32, 8)};
     return true;
 }
 
@@ -92,11 +92,12 @@ static bool place_find(const struct zip_state *state, struct list_place *place)
     uint64_t end_at = UINT64_MAX;
     bool is_read = read_all(state, size - length, tail, length);
     for (size_t at = length + 1; is_read && at-- > 0 && end_at == UINT64_MAX;) {
-        if (at + END_BYTES > length || number(tail + at, 4) != 0x06054B50 ||
-            at + END_BYTES + number(tail + at + 20, 2) > length)
+        if (at + END_BYTES > length || zip_number(tail + at, 4) != 0x06054B50 ||
+            at + END_BYTES + zip_number(tail + at + 20, 2) > length)
             continue;
         end_at = size - length + at;
-        *place = (struct list_place){number(tail + at + 16, 4), number(tail + at + 12, 4), number(tail + at + 10, 2)};
+        *place = (struct list_place){zip_number(tail + at + 16, 4), zip_number(tail + at + 12, 4),
+                                     zip_number(tail + at + 10, 2)};
     }
     free(tail);
     if (is_read && end_at == UINT64_MAX)
@@ -109,12 +110,12 @@ static void member_widen(struct zip_member *member, const unsigned char *extra, 
 {
     uint64_t *wide[3] = {&member->plain_bytes, &member->packed_bytes, &member->header_at};
     for (size_t at = 0; at + 4 <= length;) {
-        size_t size = (size_t)number(extra + at + 2, 2), from = at + 4;
+        size_t size = (size_t)zip_number(extra + at + 2, 2), from = at + 4;
         size_t end = size > length - from ? length : from + size;
-        for (size_t i = 0; number(extra + at, 2) == 1 && i < 3; i++) {
+        for (size_t i = 0; zip_number(extra + at, 2) == 1 && i < 3; i++) {
             if (*wide[i] != UINT32_MAX || from + 8 > end)
                 continue;
-            *wide[i] = number(extra + from, 8);
+            *wide[i] = zip_number(extra + from, 8);
             from += 8;
         }
         at = end;
@@ -135,21 +136,21 @@ static bool list_read(struct zip *zip, const struct list_place *place)
     for (size_t at = 0; zip->member_count < place->count;) {
         const unsigned char *entry = state->list + at;
         size_t left = (size_t)place->size_bytes - at, names = 0, all = CENTRAL_BYTES;
-        if (left >= CENTRAL_BYTES && number(entry, 4) == 0x02014B50) {
-            names = (size_t)number(entry + 28, 2);
-            all += names + (size_t)number(entry + 30, 2) + (size_t)number(entry + 32, 2);
+        if (left >= CENTRAL_BYTES && zip_number(entry, 4) == 0x02014B50) {
+            names = (size_t)zip_number(entry + 28, 2);
+            all += names + (size_t)zip_number(entry + 30, 2) + (size_t)zip_number(entry + 32, 2);
         }
         if (left < all || all == CENTRAL_BYTES)
             return err_set(state->err, ERR_malformed, place->at + at, "the list of the zip archive is damaged");
         struct zip_member *member = &zip->members[zip->member_count++];
         *member = (struct zip_member){.name = {(const char *)entry + CENTRAL_BYTES, names},
-                                      .header_at = number(entry + 42, 4),
-                                      .packed_bytes = number(entry + 20, 4),
-                                      .plain_bytes = number(entry + 24, 4),
-                                      .checksum = (uint32_t)number(entry + 16, 4),
-                                      .method = (uint16_t)number(entry + 10, 2),
-                                      .flags = (uint16_t)number(entry + 8, 2)};
-        member_widen(member, entry + CENTRAL_BYTES + names, (size_t)number(entry + 30, 2));
+                                      .header_at = zip_number(entry + 42, 4),
+                                      .packed_bytes = zip_number(entry + 20, 4),
+                                      .plain_bytes = zip_number(entry + 24, 4),
+                                      .checksum = (uint32_t)zip_number(entry + 16, 4),
+                                      .method = (uint16_t)zip_number(entry + 10, 2),
+                                      .flags = (uint16_t)zip_number(entry + 8, 2)};
+        member_widen(member, entry + CENTRAL_BYTES + names, (size_t)zip_number(entry + 30, 2));
         at += all;
     }
     return true;
@@ -222,11 +223,11 @@ bool zip_enter(struct zip *zip, size_t member_at)
             member->method);
     if (!read_all(state, member->header_at, header, sizeof(header)))
         return false;
-    if (number(header, 4) != 0x04034B50)
+    if (zip_number(header, 4) != 0x04034B50)
         return err_set(state->err, ERR_malformed, member->header_at,
                        "the zip archive has no member where it should be");
     state->member = member;
-    state->data_at = member->header_at + LOCAL_BYTES + number(header + 26, 2) + number(header + 28, 2);
+    state->data_at = member->header_at + LOCAL_BYTES + zip_number(header + 26, 2) + zip_number(header + 28, 2);
     if (state->data_at > state->packed->size_bytes || member->packed_bytes > state->packed->size_bytes - state->data_at)
         return err_set(state->err, ERR_truncated, state->data_at, "the zip archive is cut");
     if (member->method == 0) {

@@ -52,6 +52,12 @@ def _dump_folder():
     return named[-1] if named and os.path.isdir(named[-1]) else None
 
 
+def _program_of(name):
+    """What files of one program share; with the time in front, several processes write into one folder."""
+    words = name.split(".")
+    return ".".join(words[:3 if words[0].isdigit() else 2])
+
+
 def _copy_dump(session):
     """Programs that this process dumped, the newest first; how many files."""
     folder, since, left = _dump_folder(), _began_s(), MAX_DUMPED_BYTES
@@ -61,7 +67,7 @@ def _copy_dump(session):
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.is_file(follow_symlinks=False) and entry.name.endswith(DUMP_ENDINGS):
-                programs.setdefault(".".join(entry.name.split(".")[:2]), []).append(entry)
+                programs.setdefault(_program_of(entry.name), []).append(entry)
     newest = sorted(programs.values(), key=lambda files: -max(each.stat().st_mtime for each in files))
     count = 0
     for files in newest[:MAX_DUMPED_PROGRAMS]:
@@ -97,7 +103,8 @@ def _save_arrays(session):
 
 
 def _save_snapshot(session):
-    session.write_by(session.free_name(_torch.snapshot_stem(), ".pickle"), _torch.write_snapshot)
+    if not _torch.has_written():
+        session.write_by(session.free_name(_torch.snapshot_stem(), ".pickle"), _torch.write_snapshot)
 
 
 def _save(session, text):

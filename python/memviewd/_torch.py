@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is asked of PyTorch. As of JAX (_jax.py): only one that the program itself has imported and that has taken a GPU."""
-import os
 import sys
+
+from . import _hook
 
 
 def running():
@@ -15,8 +16,13 @@ def running():
 
 def snapshot_stem():
     """"snapshot", or "rank3" where torchrun or a scheduler says so: ranks of one job may share a folder"""
-    rank = os.environ.get("RANK", "")
-    return "rank" + rank if rank.isdigit() else "snapshot"
+    return _hook.rank() or "snapshot"
+
+
+def has_written():
+    """Did the hook of `memviewd run` write a snapshot of this process, as the request failed?"""
+    hook = sys.modules.get("_memviewd_hook")
+    return hook is not None and hook.has_written()
 
 
 def write_snapshot(path):

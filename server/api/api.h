@@ -2,10 +2,12 @@
  * api.h: the handlers of our own surface; docs/openapi.yaml describes their answers.
  *
  * One file for each group: api.c (the daemon itself), api_sessions.c,
- * api_modules.c (a session's modules), api_all_modules.c (what they take, on all hosts), api_fleet.c (what many jobs take),
- * api_view.c (what a tool says of what choice.c chooses),
- * api_memory_profile.c (memory over time, of all hosts), api_oom.c (out-of-memory texts), api_verdict.c (what will make it fit), api_profiles.c (device profiles),
- * api_metrics.c (figures for Prometheus), api_uploads.c (files that a reader uploaded), api_confirmations.c (changes that the compiler is asked about), api_capacity.c (how much memory devices have), api_shared.c. */
+ * api_modules.c (a session's modules), api_all_modules.c (what they take, on all hosts), api_fleet.c (what many jobs
+ * take), api_view.c (what a tool says of what choice.c chooses),
+ * api_memory_profile.c (memory over time, of all hosts), api_oom.c (out-of-memory texts), api_verdict.c (what will make
+ * it fit), api_profiles.c (device profiles), api_metrics.c (figures for Prometheus), api_uploads.c (files that a reader
+ * uploaded), api_confirmations.c (changes that the compiler is asked about), api_capacity.c (how much memory devices
+ * have), api_shared.c. */
 #pragma once
 
 #include "analysis/analysis.h"
@@ -13,6 +15,7 @@
 #include "server/api/server.h"
 #include "server/http/request.h"
 #include "server/http/response.h"
+#include "server/store/capacity.h"
 #include "server/store/modules.h"
 
 struct response *api_healthy(const struct server *server, const struct request *request);
@@ -71,7 +74,8 @@ struct api_subject {
 struct response *api_open(const struct server *server, const char *id, const char *host_id,
                           struct api_subject *subject);
 void api_close(struct api_subject *subject);
-/* Answers a request that names a session in its path and has no parameters; `write` writes the members of the answer. */
+/* Answers a request that names a session in its path and has no parameters; `write` writes the members of the
+ * answer. */
 struct response *api_of_session(const struct server *server, const struct request *request,
                                 void (*write)(struct json *json, const struct api_subject *subject));
 
@@ -104,10 +108,13 @@ void api_write_sessions(struct json *json, struct store *store, const struct sna
 void api_write_not_read(struct json *json, const struct snapshot *snapshot);
 
 /* "failure": what asked, and for how much; null without a verdict. */
-void api_write_failure(struct json *json, const struct verdict *verdict);
+void api_write_failure(struct json *json, const struct log_text_failure *failure);
 
 /* "notes": [{code, count, text}…]: what the reader should know about the files of a session. */
 void api_write_notes(struct json *json, const struct snapshot_session *session, const struct modules *modules);
+
+/* capacity=NAME of the table of devices, or a size: "15.75GiB"; 0 bytes where it is not given. NULL, or the refusal. */
+struct response *api_capacity_read(const struct request *request, struct capacity *chosen);
 
 /* "capacity": {…} or null: what an out-of-memory text says of its device (api_capacity.c). */
 void api_write_capacity(struct json *json, const char *text, size_t length);

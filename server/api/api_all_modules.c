@@ -14,7 +14,7 @@
 enum { WITHIN_MAX_MS = 10000, ROWS_MAX = 1000 };
 static const size_t ANSWER_LIMIT_BYTES = (size_t)1 << 30;
 
-static const char *const OWN_NAMES[] = {"session", "host", "within_ms", "category_rules", NULL};
+static const char *const OWN_NAMES[] = {"session", "host", "within_ms", "capacity", "category_rules", NULL};
 
 static struct response *read_budget(const struct request *request, int64_t *budget_ms)
 {
@@ -37,8 +37,8 @@ static struct body *answer_now(const struct analysis_question *question, struct 
     return body;
 }
 
-static struct response *answer(const struct request *request, const struct analysis_view *view, struct store *store,
-                               const struct all_modules *all)
+static struct response *api_all_modules_answer(const struct request *request, const struct analysis_view *view,
+                                               struct store *store, const struct all_modules *all)
 {
     struct err err = ERR_INIT;
     struct analysis_question question = {.tool = view->tool, .view = view->view, .module_count = all->entry_count};
@@ -83,9 +83,15 @@ struct response *api_all_modules(const struct server *server, const struct reque
         response =
             api_open(server, request_param(request, "session", NULL), request_param(request, "host", NULL), &subject);
     if (!response) {
+        struct capacity chosen;
+        response = api_capacity_read(request, &chosen);
         all_modules_open(server->store, subject.session, subject.host, own_rules[0] ? own_rules : NULL, &all);
-        all_modules_read(&all, budget_ms);
-        response = answer(request, view, server->store, &all);
+        if (!response && chosen.bytes > 0)
+            all_modules_choose(&all, &chosen);
+        if (!response) {
+            all_modules_read(&all, budget_ms);
+            response = api_all_modules_answer(request, view, server->store, &all);
+        }
         all_modules_close(&all);
     }
     api_close(&subject);

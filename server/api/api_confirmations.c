@@ -9,7 +9,7 @@
 enum { CHANGES_MAX = 32 };
 
 /* What a body says; texts are those of the tree. */
-struct asked {
+struct api_confirmations_asked {
     const char *session, *host, *module, *topology, *device;
     const char *changes[CHANGES_MAX];
     size_t change_count;
@@ -23,7 +23,7 @@ static bool take_text(const cJSON *member, const char **to)
     return cJSON_IsString(member) && member->valuestring[0] != '\0';
 }
 
-static bool take_changes(const cJSON *list, struct asked *asked)
+static bool take_changes(const cJSON *list, struct api_confirmations_asked *asked)
 {
     const cJSON *item;
     cJSON_ArrayForEach(item, list)
@@ -44,7 +44,7 @@ static struct response *refuse_body(void)
         CHANGES_MAX);
 }
 
-static struct response *take_body(const cJSON *body, struct asked *asked)
+static struct response *take_body(const cJSON *body, struct api_confirmations_asked *asked)
 {
     const cJSON *member;
     bool is_good = true, has_changes = false;
@@ -66,8 +66,9 @@ static struct response *take_body(const cJSON *body, struct asked *asked)
     return is_good && asked->session && has_changes ? NULL : refuse_body();
 }
 
-static struct response *begin(const struct server *server, struct api_subject *subject,
-                              const struct modules_entry *entry, const struct asked *asked)
+static struct response *api_confirmations_begin(const struct server *server, struct api_subject *subject,
+                                                const struct modules_entry *entry,
+                                                const struct api_confirmations_asked *asked)
 {
     char topology[ANALYSIS_TOPOLOGY_SIZE] = ""; /* for a dump that does not tell its chips */
     struct err err = ERR_INIT;
@@ -93,7 +94,7 @@ static struct response *begin(const struct server *server, struct api_subject *s
     return response;
 }
 
-static struct response *find_and_begin(const struct server *server, const struct asked *asked)
+static struct response *find_and_begin(const struct server *server, const struct api_confirmations_asked *asked)
 {
     struct api_subject subject = {0};
     struct modules modules = {0};
@@ -103,7 +104,7 @@ static struct response *find_and_begin(const struct server *server, const struct
     if (!response && !modules_find(server->store, subject.session, subject.host, asked->module, &modules, &err, &file))
         response = response_err(&err, file);
     if (!response)
-        response = begin(server, &subject, &modules.entries[0], asked);
+        response = api_confirmations_begin(server, &subject, &modules.entries[0], asked);
     modules_close(&modules);
     api_close(&subject);
     return response;
@@ -112,7 +113,7 @@ static struct response *find_and_begin(const struct server *server, const struct
 struct response *api_confirmations_add(const struct server *server, const struct request *request)
 {
     static const char *const types[] = {"application/json", NULL};
-    struct asked asked = {0};
+    struct api_confirmations_asked asked = {0};
     struct response *response = api_check_type(request, types);
     if (response)
         return response;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
- * api_fleet.c: what many jobs took over their commits: views of the tool "fleet", of the catalog of --catalog, else of the
- * files that this daemon watches.
+ * api_fleet.c: what many jobs took over their commits: views of the tool "fleet", of the catalog of --catalog, else of
+ * the files that this daemon watches.
  *
- * Of files: with within_ms= the answer comes after about that time with what is read by then, and asking again reads on; without it
- * all is read first. */
+ * Of files: with within_ms= the answer comes after about that time with what is read by then, and asking again reads
+ * on; without it all is read first. */
 #include "server/api/api.h"
 #include "server/api/listing.h"
 #include "server/base/clock.h"
 #include "server/base/wanted.h"
-#include "server/catalog/fleet_diff.h"
-#include "server/catalog/fleet_files.h"
-#include "server/catalog/fleet_tables.h"
+#include "server/fleet/catalog/fleet_diff.h"
+#include "server/fleet/catalog/fleet_files.h"
+#include "server/fleet/catalog/fleet_tables.h"
 #include "server/store/cache.h"
 
 #include <stdio.h>
@@ -25,7 +25,7 @@ static const char *const OWN_NAMES[] = {"job",   "commit", "module", "host", "us
                                         "label", "since",  "until",  "by",   "within_ms", NULL};
 
 /* What is asked for, and what it is made of. */
-struct asking {
+struct api_fleet_asking {
     const struct server *server;
     const struct request *request;
     const struct analysis_view *view;
@@ -51,7 +51,7 @@ static struct response *read_number(const struct request *request, const char *n
     return NULL;
 }
 
-static struct response *read_label(struct asking *asking)
+static struct response *read_label(struct api_fleet_asking *asking)
 {
     const char *text = request_param(asking->request, "label", "");
     if (!text[0])
@@ -79,7 +79,7 @@ static bool is_among(const char *const *names, const char *name)
     return *names != NULL;
 }
 
-static struct response *read_by(struct asking *asking)
+static struct response *read_by(struct api_fleet_asking *asking)
 {
     const char *by = request_param(asking->request, "by", "");
     asking->is_by_host = strcmp(by, "host") == 0;
@@ -89,7 +89,7 @@ static struct response *read_by(struct asking *asking)
 }
 
 /* Before anything is read. */
-static struct response *check_names(const struct asking *asking)
+static struct response *check_names(const struct api_fleet_asking *asking)
 {
     const struct request *request = asking->request;
     for (size_t at = 0; at < request->param_count; at++) {
@@ -100,7 +100,7 @@ static struct response *check_names(const struct asking *asking)
     return listing_check_once(request);
 }
 
-static struct response *read_asking(struct asking *asking)
+static struct response *read_asking(struct api_fleet_asking *asking)
 {
     const struct request *request = asking->request;
     struct fleet_filter *filter = &asking->filter;
@@ -124,9 +124,12 @@ static struct response *read_asking(struct asking *asking)
 
 /* ---- the fleet ---- */
 
-static bool is_view(const struct asking *asking, const char *view) { return strcmp(asking->view->view, view) == 0; }
+static bool is_view(const struct api_fleet_asking *asking, const char *view)
+{
+    return strcmp(asking->view->view, view) == 0;
+}
 
-static bool make_of_files(struct asking *asking, struct err *err)
+static bool make_of_files(struct api_fleet_asking *asking, struct err *err)
 {
     const struct server *server = asking->server;
     struct fleet_files *files = server->fleet_files;
@@ -137,7 +140,7 @@ static bool make_of_files(struct asking *asking, struct err *err)
                                 reading.read_count, err);
 }
 
-static bool make_of_catalog(struct asking *asking, struct err *err)
+static bool make_of_catalog(struct api_fleet_asking *asking, struct err *err)
 {
     const struct server *server = asking->server;
     const struct fleet_tables_asked asked = {.catalog = server->catalog,
@@ -150,9 +153,9 @@ static bool make_of_catalog(struct asking *asking, struct err *err)
            analysis_fleet_build(asking->fleet, catalog_name(server->catalog), true, 0, 0, err);
 }
 
-/* What the plans on both sides of a step differ by. Of the first few steps, for each reads two programs; where nothing is
- * known of one it is said why. */
-static bool explain_steps(struct asking *asking, struct err *err)
+/* What the plans on both sides of a step differ by. Of the first few steps, for each reads two programs; where nothing
+ * is known of one it is said why. */
+static bool explain_steps(struct api_fleet_asking *asking, struct err *err)
 {
     size_t count = analysis_fleet_step_count(asking->fleet);
     char too_many[80];
@@ -167,7 +170,7 @@ static bool explain_steps(struct asking *asking, struct err *err)
     return true;
 }
 
-static bool make(struct asking *asking, struct err *err)
+static bool api_fleet_make(struct api_fleet_asking *asking, struct err *err)
 {
     const struct fleet_columns *columns = fleet_files_columns(asking->server->fleet_files);
     asking->fleet = analysis_fleet_new((const char *const *)columns->names, columns->count, err);
@@ -189,8 +192,8 @@ void api_fleet_cache_expire(struct cache *fleets) { cache_drop_idle(fleets, cloc
 
 static void *kept_make(void *context, struct cache_made *made, struct err *err)
 {
-    struct asking *asking = context;
-    bool is_made = make(asking, err);
+    struct api_fleet_asking *asking = context;
+    bool is_made = api_fleet_make(asking, err);
     struct analysis_fleet *fleet = asking->fleet;
     asking->fleet = NULL;
     made->is_passing = !is_made; /* a database that failed may not do so again */
@@ -206,7 +209,7 @@ static void *kept_make(void *context, struct cache_made *made, struct err *err)
 static void kept_free(void *fleet) { analysis_fleet_free(fleet); }
 
 /* Tells it from all others: hosts are of other rows, and steps are looked into for their view alone. free(). */
-static char *kept_key(const struct asking *asking)
+static char *kept_key(const struct api_fleet_asking *asking)
 {
     struct buf key = BUF_INIT;
     bool is_own = is_view(asking, "hosts") || is_view(asking, "regressions");
@@ -221,11 +224,11 @@ static char *kept_key(const struct asking *asking)
     return text;
 }
 
-static bool find(struct asking *asking, struct err *err)
+static bool api_fleet_find(struct api_fleet_asking *asking, struct err *err)
 {
     const struct cache_maker maker = {kept_make, kept_free, asking};
     if (!asking->server->catalog)
-        return make(asking, err);
+        return api_fleet_make(asking, err);
     char *key = kept_key(asking);
     asking->fleet = key[0] ? cache_get(asking->server->fleets, 0, key, &maker, &asking->hold, err) : NULL;
     free(key);
@@ -234,7 +237,7 @@ static bool find(struct asking *asking, struct err *err)
 
 /* ---- the answer ---- */
 
-static struct response *write_answer(struct asking *asking, struct err *err)
+static struct response *write_answer(struct api_fleet_asking *asking, struct err *err)
 {
     struct analysis_question question = {
         .tool = asking->view->tool, .view = asking->view->view, .fleet = asking->fleet, .wanted = wanted_holders()};
@@ -256,11 +259,11 @@ static struct response *write_answer(struct asking *asking, struct err *err)
     return response;
 }
 
-static struct response *answer(struct asking *asking)
+static struct response *api_fleet_answer(struct api_fleet_asking *asking)
 {
     struct err err = ERR_INIT;
     struct response *response = NULL;
-    bool is_made = find(asking, &err);
+    bool is_made = api_fleet_find(asking, &err);
     if (is_made)
         response = write_answer(asking, &err);
     if (!response && !err_is_set(&err))
@@ -271,11 +274,11 @@ static struct response *answer(struct asking *asking)
 
 struct response *api_fleet(const struct server *server, const struct request *request, const struct analysis_view *view)
 {
-    struct asking asking = {.server = server, .request = request, .view = view};
+    struct api_fleet_asking asking = {.server = server, .request = request, .view = view};
     struct response *response = read_asking(&asking);
     if (!response) {
         asking.snapshot = index_hold(server->index);
-        response = answer(&asking);
+        response = api_fleet_answer(&asking);
         index_release(server->index, asking.snapshot);
     }
     if (server->catalog)

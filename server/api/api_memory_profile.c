@@ -12,14 +12,14 @@
 #define KEPT "memory profile of all hosts\n"
 
 /* A pool of some host, written. */
-struct ranked {
+struct api_memory_profile_ranked {
     struct analysis_trace_pool pool;
     struct buf text;
     size_t order; /* as read */
 };
 
 struct overview {
-    struct ranked *ranked;
+    struct api_memory_profile_ranked *ranked;
     size_t count, capacity;
     struct buf hosts;
     const char *reason_code, *reason_text; /* of the first host without events */
@@ -35,8 +35,8 @@ static void take_pools(struct overview *overview, const struct analysis_subject 
     for (size_t at = 0; analysis_trace_pool_at(trace, at, &pool); at++) {
         overview->ranked =
             memory_grow(overview->ranked, &overview->capacity, overview->count + 1, sizeof(*overview->ranked));
-        struct ranked *ranked = &overview->ranked[overview->count];
-        *ranked = (struct ranked){.pool = pool, .text = BUF_INIT, .order = overview->count};
+        struct api_memory_profile_ranked *ranked = &overview->ranked[overview->count];
+        *ranked = (struct api_memory_profile_ranked){.pool = pool, .text = BUF_INIT, .order = overview->count};
         analysis_trace_pool_write(trace, names, at, &ranked->text);
         overview->count++;
     }
@@ -98,7 +98,7 @@ static void take_host(struct overview *overview, struct store *store, const stru
 
 static int worst_first(const void *left, const void *right)
 {
-    const struct ranked *a = left, *b = right;
+    const struct api_memory_profile_ranked *a = left, *b = right;
     return ORDER(b->pool.is_device, a->pool.is_device) ?: ORDER(b->pool.failure_count > 0, a->pool.failure_count > 0) ?: ORDER(b->pool.peak_bytes, a->pool.peak_bytes) ?: ORDER(a->order, b->order);
 }
 
@@ -194,8 +194,8 @@ static bool is_kept(const struct server *server, const struct snapshot_session *
 }
 
 /* Unless a host could not be read, or not told all of, for that may be only now. */
-static void keep(const struct server *server, const struct snapshot_session *session, const struct overview *overview,
-                 const struct buf *made)
+static void api_memory_profile_keep(const struct server *server, const struct snapshot_session *session,
+                                    const struct overview *overview, const struct buf *made)
 {
     struct disk_cache *cache = disk_cache_of(server, session);
     if (!cache || overview->unread[0] || overview->is_partial || overview->keys.failed || made->failed ||
@@ -206,8 +206,8 @@ static void keep(const struct server *server, const struct snapshot_session *ses
     free(key);
 }
 
-static struct response *summary(const struct server *server, const struct snapshot_session *session,
-                                const struct snapshot_host *host)
+static struct response *api_memory_profile_summary(const struct server *server, const struct snapshot_session *session,
+                                                   const struct snapshot_host *host)
 {
     struct overview overview = {.hosts = BUF_INIT};
     struct buf buf = BUF_INIT;
@@ -239,7 +239,7 @@ static struct response *summary(const struct server *server, const struct snapsh
         buf_free(&overview.ranked[at].text);
     free(overview.ranked);
     buf_free(&overview.hosts);
-    keep(server, session, &overview, &buf);
+    api_memory_profile_keep(server, session, &overview, &buf);
     buf_free(&overview.keys);
     return response_json(&buf);
 }
@@ -253,7 +253,7 @@ struct response *api_memory_profile(const struct server *server, const struct re
         response =
             api_open(server, request_param(request, "session", NULL), request_param(request, "host", NULL), &subject);
     if (!response)
-        response = summary(server, subject.session, subject.host);
+        response = api_memory_profile_summary(server, subject.session, subject.host);
     api_close(&subject);
     return response;
 }

@@ -2,9 +2,9 @@
  * api_metrics.c: figures of the daemon for Prometheus. */
 #include "server/api/api.h"
 #include "server/base/version.h"
+#include "server/files/remote/http_client.h"
+#include "server/files/remote/remote_blocks.h"
 #include "server/http/metrics.h"
-#include "server/remote/http_client.h"
-#include "server/remote/remote_blocks.h"
 
 #include <dirent.h>
 #include <stddef.h>
@@ -156,6 +156,8 @@ static void write_folders(struct buf *out, struct index_figures figures)
     write_counter(out, "memviewd_watch_overflows_total",
                   "How often there was more to tell than the system keeps, and all folders were looked at.",
                   (double)figures.lost_count);
+    write_counter(out, "memviewd_lookups_total", "Folders and files below the roots that scans asked about.",
+                  (double)figures.looked_count);
 }
 
 struct response *api_metrics(const struct server *server, const struct request *request)

@@ -3,7 +3,8 @@
 
 #include "server/api/listing.h"
 #include "server/base/memory.h"
-#include "server/disk/dump_beside.h"
+#include "server/gather/dump_beside.h"
+#include "server/store/capacity.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,7 +79,7 @@ static int by_total(const void *a, const void *b)
 }
 
 /* Leaves only the entries that match; returns how many there were. */
-static size_t choose(struct modules *modules, const struct listing *listing)
+static size_t api_modules_choose(struct modules *modules, const struct listing *listing)
 {
     size_t total = modules->entry_count, kept = 0;
     for (size_t at = 0; at < total; at++) {
@@ -94,20 +95,26 @@ static size_t choose(struct modules *modules, const struct listing *listing)
     return total;
 }
 
-static void write_spaces(struct json *json, const struct analysis_totals *totals)
+static void write_spaces(struct json *json, const struct analysis_totals *totals,
+                         const struct capacity_spaces *capacities)
 {
+    struct analysis_space_capacity core[CAPACITY_SPACES];
+    capacity_spaces_core(capacities, core);
     json_key_array(json, "spaces");
     for (size_t at = 0; totals && at < totals->space_count; at++) {
         json_object_begin(json);
         json_key_int(json, "space", totals->spaces[at].space);
         json_key_text(json, "name", totals->spaces[at].name);
         json_key_uint(json, "total_bytes", totals->spaces[at].total_bytes);
+        analysis_fit_write(json, "fit", capacity_spaces_at(core, capacities->count, totals->spaces[at].space),
+                           totals->spaces[at].total_bytes, totals->spaces[at].name);
         json_object_end(json);
     }
     json_array_end(json);
 }
 
-static void write_module(struct json *json, const struct modules_entry *entry)
+static void write_module(struct json *json, const struct snapshot_session *session, const struct capacity_spaces *texts,
+                         const struct modules_entry *entry)
 {
     const struct modules_file *file = entry->file;
     const struct err *err;
@@ -125,7 +132,9 @@ static void write_module(struct json *json, const struct modules_entry *entry)
     json_key_text(json, "stage", file->group ? names_stage_text(file->group->stage) : NULL);
     json_key_uint(json, "size_bytes", entry->program ? entry->program->size_bytes : file->file->identity.size_bytes);
     json_key_bool(json, "has_buffer_assignment", totals && totals->has_buffer_assignment);
-    write_spaces(json, totals);
+    struct capacity_spaces capacities;
+    capacity_spaces_find(texts, NULL, session, file->group, file->opened.contents, &capacities);
+    write_spaces(json, totals, &capacities);
     json_key_uint(json, "largest_total_bytes", entry->largest_total_bytes);
     api_write_error(json, totals ? NULL : err);
     json_object_end(json);
@@ -165,6 +174,7 @@ static void write_chip(struct json *json, const struct snapshot_session *session
                  chip.memory_bytes > 0 ? (int64_t)chip.memory_bytes : chip.device->physical_bytes);
     json_key_text(json, "device", chip.device->name);
     json_key_known(json, "available_bytes", chip.device->available_bytes > 0 ? chip.device->available_bytes : -1);
+    json_key_bool(json, "is_of_allocator", false);
     json_object_end(json);
     free(file);
 }
@@ -189,6 +199,7 @@ static void write_devices(struct json *json, const struct snapshot_session *sess
             json_key_known(json, "memory_bytes", device->memory_bytes ? (int64_t)device->memory_bytes : -1);
             json_key_text(json, "device", device->name);
             json_key_known(json, "available_bytes", device->available_bytes ? (int64_t)device->available_bytes : -1);
+            json_key_bool(json, "is_of_allocator", device->is_of_allocator);
             json_object_end(json);
         }
     }
@@ -223,11 +234,13 @@ static struct response *write_modules(struct store *store, const struct snapshot
     json_object_begin(&json);
     api_write_notes(&json, session, &modules);
     write_devices(&json, session, &modules);
-    size_t total_count = choose(&modules, listing);
+    size_t total_count = api_modules_choose(&modules, listing);
     listing_write_head(&json, listing, total_count, modules.entry_count);
+    struct capacity_spaces texts;
+    capacity_spaces_of_texts(session, &texts);
     json_key_array(&json, "modules");
     for (size_t at = listing->offset; at < modules.entry_count && at - listing->offset < listing->limit; at++)
-        write_module(&json, &modules.entries[at]);
+        write_module(&json, session, &texts, &modules.entries[at]);
     json_array_end(&json);
     json_object_end(&json);
     modules_close(&modules);

@@ -20,8 +20,8 @@ static void write_files(struct json *json, const struct snapshot_session *sessio
 }
 
 /* Who was asked, and the members of the core's answer. */
-static struct response *answer(const struct snapshot_session *session, const char *file, const char *local,
-                               struct body *report)
+static struct response *api_oom_answer(const struct snapshot_session *session, const char *file, const char *local,
+                                       struct body *report)
 {
     struct buf buf = BUF_INIT;
     struct json json = JSON_INIT(&buf);
@@ -56,7 +56,8 @@ struct response *api_oom(const struct server *server, const struct request *requ
         response = choice_open(&choice, server, request, &view);
     struct body *report = response ? NULL : choice_answer(&choice, request, &view, &response);
     if (report)
-        response = answer(choice.about.session, choice.part_id, choice.count > 0 ? choice.uses[0].id : NULL, report);
+        response =
+            api_oom_answer(choice.about.session, choice.part_id, choice.count > 0 ? choice.uses[0].id : NULL, report);
     choice_close(&choice);
     return response;
 }
@@ -75,7 +76,8 @@ struct response *api_oom_add(const struct server *server, const struct request *
         const struct analysis_question question = {.tool = "oom", .view = "report", .uses = &use, .use_count = 1};
         report = subjects_answer(server->store, NULL, text.key, &question, &err, NULL);
     }
-    response = report ? answer(NULL, NULL, text.key, report) : response_failure(&err, text.hold.is_passing, NULL);
+    response =
+        report ? api_oom_answer(NULL, NULL, text.key, report) : response_failure(&err, text.hold.is_passing, NULL);
     subjects_close(&text);
     return response;
 }
@@ -97,7 +99,7 @@ static bool read_offset(const struct request *request, const char *name, uint64_
 
 /* The refusal where asking again may help; a program that never can be compared has no plan. */
 static struct response *write_plan(struct json *json, struct store *store, const struct modules_entry *entry,
-                                   const struct oom_verdict *verdict)
+                                   const struct oom_meaning *meaning)
 {
     const struct subjects_place place = {
         .kind = ANALYSIS_MODULE, .opened = &entry->file->opened, .program = entry->program};
@@ -105,13 +107,13 @@ static struct response *write_plan(struct json *json, struct store *store, const
     struct err err = entry->file->err;
     struct oom_comparison *comparison = NULL;
     if (entry->program && subjects_open(store, &place, &subject, &err))
-        comparison = analysis_oom_compare(verdict, subject.core, &err);
+        comparison = analysis_oom_compare(meaning, subject.core, &err);
     struct response *refusal = NULL;
     if (!comparison && (subject.hold.is_passing || response_status_of(err.code) == 503))
         refusal = response_failure(&err, subject.hold.is_passing, entry->file->file->path);
     json_key(json, "plan");
     if (comparison)
-        analysis_oom_write_comparison(comparison, verdict, json);
+        analysis_oom_write_comparison(comparison, meaning, json);
     else
         json_null(json);
     analysis_oom_comparison_free(comparison);
@@ -119,23 +121,23 @@ static struct response *write_plan(struct json *json, struct store *store, const
     return refusal;
 }
 
-static struct response *answer_plan(struct store *store, const struct choice *choice, const struct oom_verdict *verdict)
+static struct response *answer_plan(struct store *store, const struct choice *choice, const struct oom_meaning *meaning)
 {
     struct buf buf = BUF_INIT;
     struct json json = JSON_INIT(&buf);
     struct modules modules;
     struct response *refusal = NULL;
     modules_open(store, choice->about.session, NULL, &modules);
-    const struct modules_entry *entry = verdict_parts_module(store, &modules, verdict);
+    const struct modules_entry *entry = verdict_parts_module(store, &modules, meaning);
     json_object_begin(&json);
     json_key(&json, "module");
     if (entry) {
         json_object_begin(&json);
         json_key_text(&json, "id", entry->id);
         json_key_text(&json, "name", verdict_near_name(entry));
-        json_key_bool(&json, "is_named", verdict->failure->module.text.data != NULL);
+        json_key_bool(&json, "is_named", meaning->failure->module.text.data != NULL);
         json_object_end(&json);
-        refusal = write_plan(&json, store, entry, verdict);
+        refusal = write_plan(&json, store, entry, meaning);
     } else {
         json_null(&json);
         json_key_null(&json, "plan");
@@ -164,7 +166,7 @@ struct response *api_oom_plan(const struct server *server, const struct request 
     if (report && (report_at == 0 || report_at > report->found.failure_count))
         response = response_problem(404, "notfound", "the text has no report of that number");
     else if (report)
-        response = answer_plan(server->store, &choice, &report->verdicts[report_at - 1]);
+        response = answer_plan(server->store, &choice, &report->meanings[report_at - 1]);
     subjects_close(&text);
     choice_close(&choice);
     return response;

@@ -8,14 +8,13 @@
 
 enum { ERROR_TEXT_BYTES = 64 * 1024, MAX_ERROR_TEXTS = 32, MAX_PROBLEMS = 1000 };
 
-static void write_problem(struct json *json, const char *file, enum err_code code, const char *reason,
-                          uint64_t offset_bytes)
+static void write_problem(struct json *json, const char *file, const struct err *why)
 {
     json_object_begin(json);
     json_key_text(json, "file", file);
-    json_key_text(json, "code", err_name(code));
-    json_key_text(json, "reason", reason);
-    json_key_known(json, "offset_bytes", (int64_t)offset_bytes);
+    json_key_text(json, "code", err_name(why->code));
+    json_key_text(json, "reason", why->text);
+    json_key_known(json, "offset_bytes", (int64_t)why->offset_bytes);
     json_object_end(json);
 }
 
@@ -38,11 +37,11 @@ static void write_hosts(struct json *json, const struct snapshot_session *sessio
 
 /* ---- the list ------------------------------------------------------------------ */
 
-static const struct verdict *verdict_of(const struct snapshot_session *session)
+static const struct log_text_failure *failure_of(const struct snapshot_session *session)
 {
     for (size_t at = 0; at < session->text_count; at++)
-        if (session->texts[at].is_read && session->texts[at].verdict.failure_count > 0)
-            return &session->texts[at].verdict;
+        if (session->texts[at].is_read && session->texts[at].failure.failure_count > 0)
+            return &session->texts[at].failure;
     return NULL;
 }
 
@@ -59,15 +58,15 @@ static int by_size(const void *a, const void *b)
 }
 
 /* The sessions that match, in the order asked for; free() the list. is_failed: only those with a failure. */
-static const struct snapshot_session **choose(const struct snapshot *snapshot, const struct listing *listing,
-                                              bool is_failed, size_t *count)
+static const struct snapshot_session **api_sessions_choose(const struct snapshot *snapshot,
+                                                           const struct listing *listing, bool is_failed, size_t *count)
 {
     const struct snapshot_session **chosen =
         memory_new((snapshot->session_count + 1) * sizeof(struct snapshot_session *));
     *count = 0;
     for (size_t at = 0; at < snapshot->session_count; at++) {
         if (listing_matches(listing, snapshot->sessions[at]->name) &&
-            (!is_failed || verdict_of(snapshot->sessions[at])))
+            (!is_failed || failure_of(snapshot->sessions[at])))
             chosen[(*count)++] = snapshot->sessions[at];
     }
     if (strcmp(listing->sort, "newest") != 0)
@@ -76,26 +75,26 @@ static const struct snapshot_session **choose(const struct snapshot *snapshot, c
     return chosen;
 }
 
-void api_write_failure(struct json *json, const struct verdict *verdict)
+void api_write_failure(struct json *json, const struct log_text_failure *failure)
 {
-    if (!json_key_object_if(json, "failure", verdict != NULL))
+    if (!json_key_object_if(json, "failure", failure != NULL))
         return;
-    json_key_uint(json, "count", verdict->failure_count);
-    json_key_text(json, "family", verdict->family);
-    json_key_text(json, "memory_class", verdict->memory_class[0] ? verdict->memory_class : NULL);
-    json_key_text(json, "phase", verdict->phase[0] ? verdict->phase : NULL);
-    json_key_text(json, "memory_space", verdict->memory_space[0] ? verdict->memory_space : NULL);
-    json_key_text(json, "module", verdict->module[0] ? verdict->module : NULL);
-    json_key_known(json, "needed_bytes", verdict->needed_bytes);
-    json_key_known(json, "capacity_bytes", verdict->capacity_bytes);
-    json_key_known(json, "exceeded_bytes", verdict->exceeded_bytes);
-    json_key_known(json, "free_bytes", verdict->free_bytes);
-    json_key_known(json, "largest_free_bytes", verdict->largest_free_bytes);
-    json_key_text(json, "title", verdict->title);
-    json_key_known(json, "limit_bytes", verdict->limit_bytes);
-    json_key_text(json, "limit_phrase", verdict->limit_phrase[0] ? verdict->limit_phrase : NULL);
-    json_key_known(json, "over_bytes", verdict->over_bytes);
-    json_key_text(json, "over_text", verdict->over_text[0] ? verdict->over_text : NULL);
+    json_key_uint(json, "count", failure->failure_count);
+    json_key_text(json, "family", failure->family);
+    json_key_text(json, "memory_class", failure->memory_class[0] ? failure->memory_class : NULL);
+    json_key_text(json, "phase", failure->phase[0] ? failure->phase : NULL);
+    json_key_text(json, "memory_space", failure->memory_space[0] ? failure->memory_space : NULL);
+    json_key_text(json, "module", failure->module[0] ? failure->module : NULL);
+    json_key_known(json, "needed_bytes", failure->needed_bytes);
+    json_key_known(json, "capacity_bytes", failure->capacity_bytes);
+    json_key_known(json, "exceeded_bytes", failure->exceeded_bytes);
+    json_key_known(json, "free_bytes", failure->free_bytes);
+    json_key_known(json, "largest_free_bytes", failure->largest_free_bytes);
+    json_key_text(json, "title", failure->title);
+    json_key_known(json, "limit_bytes", failure->limit_bytes);
+    json_key_text(json, "limit_phrase", failure->limit_phrase[0] ? failure->limit_phrase : NULL);
+    json_key_known(json, "over_bytes", failure->over_bytes);
+    json_key_text(json, "over_text", failure->over_text[0] ? failure->over_text : NULL);
     json_object_end(json);
 }
 
@@ -115,7 +114,7 @@ static void write_session_head(struct json *json, struct store *store, const str
     json_key_uint(json, "profile_count", session->profile_count);
     json_key_uint(json, "snapshot_count", session->allocator_count);
     json_key_bool(json, "has_error_text", session->text_count > 0);
-    api_write_failure(json, verdict_of(session));
+    api_write_failure(json, failure_of(session));
 }
 
 void api_write_sessions(struct json *json, struct store *store, const struct snapshot *snapshot)
@@ -134,7 +133,7 @@ void api_write_not_read(struct json *json, const struct snapshot *snapshot)
     json_key_array(json, "not_read");
     for (size_t at = 0; at < snapshot->problem_count && at < MAX_PROBLEMS; at++) {
         const struct snapshot_problem *problem = &snapshot->problems[at];
-        write_problem(json, problem->file, problem->code, problem->reason, ERR_NO_OFFSET);
+        write_problem(json, problem->file, &problem->why);
     }
     json_array_end(json);
 }
@@ -143,7 +142,7 @@ static size_t failed_count(const struct snapshot *snapshot)
 {
     size_t count = 0;
     for (size_t at = 0; at < snapshot->session_count; at++)
-        count += verdict_of(snapshot->sessions[at]) != NULL;
+        count += failure_of(snapshot->sessions[at]) != NULL;
     return count;
 }
 
@@ -161,7 +160,7 @@ struct response *api_sessions(const struct server *server, const struct request 
     struct json json = JSON_INIT(&buf);
     struct snapshot *snapshot = index_hold(server->index);
     size_t count;
-    const struct snapshot_session **chosen = choose(snapshot, &listing, verdict[0] != '\0', &count);
+    const struct snapshot_session **chosen = api_sessions_choose(snapshot, &listing, verdict[0] != '\0', &count);
     json_object_begin(&json);
     listing_write_head(&json, &listing, snapshot->session_count, count);
     json_key_uint(&json, "failed_count", failed_count(snapshot));
@@ -222,7 +221,7 @@ static void write_session_problems(struct json *json, const struct snapshot *sna
     for (size_t at = 0; at < modules->file_count; at++) {
         const struct modules_file *file = &modules->files[at];
         if (err_is_set(&file->err))
-            write_problem(json, file->file->path, file->err.code, file->err.text, file->err.offset_bytes);
+            write_problem(json, file->file->path, &file->err);
     }
     for (size_t at = 0; at < snapshot->problem_count; at++) {
         const struct snapshot_problem *problem = &snapshot->problems[at];
@@ -231,7 +230,7 @@ static void write_session_problems(struct json *json, const struct snapshot *sna
             is_known |=
                 err_is_set(&modules->files[file].err) && strcmp(modules->files[file].file->path, problem->file) == 0;
         if (problem->session == session && !is_known)
-            write_problem(json, problem->file, problem->code, problem->reason, ERR_NO_OFFSET);
+            write_problem(json, problem->file, &problem->why);
     }
     json_array_end(json);
 }

@@ -19,7 +19,7 @@ static void write_files(struct json *json, const struct upload_set *set)
     json_array_end(json);
 }
 
-static struct response *answer(const struct server *server, const struct upload_set *set, bool is_new)
+static struct response *api_uploads_answer(const struct server *server, const struct upload_set *set, bool is_new)
 {
     struct buf buf = BUF_INIT;
     struct json json = JSON_INIT(&buf);
@@ -44,8 +44,9 @@ struct response *api_uploads(const struct server *server, const struct request *
     if (strchr(request->captures[0], '-')) /* of a session of a set, or of nothing */
         response = response_problem(404, "notfound", "there are no files of that id");
     if (!response)
-        response = upload_set_find(server->store, request->captures[0], &set, &err) ? answer(server, &set, false)
-                                                                                    : response_err(&err, NULL);
+        response = upload_set_find(server->store, request->captures[0], &set, &err)
+                       ? api_uploads_answer(server, &set, false)
+                       : response_err(&err, NULL);
     upload_set_close(&set);
     return response;
 }
@@ -59,7 +60,7 @@ struct response *api_uploads_add(const struct server *server, const struct reque
                                                          : api_keep_body(request, UPLOAD_SET_COST_BYTES);
     if (!response)
         response = upload_set_add(server->store, with[0] ? with : NULL, name, request->body, &set, &err)
-                       ? answer(server, &set, true)
+                       ? api_uploads_answer(server, &set, true)
                        : response_err(&err, name);
     upload_set_close(&set);
     return response;

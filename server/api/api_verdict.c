@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * api_verdict.c: the verdict of a session, of one of its failures, or of an uploaded text: what happened, where the memory
- * went, and what will make it fit. */
+ * api_verdict.c: the verdict of a session, of one of its failures, or of an uploaded text: what happened, where the
+ * memory went, and what will make it fit. */
 #include "server/api/choice.h"
 #include "server/api/listing.h"
 #include "server/base/wanted.h"
-#include "server/store/verdict_parts.h"
+#include "server/store/verdict_capacity.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -12,14 +12,14 @@
 #include <strings.h>
 
 /* What is asked about: a text, if there is one, and which of its failures. */
-struct asked {
+struct api_verdict_asked {
     struct subject text;
-    const struct oom_verdict *failure;
+    const struct oom_meaning *failure;
     const char *file; /* of the text; NULL */
     uint64_t report;
 };
 
-static struct response *refuse_text(struct err *err, const struct asked *asked)
+static struct response *refuse_text(struct err *err, const struct api_verdict_asked *asked)
 {
     return response_failure(err, asked->text.hold.is_passing, asked->file);
 }
@@ -30,14 +30,14 @@ static const struct snapshot_file *text_of(const struct snapshot_session *sessio
     for (size_t at = 0; at < session->text_count; at++) {
         const struct snapshot_text *text = &session->texts[at];
         if (name[0] ? strcmp(text->file->name, name) == 0
-                    : !has_module && (text->verdict.failure_count > 0 || !text->is_read))
+                    : !has_module && (text->failure.failure_count > 0 || !text->is_read))
             return text->file;
     }
     return NULL;
 }
 
 static struct response *text_open(const struct server *server, const struct request *request,
-                                  const struct snapshot_session *session, struct asked *asked)
+                                  const struct snapshot_session *session, struct api_verdict_asked *asked)
 {
     const char *local = request_param(request, "local", NULL), *name = request_param(request, "file", "");
     const char *report = request_param(request, "report", NULL);
@@ -68,29 +68,19 @@ static struct response *text_open(const struct server *server, const struct requ
     const struct oom_report *found = analysis_text_report(asked->text.core);
     bool is_named = name[0] || local || report;
     if (asked->report >= 1 && asked->report <= found->found.failure_count)
-        asked->failure = &found->verdicts[asked->report - 1];
+        asked->failure = &found->meanings[asked->report - 1];
     else if (is_named)
         return response_problem(404, "notfound", "the text has no report of that number");
     return NULL;
 }
 
-/* capacity=NAME of the table of devices, or a size: "15.75GiB". */
-static struct response *capacity_read(const struct request *request, struct analysis_verdict_parts *parts)
+static struct response *capacity_read(const struct request *request, struct verdict_parts *parts)
 {
-    const char *text = request_param(request, "capacity", "");
-    struct analysis_device device;
-    uint64_t bytes;
-    if (text[0] == '\0')
-        return NULL;
-    if (analysis_capacity_read(text, &bytes, &device)) {
-        parts->capacity_bytes = bytes;
-        parts->capacity_source = "as chosen";
-        parts->capacity_is_physical = false;
-        parts->capacity_device = device.name;
-        parts->capacity_file = NULL;
-        return NULL;
-    }
-    return response_problem(400, "argument", "capacity is the name of a device, as v5e, or a size, as 15.75GiB");
+    struct capacity chosen;
+    struct response *refusal = api_capacity_read(request, &chosen);
+    if (!refusal && chosen.bytes > 0)
+        verdict_capacity_choose(parts, &chosen);
+    return refusal;
 }
 
 /* category_rules=LINES, before those of --category-rules. */
@@ -104,8 +94,8 @@ static struct response *rules_read(const struct request *request, struct analysi
     return analysis_own_rules_check(own, &err) ? NULL : response_err(&err, NULL);
 }
 
-static struct response *answer(const struct server *server, const struct request *request,
-                               const struct api_subject *about, const struct asked *asked)
+static struct response *api_verdict_answer(const struct server *server, const struct request *request,
+                                           const struct api_subject *about, const struct api_verdict_asked *asked)
 {
     struct verdict_parts parts = {0};
     struct buf buf = BUF_INIT;
@@ -120,7 +110,7 @@ static struct response *answer(const struct server *server, const struct request
     if (!verdict_parts_open(server->store, &wanted, &parts, &err))
         response = response_failure(&err, parts.is_passing, parts.refused_file);
     if (!response)
-        response = capacity_read(request, &parts.core);
+        response = capacity_read(request, &parts);
     if (!response)
         response = rules_read(request, &parts.core);
     parts.core.wanted = wanted_holders();
@@ -140,7 +130,7 @@ static struct response *answer(const struct server *server, const struct request
 struct response *api_verdict(const struct server *server, const struct request *request)
 {
     struct api_subject about = {0};
-    struct asked asked = {0};
+    struct api_verdict_asked asked = {0};
     const char *session = request_param(request, "session", NULL), *local = request_param(request, "local", NULL);
     struct response *response = NULL;
     if (local && request_param(request, "file", NULL))
@@ -150,7 +140,7 @@ struct response *api_verdict(const struct server *server, const struct request *
     if (!response)
         response = text_open(server, request, about.session, &asked);
     if (!response)
-        response = answer(server, request, &about, &asked);
+        response = api_verdict_answer(server, request, &about, &asked);
     subjects_close(&asked.text);
     api_close(&about);
     return response;

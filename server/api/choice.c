@@ -25,9 +25,11 @@ size_t choice_add(struct choice *choice)
 {
     size_t capacity = choice->capacity, needed = choice->count + 1;
     choice->subjects = memory_grow(choice->subjects, &choice->capacity, needed, sizeof(*choice->subjects));
-    size_t same = capacity; /* all three grow alike */
+    size_t same = capacity, again = capacity; /* all four grow alike */
     choice->uses = memory_grow(choice->uses, &same, needed, sizeof(*choice->uses));
     choice->errs = memory_grow(choice->errs, &capacity, needed, sizeof(*choice->errs));
+    choice->files = memory_grow(choice->files, &again, needed, sizeof(*choice->files));
+    choice->files[needed - 1] = NULL;
     choice->subjects[needed - 1] = (struct subject){0};
     choice->uses[needed - 1] = (struct analysis_use){0};
     choice->errs[needed - 1] = (struct err)ERR_INIT;
@@ -35,7 +37,7 @@ size_t choice_add(struct choice *choice)
 }
 
 /* Opens one; what cannot be read stays with its reason. */
-static void add(struct choice *choice, const char *id, const struct snapshot_profile *profile, bool is_base)
+static void choice_add_one(struct choice *choice, const char *id, const struct snapshot_profile *profile, bool is_base)
 {
     struct store *store = choice->server->store;
     size_t at = choice_add(choice);
@@ -58,6 +60,7 @@ static void add(struct choice *choice, const char *id, const struct snapshot_pro
         .is_base = is_base,
         .code = choice->errs[at].code,
     };
+    choice->files[at] = choice->uses[at].name;
 }
 
 /* Opens what profile= and base= name. NULL, or the refusal. */
@@ -78,7 +81,7 @@ static struct response *add_named(struct choice *choice, const struct request *r
         if (!profile && !subjects_is_id(ANALYSIS_PROFILE, param->value))
             return choice->about.session ? response_problem(404, "notfound", "the session has no profile of that id")
                                          : response_problem(400, "argument", "the parameter session is missing");
-        add(choice, param->value, profile, is_base);
+        choice_add_one(choice, param->value, profile, is_base);
     }
     return NULL;
 }
@@ -97,7 +100,7 @@ static void add_series(struct choice *choice)
     profile_series_choose(session, is_chosen);
     for (size_t at = 0; at < session->profile_count; at++) {
         if (is_chosen[at])
-            add(choice, session->profiles[at].id, &session->profiles[at], false);
+            choice_add_one(choice, session->profiles[at].id, &session->profiles[at], false);
     }
     for (size_t at = 0; at < session->profile_count; at++) {
         if (!is_chosen[at])
@@ -126,7 +129,7 @@ static struct response *add_default(struct choice *choice, bool is_series)
     if (is_series)
         add_series(choice);
     else
-        add(choice, last->id, last, false);
+        choice_add_one(choice, last->id, last, false);
     return NULL;
 }
 
@@ -141,7 +144,7 @@ static struct response *check_read(struct choice *choice)
     for (size_t at = 0; at < choice->count; at++) {
         bool is_needed = choice->uses[at].is_base || read_count == 0;
         if (!choice->uses[at].subject && is_needed)
-            return response_failure(&choice->errs[at], choice->subjects[at].hold.is_passing, choice->uses[at].name);
+            return response_failure(&choice->errs[at], choice->subjects[at].hold.is_passing, choice->files[at]);
     }
     return NULL;
 }
@@ -190,7 +193,7 @@ static struct response *choose_profiles(struct choice *choice, const struct requ
         response = check_read(choice);
     if (!response) {
         choice->key = key_of(choice);
-        choice->file = choice->count == 1 ? choice->uses[0].name : NULL;
+        choice->file = choice->count == 1 ? choice->files[0] : NULL;
     }
     return response;
 }
@@ -204,6 +207,14 @@ static struct response *open_session(struct choice *choice, const struct request
     return refusal ? refusal
                    : api_open(choice->server, request_param(request, "session", NULL),
                               request_param(request, "host", NULL), &choice->about);
+}
+
+/* The summary says whether it fits: in what is known of its device, or in capacity=. */
+static struct response *fit_choose(struct choice *choice, const struct request *request,
+                                   const struct analysis_view *view)
+{
+    choice->has_fit = strcmp(view->view, "summary") == 0;
+    return choice->has_fit ? api_capacity_read(request, &choice->capacity_chosen) : NULL;
 }
 
 static struct response *choose_module(struct choice *choice, const struct request *request,
@@ -222,7 +233,7 @@ static struct response *choose_module(struct choice *choice, const struct reques
         (struct subjects_place){.kind = ANALYSIS_MODULE, .opened = &entry->file->opened, .program = entry->program};
     choice->file = entry->file->file->path;
     choice->part_id = entry->id;
-    return NULL;
+    return fit_choose(choice, request, view);
 }
 
 static struct response *choose_trace(struct choice *choice, const struct request *request,
@@ -235,7 +246,7 @@ static struct response *choose_trace(struct choice *choice, const struct request
         return refusal;
     const struct snapshot_host *host = choice->about.host;
     if (!host)
-        host = subjects_worst_host(choice->server->store, choice->about.session);
+        host = subjects_worst_host(choice->server->store, choice->about.session, NULL, NULL);
     choice->place = subjects_trace(choice->about.session, host);
     choice->file = host->file->path;
     choice->part_id = host->id;
@@ -250,7 +261,7 @@ static const struct snapshot_file *find_text(const struct snapshot_session *sess
     const struct snapshot_file *found = NULL;
     for (size_t at = 0; at < session->text_count; at++) {
         const struct snapshot_text *text = &session->texts[at];
-        bool is_wanted = name[0] ? strcmp(text->file->name, name) == 0 : text->verdict.failure_count > 0;
+        bool is_wanted = name[0] ? strcmp(text->file->name, name) == 0 : text->failure.failure_count > 0;
         if (is_wanted)
             return text->file;
         if (!name[0] && !found)
@@ -265,7 +276,7 @@ static struct response *choose_uploaded_text(struct choice *choice, const struct
         return response_problem(400, "argument", "give either session (and file), or local");
     if (!subjects_is_id(ANALYSIS_TEXT, id))
         return response_problem(400, "argument", "local must be 32 hex digits");
-    add(choice, id, NULL, false);
+    choice_add_one(choice, id, NULL, false);
     choice->key = memory_text(id);
     return choice->uses[0].subject ? NULL : response_err(&choice->errs[0], NULL);
 }
@@ -295,6 +306,7 @@ static struct response *choose_text(struct choice *choice, const struct request 
 static const char *const MODULE_NAMES[] = {"session", "host", "module", NULL};
 static const char *const TRACE_NAMES[] = {"session", "host", NULL};
 static const char *const PROFILE_NAMES[] = {"session", "profile", "base", NULL};
+static const char *const FIT_NAMES[] = {"session", "host", "module", "capacity", NULL};
 static const char *const TEXT_NAMES[] = {"session", "file", "local", NULL};
 static const char *const TWO_NAMES[] = {"a", "b", NULL};
 
@@ -326,6 +338,7 @@ void choice_close(struct choice *choice)
     free(choice->texts);
     free(choice->uses);
     free(choice->errs);
+    free(choice->files);
     free(choice->key);
     for (int at = 0; at < 2; at++) {
         modules_close(&choice->halves[at].modules);
@@ -346,6 +359,15 @@ static struct analysis_param *add_given(struct analysis_param *params, size_t *c
     return params;
 }
 
+static void fit_find(const struct choice *choice, struct capacity_spaces *spaces)
+{
+    const struct modules_file *file = choice->modules.entries[0].file;
+    struct capacity_spaces texts;
+    capacity_spaces_of_texts(choice->about.session, &texts);
+    capacity_spaces_find(&texts, choice->capacity_chosen.bytes > 0 ? &choice->capacity_chosen : NULL,
+                         choice->about.session, file->group, file->opened.contents, spaces);
+}
+
 struct body *choice_answer(const struct choice *choice, const struct request *request, const struct analysis_view *view,
                            struct response **refusal)
 {
@@ -353,11 +375,19 @@ struct body *choice_answer(const struct choice *choice, const struct request *re
     struct analysis_question question = {.tool = view->tool, .view = view->view, .uses = choice->uses};
     question.use_count = choice->count;
     question.has_source = choice->server->source_root_count > 0;
-    const char *const *names = view->is_of_two ? TWO_NAMES : CHOOSERS[view->kind].names;
+    const char *const *names = view->is_of_two ? TWO_NAMES : choice->has_fit ? FIT_NAMES : CHOOSERS[view->kind].names;
     struct analysis_param *params = api_core_params(request, names, &question.param_count);
     if (choice->given_count > 0)
         params = add_given(params, &question.param_count, choice);
     question.params = params;
+    struct analysis_space_capacity capacities[CAPACITY_SPACES];
+    struct capacity_spaces spaces = {0};
+    if (choice->has_fit) {
+        fit_find(choice, &spaces);
+        capacity_spaces_core(&spaces, capacities);
+        question.capacities = capacities;
+        question.capacity_count = spaces.count;
+    }
     bool is_passing;
     struct body *body = subjects_answer(choice->server->store, choice->key ? NULL : &choice->place, choice->key,
                                         &question, &err, &is_passing);

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "server/api/api.h"
+#include "server/store/capacity.h"
 #include "server/store/subjects.h"
 
 /* What a reference names, of two: a module, or a device profile. */
@@ -23,13 +24,16 @@ struct choice_half {
 struct choice {
     const struct server *server;
     enum analysis_subject_kind kind;
-    struct api_subject about;    /* without a session when none was named */
-    struct modules modules;      /* of a module: the first entry is it */
-    struct subjects_place place; /* of a module, a trace or a text on disk */
+    struct api_subject about;        /* without a session when none was named */
+    struct modules modules;          /* of a module: the first entry is it */
+    struct subjects_place place;     /* of a module, a trace or a text on disk */
+    bool has_fit;                    /* of a module: the view says whether it fits */
+    struct capacity capacity_chosen; /* by the request; 0 bytes: none is */
     /* of profiles and of an uploaded text */
     struct subject *subjects;
     struct analysis_use *uses;
     struct err *errs;
+    const char **files; /* named in errors */
     size_t count, capacity;
     char **texts; /* that uses borrow */
     size_t text_count, text_capacity;
@@ -45,15 +49,15 @@ struct choice {
 struct response *choice_open(struct choice *choice, const struct server *server, const struct request *request,
                              const struct analysis_view *view);
 void choice_close(struct choice *choice);
-/* Room for one more of `subjects`, `uses` and `errs`; the place of it. */
+/* Room for one more of `subjects`, `uses`, `errs` and `files`; the place of it. */
 size_t choice_add(struct choice *choice);
 /* Is the id that of a moment of one of the session's snapshots? */
 bool choice_is_moment(const struct snapshot_session *session, const char *id);
 /* Adds what was live at it to `uses`; the subject may be one that could not be read. NULL, or the refusal. */
 struct response *choice_add_moment(struct choice *choice, const struct snapshot_session *session, const char *id,
                                    bool is_base);
-/* Adds what is looked at where no moment is named, of the session that it is about: the peak of the worst snapshot; as a
- * series the peaks of all, or one over time. */
+/* Adds what is looked at where no moment is named, of the session that it is about: the peak of the worst snapshot; as
+ * a series the peaks of all, or one over time. */
 void choice_add_moments(struct choice *choice, const struct snapshot_session *session, bool is_series);
 /* Fills `choice` with what a= and b= name, or the refusal. */
 struct response *choice_two_open(struct choice *choice, const struct request *request);

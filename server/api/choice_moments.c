@@ -13,14 +13,14 @@ bool choice_is_moment(const struct snapshot_session *session, const char *id)
 }
 
 /* A text that lives as long as the choice. */
-static char *keep(struct choice *choice, char *text)
+static char *choice_moments_keep(struct choice *choice, char *text)
 {
     choice->texts = memory_grow(choice->texts, &choice->text_capacity, choice->text_count + 1, sizeof(*choice->texts));
     return choice->texts[choice->text_count++] = text;
 }
 
 /* Cuts at the next '@', in place; what is behind it, or NULL. */
-static char *cut(char *text)
+static char *choice_moments_cut(char *text)
 {
     char *at = strchr(text, '@');
     if (at)
@@ -41,12 +41,14 @@ static void add_of(struct choice *choice, const struct snapshot_session *session
     choice->uses[at].size_bytes = subject->core ? subject->size_bytes : host->file->identity.size_bytes;
     choice->uses[at].modified_at_ms = subject->modified_at_ms;
     choice->uses[at].code = choice->errs[at].code;
+    choice->files[at] = host->file->path;
 }
 
 struct response *choice_add_moment(struct choice *choice, const struct snapshot_session *session, const char *id,
                                    bool is_base)
 {
-    char *text = keep(choice, memory_text(id)), *moment = cut(text), *memory = moment ? cut(moment) : NULL;
+    char *text = choice_moments_keep(choice, memory_text(id)), *moment = choice_moments_cut(text),
+         *memory = moment ? choice_moments_cut(moment) : NULL;
     const struct snapshot_host *host = snapshot_host(session, text);
     if (!host || !host->is_allocator)
         return response_problem(404, "notfound", "the session has no allocator snapshot of the id before \"@\"");
@@ -58,8 +60,8 @@ struct response *choice_add_moment(struct choice *choice, const struct snapshot_
 static void add_host(struct choice *choice, const struct snapshot_session *session, const struct snapshot_host *host,
                      const char *moment)
 {
-    const struct analysis_use wanted = {.id = keep(choice, memory_format("%s@%s", host->id, moment)),
-                                        .moment = keep(choice, memory_text(moment))};
+    const struct analysis_use wanted = {.id = choice_moments_keep(choice, memory_format("%s@%s", host->id, moment)),
+                                        .moment = choice_moments_keep(choice, memory_text(moment))};
     add_of(choice, session, host, &wanted);
 }
 
@@ -84,7 +86,7 @@ static void add_over_time(struct choice *choice, const struct snapshot_session *
 
 void choice_add_moments(struct choice *choice, const struct snapshot_session *session, bool is_series)
 {
-    const struct snapshot_host *worst = subjects_worst_host(choice->server->store, session), *first = NULL;
+    const struct snapshot_host *worst = subjects_worst_host(choice->server->store, session, NULL, NULL), *first = NULL;
     for (size_t at = 0; at < session->host_count; at++) {
         const struct snapshot_host *host = &session->hosts[at];
         if (!host->is_allocator)

@@ -28,7 +28,7 @@ static const char *other_kind(const struct snapshot_session *session)
 static bool is_empty(const char *text) { return text == NULL || text[0] == '\0'; }
 
 /* Cuts "S/H/M/…" into its parts in place. Those that are missing are NULL; false when there are too many. */
-static bool cut(char *text, char *parts[PART_COUNT])
+static bool choice_two_cut(char *text, char *parts[PART_COUNT])
 {
     for (int at = 0; at < PART_COUNT && text; at++) {
         parts[at] = text;
@@ -48,7 +48,7 @@ static struct response *open_half(struct choice *choice, const struct request *r
         return response_problem(400, "argument", "the parameter %s is missing: SESSION/HOST/MODULE/SPACE/STEP",
                                 NAMES[side]);
     half->text = memory_text(reference);
-    if (!cut(half->text, parts))
+    if (!choice_two_cut(half->text, parts))
         return response_problem(400, "argument", "%s has more parts than SESSION/HOST/MODULE/SPACE/STEP", NAMES[side]);
     half->module_id = is_empty(parts[PART_MODULE]) ? NULL : parts[PART_MODULE];
     bool is_uploaded = is_empty(parts[PART_SESSION]) && half->module_id &&
@@ -120,7 +120,7 @@ static struct response *open_moment(struct choice *choice, const struct snapshot
         choice_add_moments(choice, session, false);
     if (refusal || choice->uses[at].subject)
         return refusal;
-    return response_failure(&choice->errs[at], choice->subjects[at].hold.is_passing, choice->uses[at].name);
+    return response_failure(&choice->errs[at], choice->subjects[at].hold.is_passing, choice->files[at]);
 }
 
 /* The profile that is named, else the last of the session. */

@@ -142,7 +142,7 @@ static void plan_open(struct run *run)
 
 /* ---- the thread ---- */
 
-static void note(void *context, enum confirm_stage stage, const struct compile_progress *progress)
+static void confirmations_note(void *context, enum confirm_stage stage, const struct compile_progress *progress)
 {
     struct run *run = context;
     pthread_mutex_lock(&run->of->lock);
@@ -151,7 +151,7 @@ static void note(void *context, enum confirm_stage stage, const struct compile_p
     pthread_mutex_unlock(&run->of->lock);
 }
 
-static void *work(void *context)
+static void *confirmations_work(void *context)
 {
     struct run *run = context;
     struct confirmations *of = run->of;
@@ -165,7 +165,7 @@ static void *work(void *context)
         .topology = run->topology,
         .otherwise = run->otherwise ? run->otherwise : of->topology,
         .apart = of->apart,
-        .progress = note,
+        .progress = confirmations_note,
         .context = run,
         .is_cancelled = &run->is_cancelled,
     };
@@ -270,7 +270,7 @@ static bool run_begin(struct confirmations *confirmations, const struct confirma
     run->changes = memory_new((asked->change_count + 1) * sizeof(*run->changes));
     for (run->change_count = 0; run->change_count < asked->change_count; run->change_count++)
         run->changes[run->change_count] = memory_text(asked->changes[run->change_count]);
-    if (pthread_create(&confirmations->thread, NULL, work, run) != 0) {
+    if (pthread_create(&confirmations->thread, NULL, confirmations_work, run) != 0) {
         run->subject = (struct api_subject){0};
         run_free(run);
         return false;
@@ -307,7 +307,7 @@ bool confirmations_begin(struct confirmations *confirmations, const struct confi
 }
 
 /* With the lock. */
-static struct run *find(const struct confirmations *confirmations, const char *id)
+static struct run *confirmations_find(const struct confirmations *confirmations, const char *id)
 {
     for (size_t at = 0; at < KEPT; at++)
         if (confirmations->runs[at] && strcmp(confirmations->runs[at]->id, id) == 0)
@@ -318,7 +318,7 @@ static struct run *find(const struct confirmations *confirmations, const char *i
 bool confirmations_cancel(struct confirmations *confirmations, const char *id)
 {
     pthread_mutex_lock(&confirmations->lock);
-    struct run *run = find(confirmations, id);
+    struct run *run = confirmations_find(confirmations, id);
     if (run)
         atomic_store(&run->is_cancelled, true);
     pthread_mutex_unlock(&confirmations->lock);
@@ -362,7 +362,7 @@ static void run_write(const struct run *run, bool is_done, struct json *json)
 bool confirmations_write(struct confirmations *confirmations, const char *id, struct json *json)
 {
     pthread_mutex_lock(&confirmations->lock); /* so it does not go meanwhile */
-    const struct run *run = find(confirmations, id);
+    const struct run *run = confirmations_find(confirmations, id);
     if (run)
         run_write(run, atomic_load(&run->is_done), json);
     pthread_mutex_unlock(&confirmations->lock);

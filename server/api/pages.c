@@ -2,7 +2,7 @@
 #include "server/api/pages.h"
 
 #include "server/api/web_files.h"
-#include "server/disk/files.h"
+#include "server/files/files.h"
 
 #include <string.h>
 

@@ -81,7 +81,7 @@ static const char *xprof_path(struct request *request)
 }
 
 /* The row of a request's path and method. With the path alone known: its row, and `is_allowed` false. */
-static const struct route *find(struct request *request, bool *is_allowed)
+static const struct route *routes_find(struct request *request, bool *is_allowed)
 {
     const struct route *found = NULL;
     const char *stripped = xprof_path(request);
@@ -169,7 +169,7 @@ static void admit(const void *context, struct request *request)
     struct response *refusal = guard_host(&server->guard, request);
     if (!refusal)
         refusal = refuse_form(request);
-    const struct route *route = refusal ? NULL : find(request, &is_allowed);
+    const struct route *route = refusal ? NULL : routes_find(request, &is_allowed);
     if (!refusal)
         refusal = refuse_query(request, route);
     if (!refusal && route && is_allowed && route->body_limit_bytes > 0 && !server->is_without_uploads) {
@@ -180,7 +180,7 @@ static void admit(const void *context, struct request *request)
     response_release(refusal);
 }
 
-static struct response *answer(const struct server *server, const struct request *request)
+static struct response *routes_answer(const struct server *server, const struct request *request)
 {
     const struct route *route = request->route;
     struct response *refusal = route->params ? listing_check_names(request, route->params) : NULL;
@@ -198,7 +198,7 @@ static struct response *answer_now(const void *context, struct request *request)
         refusal = refuse_form(request);
     if (refusal)
         return refusal;
-    const struct route *route = find(request, &is_allowed);
+    const struct route *route = routes_find(request, &is_allowed);
     refusal = guard_need(&server->guard, request, route ? route->need : GUARD_DATA);
     if (!refusal)
         refusal = refuse_query(request, route);
@@ -215,7 +215,7 @@ static struct response *answer_now(const void *context, struct request *request)
     request->route = route;
     request->route_name = route == &PAGE ? "pages" : route->path;
     bool is_at_once = route->where == ROUTE_NOW || (route->where == ROUTE_PAGE && !server->web_folder);
-    return is_at_once ? answer(server, request) : NULL;
+    return is_at_once ? routes_answer(server, request) : NULL;
 }
 
 static bool is_quick(const void *context, const struct request *request)
@@ -246,12 +246,12 @@ static struct response *answer_on_worker(const void *context, const struct reque
     struct response *refusal = refuse_for_memory(server);
     if (refusal)
         return refusal;
-    struct response *response = answer(server, request);
+    struct response *response = routes_answer(server, request);
     /* A file that grows while it is read is mostly whole a moment later. */
     for (int tries = 1; tries < TRIES && response->is_changed; tries++) {
         response_release(response);
         index_nudge(server->index);
-        response = answer(server, request);
+        response = routes_answer(server, request);
     }
     return response;
 }

@@ -2,8 +2,8 @@
  * server.h: what the handlers of requests share. Set once, before the first request. */
 #pragma once
 
-#include "server/catalog/catalog.h"
-#include "server/disk/index.h"
+#include "server/fleet/catalog/catalog.h"
+#include "server/gather/index.h"
 #include "server/http/guard.h"
 #include "server/store/store.h"
 #include "server/store/subjects.h"

@@ -196,8 +196,8 @@ static const struct modules_entry *find_program(const struct modules *modules, c
 }
 
 /* Of a file that is being written, and of memory that others have now, XProf knows nothing. */
-static struct response *answer(struct store *store, const struct subjects_place *place,
-                               const struct analysis_question *question)
+static struct response *xprof_answer(struct store *store, const struct subjects_place *place,
+                                     const struct analysis_question *question)
 {
     struct err err = ERR_INIT;
     bool is_passing;
@@ -218,7 +218,7 @@ static struct response *answer_module(struct store *store, const struct modules_
     const struct subjects_place place = {
         .kind = ANALYSIS_MODULE, .opened = &entry->file->opened, .program = entry->program};
     snprintf(text, sizeof(text), "%lld", (long long)space);
-    return answer(store, &place, &question);
+    return xprof_answer(store, &place, &question);
 }
 
 /* No program was named that the run has: NO_MODULE, or a number, or nothing. */
@@ -275,7 +275,7 @@ static struct response *memory_profile(const struct server *server, const struct
 {
     const struct analysis_question question = {.tool = "memory_profile", .view = "xprof"};
     const struct subjects_place place = subjects_trace(session, host);
-    return answer(server->store, &place, &question);
+    return xprof_answer(server->store, &place, &question);
 }
 
 static struct response *answer_tool(const struct server *server, const struct request *request,

@@ -6,7 +6,7 @@
  * they only choose among what the index has. */
 #pragma once
 
-#include "server/disk/snapshot.h"
+#include "server/gather/snapshot.h"
 #include "server/http/request.h"
 #include "server/http/response.h"
 

@@ -11,7 +11,7 @@ struct piece {
     uint64_t cost_bytes;
 };
 
-struct running {
+struct ordered_work_running {
     const struct ordered_work *work;
     pthread_mutex_t lock;
     pthread_cond_t is_made, is_taken;
@@ -22,13 +22,13 @@ struct running {
 };
 
 struct worker {
-    struct running *running;
+    struct ordered_work_running *running;
     size_t number;
     pthread_t thread;
 };
 
 /* The next piece, or the count where there is none; under the lock. */
-static size_t piece_begin(struct running *running)
+static size_t piece_begin(struct ordered_work_running *running)
 {
     const struct ordered_work *work = running->work;
     while (!running->is_stopping && running->begun_count < work->count && running->waiting_bytes > work->ahead_bytes &&
@@ -40,7 +40,7 @@ static size_t piece_begin(struct running *running)
 static void *work_on(void *context)
 {
     struct worker *worker = context;
-    struct running *running = worker->running;
+    struct ordered_work_running *running = worker->running;
     const struct ordered_work *work = running->work;
     pthread_mutex_lock(&running->lock);
     for (size_t at; (at = piece_begin(running)) < work->count;) {
@@ -57,7 +57,7 @@ static void *work_on(void *context)
     return NULL;
 }
 
-static bool take_all(struct running *running)
+static bool take_all(struct ordered_work_running *running)
 {
     const struct ordered_work *work = running->work;
     bool is_wanted = true;
@@ -95,7 +95,8 @@ static bool run_alone(const struct ordered_work *work)
 
 bool ordered_work_run(const struct ordered_work *work)
 {
-    struct running running = {.work = work, .pieces = memory_new((work->count + 1) * sizeof(*running.pieces))};
+    struct ordered_work_running running = {.work = work,
+                                           .pieces = memory_new((work->count + 1) * sizeof(*running.pieces))};
     struct worker *workers = memory_new((work->thread_count + 1) * sizeof(*workers));
     size_t started = 0;
     pthread_mutex_init(&running.lock, NULL);

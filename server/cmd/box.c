@@ -3,12 +3,12 @@
 
 #include "server/base/log.h"
 #include "server/base/memory.h"
-#include "server/catalog/catalog_needs.h"
 #include "server/cmd/input_path.h"
-#include "server/disk/opener.h"
-#include "server/notify/webhook.h"
-#include "server/remote/remote_address.h"
-#include "server/remote/remote_needs.h"
+#include "server/files/opener.h"
+#include "server/files/remote/remote_address.h"
+#include "server/files/remote/remote_needs.h"
+#include "server/fleet/catalog/catalog_needs.h"
+#include "server/fleet/notify/webhook.h"
 #include "server/sandbox/sandbox.h"
 
 #include <stdio.h>
@@ -24,7 +24,7 @@ struct paths {
     size_t count, capacity;
 };
 
-static void add(struct paths *paths, const char *path)
+static void box_add(struct paths *paths, const char *path)
 {
     if (!path)
         return;
@@ -36,7 +36,7 @@ static void add_list(struct paths *paths, const struct options_list *list)
 {
     for (size_t at = 0; at < list->count; at++) {
         if (!remote_address_is(list->items[at]))
-            add(paths, list->items[at]);
+            box_add(paths, list->items[at]);
     }
 }
 
@@ -60,8 +60,8 @@ static bool is_wide(const char *folder)
     return is;
 }
 
-/* Credentials are replaced by rename, or by a link to another folder that is led elsewhere (Kubernetes), while rules of Landlock
- * are about the file that was there: so the folder is allowed as well. */
+/* Credentials are replaced by rename, or by a link to another folder that is led elsewhere (Kubernetes), while rules of
+ * Landlock are about the file that was there: so the folder is allowed as well. */
 static void read_replaced(void *context, const char *path)
 {
     char *folder = folder_of(path);
@@ -79,7 +79,7 @@ static void add_addresses(struct sandbox *sandbox, const struct options *options
     const char *address;
     for (size_t at = 0; (address = input_path_address(options, at)); at++) {
         remote_needs_ports(address, connect_port, sandbox);
-        add(addresses, address);
+        box_add(addresses, address);
     }
     if (addresses->count == 0)
         return;
@@ -114,7 +114,7 @@ static void add_webhook(struct sandbox *sandbox, const struct options *options)
 }
 
 /* "reads /tmp/xprof, /srv/job.log": control bytes are the log's to escape. */
-static void say(struct buf *said, const char *does, const struct paths *paths)
+static void box_say(struct buf *said, const char *does, const struct paths *paths)
 {
     buf_format(said, "; %s ", does);
     for (size_t at = 0; at < paths->count; at++)
@@ -133,10 +133,10 @@ void box_serve(const struct options *options, const char *socket_path)
     add_list(&reads, &options->logdirs);
     add_list(&reads, &options->paths);
     add_list(&reads, &options->source_roots);
-    add(&reads, options->web_folder);
-    add(&reads, options->token_file);
+    box_add(&reads, options->web_folder);
+    box_add(&reads, options->token_file);
     struct sandbox *sandbox = sandbox_new(SANDBOX_DAEMON);
-    add(&writes, options->cache_folder);
+    box_add(&writes, options->cache_folder);
     add_catalog(sandbox, options);
     add_addresses(sandbox, options, &addresses);
     add_webhook(sandbox, options);
@@ -147,10 +147,10 @@ void box_serve(const struct options *options, const char *socket_path)
     if (!opener_start(reads.items, reads.count, socket_path))
         log_line("sandbox: a folder that is made anew cannot be read: no process for that");
     bool is_on = sandbox_enter(sandbox, &said);
-    say(&said, "reads", &reads);
-    say(&said, "writes", &writes);
+    box_say(&said, "reads", &reads);
+    box_say(&said, "writes", &writes);
     if (addresses.count > 0)
-        say(&said, "connects to", &addresses);
+        box_say(&said, "connects to", &addresses);
     buf_text(&said, options->catalog ? "; connects to the catalog" : "");
     if (!said.failed && is_on)
         log_info("sandbox: %.*s", (int)said.length, said.data);
@@ -162,7 +162,8 @@ void box_serve(const struct options *options, const char *socket_path)
     free(addresses.items);
 }
 
-/* A pipe, or "-", which stands for no path as well: what comes out of it is read twice, and so lies in a temporary file meanwhile. */
+/* A pipe, or "-", which stands for no path as well: what comes out of it is read twice, and so lies in a temporary file
+ * meanwhile. */
 static bool has_stream(const struct options *options)
 {
     struct stat status;

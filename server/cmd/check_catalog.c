@@ -3,7 +3,7 @@
 
 #include "server/base/log.h"
 #include "server/base/memory.h"
-#include "server/catalog/content_hash.h"
+#include "server/fleet/catalog/content_hash.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +44,7 @@ static void modules_take(struct check_catalog *modules)
 }
 
 /* `commit`: behind the last '@'. */
-static bool ask(struct check_catalog *modules, const char *job, const char *commit, const char *url)
+static bool check_catalog_ask(struct check_catalog *modules, const char *job, const char *commit, const char *url)
 {
     static const char sql[] =
         "SELECT p.module, p.memory_space, p.needed_bytes, r.logdir, r.file, r.content_sha256 FROM points AS p JOIN "
@@ -71,7 +71,7 @@ bool check_catalog_read(struct check_catalog *modules, const char *baseline, con
         log_line("--baseline=%s wants --catalog=URL", baseline);
     else {
         *at = '\0';
-        is_good = ask(modules, job, at + 1, url);
+        is_good = check_catalog_ask(modules, job, at + 1, url);
     }
     if (is_good)
         modules_take(modules);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * check_catalog.h: a baseline that is told by job and commit: its modules as the catalog (server/catalog/catalog.h) knows them. */
+ * check_catalog.h: a baseline that is told by job and commit: its modules as the catalog
+ * (server/fleet/catalog/catalog.h) knows them. */
 #pragma once
 
-#include "server/catalog/catalog.h"
+#include "server/fleet/catalog/catalog.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,13 +4,13 @@
 #include "server/base/log.h"
 #include "server/base/memory.h"
 #include "server/base/output.h"
+#include "server/cmd/capacity_option.h"
 #include "server/cmd/check_catalog.h"
 #include "server/cmd/commands.h"
 #include "server/cmd/each_module.h"
 #include "server/cmd/input_path.h"
 #include "server/cmd/options.h"
-#include "server/cmd/size_option.h"
-#include "server/disk/index.h"
+#include "server/gather/index.h"
 #include "server/store/account.h"
 #include "server/store/subjects.h"
 
@@ -195,9 +195,11 @@ static bool check_unread(struct analysis_check *check, const struct side *side, 
 {
     char room[PATH_MAX_BYTES], why[ERR_DESCRIPTION_SIZE];
     bool is_kept = true;
-    for (size_t at = 0; at < side->snapshot->problem_count && is_kept; at++)
-        is_kept = analysis_check_fault(check, path_of(side, side->snapshot->problems[at].file, room),
-                                       side->snapshot->problems[at].file, side->snapshot->problems[at].reason, err);
+    for (size_t at = 0; at < side->snapshot->problem_count && is_kept; at++) {
+        const struct snapshot_problem *problem = &side->snapshot->problems[at];
+        is_kept = analysis_check_fault(check, path_of(side, problem->file, room), problem->file,
+                                       err_describe(&problem->why, why), err);
+    }
     for (size_t at = 0; at < side->snapshot->session_count; at++) {
         for (size_t i = 0; i < side->sessions[at].file_count && is_kept; i++) {
             const struct modules_file *file = &side->sessions[at].files[i];
@@ -267,6 +269,14 @@ static bool tolerance_read(const char *text, uint64_t *ppm)
     return true;
 }
 
+static bool max_total_read(const char *text, struct analysis_check_limits *limits)
+{
+    struct capacity capacity;
+    bool is_read = capacity_option_read("max-total", text, &capacity);
+    limits->max_total_bytes = is_read ? (int64_t)capacity.bytes : -1;
+    return is_read;
+}
+
 /* What is allowed; false: it is not understood, and was said. */
 static bool limits_read(const struct options *options, struct analysis_check_limits *limits)
 {
@@ -279,7 +289,7 @@ static bool limits_read(const struct options *options, struct analysis_check_lim
     else if (!analysis_check_format_is_known(options->format, &err))
         log_line("--%s", err.text);
     else
-        return (!options->max_total || size_option_read("max-total", options->max_total, &limits->max_total_bytes)) &&
+        return (!options->max_total || max_total_read(options->max_total, limits)) &&
                tolerance_read(options->tolerance, &limits->tolerance_ppm);
     return false;
 }

@@ -8,7 +8,7 @@
 #include "server/cmd/input_path.h"
 #include "server/cmd/options.h"
 #include "server/cmd/print_answer.h"
-#include "server/disk/index.h"
+#include "server/gather/index.h"
 #include "server/store/account.h"
 #include "server/store/modules.h"
 #include "server/store/subjects.h"
@@ -103,7 +103,6 @@ static bool side_find(struct side *side, struct store *store)
 static bool side_read(struct side *side, struct store *store)
 {
     struct err err = ERR_INIT;
-    char why[ERR_DESCRIPTION_SIZE];
     struct subjects_place place = {.kind = ANALYSIS_PROFILE};
     if (is_of_moment(side))
         place = subjects_trace(side->session, side->allocator);
@@ -114,24 +113,21 @@ static bool side_read(struct side *side, struct store *store)
     else
         place = (struct subjects_place){
             .kind = ANALYSIS_MODULE, .opened = &side->entry->file->opened, .program = side->entry->program};
-    if (!err_is_set(&err) && subjects_open(store, &place, &side->subject, &err)) {
-        const char *cut = is_of_moment(side) ? analysis_trace_cut(side->subject.core) : NULL;
-        if (cut)
-            log_line("%s: %s", side->allocator->file->path, cut);
-        return true;
-    }
+    bool is_read = !err_is_set(&err) && subjects_open(store, &place, &side->subject, &err);
+    if (is_read && is_of_moment(side))
+        analysis_trace_cut(side->subject.core, &err);
     const struct snapshot_file *file = is_of_moment(side)    ? side->allocator->file
                                        : is_of_profile(side) ? side->profile->file
                                                              : side->entry->file->file;
-    log_line("%s: %s", file->path, err_describe(&err, why));
-    return false;
+    if (err_is_set(&err))
+        unread_files_add(&side->unread, file->path, &err);
+    return is_read;
 }
 
 static void side_close(struct side *side)
 {
     subjects_close(&side->subject);
     modules_close(&side->modules);
-    unread_files_free(&side->unread);
     if (side->snapshot)
         index_release(side->index, side->snapshot);
     if (side->index)
@@ -156,7 +152,8 @@ static struct analysis_use use_of(const struct side *side)
 }
 
 /* Of profiles spaces and steps were refused before. */
-static int answer(const struct side *sides, const struct options *options, const char *rules)
+static int cmd_diff_answer(const struct side *sides, const struct options *options, const char *rules,
+                           const struct unread_files *unread)
 {
     static const char *const NAMES[][SIDE_COUNT] = {{"space_a", "space_b"}, {"step_a", "step_b"}};
     const struct options_list *lists[] = {&options->spaces, &options->steps};
@@ -177,7 +174,7 @@ static int answer(const struct side *sides, const struct options *options, const
                 params[question.param_count++] = (struct analysis_param){NAMES[list][side], value};
         }
     }
-    return print_answer(&question, options->is_json ? PRINT_JSON : PRINT_TEXT);
+    return print_answer(&question, options->is_json ? PRINT_JSON : PRINT_TEXT, unread);
 }
 
 /* Do the two go together, and with the options? */
@@ -230,9 +227,11 @@ int cmd_diff(const struct options *options)
     if (!category_rules_load(options->category_rules, &rules))
         return status;
     struct store *store = store_new(account_default_limit());
+    struct unread_files unread = {0};
     bool is_open = true;
-    for (int at = 0; at < SIDE_COUNT && is_open; at++) {
+    for (int at = 0; at < SIDE_COUNT; at++)
         sides[at].path = options->paths.items[at];
+    for (int at = 0; at < SIDE_COUNT && is_open; at++) {
         sides[at].module = value_for(&options->modules, at);
         sides[at].moment = value_for(&options->moments, at);
         is_open = side_find(&sides[at], store);
@@ -240,10 +239,14 @@ int cmd_diff(const struct options *options)
     is_open = is_open && is_fit(sides, options);
     for (int at = 0; at < SIDE_COUNT && is_open; at++)
         is_open = side_read(&sides[at], store);
+    for (int at = 0; at < SIDE_COUNT; at++)
+        unread_files_move(&unread, &sides[at].unread,
+                          input_path_kind(sides[at].path, false) == INPUT_PATH_FOLDER ? sides[at].path : NULL);
     if (is_open)
-        status = answer(sides, options, rules);
+        status = cmd_diff_answer(sides, options, rules, &unread);
     for (int at = 0; at < SIDE_COUNT; at++)
         side_close(&sides[at]);
+    unread_files_free(&unread);
     store_free(store);
     free(rules);
     return status;

@@ -4,15 +4,17 @@
 #include "server/base/log.h"
 #include "server/base/memory.h"
 #include "server/base/output.h"
+#include "server/cmd/capacity_option.h"
 #include "server/cmd/category_rules.h"
 #include "server/cmd/commands.h"
 #include "server/cmd/each_module.h"
 #include "server/cmd/explain.h"
 #include "server/cmd/input_path.h"
 #include "server/cmd/options.h"
-#include "server/disk/index.h"
-#include "server/disk/names.h"
+#include "server/files/names.h"
+#include "server/gather/index.h"
 #include "server/store/account.h"
+#include "server/store/verdict_capacity.h"
 
 #include "base/json.h"
 
@@ -26,15 +28,14 @@
 
 enum { DEEPEST = 32 };
 
-struct explaining {
+struct cmd_explain_explaining {
     const struct options *options;
     bool is_json;
     bool has_names;   /* several logs: each failure says where it is from */
     struct json json; /* of --json: the array of all failures, and of what has none */
     struct store *store;
     struct explain_around around;
-    uint64_t capacity_bytes;     /* of --capacity; 0: not given */
-    const char *capacity_device; /* the same, if it names a row of the table of devices; NULL */
+    struct capacity capacity; /* of --capacity; 0 bytes: not given */
     size_t read_count;
     size_t unreadable_count;
     bool is_of_file;                           /* the path is a file, not a folder or what comes out of a pipe */
@@ -49,14 +50,14 @@ struct explaining {
     size_t given_count;
 };
 
-static void explained_add(struct explaining *explaining, const struct snapshot_session *session)
+static void explained_add(struct cmd_explain_explaining *explaining, const struct snapshot_session *session)
 {
     explaining->explained = memory_grow(explaining->explained, &explaining->explained_capacity,
                                         explaining->explained_count + 1, sizeof(*explaining->explained));
     explaining->explained[explaining->explained_count++] = session;
 }
 
-static bool is_explained(const struct explaining *explaining, const struct snapshot_session *session)
+static bool is_explained(const struct cmd_explain_explaining *explaining, const struct snapshot_session *session)
 {
     for (size_t at = 0; at < explaining->explained_count; at++)
         if (explaining->explained[at] == session)
@@ -97,7 +98,7 @@ static bool is_beside(const struct snapshot_session *session, const char *real)
 }
 
 /* The session that a log belongs to, or NULL: then its program is found by name and total. */
-static const struct snapshot_session *session_of(const struct explaining *explaining, const char *path)
+static const struct snapshot_session *session_of(const struct cmd_explain_explaining *explaining, const char *path)
 {
     const struct snapshot *snapshot = explaining->around.snapshot;
     char *real = input_path_real(path);
@@ -111,8 +112,19 @@ static const struct snapshot_session *session_of(const struct explaining *explai
     return found;
 }
 
+/* A plan says all of its failure: the device profiles that a run saved beside it are no further answer. */
+static void profiles_beside_add(struct cmd_explain_explaining *explaining, const struct snapshot_session *session)
+{
+    const struct snapshot *snapshot = explaining->around.snapshot;
+    for (size_t at = 0; at < snapshot->session_count; at++) {
+        const struct snapshot_session *other = snapshot->sessions[at];
+        if (other->kind == SNAPSHOT_PROFILES && strcmp(other->name, session->name) == 0)
+            explained_add(explaining, other);
+    }
+}
+
 /* A snapshot that a failure was joined with is not explained again by itself. */
-static void snapshot_used(struct explaining *explaining, const struct snapshot_session *session,
+static void snapshot_used(struct cmd_explain_explaining *explaining, const struct snapshot_session *session,
                           const struct snapshot_host *host)
 {
     char *real = real_of(&host->file->place);
@@ -127,8 +139,8 @@ static void snapshot_used(struct explaining *explaining, const struct snapshot_s
 
 /* `file` NULL: the error is of none. With --json an element of the list says it, too; `session` and `module` may be
  * NULL. */
-static void unread_say(struct explaining *explaining, const char *session, const char *module, const char *file,
-                       const struct err *err)
+static void unread_say(struct cmd_explain_explaining *explaining, const char *session, const char *module,
+                       const char *file, const struct err *err)
 {
     struct json *json = &explaining->json;
     char why[ERR_DESCRIPTION_SIZE];
@@ -151,7 +163,7 @@ static void unread_say(struct explaining *explaining, const char *session, const
 
 /* Could nothing of the file be read that was named, and not only of what lies beside it? A trace that ends in the
  * middle is read to there. */
-static bool has_lost(const struct explaining *explaining, const struct verdict_parts *parts)
+static bool has_lost(const struct cmd_explain_explaining *explaining, const struct verdict_parts *parts)
 {
     bool is_lost = false;
     for (size_t at = 0; at < parts->unread_count; at++)
@@ -161,18 +173,13 @@ static bool has_lost(const struct explaining *explaining, const struct verdict_p
 }
 
 /* The verdict of what is wanted, into `out`. False: why is in `err`, of `*file` (free(); NULL: of none). */
-static bool verdict_write(struct explaining *explaining, const struct verdict_parts_wanted *wanted, struct buf *out,
-                          char **file, struct err *err)
+static bool verdict_write(struct cmd_explain_explaining *explaining, const struct verdict_parts_wanted *wanted,
+                          struct buf *out, char **file, struct err *err)
 {
     struct verdict_parts parts = {0};
     bool is_made = verdict_parts_open(explaining->store, wanted, &parts, err);
-    if (explaining->capacity_bytes > 0) {
-        parts.core.capacity_bytes = explaining->capacity_bytes;
-        parts.core.capacity_source = "as chosen";
-        parts.core.capacity_is_physical = false;
-        parts.core.capacity_device = explaining->capacity_device;
-        parts.core.capacity_file = NULL;
-    }
+    if (explaining->capacity.bytes > 0)
+        verdict_capacity_choose(&parts, &explaining->capacity);
     is_made =
         is_made &&
         analysis_verdict(&parts.core, explaining->is_json ? ANALYSIS_VERDICT_JSON : ANALYSIS_VERDICT_TEXT, out, err);
@@ -181,6 +188,8 @@ static bool verdict_write(struct explaining *explaining, const struct verdict_pa
     bool is_of_plan = wanted->failure && analysis_verdict_is_of_plan(wanted->failure);
     if (wanted->session && (is_of_plan || (wanted->failure && wanted->session->group_count == 0)))
         explained_add(explaining, wanted->session);
+    if (wanted->session && is_of_plan)
+        profiles_beside_add(explaining, wanted->session);
     if (is_made && wanted->failure && parts.trace_host)
         snapshot_used(explaining, parts.trace_session, parts.trace_host);
     if (wanted->failure && parts.module_session)
@@ -200,7 +209,7 @@ static char *folder_of(const char *path)
     return real;
 }
 
-static void failures_write(struct explaining *explaining, const char *path, bool is_named,
+static void failures_write(struct cmd_explain_explaining *explaining, const char *path, bool is_named,
                            const struct oom_report *report)
 {
     char *folder = folder_of(path);
@@ -215,7 +224,7 @@ static void failures_write(struct explaining *explaining, const char *path, bool
     for (size_t at = 0; at < count; at++) {
         struct err err = ERR_INIT;
         char *unread, why[ERR_DESCRIPTION_SIZE];
-        wanted.failure = &report->verdicts[at];
+        wanted.failure = &report->meanings[at];
         bool is_made = verdict_write(explaining, &wanted, &answers[at], &unread, &err);
         if (!is_made)
             log_line("%s%s%s", unread ? unread : "", unread ? ": " : "", err_describe(&err, why));
@@ -231,7 +240,7 @@ static void failures_write(struct explaining *explaining, const char *path, bool
     free(folder);
 }
 
-static void explain_log(struct explaining *explaining, const char *path, bool is_named)
+static void explain_log(struct cmd_explain_explaining *explaining, const char *path, bool is_named)
 {
     struct err err = ERR_INIT;
     struct stat status;
@@ -260,7 +269,7 @@ static void explain_listed(void *context, const char *path)
         explain_log(context, path, false);
 }
 
-static void explain_folder(struct explaining *explaining, const char *path, int depth)
+static void explain_folder(struct cmd_explain_explaining *explaining, const char *path, int depth)
 {
     if (remote_address_is(path)) {
         input_path_each_file(path, explain_listed, explaining);
@@ -294,8 +303,8 @@ static bool is_folder(const char *path)
 /* ---- what has no failure: programs, traces, profiles ---------------------------- */
 
 /* False: it could not be read, and was said. */
-static bool element_write(struct explaining *explaining, const struct snapshot_session *session, const char *module_id,
-                          const char *name)
+static bool element_write(struct cmd_explain_explaining *explaining, const struct snapshot_session *session,
+                          const char *module_id, const char *name)
 {
     struct buf out = BUF_INIT;
     const struct verdict_parts_wanted wanted = {
@@ -328,12 +337,9 @@ static bool element_write(struct explaining *explaining, const struct snapshot_s
 
 /* Beside a program that was explained: files and programs of which nothing could be; the first `tried_count` programs
  * were told already. */
-static void lost_say(struct explaining *explaining, const struct snapshot_session *session,
+static void lost_say(struct cmd_explain_explaining *explaining, const struct snapshot_session *session,
                      const struct modules *modules, size_t tried_count)
 {
-    for (size_t at = 0; at < modules->file_count; at++)
-        if (modules->files[at].host && err_is_set(&modules->files[at].err))
-            unread_say(explaining, session->name, NULL, modules->files[at].file->path, &modules->files[at].err);
     for (size_t at = 0; at < modules->entry_count; at++) {
         const struct modules_entry *entry = &modules->entries[at];
         const struct err *err = &entry->file->err;
@@ -345,7 +351,7 @@ static void lost_say(struct explaining *explaining, const struct snapshot_sessio
 }
 
 /* Of a dump or trace each module that --module names, else the largest alone; of others what there is. */
-static void session_explain(struct explaining *explaining, const struct snapshot_session *session)
+static void session_explain(struct cmd_explain_explaining *explaining, const struct snapshot_session *session)
 {
     const char *wanted = explaining->options->module;
     struct modules modules;
@@ -374,19 +380,18 @@ static void session_explain(struct explaining *explaining, const struct snapshot
 }
 
 /* Files that no session shows. */
-static void problems_say(struct explaining *explaining)
+static void problems_say(struct cmd_explain_explaining *explaining)
 {
     const struct snapshot *snapshot = explaining->around.snapshot;
     for (size_t at = 0; at < snapshot->problem_count; at++) {
         const struct snapshot_problem *problem = &snapshot->problems[at];
-        struct err err = {problem->code, ERR_NO_OFFSET, ""};
-        snprintf(err.text, sizeof(err.text), "%s", problem->reason);
         if (!problem->session)
-            unread_say(explaining, NULL, NULL, problem->file[0] ? problem->file : snapshot->roots[0].path, &err);
+            unread_say(explaining, NULL, NULL, problem->file[0] ? problem->file : snapshot->roots[0].path,
+                       &problem->why);
     }
 }
 
-static void explain_path(struct explaining *explaining, const char *path)
+static void explain_path(struct cmd_explain_explaining *explaining, const char *path)
 {
     explaining->path = path;
     bool is_text = !is_folder(path) && explain_is_log(path);
@@ -408,7 +413,7 @@ static void explain_path(struct explaining *explaining, const char *path)
 }
 
 /* Snapshots come last: a log may be joined with one that is named behind or before it. */
-static void explain_all(struct explaining *explaining, const char *const *paths, size_t count)
+static void explain_all(struct cmd_explain_explaining *explaining, const char *const *paths, size_t count)
 {
     explaining->given = memory_new((count + 1) * sizeof(*explaining->given));
     explaining->is_used = memory_new((count + 1) * sizeof(*explaining->is_used));
@@ -452,8 +457,8 @@ static bool print_json(struct buf *all)
 int cmd_explain(const struct options *options)
 {
     struct buf all = BUF_INIT;
-    struct explaining explaining = {.options = options, .is_json = options->is_json, .json = JSON_INIT(&all)};
-    struct analysis_device device = {.name = NULL};
+    struct cmd_explain_explaining explaining = {
+        .options = options, .is_json = options->is_json, .json = JSON_INIT(&all)};
     const char *standard_input = "-";
     char *rules = NULL;
     size_t count = options->paths.count > 0 ? options->paths.count : 1;
@@ -462,13 +467,10 @@ int cmd_explain(const struct options *options)
         log_line("explain: name a log, a dump, a trace or a folder, or pipe a log into it");
         return COMMANDS_UNUSABLE;
     }
-    if (options->capacity && !analysis_capacity_read(options->capacity, &explaining.capacity_bytes, &device)) {
-        log_line("--capacity: \"%s\" is no device (v5e, H100-80G, …) and no size (15.75GiB)", options->capacity);
+    if (options->capacity && !capacity_option_read("capacity", options->capacity, &explaining.capacity))
         return COMMANDS_UNUSABLE;
-    }
     if (!category_rules_load(options->category_rules, &rules))
         return COMMANDS_UNUSABLE;
-    explaining.capacity_device = options->capacity ? device.name : NULL;
     explaining.store = store_new(account_default_limit());
     store_set_category_rules(explaining.store, rules);
     explaining.has_names = count > 1 || is_folder(paths[0]);

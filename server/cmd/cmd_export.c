@@ -22,6 +22,7 @@ struct exporting {
     const struct export_form *form;
     struct buf out;
     size_t count;
+    struct unread_files *unread;
 };
 
 static void write_time(int64_t unix_ns, char text[EXPORT_TIME_SIZE])
@@ -36,8 +37,11 @@ static void write_time(int64_t unix_ns, char text[EXPORT_TIME_SIZE])
 static bool export_one(void *context, const struct snapshot_session *session, const struct modules_entry *entry)
 {
     struct exporting *exporting = context;
-    struct export_module module = {
-        .store = exporting->store, .session = session, .entry = entry, .is_first = exporting->count == 0};
+    struct export_module module = {.store = exporting->store,
+                                   .session = session,
+                                   .entry = entry,
+                                   .unread = exporting->unread,
+                                   .is_first = exporting->count == 0};
     size_t before = exporting->out.length;
     write_time(entry->file->file->identity.modified_at_ns, module.modified_at);
     bool is_good = exporting->form->module(&module, &exporting->out);
@@ -56,7 +60,7 @@ static const struct export_form *form_find(const char *name)
     return NULL;
 }
 
-static bool put(const char *path, const struct buf *out)
+static bool cmd_export_put(const char *path, const struct buf *out)
 {
     FILE *file = path ? fopen(path, "wb") : stdout;
     if (!file) {
@@ -82,19 +86,20 @@ int cmd_export(const struct options *options)
     if (input_path_kind(options->paths.items[0], true) == INPUT_PATH_NONE)
         return COMMANDS_UNUSABLE;
     struct unread_files unread = {0};
+    exporting.unread = &unread;
     exporting.store = store_new(account_default_limit());
     if (exporting.form->begin)
         exporting.form->begin(&exporting.out);
     int result =
         each_module(exporting.store, options->paths.items[0], options->module, export_one, &exporting, &unread);
-    unread_files_free(&unread);
     if (exporting.form->end)
-        exporting.form->end(&exporting.out);
+        exporting.form->end(&exporting.out, &unread);
     if (exporting.out.failed)
         log_line("there is no memory for all of it; --module=NAME writes one module");
-    if (exporting.out.failed || (result == COMMANDS_DONE && !put(options->out_path, &exporting.out)))
+    if (exporting.out.failed || (result == COMMANDS_DONE && !cmd_export_put(options->out_path, &exporting.out)))
         result = COMMANDS_UNUSABLE;
     buf_free(&exporting.out);
+    unread_files_free(&unread);
     store_free(exporting.store);
     return result;
 }

@@ -3,17 +3,17 @@
 #include "server/base/log.h"
 #include "server/base/memory.h"
 #include "server/base/output.h"
-#include "server/catalog/catalog_write.h"
-#include "server/catalog/fleet_tables.h"
-#include "server/catalog/rows.h"
 #include "server/cmd/category_rules.h"
 #include "server/cmd/commands.h"
 #include "server/cmd/input_path.h"
 #include "server/cmd/notify_option.h"
 #include "server/cmd/options.h"
-#include "server/disk/index.h"
-#include "server/notify/notify_index.h"
-#include "server/notify/regressions.h"
+#include "server/fleet/catalog/catalog_write.h"
+#include "server/fleet/catalog/fleet_tables.h"
+#include "server/fleet/catalog/rows.h"
+#include "server/fleet/notify/notify_index.h"
+#include "server/fleet/notify/regressions.h"
+#include "server/gather/index.h"
 #include "server/store/account.h"
 
 #include <errno.h>
@@ -115,9 +115,9 @@ static bool is_whole_scan(const struct snapshot *snapshot)
     for (size_t at = 0; at < snapshot->problem_count && is_whole; at++) {
         const struct snapshot_problem *problem = &snapshot->problems[at];
         size_t length = strlen(problem->file);
-        is_whole = problem->code != ERR_io || length == 0 || problem->file[length - 1] != '/';
+        is_whole = problem->why.code != ERR_io || length == 0 || problem->file[length - 1] != '/';
         if (!is_whole)
-            log_line("%s: %s: files that are not met are not taken for gone", problem->file, problem->reason);
+            log_line("%s: %s: files that are not met are not taken for gone", problem->file, problem->why.text);
     }
     return is_whole;
 }
@@ -128,7 +128,7 @@ struct telling {
     const struct rows_wanted *wanted;
 };
 
-static bool tell(void *context, const struct snapshot_session *session, const struct snapshot_text *text)
+static bool cmd_index_tell(void *context, const struct snapshot_session *session, const struct snapshot_text *text)
 {
     const struct telling *telling = context;
     struct err err = ERR_INIT;
@@ -216,12 +216,14 @@ static bool write_and_tell(struct rows_wanted *wanted, struct catalog_writer *wr
         return false;
     }
     if (webhook) {
-        wanted->fails = tell;
+        wanted->fails = cmd_index_tell;
         wanted->fails_context = &telling;
     }
     bool is_good =
         know_those_before(&regressions) && write_catalog(wanted, writer, counts) && look_for_regressions(&regressions);
     notify_index_end(telling.notify);
+    wanted->fails = NULL;
+    wanted->fails_context = NULL; /* it ends here */
     return is_good;
 }
 
@@ -265,7 +267,7 @@ int cmd_index(const struct options *options)
         struct index *index = index_new();
         for (size_t at = 0; at < options->paths.count; at++)
             index_add(index, options->paths.items[at]);
-        index_scan_once_with_texts(index);
+        index_scan_once_with_texts(index, false);
         struct snapshot *snapshot = index_hold(index);
         wanted.snapshot = snapshot;
         wanted.is_once = true;

@@ -9,10 +9,12 @@
 #include "server/cmd/explain.h"
 #include "server/cmd/options.h"
 #include "server/cmd/run_address.h"
+#include "server/cmd/run_report.h"
 #include "server/run/child.h"
 #include "server/run/dump_copy.h"
 #include "server/run/dump_limit.h"
 #include "server/run/flags.h"
+#include "server/run/inject.h"
 #include "server/run/run_folder.h"
 #include "server/run/run_log.h"
 
@@ -41,6 +43,9 @@ struct run {
     char *const *arguments;
     struct run_folder folder;
     struct flags flags;
+    struct inject inject;
+    struct inject_marks marks;
+    char *history; /* for the hook: how many events PyTorch records */
     struct dump_limit limit;
     char *log_path;
     struct run_log *log;
@@ -61,8 +66,9 @@ static bool is_own(const char *path)
            (status.st_mode & 022) == 0;
 }
 
-/* Others write below /tmp too: each user has a folder of their own there. Its name can be foreseen, so that anybody may have
- * made something else of it: then a new one is taken, whose name cannot. NULL and `io` when there is none; free(). */
+/* Others write below /tmp too: each user has a folder of their own there. Its name can be foreseen, so that anybody may
+ * have made something else of it: then a new one is taken, whose name cannot. NULL and `io` when there is none;
+ * free(). */
 static char *own_below_tmp(bool *is_made, struct err *err)
 {
     const char *below = getenv("TMPDIR");
@@ -99,6 +105,17 @@ static bool folder_open(struct run *run, struct err *err)
     return is_open;
 }
 
+/* Without it the command runs all the same. */
+static void hook_set_up(struct run *run)
+{
+    struct err err = ERR_INIT;
+    if (run->options->has_no_hook)
+        return;
+    run->history = memory_format("%" PRId64, run->options->history_count);
+    if (!inject_make(run->folder.path, getenv("PYTHONPATH"), &run->inject, &err))
+        log_line("PyTorch and JAX are not armed: %s", err.text);
+}
+
 static bool set_up(struct run *run, struct err *err)
 {
     if (!folder_open(run, err))
@@ -109,12 +126,16 @@ static bool set_up(struct run *run, struct err *err)
     run->log = run_log_new(run->log_path, MAX_LOG_BYTES, err);
     run->tee = run->log ? tee_new(run->log, err) : NULL;
     flags_make(getenv("XLA_FLAGS"), run->folder.path, &run->flags);
+    hook_set_up(run);
     return run->tee != NULL;
 }
 
 static void run_free(struct run *run)
 {
     flags_free(&run->flags);
+    inject_free(&run->inject);
+    inject_marks_free(&run->marks);
+    free(run->history);
     if (run->log)
         run_log_free(run->log);
     free(run->log_path);
@@ -122,13 +143,28 @@ static void run_free(struct run *run)
 
 /* ---- While it runs -------------------------------------------------------------- */
 
+/* As other processes find it; NULL: it is gone. free() */
+static char *own_program(void)
+{
+    char *own = system_own_program(), *real = own ? realpath(own, NULL) : NULL;
+    free(own);
+    return real;
+}
+
 static bool command_run(struct run *run)
 {
-    const struct child_variable variables[] = {
-        {"XLA_FLAGS", run->flags.value}, {"MEMVIEWD_RUN", run->folder.path}, {NULL, NULL}};
+    char *own = run->inject.path && !getenv("MEMVIEWD") ? own_program() : NULL;
+    const struct child_variable variables[] = {{"XLA_FLAGS", run->flags.value},
+                                               {"MEMVIEWD_RUN", run->folder.path},
+                                               {"PYTHONPATH", run->inject.path},
+                                               {"MEMVIEWD_HISTORY", run->history},
+                                               {"MEMVIEWD", own},
+                                               {NULL, NULL}};
     run->kills_before = cgroups_oom_kill_count("");
     run->began_ns = clock_unix_ns();
-    if (!child_start(&run->child, run->arguments, variables, run->tee)) {
+    bool is_started = child_start(&run->child, run->arguments, variables, run->tee);
+    free(own);
+    if (!is_started) {
         tee_free(run->tee);
         return false;
     }
@@ -173,8 +209,8 @@ static bool is_counted(const struct run *run)
     return run->kills_before != UINT64_MAX && run->kills_after != UINT64_MAX;
 }
 
-/* Did the kernel end it, or a process that it needed, for lack of host memory? Where nothing is counted signal 9 is taken
- * for that. */
+/* Did the kernel end it, or a process that it needed, for lack of host memory? Where nothing is counted signal 9 is
+ * taken for that. */
 static bool is_host_memory(const struct run *run)
 {
     return is_counted(run) ? is_failed(run) && run->kills_after > run->kills_before : is_killed(run);
@@ -210,13 +246,20 @@ static void verdict_print(const struct run *run)
     free(own);
 }
 
-static void say_where(const struct run *run, size_t failure_count, size_t program_count)
+/* No line about XLA where there was none. */
+static void say_no_program(const struct run *run, const struct run_report *report, size_t failure_count)
 {
-    bool is_served, is_page = failure_count + program_count > 0;
-    log_line("its output and %zu program%s are in %s", program_count, program_count == 1 ? "" : "s", run->folder.path);
-    if (program_count == 0 && failure_count > 0)
+    if (report->program_count == 0 && failure_count > 0 && (!run->inject.path || run->marks.jax_count > 0))
         log_line(
             "no program: XLA compiled none (JAX's compilation cache had it), or the command sets XLA_FLAGS itself");
+}
+
+static void say_where(const struct run *run, const struct run_report *report, size_t failure_count)
+{
+    bool is_served, is_page = failure_count + report->program_count + report->snapshot_count > 0;
+    run_report_say_files(report);
+    run_report_say_armed(report);
+    say_no_program(run, report, failure_count);
     char *url = is_page ? run_address_make(run->folder.all, run->folder.path, &is_served) : NULL;
     if (url && is_served)
         log_line("the page: %s", url);
@@ -225,36 +268,57 @@ static void say_where(const struct run *run, size_t failure_count, size_t progra
     free(url);
 }
 
-static void finish(struct run *run)
+/* It went on, or what ended it was something else. */
+static void say_ended_well(const struct run *run, const struct run_report *report, size_t failure_count)
+{
+    if (run->options->is_quiet)
+        return;
+    if (failure_count > 0)
+        log_line("the command ended well, but its output tells of a lack of memory: memviewd explain %s",
+                 report->folder);
+    else
+        log_line("the command ended well, but PyTorch refused memory %zu time%s: memviewd explain %s",
+                 run->marks.failure_count, run->marks.failure_count == 1 ? "" : "s", report->folder);
+}
+
+static size_t programs_keep(struct run *run)
+{
+    return run->flags.own ? dump_copy(&run->limit, run->flags.own, run->began_ns - CLOCK_GRAIN_NS)
+                          : dump_limit_apply(&run->limit);
+}
+
+static void cmd_run_finish(struct run *run)
 {
     bool is_quiet = run->options->is_quiet, is_host = is_host_memory(run);
-    size_t failure_count = failures_count(run), program_count = 0;
+    size_t failure_count = failures_count(run);
+    run->marks = inject_marks_take(run->folder.path);
     if (is_killed(run) && !is_host && !is_quiet)
         log_line("it was ended by signal 9, which somebody sent: the kernel ended no process here for lack of memory");
-    if (failure_count == 0 && !is_host && !run->options->is_kept) {
+    bool has_failure = failure_count + run->marks.failure_count > 0;
+    if (!has_failure && !is_host && !run->options->is_kept) {
         run_folder_remove(&run->folder);
         return;
     }
-    if (run->flags.own)
-        program_count = dump_copy(&run->limit, run->flags.own, run->began_ns - CLOCK_GRAIN_NS);
-    else
-        program_count = dump_limit_apply(&run->limit);
+    const struct run_report report = {.folder = run->folder.path,
+                                      .program_count = programs_keep(run),
+                                      .snapshot_count = run_report_snapshot_count(run->folder.path),
+                                      .is_injected = run->inject.path != NULL,
+                                      .refusal = inject_refusal(run->arguments),
+                                      .marks = &run->marks};
     if (is_host)
         say_host_memory(run);
-    if (failure_count > 0 && is_failed(run))
+    if (has_failure && is_failed(run))
         verdict_print(run);
-    else if (failure_count > 0 && !is_quiet)
-        log_line("the command ended well, but its output tells of a lack of memory: memviewd explain %s",
-                 run->folder.path);
-    if (is_host || (failure_count > 0 && is_failed(run)))
-        say_where(run, failure_count, program_count);
-    else if (failure_count == 0 && !is_quiet)
-        log_line("its output and %zu program%s are in %s", program_count, program_count == 1 ? "" : "s",
-                 run->folder.path);
+    else if (has_failure)
+        say_ended_well(run, &report, failure_count);
+    if (is_host || (has_failure && is_failed(run)))
+        say_where(run, &report, failure_count);
+    else if (!has_failure && !is_quiet)
+        run_report_say_files(&report);
     run_folder_close(&run->folder, run->limit.max_bytes);
 }
 
-static int refuse(const char *reason)
+static int cmd_run_refuse(const char *reason)
 {
     log_line("%s", reason);
     return COMMANDS_UNUSABLE;
@@ -266,9 +330,10 @@ int cmd_run(const struct options *options)
     struct run run = {.options = options};
     int status;
     if (options->paths.count == 0)
-        return refuse("which command? memviewd run -- python train.py");
-    if (options->program_count < 1 || options->dump_limit_mib < 1 || options->dump_limit_mib > MAX_LIMIT_MIB)
-        return refuse("--programs and --dump-limit must be numbers above 0");
+        return cmd_run_refuse("which command? memviewd run -- python train.py");
+    if (options->program_count < 1 || options->dump_limit_mib < 1 || options->dump_limit_mib > MAX_LIMIT_MIB ||
+        options->history_count < 0)
+        return cmd_run_refuse("--programs and --dump-limit must be numbers above 0, --history one of 0 or more");
     char **arguments = memory_new((options->paths.count + 1) * sizeof(*arguments));
     memcpy(arguments, options->paths.items, options->paths.count * sizeof(*arguments));
     run.arguments = arguments;
@@ -283,7 +348,7 @@ int cmd_run(const struct options *options)
         run_folder_remove(&run.folder);
         status = run.child.fault == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_RUNNABLE;
     } else {
-        finish(&run);
+        cmd_run_finish(&run);
         status = child_status_take(run.end.wait_status);
     }
     run_free(&run);

@@ -9,18 +9,18 @@
 #include "server/base/memory.h"
 #include "server/base/service.h"
 #include "server/base/system.h"
-#include "server/catalog/fleet_files.h"
 #include "server/cmd/box.h"
 #include "server/cmd/category_rules.h"
 #include "server/cmd/commands.h"
 #include "server/cmd/keeping.h"
 #include "server/cmd/notify_option.h"
 #include "server/cmd/options.h"
+#include "server/files/remote/remote.h"
+#include "server/fleet/catalog/fleet_files.h"
+#include "server/fleet/notify/notify.h"
 #include "server/http/httpd.h"
 #include "server/http/metrics.h"
 #include "server/http/peer_user.h"
-#include "server/notify/notify.h"
-#include "server/remote/remote.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -57,14 +57,14 @@ struct daemon {
     char *names, *bind_name, *category_rules, *libraries, *path_prefix, *frame_ancestors;
 };
 
-static int refuse(const char *reason)
+static int cmd_serve_refuse(const char *reason)
 {
     log_error("%s", reason);
     return COMMANDS_UNUSABLE;
 }
 
-/* A line in `reason` when a path is not there, unless that is awaited; with `option` it must be a folder. One that may not be
- * read may be so later: that is only said. */
+/* A line in `reason` when a path is not there, unless that is awaited; with `option` it must be a folder. One that may
+ * not be read may be so later: that is only said. */
 static bool check_paths(const struct options_list *paths, const char *option, bool is_awaited, char *reason,
                         size_t reason_size)
 {
@@ -107,7 +107,8 @@ static bool is_path_prefix(const char *text)
            !has_dots(text);
 }
 
-/* They go into a header as they are. Each is an origin: a lone * in a list would let every site in, whatever stands beside it. */
+/* They go into a header as they are. Each is an origin: a lone * in a list would let every site in, whatever stands
+ * beside it. */
 static bool is_origin_list(const char *text)
 {
     static const char GOOD[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-.:/*,[]";
@@ -126,7 +127,8 @@ static bool check_options(const struct options *options, char *reason, size_t re
     struct stat status;
     const char *fault = NULL;
     if (options->logdirs.count + options->paths.count == 0 && !options->is_demo && !options->catalog)
-        fault = "nothing to show: give --logdir=DIR, files or folders, --catalog=URL or --demo (--help tells more)";
+        fault =
+            "nothing to show: give --logdir=DIR, files or folders, --catalog=URL or --demo (./memviewd-runs is not there)";
     else if (options->port < 0 || options->port > 65535)
         fault = "--port must be a number from 0 to 65535";
     else if (options->memory_limit_mib < 0 || options->memory_limit_mib > MAX_LIMIT_MIB)
@@ -282,7 +284,8 @@ static bool has_terminal(void)
     return terminal >= 0;
 }
 
-/* SIGHUP: looks at the folders again, and reads the token again; a file of it that is not good any more changes nothing. */
+/* SIGHUP: looks at the folders again, and reads the token again; a file of it that is not good any more changes
+ * nothing. */
 static void read_again(struct daemon *daemon)
 {
     struct token token;
@@ -318,9 +321,9 @@ static void wait_for_end(struct daemon *daemon, struct httpd *httpd, const sigse
     }
 }
 
-/* What can be answered within some seconds is; all else is told that it will not be, and answers that are there are sent to their
- * end. Then the parts go, last made first. */
-static int stop(struct daemon *daemon, struct httpd *httpd, struct jobs *jobs, const sigset_t *ends)
+/* What can be answered within some seconds is; all else is told that it will not be, and answers that are there are
+ * sent to their end. Then the parts go, last made first. */
+static int cmd_serve_stop(struct daemon *daemon, struct httpd *httpd, struct jobs *jobs, const sigset_t *ends)
 {
     service_tell("STOPPING=1");
     pthread_sigmask(SIG_UNBLOCK, ends, NULL); /* a second signal ends at once */
@@ -367,7 +370,7 @@ static bool start_notify(struct daemon *daemon)
     return !err_is_set(&err);
 }
 
-static int run(struct daemon *daemon, const sigset_t *ends)
+static int cmd_serve_run(struct daemon *daemon, const sigset_t *ends)
 {
     bool had_terminal = has_terminal(); /* before anybody knows of this: it may be gone right after */
     daemon->server.started_at_ms = clock_unix_ms();
@@ -407,7 +410,7 @@ static int run(struct daemon *daemon, const sigset_t *ends)
     print_url(daemon);
     service_tell("READY=1");
     wait_for_end(daemon, httpd, ends, had_terminal);
-    return stop(daemon, httpd, jobs, ends);
+    return cmd_serve_stop(daemon, httpd, jobs, ends);
 }
 
 static void set_up_process(sigset_t *ends)
@@ -437,26 +440,26 @@ static bool open_catalog(struct daemon *daemon, char *reason, size_t reason_size
 }
 
 /* All that may be refused before the daemon begins. COMMANDS_DONE, or what to end with, said in the log. */
-static int prepare(struct daemon *daemon, sigset_t *ends)
+static int cmd_serve_prepare(struct daemon *daemon, sigset_t *ends)
 {
     const struct options *options = daemon->options;
     char reason[512];
     daemon->apart = compile_apart_start(options->libtpu); /* before there is anything that it should not have */
     if (!daemon->apart) {
         snprintf(reason, sizeof(reason), "cannot start a process for compilers: %s", strerror(errno));
-        return refuse(reason);
+        return cmd_serve_refuse(reason);
     }
     if (!open_sockets(daemon, reason, sizeof(reason)))
-        return refuse(reason);
+        return cmd_serve_refuse(reason);
     if (!make_token(daemon, reason, sizeof(reason)) || !decide_users(daemon, reason, sizeof(reason)))
-        return refuse(reason);
+        return cmd_serve_refuse(reason);
     if (!category_rules_load(options->category_rules, &daemon->category_rules) ||
         !category_rules_load_libraries(options->libraries, &daemon->libraries))
         return COMMANDS_UNUSABLE;
     if (!keeping_open(options, daemon->category_rules, daemon->libraries, &daemon->disk_cache, reason, sizeof(reason)))
-        return refuse(reason);
+        return cmd_serve_refuse(reason);
     if (!open_catalog(daemon, reason, sizeof(reason)))
-        return refuse(reason);
+        return cmd_serve_refuse(reason);
     if (!notify_option_open(options, &daemon->webhook))
         return COMMANDS_UNUSABLE;
     daemon->server.fleet_files = fleet_files_new(getenv("MEMVIEWD_LABELS"));
@@ -476,11 +479,11 @@ int cmd_serve(const struct options *options)
     sigset_t ends;
     log_set_up(options->is_verbose, strcmp(options->log_format, "json") == 0);
     if (!check_options(options, reason, sizeof(reason)))
-        return refuse(reason);
+        return cmd_serve_refuse(reason);
     service_begin();
-    int status = prepare(&daemon, &ends);
+    int status = cmd_serve_prepare(&daemon, &ends);
     if (status == COMMANDS_DONE)
-        status = run(&daemon, &ends);
+        status = cmd_serve_run(&daemon, &ends);
     listen_close(&daemon.listening);
     compile_apart_free(daemon.apart);
     disk_cache_close(daemon.disk_cache);

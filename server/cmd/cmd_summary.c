@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cmd_summary.c: what fills the memory, in a terminal. */
 #include "server/base/log.h"
+#include "server/cmd/capacity_option.h"
 #include "server/cmd/category_rules.h"
 #include "server/cmd/commands.h"
 #include "server/cmd/each_module.h"
 #include "server/cmd/input_path.h"
 #include "server/cmd/options.h"
 #include "server/cmd/summary.h"
-#include "server/disk/index.h"
+#include "server/gather/index.h"
 #include "server/store/account.h"
 #include "server/store/subjects.h"
 
@@ -26,6 +27,7 @@ struct look {
     bool is_said;                   /* why there is nothing to print */
     struct unread_files unread;     /* files that could not be read, or end before what is looked for */
     size_t profiles_count;          /* sessions of device profiles */
+    struct capacity chosen;         /* of --capacity; 0 bytes: not given */
 };
 
 /* The space to list buffers of: the one asked for, else the one with the largest total. */
@@ -53,27 +55,38 @@ static struct body *ask_buffers(const struct look *look, const struct modules_en
     return each_module_ask(look->store, entry, &question, &err);
 }
 
-static cJSON *parse(const struct body *body) { return body ? cJSON_ParseWithLength(body->data, body->size) : NULL; }
+static cJSON *cmd_summary_parse(const struct body *body)
+{
+    return body ? cJSON_ParseWithLength(body->data, body->size) : NULL;
+}
 
 static void look_at(struct look *look, const struct snapshot_session *session, const struct modules_entry *entry)
 {
-    static const struct analysis_question question = {.tool = "memory_viewer", .view = "summary"};
+    struct analysis_space_capacity core[CAPACITY_SPACES];
+    struct capacity_spaces texts, spaces;
     struct summary_module module = {.session = session, .entry = entry, .err = ERR_INIT};
     struct body *summary = NULL, *buffers = NULL;
-    struct capacity capacity;
+    struct capacity capacity = look->chosen;
     look->found_count++;
-    module.capacity = capacity_find(session, entry->file, &capacity) ? &capacity : NULL;
+    if (capacity.bytes > 0 || capacity_find(session, entry->file->group, entry->file->opened.contents, &capacity))
+        module.capacity = &capacity;
+    capacity_spaces_of_texts(session, &texts);
+    capacity_spaces_find(&texts, look->chosen.bytes > 0 ? &look->chosen : NULL, session, entry->file->group,
+                         entry->file->opened.contents, &spaces);
+    capacity_spaces_core(&spaces, core);
+    const struct analysis_question question = {
+        .tool = "memory_viewer", .view = "summary", .capacities = core, .capacity_count = spaces.count};
     if (capacity.lost.file[0])
         unread_files_add(&look->unread, capacity.lost.file, &capacity.lost.err);
     if (entry->program)
         summary = each_module_ask(look->store, entry, &question, &module.err);
     else
         module.err = entry->file->err;
-    cJSON *summary_json_tree = parse(summary);
+    cJSON *summary_json_tree = cmd_summary_parse(summary);
     module.summary = cJSON_GetObjectItemCaseSensitive(summary_json_tree, "data");
     if (module.summary)
         buffers = ask_buffers(look, entry, module.summary);
-    cJSON *buffers_tree = parse(buffers);
+    cJSON *buffers_tree = cmd_summary_parse(buffers);
     module.buffers = cJSON_GetObjectItemCaseSensitive(buffers_tree, "data");
     module.summary_body = summary;
     module.buffers_body = buffers;
@@ -89,8 +102,7 @@ static void look_at(struct look *look, const struct snapshot_session *session, c
 }
 
 /* The allocators of a host of a trace, worst first. True: it was told that the file ends in the middle. */
-static bool look_at_host(struct look *look, const struct snapshot_session *session, const struct snapshot_host *host,
-                         uint64_t cut_offset_bytes)
+static bool look_at_host(struct look *look, const struct snapshot_session *session, const struct snapshot_host *host)
 {
     struct subject trace = {0};
     struct err err = ERR_INIT;
@@ -104,35 +116,22 @@ static bool look_at_host(struct look *look, const struct snapshot_session *sessi
     }
     const char *code, *reason;
     bool has_reason = trace.core && pool.at == 0 && analysis_trace_reason(trace.core, &code, &reason);
-    bool is_cut = has_reason && strcmp(code, "cut") == 0;
-    bool is_told = has_reason && (is_cut || strcmp(code, "no_history") == 0);
-    const char *cut = trace.core ? analysis_trace_cut(trace.core) : NULL;
-    if (cut || is_cut)
-        err_set(&err, ERR_truncated, cut_offset_bytes, "%s", is_cut ? reason : cut);
-    else if (is_told)
+    bool is_cut = trace.core && analysis_trace_cut(trace.core, &err);
+    bool is_without_history = has_reason && strcmp(code, "no_history") == 0;
+    if (is_without_history)
         log_line("%s: %s", host->file->path, reason);
-    look->is_said |= is_told;
+    look->is_said |= is_without_history || (is_cut && has_reason);
     subjects_close(&trace);
     if (err_is_set(&err))
         unread_files_add(&look->unread, host->file->path, &err);
-    return cut != NULL;
-}
-
-static uint64_t cut_offset_of(const struct modules *modules, const struct snapshot_host *host)
-{
-    for (size_t at = 0; at < modules->file_count; at++) {
-        const struct analysis_contents *contents = modules->files[at].opened.contents;
-        if (modules->files[at].host == host && contents && contents->is_cut)
-            return contents->cut_offset_bytes;
-    }
-    return ERR_NO_OFFSET;
+    return is_cut;
 }
 
 static void look_at_memory(struct look *look, const struct snapshot_session *session, const struct modules *modules)
 {
     for (size_t at = 0; at < session->host_count; at++) {
         const struct snapshot_host *host = &session->hosts[at];
-        if (look->options->module || !look_at_host(look, session, host, cut_offset_of(modules, host)))
+        if (look->options->module || !look_at_host(look, session, host))
             unread_files_add_of(&look->unread, modules, host);
     }
 }
@@ -184,7 +183,7 @@ static int look_around(struct look *look, const char *path)
     look->is_of_file = input_path_kind(path, false) == INPUT_PATH_FILE;
     struct index *index = index_new();
     index_add(index, path);
-    index_scan_once(index);
+    index_scan_once_with_texts(index, true);
     struct snapshot *snapshot = index_hold(index);
     size_t session_count = snapshot->session_count;
     if (look->form->begin)
@@ -240,7 +239,12 @@ int cmd_summary(const struct options *options)
     char *rules = NULL;
     if (!category_rules_load(options->category_rules, &rules))
         return COMMANDS_UNUSABLE;
-    struct look look = {.options = options, .store = store_new(account_default_limit())};
+    struct look look = {.options = options};
+    if (options->capacity && !capacity_option_read("capacity", options->capacity, &look.chosen)) {
+        free(rules);
+        return COMMANDS_UNUSABLE;
+    }
+    look.store = store_new(account_default_limit());
     look.form = options->is_json ? &summary_json : options->is_csv ? &summary_csv : &summary_text;
     store_set_category_rules(look.store, rules);
     int result = look_around(&look, options->paths.items[0]);

@@ -7,8 +7,8 @@
 #include "server/cmd/commands.h"
 #include "server/cmd/options.h"
 #include "server/cmd/print_answer.h"
-#include "server/disk/files.h"
-#include "server/disk/index.h"
+#include "server/files/files.h"
+#include "server/gather/index.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,6 +30,7 @@ struct question {
     size_t found_count;
     struct analysis_param *params;
     size_t param_count, param_capacity;
+    struct unread_files unread;
 };
 
 static void add_param(struct question *question, const char *name, const char *value)
@@ -55,7 +56,7 @@ static bool is_folder(const char *path)
 }
 
 /* Of a folder the last profile of the newest series in it, which is said; NULL, with a line: it holds none. free() */
-static char *last_profile_of(const char *folder)
+static char *last_profile_of(struct question *question, const char *folder)
 {
     struct index *index = index_new();
     char *path = NULL;
@@ -71,7 +72,8 @@ static char *last_profile_of(const char *folder)
         log_line("%s: the last of %zu device profile%s in %s", path, session->profile_count,
                  session->profile_count == 1 ? "" : "s", session->name);
     }
-    if (!path)
+    unread_files_add_problems(&question->unread, snapshot);
+    if (!path && question->unread.count == 0)
         log_line("%s: holds no device profile", folder);
     index_release(index, snapshot);
     index_free(index);
@@ -100,20 +102,19 @@ static void read_one(struct question *question, const char *path, bool is_base)
         use->modified_at_ms = identity->modified_at_ns / 1000000;
         files_close(file);
     }
-    if (!use->subject) {
-        char why[ERR_DESCRIPTION_SIZE];
-        log_line("%s: %s", path, err_describe(&err, why));
+    if (use->subject && reading.kind == ANALYSIS_TRACE)
+        analysis_trace_cut(use->subject, &err);
+    if (err_is_set(&err))
+        unread_files_add(&question->unread, path, &err);
+    if (!use->subject)
         return;
-    }
-    if (reading.kind == ANALYSIS_TRACE && analysis_trace_cut(use->subject))
-        log_line("%s: %s", path, analysis_trace_cut(use->subject));
     question->use_count++;
     question->read_count += !is_base;
 }
 
 static void read_path(struct question *question, const char *path, bool is_base)
 {
-    char *found = is_folder(path) ? last_profile_of(path) : NULL;
+    char *found = is_folder(path) ? last_profile_of(question, path) : NULL;
     if (found)
         question->found[question->found_count++] = found;
     if (found || !is_folder(path))
@@ -145,7 +146,7 @@ static bool read_all(struct question *question)
     return question->read_count > 0 && question->use_count - question->read_count == bases->count;
 }
 
-static int answer(struct question *question)
+static int cmd_top_answer(struct question *question)
 {
     const struct options *options = question->options;
     struct analysis_question asked = {
@@ -169,7 +170,11 @@ static int answer(struct question *question)
     }
     asked.params = question->params;
     asked.param_count = question->param_count;
-    return print_answer(&asked, options->is_json ? PRINT_JSON : options->is_csv ? PRINT_CSV : PRINT_TEXT);
+    return print_answer(&asked,
+                        options->is_json  ? PRINT_JSON
+                        : options->is_csv ? PRINT_CSV
+                                          : PRINT_TEXT,
+                        &question->unread);
 }
 
 static const char *fault_of(const struct options *options)
@@ -189,7 +194,7 @@ int cmd_top(const struct options *options)
     const char *fault = fault_of(options);
     if (fault)
         log_line("%s", fault);
-    int status = !fault && read_all(&question) ? answer(&question) : COMMANDS_UNUSABLE;
+    int status = !fault && read_all(&question) ? cmd_top_answer(&question) : COMMANDS_UNUSABLE;
     for (size_t at = 0; at < question.use_count; at++)
         analysis_subject_free((struct analysis_subject *)(uintptr_t)question.uses[at].subject);
     for (size_t at = 0; at < question.found_count; at++)
@@ -197,5 +202,6 @@ int cmd_top(const struct options *options)
     free(question.found);
     free(question.uses);
     free(question.params);
+    unread_files_free(&question.unread);
     return status;
 }

@@ -3,12 +3,13 @@
 #include "server/base/log.h"
 #include "server/base/memory.h"
 #include "server/base/output.h"
+#include "server/cmd/capacity_option.h"
 #include "server/cmd/commands.h"
 #include "server/cmd/each_module.h"
 #include "server/cmd/input_path.h"
 #include "server/cmd/options.h"
-#include "server/cmd/size_option.h"
 #include "server/cmd/whatif_confirm.h"
+#include "server/cmd/whatif_snapshot.h"
 #include "server/store/account.h"
 #include "server/store/body.h"
 #include "server/store/capacity.h"
@@ -17,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct printing {
+struct cmd_whatif_printing {
     struct store *store;
     const struct options *options;
     const struct analysis_param *params; /* the last one is the format */
@@ -27,15 +28,15 @@ struct printing {
     struct unread_files unread;
 };
 
-static struct body *ask(struct printing *printing, const struct snapshot_session *session,
-                        const struct modules_entry *entry, const char *format)
+static struct body *cmd_whatif_ask(struct cmd_whatif_printing *printing, const struct snapshot_session *session,
+                                   const struct modules_entry *entry, const char *format)
 {
     struct err err = ERR_INIT;
     struct capacity capacity;
     char bytes[24];
     size_t count = printing->param_count;
     bool wants_capacity = printing->options->is_fit && !printing->options->capacity;
-    if (wants_capacity && !capacity_find(session, entry->file, &capacity)) {
+    if (wants_capacity && !capacity_find(session, entry->file->group, entry->file->opened.contents, &capacity)) {
         if (capacity.lost.file[0])
             unread_files_add(&printing->unread, capacity.lost.file, &capacity.lost.err);
         log_line("%s: --fit wants --capacity=SIZE: what the device has; nothing beside the program says it",
@@ -61,11 +62,11 @@ static struct body *ask(struct printing *printing, const struct snapshot_session
 }
 
 /* What the compiler says, behind the prediction: in JSON as further members of its object. */
-static void print_confirmed(struct printing *printing, const struct snapshot_session *session,
+static void print_confirmed(struct cmd_whatif_printing *printing, const struct snapshot_session *session,
                             const struct modules_entry *entry, const struct body *body)
 {
     struct buf out = BUF_INIT;
-    struct body *json = printing->options->is_json ? NULL : ask(printing, session, entry, "json");
+    struct body *json = printing->options->is_json ? NULL : cmd_whatif_ask(printing, session, entry, "json");
     size_t size = body->size;
     printing->was_asked = true;
     if (printing->options->is_json || json)
@@ -83,8 +84,8 @@ static void print_confirmed(struct printing *printing, const struct snapshot_ses
 
 static bool print_module(void *context, const struct snapshot_session *session, const struct modules_entry *entry)
 {
-    struct printing *printing = context;
-    struct body *body = ask(printing, session, entry, printing->options->is_json ? "json" : "text");
+    struct cmd_whatif_printing *printing = context;
+    struct body *body = cmd_whatif_ask(printing, session, entry, printing->options->is_json ? "json" : "text");
     if (!body)
         return false;
     if (printing->needs_comma)
@@ -104,13 +105,13 @@ static bool print_module(void *context, const struct snapshot_session *session, 
 static bool params_read(const struct options *options, struct analysis_param *params, size_t *count, char *capacity,
                         size_t capacity_size)
 {
-    int64_t capacity_bytes;
+    struct capacity chosen;
     for (size_t i = 0; i < options->changes.count; i++)
         params[(*count)++] = (struct analysis_param){"change", options->changes.items[i]};
     if (options->capacity) {
-        if (!size_option_read("capacity", options->capacity, &capacity_bytes))
+        if (!capacity_option_read("capacity", options->capacity, &chosen))
             return false;
-        snprintf(capacity, capacity_size, "%lld", (long long)capacity_bytes);
+        snprintf(capacity, capacity_size, "%llu", (unsigned long long)chosen.bytes);
         params[(*count)++] = (struct analysis_param){"capacity_bytes", capacity};
     }
     if (options->is_fit)
@@ -122,10 +123,29 @@ static bool params_read(const struct options *options, struct analysis_param *pa
     return true;
 }
 
+/* Snapshots first, then programs, which are not asked for where there are snapshots alone. */
+static int print_all(struct cmd_whatif_printing *printing, const char *path)
+{
+    struct whatif_snapshot snapshots = {.store = printing->store,
+                                        .options = printing->options,
+                                        .params = printing->params,
+                                        .param_count = printing->param_count,
+                                        .unread = &printing->unread};
+    if (!printing->options->module)
+        whatif_snapshot_print(&snapshots, path);
+    printing->needs_comma = snapshots.answer_count > 0;
+    if (snapshots.snapshot_count > 0 && snapshots.module_count == 0)
+        return snapshots.answer_count > 0 ? COMMANDS_DONE : COMMANDS_UNUSABLE;
+    int result =
+        each_module(printing->store, path, printing->options->module, print_module, printing, &printing->unread);
+    return snapshots.answer_count > 0 ? COMMANDS_DONE : result;
+}
+
 int cmd_whatif(const struct options *options)
 {
     if (options->paths.count != 1) {
-        log_line("whatif wants one PATH: a trace, an HLO file or a folder of them (--help tells more)");
+        log_line("whatif wants one PATH: a trace, an HLO file, a snapshot of PyTorch or a folder of them (--help tells "
+                 "more)");
         return COMMANDS_UNUSABLE;
     }
     if (input_path_kind(options->paths.items[0], true) == INPUT_PATH_NONE)
@@ -137,11 +157,10 @@ int cmd_whatif(const struct options *options)
         free(params);
         return COMMANDS_UNUSABLE;
     }
-    struct printing printing = {
+    struct cmd_whatif_printing printing = {
         .store = store_new(account_default_limit()), .options = options, .params = params, .param_count = param_count};
     fputs(options->is_json ? "{\"modules\":[" : "", stdout);
-    int result = each_module(printing.store, options->paths.items[0], options->module, print_module, &printing,
-                             &printing.unread);
+    int result = print_all(&printing, options->paths.items[0]);
     unread_files_print_end(&printing.unread, options->is_json);
     unread_files_free(&printing.unread);
     store_free(printing.store);

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct printing {
+struct cmd_whose_printing {
     struct store *store;
     const struct options *options;
     bool needs_comma;
@@ -23,7 +23,7 @@ struct printing {
 
 static bool print_module(void *context, const struct snapshot_session *session, const struct modules_entry *entry)
 {
-    struct printing *printing = context;
+    struct cmd_whose_printing *printing = context;
     struct err err = ERR_INIT;
     bool is_json = printing->options->is_json;
     const struct analysis_param format = {"format", is_json ? "json" : "text"};
@@ -54,7 +54,7 @@ int cmd_whose(const struct options *options)
     char *rules = NULL;
     if (!category_rules_load(options->category_rules, &rules))
         return COMMANDS_UNUSABLE;
-    struct printing printing = {.store = store_new(account_default_limit()), .options = options};
+    struct cmd_whose_printing printing = {.store = store_new(account_default_limit()), .options = options};
     store_set_category_rules(printing.store, rules);
     fputs(options->is_json ? "{\"modules\":[" : "", stdout);
     int result = each_module(printing.store, options->paths.items[0], options->module, print_module, &printing,

@@ -5,9 +5,10 @@
 
 enum { WORD_MAX = 16, SLIPS_MAX = 2 };
 
-static unsigned smaller(unsigned a, unsigned b) { return a < b ? a : b; }
+static unsigned commands_smaller(unsigned a, unsigned b) { return a < b ? a : b; }
 
-/* How many letters differ, are missing, are too many or changed places with the next (optimal string alignment, Damerau 1964). */
+/* How many letters differ, are missing, are too many or changed places with the next (optimal string alignment, Damerau
+ * 1964). */
 static unsigned commands_slips(const char *word, const char *name)
 {
     size_t word_length = strlen(word), name_length = strlen(name);
@@ -21,9 +22,10 @@ static unsigned commands_slips(const char *word, const char *name)
                 continue;
             }
             unsigned differs = word[i - 1] != name[k - 1];
-            slips[i][k] = smaller(smaller(slips[i - 1][k], slips[i][k - 1]) + 1, slips[i - 1][k - 1] + differs);
+            slips[i][k] =
+                commands_smaller(commands_smaller(slips[i - 1][k], slips[i][k - 1]) + 1, slips[i - 1][k - 1] + differs);
             if (i > 1 && k > 1 && word[i - 1] == name[k - 2] && word[i - 2] == name[k - 1])
-                slips[i][k] = smaller(slips[i][k], slips[i - 2][k - 2] + 1);
+                slips[i][k] = commands_smaller(slips[i][k], slips[i - 2][k - 2] + 1);
         }
     }
     return slips[word_length][name_length];

@@ -3,7 +3,7 @@
 
 #include "server/base/log.h"
 #include "server/cmd/commands.h"
-#include "server/disk/index.h"
+#include "server/gather/index.h"
 #include "server/store/subjects.h"
 
 #include <stdlib.h>
@@ -46,7 +46,7 @@ int each_module(struct store *store, const char *path, const char *wanted, each_
     size_t found_count = 0, good_count = 0;
     struct index *index = index_new();
     index_add(index, path);
-    index_scan_once(index);
+    index_scan_once_with_texts(index, true);
     struct snapshot *snapshot = index_hold(index);
     for (size_t at = 0; at < snapshot->session_count; at++) {
         struct modules modules;

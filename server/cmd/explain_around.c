@@ -5,8 +5,8 @@
 
 #include "server/base/memory.h"
 #include "server/cmd/input_path.h"
-#include "server/disk/index.h"
-#include "server/remote/remote.h"
+#include "server/files/remote/remote.h"
+#include "server/gather/index.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -22,8 +22,9 @@ static bool is_program_name(const char *name)
     return found != NULL && (strcmp(found, ".hlo.pb") == 0 || strcmp(found, ".hlo") == 0);
 }
 
-/* Does the folder hold a program? One that cannot be read to its end may: whoever lists it says why. `inner`, if not NULL, is called for each folder in it. */
-static bool look(const char *folder, void (*inner)(void *context, const char *path), void *context)
+/* Does the folder hold a program? One that cannot be read to its end may: whoever lists it says why. `inner`, if not
+ * NULL, is called for each folder in it. */
+static bool explain_around_look(const char *folder, void (*inner)(void *context, const char *path), void *context)
 {
     bool has_program = false;
     DIR *entries = opendir(folder);
@@ -44,15 +45,15 @@ static bool look(const char *folder, void (*inner)(void *context, const char *pa
     return has_program;
 }
 
-struct adding {
+struct explain_around_adding {
     struct index *index;
     size_t count;
 };
 
 static void inner_add(void *context, const char *path)
 {
-    struct adding *adding = context;
-    if (adding->count < FOLDERS_MAX && look(path, NULL, NULL)) {
+    struct explain_around_adding *adding = context;
+    if (adding->count < FOLDERS_MAX && explain_around_look(path, NULL, NULL)) {
         index_add(adding->index, path);
         adding->count++;
     }
@@ -84,7 +85,7 @@ static void address_add(struct explain_around *around, const char *path)
 /* Beside, below, above; where it lies beside a dump, folders in that are of the same dump. */
 static void log_add(struct explain_around *around, const char *path)
 {
-    struct adding adding = {.index = around->index};
+    struct explain_around_adding adding = {.index = around->index};
     char *real = realpath(path, NULL), *slash = real ? strrchr(real, '/') : NULL;
     if (!slash || slash == real) {
         free(real);
@@ -92,7 +93,7 @@ static void log_add(struct explain_around *around, const char *path)
     }
     *slash = '\0';
     around->folder = memory_text(real);
-    around->holds_dump = look(real, inner_add, &adding);
+    around->holds_dump = explain_around_look(real, inner_add, &adding);
     if (around->holds_dump)
         index_add(around->index, real);
     else
@@ -100,9 +101,17 @@ static void log_add(struct explain_around *around, const char *path)
     slash = strrchr(real, '/');
     if (slash && slash != real) {
         *slash = '\0';
-        if (look(real, NULL, NULL))
+        if (explain_around_look(real, NULL, NULL))
             index_add(around->index, real);
     }
+    free(real);
+}
+
+/* Without links and dots, as the folders of logs are: what lies beside each other is found by that. */
+static void folder_add(struct explain_around *around, const char *path)
+{
+    char *real = input_path_real(path);
+    index_add(around->index, real ? real : path);
     free(real);
 }
 
@@ -115,7 +124,7 @@ void explain_around_open(struct explain_around *around, struct store *store, con
     else if (is_log && strcmp(path, "-") != 0)
         log_add(around, path);
     else if (!is_log)
-        index_add(around->index, path);
+        folder_add(around, path);
     around->has_given = is_log && given_count > 0;
     for (size_t at = 0; is_log && at < given_count; at++)
         index_add(around->index, given[at]);

@@ -3,9 +3,9 @@
 #include "server/cmd/explain.h"
 
 #include "server/cmd/input_path.h"
-#include "server/disk/files.h"
-#include "server/disk/index.h"
-#include "server/disk/names.h"
+#include "server/files/files.h"
+#include "server/files/names.h"
+#include "server/gather/index.h"
 
 #include <string.h>
 
@@ -51,7 +51,7 @@ enum analysis_kind explain_kind_of(const char *path)
 /* A text that the compiler dumped: the scanner takes it for a program, whatever it is named. */
 static bool is_program_text(const char *path)
 {
-    if (!has_ending(path, ".txt") || input_path_kind(path, false) != INPUT_PATH_FILE)
+    if (!(has_ending(path, ".txt") || has_ending(path, ".txt.gz")) || input_path_kind(path, false) != INPUT_PATH_FILE)
         return false;
     struct index *index = index_new();
     index_add(index, path);

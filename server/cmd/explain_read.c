@@ -2,7 +2,7 @@
  * explain_read.c: see explain.h. What cannot be read at an offset (a pipe) is copied to
  * a temporary file without a name first. */
 #include "server/cmd/explain.h"
-#include "server/disk/files.h"
+#include "server/files/files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@ static int64_t copy_read(void *context, uint64_t offset, void *into, size_t size
 }
 
 /* Copies all of `from`; false when either side fails. */
-static bool copy(int from, FILE *to)
+static bool explain_read_copy(int from, FILE *to)
 {
     static char bytes[1 << 16];
     for (;;) {
@@ -40,7 +40,7 @@ static struct analysis_subject *read_stream(int from, struct err *err)
     struct stat status;
     FILE *file = tmpfile();
     struct analysis_subject *text = NULL;
-    if (!file || !copy(from, file) || fstat(fileno(file), &status) != 0) {
+    if (!file || !explain_read_copy(from, file) || fstat(fileno(file), &status) != 0) {
         err_set(err, ERR_io, ERR_NO_OFFSET, "%s", strerror(errno));
     } else {
         int descriptor = fileno(file);
@@ -63,7 +63,7 @@ static struct analysis_subject *read_file(const char *path, struct err *err)
     return text;
 }
 
-static struct analysis_subject *fail(struct err *err)
+static struct analysis_subject *explain_read_fail(struct err *err)
 {
     err_set(err, ERR_io, ERR_NO_OFFSET, "%s", strerror(errno));
     return NULL;
@@ -77,12 +77,12 @@ struct analysis_subject *explain_read(const char *path, struct err *err)
     if (remote_address_is(path))
         return read_file(path, err);
     if (stat(path, &status) != 0)
-        return fail(err);
+        return explain_read_fail(err);
     if (S_ISREG(status.st_mode))
         return read_file(path, err);
     int descriptor = open(path, O_RDONLY | O_CLOEXEC);
     if (descriptor < 0)
-        return fail(err);
+        return explain_read_fail(err);
     struct analysis_subject *text = read_stream(descriptor, err);
     close(descriptor);
     return text;

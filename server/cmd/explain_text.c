@@ -32,10 +32,10 @@ static void print_word(const char *what, const struct oom_words *words)
     output_word("\n");
 }
 
-static void print_title(const struct oom_verdict *verdict)
+static void print_title(const struct oom_meaning *meaning)
 {
-    const struct oom_failure *failure = verdict->failure;
-    output_format("%s", verdict->heading);
+    const struct oom_failure *failure = meaning->failure;
+    output_format("%s", meaning->heading);
     if (failure->error_code.text.data) {
         output_word(" (");
         print_safe(failure->error_code.text, 8);
@@ -46,28 +46,40 @@ static void print_title(const struct oom_verdict *verdict)
     output_word("\n");
     print_word("program", &failure->module);
     print_word("memory", &failure->memory_space);
-    print_word("device", &failure->device);
+    if (failure->devices)
+        output_format("  %-26s %s\n", "devices", failure->devices);
+    else
+        print_word("device", &failure->device);
+    if (meaning->whose)
+        output_format("%s\n", meaning->whose);
 }
 
-static void print_figures(const struct oom_verdict *verdict)
+/* What followed from it: no failures of their own. */
+static void print_consequences(const struct oom_failure *failure)
+{
+    for (size_t at = 0; at < failure->consequence_count; at++)
+        output_format("Then: %s\n", analysis_oom_family_title(failure->consequences[at]));
+}
+
+static void print_figures(const struct oom_meaning *meaning)
 {
     char size[SIZE_TEXT_BYTES];
-    for (size_t at = 0; at < verdict->line_count; at++) {
-        const struct oom_row *row = &verdict->lines[at];
+    for (size_t at = 0; at < meaning->line_count; at++) {
+        const struct oom_row *row = &meaning->lines[at];
         if (row->line)
             output_format("  %-26s %12s\n", row->line,
                           row->text ? row->text : size_text_column(size, (int64_t)row->bytes));
     }
-    if (verdict->cause_line)
-        output_format("  %s\n", verdict->cause_line);
+    if (meaning->cause_line)
+        output_format("  %s\n", meaning->cause_line);
 }
 
 /* Does the text state a figure that is printed? */
-static bool has_figures(const struct oom_verdict *verdict)
+static bool has_figures(const struct oom_meaning *meaning)
 {
     bool has_line = false;
-    for (size_t at = 0; at < verdict->line_count; at++)
-        has_line |= verdict->lines[at].line != NULL;
+    for (size_t at = 0; at < meaning->line_count; at++)
+        has_line |= meaning->lines[at].line != NULL;
     return has_line;
 }
 
@@ -95,36 +107,40 @@ static void print_group(const struct oom_group *group)
     output_word("\n");
 }
 
-static void print_buffers(const char *title, const struct oom_verdict *verdict, enum oom_list list)
+static void print_buffers(const char *title, const struct oom_meaning *meaning, enum oom_list list)
 {
-    size_t count = verdict->group_counts[list];
+    size_t count = meaning->group_counts[list];
     if (count == 0)
         return;
     output_format("%s\n", title);
     for (size_t at = 0; at < count && at < MAX_ROWS; at++)
-        print_group(&verdict->groups[list][at]);
+        print_group(&meaning->groups[list][at]);
     if (count > MAX_ROWS)
         output_format("  … and %zu more\n", count - MAX_ROWS);
 }
 
-static void print_verdict(const struct oom_verdict *verdict, const struct buf *answer)
+static void print_meaning(const struct oom_meaning *meaning, const struct buf *answer)
 {
-    print_title(verdict);
+    print_title(meaning);
     output_text(answer->data, answer->length);
     output_word("\n");
-    if (has_figures(verdict)) {
+    if (has_figures(meaning)) {
         output_word("As the text states it\n");
-        print_figures(verdict);
+        print_figures(meaning);
     }
-    print_buffers("Largest buffers", verdict, OOM_ALLOCATIONS);
-    print_buffers("Largest arguments and outputs", verdict, OOM_ARGUMENTS_AND_OUTPUTS);
-    for (size_t at = 0; at < verdict->failure->note_count; at++)
-        output_format("Note: %s\n", verdict->failure->notes[at].text);
+    print_buffers("Largest buffers", meaning, OOM_ALLOCATIONS);
+    print_buffers("Largest arguments and outputs", meaning, OOM_ARGUMENTS_AND_OUTPUTS);
+    print_consequences(meaning->failure);
+    for (size_t at = 0; at < meaning->failure->note_count; at++) {
+        output_word("Note: ");
+        print_safe(str_of(meaning->failure->notes[at].text), 800);
+        output_word("\n");
+    }
     if (answer->length > 0) /* it says what to run next */
         return;
     output_word("Next\n");
-    for (size_t at = 0; at < verdict->step_count; at++)
-        output_format("  %s%s\n", verdict->steps[at].is_command ? "  " : "", verdict->steps[at].text);
+    for (size_t at = 0; at < meaning->step_count; at++)
+        output_format("  %s%s\n", meaning->steps[at].is_command ? "  " : "", meaning->steps[at].text);
 }
 
 void explain_text(const char *name, const struct oom_report *report, const struct buf *answers)
@@ -133,13 +149,15 @@ void explain_text(const char *name, const struct oom_report *report, const struc
     print_safe(str_of(strcmp(name, "-") == 0 ? "standard input" : name), 400);
     if (count == 0 && report->found.report_line_count > 0)
         output_word(": no failure here: reports of memory, and nothing that did not fit\n");
+    else if (count == 0 && report->found.given_up_count > 0)
+        output_word(": no failure here: what was tried and given up, and the program went on\n");
     else if (count == 0)
         output_word(": not recognised\n");
     else
         output_format(": %zu out-of-memory failure%s\n", count, count == 1 ? "" : "s");
     for (size_t at = 0; at < count; at++) {
         output_word("\n");
-        print_verdict(&report->verdicts[at], &answers[at]);
+        print_meaning(&report->meanings[at], &answers[at]);
     }
     if (report->found.left_out_count > 0)
         output_format("\n%llu further failures are not shown.\n", (unsigned long long)report->found.left_out_count);

@@ -2,9 +2,9 @@
  * export.c: see export.h. */
 #include "server/cmd/export.h"
 
-#include "server/base/log.h"
 #include "server/cmd/each_module.h"
 #include "server/store/body.h"
+#include "server/store/capacity.h"
 
 enum { PIECE_BYTES = 1 << 16 };
 
@@ -28,14 +28,24 @@ bool export_ask(const struct export_module *module, const char *view, const stru
                 size_t param_count, struct buf *out)
 {
     struct err err = ERR_INIT;
-    char why[ERR_DESCRIPTION_SIZE];
-    const struct analysis_question question = {
+    struct analysis_question question = {
         .tool = "memory_viewer", .view = view, .params = params, .param_count = param_count};
+    struct analysis_space_capacity capacities[CAPACITY_SPACES];
+    struct capacity_spaces texts, spaces;
+    if (strcmp(view, "summary") == 0) {
+        const struct modules_file *file = module->entry->file;
+        capacity_spaces_of_texts(module->session, &texts);
+        capacity_spaces_find(&texts, NULL, module->session, file->group, file->opened.contents, &spaces);
+        capacity_spaces_core(&spaces, capacities);
+        question.capacities = capacities;
+        question.capacity_count = spaces.count;
+    }
     struct body *body = each_module_ask(module->store, module->entry, &question, &err);
     bool is_good = body && body_add(body, out);
-    if (!is_good)
-        log_line("%s: %s: %s", module->entry->file->file->path, module->entry->program->key,
-                 body ? "its answer broke off" : err_describe(&err, why));
+    if (!is_good) {
+        err_set(&err, ERR_io, ERR_NO_OFFSET, "its answer broke off");
+        unread_files_add_module(module->unread, module->entry, &err);
+    }
     body_release(body);
     return is_good;
 }

@@ -14,7 +14,7 @@
 /* ---- JSON ---- */
 
 static void begin_json(struct buf *out) { buf_format(out, "{\"version\":\"%s\",\"modules\":[", version_number); }
-static void end_json(struct buf *out) { buf_text(out, "]}\n"); }
+static void end_json(struct buf *out, const struct unread_files *unread) { unread_files_add_end(unread, out); }
 
 /* The views that the page shows, as they answer. A page lists 1,000 buffers; CSV has all. */
 static const struct {
@@ -30,13 +30,17 @@ static const struct {
     {"buffers", {{"limit", "1000"}}, 1},
 };
 
-/* What the first text of the session says that tells of a lack of memory; they are read here, for no scanner runs. */
-static bool failure_find(const struct snapshot_session *session, struct verdict *verdict)
+/* What the first text of the session says that tells of a lack of memory; error texts are read here, for no scanner
+ * runs. */
+static bool failure_find(const struct snapshot_session *session, struct log_text_failure *failure)
 {
     const atomic_bool is_stopping = false;
     for (size_t at = 0; at < session->text_count; at++) {
+        const struct snapshot_text *text = &session->texts[at];
         struct err err = ERR_INIT;
-        if (verdicts_read(&session->texts[at].file->place, &is_stopping, verdict, &err) && verdict->failure_count > 0)
+        *failure = text->failure;
+        bool is_read = text->is_read || log_texts_read(&text->file->place, &is_stopping, failure, &err);
+        if (is_read && failure->failure_count > 0)
             return true;
     }
     return false;
@@ -45,7 +49,7 @@ static bool failure_find(const struct snapshot_session *session, struct verdict 
 static bool module_json(const struct export_module *module, struct buf *out)
 {
     struct json json = JSON_INIT(out);
-    struct verdict verdict;
+    struct log_text_failure failure;
     if (!module->is_first)
         buf_char(out, ',');
     json_object_begin(&json);
@@ -53,7 +57,7 @@ static bool module_json(const struct export_module *module, struct buf *out)
     json_key_text(&json, "module", module->entry->program->name);
     json_key_text(&json, "file", module->entry->file->file->path);
     json_key_text(&json, "modified_at", module->modified_at[0] ? module->modified_at : NULL);
-    api_write_failure(&json, failure_find(module->session, &verdict) ? &verdict : NULL);
+    api_write_failure(&json, failure_find(module->session, &failure) ? &failure : NULL);
     for (size_t at = 0; at < sizeof(VIEWS) / sizeof(VIEWS[0]); at++) {
         json_key(&json, VIEWS[at].name);
         if (!export_ask(module, VIEWS[at].name, VIEWS[at].params, VIEWS[at].param_count, out))
@@ -108,25 +112,34 @@ static void begin_html(struct buf *out)
     begin_json(out);
 }
 
-/* No text of a file can end the element that it stands in. */
+/* No text of a file can end the element that it stands in. Takes `json` over. */
+static void json_add(struct buf *out, struct buf *json)
+{
+    for (size_t at = 0; at < json->length; at++) {
+        if (json->data[at] == '<')
+            buf_text(out, "\\u003c");
+        else
+            buf_char(out, json->data[at]);
+    }
+    buf_fail_with(out, json);
+    buf_free(json);
+}
+
 static bool module_html(const struct export_module *module, struct buf *out)
 {
     struct buf json = BUF_INIT;
     bool is_good = module_json(module, &json);
-    for (size_t at = 0; is_good && at < json.length; at++) {
-        if (json.data[at] == '<')
-            buf_text(out, "\\u003c");
-        else
-            buf_char(out, json.data[at]);
-    }
-    buf_fail_with(out, &json);
-    buf_free(&json);
+    if (!is_good)
+        json.length = 0;
+    json_add(out, &json);
     return is_good;
 }
 
-static void end_html(struct buf *out)
+static void end_html(struct buf *out, const struct unread_files *unread)
 {
-    end_json(out);
+    struct buf json = BUF_INIT;
+    end_json(&json, unread);
+    json_add(out, &json);
     buf_text(out, "</script>\n");
     page_add(out, ANSWERS, SCRIPTS);
     buf_text(out, "<script>\n");

@@ -4,7 +4,6 @@
 #include "server/cmd/export.h"
 
 #include "base/csv.h"
-#include "server/base/log.h"
 #include "server/store/subjects.h"
 
 #include <stdio.h>
@@ -24,7 +23,6 @@ static bool space_rows(const struct export_module *module, const struct analysis
 {
     char number[24];
     struct err err = ERR_INIT;
-    char why[ERR_DESCRIPTION_SIZE];
     const struct csv_cell lead[] = {
         text_cell("session", module->session->name),
         text_cell("module", module->entry->program->name),
@@ -48,20 +46,19 @@ static bool space_rows(const struct export_module *module, const struct analysis
                                                .is_headless = !is_first};
     bool is_good = analysis_answer(&question, out, &err);
     if (!is_good)
-        log_line("%s: %s: %s", module->entry->file->file->path, module->entry->program->key, err_describe(&err, why));
+        unread_files_add_module(module->unread, module->entry, &err);
     return is_good;
 }
 
 static bool module_rows(const struct export_module *module, const char *format, struct buf *out)
 {
     struct err err = ERR_INIT;
-    char why[ERR_DESCRIPTION_SIZE];
     struct subject subject;
     struct analysis_module_space space;
     const struct subjects_place place = {
         .kind = ANALYSIS_MODULE, .opened = &module->entry->file->opened, .program = module->entry->program};
     if (!subjects_open(module->store, &place, &subject, &err)) {
-        log_line("%s: %s: %s", module->entry->file->file->path, module->entry->program->key, err_describe(&err, why));
+        unread_files_add_module(module->unread, module->entry, &err);
         return false;
     }
     bool is_good = true;

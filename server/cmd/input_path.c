@@ -3,8 +3,8 @@
 
 #include "server/base/log.h"
 #include "server/base/memory.h"
-#include "server/disk/names.h"
-#include "server/remote/remote.h"
+#include "server/files/names.h"
+#include "server/files/remote/remote.h"
 #include "server/store/account.h"
 
 #include <errno.h>
@@ -32,8 +32,8 @@ const char *input_path_address(const struct options *options, size_t at)
     return options->baseline && remote_address_is(options->baseline) && at == 0 ? options->baseline : NULL;
 }
 
-/* An address is shown in messages, and what stands before its "@" is a secret. The environment's are looked at only by who uses
- * them. */
+/* An address is shown in messages, and what stands before its "@" is a secret. The environment's are looked at only by
+ * who uses them. */
 static bool has_user(const struct options *options)
 {
     static const char *const VARIABLES[] = {"AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL_STS",

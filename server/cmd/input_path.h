@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
- * input_path.h: what a PATH of the command line is: a file, a folder, a pipe, or an address of a server (server/remote). */
+ * input_path.h: what a PATH of the command line is: a file, a folder, a pipe, or an address of a server
+ * (server/files/remote). */
 #pragma once
 
 #include "server/cmd/options.h"
 
-/* Of the options' paths, folders and baselines those that are addresses, one after the other; NULL behind the last. `at`: 0, 1, …
- * Of `run`, whose paths are a command, there are none. */
+/* Of the options' paths, folders and baselines those that are addresses, one after the other; NULL behind the last.
+ * `at`: 0, 1, … Of `run`, whose paths are a command, there are none. */
 const char *input_path_address(const struct options *options, size_t at);
-/* Before the sandbox and any thread: where there is an address, what reads them is made ready. False, and why is said in the
- * log. */
+/* Before the sandbox and any thread: where there is an address, what reads them is made ready. False, and why is said
+ * in the log. */
 bool input_path_set_up(const struct options *options);
 
 enum input_path_kind { INPUT_PATH_NONE, INPUT_PATH_FILE, INPUT_PATH_FOLDER, INPUT_PATH_STREAM };
-/* An address is listed by that, once in a process. INPUT_PATH_NONE: there is nothing; with `says_why` that is in the log. */
+/* An address is listed by that, once in a process. INPUT_PATH_NONE: there is nothing; with `says_why` that is in the
+ * log. */
 enum input_path_kind input_path_kind(const char *path, bool says_why);
 
 /* Without links; an address as it is. NULL: it is gone. free() */

@@ -4,7 +4,7 @@
 #include "server/cmd/box.h"
 #include "server/cmd/input_path.h"
 #include "server/compile/compile_child.h"
-#include "server/remote/remote.h"
+#include "server/files/remote/remote.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -39,7 +39,7 @@ static bool is_boxed(enum commands_bit_at command, const struct options *options
 }
 
 /* `arguments` are those after the subcommand, ending with NULL. */
-static int run(enum commands_bit_at command, char *const *arguments)
+static int main_run(enum commands_bit_at command, char *const *arguments)
 {
     struct options options;
     char reason[512];
@@ -48,6 +48,8 @@ static int run(enum commands_bit_at command, char *const *arguments)
         log_line("%s", reason);
         status = COMMANDS_UNUSABLE;
     } else if (!options_answer(command, &options)) {
+        if (command == COMMANDS_BIT_AT_SERVE)
+            options_take_runs(&options);
         bool has_paths = command != COMMANDS_BIT_AT_RUN;
         if (has_paths && !input_path_set_up(&options)) {
             options_free(&options);
@@ -83,12 +85,12 @@ int main(int count, char **arguments)
         return compile_child_run(arguments + 2);
     for (unsigned at = 0; count > 1 && at < sizeof(COMMANDS) / sizeof(COMMANDS[0]); at++) {
         if (strcmp(arguments[1], COMMANDS[at].name) == 0)
-            return run((enum commands_bit_at)at, arguments + 2);
+            return main_run((enum commands_bit_at)at, arguments + 2);
     }
     const char *nearest = count > 1 && access(arguments[1], F_OK) != 0 ? commands_nearest(arguments[1]) : NULL;
     if (nearest) {
         log_line("%s is no command, file or folder; did you mean \"memviewd %s\"?", arguments[1], nearest);
         return COMMANDS_UNUSABLE;
     }
-    return run(COMMANDS_BIT_AT_SERVE, arguments + (count > 0));
+    return main_run(COMMANDS_BIT_AT_SERVE, arguments + (count > 0));
 }

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "server/cmd/options.h"
-#include "server/notify/webhook.h"
+#include "server/fleet/notify/webhook.h"
 
 /* Before the sandbox and any thread. *webhook is NULL where none is wanted. False, and why is said in the log. */
 bool notify_option_open(const struct options *options, struct webhook **webhook);

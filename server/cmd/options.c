@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum kind { FLAG, TEXT, LIST, NUMBER };
 
@@ -65,7 +66,7 @@ static bool read_number(const char *text, int64_t *number)
     return end != text && *end == '\0' && errno == 0;
 }
 
-static bool set(const struct option *option, const char *value, struct options *options)
+static bool options_set(const struct option *option, const char *value, struct options *options)
 {
     void *field = (char *)options + option->field_at;
     switch (option->kind) {
@@ -77,7 +78,7 @@ static bool set(const struct option *option, const char *value, struct options *
     return read_number(value, field);
 }
 
-static const struct option *find(enum commands_bit_at command, const char *name, size_t length)
+static const struct option *options_find(enum commands_bit_at command, const char *name, size_t length)
 {
     for (size_t at = 0; at < OPTION_COUNT; at++) {
         if ((OPTIONS[at].commands & 1u << command) && strlen(OPTIONS[at].name) == length &&
@@ -95,7 +96,7 @@ static bool read_option(enum commands_bit_at command, char *const **at, struct o
     bool is_short_help = strcmp(text, "-h") == 0;
     const char *name = is_short_help ? "help" : text + 2;
     size_t length = strcspn(name, "=");
-    const struct option *option = text[1] == '-' || is_short_help ? find(command, name, length) : NULL;
+    const struct option *option = text[1] == '-' || is_short_help ? options_find(command, name, length) : NULL;
     const char *value = name[length] == '=' ? name + length + 1 : NULL;
     if (!option) {
         snprintf(reason, reason_size, "unknown option %s (--help lists them)", text);
@@ -111,7 +112,7 @@ static bool read_option(enum commands_bit_at command, char *const **at, struct o
         snprintf(reason, reason_size, "--%s wants a value: --%s=%s", option->name, option->name, option->argument);
         return false;
     }
-    if (set(option, value, options))
+    if (options_set(option, value, options))
         return true;
     snprintf(reason, reason_size, "--%s=%s is not a number", option->name, value);
     return false;
@@ -123,7 +124,7 @@ bool options_read(enum commands_bit_at command, char *const *arguments, struct o
     *options = (struct options){0};
     for (size_t at = 0; at < OPTION_COUNT; at++) {
         if (OPTIONS[at].default_value && (OPTIONS[at].commands & 1u << command))
-            set(&OPTIONS[at], OPTIONS[at].default_value, options);
+            options_set(&OPTIONS[at], OPTIONS[at].default_value, options);
     }
     bool is_ended = false;
     for (char *const *at = arguments; *at; at++) {
@@ -136,6 +137,15 @@ bool options_read(enum commands_bit_at command, char *const *arguments, struct o
             return false;
     }
     return true;
+}
+
+void options_take_runs(struct options *options)
+{
+    static const char RUNS[] = "memviewd-runs"; /* --logdir of `run` */
+    struct stat status;
+    bool has_more = options->logdirs.count + options->paths.count > 0 || options->is_demo || options->catalog;
+    if (!has_more && stat(RUNS, &status) == 0 && S_ISDIR(status.st_mode))
+        list_add(&options->logdirs, RUNS);
 }
 
 void options_free(struct options *options)

@@ -33,15 +33,15 @@ struct options {
     struct options_list logdirs, paths, changes, bases, diff_bases, source_roots, modules, spaces, steps, moments,
         labels, label_paths, filters[OPTIONS_FILTER_COUNT];
     int64_t port, space, memory_limit_mib, cache_limit_mib, limit, limit_seconds, program_count, dump_limit_mib,
-        list_every_s;
+        history_count, list_every_s;
     const char *bind, *allowed_hosts, *web_folder, *token_file, *log_format, *listen, *path_prefix, *frame_ancestors,
         *cache_folder, *module, *moment, *base_moment, *memory, *by, *metric, *category_rules, *libraries, *capacity,
         *libtpu, *topology, *plan_folder, *max_total, *baseline, *tolerance, *format, *out_path, *run_logdir, *shard,
         *catalog, *endpoint_url;
     const char *notify_url, *notify_secret; /* of --notify */
     bool is_fit, is_confirmed, is_demo, is_waiting, is_without_token, is_shared, is_without_uploads, is_without_sandbox,
-        is_verbose, is_json, is_csv, is_markdown, is_normalized, has_machinery, is_without_inlined, is_kept, is_quiet,
-        is_help, is_version, is_licenses;
+        is_verbose, is_json, is_csv, is_markdown, is_normalized, has_machinery, is_without_inlined, is_kept,
+        has_no_hook, is_quiet, is_help, is_version, is_licenses;
 };
 
 /* Reads the arguments (they end with NULL and must outlive `options`). False
@@ -49,6 +49,8 @@ struct options {
 bool options_read(enum commands_bit_at command, char *const *arguments, struct options *options, char *reason,
                   size_t reason_size);
 void options_free(struct options *options);
+/* Of `serve`, which nothing was named to: the folder that `run` leaves in the working folder, if it is there. */
+void options_take_runs(struct options *options);
 
 /* Prints the help of a command to stdout. */
 void options_print_help(enum commands_bit_at command);

@@ -4,7 +4,7 @@
 #include "base/buf.h"
 #include "server/base/descriptors.h"
 #include "server/base/memory.h"
-#include "server/disk/index.h"
+#include "server/gather/index.h"
 
 #include <cjson/cJSON.h>
 #include <netinet/in.h>
@@ -75,7 +75,8 @@ static bool is_of(const struct snapshot_session *session, const char *name)
     return strncmp(path, name, length) == 0 && path[length] == '/';
 }
 
-/* The id that a daemon gives it which serves `all` as its first folder; NULL: it has no dump, and stands on the first page. */
+/* The id that a daemon gives it which serves `all` as its first folder: of its dump, else of its snapshots; NULL: it has
+ * neither, and stands on the first page. */
 static char *session_id(const char *all, const char *name)
 {
     struct index *index = index_new();
@@ -85,7 +86,8 @@ static char *session_id(const char *all, const char *name)
     const struct snapshot_session *found = NULL;
     for (size_t at = 0; at < snapshot->session_count; at++) {
         const struct snapshot_session *session = snapshot->sessions[at];
-        if (session->kind == SNAPSHOT_DUMP && is_of(session, name))
+        bool has_page = session->kind == SNAPSHOT_DUMP || session->kind == SNAPSHOT_TRACE;
+        if (has_page && is_of(session, name) && (!found || session->kind == SNAPSHOT_DUMP))
             found = session;
     }
     char *id = found ? memory_text(found->id) : NULL;

@@ -46,7 +46,7 @@ static void put_row(struct buf *row)
     buf_free(row);
 }
 
-static void begin(void)
+static void summary_csv_begin(void)
 {
     struct buf row = BUF_INIT;
     buf_text(&row, "session,module,file,space,space_name");
@@ -128,4 +128,4 @@ static void write_memory(const struct summary_pool *pool)
     put_row(&row);
 }
 
-const struct summary_form summary_csv = {.begin = begin, .module = write_module, .memory = write_memory};
+const struct summary_form summary_csv = {.begin = summary_csv_begin, .module = write_module, .memory = write_memory};

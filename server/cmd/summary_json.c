@@ -8,13 +8,13 @@
 
 static bool needs_comma_session, needs_comma_memory, needs_comma_module; /* one command, one thread */
 
-static void put(struct buf *buf)
+static void summary_json_put(struct buf *buf)
 {
     (void)!output_data(stdout, buf->data, buf->length);
     buf_free(buf);
 }
 
-static void begin(void) { fputs("{\"sessions\":[", stdout); }
+static void summary_json_begin(void) { fputs("{\"sessions\":[", stdout); }
 
 static void begin_session(const struct snapshot_session *session, size_t module_count)
 {
@@ -30,7 +30,7 @@ static void begin_session(const struct snapshot_session *session, size_t module_
     json_key_text(&json, "name", session->name);
     json_key_text(&json, "kind", snapshot_kind_name(session->kind));
     json_key_array(&json, "memory");
-    put(&buf);
+    summary_json_put(&buf);
 }
 
 static void write_memory(const struct summary_pool *pool)
@@ -41,7 +41,7 @@ static void write_memory(const struct summary_pool *pool)
         buf_char(&buf, ',');
     needs_comma_memory = true;
     analysis_trace_pool_write(pool->trace, &host, pool->at, &buf);
-    put(&buf);
+    summary_json_put(&buf);
 }
 
 static void end_memory(void) { fputs("],\"modules\":[", stdout); }
@@ -87,12 +87,12 @@ static void write_module(const struct summary_module *module, int64_t space)
     put_answer(&buf, "summary", module->summary_body);
     put_answer(&buf, "buffers", module->buffers_body);
     buf_char(&buf, '}');
-    put(&buf);
+    summary_json_put(&buf);
 }
 
 static void end_session(void) { fputs("]}", stdout); }
 
-static void end(const struct unread_files *unread) { unread_files_print_end(unread, true); }
+static void summary_json_end(const struct unread_files *unread) { unread_files_print_end(unread, true); }
 
-const struct summary_form summary_json = {begin, begin_session, write_module, end_session,
-                                          end,   write_memory,  end_memory};
+const struct summary_form summary_json = {summary_json_begin, begin_session, write_module, end_session,
+                                          summary_json_end,   write_memory,  end_memory};

@@ -10,13 +10,13 @@
 
 enum { TEXT_SIZE = 512 };
 
-static double number(const cJSON *object, const char *name)
+static double summary_text_number(const cJSON *object, const char *name)
 {
     const cJSON *value = cJSON_GetObjectItemCaseSensitive(object, name);
     return cJSON_IsNumber(value) ? value->valuedouble : NAN;
 }
 
-static const char *text(const cJSON *object, const char *name)
+static const char *summary_text_text(const cJSON *object, const char *name)
 {
     const char *value = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, name));
     return value ? value : "";
@@ -42,6 +42,21 @@ static int width(const char *shown, int columns)
     return columns;
 }
 
+/* What ended the job comes before what it had; why is for explain to say. */
+static void write_failures(const struct snapshot_session *session)
+{
+    for (size_t at = 0; at < session->text_count; at++) {
+        const struct snapshot_text *text = &session->texts[at];
+        char name[TEXT_SIZE];
+        if (!text->is_read || text->failure.failure_count == 0)
+            continue;
+        output_format("  failure  %s", text->failure.title);
+        if (text->failure.over_text[0])
+            output_format(", over by %s", text->failure.over_text);
+        output_format("  (%s: memviewd explain says why)\n", printable(name, text->file->name));
+    }
+}
+
 static void write_session(const struct snapshot_session *session, size_t module_count)
 {
     char name[TEXT_SIZE];
@@ -52,6 +67,7 @@ static void write_session(const struct snapshot_session *session, size_t module_
     }
     output_format("%s  (%s, %zu module%s)\n", printable(name, session->name), snapshot_kind_name(session->kind),
                   module_count, module_count == 1 ? "" : "s");
+    write_failures(session);
 }
 
 /* What fills the space most: the core's sentence, part by part. */
@@ -67,10 +83,17 @@ static void write_culprit(const cJSON *culprit)
         if (name)
             output_word(printable(out, name));
         else
-            output_word(cJSON_IsString(part) ? part->valuestring : text(part, "text"));
+            output_word(cJSON_IsString(part) ? part->valuestring : summary_text_text(part, "text"));
     }
     if (cJSON_IsObject(culprit))
         output_word("\n");
+}
+
+static void write_fit(const cJSON *fit)
+{
+    char out[TEXT_SIZE];
+    if (cJSON_IsNumber(cJSON_GetObjectItemCaseSensitive(fit, "capacity_bytes")))
+        output_format("      %s\n", printable(out, summary_text_text(fit, "sentence")));
 }
 
 static void write_spaces(const cJSON *spaces, int64_t space)
@@ -82,12 +105,15 @@ static void write_spaces(const cJSON *spaces, int64_t space)
     {
         char name[TEXT_SIZE], a[SIZE_TEXT_BYTES], b[SIZE_TEXT_BYTES], c[SIZE_TEXT_BYTES], d[SIZE_TEXT_BYTES],
             e[SIZE_TEXT_BYTES];
-        if (space != SUMMARY_ALL_SPACES && (int64_t)number(row, "space") != space)
+        if (space != SUMMARY_ALL_SPACES && (int64_t)summary_text_number(row, "space") != space)
             continue;
-        printable(name, text(row, "name"));
-        output_format("    %-*s %14s %14s %14s %14s %14s\n", width(name, 24), name, size(a, number(row, "total_bytes")),
-                      size(b, number(row, "peak_bytes")), size(c, number(row, "peak_unpadded_bytes")),
-                      size(d, number(row, "temporary_bytes")), size(e, number(row, "parameter_bytes")));
+        printable(name, summary_text_text(row, "name"));
+        output_format("    %-*s %14s %14s %14s %14s %14s\n", width(name, 24), name,
+                      size(a, summary_text_number(row, "total_bytes")), size(b, summary_text_number(row, "peak_bytes")),
+                      size(c, summary_text_number(row, "peak_unpadded_bytes")),
+                      size(d, summary_text_number(row, "temporary_bytes")),
+                      size(e, summary_text_number(row, "parameter_bytes")));
+        write_fit(cJSON_GetObjectItemCaseSensitive(row, "fit"));
         write_culprit(cJSON_GetObjectItemCaseSensitive(row, "culprit"));
     }
 }
@@ -97,14 +123,14 @@ static void write_buffers(const cJSON *buffers)
     const cJSON *row;
     char total[SIZE_TEXT_BYTES];
     output_format("    largest buffers at the peak of space %lld (%.0f in all, %s)\n",
-                  (long long)number(buffers, "space"), number(buffers, "total_count"),
-                  size(total, number(buffers, "total_bytes")));
+                  (long long)summary_text_number(buffers, "space"), summary_text_number(buffers, "total_count"),
+                  size(total, summary_text_number(buffers, "total_bytes")));
     cJSON_ArrayForEach(row, cJSON_GetObjectItemCaseSensitive(buffers, "rows"))
     {
         char bytes[SIZE_TEXT_BYTES], name[TEXT_SIZE], shape[TEXT_SIZE];
-        printable(name, text(row, "name"));
-        output_format("      %12s  %-*s %-20s %s\n", size(bytes, number(row, "bytes")), width(name, 32), name,
-                      text(row, "category"), printable(shape, text(row, "shape")));
+        printable(name, summary_text_text(row, "name"));
+        output_format("      %12s  %-*s %-20s %s\n", size(bytes, summary_text_number(row, "bytes")), width(name, 32),
+                      name, summary_text_text(row, "category"), printable(shape, summary_text_text(row, "shape")));
     }
 }
 
@@ -123,7 +149,7 @@ static void write_module(const struct summary_module *module, int64_t space)
         output_word("  without a buffer assignment: what it needs is not in this file\n");
         return;
     }
-    output_format("  peak %s\n", size(peak, number(module->summary, "peak_memory_bytes")));
+    output_format("  peak %s\n", size(peak, summary_text_number(module->summary, "peak_memory_bytes")));
     if (module->capacity)
         output_format("    capacity %s (%s%s)\n", size(peak, (double)module->capacity->bytes),
                       printable(name, module->capacity->source),

@@ -27,13 +27,22 @@ void unread_files_add(struct unread_files *files, const char *file, const struct
     files->items[files->count++] = (struct unread_file){memory_format("%s", file), *err};
 }
 
+void unread_files_move(struct unread_files *to, struct unread_files *from, const char *folder)
+{
+    for (size_t at = 0; at < from->count; at++) {
+        const struct unread_file *file = &from->items[at];
+        to->items = memory_grow(to->items, &to->capacity, to->count + 1, sizeof(*to->items));
+        to->items[to->count++] = (struct unread_file){
+            folder ? memory_format("%s/%s", folder, file->file) : memory_text(file->file), file->err};
+    }
+    unread_files_free(from);
+}
+
 void unread_files_add_problems(struct unread_files *files, const struct snapshot *snapshot)
 {
     for (size_t at = 0; at < snapshot->problem_count; at++) {
         const struct snapshot_problem *problem = &snapshot->problems[at];
-        struct err err = ERR_INIT;
-        err_set(&err, problem->code, ERR_NO_OFFSET, "%s", problem->reason);
-        unread_files_add(files, problem->file[0] ? problem->file : snapshot->roots[0].path, &err);
+        unread_files_add(files, problem->file[0] ? problem->file : snapshot->roots[0].path, &problem->why);
     }
 }
 
@@ -89,16 +98,21 @@ void unread_files_write(const struct unread_files *files, struct json *json)
     json_array_end(json);
 }
 
+void unread_files_add_end(const struct unread_files *files, struct buf *out)
+{
+    struct json json = JSON_INIT(out);
+    json.needs_comma = true;
+    buf_char(out, ']');
+    unread_files_write(files, &json);
+    buf_text(out, "}\n");
+}
+
 void unread_files_print_end(const struct unread_files *files, bool is_json)
 {
     struct buf out = BUF_INIT;
-    struct json json = JSON_INIT(&out);
     if (!is_json)
         return;
-    json.needs_comma = true;
-    buf_char(&out, ']');
-    unread_files_write(files, &json);
-    buf_text(&out, "}\n");
+    unread_files_add_end(files, &out);
     (void)!output_data(stdout, out.data, out.length);
     buf_free(&out);
 }

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "analysis/analysis.h"
-#include "server/disk/snapshot.h"
+#include "server/gather/snapshot.h"
 #include "server/store/modules.h"
 
 struct json;        /* base/json.h */
@@ -16,6 +16,8 @@ struct unread_files {
 
 /* Names one file, once for each reason; `err` is set. */
 void unread_files_add(struct unread_files *files, const char *file, const struct err *err);
+/* Moves those of `from` behind those of `to`; not said again. `folder`: the one that they lie below; NULL: none. */
+void unread_files_move(struct unread_files *to, struct unread_files *from, const char *folder);
 /* Those that no session shows, as the scanner saw them. */
 void unread_files_add_problems(struct unread_files *files, const struct snapshot *snapshot);
 /* Those of a session's trace in which no program could be looked for, or not to their end: of one host, or (NULL)
@@ -31,6 +33,8 @@ void unread_files_add_module(struct unread_files *files, const struct modules_en
 void unread_files_write(const struct unread_files *files, struct json *json);
 /* The same of one error, as the members of an object: file, code, reason, offset_bytes. */
 void unread_files_write_error(struct json *json, const char *file, const struct err *err);
-/* The end of the JSON that a command begins with {"modules":[; nothing as text. */
+/* The end of the JSON that a command begins with {"modules":[. */
+void unread_files_add_end(const struct unread_files *files, struct buf *out);
+/* The same, printed; nothing as text. */
 void unread_files_print_end(const struct unread_files *files, bool is_json);
 void unread_files_free(struct unread_files *files);

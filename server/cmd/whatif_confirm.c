@@ -14,7 +14,7 @@
 
 enum { TELL_EVERY_MS = 5000 };
 
-struct asking {
+struct whatif_confirm_asking {
     const struct options *options;
     const struct snapshot_session *session;
     const struct modules_entry *entry;
@@ -70,10 +70,10 @@ static const char *step_words(enum compile_stage stage)
     return "";
 }
 
-static void tell(void *context, enum confirm_stage stage, const struct compile_progress *progress)
+static void whatif_confirm_tell(void *context, enum confirm_stage stage, const struct compile_progress *progress)
 {
     static const char *const words[] = {"reading", "unchanged program", "changed program"};
-    struct asking *asking = context;
+    struct whatif_confirm_asking *asking = context;
     bool is_new = stage != asking->stage || progress->stage != asking->step;
     if (stage == CONFIRM_READING || (!is_new && progress->took_ms - asking->told_ms < TELL_EVERY_MS))
         return;
@@ -85,8 +85,8 @@ static void tell(void *context, enum confirm_stage stage, const struct compile_p
 }
 
 /* `folder`: where the changed program is dumped; NULL: nowhere that stays. */
-static void run(struct asking *asking, const char *const *changes, size_t count, const char *folder,
-                struct confirm_result *result)
+static void whatif_confirm_run(struct whatif_confirm_asking *asking, const char *const *changes, size_t count,
+                               const char *folder, struct confirm_result *result)
 {
     const struct options *options = asking->options;
     const struct confirm_request request = {
@@ -100,7 +100,7 @@ static void run(struct asking *asking, const char *const *changes, size_t count,
         .topology = options->topology,
         .limit_ms = options->limit_seconds * 1000,
         .folder = folder,
-        .progress = tell,
+        .progress = whatif_confirm_tell,
         .context = asking,
         .is_cancelled = &is_interrupted,
     };
@@ -108,10 +108,11 @@ static void run(struct asking *asking, const char *const *changes, size_t count,
     confirm_run(&request, result);
 }
 
-static bool changes_confirm(struct asking *asking)
+static bool changes_confirm(struct whatif_confirm_asking *asking)
 {
     struct confirm_result result;
-    run(asking, asking->options->changes.items, asking->options->changes.count, asking->options->plan_folder, &result);
+    whatif_confirm_run(asking, asking->options->changes.items, asking->options->changes.count,
+                       asking->options->plan_folder, &result);
     bool is_confirmed = confirmation_state(&result.confirmation) == CONFIRMATION_CONFIRMED;
     if (asking->options->is_json) {
         buf_text(asking->out, "\"confirmed\":");
@@ -125,7 +126,7 @@ static bool changes_confirm(struct asking *asking)
 
 /* ---- sets that make it fit ---- */
 
-static void set_print(struct asking *asking, const char *const *changes, size_t count,
+static void set_print(struct whatif_confirm_asking *asking, const char *const *changes, size_t count,
                       const struct confirmation *confirmation, bool is_fitting)
 {
     if (asking->options->is_json) {
@@ -148,7 +149,7 @@ static void set_print(struct asking *asking, const char *const *changes, size_t 
 }
 
 /* Of each set a folder of its own, "DIR/set-2"; NULL without --keep. free() */
-static char *set_folder(const struct asking *asking)
+static char *set_folder(const struct whatif_confirm_asking *asking)
 {
     const char *all = asking->options->plan_folder;
     if (!all)
@@ -158,7 +159,7 @@ static char *set_folder(const struct asking *asking)
 }
 
 /* True: by the compiler's word it fits. */
-static bool set_confirm(struct asking *asking, const cJSON *set, int64_t capacity_bytes)
+static bool set_confirm(struct whatif_confirm_asking *asking, const cJSON *set, int64_t capacity_bytes)
 {
     const struct options_list *given = &asking->options->changes;
     const cJSON *changes = cJSON_GetObjectItemCaseSensitive(set, "changes"), *item;
@@ -175,7 +176,7 @@ static bool set_confirm(struct asking *asking, const cJSON *set, int64_t capacit
     }
     asking->set_count++;
     char *folder = set_folder(asking);
-    run(asking, texts, count, folder, &result);
+    whatif_confirm_run(asking, texts, count, folder, &result);
     free(folder);
     const struct confirmation *confirmation = &result.confirmation;
     bool is_fitting = confirmation_state(confirmation) == CONFIRMATION_CONFIRMED && confirmation->changed.has_figures &&
@@ -192,7 +193,7 @@ static bool set_confirm(struct asking *asking, const cJSON *set, int64_t capacit
     return is_fitting;
 }
 
-static bool sets_confirm(struct asking *asking, const struct body *prediction)
+static bool sets_confirm(struct whatif_confirm_asking *asking, const struct body *prediction)
 {
     cJSON *tree = cJSON_ParseWithLength(prediction->data, prediction->size);
     const cJSON *fit = cJSON_GetObjectItemCaseSensitive(tree, "fit"), *set;
@@ -218,7 +219,8 @@ static bool sets_confirm(struct asking *asking, const struct body *prediction)
 bool whatif_confirm(const struct options *options, const struct snapshot_session *session,
                     const struct modules_entry *entry, const struct body *prediction, struct buf *out)
 {
-    struct asking asking = {.options = options, .session = session, .entry = entry, .out = out, .json = JSON_INIT(out)};
+    struct whatif_confirm_asking asking = {
+        .options = options, .session = session, .entry = entry, .out = out, .json = JSON_INIT(out)};
     interrupts_take();
     return options->is_fit ? sets_confirm(&asking, prediction) : changes_confirm(&asking);
 }

@@ -57,7 +57,7 @@ static void put_quote(struct buf *out, struct str text)
     buf_text(out, cut.length < text.length ? "…" : "");
 }
 
-static void say(struct compile_result *result, enum compile_status status, struct buf *sentence)
+static void compile_say(struct compile_result *result, enum compile_status status, struct buf *sentence)
 {
     buf_char(sentence, '\0');
     result->status = status;
@@ -81,7 +81,7 @@ static void say_refusal(struct compile_result *result, enum compile_status statu
     buf_text(&sentence, reason);
     put_quote(&sentence, text);
     buf_char(&sentence, '.');
-    say(result, status, &sentence);
+    compile_say(result, status, &sentence);
 }
 
 static const char *doing(enum compile_stage stage)
@@ -95,7 +95,8 @@ static const char *doing(enum compile_stage stage)
     return "while it compiled";
 }
 
-/* The first line of its output by which it took itself down: "F1123 06:09:08.480900 22910 file.h:1847] Check failed". */
+/* The first line of its output by which it took itself down: "F1123 06:09:08.480900 22910 file.h:1847] Check
+ * failed". */
 static struct str fatal_line(const struct buf *output)
 {
     const char *at = output->data, *end = at ? at + output->length : at;
@@ -126,7 +127,7 @@ static void say_death(struct compile_result *result, const struct compile_watch 
         put_quote(&sentence, fatal);
     }
     buf_char(&sentence, '.');
-    say(result, COMPILE_CRASHED, &sentence);
+    compile_say(result, COMPILE_CRASHED, &sentence);
 }
 
 static void say_end(struct compile_result *result, enum compile_status status, const struct compile_watch *watch,
@@ -138,7 +139,7 @@ static void say_end(struct compile_result *result, enum compile_status status, c
     if (figure > 0)
         buf_format(&sentence, " %llu %s", (unsigned long long)figure, unit);
     buf_char(&sentence, '.');
-    say(result, status, &sentence);
+    compile_say(result, status, &sentence);
 }
 
 static void say_done(struct compile_result *result, const char *topology)
@@ -149,7 +150,7 @@ static void say_done(struct compile_result *result, const char *topology)
     buf_format(&sentence, " for %s in %.1f s: ", topology, (double)result->took_ms / 1000);
     buf_text(&sentence, result->is_of_compiler ? "the compiler's own count."
                                                : "the buffer assignment that it dumped; no code was generated.");
-    say(result, COMPILE_DONE, &sentence);
+    compile_say(result, COMPILE_DONE, &sentence);
 }
 
 /* ---- What came of it ------------------------------------------------------------- */
@@ -269,8 +270,8 @@ static uint64_t default_limit_bytes(void)
     return half > MIN_LIMIT_BYTES ? half : MIN_LIMIT_BYTES;
 }
 
-/* Where the dump is, absolute. In `folder` it has one name, so that no other path is told to the child: this process and
- * that one work in different folders, and a flag ends at a space. NULL with `io` or `conflict`. */
+/* Where the dump is, absolute. In `folder` it has one name, so that no other path is told to the child: this process
+ * and that one work in different folders, and a flag ends at a space. NULL with `io` or `conflict`. */
 static char *dump_make(const struct compile_request *request, const char *folder, struct err *err)
 {
     char *inside = memory_format("%s/" COMPILE_CHILD_DUMP, folder), *dump = NULL;

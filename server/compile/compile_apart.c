@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * compile_apart.c: both ends. They are the same program; still neither takes a length or a number of the other on trust. */
+ * compile_apart.c: both ends. They are the same program; still neither takes a length or a number of the other on
+ * trust. */
 #include "server/compile/compile_apart.h"
 
 #include "server/base/descriptors.h"
@@ -99,7 +100,7 @@ struct work {
     atomic_bool is_cancelled;
 };
 
-static void tell(void *context, const struct compile_progress *progress)
+static void compile_apart_tell(void *context, const struct compile_progress *progress)
 {
     struct work *work = context;
     struct message message = {.kind = PROGRESS, .progress = *progress}, heard;
@@ -128,7 +129,7 @@ static void box_put_on(void)
     sandbox_enter(sandbox, NULL);
 }
 
-static void answer(struct work *work, struct compile_result *result)
+static void compile_apart_answer(struct work *work, struct compile_result *result)
 {
     struct message message = {.kind = RESULT, .result.result = *result};
     struct message last = {.kind = MODULE};
@@ -167,18 +168,18 @@ static void compile_once(int socket, const struct message *asked, int file, cons
                                             .limit_ms = asked->compile.limit_ms,
                                             .limit_bytes = asked->compile.limit_bytes,
                                             .with_code = asked->compile.with_code,
-                                            .progress = tell,
+                                            .progress = compile_apart_tell,
                                             .context = &work,
                                             .is_cancelled = &work.is_cancelled};
     box_put_on();
     compile_run(&request, &result);
-    answer(&work, &result);
+    compile_apart_answer(&work, &result);
     _exit(0);
 }
 
 /* ---- the process that starts them ------------------------------------------------------------- */
 
-static void find(int socket, const char *named, struct libtpu *found)
+static void compile_apart_find_one(int socket, const char *named, struct libtpu *found)
 {
     struct message message = {.kind = FOUND, .found.err = ERR_INIT};
     message.found.is_found = found->path || libtpu_find(named, found, &message.found.err);
@@ -215,7 +216,7 @@ static void work_until_closed(int socket, void *context)
     int file;
     while (helper_receive(socket, &asked, sizeof(asked), &file, true) > 0) {
         if (asked.kind == FIND)
-            find(socket, named, &found);
+            compile_apart_find_one(socket, named, &found);
         else if (asked.kind == COMPILE)
             start_one(socket, &asked, file, found.path ? found.path : named);
         if (file >= 0)

@@ -32,7 +32,8 @@ struct child {
 
 /* ---- Reports ------------------------------------------------------------------ */
 
-static void report(enum compile_report_kind kind, const void *first, size_t first_size, const char *text, size_t length)
+static void compile_child_report(enum compile_report_kind kind, const void *first, size_t first_size, const char *text,
+                                 size_t length)
 {
     struct buf record = BUF_INIT;
     size_t room = COMPILE_REPORT_MAX_BYTES - first_size;
@@ -53,13 +54,13 @@ static void report(enum compile_report_kind kind, const void *first, size_t firs
 static void report_stage(enum compile_stage stage)
 {
     uint32_t number = (uint32_t)stage;
-    report(COMPILE_REPORT_STAGE, &number, sizeof(number), "", 0);
+    compile_child_report(COMPILE_REPORT_STAGE, &number, sizeof(number), "", 0);
 }
 
 static bool fault(enum compile_report_cause cause, int code, const char *text, size_t length)
 {
     const struct compile_report_fault head = {(uint32_t)cause, code};
-    report(COMPILE_REPORT_FAULT, &head, sizeof(head), text, length);
+    compile_child_report(COMPILE_REPORT_FAULT, &head, sizeof(head), text, length);
     return false;
 }
 
@@ -145,12 +146,12 @@ static bool topology_create(struct child *child, const char *name)
     child->topology = create.topology;
     if (!is_done(child->api, call(child->api, PJRT_TOPOLOGY_PLATFORM_VERSION, &version)))
         return false;
-    report(COMPILE_REPORT_VERSION, "", 0, version.version ? version.version : "",
-           version.version ? version.version_size : 0);
+    compile_child_report(COMPILE_REPORT_VERSION, "", 0, version.version ? version.version : "",
+                         version.version ? version.version_size : 0);
     return true;
 }
 
-static void compile(struct child *child)
+static void compile_child_compile(struct child *child)
 {
     struct pjrt_program program = {.head = {sizeof(program), NULL},
                                    .code = child->module.data,
@@ -170,7 +171,7 @@ static void compile(struct child *child)
         return;
     const struct compile_report_stats figures = {stats.argument_bytes, stats.output_bytes, stats.alias_bytes,
                                                  stats.temporary_bytes, stats.peak_bytes};
-    report(COMPILE_REPORT_STATS, &figures, sizeof(figures), "", 0);
+    compile_child_report(COMPILE_REPORT_STATS, &figures, sizeof(figures), "", 0);
 }
 
 /* ---- The process -------------------------------------------------------------- */
@@ -207,8 +208,8 @@ static void process_bind(void)
     }
 }
 
-/* What a library of others may do: read itself, what it is linked with and what it asks the system, and write into the folder
- * that this process works in and the one that it dumps into. No program, no socket, no other process. */
+/* What a library of others may do: read itself, what it is linked with and what it asks the system, and write into the
+ * folder that this process works in and the one that it dumps into. No program, no socket, no other process. */
 static void box_put_on(const char *library)
 {
     static const char *const system[] = {"/usr", "/lib", "/lib32", "/lib64", "/opt", "/etc", "/proc", "/sys", "/dev"};
@@ -244,7 +245,7 @@ int compile_child_run(char *const *arguments)
     box_put_on(arguments[0]);
     if (file_read(COMPILE_CHILD_MODULE, &child.module) && file_read(COMPILE_CHILD_OPTIONS, &child.options) &&
         library_load(&child, arguments[0]) && topology_create(&child, arguments[1]))
-        compile(&child);
+        compile_child_compile(&child);
     /* Not through exit(3): threads of the library still use what it would take down. */
     _exit(0);
 }

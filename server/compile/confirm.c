@@ -3,7 +3,7 @@
 
 #include "server/base/memory.h"
 #include "server/compile/dump.h"
-#include "server/disk/dump_beside.h"
+#include "server/gather/dump_beside.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -167,14 +167,14 @@ static bool program_read(struct work *work)
 
 /* ---- compiling ---- */
 
-static void tell(void *context, const struct compile_progress *progress)
+static void confirm_tell(void *context, const struct compile_progress *progress)
 {
     const struct work *work = context;
     if (work->request->progress)
         work->request->progress(work->request->context, work->stage, progress);
 }
 
-static void take(const struct compile_result *from, struct confirmation_compile *to)
+static void confirm_take(const struct compile_result *from, struct confirmation_compile *to)
 {
     to->status = compile_status_name(from->status);
     to->sentence = from->sentence;
@@ -213,8 +213,8 @@ static char *slice_for(const char *topology, int64_t partition_count)
 }
 
 /* False: it says nothing of what is needed. */
-static bool compile(struct work *work, enum confirm_stage stage, struct str module, int64_t partition_count,
-                    struct compile_result *result, struct confirmation_compile *to)
+static bool confirm_compile(struct work *work, enum confirm_stage stage, struct str module, int64_t partition_count,
+                            struct compile_result *result, struct confirmation_compile *to)
 {
     const struct confirm_request *request = work->request;
     struct confirm_result *confirmed = work->result;
@@ -230,7 +230,7 @@ static bool compile(struct work *work, enum confirm_stage stage, struct str modu
         .limit_ms = request->limit_ms,
         .limit_bytes = request->limit_bytes,
         .folder = stage == CONFIRM_CHANGED ? request->folder : NULL,
-        .progress = tell,
+        .progress = confirm_tell,
         .context = work,
         .is_cancelled = request->is_cancelled,
     };
@@ -239,7 +239,7 @@ static bool compile(struct work *work, enum confirm_stage stage, struct str modu
         compile_apart_run(work->request->apart, &asked, result);
     else
         compile_run(&asked, result);
-    take(result, to);
+    confirm_take(result, to);
     confirmed->is_cancelled |= result->status == COMPILE_CANCELLED;
     return result->has_figures || to->needed_bytes > 0;
 }
@@ -253,17 +253,18 @@ static void compile_both(struct work *work)
     const struct str after = {work->changed.program.data, work->changed.program.length};
     bool is_answered = work->request->base != NULL;
     if (is_answered) {
-        take(base, &confirmation->base);
+        confirm_take(base, &confirmation->base);
         confirmation->base.topology = result->topology;
     } else {
-        is_answered = compile(work, CONFIRM_BASE, before, 0, &result->base, &confirmation->base);
+        is_answered = confirm_compile(work, CONFIRM_BASE, before, 0, &result->base, &confirmation->base);
     }
     confirmation->libtpu = base->libtpu;
     confirmation->libtpu_version = base->libtpu_version;
     confirmation->compiler_build = base->build;
     if (!is_answered)
         return;
-    compile(work, CONFIRM_CHANGED, after, work->changed.partition_count, &result->changed, &confirmation->changed);
+    confirm_compile(work, CONFIRM_CHANGED, after, work->changed.partition_count, &result->changed,
+                    &confirmation->changed);
     if (work->request->folder)
         confirmation->plan = result->changed.module_path;
 }
@@ -291,7 +292,7 @@ void confirm_run(const struct confirm_request *request, struct confirm_result *r
     const struct compile_progress begin = {.stage = COMPILE_STAGE_STARTING};
     *result = (struct confirm_result){.confirmation = {.dump_peak_bytes = -1, .predicted_bytes = -1}};
     result->confirmation.dump_build = confirmed_build(request->module->path);
-    tell(&work, &begin);
+    confirm_tell(&work, &begin);
     topology_take(&work);
     if (before_read(&work) && goes_on(&work) && program_read(&work) && goes_on(&work))
         compile_both(&work);

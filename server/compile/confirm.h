@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * confirm.h: asks the compiler about changes to a program of a dump: the unchanged program first, then the changed one.
  *
- * The program is that of a compiled module; what is compiled is the file of the same dump that holds it as it was before
- * optimizations. Threads: any number, each run in the one that calls; a run costs what two compiles do (compile.h). */
+ * The program is that of a compiled module; what is compiled is the file of the same dump that holds it as it was
+ * before optimizations. Threads: any number, each run in the one that calls; a run costs what two compiles do
+ * (compile.h). */
 #pragma once
 
 #include "server/compile/compile_apart.h"
-#include "server/disk/snapshot.h"
+#include "server/gather/snapshot.h"
 
 enum confirm_stage { CONFIRM_READING, CONFIRM_BASE, CONFIRM_CHANGED };
 /* "reading", "base", "changed". */

@@ -2,7 +2,7 @@
 #include "server/compile/dump.h"
 
 #include "server/base/memory.h"
-#include "server/disk/files.h"
+#include "server/files/files.h"
 
 #include "base/sum.h"
 
@@ -57,7 +57,7 @@ char *dump_find(const char *folder, bool *is_final)
     return path;
 }
 
-static bool take(const cJSON *space, const char *name, int64_t *out)
+static bool dump_take(const cJSON *space, const char *name, int64_t *out)
 {
     const cJSON *member = cJSON_GetObjectItemCaseSensitive(space, name);
     *out = cJSON_IsNumber(member) ? sum_of_real(member->valuedouble) : -1;
@@ -73,11 +73,11 @@ static bool figures_take(const struct buf *answer, struct confirmed_figures *fig
     bool is_found = false;
     cJSON_ArrayForEach(space, cJSON_GetObjectItemCaseSensitive(data, "spaces"))
     {
-        if (!take(space, "space", &number) || number != 0)
+        if (!dump_take(space, "space", &number) || number != 0)
             continue;
-        is_found = take(space, "parameter_bytes", &parameters) && take(space, "output_bytes", &outputs) &&
-                   take(space, "output_reused_bytes", &reused) && take(space, "temporary_bytes", &temporaries) &&
-                   take(space, "peak_bytes", peak_bytes);
+        is_found = dump_take(space, "parameter_bytes", &parameters) && dump_take(space, "output_bytes", &outputs) &&
+                   dump_take(space, "output_reused_bytes", &reused) &&
+                   dump_take(space, "temporary_bytes", &temporaries) && dump_take(space, "peak_bytes", peak_bytes);
         if (is_found)
             *figures = confirmed_of_assignment(parameters, outputs, reused, temporaries);
     }

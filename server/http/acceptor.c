@@ -137,7 +137,7 @@ static void *accept_all(void *context)
     return NULL;
 }
 
-static void wake(struct acceptor *acceptor)
+static void acceptor_wake(struct acceptor *acceptor)
 {
     (void)!write(acceptor->wake[1], "", 1); /* a pipe that is full wakes, too */
 }
@@ -163,7 +163,7 @@ void acceptor_count_closed(struct acceptor *acceptor)
 {
     atomic_fetch_sub(&acceptor->open_count, 1);
     if (atomic_exchange(&acceptor->is_full, false))
-        wake(acceptor);
+        acceptor_wake(acceptor);
 }
 
 void acceptor_stop(struct acceptor *acceptor)
@@ -171,7 +171,7 @@ void acceptor_stop(struct acceptor *acceptor)
     if (!acceptor || !acceptor->is_running)
         return;
     atomic_store(&acceptor->is_stopping, true);
-    wake(acceptor);
+    acceptor_wake(acceptor);
     pthread_join(acceptor->thread, NULL);
     acceptor->is_running = false;
 }

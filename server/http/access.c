@@ -70,7 +70,7 @@ static void forget_some(struct stranger *stranger, int64_t now_ms)
 }
 
 /* The row of an address; NULL when it has shown no wrong token lately. */
-static struct stranger *find(struct access *access, const char *peer)
+static struct stranger *access_find(struct access *access, const char *peer)
 {
     int64_t now_ms = clock_ms();
     for (size_t at = 0; at < MAX_PEERS; at++) {
@@ -103,19 +103,19 @@ static void count_wrong(struct access *access, struct stranger *stranger, const 
     stranger->wrong_count++;
 }
 
-enum access_verdict access_try(struct access *access, const char *peer, const char *text, size_t length)
+enum access_answer access_try(struct access *access, const char *peer, const char *text, size_t length)
 {
-    enum access_verdict verdict = ACCESS_GOOD;
+    enum access_answer answer = ACCESS_GOOD;
     pthread_mutex_lock(&access->lock);
-    struct stranger *stranger = find(access, peer);
+    struct stranger *stranger = access_find(access, peer);
     if (stranger && stranger->wrong_count >= MAX_WRONG)
-        verdict = ACCESS_NOT_YET;
+        answer = ACCESS_NOT_YET;
     else if (!token_matches(&access->token, text, length))
-        verdict = ACCESS_WRONG;
-    if (verdict == ACCESS_WRONG)
+        answer = ACCESS_WRONG;
+    if (answer == ACCESS_WRONG)
         count_wrong(access, stranger, peer);
     pthread_mutex_unlock(&access->lock);
-    return verdict;
+    return answer;
 }
 
 bool access_begin(struct access *access, char id[ACCESS_ID_SIZE])

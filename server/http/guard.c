@@ -123,22 +123,22 @@ static struct response *refuse_token(const char *detail)
     return response;
 }
 
-static enum access_verdict try_token(const struct guard *guard, const struct request *request, const char *token)
+static enum access_answer try_token(const struct guard *guard, const struct request *request, const char *token)
 {
-    enum access_verdict verdict = access_try(guard->access, request->peer, token, strlen(token));
-    if (verdict == ACCESS_WRONG)
+    enum access_answer answer = access_try(guard->access, request->peer, token, strlen(token));
+    if (answer == ACCESS_WRONG)
         log_limited(LOG_WRONG_TOKENS, "a wrong token from %s", request->peer);
-    else if (verdict == ACCESS_NOT_YET)
+    else if (answer == ACCESS_NOT_YET)
         log_limited(LOG_WRONG_TOKENS, "a token from %s, after too many wrong ones: not looked at", request->peer);
-    return verdict;
+    return answer;
 }
 
 /* NULL when the token was the right one. */
-static struct response *refuse_verdict(enum access_verdict verdict)
+static struct response *refuse_answer(enum access_answer answer)
 {
-    if (verdict == ACCESS_GOOD)
+    if (answer == ACCESS_GOOD)
         return NULL;
-    if (verdict == ACCESS_WRONG)
+    if (answer == ACCESS_WRONG)
         return refuse_token("that is not the token that this daemon printed at its start");
     struct response *response =
         response_problem(429, "token", "too many wrong tokens came from this address; wait a little");
@@ -154,7 +154,7 @@ static bool has_bearer(const struct guard *guard, struct request *request)
     if (!request->authorization || strncasecmp(request->authorization, SCHEME, length) != 0)
         return false;
     if (!request->is_token_tried)
-        request->token_verdict = (int)try_token(guard, request, request->authorization + length);
+        request->token_answer = (int)try_token(guard, request, request->authorization + length);
     request->is_token_tried = true;
     return true;
 }
@@ -169,7 +169,7 @@ struct response *guard_need(const struct guard *guard, struct request *request, 
     if (need == GUARD_OPEN || need == GUARD_FREE || !access_needs_token(guard->access) || has_cookie(guard, request))
         return NULL;
     return has_bearer(guard, request)
-               ? refuse_verdict((enum access_verdict)request->token_verdict)
+               ? refuse_answer((enum access_answer)request->token_answer)
                : refuse_token("this daemon wants the token that it printed at its start: open the URL it printed, or "
                               "send Authorization: Bearer TOKEN");
 }
@@ -198,7 +198,7 @@ struct response *guard_login(const struct guard *guard, const struct request *re
     } else if (!access_needs_token(guard->access)) {
         response = response_empty(204);
     } else {
-        response = refuse_verdict(try_token(guard, request, token->valuestring));
+        response = refuse_answer(try_token(guard, request, token->valuestring));
         response = response ? response : let_in(guard, request);
     }
     cJSON_Delete(body);

@@ -162,7 +162,7 @@ static const char *strip_prefix(const struct httpd *httpd, const char *target, b
 }
 
 /* The first line of a request was read: `target` as it came. */
-static void *begin(void *context, const char *target, struct MHD_Connection *connection)
+static void *httpd_begin(void *context, const char *target, struct MHD_Connection *connection)
 {
     struct exchange *exchange = memory_new(sizeof(*exchange));
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
@@ -202,7 +202,7 @@ static void take_id(struct exchange *exchange)
 }
 
 /* From a worker: the connection's own thread goes on with it. */
-static void resume(struct jobs_client *client, struct response *response)
+static void httpd_resume(struct jobs_client *client, struct response *response)
 {
     struct exchange *exchange = (struct exchange *)client;
     exchange->response = response;
@@ -276,7 +276,7 @@ static enum MHD_Result refuse_headers(struct exchange *exchange)
     return send_response(exchange);
 }
 
-static enum MHD_Result answer(struct exchange *exchange)
+static enum MHD_Result httpd_answer(struct exchange *exchange)
 {
     struct httpd *httpd = exchange->httpd;
     come_whole(exchange);
@@ -288,7 +288,7 @@ static enum MHD_Result answer(struct exchange *exchange)
         exchange->response = httpd->handler->answer_now(httpd->handler->context, exchange->request);
     if (exchange->response)
         return send_response(exchange);
-    exchange->client.done = resume;
+    exchange->client.done = httpd_resume;
     exchange->client.is_gone = is_gone;
     exchange->client.owner = peers_text(exchange->peer);
     exchange->client.wants_gzip = negotiate_gzip(exchange->request->accept_encoding);
@@ -308,7 +308,7 @@ static enum MHD_Result refuse_body(struct exchange *exchange)
 {
     exchange->request->body->fault = UPLOAD_TOO_LARGE;
     exchange->is_last = true;
-    return answer(exchange);
+    return httpd_answer(exchange);
 }
 
 static void take_body(struct exchange *exchange, const char *bytes, size_t size)
@@ -359,10 +359,11 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
     }
     if (exchange->response)
         return send_response(exchange);
-    return exchange->is_whole ? MHD_YES : answer(exchange);
+    return exchange->is_whole ? MHD_YES : httpd_answer(exchange);
 }
 
-static void end(void *context, struct MHD_Connection *connection, void **state, enum MHD_RequestTerminationCode reason)
+static void httpd_end(void *context, struct MHD_Connection *connection, void **state,
+                      enum MHD_RequestTerminationCode reason)
 {
     struct exchange *exchange = *state;
     (void)context, (void)connection, (void)reason;
@@ -429,7 +430,7 @@ struct httpd *httpd_start(const struct http_handler *handler, struct jobs *jobs,
     snprintf(httpd->id_prefix, sizeof(httpd->id_prefix), "%.8s", random.text);
     pthread_mutex_init(&httpd->lock, NULL);
     clock_cond_init(&httpd->answered);
-    const struct httpd_door_calls calls = {handle, begin, end, connect_or_close, httpd};
+    const struct httpd_door_calls calls = {handle, httpd_begin, httpd_end, connect_or_close, httpd};
     for (size_t at = 0; at < set->count; at++) {
         httpd->door_count++;
         if (!httpd_door_open(&httpd->doors[at], set->sockets[at], MAX_OPEN, &calls)) {

@@ -6,7 +6,7 @@
 
 enum { IDLE_SECONDS = 90, CONNECTION_MEMORY_BYTES = 256 * 1024, BEYOND = 64 };
 
-static bool take(void *context, int connection, const struct sockaddr *from, socklen_t from_length)
+static bool httpd_door_take(void *context, int connection, const struct sockaddr *from, socklen_t from_length)
 {
     const struct httpd_door *door = context;
     return MHD_add_connection(door->daemon, connection, from, from_length) == MHD_YES;
@@ -24,7 +24,7 @@ static int count_open(void *context)
  * there were just as many, or twice as many, it waits for a further one before it looks at any of them. */
 bool httpd_door_open(struct httpd_door *door, int listener, int max_open, const struct httpd_door_calls *calls)
 {
-    const struct acceptor_taker taker = {door, take, count_open, CONNECTION_MEMORY_BYTES};
+    const struct acceptor_taker taker = {door, httpd_door_take, count_open, CONNECTION_MEMORY_BYTES};
     void *context = calls->context;
     *door = (struct httpd_door){.context = context};
     door->daemon = MHD_start_daemon(

@@ -29,7 +29,7 @@ static bool says(const struct response *response, const char *name)
     return false;
 }
 
-static bool add(struct MHD_Response *out, const char *name, const char *value)
+static bool httpd_headers_add_one(struct MHD_Response *out, const char *name, const char *value)
 {
     return MHD_add_response_header(out, name, value) != MHD_NO;
 }
@@ -38,7 +38,7 @@ static bool add(struct MHD_Response *out, const char *name, const char *value)
 static bool add_location(const struct httpd_headers *headers, struct MHD_Response *out, const char *path)
 {
     char *below = memory_format("%s%s%s", headers->path_prefix, path, headers->location_query);
-    bool is_added = add(out, "Location", below);
+    bool is_added = httpd_headers_add_one(out, "Location", below);
     free(below);
     return is_added;
 }
@@ -46,14 +46,14 @@ static bool add_location(const struct httpd_headers *headers, struct MHD_Respons
 static bool add_own(const struct httpd_headers *headers, struct MHD_Response *out, const char *name, const char *value)
 {
     bool is_path = strcmp(name, "Location") == 0 && value[0] == '/';
-    return is_path ? add_location(headers, out, value) : add(out, name, value);
+    return is_path ? add_location(headers, out, value) : httpd_headers_add_one(out, name, value);
 }
 
 static bool add_tag(const char *etag, bool is_packed, struct MHD_Response *out)
 {
     char packed[BODY_ETAG_SIZE + 4];
     snprintf(packed, sizeof(packed), "%.*s-gz\"", (int)strlen(etag) - 1, etag);
-    return add(out, "ETag", is_packed ? packed : etag);
+    return httpd_headers_add_one(out, "ETag", is_packed ? packed : etag);
 }
 
 bool httpd_headers_add(const struct httpd_headers *headers, struct MHD_Response *out)
@@ -61,16 +61,18 @@ bool httpd_headers_add(const struct httpd_headers *headers, struct MHD_Response 
     const struct response *response = headers->response;
     bool is_whole = true;
     for (size_t at = 0; at < sizeof(EVERY_ANSWER) / sizeof(EVERY_ANSWER[0]); at++)
-        is_whole &= says(response, EVERY_ANSWER[at].name) || add(out, EVERY_ANSWER[at].name, EVERY_ANSWER[at].value);
-    is_whole &= says(response, "Content-Security-Policy") || add(out, "Content-Security-Policy", headers->policy);
+        is_whole &= says(response, EVERY_ANSWER[at].name) ||
+                    httpd_headers_add_one(out, EVERY_ANSWER[at].name, EVERY_ANSWER[at].value);
+    is_whole &= says(response, "Content-Security-Policy") ||
+                httpd_headers_add_one(out, "Content-Security-Policy", headers->policy);
     for (size_t at = 0; at < response->header_count; at++)
         is_whole &= add_own(headers, out, response->headers[at].name, response->headers[at].value);
-    is_whole &= !response->content_type || add(out, "Content-Type", response->content_type);
-    is_whole &= !response->body || add(out, "Vary", "Accept-Encoding");
-    is_whole &= !headers->is_packed || add(out, "Content-Encoding", "gzip");
+    is_whole &= !response->content_type || httpd_headers_add_one(out, "Content-Type", response->content_type);
+    is_whole &= !response->body || httpd_headers_add_one(out, "Vary", "Accept-Encoding");
+    is_whole &= !headers->is_packed || httpd_headers_add_one(out, "Content-Encoding", "gzip");
     is_whole &= !response->is_tagged || add_tag(response->body->etag, headers->is_packed, out);
-    is_whole &= add(out, "X-Request-Id", headers->id);
-    return is_whole & (!headers->is_last || add(out, "Connection", "close"));
+    is_whole &= httpd_headers_add_one(out, "X-Request-Id", headers->id);
+    return is_whole & (!headers->is_last || httpd_headers_add_one(out, "Connection", "close"));
 }
 
 static enum MHD_Result write_one(void *context, enum MHD_ValueKind kind, const char *name, const char *value)

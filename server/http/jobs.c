@@ -44,7 +44,7 @@ struct jobs *jobs_new(const struct http_handler *handler)
 
 struct cache_waiting jobs_waiting(struct jobs *jobs) { return (struct cache_waiting){leave, come_back, jobs}; }
 
-static void tell(struct jobs_client *clients, struct response *response)
+static void jobs_tell(struct jobs_client *clients, struct response *response)
 {
     while (clients) {
         struct jobs_client *client = clients;
@@ -63,7 +63,7 @@ static bool wants_gzip(struct jobs *jobs, const struct job *job)
     return wants;
 }
 
-static void run(struct jobs *jobs, struct job *job)
+static void jobs_run(struct jobs *jobs, struct job *job)
 {
     current = job;
     wanted_work_for(&job->wanted);
@@ -74,12 +74,12 @@ static void run(struct jobs *jobs, struct job *job)
     pthread_mutex_lock(&jobs->lock);
     job_list_remove(&jobs->list, job);
     pthread_mutex_unlock(&jobs->lock);
-    tell(job->clients, response);
+    jobs_tell(job->clients, response);
     response_release(response);
     job_list_free(job);
 }
 
-static void *work(void *context);
+static void *jobs_work(void *context);
 
 static bool has_place(const struct jobs *jobs, enum job_kind kind)
 {
@@ -109,7 +109,7 @@ static void start_thread(struct jobs *jobs)
     pthread_attr_init(&detached);
     pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
     pthread_attr_setstacksize(&detached, STACK_BYTES);
-    if (pthread_create(&thread, &detached, work, jobs) == 0)
+    if (pthread_create(&thread, &detached, jobs_work, jobs) == 0)
         jobs->thread_count++;
     pthread_attr_destroy(&detached);
 }
@@ -131,7 +131,8 @@ static void offer_place(struct jobs *jobs)
 }
 
 /* A worker waits for what another makes: its place is free meanwhile, so that
- * any number of requests for one slow thing leaves room for the others. Threads that work on no request have no place. */
+ * any number of requests for one slow thing leaves room for the others. Threads that work on no request have no
+ * place. */
 static void leave(void *context)
 {
     struct jobs *jobs = context;
@@ -166,7 +167,7 @@ static void work_on(struct jobs *jobs, struct job *job)
     jobs->working_count[kind]++;
     offer_place(jobs); /* one signal may stand for several places and jobs: each passes on what is left */
     pthread_mutex_unlock(&jobs->lock);
-    run(jobs, job);
+    jobs_run(jobs, job);
     pthread_mutex_lock(&jobs->lock);
     jobs->working_count[kind]--;
     for (enum job_kind other = JOB_QUICK; other < JOB_KINDS; other++)
@@ -175,7 +176,7 @@ static void work_on(struct jobs *jobs, struct job *job)
 }
 
 /* False when the thread is not needed any more. */
-static bool rest(struct jobs *jobs)
+static bool jobs_rest(struct jobs *jobs)
 {
     bool is_ending =
         jobs->is_stopping && jobs->list.waiting_count[JOB_QUICK] + jobs->list.waiting_count[JOB_COSTLY] == 0;
@@ -187,7 +188,7 @@ static bool rest(struct jobs *jobs)
     return true;
 }
 
-static void *work(void *context)
+static void *jobs_work(void *context)
 {
     struct jobs *jobs = context;
     struct job *job;
@@ -195,7 +196,7 @@ static void *work(void *context)
     do {
         while ((job = next_job(jobs)))
             work_on(jobs, job);
-    } while (rest(jobs));
+    } while (jobs_rest(jobs));
     jobs->thread_count--;
     if (jobs->is_stopping)
         pthread_cond_broadcast(&jobs->arrived); /* to the others that rest */
@@ -276,7 +277,7 @@ static void turn_away(struct job *job, int64_t now_ms, bool all, struct turned_a
 
 static void tell_why(struct jobs_client *clients, struct response *response)
 {
-    tell(clients, response);
+    jobs_tell(clients, response);
     response_release(response);
 }
 

@@ -2,7 +2,7 @@
 #include "server/http/listen.h"
 
 #include "server/base/descriptors.h"
-#include "server/disk/opener.h"
+#include "server/files/opener.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -56,7 +56,7 @@ static int open_one(struct sockaddr *address, socklen_t length, uint16_t *port)
     return descriptor;
 }
 
-static void describe(struct listen_set *set, const struct sockaddr *address)
+static void listen_describe(struct listen_set *set, const struct sockaddr *address)
 {
     char text[INET6_ADDRSTRLEN] = "";
     bool is_six = address->sa_family == AF_INET6;
@@ -86,7 +86,7 @@ static bool open_list(struct listen_set *set, const struct addrinfo *list, bool 
         if (descriptor < 0)
             return false;
         set->sockets[set->count++] = descriptor;
-        describe(set, (const struct sockaddr *)&address);
+        listen_describe(set, (const struct sockaddr *)&address);
     }
     return true;
 }
@@ -95,7 +95,7 @@ struct addresses {
     struct addrinfo *first, *second; /* of the default: 127.0.0.1 and ::1 */
 };
 
-static int resolve(const char *address, struct addresses *addresses)
+static int listen_resolve(const char *address, struct addresses *addresses)
 {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
     *addresses = (struct addresses){NULL, NULL};
@@ -127,7 +127,7 @@ bool listen_open(struct listen_set *set, const char *address, uint16_t port, cha
         snprintf(bare, sizeof(bare), "%.*s", (int)strcspn(address + 1, "]"), address + 1);
         address = bare;
     }
-    int fault = resolve(address, &addresses);
+    int fault = listen_resolve(address, &addresses);
     if (fault) {
         snprintf(reason, reason_size, "--bind=%s: %s", address ? address : "", gai_strerror(fault));
         return false;
@@ -159,8 +159,8 @@ static bool read_mode(const char *text, mode_t *mode)
     return value <= 0777;
 }
 
-/* Takes a socket away that a daemon left behind which did not end well. Nothing waits here: where as many connections wait as may,
- * connecting fails with EAGAIN, and somebody listens. */
+/* Takes a socket away that a daemon left behind which did not end well. Nothing waits here: where as many connections
+ * wait as may, connecting fails with EAGAIN, and somebody listens. */
 static void remove_stale(int descriptor, const struct sockaddr_un *address)
 {
     struct stat status;
@@ -240,7 +240,7 @@ static const char *take_one(struct listen_set *set, int descriptor)
     if (address.ss_family != AF_INET && address.ss_family != AF_INET6)
         return "it is neither TCP nor a Unix socket";
     set->port = ntohs(*port_of((struct sockaddr *)&address));
-    describe(set, (const struct sockaddr *)&address);
+    listen_describe(set, (const struct sockaddr *)&address);
     return had_path ? "TCP and Unix sockets do not go together" : NULL;
 }
 

@@ -38,7 +38,7 @@ void metrics_free(struct metrics *metrics)
     free(metrics);
 }
 
-static struct row *find(struct metrics *metrics, const char *route)
+static struct row *metrics_find(struct metrics *metrics, const char *route)
 {
     for (size_t at = 0; at < metrics->row_count; at++)
         if (strcmp(metrics->rows[at].route, route) == 0)
@@ -57,7 +57,7 @@ void metrics_count(struct metrics *metrics, const char *route, int status, int64
     while (bound < BOUND_COUNT && seconds > BOUNDS_SECONDS[bound])
         bound++;
     pthread_mutex_lock(&metrics->lock);
-    struct row *row = find(metrics, route ? route : "none");
+    struct row *row = metrics_find(metrics, route ? route : "none");
     if (class >= 0 && class < CLASS_COUNT)
         row->class_counts[class]++;
     row->counts[bound]++;

@@ -49,7 +49,7 @@ void peers_free(struct peers *peers)
     free(peers);
 }
 
-static void describe(struct peer *peer, const struct sockaddr *address)
+static void peers_describe(struct peer *peer, const struct sockaddr *address)
 {
     if (address && address->sa_family == AF_INET) {
         const struct in_addr *four = &((const struct sockaddr_in *)(const void *)address)->sin_addr;
@@ -118,7 +118,7 @@ struct peer *peers_add(struct peers *peers, int descriptor, const struct sockadd
     struct peer *peer = memory_new(sizeof(*peer));
     peer->descriptor = descriptor;
     peer->since_ms = clock_ms();
-    describe(peer, address);
+    peers_describe(peer, address);
     if (peers->is_own_user_only)
         peer->standing = standing_of_user(descriptor, address);
     pthread_mutex_lock(&peers->lock);

@@ -54,7 +54,7 @@ struct request {
     size_t header_count, host_count, length_count, encoding_count, header_bytes;
     uint64_t content_length; /* UINT64_MAX: more than can be said */
     bool is_token_tried;     /* this and the next are of guard.c */
-    int token_verdict;
+    int token_answer;
 
     struct upload *body; /* never NULL; at most REQUEST_BODY_LIMIT bytes unless its route takes more */
 };

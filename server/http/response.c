@@ -10,7 +10,7 @@
 
 static const char PROBLEM[] = "application/problem+json";
 
-static struct response *make(int status, const char *content_type, struct body *body)
+static struct response *response_make(int status, const char *content_type, struct body *body)
 {
     struct response *response = memory_new(sizeof(*response));
     atomic_init(&response->holders, 1);
@@ -37,7 +37,7 @@ void response_release(struct response *response)
 
 struct response *response_of_body(int status, const char *content_type, struct body *body)
 {
-    return make(status, content_type, body);
+    return response_make(status, content_type, body);
 }
 
 struct response *response_of_buf(int status, const char *content_type, struct buf *buf)
@@ -45,9 +45,9 @@ struct response *response_of_buf(int status, const char *content_type, struct bu
     static const char TEXT[] = "out of memory\n";
     struct body *body = body_new(buf);
     if (body)
-        return make(status, content_type, body);
+        return response_make(status, content_type, body);
     body = body_of_static(TEXT, sizeof(TEXT) - 1, "\"\"");
-    return make(503, "text/plain; charset=utf-8", body);
+    return response_make(503, "text/plain; charset=utf-8", body);
 }
 
 struct response *response_json(struct buf *buf) { return response_of_buf(200, "application/json", buf); }
@@ -59,7 +59,7 @@ struct response *response_text(int status, const char *text)
     return response_of_buf(status, "text/plain; charset=utf-8", &buf);
 }
 
-struct response *response_empty(int status) { return make(status, NULL, NULL); }
+struct response *response_empty(int status) { return response_make(status, NULL, NULL); }
 
 static const char *title_of(int status)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/http/token.h"
 
-#include "server/disk/opener.h"
+#include "server/files/opener.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -76,7 +76,7 @@ bool child_start(struct child *child, char *const *arguments, const struct child
 }
 
 /* As a key would stop us; whoever continues the group comes back here. Where nobody could, the kernel lets us go on. */
-static void stop(void)
+static void child_stop(void)
 {
     sigset_t set;
     sigemptyset(&set);
@@ -97,7 +97,7 @@ static void signal_pass(const struct child *child, const struct system_signal *i
     if (is_for_us_alone || info->number == SIGWINCH)
         kill(child->id, info->number);
     if (info->number == SIGTSTP)
-        stop();
+        child_stop();
 }
 
 struct child_end child_wait(const struct child *child, struct tee *tee)

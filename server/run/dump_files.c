@@ -4,7 +4,7 @@
 #include "server/base/clock.h"
 #include "server/base/memory.h"
 #include "server/base/other_systems.h"
-#include "server/disk/names.h"
+#include "server/files/names.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -73,7 +73,7 @@ static struct sums useless_remove(const struct dump_limit *limit, struct dump_fi
     return sums;
 }
 
-static size_t apply(const struct dump_limit *limit, bool is_over)
+static size_t dump_limit_apply_one(const struct dump_limit *limit, bool is_over)
 {
     struct dump_files files = dump_files_list(limit->folder);
     struct sums sums = useless_remove(limit, &files, is_over);
@@ -91,7 +91,7 @@ static size_t apply(const struct dump_limit *limit, bool is_over)
     return sums.programs;
 }
 
-size_t dump_limit_apply(const struct dump_limit *limit) { return apply(limit, true); }
+size_t dump_limit_apply(const struct dump_limit *limit) { return dump_limit_apply_one(limit, true); }
 
 /* ---- Watching -------------------------------------------------------------------- */
 
@@ -124,7 +124,7 @@ static void *watch_run(void *context)
         pthread_mutex_unlock(&watch->mutex);
         if (is_worth_looking(watch->limit->folder, looked_at_ns)) {
             looked_at_ns = clock_unix_ns();
-            apply(watch->limit, false);
+            dump_limit_apply_one(watch->limit, false);
         }
         pthread_mutex_lock(&watch->mutex);
     }

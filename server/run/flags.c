@@ -4,7 +4,7 @@
 #include "base/buf.h"
 #include "base/str.h"
 #include "server/base/memory.h"
-#include "server/disk/files.h"
+#include "server/files/files.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -53,7 +53,7 @@ static bool is_named(const struct flag *flag, const char *name)
 /* What the person has chosen already. */
 struct chosen {
     char *dump_to;
-    bool has_format, has_proto;
+    bool has_format, has_proto, has_stamp;
 };
 
 static struct chosen chosen_read(const char *text)
@@ -66,6 +66,7 @@ static struct chosen chosen_read(const char *text)
         for (size_t at = 0; at < sizeof(formats) / sizeof(formats[0]); at++)
             chosen.has_format |= is_named(&flag, formats[at]);
         chosen.has_proto |= is_named(&flag, "xla_dump_hlo_as_proto");
+        chosen.has_stamp |= is_named(&flag, "xla_dump_include_timestamp");
         if (is_named(&flag, "xla_dump_to") && flag.value && flag.value[0]) {
             free(chosen.dump_to);
             chosen.dump_to = flag.value; /* the last one counts */
@@ -143,6 +144,9 @@ void flags_make(const char *before, const char *folder, struct flags *flags)
         buf_text(&text, "--xla_dump_hlo_as_text ");
     if (!flags->is_own || !chosen.has_proto)
         buf_text(&text, "--xla_dump_hlo_as_proto ");
+    /* Else several processes of a job write their programs over each other's. */
+    if (!flags->is_own && !chosen.has_stamp)
+        buf_text(&text, "--xla_dump_include_timestamp=true ");
     buf_char(&text, '\0');
     if (!text.failed && text.data) {
         const char *value = text.data + strspn(text.data, SPACES);

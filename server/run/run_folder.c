@@ -33,7 +33,7 @@ static bool folder_of_all_make(const char *path)
     return is_made;
 }
 
-static char *absolute(const char *path)
+static char *run_folder_absolute(const char *path)
 {
     char *real = realpath(path, NULL), *copy = real ? memory_text(real) : NULL;
     free(real);
@@ -90,7 +90,7 @@ static bool run_make(struct run_folder *folder)
 bool run_folder_open(struct run_folder *folder, const char *all, struct err *err)
 {
     *folder = (struct run_folder){.lock = -1, .is_made = folder_of_all_make(all)};
-    folder->all = absolute(all);
+    folder->all = run_folder_absolute(all);
     if (folder->all && run_make(folder))
         return true;
     err_set(err, ERR_io, ERR_NO_OFFSET, "%.120s: %s", folder->all ? folder->all : all, strerror(errno));

@@ -41,15 +41,15 @@ struct sandbox *sandbox_new(enum sandbox_kind kind)
     return sandbox;
 }
 
-static void add(struct sandbox *sandbox, const char *path, bool is_written)
+static void sandbox_add(struct sandbox *sandbox, const char *path, bool is_written)
 {
     sandbox->paths = memory_grow(sandbox->paths, &sandbox->capacity, sandbox->count + 1, sizeof(*sandbox->paths));
     sandbox->paths[sandbox->count++] = (struct path){memory_text(path), is_written};
 }
 
-void sandbox_reads(struct sandbox *sandbox, const char *path) { add(sandbox, path, false); }
+void sandbox_reads(struct sandbox *sandbox, const char *path) { sandbox_add(sandbox, path, false); }
 
-void sandbox_writes(struct sandbox *sandbox, const char *path) { add(sandbox, path, true); }
+void sandbox_writes(struct sandbox *sandbox, const char *path) { sandbox_add(sandbox, path, true); }
 
 void sandbox_connects(struct sandbox *sandbox, uint16_t port)
 {
@@ -58,8 +58,8 @@ void sandbox_connects(struct sandbox *sandbox, uint16_t port)
     sandbox->ports[sandbox->port_count++] = port;
 }
 
-/* What every process of ours asks the system about itself and the machine, threads and all. Files of /proc are made anew
- * when nobody has them open: pinned, they stay those of the rule. */
+/* What every process of ours asks the system about itself and the machine, threads and all. Files of /proc are made
+ * anew when nobody has them open: pinned, they stay those of the rule. */
 static void allow_system(struct landlock *landlock)
 {
     static const char *const pinned[] = {"/proc/self", "/proc/meminfo", "/proc/sys/vm/overcommit_memory"};
@@ -101,7 +101,7 @@ static bool enter_seccomp(const struct sandbox *sandbox, bool is_landlock)
 }
 
 /* `version` 0: no Landlock, because of `landlock_fault`. */
-static void say(struct buf *said, int version, int landlock_fault, bool is_seccomp, const char *seccomp_fault)
+static void sandbox_say(struct buf *said, int version, int landlock_fault, bool is_seccomp, const char *seccomp_fault)
 {
     if (version > 0)
         buf_format(said, "Landlock ABI %d%s", version, is_seccomp ? ", " : "");
@@ -120,8 +120,8 @@ bool sandbox_enter(struct sandbox *sandbox, struct buf *said)
     bool is_landlock = enter_landlock(sandbox);
     int landlock_fault = errno, version = is_landlock ? landlock_version() : 0; /* the filter refuses the question */
     bool is_seccomp = has_filter && enter_seccomp(sandbox, is_landlock);
-    say(said ? said : &unheard, version, landlock_fault, is_seccomp,
-        SANDBOX_SANITIZED ? "built with sanitizers" : strerror(errno));
+    sandbox_say(said ? said : &unheard, version, landlock_fault, is_seccomp,
+                SANDBOX_SANITIZED ? "built with sanitizers" : strerror(errno));
     buf_free(&unheard);
     for (size_t at = 0; at < sandbox->count; at++)
         free(sandbox->paths[at].text);

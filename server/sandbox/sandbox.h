@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * sandbox.h: what a process of this program may still do once it reads what others wrote: Landlock (files, TCP, signals)
- * and seccomp (system calls), as far as the kernel has them.
+ * sandbox.h: what a process of this program may still do once it reads what others wrote: Landlock (files, TCP,
+ * signals) and seccomp (system calls), as far as the kernel has them.
  *
  * Before any thread is started; it holds for good. In a build with sanitizers there is no seccomp, and Landlock lets
  * their programs start and read libraries. docs/operate/trust.md says what holds where. */
@@ -14,7 +14,7 @@
 enum sandbox_kind {
     SANDBOX_DAEMON,   /* answers connections that came; starts nothing, connects nowhere but see sandbox_connects */
     SANDBOX_COMMAND,  /* reads files, prints; no socket at all but see sandbox_connects */
-    SANDBOX_OPENER,   /* opens files for the daemon (server/disk/opener.h) */
+    SANDBOX_OPENER,   /* opens files for the daemon (server/files/opener.h) */
     SANDBOX_STARTER,  /* starts compilers: programs may be started, all may be read */
     SANDBOX_COMPILER, /* code of others: no program, no socket */
 };

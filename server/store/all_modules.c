@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * all_modules.c: see all_modules.h. How they are read: all_modules_read.c. */
 #include "server/store/all_modules_read.h"
-#include "server/store/capacity.h"
 
 #include "server/base/memory.h"
 
@@ -14,18 +13,6 @@ static void entry_add(struct all_modules *all, const struct all_modules_entry *e
 {
     all->entries = memory_grow(all->entries, &all->entry_capacity, all->entry_count + 1, sizeof(*all->entries));
     all->entries[all->entry_count++] = *entry;
-}
-
-static uint64_t capacity_of(const struct analysis_contents *contents)
-{
-    uint64_t least = 0;
-    for (size_t at = 0; at < contents->device_count; at++) {
-        const struct analysis_trace_device *device = &contents->devices[at];
-        uint64_t bytes = device->available_bytes ? device->available_bytes : device->memory_bytes;
-        if (bytes > 0 && (least == 0 || bytes < least))
-            least = bytes;
-    }
-    return least;
 }
 
 static void file_list(struct all_modules *all, size_t at)
@@ -61,20 +48,20 @@ static void file_name(struct all_modules *all, const struct snapshot_host *host,
     }
 }
 
-static void file_open(struct all_modules *all, size_t at)
+/* `of_texts`: what the texts of the session say; NULL: nothing. */
+static void file_open(struct all_modules *all, size_t at, const struct capacity *of_texts)
 {
     struct all_modules_file *file = &all->files[at];
     store_open(all->store, &file->file->place, &file->opened, &file->err);
     const struct analysis_contents *contents = file->opened.contents;
     if (file->group && contents && contents->program_count == 0)
         err_set(&file->err, ERR_unsupported, ERR_NO_OFFSET, "holds no HLO program");
-    if (file->host && contents) {
+    if (file->host && contents)
         file->has_runs = contents->has_tpu_plane || contents->has_gpu_plane;
-        file->capacity_bytes = capacity_of(contents);
-    }
-    struct capacity capacity;
-    if (file->group && capacity_of_chip(all->session, file->group, &capacity))
-        file->capacity_bytes = capacity.bytes;
+    if (of_texts)
+        file->capacity = *of_texts;
+    else
+        capacity_of_device(all->session, file->group, contents, &file->capacity);
     file->entry_first = all->entry_count;
     file_list(all, at);
     file->entry_count = all->entry_count - file->entry_first;
@@ -96,10 +83,18 @@ void all_modules_open(struct store *store, const struct snapshot_session *sessio
     }
     store_read_contents(store, places, all->file_count);
     free(places);
+    struct capacity of_texts;
+    bool has_text = capacity_of_texts(session, &of_texts);
     for (size_t at = 0; at < all->file_count; at++)
-        file_open(all, at);
+        file_open(all, at, has_text ? &of_texts : NULL);
     map_init_of(&all->figures_of, memory_new, 0);
     map_init_of(&all->figures_of_name, memory_new, 0);
+}
+
+void all_modules_choose(struct all_modules *all, const struct capacity *chosen)
+{
+    for (size_t at = 0; at < all->file_count; at++)
+        all->files[at].capacity = *chosen;
 }
 
 void all_modules_close(struct all_modules *all)
@@ -122,25 +117,29 @@ void all_modules_close(struct all_modules *all)
 
 /* ---- what is known ------------------------------------------------------------------ */
 
-struct wanted {
+struct all_modules_wanted {
     const struct all_modules *all;
     const char *key;
 };
 
 static bool is_key(const void *context, uint64_t at)
 {
-    const struct wanted *wanted = context;
+    const struct all_modules_wanted *wanted = context;
     return strcmp(wanted->all->figures[at].key, wanted->key) == 0;
 }
 
-/* "DIGEST", and of a question's own rules "DIGEST SHA-256"; "" where there is no digest. */
-static char *figures_key(const struct all_modules *all, const char *digest)
+/* "DIGEST", of a trace of GPUs "DIGEST gpu", and of a question's own rules "DIGEST SHA-256"; "" where there is no
+ * digest. */
+static char *figures_key(const struct all_modules *all, const struct analysis_program *program, const char *digest)
 {
     char rules[SHA256_TEXT_SIZE];
-    if (!all->category_rules || digest[0] == '\0')
+    const char *platform = program->is_of_gpu ? " gpu" : "";
+    if (digest[0] == '\0')
         return memory_text(digest);
+    if (!all->category_rules)
+        return memory_format("%s%s", digest, platform);
     sha256_text(all->category_rules, strlen(all->category_rules), rules);
-    return memory_format("%s %s", digest, rules);
+    return memory_format("%s%s %s", digest, platform, rules);
 }
 
 void all_modules_join(struct all_modules *all, size_t file_at)
@@ -150,8 +149,8 @@ void all_modules_join(struct all_modules *all, size_t file_at)
         struct all_modules_entry *entry = &all->entries[all->files[file_at].entry_first + at];
         if (!entry->program)
             continue;
-        char *key = figures_key(all, digests->programs[entry->program_at].key);
-        const struct wanted wanted = {all, key};
+        char *key = figures_key(all, entry->program, digests->programs[entry->program_at].key);
+        const struct all_modules_wanted wanted = {all, key};
         uint64_t hash = hash_text(key, 0), found = map_find(&all->figures_of, hash, is_key, &wanted);
         if (found == MAP_FREE) {
             all->figures =
@@ -246,7 +245,7 @@ struct analysis_module_use *all_modules_uses(const struct all_modules *all)
             .file = file->file->path,
             .figures = figures ? figures->subject.core : NULL,
             .runs = file->runs.core,
-            .capacity_bytes = file->capacity_bytes,
+            .capacity = capacity_core(&file->capacity),
             .code = err->code,
             .reason = err->text,
         };
@@ -277,6 +276,10 @@ static void key_write(const void *context, struct buf *buf)
         key_add(buf, file->host ? file->host->id : file->group->stem);
         key_add(buf, file->file->path);
         key_add(buf, file->err.text);
+        buf_format(buf, "%llu %llu %d%d ", (unsigned long long)file->capacity.bytes,
+                   (unsigned long long)file->capacity.half_bytes, file->capacity.is_physical, file->capacity.is_of_gpu);
+        key_add(buf, file->capacity.source);
+        key_add(buf, file->capacity.device ? file->capacity.device : "");
         free(identity);
     }
     for (size_t at = 0; at < all->figures_count; at++)

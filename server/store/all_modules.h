@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  * all_modules.h: the figures of every module of a session on each of its hosts, read side by side.
  *
- * Hosts of one job hold equal programs: each program's bytes are hashed (SHA-256), or held against those of a hashed one
- * of its name and size, and equal ones are decoded once, whichever host they came from. What was read stays in the cache under that hash; a session is read in pieces, of which
- * any request may do the next. A file or module that cannot be read says why and does not hold up the others. */
+ * Hosts of one job hold equal programs: each program's bytes are hashed (SHA-256), or held against those of a hashed
+ * one of its name and size, and equal ones are decoded once, whichever host they came from. What was read stays in the
+ * cache under that hash; a session is read in pieces, of which any request may do the next. A file or module that
+ * cannot be read says why and does not hold up the others. */
 #pragma once
 
 #include "base/map.h"
-#include "server/disk/snapshot.h"
+#include "server/gather/snapshot.h"
+#include "server/store/capacity.h"
 #include "server/store/subjects.h"
 
 struct all_modules_file {
@@ -21,7 +23,7 @@ struct all_modules_file {
     struct subject runs;
     bool has_runs, is_runs_known; /* has: the trace may tell of runs; known: they were read, or cannot be */
     size_t entry_first, entry_count;
-    uint64_t capacity_bytes; /* of a device, as the trace says; 0: it does not */
+    struct capacity capacity; /* of the device; 0 bytes: not known */
 };
 
 struct all_modules_entry {
@@ -42,10 +44,12 @@ struct all_modules {
     struct map figures_of, figures_of_name; /* by hash; by name and size, of which several may differ */
 };
 
-/* Lists the modules of all hosts, or of one; reads only what the files hold. `own_rules`: lines that come before those of
- * the store, good ones (analysis_own_rules_check); may be NULL. Close with all_modules_close. */
+/* Lists the modules of all hosts, or of one; reads only what the files hold. `own_rules`: lines that come before those
+ * of the store, good ones (analysis_own_rules_check); may be NULL. Close with all_modules_close. */
 void all_modules_open(struct store *store, const struct snapshot_session *session, const struct snapshot_host *host,
                       const char *own_rules, struct all_modules *all);
+/* A capacity that a person chose, for all of them. */
+void all_modules_choose(struct all_modules *all, const struct capacity *chosen);
 void all_modules_close(struct all_modules *all);
 
 /* Reads on for about `budget_ms`, at least one piece; 0: takes only what is known; -1: to the end. On a worker. */

@@ -28,7 +28,7 @@ struct piece {
     atomic_size_t done_count;
     struct hashing *hashings;
     struct decoding *decodings;
-    struct running *runnings;
+    struct all_modules_read_running *runnings;
 };
 
 /* Something is done in every piece, however late it is. */
@@ -186,7 +186,7 @@ static void decode_some(struct piece *piece)
 
 /* ---- runs ------------------------------------------------------------------------------ */
 
-struct running {
+struct all_modules_read_running {
     struct all_modules_file *file;
     struct subjects_made made;
     struct err err;
@@ -195,7 +195,7 @@ struct running {
 static void run_work(void *context, size_t at)
 {
     struct piece *piece = context;
-    struct running *running = &piece->runnings[at];
+    struct all_modules_read_running *running = &piece->runnings[at];
     if (is_over(piece))
         return;
     struct file *file = store_reopen(&running->file->opened, &running->err);
@@ -216,10 +216,10 @@ static void run_some(struct piece *piece)
     piece->runnings = memory_new((all->file_count + 1) * sizeof(*piece->runnings));
     for (size_t at = 0; at < all->file_count; at++)
         if (all_modules_needs_runs(&all->files[at]))
-            piece->runnings[count++] = (struct running){&all->files[at], {.err = ERR_INIT}, ERR_INIT};
+            piece->runnings[count++] = (struct all_modules_read_running){&all->files[at], {.err = ERR_INIT}, ERR_INIT};
     workers_run(store_workers(all->store), count, run_work, piece);
     for (size_t at = 0; at < count; at++) {
-        struct running *running = &piece->runnings[at];
+        struct all_modules_read_running *running = &piece->runnings[at];
         struct err err = ERR_INIT;
         running->file->is_runs_known =
             err_is_set(&running->err) || running->made.kept || err_is_set(&running->made.err);

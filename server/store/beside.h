@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * beside.h: the files of a session, beside one of its traces, that may hold programs: HLO files first (XProf keeps those
- * that it has looked at beside the trace), then the traces of other hosts. The core opens them when it needs them.
- * Threads: one. */
+ * beside.h: the files of a session, beside one of its traces, that may hold programs: HLO files first (XProf keeps
+ * those that it has looked at beside the trace), then the traces of other hosts. The core opens them when it needs
+ * them. Threads: one. */
 #pragma once
 
 #include "analysis/analysis.h"
-#include "server/disk/snapshot.h"
+#include "server/gather/snapshot.h"
 
 struct beside {
     const struct snapshot_session *session; /* NULL: no file is beside */

@@ -23,9 +23,9 @@ struct shared_body {
     struct shared_body *packed; /* NULL when not worth it */
 };
 
-static struct shared_body *shared(struct body *body) { return (struct shared_body *)body; /* its first member */ }
+static struct shared_body *body_shared(struct body *body) { return (struct shared_body *)body; /* its first member */ }
 
-static struct shared_body *make(const char *data, size_t size)
+static struct shared_body *body_make(const char *data, size_t size)
 {
     struct shared_body *made = memory_new(sizeof(*made));
     made->body.data = data;
@@ -44,14 +44,14 @@ struct body *body_new(struct buf *buf)
     }
     char *data = buf_take(buf, &size), *exact = realloc(data, size ? size : 1);
     data = exact ? exact : data;
-    struct shared_body *made = make(data, size);
+    struct shared_body *made = body_make(data, size);
     snprintf(made->body.etag, sizeof(made->body.etag), "\"%016llx\"", (unsigned long long)hash_bytes(data, size, 0));
     return &made->body;
 }
 
 static struct shared_body *make_static(const void *data, size_t size, const char *etag)
 {
-    struct shared_body *made = make(data, size);
+    struct shared_body *made = body_make(data, size);
     made->is_static = true;
     made->was_packed = true;
     snprintf(made->body.etag, sizeof(made->body.etag), "%s", etag);
@@ -73,7 +73,7 @@ struct body *body_of_static_gzip(const void *gzip, size_t gzip_size, size_t size
 
 struct body *body_of_pieces(const struct body_pieces *pieces)
 {
-    struct shared_body *made = make(NULL, 0);
+    struct shared_body *made = body_make(NULL, 0);
     made->body.is_in_pieces = made->was_packed = true;
     made->pieces = *pieces;
     return &made->body;
@@ -81,15 +81,15 @@ struct body *body_of_pieces(const struct body_pieces *pieces)
 
 struct body *body_hold(struct body *body)
 {
-    atomic_fetch_add(&shared(body)->holders, 1);
+    atomic_fetch_add(&body_shared(body)->holders, 1);
     return body;
 }
 
 void body_release(struct body *body)
 {
-    if (!body || atomic_fetch_sub(&shared(body)->holders, 1) != 1)
+    if (!body || atomic_fetch_sub(&body_shared(body)->holders, 1) != 1)
         return;
-    struct shared_body *last = shared(body);
+    struct shared_body *last = body_shared(body);
     if (last->packed)
         body_release(&last->packed->body);
     if (body->is_in_pieces)
@@ -128,7 +128,7 @@ static struct shared_body *pack(const struct body *body)
         char *exact = malloc(out.length);
         if (exact) {
             memcpy(exact, out.data, out.length);
-            packed = make(exact, out.length);
+            packed = body_make(exact, out.length);
         }
     }
     buf_free(&out);
@@ -137,7 +137,7 @@ static struct shared_body *pack(const struct body *body)
 
 struct body *body_gzip(struct body *body)
 {
-    struct shared_body *whole = shared(body);
+    struct shared_body *whole = body_shared(body);
     pthread_mutex_lock(&whole->lock);
     if (!whole->was_packed) {
         whole->packed = pack(body);
@@ -168,7 +168,7 @@ static char *inflate_whole(const struct body *packed, size_t size)
 
 struct body *body_plain(struct body *body)
 {
-    struct shared_body *whole = shared(body);
+    struct shared_body *whole = body_shared(body);
     if (body->is_in_pieces)
         return NULL;
     pthread_mutex_lock(&whole->lock);
@@ -199,7 +199,7 @@ struct body_reader *body_reader_new(struct body *body, bool as_gzip)
         return NULL;
     }
     reader->is_gzip = as_gzip;
-    reader->body = shared(body_hold(body));
+    reader->body = body_shared(body_hold(body));
     return reader;
 }
 
@@ -215,7 +215,7 @@ void body_reader_free(struct body_reader *reader)
 }
 
 /* Makes the next piece when the last was read. */
-static bool fill(struct body_reader *reader)
+static bool body_fill(struct body_reader *reader)
 {
     struct body_pieces *pieces = &reader->body->pieces;
     if (reader->taken < reader->piece.length || reader->is_at_end)
@@ -234,7 +234,7 @@ static int64_t read_gzip(struct body_reader *reader, char *into, size_t size)
     gzip->next_out = (Bytef *)into;
     gzip->avail_out = size < UINT32_MAX ? (uInt)size : UINT32_MAX;
     while (gzip->next_out == (Bytef *)into && !reader->is_closed) {
-        if (!fill(reader))
+        if (!body_fill(reader))
             return -1;
         gzip->next_in = (Bytef *)(reader->piece.data + reader->taken);
         gzip->avail_in = (uInt)(reader->piece.length - reader->taken);
@@ -251,7 +251,7 @@ int64_t body_reader_read(struct body_reader *reader, char *into, size_t size)
 {
     if (reader->is_gzip)
         return read_gzip(reader, into, size);
-    if (!fill(reader))
+    if (!body_fill(reader))
         return -1;
     size_t left = reader->piece.length - reader->taken, got = left < size ? left : size;
     if (got > 0)

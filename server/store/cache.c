@@ -86,7 +86,7 @@ static bool is_entry(const void *context, uint64_t value)
     return entry->shelf == looked_for->shelf && strcmp(entry->key, looked_for->key) == 0;
 }
 
-static struct cache_entry *find(struct cache *cache, const struct shelf *shelf, const char *key)
+static struct cache_entry *cache_find(struct cache *cache, const struct shelf *shelf, const char *key)
 {
     const struct looked_for looked_for = {shelf, key};
     return map_pointer(map_find(&cache->entries, hash_of(cache, shelf, key), is_entry, &looked_for));
@@ -110,7 +110,7 @@ static void link_newest(struct cache *cache, struct cache_entry *entry)
     shelf->newest = entry;
 }
 
-static struct cache_entry *add(struct cache *cache, struct shelf *shelf, const char *key)
+static struct cache_entry *cache_add(struct cache *cache, struct shelf *shelf, const char *key)
 {
     struct cache_entry *entry = memory_new(sizeof(*entry));
     entry->shelf = shelf;
@@ -122,7 +122,7 @@ static struct cache_entry *add(struct cache *cache, struct shelf *shelf, const c
 }
 
 /* Takes the entry out of the table. */
-static void forget(struct cache *cache, struct cache_entry *entry)
+static void cache_forget(struct cache *cache, struct cache_entry *entry)
 {
     assert(!entry->is_forgotten && entry->shelf->figures.cost_bytes >= entry->cost_bytes);
     map_remove(&cache->entries, hash_of(cache, entry->shelf, entry->key), map_value(entry));
@@ -133,9 +133,9 @@ static void forget(struct cache *cache, struct cache_entry *entry)
 }
 
 /* To make room, or since nobody asks for it any more. */
-static void drop(struct cache *cache, struct cache_entry *entry)
+static void cache_drop(struct cache *cache, struct cache_entry *entry)
 {
-    forget(cache, entry);
+    cache_forget(cache, entry);
     entry->shelf->figures.dropped_count++;
 }
 
@@ -171,7 +171,7 @@ static struct cache_entry *evict(struct cache *cache, const struct shelf *shelf)
             break;
         if (entry->holders > 0 || entry == kept)
             continue;
-        drop(cache, entry);
+        cache_drop(cache, entry);
         entry->next = evicted;
         evicted = entry;
     }
@@ -201,7 +201,7 @@ static bool is_lasting(enum err_code code)
            code == ERR_notfound || code == ERR_argument || code == ERR_conflict;
 }
 
-static void make(struct cache *cache, struct cache_entry *entry, const struct cache_maker *maker)
+static void cache_make(struct cache *cache, struct cache_entry *entry, const struct cache_maker *maker)
 {
     struct err err = ERR_INIT;
     struct cache_made made = {0};
@@ -232,7 +232,7 @@ static void make(struct cache *cache, struct cache_entry *entry, const struct ca
     entry->shelf->figures.cost_bytes += entry->cost_bytes;
     bool is_too_large = value && made.cost_bytes > entry->shelf->rules.largest_bytes;
     if (is_too_large || made.is_passing || (!value && !is_lasting(err.code)))
-        forget(cache, entry);
+        cache_forget(cache, entry);
     for (; entry->waiting_count > 0; entry->waiting_count--)
         wanted_release(entry->made_for);
     entry->made_for = NULL;
@@ -243,17 +243,17 @@ static void make(struct cache *cache, struct cache_entry *entry, const struct ca
 /* The entry of a key, unless it was kept long enough. */
 static struct cache_entry *find_fresh(struct cache *cache, const struct shelf *shelf, const char *key)
 {
-    struct cache_entry *entry = find(cache, shelf, key);
+    struct cache_entry *entry = cache_find(cache, shelf, key);
     if (!entry || entry->good_until_ms == 0 || clock_ms() < entry->good_until_ms)
         return entry;
-    forget(cache, entry);
+    cache_forget(cache, entry);
     if (entry->holders == 0)
         entry_free(entry);
     return NULL;
 }
 
-/* With the lock, which is free meanwhile. Whoever waits for it wants it made, even when the maker's own asker leaves, and
- * waits no longer than is wanted of himself. */
+/* With the lock, which is free meanwhile. Whoever waits for it wants it made, even when the maker's own asker leaves,
+ * and waits no longer than is wanted of himself. */
 static void wait_until_made(struct cache *cache, struct cache_entry *entry)
 {
     const struct cache_waiting *waiting = &cache->waiting;
@@ -276,8 +276,8 @@ static void wait_until_made(struct cache *cache, struct cache_entry *entry)
 }
 
 /* False: what was waited for was stopped. */
-static bool get(struct cache *cache, size_t shelf, const char *key, const struct cache_maker *maker,
-                struct cache_hold *hold, struct err *err, void **value)
+static bool cache_get_entry(struct cache *cache, size_t shelf, const char *key, const struct cache_maker *maker,
+                            struct cache_hold *hold, struct err *err, void **value)
 {
     pthread_mutex_lock(&cache->lock);
     struct cache_entry *entry = find_fresh(cache, &cache->shelves[shelf], key);
@@ -289,7 +289,7 @@ static bool get(struct cache *cache, size_t shelf, const char *key, const struct
         return true;
     }
     if (is_mine) {
-        entry = add(cache, &cache->shelves[shelf], key);
+        entry = cache_add(cache, &cache->shelves[shelf], key);
         entry->made_for = wanted_now();
     } else {
         unlink_use(entry);
@@ -302,7 +302,7 @@ static bool get(struct cache *cache, size_t shelf, const char *key, const struct
     bool is_left = entry->state == MAKING && !is_mine;
     pthread_mutex_unlock(&cache->lock);
     if (is_mine)
-        make(cache, entry, maker);
+        cache_make(cache, entry, maker);
 
     *hold = (struct cache_hold){.cache = cache, .entry = entry};
     *value = is_left ? NULL : entry->value; /* does not change any more */
@@ -327,7 +327,7 @@ void *cache_get(struct cache *cache, size_t shelf, const char *key, const struct
                 struct cache_hold *hold, struct err *err)
 {
     void *value = NULL;
-    while (!get(cache, shelf, key, maker, hold, err, &value))
+    while (!cache_get_entry(cache, shelf, key, maker, hold, err, &value))
         continue; /* its maker's asker left: it is made again, for this one */
     return value;
 }
@@ -336,7 +336,7 @@ void *cache_peek(struct cache *cache, size_t shelf, const char *key, struct cach
 {
     void *value = NULL;
     pthread_mutex_lock(&cache->lock);
-    struct cache_entry *entry = find(cache, &cache->shelves[shelf], key);
+    struct cache_entry *entry = cache_find(cache, &cache->shelves[shelf], key);
     if (entry && entry->state == READY) {
         entry->holders++;
         entry->shelf->figures.hit_count++;
@@ -359,7 +359,7 @@ bool cache_drop_oldest(struct cache *cache, enum cache_origin origin)
             entry = of_shelf;
     }
     if (entry) {
-        drop(cache, entry);
+        cache_drop(cache, entry);
         entry->next = NULL;
     }
     pthread_mutex_unlock(&cache->lock);
@@ -375,7 +375,7 @@ static struct cache_entry *shelf_drop_idle(struct cache *cache, struct shelf *sh
         newer = entry->newer;
         if (entry->holders > 0)
             continue;
-        drop(cache, entry);
+        cache_drop(cache, entry);
         entry->next = idle;
         idle = entry;
     }
@@ -429,7 +429,7 @@ void cache_free(struct cache *cache)
         return;
     for (size_t at = 0; at < cache->shelf_count; at++) {
         for (struct cache_entry *entry; (entry = cache->shelves[at].oldest) != NULL;) {
-            forget(cache, entry);
+            cache_forget(cache, entry);
             entry_free(entry);
         }
     }

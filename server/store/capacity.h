@@ -2,28 +2,55 @@
  * capacity.h: how much memory of a device a program may use, from what lies beside it. */
 #pragma once
 
-#include "server/disk/dump_beside.h"
-#include "server/store/modules.h"
+#include "server/gather/dump_beside.h"
 
 enum { CAPACITY_SOURCE_SIZE = 160 };
 
 struct capacity {
+    int64_t space; /* memory space of a program: 0 device memory, 1 VMEM */
     uint64_t bytes;
+    uint64_t half_bytes;  /* as a text prints it, to ± this; 0: exact */
+    uint64_t asked_bytes; /* that the same text asked for; 0: it does not say so */
+    bool is_of_gpu;
     bool is_named;                     /* the source names a kind of chip, not only a device of the trace */
     bool is_physical;                  /* a program gets less; how much is not known */
     char source[CAPACITY_SOURCE_SIZE]; /* "error.txt", "TPU v5e, from target_arguments.pb": as in the input */
+    char chip[CAPACITY_SOURCE_SIZE];   /* what says the device: the same, but where its allocator's limit counts */
     const char *device;                /* row of the table of devices that it is of; NULL: of none; static */
     const char *file;                  /* text that states it, as long as the session; NULL: none does */
     uint64_t begin, end;               /* where it stands there, in bytes */
     struct dump_beside_lost lost;      /* a file that would have said it; set where nothing says it, too */
 };
 
-/* Of memory space 0: what an error text of the session prints, else the chip that its dump names, else the least that a
- * device of its trace has. False: nothing says it. */
-bool capacity_find(const struct snapshot_session *session, const struct modules_file *file, struct capacity *capacity);
-/* The same of the chip that the dump names, or the devices of the trace, without texts. */
-bool capacity_of_device(const struct snapshot_session *session, const struct modules_file *file,
-                        struct capacity *capacity);
-/* The chip that the dump of a group names, alone. */
-bool capacity_of_chip(const struct snapshot_session *session, const struct snapshot_group *group,
-                      struct capacity *capacity);
+/* What a person chose: a device of the table or a size (analysis_capacity_read). False: `text` is neither. */
+bool capacity_choose(const char *text, struct capacity *capacity);
+/* The one order of sources, of memory space 0: what an error text of the session prints, else the chip that its dump
+ * names, else the least that a device of its trace has, by the table of devices, the limit of its allocator, or its
+ * size. False: nothing says it. Of a dump's module `group`, of a trace's `contents`; the other may be NULL. */
+bool capacity_find(const struct snapshot_session *session, const struct snapshot_group *group,
+                   const struct analysis_contents *contents, struct capacity *capacity);
+/* What there is of each memory space; of others than 0 texts alone say it. */
+enum { CAPACITY_SPACES = 4 };
+struct capacity_spaces {
+    struct capacity items[CAPACITY_SPACES];
+    size_t count; /* each space once */
+};
+/* Out of the texts of a session. */
+void capacity_spaces_of_texts(const struct snapshot_session *session, struct capacity_spaces *texts);
+/* Those of a module: `chosen` (may be NULL) of its device memory first, then the texts', then its device. */
+void capacity_spaces_find(const struct capacity_spaces *texts, const struct capacity *chosen,
+                          const struct snapshot_session *session, const struct snapshot_group *group,
+                          const struct analysis_contents *contents, struct capacity_spaces *spaces);
+/* As the core takes it; valid as long as `capacity`, and as `spaces`. */
+struct analysis_space_capacity capacity_core(const struct capacity *capacity);
+void capacity_spaces_core(const struct capacity_spaces *spaces, struct analysis_space_capacity core[CAPACITY_SPACES]);
+/* `key`, which is freed, and what tells an answer with these capacities from others; free(). */
+char *capacity_spaces_key(char *key, const struct analysis_space_capacity *core, size_t count);
+/* That of a space; NULL: not known. */
+const struct analysis_space_capacity *capacity_spaces_at(const struct analysis_space_capacity *core, size_t count,
+                                                         int64_t space);
+
+/* The two parts of it: of many modules of a session the texts are read once. */
+bool capacity_of_texts(const struct snapshot_session *session, struct capacity *capacity);
+bool capacity_of_device(const struct snapshot_session *session, const struct snapshot_group *group,
+                        const struct analysis_contents *contents, struct capacity *capacity);

@@ -19,8 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A file that looks like one under way is somebody's who was killed when it is as old; one that was looked at as recently is not
- * marked again. */
+/* A file that looks like one under way is somebody's who was killed when it is as old; one that was looked at as
+ * recently is not marked again. */
 enum { STALE_S = 3600, MARK_EVERY_S = 600, LARGEST_PART = 4, NAME_SIZE = SHA256_TEXT_SIZE };
 static const char MAGIC[8] = {'M', 'V', 'C', 'A', 'C', 'H', 'E', '1'}, UNDER_WAY[] = "new-";
 
@@ -85,15 +85,15 @@ static void list(const struct disk_cache *cache, struct entries *entries)
         close(own);
 }
 
-static int order(const void *a, const void *b)
+static int disk_cache_order(const void *a, const void *b)
 {
     const struct entry *one = a, *other = b;
     return (one->used_at_s > other->used_at_s) - (one->used_at_s < other->used_at_s);
 }
 
-/* With the lock. Counts what is there, and when that is more than there may be, takes away what was used longest ago until a quarter
- * is free. */
-static void trim(struct disk_cache *cache)
+/* With the lock. Counts what is there, and when that is more than there may be, takes away what was used longest ago
+ * until a quarter is free. */
+static void disk_cache_trim(struct disk_cache *cache)
 {
     struct entries entries = {0};
     list(cache, &entries);
@@ -101,7 +101,7 @@ static void trim(struct disk_cache *cache)
     for (size_t at = 0; at < entries.count; at++)
         cache->used_bytes += entries.items[at].size_bytes;
     if (cache->used_bytes > cache->limit_bytes && entries.count > 0)
-        qsort(entries.items, entries.count, sizeof(*entries.items), order);
+        qsort(entries.items, entries.count, sizeof(*entries.items), disk_cache_order);
     bool is_too_much = cache->used_bytes > cache->limit_bytes;
     for (size_t at = 0; is_too_much && at < entries.count && cache->used_bytes > cache->limit_bytes / 4 * 3; at++) {
         if (unlinkat(cache->folder, entries.items[at].name, 0) == 0 || errno == ENOENT)
@@ -128,7 +128,7 @@ struct disk_cache *disk_cache_open(const char *folder, uint64_t limit_bytes, con
         cache->limit_bytes = limit_bytes;
         cache->about = memory_text(about);
         pthread_mutex_init(&cache->lock, NULL);
-        trim(cache);
+        disk_cache_trim(cache);
         return cache;
     }
     if (made >= 0)
@@ -189,7 +189,7 @@ static bool write_all(int file, const void *from, size_t size)
 }
 
 /* Of an open file; the bytes come into `out` only if all of it holds. */
-static bool take(const struct disk_cache *cache, int file, const char *key, struct buf *out)
+static bool disk_cache_take(const struct disk_cache *cache, int file, const char *key, struct buf *out)
 {
     struct stat status;
     struct head head;
@@ -221,7 +221,7 @@ bool disk_cache_read(struct disk_cache *cache, const char *key, struct buf *out)
     char *whole = whole_key(cache, key);
     sha256_text(whole, strlen(whole), name);
     int file = openat(cache->folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    bool is_good = file >= 0 && take(cache, file, whole, out);
+    bool is_good = file >= 0 && disk_cache_take(cache, file, whole, out);
     if (file >= 0 && !is_good && !out->failed)
         unlinkat(cache->folder, name, 0);
     if (is_good && fstat(file, &status) == 0 && clock_is_apart(time(NULL), status.st_mtim.tv_sec, MARK_EVERY_S))
@@ -253,7 +253,7 @@ void disk_cache_write(struct disk_cache *cache, const char *key, const void *dat
         pthread_mutex_lock(&cache->lock);
         cache->used_bytes += sizeof(head) + head.key_bytes + size;
         if (cache->used_bytes > cache->limit_bytes)
-            trim(cache);
+            disk_cache_trim(cache);
         pthread_mutex_unlock(&cache->lock);
     } else if (file >= 0) {
         unlinkat(cache->folder, made, 0);

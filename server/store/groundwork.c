@@ -37,7 +37,7 @@ void groundwork_slot_free(struct groundwork_slot *slot)
     free(slot);
 }
 
-static void make(struct groundwork_slot *slot)
+static void groundwork_make(struct groundwork_slot *slot)
 {
     struct err err = ERR_INIT;
     uint64_t max = MAX_FACTOR * analysis_subject_memory_bytes(slot->module) + MAX_BASE_BYTES;
@@ -56,7 +56,7 @@ const struct analysis_groundwork *groundwork_slot_get(struct groundwork_slot *sl
         return NULL;
     pthread_mutex_lock(&slot->lock);
     if (!slot->made && !slot->cannot_be_made)
-        make(slot);
+        groundwork_make(slot);
     const struct analysis_groundwork *made = slot->made;
     pthread_mutex_unlock(&slot->lock);
     return made;

@@ -13,7 +13,8 @@ static char *key_of(const char *what, const struct files_identity *identity)
     return key;
 }
 
-static bool get(struct disk_cache *cache, const char *what, const struct files_identity *identity, struct buf *bytes)
+static bool kept_facts_get(struct disk_cache *cache, const char *what, const struct files_identity *identity,
+                           struct buf *bytes)
 {
     if (!cache)
         return false;
@@ -23,8 +24,8 @@ static bool get(struct disk_cache *cache, const char *what, const struct files_i
     return is_there;
 }
 
-static void keep(struct disk_cache *cache, const char *what, const struct files_identity *identity,
-                 const struct buf *bytes)
+static void kept_facts_keep(struct disk_cache *cache, const char *what, const struct files_identity *identity,
+                            const struct buf *bytes)
 {
     if (!cache || bytes->failed)
         return;
@@ -38,7 +39,7 @@ struct analysis_contents *kept_facts_contents(struct disk_cache *cache, const st
     struct buf bytes = BUF_INIT;
     struct err err = ERR_INIT;
     struct analysis_contents *contents = NULL;
-    if (get(cache, "contents", identity, &bytes))
+    if (kept_facts_get(cache, "contents", identity, &bytes))
         contents = analysis_contents_of_bytes((struct str){bytes.data, bytes.length}, &err);
     buf_free(&bytes);
     return contents;
@@ -50,7 +51,7 @@ void kept_facts_keep_contents(struct disk_cache *cache, const struct files_ident
     struct buf bytes = BUF_INIT;
     if (cache)
         analysis_contents_write(contents, &bytes);
-    keep(cache, "contents", identity, &bytes);
+    kept_facts_keep(cache, "contents", identity, &bytes);
     buf_free(&bytes);
 }
 
@@ -61,7 +62,7 @@ bool kept_facts_totals(struct disk_cache *cache, const struct files_identity *id
     struct err err = ERR_INIT;
     uint64_t size;
     size_t at = 0, done = 0;
-    bool is_good = get(cache, "totals", identity, &bytes);
+    bool is_good = kept_facts_get(cache, "totals", identity, &bytes);
     for (; is_good && done < totals->count; done++) {
         is_good = bytes.length - at >= sizeof(size);
         if (!is_good)
@@ -102,6 +103,6 @@ void kept_facts_keep_totals(struct disk_cache *cache, const struct files_identit
         buf_free(&one);
     }
     if (is_whole)
-        keep(cache, "totals", identity, &bytes);
+        kept_facts_keep(cache, "totals", identity, &bytes);
     buf_free(&bytes);
 }

@@ -38,21 +38,21 @@ static void file_close(struct modules_file *file)
     store_close(&file->opened);
 }
 
-struct wanted {
+struct modules_wanted {
     const struct modules *modules;
     const char *id;
 };
 
 static bool is_id(const void *context, uint64_t at)
 {
-    const struct wanted *wanted = context;
+    const struct modules_wanted *wanted = context;
     return strcmp(wanted->modules->entries[at].id, wanted->id) == 0;
 }
 
 /* Of a later host: does an earlier entry bear this id? */
 static bool is_listed(struct modules *modules, const char *id)
 {
-    const struct wanted wanted = {modules, id};
+    const struct modules_wanted wanted = {modules, id};
     if (!modules->listed.slots)
         map_init_of(&modules->listed, memory_new, modules->entry_count);
     while (modules->listed.count < modules->entry_count)
@@ -119,8 +119,11 @@ void modules_read_totals(struct store *store, struct modules *modules)
         const struct err *err;
         const struct analysis_totals *totals = modules_totals(&modules->entries[at], &err);
         for (size_t space = 0; totals && space < totals->space_count; space++) {
-            if (totals->spaces[space].total_bytes > modules->entries[at].largest_total_bytes)
-                modules->entries[at].largest_total_bytes = totals->spaces[space].total_bytes;
+            if (totals->spaces[space].total_bytes <= modules->entries[at].largest_total_bytes)
+                continue;
+            modules->entries[at].largest_total_bytes = totals->spaces[space].total_bytes;
+            modules->entries[at].temporary_bytes = totals->spaces[space].temporary_bytes;
+            modules->entries[at].largest_output_bytes = totals->spaces[space].largest_output_bytes;
         }
     }
 }
@@ -174,7 +177,7 @@ static bool report_cut(const struct modules *modules, struct err *err, const cha
 }
 
 /* The first file's error, when a session's files all failed. */
-static bool report(const struct modules *modules, const char *id, struct err *err, const char **file)
+static bool modules_report(const struct modules *modules, const char *id, struct err *err, const char **file)
 {
     for (size_t at = 0; at < modules->file_count; at++) {
         if (err_is_set(&modules->files[at].err)) {
@@ -238,7 +241,7 @@ bool modules_find(struct store *store, const struct snapshot_session *session, c
     *file = NULL;
     if (id ? find_by_id(store, session, host, id, modules) : find_largest(store, session, host, modules))
         return true;
-    report(modules, id, err, file);
+    modules_report(modules, id, err, file);
     modules_close(modules);
     return false;
 }

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "base/map.h"
-#include "server/disk/snapshot.h"
+#include "server/gather/snapshot.h"
 #include "server/store/store.h"
 
 /* One file of the session, read. */
@@ -27,7 +27,8 @@ struct modules_entry {
     const struct modules_file *file;
     const struct analysis_program *program; /* NULL: the file cannot be read */
     size_t program_at;
-    uint64_t largest_total_bytes; /* of its memory spaces; 0 before modules_read_totals */
+    uint64_t largest_total_bytes;                   /* of its memory spaces; 0 before modules_read_totals */
+    uint64_t temporary_bytes, largest_output_bytes; /* of that space */
 };
 
 struct modules {

@@ -5,7 +5,7 @@
  * is not. What is the same but for its last number belongs together. */
 #pragma once
 
-#include "server/disk/snapshot.h"
+#include "server/gather/snapshot.h"
 
 /* The largest set of numbered profiles: `is_chosen` has room for all of the session's.
  * With fewer than three of them, or when all are, every one is chosen. Returns how many. */

@@ -25,7 +25,7 @@ struct store {
 static uint64_t min_of(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
 /* What a maker needs. */
-struct making {
+struct store_making {
     const struct store *store;
     const struct store_file *file;
     struct file *opened;
@@ -180,7 +180,7 @@ static struct analysis_contents *read_contents(const struct store *store, const 
 
 static void *make_contents(void *context, struct cache_made *made, struct err *err)
 {
-    struct making *making = context;
+    struct store_making *making = context;
     struct analysis_contents *contents =
         making->contents ? making->contents : read_contents(making->store, &making->file->place, making->opened, err);
     making->contents = NULL;
@@ -191,7 +191,7 @@ static void *make_contents(void *context, struct cache_made *made, struct err *e
 
 bool store_open(struct store *store, const struct files_place *place, struct store_file *file, struct err *err)
 {
-    struct making making = {.store = store, .file = file, .opened = files_open(place, err)};
+    struct store_making making = {.store = store, .file = file, .opened = files_open(place, err)};
     *file = (struct store_file){.place = *place};
     if (!making.opened)
         return false;
@@ -205,7 +205,7 @@ bool store_open(struct store *store, const struct files_place *place, struct sto
 }
 
 /* A file on a thread that may not wait in the cache. */
-struct reading {
+struct store_reading {
     const struct files_place *place;
     char *key;                          /* NULL: the file cannot be opened */
     struct analysis_contents *contents; /* NULL: they are known, or cannot be read */
@@ -213,13 +213,13 @@ struct reading {
 
 struct reading_all {
     struct store *store;
-    struct reading *files;
+    struct store_reading *files;
 };
 
 static void read_work(void *context, size_t at)
 {
     const struct reading_all *all = context;
-    struct reading *reading = &all->files[at];
+    struct store_reading *reading = &all->files[at];
     struct err err = ERR_INIT;
     struct cache_hold hold = {0};
     struct file *opened = files_open(reading->place, &err);
@@ -236,11 +236,11 @@ void store_read_contents(struct store *store, const struct files_place *const *p
 {
     struct reading_all all = {store, memory_new((count + 1) * sizeof(*all.files))};
     for (size_t at = 0; at < count; at++)
-        all.files[at] = (struct reading){.place = places[at]};
+        all.files[at] = (struct store_reading){.place = places[at]};
     workers_run(store_readers(store), count, read_work, &all);
     for (size_t at = 0; at < count; at++) {
-        struct reading *reading = &all.files[at];
-        struct making making = {.contents = reading->contents};
+        struct store_reading *reading = &all.files[at];
+        struct store_making making = {.contents = reading->contents};
         struct cache_maker maker = {make_contents, free_contents, &making};
         struct cache_hold hold = {0};
         struct err err = ERR_INIT;
@@ -290,7 +290,7 @@ struct file *store_reopen(const struct store_file *file, struct err *err)
 
 /* ---- totals ------------------------------------------------------------------ */
 
-static void totals_read(const struct making *making, size_t at, struct store_totals *totals)
+static void totals_read(const struct store_making *making, size_t at, struct store_totals *totals)
 {
     totals->programs[at].err = (struct err)ERR_INIT;
     totals->programs[at].totals = analysis_totals_read(
@@ -299,7 +299,7 @@ static void totals_read(const struct making *making, size_t at, struct store_tot
 
 static void *make_totals(void *context, struct cache_made *made, struct err *err)
 {
-    struct making *making = context;
+    struct store_making *making = context;
     const struct analysis_contents *contents = making->file->contents;
     making->opened = store_reopen(making->file, err);
     if (!making->opened)
@@ -333,7 +333,7 @@ static void *make_totals(void *context, struct cache_made *made, struct err *err
 const struct store_totals *store_totals(struct store *store, const struct store_file *file, struct cache_hold *hold,
                                         struct err *err)
 {
-    struct making making = {.store = store, .file = file};
+    struct store_making making = {.store = store, .file = file};
     struct cache_maker maker = {make_totals, free_totals, &making};
     char *key = files_identity_text(&file->identity);
     const struct store_totals *totals = cache_get(store->cache, STORE_TOTALS, key, &maker, hold, err);

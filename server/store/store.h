@@ -12,7 +12,7 @@
 #pragma once
 
 #include "analysis/analysis.h"
-#include "server/disk/files.h"
+#include "server/files/files.h"
 #include "server/store/account.h"
 #include "server/store/body.h"
 #include "server/store/cache.h"
@@ -54,22 +54,22 @@ const struct workers *store_readers(const struct store *store);
 /* Before the first question, if at all: see cache.h. */
 void store_on_wait(struct store *store, const struct cache_waiting *waiting);
 const struct cache_waiting *store_waiting(const struct store *store);
-/* Lines that every question about a module has as well, good ones (analysis_category_rules_check); they must outlive the
- * store. Before the first question, if at all. */
+/* Lines that every question about a module has as well, good ones (analysis_category_rules_check); they must outlive
+ * the store. Before the first question, if at all. */
 void store_set_category_rules(struct store *store, const char *lines);
 const char *store_category_rules(const struct store *store);
 /* Pieces of paths of libraries and of the person's own code, one a line, for every module; as of the rules. */
 void store_set_libraries(struct store *store, const char *lines);
 const char *store_libraries(const struct store *store);
-/* Where answers about files on disk, and what these hold, are kept for the next start; it must outlive the store. NULL: nowhere.
- * Before the first question, if at all. */
+/* Where answers about files on disk, and what these hold, are kept for the next start; it must outlive the store. NULL:
+ * nowhere. Before the first question, if at all. */
 void store_set_disk_cache(struct store *store, struct disk_cache *disk_cache);
 /* NULL for what does not lie on disk: what readers sent never gets there. */
 struct disk_cache *store_disk_cache(const struct store *store, const struct files_place *place);
 /* Lets go of all that nobody looks at and that can be read again; false when there is nothing. */
 bool store_drop_all(struct store *store);
-/* Lets go of what was read from files and nobody looks at, longest unused first, until all that is held, by whoever, is at most
- * so many bytes, or nothing is left. */
+/* Lets go of what was read from files and nobody looks at, longest unused first, until all that is held, by whoever, is
+ * at most so many bytes, or nothing is left. */
 void store_drop_read(struct store *store, uint64_t kept_bytes);
 /* To be called now and then: lets go of what was not looked at for long. */
 void store_expire(struct store *store);

@@ -4,7 +4,10 @@
 #include "server/base/memory.h"
 #include "server/base/wanted.h"
 #include "server/store/beside.h"
+#include "server/store/capacity.h"
+#include "server/store/completion.h"
 #include "server/store/sha256.h"
+#include "server/store/subjects_rest.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -12,7 +15,7 @@
 
 #define MIB ((uint64_t)1 << 20)
 static const size_t ANSWER_LIMIT_BYTES = (size_t)1 << 30;
-enum { PIECE_BYTES = 64 << 10, SHORT_TEXT_BYTES = PIECE_BYTES };
+enum { SHORT_TEXT_BYTES = 64 << 10 };
 
 /* What each kind may take while it is read, where it is kept, and what tells it from the others. */
 static const struct kind {
@@ -42,16 +45,14 @@ static const struct kind {
 struct kept {
     struct analysis_subject *core;
     struct account *account;
-    uint64_t taken_bytes; /* from it */
-    struct groundwork_slot *groundwork;
-    struct upload *upload; /* of an uploaded text */
-    uint64_t size_bytes;
-    int64_t modified_at_ms;
-    bool is_partial, lacks_file;
+    uint64_t taken_bytes;          /* from it */
+    struct completion *completion; /* of a module; else NULL */
+    struct upload *upload;         /* of an uploaded text */
     char *key, *name;
+    struct subject subject; /* as everyone gets it, but for the hold */
 };
 
-struct making {
+struct subjects_making {
     struct store *store;
     struct analysis_reading reading;
     const struct source *source;
@@ -65,7 +66,8 @@ struct making {
 static void free_kept(void *value)
 {
     struct kept *kept = value;
-    groundwork_slot_free(kept->groundwork);
+    groundwork_slot_free(kept->subject.groundwork);
+    completion_free(kept->completion);
     analysis_subject_free(kept->core);
     account_give(kept->account, kept->taken_bytes);
     upload_release(kept->upload);
@@ -75,7 +77,7 @@ static void free_kept(void *value)
 }
 
 /* Memory for what is to be read. 0 when there is no room now. `max`: what it would have got alone. */
-static uint64_t take_room(const struct making *making, uint64_t *max)
+static uint64_t take_room(const struct subjects_making *making, uint64_t *max)
 {
     const struct kind *kind = &KINDS[making->reading.kind];
     struct account *account = store_account(making->store);
@@ -92,7 +94,7 @@ static uint64_t take_room(const struct making *making, uint64_t *max)
 }
 
 /* A text may be so long that the end of the daemon cannot wait for it, and a log grows while it is read. */
-static struct analysis_subject *read_text(const struct making *making, struct err *err)
+static struct analysis_subject *read_text(const struct subjects_making *making, struct err *err)
 {
     struct files_tail whole = {making->source, 0, store_is_stopping(making->store)};
     const struct source until_stopped = files_tail_source(&whole);
@@ -104,7 +106,7 @@ static struct analysis_subject *read_text(const struct making *making, struct er
 
 static void *make_once(void *context, struct cache_made *made, struct err *err)
 {
-    struct making *making = context;
+    struct subjects_making *making = context;
     bool is_text = making->reading.kind == ANALYSIS_TEXT;
     struct account *account = store_account(making->store);
     struct err change = ERR_INIT;
@@ -130,17 +132,26 @@ static void *make_once(void *context, struct cache_made *made, struct err *err)
         return NULL;
     }
     struct kept *kept = memory_new(sizeof(*kept));
-    *kept = (struct kept){.core = core, .account = account, .size_bytes = making->source->size_bytes};
+    *kept = (struct kept){.core = core, .account = account};
     kept->taken_bytes = account_keep(account, taken_bytes, analysis_subject_memory_bytes(core));
-    kept->groundwork = making->reading.kind == ANALYSIS_MODULE ? groundwork_slot_new(core, account) : NULL;
-    kept->modified_at_ms = making->file ? files_identity(making->file)->modified_at_ns / 1000000 : 0;
+    if (making->reading.kind == ANALYSIS_MODULE)
+        kept->completion = completion_new(core, !making->reading.without_owners, account);
     kept->key = memory_text(making->key);
     kept->name = making->name ? memory_text(making->name) : NULL;
     kept->upload = is_text && making->upload ? upload_hold(making->upload) : NULL;
     made->cost_bytes = kept->taken_bytes + (kept->upload ? kept->upload->size : 0);
     bool lacks_room = analysis_subject_lacks_room(core), lacks_file = making->beside && making->beside->has_failed;
-    kept->is_partial = lacks_room || lacks_file;
-    kept->lacks_file = lacks_file;
+    kept->subject = (struct subject){
+        .core = core,
+        .groundwork = kept->completion ? groundwork_slot_new(core, account) : NULL,
+        .key = kept->key,
+        .name = kept->name,
+        .upload = kept->upload,
+        .size_bytes = making->source->size_bytes,
+        .modified_at_ms = making->file ? files_identity(making->file)->modified_at_ns / 1000000 : 0,
+        .is_partial = lacks_room || lacks_file,
+        .lacks_file = lacks_file,
+    };
     if (lacks_file || (lacks_room && taken_bytes < max)) /* not for all the time of this process */
         made->kept_ms = CACHE_TRY_AGAIN_MS;
     return kept;
@@ -155,9 +166,9 @@ static bool is_worth_another(struct store *store, struct err *err)
     return true;
 }
 
-static void *make(void *context, struct cache_made *made, struct err *err)
+static void *subjects_make_one(void *context, struct cache_made *made, struct err *err)
 {
-    const struct making *making = context;
+    const struct subjects_making *making = context;
     void *kept = make_once(context, made, err);
     if (!kept && is_worth_another(making->store, err)) {
         *made = (struct cache_made){0};
@@ -166,30 +177,32 @@ static void *make(void *context, struct cache_made *made, struct err *err)
     return kept;
 }
 
-static bool look_up(struct store *store, size_t shelf, const char *key, const struct cache_maker *maker,
-                    struct subject *subject, struct err *err)
+static const struct kept *look_up(struct store *store, size_t shelf, const char *key, const struct cache_maker *maker,
+                                  struct subject *subject, struct err *err)
 {
-    *subject = (struct subject){0};
-    const struct kept *kept = cache_get(store_cache(store), shelf, key, maker, &subject->hold, err);
-    if (!kept)
-        return false;
-    subject->core = kept->core;
-    subject->groundwork = kept->groundwork;
-    subject->key = kept->key;
-    subject->name = kept->name;
-    subject->upload = kept->upload;
-    subject->size_bytes = kept->size_bytes;
-    subject->modified_at_ms = kept->modified_at_ms;
-    subject->is_partial = kept->is_partial;
-    subject->lacks_file = kept->lacks_file;
-    return true;
+    struct cache_hold hold = {0};
+    const struct kept *kept = cache_get(store_cache(store), shelf, key, maker, &hold, err);
+    *subject = kept ? kept->subject : (struct subject){0};
+    subject->hold = hold;
+    return kept;
 }
 
-static bool get(struct store *store, size_t shelf, const char *key, struct making *making, struct subject *subject,
-                struct err *err)
+static const struct kept *subjects_get(struct store *store, size_t shelf, const char *key,
+                                       struct subjects_making *making, struct subject *subject, struct err *err)
 {
-    struct cache_maker maker = {make, free_kept, making};
+    struct cache_maker maker = {subjects_make_one, free_kept, making};
     return look_up(store, shelf, key, making ? &maker : NULL, subject, err);
+}
+
+/* One that was read for a question that does not need its owners may be asked one that does. */
+static bool has_owners(const struct kept *kept, struct subject *subject, struct err *err)
+{
+    bool is_passing = false;
+    if (!kept->completion || completion_ask(kept->completion, &is_passing, err))
+        return true;
+    subjects_close(subject);
+    subject->hold.is_passing = is_passing;
+    return false;
 }
 
 struct subjects_place subjects_trace(const struct snapshot_session *session, const struct snapshot_host *host)
@@ -215,7 +228,7 @@ static bool open_file(struct store *store, const struct subjects_place *place, s
                       struct subject *subject, struct err *err)
 {
     char *key = key_of(place, files_identity(file));
-    struct making making = {.store = store, .source = files_source(file), .file = file, .key = key};
+    struct subjects_making making = {.store = store, .source = files_source(file), .file = file, .key = key};
     struct beside beside;
     beside_open(&beside, place->session, place->file);
     making.beside = &beside;
@@ -224,18 +237,19 @@ static bool open_file(struct store *store, const struct subjects_place *place, s
                                                .beside = beside.core.count > 0 ? &beside.core : NULL,
                                                .workers = store_workers(store),
                                                .with_mentions = true,
-                                               .libraries = store_libraries(store)};
+                                               .libraries = store_libraries(store),
+                                               .without_owners = place->without_owners};
     making.size_bytes = place->program ? place->program->size_bytes : files_identity(file)->size_bytes;
-    bool is_good = get(store, KINDS[place->kind].shelf, key, &making, subject, err);
+    const struct kept *kept = subjects_get(store, KINDS[place->kind].shelf, key, &making, subject, err);
     beside_close(&beside);
     free(key);
-    return is_good;
+    return kept && (place->without_owners || has_owners(kept, subject, err));
 }
 
 void subjects_make(struct store *store, const struct subjects_place *place, struct file *file,
                    const struct source *source, const char *key, struct subjects_made *made)
 {
-    struct making making = {.store = store, .source = source, .file = file, .key = key};
+    struct subjects_making making = {.store = store, .source = source, .file = file, .key = key};
     struct cache_made facts = {0};
     making.reading = (struct analysis_reading){.kind = place->kind,
                                                .program = place->program,
@@ -244,7 +258,7 @@ void subjects_make(struct store *store, const struct subjects_place *place, stru
                                                                                        : store_category_rules(store)};
     making.size_bytes = place->program ? place->program->size_bytes : files_identity(file)->size_bytes;
     *made = (struct subjects_made){.kind = place->kind, .err = ERR_INIT};
-    made->kept = make(&making, &facts, &made->err);
+    made->kept = subjects_make_one(&making, &facts, &made->err);
     made->cost_bytes = facts.cost_bytes;
     made->kept_ms = facts.kept_ms;
     made->is_passing = facts.is_passing;
@@ -266,7 +280,7 @@ bool subjects_keep(struct store *store, const char *key, struct subjects_made *m
                    struct err *err)
 {
     struct cache_maker maker = {hand_over, free_kept, made};
-    bool is_good = look_up(store, KINDS[made->kind].shelf, key, &maker, subject, err);
+    bool is_good = look_up(store, KINDS[made->kind].shelf, key, &maker, subject, err) != NULL;
     if (made->kept)
         free_kept(made->kept); /* another made it meanwhile */
     made->kept = NULL;
@@ -309,16 +323,16 @@ bool subjects_add(struct store *store, enum analysis_subject_kind kind, struct u
     const struct source source = upload_source(upload);
     sha256_text(upload->data ? upload->data : "", upload->size, id);
     id[KINDS[kind].id_length] = '\0';
-    struct making making = {
+    struct subjects_making making = {
         .store = store, .source = &source, .upload = upload, .size_bytes = upload->size, .key = id, .name = name};
     making.reading = (struct analysis_reading){.kind = kind, .with_mentions = true};
-    return get(store, KINDS[kind].uploaded_shelf, id, &making, subject, err);
+    return subjects_get(store, KINDS[kind].uploaded_shelf, id, &making, subject, err);
 }
 
 bool subjects_find(struct store *store, enum analysis_subject_kind kind, const char *id, struct subject *subject,
                    struct err *err)
 {
-    return get(store, KINDS[kind].uploaded_shelf, id, NULL, subject, err) ||
+    return subjects_get(store, KINDS[kind].uploaded_shelf, id, NULL, subject, err) ||
            (!err_is_set(err) && err_set(err, ERR_notfound, ERR_NO_OFFSET,
                                         "this %s is not kept here, or not any more: give it again", KINDS[kind].name));
 }
@@ -345,36 +359,6 @@ struct answering {
     const struct analysis_question *question;
 };
 
-/* A long table, and the subject that its rows are of. */
-struct flowing {
-    struct analysis_pieces *pieces;
-    struct subject subject;
-};
-
-static bool flow(void *context, uint64_t *at, struct buf *out)
-{
-    const struct flowing *flowing = context;
-    struct err err = ERR_INIT;
-    return analysis_pieces_next(flowing->pieces, at, PIECE_BYTES, out, &err);
-}
-
-static void free_flowing(void *context)
-{
-    struct flowing *flowing = context;
-    analysis_pieces_free(flowing->pieces);
-    subjects_close(&flowing->subject);
-    free(flowing);
-}
-
-/* Takes the subject's hold away. */
-static struct body *body_of_rest(struct analysis_pieces *rest, struct subject *subject)
-{
-    struct flowing *flowing = memory_new(sizeof(*flowing));
-    *flowing = (struct flowing){rest, *subject};
-    *subject = (struct subject){0};
-    return body_of_pieces(&(struct body_pieces){flow, free_flowing, flowing});
-}
-
 /* Would it be told more about some of them if there were more memory? */
 static bool lacks_room(const struct analysis_question *question)
 {
@@ -398,8 +382,10 @@ static void *make_answer_once(void *context, struct cache_made *made, struct err
     question.category_rules = store_category_rules(answering->store);
     question.wanted = wanted_holders();
     if (answering->place) {
-        is_open = answering->file ? open_file(answering->store, answering->place, answering->file, &subject, err)
-                                  : subjects_open(answering->store, answering->place, &subject, err);
+        struct subjects_place place = *answering->place;
+        place.without_owners = !analysis_question_needs_owners(&question);
+        is_open = answering->file ? open_file(answering->store, &place, answering->file, &subject, err)
+                                  : subjects_open(answering->store, &place, &subject, err);
         use.subject = subject.core;
         question.uses = &use;
         question.use_count = 1;
@@ -411,7 +397,7 @@ static void *make_answer_once(void *context, struct cache_made *made, struct err
     if (is_open && analysis_answer_begin(&question, &out, answering->place ? &rest : NULL, err)) {
         made->is_passing |= rest != NULL; /* what is made while it is sent cannot be kept */
         made->kept_ms = is_partial || lacks_room(&question) ? CACHE_TRY_AGAIN_MS : 0;
-        body = rest ? body_of_rest(rest, &subject) : body_new(&out);
+        body = rest ? subjects_rest_body(rest, &subject) : body_new(&out);
         if (!body)
             err_set(err, ERR_limit, ERR_NO_OFFSET, "the answer is larger than 1 GiB, or memory ran out");
     }
@@ -457,7 +443,6 @@ static void *make_answer(void *context, struct cache_made *made, struct err *err
 }
 
 static void free_answer(void *value) { body_release(value); }
-
 static char *question_key(const char *about, const struct analysis_question *question)
 {
     char *key = memory_format("%s/%s/%s%s", about, question->tool, question->view, question->is_bare ? "/data" : "");
@@ -468,7 +453,7 @@ static char *question_key(const char *about, const struct analysis_question *que
                             param->value);
         free(before);
     }
-    return key;
+    return capacity_spaces_key(key, question->capacities, question->capacity_count);
 }
 
 struct body *subjects_answer(struct store *store, const struct subjects_place *place, const char *key,

@@ -6,7 +6,7 @@
  * the hash of its bytes. Of a text on disk only what was found in it is kept, not its bytes. Threads: any number. */
 #pragma once
 
-#include "server/disk/snapshot.h"
+#include "server/gather/snapshot.h"
 #include "server/store/groundwork.h"
 #include "server/store/store.h"
 #include "server/store/upload.h"
@@ -35,6 +35,7 @@ struct subjects_place {
     const struct analysis_program *program; /* and which of the file's contents */
     const struct snapshot_session
         *session;               /* of a trace: in its other files programs are looked up; NULL: there are none */
+    bool without_owners;        /* of a module: no question needs them (analysis_question_needs_owners) */
     const char *category_rules; /* of the figures of a module, which its key has to tell; NULL: those of the store */
 };
 /* The trace of a host of the session. */
@@ -71,13 +72,18 @@ bool subjects_add(struct store *store, enum analysis_subject_kind kind, struct u
 /* One that was uploaded before; `notfound` when it is not kept any more. */
 bool subjects_find(struct store *store, enum analysis_subject_kind kind, const char *id, struct subject *subject,
                    struct err *err);
-/* Can it be the id (the key) of an uploaded one? The first letters of the SHA-256 of its bytes: 64 of a profile's, 32 of
- * a text's. */
+/* Can it be the id (the key) of an uploaded one? The first letters of the SHA-256 of its bytes: 64 of a profile's, 32
+ * of a text's. */
 bool subjects_is_id(enum analysis_subject_kind kind, const char *text);
 void subjects_close(struct subject *subject);
 
-/* The host of a trace session whose worst pool is the worst of all; the first without any. Reads every host. */
-const struct snapshot_host *subjects_worst_host(struct store *store, const struct snapshot_session *session);
+/* A host that could not be read, or (`trace` has its subject then) not to its end: `err` says why. */
+typedef void subjects_lost(void *context, const struct snapshot_host *host, const struct subject *trace,
+                           const struct err *err);
+/* The host of a trace session whose worst pool is the worst of all; the first without any. Reads every host, where
+ * there are several, and tells `lost` (may be NULL) which could not be read. */
+const struct snapshot_host *subjects_worst_host(struct store *store, const struct snapshot_session *session,
+                                                subjects_lost *lost, void *context);
 
 /* The answer to `question`, with a reference of its own, or NULL. With a `place` the question is about the subject
  * there, which is read only if the answer is not known (uses: none); else about its uses, which `key` tells from all

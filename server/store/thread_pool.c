@@ -45,7 +45,7 @@ static bool borrow(struct thread_pool *thread_pool)
     return false;
 }
 
-static void run(void *context, size_t count, workers_work *work, void *task)
+static void thread_pool_run(void *context, size_t count, workers_work *work, void *task)
 {
     struct thread_pool *thread_pool = context;
     struct shift shift = {.work = work, .task = task, .count = count, .wanted = wanted_now()};
@@ -80,7 +80,8 @@ struct thread_pool *thread_pool_new(size_t threads_a_processor)
     struct thread_pool *thread_pool = memory_new(sizeof(*thread_pool));
     size_t count = processor_count() * threads_a_processor;
     count = count < WORKERS_MAX ? count : WORKERS_MAX;
-    thread_pool->workers = (struct workers){.context = thread_pool, .run = run, .count = count, .min_bytes = MIN_BYTES};
+    thread_pool->workers =
+        (struct workers){.context = thread_pool, .run = thread_pool_run, .count = count, .min_bytes = MIN_BYTES};
     atomic_init(&thread_pool->free_count, (int)count - 1);
     return thread_pool;
 }

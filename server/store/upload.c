@@ -19,7 +19,7 @@ struct shared_upload {
     bool is_kept;         /* then small ones count too */
 };
 
-static struct shared_upload *shared(struct upload *upload)
+static struct shared_upload *upload_shared(struct upload *upload)
 {
     return (struct shared_upload *)upload; /* its first member */
 }
@@ -35,7 +35,7 @@ struct upload *upload_new(size_t limit_bytes, struct account *account)
 
 struct upload *upload_hold(struct upload *upload)
 {
-    atomic_fetch_add(&shared(upload)->holders, 1);
+    atomic_fetch_add(&upload_shared(upload)->holders, 1);
     return upload;
 }
 
@@ -49,7 +49,7 @@ static void set_taken(struct shared_upload *of, uint64_t taken_bytes)
     of->taken_bytes = taken_bytes;
 }
 
-static void drop(struct shared_upload *of)
+static void upload_drop(struct shared_upload *of)
 {
     free(of->upload.data);
     of->upload.data = NULL;
@@ -61,9 +61,9 @@ static void drop(struct shared_upload *of)
 
 void upload_release(struct upload *upload)
 {
-    if (!upload || atomic_fetch_sub(&shared(upload)->holders, 1) != 1)
+    if (!upload || atomic_fetch_sub(&upload_shared(upload)->holders, 1) != 1)
         return;
-    drop(shared(upload));
+    upload_drop(upload_shared(upload));
     free(upload);
 }
 
@@ -80,7 +80,7 @@ static bool is_paid(struct shared_upload *of, size_t capacity)
     return true;
 }
 
-static bool grow(struct shared_upload *of, size_t needed)
+static bool upload_grow(struct shared_upload *of, size_t needed)
 {
     size_t capacity = of->capacity ? of->capacity : 1024;
     while (capacity < needed)
@@ -101,11 +101,11 @@ void upload_add(struct upload *upload, const char *bytes, size_t size)
 {
     if (upload->fault == UPLOAD_GOOD && size > upload->limit_bytes - upload->size)
         upload->fault = UPLOAD_TOO_LARGE;
-    else if (upload->fault == UPLOAD_GOOD && upload->size + size > shared(upload)->capacity &&
-             !grow(shared(upload), upload->size + size))
+    else if (upload->fault == UPLOAD_GOOD && upload->size + size > upload_shared(upload)->capacity &&
+             !upload_grow(upload_shared(upload), upload->size + size))
         upload->fault = UPLOAD_NO_ROOM;
     if (upload->fault != UPLOAD_GOOD) {
-        drop(shared(upload));
+        upload_drop(upload_shared(upload));
         return;
     }
     memcpy(upload->data + upload->size, bytes, size);
@@ -114,7 +114,7 @@ void upload_add(struct upload *upload, const char *bytes, size_t size)
 
 void upload_end(struct upload *upload)
 {
-    struct shared_upload *of = shared(upload);
+    struct shared_upload *of = upload_shared(upload);
     char *data = upload->size > 0 && upload->size < of->capacity ? realloc(upload->data, upload->size) : NULL;
     if (!data)
         return;
@@ -125,7 +125,7 @@ void upload_end(struct upload *upload)
 
 bool upload_keep(struct upload *upload, uint64_t extra_bytes)
 {
-    struct shared_upload *of = shared(upload);
+    struct shared_upload *of = upload_shared(upload);
     uint64_t due = of->is_kept ? 0 : of->capacity + extra_bytes - of->taken_bytes;
     if (due > 0 && account_need(of->account, due, due) == 0)
         return false;

@@ -3,7 +3,7 @@
 
 #include "base/size_text.h"
 #include "server/base/memory.h"
-#include "server/disk/sessions.h"
+#include "server/gather/sessions.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -54,7 +54,7 @@ static void free_set(void *value)
     free(set);
 }
 
-static bool fill(const struct kept_set *kept, struct upload_set *set)
+static bool upload_set_fill(const struct kept_set *kept, struct upload_set *set)
 {
     if (!kept)
         return false;
@@ -226,7 +226,7 @@ static void name_set(struct kept_set *set)
     buf_free(&all);
 }
 
-static bool identify(struct upload_set_file *file, struct err *err)
+static bool upload_set_identify(struct upload_set_file *file, struct err *err)
 {
     const struct source source = upload_source(file->upload);
     if (!analysis_identify_whole(&source, &file->kind, err))
@@ -239,7 +239,7 @@ static bool identify(struct upload_set_file *file, struct err *err)
 }
 
 /* The files of `with` but for one of this path, and `added`, which the list then holds. */
-static void join(const struct upload_set *with, struct upload_set_file *added, struct kept_set *set)
+static void upload_set_join(const struct upload_set *with, struct upload_set_file *added, struct kept_set *set)
 {
     set->files = memory_new((with->file_count + 1) * sizeof(*set->files));
     for (size_t at = 0; at < with->file_count; at++) {
@@ -278,14 +278,14 @@ bool upload_set_add(struct store *store, const char *with, const char *path, str
     atomic_init(&added->holders, 1);
     added->path = memory_text(path);
     added->upload = upload_hold(upload);
-    join(&before, added, &joined);
-    bool is_good = identify(added, err) && check_size(&joined, err);
+    upload_set_join(&before, added, &joined);
+    bool is_good = upload_set_identify(added, err) && check_size(&joined, err);
     if (is_good) {
         name_set(&joined);
         char id[UPLOAD_SET_ID_SIZE];
         memcpy(id, joined.id, sizeof(id)); /* the maker takes the rest away */
         struct cache_maker maker = {make_set, free_set, &joined};
-        is_good = fill(cache_get(store_cache(store), STORE_UPLOADED_SETS, id, &maker, &set->hold, err), set);
+        is_good = upload_set_fill(cache_get(store_cache(store), STORE_UPLOADED_SETS, id, &maker, &set->hold, err), set);
     }
     release_files(joined.files, joined.file_count);
     upload_set_close(&before);
@@ -298,7 +298,7 @@ bool upload_set_find(struct store *store, const char *id, struct upload_set *set
     *set = (struct upload_set){0};
     if (upload_set_is_id(id)) {
         memcpy(key, id, UPLOAD_SET_ID_SIZE - 1);
-        if (fill(cache_get(store_cache(store), STORE_UPLOADED_SETS, key, NULL, &set->hold, err), set))
+        if (upload_set_fill(cache_get(store_cache(store), STORE_UPLOADED_SETS, key, NULL, &set->hold, err), set))
             return true;
     }
     return !err_is_set(err) &&

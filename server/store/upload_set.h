@@ -7,7 +7,7 @@
 #pragma once
 
 #include "analysis/analysis.h"
-#include "server/disk/snapshot.h"
+#include "server/gather/snapshot.h"
 #include "server/store/sha256.h"
 #include "server/store/store.h"
 #include "server/store/upload.h"

@@ -2,8 +2,9 @@
 #include "server/store/verdict_parts.h"
 
 #include "server/base/memory.h"
-#include "server/disk/names.h"
+#include "server/files/names.h"
 #include "server/store/profile_series.h"
+#include "server/store/verdict_capacity.h"
 #include "server/store/verdict_snapshot.h"
 
 #include <stdio.h>
@@ -11,14 +12,15 @@
 #include <string.h>
 
 const struct modules_entry *verdict_parts_module(struct store *store, struct modules *modules,
-                                                 const struct oom_verdict *failure)
+                                                 const struct oom_meaning *failure)
 {
     struct analysis_oom_module *all = memory_new((modules->entry_count + 1) * sizeof(*all));
     if (modules->entry_count > 1 || analysis_oom_piece_bytes(failure) > 0)
         modules_read_totals(store, modules);
     for (size_t at = 0; at < modules->entry_count; at++)
-        all[at] = (struct analysis_oom_module){verdict_near_name(&modules->entries[at]),
-                                               modules->entries[at].largest_total_bytes};
+        all[at] = (struct analysis_oom_module){
+            verdict_near_name(&modules->entries[at]), modules->entries[at].largest_total_bytes,
+            modules->entries[at].temporary_bytes, modules->entries[at].largest_output_bytes};
     size_t chosen = analysis_oom_choose_module(failure, all, modules->entry_count);
     free(all);
     return chosen < modules->entry_count ? &modules->entries[chosen] : NULL;
@@ -65,8 +67,13 @@ void verdict_parts_unread(struct verdict_parts *parts, const struct snapshot_fil
     unread_add(parts, file_name(file), may_pass, err);
 }
 
+void verdict_parts_unread_name(struct verdict_parts *parts, const char *file, const struct err *err)
+{
+    unread_add(parts, file, err_is_passing(err->code), err);
+}
+
 /* For verdict_parts_open: what was asked for by name, or all that there is, cannot be had. */
-static bool refuse(struct verdict_parts *parts, const char *file, bool may_pass)
+static bool verdict_parts_refuse(struct verdict_parts *parts, const char *file, bool may_pass)
 {
     parts->refused_file = file;
     parts->is_passing = may_pass;
@@ -103,19 +110,18 @@ static bool is_of_modules(const struct snapshot_session *session)
 static char *joined_text(const char *what, const struct verdict_near *found, const struct verdict_near_program *program)
 {
     char others[128] = "";
-    const char *path = found->entry->file->file->path;
     const char *total = !program->has_total ? ", whose total is not known here"
                         : found->is_loose   ? " with that total or nearly so"
                                             : " with the same total";
     if (found->count > 1)
         snprintf(others, sizeof(others), " %zu sessions hold one; this is the nearest in folder, then in time.",
                  found->count);
-    return memory_format("%s is of %s, in another session: it holds %s%s.%s", what, path, found->entry->program->name,
-                         total, others);
+    return memory_format("%s is of %s, in another session: it holds %s%s.%s", what, found->entry->file->file->path,
+                         found->entry->program->name, total, others);
 }
 
 /* A failure names its program, and what a compiler asks for is that program's total. */
-static bool program_of_failure(const struct oom_verdict *failure, struct verdict_near_program *program)
+static bool program_of_failure(const struct oom_meaning *failure, struct verdict_near_program *program)
 {
     const struct oom_failure *of = failure->failure;
     const struct oom_figure *needed = &of->figures[OOM_needed_bytes];
@@ -174,7 +180,7 @@ static bool module_choose(struct store *store, const struct verdict_parts_wanted
         file = file_name(parts->modules.entries[0].file->file);
     }
     if (wanted->module_id)
-        return refuse(parts, file, is_passing(&parts->module, err));
+        return verdict_parts_refuse(parts, file, is_passing(&parts->module, err));
     if (file) /* else the session holds no program */
         unread_add(parts, file[0] ? file : session->name, is_passing(&parts->module, err), err);
     parts->lacks_file |= file && is_passing(&parts->module, err);
@@ -202,7 +208,7 @@ static void modules_unread(struct verdict_parts *parts)
     for (size_t at = 0; at < parts->modules.file_count; at++) {
         const struct modules_file *file = &parts->modules.files[at];
         if (err_is_set(&file->err))
-            unread_add(parts, file_name(file->file), err_is_passing(file->err.code), &file->err);
+            verdict_parts_unread_name(parts, file_name(file->file), &file->err);
     }
 }
 
@@ -211,16 +217,16 @@ static bool module_find(struct store *store, const struct verdict_parts_wanted *
 {
     const struct snapshot_session *session = wanted->session;
     struct err err_of_module = ERR_INIT;
-    bool has_modules = session && is_of_modules(session);
-    bool is_of_plan = wanted->failure && analysis_verdict_is_of_plan(wanted->failure);
+    bool has_modules = session && is_of_modules(session),
+         is_of_plan = wanted->failure && analysis_verdict_is_of_plan(wanted->failure);
     if (wanted->module)
         return module_open(store, session, wanted->module, parts, err) ||
-               refuse(parts, file_name(wanted->module->file->file), is_passing(&parts->module, err));
+               verdict_parts_refuse(parts, file_name(wanted->module->file->file), is_passing(&parts->module, err));
     if (wanted->module_id && !has_modules)
         return err_set(err, ERR_notfound, ERR_NO_OFFSET, "the session has no module of that id");
     if (has_modules && (wanted->module_id || !wanted->failure))
         return module_choose(store, wanted, parts, err);
-    if (has_modules && is_of_plan) {
+    if (has_modules && (is_of_plan || (wanted->failure && analysis_verdict_may_be_of_request(wanted->failure)))) {
         modules_open(store, session, NULL, &parts->modules);
         const struct modules_entry *entry = verdict_parts_module(store, &parts->modules, wanted->failure);
         if (entry && !module_open(store, session, entry, parts, &err_of_module))
@@ -292,14 +298,16 @@ static void problems_beside(const struct verdict_parts_wanted *wanted, struct ve
         enum names_kind kind = problem->of ? names_kind_of(problem->of->name) : NAMES_OTHER;
         bool is_text = kind == NAMES_LOG || kind == NAMES_ERROR_TEXT || kind == NAMES_OTHER;
         char *other = !is_text && !problem->of->place.bytes ? verdict_near_folder(&problem->of->place) : NULL;
-        if (other && strcmp(other, folder) == 0) {
-            struct err err = {problem->code, ERR_NO_OFFSET, ""};
-            snprintf(err.text, sizeof(err.text), "%s", problem->reason);
-            unread_add(parts, file_name(problem->of), err_is_passing(err.code), &err);
-        }
+        if (other && strcmp(other, folder) == 0)
+            verdict_parts_unread_name(parts, file_name(problem->of), &problem->why);
         free(other);
     }
     free(folder);
+}
+
+static void host_lost(void *parts, const struct snapshot_host *host, const struct subject *trace, const struct err *err)
+{
+    verdict_parts_unread(parts, host->file, trace, err);
 }
 
 static void trace_add(struct store *store, const struct snapshot_session *session, const struct snapshot_host *host,
@@ -308,17 +316,16 @@ static void trace_add(struct store *store, const struct snapshot_session *sessio
     struct err err = ERR_INIT;
     if (session->kind != SNAPSHOT_TRACE || session->host_count == 0)
         return;
-    const struct snapshot_host *read = host ? host : subjects_worst_host(store, session);
-    const struct subjects_place place = subjects_trace(session, read);
+    host = host ? host : subjects_worst_host(store, session, host_lost, parts);
+    const struct subjects_place place = subjects_trace(session, host);
     if (subjects_open(store, &place, &parts->trace, &err)) {
         parts->core.trace = parts->trace.core;
         parts->trace_session = session;
         parts->lacks_file |= parts->trace.lacks_file;
-        if (analysis_trace_cut(parts->trace.core))
-            err_set(&err, ERR_truncated, ERR_NO_OFFSET, "%s", analysis_trace_cut(parts->trace.core));
+        analysis_trace_cut(parts->trace.core, &err);
     }
     if (err_is_set(&err))
-        verdict_parts_unread(parts, read->file, &parts->trace, &err);
+        verdict_parts_unread(parts, host->file, &parts->trace, &err);
 }
 
 /* The program that was found, else the one that the failure names. */
@@ -357,24 +364,6 @@ static void trace_find(struct store *store, const struct verdict_parts_wanted *w
         modules_close(&found.modules);
     }
     free(folder);
-}
-
-/* The chip that files beside the program name, or its trace; of a dump whose program was not found that of any. */
-static bool chip_find(const struct verdict_parts_wanted *wanted, struct verdict_parts *parts)
-{
-    const struct snapshot_session *session = parts->entry ? parts->module_session : wanted->session;
-    if (parts->entry)
-        return capacity_of_device(session, parts->entry->file, &parts->chip) && parts->chip.is_named;
-    for (size_t at = 0; session && at < session->group_count; at++)
-        if (capacity_of_chip(session, &session->groups[at], &parts->chip))
-            return true;
-    return false;
-}
-
-static void capacity_unread(struct verdict_parts *parts, const struct capacity *capacity)
-{
-    if (capacity->lost.file[0])
-        unread_add(parts, capacity->lost.file, err_is_passing(capacity->lost.err.code), &capacity->lost.err);
 }
 
 /* A dump of texts alone that nothing was written to. */
@@ -424,24 +413,11 @@ bool verdict_parts_open(struct store *store, const struct verdict_parts_wanted *
     empty_add(wanted, parts);
     if (has_nothing_but_unread(parts)) {
         *err = parts->unread[0].why;
-        return refuse(parts, parts->unread[0].file, parts->is_passing);
+        return verdict_parts_refuse(parts, parts->unread[0].file, parts->is_passing);
     }
     memcpy(parts->core.joined, parts->joined, sizeof(parts->core.joined));
     parts->core.choice = &parts->choice;
-    if (chip_find(wanted, parts))
-        parts->core.device = parts->chip.source;
-    capacity_unread(parts, &parts->chip);
-    bool has_text = wanted->failure && wanted->failure->failure->figures[OOM_capacity_bytes].is_known;
-    if (parts->entry && !has_text && capacity_find(parts->module_session, parts->entry->file, &parts->capacity)) {
-        parts->core.capacity_bytes = parts->capacity.bytes;
-        parts->core.capacity_source = parts->capacity.source;
-        parts->core.capacity_is_physical = parts->capacity.is_physical;
-        parts->core.capacity_device = parts->capacity.device;
-        parts->core.capacity_file = parts->capacity.file;
-        parts->core.capacity_begin = parts->capacity.begin;
-        parts->core.capacity_end = parts->capacity.end;
-    }
-    capacity_unread(parts, &parts->capacity);
+    verdict_capacity_find(wanted, parts);
     return true;
 }
 

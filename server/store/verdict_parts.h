@@ -2,9 +2,9 @@
  * verdict_parts.h: what there is for the verdict of a failure or a session: the program, what allocators did, device
  * profiles, and how much the device has.
  *
- * A session has its own. A log may also lie beside, above or below the dump of its program, or elsewhere: then the program
- * is found in another session, by its name and by its total. So is a trace of the program. A text that is of no program of
- * XLA is joined with none. */
+ * A session has its own. A log may also lie beside, above or below the dump of its program, or elsewhere: then the
+ * program is found in another session, by its name and by its total. So is a trace of the program. A text that is of no
+ * program of XLA is joined with none. */
 #pragma once
 
 #include "server/store/capacity.h"
@@ -43,7 +43,7 @@ struct verdict_parts_wanted {
     const char *text;                       /* name of a log that is in no session; NULL */
     bool takes_given;                       /* of snapshots of PyTorch only files that were named themselves */
     const char *folder;                     /* of a log that is in no session: root and path; NULL */
-    const struct oom_verdict *failure;      /* NULL */
+    const struct oom_meaning *failure;      /* NULL */
 };
 
 /* Fills `parts` (zeroed). What cannot be read is left out and named in `unread`. False when what was asked for by name
@@ -56,6 +56,8 @@ void verdict_parts_close(struct verdict_parts *parts);
 /* Notes that `subject` could not be made of the file, because of `err`. A file is named once, with the first reason. */
 void verdict_parts_unread(struct verdict_parts *parts, const struct snapshot_file *file, const struct subject *subject,
                           const struct err *err);
+/* The same of a file by its name alone; copied. */
+void verdict_parts_unread_name(struct verdict_parts *parts, const char *file, const struct err *err);
 
 /* What the verdict is of, as its JSON names it. Borrowed. */
 struct verdict_parts_about {
@@ -64,11 +66,12 @@ struct verdict_parts_about {
     uint64_t report;     /* which of its failures, from 1; 0: none */
     uint64_t report_count;
 };
-/* Appends the verdict as GET /api/v1/verdict answers (Verdict in docs/openapi.yaml), one JSON object. False: see err; what was
- * appended is then of no use. */
+/* Appends the verdict as GET /api/v1/verdict answers (Verdict in docs/openapi.yaml), one JSON object. False: see err;
+ * what was appended is then of no use. */
 bool verdict_parts_write(const struct verdict_parts *parts, const struct verdict_parts_about *about, struct buf *out,
                          struct err *err);
 
-/* The place of the module that a failure is about, in one session; NULL: none is. Totals are read where there are several. */
+/* The place of the module that a failure is about, in one session; NULL: none is. Totals are read where there are
+ * several. */
 const struct modules_entry *verdict_parts_module(struct store *store, struct modules *modules,
-                                                 const struct oom_verdict *failure);
+                                                 const struct oom_meaning *failure);

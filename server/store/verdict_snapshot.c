@@ -25,7 +25,7 @@ static void session_gather(struct candidates *out, const struct snapshot_session
     }
 }
 
-static void look(struct store *store, const struct candidate *candidate, struct verdict_parts *parts)
+static void verdict_snapshot_look(struct store *store, const struct candidate *candidate, struct verdict_parts *parts)
 {
     struct subject trace = {0};
     struct err err = ERR_INIT;
@@ -56,7 +56,7 @@ static void candidates_look(struct store *store, const struct candidates *candid
         names[at] = candidates->items[at].host->file->name;
     size_t count = analysis_snapshots_order(&parts->choice, names, candidates->count, order);
     for (size_t at = 0; at < count; at++)
-        look(store, &candidates->items[order[at]], parts);
+        verdict_snapshot_look(store, &candidates->items[order[at]], parts);
     free(order);
     free(names);
 }

@@ -156,8 +156,8 @@ class Postgres:
         self.start()
 
     def apply_schema(self, version=None):
-        """the files of server/catalog/schema, as `memviewd index --catalog` applies them; the first `version` of them"""
-        folder = os.path.join(ROOT, "server", "catalog", "schema")
+        """the files of server/fleet/catalog/schema, as `memviewd index --catalog` applies them; the first `version` of them"""
+        folder = os.path.join(ROOT, "server", "fleet", "catalog", "schema")
         for number, name in enumerate(sorted(name for name in os.listdir(folder) if name.endswith(".sql"))[:version], 1):
             with open(os.path.join(folder, name), encoding="utf-8") as file:
                 self.execute(f"BEGIN; {file.read()}; INSERT INTO memviewd.schema_version (version) VALUES ({number}); COMMIT;")

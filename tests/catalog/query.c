@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * query.c: asks the catalog as the daemon does, for tests: query URL SQL [PARAMETER…]… with "--" between statements. Of each
- * a line for each row, cells apart by tabs, null as \\N, heads first; or "CODE: TEXT" of an error. With the word "sleep" in the
- * place of a statement it waits for a line on standard input. */
-#include "server/catalog/catalog.h"
+ * query.c: asks the catalog as the daemon does, for tests: query URL SQL [PARAMETER…]… with "--" between statements. Of
+ * each a line for each row, cells apart by tabs, null as \\N, heads first; or "CODE: TEXT" of an error. With the word
+ * "sleep" in the place of a statement it waits for a line on standard input. */
+#include "server/fleet/catalog/catalog.h"
 
 #include <stdio.h>
 #include <string.h>

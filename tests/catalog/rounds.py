@@ -412,5 +412,5 @@ def test_a_catalog_of_before_is_brought_up_to_date_and_nobody_is_told_of_it(t, d
             equal(process.returncode, 0, said)
         equal(told(receiver), [("regression", "new", commit_of(6))])
         equal(database.rows("SELECT job, commit FROM memviewd.regressions ORDER BY job"), [{"job": "bert", "commit": commit_of(BAD_DAY)}, {"job": "new", "commit": commit_of(6)}])
-        newest = len(os.listdir(os.path.join(ROOT, "server", "catalog", "schema")))
+        newest = len(os.listdir(os.path.join(ROOT, "server", "fleet", "catalog", "schema")))
         equal(database.value("SELECT max(version) FROM memviewd.schema_version"), str(newest))

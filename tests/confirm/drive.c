@@ -8,7 +8,7 @@
 #include "analysis/analysis.h"
 #include "server/compile/compile.h"
 #include "server/compile/compile_child.h"
-#include "server/disk/dump_beside.h"
+#include "server/gather/dump_beside.h"
 
 #include <stdio.h>
 #include <stdlib.h>

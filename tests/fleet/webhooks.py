@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a webhook is told goes by way of the catalog: once, whoever finds it, and sooner or later, whatever fails meanwhile."""
 import contextlib
-import time
 
 import postgres
 from harness import Skip, equal, wait_until
@@ -27,6 +26,7 @@ def database_of(t):
 def serve(t, database, receiver):
     daemon = t.serve(t.folder(), f"--catalog={database.url}", f"--notify={receiver.url()}")
     daemon.sessions()
+    wait_until(lambda: "is told of what fails from now on" in daemon.log(), what="its first look")
     return daemon
 
 
@@ -40,11 +40,11 @@ def test_two_daemons_tell_of_a_session_once(t):
         with Receiver().running() as receiver:
             for _ in range(2):
                 serve(t, database, receiver)
-            time.sleep(1.5)
             for at in range(5):
                 t.write(f"run{at}/job.log", FAILURE)
             wait_until(lambda: [row["is_sent"] for row in notices(database)] == ["t"] * 5, what="five messages that were sent")
-            time.sleep(2)
+            t.write("last/job.log", FAILURE)  # when it is sent, what was found before is
+            wait_until(lambda: [row["is_sent"] for row in notices(database)] == ["t"] * 6, what="the last message")
             equal((receiver.faults, sorted(receiver.ids())), ([], [row["id"] for row in notices(database)]))
 
 
@@ -54,7 +54,6 @@ def test_nothing_is_lost_while_the_database_or_the_receiver_is_away(t):
         with Receiver().running() as receiver:
             port = receiver.port
         daemon = serve(t, database, receiver)
-        time.sleep(1.5)
         database.stop()
         t.write("run/job.log", FAILURE)
         wait_until(lambda: "it is tried again" in daemon.log(), what="a failure")

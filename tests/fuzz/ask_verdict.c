@@ -174,7 +174,7 @@ void ask_verdict_of_failure(struct analysis_verdict_parts parts, const char *tex
     const struct oom_report *report = subject != NULL ? analysis_text_report(subject) : NULL;
     if (report == NULL || report->found.failure_count == 0)
         broken("a failure is known", text, &err);
-    parts.failure = &report->verdicts[0];
+    parts.failure = &report->meanings[0];
     ask_verdict(&parts);
     analysis_subject_free(subject);
 }

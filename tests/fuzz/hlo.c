@@ -7,7 +7,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct source source = ask_source(data, size);
-    struct analysis_program program = {"fuzz", "fuzz(1)", 1, 0, size};
+    struct analysis_program program = {.name = "fuzz", .key = "fuzz(1)", .program_id = 1, .size_bytes = size};
 
     ask_program(&source, &program);
     return 0;

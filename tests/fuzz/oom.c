@@ -42,18 +42,18 @@ static void check_mentions(const struct source *source, const struct oom_mention
 }
 
 /* Stretches are the whole, and nothing is said of memory that is not. */
-static void check_verdict(const struct oom_verdict *verdict)
+static void check_verdict(const struct oom_meaning *meaning)
 {
     uint64_t sum = 0;
-    for (size_t at = 0; at < verdict->bar.count; at++) {
-        if (verdict->bar.stretches[at].lost_bytes > verdict->bar.stretches[at].bytes)
+    for (size_t at = 0; at < meaning->bar.count; at++) {
+        if (meaning->bar.stretches[at].lost_bytes > meaning->bar.stretches[at].bytes)
             abort();
-        sum = sum > UINT64_MAX - verdict->bar.stretches[at].bytes ? UINT64_MAX : sum + verdict->bar.stretches[at].bytes;
+        sum = sum > UINT64_MAX - meaning->bar.stretches[at].bytes ? UINT64_MAX : sum + meaning->bar.stretches[at].bytes;
     }
-    if (sum != verdict->bar.whole_bytes || !verdict->title || !verdict->heading || verdict->answer.count == 0 ||
-        verdict->step_count == 0)
+    if (sum != meaning->bar.whole_bytes || !meaning->title || !meaning->heading || meaning->answer.count == 0 ||
+        meaning->step_count == 0)
         abort();
-    if (verdict->is_over_known != (verdict->over_text != NULL))
+    if (meaning->is_over_known != (meaning->over_text != NULL))
         abort();
 }
 
@@ -102,9 +102,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 check_ranges(cJSON_GetObjectItemCaseSensitive(failure, "ranges"), size);
         }
         for (size_t at = 0; at < report->found.failure_count; at++)
-            check_verdict(&report->verdicts[at]);
+            check_verdict(&report->meanings[at]);
         for (size_t at = 0; at < report->found.failure_count && at < ASKED_FAILURES; at++)
-            ask_verdict(&(struct analysis_verdict_parts){.failure = &report->verdicts[at]});
+            ask_verdict(&(struct analysis_verdict_parts){.failure = &report->meanings[at]});
         if (report->mentions)
             check_mentions(&source, report->mentions, is_packed ? UINT64_MAX : size);
         cJSON_Delete(failures);

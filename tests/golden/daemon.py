@@ -28,7 +28,8 @@ class Daemon:
         sessions = self.json("/api/v1/sessions", filter=folder, limit=1000)["sessions"]
         session = next((row for row in sessions if row["name"] == folder), None)
         modules = self.json(f"/api/v1/sessions/{session['id']}/modules")["modules"] if session else []
-        return session, next((row for row in modules if row["file"].rpartition("/")[2] == file), None)
+        files = (file, file + ".gz")
+        return session, next((row for row in modules if row["file"].rpartition("/")[2] in files), None)
 
     def view(self, name, session, module, **arguments):
         """`data` of a view of the memory viewer"""

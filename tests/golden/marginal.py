@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What buffers and groups would save, against adding the curve up again without them, on every program of ../shared.
+"""What buffers and groups would save, against adding the curve up again without them, on every program of ../shared, or of tests/fixtures.
 
-  marginal.py --binary PATH --shared DIR [--only TEXT]
+  marginal.py --binary PATH [--shared DIR] [--only TEXT]
 
 Of each memory space all rows are read; the curve is their sum. Without a buffer (all rows of its id) or a group (all rows
 of its key, by shape, category and whose memory it is; a pattern's buffers) the sum is made again, step by step.
@@ -13,6 +13,7 @@ import operator
 import os
 import sys
 
+import inputs
 from daemon import Counts, Daemon
 
 FOLDERS = ("modules", "dumps", "programs", "whatif", "chips", "logdir")
@@ -131,12 +132,13 @@ def check_folder(counts, binary, folder, only):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--binary", required=True)
-    parser.add_argument("--shared", required=True)
+    inputs.add_argument(parser)
     parser.add_argument("--only", default="")
     options = parser.parse_args()
     counts, buffers, groups = Counts(), 0, 0
-    for name in FOLDERS:
-        folder = os.path.join(options.shared, "data", name)
+    data = inputs.data_of(options)
+    for name in inputs.present(options, data, "", FOLDERS):
+        folder = os.path.join(data, name)
         if not os.path.isdir(folder):
             counts.skip(f"{folder} is not there")
             continue

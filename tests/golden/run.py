@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Holds the daemon against XProf's recorded answers.
 
-  run.py --binary memviewd --shared DIR [--logdir DIR] [--only xprof|dumps]
+  run.py --binary memviewd [--shared DIR] [--logdir DIR] [--only xprof|dumps]
 
 xprof   every recorded request about the logdir that DIR/tools/make-logdir makes (--logdir)
 dumps   summary figures and the five largest buffers of every compiled program, per memory space:
-        DIR/golden/dumps.json
+        DIR/golden/dumps.json; without DIR those of tests/fixtures, dumps.json beside this file
 Ends with the counts; exit status 1 if one differs.
 """
 import argparse
@@ -15,6 +15,7 @@ import os
 import subprocess
 import sys
 
+import inputs
 from daemon import Counts, Daemon
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -71,10 +72,11 @@ def program_faults(daemon, path, expected):
 
 
 def check_dumps(options, counts):
-    with open(os.path.join(options.shared, "golden", "dumps.json"), encoding="utf-8") as file:
+    data = inputs.data_of(options)
+    with open(os.path.join(options.shared, "golden", "dumps.json") if options.shared else os.path.join(HERE, "dumps.json"), encoding="utf-8") as file:
         entries = json.load(file)
-    for root in ("dumps", "modules", "whatif"):
-        with Daemon(options.binary, os.path.join(options.shared, "data", root)) as daemon:
+    for root in inputs.present(options, data, "", ("dumps", "modules", "whatif")):
+        with Daemon(options.binary, os.path.join(data, root)) as daemon:
             before = counts.passed
             mine = [(path, entry) for path, entry in entries.items() if path.startswith(root + "/")]
             for path, entry in mine:
@@ -85,12 +87,12 @@ def check_dumps(options, counts):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--binary", required=True)
-    parser.add_argument("--shared", required=True)
+    inputs.add_argument(parser)
     parser.add_argument("--logdir", default=os.path.join(HERE, "..", "..", "build", "golden", "logdir"))
     parser.add_argument("--only", choices=("xprof", "dumps"))
     options = parser.parse_args()
     counts = Counts()
-    if options.only != "dumps":
+    if options.only != "dumps" and options.shared:
         check_requests(options, counts)
     if options.only != "xprof":
         check_dumps(options, counts)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * snapshot_rows.c: all that was read of an allocator snapshot, for memory_viz.py: the file of the first argument as one JSON
- * object of stdout, with the keys that PyTorch writes. Stacks are numbers of `stacks`, frames of those numbers of `frames`. */
+ * snapshot_rows.c: all that was read of an allocator snapshot, for memory_viz.py: the file of the first argument as one
+ * JSON object of stdout, with the keys that PyTorch writes. Stacks are numbers of `stacks`, frames of those numbers of
+ * `frames`. */
 #include "base/json.h"
-#include "input/torch_snapshot.h"
-#include "job.h"
+#include "door/job.h"
+#include "read/torch/torch_snapshot.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `memviewd explain` says happened and what will make it fit, against dumps whose truth is known.
 
-  verdict.py --binary build/release/memviewd --shared ../shared
+  verdict.py --binary build/release/memviewd [--shared ../shared]
 
 Every dump of data/dumps: the cause that its README names, its advice first, bytes that balance, and where each change
 lands against what the changed program took when it was compiled (reference/whose-memory.md, section 7). Every module of
 data/modules and data/programs: that it fits a v5e, and by how much. Pairs of programs before and after what is advised. Every log of data/oom-logs has a verdict whose rows
-add up. The largest of all is answered within a second of the daemon's time.
+add up. Without --shared what tests/fixtures has of these. The largest of all is answered within a second of the daemon's time.
 """
 import argparse
 import glob
@@ -16,6 +16,8 @@ import os
 import subprocess
 import sys
 import time
+
+import inputs
 
 GIB = 2**30
 NEAR = 0.2  # of what the changed program took
@@ -123,12 +125,12 @@ def check_module(answers):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--binary", required=True)
-    parser.add_argument("--shared", required=True)
+    inputs.add_argument(parser)
     options = parser.parse_args()
-    data = os.path.join(options.shared, "data")
+    data = inputs.data_of(options)
     passed = failed = 0
     slowest = (0, "")
-    jobs = [(f"dumps/{name}", os.path.join(data, "dumps", name), (), lambda answers, name=name: check_dump(name, answers)) for name in DUMPS]
+    jobs = [(f"dumps/{name}", os.path.join(data, "dumps", name), (), lambda answers, name=name: check_dump(name, answers)) for name in inputs.present(options, data, "dumps", DUMPS)]
     for folder in ("modules", "programs"):
         jobs += [(f"{folder}/{os.path.basename(path[:-1])}", path[:-1], ("--capacity=v5e",), check_module)
                  for path in sorted(glob.glob(os.path.join(data, folder, "*/")))]
@@ -137,7 +139,7 @@ def main():
     jobs += [(f"{before}: {kind}", os.path.join(data, before), ("--capacity=v5e",),
               lambda answers, after=after, kind=kind, confidence=confidence:
               check_pair(answers, explain(options.binary, os.path.join(data, after), "--capacity=v5e")[0], kind, confidence))
-             for before, kind, confidence, after in PAIRS]
+             for before, kind, confidence, after in PAIRS if options.shared]
     for name, path, arguments, check in jobs:
         began = time.monotonic()
         answers, errors = explain(options.binary, path, *arguments)

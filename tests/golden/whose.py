@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whose memory it is, against programs whose truth is known.
 
-  whose.py --binary PATH --shared DIR [FOLDER…]
+  whose.py --binary PATH [--shared DIR] [FOLDER…]
 
-Each FOLDER (without one: data/programs of DIR) holds programs, each a folder with a module and truth.json: what the
+Each FOLDER (without one: data/programs of DIR, without that tests/fixtures/programs) holds programs, each a folder with a module and truth.json: what the
 author of the program says its arguments are, and which patterns were planted. Counted: argument bytes with the right
 category, peak bytes that are not unknown, planted patterns that are found, patterns in the twin made to remove them.
 For data/dumps the first sentence has to name what really filled the memory.
@@ -15,6 +15,8 @@ import json
 import os
 import subprocess
 import sys
+
+import inputs
 
 MIN_RIGHT, MIN_KNOWN, MIN_FOUND = 0.99, 0.98, 0.95
 # the twins of the programs of ../shared, which were made to be without a pattern
@@ -95,17 +97,18 @@ def check_story(counts, binary, folder, wanted):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--binary", required=True)
-    parser.add_argument("--shared", required=True)
+    inputs.add_argument(parser)
     parser.add_argument("folders", nargs="*")
     options = parser.parse_args()
     counts, sums = Counts(), {"planted": 0, "found": 0}
-    for folder in options.folders or [os.path.join(options.shared, "data", "programs")]:
+    data = inputs.data_of(options)
+    for folder in options.folders or [os.path.join(data, "programs")]:
         for truth in sorted(glob.glob(os.path.join(folder, "*", "truth.json"))):
             check_program(counts, options.binary, os.path.dirname(truth), sums)
     counts.check(sums["found"] >= MIN_FOUND * sums["planted"], f"{sums['found']} of {sums['planted']} patterns")
     if not options.folders:
-        for name, wanted in FIRST_SENTENCES.items():
-            check_story(counts, options.binary, os.path.join(options.shared, "data", "dumps", name), wanted)
+        for name in inputs.present(options, data, "dumps", FIRST_SENTENCES):
+            check_story(counts, options.binary, os.path.join(data, "dumps", name), FIRST_SENTENCES[name])
     print(f"{sums['found']} of {sums['planted']} planted patterns found")
     print(f"{counts.passed} passed, {counts.failed} failed, 0 skipped")
     return 1 if counts.failed else 0

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Holds the daemon's figures against what the compiler wrote beside each program.
 
-  xla_reports.py --binary memviewd --shared DIR
+  xla_reports.py --binary memviewd [--shared DIR]
 
 totals    per memory space: ours and the thread-local allocations are XLA's "Total bytes" exactly
           (XProf's total leaves thread-local ones out, XLA's report counts them)
@@ -20,6 +20,7 @@ import os
 import re
 import sys
 
+import inputs
 import live_range
 from daemon import Counts, Daemon
 
@@ -79,7 +80,7 @@ def space_zero(daemon, folder, path):
     return session, module, summary, next(row for row in summary["spaces"] if row["space"] == 0)
 
 
-def check_examples(daemon, data, counts):
+def check_examples(daemon, options, data, counts):
     def path(folder):
         return glob.glob(f"{data}/dumps/{folder}/*{ENDING}")[0]
 
@@ -90,9 +91,9 @@ def check_examples(daemon, data, counts):
     counts.add([] if hbm["peak_bytes"] == 300 * GIB else [f"peak {hbm['peak_bytes']}"], "example peak")
     counts.add([] if largest == wanted else [f"buffers {largest}"], "example buffers")
 
-    adam = space_zero(daemon, "a-adam-state", path("a-adam-state"))[3]
-    more = adam["thread_local_bytes"]
-    counts.add([] if more == ADAM_THREAD_LOCAL_BYTES else [f"thread-local {more}"], "a-adam-state")
+    for name in inputs.present(options, data, "dumps", ["a-adam-state"]):
+        more = space_zero(daemon, name, path(name))[3]["thread_local_bytes"]
+        counts.add([] if more == ADAM_THREAD_LOCAL_BYTES else [f"thread-local {more}"], name)
 
     session, _, f5, _ = space_zero(daemon, "f5-vmem-matmul-blocks", path("f5-vmem-matmul-blocks"))
     scoped = {row["scoped_vmem_bytes"] for row in f5["spaces"]}
@@ -104,15 +105,15 @@ def check_examples(daemon, data, counts):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--binary", required=True)
-    parser.add_argument("--shared", required=True)
+    inputs.add_argument(parser)
     options = parser.parse_args()
-    counts, data = Counts(), os.path.join(options.shared, "data")
-    for root in ("dumps", "modules", "whatif"):
+    counts, data = Counts(), inputs.data_of(options)
+    for root in inputs.present(options, data, "", ("dumps", "modules", "whatif")):
         with Daemon(options.binary, os.path.join(data, root)) as daemon:
-            for path in sorted(glob.glob(f"{data}/{root}/*/*{ENDING}")):
-                check_program(daemon, path, counts)
+            for path in inputs.programs_of(data, root, ENDING):
+                check_program(daemon, path.removesuffix(".gz"), counts)
             if root == "dumps":
-                check_examples(daemon, data, counts)
+                check_examples(daemon, options, data, counts)
     return counts.finish()
 
 

@@ -8,7 +8,7 @@ import sys
 from urllib.parse import quote
 
 import inputs
-from harness import ROOT, equal
+from harness import ROOT, equal, wait_until
 
 sys.path.insert(0, os.path.join(ROOT, "tests", "bench"))
 import fleet # noqa: E402
@@ -254,3 +254,18 @@ def test_rules_of_the_question_say_whose_memory_it_is(t):
         answer = daemon.ask(f"/api/v1/modules/table?session={session}&category_rules={quote(rules)}")
         equal(answer.status, 400)
         assert words in answer.json["detail"], answer.text
+
+
+def test_a_text_that_comes_later_states_the_capacity(t):
+    whole = inputs.hlo_proto()
+    folder = os.path.dirname(t.write("dump/module_0001.jit_one.after_optimizations.hlo.pb", whole))
+    daemon = t.serve(folder)
+
+    def capacity():
+        (session,) = daemon.sessions().values()
+        return daemon.get_json(f"/api/v1/modules/table?session={session['id']}&space=0")["data"]["rows"][0]["capacity_bytes"]
+
+    wait_until(lambda: daemon.sessions() and capacity() is None, what="the module")
+    t.write("dump/error.txt", b"RESOURCE_EXHAUSTED: Ran out of memory in memory space hbm. Used 16.00G of 15.75G hbm. Exceeded hbm capacity by 256.00M.\n")
+    daemon.ask("/api/v1/rescan", method="POST")
+    wait_until(lambda: capacity() == 16911433728, what="the capacity")

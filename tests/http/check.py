@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """memviewd check: what is a finding, every format, what is refused, and the commands of docs/use/check-workflow.yml."""
+import gzip
 import json
 import os
 import re
@@ -131,3 +132,10 @@ def test_a_smaller_program_may_store_what_it_likes(t):
     report = json.loads(check(t, os.path.join(data, "fsdp.shard4"), "--baseline", os.path.join(data, "fsdp.base"),
                               "--tolerance=0%", "--format=json", status=0))
     equal(report["finding_count"], 0)
+
+
+def test_a_log_that_cannot_be_read_is_no_module(t):
+    with open(os.path.join(program(t, "z-base"), "module_0001.jit_train_step.after_optimizations.hlo.pb.gz"), "rb") as file:
+        t.write("dump/module_0001.jit_train_step.after_optimizations.hlo.pb.gz", file.read())
+    folder = os.path.dirname(t.write("dump/train.log.gz", gzip.compress(b"step 1\n" * 1000)[:20]))
+    check(t, folder, "--max-total=1000GiB", status=0)

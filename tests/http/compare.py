@@ -24,7 +24,11 @@ def test_the_command_prints_what_the_api_answers(t):
         process = t.run("diff", option, a, b)
         equal(process.returncode, 0, process.stderr)
         answer = daemon.ask(f"/api/v1/compare/diff?{about}&format={word}")
-        equal((answer.status, answer.text.strip()), (200, process.stdout.strip()))
+        equal(answer.status, 200)
+        if option == "--json":  # a command says beside it what it could not read
+            equal(json.loads(process.stdout), {**answer.json, "not_read": []})
+        else:
+            equal(answer.text.strip(), process.stdout.strip())
     summary = daemon.ask(f"/api/v1/compare/summary?{about}").json["data"]
     answer = json.loads(t.run("diff", "--json", a, b).stdout)
     equal([answer[name] for name in ("sentence", "waterfall", "a", "b")], [summary[name] for name in ("sentence", "waterfall", "a", "b")])
@@ -151,3 +155,18 @@ def test_profiles_of_two_sessions_are_compared(t):
         answer = daemon.ask(f"{address}/summary?{question}")
         equal(answer.status, status, question)
         assert words in answer.json["detail"], answer.json
+
+
+def test_both_sides_say_what_could_not_be_read(t):
+    whole = inputs.hlo_proto()
+    folders = []
+    for side in ("a", "b"):
+        t.write(f"{side}/module_0001.jit_one.after_optimizations.hlo.pb", whole)
+        folders.append(os.path.dirname(t.write(f"{side}/module_0002.jit_two.after_optimizations.hlo.pb", b"")))
+    process = t.run("diff", "--json", *folders)
+    equal(process.returncode, 0, process.stderr)
+    equal([row["file"] for row in json.loads(process.stdout)["not_read"]], [f"{folder}/module_0002.jit_two.after_optimizations.hlo.pb" for folder in folders])
+    empty = os.path.dirname(t.write("d/README", b"nothing"))
+    process = t.run("diff", folders[0], empty)
+    equal(process.returncode, 2)
+    assert f"{empty}: has no HLO module" in process.stderr, process.stderr

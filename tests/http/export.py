@@ -113,3 +113,19 @@ def test_what_cannot_be_exported_is_refused(t):
         process = t.run("export", *arguments)
         equal((process.returncode, process.stdout), (2, ""), arguments)
         assert process.stderr, arguments
+
+
+def test_what_could_not_be_read_stands_beside_the_rest(t):
+    whole = inputs.hlo_proto()
+    t.write("mixed/module_0001.jit_one.after_optimizations.hlo.pb", whole)
+    folder = os.path.dirname(t.write("mixed/module_0002.jit_two.after_optimizations.hlo.pb", whole[:len(whole) // 2]))
+    (lost,) = json.loads(export(t, folder, "--format=json"))["not_read"]
+    equal(lost["file"], "module_0002.jit_two.after_optimizations.hlo.pb")
+    assert lost["reason"] and lost["offset_bytes"], lost
+    page = export(t, folder, "--format=html")
+    answers = json.loads(re.search(r'id="answers">(.*?)</script>', page, re.S)[1])
+    equal([len(answers["modules"]), answers["not_read"]], [1, [lost]])
+    t.write("named/module_0001.jit_one.after_optimizations.hlo.pb", whole)
+    t.write("named/a</script><b>/module_0002.jit_two.after_optimizations.hlo.pb", whole[:len(whole) // 2])
+    page = export(t, os.path.join(os.path.dirname(folder), "named"), "--format=html")
+    assert "a</script>" not in page and json.loads(re.search(r'id="answers">(.*?)</script>', page, re.S)[1])["not_read"][0]["file"].startswith("a<")

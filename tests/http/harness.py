@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a test is given: the daemon as a process, requests to it, folders to write to."""
 import contextlib
+import glob
 import gzip
 import http.client
 import json
@@ -125,6 +126,23 @@ class Daemon:
         with open(f"/proc/{self.process.pid}/stat", encoding="utf-8") as stat:
             fields = stat.read().rsplit(")", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def running_count(self):
+        """threads that work, wait for a processor or for a disk"""
+        count = 0
+        for path in glob.glob(f"/proc/{self.process.pid}/task/*/stat"):
+            with contextlib.suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:
+                count += file.read().rpartition(")")[2].split()[0] != "S"
+        return count
+
+    def wait_until_calm(self):
+        """nothing is worked on, nor read aside: for ten looks one after the other"""
+        calm_looks = 0
+        def is_calm():
+            nonlocal calm_looks
+            calm_looks = 0 if self.running_count() else calm_looks + 1
+            return calm_looks == 10
+        wait_until(is_calm, what="the end of the work")
 
 
 class Toolbox:

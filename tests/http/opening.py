@@ -145,3 +145,21 @@ def test_a_log_of_another_program_or_far_away_stays_alone(t):
     sessions_below(t, "far", {"job.log": error("jit_step"), f"a/b/c/{STEP}": hlo}, [("dump", "a/b/c"), ("text", "job.log")])
     sessions_below(t, "several", {"job.log": error("jit_step"), f"a/{STEP}": hlo, f"b/{STEP}": hlo},
                    [("dump", "a"), ("dump", "b"), ("text", "job.log")])
+
+
+def test_a_capacity_is_a_device_or_a_size_in_every_command(t):
+    path = os.path.join(t.fixtures, "dumps", "h-long-context")
+    said = {}
+    for capacity in ("v5e", "V5E", "15.75GiB", "16911433728"):
+        summary = json.loads(t.run("summary", "--json", f"--capacity={capacity}", path).stdout)["sessions"][0]["modules"][0]
+        verdict = json.loads(t.run("explain", "--json", f"--capacity={capacity}", path).stdout)[0]["answer"]
+        whatif = json.loads(t.run("whatif", "--json", f"--capacity={capacity}", path).stdout)["modules"][0]
+        check = json.loads(t.run("check", "--format=json", f"--max-total={capacity}", path).stdout)["modules"][0]
+        said[capacity] = [summary["capacity"]["bytes"], summary["capacity"]["source"], verdict["fit"]["capacity_bytes"], whatif["capacity_bytes"],
+                          check["findings"][0]["bytes"]]
+    equal(said["v5e"][:4], [16911433728, "as chosen", 16911433728, 16911433728])
+    equal(len(set(map(str, said.values()))), 1, said)
+    for words in (("summary", "--capacity=many"), ("explain", "--capacity=many"), ("whatif", "--capacity=many"), ("check", "--max-total=many")):
+        process = t.run(*words, path)
+        equal((process.returncode, process.stdout), (2, ""), words)
+        assert "is no device (v5e, " in process.stderr and "no size (15.75GiB" in process.stderr, process.stderr

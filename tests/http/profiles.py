@@ -469,3 +469,10 @@ def test_units_that_differ_are_told_in_the_finer_one(t):
     equal(total("space", "huge", "bytes"), (1 << 63) - 1)
     refused = daemon.ask(f"/api/v1/device_memory/summary?profile={ids['other']}&profile={ids['kB']}")
     equal((refused.status, refused.json["code"]), (400, "argument"))
+
+
+def test_top_names_what_a_folder_holds_and_cannot_be_read(t):
+    folder = os.path.dirname(t.write("heap/empty.prof", b""))
+    process = t.run("top", folder)
+    equal(process.returncode, 2)
+    assert "empty.prof: is empty" in process.stderr and "no device profile" not in process.stderr, process.stderr

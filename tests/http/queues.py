@@ -2,7 +2,6 @@
 """Which request is worked on when many wait, and what becomes of work that nobody waits for."""
 import contextlib
 import functools
-import glob
 import http.client
 import resource
 import select
@@ -77,25 +76,6 @@ def cost_of_one(daemon):
     return daemon.cpu_seconds() - before
 
 
-def running_count(daemon):
-    """threads that work or wait for a disk"""
-    count = 0
-    for path in glob.glob(f"/proc/{daemon.process.pid}/task/*/stat"):
-        with contextlib.suppress(OSError), open(path) as file:
-            count += file.read().rpartition(")")[2].split()[0] != "S"
-    return count
-
-
-def wait_until_calm(daemon):
-    def is_calm():
-        for _ in range(10):
-            if running_count(daemon):
-                return False
-            time.sleep(0.05)
-        return True
-    wait_until(is_calm, what="the end of the work")
-
-
 def test_quick_requests_do_not_wait_for_costly_ones(t):
     daemon = serve_large(t)
     asked = ask_costly(daemon)
@@ -121,7 +101,7 @@ def test_work_of_clients_that_left_ends(t):
     one = cost_of_one(daemon)
     before = daemon.cpu_seconds()
     ask_costly(daemon).leave()
-    wait_until_calm(daemon)
+    daemon.wait_until_calm()
     spent = daemon.cpu_seconds() - before
     assert spent < one * COSTLY / 3, f"{spent:.1f} s of processor time for clients that left, {one:.2f} s for one request"
     equal(daemon.ask(costly_path(daemon.session_id("large"), 3)).status, 200, "what was stopped can be asked again")
@@ -131,12 +111,12 @@ def test_reading_for_clients_that_left_ends(t):
     t.write("plugins/profile/slow/h.xplane.pb.gz", inputs.slow_trace(mib=3000))
     daemon = t.serve(t.folder())
     path = f"/api/v1/memory_viewer/summary?session={daemon.session_id('slow')}"
-    wait_until_calm(daemon)
+    daemon.wait_until_calm()
     before = daemon.cpu_seconds()
     asked = Asked(daemon, [path])
     wait_until(lambda: daemon.cpu_seconds() - before > 0.3, what="the reading")
     asked.leave()
-    wait_until_calm(daemon)
+    daemon.wait_until_calm()
     stopped = daemon.cpu_seconds() - before
     before = daemon.cpu_seconds()
     equal(daemon.ask(path).status, 200, "it can be read again")
@@ -146,10 +126,10 @@ def test_reading_for_clients_that_left_ends(t):
 
 def test_what_others_wait_for_too_goes_on(t):
     """the one who asked first leaves; what is made for him is what another waits for"""
-    t.write("plugins/profile/slow/h.xplane.pb.gz", inputs.slow_trace(mib=4000))
+    t.write("plugins/profile/slow/h.xplane.pb.gz", inputs.slow_trace(mib=1500))
     daemon = t.serve(t.folder())
     session = daemon.session_id("slow")
-    wait_until_calm(daemon)
+    daemon.wait_until_calm()
     before = daemon.cpu_seconds()
     first = Asked(daemon, [f"/api/v1/memory_viewer/summary?session={session}"])
     wait_until(lambda: daemon.cpu_seconds() - before > 0.2, what="the reading")

@@ -8,8 +8,8 @@
 Starts the daemon on free ports, over the fixtures, over inputs that it writes itself and, with
 --shared, over the large real inputs (what needs those is skipped and named without it). --only runs
 the tests whose name holds TEXT, --without leaves out those, --part takes the K-th (from 0) of N parts into which SEED divides
-them; --jobs tests run at a time, as many as there are processors. Each file here that is named in THEMES is a theme, each
-function in it that begins with test_ a test: it gets a Toolbox (harness.py). The last line is
+them; --jobs tests run at a time, twice as many as there are processors, for many wait most of their time. Each file here that
+is named in THEMES is a theme, each function in it that begins with test_ a test: it gets a Toolbox (harness.py). The last line is
 "N passed, N failed, N skipped". Exit status 0: none failed, 1: some did, 2: could not run.
 """
 import concurrent.futures
@@ -24,7 +24,7 @@ import harness  # noqa: E402: its folder is added above
 import running  # noqa: E402
 # Those of long tests first, so that no processor is left with one of them at the end.
 THEMES = ["evidence", "memory", "concurrency", "queues", "openapi", "uploads", "oom", "bad_input", "watching", "index", "stopping", "limits", "start",
-          "all_modules", "names", "opening", "guard", "users", "log", "connections", "placing", "sandbox", "service", "keeping", "metrics", "negotiation", "api", "xprof", "sessions", "summary", "compare", "profiles", "snapshots", "snapshot_forms", "snapshot_moments", "snapshot_texts", "confirmations", "whatif", "check", "export", "terminal", "catalog", "fleet_views", "verdict", "live_arrays", "notify"]
+          "all_modules", "names", "opening", "guard", "users", "log", "connections", "placing", "sandbox", "service", "keeping", "metrics", "negotiation", "api", "xprof", "sessions", "summary", "compare", "profiles", "snapshots", "snapshot_forms", "snapshot_moments", "snapshot_whatif", "snapshot_segments", "snapshot_texts", "confirmations", "whatif", "check", "export", "terminal", "catalog", "fleet_views", "verdict", "live_arrays", "notify"]
 
 
 def run_one(theme, name, options):
@@ -36,7 +36,7 @@ def main():
     parser = running.parser_of(__doc__)
     parser.add_argument("--without", action="append", default=[])
     parser.add_argument("--part", default="")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--jobs", type=int, default=2 * os.cpu_count())
     parser.add_argument("--list", action="store_true")
     options = parser.parse_args()
     options.binary = os.path.abspath(options.binary)

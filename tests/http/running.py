@@ -5,6 +5,7 @@ A theme is a file, each function in it that begins with test_ a test; its name i
 import argparse
 import importlib
 import re
+import resource
 import time
 import traceback
 import zlib
@@ -38,9 +39,14 @@ def part_of(words):
     return lambda name: zlib.crc32(f"{seed} {name}".encode()) % int(count) == int(at)
 
 
+def processor_seconds():
+    """of this process and of those that it started and that ended"""
+    return sum(used.ru_utime + used.ru_stime for used in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)))
+
+
 def run_one(name, function, toolbox, *more):
     """("passed", "failed" or "skipped", the words about it); the end of the toolbox tells how its daemons ended"""
-    began = time.monotonic()
+    began, before = time.monotonic(), processor_seconds()
     try:
         with toolbox:
             function(toolbox, *more)
@@ -48,7 +54,7 @@ def run_one(name, function, toolbox, *more):
         return "skipped", f"skipped {name}: {reason}"
     except Exception:  # noqa: a test may fail in any way
         return "failed", f"FAILED  {name}\n    " + traceback.format_exc().replace("\n", "\n    ").rstrip()
-    return "passed", f"ok      {name} ({time.monotonic() - began:.1f} s)"
+    return "passed", f"ok      {name} ({time.monotonic() - began:.1f} s, {processor_seconds() - before:.1f} s of processor time)"
 
 
 class Outcomes:

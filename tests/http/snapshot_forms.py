@@ -111,3 +111,18 @@ def test_what_is_dropped_alone_is_refused_with_its_reason(t):
     for name, (data, reason) in refused.items():
         answer = daemon.ask(f"/api/v1/uploads?name={name}", "POST", RAW, data)
         assert answer.status >= 400 and reason in str(answer.json), f"{name}: {answer.status} {answer.json}"
+
+
+def test_a_trace_that_contradicts_itself_has_no_sum_below_zero(t):
+    """the first event tells more bytes than are in use after it; a free comes twice"""
+    rows = [(1 << 32, 4096, 512), (256, 8192, 768), (-512, 4096, 256), (-256, 8192, 0), (128, 8192, 128)]
+    events = [{"ph": "i", "cat": "cpu_instant_event", "s": "t", "name": "[memory]", "pid": 7, "tid": 1, "ts": 100.0 + at,
+               "args": {"Device Type": 1, "Device Id": 0, "Bytes": size, "Addr": address, "Total Allocated": total, "Total Reserved": 4096}}
+              for at, (size, address, total) in enumerate(rows)]
+    daemon = t.serve(os.path.dirname(t.write("one/h.pt.trace.json", json.dumps({"schemaVersion": 1, "traceEvents": events}).encode())))
+    (session,) = daemon.get_json("/api/v1/sessions")["sessions"]
+    place = f"session={session['id']}"
+    (pool,) = daemon.get_json(f"/api/v1/memory_profile/summary?{place}")["data"]["pools"]
+    equal((pool["peak"]["in_use_bytes"], [row["size_bytes"] for row in pool["categories"]]), (768, [768]))
+    bands = daemon.get_json(f"/api/v1/memory_profile/timeline?{place}&stack=category")["data"]["stacked"]["bands"]
+    equal(min(min(band["bytes"]) for band in bands), 0)

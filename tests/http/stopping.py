@@ -11,7 +11,6 @@ import resource
 import signal
 import socket
 import threading
-import time
 
 import inputs
 from harness import PATIENCE_SECONDS, equal, wait_until
@@ -28,17 +27,10 @@ def slow_module(t, buffer_count=120000):
     return t.serve(t.folder())
 
 
-def is_calm(daemon):
-    """nothing is read aside"""
-    before = daemon.cpu_seconds()
-    time.sleep(0.3)
-    return daemon.cpu_seconds() - before < 0.02
-
-
 def ask_for_long(daemon):
     """a thread that asks for the slow module, once the daemon works on it; and what it was answered"""
     path = f"/api/v1/memory_viewer/summary?session={daemon.session_id('slow')}"
-    wait_until(lambda: is_calm(daemon), what="the end of the first reading")
+    daemon.wait_until_calm() # the end of the first reading
     before = daemon.cpu_seconds()
     answers = []
     asking = threading.Thread(target=lambda: answers.append(daemon.ask(path)))
@@ -95,7 +87,7 @@ def test_a_slow_reader_gets_the_whole_answer_after_sigterm(t):
         received = connection.recv(1000)
         stopping = threading.Thread(target=daemon.stop)
         stopping.start()
-        time.sleep(0.3)
+        wait_until(lambda: not is_taken(daemon), what="the end of new connections")
         while chunk := connection.recv(65536):
             received += chunk
         stopping.join(PATIENCE_SECONDS)
@@ -132,8 +124,7 @@ def test_requests_on_open_connections_at_the_very_end(t):
             connection.sendall(request)
             assert connection.recv(65536).startswith(b"HTTP/1.1 200")
         daemon.process.send_signal(signal.SIGTERM)
-        end = time.monotonic() + 0.1
-        while time.monotonic() < end:
+        while is_taken(daemon):
             for connection in connections:
                 with contextlib.suppress(OSError):
                     connection.send(request)

@@ -215,7 +215,7 @@ def test_the_closing_lines_of_run_move_no_cursor(t):
                               stdin=subprocess.DEVNULL, capture_output=True, timeout=120)
         equal((done.returncode, done.stdout), (1, text.rstrip(b"\n") if not text.endswith(b"\n") else text), done.stderr)
         is_clean("run", done.stderr)
-        assert b"output and" in done.stderr and b"009b" in done.stderr, done.stderr
+        assert b"its output" in done.stderr and b"009b" in done.stderr, done.stderr
 
 
 def test_no_name_is_a_command_of_a_runner_or_leaves_its_cell(t):

@@ -57,9 +57,9 @@ def test_a_dump_with_its_text(t):
     equal([shown[key] for key in ("kind", "tool", "filter", "sum_bytes")], ["buffers", "memory_viewer", "pattern:attention_scores", 64 * GIB])
     equal([step for step in answer["next_steps"] if "--xla_dump_to" in step["text"]], [])
     larger = daemon.get_json("/api/v1/verdict", session=session, capacity="v7x")
-    equal((larger["fits"], larger["fit"]["capacity_source"]), ("yes", "as chosen"))
+    equal((larger["fits"], larger["fit"]["source"]), ("yes", "as chosen"))
     module = daemon.get_json("/api/v1/verdict", session=session, module=answer["module"]["id"])
-    equal((module["report"], module["fit"]["capacity_source"], module["fits"]), (None, "error.txt", "no"))
+    equal((module["report"], module["fit"]["source"], module["fits"]), (None, "error.txt", "no"))
     printed = explained(t, fixture_dump(t, "h-long-context"))
     equal(len(printed), 1)
     for key in ("verdict", "cause", "where", "advice", "ledger"):
@@ -104,6 +104,44 @@ def test_a_log_is_joined_with_its_dump(t):
     wait_until(lambda: daemon.sessions()["above/dump"]["has_error_text"], what="the reading of the log")
     answer = daemon.get_json("/api/v1/verdict", session=daemon.sessions()["above/dump"]["id"], file="run.log")
     equal((answer["cause"]["kind"], answer["module"]["name"], answer["file"]), ("one_buffer", "jit_f", "run.log"))
+
+
+TORCH = (b"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.00 GiB is free. "
+         b"Of the allocated memory 70.00 GiB is allocated by PyTorch, and 1.00 GiB is reserved by PyTorch but unallocated.\n")
+
+
+def test_a_request_that_one_program_makes_is_its_failure(t):
+    """all its temporaries at run time, on a device or the host: plan, cause and advice are those of the program"""
+    at = "jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: "
+    for name, elements in (("jit_small", 1 << 18), ("jit_step", 1 << 28), ("jit_large", 1 << 30)):
+        t.write(f"dump/module_0001.{name}.after_optimizations.hlo.pb", hlo_proto(name, 8, elements))
+    for words in ("Out of memory while trying to allocate 2147483648 bytes.", "Out of memory allocating 2147483648 bytes."):
+        (failure,) = explained(t, t.write("dump/run.log", (at + words).encode()))
+        answer = failure["answer"]
+        equal((answer["program"], answer["where_bytes"]), ("jit_step", 2 * GIB), words)
+        assert any("all temporaries of the program" in note["text"] for note in answer["notes"]), answer["notes"]
+        (failure,) = explained(t, t.write("dump/run.log", (at + words.replace("2147483648", "2147483904")).encode()))
+        equal(failure["answer"]["program"], None, "no program asks for that")
+
+
+def test_processes_that_write_into_one_folder_are_told_apart(t):
+    """by the time in front of the names; what has none lies beside"""
+    for stamp, elements in ((1700000000000001, 1 << 28), (1700000000000002, 1 << 20)):
+        t.write(f"dump/{stamp}.module_0004.jit_step.after_optimizations.hlo.pb", hlo_proto("jit_step", 8, elements))
+    t.write("dump/module_0004.jit_step.target_arguments.pb", target_arguments(5))
+    (failure,) = explained(t, t.write("dump/run.log", b"RESOURCE_EXHAUSTED: Out of memory while trying to allocate 2147483648 bytes."))
+    equal((failure["answer"]["program"], failure["answer"]["where_bytes"]), ("jit_step", 2 * GIB))
+    equal(failure["answer"]["fit"]["device"], "TPU v6e, from target_arguments.pb")
+
+
+def test_a_log_of_another_runtime_lends_a_dump_nothing(t):
+    """beside it and in the folder above it"""
+    for path in ("above/torch.log", "above/dump/torch.log"):
+        folder = f"case{path.count('/')}"
+        t.write(f"{folder}/above/dump/module_0001.jit_made.after_optimizations.hlo.pb", hlo_proto("jit_made", 8))
+        t.write(f"{folder}/{path}", TORCH)
+        found = json.loads(t.run("summary", "--json", os.path.join(t.folder(), folder)).stdout)
+        equal([module["capacity"] for session in found["sessions"] for module in session["modules"]], [None], path)
 
 
 def test_a_trace_of_the_program_lies_elsewhere(t):
@@ -172,8 +210,7 @@ def test_a_device_without_a_kind_is_no_chip(t):
 
 def test_a_text_of_no_program_of_xla_is_joined_with_none(t):
     copy_dump(t, "h-long-context", "dump")
-    t.write("dump/torch.log", b"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which "
-                              b"1.00 GiB is free. Of the allocated memory 70.00 GiB is allocated by PyTorch, and 1.00 GiB is reserved by PyTorch but unallocated.\n")
+    t.write("dump/torch.log", TORCH)
     daemon = t.serve(t.folder())
     wait_until(lambda: any(row["has_error_text"] for row in daemon.sessions().values()), what="the reading of the log")
     (session,) = [row["id"] for row in daemon.sessions().values() if row["kind"] == "dump"]
@@ -304,6 +341,18 @@ def test_what_cannot_be_read_is_named_and_never_told_as_absent(t):
         answer = daemon.ask(f"/api/v1/verdict?session={session['id']}")
         equal((answer.status, answer.json["code"]), (422, "truncated"), name)
         assert answer.json["file"] in refused_files() and answer.json["detail"], answer
+
+
+def test_each_host_that_cannot_be_read_is_named(t):
+    """of a session without a program, whose first host is sound; XSpace and snapshots"""
+    snapshot = pickle.dumps(made_snapshots.made(3, 2, 60, 50))
+    for at, (files, lost) in enumerate((({"a.xplane.pb": memory_plane(4), "b.xplane.pb": memory_plane(4)[:500], "c.xplane.pb": b"\xff" * 100}, 2),
+                                        ({"rank0.pickle": snapshot, "rank1.pickle": snapshot[:len(snapshot) // 3]}, 1))):
+        for name, data in files.items():
+            folder = os.path.dirname(t.write(f"{at}/{name}", data))
+        (answer,) = explained(t, folder)
+        equal([row["file"] for row in sorted(answer["answer"]["not_read"], key=lambda row: row["file"])], sorted(files)[-lost:])
+        assert all(row["reason"] for row in answer["answer"]["not_read"]), answer["answer"]["not_read"]
 
 
 def test_a_verdict_names_what_it_lacks(t):

@@ -190,3 +190,16 @@ def test_packed_traces_are_hosts_too(t):
     equal(daemon.ask("/module_list?run=packed").text, "jit_packed(9)")
     answer = daemon.ask("/data?run=packed&tag=memory_viewer&module_name=jit_packed(9)")
     equal(json.loads(answer.text)["moduleName"], "jit_packed")
+
+
+def test_our_views_say_the_same_after_an_answer_that_needed_no_owners(t):
+    daemon = logdir(t)
+    asked_first = data(daemon, module_name="jit_one(5)")
+    session = next(each["id"] for each in daemon.get_json("/api/v1/sessions")["sessions"] if "train" in each["name"])
+    modules = daemon.get_json(f"/api/v1/sessions/{session}/modules")["modules"]
+    module = next(each["id"] for each in modules if each["name"].startswith("jit_one"))
+    paths = [f"/api/v1/memory_viewer/{view}?session={session}&module={module}" for view in ("whose", "summary", "buffers")]
+    after = [daemon.get_json(path) for path in paths]
+    other = t.serve(f"--logdir={t.folder()}")
+    equal([other.get_json(path) for path in paths], after)
+    equal(data(other, module_name="jit_one(5)").text, asked_first.text)

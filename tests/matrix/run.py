@@ -33,9 +33,6 @@ KNOWN = (
      "under .log, .json and .zip anything may lie: in a folder it is told only where it is an input"),
     (r"^(foreign|damaged) (pickle|pickle\.gz|torch-trace|torch-trace\.gz) /api", "^no session, and not told",
      "a pickle or JSON of another program in a folder is none that could not be read"),
-    (r" (pickle|pickle\.gz|snapshot-json|snapshot-zip|torch-trace|torch-trace\.gz) /api", "^the file is not named: (rank0|h): ",
-     "views of a snapshot's moments name it as its session does"),
-    (r" (snapshot-zip|snapshot-json|[\w-]+\.gz) ", "^no place: ", "of a packed file that the scanner could not open it keeps the reason, not the place"),
     (r"^cut .* (index|summary) ", "^status 0, expected 2|^no place", "what was read to the place where it ends is told in its row or beside it: status 0"),
     (r" mixed-folder (explain|diff|export|index) ", NO_CRASH, "of a folder with a sound program these tell of that one, and of others on the standard error at most"),
     (r"^empty (plan-text|program-text) /api", "no HLO module", "an empty text is no program: the list of sessions says why"),
@@ -44,7 +41,6 @@ KNOWN = (
     (r"^damaged (xspace|session-folder) (summary|index) ", "^status 0, expected 2", "what is sound in a trace is told beside what is not: status 0"),
     (r"^cut (xspace|xspace\.gz|session-folder|torch-trace\.gz) index json", "JSON tells nothing", "the sentence of the row's cause tells it"),
     (r"^cut torch-trace\.gz (explain|top|diff) ", "^status 0|^the place stands twice", "what was read to the place where it ends is told beside it: status 0"),
-    (r"^cut torch-trace\.gz (top|diff) json", "JSON tells nothing", "the standard error tells it"),
 )
 
 

@@ -13,14 +13,17 @@ class Case:
 
     variants(data, random) yields (description, bytes) or (description, bytes, ODD | LEGAL | SAME); without a word it is LEGAL.
     `commands` are words of the command line, before the path of the file. Of a gzip file `variants` gets the inside; it is
-    packed again. `refused`: (expression over descriptions, reason): the variants that are right to be refused.
+    packed again. `beside`: (name, path) of files that lie in the same folder as they are; then `asked` is the one that is
+    asked about. `refused`: (expression over descriptions, reason): the variants that are right to be refused.
     `changes`: the same for odd values that change a sum without a note.
     """
     name: str
     path: str  # below the repository, or below ../shared where it begins with "shared/"
     variants: object
     commands: tuple
-    file: str = ""  # name of the changed file; without it that of `path`
+    file: str = ""  # name of the changed file, or its path in the folder; without it the name of `path`
+    beside: tuple = ()
+    asked: str = ""  # without it the changed file
     refused: tuple = ()
     changes: tuple = ()
     always: str = "$^"  # expression over descriptions: the variants that are tried whatever the seed is

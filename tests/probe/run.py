@@ -17,6 +17,7 @@ import json
 import os
 import random
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -27,7 +28,7 @@ from case import LEGAL, ODD, SAME
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-MODULES = ("unknown_fields", "odd_numbers")
+MODULES = ("unknown_fields", "odd_numbers", "beside_a_dump")
 SHOWN = 12  # faults of one case that are printed
 GZIP = b"\x1f\x8b"
 FILE_ID = re.compile(r'"file":"[0-9a-f]{12}"')  # of a file as it lies on disk, its time included
@@ -51,14 +52,18 @@ class Answer:
 class Asker:
     """Asks the program about one file at a time, in a folder of its own."""
 
-    def __init__(self, binary, case, folder):
+    def __init__(self, binary, case, folder, shared):
         self.binary, self.case, self.folder = binary, case, folder
         self.name = case.file or os.path.basename(case.path)
+        os.makedirs(os.path.dirname(os.path.join(folder, self.name)), exist_ok=True)
+        for name, path in case.beside:
+            shutil.copyfile(path_of(path, shared), os.path.join(folder, name))
 
     def ask(self, data, command):
         with open(os.path.join(self.folder, self.name), "wb") as file:
             file.write(data)
-        return Answer(subprocess.run([self.binary, *command.split(), self.name], capture_output=True, timeout=300, cwd=self.folder, check=False))
+        asked = self.case.asked or self.name
+        return Answer(subprocess.run([self.binary, *command.split(), asked], capture_output=True, timeout=300, cwd=self.folder, check=False))
 
 
 def variants_of(case, data, seed):
@@ -120,7 +125,7 @@ def probe(case, data, options, pool):
     with tempfile.TemporaryDirectory(prefix="memviewd-probe-") as folder:
         place = os.path.join(folder, "first")
         os.mkdir(place)
-        asker = Asker(options.binary, case, place)
+        asker = Asker(options.binary, case, place, options.shared)
         before = {command: asker.ask(data, command) for command in case.commands}
         for command, answer in before.items():
             if answer.status not in (0, 1) or answer.tree is None:
@@ -130,7 +135,7 @@ def probe(case, data, options, pool):
             at, (description, changed, word) = numbered
             place = os.path.join(folder, f"{at}")
             os.mkdir(place)
-            asker, found = Asker(options.binary, case, place), []
+            asker, found = Asker(options.binary, case, place, options.shared), []
             packed = gzip.compress(changed, 1) if is_packed else changed
             is_refused = False
             for command in case.commands:
@@ -139,10 +144,9 @@ def probe(case, data, options, pool):
                 found += [(description, command, fault) for fault in variant_faults(case, command, before[command], after, description, word)]
             if found and options.keep:
                 os.makedirs(options.keep, exist_ok=True)
-                with open(os.path.join(options.keep, re.sub(r"[^\w.=-]+", "_", f"{case.name} {description}")[:160] + "." + asker.name), "wb") as file:
+                with open(os.path.join(options.keep, re.sub(r"[^\w.=-]+", "_", f"{case.name} {description}")[:160] + "." + os.path.basename(asker.name)), "wb") as file:
                     file.write(packed)
-            os.remove(os.path.join(place, asker.name))
-            os.rmdir(place)
+            shutil.rmtree(place)
             return found, is_refused
 
         results = list(pool.map(tried, enumerate(chosen)))
@@ -150,10 +154,10 @@ def probe(case, data, options, pool):
     return held, list(itertools.chain.from_iterable(found for found, _ in results)), sum(refused for _, refused in results)
 
 
-def path_of(case, shared):
-    if case.path.startswith("shared/"):
-        return shared and os.path.join(shared, case.path[len("shared/"):])
-    return os.path.join(ROOT, case.path)
+def path_of(path, shared):
+    if path.startswith("shared/"):
+        return shared and os.path.join(shared, path[len("shared/"):])
+    return os.path.join(ROOT, path)
 
 
 def main():
@@ -166,13 +170,14 @@ def main():
     parser.add_argument("--keep", metavar="FOLDER", help="write variants that fail into this folder")
     options = parser.parse_args()
     options.binary = os.path.abspath(options.binary)
+    print(f"seed {options.seed}{', all variants' if options.every else ''}")
     passed = failed = skipped = 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         for case in itertools.chain.from_iterable(importlib.import_module(name).CASES for name in MODULES):
             if options.only not in case.name:
                 continue
-            path, began = path_of(case, options.shared), time.monotonic()
-            if path is None:
+            path, began = path_of(case.path, options.shared), time.monotonic()
+            if not all(path_of(needed, options.shared) for needed in (case.path, *(path for _, path in case.beside))):
                 print(f"skipped: {case.name} (needs ../shared)")
                 skipped += 1
                 continue

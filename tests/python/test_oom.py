@@ -176,6 +176,10 @@ class Dumping(OomCase):
         self.pass_by(stub_jax.out_of_memory())
         self.assertEqual([name for name in sorted(os.listdir(self.only_run())) if "jit" in name], ["module_0002.jit_f.after_optimizations.hlo.pb"])
 
+    def test_processes_that_share_a_dump_are_told_apart(self):
+        self.assertEqual([_oom._program_of(name + ".after_optimizations.hlo.pb") for name in ("module_0004.jit_f", "17.module_0004.jit_f", "18.module_0004.jit_g")],
+                         ["module_0004.jit_f", "17.module_0004.jit_f", "18.module_0004.jit_g"])
+
     def test_inside_of_memviewd_run_it_goes_to_its_folder(self):
         self.put_jax()
         os.mkdir(self.logdir)

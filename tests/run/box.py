@@ -20,6 +20,8 @@ COMPILE_TEXT = os.path.join(FIXTURES, "oom", "0.10.2-libtpu0.0.52-v5e-dots.txt")
 MODULE = os.path.join(HERE, "..", "..", "build", "fixtures", "hlo-two-buffers.pb")
 PYTHON = sys.executable
 
+PATIENCE_SECONDS = 60 # ends a test that hangs; measures nothing
+
 
 class Skip(Exception):
     pass
@@ -44,7 +46,7 @@ class Box:
         return [PYTHON, path]
 
     def run(self, *command, options=(), variables=(), **more):
-        return subprocess.run(self.command(*command, options=options), capture_output=True, timeout=60, cwd=self.folder,
+        return subprocess.run(self.command(*command, options=options), capture_output=True, timeout=PATIENCE_SECONDS, cwd=self.folder,
                               env={**self.environment, **dict(variables)}, **more)
 
     def start(self, *command, options=(), **more):
@@ -59,14 +61,14 @@ class Box:
         return sessions[0]
 
 
-def until(condition, what, seconds=20):
+def until(condition, what, seconds=PATIENCE_SECONDS):
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, what
         time.sleep(0.02)
 
 
-def read_to(descriptor, end, seconds=20):
+def read_to(descriptor, end, seconds=PATIENCE_SECONDS):
     """what comes until `end` is among it"""
     got, last = b"", time.monotonic() + seconds
     while end not in got:

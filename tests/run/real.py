@@ -6,6 +6,7 @@
 From the start of the program to the printed verdict, and the session that the daemon makes of it.
 """
 import argparse
+import json
 import os
 import re
 import subprocess
@@ -27,11 +28,13 @@ def job(options, name):
 
 
 def session_of(here):
-    """the only session that the daemon finds, and the names of its modules"""
+    """the dump that the daemon finds, beside nothing but device profiles of the same run, and the names of its modules"""
     daemon, port = box.serve(here)
     try:
         sessions = box.answer_of(port, "/api/v1/sessions")["sessions"]
-        assert len(sessions) == 1, sessions
+        dumps = [each for each in sessions if each["kind"] != "profiles"]
+        assert len(dumps) == 1 and len({each["name"] for each in sessions}) == 1, sessions
+        sessions = dumps
         modules = box.answer_of(port, f"/api/v1/sessions/{sessions[0]['id']}/modules")["modules"]
         return sessions[0], [module["name"] for module in modules]
     finally:
@@ -59,6 +62,18 @@ def test_a_program_does_not_fit_a_tpu(here, options):
     assert done.stderr.count(b"Did it fit?") == 1 and b"saved activations, 12.00 GiB" in done.stderr, done  # the text and its program are one
     whose = subprocess.run([options.binary, "whose", here.only_session()], capture_output=True, timeout=60, text=True)
     assert "jit_loss, HBM: 18.50 GiB at the peak" in whose.stdout, whose
+
+
+def test_live_arrays_are_saved_at_the_failure(here, options):
+    for where in ("main", "thread"):
+        here.runs = os.path.join(here.folder, where)
+        done = here.run(*job(options, "array_lives.py"), variables={"JAX_PLATFORMS": "cpu", "WHERE": where})
+        names = os.listdir(here.only_session())
+        assert done.returncode == 1 and "memory-000001.prof" in names and done.stderr.count(b"Traceback") < 3, (where, done)
+        assert b"armed: JAX in 1 of 1 Python process\n" in done.stderr and b"12.00 MiB from train array_lives.py:14" in done.stderr, (where, done)
+        with open(os.path.join(here.only_session(), "live_arrays.json"), encoding="utf-8") as file:
+            held = json.load(file)["arrays"]
+        assert [3, 1 << 20] in [each["shape"] for each in held], (where, held)
 
 
 def test_what_fits_leaves_nothing(here, options):

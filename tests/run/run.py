@@ -22,7 +22,8 @@ import termios
 import time
 import traceback
 
-from box import COMPILE_TEXT, DUMPING, MODULE, OUT_OF_MEMORY, PYTHON, Box, Skip, answer_of, child_of, on_terminal, read_to, serve, state_of, until
+import armed
+from box import COMPILE_TEXT, DUMPING, MODULE, OUT_OF_MEMORY, PATIENCE_SECONDS, PYTHON, Box, Skip, answer_of, child_of, on_terminal, read_to, serve, state_of, until
 
 
 # ---- how it ends ----------------------------------------------------------------------
@@ -104,17 +105,16 @@ def test_a_reader_that_goes_ends_the_command(box):
     job = box.start("sh", "-c", "yes; echo $? > ended", stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     assert job.stdout.read(4) == b"y\ny\n"
     job.stdout.close()
-    job.wait(20)
+    job.wait(PATIENCE_SECONDS)
     with open(os.path.join(box.folder, "ended"), encoding="utf-8") as file:
         assert int(file.read()) in (128 + signal.SIGPIPE, 1)
 
 
 def test_what_stays_in_the_background_is_not_waited_for(box):
-    for work in ("sleep 30", "sleep 0.2; while :; do echo more; sleep 0.01; done"):
-        began = time.monotonic()
+    for work in ("sleep 300", "sleep 0.2; while :; do echo more; sleep 0.01; done"):
         done = box.run("sh", "-c", f"({work}) & echo $!; echo last")
-        os.kill(int(done.stdout.split()[0]), signal.SIGKILL)
-        assert b"last" in done.stdout and time.monotonic() - began < 10, work
+        os.kill(int(done.stdout.split()[0]), signal.SIGKILL) # it goes on
+        assert b"last" in done.stdout, work
 
 
 # ---- terminals ------------------------------------------------------------------------
@@ -127,17 +127,17 @@ def test_a_terminal_stays_one(box):
     assert text == b"[True, True, True] os.terminal_size(columns=97, lines=31) os.terminal_size(columns=97, lines=31) \x1b[31mred\r.\r\nname? ", text
     os.write(terminal, b"x\n")
     assert read_to(terminal, b"read x\r\n") == b"x\r\nread x\r\n"
-    assert job.wait(20) == 0
+    assert job.wait(PATIENCE_SECONDS) == 0
 
 
 def test_a_key_reaches_the_command_once(box):
     job, terminal = on_terminal(box, *box.script(
         "import signal, sys, time\ncount = []\nsignal.signal(signal.SIGINT, lambda *_: count.append(1))\nprint('ready', flush=True)\n"
-        "end = time.monotonic() + 1.5\nwhile time.monotonic() < end: time.sleep(0.05)\nprint('interrupted', len(count), flush=True)\n"))
+        "while not count: time.sleep(0.05)\ntime.sleep(0.3)\nprint('interrupted', len(count), flush=True)\n"))
     read_to(terminal, b"ready")
     os.write(terminal, b"\x03")
     assert b"interrupted 1" in read_to(terminal, b"interrupted 1")
-    assert job.wait(20) == 0
+    assert job.wait(PATIENCE_SECONDS) == 0
 
 
 def test_a_new_size_reaches_the_command(box):
@@ -147,7 +147,7 @@ def test_a_new_size_reaches_the_command(box):
     read_to(terminal, b"ready")
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 20, 55, 0, 0))
     read_to(terminal, b"seen")
-    assert job.wait(20) == 0
+    assert job.wait(PATIENCE_SECONDS) == 0
 
 
 # ---- signals --------------------------------------------------------------------------
@@ -163,7 +163,7 @@ def test_signals_to_us_are_passed_on(box):
         job.send_signal(getattr(signal, "SIG" + name))
         assert read_to(job.stdout.fileno(), b"\n") == name.encode() + b"\n", name
     os.kill(child_of(job.pid), signal.SIGKILL)
-    assert job.wait(20) == -signal.SIGKILL
+    assert job.wait(PATIENCE_SECONDS) == -signal.SIGKILL
     job.stdout.close()
 
 
@@ -177,7 +177,7 @@ def test_a_stop_stops_both(box):
     os.killpg(job.pid, signal.SIGCONT)
     until(lambda: state_of(job.pid) == "S" and state_of(child) == "S", "not continued")
     job.terminate()
-    assert job.wait(20) == -signal.SIGTERM
+    assert job.wait(PATIENCE_SECONDS) == -signal.SIGTERM
 
 
 def test_one_that_will_not_end_is_waited_for(box):
@@ -192,7 +192,7 @@ def test_one_that_will_not_end_is_waited_for(box):
         pass
     child = child_of(job.pid)
     job.kill()  # a runner that is killed takes the command with it, and leaves what there is
-    job.wait(20)
+    job.wait(PATIENCE_SECONDS)
     job.stdout.close()
     until(lambda: not os.path.exists(f"/proc/{child}") or state_of(child) == "Z", "the command goes on")
     assert os.path.exists(os.path.join(box.only_session(), "output.log"))
@@ -201,7 +201,7 @@ def test_one_that_will_not_end_is_waited_for(box):
 def test_what_was_ignored_stays_ignored(box):
     job = box.start(*box.script("import signal\nprint(signal.getsignal(signal.SIGHUP), signal.getsignal(signal.SIGINT), signal.pthread_sigmask(0, []))\n"),
                     stdout=subprocess.PIPE, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
-    assert job.communicate(timeout=20)[0] == b"1 <built-in function default_int_handler> set()\n"
+    assert job.communicate(timeout=PATIENCE_SECONDS)[0] == b"1 <built-in function default_int_handler> set()\n"
 
 
 # ---- XLA_FLAGS ------------------------------------------------------------------------
@@ -215,13 +215,14 @@ def test_flags_are_added_to_the_persons(box):
     path = os.path.join(box.folder, "flags")
     with open(path, "w", encoding="utf-8") as file:
         file.write("--xla_a=1\n  --xla_b\n")
-    ours = "--xla_dump_to=RUN --xla_dump_hlo_as_proto"
+    ours = "--xla_dump_to=RUN --xla_dump_hlo_as_proto --xla_dump_include_timestamp=true"
     for before, after in (
             (None, ours), ("", ours), ("--xla_a=1  -xla_b", "--xla_a=1  -xla_b " + ours), (path, "--xla_a=1\n  --xla_b\n " + ours),
             ("/nowhere", "/nowhere"), ("--xla_x='--xla_dump_to=/a'", "--xla_x='--xla_dump_to=/a' " + ours),
             ("--xla_dump_to=/a", "--xla_dump_to=/a --xla_dump_hlo_as_text --xla_dump_hlo_as_proto"),
             ("--xla_dump_to=/a --xla_dump_hlo_as_text=true", "--xla_dump_to=/a --xla_dump_hlo_as_text=true --xla_dump_hlo_as_proto"),
             ("--xla_dump_hlo_as_proto --xla_dump_to=\"/a b\"", "--xla_dump_hlo_as_proto --xla_dump_to=\"/a b\""),
+            ("--xla_dump_include_timestamp=false", "--xla_dump_include_timestamp=false --xla_dump_to=RUN --xla_dump_hlo_as_proto"),
             ("--xla_dump_to=-", "--xla_dump_to=- --xla_dump_hlo_as_text --xla_dump_hlo_as_proto")):
         assert flags_seen(box, before) == after, (before, flags_seen(box, before))
     box.runs = os.path.join(box.folder, 'with " and space')
@@ -252,17 +253,17 @@ def test_a_dump_without_end_stays_small(box):
     job = box.start(*box.script(DUMPING + "i = 0\nwhile True:\n    dump(i, extra=1 << 20)\n    i += 1\n    time.sleep(0.02)\n"),
                     options=["--keep", "--quiet", "--dump-limit=8"])
     most = written = 0
-    end = time.monotonic() + 3
-    while time.monotonic() < end:
+    end = time.monotonic() + PATIENCE_SECONDS
+    while written < 100 and time.monotonic() < end:
         sessions = box.sessions()
         modules = glob.glob(os.path.join(sessions[0], "module_*after_opt*")) if sessions else []
         most = max(most, len(modules))
         written = max([written] + [int(re.search(r"module_(\d+)", name)[1]) for name in modules])
         time.sleep(0.02)
     job.terminate()
-    job.wait(20)
+    job.wait(PATIENCE_SECONDS)
     left = len(glob.glob(os.path.join(box.only_session(), "module_*after_opt*")))
-    assert written > 20 and 4 <= left <= 8 and most < 30, (most, written, left)
+    assert written >= 100 and 4 <= left <= 8 and most < 50, (most, written, left)
 
 
 def test_their_own_dump_is_theirs(box):
@@ -299,7 +300,7 @@ def test_the_verdict_is_printed_and_the_session_is_one(box):
         assert len(modules) == 1, modules
     finally:
         daemon.terminate()
-        daemon.communicate(timeout=20)
+        daemon.communicate(timeout=PATIENCE_SECONDS)
 
 
 def test_a_daemon_that_serves_it_is_named(box):
@@ -317,7 +318,7 @@ def test_a_daemon_that_serves_it_is_named(box):
         assert address[1].decode() in [one["id"] for one in answer_of(port, "/api/v1/sessions")["sessions"]]
     finally:
         daemon.terminate()
-        daemon.communicate(timeout=20)
+        daemon.communicate(timeout=PATIENCE_SECONDS)
 
 
 def test_one_that_ends_well_is_told_in_a_line(box):
@@ -409,6 +410,22 @@ def test_the_kernel_ends_it(box):
     assert b"the kernel ended a process of it for lack of host memory" in done.stderr and b"96.00 MiB are there" in done.stderr, done
 
 
+def test_a_bare_memviewd_shows_the_runs(box):
+    bare = subprocess.run([box.binary, "--port=0"], capture_output=True, timeout=60, cwd=box.folder)
+    assert bare.returncode == 2 and b"./memviewd-runs is not there" in bare.stderr, bare
+    box.runs = os.path.join(box.folder, "memviewd-runs")
+    box.run(*box.script(DUMPING + "dump(1)\n" + OUT_OF_MEMORY))
+    told = subprocess.run([box.binary, "summary", box.only_session()], capture_output=True, timeout=60, text=True).stdout.split("\n")
+    assert told[1].startswith("  failure  ") and told[1].endswith("(output.log: memviewd explain says why)"), told
+    daemon = subprocess.Popen([box.binary, "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=box.folder)
+    try:
+        port = re.search(r":(\d+)/", daemon.stdout.readline())[1]
+        assert [root["path"] for root in answer_of(port, "/api/v1/about")["roots"]] == [os.path.realpath(box.runs)]
+    finally:
+        daemon.terminate()
+        daemon.communicate(timeout=PATIENCE_SECONDS)
+
+
 def test_the_folder_of_the_run_is_told(box):
     done = box.run("sh", "-c", 'echo mine > "$MEMVIEWD_RUN/notes.txt"; ls "$MEMVIEWD_RUN"')
     assert done.stdout == b"notes.txt\noutput.log\nrun.lock\n", done
@@ -421,7 +438,7 @@ def main():
     options = parser.parse_args()
     resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
     counts = {"passed": 0, "failed": 0}
-    for name, test in list(globals().items()):
+    for name, test in [*globals().items(), *vars(armed).items()]:
         if not name.startswith("test_") or options.only not in name:
             continue
         with tempfile.TemporaryDirectory(prefix="memviewd-run-") as folder:

@@ -27,7 +27,7 @@ import traceback
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "http"))
 import inputs  # noqa: E402
-from harness import FIXTURES, Daemon, equal, wait_until  # noqa: E402
+from harness import FIXTURES, PATIENCE_SECONDS, Daemon, equal, wait_until  # noqa: E402
 
 DUMP = os.path.join(FIXTURES, "dumps", "seed-matmul-327680")
 VIEWS = ("memory_viewer/summary", "memory_viewer/buffers", "memory_profile/summary", "device_memory/summary", "oom", "verdict")
@@ -36,7 +36,7 @@ TELLS_PARTS = ("sessions", "verdict", "oom", "memory_profile")
 PASSING = {None: {"no connection"}, 404: {"notfound"}, 409: {"changed"}, 503: {"io", "memory", "changed", "busy", "unavailable", "exhausted"}}
 ONCE, LONG = 1, 1 << 30
 ENDED = 99  # the status of a process that faulty.so has ended
-RECENT_SECONDS = 2  # a folder that changed later is listed again anyway (server/disk/tree.c)
+RECENT_SECONDS = 2  # a folder that changed later is listed again anyway (server/gather/tree.c)
 # call, errno, how many fail
 FAULTS = (("open", errno.EACCES, ONCE), ("open", errno.EMFILE, LONG), ("open", errno.EIO, LONG), ("list", errno.EIO, LONG), ("read", errno.EIO, ONCE),
           ("read", errno.EIO, LONG), ("read", errno.EINTR, 3), ("alloc", errno.ENOMEM, ONCE), ("alloc", errno.ENOMEM, 20),
@@ -82,7 +82,7 @@ class Trial:
         assert len(self.ids) >= 4, self.ids
         before, self.expected = None, self.walk(daemon)
         while before != self.expected:  # logs are read in the background
-            time.sleep(0.5)
+            daemon.wait_until_calm()
             before, self.expected = self.expected, self.walk(daemon)
         assert sum(status == 200 for status, _ in self.expected.values()) > 12, {path: status for path, (status, _) in self.expected.items()}
         assert daemon.stop() == 0
@@ -91,7 +91,7 @@ class Trial:
         go = os.path.join(self.scratch, "go")
         environ = {"LD_PRELOAD": self.options.faulty, "MEMVIEWD_FAULT": fault, "MEMVIEWD_FAULT_GO": go} if fault else None
         daemon = Daemon(self.options.binary, ["--port=0", f"--logdir={self.folder}"], self.scratch, environ=environ)
-        until = time.monotonic() + 60
+        until = time.monotonic() + PATIENCE_SECONDS
         while daemon.ask("/-/ready").status != 200 or len(daemon.sessions()) < 4:
             assert time.monotonic() < until, "not ready"
             time.sleep(0.02)
@@ -131,7 +131,7 @@ class Trial:
 
     def recovers(self, daemon, call):
         """what failed for lack of memory is kept for a minute: of that it is enough that it says so. False when it has ended"""
-        until = time.monotonic() + 30
+        until = time.monotonic() + PATIENCE_SECONDS
         while True:
             if not daemon.is_alive():
                 return False

@@ -338,7 +338,7 @@ static struct source source_of(const char *path, struct bytes *bytes)
     if (bytes->data == NULL || fread(bytes->data, 1, bytes->size, file) != bytes->size)
         exit(2);
     fclose(file);
-    return (struct source){bytes, bytes_read, bytes->size, bytes_read};
+    return (struct source){.context = bytes, .read = bytes_read, .size_bytes = bytes->size, .read_apart = bytes_read};
 }
 
 int main(int argc, char **argv)

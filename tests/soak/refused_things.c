@@ -130,7 +130,7 @@ bool do_verdict(const struct thing *thing, struct buf *out, struct err *err)
     const struct oom_report *report = thing->text != NULL ? analysis_text_report(thing->text) : NULL;
     const struct analysis_use use = {.subject = thing->subject, .name = "p", .id = "p"};
     const struct analysis_verdict_parts parts = {
-        .failure = report != NULL && report->found.failure_count > 0 ? &report->verdicts[0] : NULL,
+        .failure = report != NULL && report->found.failure_count > 0 ? &report->meanings[0] : NULL,
         .module = thing->kind == ANALYSIS_MODULE ? thing->subject : NULL,
         .trace = thing->kind == ANALYSIS_TRACE ? thing->subject : NULL,
         .profiles = thing->kind == ANALYSIS_PROFILE ? &use : NULL,
@@ -180,7 +180,7 @@ bool do_change(const struct thing *thing, struct buf *out, struct err *err)
 
 bool do_compare(const struct thing *thing, struct buf *out, struct err *err)
 {
-    const struct oom_verdict *failure = &analysis_text_report(thing->text)->verdicts[0];
+    const struct oom_meaning *failure = &analysis_text_report(thing->text)->meanings[0];
     struct oom_comparison *comparison = analysis_oom_compare(failure, thing->subject, err);
     fault.is_on = false;
     if (comparison != NULL) {

@@ -1,7 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# soak.mk: a system that fails, and memory that is refused to the core; included by the Makefile.
+# soak.mk: long runs, a system that fails, and memory that is refused to the core; included by the Makefile.
 
-.PHONY: refused-test
+.PHONY: soak soak-test faults-test refused-test
+
+soak-test: all ## 64 clients for 40 s on files that change, then 10,000 silent connections
+	$(Q)$(PYTHON) tests/soak/soak.py --binary $(B)/memviewd
+
+soak: all ## the same for MINUTES=30
+	$(Q)$(PYTHON) tests/soak/soak.py --binary $(B)/memviewd --seconds $$(($(or $(MINUTES),30) * 60))
 
 # One of each kind of file; the error text comes before the program that it is of.
 refused_corpus := $(addprefix torch_snapshot/,annotated as-json page zip-wide zip-gzip trace-3) gzip/xspace-two-programs.pb-two-members \

@@ -5,7 +5,7 @@
 #include "bytes.h"
 
 #include "server/base/clock.h"
-#include "server/disk/opener.h"
+#include "server/files/opener.h"
 
 enum { IDLE_MS = 12 * 3600 * 1000, SIGN_INS = 256 };
 
@@ -33,10 +33,7 @@ static void end(void) { access_free(of); }
 
 static bool is_in(const char *id) { return access_has(of, id, strlen(id)); }
 
-static enum access_verdict tried(const char *peer, const char *text)
-{
-    return access_try(of, peer, text, strlen(text));
-}
+static enum access_answer tried(const char *peer, const char *text) { return access_try(of, peer, text, strlen(text)); }
 
 START_TEST(an_id_that_is_not_used_ends)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * beneath.c: tests of server/disk/beneath: where links lead, as the kernel says it by openat2. */
-#include "server/disk/beneath.h"
+ * beneath.c: tests of server/files/beneath: where links lead, as the kernel says it by openat2. */
+#include "server/files/beneath.h"
 
 #include "bytes.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Capacities in out-of-memory texts, and the table of devices. */
 #include "analysis/analysis.h"
-#include "input/device.h"
+#include "read/device.h"
 
 #include "bytes.h"
 

@@ -19,17 +19,21 @@
     "d" #n " = f32[64,64] dot(b" #n ", w" #n ") lhs={1} rhs={1} \"jit(f)/transpose(jvp(" scope                         \
     "))/dot_general\" !temp "                                                                                          \
     "frees={h" #n ",e" #n ",a" #n ",b" #n ",x" #next "} "
-#define PROGRAM(zero, one, two)                                                                                        \
-    "scheduled module=jit_f main { w0 = f32[64,64] parameter(0) \"params['layers'][0]['w']\" !arg "                    \
-    "w1 = f32[64,64] parameter(1) \"params['layers'][1]['w']\" !arg w2 = f32[64,64] parameter(2) "                     \
-    "\"params['layers'][2]['w']\" !arg x0 = f32[64,64] parameter(3) \"batch\" !arg " FORWARD(0, 1, zero) FORWARD(1, 2, \
-                                                                                                                 one)  \
+#define PROGRAM(zero, one, two) PROGRAM_OF("params['layers'][", "]['w']", zero, one, two)
+#define PROGRAM_OF(before, behind, zero, one, two)                                                                     \
+    "scheduled module=jit_f main { w0 = f32[64,64] parameter(0) \"" before "0" behind "\" !arg "                       \
+    "w1 = f32[64,64] parameter(1) \"" before "1" behind "\" !arg w2 = f32[64,64] parameter(2) "                        \
+    "\"" before "2" behind                                                                                             \
+    "\" !arg x0 = f32[64,64] parameter(3) \"batch\" !arg " FORWARD(0, 1, zero) FORWARD(1, 2, one)                      \
         FORWARD(2, 3, two) "d3 = f32[64,64] negate(x3) \"jit(f)/transpose(jvp(loss))/neg\" !temp " BACKWARD(2, 3, two) \
             BACKWARD(1, 2, one)                                                                                        \
                 BACKWARD(0, 1, zero) "ROOT t = (f32[64,64], f32[64,64], f32[64,64]) tuple(g0, g1, g2) }"
 
 static const char *const scoped = PROGRAM("layer_0", "layer_1", "layer_2");
 static const char *const nameless = PROGRAM("dense", "dense", "dense");
+/* The 0 of the state is no layer; nor does the number have to be that of a list. */
+static const char *const in_state = PROGRAM_OF("state[0]['layers'][", "]['w']", "dense", "dense", "dense");
+static const char *const numbered = PROGRAM_OF("state[0]['w", "']", "dense", "dense", "dense");
 
 /* Rows that hold what an instruction gives: how many bytes of it are live at a step. */
 static int64_t live_at(const char *name, uint32_t step)
@@ -81,6 +85,8 @@ START_TEST(layers_told_by_their_parameters)
 {
     all_layers(nameless);
     refused("checkpoint=layer_0", "nothing has this name");
+    all_layers(in_state);
+    all_layers(numbered);
 }
 END_TEST
 

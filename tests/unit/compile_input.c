@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * compile_input.c: tests of input/compile_input and whatif/confirmed: what a compiler is handed, and when it confirms. */
-#include "input/compile_input.h"
+ * compile_input.c: tests of input/compile_input and whatif/confirmed: what a compiler is handed, and when it
+ * confirms. */
+#include "read/hlo/compile_input.h"
 
 #include "bytes.h"
 #include "encoded.h"
@@ -224,8 +225,8 @@ END_TEST
 /* 109: "/dump", 113: 1, 132: -1, 253: 1 */
 #define DUMPS "\xea\x06\x05/dump\x88\x07\x01\xa0\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\xe8\x0f\x01"
 
-/* { 3: { 1: -1, 3: { 31: 3, 109: "/", 112: 1, 337: 0 }, 4: 1, 5: 1, 6: 1, 9: "x", 19: 1 }, 5: 7, 7: { 1: "xla_dump_to" },
- * 7: { 1: "xla_x" } }: kept but for the dumps, and for the devices where their number is another. */
+/* { 3: { 1: -1, 3: { 31: 3, 109: "/", 112: 1, 337: 0 }, 4: 1, 5: 1, 6: 1, 9: "x", 19: 1 }, 5: 7, 7: { 1: "xla_dump_to"
+ * }, 7: { 1: "xla_x" } }: kept but for the dumps, and for the devices where their number is another. */
 START_TEST(options_of_a_dump_are_kept)
 {
     const struct compile_input one = {.replica_count = 1, .partition_count = 1};

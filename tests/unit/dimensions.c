@@ -315,6 +315,15 @@ START_TEST(memory_as_it_is)
           "b[16,4,32]");
     check("main { x = f32[8,8,32]{2,0,1} parameter(0) ROOT b = f32[8,8,32]{2,1,0} bitcast(x) }", "x:0=4", "b[8,4,32]");
     check("main { x = f32[8,16,32]{2,1,0} parameter(0) ROOT b = f32[128,32]{1,0} bitcast(x) }", "x:0=4", "b[64,32]");
+    /* tiles cut 16 into 2 and the third dimension of 8, whatever stands between them; padded ones tell nothing */
+    check("main { x = f32[16,1024]{1,0:T(8,128)} parameter(0)"
+          "       ROOT b = f32[2,8,8,128]{3,2,1,0:T(8,128)} bitcast(x) }",
+          "x:1=512", "b[2,4,8,128]");
+    check("main { x = f32[32,1024]{1,0:T(8,128)} parameter(0)"
+          "       ROOT b = f32[4,8,8,128]{3,2,1,0:T(8,128)} bitcast(x) }",
+          "x:0=16 b:2=8", "b[2,8,8,128]");
+    check("main { x = f32[12,1024]{1,0:T(8,128)} parameter(0) ROOT b = f32[12,1024]{1,0:T(8,128)} bitcast(x) }",
+          "x:0=6", "b[6,1024]");
     /* pieces that the compiler joins without moving them */
     check("main { a = f32[8,16] parameter(0) b = f32[8,16] parameter(1) ROOT j = f32[16,16] custom-call(a, b) "
           "target=ConcatBitcast }",

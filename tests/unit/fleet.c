@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fleet/fleet.h"
+#include "model/fleet/fleet.h"
 
 #include "arena.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fleet/capacity_trend.h"
-#include "fleet/level_steps.h"
-#include "fleet/robust.h"
+#include "model/fleet/capacity_trend.h"
+#include "model/fleet/level_steps.h"
+#include "model/fleet/robust.h"
 
 #include "base/sum.h"
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Programs as texts, and parts of one program that are apart. */
-#include "input/hlo_text.h"
+#include "read/hlo/hlo_text.h"
 #include "analysis/analysis.h"
 #include "hlo.fields.h"
-#include "input/assignment_text.h"
-#include "input/hlo_aliases.h"
-#include "input/hlo_attributes.h"
-#include "input/hlo_parts.h"
-#include "input/hlo_sharding.h"
-#include "input/shape.h"
-#include "input/shape_read.h"
+#include "read/hlo/assignment_text.h"
+#include "read/hlo/hlo_aliases.h"
+#include "read/hlo/hlo_attributes.h"
+#include "read/hlo/hlo_parts.h"
+#include "read/hlo/hlo_sharding.h"
+#include "read/hlo/shape.h"
+#include "read/hlo/shape_read.h"
 #include "wire/wire.h"
 
 #include "bytes.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Requests against a server of this test, which says what a script tells it: cuts, errors that pass, other ranges, answers
- * without end. */
-#include "server/remote/http_client.h"
+ * Requests against a server of this test, which says what a script tells it: cuts, errors that pass, other ranges,
+ * answers without end. */
+#include "server/files/remote/http_client.h"
 
 #include "answers.h"
 #include "bytes.h"
 #include "server/base/clock.h"
-#include "server/remote/http_turns.h"
+#include "server/files/remote/http_turns.h"
 
 #include <check.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bytes.h"
-#include "input/memory_events.h"
+#include "read/trace/memory_events.h"
 
 enum { PADDING_BYTES = 1 << 17 }; /* more than any window: the host's plane and the device's are never in one */
 

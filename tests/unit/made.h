@@ -87,7 +87,7 @@ static inline struct made make_of_text(const char *content, const struct analysi
 {
     struct bytes bytes;
     struct analysis_subject *subject = read_text(content, &bytes);
-    const struct analysis_verdict_parts parts = {.failure = &analysis_text_report(subject)->verdicts[0],
+    const struct analysis_verdict_parts parts = {.failure = &analysis_text_report(subject)->meanings[0],
                                                  .module = module};
     struct made made = make(&parts);
     analysis_subject_free(subject);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "input/memory_pieces.h"
+#include "read/trace/memory_pieces.h"
 #include "analysis/analysis.h"
-#include "input/memory_events.h"
+#include "read/trace/memory_events.h"
 
 #include "arena.h"
 #include "subject.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/analysis.h"
-#include "tool/memory_profile/live.h"
-#include "tool/memory_profile/model.h"
-#include "tool/memory_profile/notes.h"
+#include "model/memory_profile/live.h"
+#include "model/memory_profile/model.h"
+#include "model/memory_profile/notes.h"
 
 #include "arena.h"
 #include "subject.h"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a receiver is sent, signed as RFC 4231 has it; which addresses and secrets will do; what waits in memory; what a regression's
- * notice says. */
-#include "server/notify/notice.h"
-#include "server/notify/outbox.h"
-#include "server/notify/webhook.h"
+ * What a receiver is sent, signed as RFC 4231 has it; which addresses and secrets will do; what waits in memory; what a
+ * regression's notice says. */
+#include "server/fleet/notify/notice.h"
+#include "server/fleet/notify/outbox.h"
+#include "server/fleet/notify/webhook.h"
 
 #include "answers.h"
 #include "bytes.h"
-#include "server/remote/http_client.h"
+#include "server/files/remote/http_client.h"
 
 #include <check.h>
 #include <cjson/cJSON.h>

@@ -186,6 +186,9 @@ static const char *const others[] = {
     "systemd: Killed /tmp/a by hand. The node was low on sleep. NCCL WARN Cuda failure 'invalid resource handle'\n",
     "ncclUnhandledCudaError: Call to CUDA function failed.\nLast error:\nCuda failure 999 'unknown error'\n",
     "\xff\xfe\x80\x81 \x01\x02 Ran out of luck in memory lane",
+    "        report_error(\"failed to allocate %zu bytes of device memory\", size);\n",
+    "    status = Status::Error(format(\"device error: failed to allocate {} bytes\", size))\n",
+    "  Failed: allocation failed; error = out of memory;\n",
 };
 
 START_TEST(other_texts_hold_no_failure)

@@ -2,6 +2,7 @@
  * The texts of tests/fixtures/oom as they arrive: wrapped, prefixed, escaped, repeated,
  * cut. None of that may change a figure. */
 #include "oom.h"
+#include "part.h"
 
 /* clang-format off */
 static const char *const names[] = {
@@ -10,10 +11,11 @@ static const char *const names[] = {
     "0.10.2-libtpu0.0.52-v5e-vmemarr",  "0.4.35-libtpu0.0.2-v5e-seed",         "0.4.35-libtpu0.0.2-v5e-smem16",
     "0.4.38-libtpu0.0.7-v5e-little",    "0.6.2-libtpu0.0.17-v5e-padsort",      "0.6.2-libtpu0.0.17-v5e-scoped",
     "0.6.2-libtpu0.0.17-v5e-seed-exit1", "0.8.3-libtpu0.0.32.1-v5e-linnodon",
-    "torch-2024-others", "torch-2020", "kernel-group", "triton", "numpy", "vllm-request", "ray",
+    "torch-2024-others", "torch-2020", "kernel-group", "numpy", "vllm-request", "ray", "triton",
 };
 /* clang-format on */
-enum { NAME_COUNT = sizeof(names) / sizeof(names[0]) };
+/* One kernel that was tried is no failure of a log that goes on: the last name. */
+enum { NAME_COUNT = sizeof(names) / sizeof(names[0]), LASTING_COUNT = NAME_COUNT - 1 };
 
 static void load(struct bytes *bytes, int at)
 {
@@ -24,10 +26,12 @@ static void load(struct bytes *bytes, int at)
 
 /* ---- comparing ---- */
 
-/* Places and notes differ by nature, the words of a front end may stand around one copy only; which spaces stood where a line was broken cannot always be told. */
+/* Places and notes differ by nature, the words of a front end may stand around one copy only; which spaces stood where
+ * a line was broken cannot always be told. */
 static bool is_left_out(const char *key)
 {
-    static const char *const keys[] = {"ranges", "notes", "replicas", "label", "op_name", "source_file", "framework"};
+    static const char *const keys[] = {"ranges",      "notes",     "replicas", "label",    "op_name",
+                                       "source_file", "framework", "program",  "activity", "whose"};
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
         if (strcmp(key, keys[i]) == 0)
             return true;
@@ -151,7 +155,7 @@ START_TEST(any_width_reads_alike)
     struct bytes bytes;
     load(&bytes, _i);
     for (size_t width = 40; width <= 200; width++)
-        for (int at_spaces = 0; at_spaces < 2; at_spaces++) {
+        for (int at_spaces = 0; at_spaces < 2 && part_has(width + (size_t)_i); at_spaces++) {
             char what[100];
             struct text text = wrapped(&bytes, width, at_spaces, width % 3 == 0 ? "        " : "");
             snprintf(what, sizeof(what), "%s wrapped at %zu%s", names[_i], width, at_spaces ? " between words" : "");
@@ -289,6 +293,8 @@ START_TEST(a_cut_text_states_nothing_wrong)
     load(&bytes, _i);
     struct oom_answer whole = oom_ask(bytes.data, bytes.length);
     for (size_t length = 0; length < bytes.length; length += length < 2000 ? 1 : 7) {
+        if (!part_has(length + (size_t)_i))
+            continue;
         struct oom_answer cut = oom_ask(bytes.data, length);
         ck_assert_msg(cut.explanation.failure_count <= 1, "cut at %zu: %zu failures", length,
                       cut.explanation.failure_count);
@@ -308,6 +314,8 @@ START_TEST(a_report_deep_in_a_log_is_found)
     load(&bytes, _i);
     static const char line[] = "I0528 07:02:44.350251 27487 train.py:12] step 12 loss=0.5 examples/sec=123.4\n";
     for (size_t before = (1 << 20) - 3000; before < (1 << 20) + 5000; before += 777) {
+        if (!part_has(before + (size_t)_i))
+            continue;
         struct text text = {calloc((size_t)4 << 20, 1), 0};
         while (text.length < before)
             put(&text, line);
@@ -334,7 +342,7 @@ int main(void)
     tcase_add_loop_test(tests, wide_letters_read_alike, 0, NAME_COUNT);
     tcase_add_loop_test(tests, replicas_are_counted, 0, NAME_COUNT);
     tcase_add_loop_test(tests, a_cut_text_states_nothing_wrong, 0, NAME_COUNT);
-    tcase_add_loop_test(tests, a_report_deep_in_a_log_is_found, 0, NAME_COUNT);
+    tcase_add_loop_test(tests, a_report_deep_in_a_log_is_found, 0, LASTING_COUNT);
     suite_add_tcase(suite, tests);
     return bytes_run(suite);
 }

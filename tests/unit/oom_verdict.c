@@ -77,11 +77,11 @@ static const struct {
 START_TEST(a_request_is_held_against_what_there_was)
 {
     struct analysis_subject *subject = read_text(limits[_i].text, strlen(limits[_i].text));
-    const struct oom_verdict *verdict = &analysis_text_report(subject)->verdicts[0];
-    ck_assert_str_eq(verdict->is_over_known ? verdict->over_text : "", limits[_i].over);
-    ck_assert_str_eq(verdict->is_limit_known ? verdict->limit_phrase : "", limits[_i].limit);
-    ck_assert_int_eq(verdict->cause, limits[_i].cause);
-    ck_assert_int_eq(verdict->cause_line != NULL, limits[_i].cause != OOM_CAUSE_NOT_KNOWN);
+    const struct oom_meaning *meaning = &analysis_text_report(subject)->meanings[0];
+    ck_assert_str_eq(meaning->is_over_known ? meaning->over_text : "", limits[_i].over);
+    ck_assert_str_eq(meaning->is_limit_known ? meaning->limit_phrase : "", limits[_i].limit);
+    ck_assert_int_eq(meaning->cause, limits[_i].cause);
+    ck_assert_int_eq(meaning->cause_line != NULL, limits[_i].cause != OOM_CAUSE_NOT_KNOWN);
     analysis_subject_free(subject);
 }
 END_TEST
@@ -90,7 +90,7 @@ START_TEST(the_stack_of_a_kernel_has_not_the_size_of_its_result)
 {
     struct analysis_subject *subject = read_fixture("tests/fixtures/oom/0.10.0-libtpu0.0.40-v5e-scoped.txt");
     char words[512];
-    ck_assert_str_eq(words_of(&analysis_text_report(subject)->verdicts[0].more, words),
+    ck_assert_str_eq(words_of(&analysis_text_report(subject)->meanings[0].more, words),
                      "Over by 24.00 MiB. Largest: 40.00 MiB, the stack of one kernel, whose result is f32[4096,4096].");
     analysis_subject_free(subject);
 }
@@ -100,12 +100,12 @@ END_TEST
 START_TEST(outputs_in_the_memory_of_arguments_count_once)
 {
     struct analysis_subject *subject = read_fixture("tests/fixtures/oom/0.10.0-libtpu0.0.40-v5e-adamlin.txt");
-    const struct oom_verdict *verdict = &analysis_text_report(subject)->verdicts[0];
+    const struct oom_meaning *meaning = &analysis_text_report(subject)->meanings[0];
     char words[512], size[SIZE_TEXT_BYTES];
-    ck_assert_str_eq(words_of(&verdict->more, words), "Over by 2.00 GiB. Largest: 3 × 4.50 GiB f32[36864,32768].");
-    ck_assert_uint_eq(verdict->groups[OOM_ARGUMENTS_AND_OUTPUTS][0].count, 3);
-    ck_assert_str_eq(size_text(size, verdict->listed_bytes), "17.75 GiB");
-    ck_assert_str_eq(size_text(size, verdict->listed_shared_bytes), "13.50 GiB");
+    ck_assert_str_eq(words_of(&meaning->more, words), "Over by 2.00 GiB. Largest: 3 × 4.50 GiB f32[36864,32768].");
+    ck_assert_uint_eq(meaning->groups[OOM_ARGUMENTS_AND_OUTPUTS][0].count, 3);
+    ck_assert_str_eq(size_text(size, meaning->listed_bytes), "17.75 GiB");
+    ck_assert_str_eq(size_text(size, meaning->listed_shared_bytes), "13.50 GiB");
     analysis_subject_free(subject);
 }
 END_TEST
@@ -121,7 +121,7 @@ START_TEST(fragmentation_of_all_is_not_that_of_the_temporaries)
         "  total allocation:  192.84GiB\n  total fragmentation:    9.71GiB (5.03%)\nPeak buffers:\n\tBuffer "
         "1:\n\t\tSize: 38.10GiB\n";
     struct analysis_subject *subject = read_text(text, sizeof(text) - 1);
-    const struct oom_bar *bar = &analysis_text_report(subject)->verdicts[0].bar;
+    const struct oom_bar *bar = &analysis_text_report(subject)->meanings[0].bar;
     char size[SIZE_TEXT_BYTES];
     ck_assert_uint_eq(bar->count, 3);
     ck_assert_str_eq(bar->stretches[2].word.data, "temporaries");
@@ -139,7 +139,7 @@ START_TEST(the_bar_names_each_core_by_its_own_name)
         "RESOURCE_EXHAUSTED: E1000: CompileTimeHbmOom: TensorCore Hbm usage: 20.00G, SparseCore Hbm usage 0B, "
         "exceeding available bytes: 16.00G\n";
     struct analysis_subject *subject = read_text(text, sizeof(text) - 1);
-    const struct oom_bar *bar = &analysis_text_report(subject)->verdicts[0].bar;
+    const struct oom_bar *bar = &analysis_text_report(subject)->meanings[0].bar;
     char size[SIZE_TEXT_BYTES];
     ck_assert_uint_eq(bar->count, 1);
     ck_assert_str_eq(bar->stretches[0].word.data, "TensorCore");
@@ -155,7 +155,7 @@ START_TEST(figures_say_whether_they_were_rounded)
     static const char *const words[] = {"exact", "as printed"};
     for (size_t i = 0; i < 2; i++) {
         struct analysis_subject *subject = read_text(texts[i], strlen(texts[i]));
-        ck_assert_str_eq(analysis_text_report(subject)->verdicts[0].sureness, words[i]);
+        ck_assert_str_eq(analysis_text_report(subject)->meanings[0].sureness, words[i]);
         analysis_subject_free(subject);
     }
 }
@@ -215,7 +215,7 @@ START_TEST(a_text_and_the_plan_of_its_program_are_compared)
     struct analysis_contents *contents = analysis_contents_read(&bytes.source, &err);
     struct analysis_subject *module = subject_module(&bytes.source, &contents->programs[0], 0, &err);
     struct analysis_subject *text = read_text(comparisons[_i].text, strlen(comparisons[_i].text));
-    struct oom_comparison *made = analysis_oom_compare(&analysis_text_report(text)->verdicts[0], module, &err);
+    struct oom_comparison *made = analysis_oom_compare(&analysis_text_report(text)->meanings[0], module, &err);
     ck_assert_msg(made != NULL, "%s", err.text);
     ck_assert_str_eq(words_of(&made->agreement, words), comparisons[_i].agreement);
     ck_assert_str_eq(words_of(&made->largest, words), comparisons[_i].largest);
@@ -225,6 +225,44 @@ START_TEST(a_text_and_the_plan_of_its_program_are_compared)
     analysis_subject_free(module);
     analysis_contents_free(contents);
     bytes_close(&bytes);
+}
+END_TEST
+
+#define NEEDED "Out of memory while trying to allocate 100761600068 bytes."
+#define ON_HOST "RESOURCE_EXHAUSTED: Out of memory allocating 100761600068 bytes."
+#define BY_NAME                                                                                                        \
+    "XLA:TPU compile permanent error. Ran out of memory in memory space hbm. Used 300.00G of 15.75G hbm. "             \
+    "Exceeded hbm capacity by 284.25G."
+static const struct {
+    const char *text;
+    struct analysis_oom_module modules[3];
+    size_t chosen; /* 3: none */
+} choices[] = {
+    {NEEDED, {{"a", 5, 4, 0}, {"b", 103199122160, 100761600068, 0}, {"c", 200000000000, 1, 0}}, 1},
+    {NEEDED, {{"a", 5, 4, 0}, {"b", 103199122160, 0, 100761600068}, {"c", 200000000000, 1, 0}}, 1},
+    {NEEDED, {{"a", 5, 4, 0}, {"b", 103199122160, 100761600069, 0}, {"c", 200000000000, 1, 0}}, 3},
+    {NEEDED, {{"a", 103199122160, 100761600068, 0}, {"b", 103199122160, 100761600068, 0}, {"c", 5, 1, 0}}, 3},
+    {NEEDED, {{"a", 103199122160, 100761600068, 0}, {"a", 103199122161, 100761600068, 0}, {"c", 5, 1, 0}}, 1},
+    {"Out of memory while trying to allocate 93.84GiB.",
+     {{"a", 5, 4, 0}, {"b", 5, 4, 0}, {"c", 103199122160, 100761600068, 0}},
+     2},
+    {"Allocator (GPU_0_bfc) ran out of memory trying to allocate 93.84GiB (rounded to 100761600256)",
+     {{"a", 5, 4, 0}, {"b", 5, 4, 0}, {"c", 103199122160, 100761600068, 0}},
+     2},
+    {ON_HOST, {{"a", 5, 4, 0}, {"b", 103199122160, 100761600068, 0}, {"c", 200000000000, 1, 0}}, 1},
+    {ON_HOST, {{"a", 200000000000, 4, 0}, {"b", 5, 4, 0}, {"c", 5, 4, 0}}, 3},
+    {BY_NAME, {{"a", 5, 4, 0}, {"b", 322122547200, 4, 0}, {"c", 400000000000, 4, 0}}, 1},
+    {"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.",
+     {{"a", 2147483648, 2147483648, 0}, {"b", 5, 4, 0}, {"c", 5, 4, 0}},
+     3},
+};
+
+START_TEST(a_request_that_one_program_makes_is_of_that_program)
+{
+    struct analysis_subject *text = read_text(choices[_i].text, strlen(choices[_i].text));
+    const struct oom_meaning *meaning = &analysis_text_report(text)->meanings[0];
+    ck_assert_uint_eq(analysis_oom_choose_module(meaning, choices[_i].modules, 3), choices[_i].chosen);
+    analysis_subject_free(text);
 }
 END_TEST
 
@@ -240,6 +278,8 @@ int main(void)
     tcase_add_test(tests, figures_say_whether_they_were_rounded);
     tcase_add_loop_test(tests, a_text_and_the_plan_of_its_program_are_compared, 0,
                         (int)(sizeof(comparisons) / sizeof(comparisons[0])));
+    tcase_add_loop_test(tests, a_request_that_one_program_makes_is_of_that_program, 0,
+                        (int)(sizeof(choices) / sizeof(choices[0])));
     suite_add_tcase(suite, tests);
     return bytes_run(suite);
 }

@@ -17,10 +17,13 @@
     " z = f32[32,128] dot(" factors ") " FORWARD " line=7 !temp m = f32[32] reduce(z) \"jit(step)/jvp(M)/" op "\" }"
 
 /* Attention: queries times keys, and a mask. */
-#define SCORES(factors, mask)                                                                                          \
+/* `made`: of the exponential of scores. */
+#define SCORES(factors, mask) SCORES_OF(factors, mask, "reduce(e) ")
+#define SCORES_OF(factors, mask, made)                                                                                 \
     "main {" W " !arg" X " k = pred[" mask "] parameter(2) \"mask\" !arg"                                              \
     " v = f32[2,128,64] tanh(x) " FORWARD " s = f32[2,128,128] dot(" factors ") " FORWARD " !temp"                     \
-    " e = f32[2,128,128] exponential(s) " FORWARD " g = f32[9] dot(w, x) " BACKWARD " }"
+    " e = f32[2,128,128] exponential(s) " FORWARD " n = f32[2,128] " made FORWARD " g = f32[9] dot(w, x) " BACKWARD    \
+    " }"
 
 /* What a forward pass makes, of a length, and a backward pass reads. */
 #define SAVED(length)                                                                                                  \
@@ -82,6 +85,8 @@ static const struct {
     {PATTERN_LOGITS, LOGITS("h, w", "argmax"), LOGITS("h, q", "argmax")},
     {PATTERN_ATTENTION_SCORES, SCORES("v, v", "128,64"), SCORES("v, w", "128,64")},
     {PATTERN_ATTENTION_SCORES, SCORES("v, v", "128,128"), SCORES("w, w", "128,64")},
+    /* an exponential that is no softmax's: of silu, between the products of experts */
+    {PATTERN_ATTENTION_SCORES, SCORES("v, v", "128,128"), SCORES_OF("v, v", "128,128", "tanh(e) ")},
     {PATTERN_SAVED_ACTIVATIONS, SAVED("64,128"), SAVED("8,128")},
     {PATTERN_SCAN_RESIDUALS, SCAN("jit(step)/jvp(M)/while/body/dynamic_update_slice"),
      SCAN("jit(step)/jvp(M)/dynamic_update_slice")},

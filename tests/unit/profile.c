@@ -3,10 +3,10 @@
 #include "analysis.h"
 
 #include "bytes.h"
-#include "input/library.h"
+#include "model/device_memory/trend.h"
 #include "profile_ask.h"
+#include "read/library.h"
 #include "subject.h"
-#include "tool/device_memory/trend.h"
 
 #include <cjson/cJSON.h>
 
@@ -210,7 +210,7 @@ END_TEST
 
 static const char *verdict_of(const int64_t *values, uint32_t count)
 {
-    return trend_verdict_name(trend_of(values, count).verdict);
+    return trend_kind_name(trend_of(values, count).kind);
 }
 
 START_TEST(a_series_has_a_word_for_what_becomes_of_it)
@@ -231,7 +231,7 @@ START_TEST(a_series_has_a_word_for_what_becomes_of_it)
     ck_assert_str_eq(verdict_of(odd, 5), "irregular");
     ck_assert_str_eq(verdict_of(two, 2), "too_few");
     ck_assert_double_eq(trend_of(grows, 4).slope, 1);
-    ck_assert_int_eq(trend_of(NULL, 0).verdict, TREND_TOO_FEW);
+    ck_assert_int_eq(trend_of(NULL, 0).kind, TREND_TOO_FEW);
 }
 END_TEST
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What servers answer, whole, cut anywhere and with any byte flipped; addresses; what is read ahead. */
 #include "bytes.h"
-#include "server/remote/aws_profile.h"
-#include "server/remote/gcs_answer.h"
-#include "server/remote/https_page.h"
-#include "server/remote/remote_address.h"
-#include "server/remote/remote_ahead.h"
-#include "server/remote/remote_answer.h"
-#include "server/remote/remote_walk.h"
-#include "server/remote/s3_answer.h"
+#include "server/files/remote/aws_profile.h"
+#include "server/files/remote/gcs_answer.h"
+#include "server/files/remote/https_page.h"
+#include "server/files/remote/remote_address.h"
+#include "server/files/remote/remote_ahead.h"
+#include "server/files/remote/remote_answer.h"
+#include "server/files/remote/remote_walk.h"
+#include "server/files/remote/s3_answer.h"
 
 #include <check.h>
 #include <stdio.h>

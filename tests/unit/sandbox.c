@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * sandbox.c: tests of server/sandbox, and of server/disk/opener, from within a box: what is refused, and what still goes; and of
- * the messages between a box and its helper.
- * Each test is a process of its own; where the kernel has no Landlock, or the build no seccomp, rows of those are left out. */
+ * sandbox.c: tests of server/sandbox, and of server/files/opener, from within a box: what is refused, and what still
+ * goes; and of the messages between a box and its helper.
+ * Each test is a process of its own; where the kernel has no Landlock, or the build no seccomp, rows of those are left
+ * out. */
 #include "server/sandbox/sandbox.h"
 
-#include "server/disk/beneath.h"
-#include "server/disk/opener.h"
+#include "server/files/beneath.h"
+#include "server/files/opener.h"
 #include "server/sandbox/helper.h"
 #include "server/sandbox/landlock.h"
 

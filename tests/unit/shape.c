@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "input/shape.h"
-#include "input/hlo.h"
+#include "read/hlo/shape.h"
+#include "read/hlo/hlo.h"
 
 #include "arena.h"
 

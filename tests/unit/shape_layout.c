@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What arrays take in their layouts: by hand, and as the TPU compiler sized the buffers of real programs; layouts that are
- * damaged. */
-#include "input/shape_layout.h"
+ * What arrays take in their layouts: by hand, and as the TPU compiler sized the buffers of real programs; layouts that
+ * are damaged. */
+#include "read/hlo/shape_layout.h"
 
 #include "program.h"
 

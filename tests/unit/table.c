@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tool/table.h"
+#include "views/table.h"
 
 #include "arena.h"
 

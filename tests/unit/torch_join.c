@@ -2,7 +2,7 @@
 #include "verdict/torch_join.h"
 
 #include "arena.h"
-#include "input/torch_snapshot.h"
+#include "read/torch/torch_snapshot.h"
 
 #define MIB (INT64_C(1) << 20)
 
@@ -31,16 +31,6 @@ static struct torch_join join_of(const struct oom_failure *failure, int64_t byte
     torch_join_find(failure, &trace, &arena, &join);
     return join;
 }
-
-START_TEST(a_request_becomes_a_segment)
-{
-    static const int64_t sizes[][2] = {{512, 2 * MIB},        {MIB, 2 * MIB},
-                                       {MIB + 512, 20 * MIB}, {10 * MIB - 512, 20 * MIB},
-                                       {10 * MIB, 10 * MIB},  {10 * MIB + 1, 12 * MIB}};
-    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
-        ck_assert_int_eq(torch_join_segment_bytes(sizes[i][0]), sizes[i][1]);
-}
-END_TEST
 
 START_TEST(the_size_counts_within_the_rounding_of_the_text)
 {
@@ -82,7 +72,6 @@ int main(void)
     Suite *suite = suite_create("torch_join");
     TCase *tests = tcase_create("join");
     tcase_add_checked_fixture(tests, arena_begin, arena_end);
-    tcase_add_test(tests, a_request_becomes_a_segment);
     tcase_add_test(tests, the_size_counts_within_the_rounding_of_the_text);
     tcase_add_test(tests, the_device_has_to_be_the_one_where_both_name_it);
     tcase_add_test(tests, what_is_not_of_it_says_why);

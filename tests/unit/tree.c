@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * tree.c: tests of server/disk/tree: what a refresh asks the disk about, and what it finds. */
-#include "server/disk/tree.h"
+ * tree.c: tests of server/gather/tree: what a refresh asks the disk about, and what it finds. */
+#include "server/gather/tree.h"
 
 #include "bytes.h"
 
@@ -158,7 +158,7 @@ static bool watch_all(void)
 /* Waits until what was changed so far is told, and takes it in. */
 static bool told_refresh(void)
 {
-    for (int before = atomic_load(&told_times), waits = 0; atomic_load(&told_times) == before && waits < 1000; waits++)
+    for (int before = atomic_load(&told_times), waits = 0; atomic_load(&told_times) == before && waits < 12000; waits++)
         usleep(5000);
     return tree_refresh(tree, TREE_TOLD, NULL, NULL);
 }
@@ -230,7 +230,7 @@ START_TEST(a_folder_that_is_renamed_or_removed_is_watched_as_what_it_is_now)
     session_make("run008", false); /* mostly with the number on disk of the one before */
     path_make(from, "run008", "h8.xplane.pb");
     file_write(from, "x");
-    for (int waits = 0; sessions()->folders[8]->file_count <= HOSTS && waits < 1000; waits++) {
+    for (int waits = 0; sessions()->folders[8]->file_count <= HOSTS && waits < 12000; waits++) {
         usleep(5000); /* it may be told in two parts */
         tree_refresh(tree, TREE_TOLD, NULL, NULL);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Where values were made and what reads them, through what only hands them on; programs that make no sense, and programs
- * that are tangled on purpose, cost no more than others. */
+ * Where values were made and what reads them, through what only hands them on; programs that make no sense, and
+ * programs that are tangled on purpose, cost no more than others. */
 #include "plan/value.h"
 
 #include "program.h"
@@ -377,7 +377,7 @@ static void plan_made(struct buf *computation, uint64_t instruction)
     file = (struct buf)BUF_INIT;
     put_message(&file, HLO_PROTO_HLO_MODULE, &module);
     put_message(&file, HLO_PROTO_BUFFER_ASSIGNMENT, &assignment);
-    arena_allot_work(&arena, ((uint64_t)1 << 27) + 64 * file.length); /* as analysis.c does */
+    arena_allot_work(&arena, ((uint64_t)1 << 27) + 64 * file.length); /* as door/analysis.c does */
     program_plan(&file, &plan);
 }
 

@@ -166,7 +166,7 @@ START_TEST(offload_and_flags_are_guesses)
     ck_assert_uint_gt(guess_count, 0);
     bytes_open(&bytes, load, strlen(load));
     struct analysis_subject *subject = subject_text(&bytes.source, false, &err);
-    const struct analysis_verdict_parts parts = {.failure = &analysis_text_report(subject)->verdicts[0]};
+    const struct analysis_verdict_parts parts = {.failure = &analysis_text_report(subject)->meanings[0]};
     cJSON *verdict = made(&parts);
     ck_assert_int_ge(place_of(verdict, "flags"), 0);
     hold_guesses(verdict, false);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The verdict of a text alone: its cause, what its figures speak for and what they do not, and that nobody is told the calls
- * of another framework or what helps against another memory. */
+ * The verdict of a text alone: its cause, what its figures speak for and what they do not, and that nobody is told the
+ * calls of another framework or what helps against another memory. */
 #include "made.h"
 
 #define SEED ASKED_DUMP "seed-matmul-327680/module_0000.jit_f.cl_1014260217.after_optimizations.hlo.pb"
@@ -55,7 +55,7 @@ static const struct {
 } elsewhere[] = {
     {"RuntimeError: CUDA out of memory. Tried to allocate 1.00 MiB (GPU 0; 11.17 GiB total capacity; 10.90 GiB already "
      "allocated; 576.00 KiB free; 30.96 MiB cached)",
-     "fragmentation", NULL},
+     "unknown", "Shortage"},
     {"RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 15.78 GiB total capacity; 14.05 GiB already "
      "allocated; 1.20 GiB free; 14.30 GiB reserved in total by PyTorch)",
      "unknown", "Shortage"},
@@ -236,7 +236,7 @@ START_TEST(scalar_memory_past_its_size_by_little)
         "HBM (17179869184).",
         NULL);
     ck_assert_str_eq(text(member(made.root, "fit"), "sentence"),
-                     "Needs 17,179,869,185 B; HBM has 17,179,869,184 B: over by 1 B.");
+                     "Needs 17,179,869,185 B of HBM; 17,179,869,184 B are available: over by 1 B.");
     made_free(&made);
 }
 END_TEST

@@ -27,9 +27,9 @@ static void tell(const struct telling *telling)
     program_read(telling->program, &file, &plan);
     for (const struct told *told = telling->told; told->instruction != NULL; told++) {
         const struct plan_row *row = program_row(&plan, told->instruction);
-        ck_assert_msg(row->verdict.category == told->category && row->verdict.rule == told->rule, "%s: %s by %s",
-                      told->instruction, category_name((enum category)row->verdict.category),
-                      category_rule_name((enum category_rule)row->verdict.rule));
+        ck_assert_msg(row->choice.category == told->category && row->choice.rule == told->rule, "%s: %s by %s",
+                      told->instruction, category_name((enum category)row->choice.category),
+                      category_rule_name((enum category_rule)row->choice.rule));
     }
     buf_free(&file);
 }
@@ -69,6 +69,18 @@ static const struct telling argument_tellings[] = {
      "       h = f32[32,64] tanh(x) " FORWARD " y = f32[32,128] dot(h, w) " FORWARD
      "       ROOT d = f32[64,64] dot(y, w) " BACKWARD " }",
      {TOLD("w", PARAMETER, ARGUMENT_WEIGHT), TOLD("x", BATCH, ARGUMENT_READ)}},
+    /* the same, kept as whole numbers with a scale for each column; an image beside them is data, of short numbers too */
+    {"sum { sa = f32[] parameter(0) sb = f32[] parameter(1) ROOT sc = f32[] add(sa, sb) }"
+     "main { q = s8[64,128] parameter(0) \"a[0]\" !arg scale = f32[1,128] parameter(1) \"a[1]\" !arg"
+     "       x = s8[32,64] parameter(2) \"a[2]\" !arg m = f32[128,128] parameter(3) \"a[3]\" !arg"
+     "       zero = f32[] constant() row = f32[128] reduce(scale, zero) dimensions={0} calls=sum " FORWARD
+     "       wide = f32[64,128] broadcast(row) dimensions={1} " FORWARD " f = f32[64,128] convert(q) " FORWARD
+     "       w = f32[64,128] multiply(f, wide) " FORWARD " half = f32[] constant() halves = f32[32,64] broadcast(half) "
+     "       xf = f32[32,64] convert(x) " FORWARD " xs = f32[32,64] multiply(xf, halves) " FORWARD
+     "       h = f32[32,64] tanh(xs) " FORWARD " y = f32[32,128] dot(h, w) " FORWARD
+     " z = f32[32,128] dot(y, m) " FORWARD "       ROOT d = f32[64,128] dot(h, z) " BACKWARD " }",
+     {TOLD("q", PARAMETER, ARGUMENT_WEIGHT), TOLD("scale", PARAMETER, ARGUMENT_WEIGHT), TOLD("x", BATCH, ARGUMENT_READ),
+      TOLD("m", PARAMETER, ARGUMENT_WEIGHT)}},
     /* an image that is scaled before it goes in */
     {"main { x = f32[32,96] parameter(0) \"a[0]\" !arg w = f32[96] parameter(1) \"params['w']\" !arg"
      "       s = f32[32,96] multiply(x, x) \"jit(step)/mul\" y = f32[32] dot(s, w) " FORWARD

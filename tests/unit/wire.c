@@ -210,6 +210,25 @@ START_TEST(a_stream_skips_groups)
 }
 END_TEST
 
+START_TEST(a_group_that_does_not_end_is_damage_in_a_file_that_is_cut)
+{
+    struct str text = SPAN("\x12\x03\x13\x08\x01\x12\x09"); /* in a message; behind it one that is cut */
+    struct bytes bytes;
+    struct stream stream;
+    struct stream_field field;
+    bytes_open(&bytes, text.data, text.length);
+    ARENA_MUST_NOT_JUMP();
+    stream_init(&stream, &bytes.source, &arena, &err);
+    struct stream_scope whole = stream_whole(&stream);
+    ck_assert(stream_next(&stream, &whole, &field));
+    struct stream_scope inside = field.payload;
+    ck_assert(stream_next(&stream, &whole, &field) && field.is_clipped && stream.is_cut);
+    ck_assert(!stream_next(&stream, &inside, &field));
+    ck_assert_int_eq(err.code, ERR_truncated);
+    bytes_close(&bytes);
+}
+END_TEST
+
 START_TEST(a_stream_reads_up_to_a_cut)
 {
     bool is_cut;
@@ -306,6 +325,7 @@ int main(void)
     tcase_add_test(tests, a_group_is_an_unknown_field);
     tcase_add_test(tests, groups_nest_to_a_limit);
     tcase_add_test(tests, a_stream_skips_groups);
+    tcase_add_test(tests, a_group_that_does_not_end_is_damage_in_a_file_that_is_cut);
     tcase_add_test(tests, packed_and_single_numbers_mix);
     tcase_add_test(tests, a_stream_reads_up_to_a_cut);
     tcase_add_test(tests, nested_messages_keep_inside_their_parents);

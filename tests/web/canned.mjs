@@ -3,6 +3,12 @@
  * names, traces that do not replay, folders that cannot be read. */
 
 const MIB = 1024 ** 2;
+/* Nobody says what there is. */
+const fitOf = (name, needed) => ({
+  word: 'capacity not known', needed_bytes: needed, capacity_bytes: null, source: null, device_source: null, half_unit_bytes: 0, is_physical: false, share_bytes: null, over_bytes: null, free_bytes: null,
+  sentence: `Needs ${needed} B of ${name}; capacity not known.`,
+  parts: [['Needs ', null, null], [`${needed} B`, needed, 'needed'], [` of ${name}; capacity not known.`, null, null]].map(([text, bytes, role]) => ({ text, bytes, role })),
+});
 const NOW = Date.UTC(2025, 10, 21, 12, 2);
 
 /* `columns` of an answer with a table. rows: [name, title, unit of a number or null, field if not the name, head in CSV]. */
@@ -100,6 +106,7 @@ export function makeWorld(change = {}) {
     replay_error: null,
     scoped_vmem_bytes: null,
     scoped_vmem_instruction: null,
+    fit: fitOf('HBM', live + MIB),
     ...change.space,
   };
   const module = {
@@ -112,7 +119,7 @@ export function makeWorld(change = {}) {
     stage: null,
     size_bytes: 1000,
     has_buffer_assignment: true,
-    spaces: [{ space: 0, name: 'HBM', total_bytes: live }],
+    spaces: [{ space: 0, name: 'HBM', total_bytes: live, fit: fitOf('HBM', live) }],
     largest_total_bytes: live,
     error: null,
     ...change.module,

@@ -1,26 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
- * capacity.js: how much memory there is for a program, where that figure comes from, and
- * whether a program fits. Pure, but for readDevices: the URL, the list of devices, error texts and what a trace says in.
- *
- * A capacity: {kind: "device" | "size" | "recorded" | "trace" (also the chip that a dump names: traced.plane is ''), bytes, half (exact to ± this), needed
- * (what the error text asked, or null), isPhysical, device, file}. */
+ * capacity.js: how much memory there is for a program, as the daemon's `fit` has it, and what can be chosen instead. Whether a
+ * program fits is the daemon's word. */
 
 import { get } from './api.js';
 import { bytesCoarse } from './format.js';
 
 const DEVICE_SPACE = 0;
 const MAX = 2 ** 52;
-let asked = null;
 
-/* The devices that the daemon knows, asked once. */
-export function readDevices() {
-  asked ??= get('devices')
-    .then((answer) => answer.devices)
-    .catch((error) => {
-      asked = null;
-      throw error;
-    });
-  return asked;
+/* The devices that the daemon knows, each with the `fit` of a program that needs so much of the space of that name. */
+export async function readDevices(needed, spaceName) {
+  return (await get('devices', { needed_bytes: needed, space_name: spaceName })).devices;
 }
 
 /* "15.75GiB", "15.75G", "512 MiB" → bytes; anything else → null. */
@@ -31,56 +21,22 @@ export function parseSize(text) {
   return bytes > 0 && bytes <= MAX ? bytes : null;
 }
 
-export function findDevice(devices, name) {
-  const wanted = name.toLowerCase();
-  return (devices ?? []).find((device) => device.name.toLowerCase() === wanted) ?? null;
+/* Pure: {bytes, half (exact to ± this), isPhysical, share (that JAX takes of it by default, or null), source, deviceSource} of
+ * the daemon's `fit`; null: the capacity is not known. */
+export function capacityIn({ capacity_bytes: value, half_unit_bytes: half, is_physical: isPhysical, share_bytes: share, source, device_source: deviceSource }) {
+  return value === null ? null : { bytes: value, half, isPhysical, share, source, deviceSource };
 }
 
-export function deviceCapacity(device) {
-  const isPhysical = device.available_bytes === null;
-  const bytes = isPhysical ? device.physical_bytes : device.available_bytes;
-  return { kind: 'device', bytes, half: 0, needed: null, isPhysical, device, file: '' };
+/* Pure: what the daemon's `fit` holds against what: {needed, asked (by an error text, or null), limit, share (that JAX takes by
+ * default, where that is the limit; or null)}. */
+export function heldAgainst({ parts }) {
+  const of = (wanted) => parts.find(({ role }) => role === wanted)?.bytes ?? null;
+  const [asked, share] = [of('asked'), of('share')];
+  return { needed: asked ?? of('needed'), asked, limit: share ?? of('capacity'), share };
 }
 
-export function sizeCapacity(bytes) {
-  return { kind: 'size', bytes, half: 0, needed: null, isPhysical: false, device: null, file: '' };
-}
-
-/* What the first error text says of this memory space. */
-export function recordedCapacity(errorTexts, space) {
-  const found = errorTexts.find(({ capacity }) => capacity?.space === space);
-  if (!found) return null;
-  const { available_bytes: bytes, half_unit_bytes: half, needed_bytes: needed } = found.capacity;
-  return { kind: 'recorded', bytes, half, needed, isPhysical: false, device: null, file: found.file };
-}
-
-/* The least that a device of the trace has: what a program may use there, if the table of devices knows it,
- * else the physical size as recorded. traceDevices: of the modules answer. */
-export function traceCapacity(traceDevices, space) {
-  if (space !== DEVICE_SPACE) return null;
-  const known = (traceDevices ?? [])
-    .map((device) => ({ device, bytes: device.available_bytes ?? device.memory_bytes }))
-    .filter(({ bytes }) => bytes !== null)
-    .sort((a, b) => a.bytes - b.bytes)[0];
-  if (!known) return null;
-  const { device, bytes } = known;
-  const isPhysical = device.available_bytes === null;
-  return { kind: 'trace', bytes, half: 0, needed: null, isPhysical, device: null, file: device.file, traced: device };
-}
-
-/* "target_arguments.pb" of "module_0000.jit_f.cl_1.target_arguments.pb": what of a dump names its chip. */
-export const chipFile = (file) => /(?:target_arguments|topology|gpu_target_config)\.\w+$/.exec(file)?.[0] ?? 'the dump';
-
-/* The URL first (device memory only), then the dump's own text, then the trace or the chip that the dump names, then none (null). */
-export function capacityOf(wanted, devices, errorTexts, space, traceDevices = []) {
-  if (wanted && space === DEVICE_SPACE) {
-    const size = parseSize(wanted);
-    if (size !== null) return sizeCapacity(size);
-    const device = findDevice(devices, wanted);
-    if (device) return deviceCapacity(device);
-  }
-  return recordedCapacity(errorTexts, space) ?? traceCapacity(traceDevices, space);
-}
+/* Pure: why a figure held against it is a bound; '' where it is none, or where the share that JAX takes says it. */
+export const whyPhysical = (capacity) => (capacity?.isPhysical && capacity.share === null ? 'A program gets less than the physical size; how much is not known.' : '');
 
 export function canChoose(space) {
   return space === DEVICE_SPACE;
@@ -88,15 +44,3 @@ export function canChoose(space) {
 
 /* How far a need is from a capacity, no finer than the capacity was printed. */
 export const differenceText = (by, capacity) => bytesCoarse(by, 2 * (capacity?.half ?? 0));
-
-/* {word: "over" | "fits" | "unsure", by, isOfText}: the total decides. A text that asked for more of
- * a space than the plan shows there is believed: scoped memory stands in no total. */
-export function verdictOf(needed, capacity, space = DEVICE_SPACE) {
-  if (!capacity) return null;
-  const over = needed - capacity.bytes;
-  if (over > capacity.half) return { word: 'over', by: over, isOfText: false };
-  if (space !== DEVICE_SPACE && capacity.needed > capacity.bytes + capacity.half)
-    return { word: 'over', by: capacity.needed - capacity.bytes, isOfText: true };
-  if (capacity.half > 0 && over > -capacity.half) return { word: 'unsure', by: 0, isOfText: false };
-  return { word: 'fits', by: capacity.bytes - needed, isOfText: false };
-}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * filter_text.js: the text of a filter, cut into terms as the daemon cuts it (analysis/tool/filter.h). Pure. */
+ * filter_text.js: the text of a filter, cut into terms as the daemon cuts it (analysis/views/filter.h). Pure. */
 
 const isSpace = (c) => c === undefined || /\s/.test(c);
 

@@ -14,21 +14,10 @@ const whole = (answer) => answer?.data ?? null;
 
 /* ---- the answer ---- */
 
-/* What was asked for and what there was, where a text of the session says it of this module. */
-function limitOf({ failure, summary }) {
-  const name = whole(summary).module.name;
-  if (!failure || failure.phase !== 'compile' || failure.limit_bytes === null) return null;
-  if ((failure.module && failure.module !== name) || !['hbm', 'gpu', null].includes(failure.memory_class)) return null;
-  return failure;
-}
-
-function needsWords(module, space) {
-  const limit = limitOf(module);
-  const first = ['Needs ', el('strong', {}, figure(space.total_bytes)), ` of ${visible(space.name)}`];
-  if (limit && space.space === 0 && space.total_bytes > limit.limit_bytes)
-    return [...first, '; ', figure(limit.limit_bytes), ' are available: ', el('strong', { class: 'over' }, `over by ${limit.over_text ?? bytes(space.total_bytes - limit.limit_bytes)}`), '.'];
-  return [...first, '; capacity not known.'];
-}
+/* The daemon's sentence: does it fit? */
+const STRONG = { needed: '', over: 'over' };
+const needsWords = ({ fit }) =>
+  fit.parts.map(({ text, bytes: value, role }) => (role === null ? visible(text) : role in STRONG ? el('strong', { class: STRONG[role] }, figure(value, text)) : figure(value, text)));
 
 const culpritWords = ({ culprit }) =>
   (culprit?.sentence ?? []).map((part) => (typeof part === 'string' ? part : part.name ? nameInline(part.name, 80) : figure(part.bytes, part.text)));
@@ -40,7 +29,7 @@ function head(module, space, chooser) {
     'header',
     {},
     el('div', { class: 'tools' }, el('span', { class: 'where' }, nameInline(whole(module.summary).module.name, 120), ' · ', visible(session), ' · ', visible(file), at ? ` · ${at}` : ''), chooser),
-    el('h1', {}, needsWords(module, space)),
+    el('h1', {}, needsWords(space)),
     el('p', {}, 'Peak live ', figure(space.peak_bytes), `${steps}. `, culpritWords(space)),
     el('p', { class: 'dim' }, `arguments ${bytes(space.parameter_bytes)} · outputs ${bytes(space.output_bytes)}, ${bytes(space.output_reused_bytes)} of them in arguments · temporaries ${bytes(space.temporary_bytes)} · fragmentation ${bytes(space.fragmentation_bytes)}`),
   );
@@ -223,6 +212,13 @@ function patterns(answer) {
   ];
 }
 
+/* Files below the path that could not be read, or not to their end. */
+function notRead(files) {
+  return files.map(({ file, reason, offset_bytes: at }) =>
+    el('p', { class: 'over' }, `Could not be read: ${visible(file)}: ${visible(reason)}${at === null || /byte \d/.test(reason) ? '' : `, at byte ${at}`}`),
+  );
+}
+
 /* ---- the page ---- */
 
 function show(main, answers, at) {
@@ -238,11 +234,12 @@ function show(main, answers, at) {
     return;
   }
   const host = el('div', { class: 'plot' });
-  const limit = space.space === 0 ? limitOf(module) : null;
+  const limit = space.fit.capacity_bytes;
   fill(
     main,
     head(module, space, chooser),
-    el('h2', {}, `Memory over program order, ${visible(space.name)}: live at each step, dashed without padding${limit ? `, red: ${bytes(limit.limit_bytes)} available` : ''}`),
+    notRead(answers.not_read),
+    el('h2', {}, `Memory over program order, ${visible(space.name)}: live at each step, dashed without padding${limit === null ? '' : `, red: ${bytes(limit)} available`}`),
     host,
     strips(whole(module.strips)),
     patterns(whole(module.whose)),
@@ -253,7 +250,7 @@ function show(main, answers, at) {
     spaces(summary.spaces),
     el('footer', {}, `Written by memviewd ${answers.version}. This file asks for nothing: all figures stand in it.`),
   );
-  drawCurve(host, curve, limit?.limit_bytes ?? null);
+  drawCurve(host, curve, limit);
 }
 
 function start() {

@@ -96,7 +96,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     const { sessions } = await (await fetch(`${base}api/v1/sessions`)).json();
     const page = await open(`${base}?tool=oom&session=${sessions.find(({ name }) => name === 'training').id}`, { allow: /404/, width: 320, height: 800, touch: true });
     includes(await text(page, 'h1'), '10.78 GiB');
-    includes(await text(page, '.panel-oom-fit'), 'Yes. It fits: 10.78 GiB of 16.00 GiB, 5.22 GiB free.');
+    includes(await text(page, '.panel-oom-fit'), 'Yes. It fits: 10.78 GiB of 16.00 GiB of GPU_0_bfc, 5.22 GiB free.');
     equal(await page.locator('.panel-oom-peak, .panel-oom-advice, .panel-oom-text').filter({ visible: true }).count(), 0);
     equal(await page.evaluate(() => document.documentElement.scrollWidth), 320);
     await page.locator('.oom-legend a').first().click();

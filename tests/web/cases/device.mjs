@@ -170,7 +170,7 @@ export function run({ test, equal, includes, truth, daemon, open, fixtures }) {
     await page.keyboard.type('init(');
     await page.waitForURL(/find=init\(/);
     await idle(page);
-    equal(await text(page, '.device-found'), 'searched as it stands: No frame matches.');
+    equal(await text(page, '.device-found'), 'searched as plain text: No frame matches.');
     await page.finish();
   });
 
@@ -192,7 +192,7 @@ export function run({ test, equal, includes, truth, daemon, open, fixtures }) {
     equal((await chips()).map((each) => each.replace(/\s+/g, ' ').replace(' ×', '×')), wanted);
     equal(await text(page, '.condition-fault'), '(');
     equal(await page.locator('.condition-said').allInnerTexts(), [
-      '"func(" is no expression (missing )); it is searched as it stands meanwhile.',
+      '"func(" is not a valid regular expression (missing )); it is searched as plain text.',
       'No frame matches "ini_state". Nearest: init_state.',
     ]);
     for (const key of ['2', '3', '4', '1']) {

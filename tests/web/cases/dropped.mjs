@@ -206,7 +206,7 @@ export function run({ test, includes, equal, truth, open, fixtures, shared, bina
   test('a report that stands beside a program says what to drop', () =>
     withHome(async (page) => {
       await choose(page, ofDump().filter((name) => name.endsWith('-buffer-assignment.txt')));
-      await banner(page, 'is a report that stands beside what can be opened');
+      await banner(page, 'is a report that belongs to another file');
     }));
 
   test(

@@ -305,7 +305,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
     const page = await openWorld({ intercept: () => ({ status: 401, json: denied }) }, { allow: /401/ });
     includes(
       await text(page, '.banner'),
-      'This daemon asks for a token. Open the link that it printed at start; one of a file goes behind #token= in the address.',
+      'This daemon asks for a token. Open the link that it printed at start, or append #token= and the token of its file to the address.',
     );
     await page.finish();
   });

@@ -36,7 +36,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, shar
     const page = await open(`${await daemon('--demo')}?group=none`);
     includes(
       await text(page, 'h1'),
-      'Needs 33.49 GiB of HBM; 15.75 GiB are available: over by 17.74 GiB (total, with fragmentation). Peak live 33.41 GiB at step 376 of 1,018.',
+      'Needs 33.49 GiB of HBM; 15.75 GiB are available: over by 17.74 GiB. Peak live 33.41 GiB at step 376 of 1,018.',
     );
     equal((await cells(page, 'c-size'))[0], '2.00');
     includes((await cells(page, 'c-line'))[0], '.py:');

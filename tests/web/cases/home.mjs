@@ -310,7 +310,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
     };
     const headline = await card(() => page.locator('h1 button.over').click());
     includes(headline, '33.49 GiB − 15.75 GiB = 17.74 GiB');
-    includes(headline, 'available, as error.txt prints it');
+    includes(headline, 'available: error.txt');
     includes(headline, 'printed to ±');
     const needs = await card(() => page.locator('td.h-largest button').first().click());
     includes(needs, '35,962,892,288 B');

@@ -160,7 +160,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
       ['.curve-host', '.map-plot'].every((each) => document.querySelector(each).getBoundingClientRect().height > 150),
     );
     await page.emulateMedia({ media: 'screen', forcedColors: 'active' });
-    await page.waitForFunction(() => getComputedStyle(document.querySelector('.swatch-temporary')).backgroundColor === 'rgb(79, 91, 2)');
+    await page.waitForFunction(() => getComputedStyle(document.querySelector('.swatch-temporary')).backgroundColor === 'rgb(67, 84, 5)');
     await page.finish();
   });
 

@@ -106,10 +106,10 @@ export function run({ test, includes, equal, truth, daemon, open }) {
       }
       return Object.fromEntries(seen);
     }, [...data]);
-    /* #B47519 saved activations, #4F5B02 workspace, #193595 parameters */
-    truth(colours['180,117,25'] > 50000, 'no saved activations');
-    truth(colours['79,91,2'] > 5000, 'no workspace');
-    truth(colours['25,53,149'] > 1000, 'no parameters');
+    /* #C0731A saved activations, #435405 workspace, #0B55B1 parameters */
+    truth(colours['192,115,26'] > 50000, 'no saved activations');
+    truth(colours['67,84,5'] > 5000, 'no workspace');
+    truth(colours['11,85,177'] > 1000, 'no parameters');
     await page.finish();
   });
 

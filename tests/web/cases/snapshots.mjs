@@ -32,7 +32,7 @@ pickle.dump(json.load(gzip.open(sys.argv[1]))["runs"]["adamw-threaded"]["snapsho
 /* The snapshot of a failed request, and the text of PyTorch that says 3 MiB more were free. */
 const FAIL = `
 import sys
-sys.path[:0] = [sys.argv[1], sys.argv[2]]
+sys.path[:0] = [sys.argv[2], sys.argv[1]]  # both have a module "inputs"
 import made_allocator, snapshot_texts
 one, failed = made_allocator.filled(25 * snapshot_texts.MIB + snapshot_texts.MIB // 2)
 open(sys.argv[3] + "/rank0.pickle", "wb").write(snapshot_texts.dumped(one))
@@ -47,6 +47,24 @@ export function run({ test, equal, includes, truth, daemon, open }) {
     const active = JSON.parse(execFileSync('python3', ['-B', '-c', MAKE, GOLDEN, ...files], { encoding: 'utf8' }));
     return { folder, active };
   };
+
+  test('snapshots: a session that is named opens on what it has, the first time too', async () => {
+    const { folder } = made();
+    try {
+      mkdirSync(join(folder, 'train'));
+      execFileSync(join(GOLDEN, '../../scripts/make-trace'), [join(folder, 'train/host0.xplane.pb'), '--events', '2400']);
+      for (const name of ['job', 'train']) {
+        const url = await daemon(`--logdir=${folder}`); /* a new one, which has read nothing yet */
+        const { sessions } = await (await fetch(new URL('api/v1/sessions', url))).json();
+        const page = await open(`${url}?session=${sessions.find((each) => each.name === name).id}`);
+        equal(await page.locator('main.page-memory_profile').count(), 1, name);
+        truth(!(await text(page, 'h1')).includes('Nothing to show'), name);
+        await page.finish();
+      }
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
 
   test('snapshots: what is live has the stack of who asked for it, and ranks stand side by side', async () => {
     const { folder, active } = made();

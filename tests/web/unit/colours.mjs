@@ -10,6 +10,10 @@ const CATEGORIES = ['parameter', 'optimizer', 'gradient', 'activation', 'tempora
 const STEPS = ['parameter-light', 'gradient-light', 'temporary-light'];
 const MIN_SEEN = 20;
 const MIN_SIMULATED = 10;
+/* Darker than this a kind is read as black on a small square; and so far a kind stays from the red above a capacity. */
+const MIN_LIGHTNESS = 32;
+const MIN_FROM_OVER = 20;
+const MIN_FROM_OVER_SIMULATED = 6.5;
 const STEP_SEEN = 15;
 const STEP_SIMULATED = 5;
 const SIMULATIONS = {
@@ -140,6 +144,18 @@ export function run({ test, truth, equal }) {
         for (const ground of ['page', 'panel'])
           truth(contrast(colour[`cat-${name}`], colour[ground]) >= 3, `${name} on ${ground}`);
         truth(contrast(colour[`cat-${name}`], colour[`ink-${name}`]) >= 4.5, `label on ${name}`);
+      }
+    });
+    test(`${theme}: no kind is near black, and none is taken for what is above a capacity`, () => {
+      const over = linear(colour.over);
+      for (const name of CATEGORIES) {
+        const own = linear(colour[`cat-${name}`]);
+        truth(lab(own)[0] >= MIN_LIGHTNESS, `${name} is as dark as ${lab(own)[0]}`);
+        truth(difference(lab(own), lab(over)) >= MIN_FROM_OVER, `${name} and over: ${difference(lab(own), lab(over))}`);
+        for (const [kind, matrix] of Object.entries(SIMULATIONS)) {
+          const simulated = difference(...[own, over].map((rgb) => lab(through(matrix, rgb))));
+          truth(simulated >= MIN_FROM_OVER_SIMULATED, `${name} and over, ${kind}: ${simulated}`);
+        }
       }
     });
     test(`${theme}: every pair of kinds can be told apart`, () => {

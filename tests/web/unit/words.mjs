@@ -21,6 +21,7 @@ const GIB = 1024 ** 3;
 const space = {
   name: 'HBM',
   total_bytes: 35963086336,
+  fit: { word: 'capacity not known', parts: [['Needs ', null, null], ['33.49 GiB', 35963086336, 'needed'], [' of HBM; capacity not known.', null, null]].map(([text, bytes, role]) => ({ text, bytes, role })) },
   peak_bytes: 35869978624,
   peak_step: 376,
   step_count: 1018,

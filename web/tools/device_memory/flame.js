@@ -377,7 +377,7 @@ function search(flame) {
   const nodes = all.reduce((sum, each) => sum + each.nodes.length, 0);
   const isThin = isThinned(part.shown.data);
   const words = say.foundSentence(part.shown.data, { matched_total: total, matched_count: nodes }, nodes);
-  fill(flame.foundText, all[0].isLiteral ? 'searched as it stands: ' : '', isThin && nodes ? '≥ ' : '', isPivot ? counted(nodes, 'frame') : words);
+  fill(flame.foundText, all[0].isLiteral ? 'searched as plain text: ' : '', isThin && nodes ? '≥ ' : '', isPivot ? counted(nodes, 'frame') : words);
   if (isThin && !isPivot) exactSearch(flame, find, nodes);
 }
 

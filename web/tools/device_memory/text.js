@@ -241,7 +241,7 @@ function specialName(id) {
 
 /* Why a chip is marked, or "". */
 export function chipFault({ expression, matched_count: found, fault, nearest, parameter }) {
-  if (fault) return `"${short(expression)}" is no expression (${fault}); it is searched as it stands meanwhile.`;
+  if (fault) return `"${short(expression)}" is not a valid regular expression (${fault}); it is searched as plain text.`;
   if (found > 0) return '';
   const what = parameter.startsWith('tag') ? 'sample' : 'frame';
   return `No ${what} matches "${short(expression)}".${nearest ? ` Nearest: ${short(nearest)}.` : ''}`;

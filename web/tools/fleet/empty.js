@@ -32,7 +32,7 @@ export function nothing({ sentence, is_catalog: isCatalog, unlabelled_count: unl
 const NONE = {
   jobs: ['No jobs.', ''],
   modules: ['No modules.', ''],
-  regressions: ['No regression.', 'No series goes to another level that its noise does not explain.'],
+  regressions: ['No regression.', 'No series changed by more than its noise.'],
   hosts: ['No host differs.', 'Wherever a commit was seen on several hosts, they need the same.'],
   next: ['Nothing is over its capacity, and nothing grows towards it.', 'A trend needs five commits over a day.'],
   commits: ['No commits.', ''],

@@ -2,8 +2,8 @@
  * explain.js: what the figures of Home are made of. Pure: what was found of a session in, cards of explain.js
  * out. Its own file: loaded when the first card is opened. */
 
+import { whyPhysical } from '../../lib/capacity.js';
 import { bytes, bytesApart, count, percent, visible } from '../../lib/format.js';
-import { chipFile } from '../../lib/capacity.js';
 
 const baseName = (path) => visible(String(path ?? '').slice(String(path ?? '').lastIndexOf('/') + 1));
 const half = (capacity) => (capacity?.half > 0 ? [{ name: 'printed to ±', bytes: capacity.half, note: 'as the text rounds it' }] : []);
@@ -45,13 +45,9 @@ const SOURCES = {
   },
 };
 
-const CAPACITIES = {
-  recorded: ({ file }) => `available, as ${baseName(file)} prints it`,
-  trace: ({ isPhysical, traced, file }) =>
-    !traced.plane ? `available on a ${traced.kind}, which ${chipFile(file)} names` : isPhysical ? 'physical size of the smallest device of the trace' : 'available on the smallest device of the trace',
-  allocator: () => 'what the allocator may give out',
-  text: () => 'available, as the text prints it',
-};
+const CAPACITIES = { events: 'what the allocator may give out', text: 'available, as the text prints it' };
+const capacityWords = ({ kind, capacity }) =>
+  capacity ? `${capacity.isPhysical ? 'physical size' : 'available'}: ${visible(capacity.source)}` : (CAPACITIES[kind] ?? CAPACITIES.text);
 
 const placeOf = (from) => ({ file: from.file ? baseName(from.file) : null, field: SOURCES[from.kind].field(from) });
 
@@ -68,16 +64,16 @@ function needs(figure) {
   };
 }
 
-const against = ({ worst, from }) => [
+const against = ({ worst, from }, limit = { name: capacityWords(from), bytes: worst.capacity }) => [
   { name: SOURCES[from.kind].what({ worst, from }), bytes: worst.bytes },
-  { name: CAPACITIES[from.capacity?.kind ?? (from.kind === 'events' ? 'allocator' : 'text')](from.capacity ?? {}), bytes: worst.capacity },
+  limit,
   ...half(from.capacity),
 ];
 
 const sureOf = ({ from }) => ({
   ...placeOf(from),
   confidence: from.capacity?.isPhysical ? 'bound' : 'exact',
-  why: from.capacity?.isPhysical ? 'A program gets less than the physical size; how much is not known.' : '',
+  why: whyPhysical(from.capacity),
 });
 
 function share(found) {
@@ -92,8 +88,9 @@ function over(found) {
   const { worst } = found;
   if (worst.bytes === null || !worst.capacity)
     return { title: `Over by ${worst.byText}`, formula: 'The text states by how much, and not of what.', inputs: [{ name: 'over by', bytes: worst.by }], ...sureOf(found) };
-  const [needed, available] = bytesApart(worst.bytes, worst.capacity);
-  return { title: `Over by ${worst.byText}`, formula: `${needed} − ${available} = ${worst.byText}`, inputs: against(found), ...sureOf(found) };
+  const limit = worst.isOfShare ? { name: 'what JAX takes by default', bytes: worst.limit } : undefined;
+  const [needed, available] = bytesApart(worst.bytes, worst.isOfShare ? worst.limit : worst.capacity);
+  return { title: `Over by ${worst.byText}`, formula: `${needed} − ${available} = ${worst.byText}`, inputs: against(found, limit), ...sureOf(found) };
 }
 
 const CARDS = { needs, share, over };

@@ -3,7 +3,7 @@
  * content; the first row that knows a session says its figure. */
 
 import { get } from '../../lib/api.js';
-import { capacityOf, differenceText, verdictOf } from '../../lib/capacity.js';
+import { capacityIn, differenceText, heldAgainst } from '../../lib/capacity.js';
 import { isGrave } from '../../lib/finding.js';
 import { count, counted } from '../../lib/format.js';
 
@@ -25,30 +25,29 @@ export function verdictName(found) {
   return Object.keys(VERDICTS).find((name) => VERDICTS[name](word)) ?? 'other';
 }
 
-const WORDS = { over: 'over', fits: 'fits', unsure: 'too close' };
-
-/* Pure: the module and memory space nearest to or furthest above its capacity; without any capacity the
- * largest. {bytes, capacity, by, byText, name, word, from}: "over", "fits", "too close" or "capacity not known"; `from` is what
- * explain.js tells of it; null without any. */
-export function worstOf(modules, errorTexts, traceDevices = []) {
+/* Pure: the module and memory space nearest to or furthest above its capacity, as the daemon says whether it fits; without
+ * any capacity the largest. {bytes, capacity, by, byText, name, word, from}: word is the daemon's; `from` is what explain.js
+ * tells of it; null without any. */
+export function worstOf(modules) {
   let worst = null;
   for (const module of modules)
-    for (const { space, name: spaceName, total_bytes: total } of module.spaces ?? []) {
-      const capacity = capacityOf('', [], errorTexts, space, traceDevices);
-      const verdict = verdictOf(total, capacity, space);
-      const needed = verdict?.isOfText ? capacity.needed : total;
+    for (const { space, name: spaceName, fit } of module.spaces ?? []) {
+      const capacity = capacityIn(fit);
+      const { needed, asked, limit, share: taken } = heldAgainst(fit);
       const share = capacity ? needed / capacity.bytes : -1;
       if (worst && (share < worst.share || (share === worst.share && needed <= worst.bytes))) continue;
       worst = {
         share,
         bytes: needed,
         capacity: capacity?.bytes ?? null,
-        by: verdict?.by ?? 0,
-        byText: differenceText(verdict?.by ?? 0, capacity),
+        limit,
+        isOfShare: taken !== null,
+        by: fit.over_bytes || (fit.free_bytes ?? 0),
+        byText: differenceText(fit.over_bytes || (fit.free_bytes ?? 0), capacity),
         name: module.name,
-        word: WORDS[verdict?.word] ?? 'capacity not known',
-        from: verdict?.isOfText
-          ? { kind: 'text', file: capacity.file, module: module.id, space, spaceName, capacity }
+        word: fit.word,
+        from: asked !== null
+          ? { kind: 'text', file: capacity.source, module: module.id, space, spaceName, capacity }
           : { kind: 'module', file: module.file, module: module.id, space, spaceName: spaceName ?? '', capacity },
       };
     }
@@ -65,12 +64,8 @@ export function worstOfFailure(failure) {
 }
 
 async function lookAtModules(session, how) {
-  const path = `sessions/${encodeURIComponent(session.id)}`;
-  const [modules, detail] = await Promise.all([
-    get(`${path}/modules`, { sort: '-total', limit: 100 }, how),
-    session.has_error_text ? get(path, {}, how) : null,
-  ]);
-  const found = worstOf(modules.modules, detail?.error_texts ?? [], modules.devices);
+  const modules = await get(`sessions/${encodeURIComponent(session.id)}/modules`, { sort: '-total', limit: 100 }, how);
+  const found = worstOf(modules.modules);
   const isTold = session.failure && found?.word !== 'over';
   const broken = modules.modules.find((module) => module.error)?.error;
   if (!found && !isTold && broken) throw new Error(broken.reason || broken.code);

@@ -21,7 +21,7 @@ const GESTURES = [
   ['Shift drag', 'pans'],
   ['wheel', 'zooms the chart that was clicked; Ctrl wheel any chart'],
   ['double click', 'shows all; on a step or launch: zooms to it'],
-  ['click a row', 'pins its event or group; again lets go'],
+  ['click a row', 'pins its event or group; again unpins'],
 ];
 
 /* say(words): a hint; byRow(direction): to the row beside the pinned one. Out: rows for context.bind. */

@@ -279,7 +279,7 @@ export function blockSentence(block) {
 export function addressAnswer(data) {
   const hole = data.largest_hole ? [' The largest hole between them has ', part(data.largest_hole.size_bytes, undefined, '', 'hole'), '.'] : [];
   const unknown = data.unknown_bytes
-    ? [' ', part(data.unknown_bytes, undefined, '', 'unknown'), ' are in use at addresses that the trace does not tell: a hole may be one of these.']
+    ? [' ', part(data.unknown_bytes, undefined, '', 'unknown'), ' are in use at addresses that are not in the trace: a hole may be one of these.']
     : [];
   return [`${counted(data.block_count, 'block')} and ${counted(data.hole_count, 'hole')}.`, ...hole, ...unknown];
 }
@@ -299,7 +299,7 @@ export function segmentsAnswer(data) {
     ...also(data.unused_segments_bytes, ' in segments without a block, which ', { name: 'torch.cuda.empty_cache()' }, ' gives back.'),
     ...also(data.pending_bytes, ' are freed and wait for a stream.'),
     ...also(data.used_bytes - data.requested_bytes, ' are lost to rounding.'),
-    ...also(data.outside_bytes, ' lie in segments that the snapshot does not tell.'),
+    ...also(data.outside_bytes, ' lie in segments that are not in the snapshot.'),
   ];
 }
 

@@ -12,10 +12,8 @@ import { explained } from '../../widgets/explain.js';
 const SPACE = 0;
 const ENDS = { yes: ', fits', perhaps: ', may fit', no: ', not enough alone', unknown: '' };
 
-/* Where it fits, or nobody knows what there is, nothing has to be changed. */
-function bestOf({ fits, advice }) {
-  return fits === 'yes' || fits === 'unknown' ? null : advice.find(({ change, saves_bytes: saves }) => change !== null && saves > 0);
-}
+/* Where nobody knows what there is, nothing has to be changed. */
+const bestOf = ({ fits, best, advice }) => (fits === 'unknown' ? null : (advice[best] ?? null));
 
 function nodesOf(verdict, { context, program }, told) {
   const { place } = program;
@@ -27,29 +25,28 @@ function nodesOf(verdict, { context, program }, told) {
     isTold ? null : [el('span', { 'data-explain': 'culprit' }, visible(cause.text)), ' '],
     best && [
       el('span', { 'aria-hidden': 'true' }, '▶ '),
-      el('a', { class: 'advice-best', href: context.linkHere({ whatif: [best.change], drawer: 'whatif' }) }, visible(best.title)),
+      el('a', { class: 'advice-best', href: best.change === null ? all : context.linkHere({ whatif: [best.change], drawer: 'whatif' }) }, visible(best.title)),
       ': ',
-      explained('advice', best.lands_at_bytes, `${best.confidence === 'bound' ? '≥ ' : ''}${bytes(best.lands_at_bytes)}`, 'strong'),
+      best.lands_at_bytes === null
+        ? `saves ${best.confidence === 'bound' ? '≤ ' : ''}${bytes(best.saves_bytes)}`
+        : explained('advice', best.lands_at_bytes, `${best.confidence === 'bound' ? '≥ ' : ''}${bytes(best.lands_at_bytes)}`, 'strong'),
       `${ENDS[best.fits]} (${best.confidence}). `,
     ],
     verdict.advice.length ? el('a', { href: all }, best ? 'All advice' : 'Advice') : null,
   ];
 }
 
-/* Does the capacity come from the address? What stands there may be no device and no size. */
-const isChosen = (capacity) => capacity?.kind === 'device' || capacity?.kind === 'size';
-
 /* Writes into the head what the verdict of this program says; what came too late is dropped. */
 export async function loadAdvice(view) {
   const { program, context } = view;
-  const { space, place, wanted, capacity } = program;
+  const { space, place, wanted, isRefused } = program;
   view.adviceAsked?.abort();
   view.head.setAdvice(null);
   program.advice = null;
   if (space.space !== SPACE) return;
   const { signal } = (view.adviceAsked = new AbortController());
   try {
-    const verdict = await get('verdict', { session: place.session, host: place.host, module: place.module, capacity: isChosen(capacity) ? wanted : '' }, { signal, isQuiet: true });
+    const verdict = await get('verdict', { session: place.session, host: place.host, module: place.module, capacity: isRefused ? '' : wanted }, { signal, isQuiet: true });
     if (!signal.aborted && program.space === space) view.head.setAdvice(nodesOf(verdict, { context, program }, view.head.finding));
   } catch (error) {
     if (!isAbort(error) && !(error instanceof Problem)) throw error;

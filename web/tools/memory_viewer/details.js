@@ -108,7 +108,7 @@ export function bufferDetails(record, space, isPinned, links = null) {
       ),
       links,
       stack(record),
-      isPinned ? el('p', { class: 'dim' }, 'A click on a figure explains it. Esc lets go.') : el('p', { class: 'dim' }, 'Click pins it.'),
+      isPinned ? el('p', { class: 'dim' }, 'A click on a figure explains it. Esc unpins.') : el('p', { class: 'dim' }, 'Click pins it.'),
     ],
   };
 }
@@ -133,7 +133,7 @@ export function mergedDetails(bar, space) {
 
 const KEYS = [
   ['hover', 'lights the same buffer everywhere'],
-  ['click', 'pins it; again, or Esc, lets go'],
+  ['click', 'pins it; again, or Esc, unpins'],
   ['Tab', 'to a chart or the table'],
   ['← →', 'from bar to bar, step to step'],
   ['Enter', 'pins'],

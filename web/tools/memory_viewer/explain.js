@@ -3,7 +3,7 @@
  * cards of explain.js out. Loaded when the first card is opened. */
 
 import { bytes, bytesApart, count, counted, exactBytes, expansion, percent, visible } from '../../lib/format.js';
-import { differenceText } from '../../lib/capacity.js';
+import { differenceText, heldAgainst, whyPhysical } from '../../lib/capacity.js';
 import { categoryWord } from '../../widgets/categories.js';
 import { sourceOf } from './answer.js';
 import { figuresOf } from './failure.js';
@@ -20,7 +20,7 @@ const FLAGS = {
   outputs: '`maybe_live_out`, not a parameter',
   constants: '`is_constant`',
   temporaries: 'none of the flags',
-  other: 'what the flags name twice or not at all',
+  other: 'allocations with several flags or none',
 };
 
 const baseName = (path) => visible(String(path ?? '').slice(String(path ?? '').lastIndexOf('/') + 1));
@@ -67,37 +67,35 @@ function capacity(view) {
   const { capacity: there, space } = view;
   if (!there) return null;
   const { text, hint } = sourceOf(there);
-  const { device } = there;
   return {
     title: `Capacity ${bytes(there.bytes)}`,
-    formula: `${text}. The address (\`capacity=\`) comes first, then what an error text printed, then what the trace recorded, then nothing.`,
+    formula: `${text}. The address (\`capacity=\`) comes first, then what an error text printed, then the chip of the dump or what the trace recorded, then nothing.`,
     inputs: [
       { name: there.isPhysical ? 'physical size' : 'available to one program', bytes: there.bytes },
       ...(there.half > 0 ? [{ name: 'printed to ±', bytes: there.half, note: 'as the text rounds it' }] : []),
-      ...(device && !there.isPhysical ? [{ name: 'physical size', bytes: device.physical_bytes }] : []),
+      ...(space.fit.share_bytes === null ? [] : [{ name: 'that JAX takes by default', bytes: space.fit.share_bytes, note: '75 %; XLA_PYTHON_CLIENT_MEM_FRACTION sets another share' }]),
       { name: 'held against it: the total', bytes: space.total_bytes },
     ],
-    file: there.file ? baseName(there.file) : null,
-    field: device ? visible(device.source) : visible(hint),
+    field: visible(hint),
     confidence: there.isPhysical ? 'bound' : 'exact',
-    why: there.isPhysical ? 'A program gets less than the physical size; how much is not known.' : '',
+    why: whyPhysical(there),
   };
 }
 
 function difference(view) {
   const { capacity: there, space } = view;
-  if (!there) return null;
-  const by = space.total_bytes - there.bytes;
-  const apart = differenceText(Math.abs(by), there);
-  const [needed, available] = bytesApart(space.total_bytes, there.bytes);
+  if (!there || (space.fit.over_bytes === null && space.fit.free_bytes === null)) return null;
+  const { over_bytes: over, free_bytes: free } = space.fit;
+  const held = heldAgainst(space.fit);
+  const apart = differenceText(over || free, there);
+  const [needed, available] = bytesApart(held.needed, held.limit);
   return {
-    title: by > 0 ? `Over by ${apart}` : `${apart} free`,
-    formula: by > 0 ? `${needed} − ${available} = ${apart}` : `${available} − ${needed} = ${apart}`,
+    title: over ? `Over by ${apart}` : `${apart} free`,
+    formula: over ? `${needed} − ${available} = ${apart}` : `${available} − ${needed} = ${apart}`,
     inputs: [
-      { name: 'needed: the total, with fragmentation', bytes: space.total_bytes },
-      { name: `available: ${sourceOf(there).text}`, bytes: there.bytes },
+      { name: held.asked === null ? 'needed: the total, with fragmentation' : 'asked for, as the error text says', bytes: held.needed },
+      { name: `available: ${held.share === null ? sourceOf(there).text : 'what JAX takes by default'}`, bytes: held.limit },
     ],
-    file: there.file ? baseName(there.file) : null,
     confidence: there.isPhysical ? 'bound' : 'exact',
     why: there.half > 0 ? `The capacity is printed to ± ${bytes(there.half)}.` : '',
   };
@@ -155,7 +153,7 @@ function part(view, word) {
     ...(word === 'temporaries' ? temporaries : word === 'outputs' ? outputs : {}),
     field: `${ALLOCATIONS}: ${FLAGS[word] ?? ''}`,
     confidence: 'exact',
-    caveat: word === 'temporaries' && space.untraced_bytes > 0 ? `${bytes(space.untraced_bytes)} of it no heap trace moves.` : '',
+    caveat: word === 'temporaries' && space.untraced_bytes > 0 ? `${bytes(space.untraced_bytes)} of it are not in the heap trace.` : '',
   };
 }
 

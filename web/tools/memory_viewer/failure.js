@@ -3,7 +3,7 @@
  * a string, {name} or {bytes, text, role, explain}. */
 
 import { bytes, bytesApart, visible } from '../../lib/format.js';
-import { verdictOf } from '../../lib/capacity.js';
+import { isOfText } from './answer.js';
 
 const ACTS = { compile: ' does not compile', load: ' cannot be loaded' };
 
@@ -27,13 +27,11 @@ export function figuresOf(failure) {
 
 /* True where the plan says by itself what the text says: more is needed of this space than there is. A capacity that
  * was chosen is a question of its own. */
-function isSaidByPlan(failure, { space, capacity, module }) {
+function isSaidByPlan(failure, { space, wanted, module }) {
   if (!space) return false;
   const isOfThis = !failure.module || failure.module === module.name;
   if (failure.phase !== 'compile' || !isOfThis || !isOfSpace(failure, space)) return false;
-  if (capacity && capacity.kind !== 'recorded') return true;
-  const verdict = verdictOf(space.total_bytes, capacity, space.space);
-  return verdict?.word === 'over' && !verdict.isOfText;
+  return Boolean(wanted) || (space.fit.word === 'over' && !isOfText(space));
 }
 
 /* The first sentence, or null where the plan says it. program: the name of the only program of the session, else null. */

@@ -120,8 +120,8 @@ export function createHead(chooser, onWhatif) {
     /* What stands behind it; null: nothing yet. */
     setAdvice: (nodes) => fill(advice, nodes),
     show({ module, space, capacity, wanted, said }) {
-      const told = failureNodes({ module, space, capacity }, said);
-      const { needs, peak } = answer(space, capacity, Boolean(told));
+      const told = failureNodes({ module, space, wanted }, said);
+      const { needs, peak } = answer(space, Boolean(told));
       fill(
         title,
         told && [told, ' '],

@@ -10,7 +10,7 @@ const FAR = 10;
 /* For `?`: what the mouse does; the same on every plot. */
 const GESTURES = [
   ['hover a mark', 'lights the same buffer in every view'],
-  ['click a mark', 'pins it; again lets go'],
+  ['click a mark', 'pins it; again unpins'],
   ['click the plot', 'sets the moment'],
   ['drag', 'selects a window of steps; on the map also of offsets'],
   ['Shift drag', 'pans'],

@@ -22,7 +22,7 @@ import { createHead } from './head.js';
 import { createStrips } from './strips.js';
 import { createBuffersTable } from './table.js';
 import { createRecords, gatherNotes } from './load.js';
-import { createChooser, devicesFor } from './capacity.js';
+import { createChooser, summaryWith } from './capacity.js';
 import { viewerKeys } from './keys.js';
 import { byBuffer, centrePin, editOffsets, lightUp, pinItem, refresh, setPin, toPanel, zoomTo } from './light.js';
 import { askWithRules, editRules, enlarge, hearLook, onlyCategory, openWhatif, PANELS, stackChoice, whatifDrawer } from './look.js';
@@ -49,7 +49,7 @@ const short = (text) => cutMiddle(visible(text), 60);
  * Out: {show(selection, route), hear(route), escape(), unmount()}. */
 export function mount(root, context) {
   /* What is open, for every part: the space and the module that are shown, what is said of them, how they are asked. */
-  const program = { space: null, spaces: [], module: null, said: null, platform: '', wanted: '', capacity: null, ask: null, drawn: null, live: 0 };
+  const program = { space: null, spaces: [], module: null, said: null, platform: '', wanted: '', isRefused: false, capacity: null, ask: null, drawn: null, live: 0 };
   const view = { root, context, program, store: createStore({ hover: null, pin: null }), controller: null, centred: null };
   view.records = createRecords(() => refresh(view));
   view.place = createPlace({ program, context }, {
@@ -398,8 +398,8 @@ async function load(view, selection, route, signal) {
     host: selection.host?.id ?? '',
     module: selection.module.id,
   };
-  const { ask, answer: summary } = await askWithRules(view, place, route.rules, signal);
-  const asked = [summary, readSession(place.session, signal), devicesFor(route.capacity)];
+  const { ask } = await askWithRules(view, place, route.rules, signal);
+  const asked = [summaryWith(view.program, ask, route.capacity), readSession(place.session, signal)];
   const [answer, session] = await Promise.all(asked);
   const { module, spaces } = answer.data;
   Object.assign(view.program, { ask, place });
@@ -438,7 +438,6 @@ function saidOf(view, { session, modules }, detail = null, notes = []) {
     failure: detail?.failure ?? session.failure ?? null,
     program: modules?.total_count === 1 ? modules.modules[0].name : null,
     why: view.context.link(session.id, { tool: 'oom' }),
-    devices: modules?.devices ?? [],
   };
 }
 

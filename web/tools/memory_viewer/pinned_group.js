@@ -162,7 +162,7 @@ export function groupDetails(group, space, { isPeak, within }, onPin) {
       within ? el('p', { class: 'dim' }, 'The row of the table counts those in the rectangle alone.') : null,
       group.isFiltered ? el('p', { class: 'dim' }, 'Of the buffers that pass the filter.') : null,
       max > MAX_OUTLINED ? el('p', { class: 'dim' }, `Outlined are the ${count(MAX_OUTLINED)} largest, and shaded are the steps in which one of these lives.`) : null,
-      el('p', { class: 'dim' }, 'A click on a figure explains it. Esc lets go.'),
+      el('p', { class: 'dim' }, 'A click on a figure explains it. Esc unpins.'),
     ],
   };
 }

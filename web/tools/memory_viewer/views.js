@@ -6,12 +6,11 @@ import { button, el } from '../../lib/dom.js';
 import { count, cutMiddle, visible } from '../../lib/format.js';
 import { isAbort, Problem, problemText } from '../../lib/api.js';
 import { whole } from '../../lib/range.js';
-import { capacityOf, verdictOf } from '../../lib/capacity.js';
 import { lazy } from '../../lib/lazy.js';
 import { askFiltered, curveOf, usualSpace } from './load.js';
 import { loadAdvice } from './advice.js';
 import { capacityLabel, pageTitle } from './answer.js';
-import { devicesFor, settleCapacity } from './capacity.js';
+import { askFits, settleCapacity } from './capacity.js';
 import { failureParts, failureTitle } from './failure.js';
 import { categoriesOf, coversTerm, readOpened } from './filter.js';
 import { editOffsets } from './light.js';
@@ -25,9 +24,8 @@ const CURVE_WIDTH = 1024;
 
 /* data: the summary; said: {notes, errorTexts}. Resolves when every view is drawn. */
 export async function showSpace(view, data, route, said, signal) {
-  const devices = await devicesFor(view.program.wanted);
   if (signal.aborted) return;
-  const usual = usualOf(view, data.spaces, devices, said);
+  const usual = usualOf(data.spaces);
   const space = data.spaces.find((each) => each.space === route.space) ?? usual;
   if (route.space !== null && space.space !== route.space) {
     view.context.banners.set('space', {
@@ -37,7 +35,7 @@ export async function showSpace(view, data, route, said, signal) {
   Object.assign(view.program, { space, spaces: data.spaces, said, drawn: null, predicted: null, platform: data.module.platform });
   view.place.start(route);
   view.context.setSpaces(data.spaces, space, usual);
-  settleCapacity(view.program, view.context.banners, devices);
+  settleCapacity(view.program, view.context.banners);
   for (const panel of view.panels) panel.node.hidden = false;
   view.tabs.node.hidden = false;
   view.strips.panel.node.hidden = Boolean(space.replay_error);
@@ -54,9 +52,9 @@ export function showMoment(view) {
 
 function titleOf(view) {
   const { place } = view;
-  const { space, module, capacity, live, said } = view.program;
+  const { space, module, live, said } = view.program;
   const moment = place.isPeak ? null : { step: place.step, live };
-  return pageTitle(space, module.name, capacity, moment, failureParts(said, view.program) ? failureTitle(said.failure) : '');
+  return pageTitle(space, module.name, moment, failureParts(said, view.program) ? failureTitle(said.failure) : '');
 }
 
 function sayAnswer(view) {
@@ -64,22 +62,17 @@ function sayAnswer(view) {
   view.head.show(view.program);
 }
 
-const usualOf = (view, spaces, devices, said) =>
-  usualSpace(
-    spaces,
-    ({ space, total_bytes: total }) =>
-      total > 0 && verdictOf(total, capacityOf(view.program.wanted, devices, said.errorTexts, space, said.devices), space)?.word === 'over',
-  );
+const usualOf = (spaces) => usualSpace(spaces, ({ total_bytes: total, fit }) => total > 0 && fit.word === 'over');
 
-/* Another capacity: sentence, title and curve change, nothing is asked again but the devices. The space stays, and the
+/* Another capacity: sentence, title and curve change, nothing is asked again but whether it fits. The space stays, and the
  * address names it where another one would open there now. */
 export async function changeCapacity(view, wanted) {
   if (wanted === view.program.wanted) return;
   view.program.wanted = wanted;
-  const devices = await devicesFor(wanted);
-  if (!view.program.space || view.program.wanted !== wanted) return;
-  settleCapacity(view.program, view.context.banners, devices);
-  const usual = usualOf(view, view.program.spaces, devices, view.program.said);
+  const { space } = view.program;
+  if (!(await askFits(view.program)) || view.program.space !== space || view.program.wanted !== wanted) return;
+  settleCapacity(view.program, view.context.banners);
+  const usual = usualOf(view.program.spaces);
   view.context.setSpaces(view.program.spaces, view.program.space, usual);
   if (usual !== view.program.space && view.context.route.space === null) view.context.move({ space: view.program.space.space });
   sayAnswer(view);
@@ -291,7 +284,7 @@ function drawCurve(view) {
   const mark = capacity && {
     bytes: capacity.bytes,
     text: capacityLabel(space, capacity),
-    isOver: verdictOf(space.total_bytes, capacity, space.space).word === 'over',
+    isOver: space.fit.word === 'over',
   };
   const isRed = Boolean(mark?.isOver) && drawn.bytes.some((value) => value > mark.bytes);
   view.curvePanel.setAside(curveLegend(space, drawn, isRed, view.stack, predicted && predictedKey(view)));

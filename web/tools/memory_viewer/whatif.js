@@ -6,13 +6,12 @@
  * The row of acts under the answer is where an act on the ticked changes has its button. */
 
 import { isAbort, Problem, problemText } from '../../lib/api.js';
-import { capacityOf } from '../../lib/capacity.js';
 import { button, el, fill, loadStyle } from '../../lib/dom.js';
 import { bytes, capital, counted, visible } from '../../lib/format.js';
 import { callLine, computeWords, confidenceButton, fitNodes, landingFigure, savingFigure } from '../../widgets/fit_sets.js';
 import { createPanel, message } from '../../widgets/panel.js';
 import { createConfirm } from './confirm.js';
-import { createChooser, devicesFor } from './capacity.js';
+import { capacityBytes, chosenDevice, createChooser } from './capacity.js';
 import { failed } from './empty.js';
 import { unitWord } from './text.js';
 import { createWhatifCurve } from './whatif_curve.js';
@@ -143,7 +142,7 @@ function build(view, acts) {
   const more = createField({ id: 'whatif-more', word: 'Another change', act: 'Add', hint: 'batch=0.25, shard=*:8, offload=*.nu*', run: acts.add });
   const confirm = createConfirm({
     place: () => view.program.place,
-    device: () => view.program.capacity?.device?.name ?? null,
+    device: () => chosenDevice(view.program),
     changes: () => view.context.route.whatif.filter((change) => !acts.refused.has(change)),
     tell: view.context.tell,
   });
@@ -253,14 +252,9 @@ export function createWhatif(view) {
   view.root.firstElementChild.append(panel.node);
   panel.node.hidden = true;
 
-  async function capacityNow(route) {
-    const devices = await devicesFor(route.capacity);
-    return capacityOf(route.capacity, devices, program.said.errorTexts, SPACE, program.said.devices)?.bytes ?? null;
-  }
-
   async function load(route) {
     const { space, ask } = program;
-    const capacity = await capacityNow(route);
+    const capacity = await capacityBytes(program, SPACE, route.capacity);
     const params = { change: [...new Set(route.whatif)], glob: route.glob, capacity_bytes: capacity ?? '', alone: 1, width: WIDTH, rows: state.rows };
     const isFit = route.drawer === 'fit' && capacity !== null;
     const question = JSON.stringify([ask.serial, params, isFit]);

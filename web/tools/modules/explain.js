@@ -32,7 +32,7 @@ const cards = {
     formula: 'total / capacity',
     inputs: [
       { name: 'total', bytes: row.total_bytes },
-      { name: 'capacity', bytes: row.capacity_bytes, note: 'the smallest device of the trace, or what the URL says' },
+      { name: 'capacity', bytes: row.capacity_bytes, note: 'what an error text states, else the chip of the dump or the smallest device of the trace; the URL before all' },
     ],
     confidence: 'exact',
   }),

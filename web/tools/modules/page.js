@@ -6,7 +6,6 @@
 
 import { apiUrl, get, isAbort, Problem } from '../../lib/api.js';
 import { begin } from '../../lib/activity.js';
-import { capacityOf, readDevices } from '../../lib/capacity.js';
 import { el, fill, loadStyle } from '../../lib/dom.js';
 import { count, visible } from '../../lib/format.js';
 import { evidenceLinks } from '../../widgets/evidence.js';
@@ -22,7 +21,6 @@ import { hrefOf, stateOf } from './state.js';
 /* The first piece is soon there; a longer one asks less often. */
 const FIRST_MS = 250;
 const PIECE_MS = 500;
-const DEVICE_SPACE = 0;
 
 /* context: of app.js. Out: {show(selection, route), hear(route), escape(), unmount()}. */
 export function mount(root, context) {
@@ -36,9 +34,9 @@ export function mount(root, context) {
     controller: new AbortController(),
   };
   /* A question to the daemon: of a session that is still being read only what is known is asked. */
-  view.paramsOf = (params) => ({ session: view.session?.id, capacity_bytes: view.capacity, category_rules: view.rules, ...params, within_ms: view.isComplete ? '' : '0' });
+  view.paramsOf = (params) => ({ session: view.session?.id, capacity: view.capacity, category_rules: view.rules, ...params, within_ms: view.isComplete ? '' : '0' });
   view.ask = (name, params, signal = view.controller.signal) => get(`modules/${name}`, view.paramsOf(params), { signal });
-  view.csv = (params) => apiUrl('modules/table', { session: view.session?.id, capacity_bytes: view.capacity, category_rules: view.rules, ...params, format: 'csv' }).href;
+  view.csv = (params) => apiUrl('modules/table', { session: view.session?.id, capacity: view.capacity, category_rules: view.rules, ...params, format: 'csv' }).href;
   view.hrefOf = (row) => hrefOf(row, view.session, context, view.rules);
   const styled = loadStyle('modules.css');
   build(view, root);
@@ -87,7 +85,7 @@ async function show(view, selection, route) {
   view.context.banners.drop('rules');
   const end = begin();
   try {
-    view.capacity = await capacityIn(view, route, signal);
+    view.capacity = route.capacity;
     await readRuled(view, signal);
     if (!signal.aborted && view.summary?.module_count) await readLedger(view, signal);
   } catch (error) {
@@ -97,16 +95,6 @@ async function show(view, selection, route) {
   } finally {
     end();
   }
-}
-
-/* What the URL says a device has, else what an error text beside the programs says; a trace says it to the daemon. */
-async function capacityIn({ session }, route, signal) {
-  if (session.kind === 'trace' && !route.capacity) return null;
-  const [devices, detail] = await Promise.all([
-    route.capacity ? readDevices().catch(() => []) : [],
-    session.kind === 'trace' ? null : get(`sessions/${encodeURIComponent(session.id)}`, {}, { signal }),
-  ]);
-  return capacityOf(route.capacity, devices, detail?.error_texts ?? [], DEVICE_SPACE)?.bytes ?? null;
 }
 
 /* What the plan, the allocator, device profiles and the programs each say; extra: the page stands without it. */
@@ -125,11 +113,16 @@ async function readLedger(view, signal) {
   }
 }
 
-/* With the person's rules of the URL; with rules that cannot be read, without them. */
+/* With the capacity and the rules of the URL; with what the daemon refuses of them, without it. */
 async function readRuled(view, signal) {
   try {
     await readOn(view, signal);
   } catch (error) {
+    if (view.capacity && error.status === 400 && /^capacity is /.test(error.message)) {
+      view.capacity = '';
+      await readRuled(view, signal);
+      return;
+    }
     if (!view.rules || error.status !== 400 || !/^category_rules: /.test(error.message)) throw error;
     view.context.banners.set('rules', { text: `The rules of this link cannot be used: ${error.message} The page is shown without them.` });
     view.rules = '';
@@ -140,7 +133,7 @@ async function readRuled(view, signal) {
 /* Piece by piece until all is read; each is shown. */
 async function readOn(view, signal) {
   for (let piece = 0; !view.isComplete; piece++) {
-    const params = { session: view.session.id, capacity_bytes: view.capacity, category_rules: view.rules, within_ms: piece ? PIECE_MS : FIRST_MS };
+    const params = { session: view.session.id, capacity: view.capacity, category_rules: view.rules, within_ms: piece ? PIECE_MS : FIRST_MS };
     const { data, notes } = await get('modules/summary', params, { signal });
     if (signal.aborted) return;
     view.summary = data;

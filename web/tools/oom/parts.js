@@ -32,7 +32,7 @@ function factsOf({ fits, fit }, links) {
       'dl',
       { class: 'oom-facts' },
       known('needed', 'needed'),
-      known('capacity', 'capacity', fit.capacity_source ? el('span', { class: 'dim' }, ` ${visible(fit.capacity_source)}`) : null),
+      known('capacity', 'capacity', fit.source ? el('span', { class: 'dim' }, ` ${visible(fit.source)}`) : null),
       fit.over_bytes ? known('over by', 'over') : fits === 'yes' ? known('free', 'free') : null,
       fact('how sure', sureNode(fit)),
     ),
@@ -89,11 +89,13 @@ export function createFit(figures) {
               row.after ? el('span', { class: 'dim' }, ` ${visible(row.after)}`) : null,
             ),
           ),
+          verdict.whose ? fact('whose', visible(verdict.whose)) : null,
           phase ? fact('when', say.phaseName(phase)) : null,
           device ? fact('device', nameInline(device)) : null,
           fact('how sure', sureNode(core?.fit ?? verdict)),
         ),
-        texts.map((text) => el('p', { class: 'oom-why' }, text)),
+        /* The cause of a text is said once, as the verdict has it, with how sure it is. */
+        texts.map((text) => el('p', { class: 'oom-why' }, text)).filter((node) => node.textContent !== core?.cause.text),
         causeNode(core, links),
       );
     },

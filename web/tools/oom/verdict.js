@@ -137,16 +137,10 @@ function drawPlanned({ title, figures, failure, core, where, buffers }, plan, li
 const landless = ({ confidence, saves_bytes: saves, evidence }, links) =>
   saves === null ? [] : [': saves ', confidence === 'bound' ? '≤ ' : '', links.figure(saves, evidence.saves)];
 
-/* What takes away the cause goes before what has the better figures. */
-const bestOf = ({ fits, cause, advice }) =>
-  fits === 'yes' ? null
-  : cause.kind === 'live_arrays' && advice[0]?.kind === 'leak' ? advice[0]
-  : advice.find(({ lands_at_bytes: lands, saves_bytes: saves }, at) => saves > 0 && (lands !== null || at === 0));
-
 /* The best piece of advice, in the line of the answer; none where it fits. What it lands at, or what it saves where that
  * alone is known. */
 function drawFinding({ finding, core, advice, figures: { links } }) {
-  const best = core && bestOf(core);
+  const best = core && (core.advice[core.best] ?? null);
   finding.hidden = !best;
   if (!best) return;
   const ends = { yes: ', fits', perhaps: ', may fit', no: ', not enough alone', unknown: '' }[best.fits];

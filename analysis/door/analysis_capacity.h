@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * door/analysis_capacity.h: what a device has, and whether a program fits, as analysis.h hands it out. */
+#pragma once
+
+#include "base/err.h"
+#include "base/json.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A row of the table of devices. Texts are static. */
+struct analysis_device {
+    const char *name;     /* as in capacity=NAME: "v5e" */
+    const char *title;    /* "TPU v5e" */
+    const char *platform; /* "tpu", "gpu" */
+    uint64_t physical_bytes;
+    uint64_t available_bytes; /* to one program; 0 = not known */
+    const char *source;       /* of available_bytes, or of the physical size */
+};
+/* False past the end. */
+bool analysis_device_at(size_t at, struct analysis_device *device);
+enum { ANALYSIS_TOPOLOGY_SIZE = 64 };
+/* Four chips of the device of that name as libtpu calls them, "v5e:2x2"; "" where it does not compile for it.
+ * `argument` where there is no such device. */
+bool analysis_device_topology(const char *name, char topology[ANALYSIS_TOPOLOGY_SIZE], struct err *err);
+
+/* A capacity as people write it: the name of a row in letters of either case (`device` is it), or a size, "15.75GiB",
+ * "16G", a number of bytes (device->name NULL). Of a row that does not say what is available the physical size. */
+bool analysis_capacity_read(const char *text, uint64_t *bytes, struct analysis_device *device);
+
+/* What an out-of-memory text says of the device it was printed for. */
+struct analysis_capacity {
+    int64_t space;            /* colour: 0 HBM, 1 VMEM, 4 SMEM */
+    uint64_t available_bytes; /* as printed, to ± half_unit_bytes */
+    uint64_t half_unit_bytes; /* 0: printed in bytes */
+    bool has_needed;
+    uint64_t needed_bytes; /* what was asked, as printed */
+    size_t offset, length; /* where the capacity stands in the text */
+    bool may_be_of_xla;    /* false: another runtime says it, of a job that ran no program of XLA */
+};
+/* The first sentence of `text` that states a capacity; false if there is none. */
+bool analysis_capacity_from_text(const char *text, size_t length, struct analysis_capacity *capacity);
+
+/* What there is of a memory space for one program, and who says so. */
+struct analysis_space_capacity {
+    int64_t space;
+    uint64_t bytes, half_bytes, asked_bytes; /* as plan/memory_fit.h has them; 0: none */
+    const char *source;
+    const char *device; /* row of the table of devices that it is of; NULL: of none */
+    bool is_physical, is_of_gpu;
+};
+/* The member `key`: does it fit (Fit in docs/openapi.yaml); `capacity` NULL: not known. */
+void analysis_fit_write(struct json *json, const char *key, const struct analysis_space_capacity *capacity,
+                        uint64_t needed_bytes, const char *space_name);

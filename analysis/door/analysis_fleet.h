@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * door/analysis_fleet.h: a part of analysis.h, and included by it: what many jobs took over their commits
+ * (model/fleet/fleet.h).
+ *
+ * A fleet is made, given records, built, and then asked views of the tool "fleet": immutable from there on, but for
+ * what is said of its steps. Memory: what is handed in is copied; analysis_fleet_free. Errors: limit, memory,
+ * exhausted. */
+#pragma once
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "model/fleet/fleet.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct analysis_fleet; /* opaque */
+
+/* The names of the categories are those of each record's category_bytes. NULL: see err. */
+struct analysis_fleet *analysis_fleet_new(const char *const *category_names, size_t category_count, struct err *err);
+void analysis_fleet_free(struct analysis_fleet *fleet);
+
+bool analysis_fleet_add(struct analysis_fleet *fleet, const struct fleet_record *record, struct err *err);
+/* To be shown as a note of the summary; `count` 0: nothing. `code` is static. */
+bool analysis_fleet_note(struct analysis_fleet *fleet, const char *code, uint64_t count, const char *text,
+                         struct err *err);
+/* Records without a job that are known by their number alone; they count with those that were added. Before it is
+ * built. */
+void analysis_fleet_unlabelled(struct analysis_fleet *fleet, uint64_t count);
+/* Each host is to have series of its own. Before it is built. */
+void analysis_fleet_by_host(struct analysis_fleet *fleet);
+/* `source`, `is_catalog`, `file_count`, `read_count`: see model/fleet/fleet.h. Once, behind the last record. */
+bool analysis_fleet_build(struct analysis_fleet *fleet, const char *source, bool is_catalog, uint64_t file_count,
+                          uint64_t read_count, struct err *err);
+
+/* Its steps, and the records on both sides of one; before[…] and after[…] live as long as the fleet. */
+size_t analysis_fleet_step_count(const struct analysis_fleet *fleet);
+void analysis_fleet_step(const struct analysis_fleet *fleet, size_t at, const struct fleet_record **before,
+                         const struct fleet_record **after);
+/* Its figures, and whether it is one that people are told of: it goes up, and lasts. */
+const struct level_step *analysis_fleet_step_level(const struct analysis_fleet *fleet, size_t at, bool *is_regression);
+/* What a comparison of the two plans says, or why there is none; each may be NULL. Before the first view is asked. */
+bool analysis_fleet_step_explain(struct analysis_fleet *fleet, size_t at, const char *sentence, const char *unknown,
+                                 struct err *err);
+/* Appends the step as the view "regressions" has it: one JSON object. */
+bool analysis_fleet_step_write(struct analysis_fleet *fleet, size_t at, struct buf *out, struct err *err);
+uint64_t analysis_fleet_memory_bytes(const struct analysis_fleet *fleet);
+/* Of door/analysis_answer.c: the model of the views. */
+const struct fleet *analysis_fleet_model(const struct analysis_fleet *fleet);

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * door/analysis_text.c: what an error text is to the door; the capacity that one states. */
+#include "door/analysis_subject.h"
+
+#include "model/oom/capacity.h"
+#include "model/oom/meaning.h"
+#include "read/oom/scan.h"
+#include "views/oom_write_json.h"
+
+struct capacity_question {
+    struct str text;
+    bool has_capacity;
+    struct oom_capacity found;
+};
+
+static void capacity_find(struct job *job, const void *in, void *out, struct err *err)
+{
+    (void)in;
+    struct capacity_question *question = out;
+    question->has_capacity = oom_capacity_read(question->text, &job->arena, &question->found, err);
+}
+
+bool analysis_capacity_from_text(const char *text, size_t length, struct analysis_capacity *capacity)
+{
+    struct job job = {.gzip = NULL};
+    struct err err = ERR_INIT;
+    struct capacity_question question = {.text = {text, length}};
+    arena_init(&job.arena, ANALYSIS_TEXT_MAX_BYTES, &err);
+    job_try(&job, capacity_find, NULL, &question, &err);
+    arena_free(&job.arena);
+    if (err_is_set(&err) || !question.has_capacity)
+        return false;
+    const struct oom_capacity *found = &question.found;
+    *capacity = (struct analysis_capacity){
+        .space = found->space,
+        .available_bytes = (uint64_t)found->available_bytes,
+        .half_unit_bytes = (uint64_t)found->half_unit_bytes,
+        .has_needed = found->needed_bytes >= 0,
+        .needed_bytes = found->needed_bytes >= 0 ? (uint64_t)found->needed_bytes : 0,
+        .offset = found->offset,
+        .length = found->length,
+        .may_be_of_xla = found->may_be_of_xla,
+    };
+    return true;
+}
+
+/* ---- error texts ---- */
+
+void analysis_text_fill(struct job *job, const void *in, void *to, struct err *err)
+{
+    struct oom_report *report = &((struct analysis_subject *)to)->report;
+    if (!oom_scan(job->source, &job->arena, &report->found, err))
+        return;
+    report->meanings = oom_meanings_make(&report->found, &job->arena);
+    if (((const struct analysis_reading *)in)->with_mentions && report->found.failure_count == 0) {
+        struct oom_mentions *mentions = arena_array(&job->arena, struct oom_mentions, 1);
+        if (oom_mentions_read(job->source, &job->arena, mentions, err))
+            report->mentions = mentions;
+    }
+}
+
+const struct oom_report *analysis_text_report(const struct analysis_subject *text) { return &text->report; }
+
+void analysis_oom_write_failures(const struct oom_report *report, const char *file, struct json *json)
+{
+    oom_write_json_failures(json, report, file);
+}
+
+void analysis_oom_write_failure(const struct oom_report *report, size_t at, const char *file, const struct buf *answer,
+                                struct json *json)
+{
+    oom_write_json_failure(json, &report->meanings[at], file, answer);
+}
+
+struct window {
+    uint64_t from, to;
+};
+
+static void window_copy(struct job *job, const void *in, void *out, struct err *err)
+{
+    const struct window *window = in;
+    size_t size = (size_t)(window->to - window->from);
+    char *into = buf_reserve(out, size);
+    if (into == NULL) {
+        buf_is_whole(out, "this part of the log", err);
+        return;
+    }
+    int64_t got = job->source->read(job->source->context, window->from, into, size);
+    if (got < 0)
+        err_set(err, ERR_io, window->from, "the bytes cannot be read");
+    else
+        ((struct buf *)out)->length += (size_t)got;
+}
+
+bool analysis_oom_window(const struct source *source, uint64_t from, uint64_t to, struct buf *out, struct err *err)
+{
+    struct job job;
+    const struct window window = {from, to};
+    if (to <= from)
+        return true;
+    if (!job_run(&job, source, ANALYSIS_TEXT_MAX_BYTES, window_copy, &window, out, err))
+        return false;
+    arena_free(&job.arena);
+    return true;
+}
+
+const char *analysis_oom_looked_for(size_t at) { return oom_looked_for(at); }
+
+const char *analysis_oom_family_name(const struct oom_failure *failure) { return oom_family_name(failure->family); }
+
+const char *analysis_oom_family_title(const struct oom_failure *failure) { return oom_family_title(failure->family); }
+
+const char *analysis_oom_memory_name(const struct oom_failure *failure)
+{
+    return oom_memory_name(failure->memory_class);
+}

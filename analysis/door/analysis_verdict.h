@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * door/analysis_verdict.h: a part of analysis.h, and included by it: what happened, where it went and what will make it
+ * fit.
+ *
+ * Memory: what is handed in is borrowed; answers are appended to the caller's buf. Errors: those of analysis.h. */
+#pragma once
+
+#include "base/buf.h"
+#include "base/csv.h"
+#include "base/err.h"
+#include "verdict/torch_choice.h"
+#include "verdict/unread.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct analysis_subject; /* analysis.h */
+struct analysis_use;     /* the same */
+
+/* Whatever is at hand; each may be NULL. */
+struct analysis_verdict_parts {
+    const struct oom_meaning *failure; /* of the report of a text */
+    const struct analysis_subject *module, *trace;
+    const struct analysis_use *profiles; /* in the order in which they were taken */
+    size_t profile_count;
+    const atomic_int *wanted;     /* as of a question */
+    uint64_t capacity_bytes;      /* of device memory, as somebody said; 0: nobody did */
+    const char *capacity_source;  /* who did, in a few words; NULL with 0 */
+    uint64_t capacity_half_bytes; /* as a text prints it, to ± this; 0: exact */
+    bool capacity_is_physical;    /* of the whole device, by its trace or the table: a program may get less */
+    bool capacity_is_of_gpu;
+    /* Rules of whose memory a buffer is (plan/person_rules.h): those of this question, good ones
+     * (analysis_own_rules_check), before those of all; each may be NULL. */
+    const char *own_category_rules, *category_rules;
+    const char *device;    /* "TPU v5e, from target_arguments.pb": the chip, and what says so; NULL: not known */
+    const char *joined[2]; /* sentences: what of this was taken from elsewhere, and why; each may be NULL */
+    const struct torch_choice *choice; /* of allocator snapshots that were looked at; NULL: none were */
+    const char *capacity_device;       /* row of the table of devices that it is of; NULL: of none */
+    const char *capacity_file; /* text that states it, in bytes [capacity_begin, capacity_end); NULL: none does */
+    uint64_t capacity_begin, capacity_end;
+    const struct verdict_unread *unread; /* files that any of this would have come from; NULL: all were read */
+    size_t unread_count;
+};
+enum analysis_verdict_format { ANALYSIS_VERDICT_JSON, ANALYSIS_VERDICT_TEXT };
+/* May it be of a program that XLA compiled, so that a module or a trace says more of it? */
+bool analysis_verdict_is_of_plan(const struct oom_meaning *failure);
+/* May it be of a job that ran programs of XLA: its own words, or a kill by the host? */
+bool analysis_verdict_may_be_of_xla(const struct oom_meaning *failure);
+/* May it be of a program of the host, which asks for all its temporaries in one piece? */
+bool analysis_verdict_may_be_of_request(const struct oom_meaning *failure);
+/* Was it a request of JAX that failed at run time, so that device profiles beside the text say more of it? */
+bool analysis_verdict_is_of_live_arrays(const struct oom_meaning *failure);
+/* Which of several allocator snapshots is of a failure (verdict/torch_choice.h): may any be; which of `names` to read,
+ * as places in it, into `order` of `count`; and each of these, its `trace`: true where it takes the place of what was
+ * taken before. */
+bool analysis_snapshots_may(const struct oom_meaning *failure);
+size_t analysis_snapshots_order(struct torch_choice *choice, const char *const *names, size_t count, size_t *order);
+bool analysis_snapshots_take(struct torch_choice *choice, const char *name, const struct oom_meaning *failure,
+                             const struct analysis_subject *trace);
+/* The verdict as one row of a table over many jobs: the columns of verdict/row.def (docs/operate/fleet.md), behind
+ * cells of the caller, at most 40. `parts` NULL: a row of which nothing but these is known. */
+struct analysis_row_form {
+    enum csv_form form;
+    const struct csv_cell *lead;
+    size_t lead_count;
+};
+bool analysis_verdict_row(const struct analysis_verdict_parts *parts, const struct analysis_row_form *form,
+                          struct buf *out, struct err *err);
+/* The names of its columns, as the first line of the CSV. */
+void analysis_verdict_row_heads(const struct analysis_row_form *form, struct buf *out);
+/* Appends the verdict to `out`: schema Verdict in docs/openapi.yaml, or lines for a terminal. Errors: limit. */
+bool analysis_verdict(const struct analysis_verdict_parts *parts, enum analysis_verdict_format format, struct buf *out,
+                      struct err *err);

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * replay.c: see replay.h. */
+#include "model/memory_profile/replay.h"
+
+#include "model/memory_profile/replay_check.h"
+
+/* Steps that a pass may take: far more than one ever took. */
+enum { LEAST_WORK = 1 << 24, WORK_PER_EVENT = 1 << 12 };
+
+/* Is anything known of what was asked of the driver? */
+static bool has_segments(const struct memory_profile_pool *pool)
+{
+    const struct torch_snapshot *snapshot = pool->profile->events.snapshot;
+    bool has = false;
+    for (uint32_t i = 0; i < pool->torch.event_count; i++)
+        has |= torch_snapshot_driver_sign(&pool->torch.events[i]) != 0;
+    for (size_t i = 0; i < snapshot->segment_count; i++)
+        has |= snapshot->segments[i].device == pool->device;
+    return has;
+}
+
+static const char *why_not(const struct memory_profile_pool *pool)
+{
+    const struct torch_snapshot *snapshot = pool->profile->events.snapshot;
+    if (snapshot->is_of_profiler)
+        return "a trace of the profiler does not tell what was asked of the driver";
+    if (snapshot->is_end_alone)
+        return "the snapshot has no history";
+    if (!pool->torch.is_known)
+        return "several lists of the file are of one device";
+    if (!pool->has_addresses)
+        return "the events tell no addresses";
+    if (!has_segments(pool))
+        return "it tells of no segments";
+    return NULL;
+}
+
+/* ---- with other settings ---- */
+
+static void failure_try(struct replay_walk *walk, const struct torch_event *event,
+                        struct memory_profile_replay_change *out)
+{
+    uint32_t block = replay_walk_try(walk, event);
+    out->failure_count++;
+    out->placed_count += block != CACHING_NONE;
+    out->is_last_placed = block != CACHING_NONE;
+}
+
+/* What was recorded between two allocations or frees; `bytes` is what was held then. */
+static void between_run(struct replay_walk *walk, uint32_t at, int64_t *bytes, struct memory_profile_replay_change *out)
+{
+    const struct memory_profile_torch *torch = &walk->ground->pool->torch;
+    while (walk->torch_at < torch->event_count && torch->events[walk->torch_at].event_at <= at) {
+        const struct torch_event *event = &torch->events[walk->torch_at];
+        uint32_t end = replay_driver_run_end(torch, walk->torch_at);
+        if (end > walk->torch_at && replay_driver_is_emptied(torch, &walk->ground->driver, walk->torch_at, end, *bytes))
+            caching_release(&walk->caching);
+        if (event->action == TORCH_FREE_REQUESTED)
+            replay_walk_ask_free(walk, event->address);
+        if (event->action == TORCH_OOM)
+            failure_try(walk, event, out);
+        for (end = end > walk->torch_at ? end : walk->torch_at + 1; walk->torch_at < end; walk->torch_at++)
+            *bytes += torch_snapshot_driver_bytes(&torch->events[walk->torch_at]);
+    }
+    walk->caching.change_count = 0;
+}
+
+static void run_once(const struct replay_ground *ground, const struct caching_settings *settings,
+                     struct replay_start start, struct arena *arena, struct memory_profile_replay_change *out)
+{
+    struct replay_walk walk;
+    uint32_t block;
+    const struct memory_profile_pool *pool = ground->pool;
+    const struct memory_profile *profile = pool->profile;
+    int64_t recorded_bytes = ground->driver.first_bytes;
+    *out = (struct memory_profile_replay_change){.failed_at = PROFILE_NONE};
+    replay_walk_begin(&walk, ground, settings, start, arena);
+    walk.caching.device_bytes = ground->driver.limit_bytes;
+    for (uint32_t at = 0; at < pool->count && out->failed_at == PROFILE_NONE; at++) {
+        uint32_t event = pool->first + at;
+        between_run(&walk, at, &recorded_bytes, out);
+        if (memory_profile_is_free(profile, event)) {
+            replay_walk_free(&walk, profile->address[event]);
+        } else if ((block = replay_walk_request(&walk, at)) != CACHING_NONE) {
+            out->is_moved |= caching_blocks_at(&walk.caching.blocks, block)->address != profile->address[event];
+        } else if ((profile->flags[event] & MEMORY_HAS_ADDRESS) != 0) {
+            out->failed_at = at;
+            out->failed_bytes = profile->size_bytes[event];
+        }
+        walk.caching.change_count = 0;
+    }
+    if (out->failed_at == PROFILE_NONE)
+        between_run(&walk, pool->count, &recorded_bytes, out);
+    out->requested_bytes = walk.caching.requested.peak_bytes;
+    out->allocated_bytes = out->other_allocated_bytes = walk.caching.allocated.peak_bytes;
+    out->reserved_bytes = out->other_bytes = walk.caching.reserved.peak_bytes;
+}
+
+/* ---- within bounds of their own ---- */
+
+/* Without room for it the question is answered without a replay. */
+struct replay_trial {
+    const struct memory_profile_pool *pool;
+    const struct caching_settings *settings; /* of a change */
+    struct memory_profile_replay *replay;
+    struct memory_profile_replay_change *change;
+    struct arena arena;
+    struct err err;
+};
+
+/* NULL: it was done, and what it holds is the arena's. Else why not: a clause. */
+static const char *replay_try(struct replay_trial *trial, struct arena *arena, void (*work)(void *context))
+{
+    struct arena *whole = arena->parent != NULL ? arena->parent : arena;
+    trial->err = (struct err)ERR_INIT;
+    arena_init(&trial->arena, arena_left_bytes(whole), &trial->err);
+    trial->arena.wanted = whole->wanted;
+    arena_allot_work(&trial->arena, LEAST_WORK + (uint64_t)WORK_PER_EVENT *
+                                                     ((uint64_t)trial->pool->count + trial->pool->torch.event_count));
+    if (arena_try(&trial->arena, work, trial)) {
+        arena_adopt(whole, &trial->arena);
+        return NULL;
+    }
+    arena_free(&trial->arena);
+    arena_give_up_with(arena, &trial->err);
+    return trial->arena.is_full ? "it takes more memory than one answer may"
+                                : "it takes far more work than a snapshot of its size may";
+}
+
+static void check_work(void *context)
+{
+    struct replay_trial *trial = context;
+    struct memory_profile_replay *replay = trial->replay;
+    struct replay_ground *ground = arena_array(&trial->arena, struct replay_ground, 1);
+    struct arena *scratch = arena_child(&trial->arena);
+    replay_walk_ground(trial->pool, &trial->arena, ground);
+    memory_profile_replay_settings(trial->pool, &replay->settings);
+    replay_check_make(ground, scratch, replay);
+    arena_free(scratch);
+    replay->reserved_bytes = ground->driver.peak_bytes;
+    replay->limit_bytes = ground->driver.limit_bytes;
+    replay->ground = ground;
+}
+
+const struct memory_profile_replay *memory_profile_replay_of(const struct memory_profile_pool *pool,
+                                                             struct arena *arena)
+{
+    if (pool->profile->events.snapshot == NULL)
+        return NULL;
+    struct memory_profile_replay *replay = arena_array(arena, struct memory_profile_replay, 1);
+    const char *reason = why_not(pool);
+    if (reason == NULL) {
+        struct replay_trial *trial = arena_array(arena, struct replay_trial, 1);
+        *trial = (struct replay_trial){.pool = pool, .replay = replay};
+        reason = replay_try(trial, arena, check_work);
+    }
+    if (reason != NULL)
+        *replay = (struct memory_profile_replay){.why_not = reason};
+    replay->sentence = memory_profile_replay_sentence(replay, arena);
+    return replay;
+}
+
+static void change_work(void *context)
+{
+    struct replay_trial *trial = context;
+    const struct replay_ground *ground = trial->replay->ground;
+    struct memory_profile_replay_change other, *out = trial->change;
+    struct arena *scratch = arena_child(&trial->arena);
+    const bool is_placed_again = trial->settings->is_expandable != trial->replay->settings.is_expandable;
+    run_once(ground, trial->settings, (struct replay_start){is_placed_again, .is_upwards = false}, scratch, out);
+    arena_free(scratch);
+    if (trial->settings->is_expandable || !out->is_moved)
+        return; /* no segment could lie another way: there are none, or they lie as recorded */
+    run_once(ground, trial->settings, (struct replay_start){is_placed_again, .is_upwards = true}, scratch, &other);
+    out->other_bytes = other.reserved_bytes;
+    out->other_allocated_bytes = other.allocated_bytes;
+    out->is_other_failing = (other.failed_at == PROFILE_NONE) != (out->failed_at == PROFILE_NONE) ||
+                            other.placed_count != out->placed_count;
+    arena_free(scratch);
+}
+
+void memory_profile_replay_run(const struct memory_profile_replay *replay, const struct caching_settings *settings,
+                               struct arena *arena, struct memory_profile_replay_change *out)
+{
+    struct memory_profile_replay own = *replay;
+    struct replay_trial *trial = arena_array(arena, struct replay_trial, 1);
+    *trial = (struct replay_trial){.pool = replay->ground->pool, .settings = settings, .replay = &own, .change = out};
+    const char *why_not = replay_try(trial, arena, change_work);
+    if (why_not != NULL)
+        *out = (struct memory_profile_replay_change){.why_not = why_not, .failed_at = PROFILE_NONE};
+    out->is_split_changed = settings->max_split_bytes != replay->settings.max_split_bytes;
+}

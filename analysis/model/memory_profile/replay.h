@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * replay.h: the requests and frees of an allocator snapshot, run through the allocator's rules again
+ * (memory/allocator/caching.h): as it was recorded, which shows whether the rules are understood, and with other
+ * settings.
+ *
+ * In:     a pool of a snapshot; what was there before its first event, counted back from the end (held.h). Nothing of
+ *         it is kept with the snapshot: whoever is asked about it makes it.
+ * Out:    peaks, the segments that the rules make, and where they first differ from those that were recorded.
+ * Taken as recorded: when frees are completed, when the cache was emptied, and what the driver refused. How much the
+ *         process may take of its device is what failed requests say: what was reserved then, and free on the device.
+ * Cost:   a pass over the pool's events; each step of a search is charged to work of its own.
+ * Memory: the arena's, within what it has left; where that is too little the replay says so, and all else is
+ *         answered. */
+#pragma once
+
+#include "memory/allocator/caching.h"
+#include "model/memory_profile/model.h"
+
+struct replay_ground;
+
+struct memory_profile_replay {
+    const char *sentence; /* how far it was replayed */
+    const char *why_not;  /* nothing can be replayed, for this reason: a clause; NULL: it was */
+    bool is_whole;        /* nothing was there before the first event */
+    bool is_exact;        /* the rules made the segments that were recorded; blocks may lie elsewhere: moved_count */
+    /* of the first difference: */
+    uint32_t differs_at;                /* event of the pool, counted from its first */
+    int64_t recorded_bytes, made_bytes; /* what was asked of the driver there: given back is below 0 */
+    /* of the whole: */
+    uint32_t segment_count, made_count; /* asked of the driver (mapped pages too), as recorded, by the rules */
+    uint32_t moved_count;               /* blocks at other addresses than the recorded ones */
+    int64_t requested_bytes;            /* peaks: what was asked for, */
+    int64_t allocated_bytes;            /* blocks by the rules, as torch.cuda.max_memory_allocated counts, */
+    int64_t reserved_bytes;             /* segments as recorded, */
+    int64_t made_reserved_bytes;        /* segments by the rules */
+    int64_t limit_bytes;                /* the process could not take more of the device; 0: it was never refused */
+    struct caching_settings settings;   /* as recorded */
+    const struct replay_ground *ground;
+};
+
+/* What other settings would have made of it. */
+struct memory_profile_replay_change {
+    const char *why_not; /* there are no figures, for this reason: a clause; NULL: there are */
+    int64_t requested_bytes, allocated_bytes, reserved_bytes; /* peaks; up to failed_at */
+    int64_t other_allocated_bytes;
+    int64_t
+        other_bytes; /* what would be reserved if new segments lay the other way round: where it is another figure, the
+                            driver decides, who says the addresses */
+    bool is_split_changed; /* another max_split_size: not every run with it was met to the byte */
+    bool is_moved;         /* some block lies elsewhere than it was recorded */
+    bool is_other_failing; /* and other requests would fail then */
+    uint32_t failed_at;    /* event of the pool whose request would have failed; PROFILE_NONE: none would */
+    int64_t failed_bytes;  /* that were asked for there */
+    uint32_t failure_count, placed_count; /* requests that failed as recorded; of them, that would have got memory */
+    bool is_last_placed;                  /* the last of them would have */
+};
+
+/* How the pool is replayed with the settings that were recorded; in the arena. NULL: it is of a trace. */
+const struct memory_profile_replay *memory_profile_replay_of(const struct memory_profile_pool *pool,
+                                                             struct arena *arena);
+/* The settings that the snapshot tells. */
+void memory_profile_replay_settings(const struct memory_profile_pool *pool, struct caching_settings *out);
+/* `replay` has no why_not. */
+void memory_profile_replay_run(const struct memory_profile_replay *replay, const struct caching_settings *settings,
+                               struct arena *arena, struct memory_profile_replay_change *out);
+
+/* How far it was replayed: one sentence; in the arena. */
+const char *memory_profile_replay_sentence(const struct memory_profile_replay *replay, struct arena *arena);
+/* Are the figures of other settings exact? And why, or why not: a sentence. */
+bool memory_profile_replay_is_sure(const struct memory_profile_replay *replay,
+                                   const struct memory_profile_replay_change *change);
+const char *memory_profile_replay_reason(const struct memory_profile_replay *replay,
+                                         const struct memory_profile_replay_change *change, struct arena *arena);

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * replay_said.c: how far a snapshot was replayed, and how sure a figure of other settings is, in words. */
+#include "model/memory_profile/replay.h"
+
+#include "base/size_text.h"
+
+static const char *size_of(struct arena *arena, int64_t bytes, int64_t beside)
+{
+    char text[SIZE_TEXT_BYTES];
+    uint64_t own = (uint64_t)(bytes < 0 ? -bytes : bytes), other = (uint64_t)(beside < 0 ? -beside : beside);
+    return arena_text(arena, str_of(size_text_beside(text, own, other)));
+}
+
+static const char *count_of(struct arena *arena, uint64_t count)
+{
+    char text[COUNT_TEXT_BYTES];
+    return arena_text(arena, str_of(size_text_count(text, count)));
+}
+
+/* "22.00 MiB", "nothing", "20.00 MiB back". */
+static const char *asked_of(struct arena *arena, int64_t bytes, int64_t beside)
+{
+    return bytes == 0 ? "nothing"
+                      : arena_format(arena, "%s%s", size_of(arena, bytes, beside), bytes < 0 ? " back" : "");
+}
+
+static const char *differing(const struct memory_profile_replay *replay, struct arena *arena)
+{
+    return arena_format(
+        arena,
+        "Replayed as recorded up to event %s: there the recorded allocator asked the driver for %s, its rules for %s. "
+        "The peak of what is reserved is %s as recorded, %s by the rules.",
+        count_of(arena, replay->differs_at), asked_of(arena, replay->recorded_bytes, replay->made_bytes),
+        asked_of(arena, replay->made_bytes, replay->recorded_bytes),
+        size_of(arena, replay->reserved_bytes, replay->made_reserved_bytes),
+        size_of(arena, replay->made_reserved_bytes, replay->reserved_bytes));
+}
+
+/* "1 block", "1,204 blocks" */
+static const char *moved_of(const struct memory_profile_replay *replay, struct arena *arena)
+{
+    return arena_format(arena, "%s block%s", count_of(arena, replay->moved_count), replay->moved_count == 1 ? "" : "s");
+}
+
+const char *memory_profile_replay_sentence(const struct memory_profile_replay *replay, struct arena *arena)
+{
+    if (replay->why_not != NULL)
+        return arena_format(arena, "Not replayed: %s.", replay->why_not);
+    if (!replay->is_exact)
+        return differing(replay, arena);
+    const char *from = replay->is_whole ? "" : " from what was there when the recording began";
+    if (replay->segment_count == 0 && replay->moved_count == 0)
+        return arena_format(
+            arena, "Replayed exactly%s: nothing was asked of the driver, and the allocator's rules ask for nothing.",
+            from);
+    const char *segments =
+        arena_format(arena, "%s segment%s that %s recorded", count_of(arena, replay->segment_count),
+                     replay->segment_count == 1 ? "" : "s", replay->segment_count == 1 ? "was" : "were");
+    if (replay->moved_count > 0)
+        return arena_format(arena, "Replayed%s: the allocator's rules give the %s, and put %s at another address.",
+                            from, segments, moved_of(replay, arena));
+    return arena_format(arena, "Replayed exactly%s: the allocator's rules give the %s.", from, segments);
+}
+
+bool memory_profile_replay_is_sure(const struct memory_profile_replay *replay,
+                                   const struct memory_profile_replay_change *change)
+{
+    return replay->is_exact && replay->moved_count == 0 && replay->is_whole && !change->is_split_changed &&
+           change->other_bytes == change->reserved_bytes && change->other_allocated_bytes == change->allocated_bytes &&
+           !change->is_other_failing;
+}
+
+const char *memory_profile_replay_reason(const struct memory_profile_replay *replay,
+                                         const struct memory_profile_replay_change *change, struct arena *arena)
+{
+    if (!replay->is_exact)
+        return arena_format(arena, "With the recorded settings the rules reserve %s, %s were recorded.",
+                            size_of(arena, replay->made_reserved_bytes, replay->reserved_bytes),
+                            size_of(arena, replay->reserved_bytes, replay->made_reserved_bytes));
+    if (replay->moved_count > 0)
+        return arena_format(arena, "With the recorded settings the rules put %s at another address than was recorded.",
+                            moved_of(replay, arena));
+    if (!replay->is_whole)
+        return "The recording begins when memory was held already: how that would have lain is not known.";
+    if (change->other_bytes != change->reserved_bytes || change->is_other_failing)
+        return arena_format(arena,
+                            "Of equal holes the lowest is taken, and where new segments lie is the driver's: with "
+                            "them the other way round it is %s%s.",
+                            size_of(arena, change->other_bytes, change->reserved_bytes),
+                            change->is_other_failing ? ", and other requests fail" : "");
+    if (change->other_allocated_bytes != change->allocated_bytes)
+        return arena_format(arena,
+                            "What is reserved is the same wherever the driver puts segments; blocks hold %s or %s.",
+                            size_of(arena, change->allocated_bytes, change->other_allocated_bytes),
+                            size_of(arena, change->other_allocated_bytes, change->allocated_bytes));
+    if (change->is_split_changed)
+        return "The same requests and frees, by the allocator's rules. Of one recorded run with max_split_size they gave "
+               "1.2 % more than it took; why is not known.";
+    return "The same requests and frees, by the allocator's rules; with the recorded settings they give the recorded "
+           "segments.";
+}

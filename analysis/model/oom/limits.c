@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * limits.c: what the request is held against, by how much it is too large, and whether memory was short or in
+ * pieces. */
+#include "base/size_text.h"
+#include "base/sum.h"
+#include "model/oom/meaning.h"
+
+static uint64_t value_of(const struct oom_failure *failure, enum oom_figure_at at)
+{
+    return failure->figures[at].is_known ? failure->figures[at].value : 0;
+}
+
+/* Less than this part of what is allocated is what any allocator keeps, and no reason. */
+enum { PIECES_PARTS = 50 };
+
+/* Of a caching allocator: does it keep enough, in pieces; or do others hold what is missing? */
+static enum oom_cause torch_cause(const struct oom_failure *failure, uint64_t needed)
+{
+    const struct oom_figure *free_figure = oom_figure(failure, OOM_free_bytes);
+    uint64_t kept = oom_unallocated(failure), others = oom_others(failure);
+    bool is_much = others >= needed && others >= value_of(failure, OOM_capacity_bytes) / 10;
+    if (is_much && others / 4 > kept && free_figure != NULL && free_figure->value < needed)
+        return OOM_CAUSE_OTHER_PROCESS;
+    if (kept >= needed && kept >= value_of(failure, OOM_allocated_bytes) / PIECES_PARTS)
+        return OOM_CAUSE_FRAGMENTATION;
+    if (free_figure == NULL)
+        return OOM_CAUSE_NOT_KNOWN;
+    if (free_figure->value >= needed)
+        return OOM_CAUSE_UNPLACED;
+    return is_much ? OOM_CAUSE_OTHER_PROCESS : OOM_CAUSE_SHORTAGE;
+}
+
+/* In one piece more than the device has: not of a budget, nor of a limit of one buffer. */
+static bool is_too_large(const struct oom_failure *failure)
+{
+    const struct oom_figure *needed = oom_figure(failure, OOM_needed_bytes),
+                            *capacity = oom_figure(failure, OOM_capacity_bytes),
+                            *left = oom_figure(failure, OOM_free_bytes);
+    bool is_of_device = failure->family == OOM_FAMILY_torch_gpu || failure->family == OOM_FAMILY_julia ||
+                        failure->family == OOM_FAMILY_paddle;
+    bool is_limited = left != NULL && capacity != NULL && left->value > capacity->value;
+    return is_of_device && needed != NULL && capacity != NULL && needed->value > capacity->value && !is_limited;
+}
+
+static enum oom_cause cause_of(const struct oom_failure *failure)
+{
+    if (failure->family == OOM_FAMILY_killed)
+        return OOM_CAUSE_NOT_KNOWN;
+    if (oom_is_host(failure))
+        return OOM_CAUSE_HOST;
+    const struct oom_figure *needed = oom_figure(failure, OOM_needed_bytes),
+                            *free_figure = oom_figure(failure, OOM_free_bytes);
+    const struct oom_figure *hole = oom_figure(failure, oom_hole_of(failure));
+    if (is_too_large(failure))
+        return OOM_CAUSE_TOO_LARGE;
+    if (failure->family == OOM_FAMILY_hami)
+        return OOM_CAUSE_OTHER_PROCESS;
+    if (failure->family == OOM_FAMILY_tenstorrent && needed != NULL && hole != NULL)
+        return OOM_CAUSE_FRAGMENTATION;
+    if (failure->family == OOM_FAMILY_torch_gpu && needed != NULL)
+        return torch_cause(failure, needed->value);
+    if (oom_is_compile(failure) || needed == NULL || free_figure == NULL)
+        return OOM_CAUSE_NOT_KNOWN;
+    if (failure->family == OOM_FAMILY_vllm && oom_is_form(failure, "start"))
+        return OOM_CAUSE_OTHER_PROCESS; /* it was just started: what is taken is not its own */
+    if (free_figure->value < needed->value)
+        return OOM_CAUSE_SHORTAGE;
+    if (hole == NULL)
+        return OOM_CAUSE_UNPLACED;
+    return hole->value < needed->value ? OOM_CAUSE_FRAGMENTATION : OOM_CAUSE_NOT_KNOWN;
+}
+
+static void cause_set(struct oom_meaning *meaning)
+{
+    static const struct {
+        const char *name, *line;
+    } causes[] = {
+        [OOM_CAUSE_OTHER_PROCESS] = {"other_process", "Other processes hold what is missing on this device."},
+        [OOM_CAUSE_TOO_LARGE] = {"too_large", "One request is larger than the whole device."},
+        [OOM_CAUSE_HOST] = {"host_memory", "It is memory of the host that was short, not that of a device."},
+        [OOM_CAUSE_NOT_KNOWN] = {NULL, NULL},
+        [OOM_CAUSE_SHORTAGE] = {"shortage", "Less is free than was asked for: memory is short, whatever its order."},
+        [OOM_CAUSE_FRAGMENTATION] = {"fragmentation",
+                                     "Enough is free, but not in one piece: the memory is fragmented."},
+        [OOM_CAUSE_UNPLACED] =
+            {"unplaced",
+             "Enough is free, and yet there was no place: it lies in pieces, how large the text does not say."},
+    };
+    meaning->cause = cause_of(meaning->failure);
+    meaning->cause_name = causes[meaning->cause].name;
+    meaning->cause_line = causes[meaning->cause].line;
+    if (meaning->failure->family == OOM_FAMILY_torch_gpu && meaning->cause == OOM_CAUSE_FRAGMENTATION)
+        meaning->cause_line = "The allocator keeps more than was asked for, in pieces that are too small.";
+    if (meaning->failure->family == OOM_FAMILY_torch_gpu && meaning->cause == OOM_CAUSE_UNPLACED)
+        meaning->cause_line = "As much is free as was asked for, and yet the driver refused it.";
+}
+
+static void over_set(struct oom_meaning *meaning, struct arena *arena, uint64_t bytes, uint64_t half_units)
+{
+    char text[SIZE_TEXT_BYTES];
+    if (bytes == 0)
+        return;
+    meaning->is_over_known = true;
+    meaning->over_bytes = bytes;
+    meaning->over_text = arena_text(arena, str_of(size_text_coarse(text, bytes, 2 * half_units)));
+}
+
+static void limit_set(struct oom_meaning *meaning, enum oom_figure_at at)
+{
+    static const char *const phrases[OOM_FIGURE_COUNT] = {[OOM_largest_free_bytes] = "are in the largest hole",
+                                                          [OOM_available_bytes] = "can be reserved",
+                                                          [OOM_free_bytes] = "are free",
+                                                          [OOM_capacity_bytes] = "are there in all"};
+    const struct oom_figure *limit = oom_figure(meaning->failure, at);
+    meaning->is_limit_known = limit != NULL;
+    meaning->limit_bytes = limit != NULL ? limit->value : 0;
+    meaning->limit_phrase = limit == NULL ? NULL : oom_is_compile(meaning->failure) ? "are available" : phrases[at];
+}
+
+static uint64_t limits_larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
+void oom_limits_set(struct oom_meaning *meaning, struct arena *arena)
+{
+    const struct oom_failure *failure = meaning->failure;
+    enum oom_figure_at limit_at = oom_limit_of(failure);
+    const struct oom_figure *exceeded = oom_figure(failure, OOM_exceeded_bytes),
+                            *needed = oom_figure(failure, OOM_needed_bytes);
+    const struct oom_figure *limit = oom_figure(failure, limit_at), *used = oom_figure(failure, OOM_total_bytes);
+    struct oom_figure both = {.is_known = true};
+    cause_set(meaning);
+    limit_set(meaning, limit_at);
+    if (exceeded != NULL) {
+        char text[SIZE_TEXT_BYTES];
+        meaning->is_over_known = true;
+        meaning->over_bytes = exceeded->value;
+        meaning->over_text = arena_text(arena, str_of(size_text(text, exceeded->value)));
+        meaning->over_key = oom_figure_key(OOM_exceeded_bytes);
+        return;
+    }
+    if (limit == NULL || needed == NULL)
+        return;
+    if (failure->family == OOM_FAMILY_torch_mps) {
+        both.value = sum_add_unsigned(value_of(failure, OOM_allocated_bytes), value_of(failure, OOM_others_bytes));
+        both.half_unit = limits_larger(failure->figures[OOM_allocated_bytes].half_unit,
+                                       failure->figures[OOM_others_bytes].half_unit);
+        used = &both;
+    }
+    if (needed->value > limit->value) {
+        over_set(meaning, arena, needed->value - limit->value, limits_larger(needed->half_unit, limit->half_unit));
+        return;
+    }
+    /* It would fit alone; what was in use already takes its place. */
+    bool is_beside =
+        !oom_is_compile(failure) && limit_at == OOM_capacity_bytes && used != NULL && !oom_has_assignment(failure);
+    if (is_beside && used->value < UINT64_MAX - needed->value && used->value + needed->value > limit->value)
+        over_set(meaning, arena, used->value + needed->value - limit->value,
+                 limits_larger(used->half_unit, limits_larger(needed->half_unit, limit->half_unit)));
+}

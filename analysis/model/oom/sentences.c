@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * sentences.c: what a failure means, in words. A size in a sentence knows where it stands in the text. */
+#include "base/size_text.h"
+#include "model/oom/meaning.h"
+
+#include <string.h>
+
+static const struct {
+    const char *title, *heading, *who;
+} families[] = {
+#define FAMILY(name, framework, memory, phase, title, heading, who) {title, heading, who},
+#include "read/oom/families.def"
+};
+
+/* ---- names ---- */
+
+static void titles_set(struct oom_meaning *meaning, struct arena *arena)
+{
+    const struct oom_failure *failure = meaning->failure;
+    const struct str space = failure->memory_space.text, code = failure->error_code.text;
+    bool has_space = space.data != NULL && !str_equal(space, STR("hbm")) &&
+                     failure->memory_class != oom_family_memory(failure->family);
+    meaning->heading = families[failure->family].heading;
+    meaning->title = arena_format(arena, "%s%s%s%s%.*s%s", families[failure->family].title, has_space ? " in " : "",
+                                  has_space ? oom_space_name(failure, arena) : "", code.data != NULL ? " (" : "",
+                                  (int)(code.data != NULL ? code.length : 0), code.data != NULL ? code.data : "",
+                                  code.data != NULL ? ")" : "");
+}
+
+static void say_who(struct oom_sentence *sentence, const struct oom_failure *failure)
+{
+    if (failure->module.text.data != NULL)
+        oom_say_name(sentence, failure->module.text);
+    else
+        oom_say(sentence, families[failure->family].who);
+}
+
+/* ---- the first sentence ---- */
+
+static void say_cores(struct oom_sentence *sentence, const struct oom_failure *failure)
+{
+    static const char *const keys[] = {"buffers.0.size_bytes", "buffers.1.size_bytes"};
+    const struct oom_buffers *cores = &failure->lists[OOM_ALLOCATIONS];
+    for (size_t i = 0; i < cores->count && i < 2; i++) {
+        if (i > 0)
+            oom_say(sentence, ", ");
+        oom_say_name(sentence, cores->items[i].label.text.data != NULL ? cores->items[i].label.text : STR("part"));
+        oom_say(sentence, " uses ");
+        oom_say_part(sentence,
+                     (struct oom_part){.kind = OOM_PART_SIZE, .bytes = cores->items[i].size.value, .key = keys[i]});
+    }
+}
+
+/* A figure that stands beside another in a sentence: two that differ do not read alike. */
+static void say_beside(struct oom_sentence *sentence, const struct oom_failure *failure, enum oom_figure_at at,
+                       enum oom_figure_at other_at, const char *role, struct arena *arena)
+{
+    const struct oom_figure *figure = oom_figure(failure, at), *other = oom_figure(failure, other_at);
+    char beside[SIZE_TEXT_BYTES], alone[SIZE_TEXT_BYTES];
+    oom_say_figure(sentence, failure, at, role);
+    if (other == NULL || sentence->count == OOM_SENTENCE_PARTS)
+        return;
+    size_text_beside(beside, figure->value, other->value);
+    if (strcmp(beside, size_text(alone, figure->value)) != 0)
+        sentence->parts[sentence->count - 1].text = str_of(arena_text(arena, str_of(beside)));
+}
+
+/* As the text rounds it, what is needed is what there is, and yet it is too much. */
+static bool is_past_by_rounding(const struct oom_failure *failure)
+{
+    const struct oom_figure *needed = oom_figure(failure, OOM_needed_bytes),
+                            *capacity = oom_figure(failure, OOM_capacity_bytes),
+                            *exceeded = oom_figure(failure, OOM_exceeded_bytes);
+    return oom_is_compile(failure) && needed != NULL && capacity != NULL && exceeded != NULL && exceeded->value > 0 &&
+           needed->value == capacity->value;
+}
+
+/* "the program needs 1.7 KiB more than the 1.00 MiB of SMEM that are available." */
+static void say_excess(struct oom_sentence *sentence, const struct oom_failure *failure, struct arena *arena)
+{
+    const char *space = oom_space_name(failure, arena);
+    say_who(sentence, failure);
+    oom_say(sentence, " needs ");
+    oom_say_figure(sentence, failure, OOM_exceeded_bytes, "main");
+    oom_say(sentence, " more than the ");
+    oom_say_figure(sentence, failure, OOM_capacity_bytes, NULL);
+    oom_say(sentence, arena_format(arena, "%s%s that are available.", space[0] != '\0' ? " of " : "", space));
+}
+
+static void say_need(struct oom_sentence *sentence, const struct oom_failure *failure, struct arena *arena)
+{
+    if (oom_figure(failure, OOM_needed_bytes) != NULL) {
+        say_who(sentence, failure);
+        oom_say(sentence, oom_is_compile(failure) ? " needs " : " asks for ");
+        say_beside(sentence, failure, OOM_needed_bytes, oom_limit_of(failure), "main", arena);
+    } else if (oom_is_form(failure, "core_usage") && failure->lists[OOM_ALLOCATIONS].count > 0) {
+        say_cores(sentence, failure);
+    } else {
+        say_who(sentence, failure);
+        oom_say(sentence, " does not fit; the text gives no size");
+    }
+}
+
+static void say_available(struct oom_sentence *sentence, const struct oom_failure *failure, struct arena *arena)
+{
+    static const char *const words[OOM_FIGURE_COUNT] = {[OOM_largest_free_bytes] = " in the largest hole.",
+                                                        [OOM_available_bytes] = " can be reserved.",
+                                                        [OOM_free_bytes] = " are free.",
+                                                        [OOM_capacity_bytes] = " in all."};
+    enum oom_figure_at limit = oom_limit_of(failure);
+    if (limit == OOM_FIGURE_COUNT) {
+        bool is_asked_later =
+            failure->family != OOM_FAMILY_tpu_compile && oom_figure(failure, OOM_needed_bytes) != NULL;
+        oom_say(sentence, is_asked_later ? "; how much is free is not in the text." : ".");
+        return;
+    }
+    oom_say(sentence, "; ");
+    say_beside(sentence, failure, limit, OOM_needed_bytes, NULL, arena);
+    const char *space = oom_is_compile(failure) ? oom_space_name(failure, arena) : "";
+    if (oom_is_compile(failure))
+        oom_say(sentence, arena_format(arena, "%s%s are available.", space[0] != '\0' ? " of " : "", space));
+    else
+        oom_say(sentence, words[limit]);
+}
+
+/* Who was killed, what it held, and what of how much was in use. */
+static void kill_answer(struct oom_meaning *meaning, struct arena *arena)
+{
+    const struct oom_failure *failure = meaning->failure;
+    struct oom_sentence *answer = &meaning->answer;
+    oom_say(answer, arena_format(arena, "%s: ", meaning->title));
+    say_who(answer, failure);
+    oom_say(answer, " was killed");
+    if (oom_figure(failure, OOM_process_bytes) != NULL) {
+        oom_say(answer, " when it held ");
+        oom_say_figure(answer, failure, OOM_process_bytes, "main");
+    }
+    if (oom_figure(failure, OOM_total_bytes) != NULL && oom_figure(failure, OOM_capacity_bytes) != NULL) {
+        oom_say(answer, "; ");
+        say_beside(answer, failure, OOM_total_bytes, OOM_capacity_bytes, NULL, arena);
+        oom_say(answer, " of ");
+        say_beside(answer, failure, OOM_capacity_bytes, OOM_total_bytes, NULL, arena);
+        oom_say(answer, " were in use");
+    }
+    oom_say(answer, failure->family == OOM_FAMILY_killed
+                        ? "; the text does not say why. A host that runs out of memory kills so."
+                        : ".");
+}
+
+static void answer_set(struct oom_meaning *meaning, struct arena *arena)
+{
+    const struct oom_failure *failure = meaning->failure;
+    struct oom_sentence *answer = &meaning->answer;
+    enum oom_figure_at hole = oom_hole_of(failure);
+    if (oom_is_kill(failure)) {
+        kill_answer(meaning, arena);
+        return;
+    }
+    if (meaning->cause != OOM_CAUSE_FRAGMENTATION || hole == OOM_FIGURE_COUNT) {
+        oom_say(answer, arena_format(arena, "%s: ", meaning->title));
+        if (is_past_by_rounding(failure)) {
+            say_excess(answer, failure, arena);
+            return;
+        }
+        say_need(answer, failure, arena);
+        say_available(answer, failure, arena);
+        return;
+    }
+    oom_say(answer, arena_format(arena, "%s: enough is free (", meaning->title));
+    oom_say_figure(answer, failure, OOM_free_bytes, NULL);
+    oom_say(answer, hole == OOM_available_bytes ? "), but what can be reserved in one piece is "
+                                                : "), but the largest hole is ");
+    oom_say_figure(answer, failure, hole, NULL);
+    oom_say(answer, " and ");
+    say_who(answer, failure);
+    oom_say(answer, " asks for ");
+    oom_say_figure(answer, failure, OOM_needed_bytes, "main");
+    oom_say(answer, ": fragmentation, not shortage.");
+}
+
+/* ---- the second: over by how much, what is largest ---- */
+
+static void say_largest(struct oom_sentence *sentence, const struct oom_failure *failure, struct arena *arena)
+{
+    const struct oom_group group = oom_group_largest(failure);
+    size_t listed = failure->lists[OOM_ALLOCATIONS].count + failure->lists[OOM_ARGUMENTS_AND_OUTPUTS].count;
+    if (group.count == 0 || (group.count == 1 && listed == 1 && group.buffer->shape.text.data == NULL))
+        return;
+    oom_say(sentence, group.count > 1 ? arena_format(arena, "Largest: %zu × ", group.count) : "Largest: ");
+    oom_say_part(sentence, (struct oom_part){.kind = OOM_PART_SIZE,
+                                             .bytes = group.buffer->size.value,
+                                             .key = arena_format(
+                                                 arena, "%s.%zu.size_bytes",
+                                                 group.list == OOM_ALLOCATIONS ? "buffers" : "io_buffers", group.at)});
+    if (group.buffer->shape.text.data != NULL) {
+        oom_say(sentence, group.buffer->is_shape_of_result ? ", the stack of one kernel, whose result is " : " ");
+        oom_say_name(sentence, oom_bare_shape(group.buffer->shape.text));
+    }
+    oom_say(sentence, ".");
+}
+
+static void more_set(struct oom_meaning *meaning, struct arena *arena)
+{
+    const struct oom_failure *failure = meaning->failure;
+    struct oom_sentence *more = &meaning->more;
+    if (meaning->is_over_known && meaning->cause != OOM_CAUSE_FRAGMENTATION && !is_past_by_rounding(failure)) {
+        oom_say(more, oom_is_compile(failure) ? "Over by " : "Short by ");
+        oom_say_part(more, (struct oom_part){.kind = OOM_PART_SIZE,
+                                             .text = str_of(meaning->over_text),
+                                             .bytes = meaning->over_bytes,
+                                             .key = meaning->over_key,
+                                             .role = "over"});
+        oom_say(more, ". ");
+    }
+    if (!oom_is_form(failure, "core_usage"))
+        say_largest(more, failure, arena);
+}
+
+/* ---- why ---- */
+
+static void torch_cause_text(struct oom_meaning *meaning)
+{
+    struct oom_sentence *text = &meaning->cause_text;
+    if (meaning->cause == OOM_CAUSE_UNPLACED) {
+        oom_say(
+            text,
+            "As much is free as was asked for, and yet the driver refused it: a limit that was set for this process, another "
+            "process that was faster, or a driver that cannot give out all of the memory.");
+        return;
+    }
+    oom_say(text, "Fragmentation: the allocator has reserved ");
+    if (oom_figure(meaning->failure, OOM_unallocated_bytes) != NULL)
+        oom_say_figure(text, meaning->failure, OOM_unallocated_bytes, NULL);
+    else
+        oom_say_size(text, oom_unallocated(meaning->failure));
+    oom_say(text, " that it has not given out, more than was asked for, but in pieces that are too small.");
+}
+
+/* Whether the text lists them or what is left of the device is theirs. */
+static void others_say(struct oom_sentence *text, const struct oom_failure *failure)
+{
+    if (failure->family == OOM_FAMILY_hami) {
+        oom_say(text,
+                "The limit of this container's share of the GPU is reached, which HAMi keeps; others have the rest.");
+        return;
+    }
+    oom_say(text, "Other processes: what other processes hold on this device would have sufficed (");
+    oom_say_size(text, oom_others(failure));
+    oom_say(text,
+            failure->figures[OOM_others_bytes].is_known ? ")." : ", though the text lists nobody: as in containers).");
+}
+
+static void cause_text_set(struct oom_meaning *meaning)
+{
+    struct oom_sentence *text = &meaning->cause_text;
+    if (meaning->failure->family == OOM_FAMILY_torch_gpu &&
+        (meaning->cause == OOM_CAUSE_FRAGMENTATION || meaning->cause == OOM_CAUSE_UNPLACED)) {
+        torch_cause_text(meaning);
+        return;
+    }
+    switch (meaning->cause) {
+    case OOM_CAUSE_NOT_KNOWN: break;
+    case OOM_CAUSE_OTHER_PROCESS: others_say(text, meaning->failure); break;
+    case OOM_CAUSE_TOO_LARGE:
+        oom_say(text, "One request is larger than the whole device: no setting and no letting go can help. ");
+        oom_say_figure(text, meaning->failure, OOM_needed_bytes, NULL);
+        oom_say(text, " are asked for in one piece, ");
+        oom_say_figure(text, meaning->failure, OOM_capacity_bytes, NULL);
+        oom_say(text, " are there in all.");
+        break;
+    case OOM_CAUSE_HOST:
+        oom_say(text,
+                meaning->failure->memory_class == OOM_MEMORY_shared_memory
+                    ? "Memory that processes share (/dev/shm) was short; its size is set apart from that of the host."
+                : meaning->failure->memory_class == OOM_MEMORY_page_locked
+                    ? "Memory of the host was short that is locked for the device to read and write itself."
+                    : "Memory of the host was short, not that of a device.");
+        break;
+    case OOM_CAUSE_SHORTAGE:
+        oom_say(text, "Shortage: less is free in all (");
+        oom_say_figure(text, meaning->failure, OOM_free_bytes, NULL);
+        oom_say(text, ") than was asked for, however it lies.");
+        break;
+    case OOM_CAUSE_FRAGMENTATION:
+        oom_say(
+            text,
+            "Fragmentation: the free memory lies in pieces, and no piece is large enough. What was allocated early and is kept for long "
+            "splits it.");
+        break;
+    case OOM_CAUSE_UNPLACED:
+        oom_say(
+            text,
+            "Enough is free in all, and yet there was no place: it lies in pieces. The text does not say how large the largest hole is.");
+        break;
+    }
+}
+
+/* Who yields to whom on a TPU. What helps is said by the advice of verdict/. */
+static const char *advice_of(const struct oom_failure *failure)
+{
+    if (failure->family == OOM_FAMILY_tpu_program_load)
+        return "Arrays go before programs: when an array finds no room, the runtime throws loaded programs out of memory to make some, "
+               "never arrays for a program. So a program that ran before can fail to load later, once arrays have taken its place.";
+    if (failure->family == OOM_FAMILY_tpu_buffer)
+        return "Arrays go before programs: the runtime has thrown out the programs that it could before it gave up, so what is left is held by "
+               "arrays.";
+    return NULL;
+}
+
+/* Whose program it is and what it was doing, as far as the lines around tell. */
+static const char *whose_of(const struct oom_failure *failure, struct arena *arena)
+{
+    const char *program = oom_program_title(failure->program), *phrase = oom_activity_phrase(failure->activity);
+    const char *library = oom_framework_title(failure->framework);
+    if (phrase != NULL)
+        return arena_format(arena, "%s was %s.",
+                            program != NULL   ? program
+                            : library != NULL ? library
+                                              : "The program",
+                            phrase);
+    return program != NULL ? arena_format(arena, "The program is %s.", program) : NULL;
+}
+
+static void sureness_set(struct oom_meaning *meaning)
+{
+    bool is_rounded = false;
+    for (size_t i = 0; i < OOM_FIGURE_COUNT; i++)
+        is_rounded |= meaning->failure->figures[i].is_known && meaning->failure->figures[i].half_unit > 0;
+    meaning->sureness = is_rounded ? "as printed" : "exact";
+    meaning->sureness_of = is_rounded ? "in the error text, rounded there" : "error text";
+    meaning->sureness_reason =
+        is_rounded ? "The compiler or runtime stated these figures itself and rounded each to the last digit shown."
+                   : "The text states these figures itself.";
+}
+
+void oom_sentences_set(struct oom_meaning *meaning, struct arena *arena)
+{
+    titles_set(meaning, arena);
+    meaning->fits = meaning->failure->family == OOM_FAMILY_killed ? "It was killed; whether for memory is not told."
+                    : oom_is_kill(meaning->failure)               ? "No, it was killed to get memory back."
+                    : oom_is_compile(meaning->failure)            ? "No, it does not fit."
+                                                                  : "No, there was no place.";
+    answer_set(meaning, arena);
+    more_set(meaning, arena);
+    cause_text_set(meaning);
+    meaning->whose = whose_of(meaning->failure, arena);
+    meaning->advice = advice_of(meaning->failure);
+    sureness_set(meaning);
+}

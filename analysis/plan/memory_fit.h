@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * memory_fit.h: does a program fit: what it needs beside what a device has, as a word, figures and a sentence.
+ *
+ * Every answer that says whether something fits has it from here. The compiler's total decides, not the peak.
+ * Units:  bytes; -1: not known.
+ * Memory: the arena. */
+#pragma once
+
+#include "base/arena.h"
+#include "base/json.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What a device has in one memory space, and who says so. */
+struct memory_capacity {
+    int64_t bytes;       /* -1: nobody says it; the rest is not looked at */
+    int64_t half_bytes;  /* as a text rounds it, exact to ± this; 0: exact */
+    int64_t asked_bytes; /* that the same text asked for; -1 */
+    const char *source;  /* "error.txt", "TPU v5e, from target_arguments.pb" */
+    const char *device;  /* row of the table of devices that it is of; NULL: of none */
+    bool is_physical;    /* of the whole device: a program gets less */
+    bool is_of_gpu;
+};
+
+enum memory_fit_word {
+    MEMORY_FIT_NOT_KNOWN,
+    MEMORY_FIT_FITS,
+    MEMORY_FIT_CLOSE,   /* too close to tell */
+    MEMORY_FIT_DEFAULT, /* over what JAX takes of the device by default, not over the device */
+    MEMORY_FIT_OVER
+};
+
+/* A piece of the sentence. */
+struct memory_fit_part {
+    const char *text;
+    int64_t bytes;    /* of a size; else -1 */
+    const char *role; /* of a size: "needed", "asked", "capacity", "share", "over", "free"; NULL: words */
+};
+
+enum { MEMORY_FIT_PARTS_MAX = 12 };
+
+struct memory_fit {
+    enum memory_fit_word word;
+    struct memory_capacity capacity;
+    int64_t needed_bytes, over_bytes, free_bytes;
+    int64_t share_bytes; /* of the device that JAX takes by default; -1: that is no question here */
+    struct memory_fit_part parts[MEMORY_FIT_PARTS_MAX];
+    uint32_t part_count;
+    const char *sentence; /* its parts */
+};
+
+/* JAX leaves a program of a GPU this share of the device unless it is told otherwise (XLA_PYTHON_CLIENT_MEM_FRACTION),
+ * and less where other programs hold some of it. */
+enum { MEMORY_FIT_SHARE_PERCENT = 75 };
+
+/* What JAX takes of a GPU with so much memory. */
+int64_t memory_fit_share(int64_t physical_bytes);
+/* The most that fits in it without doubt. */
+int64_t memory_fit_share_safe(int64_t share_bytes);
+
+/* "fits", "over", "too close", "over by default", "capacity not known". */
+const char *memory_fit_word_name(enum memory_fit_word word);
+
+/* Of a program that needs `needed_bytes` of the memory space named `space`. */
+void memory_fit_judge(const struct memory_capacity *capacity, int64_t needed_bytes, const char *space,
+                      struct arena *arena, struct memory_fit *out);
+/* The member `key`, an object; of a row of the table of devices it says where the table has the figure from. */
+void memory_fit_write(struct json *json, const char *key, const struct memory_fit *fit);

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * hlo_sharding.h: how a parameter is split over devices. Source: OpSharding of xla_data.proto. */
+#pragma once
+
+#include "read/hlo/hlo.h"
+
+/* Every device holds all of parameter `number` of the program, and the file says so: of the instruction, or in the
+ * module's list. */
+bool hlo_sharding_is_replicated(const struct hlo *hlo, uint32_t instruction_at, int64_t number);

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * around.c: see around.h. Lines are read without white space, colours and the difference of '/' and '\', as far as they
+ * belong to no other failure. */
+#include "read/oom/around.h"
+
+#include "read/oom/prefix.h"
+
+#include <string.h>
+
+/* How far lines count: a traceback before, the same behind where a program prints it last, a retraction soon after. */
+enum { BEFORE = 12 << 10, BEHIND = 6 << 10, OWN = 2 << 10, SOON = 1 << 10, ROOM = BEFORE + BEHIND };
+
+struct row {
+    int value;
+    const char *word;
+};
+
+static const struct row program_words[] = {
+#define PROGRAM_WORD(name, word) {OOM_PROGRAM_##name, word},
+#include "read/oom/around.def"
+};
+static const struct row activity_words[] = {
+#define ACTIVITY_WORD(name, word) {OOM_ACTIVITY_##name, word},
+#include "read/oom/around.def"
+};
+static const struct row retractions[] = {
+#define RETRACTION(word) {1, word},
+#include "read/oom/around.def"
+};
+static const struct row lives[] = {
+#define LIFE(word) {1, word},
+#include "read/oom/around.def"
+};
+static const struct row deaths[] = {
+#define DEATH(word) {1, word},
+#include "read/oom/around.def"
+};
+static const struct row progresses[] = {
+#define PROGRESS(word) {1, word},
+#include "read/oom/around.def"
+};
+
+struct lines {
+    char bytes[ROOM + 1];
+    size_t length;
+};
+
+struct around {
+    const struct source *source;
+    char raw[ROOM];
+    struct lines before, behind;
+    struct err *err;
+};
+
+/* What of [from, to) can be seen. */
+static void lines_read(struct around *around, uint64_t from, uint64_t to, struct lines *lines)
+{
+    size_t size = to > from ? (size_t)(to - from) : 0, got = 0;
+    lines->length = 0;
+    while (got < size) {
+        int64_t part = around->source->read(around->source->context, from + got, around->raw + got, size - got);
+        if (part < 0)
+            err_set(around->err, ERR_io, from + got, "the bytes cannot be read");
+        if (part <= 0)
+            break;
+        got += (size_t)part;
+    }
+    for (size_t at = 0; at < got; at++) {
+        size_t escape = oom_prefix_escape_length((struct str){around->raw + at, got - at});
+        char c = around->raw[at] == '\\' ? '/' : around->raw[at];
+        bool is_again = c == '/' && lines->length > 0 && lines->bytes[lines->length - 1] == '/';
+        if (escape > 0)
+            at += escape - 1;
+        else if ((unsigned char)c > ' ' && !is_again)
+            lines->bytes[lines->length++] = c;
+    }
+    lines->bytes[lines->length] = '\0';
+}
+
+/* A '#' at the end of `word` stands for a digit. */
+static const char *found(const struct lines *lines, size_t within, const char *word)
+{
+    const char *at = lines->bytes, *end = at + (lines->length < within ? lines->length : within);
+    size_t length = strcspn(word, "#");
+    while ((at = memmem(at, (size_t)(end - at), word, length)) != NULL) {
+        if (word[length] == '\0' || (at + length < end && at[length] >= '0' && at[length] <= '9'))
+            return at;
+        at++;
+    }
+    return NULL;
+}
+
+/* The least value of a row whose word stands in `lines`; 0: none does. */
+static int around_least(const struct lines *lines, const struct row *rows, size_t count)
+{
+    int value = 0;
+    for (size_t i = 0; i < count; i++)
+        if ((value == 0 || rows[i].value < value) && found(lines, ROOM, rows[i].word) != NULL)
+            value = rows[i].value;
+    return value;
+}
+
+static const char *first_of(const struct lines *lines, size_t within, const struct row *rows, size_t count)
+{
+    const char *first = NULL;
+    for (size_t i = 0; i < count; i++) {
+        const char *word = found(lines, within, rows[i].word);
+        first = word != NULL && (first == NULL || word < first) ? word : first;
+    }
+    return first;
+}
+
+#define COUNT(rows) (sizeof(rows) / sizeof((rows)[0]))
+
+/* ---- whose program, doing what ---- */
+
+static int of_both(const struct around *around, const struct row *rows, size_t count)
+{
+    int before = around_least(&around->before, rows, count), behind = around_least(&around->behind, rows, count);
+    return before == 0 || (behind > 0 && behind < before) ? behind : before;
+}
+
+static void whose_set(const struct around *around, struct oom_failure *failure)
+{
+    static const struct {
+        enum oom_framework framework;
+        enum oom_program program;
+    } own[] = {{OOM_FRAMEWORK_vllm, OOM_PROGRAM_vllm},
+               {OOM_FRAMEWORK_sglang, OOM_PROGRAM_sglang},
+               {OOM_FRAMEWORK_tgi, OOM_PROGRAM_tgi},
+               {OOM_FRAMEWORK_ollama, OOM_PROGRAM_ollama}};
+    failure->program = (enum oom_program)of_both(around, program_words, COUNT(program_words));
+    for (size_t i = 0; i < COUNT(own); i++)
+        if (failure->framework == own[i].framework)
+            failure->program = own[i].program;
+    /* A traceback stands before its error, unless the program prints it behind. */
+    int activity = around_least(&around->before, activity_words, COUNT(activity_words));
+    if (activity == OOM_ACTIVITY_not_known || activity >= OOM_ACTIVITY_forward)
+        activity = of_both(around, activity_words, COUNT(activity_words));
+    if (failure->activity == OOM_ACTIVITY_not_known)
+        failure->activity = (enum oom_activity)activity;
+}
+
+/* ---- taken back ---- */
+
+static bool is_tried(const struct oom_failure *failure)
+{
+    return failure->family == OOM_FAMILY_triton || failure->family == OOM_FAMILY_gpu_kernel;
+}
+
+static void retraction_set(struct around *around, struct oom_failure *failure)
+{
+    const struct lines *behind = &around->behind;
+    const char *death = first_of(behind, ROOM, deaths, COUNT(deaths));
+    const char *life = first_of(behind, ROOM, lives, COUNT(lives));
+    if (life == NULL && is_tried(failure))
+        life = first_of(behind, ROOM, progresses, COUNT(progresses));
+    bool has_lived_on = life != NULL && (death == NULL || life < death);
+    failure->is_given_up = has_lived_on || first_of(behind, SOON, retractions, COUNT(retractions)) != NULL;
+}
+
+/* Lines up to a retraction are about what was given up. */
+static void given_up_leave_out(struct lines *lines)
+{
+    size_t from = 0;
+    for (size_t i = 0; i < COUNT(retractions); i++) {
+        const char *word;
+        while ((word = memmem(lines->bytes + from, lines->length - from, retractions[i].word,
+                              strlen(retractions[i].word))) != NULL)
+            from = (size_t)(word - lines->bytes) + strlen(retractions[i].word);
+    }
+    lines->length -= from;
+    memmove(lines->bytes, lines->bytes + from, lines->length + 1);
+}
+
+/* Where the failure ends that stands before `failure` and nearest to it; `least_at` when none does behind that. */
+static uint64_t before_from(const struct oom_failure *failures, size_t count, const struct oom_failure *failure)
+{
+    uint64_t least_at = failure->begin_at > BEFORE ? failure->begin_at - BEFORE : 0;
+    for (size_t i = 0; i < count; i++)
+        if (failures[i].end_at <= failure->begin_at && failures[i].end_at > least_at)
+            least_at = failures[i].end_at;
+    return least_at;
+}
+
+/* Where the next failure begins behind `at`, or as far as lines count. */
+static uint64_t behind_to(const struct oom_failure *failures, size_t count, uint64_t at)
+{
+    uint64_t to = at + BEHIND;
+    for (size_t i = 0; i < count; i++)
+        if (failures[i].begin_at >= at && failures[i].begin_at < to)
+            to = failures[i].begin_at;
+    return to;
+}
+
+bool oom_around_read(const struct source *source, struct arena *arena, struct oom_failure *failures, size_t count,
+                     struct err *err)
+{
+    struct around *around = count > 0 ? arena_array(arena, struct around, 1) : NULL;
+    for (size_t i = 0; i < count && !err_is_set(err); i++) {
+        struct oom_failure *failure = &failures[i];
+        around->source = source;
+        around->err = err;
+        uint64_t own_to = failure->end_at < failure->begin_at + OWN ? failure->end_at : failure->begin_at + OWN;
+        uint64_t from = before_from(failures, count, failure);
+        lines_read(around, from, own_to, &around->before);
+        given_up_leave_out(&around->before);
+        lines_read(around, failure->end_at, behind_to(failures, count, failure->end_at), &around->behind);
+        whose_set(around, failure);
+        failure->has_checkpoint = found(&around->before, ROOM, "utils/checkpoint.py") != NULL;
+    }
+    return !err_is_set(err);
+}
+
+bool oom_around_judge(const struct source *source, struct arena *arena, struct oom_failure *failures, size_t count,
+                      struct err *err)
+{
+    struct around *around = count > 0 ? arena_array(arena, struct around, 1) : NULL;
+    for (size_t i = 0; i < count && !err_is_set(err); i++) {
+        uint64_t last = failures[i].last_end_at > failures[i].end_at ? failures[i].last_end_at : failures[i].end_at;
+        around->source = source;
+        around->err = err;
+        lines_read(around, last, behind_to(failures, count, last), &around->behind);
+        retraction_set(around, &failures[i]);
+        int program = around_least(&around->behind, program_words, COUNT(program_words));
+        if (program > 0 && (failures[i].program == OOM_PROGRAM_not_known || program < (int)failures[i].program))
+            failures[i].program = (enum oom_program)program;
+    }
+    return !err_is_set(err);
+}

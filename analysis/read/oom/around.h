@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * around.h: what the lines around each failure of a log tell: whose program it is, what that was doing, whether it took
+ * the failure back. Rows in around.def. */
+#pragma once
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/source.h"
+#include "read/oom/oom.h"
+
+/* Sets `program`, `activity` and `has_checkpoint` of each of `count` failures, which stand in the order of the log. */
+bool oom_around_read(const struct source *source, struct arena *arena, struct oom_failure *failures, size_t count,
+                     struct err *err);
+
+/* Sets `is_given_up`, of what stands behind the last of their copies and consequences. */
+bool oom_around_judge(const struct source *source, struct arena *arena, struct oom_failure *failures, size_t count,
+                      struct err *err);

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "read/oom/chain.h"
+
+#include "base/sum.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* How far behind a failure what it caused may be told: in bytes of the log. */
+enum { LAYERS = 6 << 10, RANKS = 128 << 10, KILLS = 256 << 10, DEVICES_TEXT = 400 };
+
+static bool agree(const struct oom_figure *a, const struct oom_figure *b)
+{
+    return !a->is_known || !b->is_known ||
+           sum_apart(a->value, b->value) <= oom_figure_rounding(a) + oom_figure_rounding(b);
+}
+
+static bool is_same(const struct oom_failure *a, const struct oom_failure *b, enum oom_figure_at at)
+{
+    return a->figures[at].is_known && b->figures[at].is_known && a->figures[at].value == b->figures[at].value;
+}
+
+/* The same request refused to another rank of one job: what is free there differs. */
+static bool is_of_rank(const struct oom_failure *a, const struct oom_failure *b)
+{
+    bool has_other_device =
+        a->device.text.data != NULL && b->device.text.data != NULL && !str_equal(a->device.text, b->device.text);
+    return a->family == b->family && a->form == b->form && has_other_device && is_same(a, b, OOM_needed_bytes) &&
+           is_same(a, b, OOM_capacity_bytes);
+}
+
+static bool is_vague(const struct oom_failure *failure)
+{
+    return failure->family == OOM_FAMILY_other || failure->family == OOM_FAMILY_unknown_runtime;
+}
+
+/* Does what `next` says come up from `first` through the layers above it, or is it what a driver says besides? */
+static bool is_of_layers(const struct oom_failure *first, const struct oom_failure *next)
+{
+    static const enum oom_family uppers[] = {
+        OOM_FAMILY_gpu_driver,  OOM_FAMILY_gpu_library, OOM_FAMILY_vllm,  OOM_FAMILY_sglang,
+        OOM_FAMILY_tgi,         OOM_FAMILY_ggml,        OOM_FAMILY_other, OOM_FAMILY_unknown_runtime,
+        OOM_FAMILY_process,     OOM_FAMILY_python,      OOM_FAMILY_nccl,  OOM_FAMILY_vulkan,
+        OOM_FAMILY_neuron,      OOM_FAMILY_tensorrt,    OOM_FAMILY_metal, OOM_FAMILY_ascend,
+        OOM_FAMILY_tenstorrent, OOM_FAMILY_level_zero};
+    bool is_upper = false;
+    if (oom_family_is_kill(first->family))
+        return false;
+    for (size_t i = 0; i < sizeof(uppers) / sizeof(uppers[0]); i++)
+        is_upper |= next->family == uppers[i];
+    bool is_bare = !next->figures[OOM_needed_bytes].is_known;
+    return is_upper && agree(&first->figures[OOM_needed_bytes], &next->figures[OOM_needed_bytes]) &&
+           (first->family == next->family || is_bare || is_vague(next) || next->family == OOM_FAMILY_ggml);
+}
+
+static bool follows(const struct oom_failure *first, const struct oom_failure *next)
+{
+    uint64_t apart = next->begin_at > first->last_end_at ? next->begin_at - first->last_end_at : 0;
+    if (oom_family_is_kill(next->family))
+        return apart <= KILLS && (next->family == OOM_FAMILY_killed || oom_family_is_kill(first->family));
+    return apart <= LAYERS && is_of_layers(first, next);
+}
+
+void oom_chain_device_add(struct oom_failure *failure, const struct oom_words *device, struct arena *arena)
+{
+    if (device->text.data == NULL || failure->device.text.data == NULL)
+        return;
+    const char *known = failure->devices != NULL ? failure->devices : arena_text(arena, failure->device.text);
+    char separated[DEVICES_TEXT + 8];
+    char word[64];
+    if (strlen(known) > DEVICES_TEXT - 64 || device->text.length > 40)
+        return;
+    snprintf(separated, sizeof(separated), ", %s,", known);
+    snprintf(word, sizeof(word), ", %.*s,", (int)device->text.length, device->text.data);
+    if (strstr(separated, word) == NULL)
+        failure->devices = arena_format(arena, "%s, %.*s", known, (int)device->text.length, device->text.data);
+}
+
+/* Is what was told first a part of what came next: the shell's word before the kernel's, a vague line before a known
+ * one? */
+static bool is_part_of_next(const struct oom_failure *first, const struct oom_failure *next)
+{
+    uint64_t apart = next->begin_at > first->last_end_at ? next->begin_at - first->last_end_at : 0;
+    if (first->family == OOM_FAMILY_killed)
+        return oom_family_is_kill(next->family) && apart <= KILLS;
+    return is_vague(first) && !is_vague(next) && !oom_family_is_kill(next->family) && apart <= LAYERS &&
+           agree(&first->figures[OOM_needed_bytes], &next->figures[OOM_needed_bytes]);
+}
+
+static void consequence_add(struct oom_failure *first, const struct oom_failure *next, struct arena *arena)
+{
+    size_t count = first->consequence_count;
+    const struct oom_failure **all = arena_array(arena, const struct oom_failure *, count + 1);
+    struct oom_failure *kept = arena_array(arena, struct oom_failure, 1);
+    *kept = *next;
+    for (size_t i = 0; i < count; i++)
+        all[i] = first->consequences[i];
+    all[count] = kept;
+    first->consequences = all;
+    first->consequence_count = count + 1;
+    if (next->last_end_at > first->last_end_at)
+        first->last_end_at = next->last_end_at;
+}
+
+/* The lower layer may know the size that the upper one does not, and the other way round. */
+static void figures_lend(struct oom_failure *to, const struct oom_failure *from)
+{
+    bool is_layer = !oom_family_is_kill(from->family) && to->memory_class == from->memory_class;
+    struct oom_figure *needed = &to->figures[OOM_needed_bytes];
+    const struct oom_figure *told = &from->figures[OOM_needed_bytes];
+    if (is_layer && told->is_known && (!needed->is_known || (needed->half_unit > told->half_unit)))
+        *needed = *told;
+    if (to->activity == OOM_ACTIVITY_not_known)
+        to->activity = from->activity;
+    if (to->program == OOM_PROGRAM_not_known || (from->program != OOM_PROGRAM_not_known && from->program < to->program))
+        to->program = from->program;
+}
+
+/* Where the failure that it belongs to is; -1: it stands for itself. */
+static ptrdiff_t owner_of(const struct oom_failure *failures, size_t count, const struct oom_failure *next)
+{
+    for (size_t i = count; i-- > 0;) {
+        uint64_t apart = next->begin_at > failures[i].end_at ? next->begin_at - failures[i].end_at : 0;
+        if ((apart <= RANKS && is_of_rank(&failures[i], next)) || follows(&failures[i], next))
+            return (ptrdiff_t)i;
+    }
+    return -1;
+}
+
+size_t oom_chain_join(struct oom_failure *failures, size_t count, struct arena *arena)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct oom_failure next = failures[i];
+        ptrdiff_t owner = owner_of(failures, kept, &next);
+        if (kept > 0 && is_part_of_next(&failures[kept - 1], &next)) {
+            struct oom_failure part = failures[kept - 1];
+            failures[kept - 1] = next;
+            figures_lend(&failures[kept - 1], &part);
+            consequence_add(&failures[kept - 1], &part, arena);
+        } else if (owner < 0) {
+            failures[kept++] = next;
+        } else if (is_of_rank(&failures[owner], &next)) {
+            failures[owner].replica_count += next.replica_count;
+            oom_chain_device_add(&failures[owner], &next.device, arena);
+            if (next.last_end_at > failures[owner].last_end_at)
+                failures[owner].last_end_at = next.last_end_at;
+        } else {
+            figures_lend(&failures[owner], &next);
+            consequence_add(&failures[owner], &next, arena);
+        }
+    }
+    return kept;
+}
+
+size_t oom_chain_part(struct oom_failure *failures, size_t count, struct oom_failure *given_up, size_t *given_up_count)
+{
+    size_t kept = 0;
+    *given_up_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct oom_failure failure = failures[i];
+        if (failure.is_given_up)
+            given_up[(*given_up_count)++] = failure;
+        else
+            failures[kept++] = failure;
+    }
+    return kept;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * gpu.c: XLA on GPUs: the status texts of its allocators, and the buffer assignment
+ * that is printed behind them. */
+#include "read/oom/cursor.h"
+#include "read/oom/entry.h"
+#include "read/oom/handlers.h"
+#include "read/oom/patterns.h"
+
+enum { NEAR = 16 << 10, PAYLOAD = 400, SENTENCE = 100, TUNING = 400, LONGEST_MANGLED = 4096 };
+
+/* Kernels are tried on the device while the program is compiled, each with buffers of its own. */
+static void tuning_note(struct oom_reader *reader, size_t at)
+{
+    size_t begin;
+    if (oom_cursor_find_before(&reader->text, at, "Failedtogetconfigsfor", TUNING, &begin))
+        oom_draft_note(reader, "autotuning",
+                       "XLA asked for it while it compiled the program, to try kernels for its instructions "
+                       "(autotuning): the program itself had not begun to run.");
+}
+
+/* "[executable_name='jit_f']" in the status' payloads, which come in any order. */
+size_t oom_gpu_payload(struct oom_reader *reader, size_t at, struct oom_failure *failure)
+{
+    const struct oom_text *text = &reader->text;
+    size_t next = at, from, status = at;
+    bool has_other = oom_cursor_find(text, &status, "RESOURCE_EXHAUSTED", PAYLOAD);
+    tuning_note(reader, at);
+    if (!oom_cursor_find(text, &next, "executable_name='", PAYLOAD) || (has_other && next > status))
+        return at;
+    from = next;
+    if (!oom_cursor_skip_to(text, &next, "'", PAYLOAD))
+        return at;
+    oom_draft_name(reader, &failure->module, from, next);
+    return next + 1;
+}
+
+size_t oom_gpu_echo(struct oom_reader *reader, size_t at, struct oom_failure *failure)
+{
+    (void)failure;
+    reader->draft.is_weak = true;
+    return at;
+}
+
+/* The kernel that ptxas refused: its name, mangled or not, stands before the sentence. */
+size_t oom_gpu_entry(struct oom_reader *reader, size_t at, struct oom_failure *failure)
+{
+    static const char sentence[] = "'usestoomuchshareddata";
+    size_t end, name;
+    if (oom_cursor_find_before(&reader->text, at, sentence, SENTENCE, &end) &&
+        oom_cursor_find_before(&reader->text, end, "'", LONGEST_MANGLED, &name))
+        oom_draft_name(reader, &failure->module, name + 1, end);
+    return at;
+}
+
+/* ---- the buffer assignment ---- */
+
+static size_t assignment_read(struct oom_reader *reader, size_t from, size_t at)
+{
+    const struct oom_text *text = &reader->text;
+    if (!oom_draft_takes(reader, OOM_FAMILY_gpu_xla, from, NEAR))
+        oom_draft_begin(reader, OOM_FAMILY_gpu_xla, "assignment", from, at);
+    reader->draft.is_weak = false;
+    struct oom_failure *failure = &reader->draft.failure;
+    if (failure->lists[OOM_ALLOCATIONS].count > 0)
+        return oom_draft_reach(reader, at);
+    at = oom_pattern_add(reader, at, OOM_LINE_gpu_assignment);
+    size_t next = at;
+    if (oom_cursor_find(text, &next, "Peakbuffers:", 200))
+        at = oom_entry_list(reader, next, OOM_ALLOCATIONS);
+    return oom_draft_reach(reader, oom_gpu_payload(reader, at, failure));
+}
+
+const struct oom_handler oom_gpu_handlers[] = {
+    {"BufferAssignmentOOMDebugging", assignment_read, true},
+    {NULL, NULL, false},
+};

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * host.c: memory of the host, where no pattern can tell a failure from ordinary text: what the kernel says when it
+ * kills, exits by signal 9, Kubernetes' reasons, Python's bare MemoryError. A word alone is none; what stands around it
+ * decides. */
+#include "read/oom/cursor.h"
+#include "read/oom/handlers.h"
+
+#include <ctype.h>
+
+enum { NEAR = 96 << 10, LINE = 400, TRACEBACK = 6000 };
+
+#define FIGURE_OF(failure, name) (&(failure)->figures[OOM_##name])
+
+/* ---- lines ---- */
+
+/* Does the line end at clean byte `at`, with a full stop before it or without? */
+static bool is_line_end(const struct oom_text *text, size_t at)
+{
+    if (at >= text->length || oom_text_is_line_begin(text, at))
+        return true;
+    return text->bytes[at] == '.' && (at + 1 >= text->length || oom_text_is_line_begin(text, at + 1));
+}
+
+static bool is_before(const struct oom_text *text, size_t at, const char *literal)
+{
+    size_t length = strlen(literal);
+    return at >= length && memcmp(text->bytes + at - length, literal, length) == 0;
+}
+
+/* Where the digits that end at `at` begin; `at` when there are none. */
+static size_t digits_begin(const struct oom_text *text, size_t at)
+{
+    while (at > 0 && isdigit((unsigned char)text->bytes[at - 1]))
+        at--;
+    return at;
+}
+
+/* ---- the kernel ---- */
+
+/* A kill is told in several lines; the one with the size of the process is the last. */
+static struct oom_failure *kill_open(struct oom_reader *reader, size_t from, size_t at)
+{
+    struct oom_failure *failure = &reader->draft.failure;
+    if (oom_draft_takes(reader, OOM_FAMILY_linux_kill, from, NEAR) && !FIGURE_OF(failure, process_bytes)->is_known)
+        return failure;
+    return oom_draft_begin(reader, OOM_FAMILY_linux_kill, "system", from, at);
+}
+
+/* "31451456kB" */
+static bool kilobytes_take(const struct oom_text *text, size_t *at, struct oom_figure *figure)
+{
+    size_t end = *at;
+    if (!oom_cursor_take_amount(text, &end, 'K', figure) || !oom_cursor_take(text, &end, "kB"))
+        return false;
+    *at = end;
+    return true;
+}
+
+/* "memory: usage 2097152kB, limit 2097152kB, failcnt 1234" */
+static size_t usage_read(struct oom_reader *reader, size_t from, size_t at)
+{
+    const struct oom_text *text = &reader->text;
+    struct oom_figure used, limit;
+    if (!kilobytes_take(text, &at, &used) || !oom_cursor_take(text, &at, ",limit") ||
+        !kilobytes_take(text, &at, &limit) || !oom_cursor_take(text, &at, ",failcnt"))
+        return 0;
+    struct oom_failure *failure = kill_open(reader, from, at);
+    failure->form = "cgroup";
+    *FIGURE_OF(failure, total_bytes) = used;
+    *FIGURE_OF(failure, capacity_bytes) = limit;
+    return oom_draft_reach(reader, at);
+}
+
+/* "oom-kill:constraint=CONSTRAINT_MEMCG,…,task=python,pid=7899,uid=0" */
+static size_t constraint_read(struct oom_reader *reader, size_t from, size_t at)
+{
+    const struct oom_text *text = &reader->text;
+    size_t end = at, task, task_end;
+    bool is_group = oom_cursor_take(text, &end, "CONSTRAINT_MEMCG");
+    if (!oom_cursor_find(text, &end, ",task=", LINE * 2))
+        return 0;
+    task = task_end = end;
+    if (!oom_cursor_skip_to(text, &task_end, ",", 40))
+        return 0;
+    struct oom_failure *failure = kill_open(reader, from, task_end);
+    if (is_group)
+        failure->form = "cgroup";
+    if (failure->module.text.data == NULL)
+        oom_draft_name(reader, &failure->module, task, task_end);
+    return oom_draft_reach(reader, task_end);
+}
+
+/* "Killed process 25315 (python3) total-vm:53312244kB, anon-rss:31451456kB, …"; some kernels print a UID between. */
+static size_t process_read(struct oom_reader *reader, size_t from, size_t at)
+{
+    const struct oom_text *text = &reader->text;
+    struct oom_figure number, figure;
+    size_t name = at, name_end, end;
+    if (!oom_cursor_take_number(text, &name, &number) || !oom_cursor_find(text, &name, "(", 20))
+        return 0;
+    name_end = name;
+    if (!oom_cursor_skip_to(text, &name_end, ")", 40))
+        return 0;
+    end = name_end;
+    if (!oom_cursor_find(text, &end, "total-vm:", 8) || !kilobytes_take(text, &end, &figure) ||
+        !oom_cursor_take(text, &end, ",anon-rss:") || !kilobytes_take(text, &end, &figure))
+        return 0;
+    struct oom_failure *failure = kill_open(reader, from, end);
+    if (is_before(text, from, "Memorycgroupoutofmemory:"))
+        failure->form = "cgroup";
+    *FIGURE_OF(failure, process_bytes) = figure;
+    if (failure->module.text.data == NULL)
+        oom_draft_name(reader, &failure->module, name, name_end);
+    return oom_draft_reach(reader, end);
+}
+
+/* ---- exits ---- */
+
+static size_t exit_read(struct oom_reader *reader, size_t from, size_t at)
+{
+    if (!is_line_end(&reader->text, at))
+        return 0;
+    oom_draft_begin(reader, OOM_FAMILY_killed, "exit", from, at);
+    return oom_draft_reach(reader, at);
+}
+
+/* Of a status that is told amid a line. */
+static size_t signal_read(struct oom_reader *reader, size_t from, size_t at)
+{
+    oom_draft_begin(reader, OOM_FAMILY_killed, "exit", from, at);
+    return oom_draft_reach(reader, at);
+}
+
+/* A line of a shell: "Killed", "run.sh: line 12: 4711 Killed  python train.py", "[1]+  Killed  python train.py". */
+static size_t shell_read(struct oom_reader *reader, size_t from, size_t at)
+{
+    const struct oom_text *text = &reader->text;
+    bool is_alone = oom_text_is_line_begin(text, from) && is_line_end(text, at);
+    size_t number = digits_begin(text, from);
+    bool is_of_script = number < from && number > 0 && text->bytes[number - 1] == ':' &&
+                        is_before(text, digits_begin(text, number - 1), "line");
+    if (!is_alone && !is_of_script && !is_before(text, from, "]+") && !is_before(text, from, "]-"))
+        return 0;
+    oom_draft_begin(reader, OOM_FAMILY_killed, "shell", from, at);
+    return oom_draft_reach(reader, at);
+}
+
+/* ---- containers ---- */
+
+/* "Reason: OOMKilled", "reason":"OOMKilled", "0/1 OOMKilled", "OOMKilled": true. */
+static size_t container_read(struct oom_reader *reader, size_t from, size_t at)
+{
+    const struct oom_text *text = &reader->text;
+    static const char *const before[] = {"Reason:", "reason:", "reason\":\"", "reason=", "Reason=", "reason=\""};
+    size_t ready = digits_begin(text, from), end = at;
+    bool is_one = ready < from && is_before(text, ready, "/");
+    for (size_t i = 0; i < sizeof(before) / sizeof(before[0]); i++)
+        is_one |= is_before(text, from, before[i]);
+    is_one |= is_before(text, from, "\"") && oom_cursor_take(text, &end, "\":true");
+    if (!is_one)
+        return 0;
+    oom_draft_begin(reader, OOM_FAMILY_kubernetes, "oom_killed", from, end);
+    return oom_draft_reach(reader, end);
+}
+
+/* "2 Workers (tasks / actors) killed due to memory pressure (OOM), 0 Workers crashed …" */
+static size_t workers_read(struct oom_reader *reader, size_t from, size_t at)
+{
+    const struct oom_text *text = &reader->text;
+    size_t number = digits_begin(text, from);
+    if (number == from || (number + 1 == from && text->bytes[number] == '0'))
+        return 0;
+    oom_draft_begin(reader, OOM_FAMILY_ray, "workers", number, at);
+    return oom_draft_reach(reader, at);
+}
+
+/* "Task was killed due to the node running low on memory." A sentence with figures follows, unless the text was
+ * shortened. */
+static size_t node_read(struct oom_reader *reader, size_t from, size_t at)
+{
+    size_t next = at;
+    if (oom_cursor_find(&reader->text, &next, "Memoryonthenode(", LINE * 2))
+        return 0;
+    oom_draft_begin(reader, OOM_FAMILY_ray, "node", from, at);
+    return oom_draft_reach(reader, at);
+}
+
+/* ---- Python ---- */
+
+/* The last line of a traceback. What NumPy and C++ say behind the colon are sentences of their own. */
+static size_t memory_error_read(struct oom_reader *reader, size_t from, size_t at)
+{
+    static const char *const begin[] = {"Traceback(mostrecentcalllast"};
+    const struct oom_text *text = &reader->text;
+    size_t which, end = at;
+    bool has_text = oom_cursor_take(text, &end, ":");
+    if (!oom_text_is_line_begin(text, from) || (!has_text && !is_line_end(text, at)) ||
+        oom_cursor_take(text, &end, "Unabletoallocate") || oom_cursor_take(text, &end, "std::bad_alloc") ||
+        !oom_seen_before(&reader->tracebacks, text, from, TRACEBACK, begin, 1, &which))
+        return 0;
+    oom_draft_begin(reader, OOM_FAMILY_python, "memory_error", from, at);
+    return oom_draft_reach(reader, at);
+}
+
+const struct oom_handler oom_host_handlers[] = {
+    {"memory:usage", usage_read, false},
+    {"oom-kill:constraint=", constraint_read, false},
+    {"Killedprocess", process_read, false},
+    {"terminatedwithexitcode137", exit_read, false},
+    {"completedwithexitcode137", exit_read, false},
+    {"Exitedwithexitcode137", exit_read, false},
+    {"exitedwithcode137", exit_read, false},
+    {"returnedanon-zerocode:137", exit_read, false},
+    {"terminatedwithsignalSIGKILL", exit_read, false},
+    {"diedwith<Signals.SIGKILL:9>", signal_read, false},
+    {"Signal9(SIGKILL)receivedbyPID", signal_read, false},
+    {"exitcode:-9)", signal_read, false},
+    {"exitswithreturncode=-9", exit_read, false},
+    {"(interruptedbysignal9:SIGKILL)", signal_read, false},
+    {"signal:killed", signal_read, false},
+    {"finishedwithexitcode137", exit_read, false},
+    {"exitedwithexitcode137", exit_read, false},
+    {"failedwithexitcode137", exit_read, false},
+    {"exitedwithcode:137", exit_read, false},
+    {"exitstatus137", exit_read, false},
+    {"zsh:killed", signal_read, false},
+    {"Killed", shell_read, false},
+    {"OOMKilled", container_read, false},
+    {"Workers(tasks/actors)killedduetomemorypressure(OOM)", workers_read, false},
+    {"killedduetothenoderunninglowonmemory", node_read, false},
+    {"MemoryError", memory_error_read, false},
+    {NULL, NULL, false},
+};

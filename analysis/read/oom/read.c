@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "read/oom/read.h"
+
+#include "read/oom/cursor.h"
+#include "read/oom/handlers.h"
+#include "read/oom/patterns.h"
+#include "read/oom/vague.h"
+
+static const struct oom_handler *const tables[] = {
+    oom_compile_handlers, oom_report_handlers, oom_runtime_handlers, oom_gpu_handlers,
+    oom_bfc_handlers,     oom_host_handlers,   oom_serving_handlers, oom_other_handlers,
+};
+enum { TABLE_COUNT = sizeof(tables) / sizeof(tables[0]) };
+
+/* First letters of the anchors, so that most bytes are passed with one look. */
+static void firsts_fill(bool firsts[256], bool only_heads)
+{
+    memset(firsts, 0, 256 * sizeof(*firsts));
+    for (size_t i = 0; i < TABLE_COUNT; i++)
+        for (const struct oom_handler *handler = tables[i]; handler->anchor != NULL; handler++)
+            firsts[(unsigned char)handler->anchor[0]] |= handler->is_head || !only_heads;
+    oom_pattern_firsts(firsts);
+    if (!only_heads)
+        oom_vague_firsts(firsts);
+}
+
+/* What stands at clean byte `at`: where to go on, or 0 when nothing does. */
+static size_t read_at(struct oom_reader *reader, size_t at)
+{
+    for (size_t i = 0; i < TABLE_COUNT; i++)
+        for (const struct oom_handler *handler = tables[i]; handler->anchor != NULL; handler++) {
+            size_t end = at;
+            if (handler->anchor[0] != reader->text.bytes[at] || !oom_cursor_take(&reader->text, &end, handler->anchor))
+                continue;
+            size_t next = handler->read(reader, at, end);
+            if (next > at)
+                return next;
+        }
+    size_t next = oom_pattern_read(reader, at);
+    return next > at ? next : oom_vague_read(reader, at);
+}
+
+uint64_t oom_read_text(struct oom_reader *reader, uint64_t from_at, uint64_t to_at)
+{
+    const struct oom_text *text = &reader->text;
+    bool firsts[256];
+    firsts_fill(firsts, false);
+    size_t at = oom_text_at(text, from_at > text->raw_at ? (size_t)(from_at - text->raw_at) : 0);
+    while (at < text->length && text->raw_at + text->raw_of[at] < to_at) {
+        size_t next = firsts[(unsigned char)text->bytes[at]] ? read_at(reader, at) : 0;
+        at = next > at ? next : at + 1;
+    }
+    uint64_t reached = at < text->length ? text->raw_at + text->raw_of[at] : text->raw_at + text->raw_length;
+    return reached > to_at ? reached : to_at;
+}
+
+bool oom_read_head_within(const struct oom_reader *reader, size_t at, size_t within)
+{
+    const struct oom_text *text = &reader->text;
+    bool firsts[256];
+    firsts_fill(firsts, true);
+    for (size_t end = at + within; at < end && at < text->length; at++) {
+        if (firsts[(unsigned char)text->bytes[at]] && oom_pattern_is_at(text, at))
+            return true;
+        for (size_t i = 0; firsts[(unsigned char)text->bytes[at]] && i < TABLE_COUNT; i++)
+            for (const struct oom_handler *handler = tables[i]; handler->anchor != NULL; handler++) {
+                size_t next = at;
+                if (handler->is_head && strlen(handler->anchor) > 4 && oom_cursor_take(text, &next, handler->anchor))
+                    return true;
+            }
+    }
+    return false;
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * scan.c: see scan.h. A window of the input holds a block, what may belong to
+ * a sentence that begins in it (AHEAD), and a little of what was before (BEHIND: status
+ * words and codes stand there). */
+#include "read/oom/scan.h"
+
+#include "read/oom/around.h"
+#include "read/oom/chain.h"
+#include "read/oom/handlers.h"
+#include "read/oom/read.h"
+#include "read/oom/sieve.h"
+
+enum { BEHIND = 4 << 10, BLOCK = 1 << 20, AHEAD = 512 << 10, LINE = 64 << 10, AROUND = 160, FEW_CLEAN = 2 * AROUND };
+
+struct scan {
+    const struct source *source;
+    struct err *err;
+    struct oom_reader *reader;
+    char *window;
+    struct oom_sieve needles, signs;
+    size_t window_size;
+    uint64_t window_at; /* input offset of window[0] */
+    size_t length;
+    bool is_end;  /* the window reaches to the end of the input */
+    bool is_wide; /* two bytes a letter: nothing can be searched for unread */
+};
+
+/* Fills the window from input offset `at` on. */
+static bool window_fill(struct scan *scan, uint64_t at, size_t size)
+{
+    scan->window_at = at;
+    scan->length = 0;
+    scan->is_end = false;
+    if (size > scan->window_size)
+        size = scan->window_size;
+    while (scan->length < size) {
+        int64_t got = scan->source->read(scan->source->context, at + scan->length, scan->window + scan->length,
+                                         size - scan->length);
+        if (got < 0)
+            return err_set(scan->err, ERR_io, at + scan->length, "the bytes cannot be read");
+        if (got == 0) {
+            scan->is_end = true;
+            break;
+        }
+        scan->length += (size_t)got;
+    }
+    scan->is_end |= at + scan->length >= scan->source->size_bytes;
+    return true;
+}
+
+/* ---- is there anything in a block? ---- */
+
+/* Every text that is looked for has at least two of these, so one line break cannot hide it. */
+static const char *const needles[] = {"emory", "lloca", "xceed", "XHAUS", "usage",  "EMORY", "alloc",
+                                      "ALLOC", "ptxas", "esour", "illed", "kill ",  "oom-k", "oom_k",
+                                      "OOMKi", "e 137", ": 137", "s 137", "e = -9", "r 145", "SIGKI",
+                                      "exitc", "o spa", "q len", "KV ca", "bus e",  "Bus e", "ache ("};
+
+/* What makes a place worth reading, without white space. */
+/* clang-format off */
+static const char *const signs[] = {
+    "utofmemory", "utofMemory", "utofhostmemory", "RESOURCE_EXHAUSTED", "esourceexhausted", "Allocation(size=", "wouldexceedmemory",
+    "Attemptingto", "notpossible.There", "enoughmemory", "enoughdevicememory", "exceedsavailable", "exceedingavailable",
+    "OOMwhen", "OOMDebugging", "ailedtoallocate", "ailedtoalloc", "exceedsthememorylimit", "PAbudget", "memref.allo", "usage>=",
+    ".Exceeded", "programHBM", "programVMEM", "AllocationFailure", "HbmOom", "VmemOom", "capacityby", "memorysummary:", "memory_limit_",
+    "BFCAllocator", "Allocatordump", "Triedtoallocate", "llocationondevice", "Top-of-Memory", "HBMcapacity", "reducememoryuse", "memoryinmemory",
+    "requirement", "bytesinpool:", "usagefromdevice:", "ouldnotallocate", "youtriedtoallocate", "Buserror", "buserror", "Nospaceleft",
+    "OUT_OF_MEMORY", "OutOfMemory", "pinnedhostmemory", "ALLOC_FAILED", "cublashandle", "outofresource:",
+    "memorysizelimit", "availablesharedmemory", "toomuchshareddata", "toCUDA", "creatingsharedmemory",
+    "forthecacheblocks", "modelsmaxseqlen", "model'smaxseqlen", "KVcache", "Freememoryondevice", "mem-fraction-static", "prefilltokens",
+    "nabletoallocate", "bad_alloc", "Cannotallocatememory", "maximumallowedbuffersize", "memorypressure", "memoryused", "OOMkiller",
+    "'oom-kill'", "oom_kill", "oom-kill", "resource:memory", "memorylimit", "runninglowonmemory", "Memoryonthenode", "memory:usage",
+    "Killed", "zsh:killed", "code137", "code:137", "SIGKILL", "exitcode:-9", "OOMKilled", "MemoryError", "allocatememory",
+    "OUT_OF_DEVICE_MEMORY", "OUT_OF_HOST_MEMORY", "OUT_OF_RESOURCES", "OutOfDeviceMemory", "allocationofsize", "nsufficientmemory",
+    "nsufficientMemory", "llocationfail", "llocationFail", "Allocation_Failure", "freepagesduring", "etal::malloc", "HAMI-core", "signal:killed",
+    "returncode=-9", "137(interrupted", "status137", "OutofGPUmemory", "moresystemmemory", "toolargeforsystem", "allocatecompute",
+    "error1455", "Error1455", "rrno1455", "runsoutofmemory", "ALLOCATION_FAILURE", "couldnotbeallocated",
+};
+/* clang-format on */
+
+/* The bytes around `at` without what cannot be seen. */
+static size_t around_clean(const struct scan *scan, size_t at, char *clean)
+{
+    size_t from = at > AROUND ? at - AROUND : 0, length = 0;
+    size_t to = at + AROUND < scan->length ? at + AROUND : scan->length;
+    for (size_t i = from; i < to; i++) {
+        clean[length] = scan->window[i];
+        length += (unsigned char)scan->window[i] > ' ';
+    }
+    return length;
+}
+
+static bool is_sign_near(const struct scan *scan, size_t at)
+{
+    char clean[FEW_CLEAN];
+    size_t length = around_clean(scan, at, clean);
+    return oom_sieve_find(&scan->signs, clean, 0, length) < length;
+}
+
+/* The first place in [from, to) of the window that is worth reading, or `to`. */
+static size_t place_find(const struct scan *scan, size_t from, size_t to)
+{
+    for (size_t at = from; (at = oom_sieve_find(&scan->needles, scan->window, at, to)) < to; at += AROUND / 2)
+        if (is_sign_near(scan, at))
+            return at;
+    return to;
+}
+
+/* ---- reading ---- */
+
+/* Where the line of `at` begins, if that is not far. */
+static size_t line_begin(const struct scan *scan, size_t at, size_t min)
+{
+    size_t begin = at;
+    while (begin > min && at - begin < LINE && scan->window[begin - 1] != '\n')
+        begin--;
+    return begin > min && at - begin >= LINE ? at : begin;
+}
+
+/* Cleans the window from some way before `at` on and reads what begins at [from_at, to_at). */
+static uint64_t text_read(struct scan *scan, size_t at, uint64_t from_at, uint64_t to_at)
+{
+    size_t before = at > BEHIND ? at - BEHIND : 0;
+    size_t begin = line_begin(scan, before, 0);
+    if (scan->reader->text.bytes ==
+        NULL) /* six bytes for each of the window's: only where there is something to read */
+        oom_text_init(&scan->reader->text, scan->reader->arena, scan->window_size);
+    bool at_line_start = begin == 0 ? scan->window_at == 0 : scan->window[begin - 1] == '\n';
+    oom_text_clean(&scan->reader->text, (struct str){scan->window + begin, scan->length - begin},
+                   scan->window_at + begin, at_line_start);
+    return oom_read_text(scan->reader, from_at, to_at);
+}
+
+/* May the failure that is being read go on at input offset `at`? Not every line of a
+ * report, and hardly one of an allocator's dump, has a needle. */
+static bool is_going_on(const struct scan *scan, uint64_t at)
+{
+    const struct oom_draft *draft = &scan->reader->draft;
+    bool is_dump = draft->has_dump && !draft->is_dump_over;
+    return draft->is_open && draft->failure.end_at + (is_dump ? BLOCK : LINE) > at;
+}
+
+/* Reads the block at input offset `at`; returns where the next begins, or 0 at the end or on an error. */
+static uint64_t block_read(struct scan *scan, uint64_t at)
+{
+    uint64_t behind = at < BEHIND ? at : BEHIND;
+    if (!window_fill(scan, at - behind, (size_t)behind + BLOCK))
+        return 0;
+    size_t begin = (size_t)behind;
+    if (scan->length <= begin)
+        return 0;
+    size_t stop = scan->is_end ? scan->length : line_begin(scan, scan->length, begin + 1);
+    bool is_last = scan->is_end;
+    size_t place = scan->is_wide || is_going_on(scan, at) ? begin : place_find(scan, begin, scan->length);
+    uint64_t next = scan->window_at + stop;
+    if (place < scan->length) {
+        if (!is_last && !window_fill(scan, at - behind, (size_t)behind + BLOCK + AHEAD))
+            return 0;
+        uint64_t from_at = place > begin + AROUND ? scan->window_at + place - AROUND : at;
+        next = text_read(scan, (size_t)(from_at - scan->window_at), from_at, next);
+        is_last = scan->is_end && next >= scan->window_at + scan->length;
+    }
+    return is_last ? 0 : next;
+}
+
+/* What the lines around each failure tell, and which of them are one event. */
+static void events_find(struct scan *scan, struct arena *arena, struct oom_result *out)
+{
+    struct oom_reader *reader = scan->reader;
+    struct oom_failure *given_up = arena_array(arena, struct oom_failure, reader->failure_count + 1);
+    *out = (struct oom_result){.given_up = given_up};
+    oom_around_read(scan->source, arena, reader->failures, reader->failure_count, scan->err);
+    reader->failure_count = oom_chain_join(reader->failures, reader->failure_count, arena);
+    oom_around_judge(scan->source, arena, reader->failures, reader->failure_count, scan->err);
+    reader->failure_count = oom_chain_part(reader->failures, reader->failure_count, given_up, &out->given_up_count);
+}
+
+bool oom_scan(const struct source *source, struct arena *arena, struct oom_result *out, struct err *err)
+{
+    struct scan scan = {.source = source, .err = err};
+    unsigned char mark[2] = {0, 0};
+    size_t size = source->size_bytes < BEHIND + BLOCK + AHEAD ? (size_t)source->size_bytes : BEHIND + BLOCK + AHEAD;
+    scan.window = arena_raw(arena, size + 1);
+    scan.window_size = size;
+    scan.needles = oom_sieve_new(arena, needles, sizeof(needles) / sizeof(needles[0]));
+    scan.signs = oom_sieve_new(arena, signs, sizeof(signs) / sizeof(signs[0]));
+    scan.reader = oom_draft_reader_new(arena);
+    scan.is_wide = source->read(source->context, 0, mark, 2) == 2 && (mark[0] ^ mark[1]) == 1 && mark[0] >= 0xFE;
+    for (uint64_t at = 0, next; (next = block_read(&scan, at)) > 0 && !err_is_set(err); at = next)
+        if (next <= at)
+            break;
+    oom_draft_end(scan.reader);
+    events_find(&scan, arena, out);
+    *out = (struct oom_result){
+        .failures = scan.reader->failures,
+        .failure_count = scan.reader->failure_count,
+        .given_up = out->given_up,
+        .given_up_count = out->given_up_count,
+        .left_out_count = scan.reader->left_out_count,
+        .report_line_count = scan.reader->report_line_count,
+        .usage = scan.reader->usage,
+        .size_bytes = scan.window_at + scan.length,
+        .encoding = !scan.is_wide     ? "utf-8"
+                    : mark[0] == 0xFF ? "utf-16le"
+                                      : "utf-16be",
+    };
+    return !err_is_set(err);
+}

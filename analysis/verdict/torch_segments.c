@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * torch_segments.c: see torch_segments.h. */
+#include "verdict/torch_segments.h"
+
+#include "read/torch/torch_snapshot.h"
+#include "verdict/evidence.h"
+#include "verdict/torch_moment.h"
+
+/* What is free in segments is looked into where it is more than this part of them. */
+enum { LOOKED_AT_PART = 20 };
+
+static void peak_find(const struct memory_profile_pool *pool, struct torch_segments *segments)
+{
+    const struct memory_profile *profile = pool->profile;
+    segments->peak_bytes = -1;
+    for (uint32_t event = pool->first; event < pool->first + pool->count; event++) {
+        int64_t bytes = profile->events.figure_sets[profile->figures[event]].limit_bytes;
+        if (bytes == MEMORY_UNKNOWN || bytes <= segments->peak_bytes)
+            continue;
+        segments->peak_bytes = bytes;
+        segments->peak_time_ps = profile->time_ps[event];
+    }
+}
+
+/* Is it worth a replay? Of a request that failed whether it would not have; else where much is free. */
+static bool is_asked(const struct torch_moment *moment)
+{
+    const struct torch_segments *segments = &moment->segments;
+    const struct memory_profile_pool *pool = moment->pool;
+    if (moment->is_expandable || moment->is_end || pool->torch.event_count == 0)
+        return false;
+    if (moment->failure != NULL)
+        return moment->failure == &pool->failures[pool->failure_count - 1] &&
+               (moment->failure->kind == PROFILE_FAILURE_FRAGMENTATION ||
+                moment->failure->kind == PROFILE_FAILURE_ELSEWHERE || moment->failure->kind == PROFILE_FAILURE_PIECES);
+    return segments->beside_bytes > segments->peak_bytes / LOOKED_AT_PART;
+}
+
+static void growing_judge(struct torch_moment *moment)
+{
+    struct torch_segments *segments = &moment->segments;
+    const struct memory_profile_replay_change *growing = segments->growing;
+    const int64_t largest_bytes = moment->sums[torch_moment_largest(moment)].bytes;
+    if (growing->failed_at != PROFILE_NONE) {
+        segments->is_refused = memory_profile_replay_is_sure(segments->replay, growing);
+        return;
+    }
+    if (segments->replay->reserved_bytes > growing->reserved_bytes)
+        segments->saves_bytes = segments->replay->reserved_bytes - growing->reserved_bytes;
+    segments->is_placed = moment->failure != NULL && growing->is_last_placed;
+    segments->is_refused =
+        moment->failure != NULL && !growing->is_last_placed && memory_profile_replay_is_sure(segments->replay, growing);
+    segments->is_fragmented = moment->failure == NULL && segments->beside_bytes > largest_bytes &&
+                              segments->saves_bytes > segments->beside_bytes / 2;
+}
+
+void torch_segments_find(const struct verdict_facts *facts, struct torch_moment *moment)
+{
+    struct torch_segments *segments = &moment->segments;
+    peak_find(moment->pool, segments);
+    if (segments->peak_bytes > moment->in_use_bytes)
+        segments->beside_bytes = segments->peak_bytes - moment->in_use_bytes;
+    const struct memory_profile_replay *replay =
+        is_asked(moment) ? memory_profile_replay_of(moment->pool, facts->arena) : NULL;
+    if (replay == NULL || replay->why_not != NULL)
+        return;
+    struct memory_profile_replay_change *growing = arena_array(facts->arena, struct memory_profile_replay_change, 1);
+    struct caching_settings settings = replay->settings;
+    settings.is_expandable = true;
+    memory_profile_replay_run(replay, &settings, facts->arena, growing);
+    if (growing->why_not != NULL)
+        return;
+    segments->replay = replay;
+    segments->growing = growing;
+    growing_judge(moment);
+}
+
+bool torch_segments_is_needed(const struct verdict_facts *facts)
+{
+    return facts->failure == NULL && facts->total_bytes < 0 && facts->moment != NULL &&
+           facts->moment->failure == NULL && facts->moment->segments.peak_bytes >= facts->moment->in_use_bytes;
+}
+
+const char *torch_segments_sentence(const struct verdict_facts *facts)
+{
+    const struct torch_moment *moment = facts->moment;
+    return arena_format(
+        facts->arena,
+        "That is what PyTorch's segments take; %s of it are in use%s. What the process holds outside of its "
+        "allocator (CUDA context, libraries) is not recorded.",
+        facts_size_beside(facts, moment->in_use_bytes, moment->segments.peak_bytes),
+        moment->is_end ? "" : " at the peak");
+}
+
+struct verdict_evidence torch_segments_evidence(const struct verdict_facts *facts)
+{
+    const struct torch_moment *moment = facts->moment;
+    const struct torch_snapshot *snapshot = moment->pool->profile->events.snapshot;
+    if (!moment->pool->torch.is_known || snapshot->segment_count == 0)
+        return evidence_difference("The largest sum of segments that the file tells.");
+    struct verdict_evidence evidence = torch_figure_evidence(facts, TORCH_RESERVED);
+    evidence.sentence = "The segments of the snapshot when they were largest.";
+    evidence.sum_bytes = moment->segments.peak_bytes;
+    evidence.time_ps = moment->segments.peak_time_ps;
+    return evidence;
+}
+
+struct verdict_evidence torch_segments_beside(const struct verdict_facts *facts)
+{
+    const struct torch_moment *moment = facts->moment;
+    return evidence_difference(arena_format(facts->arena, "%s of segments when they were largest − %s in use%s.",
+                                            facts_size_beside(facts, moment->segments.peak_bytes, moment->in_use_bytes),
+                                            facts_size_beside(facts, moment->in_use_bytes, moment->segments.peak_bytes),
+                                            moment->is_end ? "" : " at the peak"));
+}
+
+enum verdict_confidence torch_segments_confidence(const struct torch_segments *segments)
+{
+    return memory_profile_replay_is_sure(segments->replay, segments->growing) ? VERDICT_EXACT : VERDICT_MODEL;
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * views.h: the views of the tool "modules". */
+#pragma once
+
+#include "views/modules/overview.h"
+
+bool modules_summary(const struct tool_request *request, struct json *json, struct err *err);
+bool modules_table(const struct tool_request *request, struct json *json, struct err *err);
+
+/* "reading": how far it has come, and what was read once for several hosts. */
+void modules_summary_reading(const struct overview *overview, struct json *json);

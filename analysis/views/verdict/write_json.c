@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "views/verdict/write.h"
+
+#include "views/oom_write_json.h"
+#include "whatif/change.h"
+
+/* ---- where a figure comes from ---- */
+
+static void rows_write(struct json *json, const struct verdict_evidence *evidence)
+{
+    json_key_known(json, "space", evidence->space);
+    json_key_text(json, "step", evidence->step);
+    json_key_text(json, "filter", evidence->filter);
+    json_key_text(json, "column", evidence->column);
+    if (evidence->step != NULL)
+        json_key_uint(json, "count", evidence->count);
+    else
+        json_key_null(json, "count");
+    json_key_known(json, "sum_bytes", evidence->sum_bytes);
+    if (evidence->sum_bytes >= 0)
+        json_key_int(json, "rest_bytes", evidence->rest_bytes);
+    else
+        json_key_null(json, "rest_bytes");
+    json_key_text(json, "rest", evidence->rest);
+}
+
+/* Null where nothing shows the figure. */
+static void evidence_write(struct json *json, const char *key, const struct verdict_evidence *evidence)
+{
+    if (!json_key_object_if(json, key, evidence->kind != VERDICT_EVIDENCE_NONE))
+        return;
+    json_key_text(json, "kind", verdict_evidence_name(evidence->kind));
+    json_key_text(json, "sentence", evidence->sentence);
+    json_key_text(json, "tool", evidence->tool);
+    json_key_text(json, "view", evidence->view);
+    rows_write(json, evidence);
+    json_key_text(json, "key", evidence->key);
+    if (evidence->end > 0) {
+        json_key_array(json, "range");
+        json_uint(json, evidence->begin);
+        json_uint(json, evidence->end);
+        json_array_end(json);
+    } else {
+        json_key_null(json, "range");
+    }
+    json_key_text(json, "file", evidence->file);
+    json_key_text(json, "change", evidence->change);
+    json_key(json, "time_ps");
+    if (evidence->has_time)
+        json_int(json, evidence->time_ps);
+    else
+        json_null(json);
+    json_key_text(json, "memory", evidence->memory);
+    json_key_text(json, "device", evidence->device);
+    json_object_end(json);
+}
+
+static void mentions_write(struct json *json, const char *key, const struct verdict_mentions *mentions)
+{
+    json_key_array(json, key);
+    for (uint32_t i = 0; i < mentions->count; i++) {
+        json_object_begin(json);
+        json_key_text(json, "text", mentions->items[i].text);
+        json_key_int(json, "bytes", mentions->items[i].bytes);
+        evidence_write(json, "evidence", mentions->items[i].evidence);
+        json_object_end(json);
+    }
+    json_array_end(json);
+}
+
+/* ---- the blocks ---- */
+
+static void cause_write(struct json *json, const struct verdict_cause *cause)
+{
+    json_key_object(json, "cause");
+    json_key_text(json, "kind", verdict_cause_name(cause->kind));
+    json_key_text(json, "words", verdict_cause_words(cause->kind));
+    json_key_text(json, "text", cause->text);
+    json_key_known(json, "bytes", cause->bytes);
+    json_key_text(json, "confidence", verdict_confidence_name(cause->confidence));
+    evidence_write(json, "evidence", &cause->evidence);
+    mentions_write(json, "figures", &cause->mentions);
+    json_object_end(json);
+}
+
+static void fit_write(struct json *json, const struct verdict_fit *fit)
+{
+    json_key_object(json, "fit");
+    json_key_known(json, "needed_bytes", fit->needed_bytes);
+    json_key_known(json, "capacity_bytes", fit->capacity_bytes);
+    json_key_text(json, "source", fit->capacity_source);
+    json_key_text(json, "word", fit->word);
+    json_key_known(json, "share_bytes", fit->share_bytes);
+    json_key_known(json, "over_bytes", fit->over_bytes);
+    json_key_known(json, "free_bytes", fit->free_bytes);
+    json_key_text(json, "device", fit->device);
+    json_key_text(json, "space", fit->space);
+    json_key_text(json, "sentence", fit->sentence);
+    json_key_text(json, "sureness", fit->sureness);
+    json_key_text(json, "sureness_of", fit->sureness_of);
+    json_key_text(json, "sureness_reason", fit->sureness_reason);
+    mentions_write(json, "figures", &fit->mentions);
+    json_key_object(json, "evidence");
+    evidence_write(json, "needed", &fit->needed);
+    evidence_write(json, "capacity", &fit->capacity);
+    evidence_write(json, "over", &fit->over);
+    evidence_write(json, "free", &fit->free);
+    json_object_end(json);
+    json_object_end(json);
+}
+
+static void where_write(struct json *json, const char *key, const struct verdict_where *rows, uint32_t count)
+{
+    json_key_array(json, key);
+    for (uint32_t i = 0; i < count; i++) {
+        json_object_begin(json);
+        json_key_text(json, "kind", rows[i].kind);
+        json_key_text(json, "label", rows[i].label);
+        json_key_int(json, "bytes", rows[i].bytes);
+        json_key_text(json, "category", rows[i].category);
+        json_key_text(json, "source", rows[i].source);
+        evidence_write(json, "evidence", &rows[i].evidence);
+        json_object_end(json);
+    }
+    json_array_end(json);
+}
+
+static void peak_write(struct json *json, const struct verdict *verdict)
+{
+    json_key_object(json, "peak");
+    json_key_known(json, "bytes", verdict->peak_bytes > 0 ? verdict->peak_bytes : -1);
+    json_key_array(json, "patterns");
+    for (uint32_t i = 0; i < verdict->pattern_count; i++) {
+        const struct verdict_pattern *pattern = &verdict->patterns[i];
+        json_object_begin(json);
+        json_key_text(json, "kind", pattern->kind);
+        json_key_int(json, "bytes", pattern->bytes);
+        json_key_int(json, "saves_bytes", pattern->saves_bytes);
+        json_key_text(json, "sentence", pattern->sentence);
+        json_key_text(json, "when_gone", pattern->gone);
+        evidence_write(json, "evidence", &pattern->evidence);
+        evidence_write(json, "saves_evidence", &pattern->saves);
+        mentions_write(json, "figures", &pattern->mentions);
+        json_object_end(json);
+    }
+    json_array_end(json);
+    json_key_array(json, "groups");
+    for (uint32_t i = 0; i < verdict->group_count; i++) {
+        const struct verdict_group *group = &verdict->groups[i];
+        json_object_begin(json);
+        json_key_text(json, "key", group->key);
+        json_key_text(json, "category", group->category);
+        json_key_text(json, "label", group->label);
+        json_key_text(json, "shape", group->shape);
+        json_key_uint(json, "count", group->count);
+        json_key_int(json, "bytes", group->bytes);
+        json_key_text(json, "source", group->source);
+        evidence_write(json, "evidence", &group->evidence);
+        json_object_end(json);
+    }
+    json_array_end(json);
+    json_key_uint(json, "group_count", verdict->group_total_count);
+    json_key_int(json, "rest_bytes", verdict->rest_bytes);
+    evidence_write(json, "evidence", &verdict->peak);
+    evidence_write(json, "rest_evidence", &verdict->rest);
+    json_object_end(json);
+}
+
+static void advice_evidence_write(struct json *json, const struct verdict_advice *advice)
+{
+    json_key_object(json, "evidence");
+    json_key_text(json, "sentence", advice->evidence);
+    mentions_write(json, "figures", &advice->mentions);
+    evidence_write(json, "open", &advice->open);
+    evidence_write(json, "saves", &advice->saves);
+    evidence_write(json, "lands_at", &advice->lands);
+    json_object_end(json);
+}
+
+static void advice_write(struct json *json, const struct verdict *verdict)
+{
+    json_key_array(json, "advice");
+    for (uint32_t i = 0; i < verdict->advice_count; i++) {
+        const struct verdict_advice *advice = &verdict->advice[i];
+        json_object_begin(json);
+        json_key_text(json, "kind", verdict_advice_name(advice->kind));
+        json_key_text(json, "title", advice->title);
+        json_key_text(json, "change", advice->change);
+        json_key_known(json, "saves_bytes", advice->saves_bytes);
+        json_key_known(json, "lands_at_bytes", advice->lands_at_bytes);
+        json_key_text(json, "fits", verdict_fits_name(advice->fits));
+        json_key_text(json, "confidence", verdict_confidence_name(advice->confidence));
+        json_key_text(json, "reason", advice->reason);
+        if (advice->extra_flops_percent < 0)
+            json_key_null(json, "extra_flops_percent");
+        else
+            json_key_double(json, "extra_flops_percent", change_extra_flops_shown(advice->extra_flops_percent));
+        advice_evidence_write(json, advice);
+        json_key_text(json, "do", advice->call);
+        json_object_end(json);
+    }
+    json_array_end(json);
+    json_key_known(json, "best", verdict->best_at);
+    json_key_bool(json, "advice_is_idle", verdict->is_advice_idle);
+    json_key_text(json, "advice_sentence", verdict->advice_sentence);
+    mentions_write(json, "advice_figures", &verdict->advice_mentions);
+}
+
+static void ledger_write(struct json *json, const struct verdict_ledger *ledger)
+{
+    json_key_object(json, "ledger");
+    json_key_known(json, "capacity_bytes", ledger->capacity_bytes);
+    json_key_array(json, "bars");
+    for (uint32_t i = 0; i < ledger->bar_count; i++) {
+        json_object_begin(json);
+        json_key_text(json, "kind", ledger->bars[i].kind);
+        json_key_text(json, "label", ledger->bars[i].label);
+        json_key_int(json, "bytes", ledger->bars[i].bytes);
+        json_key_text(json, "source", ledger->bars[i].source);
+        evidence_write(json, "evidence", &ledger->bars[i].evidence);
+        json_object_end(json);
+    }
+    json_array_end(json);
+    if (ledger->has_drift) {
+        json_key_double(json, "drift_percent", ledger->drift_percent);
+        json_key_double(json, "coverage_percent", ledger->coverage_percent);
+        json_key_bool(json, "balances", ledger->balances);
+    } else {
+        json_key_null(json, "drift_percent");
+        json_key_null(json, "coverage_percent");
+        json_key_null(json, "balances");
+    }
+    json_key_text(json, "sentence", ledger->sentence);
+    mentions_write(json, "figures", &ledger->mentions);
+    evidence_write(json, "capacity_evidence", &ledger->capacity);
+    json_object_end(json);
+}
+
+static void together_write(struct json *json, const struct verdict_together *together)
+{
+    if (!json_key_object_if(json, "together", together != NULL))
+        return;
+    json_key_text(json, "memory", together->memory);
+    json_key_int(json, "time_ps", together->time_ps);
+    json_key_text(json, "reason", together->reason);
+    json_key_array(json, "rows");
+    for (uint32_t i = 0; i < together->row_count; i++) {
+        const struct verdict_together_row *row = &together->rows[i];
+        json_object_begin(json);
+        json_key_text(json, "kind", row->kind);
+        json_key_text(json, "label", row->label);
+        json_key_int(json, "bytes", row->bytes);
+        json_key_text(json, "source", row->is_from_snapshot ? "snapshot" : "error text");
+        json_key_known(json, "text_bytes", row->text_bytes);
+        json_key_bool(json, "agrees", row->agrees);
+        json_key_text(json, "why", row->why);
+        evidence_write(json, "evidence", &row->evidence);
+        evidence_write(json, "text_evidence", &row->text_evidence);
+        json_object_end(json);
+    }
+    json_array_end(json);
+    json_object_end(json);
+}
+
+static void note_write(struct json *json, const struct verdict_note *note)
+{
+    json_object_begin(json);
+    json_key_text(json, "kind", verdict_note_name(note->kind));
+    json_key_text(json, "text", note->text);
+    json_object_end(json);
+}
+
+static void not_read_write(struct json *json, const struct verdict_not_read *not_read)
+{
+    const struct err *why = &not_read->unread->why;
+    json_object_begin(json);
+    json_key_text(json, "file", not_read->unread->file);
+    json_key_text(json, "code", err_name(why->code));
+    json_key_text(json, "reason", why->text);
+    json_key_known(json, "offset_bytes", (int64_t)why->offset_bytes);
+    json_key_text(json, "sentence", not_read->sentence);
+    json_object_end(json);
+}
+
+void write_verdict_json(const struct verdict *verdict, struct json *json)
+{
+    json_object_begin(json);
+    json_key_text(json, "verdict", verdict->sentence);
+    mentions_write(json, "figures", &verdict->mentions);
+    mentions_write(json, "further", &verdict->further);
+    json_key_text(json, "program", verdict->program);
+    json_key_text(json, "fits", verdict_fits_name(verdict->fits));
+    cause_write(json, &verdict->cause);
+    fit_write(json, &verdict->fit);
+    where_write(json, "where", verdict->where, verdict->where_count);
+    json_key_int(json, "where_bytes", verdict->where_bytes);
+    json_key_int(json, "where_over_bytes", verdict->where_over_bytes);
+    evidence_write(json, "where_evidence", &verdict->where_evidence);
+    where_write(json, "categories", verdict->categories, verdict->category_count);
+    peak_write(json, verdict);
+    advice_write(json, verdict);
+    ledger_write(json, &verdict->ledger);
+    together_write(json, verdict->together);
+    json_key_array(json, "notes");
+    for (uint32_t i = 0; i < verdict->note_count; i++)
+        note_write(json, &verdict->notes[i]);
+    json_array_end(json);
+    json_key_array(json, "not_read");
+    for (size_t i = 0; i < verdict->not_read_count; i++)
+        not_read_write(json, &verdict->not_read[i]);
+    json_array_end(json);
+    oom_write_json_steps(json, verdict->steps, verdict->step_count);
+    json_object_end(json);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * remote_service.h: what each kind of server is asked, in its own words: s3.c, gcs.c, https_files.c. */
+#pragma once
+
+#include "base/err.h"
+#include "server/files/remote/http_client.h"
+#include "server/files/remote/remote_address.h"
+#include "server/files/remote/remote_answer.h"
+#include "server/files/remote/remote_listing.h"
+
+#include <stdbool.h>
+
+struct remote_service {
+    /* All objects below the address into `listing`, by several requests at a time. False with `err` when a part of it
+     * could not be listed. */
+    bool (*list)(const struct remote_address *address, struct remote_listing *listing, struct err *err);
+    /* What is known of the object at `path` below the address, which is "" for the address itself. False with `err`:
+     * notfound, io, … */
+    bool (*look)(const struct remote_address *address, const char *path, struct remote_answer_object *object,
+                 struct err *err);
+    /* A range of it, as `like` says with its range, take and begin, as long as it still is the object that has this
+     * etag ("": any). False with `err`: changed, notfound, io, … */
+    bool (*read)(const struct remote_address *address, const char *path, const char *etag,
+                 const struct http_client_request *like, struct err *err);
+};
+
+extern const struct remote_service s3_service, gcs_service, https_files_service;
+
+const struct remote_service *remote_service_of(const struct remote_address *address);
+
+/* ---- what services share -------------------------------------------------------------- */
+
+/* The key of `path` below the address, "a/b"; free(). */
+char *remote_service_key(const struct remote_address *address, const char *path);
+/* The path below the address that `key` has, within `key`; NULL when it is not below it. */
+const char *remote_service_path(const struct remote_address *address, const char *key);
+
+/* One page of a list that is read. */
+struct remote_service_page {
+    const struct remote_address *address;
+    struct remote_listing *listing; /* where its objects go */
+    char **prefixes;                /* of a list by folders, each with its slash; free() each */
+    size_t prefix_count, prefix_capacity;
+    char *next; /* says where the next page begins; NULL: this was the last */
+};
+/* What stands in it; `path` of the object is its whole key. All is copied. */
+void remote_service_page_object(struct remote_service_page *page, const struct remote_object *object);
+void remote_service_page_prefix(struct remote_service_page *page, const char *prefix);
+void remote_service_page_next(struct remote_service_page *page, const char *next);
+void remote_service_page_free(struct remote_service_page *page);
+
+/* Asks for one page of what begins with `prefix`; `by_folder`: what lies in folders below it is not listed, their
+ * prefixes are. `next`: NULL for the first page. */
+typedef bool remote_service_ask(struct remote_service_page *page, const char *prefix, bool by_folder, const char *next,
+                                struct err *err);
+/* All pages below the address. Where there are more than one, folders are listed side by side, unless they are so many
+ * that asking for each would cost more requests than it saves time. */
+bool remote_service_list(const struct remote_address *address, struct remote_listing *listing, remote_service_ask *ask,
+                         struct err *err);

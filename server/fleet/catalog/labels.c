@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/fleet/catalog/labels.h"
+
+#include "base/json.h"
+#include "server/base/log.h"
+#include "server/base/memory.h"
+
+#include <cjson/cJSON.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEY_MAX_BYTES = 63, VALUE_MAX_BYTES = 1024, FILE_MAX_BYTES = 64 << 10, COUNT_MAX = 64 };
+#define FILE_NAME "memviewd.json"
+
+struct label {
+    char *key, *value;
+};
+
+struct set {
+    struct label *items; /* by key */
+    size_t count, capacity;
+};
+
+/* What memviewd.json of a folder says. */
+struct folder {
+    char *path; /* root and path; NULL: nothing is kept yet */
+    struct set set;
+    struct err err;
+};
+
+struct labels {
+    struct set given, environment;
+    const char *const *patterns;
+    size_t pattern_count;
+    struct folder *folders; /* from the root to that of the last file: the next is near */
+    size_t folder_count, folder_capacity;
+    char *file; /* the memviewd.json of the last error */
+    struct set found;
+    struct buf json;
+};
+
+/* ---- sets ---- */
+
+static bool is_key(const char *text, size_t length)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    static const char others[] = "0123456789_-.";
+    if (length == 0 || length > KEY_MAX_BYTES || !strchr(letters, text[0]))
+        return false;
+    for (size_t at = 0; at < length; at++)
+        if (!text[at] || (!strchr(letters, text[at]) && !strchr(others, text[at])))
+            return false;
+    return true;
+}
+
+/* What is there already stays. */
+static void set_add(struct set *set, const char *key, size_t key_length, const char *value, size_t value_length)
+{
+    size_t at = 0;
+    char *name = memory_format("%.*s", (int)key_length, key);
+    while (at < set->count && strcmp(set->items[at].key, name) < 0)
+        at++;
+    if ((at < set->count && strcmp(set->items[at].key, name) == 0) || set->count >= COUNT_MAX) {
+        free(name);
+        return;
+    }
+    set->items = memory_grow(set->items, &set->capacity, set->count + 1, sizeof(*set->items));
+    memmove(&set->items[at + 1], &set->items[at], (set->count - at) * sizeof(*set->items));
+    set->items[at] = (struct label){name, memory_format("%.*s", (int)value_length, value)};
+    set->count++;
+}
+
+static void set_add_all(struct set *set, const struct set *other)
+{
+    for (size_t at = 0; at < other->count; at++)
+        set_add(set, other->items[at].key, strlen(other->items[at].key), other->items[at].value,
+                strlen(other->items[at].value));
+}
+
+static void set_clear(struct set *set)
+{
+    for (size_t at = 0; at < set->count; at++) {
+        free(set->items[at].key);
+        free(set->items[at].value);
+    }
+    set->count = 0;
+}
+
+static void set_free(struct set *set)
+{
+    set_clear(set);
+    free(set->items);
+}
+
+/* "KEY=VALUE". */
+static bool pair_add(struct set *set, const char *text, size_t length)
+{
+    const char *sign = memchr(text, '=', length);
+    size_t key_length = sign ? (size_t)(sign - text) : 0;
+    if (!sign || !is_key(text, key_length) || length - key_length - 1 > VALUE_MAX_BYTES)
+        return false;
+    set_add(set, text, key_length, sign + 1, length - key_length - 1);
+    return true;
+}
+
+/* ---- patterns of paths ---- */
+
+/* Of "{job}" at `pattern`: the length of the name; 0: none begins there. */
+static size_t name_length(const char *pattern)
+{
+    const char *end = *pattern == '{' ? strchr(pattern, '}') : NULL;
+    return end && is_key(pattern + 1, (size_t)(end - pattern - 1)) ? (size_t)(end - pattern - 1) : 0;
+}
+
+/* Components of `path` from the first, up to the end of the pattern; what {name} and '*' stand for has at least one
+ * letter, and ends where what follows in the pattern first stands. `set` NULL: only whether it fits. */
+static bool path_match(const char *pattern, const char *path, struct set *set)
+{
+    while (*pattern) {
+        size_t length = name_length(pattern), taken = 0;
+        bool is_star = *pattern == '*';
+        if (length == 0 && !is_star) {
+            if (*pattern++ != *path++)
+                return false;
+            continue;
+        }
+        const char *name = pattern + 1;
+        pattern += is_star ? 1 : length + 2;
+        while (path[taken] && path[taken] != '/' && (taken == 0 || path[taken] != *pattern))
+            taken++;
+        if (taken == 0 || taken > VALUE_MAX_BYTES)
+            return false;
+        if (set && !is_star)
+            set_add(set, name, length, path, taken);
+        path += taken;
+    }
+    return *path == '\0' || *path == '/' || (path[-1] == '/');
+}
+
+static bool pattern_check(const char *pattern)
+{
+    bool has_name = false;
+    for (const char *at = pattern; *at; at++) {
+        size_t length = name_length(at);
+        has_name |= length > 0;
+        if (length > 0)
+            at += length + 1; /* at its '}' */
+        else if (*at == '{' || *at == '}')
+            return false;
+    }
+    return has_name && pattern[0] != '/';
+}
+
+/* ---- memviewd.json ---- */
+
+static void member_add(struct set *set, const cJSON *member, struct err *err)
+{
+    char number[32];
+    const char *key = member->string, *value = number;
+    if (cJSON_IsString(member))
+        value = member->valuestring;
+    else if (cJSON_IsBool(member))
+        value = cJSON_IsTrue(member) ? "true" : "false";
+    else if (cJSON_IsNumber(member))
+        snprintf(number, sizeof(number), "%.15g", member->valuedouble);
+    else
+        value = NULL;
+    if (!is_key(key, strlen(key)))
+        err_set(err, ERR_malformed, ERR_NO_OFFSET, "a key is no word of at most %d letters, digits, _, - and .",
+                KEY_MAX_BYTES);
+    else if (!value || strlen(value) > VALUE_MAX_BYTES)
+        err_set(err, ERR_malformed, ERR_NO_OFFSET, "\"%s\" is no text of at most %d bytes, number, true or false", key,
+                VALUE_MAX_BYTES);
+    else
+        set_add(set, key, strlen(key), value, strlen(value));
+}
+
+static void folder_read(struct folder *folder, const struct files_place *place)
+{
+    struct buf text = BUF_INIT;
+    struct err err = ERR_INIT;
+    struct file *file = files_open(place, &err);
+    bool is_there = file != NULL;
+    uint64_t size_bytes = is_there ? files_identity(file)->size_bytes : 0;
+    files_close(file);
+    if (!is_there)
+        return; /* as nearly always; of one that may not be read nothing is known either */
+    if (size_bytes > FILE_MAX_BYTES) {
+        err_set(&folder->err, ERR_limit, ERR_NO_OFFSET, "is larger than %d KiB", FILE_MAX_BYTES >> 10);
+        return;
+    }
+    if (!files_read_text(place, FILE_MAX_BYTES, &text, &folder->err)) {
+        buf_free(&text);
+        return;
+    }
+    cJSON *root = cJSON_ParseWithLength(text.data, text.length);
+    if (!cJSON_IsObject(root))
+        err_set(&folder->err, ERR_malformed, ERR_NO_OFFSET, "is no JSON object of labels: {\"job\": \"…\"}");
+    for (const cJSON *member = cJSON_IsObject(root) ? root->child : NULL; member; member = member->next)
+        member_add(&folder->set, member, &folder->err);
+    cJSON_Delete(root);
+    buf_free(&text);
+}
+
+static void folder_free(struct folder *folder)
+{
+    free(folder->path);
+    set_free(&folder->set);
+    *folder = (struct folder){0};
+}
+
+/* Folder `depth` of the chain that leads to the file, read where it is another one than before. */
+static void folder_at(struct labels *labels, size_t depth, const struct files_place *place, size_t length)
+{
+    char *path = memory_format("%s/%.*s", place->root, (int)length, place->path);
+    if (depth < labels->folder_count && strcmp(labels->folders[depth].path, path) == 0) {
+        free(path);
+        return;
+    }
+    while (labels->folder_count > depth)
+        folder_free(&labels->folders[--labels->folder_count]);
+    labels->folders =
+        memory_grow(labels->folders, &labels->folder_capacity, labels->folder_count + 1, sizeof(*labels->folders));
+    struct folder *folder = &labels->folders[labels->folder_count++];
+    *folder = (struct folder){.path = path, .err = ERR_INIT};
+    char *below = memory_format("%.*s%s" FILE_NAME, (int)length, place->path, length > 0 ? "/" : "");
+    const struct files_place at = {.root = place->root, .path = below};
+    folder_read(folder, &at);
+    free(below);
+}
+
+static void folders_find(struct labels *labels, const struct files_place *place, const char **file, struct err *err)
+{
+    size_t depth = 0;
+    if (place->bytes || !place->path[0])
+        return; /* a file that was named itself lies below no root */
+    folder_at(labels, depth++, place, 0);
+    for (const char *slash = strchr(place->path, '/'); slash; slash = strchr(slash + 1, '/'))
+        folder_at(labels, depth++, place, (size_t)(slash - place->path));
+    while (labels->folder_count > depth)
+        folder_free(&labels->folders[--labels->folder_count]);
+    for (size_t at = labels->folder_count; at-- > 0;) {
+        const struct folder *folder = &labels->folders[at];
+        if (!err_is_set(&folder->err)) {
+            set_add_all(&labels->found, &folder->set);
+        } else if (!err_is_set(err)) {
+            *err = folder->err;
+            free(labels->file);
+            const char *below = folder->path + strlen(place->root) + 1;
+            *file = labels->file = memory_format("%s%s" FILE_NAME, below, below[0] ? "/" : "");
+        }
+    }
+}
+
+/* ---- all of them ---- */
+
+static bool environment_read(struct set *set, const char *text)
+{
+    while (text && *text) {
+        size_t length = strcspn(text, ",");
+        if (length > 0 && !pair_add(set, text, length))
+            return false;
+        text += length + (text[length] == ',');
+    }
+    return true;
+}
+
+struct labels *labels_new(const char *const *given, size_t given_count, const char *const *patterns,
+                          size_t pattern_count, const char *environment)
+{
+    struct labels *labels = memory_new(sizeof(*labels));
+    bool is_good = environment_read(&labels->environment, environment);
+    *labels = (struct labels){
+        .environment = labels->environment, .patterns = patterns, .pattern_count = pattern_count, .json = BUF_INIT};
+    if (!is_good)
+        log_line("MEMVIEWD_LABELS=%s: it is KEY=VALUE,KEY=VALUE", environment);
+    for (size_t at = given_count; at-- > 0 && is_good;) { /* of one key the last counts */
+        is_good = pair_add(&labels->given, given[at], strlen(given[at]));
+        if (!is_good)
+            log_line("--label=%s: it is KEY=VALUE, the key a word of letters, digits, _, - and .", given[at]);
+    }
+    for (size_t at = 0; at < pattern_count && is_good; at++) {
+        is_good = pattern_check(patterns[at]);
+        if (!is_good)
+            log_line("--label-path=%s: it is a path with names in it, {user}/{job}/*", patterns[at]);
+    }
+    if (is_good)
+        return labels;
+    labels_free(labels);
+    return NULL;
+}
+
+struct labels *labels_copy(const struct labels *labels)
+{
+    struct labels *copy = memory_new(sizeof(*copy));
+    *copy = (struct labels){.patterns = labels->patterns, .pattern_count = labels->pattern_count, .json = BUF_INIT};
+    set_add_all(&copy->given, &labels->given);
+    set_add_all(&copy->environment, &labels->environment);
+    return copy;
+}
+
+void labels_free(struct labels *labels)
+{
+    if (!labels)
+        return;
+    while (labels->folder_count > 0)
+        folder_free(&labels->folders[--labels->folder_count]);
+    free(labels->folders);
+    free(labels->file);
+    set_free(&labels->given);
+    set_free(&labels->environment);
+    set_free(&labels->found);
+    buf_free(&labels->json);
+    free(labels);
+}
+
+void labels_find(struct labels *labels, const struct files_place *place, const char **file, struct err *err)
+{
+    set_clear(&labels->found);
+    set_add_all(&labels->found, &labels->given);
+    folders_find(labels, place, file, err);
+    for (size_t at = 0; at < labels->pattern_count; at++) {
+        if (!path_match(labels->patterns[at], place->path, NULL))
+            continue;
+        path_match(labels->patterns[at], place->path, &labels->found);
+        break;
+    }
+    set_add_all(&labels->found, &labels->environment);
+}
+
+const char *labels_value(const struct labels *labels, const char *key)
+{
+    for (size_t at = 0; at < labels->found.count; at++)
+        if (strcmp(labels->found.items[at].key, key) == 0)
+            return labels->found.items[at].value;
+    return NULL;
+}
+
+const char *labels_json(struct labels *labels)
+{
+    struct buf *out = &labels->json;
+    out->length = 0;
+    struct json json = JSON_INIT(out);
+    json_object_begin(&json);
+    for (size_t at = 0; at < labels->found.count; at++)
+        json_key_text(&json, labels->found.items[at].key, labels->found.items[at].value);
+    json_object_end(&json);
+    buf_char(out, '\0');
+    return out->failed ? "{}" : out->data;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * labels.h: what a file is of, as people say it: the job, the commit, the user, or any word they choose.
+ *
+ * They come, the first before the others, from --label; from memviewd.json in the folder of the file or one above it,
+ * up to the root (the nearest first); from the file's path, by --label-path; and from MEMVIEWD_LABELS,
+ * "KEY=VALUE,KEY=VALUE". A key is a word of letters, digits, '_', '-' and '.', at most 63 bytes and beginning with a
+ * letter; a value has at most 1,024 bytes. */
+#pragma once
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "server/files/files.h"
+
+struct labels;
+
+/* `given`: "KEY=VALUE"; `patterns`: "{user}/{job}-*", components of the path of a file below its root, of which the
+ * first that fits counts; `environment`: of MEMVIEWD_LABELS, or NULL. All must outlive it. NULL and a line of the log
+ * when one is not understood. */
+struct labels *labels_new(const char *const *given, size_t given_count, const char *const *patterns,
+                          size_t pattern_count, const char *environment);
+/* Another of the same, for another thread. */
+struct labels *labels_copy(const struct labels *labels);
+void labels_free(struct labels *labels);
+
+/* Those of a file, until the next is asked for. A memviewd.json that cannot be used sets `err`, and counts for nothing;
+ * its path below the root is then in `*file`. */
+void labels_find(struct labels *labels, const struct files_place *place, const char **file, struct err *err);
+/* The value of a key, or NULL. */
+const char *labels_value(const struct labels *labels, const char *key);
+/* All of them as one JSON object, by key; "{}" if there are none. */
+const char *labels_json(struct labels *labels);

@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/fleet/catalog/rows.h"
+
+#include "base/csv.h"
+#include "base/hash.h"
+#include "server/fleet/catalog/content_hash.h"
+#include "server/fleet/catalog/rows_ahead.h"
+#include "server/fleet/catalog/rows_state.h"
+#include "server/store/sha256.h"
+#include "server/store/subjects.h"
+#include "server/store/verdict_parts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static const uint64_t KEPT_BYTES = 32 << 20; /* of what was read: a session is looked at once */
+
+enum { LEAD_MAX = 40, US_PER_S = 1000000, NS_PER_US = 1000, NS_PER_S = 1000000000 };
+
+/* The file that rows are being made of. */
+struct rows_making {
+    const struct rows_wanted *wanted;
+    struct rows_counts *counts;
+    struct rows_file file;
+    struct buf rows;
+    char content_sha256[SHA256_TEXT_SIZE];
+    char session_state[ROWS_STATE_SIZE];
+    bool is_stopped;
+};
+
+/* What stands before the verdict of a row. Texts NULL or empty: not known. */
+struct row {
+    const char *kind; /* "module", "memory", "failure", "profiles", "nothing" */
+    const struct snapshot_session *session;
+    const struct snapshot_host *host;
+    const struct modules_entry *entry;
+    const char *module;
+    int64_t failure; /* of a text: which one, from 1; -1: it is of none */
+    const struct err *err;
+};
+
+/* ---- the cells before the verdict ---- */
+
+static struct csv_cell text_cell(const char *head, const char *text)
+{
+    return (struct csv_cell){head, text && text[0] ? CSV_TEXT : CSV_NONE, text, 0};
+}
+
+static struct csv_cell number_cell(const char *head, int64_t number)
+{
+    return (struct csv_cell){head, number >= 0 ? CSV_INTEGER : CSV_NONE, NULL, number};
+}
+
+/* Two texts of which the first ends where it ends: "a", "bc" are not "ab", "c". */
+void rows_id(char id[ROWS_ID_SIZE], const char *const *texts, size_t count)
+{
+    struct sha256_stream stream;
+    char text[SHA256_TEXT_SIZE];
+    sha256_begin(&stream);
+    for (size_t at = 0; at < count; at++)
+        sha256_add(&stream, texts[at] ? texts[at] : "", texts[at] ? strlen(texts[at]) + 1 : 1);
+    sha256_end(&stream, text);
+    memcpy(id, text, 32);
+    id[32] = '\0';
+}
+
+static void row_id_write(char id[ROWS_ID_SIZE], const struct rows_file *file, const char *kind, const char *part,
+                         int64_t failure)
+{
+    char number[24];
+    snprintf(number, sizeof(number), "%lld", (long long)failure);
+    rows_id(id, (const char *const[]){file->root, file->path, kind, part, number}, 5);
+}
+
+void rows_failure_id(char id[ROWS_ID_SIZE], const char *root, const char *path, int64_t failure)
+{
+    const struct rows_file file = {.root = root, .path = path};
+    row_id_write(id, &file, "failure", "", failure);
+}
+
+/* Texts of cells that are made for one row. */
+struct lead_texts {
+    char id[33], program_id[24], error[ERR_DESCRIPTION_SIZE];
+};
+
+static size_t lead_make(struct rows_making *making, const struct row *row, struct lead_texts *texts,
+                        struct csv_cell cells[LEAD_MAX])
+{
+    struct labels *labels = making->wanted->labels;
+    const struct snapshot_file *file = making->file.file;
+    const struct analysis_program *program = row->entry ? row->entry->program : NULL;
+    const char *part = row->entry ? row->entry->id : "";
+    bool has_error = row->err && err_is_set(row->err);
+    row_id_write(texts->id, &making->file, row->kind, part, row->failure);
+    snprintf(texts->program_id, sizeof(texts->program_id), "%llu",
+             program ? (unsigned long long)program->program_id : 0ULL);
+    const struct csv_cell all[] = {
+        number_cell("schema_version", ROWS_SCHEMA),
+        text_cell("id", texts->id),
+        text_cell("file_id", making->file.id),
+        text_cell("logdir", making->file.root),
+        text_cell("file", making->file.path),
+        number_cell("file_bytes", file ? (int64_t)file->identity.size_bytes : -1),
+        text_cell("modified_at", making->file.modified_at),
+        text_cell("content_sha256", making->content_sha256),
+        text_cell("job", labels_value(labels, "job")),
+        text_cell("commit", labels_value(labels, "commit")),
+        text_cell("user_name", labels_value(labels, "user")),
+        text_cell("labels", labels_json(labels)),
+        text_cell("kind", row->kind),
+        text_cell("session", row->session ? row->session->name : NULL),
+        text_cell("session_id", row->session ? row->session->id : NULL),
+        text_cell("host", row->host ? row->host->name : labels_value(labels, "host")),
+        text_cell("module", program ? program->name : row->module),
+        text_cell("program_id", program && program->program_id != 0 ? texts->program_id : NULL),
+        number_cell("failure", row->failure),
+        text_cell("error_code", has_error ? err_name(row->err->code) : NULL),
+        text_cell("error", has_error ? err_describe(row->err, texts->error) : NULL),
+    };
+    _Static_assert(sizeof(all) / sizeof(all[0]) <= LEAD_MAX, "the core takes at most that many");
+    memcpy(cells, all, sizeof(all));
+    return sizeof(all) / sizeof(all[0]);
+}
+
+/* ---- one row ---- */
+
+/* What could not be read now, or not all of it, may be read another time. What is wrong with labels is none of this:
+ * it is a part of the file's state. */
+static void unread_mark(struct rows_making *making, const struct err *err, bool is_passing)
+{
+    making->file.is_unread |= is_passing || err_is_passing(err->code);
+}
+
+/* `parts` NULL: row->err says why there is no verdict. */
+static void row_add(struct rows_making *making, const struct row *row, const struct analysis_verdict_parts *parts)
+{
+    struct lead_texts texts;
+    struct csv_cell cells[LEAD_MAX];
+    struct err err = ERR_INIT;
+    struct row own = *row;
+    struct analysis_row_form form = {.form = making->wanted->form, .lead = cells};
+    size_t before = making->rows.length;
+    form.lead_count = lead_make(making, row, &texts, cells);
+    if (!parts || !analysis_verdict_row(parts, &form, &making->rows, &err)) {
+        own.err = err_is_set(&err) ? &err : row->err;
+        unread_mark(making, &err, false);
+        making->rows.length = before;
+        form.lead_count = lead_make(making, &own, &texts, cells);
+        err = (struct err)ERR_INIT;
+        struct err ignored = ERR_INIT;
+        analysis_verdict_row(NULL, &form, &making->rows, &ignored);
+        making->file.error_count += own.err != NULL;
+        making->file.unread_count += own.err && own.err->code != ERR_notfound;
+    }
+    making->file.count++;
+}
+
+static void row_of_parts(struct rows_making *making, struct row row, const struct verdict_parts_wanted *wanted)
+{
+    struct verdict_parts parts = {0};
+    struct err err = ERR_INIT;
+    bool is_open = verdict_parts_open(making->wanted->store, wanted, &parts, &err);
+    if (wanted->failure && parts.entry && parts.entry->program)
+        row.module = parts.entry->program->name;
+    row.err = is_open ? NULL : &err;
+    unread_mark(making, &err, !is_open && parts.is_passing);
+    making->file.lacks_file |= parts.lacks_file;
+    row_add(making, &row, is_open ? &parts.core : NULL);
+    verdict_parts_close(&parts);
+}
+
+/* ---- one file ---- */
+
+void rows_time(int64_t unix_ns, char text[ROWS_TIME_SIZE])
+{
+    time_t seconds = (time_t)(unix_ns / NS_PER_S);
+    struct tm parts;
+    char date[ROWS_TIME_SIZE / 2];
+    text[0] = '\0';
+    if (unix_ns > 0 && gmtime_r(&seconds, &parts) && strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%S", &parts) > 0)
+        snprintf(text, ROWS_TIME_SIZE, "%s.%06lldZ", date, (long long)(unix_ns / NS_PER_US % US_PER_S));
+}
+
+/* What several hosts of one session say of a module is one point of the catalog, which processes wait for if they all
+ * make it. */
+uint64_t rows_shard(const char *path, uint64_t count)
+{
+    static const char sessions[] = "plugins/profile/";
+    const char *session = strstr(path, sessions), *name = strrchr(path, '/');
+    size_t length = session && name > session + strlen(sessions) ? (size_t)(name - path) : strlen(path);
+    return hash_bytes(path, length, 0) % count;
+}
+
+static void session_state(struct rows_making *making, const struct snapshot_session *session, const char *problem)
+{
+    rows_state_of_session(store_category_rules(making->wanted->store), session, problem, making->session_state);
+}
+
+/* False: its rows are not wanted. */
+static bool file_begin(struct rows_making *making, const struct snapshot_file *file, const char *root, const char *path)
+{
+    const struct rows_wanted *wanted = making->wanted;
+    struct err err = ERR_INIT, unhashed = ERR_INIT;
+    const char *broken = NULL;
+    const struct files_place place = {.root = root, .path = path};
+    if (making->is_stopped || rows_shard(path, wanted->shard_count) != wanted->shard)
+        return false;
+    making->file = (struct rows_file){
+        .file = file, .root = root, .path = path, .rows = &making->rows, .content_sha256 = making->content_sha256};
+    making->rows.length = 0;
+    making->content_sha256[0] = '\0';
+    rows_id(making->file.id, (const char *const[]){root, path}, 2);
+    rows_time(file ? file->identity.modified_at_ns : 0, making->file.modified_at);
+    labels_find(wanted->labels, file ? &file->place : &place, &broken, &err);
+    rows_state_of_file(making->session_state, file, labels_json(wanted->labels), err.text, making->file.state);
+    if (wanted->is_wanted && !wanted->is_wanted(wanted->context, &making->file)) {
+        making->counts->known++;
+        return false;
+    }
+    if (file && file->reason == 0 && !content_hash(&file->place, making->content_sha256, &unhashed))
+        making->file.is_unread = unhashed.code != ERR_changed; /* as a log that grows: another state */
+    if (err_is_set(&err)) {
+        const struct row row = {.kind = "nothing", .module = NULL, .failure = -1, .err = &err};
+        char text[sizeof(err.text)];
+        snprintf(text, sizeof(text), "%.100s: %.90s", broken, err.text);
+        memcpy(err.text, text, sizeof(text));
+        row_add(making, &row, NULL);
+    }
+    return true;
+}
+
+static void file_end(struct rows_making *making)
+{
+    making->counts->files++;
+    making->counts->rows += making->file.count;
+    making->counts->errors += making->file.error_count;
+    making->counts->unread += making->file.unread_count;
+    if (!making->is_stopped && !making->wanted->take(making->wanted->context, &making->file))
+        making->is_stopped = true;
+}
+
+/* ---- what a session holds ---- */
+
+static void modules_add(struct rows_making *making, const struct snapshot_session *session,
+                        const struct snapshot_host *host, const struct modules *modules,
+                        const struct snapshot_file *file)
+{
+    for (size_t at = 0; at < modules->entry_count; at++) {
+        const struct modules_entry *entry = &modules->entries[at];
+        struct row row = {.kind = "module", .session = session, .host = host, .entry = entry, .failure = -1};
+        const struct verdict_parts_wanted wanted = {.session = session, .host = host, .module = entry};
+        if (entry->file->file != file)
+            continue;
+        row.module = entry->file->group ? entry->file->group->stem : NULL;
+        row.err = &entry->file->err;
+        if (entry->program) {
+            row_of_parts(making, row, &wanted);
+        } else {
+            unread_mark(making, row.err, false);
+            row_add(making, &row, NULL);
+        }
+    }
+}
+
+/* What the allocators of a host did. */
+static void memory_add(struct rows_making *making, const struct snapshot_session *session,
+                       const struct snapshot_host *host)
+{
+    struct err err = ERR_INIT;
+    struct subject trace = {0};
+    struct analysis_verdict_parts parts = {0};
+    const struct subjects_place place = subjects_trace(session, host);
+    struct row row = {.kind = "memory", .session = session, .host = host, .failure = -1};
+    bool is_open = subjects_open(making->wanted->store, &place, &trace, &err);
+    parts.trace = trace.core;
+    row.err = is_open ? NULL : &err;
+    unread_mark(making, &err, !is_open && trace.hold.is_passing);
+    making->file.lacks_file |= trace.lacks_file;
+    row_add(making, &row, is_open ? &parts : NULL);
+    subjects_close(&trace);
+}
+
+static void nothing_add(struct rows_making *making, const struct snapshot_session *session,
+                        const struct snapshot_host *host, const struct err *err)
+{
+    static const struct err nothing = {ERR_notfound, ERR_NO_OFFSET, "holds no program, memory event or failure"};
+    const struct row row = {
+        .kind = "nothing", .session = session, .host = host, .failure = -1, .err = err_is_set(err) ? err : &nothing};
+    unread_mark(making, row.err, false);
+    row_add(making, &row, NULL);
+}
+
+static void host_add(struct rows_making *making, const struct snapshot_session *session,
+                     const struct snapshot_host *host)
+{
+    struct modules modules;
+    if (!file_begin(making, host->file, host->file->place.root, host->file->path))
+        return;
+    modules_open(making->wanted->store, session, host, &modules);
+    const struct err *err = &modules.files[0].err;
+    const struct analysis_contents *contents = modules.files[0].opened.contents;
+    unread_mark(making, err, false);
+    modules_add(making, session, host, &modules, host->file);
+    if (host->is_allocator || (contents && contents->has_memory_events))
+        memory_add(making, session, host);
+    if (making->file.count == 0)
+        nothing_add(making, session, host, err);
+    modules_close(&modules);
+    file_end(making);
+}
+
+static void groups_add(struct rows_making *making, const struct snapshot_session *session)
+{
+    struct modules modules;
+    bool is_open = false;
+    for (size_t at = 0; at < session->group_count; at++) {
+        const struct snapshot_file *file = session->groups[at].file;
+        if (!file_begin(making, file, file->place.root, file->path))
+            continue;
+        if (!is_open)
+            modules_open(making->wanted->store, session, NULL, &modules);
+        is_open = true;
+        modules_add(making, session, NULL, &modules, file);
+        file_end(making);
+    }
+    if (is_open)
+        modules_close(&modules);
+}
+
+static void text_add(struct rows_making *making, const struct snapshot_session *session,
+                     const struct snapshot_text *text)
+{
+    struct err err = ERR_INIT;
+    struct subject subject = {0};
+    const struct subjects_place place = {.kind = ANALYSIS_TEXT, .file = &text->file->place};
+    if (!file_begin(making, text->file, text->file->place.root, text->file->path))
+        return;
+    bool is_open = subjects_open(making->wanted->store, &place, &subject, &err);
+    const struct oom_report *report = is_open ? analysis_text_report(subject.core) : NULL;
+    for (size_t at = 0; report && at < report->found.failure_count; at++) {
+        const struct row row = {.kind = "failure", .session = session, .failure = (int64_t)at + 1};
+        const struct verdict_parts_wanted wanted = {.session = session, .failure = &report->meanings[at]};
+        row_of_parts(making, row, &wanted);
+    }
+    unread_mark(making, &err, !is_open && subject.hold.is_passing);
+    if (making->file.count == 0)
+        nothing_add(making, session, NULL, &err);
+    bool is_told = report && report->found.failure_count > 0 && making->wanted->fails;
+    subjects_close(&subject);
+    if (is_told && !making->wanted->fails(making->wanted->fails_context, session, text))
+        making->is_stopped = true;
+    file_end(making);
+}
+
+/* A series is one row, of its last file: that tells what became of the memory. */
+static void profiles_add(struct rows_making *making, const struct snapshot_session *session)
+{
+    const struct snapshot_file *file = session->profiles[session->profile_count - 1].file;
+    const struct row row = {.kind = "profiles", .session = session, .failure = -1};
+    const struct verdict_parts_wanted wanted = {.session = session};
+    if (!file_begin(making, file, file->place.root, file->path))
+        return;
+    row_of_parts(making, row, &wanted);
+    file_end(making);
+}
+
+static void session_add(struct rows_making *making, const struct snapshot_session *session)
+{
+    session_state(making, session, "");
+    for (size_t at = 0; at < session->host_count; at++)
+        host_add(making, session, &session->hosts[at]);
+    groups_add(making, session);
+    for (size_t at = 0; at < session->text_count; at++)
+        text_add(making, session, &session->texts[at]);
+    if (session->profile_count > 0)
+        profiles_add(making, session);
+}
+
+/* Has a row of the session said why? */
+static bool has_row(const struct snapshot_session *session, const char *path)
+{
+    bool has = false;
+    for (size_t at = 0; at < session->host_count && !has; at++)
+        has = strcmp(session->hosts[at].file->path, path) == 0;
+    for (size_t at = 0; at < session->group_count && !has; at++)
+        has = strcmp(session->groups[at].file->path, path) == 0;
+    for (size_t at = 0; at < session->text_count && !has; at++)
+        has = strcmp(session->texts[at].file->path, path) == 0;
+    return has;
+}
+
+/* The root of a problem is not told: there is one, or the one that has a session of it. */
+static void problem_add(struct rows_making *making, const struct snapshot_problem *problem)
+{
+    const struct snapshot *snapshot = making->wanted->snapshot;
+    const char *root = snapshot->root_count > 0 ? snapshot->roots[0].path : "";
+    if (problem->session && has_row(problem->session, problem->file))
+        return;
+    session_state(making, problem->session, problem->why.text);
+    if (!file_begin(making, NULL, root, problem->file))
+        return;
+    nothing_add(making, problem->session, NULL, &problem->why);
+    file_end(making);
+}
+
+static void without_rows_add(struct rows_making *making, const struct snapshot_session *session,
+                             const struct snapshot_file *file)
+{
+    char id[sizeof(making->file.id)];
+    rows_id(id, (const char *const[]){file->place.root, file->path}, 2);
+    if (!making->wanted->had_rows(making->wanted->context, id))
+        return;
+    session_state(making, session, "");
+    if (!file_begin(making, file, file->place.root, file->path))
+        return;
+    making->rows.length = 0; /* what is wrong with its labels the others say */
+    making->file.count = making->file.error_count = making->file.unread_count = 0;
+    making->file.is_unread = false; /* nothing of it is wanted */
+    file_end(making);
+}
+
+static void session_add_without_rows(struct rows_making *making, const struct snapshot_session *session)
+{
+    for (size_t at = 0; at < session->file_count; at++)
+        without_rows_add(making, session, session->files[at]);
+}
+
+bool rows_session_write(const struct rows_wanted *wanted, const struct snapshot_session *session,
+                        struct rows_counts *counts)
+{
+    struct rows_making making = {.wanted = wanted, .counts = counts, .rows = BUF_INIT};
+    session_add(&making, session);
+    if (wanted->is_once)
+        store_drop_read(wanted->store, KEPT_BYTES);
+    buf_free(&making.rows);
+    return !making.is_stopped;
+}
+
+static bool sessions_write(const struct rows_wanted *wanted, struct rows_counts *counts)
+{
+    const struct snapshot *snapshot = wanted->snapshot;
+    bool is_whole = true;
+    for (size_t at = 0; at < snapshot->session_count && is_whole; at++)
+        is_whole = rows_session_write(wanted, snapshot->sessions[at], counts);
+    return is_whole;
+}
+
+bool rows_write(const struct rows_wanted *wanted, struct rows_counts *counts)
+{
+    struct rows_making making = {.wanted = wanted, .counts = counts, .rows = BUF_INIT};
+    const struct snapshot *snapshot = wanted->snapshot;
+    *counts = (struct rows_counts){0};
+    making.is_stopped = !(wanted->is_once ? rows_ahead_write : sessions_write)(wanted, counts);
+    for (size_t at = 0; at < snapshot->problem_count; at++)
+        problem_add(&making, &snapshot->problems[at]);
+    for (size_t at = 0; at < snapshot->session_count && wanted->had_rows; at++)
+        session_add_without_rows(&making, snapshot->sessions[at]);
+    buf_free(&making.rows);
+    return !making.is_stopped;
+}
+
+void rows_heads(struct buf *out)
+{
+    struct labels *labels = labels_new(NULL, 0, NULL, 0, NULL);
+    struct rows_wanted wanted = {.labels = labels};
+    struct rows_making making = {.wanted = &wanted, .file = {.root = "", .path = ""}};
+    const struct row row = {.kind = "", .failure = -1};
+    struct lead_texts texts;
+    struct csv_cell cells[LEAD_MAX];
+    const struct analysis_row_form form = {.lead = cells, .lead_count = lead_make(&making, &row, &texts, cells)};
+    analysis_verdict_row_heads(&form, out);
+    labels_free(labels);
+}

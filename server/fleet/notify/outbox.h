@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * outbox.h: messages that wait until the receiver took them, in the memory of this process.
+ *
+ * One that was not taken is tried again after a pause that doubles, to OUTBOX_PAUSE_MAX_MS, as often as it takes. Of
+ * more than OUTBOX_MAX the oldest is given up, and said in the log. For one thread. */
+#pragma once
+
+#include "server/fleet/catalog/rows.h"
+
+enum { OUTBOX_MAX = 256, OUTBOX_PAUSE_MIN_MS = 2000, OUTBOX_PAUSE_MAX_MS = 300000 };
+
+struct outbox_message {
+    char id[ROWS_ID_SIZE];
+    const char *kind; /* static */
+    struct buf body;
+    unsigned tries; /* that failed */
+    int64_t due_at_ms;
+};
+
+struct outbox {
+    struct outbox_message *items; /* oldest first */
+    size_t count, capacity;
+    uint64_t given_up_count;
+};
+
+void outbox_free(struct outbox *outbox);
+/* Takes the body. */
+void outbox_add(struct outbox *outbox, const char *id, const char *kind, struct buf *body);
+/* The oldest that is due at that moment, until the outbox changes; NULL: none is. */
+struct outbox_message *outbox_due(struct outbox *outbox, int64_t now_ms);
+/* It was sent: it is forgotten. */
+void outbox_sent(struct outbox *outbox, struct outbox_message *message);
+/* It was not. */
+void outbox_failed(struct outbox_message *message, int64_t now_ms);

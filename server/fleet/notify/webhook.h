@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * webhook.h: the one receiver that is told what happened, by HTTP POST of JSON.
+ *
+ * Its address is secret but for scheme, host and port: those alone are in errors and in webhook_name. Each message is
+ * sent with the headers X-Memviewd-Delivery (the message's id) and, with a secret, X-Memviewd-Signature: "sha256=" and
+ * the HMAC-SHA256 of the body by that secret in hex digits, as GitHub's webhooks have it in theirs. */
+#pragma once
+
+#include "base/buf.h"
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct webhook;
+
+/* `url`: https://…, or http://… of a loopback address, without a user in it. `secret_path`: a file that nobody else may
+ * open, whose first line signs what is sent; NULL: nothing is signed. Connects to nothing yet. NULL with `err`:
+ * argument, io, unsupported (a build without libcurl). Before any thread and the sandbox. */
+struct webhook *webhook_open(const char *url, const char *secret_path, struct err *err);
+void webhook_free(struct webhook *webhook);
+
+/* "https://hooks.example:8443" */
+const char *webhook_name(const struct webhook *webhook);
+/* The TCP ports that such an address leads to: its own, as no_proxy may name it, and those of proxies, by https_proxy
+ * and the like; 443 of one that is none. */
+void webhook_ports(const char *url, void (*port)(void *context, uint16_t number), void *context);
+
+/* Sends one message, at most three times within some 40 s. True when the receiver took it (2xx). False with `err`. */
+bool webhook_post(const struct webhook *webhook, const char *id, const struct buf *body, struct err *err);

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/gather/dump_beside.h"
+
+#include "server/base/memory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_BYTES = 1 << 22 };
+
+/* Where a chip stands, the best first. */
+static const char *const CHIP_FILES[] = {".target_arguments.pb", "/topology.pb", ".target_arguments.txt",
+                                         "/topology.textproto", ".gpu_target_config.pbtxt"};
+enum { CHIP_FILE_COUNT = sizeof(CHIP_FILES) / sizeof(CHIP_FILES[0]) };
+
+/* Length of the path up to the stage in its name: "…/module_0000.jit_f.cl_1"; 0: it has none. */
+static size_t stem_length(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    struct names_module module = names_module_of(name);
+    return module.stage == NAMES_STAGE_NONE ? 0 : (size_t)(name - path) + module.stem_length;
+}
+
+static bool is_path(const struct files_place *place) { return place->path && place->path[0] != '\0'; }
+
+/* What is on disk beside a module whose stage is not in its name has no name of its own. */
+static size_t stem_of(const struct files_place *place)
+{
+    return place->bytes ? 0 : stem_length(is_path(place) ? place->path : place->root);
+}
+
+/* Most dumps lack most of these files. */
+void dump_beside_lost_note(struct dump_beside_lost *lost, const char *path, const struct err *err)
+{
+    const char *slash = strrchr(path, '/');
+    bool is_read = !err_is_set(err) || err->code == ERR_notfound || err->code == ERR_unsupported; /* a newer chip */
+    if (!lost || lost->file[0] || is_read)
+        return;
+    snprintf(lost->file, sizeof(lost->file), "%s", slash ? slash + 1 : path);
+    lost->err = *err;
+}
+
+static size_t folder_length(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? (size_t)(slash + 1 - path) : 0;
+}
+
+/* A file at the stem; false if there is none. */
+static bool read_at(const struct files_place *place, char *path, struct buf *out, struct dump_beside_lost *lost)
+{
+    struct err err = ERR_INIT;
+    const struct files_place beside = {.root = is_path(place) ? place->root : path, .path = is_path(place) ? path : ""};
+    bool is_read = !files_is_absent(&beside) && files_read_text(&beside, MAX_BYTES, out, &err) && !out->failed;
+    dump_beside_lost_note(lost, path, &err);
+    free(path);
+    return is_read;
+}
+
+/* The same; XLA puts the time in front of the names of some files of a program alone. */
+static bool read_one(const struct files_place *place, size_t stem, const char *end, struct buf *out,
+                     struct dump_beside_lost *lost)
+{
+    const char *path = is_path(place) ? place->path : place->root;
+    size_t folder = folder_length(path), stamp = names_stamp_length(path + folder);
+    return read_at(place, memory_format("%.*s%s", (int)stem, path, end), out, lost) ||
+           (stamp > 0 && read_at(place,
+                                 memory_format("%.*s%.*s%s", (int)folder, path, (int)(stem - folder - stamp),
+                                               path + folder + stamp, end),
+                                 out, lost));
+}
+
+static bool chip_of(const struct buf *bytes, struct chip *chip, const char *file, struct dump_beside_lost *lost)
+{
+    struct err err = ERR_INIT;
+    bool is_told = chip_read((struct str){bytes->data, bytes->length}, chip, &err);
+    dump_beside_lost_note(lost, file, &err);
+    return is_told;
+}
+
+static bool chip_on_disk(const struct files_place *place, struct chip *chip, const char **ending,
+                         struct dump_beside_lost *lost)
+{
+    size_t stem = stem_of(place);
+    const char *path = is_path(place) ? place->path : place->root, *name = path + folder_length(path);
+    bool is_told = false;
+    for (size_t at = 0; stem > 0 && at < CHIP_FILE_COUNT && !is_told; at++) {
+        struct buf bytes = BUF_INIT;
+        char *file = memory_format("%.*s%s", (int)(stem - (size_t)(name - path)), name, CHIP_FILES[at]);
+        is_told = read_one(place, stem, CHIP_FILES[at], &bytes, lost) && chip_of(&bytes, chip, file, lost);
+        *ending = CHIP_FILES[at];
+        free(file);
+        buf_free(&bytes);
+    }
+    return is_told;
+}
+
+void dump_beside_read(const struct files_place *place, struct dump_beside *beside)
+{
+    struct chip chip;
+    struct err err = ERR_INIT;
+    const char *ending;
+    size_t stem = stem_of(place);
+    *beside = (struct dump_beside){.options = BUF_INIT};
+    if (chip_on_disk(place, &chip, &ending, NULL) && chip_topology(&chip, beside->topology, &err))
+        beside->source = ending + 1;
+    else
+        beside->topology[0] = '\0';
+    if (stem > 0 && !read_one(place, stem, "/compile_options.pb", &beside->options, NULL))
+        buf_free(&beside->options);
+}
+
+void dump_beside_free(struct dump_beside *beside) { buf_free(&beside->options); }
+
+/* Is it the file of that stem and ending? */
+static bool is_of(const struct snapshot_file *file, const char *stem, const char *end)
+{
+    size_t stamp = names_stamp_length(file->name) == 0 ? names_stamp_length(stem) : 0, length = strlen(stem + stamp);
+    return strncmp(file->name, stem + stamp, length) == 0 && strcmp(file->name + length, end) == 0;
+}
+
+static bool chip_find(const struct snapshot_session *session, const struct snapshot_group *group, struct chip *chip,
+                      const char **ending, struct dump_beside_lost *lost)
+{
+    for (size_t kind = 0; kind < CHIP_FILE_COUNT; kind++) {
+        for (size_t at = 0; CHIP_FILES[kind][0] == '.' && at < session->file_count; at++) {
+            struct buf bytes = BUF_INIT;
+            struct err err = ERR_INIT;
+            const struct snapshot_file *file = session->files[at];
+            bool is_told = is_of(file, group->stem, CHIP_FILES[kind]) &&
+                           files_read_text(&file->place, MAX_BYTES, &bytes, &err) &&
+                           chip_of(&bytes, chip, file->name, lost);
+            dump_beside_lost_note(lost, file->name, &err);
+            buf_free(&bytes);
+            *ending = CHIP_FILES[kind];
+            if (is_told)
+                return true;
+        }
+    }
+    return chip_on_disk(&group->file->place, chip, ending, lost);
+}
+
+bool dump_beside_chip(const struct snapshot_session *session, const struct snapshot_group *group, struct chip *chip,
+                      const char **ending, struct dump_beside_lost *lost)
+{
+    struct dump_beside_lost own = {.file = ""};
+    bool is_told = chip_find(session, group, chip, ending, &own);
+    if (!is_told && lost && !lost->file[0]) /* else another file has said it */
+        *lost = own;
+    return is_told;
+}

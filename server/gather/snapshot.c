@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/gather/snapshot.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void snapshot_write_id(char id[SNAPSHOT_PART_ID_SIZE], uint64_t hash)
+{
+    snprintf(id, SNAPSHOT_PART_ID_SIZE, "%012llx", (unsigned long long)(hash >> 16));
+}
+
+const char *snapshot_kind_name(enum snapshot_kind kind)
+{
+    switch (kind) {
+    case SNAPSHOT_TRACE: return "trace";
+    case SNAPSHOT_DUMP: return "dump";
+    case SNAPSHOT_TEXT: return "text";
+    case SNAPSHOT_PROFILES: return "profiles";
+    case SNAPSHOT_HLO: break;
+    }
+    return "hlo";
+}
+
+const struct snapshot_session *snapshot_session(const struct snapshot *snapshot, const char *id)
+{
+    for (size_t at = 0; at < snapshot->session_count; at++) {
+        if (strcmp(snapshot->sessions[at]->id, id) == 0)
+            return snapshot->sessions[at];
+    }
+    return NULL;
+}
+
+const struct snapshot_host *snapshot_host(const struct snapshot_session *session, const char *id)
+{
+    for (size_t at = 0; at < session->host_count; at++) {
+        if (strcmp(session->hosts[at].id, id) == 0)
+            return &session->hosts[at];
+    }
+    return NULL;
+}
+
+void snapshot_module_id(char id[SNAPSHOT_PART_ID_SIZE], const struct snapshot_session *session, const char *name)
+{
+    snapshot_write_id(id, hash_text(name, hash_text(session->id, hash_text("module", 0))));
+}

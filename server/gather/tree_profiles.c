@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/gather/tree_profiles.h"
+
+#include "analysis/analysis.h"
+#include "server/base/memory.h"
+
+#include <stdlib.h>
+
+/* Files of servers are asked for so many at a time, before the first is looked at. */
+enum { ASKED_TOGETHER = 64 };
+
+struct candidate {
+    const struct tree_folder *folder;
+    struct tree_file *file;
+};
+
+struct candidates {
+    struct candidate *items;
+    size_t count, capacity;
+};
+
+static void tree_profiles_gather(struct candidates *candidates, struct tree_folder *folder)
+{
+    for (size_t at = 0; at < folder->file_count; at++) {
+        struct tree_file *file = &folder->files[at];
+        if ((file->kind != NAMES_PROFILE && file->kind != NAMES_SNAPSHOT) || file->reason != 0 ||
+            file->identity.size_bytes == 0 || files_identity_equal(&file->looked_into, &file->identity))
+            continue;
+        candidates->items =
+            memory_grow(candidates->items, &candidates->capacity, candidates->count + 1, sizeof(*candidates->items));
+        candidates->items[candidates->count++] = (struct candidate){folder, file};
+    }
+    for (size_t at = 0; at < folder->folder_count; at++)
+        tree_profiles_gather(candidates, folder->folders[at]);
+}
+
+/* Below the root; free(). */
+static char *path_of(const struct candidate *candidate)
+{
+    const struct tree_file *file = candidate->file;
+    const char *inside = candidate->folder->target ? candidate->folder->target : candidate->folder->path;
+    return file->target ? memory_text(file->target)
+           : inside[0]  ? memory_format("%s/%s", inside, file->name)
+                        : memory_text(file->name);
+}
+
+static bool is_as_named(const struct tree *tree, const struct candidate *candidate, struct err *err)
+{
+    const struct tree_file *file = candidate->file;
+    char *path = path_of(candidate);
+    struct files_place place = {.root = tree->root,
+                                .path = path,
+                                .bytes = file->bytes,
+                                .byte_count = file->identity.size_bytes,
+                                .identity = &file->identity};
+    enum analysis_kind kind = ANALYSIS_KIND_UNKNOWN;
+    struct file *opened = files_open(&place, err);
+    bool is_read = opened && analysis_identify(files_source(opened), &kind, NULL, err);
+    files_close(opened);
+    free(path);
+    if (!is_read && err->code == ERR_truncated && names_claims_kind(file->name))
+        return true; /* what its reader has to say is said of it; it is not taken for something else */
+    return is_read && kind == (file->kind == NAMES_SNAPSHOT ? ANALYSIS_KIND_TORCH_SNAPSHOT : ANALYSIS_KIND_PPROF);
+}
+
+static void ask_for(const struct tree *tree, const struct candidate *candidates, size_t count)
+{
+    for (size_t at = 0; at < count && at < ASKED_TOGETHER; at++) {
+        struct err unsaid = ERR_INIT;
+        char *path = path_of(&candidates[at]);
+        struct remote_file *file = remote_open(tree->root, path, &unsaid);
+        if (file)
+            remote_want_start(file);
+        remote_close(file);
+        free(path);
+    }
+}
+
+bool tree_profiles_look(struct tree *tree)
+{
+    struct candidates candidates = {.count = 0};
+    bool is_changed = false;
+    tree->has_unread = false;
+    if (!tree->is_file)
+        tree_profiles_gather(&candidates, tree->top);
+    for (size_t at = 0; at < candidates.count; at++) {
+        struct tree_file *file = candidates.items[at].file;
+        if (tree->is_remote && at % ASKED_TOGETHER == 0)
+            ask_for(tree, &candidates.items[at], candidates.count - at);
+        struct err err = ERR_INIT;
+        file->is_as_named = is_as_named(tree, &candidates.items[at], &err);
+        bool was_unread = file->is_unread,
+             is_again = tree->is_remote && err_is_set(&err); /* it may answer the next time */
+        file->is_unread = !tree->is_remote && err_is_passing(err.code);
+        if (!is_again && !file->is_unread)
+            file->looked_into = file->identity;
+        tree->has_unread |= file->is_unread;
+        is_changed |= !(was_unread && file->is_unread);
+    }
+    free(candidates.items);
+    return is_changed;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/run/inject.h"
+
+#include "base/buf.h"
+#include "base/str.h"
+#include "server/base/memory.h"
+#include "server/compile/folder.h"
+#include "server/files/files.h"
+#include "server/run/inject_files.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* As _hook.py has it, which writes no longer file. */
+enum { MAX_MARKS_BYTES = (1 << 20) + 4096 };
+
+static const char FOLDER[] = ".hook", PACKAGE[] = "memviewd", MARKS[] = ".armed";
+
+static bool files_write(const char *folder, struct err *err)
+{
+    char *package = memory_format("%s/%s", folder, PACKAGE);
+    bool is_good = folder_make_at(folder, err) && folder_make_at(package, err);
+    for (size_t at = 0; at < inject_file_count && is_good; at++)
+        is_good = folder_write(folder, inject_files[at].name, str_of(inject_files[at].text), err);
+    free(package);
+    return is_good;
+}
+
+bool inject_make(const char *run_folder, const char *before, struct inject *inject, struct err *err)
+{
+    *inject = (struct inject){.folder = memory_format("%s/%s", run_folder, FOLDER)};
+    if (strchr(run_folder, ':')) /* it parts the folders of PYTHONPATH */
+        err_set(err, ERR_io, ERR_NO_OFFSET, "%.120s: PYTHONPATH cannot name a folder with a colon", run_folder);
+    if (err->code != ERR_none || !files_write(inject->folder, err)) {
+        inject_free(inject);
+        return false;
+    }
+    /* An empty part would be the working folder. */
+    bool has_more = before && before[0];
+    inject->path = memory_format("%s%s%s", inject->folder, has_more ? ":" : "", has_more ? before : "");
+    return true;
+}
+
+void inject_free(struct inject *inject)
+{
+    if (inject->folder)
+        folder_remove(inject->folder);
+    free(inject->folder);
+    free(inject->path);
+    *inject = (struct inject){0};
+}
+
+/* ---- Marks ---------------------------------------------------------------------- */
+
+/* One line: "WORD PID TEXT". */
+static void mark_add(struct inject_marks *marks, struct str line)
+{
+    static const char UNARMED[] = "unarmed ";
+    const struct {
+        const char *word;
+        size_t *count;
+    } words[] = {{"python ", &marks->python_count},
+                 {"torch ", &marks->torch_count},
+                 {"cuda ", &marks->cuda_count},
+                 {"jax ", &marks->jax_count},
+                 {"failure ", &marks->failure_count}};
+    for (size_t at = 0; at < sizeof(words) / sizeof(words[0]); at++)
+        *words[at].count += str_starts(line, str_of(words[at].word));
+    if (marks->reason || !str_starts(line, str_of(UNARMED)))
+        return;
+    const char *begin = line.data + strlen(UNARMED), *space = memchr(begin, ' ', line.length - strlen(UNARMED));
+    if (space)
+        marks->reason = memory_format("%.*s", (int)(line.data + line.length - space - 1), space + 1);
+}
+
+struct inject_marks inject_marks_take(const char *run_folder)
+{
+    struct inject_marks marks = {0};
+    struct err err = ERR_INIT;
+    struct buf text = BUF_INIT;
+    const struct files_place place = {.root = run_folder, .path = MARKS};
+    if (files_read_text(&place, MAX_MARKS_BYTES, &text, &err) && !text.failed && text.length > 0) {
+        struct str left = {text.data, text.length};
+        while (left.length > 0) {
+            const char *end = memchr(left.data, '\n', left.length);
+            size_t length = end ? (size_t)(end - left.data) : left.length;
+            mark_add(&marks, (struct str){left.data, length});
+            length += end != NULL;
+            left = (struct str){left.data + length, left.length - length};
+        }
+    }
+    buf_free(&text);
+    char *path = memory_format("%s/%s", run_folder, MARKS);
+    unlink(path);
+    free(path);
+    return marks;
+}
+
+void inject_marks_free(struct inject_marks *marks)
+{
+    free(marks->reason);
+    *marks = (struct inject_marks){0};
+}
+
+/* ---- Commands that read no hook --------------------------------------------------- */
+
+static bool is_python(const char *program)
+{
+    const char *slash = strrchr(program, '/'), *name = slash ? slash + 1 : program;
+    return strncmp(name, "python", strlen("python")) == 0 || strncmp(name, "pypy", strlen("pypy")) == 0;
+}
+
+const char *inject_refusal(char *const *arguments)
+{
+    static const char *const names[] = {"-I", "-E", "-S"};
+    for (arguments += is_python(arguments[0]) ? 1 : 0; arguments[0] && arguments[0][0] == '-'; arguments++) {
+        size_t is_word = strcspn(arguments[0] + 1, "cmWX"); /* from there on it is the option's argument */
+        for (size_t at = 0; at < sizeof(names) / sizeof(names[0]) && arguments[0][1] != '-'; at++)
+            if (memchr(arguments[0] + 1, names[at][1], is_word))
+                return names[at];
+        if (arguments[0][1 + is_word] == 'c' || arguments[0][1 + is_word] == 'm')
+            return NULL;
+        if (arguments[0][1 + is_word] != '\0' && arguments[0][2 + is_word] == '\0' && arguments[1])
+            arguments++; /* -W ARGUMENT */
+    }
+    return NULL;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * inject.h: what arms PyTorch and JAX in each Python below a run: python/memviewd/_hook.py as sitecustomize.py, with the
+ * package that it uses, in the run's folder and in front of PYTHONPATH.
+ *
+ * Python finds nothing there with -I, -E or -S, nor where somebody sets PYTHONPATH anew. So each process that read the
+ * hook leaves marks in a file of the run's folder, of which inject_marks_take() tells what was armed. */
+#pragma once
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct inject {
+    char *folder; /* in that of the run; NULL: nothing is armed */
+    char *path;   /* for the child's PYTHONPATH */
+};
+
+/* `before`: the person's PYTHONPATH, or NULL. `io` when the files cannot be written: then nothing is armed.
+ * inject_free afterwards. */
+bool inject_make(const char *run_folder, const char *before, struct inject *inject, struct err *err);
+/* Removes the files too. */
+void inject_free(struct inject *inject);
+
+/* Processes, each counted once; `failure_count`: requests for memory that PyTorch refused. */
+struct inject_marks {
+    size_t python_count, torch_count, cuda_count, jax_count, failure_count;
+    char *reason; /* why one of them is not armed, as it says itself; NULL: none says so */
+};
+
+/* Of a run that has ended; the file of marks goes. inject_marks_free afterwards. */
+struct inject_marks inject_marks_take(const char *run_folder);
+void inject_marks_free(struct inject_marks *marks);
+
+/* "-I" of `python3 -I train.py`: the option by which the command reads no hook; NULL: none, or it is no Python. */
+const char *inject_refusal(char *const *arguments);

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/store/verdict_capacity.h"
+
+/* The chip that files beside the program name, or its trace; of a dump whose program was not found that of any. */
+static bool chip_find(const struct verdict_parts_wanted *wanted, struct verdict_parts *parts)
+{
+    const struct snapshot_session *session = parts->entry ? parts->module_session : wanted->session;
+    const struct modules_file *file = parts->entry ? parts->entry->file : NULL;
+    if (file)
+        return capacity_of_device(session, file->group, file->opened.contents, &parts->chip) && parts->chip.is_named;
+    for (size_t at = 0; session && at < session->group_count; at++)
+        if (capacity_of_device(session, &session->groups[at], NULL, &parts->chip))
+            return true;
+    return false;
+}
+
+static void lost_note(struct verdict_parts *parts, const struct dump_beside_lost *lost)
+{
+    if (lost->file[0])
+        verdict_parts_unread_name(parts, lost->file, &lost->err);
+}
+
+/* The core gets what parts->capacity says. */
+static void capacity_take(struct verdict_parts *parts)
+{
+    const struct capacity *capacity = &parts->capacity;
+    parts->core.capacity_bytes = capacity->bytes;
+    parts->core.capacity_source = capacity->source;
+    parts->core.capacity_half_bytes = capacity->half_bytes;
+    parts->core.capacity_is_of_gpu = capacity->is_of_gpu;
+    parts->core.capacity_is_physical = capacity->is_physical;
+    parts->core.capacity_device = capacity->device;
+    parts->core.capacity_file = capacity->file;
+    parts->core.capacity_begin = capacity->begin;
+    parts->core.capacity_end = capacity->end;
+}
+
+void verdict_capacity_find(const struct verdict_parts_wanted *wanted, struct verdict_parts *parts)
+{
+    const struct modules_file *file = parts->entry ? parts->entry->file : NULL;
+    bool is_stated = wanted->failure && wanted->failure->failure->figures[OOM_capacity_bytes].is_known;
+    if (chip_find(wanted, parts))
+        parts->core.device = parts->chip.chip;
+    lost_note(parts, &parts->chip.lost);
+    if (file && !is_stated &&
+        capacity_find(parts->module_session, file->group, file->opened.contents, &parts->capacity))
+        capacity_take(parts);
+    lost_note(parts, &parts->capacity.lost);
+}
+
+void verdict_capacity_choose(struct verdict_parts *parts, const struct capacity *chosen)
+{
+    parts->capacity = *chosen;
+    capacity_take(parts);
+}

@@ -1,0 +1,222 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The allocator's rules, run on snapshots again, against what was recorded, and against what the same requests made with other
+settings.
+
+  torch_replay.py --binary MEMVIEWD [--shared DIR]
+
+Made ones: an allocator of Python's, which is not ours, runs the same requests with each setting; with --shared also what
+PyTorch recorded, and the peaks that it printed of runs with other settings."""
+import argparse
+import gzip
+import json
+import os
+import pickle
+import random
+import subprocess
+import tempfile
+
+import made_allocator
+from daemon import Counts
+from made_allocator import KIB, MIB, SMALL
+
+LARGE = 20 * MIB
+
+
+class Settled(made_allocator.Caching):
+    """The same with settings; it keeps the peaks that torch.cuda.memory_stats would tell."""
+
+    def __init__(self, seed, divisions=0, max_split=None, **more):
+        super().__init__(seed, **more)
+        self.clock = random.Random(seed)
+        self.divisions, self.max_split, self.peaks = divisions, max_split or 1 << 60, {"allocated": 0, "reserved": 0, "requested": 0}
+
+    def write(self, *event):
+        """what it asks of the driver takes no part in what the job does next"""
+        job, self.random = self.random, self.clock
+        super().write(*event)
+        self.random = job
+
+    def rounded(self, size):
+        if self.divisions > 1 and size > 512 * self.divisions:
+            step = (1 << size.bit_length() - 1) // self.divisions
+            return -(-size // step) * step
+        return made_allocator.rounded(size)
+
+    def find(self, size, stream, pool):
+        """the end of a segment that grows counts as what it could become"""
+        found = [(block is segment.blocks[-1] and segment.is_expandable, block[1], block[0], segment, block) for segment in self.segments
+                 if (segment.stream, segment.is_large, segment.pool) == (stream, size > SMALL, pool)
+                 for block in segment.blocks if block[2] == made_allocator.INACTIVE and block[1] >= size]
+        if not found:
+            return None
+        is_end, bytes_, _, segment, block = min(found, key=lambda one: one[:3])
+        is_kept = size < self.max_split <= bytes_ or size >= self.max_split and bytes_ >= size + LARGE
+        return None if is_kept and not is_end else (segment, block)
+
+    def allocate(self, requested, stream=0, pool=(0, 0)):
+        size, frames = self.rounded(requested), self.stack()
+        found = self.find(size, stream, pool) or self.grow(size, stream, pool, frames)
+        if not found:
+            self.release()
+            found = self.grow(size, stream, pool, frames)
+        if not found:
+            self.fail(size, stream, frames)
+        segment, block = found
+        rest = block[1] - size
+        if rest >= 512 and (segment.is_expandable or not segment.is_large) or rest > SMALL and size < self.max_split:
+            segment.blocks.insert(segment.blocks.index(block) + 1, [block[0] + size, rest, made_allocator.INACTIVE, 0, []])
+            block[1] = size
+        block[2:] = [made_allocator.ACTIVE, requested, frames]
+        self.write("alloc", block[0], requested, stream, frames)
+        used = [each for one in self.segments for each in one.blocks if each[2] == made_allocator.ACTIVE]
+        for name, bytes_ in (("allocated", sum(each[1] for each in used)), ("reserved", self.reserved), ("requested", self.requested())):
+            self.peaks[name] = max(self.peaks[name], bytes_)
+        return block[0]
+
+    def mark(self):
+        pass
+
+
+SETTINGS = [("expandable_segments", {"expandable": True}), ("max_split_size=32MiB", {"max_split": 32 * MIB}),
+            ("roundup=4", {"divisions": 4}), ("roundup=[1:8,>:8]", {"divisions": 8})]
+
+
+def made(seed, steps=1200, capacity=1 << 40, **settings):
+    return made_allocator.run(Settled(seed, capacity=capacity, **settings), steps, (0, 7) if seed % 2 else (0,), (24 + seed) * MIB)
+
+
+def ask(binary, path, *words):
+    done = subprocess.run([binary, "whatif", "--json", path, *words], capture_output=True, text=True, timeout=600)
+    if done.returncode != 0:
+        raise AssertionError(f"{words}: status {done.returncode}: {done.stderr.strip()}")
+    return json.loads(done.stdout)["modules"][0]
+
+
+def written(folder, snapshot):
+    path = os.path.join(folder, "one.pickle")
+    with open(path, "wb") as file:
+        pickle.dump(snapshot, file, 4)
+    return path
+
+
+def peak_faults(answer, peaks, suffix, reserved="reserved_bytes"):
+    names = {"requested": f"peak_bytes_{suffix}", "allocated": f"allocated_bytes_{suffix}", "reserved": f"{reserved}_{suffix}"}
+    return [f"{name}: {answer[key]}, not {peaks[name]}" for name, key in names.items() if answer[key] != peaks[name]]
+
+
+def exact_faults(answer, is_whole=True):
+    replay = answer["replay"]
+    faults = [] if replay["is_exact"] else [f"it differs: {replay}"]
+    faults += [] if replay.get("moved_block_count") == 0 else [f"{replay.get('moved_block_count')} blocks lie elsewhere"]
+    return faults + ([] if replay.get("is_whole") == is_whole else [f"whole: {replay.get('is_whole')}"])
+
+
+def hold_settings(binary, counts, folder):
+    """the same requests by both, with each setting"""
+    for seed in range(1, 9):
+        plain = made(seed)
+        path = written(folder, made_allocator.snapshot(plain))
+        answer = ask(binary, path)
+        counts.add(exact_faults(answer) + peak_faults(answer, plain.peaks, "before"), f"made {seed}")
+        for change, settings in SETTINGS:
+            changed = made(seed, **settings)
+            assert changed.peaks["requested"] == plain.peaks["requested"]
+            answer = ask(binary, path, "--change", change)
+            own = {"requested": "peak_bytes_after", "allocated": "allocated_bytes_after", "reserved": "reserved_bytes_after"}
+            if answer["changes"][0]["confidence"] != "exact":  # this allocator puts new segments above the others
+                own = {"requested": "peak_bytes_after", "reserved": "reserved_bytes_otherwise"}
+            faults = [f"{name}: {answer[key]}, not {changed.peaks[name]}" for name, key in own.items() if answer[key] != changed.peaks[name]]
+            counts.add(faults, f"made {seed} with {change}")
+
+
+def hold_recorded_settings(binary, counts, folder):
+    """runs that had the settings: the snapshot tells them"""
+    for seed in range(11, 15):
+        for name, settings, told in (("expandable", {"expandable": True}, {"expandable_segments": True}),
+                                     ("max_split", {"max_split": 32 * MIB}, {"max_split_size": 32 * MIB, "expandable_segments": False}),
+                                     ("divisions", {"divisions": 8}, {"roundup_power2_divisions": {str(1 << at): 8 for at in range(16)}})):
+            one = made(seed, **settings)
+            snapshot = {**made_allocator.snapshot(one), "allocator_settings": told}
+            answer = ask(binary, written(folder, snapshot))
+            counts.add(exact_faults(answer) + peak_faults(answer, one.peaks, "before"), f"made {seed} that ran with {name}")
+
+
+def hold_cut(binary, counts, folder):
+    """the first events are lost: what was there is walked back from the end"""
+    for seed in range(21, 27):
+        one = made(seed, 900)
+        for keeps in (400, 1200):
+            answer = ask(binary, written(folder, made_allocator.snapshot(one, keeps=keeps)))
+            counts.add(exact_faults(answer, is_whole=keeps >= len(one.trace)), f"made {seed} with its last {keeps} events")
+
+
+def first_failure(trace):
+    """how many allocations and frees came before the first request that failed"""
+    at = next(i for i, event in enumerate(trace) if event["action"] == "oom")
+    return sum(event["action"] in ("alloc", "free_completed") for event in trace[:at]), trace[at]["size"]
+
+
+def hold_limits(binary, counts, folder):
+    """with less memory: the first request that fails, and where it was refused, segments went back"""
+    for seed in range(31, 37):
+        small = made(seed, 700, capacity=160 * MIB)
+        if not small.failures:
+            continue
+        path = written(folder, made_allocator.snapshot(made(seed, 700)))
+        answer = ask(binary, path, "--change", "memory_fraction=0.25", "--capacity", str(4 * 160 * MIB))
+        fails = answer["fails"] or {}
+        got, wanted = (fails.get("event"), made_allocator.rounded(fails.get("requested_bytes", 0))), first_failure(small.trace)
+        counts.add([] if got == wanted else [f"the first failure is {got}, not {wanted}"], f"made {seed} with 160 MiB")
+        answer = ask(binary, written(folder, made_allocator.snapshot(small)))
+        is_placed = answer["failed_request"]["is_placed"]
+        counts.add(exact_faults(answer) + (["a request that failed gets memory"] if is_placed else []), f"made {seed} that failed")
+
+
+def verdict_faults(binary, path, needed, lands):
+    """it needs what the run reserved, and the first advice lands at what the run with that setting reserved"""
+    done = subprocess.run([binary, "explain", "--json", path], capture_output=True, text=True, timeout=600, check=True)
+    (answer,) = [one["answer"] for one in json.loads(done.stdout)]
+    first = answer["advice"][0]
+    got = (answer["fit"]["needed_bytes"], answer["cause"]["kind"], first["do"], first["lands_at_bytes"], first["confidence"])
+    wanted = (needed, "fragmentation", "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True", lands, "exact")
+    return [] if got == wanted else [f"{got}, not {wanted}"]
+
+
+def hold_recorded(binary, counts, shared):
+    data = os.path.join(shared, "data")
+    with open(os.path.join(data, "torch-h200", "peaks.json"), encoding="utf-8") as file:
+        peaks = {name: {key: row[f"peak_{key}"] for key in ("allocated", "requested", "reserved")} for name, row in json.load(file).items()}
+    for name in ("llama", "vary"):
+        path = os.path.join(data, "torch-h200", f"{name}.pickle.gz")
+        answer = ask(binary, path)
+        counts.add(exact_faults(answer) + peak_faults(answer, peaks[name], "before"), name)
+    answer = ask(binary, path, "--change", "expandable_segments")
+    counts.add(peak_faults(answer, peaks["vary.expandable"], "after"), "vary with expandable segments")
+    counts.add(verdict_faults(binary, path, peaks["vary"]["reserved"], peaks["vary.expandable"]["reserved"]), "the verdict of vary")
+    for name in ("t-llama", "t-leak"):
+        answer = ask(binary, os.path.join(data, "gpu-h200", "runs", name, "rank0.pickle"))
+        counts.add(exact_faults(answer), name)
+    for name in ("systems-train", "systems-ddp"):
+        answer = ask(binary, os.path.join(data, "torch", f"{name}.pickle.gz"))
+        counts.add(exact_faults(answer, is_whole=False), name)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--binary", required=True)
+    parser.add_argument("--shared")
+    options = parser.parse_args()
+    counts = Counts()
+    with tempfile.TemporaryDirectory() as folder:
+        for hold in (hold_settings, hold_recorded_settings, hold_cut, hold_limits):
+            hold(options.binary, counts, folder)
+    if options.shared:
+        hold_recorded(options.binary, counts, options.shared)
+    else:
+        counts.skip("recorded snapshots: without --shared")
+    return counts.finish()
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""memviewd whatif and the API on allocator snapshots: what other settings would have made of them; what is refused."""
+import json
+import os
+import pickle
+import sys
+import urllib.parse
+
+from document import Document
+from harness import ROOT, equal
+
+sys.path.append(os.path.join(ROOT, "tests", "golden"))  # behind our own: both have a module "verdict"
+import made_allocator  # noqa: E402
+import made_snapshots  # noqa: E402
+
+MIB = 1 << 20
+
+
+def fragmented(t):
+    """64 MiB of which half is free in holes of 2 MiB when 24 MiB fail"""
+    return t.write("run/rank0.pickle", pickle.dumps(made_allocator.snapshot(made_allocator.fragmented()), 4))
+
+
+def answer_of(t, path, *arguments):
+    process = t.run("whatif", path, "--json", *arguments)
+    equal((process.returncode, process.stderr), (0, ""))
+    (answer,) = json.loads(process.stdout)["modules"]
+    return answer
+
+
+def test_a_recording_as_it_is(t):
+    answer = answer_of(t, fragmented(t))
+    equal((answer["peak_bytes_before"], answer["allocated_bytes_before"], answer["reserved_bytes_before"]), (60 * MIB, 60 * MIB, 60 * MIB))
+    equal((answer["peak_bytes_after"], answer["reserved_bytes_after"], answer["changes"]), (60 * MIB, 60 * MIB, []))
+    equal((answer["replay"]["is_exact"], answer["replay"]["is_whole"], answer["replay"]["segment_count"]), (True, True, 3))
+    equal(answer["failed_request"], {"requested_bytes": 24 * MIB, "is_placed": False, "failure_count": 1, "placed_count": 0})
+
+
+def test_settings_in_a_terminal_and_as_json(t):
+    path = fragmented(t)
+    answer = answer_of(t, path, "--change", "roundup=4", "--change", "expandable_segments", "--capacity", "64MiB")
+    equal([change["change"] for change in answer["changes"]], ["roundup=4", "expandable_segments"])
+    equal((answer["capacity_bytes"], answer["fits_before"], answer["fits_after"]), (64 * MIB, True, True))
+    text = t.run("whatif", path, "--change", "expandable_segments").stdout
+    for words in ("GPU 0: expandable_segments ", "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True", "The request of 24.00 MiB that failed ",
+                  "Replayed exactly: the allocator's rules give the 3 segments that were recorded."):
+        assert words in text, text
+
+
+def test_what_a_recorded_run_did_not_confirm_is_not_exact(t):
+    path = fragmented(t)
+    for change, confidence in (("max_split_size=64MiB", "model"), ("expandable_segments", "exact")):
+        equal(answer_of(t, path, "--change", change)["changes"][0]["confidence"], confidence, change)
+
+
+def test_a_fraction_ends_the_job_sooner(t):
+    answer = answer_of(t, fragmented(t), "--change", "memory_fraction=0.5", "--capacity", "64MiB")
+    equal(answer["fails"], {"event": 10, "requested_bytes": 2 * MIB})
+    equal((answer["reserved_bytes_after"], answer["failed_request"]), (20 * MIB, None))
+
+
+def test_what_is_wrong_is_told(t):
+    path = fragmented(t)
+    for change, words in (("batch=0.5", "answers expandable_segments"), ("max_split_size=8MiB", "more than 20"), ("gc_threshold=2", "below 1"),
+                          ("roundup=3", "powers of two"), ("memory_fraction=0.5", "--capacity"), ("expandable_segments=maybe", "False")):
+        process = t.run("whatif", path, "--change", change)
+        equal((process.returncode, process.stdout), (2, ""), change)
+        assert words in process.stderr, f"{change}: {process.stderr}"
+    alone = t.write("end/rank0.pickle", pickle.dumps(made_snapshots.without_history(pickle.loads(open(path, "rb").read())), 4))
+    process = t.run("whatif", alone, "--change", "expandable_segments")
+    equal(process.returncode, 2)
+    assert "no history" in process.stderr, process.stderr
+    process = t.run("whatif", alone)
+    equal((process.returncode, process.stdout), (0, "GPU 0: Not replayed: the snapshot has no history.\n"))
+
+
+def test_the_api_gives_the_same(t):
+    path = fragmented(t)
+    daemon = t.serve(os.path.dirname(os.path.dirname(path)))
+    session = daemon.session_id("run")
+    document = Document(os.path.join(ROOT, "docs", "openapi.yaml"))
+    for changes in ((), ("expandable_segments",), ("max_split_size=64MiB", "roundup=[1:4,>:2]")):
+        query = urllib.parse.urlencode([("session", session), *(("change", change) for change in changes)])
+        answer = daemon.ask(f"/api/v1/memory_profile/whatif?{query}")
+        equal(answer.status, 200, answer.json)
+        operation = document.tree["paths"]["/api/v1/memory_profile/whatif"]["get"]
+        equal(list(document.faults(answer.json, document.media(operation, 200)["application/json"])), [], changes)
+        equal(answer.json["data"], answer_of(t, path, *(word for change in changes for word in ("--change", change))))
+    equal(daemon.ask(f"/api/v1/memory_profile/whatif?session={session}&change=batch%3D0.5").status, 400)
+
+
+def written(t, one):
+    return t.write(f"{one.__class__.__name__}/rank0.pickle", pickle.dumps(made_allocator.snapshot(one), 4))
+
+
+def test_each_emptying_of_the_cache_counts_by_itself(t):
+    """what is freed between two of them goes back with the second one"""
+    one = made_allocator.Caching(1)
+    first, second = one.allocate(30 * MIB), one.allocate(40 * MIB)
+    for address in (first, second):
+        one.free(address)
+        one.release()
+    one.allocate(50 * MIB)
+    replay = answer_of(t, written(t, one))["replay"]
+    equal((replay["is_exact"], replay["difference"], replay["segment_count"], replay["made_segment_count"]), (True, None, 3, 3))
+
+
+def test_a_segment_that_no_request_explains_is_a_difference(t):
+    one = made_allocator.Caching(1)
+    one.free(one.allocate(30 * MIB))
+    one.write("segment_alloc", one.next, 20 * MIB, 0, [])
+    replay = answer_of(t, written(t, one))["replay"]
+    equal((replay["is_exact"], replay["difference"]), (False, {"event": 2, "is_given_back": False, "recorded_bytes": 20 * MIB, "made_bytes": 0}))
+
+
+class Highest(made_allocator.Caching):
+    """of equal holes it takes the one at the highest address, which PyTorch does not"""
+
+    def find(self, size, stream, pool):
+        fitting = [(block[1], -block[0], segment, block) for segment in self.segments for block in segment.blocks
+                   if block[2] == made_allocator.INACTIVE and block[1] >= size]
+        return min(fitting, key=lambda one: one[:2])[2:] if fitting else None
+
+
+def test_blocks_at_other_addresses_are_not_exact(t):
+    one = Highest(1)
+    live = [one.allocate(3 * MIB) for _ in range(6)]
+    for address in live[::2]:
+        one.free(address)
+    one.allocate(3 * MIB)
+    path = written(t, one)
+    answer = answer_of(t, path, "--change", "max_split_size=64MiB")
+    equal((answer["replay"]["is_exact"], answer["replay"]["moved_block_count"]), (True, 1))
+    equal(answer["changes"][0]["confidence"], "model")
+    equal(answer["changes"][0]["reason"], "With the recorded settings the rules put 1 block at another address than was recorded.")
+    text = t.run("whatif", path).stdout
+    assert "Replayed: the allocator's rules give the 1 segment that was recorded, and put 1 block at another address." in text, text
