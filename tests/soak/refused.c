@@ -59,7 +59,8 @@ static bool is_told(enum way way, const struct err *err)
  * room for it, and a note says so. */
 static bool says_no_room(const struct buf *out)
 {
-    static const char *const notes[] = {"_no_room\"", "The text was not held against the plan: "};
+    static const char *const notes[] = {"_no_room\"", "The text was not held against the plan: ",
+                                        "Not replayed: it takes more memory than one answer may"};
     bool is_said = false;
     for (size_t at = 0; at < sizeof(notes) / sizeof(notes[0]); at++)
         is_said |= memmem(out->data, out->length, notes[at], strlen(notes[at])) != NULL;
