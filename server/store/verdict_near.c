@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A total that is further than this, in percent, from what a log asks for is of another compile. */
-enum { NEAR_PERCENT = 2 };
+/* A total that is further than this, in percent, from what a log asks for is of another compile. Many programs of one name
+ * take a few bytes, on every device: that two of them take the same says nothing. */
+enum { NEAR_PERCENT = 2, SAYING_BYTES = 1 << 20 };
 
 const char *verdict_near_name(const struct modules_entry *entry)
 {
@@ -125,6 +126,12 @@ static bool is_named(const struct modules_entry *entry, struct str name)
     return entry->program && str_equal(str_of(entry->program->name), name);
 }
 
+/* Is the program's total no mere chance, where it is what a trace is found by? */
+static bool total_says(const struct verdict_near_place *place, const struct verdict_near_program *program)
+{
+    return !place->only_traces || !program->has_total || program->total_bytes >= SAYING_BYTES;
+}
+
 static bool is_it(const struct modules_entry *entry, const struct verdict_near_program *program, bool is_loose)
 {
     uint64_t a = entry->largest_total_bytes, b = program->total_bytes, apart = a > b ? a - b : b - a;
@@ -158,7 +165,8 @@ void verdict_near_find(struct store *store, const struct verdict_near_place *pla
                        const struct verdict_near_program *program, struct verdict_near *found)
 {
     const struct snapshot *snapshot = place->snapshot;
-    size_t count = 0, read = 0, session_count = snapshot && place->folder ? snapshot->session_count : 0;
+    size_t count = 0, read = 0,
+           session_count = snapshot && place->folder && total_says(place, program) ? snapshot->session_count : 0;
     struct candidate *candidates = memory_new((session_count + 1) * sizeof(*candidates));
     *found = (struct verdict_near){.session = NULL};
     for (size_t at = 0; at < session_count; at++)

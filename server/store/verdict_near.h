@@ -36,7 +36,8 @@ struct verdict_near {
 };
 
 /* Always fills `found`. Of a program beside, above or below the folder a total may be up to 2 % apart: a log prints that of
- * another attempt. Of a trace, and elsewhere, it has to be the same. */
+ * another attempt. Of a trace, and elsewhere, it has to be the same, and
+ * of a trace at least 1 MiB: smaller ones are the same by chance. */
 void verdict_near_find(struct store *store, const struct verdict_near_place *place,
                        const struct verdict_near_program *program, struct verdict_near *found);
 /* "root/path" of a file without the last component; free(). */
