@@ -12,6 +12,7 @@
 #include "server/cmd/box.h"
 #include "server/cmd/category_rules.h"
 #include "server/cmd/commands.h"
+#include "server/cmd/input_path.h"
 #include "server/cmd/keeping.h"
 #include "server/cmd/notify_option.h"
 #include "server/cmd/options.h"
@@ -70,19 +71,19 @@ static bool check_paths(const struct options_list *paths, const char *option, bo
 {
     for (size_t at = 0; at < paths->count; at++) {
         struct stat status;
-        if (remote_address_is(paths->items[at]))
+        const char *path = paths->items[at];
+        if (remote_address_is(path))
             continue; /* whether it is there, its server says later; input_path.c has looked at how it is written */
-        int fault = stat(paths->items[at], &status) == 0 ? 0 : errno;
+        int fault = stat(path, &status) == 0 ? 0 : errno;
         if (!fault && option[0] && !S_ISDIR(status.st_mode))
             fault = ENOTDIR;
-        if (fault == ENOENT && is_awaited) {
-            log_info("%s%s is not there yet: waiting for it", option, paths->items[at]);
+        if (fault == ENOENT && is_awaited && !remote_address_why_not(path)) {
+            log_info("%s%s is not there yet: waiting for it", option, path);
         } else if (fault) {
-            snprintf(reason, reason_size, "%s%s: %s", option, paths->items[at], strerror(fault));
+            snprintf(reason, reason_size, "%s%s: %s", option, path, input_path_why_not(path, fault));
             return false;
-        } else if (faccessat(AT_FDCWD, paths->items[at], S_ISDIR(status.st_mode) ? R_OK | X_OK : R_OK, AT_EACCESS) !=
-                   0) {
-            log_line("%s%s cannot be read: %s", option, paths->items[at], strerror(errno));
+        } else if (faccessat(AT_FDCWD, path, S_ISDIR(status.st_mode) ? R_OK | X_OK : R_OK, AT_EACCESS) != 0) {
+            log_line("%s%s cannot be read: %s", option, path, strerror(errno));
         }
     }
     return true;

@@ -19,6 +19,20 @@ enum {
 
 static bool is_wanted(const char *name) { return names_kind_of(name) != NAMES_OTHER; }
 
+void input_path_respell(struct options *options)
+{
+    struct options_list baseline = {.items = &options->baseline, .count = options->baseline != NULL};
+    struct options_list *const lists[] = {&options->logdirs, &options->paths, &options->bases, &options->diff_bases,
+                                          &baseline};
+    for (size_t list = 0; list < sizeof(lists) / sizeof(lists[0]); list++) {
+        for (size_t i = 0; i < lists[list]->count; i++) {
+            char *usual = remote_address_respell(lists[list]->items[i]);
+            if (usual)
+                lists[list]->items[i] = options_keep(options, usual);
+        }
+    }
+}
+
 const char *input_path_address(const struct options *options, size_t at)
 {
     const struct options_list *const lists[] = {&options->logdirs, &options->paths, &options->bases,
@@ -110,11 +124,14 @@ enum input_path_kind input_path_kind(const char *path, bool says_why)
                : S_ISREG(status.st_mode) ? INPUT_PATH_FILE
                                          : INPUT_PATH_STREAM;
     if (kind == INPUT_PATH_NONE && says_why)
-        log_line("%s: %s", path,
-                 err_is_set(&err)  ? err.text
-                 : errno == ENOENT ? "no such file or folder"
-                                   : strerror(errno));
+        log_line("%s: %s", path, err_is_set(&err) ? err.text : input_path_why_not(path, errno));
     return kind;
+}
+
+const char *input_path_why_not(const char *path, int fault)
+{
+    const char *why_not = fault == ENOENT ? remote_address_why_not(path) : NULL;
+    return why_not ? why_not : fault == ENOENT ? "no such file or folder" : strerror(fault);
 }
 
 char *input_path_real(const char *path) { return remote_address_is(path) ? memory_text(path) : realpath(path, NULL); }

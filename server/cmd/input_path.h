@@ -8,6 +8,8 @@
 /* Of the options' paths, folders and baselines those that are addresses, one after the other; NULL behind the last.
  * `at`: 0, 1, … Of `run`, whose paths are a command, there are none. */
 const char *input_path_address(const struct options *options, size_t at);
+/* Paths and addresses in other spellings (remote_address_respell) are spelled as here; what that takes is the options'. */
+void input_path_respell(struct options *options);
 /* Before the sandbox and any thread: where there is an address, what reads them is made ready. False, and why is said
  * in the log. */
 bool input_path_set_up(const struct options *options);
@@ -17,6 +19,8 @@ enum input_path_kind { INPUT_PATH_NONE, INPUT_PATH_FILE, INPUT_PATH_FOLDER, INPU
  * log. */
 enum input_path_kind input_path_kind(const char *path, bool says_why);
 
+/* Why `path`, which is not there, is not: a clause; static. */
+const char *input_path_why_not(const char *path, int fault);
 /* Without links; an address as it is. NULL: it is gone. free() */
 char *input_path_real(const char *path);
 /* Calls `file` with the whole address of each file that was listed below this one; nothing when it was not listed. */

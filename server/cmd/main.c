@@ -51,6 +51,8 @@ static int main_run(enum commands_bit_at command, char *const *arguments)
         if (command == COMMANDS_BIT_AT_SERVE)
             options_take_runs(&options);
         bool has_paths = command != COMMANDS_BIT_AT_RUN;
+        if (has_paths)
+            input_path_respell(&options);
         if (has_paths && !input_path_set_up(&options)) {
             options_free(&options);
             return COMMANDS_UNUSABLE;

@@ -148,8 +148,18 @@ void options_take_runs(struct options *options)
         list_add(&options->logdirs, RUNS);
 }
 
+const char *options_keep(struct options *options, char *text)
+{
+    list_add(&options->kept, text);
+    return text;
+}
+
 void options_free(struct options *options)
 {
+    for (size_t at = 0; at < options->kept.count; at++)
+        free((void *)(uintptr_t)options->kept.items[at]);
+    free(options->kept.items);
+    options->kept = (struct options_list){0};
     free(options->paths.items);
     for (size_t at = 0; at < OPTION_COUNT; at++) {
         struct options_list *list = (void *)((char *)options + OPTIONS[at].field_at);

@@ -42,6 +42,7 @@ struct options {
     bool is_fit, is_confirmed, is_demo, is_waiting, is_without_token, is_shared, is_without_uploads, is_without_sandbox,
         is_verbose, is_json, is_csv, is_markdown, is_normalized, has_machinery, is_without_inlined, is_kept,
         has_no_hook, is_quiet, is_help, is_version, is_licenses;
+    struct options_list kept; /* texts that are the options' own */
 };
 
 /* Reads the arguments (they end with NULL and must outlive `options`). False
@@ -49,6 +50,8 @@ struct options {
 bool options_read(enum commands_bit_at command, char *const *arguments, struct options *options, char *reason,
                   size_t reason_size);
 void options_free(struct options *options);
+/* Takes a text that is freed with the options; returns it. */
+const char *options_keep(struct options *options, char *text);
 /* Of `serve`, which nothing was named to: the folder that `run` leaves in the working folder, if it is there. */
 void options_take_runs(struct options *options);
 

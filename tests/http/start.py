@@ -63,15 +63,17 @@ def test_bad_usage_is_status_2_and_one_line(t):
     for arguments, words in (([], "nothing to show"), (["--logdri=/tmp"], "unknown option --logdri"),
                              (["-x"], "unknown option -x"),
                              (["-Xhelp"], "unknown option -Xhelp"), (["-help"], "unknown option -help"),
-                             (["--demo", "--memory-limit=-1"], "--memory-limit"), ([f"--logdir={missing}"], "No such file"),
-                             ([missing], "No such file"), ([f"--logdir={file}"], "Not a directory"),
+                             (["--demo", "--memory-limit=-1"], "--memory-limit"), ([f"--logdir={missing}"], "no such file"),
+                             ([missing], "no such file"), ([f"--logdir={file}"], "Not a directory"),
                              (["--logdir"], "wants a value"), (["--port=x", t.folder()], "not a number"),
                              (["--port=65536", t.folder()], "0 to 65535"), (["--demo=1"], "takes no value"),
                              (["--demo", "--web-dir", missing], "--web-dir"), (["--json", "--demo"], "unknown option"),
                              (["--demo", "--bind=nowhere.invalid"], "--bind"),
                              (["--demo", "--no-token", f"--token-file={file}"], "exclude"),
                              (["exlpain", missing], 'did you mean "memviewd explain"'),
-                             (["tpo", missing], 'did you mean "memviewd top"'), (["x", missing], "No such file"),
+                             (["tpo", missing], 'did you mean "memviewd top"'), (["x", missing], "no such file"),
+                             (["--wait", "--logdir=az://container/x"], "Azure storage is not read"),
+                             (["--logdir=hf://org/name"], "Hub is not read"), (["diff", "abfs://x", file], "Azure"),
                              (["summary"], "PATH"), (["summary", missing], "no such file"),
                              (["summary", "--json", "--csv", file], "exclude"), (["summary", "--demo"], "unknown")):
         process = t.run(*arguments)
@@ -79,6 +81,15 @@ def test_bad_usage_is_status_2_and_one_line(t):
         equal(process.stderr.count("\n"), 1, arguments)
         assert process.stderr.startswith("memviewd: ") and words in process.stderr, (arguments, process.stderr)
         equal(process.stdout, "", arguments)
+
+
+def test_a_path_may_be_a_url_of_a_file(t):
+    """by any command and the daemon, as the same path"""
+    folder = t.folder("a folder")
+    t.write("a folder/job.log", b"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n")
+    url = "file://" + folder.replace(" ", "%20")
+    equal(t.run("explain", "--json", url).stdout, t.run("explain", "--json", folder).stdout)
+    equal([root["path"] for root in t.serve(url).get_json("/api/v1/about")["roots"]], [folder])
 
 
 def test_a_log_is_piped_into_explain(t):

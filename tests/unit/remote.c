@@ -278,6 +278,66 @@ START_TEST(addresses_are_taken_apart)
 }
 END_TEST
 
+/* One spelling of one place: what is told of it is told once. */
+START_TEST(other_spellings_of_an_address_are_respelled)
+{
+    static const struct {
+        const char *text, *usual; /* NULL: it stays */
+    } SPELLINGS[] = {{"gcs://bucket/a", "gs://bucket/a"},
+                     {"s3a://bucket/a%20b", "s3://bucket/a%20b"},
+                     {"S3N://Bucket/", "s3://Bucket/"},
+                     {"HTTPS://host/X", "https://host/X"},
+                     {"file:///tmp/a%20b", "/tmp/a b"},
+                     {"file:/tmp/a", "/tmp/a"},
+                     {"File://localhost/tmp", "/tmp"},
+                     {"file://other/tmp", NULL},
+                     {"file:////tmp", NULL},
+                     {"file:///tmp/%zz", NULL},
+                     {"file:///tmp/%00", NULL},
+                     {"file:tmp", NULL},
+                     {"s3://bucket/a", NULL},
+                     {"s3a:bucket", NULL},
+                     {"/tmp/s3a://x", NULL},
+                     {"s3ab://x", NULL},
+                     {"", NULL},
+                     {":", NULL}};
+    for (size_t at = 0; at < sizeof(SPELLINGS) / sizeof(SPELLINGS[0]); at++) {
+        char *usual = remote_address_respell(SPELLINGS[at].text);
+        ck_assert_msg((usual == NULL) == (SPELLINGS[at].usual == NULL), "%s", SPELLINGS[at].text);
+        if (usual)
+            ck_assert_str_eq(usual, SPELLINGS[at].usual);
+        free(usual);
+    }
+}
+END_TEST
+
+START_TEST(storage_that_is_not_read_is_named)
+{
+    static const struct {
+        const char *text, *says; /* NULL: it is no address */
+    } OTHERS[] = {{"abfss://c@account.dfs.core.windows.net/x", "Azure"},
+                  {"AZ://c/x", "Azure"},
+                  {"hf://org/repo", "Hub"},
+                  {"hdfs:///x", "HDFS"},
+                  {"dbfs:/x", "/dbfs/"},
+                  {"oss://b/x", "--endpoint-url"},
+                  {"sftp://host/x", "other machines"},
+                  {"file://other/x", "file:///"},
+                  {"tar+x.y-z://a", "gs://"},
+                  {"C:\\x", NULL},
+                  {"c://x", NULL},
+                  {"az:", NULL},
+                  {"run:3/x", NULL},
+                  {"/tmp/az://x", NULL},
+                  {"", NULL}};
+    for (size_t at = 0; at < sizeof(OTHERS) / sizeof(OTHERS[0]); at++) {
+        const char *why = remote_address_why_not(OTHERS[at].text);
+        ck_assert_msg((why == NULL) == (OTHERS[at].says == NULL), "%s", OTHERS[at].text);
+        ck_assert_msg(!why || strstr(why, OTHERS[at].says), "%s: %s", OTHERS[at].text, why);
+    }
+}
+END_TEST
+
 START_TEST(this_machine_is_told_from_others)
 {
     static const char *const OURS[] = {"http://localhost", "https://127.0.0.1:8080/a@b", "http://[::1]:80/x"};
@@ -416,6 +476,8 @@ int main(void)
     tcase_add_test(tests, tags_without_end_take_no_long_time);
     tcase_add_loop_test(tests, answers_that_are_cut_or_flipped_break_nothing, 0, READER_COUNT);
     tcase_add_test(tests, addresses_are_taken_apart);
+    tcase_add_test(tests, other_spellings_of_an_address_are_respelled);
+    tcase_add_test(tests, storage_that_is_not_read_is_named);
     tcase_add_test(tests, this_machine_is_told_from_others);
     tcase_add_test(tests, names_are_encoded_and_back);
     tcase_add_test(tests, times_are_those_of_the_calendar);

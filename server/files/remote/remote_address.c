@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static const struct {
     const char *scheme;
@@ -27,6 +28,79 @@ static size_t scheme_of(const char *text)
 }
 
 bool remote_address_is(const char *text) { return scheme_of(text) < SCHEME_COUNT; }
+
+/* ---- other spellings, other kinds ---- */
+
+/* Length of "scheme:" at the begin of a text; 0: there is none. (RFC 3986, 3.1; one letter is a drive of Windows.) */
+static size_t scheme_length_of(const char *text)
+{
+    size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+.-");
+    return length > 1 && isalpha((unsigned char)text[0]) && text[length] == ':' ? length + 1 : 0;
+}
+
+static bool has_scheme(const char *text, size_t length, const char *scheme)
+{
+    return length == strlen(scheme) + 1 && strncasecmp(text, scheme, length - 1) == 0;
+}
+
+/* file:/PATH, file:///PATH or file://localhost/PATH; another host's files are not here. */
+static char *respell_file(const char *rest)
+{
+    if (strncmp(rest, "//localhost/", 12) == 0)
+        rest += 11;
+    else if (strncmp(rest, "///", 3) == 0)
+        rest += 2;
+    char *path = rest[0] == '/' && rest[1] != '/' ? memory_text(rest) : NULL;
+    if (path && !remote_address_decode(path)) {
+        free(path);
+        return NULL;
+    }
+    return path;
+}
+
+char *remote_address_respell(const char *text)
+{
+    static const struct {
+        const char *scheme, *usual;
+    } SPELLINGS[] = {{"gs", "gs"},  {"gcs", "gs"},      {"s3", "s3"},    {"s3a", "s3"},
+                     {"s3n", "s3"}, {"https", "https"}, {"http", "http"}};
+    size_t length = scheme_length_of(text);
+    if (has_scheme(text, length, "file"))
+        return respell_file(text + length);
+    for (size_t at = 0; length > 0 && at < sizeof(SPELLINGS) / sizeof(SPELLINGS[0]); at++) {
+        if (has_scheme(text, length, SPELLINGS[at].scheme) && strncmp(text + length, "//", 2) == 0 &&
+            !remote_address_is(text))
+            return memory_format("%s:%s", SPELLINGS[at].usual, text + length);
+    }
+    return NULL;
+}
+
+const char *remote_address_why_not(const char *text)
+{
+    static const struct {
+        const char *schemes[8], *why; /* NULL ends the schemes */
+    } OTHERS[] = {
+        {{"az", "azure", "abfs", "abfss", "wasb", "wasbs", "adl"},
+         "Azure storage is not read: mount the container (blobfuse2), or copy what is needed (azcopy copy)"},
+        {{"hf"}, "the Hugging Face Hub is not read: download what is needed (hf download) and name that folder"},
+        {{"hdfs", "viewfs"}, "HDFS is not read: copy what is needed (hdfs dfs -get), or mount it"},
+        {{"dbfs"}, "name the path where Databricks mounts it: /dbfs/…"},
+        {{"oss", "cos", "obs", "tos", "r2", "b2", "minio"},
+         "a service that speaks S3 is read as s3://BUCKET/PATH with --endpoint-url=https://HOST"},
+        {{"ssh", "scp", "sftp", "rsync", "ftp", "ftps", "smb"},
+         "files on other machines are not read: copy them here, or mount them (sshfs)"},
+        {{"file"}, "it names a file of another machine, or is not spelled file:///PATH"},
+    };
+    size_t length = scheme_length_of(text);
+    for (size_t at = 0; length > 0 && at < sizeof(OTHERS) / sizeof(OTHERS[0]); at++) {
+        for (const char *const *scheme = OTHERS[at].schemes; *scheme; scheme++)
+            if (has_scheme(text, length, *scheme) && text[length] == '/')
+                return OTHERS[at].why;
+    }
+    return length > 0 && strncmp(text + length, "//", 2) == 0
+               ? "addresses of this kind are not read; gs://, s3:// and https:// are: copy what is needed, or mount it"
+               : NULL;
+}
 
 static bool has_control(const char *text)
 {

@@ -26,6 +26,14 @@ bool remote_address_is(const char *text);
 bool remote_address_read(const char *text, struct remote_address *address, struct err *err);
 void remote_address_free(struct remote_address *address);
 
+/* Other spellings that tools write, as the one that is used here: gcs://… is gs://…, s3a:// and s3n:// are s3://…, and
+ * file:///PATH is /PATH, its %XX decoded; the scheme in small letters. NULL: it is spelled so already, or is neither.
+ * free() */
+char *remote_address_respell(const char *text);
+/* Why a text that looks like an address of another kind ("az://…", "hf://…") is not read, and what to do instead: a
+ * clause. NULL: it does not look like one. */
+const char *remote_address_why_not(const char *text);
+
 /* Does a user, and so maybe a password, stand before the host of this URL? */
 bool remote_address_has_user(const char *url);
 /* Is the host of this http:// or https:// URL this machine? False with a user before it: readers differ in what is the
