@@ -348,14 +348,32 @@ static void of_segments(const struct verdict_facts *facts)
                               facts_size(facts, segments->growing->reserved_bytes)));
 }
 
-/* Of a snapshot: the request that failed for pieces, else what holds most. */
+/* Of a snapshot: what earlier steps saved for their backward passes, and still holds. */
+static void of_retained(const struct verdict_facts *facts)
+{
+    const struct torch_moment *moment = facts->moment;
+    const struct memory_profile_retained *retained = &moment->retained;
+    const struct memory_profile_category_sum *saved = &moment->sums[CATEGORY_SAVED_ACTIVATION];
+    const char *line = torch_moment_line(facts, CATEGORY_SAVED_ACTIVATION);
+    cause_set_by(facts, VERDICT_CAUSE_RETAINED_GRAPH, saved->bytes,
+                 saved->guessed_bytes * 2 > saved->bytes ? VERDICT_GUESS : VERDICT_BOUND,
+                 arena_format(facts->arena,
+                              "Graphs of earlier steps are still held: of the %s of saved activations %s have outlived "
+                              "up to %u backward passes%s%s.",
+                              facts_size(facts, saved->bytes), facts_size(facts, retained->bytes),
+                              retained->backward_count, line[0] != '\0' ? ", most of them made at " : "", line));
+}
+
+/* Of a snapshot: graphs that are kept, the request that failed for pieces, else what holds most. */
 static void of_moment(const struct verdict_facts *facts)
 {
     const struct torch_moment *moment = facts->moment;
     enum category largest = torch_moment_largest(moment);
     const struct memory_profile_failure *failure = moment->failure;
-    if (failure != NULL &&
-        (failure->kind == PROFILE_FAILURE_FRAGMENTATION || failure->kind == PROFILE_FAILURE_ELSEWHERE))
+    if (moment->is_retained)
+        of_retained(facts);
+    else if (failure != NULL &&
+             (failure->kind == PROFILE_FAILURE_FRAGMENTATION || failure->kind == PROFILE_FAILURE_ELSEWHERE))
         cause_set_by(facts, VERDICT_CAUSE_FRAGMENTATION, failure->free_bytes, VERDICT_EXACT,
                      arena_format(facts->arena,
                                   "%s lay free in segments, and the largest hole where %s could have been put was %s.",

@@ -86,9 +86,15 @@ static bool is_of_snapshot(const struct advice *advice, const struct remedy *rem
                                                      VERDICT_ADVICE_NO_GRADIENTS,   VERDICT_ADVICE_BATCH,
                                                      VERDICT_ADVICE_SHARD,          VERDICT_ADVICE_GRADIENTS_FREED,
                                                      VERDICT_ADVICE_OPTIMIZER_DTYPE};
+    static const enum verdict_advice_kind of_one_step[] = {VERDICT_ADVICE_FUSED_ATTENTION, VERDICT_ADVICE_CHUNKED_LOSS,
+                                                           VERDICT_ADVICE_OFFLOAD, VERDICT_ADVICE_CAST,
+                                                           VERDICT_ADVICE_SEQUENCE};
     const struct torch_moment *moment = advice->facts->moment;
     if (advice->facts->join == NULL)
         return false;
+    for (size_t i = 0; moment->is_retained && i < sizeof(of_one_step) / sizeof(of_one_step[0]); i++)
+        if (remedy->kind == of_one_step[i])
+            return true; /* each step would hold less, and all of them are held */
     bool is_told = moment->sums[CATEGORY_UNKNOWN].bytes <= moment->in_use_bytes / 2;
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
         if (remedy->kind == kinds[i])

@@ -129,6 +129,26 @@ static void pieces_find(struct advice *advice)
                                         evidence});
 }
 
+/* Takes away the cause: what is computed again, or a smaller batch, is held all the same. */
+static void retained_find(struct advice *advice)
+{
+    const struct verdict_facts *facts = advice->facts;
+    const struct memory_profile_retained *retained = &facts->moment->retained;
+    struct verdict_advice *added = torch_advice_land(
+        advice,
+        &(struct item){VERDICT_ADVICE_LEAK, CATEGORY_SAVED_ACTIVATION, retained->bytes, VERDICT_BOUND,
+                       "Let go of the graph of each step: add up numbers, keep detached outputs",
+                       "total += loss.item()  # outputs.append(y.detach()); backward() without retain_graph=True",
+                       "At most so much: what earlier steps saved. Which variable holds their graphs a snapshot does "
+                       "not tell: a running loss, a list of outputs, a hook, an exception that was kept.",
+                       arena_format(facts->arena, "%s in %llu blocks have outlived up to %u backward passes.",
+                                    facts_size(facts, retained->bytes), (unsigned long long)retained->count,
+                                    retained->backward_count)},
+        -1);
+    if (added != NULL)
+        added->is_of_cause = true;
+}
+
 static void activations_find(struct advice *advice)
 {
     const struct torch_moment *moment = advice->facts->moment;
@@ -206,7 +226,10 @@ void torch_advice_find(struct advice *advice)
         return;
     growing_find(advice);
     pieces_find(advice);
-    activations_find(advice);
+    if (advice->facts->moment->is_retained)
+        retained_find(advice);
+    else
+        activations_find(advice);
     gradients_find(advice);
     state_find(advice);
 }

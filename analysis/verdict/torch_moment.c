@@ -77,6 +77,9 @@ void torch_moment_find(struct verdict_facts *facts)
         const struct memory_profile_live_group *group = &moment->groups[i];
         moment->row_bytes[category_of(pool->profile, group)] += group->bytes;
     }
+    bool is_retained = memory_profile_retained_find(pool, moment->count, facts->arena, &moment->retained);
+    moment->is_retained =
+        is_retained && (moment->failure == NULL || moment->retained.bytes > moment->failure->free_bytes);
     torch_segments_find(facts, moment);
     facts->moment = moment;
 }
@@ -116,6 +119,19 @@ enum category torch_moment_largest(const struct torch_moment *moment)
             most = moment->sums[i].bytes;
         }
     return largest;
+}
+
+const char *torch_moment_line(const struct verdict_facts *facts, enum category category)
+{
+    const struct torch_moment *moment = facts->moment;
+    const struct memory_profile *profile = moment->pool->profile;
+    const struct memory_profile_live_group *largest = NULL;
+    for (size_t i = 0; i < moment->group_count; i++)
+        if (category_of(profile, &moment->groups[i]) == category &&
+            (largest == NULL || moment->groups[i].bytes > largest->bytes))
+            largest = &moment->groups[i];
+    struct str op = largest == NULL ? STR("") : memory_profile_text(profile, what_of(profile, largest)->op);
+    return op.length > 0 ? arena_text(facts->arena, op) : "";
 }
 
 static bool is_plural(enum category category) { return str_ends(str_of(category_words(category)), STR("s")); }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "model/memory_profile/live.h"
+#include "model/memory_profile/retained.h"
 #include "verdict/facts.h"
 #include "verdict/torch_segments.h"
 
@@ -19,6 +20,8 @@ struct torch_moment {
     bool is_end;        /* of a snapshot without a failed request beside a text that has one: its last event */
     bool has_backward;  /* the recording shows a backward pass */
     bool is_expandable; /* expandable_segments is on */
+    bool is_retained;   /* `retained` is what fills it, more than what is free in pieces */
+    struct memory_profile_retained retained;
     struct torch_segments segments;
 };
 
@@ -47,6 +50,8 @@ struct verdict_evidence torch_figure_evidence(const struct verdict_facts *facts,
 /* The category that holds most, of those that are known; CATEGORY_UNKNOWN: none is. */
 enum category torch_moment_largest(const struct torch_moment *moment);
 /* "Saved activations hold", "Optimizer state holds"; in the arena. */
+/* The line of code that asked for most of a category; "" where none is known. */
+const char *torch_moment_line(const struct verdict_facts *facts, enum category category);
 const char *torch_moment_holder(const struct verdict_facts *facts, enum category category);
 /* Fill the parts of the verdict; the fit is that of a request that failed. */
 void torch_moment_fit(const struct verdict_facts *facts);

@@ -244,6 +244,71 @@ def growing(steps=6, word="ProfilerStep#"):
     return {**snapshot(one), "external_annotations": marks}
 
 
+TORCH = "/usr/lib/python3/site-packages/torch/"
+PASS_BLOCKS, PASS_BLOCK = 4, 2 * MIB
+
+
+class Training:
+    """A device on which two layers are trained, with stacks as PyTorch writes them: what `saved` lists is held for the
+    backward pass. It ends with a request of 1 GiB in a forward pass, which fails."""
+
+    def __init__(self, capacity=2048 * MIB, schedule=None):
+        self.one = Caching(3, capacity=capacity)
+        self.outer = [{"name": "<module>", "filename": "/home/me/train.py", "line": 40}]
+        self.outer += [{"name": "step", "filename": schedule, "line": 700}] if schedule else []
+        self.do(TORCH + "nn/modules/linear.py", "__init__", 4 * MIB)
+
+    def do(self, file, function, *sizes):
+        module = [{"name": "forward", "filename": "/home/me/net.py", "line": 12}] if function == "forward" else []
+        self.one.stack = lambda: [{"name": function, "filename": file, "line": 100}, *module, *self.outer]
+        return [self.one.allocate(size) for size in sizes]
+
+    def forward(self):
+        return self.do(TORCH + "nn/modules/linear.py", "forward", *[PASS_BLOCK] * PASS_BLOCKS)
+
+    def backward(self, saved=()):
+        """frees what was saved for it; what it makes itself is gone afterwards"""
+        made = self.do(TORCH + "autograd/graph.py", "_engine_run_backward", MIB, MIB)
+        for address in (*saved, *made):
+            self.one.free(address)
+
+    def fail(self):
+        try:
+            self.do(TORCH + "nn/modules/linear.py", "forward", 1 << 30 | 1 << 34)
+        except OutOfMemory:
+            pass
+        return snapshot(self.one)
+
+
+def trained(kind, steps=24):
+    """`steps` steps that keep the graph of each ("retain": backward(retain_graph=True); "loss": of every other step nothing
+    is asked back, and a sum of losses holds it), or as they should be: plain, two microbatches a step, two networks that
+    train each other, a pipeline with eight passes on the way, and a last pass larger than all before."""
+    training = Training(schedule=TORCH + "distributed/pipelining/schedules.py" if kind == "pipeline" else None)
+    waiting = []
+    for step in range(steps if kind != "pipeline" else 18):
+        saved = training.forward()
+        if kind == "retain":
+            training.backward()
+        elif kind == "loss" and step % 2:
+            continue
+        elif kind == "accumulate":
+            training.backward(saved)
+            training.backward(training.forward())
+        elif kind == "two networks":
+            training.backward(training.forward())
+            training.backward(saved)
+        elif kind == "pipeline":
+            waiting.append(saved)
+            if len(waiting) > 8:
+                training.backward(waiting.pop(0))
+        else:
+            training.backward(saved)
+    for _ in range(steps if kind == "large" else 1):
+        training.forward()
+    return training.fail()
+
+
 def fragmented():
     """One device of 64 MiB on which every other one of 30 blocks of 2 MiB was freed, and then 24 MiB are asked for."""
     one = Caching(1, capacity=64 * MIB)

@@ -7,7 +7,8 @@
 runs     tests/fixtures/torch/trainings.json.gz, of record_torch.py: PyTorch itself says of each allocation what it is; so
          many bytes have to be right, none may be unknown, and of what is older than the recording the sums hold, too
 scripts  the recorded snapshots of --shared: the parameters are those of the model's sizes, and what is known at the peak
-verdict  of a request that failed for pieces, and with segments that grow: cause, advice, where its evidence leads
+verdict  of a request that failed for pieces, and with segments that grow: cause, advice, where its evidence leads; of steps
+         whose graphs are kept, and of steps that hold several passes as they should
 sums     at moments the categories add up to what is in use, in live, in bands and in summary alike
 Ends with the counts; exit status 1 if one does not hold.
 """
@@ -151,6 +152,21 @@ def fragmentation_faults(binary, folder):
     return faults if calls else faults + ["no advice"]
 
 
+def retained_faults(binary, folder, kind):
+    """graphs of earlier steps are the cause where they are held, and there alone"""
+    verdict, is_retained = verdict_of(explained(binary, folder, made_allocator.trained(kind))), kind in ("retain", "loss")
+    faults = [] if (verdict["cause"]["kind"] == "retained_graph") == is_retained else [f"cause {verdict['cause']}"]
+    if is_retained:
+        first, rest = verdict["advice"][0], {row["kind"] for row in verdict["advice"][1:]}
+        passes = {"retain": 23, "loss": 11}[kind]
+        if first["kind"] != "leak" or "loss.item()" not in first["do"] or rest & {"checkpoint", "batch"}:
+            faults.append(f"advice {first}, then {rest}")
+        saves = first["saves_bytes"] / (made_allocator.PASS_BLOCK * made_allocator.PASS_BLOCKS)
+        if saves not in (passes - 1, passes, passes + 1) or "net.py:12" not in verdict["cause"]["text"]:
+            faults.append(f"{saves} passes, not about {passes}: {verdict['cause']['text']}")
+    return faults
+
+
 def training_faults(binary, folder, run):
     verdict = verdict_of(explained(binary, folder, run["snapshot"]))
     by_kind = {row["kind"]: row for row in verdict["advice"]}
@@ -182,6 +198,8 @@ def main():
         with tempfile.TemporaryDirectory() as other:
             counts.add(fragmentation_faults(options.binary, other), "verdict of a request that failed for pieces")
             counts.add(training_faults(options.binary, other, runs["adamw"]), "verdict of a training")
+            for kind in ("retain", "loss", "plain", "accumulate", "two networks", "pipeline", "large"):
+                counts.add(retained_faults(options.binary, other, kind), f"verdict of steps: {kind}")
         with Daemon(options.binary, folder) as daemon:
             session = daemon.json("/api/v1/sessions")["sessions"][0]
             for host in session["hosts"]:

@@ -153,10 +153,17 @@ const struct memory_profile_failure *memory_profile_failures_at(const struct mem
 
 /* ---- the sentence ---- */
 
+/* Where less of the segments than this part is free, pieces are not what fills them. */
+enum { FREE_PART = 20 };
+
 static void say_why(struct finding *finding, const struct memory_profile_failure *failure)
 {
     switch (failure->kind) {
-    case PROFILE_FAILURE_FRAGMENTATION: finding_text(finding, ": fragmentation, not shortage"); break;
+    case PROFILE_FAILURE_FRAGMENTATION:
+        finding_text(finding, failure->free_bytes < failure->reserved_bytes / FREE_PART
+                                  ? ": nearly all of it is in use, and the rest is in pieces"
+                                  : ": fragmentation, not shortage");
+        break;
     case PROFILE_FAILURE_ELSEWHERE:
         finding_text(finding, ": what is free belongs to other streams, pools or sizes of requests");
         break;
