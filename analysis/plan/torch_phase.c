@@ -16,35 +16,11 @@ static const struct row {
 enum { ROWS = sizeof(rows) / sizeof(rows[0]), NO_ROW = UINT8_MAX };
 _Static_assert((int)ROWS < (int)NO_ROW, "rows are kept as bytes");
 
-/* Python on Windows writes backslashes. */
-static bool path_contains(struct str path, struct str piece)
-{
-    for (size_t i = 0; i + piece.length <= path.length; i++) {
-        size_t same = 0;
-        while (same < piece.length && (path.data[i + same] == '\\' ? '/' : path.data[i + same]) == piece.data[same])
-            same++;
-        if (same == piece.length)
-            return true;
-    }
-    return false;
-}
-
-static bool is_row_of(const struct row *row, const struct torch_frame *frame)
-{
-    const struct str function = str_of(row->function);
-    if ((row->file != NULL) != frame->is_python)
-        return false;
-    bool is_function = function.length > 0 && function.data[0] == '='
-                           ? str_equal(frame->function, str_of(row->function + 1))
-                           : str_contains(frame->function, function);
-    return is_function && (row->file == NULL || path_contains(frame->file, str_of(row->file)));
-}
-
 static uint8_t row_of(const struct torch_frame *frame, struct arena *arena)
 {
     arena_work(arena, ROWS + frame->file.length + frame->function.length);
     for (size_t i = 0; i < ROWS; i++)
-        if (is_row_of(&rows[i], frame))
+        if (torch_snapshot_frame_is(frame, rows[i].file, rows[i].function))
             return (uint8_t)i;
     return NO_ROW;
 }

@@ -6,10 +6,10 @@
 #include "server/cmd/capacity_option.h"
 #include "server/cmd/commands.h"
 #include "server/cmd/each_module.h"
+#include "server/cmd/each_snapshot.h"
 #include "server/cmd/input_path.h"
 #include "server/cmd/options.h"
 #include "server/cmd/whatif_confirm.h"
-#include "server/cmd/whatif_snapshot.h"
 #include "server/store/account.h"
 #include "server/store/body.h"
 #include "server/store/capacity.h"
@@ -126,13 +126,14 @@ static bool params_read(const struct options *options, struct analysis_param *pa
 /* Snapshots first, then programs, which are not asked for where there are snapshots alone. */
 static int print_all(struct cmd_whatif_printing *printing, const char *path)
 {
-    struct whatif_snapshot snapshots = {.store = printing->store,
-                                        .options = printing->options,
-                                        .params = printing->params,
-                                        .param_count = printing->param_count,
-                                        .unread = &printing->unread};
+    struct each_snapshot snapshots = {.store = printing->store,
+                                      .view = "whatif",
+                                      .is_json = printing->options->is_json,
+                                      .params = printing->params,
+                                      .param_count = printing->param_count,
+                                      .unread = &printing->unread};
     if (!printing->options->module)
-        whatif_snapshot_print(&snapshots, path);
+        each_snapshot_print(&snapshots, path);
     printing->needs_comma = snapshots.answer_count > 0;
     if (snapshots.snapshot_count > 0 && snapshots.module_count == 0)
         return snapshots.answer_count > 0 ? COMMANDS_DONE : COMMANDS_UNUSABLE;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cmd_whose.c: whose memory it is, in a terminal or as JSON: the view "whose" of each module. */
+ * cmd_whose.c: whose memory it is, in a terminal or as JSON: the view "whose" of each snapshot of PyTorch and of each
+ * module. */
 #include "server/base/log.h"
 #include "server/base/output.h"
 #include "server/cmd/category_rules.h"
 #include "server/cmd/commands.h"
 #include "server/cmd/each_module.h"
+#include "server/cmd/each_snapshot.h"
 #include "server/cmd/input_path.h"
 #include "server/cmd/options.h"
 #include "server/store/account.h"
@@ -43,10 +45,26 @@ static bool print_module(void *context, const struct snapshot_session *session, 
     return true;
 }
 
+/* Snapshots first, then programs, which are not asked for where there are snapshots alone. */
+static int print_all(struct cmd_whose_printing *printing, const char *path)
+{
+    const struct options *options = printing->options;
+    struct each_snapshot snapshots = {
+        .store = printing->store, .view = "whose", .is_json = options->is_json, .unread = &printing->unread};
+    if (!options->module)
+        each_snapshot_print(&snapshots, path);
+    printing->needs_comma = snapshots.answer_count > 0;
+    if (snapshots.snapshot_count > 0 && snapshots.module_count == 0)
+        return snapshots.answer_count > 0 ? COMMANDS_DONE : COMMANDS_UNUSABLE;
+    int result = each_module(printing->store, path, options->module, print_module, printing, &printing->unread);
+    return snapshots.answer_count > 0 ? COMMANDS_DONE : result;
+}
+
 int cmd_whose(const struct options *options)
 {
     if (options->paths.count != 1) {
-        log_line("whose wants one PATH: a trace, an HLO file or a folder of them (--help tells more)");
+        log_line("whose wants one PATH: a trace, an HLO file, a snapshot of PyTorch or a folder of them (--help tells "
+                 "more)");
         return COMMANDS_UNUSABLE;
     }
     if (input_path_kind(options->paths.items[0], true) == INPUT_PATH_NONE)
@@ -57,8 +75,7 @@ int cmd_whose(const struct options *options)
     struct cmd_whose_printing printing = {.store = store_new(account_default_limit()), .options = options};
     store_set_category_rules(printing.store, rules);
     fputs(options->is_json ? "{\"modules\":[" : "", stdout);
-    int result = each_module(printing.store, options->paths.items[0], options->module, print_module, &printing,
-                             &printing.unread);
+    int result = print_all(&printing, options->paths.items[0]);
     unread_files_print_end(&printing.unread, options->is_json);
     unread_files_free(&printing.unread);
     store_free(printing.store);

@@ -258,10 +258,19 @@ class Training:
         self.outer += [{"name": "step", "filename": schedule, "line": 700}] if schedule else []
         self.do(TORCH + "nn/modules/linear.py", "__init__", 4 * MIB)
 
-    def do(self, file, function, *sizes):
+    def do(self, file, function, *sizes, through=()):
         module = [{"name": "forward", "filename": "/home/me/net.py", "line": 12}] if function == "forward" else []
-        self.one.stack = lambda: [{"name": function, "filename": file, "line": 100}, *module, *self.outer]
+        self.one.stack = lambda: [{"name": function, "filename": file, "line": 100}, *through, *module, *self.outer]
         return [self.one.allocate(size) for size in sizes]
+
+    def operation(self, function, line, name, *sizes):
+        """what a line of a model from a library asks of torch.nn.functional, and a copy that the line makes itself"""
+        model = {"name": name, "filename": f"/usr/lib/python3/site-packages/transformers/models/llama/{line[0]}", "line": line[1]}
+        through = [model, {"name": "_call_impl", "filename": TORCH + "nn/modules/module.py", "line": 1750},
+                   {"name": "forward", "filename": "/home/me/net.py", "line": 12}]
+        made = self.do(TORCH + "nn/functional.py", function, *sizes, through=through)
+        self.one.stack = lambda: [*through, *self.outer]
+        return made + [self.one.allocate(size // 2) for size in sizes]
 
     def forward(self):
         return self.do(TORCH + "nn/modules/linear.py", "forward", *[PASS_BLOCK] * PASS_BLOCKS)
@@ -306,6 +315,19 @@ def trained(kind, steps=24):
             training.backward(saved)
     for _ in range(steps if kind == "large" else 1):
         training.forward()
+    return training.fail()
+
+
+def computed(scores, logits):
+    """a training whose softmax makes `scores` bytes and whose cross entropy `logits`, half as much each time by their own
+    lines, beside 32 MiB of other activations; it ends in its third forward pass"""
+    training = Training()
+    for step in range(3):
+        saved = training.forward() + training.forward() + training.forward() + training.forward()
+        saved += training.operation("softmax", ("modeling_llama.py", 208), "eager_attention_forward", scores)
+        saved += training.operation("cross_entropy", ("loss_utils.py", 40), "fixed_cross_entropy", logits)
+        if step < 2:
+            training.backward(saved)
     return training.fail()
 
 

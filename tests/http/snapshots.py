@@ -144,7 +144,7 @@ def test_every_view_follows_its_schema(t):
 
 def views_follow(daemon, session):
     document = Document(DOCUMENT)
-    for view in ("summary", "timeline", "lanes", "live", "events", "event?id=0", "growth", "addresses", "fragmentation", "holes", "segments"):
+    for view in ("summary", "timeline", "lanes", "live", "events", "event?id=0", "growth", "addresses", "fragmentation", "holes", "segments", "whose"):
         path = f"/api/v1/memory_profile/{view}"
         answer = daemon.ask(f"{path}{'&' if '?' in path else '?'}session={session}")
         operation = document.tree["paths"][path.partition("?")[0]]["get"]

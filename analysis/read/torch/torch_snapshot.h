@@ -131,6 +131,12 @@ bool torch_snapshot_read(const struct source *source, struct arena *arena, struc
 /* The frame of a stack that says most: the innermost of the person's own Python, else of any Python, else of the
  * backward pass, else of anything but the allocator; UINT32_MAX of none. */
 uint32_t torch_snapshot_own_frame(const struct torch_snapshot *snapshot, uint32_t stack);
+/* The innermost frame of Python that is neither PyTorch's nor Python's own: of a model from a library the line in that
+ * library. Where there is none, the one above. */
+uint32_t torch_snapshot_line_frame(const struct torch_snapshot *snapshot, uint32_t stack);
+/* Is it of a place as the tables of frames name it? `file`: a piece of the path of a Python file, with slashes; NULL: a
+ * frame of C++. `function`: a piece of the name, behind "=" the whole of it. */
+bool torch_snapshot_frame_is(const struct torch_frame *frame, const char *file, const char *function);
 /* "model.py:54 forward"; "AddmmBackward0" of a node of the backward pass, else the function without its arguments where
  * no file of Python is told. */
 struct str torch_snapshot_frame_words(const struct torch_frame *frame, struct arena *arena);

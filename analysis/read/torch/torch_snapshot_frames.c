@@ -66,6 +66,41 @@ uint32_t torch_snapshot_own_frame(const struct torch_snapshot *snapshot, uint32_
     return of_python != UINT32_MAX ? of_python : native_frame(snapshot, found);
 }
 
+uint32_t torch_snapshot_line_frame(const struct torch_snapshot *snapshot, uint32_t stack)
+{
+    if (stack >= snapshot->stack_count)
+        return UINT32_MAX;
+    const struct torch_stack *found = &snapshot->stacks[stack];
+    for (uint32_t i = 0; i < found->count; i++) {
+        uint32_t at = snapshot->stack_frames[found->first + i];
+        if (snapshot->frames[at].is_python && snapshot->frames[at].whose != LIBRARY_MACHINERY)
+            return at;
+    }
+    return torch_snapshot_own_frame(snapshot, stack);
+}
+
+/* Python on Windows writes backslashes. */
+static bool path_contains(struct str path, struct str piece)
+{
+    for (size_t i = 0; i + piece.length <= path.length; i++) {
+        size_t same = 0;
+        while (same < piece.length && (path.data[i + same] == '\\' ? '/' : path.data[i + same]) == piece.data[same])
+            same++;
+        if (same == piece.length)
+            return true;
+    }
+    return false;
+}
+
+bool torch_snapshot_frame_is(const struct torch_frame *frame, const char *file, const char *function)
+{
+    if ((file != NULL) != frame->is_python)
+        return false;
+    bool is_function = function[0] == '=' ? str_equal(frame->function, str_of(function + 1))
+                                          : str_contains(frame->function, str_of(function));
+    return is_function && (file == NULL || path_contains(frame->file, str_of(file)));
+}
+
 struct str torch_snapshot_frame_words(const struct torch_frame *frame, struct arena *arena)
 {
     size_t from = frame->file.length; /* of the last part of the path */

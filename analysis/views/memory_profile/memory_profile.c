@@ -17,6 +17,7 @@ static const char *const segments_params[] = {"memory", "time",   "event", "widt
                                               "filter", "offset", "limit", "format", NULL};
 static const char *const whatif_params[] = {"memory", "change", "capacity_bytes", "format", NULL};
 static const char *const whatif_repeatable[] = {"change", NULL};
+static const char *const whose_params[] = {"memory", "format", NULL};
 static const char *const fragmentation_params[] = {"memory", "from", "to", "width", NULL};
 
 static const struct tool_view views[] = {
@@ -31,6 +32,7 @@ static const struct tool_view views[] = {
     {"fragmentation", fragmentation_params, memory_profile_fragmentation, false, NULL},
     {"holes", holes_params, memory_profile_holes, false, NULL},
     {"segments", segments_params, memory_profile_segments, false, NULL},
+    {"whose", whose_params, memory_profile_whose, false, NULL},
     {"whatif", whatif_params, memory_profile_whatif, false, whatif_repeatable},
     {"xprof", no_params, memory_profile_xprof, true, NULL},
 };

@@ -18,6 +18,7 @@ bool memory_profile_addresses(const struct tool_request *request, struct json *j
 bool memory_profile_fragmentation(const struct tool_request *request, struct json *json, struct err *err);
 bool memory_profile_holes(const struct tool_request *request, struct json *json, struct err *err);
 bool memory_profile_segments(const struct tool_request *request, struct json *json, struct err *err);
+bool memory_profile_whose(const struct tool_request *request, struct json *json, struct err *err);
 bool memory_profile_whatif(const struct tool_request *request, struct json *json, struct err *err);
 bool memory_profile_xprof(const struct tool_request *request, struct json *json, struct err *err);
 
