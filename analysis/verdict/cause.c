@@ -364,11 +364,31 @@ static void of_retained(const struct verdict_facts *facts)
                               retained->backward_count, line[0] != '\0' ? ", most of them made at " : "", line));
 }
 
+static const struct {
+    enum verdict_cause_kind cause;
+    const char *words, *made_by;
+} of_operation[TORCH_OPERATION_COUNT] = {
+    [TORCH_OPERATION_ATTENTION_SCORES] = {VERDICT_CAUSE_ATTENTION_LOGITS, "Attention scores", "a softmax"},
+    [TORCH_OPERATION_LOSS] = {VERDICT_CAUSE_LOGITS, "Logits of the loss", "the cross entropy"},
+};
+
+/* Of a snapshot: what one operation holds of activations and workspace. */
+static void of_main_operation(const struct verdict_facts *facts, enum torch_operation operation)
+{
+    const struct torch_operation_sum *sum = &facts->moment->operations[operation];
+    cause_set_by(facts, of_operation[operation].cause, sum->bytes, VERDICT_BOUND,
+                 arena_format(facts->arena, "%s hold %s of %s: %u block%s of %s and of what its line makes of it, %s.",
+                              of_operation[operation].words, facts_size(facts, sum->bytes),
+                              facts_size(facts, facts->moment->in_use_bytes), sum->count, sum->count == 1 ? "" : "s",
+                              of_operation[operation].made_by, sum->line));
+}
+
 /* Of a snapshot: graphs that are kept, the request that failed for pieces, else what holds most. */
 static void of_moment(const struct verdict_facts *facts)
 {
     const struct torch_moment *moment = facts->moment;
     enum category largest = torch_moment_largest(moment);
+    enum torch_operation operation = torch_operations_main(moment);
     const struct memory_profile_failure *failure = moment->failure;
     if (moment->is_retained)
         of_retained(facts);
@@ -381,6 +401,8 @@ static void of_moment(const struct verdict_facts *facts)
                                   facts_size(facts, failure->largest_hole_bytes)));
     else if (moment->segments.is_fragmented)
         of_segments(facts);
+    else if (operation != TORCH_OPERATION_NONE && moment->operations[operation].bytes > moment->in_use_bytes / 5)
+        of_main_operation(facts, operation);
     else
         cause_set_by(
             facts, of_category[largest], moment->sums[largest].bytes,

@@ -266,6 +266,11 @@ static void cause_show(const struct verdict_facts *facts)
     }
     if (cause->bytes < 0 || cause_of_plan(facts, cause))
         return;
+    if (facts->moment != NULL &&
+        (cause->kind == VERDICT_CAUSE_ATTENTION_LOGITS || cause->kind == VERDICT_CAUSE_LOGITS)) {
+        cause->evidence = evidence_difference("Blocks of the lines that call it, as memviewd whose lists them.");
+        return;
+    }
     if (cause->kind == VERDICT_CAUSE_LEAK) {
         cause->evidence = evidence_profile(facts, NULL, cause->bytes);
         return;

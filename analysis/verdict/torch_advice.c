@@ -180,6 +180,48 @@ static void activations_find(struct advice *advice)
                                             torch_advice_holds(advice, CATEGORY_SAVED_ACTIVATION, "")});
 }
 
+/* What one operation makes and another way of computing it never holds. */
+static void operations_find(struct advice *advice)
+{
+    const struct verdict_facts *facts = advice->facts;
+    const struct torch_operation_sum *sums = facts->moment->operations;
+    const struct torch_operation_sum *scores = &sums[TORCH_OPERATION_ATTENTION_SCORES],
+                                     *loss = &sums[TORCH_OPERATION_LOSS];
+    enum torch_operation operation = torch_operations_main(facts->moment);
+    struct verdict_advice *added = NULL;
+    if (scores->line != NULL)
+        added = torch_advice_land(
+            advice,
+            &(struct item){
+                VERDICT_ADVICE_FUSED_ATTENTION, CATEGORY_COUNT, scores->bytes, VERDICT_BOUND,
+                "Use fused attention (SDPA, FlashAttention), which never holds the scores",
+                scores->is_of_transformers
+                    ? "model = AutoModelForCausalLM.from_pretrained(…, attn_implementation=\"sdpa\")"
+                    : "torch.nn.functional.scaled_dot_product_attention(q, k, v)  # attn_mask or is_causal as before",
+                "At most so much, where the softmax is attention's; masks of any form may keep SDPA from its "
+                "fused kernels.",
+                arena_format(facts->arena, "%s in %u blocks are made at %s.", facts_size(facts, scores->bytes),
+                             scores->count, scores->line)},
+            -1);
+    if (added != NULL)
+        added->is_of_cause = operation == TORCH_OPERATION_ATTENTION_SCORES;
+    added = loss->line == NULL
+                ? NULL
+                : torch_advice_land(
+                      advice,
+                      &(struct item){
+                          VERDICT_ADVICE_CHUNKED_LOSS, CATEGORY_COUNT, loss->bytes, VERDICT_BOUND,
+                          "Compute the loss in chunks, or fused with the last layer",
+                          "liger_kernel.transformers.LigerFusedLinearCrossEntropyLoss()  # or logits of a part of the "
+                          "tokens at a time",
+                          "At most so much: logits of one chunk are there at a time.",
+                          arena_format(facts->arena, "%s in %u blocks are made at %s.", facts_size(facts, loss->bytes),
+                                       loss->count, loss->line)},
+                      -1);
+    if (added != NULL)
+        added->is_of_cause = operation == TORCH_OPERATION_LOSS;
+}
+
 /* Gradients that are older than the recording and take part in a moment of activations: nothing freed them. */
 static void gradients_find(struct advice *advice)
 {
@@ -230,6 +272,8 @@ void torch_advice_find(struct advice *advice)
         retained_find(advice);
     else
         activations_find(advice);
+    if (!advice->facts->moment->is_retained)
+        operations_find(advice);
     gradients_find(advice);
     state_find(advice);
 }

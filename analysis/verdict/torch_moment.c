@@ -80,6 +80,7 @@ void torch_moment_find(struct verdict_facts *facts)
     bool is_retained = memory_profile_retained_find(pool, moment->count, facts->arena, &moment->retained);
     moment->is_retained =
         is_retained && (moment->failure == NULL || moment->retained.bytes > moment->failure->free_bytes);
+    torch_operations_sum(facts, moment);
     torch_segments_find(facts, moment);
     facts->moment = moment;
 }

@@ -6,6 +6,7 @@
 #include "model/memory_profile/live.h"
 #include "model/memory_profile/retained.h"
 #include "verdict/facts.h"
+#include "verdict/torch_operations.h"
 #include "verdict/torch_segments.h"
 
 struct torch_moment {
@@ -22,6 +23,7 @@ struct torch_moment {
     bool is_expandable; /* expandable_segments is on */
     bool is_retained;   /* `retained` is what fills it, more than what is free in pieces */
     struct memory_profile_retained retained;
+    struct torch_operation_sum operations[TORCH_OPERATION_COUNT]; /* of saved activations and workspace */
     struct torch_segments segments;
 };
 

@@ -8,7 +8,8 @@ runs     tests/fixtures/torch/trainings.json.gz, of record_torch.py: PyTorch its
          many bytes have to be right, none may be unknown, and of what is older than the recording the sums hold, too
 scripts  the recorded snapshots of --shared: the parameters are those of the model's sizes, and what is known at the peak
 verdict  of a request that failed for pieces, and with segments that grow: cause, advice, where its evidence leads; of steps
-         whose graphs are kept, and of steps that hold several passes as they should
+         whose graphs are kept, and of steps that hold several passes as they should; of attention scores and logits, also
+         against what a GPU measured
 sums     at moments the categories add up to what is in use, in live, in bands and in summary alike
 Ends with the counts; exit status 1 if one does not hold.
 """
@@ -26,7 +27,7 @@ from daemon import Counts, Daemon
 import made_allocator
 
 RECORDED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fixtures", "torch", "trainings.json.gz")
-PAGE, MOMENTS = 1000, 25
+PAGE, MOMENTS, MIB = 1000, 25, 1 << 20
 TEMPORARY = ("workspace", "optimizer_temporary")
 # Least share of the bytes whose category is right. The rest is what the program's own variables hold until after the
 # backward pass although autograd saved it not: that is called an activation.
@@ -167,6 +168,30 @@ def retained_faults(binary, folder, kind):
     return faults
 
 
+def operation_faults(binary, folder, scores, logits, cause, first):
+    """what a softmax and a cross entropy hold, with what their lines make of it"""
+    verdict = verdict_of(explained(binary, folder, made_allocator.computed(scores, logits)))
+    by_kind, faults = {row["kind"]: row for row in verdict["advice"]}, []
+    if verdict["cause"]["kind"] != cause or verdict["advice"][0]["kind"] not in first:
+        faults.append(f"cause {verdict['cause']['kind']}, advice {list(by_kind)}")
+    for kind, bytes_ in (("fused_attention", scores), ("chunked_loss", logits)):
+        saves = by_kind.get(kind, {}).get("saves_bytes")
+        if saves != (bytes_ * 3 // 2 if bytes_ >= MIB * 4 else None):
+            faults.append(f"{kind} saves {saves} of {bytes_}")
+    return faults
+
+
+def measured_faults(binary, shared):
+    """what fused attention saves of a model that was trained without and with it, on a GPU"""
+    folder = os.path.join(shared, "data", "torch-h200")
+    with open(os.path.join(folder, "peaks.json"), encoding="utf-8") as file:
+        peaks = json.load(file)
+    saved = peaks["llama"]["peak_allocated"] - peaks["llama.sdpa"]["peak_allocated"]
+    process = subprocess.run([binary, "explain", "--json", os.path.join(folder, "llama.pickle.gz")], capture_output=True, check=True, text=True)
+    said = [row["saves_bytes"] for row in verdict_of(json.loads(process.stdout))["advice"] if row["kind"] == "fused_attention"]
+    return [] if len(said) == 1 and abs(said[0] - saved) < saved / 100 else [f"{said}, measured {saved}"]
+
+
 def training_faults(binary, folder, run):
     verdict = verdict_of(explained(binary, folder, run["snapshot"]))
     by_kind = {row["kind"]: row for row in verdict["advice"]}
@@ -193,11 +218,16 @@ def main():
             with gzip.open(os.path.join(options.shared, "data", "torch", f"{name}.pickle.gz")) as packed, \
                     open(os.path.join(folder, f"{name}.pickle"), "wb") as file:
                 file.write(packed.read())
-        if not options.shared:
+        if options.shared:
+            counts.add(measured_faults(options.binary, options.shared), "fused attention as measured")
+        else:
             counts.skip("recorded snapshots: without --shared")
         with tempfile.TemporaryDirectory() as other:
             counts.add(fragmentation_faults(options.binary, other), "verdict of a request that failed for pieces")
             counts.add(training_faults(options.binary, other, runs["adamw"]), "verdict of a training")
+            for scores, logits, cause, first in ((96 * MIB, MIB // 8, "attention_logits", ["fused_attention"]), (MIB // 8, 96 * MIB, "logits", ["chunked_loss"]),
+                                                 (MIB // 8, MIB // 8, "saved_activations", ["checkpoint"]), (16 * MIB, 8 * MIB, "saved_activations", ["checkpoint"])):
+                counts.add(operation_faults(options.binary, other, scores, logits, cause, first), f"verdict of {scores} bytes of scores, {logits} of logits")
             for kind in ("retain", "loss", "plain", "accumulate", "two networks", "pipeline", "large"):
                 counts.add(retained_faults(options.binary, other, kind), f"verdict of steps: {kind}")
         with Daemon(options.binary, folder) as daemon:
