@@ -101,6 +101,9 @@ void api_write_error(struct json *json, const struct err *err);
 /* "modified_at_ms": null for what a reader uploaded, which tells no time. */
 void api_write_modified(struct json *json, int64_t modified_at_ms);
 
+/* The members of a session in a list; is_whole: and the files of its hosts. */
+void api_write_session(struct json *json, struct store *store, const struct snapshot_session *session, bool is_whole);
+
 /* [{…}…]: the heads of all sessions of a snapshot. */
 void api_write_sessions(struct json *json, struct store *store, const struct snapshot *snapshot);
 

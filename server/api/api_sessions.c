@@ -98,9 +98,7 @@ void api_write_failure(struct json *json, const struct log_text_failure *failure
     json_object_end(json);
 }
 
-/* What a session of the list says, and one alone as well. */
-static void write_session_head(struct json *json, struct store *store, const struct snapshot_session *session,
-                               bool is_whole)
+void api_write_session(struct json *json, struct store *store, const struct snapshot_session *session, bool is_whole)
 {
     json_key_text(json, "id", session->id);
     json_key_text(json, "name", session->name);
@@ -122,7 +120,7 @@ void api_write_sessions(struct json *json, struct store *store, const struct sna
     json_array_begin(json);
     for (size_t at = 0; at < snapshot->session_count; at++) {
         json_object_begin(json);
-        write_session_head(json, store, snapshot->sessions[at], false);
+        api_write_session(json, store, snapshot->sessions[at], false);
         json_object_end(json);
     }
     json_array_end(json);
@@ -167,7 +165,7 @@ struct response *api_sessions(const struct server *server, const struct request 
     json_key_array(&json, "sessions");
     for (size_t at = listing.offset; at < count && at - listing.offset < listing.limit; at++) {
         json_object_begin(&json);
-        write_session_head(&json, server->store, chosen[at], false);
+        api_write_session(&json, server->store, chosen[at], false);
         json_object_end(&json);
     }
     json_array_end(&json);
@@ -242,7 +240,7 @@ static void write_session(struct json *json, const struct api_subject *subject)
     struct modules modules = {0};
     if (session->kind == SNAPSHOT_TRACE)
         modules_open(store, session, NULL, &modules);
-    write_session_head(json, store, session, true);
+    api_write_session(json, store, session, true);
     write_files(json, session);
     api_write_notes(json, session, &modules);
     write_error_texts(json, session);
