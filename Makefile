@@ -65,7 +65,7 @@ fuzz_programs := $(fuzz_names:%=$(B)/fuzz/%)
 fixture_text := $(wildcard tests/fixtures/text/*.textproto)
 fixture_pb := $(fixture_text:tests/fixtures/text/%.textproto=build/fixtures/%.pb)
 
-.PHONY: all test-programs of-several-lanes analyze debs deb-test tarballs bench-run python-real python-test run-real run-test bundle compile-test confirm bench-page debug run demo test unit golden golden-fixtures golden-oom golden-compare golden-profile golden-pprof golden-regex golden-memory-viz golden-torch golden-torch-categories golden-torch-trace golden-torch-replay golden-whose golden-gpu golden-capacity golden-verdict golden-marginal golden-text-dumps whatif xla-reports differences probe-test probe-numbers probe-torch matrix-test answers-compare http-test typed-client-test metrics-format-test proxy-test catalog-test generated-requests-test web-test licences-test wheels wheel-test manual install install-test \
+.PHONY: all test-programs of-several-lanes analyze debs deb-test tarballs bench-run python-real python-test run-real run-test mcp-test mcp-client-test bundle compile-test confirm bench-page debug run demo test unit golden golden-fixtures golden-oom golden-compare golden-profile golden-pprof golden-regex golden-memory-viz golden-torch golden-torch-categories golden-torch-trace golden-torch-replay golden-whose golden-gpu golden-capacity golden-verdict golden-marginal golden-text-dumps whatif xla-reports differences probe-test probe-numbers probe-torch matrix-test answers-compare http-test typed-client-test metrics-format-test proxy-test catalog-test generated-requests-test web-test licences-test wheels wheel-test manual install install-test \
         check asan tsan fuzz fuzz-replay fuzz-run fuzz-programs sweep replay-run reached-lines bench coverage coverage-run \
         screenshots fixtures format clean help compdb core
 
@@ -214,6 +214,15 @@ confirm: all $(B)/confirm/drive ## programs, unchanged and changed, compiled by 
 
 run-test: all fixtures ## memviewd run around commands that stand in for a job
 	$(Q)$(PYTHON) tests/run/run.py --binary $(B)/memviewd $(if $(ONLY),--only $(ONLY))
+
+mcp-test: all ## memviewd mcp over its pipes: the protocol, hostile lines, tools beside the commands
+	$(Q)$(PYTHON) tests/mcp/run.py --binary $(B)/memviewd $(if $(ONLY),--only "$(ONLY)")
+
+build/mcp/ready: scripts/fetch-pypi tests/mcp/requirements.txt
+	$(Q)scripts/fetch-pypi $(@D) tests/mcp/requirements.txt
+
+mcp-client-test: all build/mcp/ready ## memviewd mcp driven by the official Python SDK (fetches it from PyPI once)
+	$(Q)build/mcp/bin/python tests/mcp/client.py --binary $(B)/memviewd
 
 build/jax/ready: scripts/fetch-pypi tests/run/requirements.txt
 	$(Q)scripts/fetch-pypi $(@D) tests/run/requirements.txt

@@ -195,3 +195,15 @@ void box_command(const struct options *options)
         sandbox_writes(sandbox, P_tmpdir);
     sandbox_enter(sandbox, NULL);
 }
+
+void box_question(const struct options *options, const char *const *roots, size_t root_count)
+{
+    if (options->is_without_sandbox)
+        return;
+    struct sandbox *sandbox = sandbox_new(SANDBOX_COMMAND);
+    for (size_t at = 0; at < root_count; at++)
+        sandbox_reads(sandbox, roots[at]);
+    if (options->category_rules)
+        sandbox_reads(sandbox, options->category_rules);
+    sandbox_enter(sandbox, NULL);
+}

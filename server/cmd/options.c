@@ -34,6 +34,7 @@ struct option {
 #define EXPORT (1u << COMMANDS_BIT_AT_EXPORT)
 #define INDEX (1u << COMMANDS_BIT_AT_INDEX)
 #define CHECK (1u << COMMANDS_BIT_AT_CHECK)
+#define MCP (1u << COMMANDS_BIT_AT_MCP)
 static const struct option OPTIONS[] = {
 #define OPTION(commands, name, kind, field, argument, default_value, help)                                             \
     {commands, name, kind, offsetof(struct options, field), argument, default_value, help},
@@ -168,6 +169,12 @@ void options_free(struct options *options)
         free(list->items);
         *list = (struct options_list){0}; /* several commands may share it */
     }
+}
+
+const char *options_help(enum commands_bit_at command, const char *name)
+{
+    const struct option *option = options_find(command, name, strlen(name));
+    return option ? option->help : NULL;
 }
 
 void options_print_help(enum commands_bit_at command)

@@ -55,6 +55,8 @@ const char *options_keep(struct options *options, char *text);
 /* Of `serve`, which nothing was named to: the folder that `run` leaves in the working folder, if it is there. */
 void options_take_runs(struct options *options);
 
+/* What the help says of an option; NULL: the command has none of that name. */
+const char *options_help(enum commands_bit_at command, const char *name);
 /* Prints the help of a command to stdout. */
 void options_print_help(enum commands_bit_at command);
 

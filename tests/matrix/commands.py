@@ -16,7 +16,7 @@ COMMANDS = {
     "export": (["export", "--format=csv", PATH], ["export", "--format=json", PATH]),
     "index": (["index", "--format=csv", PATH], ["index", PATH]),
 }
-NOT_ASKED = {"serve", "run"}  # the daemon's views are asked by views.py; `run` reads what a command leaves (tests/run)
+NOT_ASKED = {"serve", "run", "mcp"}  # the daemon's views are asked by views.py; `run` reads what a command leaves (tests/run); `mcp` runs these
 HANGS_SECONDS = 300  # ends a command that hangs; measures nothing
 
 

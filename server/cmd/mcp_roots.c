@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/cmd/mcp_roots.h"
+
+#include "base/buf.h"
+#include "server/base/log.h"
+#include "server/base/memory.h"
+#include "server/files/remote/remote_address.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+bool mcp_roots_open(struct mcp_roots *roots, const char *const *paths, size_t count)
+{
+    static const char *const here[] = {"."};
+    if (count == 0)
+        return mcp_roots_open(roots, here, 1);
+    *roots = (struct mcp_roots){.paths = memory_new(count * sizeof(*roots->paths))};
+    for (size_t at = 0; at < count; at++) {
+        bool is_address = remote_address_is(paths[at]);
+        char *real = is_address ? NULL : realpath(paths[at], NULL);
+        if (!real) {
+            log_line("%s: %s", paths[at], is_address ? "mcp reads local files and folders only" : strerror(errno));
+            return false;
+        }
+        roots->paths[roots->count++] = real;
+    }
+    return true;
+}
+
+void mcp_roots_free(struct mcp_roots *roots)
+{
+    for (size_t at = 0; at < roots->count; at++)
+        free(roots->paths[at]);
+    free(roots->paths);
+}
+
+static bool is_below(const char *path, const char *root)
+{
+    size_t length = strlen(root);
+    if (strcmp(root, "/") == 0)
+        return true;
+    return strncmp(path, root, length) == 0 && (path[length] == '/' || path[length] == '\0');
+}
+
+static bool is_allowed(const struct mcp_roots *roots, const char *path)
+{
+    bool is = false;
+    for (size_t at = 0; at < roots->count; at++)
+        is |= is_below(path, roots->paths[at]);
+    return is;
+}
+
+static char *fault_outside(const struct mcp_roots *roots, const char *path)
+{
+    struct buf list = BUF_INIT;
+    for (size_t at = 0; at < roots->count; at++)
+        buf_format(&list, "%s%s", at > 0 ? ", " : "", roots->paths[at]);
+    buf_char(&list, '\0');
+    char *fault =
+        memory_format("%s: this server reads only what lies in %s", path, list.failed ? "its roots" : list.data);
+    buf_free(&list);
+    return fault;
+}
+
+/* NULL: *reason is an errno. */
+static char *real_of(const struct mcp_roots *roots, const char *path, int *reason)
+{
+    char *real = path[0] == '/' ? realpath(path, NULL) : NULL;
+    *reason = path[0] == '/' ? errno : ENOENT;
+    for (size_t at = 0; at < roots->count && path[0] != '/' && !real; at++) {
+        char *joined = memory_format("%s/%s", roots->paths[at], path);
+        real = realpath(joined, NULL);
+        if (!real && errno != ENOENT)
+            *reason = errno;
+        free(joined);
+    }
+    return real;
+}
+
+char *mcp_roots_find(const struct mcp_roots *roots, const char *path, char **fault)
+{
+    struct stat status;
+    int reason;
+    *fault = NULL;
+    if (path[0] == '\0' || strlen(path) >= PATH_MAX || remote_address_is(path)) {
+        *fault = memory_text(path[0] == '\0'           ? "an empty path"
+                             : remote_address_is(path) ? "addresses are not read: name a local file or folder"
+                                                       : "a path that is too long");
+        return NULL;
+    }
+    char *real = real_of(roots, path, &reason);
+    bool may_be_told = path[0] != '/' || is_allowed(roots, path); /* of others not even whether they are there */
+    if (real ? !is_allowed(roots, real) : !may_be_told)
+        *fault = fault_outside(roots, path);
+    else if (!real || stat(real, &status) != 0)
+        *fault = memory_format("%s: %s", path, real ? strerror(errno) : strerror(reason));
+    else if (!S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
+        *fault = memory_format("%s: neither a file nor a folder", path);
+    if (*fault) {
+        free(real);
+        return NULL;
+    }
+    return real;
+}
