@@ -53,6 +53,25 @@ class Finding(Case):
         self.assertEqual(memviewd.__version__, "7.8.9")
 
 
+class Running(Case):
+    def as_module(self, *words, **environment):
+        path = os.path.dirname(PACKAGE)
+        return subprocess.run([sys.executable, "-m", "memviewd", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, input=b"",
+                              env={**os.environ, "PYTHONPATH": path, **environment})
+
+    def test_python_m_is_the_command_line(self):
+        for words in (["--version"], ["summary", "/nowhere"], ["run", "--quiet", "--", "sh", "-c", 'echo "$2 $LD_PRELOAD"; exit 7', "sh", "a  b"]):
+            preload = {"LD_PRELOAD": "libc.so.6"}  # of the job
+            own = subprocess.run([os.environ["MEMVIEWD"], *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, input=b"", env={**os.environ, **preload})
+            ours = self.as_module(*words, **preload)
+            self.assertEqual((ours.returncode, ours.stdout, ours.stderr), (own.returncode, own.stdout, own.stderr))
+
+    def test_python_m_without_the_program(self):
+        done = self.as_module("--version", MEMVIEWD="/nowhere/memviewd")
+        self.assertEqual((done.returncode, done.stdout), (2, b""))
+        self.assertEqual(done.stderr.decode(), "memviewd: MEMVIEWD=/nowhere/memviewd is no program that can be run\n")
+
+
 class Deciding(Case):
     def test_every_family_that_the_program_knows_is_one(self):
         with open(os.path.join(HERE, "..", "golden", "oom_families.json"), encoding="utf-8") as file:
