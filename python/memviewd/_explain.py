@@ -2,6 +2,7 @@
 """Whether a function fits: it is compiled ahead of time, with a dump, and the dump is explained."""
 import atexit
 import html
+import inspect
 import json
 import os
 import re
@@ -188,18 +189,38 @@ def _name_of(f):
     return name if re.search(r"\w", name) else type(f).__name__
 
 
+def _takes_capacity(f):
+    """Has f an argument of that name itself? Then it is f's."""
+    try:
+        return "capacity" in inspect.signature(f).parameters
+    except (TypeError, ValueError):  # not a function, or one that does not tell
+        return False
+
+
+def _check_capacity(capacity):
+    """Raises RuntimeError where it is neither a device nor a size: the program knows."""
+    done = _binary.run("explain", "--capacity={}".format(capacity), "-", input=b"\n")
+    if done.returncode not in (0, 1):
+        raise RuntimeError(done.stderr.decode("utf-8", "replace").strip())
+
+
 def explain(f, /, *args, **kwargs):
     """Compiles f for these arguments (arrays, or jax.ShapeDtypeStruct; nothing is run) and says whether it fits, where the
     memory goes and what would make it fit. f: a function, what jax.jit made of it, or what lower() or compile() of that gave,
     then without arguments. JAX's compilation cache is used as ever.
 
-    Out: Explanation, also where the compiler found no room. Raises what tracing and compiling raise for other reasons, and
-    NotFound without the memviewd program."""
+    capacity="v5e" or "80GiB" asks about that device or size, as Explanation.at() does. If f has an argument of that name, it is f's.
+
+    Out: Explanation, also where the compiler found no room. Raises what tracing and compiling raise for other reasons,
+    NotFound without the memviewd program, RuntimeError for a capacity that is neither a device nor a size."""
     _binary.find()  # before a compile that may take minutes
+    capacity = None if _takes_capacity(f) else kwargs.pop("capacity", None)
+    if capacity is not None:
+        _check_capacity(capacity)
     folder, error = _new_folder(_name_of(f)), None
     if hasattr(f, "runtime_executable"):  # jax.stages.Compiled
         _write_compiled(f, folder)
-        return Explanation(folder)
+        return Explanation(folder, capacity=capacity)
     lowered = _lowered(f, args, kwargs)
     try:
         _compile(lowered, folder)
@@ -209,4 +230,4 @@ def explain(f, /, *args, **kwargs):
             raise
         _write(folder, "output.log", text.encode("utf-8", "backslashreplace"))
         error = failure.with_traceback(None)  # it would keep alive all that f had in hand
-    return Explanation(folder, error)
+    return Explanation(folder, error, capacity)

@@ -50,6 +50,30 @@ class Explaining(Case):
         with self.assertRaisesRegex(RuntimeError, "no device"):
             found.at("v99")
 
+    def test_a_capacity_that_is_asked_for(self):
+        for capacity, fits in (("600GiB", True), ("80GiB", False), (600 << 30, True)):
+            found = memviewd.explain(stub_jax.Lowered(FILES), capacity=capacity)
+            self.assertIs(found.fits, fits)
+            self.assertEqual(str(found) + "\n", self.printed("--capacity={}".format(capacity), found.folder))
+        compiled = types.SimpleNamespace(runtime_executable=lambda: stub_jax.Executable("jit_f", 1))
+        self.assertEqual(memviewd.explain(compiled, capacity="80GiB").capacity_bytes, 80 << 30)
+
+    def test_a_capacity_that_is_none_is_told_before_the_compile(self):
+        lowered = stub_jax.Lowered(FILES)
+        for capacity in ("v99", ""):
+            with self.assertRaisesRegex(RuntimeError, "capacity"):
+                memviewd.explain(lowered, capacity=capacity)
+        self.assertEqual(lowered.asked, [])
+
+    def test_a_function_that_takes_a_capacity_gets_it(self):
+        seen = []
+        jax, _ = stub_jax.make()
+        jax.jit = lambda f: types.SimpleNamespace(lower=lambda *args, **kwargs: seen.append((args, kwargs)) or stub_jax.Lowered(FILES))
+        self.put_module("jax", jax)
+        memviewd.explain(lambda x, capacity: x, 1, capacity=2)
+        memviewd.explain(lambda x, **more: x, 1, capacity="600GiB")
+        self.assertEqual(seen, [((1,), {"capacity": 2}), ((1,), {})])
+
     def test_other_errors_of_the_compiler_are_raised(self):
         error = stub_jax.JaxRuntimeError("INTERNAL: Mosaic failed")
         with self.assertRaises(stub_jax.JaxRuntimeError) as caught:
