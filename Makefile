@@ -65,7 +65,7 @@ fuzz_programs := $(fuzz_names:%=$(B)/fuzz/%)
 fixture_text := $(wildcard tests/fixtures/text/*.textproto)
 fixture_pb := $(fixture_text:tests/fixtures/text/%.textproto=build/fixtures/%.pb)
 
-.PHONY: all test-programs of-several-lanes analyze debs deb-test tarballs bench-run python-real python-test run-real run-test mcp-test mcp-client-test bundle compile-test confirm bench-page debug run demo test unit golden golden-fixtures golden-oom golden-compare golden-profile golden-pprof golden-regex golden-memory-viz golden-torch golden-torch-categories golden-torch-trace golden-torch-replay golden-whose golden-gpu golden-capacity golden-verdict golden-marginal golden-text-dumps whatif xla-reports differences probe-test probe-numbers probe-torch matrix-test answers-compare http-test typed-client-test metrics-format-test proxy-test catalog-test generated-requests-test web-test licences-test wheels wheel-test manual install install-test \
+.PHONY: all test-programs of-several-lanes analyze debs deb-test tarballs bench-run python-real python-test python-types-test run-real run-test mcp-test mcp-client-test bundle compile-test confirm bench-page debug run demo test unit golden golden-fixtures golden-oom golden-compare golden-profile golden-pprof golden-regex golden-memory-viz golden-torch golden-torch-categories golden-torch-trace golden-torch-replay golden-whose golden-gpu golden-capacity golden-verdict golden-marginal golden-text-dumps whatif xla-reports differences probe-test probe-numbers probe-torch matrix-test answers-compare http-test typed-client-test metrics-format-test proxy-test catalog-test generated-requests-test web-test licences-test wheels wheel-test manual install install-test \
         check asan tsan fuzz fuzz-replay fuzz-run fuzz-programs sweep replay-run reached-lines bench coverage coverage-run \
         screenshots fixtures format clean help compdb core
 
@@ -241,6 +241,12 @@ probe-torch: all
 
 python-test: all ## the Python package: the real program, a stand-in for JAX
 	$(Q)$(PYTHON) tests/python/run.py --binary $(B)/memviewd $(if $(ONLY),--only $(ONLY))
+
+build/mypy/ready: scripts/fetch-pypi tests/python/mypy.txt
+	$(Q)scripts/fetch-pypi $(@D) tests/python/mypy.txt
+
+python-types-test: build/mypy/ready ## what type checkers are told of the Python package (fetches mypy from PyPI once)
+	$(Q)build/mypy/bin/python tests/python/check_types.py
 
 build/ipython/ready: scripts/fetch-pypi tests/python/requirements.txt
 	$(Q)scripts/fetch-pypi $(@D) tests/python/requirements.txt

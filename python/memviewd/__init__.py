@@ -10,6 +10,8 @@
 
 The work is done by the memviewd program, which _binary.py finds; JAX and PyTorch are asked where they run, nothing else is needed.
 """
+from typing import TYPE_CHECKING
+
 from ._binary import NotFound
 from ._explain import Explanation, explain
 from ._magic import load_ipython_extension, unload_ipython_extension
@@ -20,10 +22,12 @@ from ._watch import Watch, watch
 __all__ = ["Explanation", "NotFound", "Page", "Watch", "explain", "install", "load_ipython_extension", "on_oom", "show",
            "unload_ipython_extension", "watch"]
 
-
-def __getattr__(name):
-    # There is one version, that of the program; it is asked for only when somebody wants to know.
-    if name == "__version__":
-        from ._binary import version
-        return version()
-    raise AttributeError("module 'memviewd' has no attribute {!r}".format(name))
+if TYPE_CHECKING:
+    __version__: str
+else:
+    def __getattr__(name):
+        # There is one version, that of the program; it is asked for only when somebody wants to know.
+        if name == "__version__":
+            from ._binary import version
+            return version()
+        raise AttributeError("module 'memviewd' has no attribute {!r}".format(name))

@@ -10,8 +10,9 @@ import shutil
 import tempfile
 import threading
 import traceback
+from typing import Any, Dict, List, Optional, Union
 
-from . import _binary, _jax, _show
+from . import _binary, _jax, _session, _show
 
 DUMP_OPTIONS = {"xla_dump_hlo_as_proto": True}
 FITS = {"yes": True, "no": False}
@@ -20,10 +21,10 @@ _lock = threading.Lock()
 _all = None  # the folder of what this process explains
 
 
-class Row(dict):
+class Row(Dict[str, Any]):
     """A row of an answer: row["title"] and row.title"""
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         try:
             return self[name]
         except KeyError:
@@ -42,7 +43,15 @@ class Explanation:
     error    the exception of a compile that failed for lack of memory, or None
     folder   the dump; it goes when the program ends, save(path) keeps it"""
 
-    def __init__(self, folder, error=None, capacity=None, module=None):
+    folder: str
+    error: Optional[BaseException]
+    capacity: Union[str, int, None]
+    json: List[Dict[str, Any]]
+    answers: List[Row]
+    answer: Row
+
+    def __init__(self, folder: str, error: Optional[BaseException] = None, capacity: Union[str, int, None] = None,
+                 module: Optional[str] = None) -> None:
         self.folder, self.error, self.capacity, self._module = folder, error, capacity, module
         done = _binary.run("explain", "--json", *self._options(), folder)
         if done.returncode not in (0, 1):
@@ -57,58 +66,58 @@ class Explanation:
             ["--module={}".format(self._module)] if self._module else [])
 
     @property
-    def verdict(self):
+    def verdict(self) -> Optional[str]:
         return self.answer.get("verdict")
 
     @property
-    def fits(self):
+    def fits(self) -> Optional[bool]:
         return FITS.get(self.answer.get("fits"))
 
     @property
-    def cause(self):
+    def cause(self) -> Optional[str]:
         return (self.answer.get("cause") or {}).get("text")
 
     @property
-    def needed_bytes(self):
+    def needed_bytes(self) -> Optional[int]:
         return (self.answer.get("fit") or {}).get("needed_bytes")
 
     @property
-    def capacity_bytes(self):
+    def capacity_bytes(self) -> Optional[int]:
         return (self.answer.get("fit") or {}).get("capacity_bytes")
 
     @property
-    def advice(self):
+    def advice(self) -> List[Row]:
         return [Row(each) for each in self.answer.get("advice") or ()]
 
-    def at(self, capacity):
+    def at(self, capacity: Union[str, int]) -> "Explanation":
         """The same for a device ("v5e", "H100-80G") or a size ("15.75GiB"). Raises RuntimeError when it is neither."""
         return Explanation(self.folder, self.error, capacity, self._module)
 
-    def save(self, path):
+    def save(self, path: _session.Path) -> _session.Path:
         """Copies the dump to a new folder; out: its path."""
         return shutil.copytree(self.folder, path)
 
-    def __str__(self):
+    def __str__(self) -> str:
         if self._text is None:
             done = _binary.run("explain", *self._options(), self.folder)
             self._text = (done.stdout or done.stderr).decode("utf-8", "replace").rstrip("\n")
         return self._text
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return "<memviewd.Explanation: {}>".format(self.verdict)
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         return "<pre>{}</pre>".format(html.escape(str(self)))
 
-    def page(self, height=_show.HEIGHT):
+    def page(self, height: int = _show.HEIGHT) -> _show.Page:
         """Its page: see show()."""
         return _show.page_of(self.folder, os.path.dirname(self.folder), height)
 
     @property
-    def url(self):
+    def url(self) -> str:
         return self.page().url
 
-    def open(self):
+    def open(self) -> _show.Page:
         """Shows the page: in a notebook, else in the browser of this machine; out: the page."""
         page = _show.show(self)
         if not _show.is_notebook():
@@ -204,7 +213,7 @@ def _check_capacity(capacity):
         raise RuntimeError(done.stderr.decode("utf-8", "replace").strip())
 
 
-def explain(f, /, *args, **kwargs):
+def explain(f: Any, /, *args: Any, **kwargs: Any) -> Explanation:
     """Compiles f for these arguments (arrays, or jax.ShapeDtypeStruct; nothing is run) and says whether it fits, where the
     memory goes and what would make it fit. f: a function, what jax.jit made of it, or what lower() or compile() of that gave,
     then without arguments. JAX's compilation cache is used as ever.

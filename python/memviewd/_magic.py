@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """%load_ext memviewd: the line magic %memviewd."""
 import ast
+from typing import Any
 
 from . import _explain, _oom, _show
 
@@ -37,11 +38,11 @@ def magic(line, names):
     return None
 
 
-def load_ipython_extension(shell):
+def load_ipython_extension(shell: Any) -> None:
     from IPython.core.magic import no_var_expand  # braces of f({...}) are Python's
 
     shell.register_magic_function(no_var_expand(lambda line: magic(line, shell.user_ns)), "line", "memviewd")
 
 
-def unload_ipython_extension(shell):
+def unload_ipython_extension(shell: Any) -> None:
     shell.magics_manager.magics["line"].pop("memviewd", None)

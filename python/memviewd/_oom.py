@@ -10,6 +10,7 @@ import shutil
 import sys
 import threading
 import traceback
+from typing import Any, Callable, Literal, Optional, TypeVar, overload
 
 from . import _binary, _daemon, _jax, _session, _torch
 from ._session import say
@@ -191,25 +192,28 @@ def note(error, logdir=None):
         _local.is_busy = False
 
 
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
 class _OnOom:
-    def __init__(self, logdir):
+    def __init__(self, logdir: Optional[_session.Path]) -> None:
         self.logdir = logdir
 
-    def __enter__(self):
+    def __enter__(self) -> "_OnOom":
         return self
 
-    def __exit__(self, kind, error, trace):
+    def __exit__(self, kind: Any, error: Optional[BaseException], trace: Any) -> Literal[False]:
         if error is not None:
             note(error, self.logdir)
         return False
 
-    async def __aenter__(self):
+    async def __aenter__(self) -> "_OnOom":
         return self
 
-    async def __aexit__(self, *what):
+    async def __aexit__(self, *what: Any) -> Literal[False]:
         return self.__exit__(*what)
 
-    def __call__(self, function):
+    def __call__(self, function: _Function) -> _Function:
         if inspect.iscoroutinefunction(function):
             @functools.wraps(function)
             async def around(*args, **kwargs):
@@ -228,7 +232,15 @@ class _OnOom:
         return around
 
 
-def on_oom(function=None, *, logdir=None):
+@overload
+def on_oom(function: _Function, *, logdir: Optional[_session.Path] = None) -> _Function: ...
+
+
+@overload
+def on_oom(function: None = None, *, logdir: Optional[_session.Path] = None) -> _OnOom: ...
+
+
+def on_oom(function: Optional[Callable[..., Any]] = None, *, logdir: Optional[_session.Path] = None) -> Any:
     """Around a step, as `with memviewd.on_oom():` or as a decorator. When an exception passes that tells of a lack of memory
     (of a device or of the host, of any framework that `memviewd explain` knows), its text, the plans of the loaded programs
     (on TPUs those that were dumped, with XLA_FLAGS=--xla_dump_to=DIR --xla_dump_hlo_as_proto), a device profile and the
@@ -245,7 +257,7 @@ def on_oom(function=None, *, logdir=None):
 class Installed:
     """What install() put in place; remove() takes it away again."""
 
-    def __init__(self, logdir):
+    def __init__(self, logdir: Optional[_session.Path]) -> None:
         self._logdir, self._is_on = logdir, True
         self._before, self._thread_before = sys.excepthook, threading.excepthook
         self._hook, self._thread_hook = self._on_exception, self._on_thread_exception
@@ -270,7 +282,7 @@ class Installed:
         if self._is_on:
             note(error, self._logdir)
 
-    def remove(self):
+    def remove(self) -> None:
         """Hooks that others have put around ours since stay as they are; ours then does nothing."""
         self._is_on = False
         if sys.excepthook is self._hook:
@@ -288,7 +300,7 @@ class Installed:
 _installed = None
 
 
-def install(logdir=None):
+def install(logdir: Optional[_session.Path] = None) -> Installed:
     """on_oom() for every exception that nobody catches: of the program, of its threads, of a cell of a notebook. The
     traceback is printed as before. Out: what remove() takes away again; a second call replaces the first."""
     global _installed

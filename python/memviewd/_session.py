@@ -12,11 +12,14 @@ import sys
 import tempfile
 import threading
 import time
+from typing import Union
 
 DEFAULT_NAME = "memviewd-runs"
 RUN_VARIABLE = "MEMVIEWD_RUN"
 LOCK_NAME = "run.lock"
 MAX_ALL_BYTES = 2 << 30  # of `memviewd run`, --dump-limit
+
+Path = Union[str, "os.PathLike[str]"]
 
 _lock = threading.RLock()
 _open = {}  # absolute folder of all runs → (process id, the Session that is being watched)

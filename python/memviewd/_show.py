@@ -6,6 +6,7 @@ import os
 import sys
 import urllib.parse
 import webbrowser
+from typing import Any, Dict, Optional
 
 from . import _binary, _daemon, _session
 
@@ -72,12 +73,16 @@ def frame_options():
 class Page:
     """url: its address on this machine. A notebook shows it; open() shows it in the browser."""
 
-    def __init__(self, daemon, session=None, height=HEIGHT, **more):
+    url: str
+    session: Optional[Dict[str, Any]]
+    height: int
+
+    def __init__(self, daemon: Any, session: Optional[Dict[str, Any]] = None, height: int = HEIGHT, **more: Any) -> None:
         self.daemon, self.session, self.height = daemon, session, height
         self.url = daemon.page(session, **more)
         self._is_framed = bool(frame_options())
 
-    def open(self):
+    def open(self) -> bool:
         """In the browser of this machine; False when there is none."""
         return webbrowser.open(self.url)
 
@@ -85,22 +90,22 @@ class Page:
         return self.url[len(self.daemon.url):]
 
     @property
-    def shown_url(self):
+    def shown_url(self) -> str:
         """The address for the browser that shows the notebook: through the proxy of its server where there is one."""
         if is_notebook() and _has_proxy():
             return "{}proxy/{}/{}".format(_base_url(), self.daemon.port, self._path())
         return self.url
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         link = html.escape(self.shown_url)
         frame = ('<iframe src="{}" width="100%" height="{}" style="border:0" allow="clipboard-write"></iframe>'
                  .format(link, int(self.height)) if self._is_framed else "")
         return '{}<p>memviewd: <a href="{}" target="_blank" rel="noopener">{}</a></p>'.format(frame, link, link)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return "memviewd: {}".format(self.url)
 
-    def _ipython_display_(self):
+    def _ipython_display_(self) -> None:
         if is_colab():
             _show_in_colab(self)
         elif is_notebook():
@@ -135,7 +140,7 @@ def daemon_for(root):
     return _daemon.ours(root) or _daemon.running(root) or _daemon.serve(root)
 
 
-def page_of(path, root=None, height=HEIGHT, kind=None, **more):
+def page_of(path: _session.Path, root: Optional[str] = None, height: int = HEIGHT, kind: Optional[str] = None, **more: Any) -> Page:
     """The page of a folder or file; `root`: what is served, path itself or a folder above it; `kind` and `more` as for the
     daemon's session_in() and page(). Raises FileNotFoundError, and NotFound, RuntimeError or OSError when the daemon cannot
     be had."""
@@ -155,7 +160,7 @@ def _page_of_id(session, logdir, height):
     raise FileNotFoundError("{!r} is neither a path nor a session of {}".format(session, daemon.root))
 
 
-def show(session_or_path=None, logdir=None, height=HEIGHT):
+def show(session_or_path: Any = None, logdir: Optional[_session.Path] = None, height: int = HEIGHT) -> Page:
     """Shows the page of a folder, a file, a session of `logdir` (its id or name), what explain() or watch() gave, or, without
     any, of `logdir` (./memviewd-runs). The daemon is one that serves it already, else a new one on a free port of this machine,
     which ends with this program. In a notebook the page is shown, else its address is printed.

@@ -4,6 +4,7 @@ import atexit
 import os
 import sys
 import threading
+from typing import Any, Literal, Optional
 
 from . import _jax, _session, _show
 from ._session import say
@@ -27,7 +28,11 @@ class Watch:
 
     count: profiles that were written; removed_count: of these, removed again to keep to the limits."""
 
-    def __init__(self, every, logdir, max_profiles, max_bytes):
+    every: float
+    count: int
+    removed_count: int
+
+    def __init__(self, every: float, logdir: Optional[_session.Path], max_profiles: int, max_bytes: int) -> None:
         if not every >= MIN_EVERY_S:
             raise ValueError("every: at least {} seconds".format(MIN_EVERY_S))
         if max_profiles < 2 or max_bytes < 1:
@@ -46,20 +51,20 @@ class Watch:
         atexit.register(self.stop)
 
     @property
-    def folder(self):
+    def folder(self) -> str:
         return self._session.path
 
-    def __enter__(self):
+    def __enter__(self) -> "Watch":
         return self
 
-    def __exit__(self, *what):
+    def __exit__(self, *what: Any) -> Literal[False]:
         self.stop()
         return False
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return "<memviewd.Watch: {} profiles in {}>".format(self.count - self.removed_count, self.folder)
 
-    def stop(self):
+    def stop(self) -> None:
         """No further profile; what was written stays, unless it is nothing. May be called again, and by any thread."""
         self._ended.set()
         if self._process != os.getpid():  # forked off: thread and folder are its parent's
@@ -71,7 +76,7 @@ class Watch:
             _session.end(self._session)
             self._session.close()
 
-    def page(self, height=_show.HEIGHT):
+    def page(self, height: int = _show.HEIGHT) -> _show.Page:
         """Its page: see show()."""
         return _show.page_of(self.folder, self._session.all, height, kind="profiles", tool="device_memory", view="series")
 
@@ -111,7 +116,7 @@ class Watch:
             profiles = [each for each in profiles if each not in going]
 
 
-def watch(every=30, logdir=None, max_profiles=MAX_PROFILES, max_bytes=MAX_BYTES):
+def watch(every: float = 30, logdir: Optional[_session.Path] = None, max_profiles: int = MAX_PROFILES, max_bytes: int = MAX_BYTES) -> Watch:
     """Writes a device profile now and every so many seconds to a new folder in logdir (./memviewd-runs, or the folder of
     `memviewd run`), until stop(), the end of `with memviewd.watch():`, or the end of the program. Its page shows the series
     while it grows, and what grows in it. A profile holds live arrays by the line that made them, not the temporaries of a
