@@ -11,6 +11,6 @@ void box_serve(const struct options *options, const char *socket_path);
 /* Of a command that reads, prints and ends: before it opens an input. It reads what its user may, writes no file but the one of
  * --out, and of a pipe a temporary one, starts nothing and has no socket. Nothing is said. Not for those that start programs: run, whatif --confirm. */
 void box_command(const struct options *options);
-/* Of a process that answers one question of `mcp`: reads `roots` and what lies below them, and what the options name; otherwise as
- * a command. */
+/* Of a process that answers one question of `mcp`: reads `roots` and what lies below them, and what the options name;
+ * otherwise as a command. */
 void box_question(const struct options *options, const char *const *roots, size_t root_count);

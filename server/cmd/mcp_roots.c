@@ -20,7 +20,9 @@ bool mcp_roots_open(struct mcp_roots *roots, const char *const *paths, size_t co
     *roots = (struct mcp_roots){.paths = memory_new(count * sizeof(*roots->paths))};
     for (size_t at = 0; at < count; at++) {
         bool is_address = remote_address_is(paths[at]);
-        char *real = is_address ? NULL : realpath(paths[at], NULL);
+        char *usual = remote_address_respell(paths[at]);
+        char *real = is_address ? NULL : realpath(usual ? usual : paths[at], NULL);
+        free(usual);
         if (!real) {
             log_line("%s: %s", paths[at], is_address ? "mcp reads local files and folders only" : strerror(errno));
             return false;
@@ -80,7 +82,7 @@ static char *real_of(const struct mcp_roots *roots, const char *path, int *reaso
     return real;
 }
 
-char *mcp_roots_find(const struct mcp_roots *roots, const char *path, char **fault)
+static char *find_usual(const struct mcp_roots *roots, const char *path, char **fault)
 {
     struct stat status;
     int reason;
@@ -103,5 +105,13 @@ char *mcp_roots_find(const struct mcp_roots *roots, const char *path, char **fau
         free(real);
         return NULL;
     }
+    return real;
+}
+
+char *mcp_roots_find(const struct mcp_roots *roots, const char *path, char **fault)
+{
+    char *usual = remote_address_respell(path); /* file:///PATH */
+    char *real = find_usual(roots, usual ? usual : path, fault);
+    free(usual);
     return real;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * mcp_tools.h: the tools of `memviewd mcp` (mcp_tools.def): their schemas, and a call as the command line that it is. */
+ * mcp_tools.h: the tools of `memviewd mcp` (mcp_tools.def): their schemas, and a call as the command line that it
+ * is. */
 #pragma once
 
 #include "server/cmd/mcp_roots.h"

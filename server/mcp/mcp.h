@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * mcp.h: the Model Context Protocol over stdin and stdout: one JSON-RPC message per line. Only messages go to stdout.
  *
- * Revisions 2024-11-05 to 2025-11-25 begin with initialize; of 2026-07-28 each request names its revision. Tools and resources
- * are of whoever calls mcp_serve. What takes long is done by a process of its own, one after the other; meanwhile requests
- * that need none are answered, and notifications/cancelled ends it. Every request gets a response, but for a cancelled one. */
+ * Revisions 2024-11-05 to 2025-11-25 begin with initialize; of 2026-07-28 each request names its revision. The caller
+ * of mcp_serve has the tools and resources. What takes long is done by a process of its own, one after the other;
+ * meanwhile requests that need none are answered, and notifications/cancelled ends it. Every request gets a response,
+ * but for a cancelled one. */
 #pragma once
 
 #include "base/json.h"
@@ -20,8 +21,8 @@ enum mcp_form {
 
 /* What a process of its own does for a request. */
 struct mcp_task {
-    /* Writes the answer to stdout. 0, 1: it is one (MCP_MEMBERS 1: there is no such resource); more: stderr says why there is
-     * none, or not all of it. */
+    /* Writes the answer to stdout. 0, 1: it is one (MCP_MEMBERS 1: there is no such resource); more: stderr says why
+     * there is none, or not all of it. */
     int (*run)(void *context);
     void (*free)(void *context);
     void *context;

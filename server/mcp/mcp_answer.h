@@ -16,7 +16,7 @@ struct mcp_answer {
 void mcp_answer_take(struct mcp_answer *answer, struct mcp_task *task, struct work *work, int wait_status);
 void mcp_answer_free(struct mcp_answer *answer);
 
-/* Members of the result of tools/call: at most about `limit_bytes` of the text from `from_bytes` on, cut at the end of a line. */
+/* Members of the result of tools/call: at most `limit_bytes` of text from `from_bytes` on, cut at the end of a line. */
 void mcp_answer_write(struct json *json, const struct mcp_answer *answer, size_t from_bytes, size_t limit_bytes);
 /* The same of a tool that was not run. */
 void mcp_answer_write_fault(struct json *json, const char *fault);

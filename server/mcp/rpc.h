@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * rpc.h: messages of JSON-RPC 2.0: reading one, and writing its response.
  *
- * All input is hostile. A message is valid UTF-8 without NUL and at most as deep as cJSON reads (1000). An id is a string or a
- * number; it goes back as it came, every digit of it. */
+ * All input is hostile. A message is valid UTF-8 without NUL and at most as deep as cJSON reads (1000). An id is a
+ * string or a number; it goes back as it came, every digit of it. */
 #pragma once
 
 #include "base/buf.h"

@@ -2,13 +2,15 @@
 """The tools: what they take, that they answer as the commands do, and what they may read."""
 import json
 import os
+import pickle
 import re
 import shutil
 import sys
 
 from talk import DEMO, DUMP, LIMIT_BYTES, PROFILES, ROOT, call, request, rest_of
 
-sys.path.append(os.path.join(ROOT, "tests", "http"))
+sys.path += [os.path.join(ROOT, "tests", "http"), os.path.join(ROOT, "tests", "golden")]
+import made_snapshots  # noqa: E402
 from document import Document  # noqa: E402
 
 OPENAPI = os.path.join(ROOT, "docs", "openapi.yaml")
@@ -79,6 +81,19 @@ def test_a_tool_says_what_its_command_prints(talk):
     for tool, (arguments, words) in SAME.items():
         out, errors = talk.command(*words)
         assert out and talk.text(tool, **arguments) == out + errors, tool
+
+
+def test_a_snapshot_of_pytorch_is_asked_by_each_tool(talk):
+    path = os.path.join(talk.folder, "rank0.pickle")
+    with open(path, "wb") as file:
+        pickle.dump(made_snapshots.annotated(made_snapshots.made(1, 1, 120, 100)), file, 4)
+    cases = [("explain", {"path": path}, ["explain", path]), ("summary", {"path": path}, ["summary", path]), ("whose", {"path": path}, ["whose", path]),
+             ("top", {"path": path, "at": "end", "base_at": "start"}, ["top", "--at=end", "--base-at=start", path]),
+             ("whatif", {"path": path, "change": ["expandable_segments"]}, ["whatif", "--change=expandable_segments", path]),
+             ("diff", {"a": path, "b": path, "at": ["start", "end"]}, ["diff", "--at=start", "--at=end", path, path])]
+    for tool, arguments, words in cases:
+        out, errors = talk.command(*words)
+        assert out and talk.text(tool, roots=[talk.folder], **arguments) == out + errors, tool
 
 
 def test_the_json_is_that_of_the_command(talk):
@@ -215,7 +230,7 @@ def test_only_what_lies_below_the_roots_is_read(talk):
     os.mkdir(os.path.join(talk.folder, "inside-too"))
     os.mkfifo(os.path.join(inside, "pipe"))
     refused = [outside, os.path.join(inside, "link"), os.path.join(inside, "..", "outside"), "../outside", "link", os.path.join(talk.folder, "inside-too"), "/etc/passwd",
-               "/proc/self/environ", "/nowhere", os.path.join(talk.folder, "nothing")]
+               "/proc/self/environ", "/nowhere", "/etc/../etc/passwd", os.path.join(talk.folder, "nothing")]
     for path in refused:
         for tool, arguments in (("explain", {"path": path}), ("explain", {"path": "dump", "other_paths": [path]}), ("top", {"path": "dump", "base": path}),
                                 ("diff", {"a": "dump", "b": path})):
@@ -224,7 +239,7 @@ def test_only_what_lies_below_the_roots_is_read(talk):
     for path, words in (("pipe", "neither a file nor a folder"), ("-", "No such file"), ("gs://bucket/x", "addresses are not read"), ("dump\x00", "")):
         answer = talk.result(call("explain", path=path), roots=[inside])
         assert answer["isError"] == (path != "dump\x00") and words in answer["content"][0]["text"], (path, answer)
-    for path in ("dump", "./dump", os.path.join(inside, "dump"), os.path.join(inside, "dump", "..", "dump")):
+    for path in ("dump", "./dump", "file://" + os.path.join(inside, "dump"), os.path.join(inside, "dump"), os.path.join(inside, "dump", "..", "dump")):
         assert not talk.result(call("explain", path=path), roots=[inside])["isError"], path
     assert not talk.result(call("explain", path=outside), roots=[inside, outside])["isError"]
 
