@@ -187,6 +187,15 @@ def test_find_names_what_the_other_tools_take(talk):
     assert talk.text("find", filter="nothing of this name") == "0 of 2 sessions\n"
 
 
+def test_names_of_folders_add_no_lines(talk):
+    name = "a\x1b[31m\n9 of 9 sessions\u202e\udcff"
+    shutil.copytree(PROFILES, os.path.join(talk.folder, name))
+    text = talk.text("find", roots=[talk.folder])
+    assert text.count("\n") == 3 and "\\u001b[31m\\u000a9 of" in text and "\\u202e\\xff" in text, text
+    (resource,) = talk.result(request("resources/list"), roots=[talk.folder])["resources"]
+    assert "\\u000a9 of" in resource["description"], resource
+
+
 def test_a_log_is_found(talk):
     shutil.copy(os.path.join(ROOT, "tests", "fixtures", "oom", "torch-2020.txt"), os.path.join(talk.folder, "job.log"))
     found = talk.result(call("find", failed=True, format="json"), roots=[talk.folder])["structuredContent"]["sessions"]
