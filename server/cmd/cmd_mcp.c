@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cmd_mcp.c: the commands as tools of the Model Context Protocol, for AI agents. */
+#include "server/base/log.h"
 #include "server/cmd/commands.h"
 #include "server/cmd/mcp_find.h"
 #include "server/cmd/mcp_tools.h"
+
+#include <unistd.h>
 
 static const char INSTRUCTIONS[] =
     "memviewd says why a TPU or GPU job ran out of memory and what would make it fit. Call find for the sessions there "
@@ -22,6 +25,9 @@ int cmd_mcp(const struct options *options)
                                       .list_resources = mcp_find_list_resources,
                                       .read_resource = mcp_find_read_resource};
     bool is_open = mcp_roots_open(&tools.roots, options->paths.items, options->paths.count);
+    if (is_open && isatty(STDIN_FILENO)) /* whoever typed it sees why nothing happens */
+        log_line(
+            "waiting for messages of the Model Context Protocol on standard input: an AI agent starts this command");
     int status = is_open ? mcp_serve(&server) : COMMANDS_UNUSABLE;
     mcp_roots_free(&tools.roots);
     return status;

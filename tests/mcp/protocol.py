@@ -194,6 +194,17 @@ def test_a_client_that_is_gone_ends_it(talk):
 
 # ---- the start -------------------------------------------------------------------------
 
+def test_who_types_it_is_told_what_it_waits_for(talk):
+    controller, terminal = os.openpty()
+    process = subprocess.Popen([talk.binary, "mcp", DEMO], stdin=terminal, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    os.close(terminal)
+    assert b"an AI agent starts this command" in process.stderr.readline()
+    os.write(controller, line(PING))
+    assert json.loads(process.stdout.readline()) == PONG
+    os.close(controller)  # the terminal is gone: stdin ends
+    process.communicate(timeout=HANGS_SECONDS)
+
+
 def test_roots_that_are_not_there(talk):
     for root, word in ((os.path.join(talk.folder, "nowhere"), "No such file"), ("gs://bucket/folder", "local")):
         out, errors = talk.command("mcp", root)
