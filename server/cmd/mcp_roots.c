@@ -84,6 +84,7 @@ static char *real_of(const struct mcp_roots *roots, const char *path, int *reaso
 
 static char *find_usual(const struct mcp_roots *roots, const char *path, char **fault)
 {
+    const char *why_not = remote_address_why_not(path); /* "hf://…" */
     struct stat status;
     int reason;
     *fault = NULL;
@@ -98,7 +99,7 @@ static char *find_usual(const struct mcp_roots *roots, const char *path, char **
     if (real ? !is_allowed(roots, real) : !may_be_told)
         *fault = fault_outside(roots, path);
     else if (!real || stat(real, &status) != 0)
-        *fault = memory_format("%s: %s", path, real ? strerror(errno) : strerror(reason));
+        *fault = memory_format("%s: %s", path, real ? strerror(errno) : why_not ? why_not : strerror(reason));
     else if (!S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
         *fault = memory_format("%s: neither a file nor a folder", path);
     if (*fault) {

@@ -245,7 +245,7 @@ def test_only_what_lies_below_the_roots_is_read(talk):
                                 ("diff", {"a": "dump", "b": path})):
             answer = talk.result(call(tool, **arguments), roots=[inside])
             assert answer["isError"] and answer["content"][0]["text"] == f"{path}: this server reads only what lies in {inside}", (path, answer)
-    for path, words in (("pipe", "neither a file nor a folder"), ("-", "No such file"), ("gs://bucket/x", "addresses are not read"), ("dump\x00", "")):
+    for path, words in (("pipe", "neither a file nor a folder"), ("-", "No such file"), ("gs://bucket/x", "addresses are not read"), ("hf://a/b", "Hugging Face Hub is not read"), ("dump\x00", "")):
         answer = talk.result(call("explain", path=path), roots=[inside])
         assert answer["isError"] == (path != "dump\x00") and words in answer["content"][0]["text"], (path, answer)
     for path in ("dump", "./dump", "file://" + os.path.join(inside, "dump"), os.path.join(inside, "dump"), os.path.join(inside, "dump", "..", "dump")):
