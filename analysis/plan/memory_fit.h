@@ -52,7 +52,11 @@ struct memory_fit {
 
 /* JAX leaves a program of a GPU this share of the device unless it is told otherwise (XLA_PYTHON_CLIENT_MEM_FRACTION),
  * and less where other programs hold some of it. */
-enum { MEMORY_FIT_SHARE_PERCENT = 75 };
+#define MEMORY_FIT_SHARE_PERCENT 75
+/* "75 %" */
+#define MEMORY_FIT_SHARE_WORDS MEMORY_FIT_TEXT(MEMORY_FIT_SHARE_PERCENT) " %"
+#define MEMORY_FIT_TEXT(number) MEMORY_FIT_TEXT_OF(number)
+#define MEMORY_FIT_TEXT_OF(number) #number
 
 /* What JAX takes of a GPU with so much memory. */
 int64_t memory_fit_share(int64_t physical_bytes);

@@ -3,6 +3,7 @@
 #include "plan/notes.h"
 
 #include "base/size_text.h"
+#include "plan/program_arrays.h"
 #include "read/hlo/hlo_parts.h"
 
 enum { FIXED_NOTES = 23, NOTES_PER_SPACE = 6 };
@@ -96,7 +97,7 @@ void notes_build(struct plan *plan, struct arena *arena)
     plan->notes = arena_array(arena, struct note, max);
     if (!hlo->has_assignment)
         notes_add_one(plan, "no_buffer_assignment", 1,
-                      "The file holds the program only, no buffer assignment: nothing is known of its memory.");
+                      plan->unplanned != NULL ? plan->unplanned->sentence : PROGRAM_ARRAYS_NOTHING);
     notes_add_one(
         plan, "no_heap_trace", (hlo->lacks & HLO_LACKS_HEAP_TRACE) != 0,
         hlo->lacks & HLO_LACKS_MODULE

@@ -56,7 +56,8 @@ struct plan_argument {
     struct category_choice choice;
 };
 
-struct plan_pattern; /* plan/pattern.h */
+struct plan_pattern;   /* plan/pattern.h */
+struct program_arrays; /* plan/program_arrays.h */
 
 struct plan_space {
     int64_t space;
@@ -103,8 +104,9 @@ struct plan {
     int64_t peak_memory_bytes;       /* XLA's rule: static memory of all spaces + the largest trace */
     struct plan_argument *arguments; /* by number */
     uint32_t argument_count;
-    struct graph *graph;   /* what reads what; NULL without a module */
-    uint64_t untold_count; /* rows whose readers were not all looked at: the program is too tangled */
+    struct graph *graph;              /* what reads what; NULL without a module */
+    struct program_arrays *unplanned; /* arrays of a module without a buffer assignment; else NULL */
+    uint64_t untold_count;            /* rows whose readers were not all looked at: the program is too tangled */
     struct note *notes;
     uint32_t note_count;
     uint64_t insane_size_count, unknown_size_count, mended_size_count; /* sizes that could not be used as they are */

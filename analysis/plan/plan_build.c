@@ -5,6 +5,7 @@
 #include "base/sum.h"
 #include "plan/liveness.h"
 #include "plan/notes.h"
+#include "plan/program_arrays.h"
 #include "plan/whose.h"
 #include "read/hlo/hlo_shapes.h"
 #include "read/hlo/shape.h"
@@ -466,6 +467,11 @@ void plan_lay_out(struct plan *plan, struct arena *arena)
 void plan_complete(struct plan *plan, struct arena *arena)
 {
     whose_build(plan, arena);
+    if (!plan->hlo.has_assignment) {
+        struct arena *scratch = arena_child(arena);
+        plan->unplanned = program_arrays_find(plan, arena, scratch);
+        arena_free(scratch);
+    }
     notes_build(plan, arena);
 }
 
@@ -481,6 +487,7 @@ void plan_forget_owners(struct plan *plan)
     }
     plan->arguments = NULL;
     plan->graph = NULL;
+    plan->unplanned = NULL;
     plan->notes = NULL;
     plan->argument_count = plan->note_count = 0;
     plan->untold_count = 0;

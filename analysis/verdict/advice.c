@@ -5,10 +5,12 @@
  * the person's program; then bytes. Bytes that are held at the peak are no saving: what a change saves is what the
  * replay of the heap says (docs/use/what-if.md). */
 #include "verdict/remedy.h"
+#include "verdict/unplanned.h"
 
 #include "base/sum.h"
 #include "plan/describe.h"
 #include "plan/memory_fit.h"
+#include "read/device.h"
 
 #include <stdlib.h>
 
@@ -138,6 +140,42 @@ void advice_evidence(const struct plan_pattern *pattern, struct arena *arena, st
 bool advice_is_of_program(const struct advice *advice)
 {
     return advice->has_program && !advice->facts->is_on_chip && !advice->facts->is_host;
+}
+
+bool advice_is_past_device(const struct advice *advice)
+{
+    const struct verdict_facts *facts = advice->facts;
+    const struct verdict_fit *fit = &facts->out->fit;
+    bool is_request = facts->failure != NULL && !facts->is_compile && !facts->is_host && !facts->is_on_chip;
+    return unplanned_is_over(facts) || unplanned_too_large(facts) != NULL ||
+           (is_request && fit->capacity_bytes >= 0 && facts_figure(facts, OOM_needed_bytes) > fit->capacity_bytes);
+}
+
+/* Of what fills the memory, a program that takes less of it than this (percent) is not the cause. */
+enum { SMALL_PERCENT = 10 };
+
+/* A device whose size is not known has at least so much. */
+static int64_t smallest_device_bytes(void)
+{
+    int64_t least = INT64_MAX;
+    for (size_t i = 0; device_at(i) != NULL; i++)
+        if (device_at(i)->physical_bytes > 0 && device_at(i)->physical_bytes < least)
+            least = device_at(i)->physical_bytes;
+    return least;
+}
+
+/* Arrays that are kept fill the memory, and the program that happened to ask next is small: no change of it is the
+ * answer. */
+static bool is_beside_cause(const struct verdict_facts *facts)
+{
+    const struct verdict_cause *cause = &facts->out->cause;
+    int64_t takes = facts->total_bytes >= 0 ? facts->total_bytes : facts_figure(facts, OOM_needed_bytes);
+    int64_t filled = facts->is_live_known                  ? facts->live.array_bytes
+                     : facts->out->fit.capacity_bytes >= 0 ? facts->out->fit.capacity_bytes
+                                                           : smallest_device_bytes();
+    bool is_kept = cause->kind == VERDICT_CAUSE_LIVE_ARRAYS || cause->kind == VERDICT_CAUSE_LEAK;
+    return is_kept && facts->failure != NULL && facts->is_jax && !facts->is_compile && takes >= 0 && filled >= 0 &&
+           takes <= filled / 100 * SMALL_PERCENT;
 }
 
 /* ---- order ---- */
@@ -282,9 +320,10 @@ void advice_make(const struct verdict_facts *facts)
         facts->out->replayed_bytes = advice->before.total_bytes;
         advice->has_backward = plan->graph->has_backward;
     }
+    const bool is_beside = is_beside_cause(facts);
     for (int i = 0; i < VERDICT_ADVICE_COUNT; i++) {
         advice->kind = (enum verdict_advice_kind)i;
-        if (kinds[i].find != NULL)
+        if (kinds[i].find != NULL && !(is_beside && i <= VERDICT_ADVICE_SHARD))
             kinds[i].find(advice);
     }
     jax_calls_drop(advice);

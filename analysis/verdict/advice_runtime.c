@@ -4,6 +4,7 @@
 #include "verdict/advice.h"
 
 #include "model/memory_profile/model.h"
+#include "plan/memory_fit.h"
 #include "read/device.h"
 #include "read/hlo/chip.h"
 #include "read/hlo/shape.h"
@@ -179,6 +180,14 @@ static bool is_scoped_vmem(const struct verdict_facts *facts)
            (oom_is_form(facts->failure, "scoped_vmem") || (capacity >= 0 && capacity <= SCOPED_VMEM_BYTES));
 }
 
+/* Of the plan, else as the text states them; -1: not known. */
+static int64_t temporary_bytes(const struct verdict_facts *facts)
+{
+    if (facts->space != NULL && facts->total_bytes > 0)
+        return (int64_t)plan_temporary_bytes(facts->space);
+    return facts_figure(facts, OOM_program_bytes);
+}
+
 void advice_find_flags(struct advice *advice)
 {
     const struct verdict_facts *facts = advice->facts;
@@ -189,6 +198,9 @@ void advice_find_flags(struct advice *advice)
                       : facts->parts->plan != NULL && facts->parts->plan->platform == SPACE_PLATFORM_TPU;
     bool is_on_edge =
         fit->over_bytes > 0 && fit->capacity_bytes > 0 && fit->over_bytes <= fit->capacity_bytes / 100 * EDGE_PERCENT;
+    /* what is computed again is temporary: that has to be as much as is missing */
+    int64_t temporary = temporary_bytes(facts);
+    is_on_edge = is_on_edge && (temporary < 0 || temporary >= fit->over_bytes);
     if (is_tpu && !facts->is_on_chip && facts->out->fits == VERDICT_FITS_NO && is_on_edge)
         for (uint32_t i = 0; i < sizeof(recompute_flags) / sizeof(recompute_flags[0]); i++)
             flag_add(advice, &recompute_flags[i], evidence, i);
@@ -245,7 +257,7 @@ void advice_find_leak(struct advice *advice)
 {
     const struct verdict_facts *facts = advice->facts;
     const struct profiles_growth *growth = &facts->growth;
-    if (facts->failure != NULL ? !is_run_time(advice) : !growth->grows)
+    if (facts->failure != NULL ? !is_run_time(advice) || advice_is_past_device(advice) : !growth->grows)
         return;
     struct verdict_advice item = guess_of("Let go of arrays that are no longer needed", let_go);
     item.reason = "Which arrays are alive, and since when, is in a device profile, not in the text.";
@@ -331,7 +343,7 @@ void advice_find_preallocation(struct advice *advice)
         reserve_more(advice);
         return;
     }
-    if (!is_of_gpu(advice) || !is_run_time(advice))
+    if (!is_of_gpu(advice) || !is_run_time(advice) || advice_is_past_device(advice))
         return;
     bool is_other = facts->out->cause.kind == VERDICT_CAUSE_OTHER_PROCESS;
     struct verdict_advice item = guess_of(
@@ -341,7 +353,7 @@ void advice_find_preallocation(struct advice *advice)
     if (is_other && capacity >= 0 && left >= 0)
         item.evidence = arena_format(facts->arena, "Others hold %s of %s.", facts_size(facts, capacity - left),
                                      facts_size(facts, capacity));
-    item.reason = "JAX takes 75 % of the device by default; what others hold is not in the text.";
+    item.reason = "JAX takes " MEMORY_FIT_SHARE_WORDS " of the device by default; what others hold is not in the text.";
     advice_add(advice, item);
 }
 
@@ -361,24 +373,39 @@ static const char *topology_call(const struct verdict_facts *facts, const struct
         name);
 }
 
+/* Of the device that was too small. A program that is not optimized yet does not say what it is compiled for. */
+static enum space_platform platform_of(const struct advice *advice)
+{
+    const struct verdict_facts *facts = advice->facts;
+    const struct device *device = facts->parts->device_name != NULL ? device_named(facts->parts->device_name) : NULL;
+    if (facts->parts->plan != NULL && facts->parts->plan->platform != SPACE_PLATFORM_UNKNOWN)
+        return facts->parts->plan->platform;
+    if (device != NULL)
+        return device->platform;
+    bool is_gpu = facts->failure != NULL && facts->failure->memory_class == OOM_MEMORY_gpu;
+    if (is_gpu || is_of_gpu(advice) || facts->parts->capacity_is_of_gpu)
+        return SPACE_PLATFORM_GPU;
+    return facts->failure != NULL && facts->failure->family == OOM_FAMILY_tpu_compile ? SPACE_PLATFORM_TPU
+                                                                                      : SPACE_PLATFORM_UNKNOWN;
+}
+
 void advice_find_larger_chip(struct advice *advice)
 {
     const struct verdict_facts *facts = advice->facts;
     const struct verdict_fit *fit = &facts->out->fit;
     const struct device *best = NULL, *device;
-    enum space_platform platform = facts->parts->plan != NULL ? facts->parts->plan->platform
-                                   : is_of_gpu(advice)        ? SPACE_PLATFORM_GPU
-                                                              : SPACE_PLATFORM_TPU;
+    enum space_platform platform = platform_of(advice);
     /* Else what was needed is not the whole program. */
     bool is_of_device = facts->failure == NULL ? facts->moment == NULL : facts->is_compile && !facts->is_on_chip;
-    if (facts->out->fits != VERDICT_FITS_NO || !is_of_device || fit->needed_bytes < 0)
+    if (facts->out->fits != VERDICT_FITS_NO || !is_of_device || fit->needed_bytes < 0 || fit->capacity_bytes < 0)
         return;
     for (size_t i = 0; (device = device_at(i)) != NULL; i++) {
         int64_t has = device->available_bytes > 0 ? device->available_bytes : device->physical_bytes;
         int64_t least = best == NULL                ? INT64_MAX
                         : best->available_bytes > 0 ? best->available_bytes
                                                     : best->physical_bytes;
-        if (device->platform == platform && has >= fit->needed_bytes && has > fit->capacity_bytes && has < least)
+        if (platform != SPACE_PLATFORM_UNKNOWN && device->platform == platform && has >= fit->needed_bytes &&
+            has > fit->capacity_bytes && has < least)
             best = device;
     }
     if (best == NULL)

@@ -2,6 +2,7 @@
  * advice_text.c: what a text tells without the plan of its program: sums of arguments and results, and the buffers that
  * it lists. Nothing is predicted from it: its sums are bounds, the rest are guesses. */
 #include "verdict/advice.h"
+#include "verdict/unplanned.h"
 
 #include "base/sum.h"
 
@@ -25,7 +26,10 @@ static struct verdict_advice item_of(const struct advice *advice, const char *ti
                                    .lands_at_bytes = -1,
                                    .confidence = VERDICT_GUESS,
                                    .reason = no_plan,
-                                   .evidence = facts_sentence(advice->facts, &advice->facts->parts->failure->answer),
+                                   .evidence =
+                                       advice->facts->failure != NULL
+                                           ? facts_sentence(advice->facts, &advice->facts->parts->failure->answer)
+                                           : advice->facts->out->cause.text,
                                    .call = call,
                                    .extra_flops_percent = -1};
 }
@@ -41,12 +45,44 @@ static void bound_add(struct advice *advice, struct verdict_advice item, int64_t
     advice_add(advice, item);
 }
 
+/* A program whose own arrays are known, or whose text says so, takes no arguments. */
+static bool has_no_arguments(const struct advice *advice)
+{
+    const struct program_arrays *arrays = unplanned_arrays(advice->facts);
+    return arrays != NULL ? arrays->argument_bytes == 0 : facts_figure(advice->facts, OOM_arguments_bytes) == 0;
+}
+
+static void donate_of_arrays(struct advice *advice, const struct program_arrays *arrays)
+{
+    const struct verdict_facts *facts = advice->facts;
+    int64_t bytes = arrays->donatable_bytes / (int64_t)arrays->device_count;
+    bool is_over = unplanned_is_over(facts) && arrays->least_bytes - bytes > facts->out->fit.capacity_bytes;
+    if (bytes <= 0 || bytes < arrays->least_bytes / 100 || is_over ||
+        (facts->failure == NULL && facts->out->fits != VERDICT_FITS_NO))
+        return;
+    struct verdict_advice item = {.title = "Donate the arguments that results replace",
+                                  .saves_bytes = bytes,
+                                  .lands_at_bytes = -1,
+                                  .confidence = VERDICT_BOUND,
+                                  .reason =
+                                      "At most so much: the arguments may be needed afterwards. No plan was made.",
+                                  .call = "jax.jit(step, donate_argnums=(0,))  # the state that the step gives back",
+                                  .extra_flops_percent = -1};
+    item.evidence =
+        arena_format(facts->arena, "Results of %s have the shapes and types of arguments that are not donated.",
+                     facts_size(facts, bytes));
+    advice_add(advice, item);
+}
+
 void advice_text_donate(struct advice *advice)
 {
     int64_t arguments = facts_figure(advice->facts, OOM_arguments_bytes),
             results = facts_figure(advice->facts, OOM_output_bytes),
             shared = facts_figure(advice->facts, OOM_shared_bytes);
-    if (!is_told(advice))
+    const struct program_arrays *arrays = unplanned_arrays(advice->facts);
+    if (arrays != NULL && unplanned_too_large(advice->facts) == NULL)
+        donate_of_arrays(advice, arrays);
+    if (!is_told(advice) || arrays != NULL || has_no_arguments(advice) || advice_is_past_device(advice))
         return;
     struct verdict_advice item = item_of(advice, "Donate the arguments that results replace",
                                          "jax.jit(step, donate_argnums=(0,))  # the state that the step gives back");
@@ -92,17 +128,82 @@ void advice_text_unpad(struct advice *advice)
     bound_add(advice, item, padding);
 }
 
+/* Of what is too large for one device by its shape alone. */
+static void shard_of_arrays(struct advice *advice, const struct program_arrays *arrays)
+{
+    const struct verdict_facts *facts = advice->facts;
+    int64_t capacity = facts->out->fit.capacity_bytes, already = (int64_t)arrays->device_count, devices = 2,
+            largest = arrays->items[0].bytes / already;
+    int64_t part = arrays->least_bytes > largest ? arrays->least_bytes : largest;
+    while (devices < DEVICES_MAX && part / devices > capacity)
+        devices *= 2;
+    struct verdict_advice item = {
+        .title = arena_format(facts->arena, "Split it over at least %lld devices", (long long)(devices * already)),
+        .saves_bytes = -1,
+        .lands_at_bytes = -1,
+        .confidence = VERDICT_GUESS,
+        .reason = "If all of it splits evenly; what is computed on the way is not counted: no "
+                  "plan was made.",
+        .extra_flops_percent = -1};
+    item.evidence = arena_format(facts->arena, "%s at least, and a device has %s.", facts_size(facts, part),
+                                 facts_size(facts, capacity));
+    item.call =
+        arena_format(facts->arena,
+                     "x = jax.lax.with_sharding_constraint(x, NamedSharding(jax.make_mesh((%lld,), (\"data\",)), "
+                     "P(\"data\")))  # in the jitted function",
+                     (long long)(devices * already));
+    advice_add(advice, item);
+}
+
+/* What is past the device has to become smaller. */
+void advice_find_smaller(struct advice *advice)
+{
+    const struct verdict_facts *facts = advice->facts;
+    const struct program_array *large = unplanned_too_large(facts);
+    int64_t needed = facts_figure(facts, OOM_needed_bytes), capacity = facts->out->fit.capacity_bytes;
+    bool is_request = is_told(advice) && !advice->facts->is_compile && capacity >= 0 && needed > capacity;
+    if (large == NULL && !is_request)
+        return;
+    const char *what = large != NULL ? large->shape : "this one request",
+               *size = facts_size(facts, large != NULL ? large->bytes : needed);
+    struct verdict_advice item = {
+        .title = arena_format(facts->arena, "Make %s smaller: no setting makes room for %s on %s", what, size,
+                              facts_size(facts, capacity)),
+        .saves_bytes = -1,
+        .lands_at_bytes = -1,
+        .confidence = VERDICT_GUESS,
+        .reason = "One array has this size: its shape is wrong, or it has to be made in slices or tiles.",
+        .evidence = large != NULL ? arena_format(facts->arena, "%s takes %s.", what, size)
+                                  : facts_sentence(facts, &facts->parts->failure->answer),
+        .call =
+            large != NULL && large->source[0] != '\0'
+                ? arena_format(facts->arena, "print(x.shape)  # of what %s makes; slices or tiles where it is meant",
+                               large->source)
+                : "print(x.shape)  # of what the line makes; slices or tiles where it is meant",
+        .is_of_cause = true,
+        .extra_flops_percent = -1};
+    advice_add(advice, item);
+}
+
 /* A power of two of devices among which an even split would fit. */
 void advice_text_shard(struct advice *advice)
 {
     const struct verdict_fit *fit = &advice->facts->out->fit;
+    const struct program_arrays *arrays = unplanned_arrays(advice->facts);
     int64_t devices = 2;
+    bool has_total = is_compile(advice) && fit->needed_bytes > 0 && fit->capacity_bytes > 0;
+    if (arrays != NULL && advice_is_past_device(advice) && !has_total) {
+        shard_of_arrays(advice, arrays);
+        return;
+    }
     if (!is_told(advice))
         return;
-    if (!is_compile(advice) || fit->needed_bytes <= 0 || fit->capacity_bytes <= 0) {
+    if (!has_total) {
         advice_add(
             advice,
-            item_of(advice, "Split parameters and batch over more devices",
+            item_of(advice,
+                    has_no_arguments(advice) ? "Split the largest arrays over more devices"
+                                             : "Split parameters and batch over more devices",
                     "state = jax.device_put(state, NamedSharding(jax.make_mesh((2,), (\"data\",)), P(\"data\")))"));
         return;
     }
@@ -117,15 +218,28 @@ void advice_text_shard(struct advice *advice)
     bound_add(advice, item, fit->needed_bytes - fit->needed_bytes / devices);
 }
 
+/* Where arguments and results alone are too much, half of what may be a batch has to make up for it. An array that is
+ * too large with a batch of one needs something else. */
+static bool batch_helps(const struct advice *advice, const struct program_arrays *arrays)
+{
+    int64_t over = unplanned_is_over(advice->facts) ? arrays->least_bytes - advice->facts->out->fit.capacity_bytes : 0;
+    const struct program_array *large = unplanned_too_large(advice->facts);
+    bool is_of_one = large != NULL && strstr(large->shape, "[1,") != NULL;
+    return !is_of_one && arrays->batch_bytes > 0 && arrays->batch_bytes / 2 / (int64_t)arrays->device_count >= over;
+}
+
 void advice_text_batch(struct advice *advice)
 {
-    if (is_told(advice))
+    const struct program_arrays *arrays = unplanned_arrays(advice->facts);
+    bool is_past = arrays != NULL && advice_is_past_device(advice);
+    bool has_batch = arrays != NULL ? batch_helps(advice, arrays) : !has_no_arguments(advice);
+    if ((is_told(advice) || is_past) && has_batch)
         advice_add(advice, item_of(advice, "Halve the batch", "x[:len(x) // 2]"));
 }
 
 void advice_text_sequence(struct advice *advice)
 {
-    if (is_told(advice) && advice->facts->failure->family == OOM_FAMILY_tpu_program_load)
+    if (is_told(advice) && advice->facts->failure->family == OOM_FAMILY_tpu_program_load && !has_no_arguments(advice))
         advice_add(advice, item_of(advice, "Halve the sequence", "x[:, :x.shape[1] // 2]"));
 }
 

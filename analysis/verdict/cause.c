@@ -3,6 +3,7 @@
  * categories, then what allocators and live arrays tell. */
 #include "verdict/facts.h"
 #include "verdict/torch_moment.h"
+#include "verdict/unplanned.h"
 
 #include "model/memory_profile/model.h"
 #include "model/memory_profile/notes.h"
@@ -196,7 +197,7 @@ static void of_reserved(const struct verdict_facts *facts)
                      "The driver found no room beside %s, which takes %s of the device in advance unless it is told "
                      "otherwise.",
                      is_tensorflow ? "TensorFlow's allocator" : "JAX's allocator",
-                     is_tensorflow ? "nearly all" : "75 %"));
+                     is_tensorflow ? "nearly all" : MEMORY_FIT_SHARE_WORDS));
 }
 
 /* ---- of live arrays ---- */
@@ -314,7 +315,7 @@ static void of_lists(const struct verdict_facts *facts)
         (group.count == 1 && needed > 0 && (int64_t)group.buffer->size.value > needed / 2))
         cause_set_by(facts, VERDICT_CAUSE_ONE_BUFFER, group.count > 0 ? (int64_t)group.buffer->size.value : needed,
                      VERDICT_EXACT, more_of(facts));
-    else
+    else if (!facts->is_xla || group.count > 0 || !unplanned_cause(facts))
         cause_set_by(facts, VERDICT_CAUSE_UNKNOWN, needed, VERDICT_EXACT,
                      !facts->is_xla ? more_of(facts)
                      : group.count > 0
@@ -486,4 +487,6 @@ void cause_make(const struct verdict_facts *facts)
         of_trace(facts);
     else if (facts->live.is_known)
         of_profile(facts);
+    else
+        unplanned_cause(facts);
 }

@@ -6,6 +6,8 @@
 
 #include "verdict/facts.h"
 
+/* Of arrays of a program without a buffer assignment. */
+#define EVIDENCE_OF_SHAPES "Elements of the shapes times bytes of their types, without padding."
 /* Worked out as `sentence` says; no page shows it. */
 struct verdict_evidence evidence_difference(const char *sentence);
 /* All rows that are live at the peak; `rest` names what the figure holds besides. */

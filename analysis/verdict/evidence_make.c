@@ -4,6 +4,7 @@
 #include "verdict/evidence.h"
 #include "verdict/torch_join.h"
 #include "verdict/torch_moment.h"
+#include "verdict/unplanned.h"
 
 #include "model/memory_profile/model.h"
 #include "plan/pattern.h"
@@ -269,6 +270,10 @@ static void cause_show(const struct verdict_facts *facts)
     if (facts->moment != NULL &&
         (cause->kind == VERDICT_CAUSE_ATTENTION_LOGITS || cause->kind == VERDICT_CAUSE_LOGITS)) {
         cause->evidence = evidence_difference("Blocks of the lines that call it, as memviewd whose lists them.");
+        return;
+    }
+    if (unplanned_is_cause(facts)) {
+        cause->evidence = evidence_difference(EVIDENCE_OF_SHAPES);
         return;
     }
     if (cause->kind == VERDICT_CAUSE_LEAK) {

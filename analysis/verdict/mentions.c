@@ -5,13 +5,14 @@
 #include "verdict/evidence.h"
 
 #include "plan/pattern.h"
+#include "plan/program_arrays.h"
 #include "verdict/advice.h"
 #include "verdict/torch_moment.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 
-enum { MENTIONS_MAX = 12, OWN_MAX = 20 };
+enum { MENTIONS_MAX = 12, OWN_MAX = 20, ARRAY_SUMS = 6 };
 
 enum rank { RANK_DECIDES, RANK_PART, RANK_OF_TEXT, RANK_COUNT };
 
@@ -112,6 +113,24 @@ static struct verdict_mentions mentions_find(struct finder *finder, const char *
     return mentions;
 }
 
+/* Of a program without a buffer assignment: no page shows more of them than their shapes. */
+static void arrays_add(struct finder *finder)
+{
+    const struct program_arrays *arrays = finder->facts->out->arrays;
+    int64_t capacity = finder->facts->out->fit.capacity_bytes;
+    struct verdict_evidence *evidence = arena_array(finder->facts->arena, struct verdict_evidence, 1);
+    if (arrays == NULL)
+        return;
+    *evidence = evidence_difference(EVIDENCE_OF_SHAPES);
+    const int64_t sums[ARRAY_SUMS] = {
+        arrays->least_bytes,  arrays->argument_bytes,      arrays->result_bytes - arrays->shared_bytes,
+        arrays->listed_bytes, arrays->fused_largest_bytes, capacity < 0 ? -1 : arrays->least_bytes - capacity};
+    for (uint32_t i = 0; i < arrays->count; i++)
+        known_add(finder, RANK_PART, arrays->items[i].bytes, evidence);
+    for (int i = 0; i < ARRAY_SUMS; i++)
+        known_add(finder, RANK_PART, sums[i] > 0 ? sums[i] : -1, evidence);
+}
+
 static void known_gather(struct finder *finder)
 {
     const struct verdict *out = finder->facts->out;
@@ -129,6 +148,7 @@ static void known_gather(struct finder *finder)
         known_add(finder, RANK_PART, out->where[i].bytes, &out->where[i].evidence);
     for (uint32_t i = 0; i < out->pattern_count; i++)
         known_add(finder, RANK_PART, out->patterns[i].bytes, &out->patterns[i].evidence);
+    arrays_add(finder);
     for (int i = 0; finder->facts->failure != NULL && i < OOM_FIGURE_COUNT; i++) {
         int64_t bytes = facts_figure(finder->facts, (enum oom_figure_at)i);
         struct verdict_evidence *evidence = arena_array(finder->facts->arena, struct verdict_evidence, 1);
@@ -246,8 +266,8 @@ static void plan_add(struct finder *finder)
 void mentions_make(const struct verdict_facts *facts)
 {
     struct verdict *out = facts->out;
-    uint32_t capacity =
-        7 + out->category_count + out->where_count + out->pattern_count + out->ledger.bar_count + OOM_FIGURE_COUNT;
+    uint32_t capacity = 7 + PROGRAM_ARRAYS_MAX + ARRAY_SUMS + out->category_count + out->where_count +
+                        out->pattern_count + out->ledger.bar_count + OOM_FIGURE_COUNT;
     struct finder finder = {
         .facts = facts, .known = arena_array(facts->arena, struct mentions_known, capacity), .capacity = capacity};
     known_gather(&finder);
@@ -273,6 +293,7 @@ void mentions_make(const struct verdict_facts *facts)
     out->ledger.mentions = mentions_find(&finder, out->ledger.sentence);
     if (is_of_failure(facts))
         moment_add(&finder, of_free);
+    out->arrays_mentions = mentions_find(&finder, out->arrays_sentence);
     out->advice_mentions = mentions_find(&finder, out->advice_sentence);
     if (facts->moment != NULL && facts->space == NULL)
         moment_add_all(&finder);

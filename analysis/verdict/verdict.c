@@ -6,6 +6,7 @@
 #include "verdict/torch_choice.h"
 #include "verdict/torch_join.h"
 #include "verdict/torch_moment.h"
+#include "verdict/unplanned.h"
 
 const char *verdict_confidence_name(enum verdict_confidence confidence)
 {
@@ -227,6 +228,8 @@ static const char *sentence_of(const struct verdict_facts *facts)
         return out->cause.text;
     if (fit->needed_bytes < 0 && out->not_read_count > 0)
         return out->not_read[0].sentence;
+    if (fit->needed_bytes < 0 && out->arrays != NULL)
+        return unplanned_sentence(facts);
     if (fit->needed_bytes < 0)
         return "Nothing here says how much memory was needed.";
     if (facts->total_bytes < 0 && facts->moment != NULL)
@@ -272,6 +275,13 @@ static bool is_of_other_space(const struct verdict_facts *facts, const char *not
     return false;
 }
 
+/* The list of arrays says it. */
+static bool is_of_arrays(const struct verdict_facts *facts, const struct note *note)
+{
+    const struct program_arrays *arrays = unplanned_arrays(facts);
+    return arrays != NULL && strcmp(note->text, arrays->sentence) == 0;
+}
+
 /* What text and plan say of each other, and what the text's reader has to say. */
 static void notes_make(const struct verdict_facts *facts)
 {
@@ -291,10 +301,8 @@ static void notes_make(const struct verdict_facts *facts)
     for (size_t i = 0; facts->failure != NULL && i < facts->failure->note_count; i++)
         facts_note(facts, VERDICT_NOTE_TEXT, facts->failure->notes[i].text);
     for (uint32_t i = 0; plan != NULL && i < plan->note_count; i++)
-        if (!is_of_other_space(facts, plan->notes[i].text))
+        if (!is_of_other_space(facts, plan->notes[i].text) && !is_of_arrays(facts, &plan->notes[i]))
             facts_note(facts, VERDICT_NOTE_PLAN, plan->notes[i].text);
-    if (plan != NULL && !plan->hlo.has_assignment)
-        facts_note(facts, VERDICT_NOTE_PLAN, "The program has no buffer assignment: what it takes is not known.");
 }
 
 /* Where no cause is known, the cause itself says so. */
@@ -329,10 +337,11 @@ static void steps_make(const struct verdict_facts *facts)
     const struct oom_meaning *said = facts->parts->failure;
     struct verdict *out = facts->out;
     bool has_dump = facts->parts->plan != NULL && facts->is_of_plan;
+    bool is_past = unplanned_is_over(facts) || unplanned_too_large(facts) != NULL; /* whatever else is alive */
     struct oom_step *steps = arena_array(facts->arena, struct oom_step, said == NULL ? 1 : said->step_count + 1);
     for (size_t i = 0; said != NULL && i < said->step_count; i++)
-        if (!(has_dump && said->steps[i].is_for_dump) && !(facts->is_live_known && said->steps[i].is_for_profile) &&
-            facts->join == NULL)
+        if (!(has_dump && said->steps[i].is_for_dump) && !(is_past && said->steps[i].is_for_profile) &&
+            !(facts->is_live_known && said->steps[i].is_for_profile) && facts->join == NULL)
             steps[out->step_count++] = said->steps[i];
     out->steps = steps;
 }
@@ -344,9 +353,11 @@ void verdict_make(const struct verdict_parts *parts, struct buf *scratch, struct
     not_read_make(&facts);
     notes_make(&facts);
     fit_make(&facts);
+    unplanned_judge(&facts);
     live_note(&facts);
     if (facts.join != NULL)
         torch_beside_make(&facts);
+    unplanned_make(&facts);
     cause_make(&facts);
     without_bytes_note(&facts);
     where_make(&facts);

@@ -22,6 +22,7 @@ struct oom_meaning;    /* model/oom/model.h */
 struct oom_step;       /* the same */
 struct oom_comparison; /* the same */
 struct plan;           /* plan/plan.h */
+struct program_arrays; /* plan/program_arrays.h */
 struct memory_profile; /* model/memory_profile/model.h */
 struct torch_choice;   /* verdict/torch_choice.h */
 struct profile_set;    /* model/device_memory/profile_set.h */
@@ -276,7 +277,11 @@ struct verdict {
     int64_t rest_bytes; /* of the smaller groups */
     int64_t peak_bytes;
     struct verdict_evidence peak, rest; /* of peak_bytes; of rest_bytes */
-    struct verdict_advice *advice;      /* the best first */
+    const struct program_arrays
+        *arrays;                 /* of a program without a buffer assignment; NULL: it has one, or none is here */
+    const char *arrays_sentence; /* what the listed ones take together; NULL: none is listed */
+    struct verdict_mentions arrays_mentions;
+    struct verdict_advice *advice; /* the best first */
     uint32_t advice_count;
     int64_t
         best_at; /* of `advice`: what to do first, as every face names it; -1: it fits, or nothing is known to help */

@@ -134,6 +134,15 @@ static void write_buffers(const cJSON *buffers)
     }
 }
 
+/* Of a program that no plan was made for: what the core says of its arrays. */
+static void write_arrays(const cJSON *arrays)
+{
+    const cJSON *sentence = cJSON_GetObjectItemCaseSensitive(arrays, "sentence");
+    char text[TEXT_SIZE];
+    if (cJSON_IsString(sentence))
+        output_format("    %s\n", printable(text, sentence->valuestring));
+}
+
 static void write_module(const struct summary_module *module, int64_t space)
 {
     const struct modules_entry *entry = module->entry;
@@ -146,7 +155,8 @@ static void write_module(const struct summary_module *module, int64_t space)
     }
     if (!cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(module->summary, "module"),
                                                        "has_buffer_assignment"))) {
-        output_word("  without a buffer assignment: what it needs is not in this file\n");
+        output_word("  without a buffer assignment\n");
+        write_arrays(cJSON_GetObjectItemCaseSensitive(module->summary, "arrays"));
         return;
     }
     output_format("  peak %s\n", size(peak, summary_text_number(module->summary, "peak_memory_bytes")));

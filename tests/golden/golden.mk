@@ -53,7 +53,7 @@ golden-torch-replay: all ## the caching allocator's rules on snapshots against w
 golden-capacity: all ## every face names one capacity of a program
 	$(Q)$(PYTHON) tests/golden/capacity.py --binary $(B)/memviewd $(if $(SHARED),--shared $(SHARED))
 golden-gpu: all ## jobs that ran on an H100, against what JAX and PyTorch printed there
-	$(Q)$(PYTHON) tests/golden/gpu.py --binary $(B)/memviewd
+	$(Q)$(PYTHON) tests/golden/gpu.py --binary $(B)/memviewd $(if $(SHARED),--shared $(SHARED))
 
 golden-whose: all ## whose memory it is, against programs whose truth is known
 	$(Q)$(PYTHON) tests/golden/whose.py --binary $(B)/memviewd $(if $(SHARED),--shared $(SHARED))

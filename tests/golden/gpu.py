@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """What memviewd says of jobs that ran on an H100, against what JAX and PyTorch printed there (tests/fixtures/gpu/truth.json).
 
-  gpu.py --binary build/release/memviewd
+  gpu.py --binary build/release/memviewd [--shared ../shared]
 
 The plan against compiled.memory_analysis(), the allocator's curve against Device.memory_stats(), device profiles against
 jax.live_arrays(), a snapshot against torch.cuda.max_memory_allocated(). Each failure is explained by its folder, alone: one
-verdict whose rows add up, and the cause that the job was written to have.
+verdict whose rows add up, and the cause that the job was written to have. With the shared data: programs as they were before
+they were optimized, against the plans that the compiler made of them, and a job whose dump holds no plan.
 """
 import argparse
+import glob
 import json
 import os
 import shutil
@@ -165,15 +167,57 @@ def check_torch_failure(binary, _, name):
     return lines + same(answer["cause"]["kind"], "saved_activations", f"{name}: cause")
 
 
+def explained_alone(binary, paths, *options):
+    with tempfile.TemporaryDirectory() as folder:
+        for path in paths:
+            shutil.copy(path, folder)
+        return [found["answer"] for found in run(binary, "explain", "--json", *options, folder)]
+
+
+def check_least(binary, shared):
+    """what arguments and results alone take is never more than the plan; half of the plans are close to it"""
+    lines, count, close = [], 0, 0
+    for before in sorted(glob.glob(os.path.join(shared, "data", "**", "*before_optimizations.hlo.pb"), recursive=True)):
+        after = glob.glob(before.replace("before_optimizations", "*after_optimizations"))
+        if not after:
+            continue
+        (bare,), (planned,) = explained_alone(binary, [before]), explained_alone(binary, after[:1])
+        least, needed = bare["arrays"]["least_bytes"], planned["fit"]["needed_bytes"]
+        lines += [] if least <= needed else [f"{before}: at least {least}, and the plan takes {needed}"]
+        lines += same((planned["arrays"], bare["fit"]["needed_bytes"]), (None, None), before)
+        count, close = count + 1, close + (2 * least >= needed)
+    return lines + ([] if count >= 80 and 2 * close >= count else [f"{close} of {count} programs take at most twice their arguments and results"])
+
+
+def check_unplanned(binary, shared):
+    """autotuning died, and the dump holds the program alone: an array larger than the device, and no advice beside it"""
+    data = os.path.join(shared, "data", "gpu-h200")
+    dump = [path for path in glob.glob(os.path.join(data, "dumps", "seed", "*")) if "after" not in path]
+    (answer,) = explained_alone(binary, [*dump, os.path.join(data, "runs", "seed", "output.log")])
+    said, items = answer["cause"]["text"], answer["arrays"]["items"]
+    lines = same(answer["cause"]["kind"], "one_buffer", "seed: cause")
+    lines += [f"seed: nobody says {words}: {said}" for words in ("bf16[327680,327680]", "oomjob.py:10", "200.00 GiB", "139.80 GiB") if words not in said]
+    lines += same([(item["role"], item["shape"], item["source"]) for item in items],
+                  [("result", "bf16[327680,327680]", "oomjob.py:10"), ("between", "bf16[327680,327680]", "oomjob.py:9")], "seed: arrays")
+    lines += same([advice["kind"] for advice in answer["advice"]], ["limit", "shard"], "seed: advice")
+    lines += same([step["text"] for step in answer["next_steps"] if "device_memory_profile" in step["text"]], [], "seed: the profile is asked for")
+    (bare,) = explained_alone(binary, dump)
+    lines += same((bare["fits"], bare["fit"]["needed_bytes"]), ("no", None), "seed without its text")
+    return lines
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--binary", required=True)
+    parser.add_argument("--shared")
     options = parser.parse_args()
     with open(os.path.join(FOLDER, "truth.json"), encoding="utf-8") as opened:
         truth = json.load(opened)
     checks = [("plan", check_plan), ("changes", check_changes), ("allocator", check_allocator), ("both", check_both), ("compile", check_compile), ("series", check_series), ("snapshot", check_snapshot)]
     checks += [(name, lambda binary, truth, name=name: check_live(binary, truth, name)) for name in LINE_OF]
     checks += [(name, lambda binary, truth, name=name: check_torch_failure(binary, truth, name)) for name in ("torch-oom", "torch-expandable")]
+    if options.shared:
+        checks += [(name, lambda binary, truth, check=check: check(binary, options.shared)) for name, check in (("least", check_least), ("unplanned", check_unplanned))]
     failed = 0
     for name, check in checks:
         lines = check(options.binary, truth)

@@ -58,6 +58,7 @@ OF_JAX = re.compile(r"\bjax\.|jnp\.|\bJAX\b|XLA_PYTHON|x\[:")
 OF_PALLAS = re.compile(r"\bpl\.|pltpu\.|plgpu\.")
 OF_TORCH = re.compile(r"\btorch\.(?!utils\.data)|PYTORCH_|PyTorch")
 OF_DEVICE = re.compile(r"nvidia-smi|CUDA_VISIBLE|checkpoint|donate|larger chip|MEM_FRACTION|\bGPU\b")
+OF_TPU = re.compile(r"\bTPU\b|\bv5e\b")
 OF_VMEM = re.compile(r"vmem|VMEM|BlockSpec|block_shape")
 JAX, TORCH = {"jax", "xla", None}, {"torch", "torch_xla", None}
 HOST = {"host", "page_locked", "shared_memory"}
@@ -83,7 +84,7 @@ def check_advice(failure):
     if not answer["advice"] and not answer["advice_sentence"]:
         lines.append("no advice, and no word why")
     for pattern, may in ((OF_JAX, framework in JAX), (OF_TORCH, framework in TORCH), (OF_DEVICE, memory not in HOST),
-                         (OF_PALLAS, framework in JAX or memory in ("vmem", "smem")), (OF_VMEM, memory != "smem")):
+                         (OF_PALLAS, framework in JAX or memory in ("vmem", "smem")), (OF_VMEM, memory != "smem"), (OF_TPU, failure["family"].startswith("tpu"))):
         found = pattern.search(said)
         if found and not may:
             lines.append(f"advice of {framework}, {memory} speaks of {found.group()!r}")

@@ -248,6 +248,17 @@ def test_a_module_without_assignment_has_no_peak(t):
     process = t.run("summary", path)
     equal(process.returncode, 0, process.stderr)
     assert "jit_f  without a buffer assignment" in process.stdout and "peak" not in process.stdout, process.stdout
+    path = os.path.join(t.fixtures, "dumps", "f5-vmem-matmul-blocks", "module_0003.jit_f5.cl_1014260217.before_optimizations.hlo.pb")
+    said = "The largest arrays of the program are 256.00 MiB f32[8192,8192] (result, "
+    process = t.run("summary", path)
+    assert said in process.stdout and "at least 384.00 MiB at one time" in process.stdout, process.stdout
+    daemon = t.serve(path)
+    session = next(iter(daemon.sessions().values()))["id"]
+    data = daemon.get_json("/api/v1/memory_viewer/summary", session=session)["data"]
+    assert said in data["arrays"]["sentence"] and data["spaces"] == [], data
+    verdict = daemon.get_json("/api/v1/verdict", session=session)
+    equal((verdict["arrays"]["items"], verdict["fits"], verdict["cause"]["kind"]), (data["arrays"]["items"], "unknown", "unknown"))
+    equal(verdict["arrays_figures"][0]["evidence"]["kind"], "difference")
 
 
 def test_a_device_profile_is_named_and_led_to_top(t):

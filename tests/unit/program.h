@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * program.h: small programs, written as text like HLO's, and their plans.
  *
+ *     unplanned                                             no buffer assignment
  *     scheduled module=jit_f devices=8 alias=0:1 donor=2    what the module says of itself: instructions run in the order
  *                                                           of the text; its name; result:argument, argument
  *     body {                               computations; the one called main is the entry
@@ -187,6 +188,7 @@ static inline void program_instruction(struct program_writing *writing, struct b
 static inline void program_head(struct program_writing *writing)
 {
     struct buf devices = BUF_INIT, aliases = BUF_INIT, donors = BUF_INIT;
+    writing->is_unplanned = program_is(writing, "unplanned");
     writing->is_scheduled = program_is(writing, "scheduled");
     if (program_is(writing, "module=")) {
         struct str name = program_word(writing);
@@ -250,7 +252,10 @@ static inline void program_read(const char *text, struct buf *file, struct plan 
     put_message(&writing.assignment, BUFFER_ASSIGNMENT_PROTO_HEAP_SIMULATOR_TRACES, &writing.trace);
     *file = (struct buf)BUF_INIT;
     put_message(file, HLO_PROTO_HLO_MODULE, &writing.module);
-    put_message(file, HLO_PROTO_BUFFER_ASSIGNMENT, &writing.assignment);
+    if (writing.is_unplanned)
+        buf_free(&writing.assignment);
+    else
+        put_message(file, HLO_PROTO_BUFFER_ASSIGNMENT, &writing.assignment);
     program_plan(file, plan);
 }
 

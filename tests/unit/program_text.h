@@ -14,7 +14,7 @@ struct program_writing {
     struct str names[PROGRAM_NAMES_MAX];
     uint64_t name_count, buffer_count, temporary_bytes, number_count;
     uint64_t buffer_of[PROGRAM_NAMES_MAX + 1]; /* by id: the last one of an instruction */
-    bool is_scheduled;
+    bool is_scheduled, is_unplanned;
     struct buf module, assignment, temporary, trace, schedule;
 };
 

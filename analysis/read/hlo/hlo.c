@@ -58,6 +58,7 @@ static void count_module(struct wire module, struct hlo *hlo)
     while (wire_next(&module)) {
         switch (module.number) {
         case HLO_MODULE_PROTO_NAME: hlo->name = wire_text(&module); break;
+        case HLO_MODULE_PROTO_HOST_PROGRAM_SHAPE: hlo->shape_bytes = wire_text(&module); break;
         case HLO_MODULE_PROTO_ENTRY_COMPUTATION_NAME: hlo->entry_name = wire_text(&module); break;
         case HLO_MODULE_PROTO_ENTRY_COMPUTATION_ID: hlo->entry_id = wire_int(&module); break;
         case HLO_MODULE_PROTO_PAYLOADS: hlo->payload_max++; break;
@@ -431,4 +432,14 @@ uint32_t hlo_called_computation(const struct hlo *hlo, uint32_t instruction_at, 
     hlo_each_id(hlo, instruction_at, HLO_INSTRUCTION_PROTO_CALLED_COMPUTATION_IDS, called_met, &called);
     *count = called.met;
     return called.computation_at;
+}
+
+struct str hlo_custom_call_target(const struct hlo *hlo, uint32_t instruction_at)
+{
+    struct str target = {"", 0};
+    struct err err = ERR_INIT;
+    for (struct wire wire = wire_open(hlo_instruction_bytes(hlo, instruction_at), 0, &err); wire_next(&wire);)
+        if (wire.number == HLO_INSTRUCTION_PROTO_CUSTOM_CALL_TARGET)
+            target = wire_text(&wire);
+    return target;
 }

@@ -114,6 +114,7 @@ struct hlo {
     struct str *shardings; /* of the entry's parameters, by number: OpSharding messages, where the module lists them */
     uint32_t sharding_count;
     struct str donor_bytes; /* the last buffer_donor message */
+    struct str shape_bytes; /* of the entry, a ProgramShapeProto with layouts; empty: not said */
     uint64_t device_count;  /* that run the program together; 1 where it is not said */
     uint32_t computation_count, instruction_count, frame_count, buffer_count, allocation_count, assigned_count,
         trace_count, event_count, shape_index_count, sequence_count, payload_count, payload_max, computation_max,
@@ -186,5 +187,7 @@ typedef void hlo_id_visitor(void *context, int64_t id);
 /* Place of the `nth` computation that an instruction calls (HLO_NONE: there is
  * none, or no such computation), and how many it calls. */
 uint32_t hlo_called_computation(const struct hlo *hlo, uint32_t instruction_at, uint32_t nth, uint32_t *count);
+/* "Sharding" of a custom call; "" of others. Borrowed. */
+struct str hlo_custom_call_target(const struct hlo *hlo, uint32_t instruction_at);
 void hlo_each_id(const struct hlo *hlo, uint32_t instruction_at, uint32_t field_number, hlo_id_visitor *visit,
                  void *context);

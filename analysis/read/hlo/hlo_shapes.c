@@ -55,3 +55,32 @@ struct str *hlo_shapes_build(const struct hlo *hlo, struct arena *arena)
         shapes[i] = shape_of(&walk, hlo, i);
     return shapes;
 }
+
+struct str hlo_shapes_element(const struct hlo *hlo, struct arena *arena, uint32_t instruction_at, uint32_t nth)
+{
+    struct tuple_walk walk = {.instruction_at = HLO_NONE, .arena = arena};
+    struct str element = {"", 0};
+    element_find(&walk, hlo, instruction_at, nth, &element);
+    return element;
+}
+
+static bool is_elsewhere(struct wire shape)
+{
+    bool is_it = false;
+    while (wire_next(&shape))
+        if (shape.number == SHAPE_PROTO_LAYOUT)
+            for (struct wire layout = wire_message(&shape); wire_next(&layout);)
+                is_it = is_it || (layout.number == LAYOUT_PROTO_MEMORY_SPACE && wire_uint(&layout) != 0);
+    return is_it;
+}
+
+bool *hlo_shapes_elsewhere(const struct hlo *hlo, uint32_t count, struct arena *arena)
+{
+    bool *elsewhere = arena_array(arena, bool, (size_t)count + 1);
+    struct err err = ERR_INIT;
+    uint32_t number = 0;
+    for (struct wire wire = wire_open(hlo->shape_bytes, 0, &err); number < count && wire_next(&wire);)
+        if (wire.number == PROGRAM_SHAPE_PROTO_PARAMETERS)
+            elsewhere[number++] = is_elsewhere(wire_message(&wire));
+    return elsewhere;
+}

@@ -11,3 +11,9 @@
 /* A ShapeProto's bytes per logical buffer; empty where the instruction is not
  * known. */
 struct str *hlo_shapes_build(const struct hlo *hlo, struct arena *arena);
+
+/* By number of the entry's parameters, up to `count`: does its layout put it into another memory than the device's? */
+bool *hlo_shapes_elsewhere(const struct hlo *hlo, uint32_t count, struct arena *arena);
+
+/* Element `nth` of an instruction's tuple; empty where there is none. */
+struct str hlo_shapes_element(const struct hlo *hlo, struct arena *arena, uint32_t instruction_at, uint32_t nth);

@@ -2,6 +2,7 @@
  * summary.c: the view "summary": the program and, per memory space, the figures
  * that the answer line is made of. Spaces come largest first. */
 #include "plan/notes.h"
+#include "views/arrays_write.h"
 #include "views/memory_viewer/culprit.h"
 #include "views/memory_viewer/views_shared.h"
 
@@ -99,6 +100,7 @@ bool memory_viewer_summary(const struct tool_request *request, struct json *json
     json_object_begin(json);
     module_write(json, plan);
     json_key_known(json, "peak_memory_bytes", plan->hlo.has_assignment ? plan->peak_memory_bytes : -1);
+    arrays_write(json, "arrays", plan->unplanned);
     json_key_array(json, "spaces");
     for (uint32_t i = 0; i < plan->space_count; i++)
         space_write(request, json, &plan->spaces[i]);

@@ -3,6 +3,7 @@
 #include "views/modules/overview.h"
 
 #include "base/sum.h"
+#include "plan/program_arrays.h"
 
 #include <stdlib.h>
 
@@ -406,7 +407,7 @@ const struct module_run *overview_run(const struct module_item *item)
 static const char *figures_remark(const struct overview_row *row, const struct module_figures *figures)
 {
     if (!figures->has_assignment)
-        return "The file holds the program only, no buffer assignment: nothing is known of its memory.";
+        return PROGRAM_ARRAYS_NOTHING;
     if (row->space == NULL)
         return row->has_space ? "On this host it takes nothing in this space." : "It takes no memory.";
     if (!row->space->has_peak)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "views/verdict/write.h"
 
+#include "views/arrays_write.h"
 #include "views/oom_write_json.h"
 #include "whatif/change.h"
 
@@ -298,6 +299,9 @@ void write_verdict_json(const struct verdict *verdict, struct json *json)
     evidence_write(json, "where_evidence", &verdict->where_evidence);
     where_write(json, "categories", verdict->categories, verdict->category_count);
     peak_write(json, verdict);
+    arrays_write(json, "arrays", verdict->arrays);
+    json_key_text(json, "arrays_sentence", verdict->arrays_sentence);
+    mentions_write(json, "arrays_figures", &verdict->arrays_mentions);
     advice_write(json, verdict);
     ledger_write(json, &verdict->ledger);
     together_write(json, verdict->together);

@@ -2,6 +2,7 @@
  * write_text.c: the verdict for a terminal. Names come out of files: what would move a terminal's cursor is escaped. */
 #include "base/size_text.h"
 #include "model/oom/model.h"
+#include "plan/program_arrays.h"
 #include "views/verdict/write.h"
 
 #include <string.h>
@@ -85,6 +86,30 @@ static void peak_write(struct buf *out, const struct verdict *verdict)
         buf_format(out, "  and %u more groups\n", verdict->group_total_count - verdict->group_count);
 }
 
+/* Of a program without a buffer assignment. */
+static void arrays_write(struct buf *out, const struct verdict *verdict)
+{
+    const struct program_arrays *arrays = verdict->arrays;
+    char size[SIZE_TEXT_BYTES];
+    if (arrays == NULL || arrays->count == 0)
+        return;
+    buf_text(out, "\nWhat are its largest arrays?\n");
+    for (uint32_t i = 0; i < arrays->count; i++) {
+        const struct program_array *array = &arrays->items[i];
+        buf_format(out, "  %12s  %u × ", size_text(size, (uint64_t)array->bytes), array->count);
+        buf_printable(out, str_of(array->shape));
+        buf_format(out, "  %s", program_arrays_role_words(array->role));
+        buf_text(out, array->name[0] != '\0' ? "  " : "");
+        buf_printable(out, str_of(array->name));
+        buf_text(out, array->source[0] != '\0' ? "  " : "");
+        buf_printable(out, str_of(array->source));
+        buf_char(out, '\n');
+    }
+    if (arrays->total_count > arrays->count)
+        buf_format(out, "  and %u smaller ones\n", arrays->total_count - arrays->count);
+    line(out, "  ", verdict->arrays_sentence);
+}
+
 static void one_advice(struct buf *out, const struct verdict_advice *advice)
 {
     char saves[SIZE_TEXT_BYTES], lands[SIZE_TEXT_BYTES];
@@ -129,7 +154,11 @@ void write_verdict_text(const struct verdict *verdict, struct buf *out)
     const struct verdict_ledger *ledger = &verdict->ledger;
     line(out, "", verdict->sentence);
     if (strcmp(verdict->cause.text, verdict->sentence) != 0)
-        line(out, verdict->fits == VERDICT_FITS_NO ? "Cause: " : "Largest: ", verdict->cause.text);
+        line(out,
+             verdict->fits == VERDICT_FITS_NO               ? "Cause: "
+             : verdict->cause.kind == VERDICT_CAUSE_UNKNOWN ? ""
+                                                            : "Largest: ",
+             verdict->cause.text);
     buf_text(out, "\nDid it fit?\n");
     line(out, "  ", verdict->fit.sentence);
     const struct verdict_evidence *capacity = &verdict->fit.capacity;
@@ -141,6 +170,7 @@ void write_verdict_text(const struct verdict *verdict, struct buf *out)
     together_write(out, verdict->together);
     where_write(out, verdict);
     peak_write(out, verdict);
+    arrays_write(out, verdict);
     advice_write(out, verdict);
     if (ledger->bar_count > 0) {
         buf_text(out, "\nLedger\n");

@@ -122,6 +122,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
       ),
     );
     includes(await text(page, '.whole-page'), 'No buffer assignment in this module.');
+    includes(await text(page, '.whole-page'), 'The largest arrays of the program are 256.00 MiB f32[8192,8192] (result, ');
     await page.finish();
   });
 

@@ -38,12 +38,13 @@ export function unreadableSession(session, problem) {
   };
 }
 
-export function noAssignment(module) {
+/* arrays: those of the module as the core lists them; null: there are none. */
+export function noAssignment(module, arrays = null) {
   const stage = module.stage ? ` (\`${short(module.stage)}\`)` : '';
   return {
     title: 'No buffer assignment in this module.',
     text:
-      `The file holds the HLO only${stage}, so sizes and positions in memory ` +
+      `${arrays ? `${literal(arrays.sentence)} ` : ''}The file holds the HLO only${stage}, so sizes and positions in memory ` +
       `are not in it. A dump of the compiled program has them: ${DUMP}, then open its \`after_optimizations.hlo.pb\`.`,
   };
 }

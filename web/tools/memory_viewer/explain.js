@@ -73,7 +73,7 @@ function capacity(view) {
     inputs: [
       { name: there.isPhysical ? 'physical size' : 'available to one program', bytes: there.bytes },
       ...(there.half > 0 ? [{ name: 'printed to ±', bytes: there.half, note: 'as the text rounds it' }] : []),
-      ...(space.fit.share_bytes === null ? [] : [{ name: 'that JAX takes by default', bytes: space.fit.share_bytes, note: '75 %; XLA_PYTHON_CLIENT_MEM_FRACTION sets another share' }]),
+      ...(space.fit.share_bytes === null ? [] : [{ name: 'that JAX takes by default', bytes: space.fit.share_bytes, note: `${percent(space.fit.share_bytes, space.fit.capacity_bytes)}; XLA_PYTHON_CLIENT_MEM_FRACTION sets another share` }]),
       { name: 'held against it: the total', bytes: space.total_bytes },
     ],
     field: visible(hint),

@@ -401,7 +401,7 @@ async function load(view, selection, route, signal) {
   const { ask } = await askWithRules(view, place, route.rules, signal);
   const asked = [summaryWith(view.program, ask, route.capacity), readSession(place.session, signal)];
   const [answer, session] = await Promise.all(asked);
-  const { module, spaces } = answer.data;
+  const { module, spaces, arrays } = answer.data;
   Object.assign(view.program, { ask, place });
   view.records.reset((name, params) => ask(name, { space: view.program.space.space, ...params }));
   view.program.module = { ...selection.module, name: module.name || selection.module.name };
@@ -409,7 +409,7 @@ async function load(view, selection, route, signal) {
   if (spaces.length === 0) {
     only(
       view,
-      message((module.has_buffer_assignment ? noSpaces : noAssignment)(view.program.module)),
+      message(module.has_buffer_assignment ? noSpaces(view.program.module) : noAssignment(view.program.module, arrays)),
       `${short(view.program.module.name)}: what it needs is not in this file.`,
       said,
     );

@@ -14,6 +14,7 @@ import { createFit, createNext, createReports, createWhere, menuOf, nothingFound
 import * as say from './text.js';
 import { createAdvice } from './advice.js';
 import { createPeak } from './peak.js';
+import { createArrays } from './arrays.js';
 import { saysMoreThanText } from './spread.js';
 
 export const CLEARED = { session: '', host: '', module: '', space: null, file: '', local: '', report: '', sort: '', whatif: [] };
@@ -56,7 +57,7 @@ export async function askCore(found, at, { route, session }, signal) {
 }
 
 /* Is there anything that a page could show? */
-export const saysNothing = ({ fits, where, ledger, advice, peak }) => fits === 'unknown' && where.length + ledger.bars.length + advice.length + peak.groups.length === 0;
+export const saysNothing = ({ fits, where, ledger, advice, peak, arrays }) => fits === 'unknown' && where.length + ledger.bars.length + advice.length + peak.groups.length + (arrays?.items.length ?? 0) === 0;
 
 /* Figures that the sentence turns on, larger. */
 function emphasised(sentence, mentions, fit, links) {
@@ -100,13 +101,14 @@ function build(page, context, onPaste) {
     fit: createFit(figures),
     where: createWhere(figures, ui.menu),
     peak: createPeak(),
+    arrays: createArrays(),
     buffers: createBuffers(figures, context, ui.menu),
     advice: createAdvice(context),
     next: createNext(),
   });
   ui.text = createMarked(figures, ui.other);
   figures.text = ui.text;
-  const panels = [ui.fit, ui.where, ui.peak, ui.buffers, ui.advice, ui.next].map(({ panel }) => panel.node);
+  const panels = [ui.fit, ui.where, ui.peak, ui.arrays, ui.buffers, ui.advice, ui.next].map(({ panel }) => panel.node);
   ui.left = el('div', { class: 'oom-left' }, ui.reports.node, panels);
   ui.body = el('div', { class: 'oom-body' }, ui.left, ui.text.panel.node);
   ui.head = el('div', { class: 'head' }, el('div', { class: 'answer-row' }, ui.title, el('div', { class: 'answer-aside' }, ui.source)), ui.finding);
@@ -159,10 +161,11 @@ function drawCore(ui) {
   const { core, peak, advice, figures } = ui;
   drawFinding(ui);
   if (!core) {
-    peak.panel.node.hidden = advice.panel.node.hidden = true;
+    peak.panel.node.hidden = ui.arrays.panel.node.hidden = advice.panel.node.hidden = true;
     return null;
   }
   peak.show(core, figures.links);
+  ui.arrays.show(core, figures.links);
   return advice.show(core, figures.links);
 }
 
