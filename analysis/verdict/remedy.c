@@ -3,6 +3,7 @@
  * of all of them. */
 #include "verdict/remedy.h"
 #include "model/oom/meaning.h"
+#include "plan/memory_fit.h"
 #include "verdict/torch_moment.h"
 
 #define REMEDY(name, kind, effort, title, call, reason, make)                                                          \
@@ -47,14 +48,6 @@ int64_t remedy_kept_bytes(const struct advice *advice)
 {
     uint64_t kept = oom_unallocated(advice->facts->failure);
     return kept > INT64_MAX ? INT64_MAX : (int64_t)kept;
-}
-
-bool remedy_is_past_device(const struct advice *advice)
-{
-    int64_t needed = facts_figure(advice->facts, OOM_needed_bytes),
-            capacity = facts_figure(advice->facts, OOM_capacity_bytes);
-    bool is_limited = facts_figure(advice->facts, OOM_free_bytes) > capacity; /* more is there than it may take */
-    return capacity >= 0 && needed > capacity && !is_limited;
 }
 
 const char *remedy_size(const struct advice *advice, enum oom_figure_at at)
@@ -102,9 +95,34 @@ static bool is_of_snapshot(const struct advice *advice, const struct remedy *rem
     return false;
 }
 
+/* GPU and host are one machine's, with one memory. */
+static bool is_of_one_memory(const struct oom_failure *failure)
+{
+    return failure->family == OOM_FAMILY_torch_mps || failure->family == OOM_FAMILY_metal;
+}
+
+/* Can it change what stood in the way? What makes room beside a request helps none that is larger than the device; what
+ * moves to the host frees nothing of the host's own memory; a host with one memory has no second GPU. */
+static bool may_apply(const struct advice *advice, enum verdict_advice_kind kind)
+{
+    static const enum verdict_advice_kind make_room[] = {VERDICT_ADVICE_OFFLOAD,       VERDICT_ADVICE_NO_GRADIENTS,
+                                                         VERDICT_ADVICE_CHECKPOINT,    VERDICT_ADVICE_OPTIMIZER_DTYPE,
+                                                         VERDICT_ADVICE_STAGES,        VERDICT_ADVICE_MEMORY_SHARE,
+                                                         VERDICT_ADVICE_FRAGMENTATION, VERDICT_ADVICE_FEWER_PROGRAMS};
+    const struct oom_failure *failure = advice->facts->failure;
+    bool is_past = advice->facts->parts->failure->cause == OOM_CAUSE_TOO_LARGE, makes_room = false;
+    for (size_t i = 0; i < sizeof(make_room) / sizeof(make_room[0]); i++)
+        makes_room = makes_room || kind == make_room[i];
+    if (is_past && makes_room)
+        return false;
+    if (is_of_one_memory(failure) && (kind == VERDICT_ADVICE_OFFLOAD || kind == VERDICT_ADVICE_SHARD))
+        return false;
+    return kind != VERDICT_ADVICE_OFFLOAD || !advice->facts->is_host;
+}
+
 static struct verdict_advice *remedy_add(struct advice *advice, const struct remedy *remedy)
 {
-    if (is_of_snapshot(advice, remedy) || is_predicted(advice, remedy))
+    if (!may_apply(advice, remedy->kind) || is_of_snapshot(advice, remedy) || is_predicted(advice, remedy))
         return NULL;
     struct verdict_advice item = {
         .title = remedy->title,
@@ -194,7 +212,7 @@ static const char *torch_sentence(const struct advice *advice)
     const struct verdict_facts *facts = advice->facts;
     int64_t missing = remedy_short_bytes(advice), kept = remedy_kept_bytes(advice);
     bool is_cuda = facts->failure->family == OOM_FAMILY_torch_gpu && !oom_is_form(facts->failure, "xpu");
-    if (facts->failure->family == OOM_FAMILY_torch_gpu && remedy_is_past_device(advice))
+    if (facts->failure->family == OOM_FAMILY_torch_gpu && oom_is_past_capacity(facts->failure))
         return arena_format(facts->arena,
                             "%s are asked for in one piece and the GPU has %s in all: no setting makes room for it, it "
                             "has to become smaller.",

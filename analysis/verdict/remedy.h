@@ -23,8 +23,6 @@ const char *remedy_sentence(const struct advice *advice);
 int64_t remedy_short_bytes(const struct advice *advice);
 /* What PyTorch's allocator has reserved and not given out; 0: none, or not known. */
 int64_t remedy_kept_bytes(const struct advice *advice);
-/* Is more asked for in one piece than the device has in all? */
-bool remedy_is_past_device(const struct advice *advice);
 /* "24.00 GiB"; of a figure that the text does not state "". */
 const char *remedy_size(const struct advice *advice, enum oom_figure_at at);
 

@@ -16,7 +16,7 @@ bool remedy_torch_pieces(const struct advice *advice, struct verdict_advice *ite
     int64_t needed = facts_figure(facts, OOM_needed_bytes), left = facts_figure(facts, OOM_free_bytes);
     int64_t kept = remedy_kept_bytes(advice);
     enum oom_cause cause = facts->parts->failure->cause;
-    if (needed < 0 || kept <= 0 || remedy_is_past_device(advice) || left >= needed ||
+    if (needed < 0 || kept <= 0 || oom_is_past_capacity(facts->failure) || left >= needed ||
         kept < needed - facts_positive(left))
         return false;
     item->saves_bytes = kept;
@@ -79,7 +79,8 @@ bool remedy_others(const struct advice *advice, struct verdict_advice *item)
     enum oom_cause cause = facts->parts->failure->cause;
     bool is_listed = facts_figure(facts, OOM_others_bytes) > 0;
     int64_t others = held > INT64_MAX ? INT64_MAX : (int64_t)held;
-    if (others <= 0 || missing < 0 || remedy_is_past_device(advice) || (!is_listed && cause != OOM_CAUSE_OTHER_PROCESS))
+    if (others <= 0 || missing < 0 || oom_is_past_capacity(facts->failure) ||
+        (!is_listed && cause != OOM_CAUSE_OTHER_PROCESS))
         return false;
     item->title = arena_format(facts->arena, "Make room: other processes hold %s", facts_size(facts, others));
     item->saves_bytes = others;
@@ -102,6 +103,7 @@ bool remedy_smaller_request(const struct advice *advice, struct verdict_advice *
     item->title = arena_format(facts->arena, "Make this one request smaller: no setting makes room for %s on %s",
                                remedy_size(advice, OOM_needed_bytes), remedy_size(advice, OOM_capacity_bytes));
     item->reason = "One tensor has this size: its shape is wrong, or it has to be made in slices or tiles.";
+    item->is_of_cause = true;
     item->fits = VERDICT_FITS_PERHAPS;
     return true;
 }
@@ -172,7 +174,7 @@ static const char *kernel_evidence(const struct advice *advice)
 
 bool remedy_stages(const struct advice *advice, struct verdict_advice *item)
 {
-    if (!remedy_is_past_device(advice))
+    if (!oom_is_past_capacity(advice->facts->failure))
         return false;
     item->evidence = kernel_evidence(advice);
     item->reason = "Each stage keeps blocks of its own; how many stages there are is not in the text.";

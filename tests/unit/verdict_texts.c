@@ -278,6 +278,56 @@ START_TEST(a_larger_chip_saves_nothing_and_has_its_name)
 }
 END_TEST
 
+/* ---- what cannot apply ---- */
+
+#define HBM(used, over, program, arguments)                                                                            \
+    "RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space hbm. Used " used           \
+    " of 15.75G hbm. Exceeded hbm capacity by " over ".\n\nTotal hbm usage >= 20.00G:\n    reserved        258.00M \n" \
+    "    program         " program " \n    arguments       " arguments                                                 \
+    " \n\nOutput size 0B; shares 0B with arguments.\n\n"
+#define BUFFER(asked, left)                                                                                            \
+    "RESOURCE_EXHAUSTED: Error allocating device buffer: Attempting to allocate " asked                                \
+    ". That was not possible. There are " left " free.; (0x0x0_HBM0)"
+#define CUDA(asked)                                                                                                             \
+    "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate " asked                                                      \
+    " GiB. GPU 0 has a total capacity of 79.11 GiB of "                                                                         \
+    "which 10.00 GiB is free. Including non-PyTorch memory, this process has 69.11 GiB memory in use. Of the allocated memory " \
+    "68.00 GiB is allocated by PyTorch, and 100.00 MiB is reserved by PyTorch but unallocated."
+
+/* Each with a twin to which it does apply. */
+static const struct {
+    const char *content;
+    const char *there[4], *never[6];
+} applying[] = {
+    /* a Mac has one memory and one GPU */
+    {"RuntimeError: MPS backend out of memory (MPS allocated: 17.92 GB, other allocations: 20.00 MB, max allowed: 18.13 GB). "
+     "Tried to allocate 256.00 MB on private pool.",
+     {"batch", "limit"},
+     {"offload", "shard"}},
+    {CUDA("20.00"), {"batch", "offload", "no_gradients"}, {"limit"}},
+    /* what makes room beside it does not help a request that is larger than the device */
+    {CUDA("200.00"), {"limit", "batch"}, {"offload", "no_gradients", "checkpoint", "fragmentation", "other_process"}},
+    /* recomputation saves temporaries alone */
+    {HBM("18.00G", "2.25G", "1.00G", "17.00G"), {"shard", "batch"}, {"flags"}},
+    {HBM("18.00G", "2.25G", "10.00G", "8.00G"), {"flags", "batch"}, {NULL}},
+    /* without arguments there is no batch, and nothing to donate */
+    {HBM("18.00G", "2.25G", "18.00G", "0B"), {"flags", "shard"}, {"batch", "donate"}},
+    /* arrays fill the device: not what a small request is of */
+    {BUFFER("16.00M", "15.47M"), {"leak"}, {"batch", "donate", "shard"}},
+    {BUFFER("4.00G", "1.00G"), {"leak", "batch", "donate", "shard"}, {NULL}},
+};
+
+START_TEST(what_cannot_apply_is_not_advised)
+{
+    struct made made = make_of_text(applying[_i].content, NULL);
+    for (size_t k = 0; k < 4 && applying[_i].there[k] != NULL; k++)
+        ck_assert_msg(advice_of(&made, applying[_i].there[k]) != NULL, "no %s: %s", applying[_i].there[k], made.text);
+    for (size_t k = 0; k < 6 && applying[_i].never[k] != NULL; k++)
+        ck_assert_msg(advice_of(&made, applying[_i].never[k]) == NULL, "%s: %s", applying[_i].never[k], made.text);
+    made_free(&made);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("verdict_texts");
@@ -287,6 +337,7 @@ int main(void)
     tcase_add_loop_test(tests, a_text_of_another_framework_or_memory, 0, sizeof(elsewhere) / sizeof(elsewhere[0]));
     tcase_add_loop_test(tests, a_remedy_is_what_the_figures_speak_for, 0, sizeof(remedies) / sizeof(remedies[0]));
     tcase_add_loop_test(tests, what_no_advice_can_do_is_said, 0, sizeof(said_of_all) / sizeof(said_of_all[0]));
+    tcase_add_loop_test(tests, what_cannot_apply_is_not_advised, 0, sizeof(applying) / sizeof(applying[0]));
     tcase_add_test(tests, scalar_memory_past_its_size_by_little);
     tcase_add_test(tests, a_plan_of_another_front_end);
     tcase_add_test(tests, a_larger_chip_saves_nothing_and_has_its_name);

@@ -33,13 +33,9 @@ static enum oom_cause torch_cause(const struct oom_failure *failure, uint64_t ne
 /* In one piece more than the device has: not of a budget, nor of a limit of one buffer. */
 static bool is_too_large(const struct oom_failure *failure)
 {
-    const struct oom_figure *needed = oom_figure(failure, OOM_needed_bytes),
-                            *capacity = oom_figure(failure, OOM_capacity_bytes),
-                            *left = oom_figure(failure, OOM_free_bytes);
     bool is_of_device = failure->family == OOM_FAMILY_torch_gpu || failure->family == OOM_FAMILY_julia ||
                         failure->family == OOM_FAMILY_paddle;
-    bool is_limited = left != NULL && capacity != NULL && left->value > capacity->value;
-    return is_of_device && needed != NULL && capacity != NULL && needed->value > capacity->value && !is_limited;
+    return is_of_device && oom_is_past_capacity(failure);
 }
 
 static enum oom_cause cause_of(const struct oom_failure *failure)

@@ -68,6 +68,9 @@ bool oom_is_of_xla_family(const struct oom_failure *failure);
 bool oom_asks_for_piece(const struct oom_failure *failure, uint64_t bytes);
 /* Did the compiler ask for that as the total of a program? */
 bool oom_asks_for_total(const struct oom_failure *failure, uint64_t total_bytes);
+/* Is more asked for in one piece than there is in all? Where more is free than there is in all, that is a limit which was
+ * set. */
+bool oom_is_past_capacity(const struct oom_failure *failure);
 /* Does it print the buffer assignment of a whole GPU program? */
 bool oom_has_assignment(const struct oom_failure *failure);
 /* What the request is held against: OOM_FIGURE_COUNT when the text gives nothing. */

@@ -160,6 +160,15 @@ bool oom_is_host(const struct oom_failure *failure)
            failure->memory_class == OOM_MEMORY_shared_memory;
 }
 
+bool oom_is_past_capacity(const struct oom_failure *failure)
+{
+    const struct oom_figure *needed = oom_figure(failure, OOM_needed_bytes),
+                            *capacity = oom_figure(failure, OOM_capacity_bytes),
+                            *left = oom_figure(failure, OOM_free_bytes);
+    bool is_limited = left != NULL && capacity != NULL && left->value > capacity->value;
+    return needed != NULL && capacity != NULL && needed->value > capacity->value && !is_limited;
+}
+
 uint64_t oom_unallocated(const struct oom_failure *failure)
 {
     const struct oom_figure *kept = oom_figure(failure, OOM_unallocated_bytes),
