@@ -52,6 +52,19 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
     }
   }
 
+  test('a program without a plan is explained by its arrays', async () => {
+    const url = await daemon(join(fixtures, 'dumps/f5-vmem-matmul-blocks/module_0003.jit_f5.cl_1014260217.before_optimizations.hlo.pb'));
+    const page = await open(`${url}?tool=oom&capacity=200MiB`, { allow: /404/ });
+    includes(await text(page, 'h1'), 'cannot fit: its arguments and results alone take at least 384.00 MiB');
+    const rows = await page.locator('.panel-oom-arrays tbody tr').allTextContents();
+    equal(rows.length, 3);
+    includes(rows[0], 'f32[8192,8192]');
+    includes(rows[0], 'oom.py:58');
+    includes(await text(page, '.panel-oom-arrays'), 'Which of them live at one time is not known');
+    includes(await text(page, '.panel-oom-advice'), 'no setting makes room for 256.00 MiB');
+    await page.finish();
+  });
+
   test('the example of the guide is pasted: from its text to advice', async () => {
     const page = await paste(USED);
     includes(await text(page, 'h1'), '49.34 GiB; 32.00 GiB of HBM');
