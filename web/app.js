@@ -152,6 +152,7 @@ async function mountPage(row, signal) {
   pageRow = row;
   at('main').className = `page-${row.tool}`;
   document.body.classList.toggle('is-plain', row === HOME || Boolean(row.isPlain));
+  pane.onPin(Boolean(row.isPaneOnPin));
   page = module.mount(at('main'), context);
 }
 

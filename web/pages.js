@@ -11,7 +11,7 @@
  * - moment(text): what `:1536` in the palette changes in the URL, or null; left out without moments.
  * - isAlone(route): true if what the URL names needs no session, e.g. a file that was dropped.
  * - hasEmpty: it has something to show without any session, too.
- * - isPlain: it has no details pane.
+ * - isPlain: it has no details pane; isPaneOnPin: the pane opens when something is pinned.
  * - isAside: no bare address opens it: what it shows of a session another page shows first.
  * - leads(session): true if `/` opens this page when that session is the one that is meant (lookup.js). */
 
@@ -21,6 +21,7 @@ export const PAGES = [
   {
     tool: 'memory_viewer',
     word: 'Viewer',
+    isPaneOnPin: true,
     title: 'Memory Viewer: what fills a memory space',
     key: 'v',
     icon: 'M3 20V14h4V9h4V5h3v6h3v4h4v5z',

@@ -3,6 +3,9 @@
  * A range never leaves `all` and is never narrower than `min`. Bounds may lie between two
  * steps, so that small movements add up; `whole` gives the steps in view. */
 
+/* As few bytes of offsets fill a view. */
+export const MIN_BYTES = 64 * 1024;
+
 function fitted(from, width, [first, end]) {
   const wide = Math.min(width, end - first);
   const start = Math.max(first, Math.min(end - wide, from));

@@ -6,9 +6,8 @@
 const DEFAULTS = {
   theme: 'system', // system, light, dark
   letters: 'on', // single letters as keys: on, off
-  pane: 'open', // details pane: open, shut
+  pane: '', // details pane: open, shut; empty: as the page has it
   pane_px: '320', // its width
-  map: '', // allocation map: open, shut; empty: as there is room
   paths: 'with', // source paths in pictures and copies: with, without
   last_a: '', // reference that was set as A
 };

@@ -4,7 +4,7 @@
  *
  * Data: {from, to, stepCount, steps[], bytes[], unpadded[], isThinned, peak, localPeaks[], capacity};
  * value i holds during step i and up to the next one; capacity is {bytes, text, isOver} or null; stack: as of
- * curve_plot.js, shown while setStacked(true); predicted: {steps[], bytes[]} of the same steps, drawn dashed, or null. */
+ * curve_plot.js, shown while setStacked('category'), as stripes of buffers while setStacked(''); predicted: {steps[], bytes[]} of the same steps, drawn dashed, or null. */
 
 import { count } from '../lib/format.js';
 import { following, moved, whole, zoomed } from '../lib/range.js';
@@ -12,11 +12,13 @@ import { token } from '../lib/theme.js';
 import { createBrush } from './brush.js';
 import { createChart } from './chart.js';
 import { bindSliderKeys } from './curve_keys.js';
-import { paintCapacityLabel, paintCapacityLine, splitAt, topWith } from './curve_capacity.js';
+import { paintCapacityLabel, paintCapacityLine, paintOver, splitAt, topWith } from './curve_capacity.js';
 import { byteLabels, byteSplits, increment, multiples, paintMarks, STEP_INCREMENTS } from './curve_marks.js';
 import { columnsOf, createPlot, LEFT_PX, paintPredicted, paintStack, RIGHT_PX } from './curve_plot.js';
 import { fillBelow, paintByteAxis, stepped, trace } from './picture_lines.js';
 import { pointAt, readAt } from './readings.js';
+import { createLit } from './curve_lit.js';
+import { bandAt, layStripes, paintStripeNames, paintStripes } from './stripes.js';
 
 const SNAP_PX = 4;
 export const MIN_STEPS = 8;
@@ -36,15 +38,22 @@ function stepUnder(u, data, x) {
 }
 
 /* Pure: what is drawn of a range: the detail where it covers what is in view, else the whole, stretched. */
-function composed(all, detail, range, { hasUnpadded, isStacked, predicted: finer }) {
+function composed(all, detail, range, { hasUnpadded, stacked, buffers, lit, predicted: finer }) {
   const [from, to] = whole(range);
   const isIn = detail && detail.from <= from && detail.to + 1 >= to;
   const base = isIn ? detail : all;
   const { capacity, max, label, peak, localPeaks } = all;
   const isNear = finer && finer.of === all.predicted && finer.from <= from && finer.to + 1 >= to;
   const predicted = isNear ? finer : all.predicted;
-  const stack = isStacked ? base.stack : null;
-  return { ...base, base, stack, capacity, max, label, peak, localPeaks, predicted, hasUnpadded, lastStep: base.to, view: range, from, to: to - 1 };
+  const stack = stacked === 'none' ? null : base.stack;
+  const stripes = stacked === '' && stack && buffers ? stripesOf(base, buffers) : null;
+  return { ...base, base, stack, stripes, lit: lit.pinned, isPart: Boolean(buffers?.isPart), capacity, max, label, peak, localPeaks, predicted, hasUnpadded, lastStep: base.to, view: range, from, to: to - 1 };
+}
+
+/* The same steps with the same buffers are laid once. */
+function stripesOf(base, buffers) {
+  if (buffers.base !== base) Object.assign(buffers, { base, stripes: layStripes(base, buffers.items) });
+  return buffers.stripes;
 }
 
 /* For export_menu.js: what is in view. */
@@ -61,21 +70,25 @@ const curveTable = ({ steps, bytes, unpadded, predicted, stack, from, to }) => (
     .filter(({ step }) => step >= from && step <= to),
 });
 
-/* actions: onHover(reading, mark), onLeave(), sentence(reading), onMoment(step, isMoving),
+/* actions: onHover(reading, mark, item: of the stripe under the pointer, or null), onLeave(), onPin(item), onOpen(item), sentence(reading), onMoment(step, isMoving),
  * onWindow([first, last] | null), onRange([from, to), isEnd), onAll(), onHint().
  * Out: {node, draw(data), setDetail(data), setRange, setMoment, setWindow, setMarks, setNext, showSpans, showStep,
- * setUnpadded, setStacked, drawing, table, cancel, focus, pointCount, destroy}. */
+ * setUnpadded, setStacked, setBuffers, setLit, drawing, table, cancel, focus, pointCount, destroy}. */
 export function createCurve(actions) {
-  const state = { all: null, detail: null, data: null, range: [0, 1], hasUnpadded: true, isStacked: false, moment: null, selected: null };
+  const state = { all: null, detail: null, data: null, range: [0, 1], hasUnpadded: true, stacked: '', buffers: null, lit: { hovered: null, pinned: null }, moment: null, selected: null };
   const brush = createBrush({ onRange: actions.onRange, min: MIN_STEPS });
   let drawn = null; // whose columns the plot has
   let isKeyed = false;
-  const report = (reading) => actions.onHover(reading, chart.markAt(reading.step + 0.5));
+  const report = (reading, item = null) => actions.onHover(reading, chart.markAt(reading.step + 0.5), item);
   const onCursor = (u) => {
     if (isKeyed) return;
     if (u.cursor.left < 0) actions.onLeave();
     /* A new size moves the cursor too, which the map may have put there. */
-    else if (u.over.matches(':hover')) report(readAt(state.data, stepUnder(u, state.data, u.cursor.left)));
+    else if (u.over.matches(':hover')) {
+      const item = itemUnder(u, state.data, { x: u.cursor.left, y: u.cursor.top });
+      u.over.classList.toggle('is-on-mark', item !== null);
+      report(readAt(state.data, stepUnder(u, state.data, u.cursor.left)), item);
+    }
   };
   const chart = createChart({
     className: 'curve',
@@ -84,8 +97,9 @@ export function createCurve(actions) {
     isReady: () => state.data !== null,
     make(host, place) {
       drawn = state.data.base;
-      /* uPlot settles its scales after the call that changes them. */
-      return createPlot(host, () => state.data, { setCursor: [onCursor], draw: [place] });
+      const plot = createPlot(host, () => state.data, { setCursor: [onCursor], draw: [place, () => litUp.repaint()] });
+      plot.over.append(litUp.node);
+      return plot;
     },
     stretch(plot) {
       if (drawn === state.data.base) plot.setScale('x', { min: state.data.view[0], max: state.data.view[1] });
@@ -95,6 +109,7 @@ export function createCurve(actions) {
     label: () => state.data.label,
     gestures: curveGestures(actions, state, () => chart),
   });
+  const litUp = createLit(() => chart.plot && state.data?.stripes && { u: chart.plot, data: state.data, ...state.lit });
   const say = (step) => chart.say(step, actions.sentence(readAt(state.all, step, true)));
   const showStep = (step) => {
     const { plot } = chart;
@@ -117,12 +132,14 @@ export function createCurve(actions) {
   });
   const compose = () => {
     state.data = composed(state.all, state.detail, state.range, state);
+    chart.node.classList.toggle('has-stripes', state.data.stripes !== null);
     chart.repaint();
   };
   return curveApi(state, {
     chart,
     brush,
     compose,
+    litUp,
     say,
     showStep,
     forget() {
@@ -132,7 +149,7 @@ export function createCurve(actions) {
 }
 
 /* What whoever owns a curve may do with it. */
-function curveApi(state, { chart, brush, compose, forget, say, showStep }) {
+function curveApi(state, { chart, brush, compose, litUp, forget, say, showStep }) {
   return {
     node: chart.node,
     get range() {
@@ -195,13 +212,29 @@ function curveApi(state, { chart, brush, compose, forget, say, showStep }) {
       compose();
       chart.plot?.setSeries(2, { show: isShown });
     },
-    /* The bytes of each category under the line, or one area. */
-    setStacked(isStacked) {
-      if (state.isStacked === isStacked) return;
-      state.isStacked = isStacked;
+    stacked: () => state.stacked,
+    /* What lies under the line: '': each buffer; 'category': the bytes of each; 'none': one area. */
+    setStacked(stacked) {
+      if (state.stacked === stacked) return;
+      state.stacked = stacked;
       if (!state.all) return;
       compose();
       chart.redraw();
+    },
+    /* Buffers that have a stripe of their own, as of stripes.js, or null; isPart: those that a filter chose. */
+    setBuffers(items, isPart = false) {
+      state.buffers = items && { items, isPart, base: null };
+      if (!state.all) return;
+      compose();
+      chart.redraw();
+    },
+    /* Ids of what is hovered and of what is pinned, as sets, or null. */
+    setLit(next) {
+      const isOther = next.pinned !== state.lit.pinned;
+      state.lit = next;
+      if (!isOther || !state.data?.stripes) return litUp.repaint();
+      compose();
+      return chart.redraw();
     },
     /* What is in view, for a picture and for its table; null while nothing is drawn. */
     drawing: () => state.data && curveDrawing(state.data, chart.host.clientWidth),
@@ -216,7 +249,14 @@ function curveApi(state, { chart, brush, compose, forget, say, showStep }) {
   };
 }
 
+/* The buffer whose stripe is under a place of the plot, or null. */
+function itemUnder(u, data, { x, y }) {
+  if (!data?.stripes) return null;
+  return bandAt(data, Math.floor(u.posToVal(x, 'x')), u.posToVal(y, 'y'))?.item ?? null;
+}
+
 function curveGestures(actions, state, chartOf) {
+  const under = (at) => itemUnder(chartOf().plot, state.data, at);
   const momentAt = ({ x }) => readAt(state.data, stepUnder(chartOf().plot, state.data, x)).step;
   const end = () => state.all.to + 1;
   const selection = (a, b) => {
@@ -225,8 +265,16 @@ function curveGestures(actions, state, chartOf) {
     return [Math.max(from, first), Math.min(to, last)];
   };
   return {
-    click: (at) => actions.onMoment(momentAt(at), false),
-    double: () => actions.onAll(),
+    click(at) {
+      const item = chartOf().over.isOnGrip(at) ? null : under(at);
+      if (item) actions.onPin(item);
+      else actions.onMoment(momentAt(at), false);
+    },
+    double(at) {
+      const item = under(at);
+      if (item) actions.onOpen(item);
+      else actions.onAll();
+    },
     select(a, b, isEnd) {
       const [first, last] = b ? selection(a, b) : [];
       if (!b) chartOf().over.set({ window: state.selected });
@@ -279,7 +327,8 @@ function paintCurve(context, data, width, height) {
   const { steps: x, from, to } = data;
   const line = { x, end: (data.lastStep ?? to) + 1, from, to: to + 1, last: to };
   const points = stepped(u, line, data.bytes);
-  paintStack(u, data);
+  if (data.stripes) paintStripes(u, data);
+  else paintStack(u, data);
   if (points.length) {
     if (!data.stack) fillBelow(context, points, bbox.top + bbox.height, splitAt(u, data.capacity, 'area', 'over-area'));
     trace(context, points);
@@ -295,6 +344,8 @@ function paintCurve(context, data, width, height) {
       context.setLineDash([]);
     }
   }
+  paintOver(u, data, 1);
+  if (data.stripes) paintStripeNames(u, data, 1);
   paintPredicted(u, data, 1);
   paintCapacityLine(u, data, 1);
   paintCapacityLabel(u, data, 1, paintMarks(u, data, 1));
@@ -308,7 +359,7 @@ function curveLegend(data) {
     ...(data.stack ?? []).map(({ word, fill }) => ({ word, colour: fill() })),
     data.hasUnpadded === false ? null : { word: 'unpadded', colour: token('text'), kind: 'dashed' },
     data.predicted ? { word: 'predicted after the ticked changes', colour: token('accent'), kind: 'dashed' } : null,
-    isOver ? { word: 'above capacity', colour: token('over'), kind: 'line' } : null,
+    isOver ? { word: 'above capacity', colour: token('over'), kind: 'hatch' } : null,
   ].filter(Boolean);
 }
 

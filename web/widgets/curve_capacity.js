@@ -4,9 +4,12 @@
 
 import { token } from '../lib/theme.js';
 import { PEAK_ROOM_PX, topOf } from './curve_marks.js';
+import { fillBelow, stepped } from './picture_lines.js';
 
 const FAR = 1.5;
 const LINE_PX = 2;
+const HATCH_PX = 8;
+const HATCH_ALPHA = 0.7;
 const LABEL_PX = 16;
 const FAR_ROOM_PX = 8;
 
@@ -43,6 +46,34 @@ const meets = (a, b, room) =>
 /* First place that meets no other label. */
 function free(places, taken, ratio) {
   return places.find((place) => !taken.some((other) => meets(place, other, 8 * ratio))) ?? places[0];
+}
+
+/* What rises above the capacity, as a hatched area; the hatch shows on every colour. u: in the pixels of its canvas. */
+export function paintOver(u, data, ratio) {
+  const { capacity, steps, bytes, from, to, lastStep } = data;
+  if (!capacity?.isOver || !isInRange(data)) return;
+  const { ctx, bbox } = u;
+  const floor = u.valToPos(capacity.bytes, 'y');
+  const points = stepped(u, { x: steps, end: (lastStep ?? to) + 1, from, to: to + 1, last: to }, bytes);
+  if (points.length === 0 || floor <= bbox.top) return;
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(bbox.left, bbox.top, bbox.width, floor - bbox.top);
+  ctx.clip();
+  fillBelow(ctx, points, bbox.top + bbox.height, token('over-area'));
+  ctx.clip();
+  ctx.strokeStyle = token('over');
+  ctx.lineWidth = ratio;
+  ctx.globalAlpha = HATCH_ALPHA;
+  ctx.setLineDash([]);
+  ctx.beginPath();
+  const high = floor - bbox.top;
+  for (let x = bbox.left - high; x < bbox.left + bbox.width; x += HATCH_PX * ratio) {
+    ctx.moveTo(x, floor);
+    ctx.lineTo(x + high, bbox.top);
+  }
+  ctx.stroke();
+  ctx.restore();
 }
 
 /* The line alone: other labels stand on it. */

@@ -6,7 +6,8 @@ import { token } from '../lib/theme.js';
 import { makePlot, X_AXIS_PX } from './chart.js';
 import { byteLabels, byteSplits, LABEL_HALF_PX, paintMarks, STEP_INCREMENTS } from './curve_marks.js';
 import { fillBelow, stepped, trace } from './picture_lines.js';
-import { paintCapacityLabel, paintCapacityLine, splitAt, topWith } from './curve_capacity.js';
+import { paintStripeNames, paintStripes } from './stripes.js';
+import { paintCapacityLabel, paintCapacityLine, paintOver, splitAt, topWith } from './curve_capacity.js';
 
 /* Plots that stand one above the other begin and end at the same x. */
 export const LEFT_PX = 72;
@@ -96,9 +97,12 @@ export const createPlot = (host, get, hooks) =>
       { show: get().hasUnpadded, stroke: () => token('text'), width: 1.25, dash: [4, 3] },
     ],
     paintBelow(u) {
-      paintStack(inPixels(u), get());
+      if (get().stripes) paintStripes(inPixels(u), get());
+      else paintStack(inPixels(u), get());
     },
     paint(u, ratio) {
+      paintOver(inPixels(u), get(), ratio);
+      if (get().stripes) paintStripeNames(inPixels(u), get(), ratio);
       paintPredicted(inPixels(u), get(), ratio);
       paintCapacityLine(u, get(), ratio);
       paintCapacityLabel(u, get(), ratio, paintMarks(u, get(), ratio));

@@ -4,31 +4,33 @@
  * view; hover, pin, moment and window lie on an overlay. */
 
 import { el } from '../lib/dom.js';
-import { moved, zoomed } from '../lib/range.js';
+import { MIN_BYTES, moved, zoomed } from '../lib/range.js';
 import { createLayers, markIn } from './canvas.js';
 import { bindGestures } from './gestures.js';
 import { createKeyboardList } from './keyboard_list.js';
 import { colouring } from './map_colours.js';
 import { arrange, bandAt, bandsOf, rectangleAt } from './map_layout.js';
-import { boxOfItem, mapPlot, paintAxes, paintBands, paintFound, paintMapOver, paintPeak, paintRectangles, paintStep } from './map_paint.js';
+import { boxOfItem, mapPlot, paintAxes, paintBands, paintFound, paintLimit, paintMapOver, paintPeak, paintRectangles, paintStep } from './map_paint.js';
 
 const NEAR_PX = 4;
 const MAX_MARK_PX = 400; // what stands beside a wide rectangle is no farther away than that
 const MIN_HIGH_PX = 8; // a drag that is flatter selects steps alone
 const MIN_STEPS = 8;
-export const MIN_BYTES = 64 * 1024;
+const MAX_OUTLINED = 8; // more edges would cover the colours; what is not pinned is faded in any case
 const MIN_PICTURE_PX = [960, 360];
 const EMPTY = { step_count: 1, height_bytes: 1, rectangles: [], indefinite: [] };
 
 /* actions: onHover(item, mark), onLeave(), onStep(step | null), onPin(item), onMoment(step),
  * onWindow([first, last], [low, high) | null), onView({from, to, low, high}, isEnd), onAll(), onHint(), sentence(item).
- * Out: {node, draw(answer), drawing(), table(), setView, setColour, setMatches, mark({hover, pin, group}), setPlace, showStep,
+ * Out: {node, draw(answer), drawing(), table(), setView, setColour, setMatches, mark({hover, pin, group}), setLimit, setPlace, showStep,
  * cancel, destroy}. */
 export function createMap(actions) {
   const state = {
     answer: EMPTY,
     columns: arrange([]),
     slots: [],
+    seconds: [],
+    limit: null,
     colouring: colouring('category', [], 1),
     how: 'category',
     bands: [],
@@ -66,6 +68,7 @@ export function createMap(actions) {
   const recolour = () => {
     state.colouring = colouring(state.how, itemsOf(state), state.answer.step_count);
     state.slots = Uint8Array.from(state.columns.items, state.colouring.classOf);
+    state.seconds = secondsOf(state);
     layers.repaint();
   };
   const setBase = (patch) => {
@@ -79,12 +82,8 @@ export function createMap(actions) {
 
   return {
     node,
-    get width() {
-      return Math.max(64, state.plot().width);
-    },
-    get classes() {
-      return usedClasses(state);
-    },
+    width: () => Math.max(64, state.plot().width),
+    classes: () => usedClasses(state),
     drawing: () => (state.answer === EMPTY ? null : mapDrawing(state, layers.size)),
     table: () => mapTable([...state.answer.indefinite, ...state.answer.rectangles]),
     get drawnCount() {
@@ -108,8 +107,11 @@ export function createMap(actions) {
     /* hover, pin: items or null; group: items that are pinned together; what is not among the rectangles is outlined where it lies. */
     mark(next) {
       const { lit } = state;
-      if (next.hover !== lit.hover || next.pin !== lit.pin || next.group !== lit.group) setOver({ lit: next });
+      if (next.pin !== lit.pin || next.group !== lit.group) setBase({ lit: next });
+      else if (next.hover !== lit.hover) setOver({ lit: next });
     },
+    /* {bytes: an offset, text, isOver}, or null: where the device's memory ends. */
+    setLimit: (limit) => setBase({ limit }),
     setPlace: (next) => setOver({ place: { ...state.place, ...next } }),
     showStep: (step) => step === state.step || setOver({ step }),
     itemOf(id) {
@@ -131,14 +133,31 @@ function usedClasses({ slots, answer, colouring: { classes, classOf } }) {
   return classes.filter((look, at) => used.has(at));
 }
 
+/* Every other of a class has the second tone, in the order of birth; a scale of colours has one tone a step. */
+function secondsOf({ columns, slots, colouring: { classes, mixed } }) {
+  const counts = new Map();
+  return Uint8Array.from(columns.items, (item, at) => {
+    const number = counts.get(slots[at]) ?? 0;
+    counts.set(slots[at], number + 1);
+    return slots[at] === mixed || classes[slots[at]].isSequential ? 0 : number % 2;
+  });
+}
+
+/* Ids that keep their colour: what is pinned, else what a search found; null: all. */
+function clearOf({ matches, lit: { pin, group } }) {
+  const items = pin ? [pin] : group.length ? group : matches;
+  return items.length ? new Set(items.map((item) => item.id)) : null;
+}
+
 function paintMap(context, state) {
   const plot = state.plot();
   const { matches, answer } = state;
   state.bands = bandsOf(answer.indefinite, plot.bandHeight, plot.ratio);
   paintAxes(context, plot);
-  const found = matches.length ? new Set(matches.map((item) => item.id)) : null;
+  const found = clearOf(state);
   state.drawnCount = paintRectangles(context, { ...state, found }, plot);
-  if (state.bands.length) paintBands(context, state.bands, state.colouring, plot);
+  if (state.bands.length) paintBands(context, state.bands, state.colouring, plot, found);
+  if (state.limit) paintLimit(context, plot, state.limit);
   paintFound(context, matches.map((item) => boxOfItem(plot, state.bands, item)));
 }
 
@@ -154,7 +173,7 @@ function overlayOf(state) {
     step,
     hovered: lit.hover?.id !== lit.pin?.id ? box(lit.hover) : null,
     pinned: box(lit.pin),
-    group: lit.group.map(box).filter(Boolean),
+    group: lit.group.length > MAX_OUTLINED ? [] : lit.group.map(box).filter(Boolean),
   };
 }
 
@@ -170,6 +189,7 @@ function mapDrawing(state, size) {
       paintAxes(context, plot);
       paintRectangles(context, { ...state, found: null }, plot);
       if (bands.length) paintBands(context, bands, state.colouring, plot);
+      if (state.limit) paintLimit(context, plot, state.limit);
       if (peak !== null) paintPeak(context, plot, peak);
       if (moment !== null) paintStep(context, plot, moment, 'accent');
     },

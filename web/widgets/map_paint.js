@@ -7,6 +7,7 @@ import { token } from '../lib/theme.js';
 import { paintOutlines } from './canvas.js';
 import { byteLabels, byteSplits, increment, multiples, STEP_INCREMENTS } from './curve_marks.js';
 import { LEFT_PX, RIGHT_PX } from './curve_plot.js';
+import { secondTone } from './tones.js';
 
 const AXIS_PX = 22;
 const BAND_PX = 30;
@@ -14,7 +15,8 @@ const BAND_GAP_PX = 4;
 const FRAMED_PX = 6;
 const GAP_FROM_PX = 4;
 const LABEL_WIDE_PX = 56;
-const LABEL_HIGH_PX = 30;
+const LABEL_HIGH_PX = 14; // of one line
+const TWO_LINES_PX = 30;
 const NOTCH_PX = 3;
 const TICK_PX = 70;
 const MERGED_ALPHA = 0.55;
@@ -80,9 +82,14 @@ function label(context, box, item, ink) {
   context.fillStyle = ink;
   context.textBaseline = 'top';
   context.font = `600 12px ${token('sans')}`;
-  if (context.measureText(size).width <= box.width - 10) context.fillText(size, box.x + 5, box.y + 3);
+  const wide = context.measureText(size).width;
+  const isOneLine = box.height < TWO_LINES_PX;
+  const y = isOneLine ? box.y + (box.height - 12) / 2 : box.y + 3;
+  if (wide <= box.width - 10) context.fillText(size, box.x + 5, y);
+  const beside = isOneLine ? wide + 8 : 0;
+  const letters = Math.floor((box.width - 10 - beside) / 7.3);
   context.font = `12px ${token('mono')}`;
-  context.fillText(cutMiddle(visible(item.name), Math.max(3, Math.floor((box.width - 10) / 7.3))), box.x + 5, box.y + 17);
+  if (!isOneLine || letters >= 8) context.fillText(cutMiddle(visible(item.name), Math.max(3, letters)), box.x + 5 + beside, isOneLine ? y : box.y + 17);
   context.restore();
 }
 
@@ -93,27 +100,28 @@ function notch(context, box) {
     context.fillRect(Math.round(box.x + share * box.width) - 1, box.y, NOTCH_PX, Math.min(NOTCH_PX, box.height / 2));
 }
 
-/* map: {columns, slots (class of each rectangle), colouring, found: Set of ids, or null}; what a search did not
- * find is faded. Out: how many were drawn. */
+/* map: {columns, slots (class of each rectangle), seconds (has it the second tone?), colouring, found: Set of ids, or null};
+ * what was not found, or is not pinned, is faded. Out: how many were drawn. */
 export function paintRectangles(context, map, plot) {
-  const { columns, slots, colouring, found } = map;
+  const { columns, slots, seconds, colouring, found } = map;
   const { view, ratio } = plot;
-  const groups = colouring.classes.map(() => []);
+  const groups = colouring.classes.flatMap(() => [[], []]);
   let drawn = 0;
   for (let at = 0; at < columns.length; at++) {
     if (columns.from[at] >= view.to || columns.to[at] <= view.from) continue;
     const box = boxOf(plot, columns.from[at], columns.to[at], columns.low[at], columns.high[at]);
     if (!box) continue;
-    groups[slots[at]].push(at, box);
+    groups[2 * slots[at] + seconds[at]].push(at, box);
     drawn++;
   }
-  const merged = groups[colouring.mixed];
-  const order = [colouring.mixed, ...groups.keys()].filter((slot, at) => at === 0 || slot !== colouring.mixed);
-  for (const slot of order) {
-    const list = groups[slot];
+  const merged = groups[2 * colouring.mixed];
+  const order = [2 * colouring.mixed, ...groups.keys()].filter((each, at) => at === 0 || each !== 2 * colouring.mixed);
+  for (const each of order) {
+    const list = groups[each];
     if (list.length === 0) continue;
+    const slot = each >> 1;
     const { fill, ink, isSequential } = colouring.classes[slot];
-    context.fillStyle = fill();
+    context.fillStyle = each % 2 ? secondTone(fill(), ink()) : fill();
     const alpha = slot === colouring.mixed ? MERGED_ALPHA : 1;
     context.globalAlpha = alpha;
     const gap = 1 / ratio;
@@ -146,12 +154,14 @@ export function paintRectangles(context, map, plot) {
   return drawn;
 }
 
-export function paintBands(context, bands, colouring, { left, width, bandHeight }) {
+export function paintBands(context, bands, colouring, { left, width, bandHeight }, found = null) {
   for (const { item, y, height } of bands) {
     const look = colouring.classes[colouring.classOf(item)];
     context.fillStyle = look.fill();
+    context.globalAlpha = found && !found.has(item.id) ? FADED_ALPHA : 1;
     context.fillRect(left, y, width, height >= GAP_FROM_PX ? height - 1 : height);
-    if (height < 14) continue;
+    context.globalAlpha = 1;
+    if (height < 14 || (found && !found.has(item.id))) continue;
     context.fillStyle = look.ink();
     context.font = `600 12px ${token('sans')}`;
     context.textBaseline = 'middle';
@@ -191,6 +201,28 @@ export function paintAxes(context, plot) {
   }
   context.textAlign = 'left';
   if (view.low > 0) context.fillText(`offsets from ${bytes(view.low)}`, left + 4, top + 2);
+}
+
+/* The capacity as offsets have it, and what lies above it. capacity: {bytes, text, isOver}. */
+export function paintLimit(context, { left, top, width, height, y, view }, { bytes: limit, text, isOver }) {
+  if (limit <= view.low || limit >= view.high) return;
+  const at = Math.round(y(limit));
+  if (isOver) {
+    context.save();
+    context.beginPath();
+    context.rect(left, top, width, at - top);
+    context.clip();
+    context.fillStyle = token('over-area');
+    context.fillRect(left, top, width, at - top);
+    context.restore();
+  }
+  context.fillStyle = token('text');
+  context.fillRect(left, at - 1, width, 2);
+  context.font = `600 13px ${token('sans')}`;
+  context.textBaseline = 'bottom';
+  context.textAlign = 'right';
+  paintWords(context, text, left + width - 4, at - top > 20 ? at - 3 : Math.min(top + height, at + 18));
+  context.textAlign = 'left';
 }
 
 /* Frames around what a search found; a small box has no room for one. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * pane.js: the width of the details pane, by drag or arrow keys, and whether it is there at all.
- * Where the pane is a drawer or a sheet, it opens and closes instead. */
+ * Where the pane is a drawer or a sheet, it opens and closes instead; so it does on a page whose picture has all the
+ * width until something is pinned. */
 
-import { el } from '../lib/dom.js';
+import { button, el } from '../lib/dom.js';
 import { onSetting, setSetting, setting } from '../lib/settings.js';
 
 export const PANE_MIN_PX = 240;
@@ -13,7 +14,7 @@ const wide = matchMedia('(min-width: 87.5rem)');
 
 const clamp = (px) => Math.max(PANE_MIN_PX, Math.min(PANE_MAX_PX, Math.round(px)));
 
-/* node: the pane; toggleDrawer(). Out: {toggle()}. */
+/* node: the pane; toggleDrawer(). Out: {toggle(), onPin(isOnPin): the page opens it for what is pinned}. */
 export function startPane(node, toggleDrawer) {
   const handle = el('div', {
     class: 'pane-handle',
@@ -26,11 +27,19 @@ export function startPane(node, toggleDrawer) {
     'aria-valuemax': String(PANE_MAX_PX),
   });
   node.prepend(handle);
+  let isOnPin = false;
+  const toggle = () => {
+    if (wide.matches) setSetting('pane', isColumn() ? 'shut' : 'open');
+    else toggleDrawer();
+  };
+  /* Of a page that opens it on a pin only who asked for it has it as a column. */
+  const isColumn = () => (isOnPin ? setting('pane') === 'open' : setting('pane') !== 'shut');
+  node.after(button('pane-edge', toggle, '⟨', { 'aria-label': 'Details pane', title: 'Details (q)' }));
   const place = () => {
     const px = clamp(Number(setting('pane_px')) || DEFAULT_PX);
-    const isShut = setting('pane') === 'shut';
     document.documentElement.style.setProperty('--pane', `${px / 16}rem`);
-    document.body.classList.toggle('is-pane-shut', isShut);
+    document.body.classList.toggle('is-pane-shut', !isOnPin && !isColumn());
+    document.body.classList.toggle('is-pane-drawer', isOnPin && !isColumn());
     handle.setAttribute('aria-valuenow', String(px));
   };
   const widen = (px) => setSetting('pane_px', clamp(px));
@@ -61,9 +70,10 @@ export function startPane(node, toggleDrawer) {
   });
   place();
   return {
-    toggle() {
-      if (wide.matches) setSetting('pane', setting('pane') === 'shut' ? 'open' : 'shut');
-      else toggleDrawer();
+    toggle,
+    onPin(next) {
+      isOnPin = next;
+      place();
     },
   };
 }

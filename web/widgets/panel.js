@@ -38,9 +38,9 @@ export function message({ title, text, run = '', kind = 'empty', action = null }
   );
 }
 
-/* {node, body, setTitle, setAside, setMenu, canEnlarge, say, show, wait}. `body` is for the drawing; `menu` are the
- * entries behind ⋯, see menu.js. */
-export function createPanel(className, title, { menu = null } = {}) {
+/* {node, head, reading, body, setTitle, setAside, setMenu, canEnlarge, say, show, wait}. `body` is for the drawing; `menu`
+ * are the entries behind ⋯, see menu.js; hasReading: a line below the head is kept free for what is read off the drawing. */
+export function createPanel(className, title, { menu = null, hasReading = false } = {}) {
   const id = `panel-${++serial}`;
   const heading = el('h2', { id }, title);
   const aside = el('div', { class: 'panel-aside' });
@@ -50,11 +50,13 @@ export function createPanel(className, title, { menu = null } = {}) {
   setMenu(menu);
   const body = el('div', { class: 'panel-body' });
   const said = el('div', { class: 'panel-said', hidden: true });
+  const reading = el('div', { class: 'panel-reading' });
   const waiting = el('p', { class: 'panel-wait', role: 'status', hidden: true });
   const node = el(
     'section',
     { class: `panel ${className}`, 'aria-labelledby': id },
     el('header', { class: 'panel-head' }, heading, aside, more),
+    hasReading ? reading : null,
     waiting,
     body,
     said,
@@ -62,6 +64,7 @@ export function createPanel(className, title, { menu = null } = {}) {
   return {
     node,
     head: node.firstElementChild,
+    reading,
     body,
     setTitle(...parts) {
       fill(heading, ...parts);

@@ -49,10 +49,14 @@ export const tooltipSubject = () => (current !== null && !node.hidden ? explains
 
 const hint = () => el('span', { class: 'dim tooltip-hint' }, ' · i explains');
 
-/* `key` names the mark; `lines` are arrays of nodes and texts; `explain` the card of its figures, see explain.js. */
-export function showTooltip(key, lines, mark, explain = null) {
-  if (!node.isConnected) {
-    document.getElementById('main').append(node);
+/* `key` names the mark; `lines` are arrays of nodes and texts; `explain` the card of its figures, see explain.js; `dock`: an
+ * element that holds it in one line, instead of a place beside the mark. */
+export function showTooltip(key, lines, mark, explain = null, dock = null) {
+  const holder = dock ?? document.getElementById('main');
+  if (node.parentNode !== holder) {
+    holder.append(node);
+    node.classList.toggle('is-docked', dock !== null);
+    node.style.cssText = '';
     widest = parseFloat(getComputedStyle(node).maxWidth);
   }
   if (dismissed === key) return;
@@ -65,11 +69,11 @@ export function showTooltip(key, lines, mark, explain = null) {
       if (current !== key) return;
       fill(
         node,
-        lines.slice(0, LINES).map((line, at) => el('div', { class: 'tooltip-line' }, line, explain && at === 1 && setting('letters') === 'on' ? hint() : null)),
+        lines.slice(0, dock ? lines.length : LINES).map((line, at) => el('div', { class: 'tooltip-line' }, line, explain && at === 1 && setting('letters') === 'on' ? hint() : null)),
       );
       explains = explain;
       node.hidden = false;
-      place(mark);
+      if (!dock) place(mark);
     });
   if (isFirst) takeBack = later(open, FIRST_AFTER_MS);
   else open();

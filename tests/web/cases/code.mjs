@@ -14,16 +14,19 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     return page.evaluate((each) => document.getElementById(each).firstChild.textContent, id);
   };
 
-  test('the code stands in the place of the map, by a button, a key and the URL', async () => {
+  test('the code stands in the place of the table, by a button, a key and the URL', async () => {
     const page = await open(`${await daemon('--demo')}?tool=memory_viewer`);
-    truth(await page.locator('.panel-map').isVisible());
+    truth(await page.locator('.panel-table tbody').first().isVisible());
     truth(!(await page.locator('.panel-code').isVisible()));
-    await page.locator('.panel-map .switch-button', { hasText: 'Code' }).click();
+    await page.locator('.panel-table .switch-button', { hasText: 'Code' }).click();
     equal(query(page).get('view'), 'code');
-    truth(!(await page.locator('.panel-map').isVisible()));
+    truth(!(await page.locator('.panel-table tbody').first().isVisible()));
     includes(await text(page, '.panel-code h2'), 'Memory by scope 33.41 GiB');
-    await page.locator('.panel-code .switch-button', { hasText: 'Map' }).click();
-    truth(await page.locator('.panel-map').isVisible());
+    await page.locator('.panel-table .switch-button', { hasText: 'Buffers' }).click();
+    truth(await page.locator('.panel-table tbody').first().isVisible());
+    equal([query(page).get('view'), query(page).get('group')], [null, 'none']);
+    await page.locator('.panel-table .switch-button', { hasText: 'Groups' }).click();
+    equal(query(page).get('group'), null);
     await page.locator('body').press('5');
     truth(await page.locator('.panel-code').isVisible());
     includes(await active(page), 'all, 33.41');
@@ -39,7 +42,7 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     equal(query(page).get('filter'), 'in:"layer_{i}/"*');
     includes(await text(page, '.code-path'), 'all › layer_{i}');
     includes(await text(page, '.details'), 'Place in the code');
-    includes(await text(page, '.panel-table'), '30.12 of 33.41 GiB');
+    includes(await text(page, '.panel-table .c-foot'), '30.12 of 33.41 GiB');
     const address = page.url();
     await page.keyboard.press('Escape');
     equal(query(page).get('filter'), null);
@@ -61,7 +64,7 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     includes(await active(page), 'layer_');
     await page.keyboard.press('Enter');
     truth(/^in:"layer_\{i\}\/"\* layer:"\/layer_\d+\/"$/.test(query(page).get('filter')), query(page).get('filter'));
-    includes(await text(page, '.panel-table'), 'of 33.41 GiB');
+    includes(await text(page, '.panel-table .c-foot'), 'of 33.41 GiB');
     await page.keyboard.press('l');
     equal(query(page).get('open'), null);
     await page.finish();
@@ -79,10 +82,11 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     await page.locator('.panel-code [role="tree"]').focus();
     for (let at = 0; at < 7; at++) await page.keyboard.press('ArrowRight');
     includes(await active(page), 'models.py:11 layer, 24.00');
+    await page.locator('.treemap-picture').scrollIntoViewIfNeeded();
     const box = await page.locator('.treemap-picture').boundingBox();
     await page.mouse.click(box.x + box.width / 3, box.y + box.height * 0.8);
     includes(query(page).get('filter'), 'models.py:11 layer');
-    includes(await text(page, '.panel-table'), '24.00 of 33.41 GiB');
+    includes(await text(page, '.panel-table .c-foot'), '24.00 of 33.41 GiB');
     await page.finish();
   });
 

@@ -192,7 +192,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
       'The strips could not be read. Length runs past the end. File: host0.xplane.pb, at byte 77.',
     );
     equal(await page.locator('.panel-table tbody tr').count(), 2);
-    truth(await page.locator('.curve-host canvas').isVisible(), 'the curve went away too');
+    truth(await page.locator('.curve-host canvas').first().isVisible(), 'the curve went away too');
     await page.finish();
   });
 

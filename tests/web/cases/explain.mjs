@@ -61,6 +61,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
       ['map', 'Allocation map'],
       ['table', 'Buffers, and what the filter leaves out'],
     ]) {
+      if (panel === 'map') await page.locator('.panel-curve .switch-button', { hasText: 'At its offset' }).click();
       await page.locator(`.panel-${panel} .menu-dots`).click();
       await page.locator(`.panel-${panel} .menu-item`, { hasText: 'Explain' }).click();
       includes(await card(page), title);
@@ -172,6 +173,8 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     includes(step, 'live at step ');
     const exact = [...step.matchAll(/([\d,]+) B\b/g)].map((each) => Number(each[1].replace(/,/g, '')));
     equal(exact[0] + exact[1], exact[2], step);
+    await page.locator('.panel-curve .switch-button', { hasText: 'At its offset' }).click();
+    await idle(page);
     includes(await over('.map-plot', 0.5, 0.06), 'of the peak');
     await page.finish();
   });

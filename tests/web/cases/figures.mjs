@@ -150,6 +150,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, shar
       const page = await open(base, { width: 1440, height: 900 });
       await page.goto(`${base}${await sessionLink(page, base, 'large-transformer')}`);
       await idle(page);
+      await page.keyboard.press('q'); // the pane as a column
       await page.mouse.move(...(await pointOn(page, 1, 0.998)));
       await page.waitForFunction(() => document.querySelector('.details').innerText.includes('Small buffers'));
       const words = page.locator('.details .explained').first();

@@ -2,7 +2,7 @@
  * frame.mjs: what is there on every page: palette, keys, `?`, settings, menus, the details pane. */
 
 import { drag, fileOf, holdBack } from '../acts.mjs';
-import { idle, text } from '../harness.mjs';
+import { idle, pointOn, text } from '../harness.mjs';
 
 export function run({ test, includes, equal, truth, daemon, open }) {
   const theme = (page) => page.evaluate(() => document.documentElement.getAttribute('data-theme'));
@@ -139,6 +139,8 @@ export function run({ test, includes, equal, truth, daemon, open }) {
   test('the details pane is widened by keys and by drag, shut by q, and stays so', async () => {
     const page = await open(await daemon('--demo'));
     const width = async () => Math.round((await page.locator('#details').boundingBox()).width);
+    equal(await page.locator('#details').isVisible(), false);
+    await press(page, 'q');
     equal(await width(), 320);
     await page.locator('.pane-handle').focus();
     await press(page, 'ArrowLeft', 'ArrowLeft');
@@ -155,6 +157,22 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     equal(await page.locator('#details').isVisible(), false);
     await press(page, 'q');
     equal(await page.locator('#details').isVisible(), true);
+    await page.finish();
+  });
+
+  test('at 1440 the picture has the width; the pane opens over it with a pin, and as a column by its edge', async () => {
+    const page = await open(`${await daemon('--demo')}?tool=memory_viewer`);
+    const width = async () => Math.round((await page.locator('.panel-curve').boundingBox()).width);
+    const whole = await width();
+    equal(await page.locator('#details').isVisible(), false);
+    await page.mouse.click(...(await pointOn(page, 1, 0.1)));
+    await page.waitForURL(/pin=b:/);
+    equal([await page.locator('#details').isVisible(), await width()], [true, whole]);
+    await press(page, 'Escape', 'Escape');
+    equal(await page.locator('#details').isVisible(), false);
+    await page.locator('.pane-edge').click();
+    equal([await page.locator('#details').isVisible(), await page.locator('.pane-edge').isVisible()], [true, false]);
+    truth((await width()) < whole - 250, 'the column takes no width');
     await page.finish();
   });
 
@@ -197,7 +215,7 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     includes((await shown()).join('|'), 'Live at the peak');
     await page.setViewportSize({ width: 1440, height: 900 });
     await idle(page);
-    equal((await shown()).length, 4, 'panels are missing where there is room');
+    equal((await shown()).length, 3, 'panels are missing where there is room');
     await page.finish();
   });
 

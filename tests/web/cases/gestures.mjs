@@ -8,7 +8,8 @@ import { idle, pixels, text } from '../harness.mjs';
 const CURVE = '.curve .u-over';
 const MAP = '.map-plot';
 const inUrl = (...names) => async (page) => (await Promise.all(names.map((name) => acts.inUrl(page, name)))).join();
-const picture = (selector, at = 0) => (page) => pixels(page, selector, at);
+/* The map is not there before it is to be seen. */
+const picture = (selector, at = 0) => async (page) => ((await page.locator(selector).count()) > at ? pixels(page, selector, at) : 'not there');
 const countOf = (selector) => (page) => page.locator(`${selector}:visible`).count();
 const said = (selector) => (page) => text(page, selector);
 const focused = (page) => page.evaluate(() => document.activeElement.closest('.panel')?.className.match(/panel-\w+/)?.[0] ?? document.activeElement.className);
@@ -36,27 +37,33 @@ const go = (query) => async (page) => {
   await page.goto(`${base.origin}/?tool=memory_viewer&${query}`);
 };
 const ZOOMED = 'from=300&to=500';
+const OFFSETS = 'stack=offsets';
 
 /* Name; the query it begins from; the act; what tells its effect, which has to be another one afterwards. */
 const GESTURES = [
   ['move over the curve: the tooltip names the step', '', move(CURVE, 0.4, 0.5), countOf('.tooltip')],
-  ['move over the curve: the map shows the same step', '', move(CURVE, 0.7, 0.5), picture('.map-over')],
-  ['move over the map: the curve shows the life of the buffer', '', move(MAP, 0.4, 0.8), countOf('.curve-span')],
-  ['move over a bar: the map outlines it', '', move('.strip-plot', 0.5, 0.5), picture('.map-over')],
-  ['click on the curve sets the moment', '', click(CURVE, 0.3, 0.5), inUrl('step')],
+  ['move over a stripe: it is outlined', '', move(CURVE, 0.5, 0.7), picture('.curve-lit')],
+  ['move over a stripe: the strips outline it', '', move(CURVE, 0.5, 0.7), picture('.strip-over')],
+  ['move over the map: the strips outline the buffer', OFFSETS, move(MAP, 0.4, 0.8), picture('.strip-over')],
+  ['move over a bar: its stripe is outlined', '', move('.strip-plot', 0.5, 0.5), picture('.curve-lit')],
+  ['move over a bar: the map outlines it', OFFSETS, move('.strip-plot', 0.5, 0.5), picture('.map-over')],
+  ['click above the curve sets the moment', '', click(CURVE, 0.3, 0.05), inUrl('step')],
+  ['click on a stripe pins it', '', click(CURVE, 0.5, 0.7), inUrl('pin')],
+  ['click on a stripe: the others fade', '', click(CURVE, 0.5, 0.7), picture('.curve-host canvas')],
+  ['double click on a stripe zooms to its life', '', doubleClick(CURVE, 0.5, 0.7), inUrl('from', 'to')],
   ['click on a bar pins it', '', click('.strip-plot', 0.5, 0.5), inUrl('pin')],
   ['click on it again lets go', '', all(click('.strip-plot', 0.5, 0.5), click('.strip-plot', 0.5, 0.5), click('.strip-plot >> nth=1', 0.2, 0.5)), inUrl('pin')],
   ['double click on a bar zooms to its life', '', doubleClick('.strip-plot', 0.5, 0.5), inUrl('from', 'to')],
   ['double click on the empty curve shows all', ZOOMED, doubleClick(CURVE, 0.5, 0.1), inUrl('from', 'to')],
   ['drag along the curve selects a window', '', drag(CURVE, [0.2, 0.5], [0.4, 0.5]), inUrl('sel')],
-  ['drag over the map selects a window', '', drag(MAP, [0.3, 0.8], [0.5, 0.8]), inUrl('sel')],
-  ['drag up or down the map selects its offsets', '', drag(MAP, [0.3, 0.4], [0.5, 0.8]), inUrl('offsets')],
+  ['drag over the map selects a window', OFFSETS, drag(MAP, [0.3, 0.8], [0.5, 0.8]), inUrl('sel')],
+  ['drag up or down the map selects its offsets', OFFSETS, drag(MAP, [0.3, 0.4], [0.5, 0.8]), inUrl('offsets')],
   ['Shift drag pans the curve', ZOOMED, drag(CURVE, [0.6, 0.5], [0.3, 0.5], { key: 'Shift' }), inUrl('from')],
   ['middle drag pans the curve', ZOOMED, drag(CURVE, [0.6, 0.5], [0.3, 0.5], { button: 'middle' }), inUrl('from')],
-  ['Shift drag pans the map', ZOOMED, drag(MAP, [0.6, 0.5], [0.3, 0.5], { key: 'Shift' }), inUrl('from')],
+  ['Shift drag pans the map', `${ZOOMED}&${OFFSETS}`, drag(MAP, [0.6, 0.5], [0.3, 0.5], { key: 'Shift' }), inUrl('from')],
   ['wheel over the clicked curve zooms', '', all(click(CURVE, 0.3, 0.5), wheel(CURVE, 0.3, 0.5, 0, -300)), inUrl('from', 'to')],
-  ['wheel over the clicked map zooms steps and offsets', '', all(click(MAP, 0.02, 0.5), wheel(MAP, 0.5, 0.6, 0, -300)), inUrl('from', 'low', 'high')],
-  ['Alt wheel over the map zooms offsets alone', '', all(click(MAP, 0.02, 0.5), wheel(MAP, 0.5, 0.6, 0, -300, 'Alt')), inUrl('low', 'high')],
+  ['wheel over the clicked map zooms steps and offsets', OFFSETS, all(click(MAP, 0.02, 0.5), wheel(MAP, 0.5, 0.6, 0, -300)), inUrl('from', 'low', 'high')],
+  ['Alt wheel over the map zooms offsets alone', OFFSETS, all(click(MAP, 0.02, 0.5), wheel(MAP, 0.5, 0.6, 0, -300, 'Alt')), inUrl('low', 'high')],
   ['wheel over another plot says how to zoom', '', wheel(CURVE, 0.5, 0.5, 0, 100), countOf('.toast')],
   ['Control wheel zooms any plot', '', wheel(CURVE, 0.5, 0.5, 0, -300, 'Control'), inUrl('from', 'to')],
   ['Shift wheel pans', ZOOMED, wheel(CURVE, 0.5, 0.5, 0, 200, 'Shift'), inUrl('from')],
@@ -103,6 +110,7 @@ const KEYS = [
   ['o', '', all(press('o'), type('1GiB..2GiB'), press('Enter')), inUrl('sel', 'offsets')],
   ['Enter: zoom to the rectangle', 'sel=100-200&offsets=4000000000-8000000000', press('Enter'), inUrl('low', 'high')],
   ['Escape: the rectangle', 'sel=100-200&offsets=4000000000-8000000000', press('Escape'), inUrl('sel', 'offsets')],
+  ['m: a flag on the map', `step=100&${OFFSETS}`, press('m'), picture('.map-over')],
   ['c', '', press('c'), inUrl('color')],
   ['b', '', press('b'), inUrl('group')],
   ['t', '', press('t'), picture('.curve-host canvas')],
@@ -134,6 +142,10 @@ const PARAMETERS = [
   ['a=100&b=200', countOf('.marks-line')],
   ['pin=PIN', said('.details-title')],
   ['stack=none', picture('.curve-host canvas')],
+  ['stack=category', picture('.curve-host canvas')],
+  [OFFSETS, countOf('.map-plot')],
+  ['stack=buffers&low=0&high=4000000000', picture('.curve-host canvas')],
+  ['view=map', countOf('.map-plot')],
   ['large=map', picture('.map-base')],
   ['rules=attention+cache', picture('.strip-base')],
   ['bars=size:0-4', said('.strip >> nth=1')],

@@ -56,7 +56,7 @@ export function run({ test, includes, equal, truth, daemon, open }) {
   const isHealthy = async (page, what) => {
     includes(await text(page, 'h1'), '33.49 GiB', what);
     truth((await page.locator('.panel-table tbody tr').count()) > 4, `${what}: no rows`);
-    truth(await page.locator('.curve-host canvas').first().isVisible(), `${what}: no curve`);
+    truth(await page.locator('.curve-host canvas:visible, .map-base:visible').first().isVisible(), `${what}: no picture`);
     truth((await page.evaluate(() => document.documentElement.scrollWidth)) <= 1440, `${what}: the page grew`);
   };
 

@@ -6,6 +6,7 @@ import { drag } from '../acts.mjs';
 import { idle, pixels, pointOn, text } from '../harness.mjs';
 
 export function run({ test, includes, equal, truth, daemon, open }) {
+  const openMap = async () => open(`${await daemon('--demo')}?tool=memory_viewer&stack=offsets`);
   const query = (page) => new URL(page.url()).searchParams;
   const settled = idle;
   const base = (page) => pixels(page, '.map-base');
@@ -27,7 +28,7 @@ export function run({ test, includes, equal, truth, daemon, open }) {
   };
 
   test('every temporary has a rectangle, the rest are bands; label and list say so', async () => {
-    const page = await open(await daemon('--demo'));
+    const page = await openMap();
     includes(await text(page, '.panel-map h2'), '509 buffers');
     includes(await page.locator('.map-base').getAttribute('aria-label'), '509 buffers in 32.');
     const option = page.locator('.map-plot [role="option"]').first();
@@ -36,20 +37,21 @@ export function run({ test, includes, equal, truth, daemon, open }) {
   });
 
   test('hover names a buffer and lights it in the other views; the base is not drawn again', async () => {
-    const page = await open(await daemon('--demo'));
+    const page = await openMap();
     const drawn = await base(page);
     const before = await over(page);
+    const strip = await pixels(page, '.strip-over');
     await findMark(page);
     await settled(page);
     truth((await over(page)) !== before, 'no outline on the map');
     equal(await base(page), drawn, 'the base was drawn again for a hover');
-    truth(await page.locator('.curve-span').isVisible(), 'no lifetime on the curve');
+    truth((await pixels(page, '.strip-over')) !== strip, 'no outline on the strips');
     equal((await page.locator('.tooltip-line').allInnerTexts())[0], await text(page, '.details-name .name'));
     await page.finish();
   });
 
   test('a click pins, on empty plot it sets the moment, a drag selects a window', async () => {
-    const page = await open(await daemon('--demo'));
+    const page = await openMap();
     await page.mouse.click(...(await findMark(page)));
     await page.waitForURL(/pin=b:/);
     await settled(page);
@@ -70,7 +72,7 @@ export function run({ test, includes, equal, truth, daemon, open }) {
   });
 
   test('wheel, keys and double click zoom down to single buffers and back', async () => {
-    const page = await open(await daemon('--demo'));
+    const page = await openMap();
     const place = await findMark(page);
     const whole = await base(page);
     await page.mouse.dblclick(...place);
@@ -93,12 +95,16 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     await page.keyboard.press('0');
     await settled(page);
     equal([query(page).get('from'), query(page).get('low')], [null, null]);
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Escape');
+    await settled(page);
+    equal(query(page).get('pin'), null);
     equal(await base(page), whole, '0 does not show all again');
     await page.finish();
   });
 
   test('c goes round the colours; the choice stands in the URL', async () => {
-    const page = await open(await daemon('--demo'));
+    const page = await openMap();
     const seen = new Set([await base(page)]);
     for (const color of ['size', 'padding', 'age', 'source', null]) {
       await page.keyboard.press('c');
@@ -113,7 +119,7 @@ export function run({ test, includes, equal, truth, daemon, open }) {
   });
 
   test('find marks buffers; n and N go from one to the next', async () => {
-    const page = await open(await daemon('--demo'));
+    const page = await openMap();
     const before = await base(page);
     await page.fill('.small-field', 'fusion.1485');
     await settled(page);
@@ -138,7 +144,7 @@ export function run({ test, includes, equal, truth, daemon, open }) {
   });
 
   test('legend words show one category, Ctrl adds another, again shows all', async () => {
-    const page = await open(await daemon('--demo'));
+    const page = await openMap();
     const word = (name) => page.locator('.panel-strips .legend-word', { hasText: name });
     await word('optimizer state').click();
     await page.waitForURL(/filter=cat:optimizer_state/);
@@ -158,7 +164,7 @@ export function run({ test, includes, equal, truth, daemon, open }) {
   });
 
   test('a merged bar opens into its buffers, by click and by Enter; Esc closes it', async () => {
-    const page = await open(await daemon('--demo'));
+    const page = await openMap();
     const before = await pixels(page, '.strip-base', 1);
     const [, y] = await pointOn(page, 1, 0.5);
     const box = await page.locator('.strip-plot').nth(1).boundingBox();
@@ -179,7 +185,7 @@ export function run({ test, includes, equal, truth, daemon, open }) {
   });
 
   test('the list of the map is walked by arrows, Enter pins', async () => {
-    const page = await open(await daemon('--demo'));
+    const page = await openMap();
     const before = await over(page);
     await page.locator('.map-plot [role="listbox"]').focus();
     for (let i = 0; i < 40; i++) await page.keyboard.press('ArrowRight');

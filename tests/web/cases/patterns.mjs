@@ -10,7 +10,7 @@ export function run({ test, includes, equal, truth, daemon, open }) {
 
   test('a pattern has its sentence, its rule, and what it looks like when it is gone', async () => {
     const page = await openPatterns();
-    truth(!(await page.locator('.panel-map').isVisible()));
+    truth(!(await page.locator('.panel-table tbody').first().isVisible()));
     const says = await text(page, '.patterns');
     includes(says, 'Activations saved for the backward pass hold 27.80 GiB at the peak, 83 % of it');
     includes(says, 'Attention scores hold 26.00 GiB at the peak, 78 % of it: 13 × 2.00 GiB bf16[16,16,2048,2048]');
@@ -31,7 +31,7 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     await page.locator('.pattern', { hasText: 'Attention scores' }).locator('button').first().click();
     equal(query(page).get('filter'), 'pattern:attention_scores');
     await idle(page);
-    includes(await text(page, '.panel-table'), '13 of 379 buffers');
+    includes(await text(page, '.panel-table .c-foot'), '13 of 379 buffers');
     await page.locator('.pattern.is-on button').first().click();
     equal(query(page).get('filter'), null);
     await page.finish();

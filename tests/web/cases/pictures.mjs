@@ -36,19 +36,6 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     await page.finish();
   });
 
-  test('of a map that is folded nothing leaves the page', async () => {
-    const page = await open(await daemon('--demo'), { height: 720 });
-    const refused = page.locator('.panel-map .menu-item[aria-disabled]', { hasText: 'nothing is drawn' });
-    await menu(page, '.panel-map').click();
-    equal(await refused.count(), 4);
-    await page.keyboard.press('Escape');
-    await page.locator('.panel-map .fold').click();
-    await menu(page, '.panel-map').click();
-    await page.waitForSelector('.panel-map .menu-item');
-    equal(await refused.count(), 0);
-    await page.finish();
-  });
-
   test('the curve as SVG: axes, peak, capacity and the caption', async () => {
     const page = await open(`${await daemon('--demo')}?capacity=15.75GiB`);
     const { name, data } = await saved(page, '.panel-curve', 'SVG');
@@ -74,7 +61,7 @@ export function run({ test, includes, equal, truth, daemon, open }) {
   });
 
   test('the map as SVG and CSV: the bands, the peak and every rectangle', async () => {
-    const page = await open(await daemon('--demo'));
+    const page = await open(`${await daemon('--demo')}?tool=memory_viewer&stack=offsets`);
     const { name, data } = await saved(page, '.panel-map', 'SVG');
     truth(/map.*\.svg$/.test(name), name);
     includes(data, 'Allocation map');

@@ -70,7 +70,8 @@ const VIEWER = [
   ['the palette', click('#find'), press('Control+k'), countOf('.palette'), escape],
   ['the list of keys', click('#help'), press('?'), countOf('.help'), escape],
   ['another theme', click('#theme'), from('#theme', 'Enter'), attribute('#theme', 'title'), from('#theme', 'Enter', 'Enter')],
-  ['a panel that is folded', click('.panel-map .fold'), from('.panel-map .fold', 'Enter'), attribute('.panel-map .fold', 'aria-expanded'), click('.panel-map .fold')],
+  ['another picture', click('.panel-curve [data-stack="offsets"]'), from('.panel-curve [data-stack="offsets"]', 'Enter'), inUrl('stack'), back],
+  ['another tab of the lower panel', click('.panel-table [data-view="patterns"]'), from('.panel-table [data-view="patterns"]', 'Enter'), inUrl('view'), back],
   ['Home', click('.crumb-home'), async (page) => page.keyboard.type('gh'), inUrl('tool'), back],
 ];
 

@@ -13,7 +13,7 @@ const HELD = ['iota.remat_uncompressed', 'sort.6{1}', 'copy.2.remat_compressed']
 const WINDOW = `sel=16-21&offsets=${256 * GIB}-${512 * GIB}`;
 
 export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
-  const openDump = async (query = '', how = {}) => open(`${await daemon(join(fixtures, 'dumps/d-tile-padding'))}?tool=memory_viewer&group=none${query}`, how);
+  const openDump = async (query = '', how = {}) => open(`${await daemon(join(fixtures, 'dumps/d-tile-padding'))}?tool=memory_viewer&group=none&stack=offsets${query}`, how);
   const inUrl = (page, name) => new URL(page.url()).searchParams.get(name);
   const names = (page) => page.locator('.panel-table tbody .c-name').allInnerTexts();
   const foot = (page) => text(page, '.panel-table .c-foot');
@@ -220,7 +220,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
   });
 
   test('M shows where a window begins until it ends; Esc gives it up', async () => {
-    const page = await openDump('&step=10');
+    const page = await openDump('&step=10&stack=category');
     await page.keyboard.press('M');
     includes(await line(page), 'A window begins at step 10');
     equal(await page.locator('.window-line button', { hasText: 'Zoom' }).first().isVisible(), false);
@@ -239,7 +239,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
   });
 
   test('o without a window takes the steps in view once offsets are typed; after M those up to the moment', async () => {
-    const page = await openDump('&step=10');
+    const page = await openDump('&step=10&stack=category');
     const slider = () => page.evaluate(() => document.activeElement.className);
     await page.keyboard.press('o');
     includes(await line(page), 'Offsets of steps 0 to 31');

@@ -222,7 +222,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
   test('a group is pinned by click and by Enter: sums, outlines, lives, URL, reload and Esc', async () => {
     const page = await openSeed('?group=op');
     const row = page.locator('.panel-table tbody tr').first();
-    const overlays = () => Promise.all(['.strip-over', '.map-over'].map((each) => pixels(page, each)));
+    const overlays = () => Promise.all(['.strip-over', '.curve-host canvas'].map((each) => pixels(page, each)));
     await page.mouse.move(700, 20);
     await idle(page);
     const [strips] = await overlays();
@@ -302,11 +302,11 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     await row.focus();
     await page.keyboard.press('ArrowDown');
     equal(await page.evaluate(() => document.activeElement.getAttribute('aria-setsize')), String(own));
-    const over = await pixels(page, '.map-over');
+    const lit = await pixels(page, '.curve-host canvas');
     await page.keyboard.press('Escape');
     await page.waitForFunction(() => !location.search.includes('pin='));
     await settle(page);
-    truth((await pixels(page, '.map-over')) !== over, 'the map does not outline a group');
+    truth((await pixels(page, '.curve-host canvas')) !== lit, 'the others do not fade beside a group');
     await page.finish();
   });
 

@@ -79,7 +79,7 @@ export function run({ test, equal, truth, daemon, open }) {
   });
 
   test('two fingers zoom the map, one pans it', async () => {
-    const { page, hand } = await openTouch();
+    const { page, hand } = await openTouch('?tool=memory_viewer&stack=offsets');
     const place = await placer(page, '.map-plot');
     const whole = await pixels(page, '.map-base');
     await hand.along(...pinch(place, [0.45, 0.55], [0.3, 0.7]));

@@ -20,6 +20,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
       (await page.locator('.strip h3').allInnerTexts()).map((title) => title.split(' ').slice(0, 2).join(' ')),
       ['by program', 'by size', 'by padding'],
     );
+    await page.keyboard.press('q'); // the pane as a column
     const before = await pixels(page, '.strip-over', 1);
     for (const [share, name, size] of [
       [0.3, 'fusion.31', '200.00 GiB · 67 % of the peak'],

@@ -57,15 +57,20 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     await page.finish();
   });
 
-  test('the curve is stacked by category; t and its choice draw it as one', async () => {
+  test('the curve shows each buffer; t and its buttons draw it by category and as one', async () => {
     const page = await open(await daemon('--demo'));
     const stacked = await pixels(page, '.curve-host canvas');
-    await page.keyboard.press('t');
-    await page.waitForURL(/stack=none/);
-    await idle(page);
-    truth((await pixels(page, '.curve-host canvas')) !== stacked, 't changes nothing');
-    equal(await page.getByLabel('Stack the curve by').inputValue(), 'none');
-    await page.getByLabel('Stack the curve by').selectOption('');
+    const seen = [stacked];
+    const shown = page.locator('.panel-curve .switch-button[aria-pressed="true"]');
+    for (const [stack, word] of [['category', 'By category'], ['none', 'As one']]) {
+      await page.keyboard.press('t');
+      await page.waitForURL(new RegExp(`stack=${stack}`));
+      await idle(page);
+      seen.push(await pixels(page, '.curve-host canvas'));
+      equal(await shown.allInnerTexts(), [word]);
+    }
+    equal(new Set(seen).size, 3, 'two of three pictures are the same');
+    await page.locator('.panel-curve .switch-button', { hasText: 'By buffer' }).click();
     await idle(page);
     equal(url(page).get('stack'), null);
     equal(await pixels(page, '.curve-host canvas'), stacked);

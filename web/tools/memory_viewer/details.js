@@ -161,7 +161,7 @@ export function pageDetails(space) {
     el(
       'p',
       {},
-      'The three strips show every buffer that lives at the peak, as wide as it is large. The hatched part is padding: bytes that hold no data.',
+      'The picture shows each buffer as a stripe from birth to death, the strips below it every buffer that lives at the peak, as wide as it is large. The hatched part is padding: bytes that hold no data.',
     ),
     el('dl', { class: 'keys' }, KEYS.map(([key, does]) => [el('dt', {}, key), el('dd', {}, does)]).flat()),
   ];

@@ -31,8 +31,11 @@ export const isWay = (group) => WAYS.some(([inUrl]) => inUrl === group);
 /* Words for the palette: what each choice does. */
 export const GROUP_CHOICES = WAYS.map(([inUrl, way, word]) => [inUrl, way ? `group buffers by ${word}` : 'list buffers one by one']);
 
+/* Buffers one by one, without groups. */
+export const isByOne = (group) => wayOf(group) === '';
+
 /* From groups to buffers one by one, and back. */
-export const folded = (group) => (wayOf(group) === '' ? '' : 'none');
+export const folded = (group) => (isByOne(group) ? '' : 'none');
 
 /* What a choice of it changes in the URL; a pinned group is one of the grouping that was. */
 export const groupedBy = (group, { pin }) => ({ group, sort: '', pin: pin?.kind === 'g' ? null : pin });

@@ -19,7 +19,7 @@ const GESTURES = [
   ['click a legend word', 'shows only that category; Ctrl click adds it'],
 ];
 
-/* acts: centrePin(), editOffsets(), byBuffer(direction), toPanel(at), enlarge(), editRules(), whatIf(drawer). Rows for the registry of keys.js. */
+/* acts: centrePin(), editOffsets(), byBuffer(direction), toPanel(at), enlarge(), nextPicture(), editRules(), whatIf(drawer). Rows for the registry of keys.js. */
 export function viewerKeys({ program, context, place, pinned, map, table }, acts) {
   const hasSpace = () => Boolean(program.space);
   const by = (steps) => (event) => {
@@ -71,7 +71,7 @@ export function viewerKeys({ program, context, place, pinned, map, table }, acts
       run: () => acts.toPanel(at),
     })),
     { keys: ['b'], does: 'buffers in groups, or one by one', run: () => context.choose(groupedBy(folded(context.route.group), context.route)) },
-    { keys: ['t'], does: 'curve by category, or as one', run: () => context.choose({ stack: context.route.stack === 'none' ? '' : 'none' }) },
+    { keys: ['t'], does: 'the picture by buffer, by category, or as one', run: () => acts.nextPicture() },
     { keys: ['z'], does: 'the panel with the focus, else the table, large or as it was', run: () => acts.enlarge() },
     { keys: ['v'], does: 'what if: changes, and what each would save', run: () => acts.whatIf('whatif') },
     { keys: [], does: 'fit: the changes that would make it fit', run: () => acts.whatIf('fit') },

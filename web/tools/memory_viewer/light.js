@@ -14,12 +14,12 @@ import { isPhone } from '../../widgets/phone_tabs.js';
 import { buffersKey } from '../../widgets/strips.js';
 import { bufferDetails, mergedDetails, pageDetails } from './details.js';
 import { wayOf } from './groups.js';
-import { openWhatif } from './look.js';
+import { nextPicture, openWhatif, PANELS, pictureOf } from './look.js';
 import { windowWords } from './text.js';
 
 const PANE_AFTER_MS = 40;
 /* What takes the focus in a panel: the first of these that is there. */
-const STOPS = ['[role="slider"]', '[role="listbox"]:not(.filter-list)', ':is([role="grid"], [role="treegrid"]) tbody [tabindex="0"]', '.fold', '.menu-dots'];
+const STOPS = ['[role="slider"]', '[role="listbox"]:not(.filter-list)', ':is([role="grid"], [role="treegrid"]) tbody [tabindex="0"]', '.menu-dots'];
 const groupParts = lazy(() => import('./pinned_group.js'));
 
 /* What the URL pins: a buffer, or a group of the table. What is in no strip and no row is asked for by itself; what is
@@ -66,6 +66,9 @@ export function toPanel(view, at) {
   }
   const panel = view.panels[at].node;
   if (panel.hidden) return false;
+  if (PANELS[at] === 'curve' && pictureOf(view.context.route) === 'offsets') nextPicture(view);
+  if (PANELS[at] === 'map' && pictureOf(view.context.route) !== 'offsets') view.context.choose({ stack: 'offsets' });
+  if (PANELS[at] === 'table' && ['code', 'patterns'].includes(view.context.route.view)) view.context.choose({ view: '' });
   const isSeen = (node) => node?.checkVisibility?.() ?? true;
   STOPS.map((each) => panel.querySelector(each)).find((node) => node && isSeen(node))?.focus();
   panel.scrollIntoView({ block: 'nearest' });
@@ -91,6 +94,7 @@ export function lightUp(view) {
   view.strips.mark({ hover, pin: pin === null ? null : buffersKey(pin), runs: group?.runs, rankOf });
   view.table.mark(hovered, pin);
   view.map.mark(hovered, pin, group);
+  view.curve.setLit(litIds(view, hovered, pin, group));
   view.curve.showSpans(hovered ?? pin ? spansOf(view, hovered ?? pin) : (view.window.now?.line.spans ?? []));
   view.curve.setNext(nextPeakOf(view, hovered ?? pin));
   if (hovered !== null) view.records.want(hovered);
@@ -99,6 +103,13 @@ export function lightUp(view) {
     () => showDetails(view, pin ?? hovered, hover, pin !== null),
     hovered !== null && pin === null ? PANE_AFTER_MS : 0,
   );
+}
+
+/* Sets of ids of what is hovered and of what is pinned; the same set as long as the same is pinned. */
+function litIds(view, hovered, pin, group) {
+  const of = group ?? pin;
+  if (view.litOf !== of || view.litNow !== group?.now) Object.assign(view, { litOf: of, litNow: group?.now, litPinned: of === null ? null : new Set(group ? group.all.rows.map(({ id }) => id) : [pin]) });
+  return { hovered: hovered === null || hovered === pin ? null : new Set([hovered]), pinned: view.litPinned };
 }
 
 /* The pane follows a pointer that rests; what moves along a strip is named by the tooltip. */

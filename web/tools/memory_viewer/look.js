@@ -1,41 +1,95 @@
 /* SPDX-License-Identifier: Apache-2.0
- * look.js: choices of how the page looks at a program: the curve by category or as one, the panel that has the whole
- * height, the person's own rules of whose memory a buffer is. All of them stand in the URL.
+ * look.js: choices of how the page looks at a program: what its large picture shows, what stands below it, the panel
+ * that has the whole height, the person's own rules of whose memory a buffer is. All of them stand in the URL.
  * Its own file: page.js opens and lights what these choose from. */
 
-import { el } from '../../lib/dom.js';
+import { button, el } from '../../lib/dom.js';
 import { lazy } from '../../lib/lazy.js';
+import { COLOURS } from '../../widgets/map_colours.js';
 import { setLarge } from '../../widgets/panel.js';
+import { isPhone } from '../../widgets/phone_tabs.js';
 import { toggledCategory } from './filter.js';
+import { folded, groupedBy, isByOne } from './groups.js';
 import { asker } from './load.js';
 
 /* Names of the panels in the URL, in their order. */
 export const PANELS = ['curve', 'strips', 'map', 'table', 'code', 'patterns'];
 
-/* How the curve is drawn, and which panel has the whole height. */
+/* What the large picture shows: [name in the URL, word, what it does]. */
+const PICTURES = [
+  ['', 'By buffer', 'each buffer a stripe from birth to death'],
+  ['category', 'By category', 'the bytes of each category'],
+  ['none', 'As one', 'all bytes as one area'],
+  ['offsets', 'At its offset', 'each buffer where the compiler placed it'],
+];
+const AT_OFFSETS = 'offsets';
+/* The first of them by name, where the URL would show offsets without one. */
+const BY_BUFFER = 'buffers';
+/* What of the URL is to be seen at offsets alone, so that a link that names no picture shows it. */
+const needsOffsets = ({ view, color, find, low, high, offsets }) => view === 'map' || Boolean(COLOURS.includes(color) || find || offsets) || low !== null || high !== null;
+
+/* Pure: which picture a URL means: '', 'category', 'none' or 'offsets'. A panel with the whole height is seen in any case. */
+export function pictureOf(route) {
+  const named = PICTURES.some(([stack]) => stack === route.stack) ? route.stack : '';
+  if (route.large === 'map') return AT_OFFSETS;
+  if (route.stack === BY_BUFFER) return '';
+  if (route.large === 'curve' && named === AT_OFFSETS) return '';
+  return named === '' && route.large !== 'curve' && needsOffsets(route) ? AT_OFFSETS : named;
+}
+
+/* What changes in the URL with another picture. */
+const changeTo = (stack, route) => ({ stack: stack === '' && needsOffsets(route) ? BY_BUFFER : stack });
+
+/* The next picture of the curve; from offsets the first. */
+export function nextPicture(view) {
+  const now = PICTURES.findIndex(([stack]) => stack === pictureOf(view.context.route));
+  view.context.choose(changeTo(PICTURES[now > 1 ? 0 : now + 1][0], view.context.route));
+}
+
+/* What the large picture shows, how the curve is drawn, what the lower panel shows, which panel has the whole height. */
 export function hearLook(view, route) {
+  const picture = pictureOf(route);
+  const isMap = picture === AT_OFFSETS && !view.map.panel.node.hidden;
   view.curve.setUnpadded(route.unpadded !== '0');
-  view.curve.setStacked(route.stack !== 'none');
-  view.stack.value = route.stack === 'none' ? 'none' : '';
+  view.curve.setStacked(picture === AT_OFFSETS ? '' : picture);
+  view.root.firstElementChild.classList.toggle('has-map', isMap);
+  if (isMap) view.map.show();
+  for (const each of view.pictureButtons) each.setAttribute('aria-pressed', String(each.dataset.stack === (isMap ? picture : view.curve.stacked())));
+  view.window.now?.moveTo((isMap && !isPhone() ? view.map : { panel: view.curvePanel }).panel);
+  const lower = ['code', 'patterns'].includes(route.view) && route.large !== 'table' ? route.view : isByOne(route.group) ? 'buffers' : '';
+  for (const each of ['code', 'patterns']) view.root.firstElementChild.classList.toggle(`has-${each}`, lower === each);
+  for (const each of view.lowerButtons) each.setAttribute('aria-pressed', String(each.dataset.view === lower));
   setLarge(view.panels, PANELS.indexOf(route.large));
+}
+
+/* In the head of each panel, buttons for all that stand in one place. rows: [id, word, title]. Out: all buttons. */
+function placeSwitch(panels, label, attribute, rows, onChoose) {
+  return panels.flatMap(({ head }) => {
+    const all = rows.map(([id, word, title = null]) => button('switch-button', () => onChoose(id), word, { [attribute]: id, title }));
+    head.querySelector('h2').after(el('span', { class: 'panel-switch', role: 'group', 'aria-label': label }, all));
+    return all;
+  });
+}
+
+/* The large picture is one of four; tables, code and patterns stand in one place below it, under the head of the table,
+ * whose filter all of them hear. */
+export function addSwitches(view) {
+  const { context } = view;
+  const pictures = PICTURES.map(([stack, word, does]) => [stack, word, stack === AT_OFFSETS ? does : `${does} (t)`]);
+  view.pictureButtons = placeSwitch([view.curvePanel, view.map.panel], 'What the picture shows', 'data-stack', pictures, (stack) => context.choose(changeTo(stack, context.route)));
+  const lower = [['', 'Groups'], ['buffers', 'Buffers'], ['code', 'Code'], ['patterns', 'Patterns']];
+  const choose = (id) => {
+    const isTable = ['', 'buffers'].includes(id);
+    const isOther = isTable && isByOne(context.route.group) !== (id === 'buffers');
+    context.choose({ view: isTable ? '' : id, ...(isOther ? groupedBy(folded(context.route.group), context.route) : {}) });
+  };
+  view.lowerButtons = placeSwitch([view.table.panel], 'Groups, buffers, code or patterns', 'data-view', lower, choose);
 }
 
 /* The panel with the focus, else the table; again: all as they were. */
 export function enlarge(view) {
   const at = view.panels.findIndex((panel) => panel.node.contains(document.activeElement));
   view.context.choose({ large: view.context.route.large ? '' : PANELS[at < 0 ? PANELS.indexOf('table') : at] });
-}
-
-/* onChoose(what the URL says of it). */
-export function stackChoice(onChoose) {
-  const select = el(
-    'select',
-    { class: 'small-select', 'aria-label': 'Stack the curve by', title: 't' },
-    el('option', { value: '' }, 'by category'),
-    el('option', { value: 'none' }, 'as one'),
-  );
-  select.addEventListener('change', () => onChoose(select.value));
-  return select;
 }
 
 /* The summary with the person's rules of the URL; with rules that cannot be read, without them. */

@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0
- * map.js: the panel of the allocation map: the picture, its colours, the search in it. It folds where there is no room,
- * and is asked for once it is to be seen. */
+ * map.js: the panel of the allocation map: the picture, its colours, the search in it. What it asks for fills the stripes
+ * of the curve too, in whose place it stands. */
 
 import { later, nextFrame } from '../../lib/activity.js';
 import { isAbort, Problem, problemText } from '../../lib/api.js';
 import { el, fill } from '../../lib/dom.js';
 import { bytes, count, counted, percent, spokenBytes, visible } from '../../lib/format.js';
-import { around, whole } from '../../lib/range.js';
-import { onSetting, setSetting, setting } from '../../lib/settings.js';
+import { lazy } from '../../lib/lazy.js';
+import { around, MIN_BYTES, whole } from '../../lib/range.js';
 import { explainEntry } from '../../widgets/explain.js';
 import { exportEntries } from '../../widgets/export_menu.js';
-import { createMap, MIN_BYTES } from '../../widgets/map.js';
 import { COLOUR_WORDS, COLOURS } from '../../widgets/map_colours.js';
 import { createPanel, message } from '../../widgets/panel.js';
 import { isPhone } from '../../widgets/phone_tabs.js';
+import { capacityLabel } from './answer.js';
 import { askFiltered } from './load.js';
 import { mergedText, nameOf, unitWord } from './text.js';
 
 const ASK_AFTER_MS = 120;
 const MAX_FOUND = 1000;
 const ROOM = 0.25;
+const BESIDE_PX = 86; // axis and edges
 
 /* Pure: tooltip of a rectangle or band: name; size and share; source and life. */
 export function mapLines(item, space) {
@@ -32,6 +33,12 @@ export function mapLines(item, space) {
   const padding = item.padding_bytes > 0 ? ` · padding ${bytes(item.padding_bytes)}` : '';
   const source = (item.source ?? '').slice((item.source ?? '').lastIndexOf('/') + 1);
   return [nameOf(item), [`${bytes(item.bytes)} · ${share}${padding}`], source ? [{ name: source }, ` · ${life}`] : [life]];
+}
+
+/* Pure: what is said of the stripe under the pointer, beside the reading of the step. */
+export function stripeLine(item, space) {
+  const [name, figures, [source]] = mapLines(item, space);
+  return [name[0], ` · ${figures[0]}`, ...(source.name ? [' · ', source] : [])];
 }
 
 function sentenceOf(item, space) {
@@ -55,37 +62,6 @@ function legendOf(classes) {
       return el('li', {}, square, look.word);
     }),
   );
-}
-
-/* ---- folding ---- */
-
-/* Where the four panels have no room one above the other. */
-const wide = matchMedia('(min-width: 62.5rem) and (min-height: 40rem)');
-const low = matchMedia('(max-height: 50rem)');
-const isFolded = () => wide.matches && (setting('map') || (low.matches ? 'shut' : 'open')) === 'shut';
-
-/* The button that folds the panel; onDraw() after it was folded or opened. Out: how to stop. */
-function foldable(panel, onDraw) {
-  const button = el('button', {
-    type: 'button',
-    class: 'fold',
-    'aria-label': 'Allocation map',
-    on: { click: () => setSetting('map', isFolded() ? 'open' : 'shut') },
-  });
-  const draw = () => {
-    panel.node.classList.toggle('is-folded', isFolded());
-    button.setAttribute('aria-expanded', String(!isFolded()));
-    fill(button, isFolded() ? '▸' : '▾');
-    onDraw();
-  };
-  panel.head.prepend(button);
-  const offFold = onSetting((name) => name === 'map' && draw());
-  for (const each of [wide, low]) each.addEventListener('change', draw);
-  draw();
-  return () => {
-    offFold();
-    for (const each of [wide, low]) each.removeEventListener('change', draw);
-  };
 }
 
 /* ---- search ---- */
@@ -175,7 +151,7 @@ function createSearch({ program, context, records, pinned }, { onFound, onShow }
 /* As it stands in the URL, where the first is left out. */
 const inUrl = (colour) => (colour === COLOURS[0] ? '' : colour);
 
-/* The choice of a colour and the legend; map: of widgets/map.js. */
+/* The choice of a colour and the legend. */
 function createColours(context, map) {
   let colour = COLOURS[0];
   const legend = el('span');
@@ -185,12 +161,12 @@ function createColours(context, map) {
     COLOURS.map((name) => el('option', { value: name }, `by ${COLOUR_WORDS[name]}`)),
   );
   /* The kinds have their legend above the strips, which a phone does not show beside the map. */
-  const draw = () => fill(legend, colour === COLOURS[0] && !isPhone() ? null : legendOf(map.classes));
+  const draw = () => fill(legend, !map.now || (colour === COLOURS[0] && !isPhone()) ? null : legendOf(map.now.classes()));
   return {
     chooser,
     legend,
     draw,
-    next: () => context.choose({ color: inUrl(COLOURS[(COLOURS.indexOf(colour) + 1) % COLOURS.length]) }),
+    next: () => context.choose({ stack: 'offsets', color: inUrl(COLOURS[(COLOURS.indexOf(colour) + 1) % COLOURS.length]) }),
     hear(wanted, isFirst = false) {
       const next = COLOURS.includes(wanted) ? wanted : COLOURS[0];
       if (next === (wanted || COLOURS[0])) context.banners.drop('color');
@@ -206,6 +182,33 @@ function createColours(context, map) {
 }
 
 /* ---- the panel ---- */
+
+/* The map of widgets/map.js, which is loaded once its picture is to be seen: what was said to it until then it hears then.
+ * actions: of createMap; onThere(node). */
+function createLateMap(actions, onThere) {
+  const said = new Map();
+  const make = ({ createMap }) => {
+    const map = createMap(actions);
+    onThere(map.node);
+    for (const [name, values] of said) map[name](...values);
+    return map;
+  };
+  const part = lazy(() => import('../../widgets/map.js'), make);
+  const say = (name) => (...values) => {
+    said.delete(name); // in the order in which it was said last
+    said.set(name, values);
+    return part.now?.[name](...values);
+  };
+  const tell = Object.fromEntries(['draw', 'setView', 'setColour', 'setMatches', 'setPlace', 'setLimit', 'mark', 'showStep'].map((name) => [name, say(name)]));
+  return {
+    ...tell,
+    get now() {
+      return part.now;
+    },
+    /* Its picture is to be seen; then() once it is. */
+    need: (then) => part.with(then),
+  };
+}
 
 /* What is asked of the map: the steps and offsets in view. onData(data, params), onProblem(error, params).
  * Out: {load() → once it is drawn, isAsked()}. The same question again has the same answer. */
@@ -227,7 +230,7 @@ function createLoader({ program, context, place }, { widthOf, onData, onProblem 
     isAsked: () => asked.question !== '',
     load() {
       const { space } = program;
-      if (!space || space.replay_error || space.step_unit === 'none' || isFolded()) return null;
+      if (!space || space.replay_error || space.step_unit === 'none') return null;
       const [from, to] = whole(place.range);
       const [bottom, top] = place.bytes ? whole(place.bytes) : [null, null];
       const width = Math.ceil(widthOf() / 64) * 64;
@@ -279,37 +282,41 @@ function titleOf(data, space) {
   return el('span', { class: 'dim' }, ` ${unitWord(space)}s × offset · ${counted(data.rectangle_count, 'buffer')}${merged}`);
 }
 
-/* page: {program: what is open, context, place, records, pinned() → id | null}; actions: onHover(item, mark, lines), onLeave(),
- * onPin(item), onCentre() the pin, onStep(step | null), onHint(), onDraw().
- * Out: {panel, load(), start(route), hear(route), setView(), setPlace(), fit(offsets), mark(hover, pin, group),
+/* What the map does; at: of placeOnMap. */
+const actsOf = ({ program, place }, actions, at) => ({
+  ...actions,
+  onHover: (item, mark) => actions.onHover(item, mark, mapLines(item, program.space)),
+  sentence: (item) => sentenceOf(item, program.space),
+  onMoment: (step) => place.setMoment(step),
+  onWindow: (window, offsets) => place.setWindow(window, offsets),
+  onView: at.setView,
+  onAll: () => place.showAll(),
+  onOpen: at.open,
+});
+
+/* page: {program: what is open, context, place, records, width() of the page, pinned() → id | null}; actions: onHover(item, mark, lines), onLeave(),
+ * onPin(item), onCentre() the pin, onStep(step | null), onBuffers(those with a stripe, are they a part?), onHint(), onDraw().
+ * Out: {panel, load(), show(), start(route), hear(route), setView(), setPlace(), setLimit(), fit(offsets), mark(hover, pin, group),
  * showStep(step), search(direction), focusFind(), nextColour(), cancel(), destroy()}. */
 export function createMapPanel(page, actions) {
   const { program, context, place, records, pinned } = page;
   let height = 1;
   let takeBack = null;
   const at = placeOnMap(page, () => height);
-  const map = createMap({
-    ...actions,
-    onHover: (item, mark) => actions.onHover(item, mark, mapLines(item, program.space)),
-    sentence: (item) => sentenceOf(item, program.space),
-    onMoment: (step) => place.setMoment(step),
-    onWindow: (window, offsets) => place.setWindow(window, offsets),
-    onView: at.setView,
-    onAll: () => place.showAll(),
-    onOpen: at.open,
-    onWidth() {
-      if (!loader.isAsked()) return;
-      takeBack?.();
-      takeBack = later(load, ASK_AFTER_MS);
-    },
-  });
+  const onWidth = () => {
+    if (!loader.isAsked()) return;
+    takeBack?.();
+    takeBack = later(loader.load, ASK_AFTER_MS);
+  };
+  const map = createLateMap({ ...actsOf(page, actions, at), onWidth }, (node) => panel.body.append(node));
   const exports = exportEntries({
     name: 'map',
     title: 'Allocation map',
-    drawing: () => (panel.body.hidden || isFolded() ? null : map.drawing()),
-    table: () => map.table(),
+    drawing: () => (panel.body.hidden ? null : (map.now?.drawing() ?? null)),
+    table: () => map.now.table(),
   });
   const panel = createPanel('panel-map', 'Allocation map', {
+    hasReading: true,
     menu: () => [
       exports(),
       { word: 'Show all', key: '0', run: () => place.showAll() },
@@ -322,7 +329,6 @@ export function createMapPanel(page, actions) {
   const search = createSearch(page, { onFound: map.setMatches, onShow: at.bring });
   panel.node.dataset.explain = 'map';
   panel.setAside(colours.legend, el('span', { class: 'map-controls' }, colours.chooser, search.nodes));
-  panel.body.append(map.node);
 
   const onData = (data, { filter }) => {
     const { space } = program;
@@ -333,10 +339,12 @@ export function createMapPanel(page, actions) {
     map.draw(data, labelOf(data, space));
     map.setView(at.inView());
     map.setPlace({ ...at.shown(), peak: space.peak_step });
+    map.setLimit(limitOf(program));
     panel.setTitle('Allocation map', titleOf(data, space));
     colours.draw();
     if (data.rectangle_count === 0 && place.isWhole && !place.bytes && !(filter && data.indefinite.length))
       panel.say(message(filter ? NOTHING_MATCHES : nothingMoves(space)));
+    if (!place.bytes) actions.onBuffers(stripesOf(data), Boolean(filter));
     nextFrame(actions.onDraw);
   };
   const onProblem = (error, { filter }) => {
@@ -344,21 +352,28 @@ export function createMapPanel(page, actions) {
     if (error.status === 400 && filter) return;
     panel.say(message({ kind: 'error', title: 'The map could not be read.', text: problemText(error) }));
   };
-  const loader = createLoader(page, { widthOf: () => map.width, onData, onProblem });
-  const { load } = loader;
-  const unfold = foldable(panel, load);
+  /* Where the map does not stand, its picture is as wide as the page. */
+  const widthOf = () => (map.now?.node.clientWidth ? map.now.width() : Math.max(64, page.width() - BESIDE_PX));
+  const loader = createLoader(page, { widthOf, onData, onProblem });
   const itemOf = (id) => {
     const record = id === null ? null : records.get(id);
-    return id === null ? null : (map.itemOf(id) ?? (record?.allocation ? itemOfRow(record, program.space) : null));
+    return id === null ? null : (map.now?.itemOf(id) ?? (record?.allocation ? itemOfRow(record, program.space) : null));
   };
 
   return {
     panel,
-    load,
+    load: loader.load,
+    /* Its picture is to be seen. */
+    show: () =>
+      map.now ||
+      map.need(() => {
+        colours.draw();
+        actions.onDraw();
+      }),
     /* A space was opened. */
     async start(route) {
       colours.hear(route.color, true);
-      await load();
+      await loader.load();
       await search.start(route.find);
     },
     hear(route) {
@@ -366,7 +381,8 @@ export function createMapPanel(page, actions) {
       search.hear(route.find);
     },
     setView: () => map.setView(at.inView()),
-    setPlace: () => map.setPlace(at.shown()),
+    setPlace: () => map.setPlace({ ...at.shown(), peak: program.space?.peak_step ?? null }),
+    setLimit: () => map.setLimit(limitOf(program)),
     /* Offsets that are to fill the view. */
     fit: (offsets) => height > 1 && at.fitBytes(offsets, 0),
     mark: (hover, pin, group) => map.mark({ hover: itemOf(hover), pin: itemOf(pin), group: itemsOf(group, program.space) }),
@@ -374,14 +390,26 @@ export function createMapPanel(page, actions) {
     search: search.byMatch,
     focusFind: search.focus,
     nextColour: colours.next,
-    cancel: map.cancel,
+    cancel: () => map.now?.cancel() ?? false,
     destroy() {
       takeBack?.();
       search.stop();
-      unfold();
-      map.destroy();
+      map.now?.destroy();
     },
   };
+}
+
+/* Where the capacity lies among offsets: what lives from begin to end has none, and takes its part of it. */
+function limitOf({ space, capacity }) {
+  if (!capacity || !space) return null;
+  const { indefinite_bytes: whole } = space;
+  const less = whole > 0 ? ` less ${bytes(whole)} for the whole program` : '';
+  return { bytes: capacity.bytes - whole, text: `${capacityLabel(space, capacity)}${less}`, isOver: space.fit.word === 'over' };
+}
+
+/* Buffers that are large enough for a stripe; what lives from begin to end has no steps of its own. */
+function stripesOf({ rectangles, indefinite, step_count: steps }) {
+  return [...indefinite.map((item) => ({ ...item, from: 0, to: steps })), ...rectangles].filter(({ id }) => id !== null);
 }
 
 /* What is known of a buffer from its rectangle. */

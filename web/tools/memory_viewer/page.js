@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * page.js: what fills a memory space at its peak. Answer, curve, three strips,
+ * page.js: what fills a memory space at its peak. Answer, picture, three strips,
  * table and details show one set of buffers; hover and pin light them in all.
  *
  * Reads top down: build the views, load what the URL names, light what is hovered or pinned. */
 
-import { button, el } from '../../lib/dom.js';
+import { el } from '../../lib/dom.js';
 import { cutMiddle, visible } from '../../lib/format.js';
 import { get, isAbort, Problem } from '../../lib/api.js';
 import { stopped } from '../../lib/failure.js';
@@ -25,8 +25,8 @@ import { createRecords, gatherNotes } from './load.js';
 import { createChooser, summaryWith } from './capacity.js';
 import { viewerKeys } from './keys.js';
 import { byBuffer, centrePin, editOffsets, lightUp, pinItem, refresh, setPin, toPanel, zoomTo } from './light.js';
-import { askWithRules, editRules, enlarge, hearLook, onlyCategory, openWhatif, PANELS, stackChoice, whatifDrawer } from './look.js';
-import { createMapPanel } from './map.js';
+import { addSwitches, askWithRules, editRules, enlarge, hearLook, nextPicture, onlyCategory, openWhatif, PANELS, whatifDrawer } from './look.js';
+import { createMapPanel, stripeLine } from './map.js';
 import { createPlace } from './place.js';
 import { createWalk } from './walk.js';
 import {
@@ -98,6 +98,7 @@ export function mount(root, context) {
     toOperand: () => void view.walk.toOperand(),
     toReader: () => void view.walk.toReader(),
     enlarge: () => enlarge(view),
+    nextPicture: () => nextPicture(view),
     editRules: () => editRules(view),
     whatIf: (drawer) => openWhatif(view, { drawer }),
   };
@@ -153,23 +154,22 @@ const pinned = (view) => view.store.state.pin;
 /* ---- views ------------------------------------------------------------------ */
 
 function buildCurve(view) {
-  view.curvePanel = createPanel('panel-curve', 'Memory over program order');
+  view.curvePanel = createPanel('panel-curve', 'Memory over program order', { hasReading: true });
   view.curve = createCurve({
     onLeave: () => {
-      hideTooltip();
+      leave(view);
       view.map.showStep(null);
     },
     sentence: (reading) => say.readingSentence(view.program.space, reading),
-    onHover: (reading, mark) => {
+    onHover: (reading, mark, item) => {
       view.map.showStep(reading.step);
       view.reading = reading;
-      showTooltip(
-        `s:${reading.step}`,
-        say.readingLines(view.program.space, reading).map((line) => nodesOf(line)),
-        mark,
-        'reading',
-      );
+      view.store.set({ hover: item && buffersKey(item.id) });
+      const lines = [...say.readingLines(view.program.space, reading), ...(item ? [stripeLine(item, view.program.space)] : [])];
+      showTooltip(`s:${reading.step} ${item?.id ?? ''}`, lines.map((line) => nodesOf(line)), mark, 'reading', view.curvePanel.reading);
     },
+    onPin: (item) => togglePin(view, item),
+    onOpen: (item) => zoomTo(view, item.id),
     onMoment: (step, isHeld) => view.place.setMoment(step, isHeld),
     onWindow: (window) => view.place.setWindow(window),
     onRange: (range) => view.place.setRange(range),
@@ -183,27 +183,32 @@ function buildCurve(view) {
     table: () => view.curve.table(),
   });
   view.curvePanel.setMenu(() => [exports(), explainEntry('curve')]);
-  view.stack = stackChoice((stack) => view.context.choose({ stack }));
   view.window = windowLines(view);
   view.curvePanel.body.append(view.curve.node);
   view.curvePanel.node.dataset.explain = 'curve';
+}
+
+/* Nothing is hovered any more. */
+function leave(view) {
+  hideTooltip();
+  view.store.set({ hover: null });
+}
+
+/* What is pinned already is let go. */
+function togglePin(view, item) {
+  if (item.id !== null && item.id === view.store.state.pin) view.context.pin(null);
+  else pinItem(view, item);
 }
 
 function build(view) {
   view.head = createHead(createChooser(view.program, view.context.setCapacity), () => openWhatif(view));
   view.pinItem = (item) => pinItem(view, item);
   buildCurve(view);
-  const leave = () => {
-    hideTooltip();
-    view.store.set({ hover: null });
-  };
-  const onPin = (item) => {
-    if (item.id !== null && item.id === view.store.state.pin) view.context.pin(null);
-    else pinItem(view, item);
-  };
+  const onLeave = () => leave(view);
+  const onPin = (item) => togglePin(view, item);
   view.strips = createStrips({
     onHover: (key, bar, mark) => hoverBar(view, key, bar, mark),
-    onLeave: leave,
+    onLeave,
     onPin,
     onZoom: (bar) => zoomTo(view, bar.id),
     sentence: (bar) => say.barSentence(bar, view.records.get(bar.id), view.program.space.peak_bytes),
@@ -212,7 +217,7 @@ function build(view) {
     onRules: () => editRules(view),
     onOnly: (category, isAdded) => onlyCategory(view, category, isAdded),
   });
-  view.map = createMapPanel({ program: view.program, context: view.context, place: view.place, records: view.records, pinned: () => pinned(view) }, {
+  view.map = createMapPanel({ program: view.program, context: view.context, place: view.place, records: view.records, width: () => view.root.clientWidth, pinned: () => pinned(view) }, {
     onHover: (item, mark, lines) => {
       view.store.set({ hover: item.id === null ? null : buffersKey(item.id) });
       showTooltip(
@@ -220,9 +225,11 @@ function build(view) {
         lines.map((line) => nodesOf(line)),
         mark,
         explainOf(view, item),
+        view.map.panel.reading,
       );
     },
-    onLeave: leave,
+    onLeave,
+    onBuffers: (items, isPart) => view.curve.setBuffers(items, isPart),
     onStep: (step) => view.curve.showStep(step),
     onCentre: () => centrePin(view),
     onDraw: view.light,
@@ -231,14 +238,14 @@ function build(view) {
   });
   view.code = codePanel(view);
   view.patterns = patternsPanel(view);
-  addSwitch(view);
   view.whatif = whatifDrawer(view);
   view.table = createBuffersTable({ program: view.program, context: view.context, place: view.place, records: view.records }, {
     onHover: (row) => view.store.set({ hover: buffersKey(row.id) }),
-    onLeave: leave,
+    onLeave,
     onPin,
     onDraw: () => refresh(view),
   });
+  addSwitches(view);
   view.wholePage = el('div', { class: 'whole-page', hidden: true });
   view.strips.panel.node.dataset.explain = 'strips';
   view.panels = [view.curvePanel, view.strips.panel, view.map.panel, view.table.panel, view.code.panel, view.patterns.panel];
@@ -255,12 +262,12 @@ function build(view) {
       view.head.node,
       view.wholePage,
       view.tabs.node,
-      [0, 1, 2, 4, 5, 3].map((at) => view.panels[at].node),
+      [0, 2, 1, 3, 4, 5].map((at) => view.panels[at].node),
     ),
   );
 }
 
-/* A panel in the place of the map, of which no more is there than its head until the URL asks for it. */
+/* A panel in the place of the table, of which no more is there than its head until the URL asks for it. */
 function placePanel(view, id, title, load) {
   const panel = createPanel(`panel-${id}`, title);
   const part = lazy(load, (make) => make(panel));
@@ -279,18 +286,6 @@ const patternsPanel = (view) =>
     const { createPatterns } = await import('./patterns.js');
     return (panel) => createPatterns(view, panel);
   });
-
-/* Map, code and patterns stand in one place: in the head of each a button for all. */
-function addSwitch(view) {
-  view.switches = [];
-  for (const { head } of [view.map.panel, view.code.panel, view.patterns.panel]) {
-    const both = [['', 'Map'], ['code', 'Code'], ['patterns', 'Patterns']].map(([id, word]) =>
-      button('switch-button', () => view.context.choose({ view: id }), word, { 'data-view': id }),
-    );
-    view.switches.push(...both);
-    head.querySelector('h2').after(el('span', { class: 'panel-switch', role: 'group', 'aria-label': 'Map, code or patterns' }, both));
-  }
-}
 
 /* To the panel of the code or the patterns, which is opened if need be. */
 function toPlace(view, id) {
@@ -323,9 +318,6 @@ function hint() {
 /* The panel that a phone shows. */
 function setTab(view, { view: id }) {
   view.tabs.set(id);
-  const shown = ['code', 'patterns'].includes(id) ? id : '';
-  for (const each of ['code', 'patterns']) view.root.firstElementChild.classList.toggle(`has-${each}`, shown === each);
-  for (const each of view.switches) each.setAttribute('aria-pressed', String(each.dataset.view === shown));
   if (!id || view.tabs.ids.includes(id)) view.context.banners.drop('view');
   else view.context.banners.set('view', { text: `There is no view ${short(id)} here; showing the curve and all others.` });
 }
@@ -350,6 +342,7 @@ async function show(view, selection, route) {
   view.controller = new AbortController();
   hideTooltip();
   view.store.set({ hover: null, pin: null });
+  view.curve.setBuffers(null); // those of another space are not there
   view.program.wanted = route.capacity;
   setTab(view, route);
   hearLook(view, route);

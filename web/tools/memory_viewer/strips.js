@@ -17,6 +17,7 @@ import { noBuffers, noMatch, noPadding } from './empty.js';
 
 const ORDERS = ['program', 'size', 'padding'];
 const ASK_AFTER_MS = 120;
+const LEAST_ASKED_PX = 448;
 const LITTLE = 0.01; // of what is live
 const HINT = ' · hover names a buffer, click keeps it';
 
@@ -51,7 +52,8 @@ export function createStrips(actions) {
   let seenIn = null;
   let takeBack = null;
   let asked = 0;
-  const width = () => askedWidth(parts.get('program').strip.width || 512);
+  /* A picture of them is wider than they are in their line. */
+  const width = () => askedWidth(Math.max(LEAST_ASKED_PX, parts.get('program').strip.width));
   const watch = new ResizeObserver(() => {
     takeBack?.();
     takeBack = later(() => {

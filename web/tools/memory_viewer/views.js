@@ -5,6 +5,7 @@
 import { button, el } from '../../lib/dom.js';
 import { count, cutMiddle, visible } from '../../lib/format.js';
 import { isAbort, Problem, problemText } from '../../lib/api.js';
+import { nextFrame } from '../../lib/activity.js';
 import { whole } from '../../lib/range.js';
 import { lazy } from '../../lib/lazy.js';
 import { askFiltered, curveOf, usualSpace } from './load.js';
@@ -14,7 +15,7 @@ import { askFits, settleCapacity } from './capacity.js';
 import { failureParts, failureTitle } from './failure.js';
 import { categoriesOf, coversTerm, readOpened } from './filter.js';
 import { editOffsets } from './light.js';
-import { openWhatif } from './look.js';
+import { hearLook, openWhatif } from './look.js';
 import * as say from './text.js';
 import { legend } from '../../widgets/categories.js';
 import { message } from '../../widgets/panel.js';
@@ -77,6 +78,7 @@ export async function changeCapacity(view, wanted) {
   if (usual !== view.program.space && view.context.route.space === null) view.context.move({ space: view.program.space.space });
   sayAnswer(view);
   if (view.program.drawn) drawCurve(view);
+  view.map.setLimit();
   await loadAdvice(view);
 }
 
@@ -154,6 +156,7 @@ function loadMap(view, route) {
   const { map } = view;
   const { space } = view.program;
   map.panel.node.hidden = Boolean(space.replay_error) || space.step_unit === 'none';
+  hearLook(view, route);
   return map.panel.node.hidden ? null : map.start(route);
 }
 
@@ -223,12 +226,14 @@ export const windowLines = (view) =>
         onClear: () => view.place.clearMarks(),
         onMoment: (step) => view.place.setMoment(step),
       });
-      view.curvePanel.head.after(line.node, marks.node);
+      const moveTo = ({ head }) => head.nextElementSibling !== line.node && head.after(line.node, marks.node);
+      moveTo(view.curvePanel);
       const details = () => {
         if (line.data) return windowDetails(line.data, view.program.space, view.pinItem);
         return marks.data && marksDetails(marks.data, view.program.space, view.pinItem);
       };
-      return { line, marks, details };
+      nextFrame(() => hearLook(view, view.context.route));
+      return { line, marks, moveTo, details };
     },
   );
 
@@ -287,7 +292,7 @@ function drawCurve(view) {
     isOver: space.fit.word === 'over',
   };
   const isRed = Boolean(mark?.isOver) && drawn.bytes.some((value) => value > mark.bytes);
-  view.curvePanel.setAside(curveLegend(space, drawn, isRed, view.stack, predicted && predictedKey(view)));
+  view.curvePanel.setAside(curveLegend(space, drawn, isRed, predicted && predictedKey(view)));
   view.curve.draw({ ...drawn, capacity: mark, predicted, label: say.curveLabel(space, drawn, capacity, predicted) });
 }
 
@@ -300,12 +305,11 @@ const predictedKey = (view) =>
     { title: `After the ticked changes: ${visible(view.program.predicted.sentence)}`, 'aria-label': 'predicted after the ticked changes' },
   );
 
-function curveLegend(space, data, isRed, stack, predicted) {
+function curveLegend(space, data, isRed, predicted) {
   const isSchedule = space.step_unit === 'schedule';
   return [
     isSchedule ? el('span', { class: 'caution' }, say.SCHEDULE_HINT) : null,
-    stack,
-    data.stack && stack.value === '' ? el('span', { class: 'for-phones' }, legend(new Set(data.stack.map(({ name }) => name)))) : null,
+    data.stack ? el('span', { class: 'for-phones' }, legend(new Set(data.stack.map(({ name }) => name)))) : null,
     el('span', { class: 'key-line key-solid' }, 'padded'),
     el('span', { class: 'key-line key-dashed' }, 'unpadded'),
     isRed ? el('span', { class: 'key-line key-over' }, 'above capacity') : null,

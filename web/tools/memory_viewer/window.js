@@ -108,9 +108,9 @@ function offsetsField({ onEdit, onRefused, onClosed }) {
   return { opener, input, open };
 }
 
-/* Hidden; the focus that was in it goes to the curve. */
+/* Hidden; the focus that was in it goes to the picture. */
 function putAway(node) {
-  if (node.contains(document.activeElement)) node.parentElement.querySelector('[role="slider"]')?.focus({ preventScroll: true });
+  if (node.contains(document.activeElement)) node.parentElement.querySelector('[role="slider"], [role="listbox"]')?.focus({ preventScroll: true });
   node.hidden = true;
 }
 

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * stripes.js: buffers as stripes from birth to death, one on the other below the line of a curve. What is too small for
+ * a stripe of its own lies on them by category, so that all together are as high as the line. Neighbours of one
+ * category have two tones. What is pinned keeps its colour, the others fade. */
+
+import { bytes, cutMiddle, visible } from '../lib/format.js';
+import { lastBefore } from '../lib/range.js';
+import { token } from '../lib/theme.js';
+import { categoryFill, categoryInk } from './categories.js';
+import { secondTone } from './tones.js';
+
+const LARGE = 1 / 16; // of the largest
+const FADED_ALPHA = 0.25;
+const LABEL_WIDE_PX = 64;
+const LABEL_HIGH_PX = 14;
+const LETTER_PX = 7.3;
+
+/* The oldest at the bottom: what is born last mostly dies first, so that a stripe stays at one height. */
+const byBirth = (a, b) => a.from - b.from || b.to - a.to || b.bytes - a.bytes;
+
+/* Pure. base: {steps[], stack: [{name: category, values[]}]} of a curve; items: buffers [{id, name, bytes, category, from,
+ * to}], each of which lives in steps [from, to). Out: bands from the bottom, [{item | null, category, isSecond, first: index of
+ * a step, low[], high[]}]. */
+export function layStripes({ steps, stack }, items) {
+  const from = (step) => lastBefore(steps.length, (at) => steps[at] < step) + 1;
+  const top = new Float64Array(steps.length);
+  const taken = new Map(stack.map(({ name }) => [name, new Float64Array(steps.length)]));
+  const last = new Map();
+  const large = Math.max(...items.map((item) => item.bytes), 0) * LARGE;
+  const bands = [];
+  const lay = (band, high) => {
+    const low = top.slice(band.first, band.first + high.length);
+    for (const [at, value] of high.entries()) top[band.first + at] = low[at] + value;
+    bands.push({ ...band, low, high: top.slice(band.first, band.first + high.length) });
+  };
+  const laid = [...items]
+    .sort(byBirth)
+    .map((item) => ({ item, first: from(item.from), end: from(item.to), own: taken.get(item.category) }))
+    .filter(({ first, end, own }) => own && end > first);
+  for (const { item, first, end, own } of laid) for (let at = first; at < end; at++) own[at] += item.bytes;
+  const rests = stack.map(({ name, values }) => ({ category: name, values: Float64Array.from(values, (value, at) => Math.max(0, value - taken.get(name)[at])) }));
+  /* What of the rest is always there lies at the bottom, what comes and goes at the top. */
+  for (const rest of rests) {
+    rest.least = rest.values.length ? rest.values.reduce((a, b) => Math.min(a, b)) : 0;
+    if (rest.least > 0) lay({ item: null, category: rest.category, isSecond: false, first: 0 }, new Float64Array(steps.length).fill(rest.least));
+  }
+  for (const { item, first, end } of laid) {
+    /* Small ones between two large ones do not bring these to one tone. */
+    const kind = `${item.category} ${item.bytes >= large}`;
+    const isSecond = !(last.get(kind) ?? true);
+    last.set(kind, isSecond);
+    lay({ item, category: item.category, isSecond, first }, new Float64Array(end - first).fill(item.bytes));
+  }
+  for (const { category, values, least } of rests)
+    if (values.some((value) => value > least)) lay({ item: null, category, isSecond: false, first: 0 }, values.map((value) => value - least));
+  return bands;
+}
+
+/* The band at a step and a height in bytes, or null. */
+export function bandAt({ steps, stripes }, step, byte) {
+  const at = lastBefore(steps.length, (index) => steps[index] <= step);
+  return stripes.find(({ first, low, high }) => at >= first && at < first + low.length && byte >= low[at - first] && byte < high[at - first]) ?? null;
+}
+
+/* Pixels of steps and of bytes: both axes are even, and a plot asks for each place of thousands of edges. */
+function scaleOf(u) {
+  const line = (axis) => {
+    const [zero, one] = [u.valToPos(0, axis), u.valToPos(1024, axis)];
+    return (value) => zero + ((one - zero) * value) / 1024;
+  };
+  return { x: line('x'), y: line('y') };
+}
+
+/* Both edges of a band in view, stepped: the upper from left to right, the lower back, none where it is less than half a
+ * pixel high; and the widest room in it that is at least leastPx high, {x, y, width, height}, or null. */
+function outline({ x, y }, { steps, from, to, lastStep }, { first, low, high }, leastPx = Infinity) {
+  const above = [];
+  const below = [];
+  let room = null; // that is being widened
+  let widest = null;
+  let begin = 0;
+  let [top, bottom] = [NaN, NaN];
+  let isSeen = false;
+  const close = (end) => {
+    if (Number.isNaN(top)) return;
+    above.push([end, top]);
+    below.push([end, bottom]);
+    if (leastPx === Infinity) return;
+    const both = room && [Math.max(room.y, top), Math.min(room.y + room.height, bottom)];
+    if (both && both[1] - both[0] >= leastPx) room = { ...room, y: both[0], height: both[1] - both[0], width: end - room.x };
+    else room = bottom - top >= leastPx ? { x: begin, y: top, width: end - begin, height: bottom - top } : null;
+    if (room && (!widest || room.width > widest.width)) widest = room;
+  };
+  const half = (px) => Math.round(2 * px) / 2;
+  const start = Math.max(0, lastBefore(steps.length, (at) => steps[at] <= from) - first);
+  for (let at = start; at < low.length && steps[first + at] <= to; at++) {
+    const [upper, lower] = [half(y(high[at])), half(y(low[at]))];
+    if (upper === top && lower === bottom) continue;
+    const born = x(Math.max(from, steps[first + at]));
+    close(born);
+    begin = born;
+    [top, bottom] = [upper, lower];
+    isSeen ||= lower > upper;
+    above.push([born, top]);
+    below.push([born, bottom]);
+  }
+  const end = first + low.length < steps.length ? steps[first + low.length] : lastStep + 1;
+  close(x(Math.min(to + 1, end)));
+  return { points: isSeen ? [...above, ...below.reverse()] : [], room: widest };
+}
+
+function fillPoints(ctx, points) {
+  ctx.beginPath();
+  for (const [at, point] of points.entries()) {
+    if (at) ctx.lineTo(...point);
+    else ctx.moveTo(...point);
+  }
+  ctx.closePath();
+}
+
+/* Size, name and source of a buffer, as far as there is room. */
+function paintLabel(ctx, { x, y, width, height }, { item, category }, ratio) {
+  if (!item || width < LABEL_WIDE_PX * ratio || height < LABEL_HIGH_PX * ratio) return;
+  const size = bytes(item.bytes);
+  ctx.fillStyle = categoryInk(category);
+  ctx.textBaseline = 'middle';
+  ctx.textAlign = 'left';
+  ctx.font = `600 ${12 * ratio}px ${token('sans')}`;
+  const wide = ctx.measureText(size).width;
+  const middle = y + height / 2;
+  if (wide > width - 10 * ratio) return;
+  ctx.fillText(size, x + 5 * ratio, middle);
+  const letters = Math.floor((width - wide - 22 * ratio) / (LETTER_PX * ratio));
+  if (letters < 8) return;
+  const source = item.source ? `  ${item.source.slice(item.source.lastIndexOf('/') + 1)}` : '';
+  const name = visible(item.name);
+  ctx.font = `${12 * ratio}px ${token('mono')}`;
+  ctx.fillText(name.length + source.length <= letters ? name + source : cutMiddle(name, letters), x + 13 * ratio + wide, middle);
+}
+
+/* Pure: does it keep its colour? lit: ids that are pinned, or null; isPart: only what a filter chose has a stripe. */
+const isClear = ({ item }, { lit, isPart }) => (lit ? item !== null && lit.has(item.id) : item !== null || !isPart);
+
+/* u as of uPlot, in the pixels of its canvas; data: what is drawn of a curve, with stripes and {lit, isPart}. */
+export function paintStripes(u, data) {
+  const { ctx, bbox } = u;
+  const scale = scaleOf(u);
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+  ctx.clip();
+  for (const band of data.stripes) {
+    const { points } = outline(scale, data, band);
+    if (points.length === 0) continue;
+    ctx.globalAlpha = isClear(band, data) ? 1 : FADED_ALPHA;
+    ctx.fillStyle = band.isSecond ? secondTone(categoryFill(band.category), categoryInk(band.category)) : categoryFill(band.category);
+    fillPoints(ctx, points);
+    ctx.fill();
+  }
+  ctx.restore();
+}
+
+/* Their names, over what was painted on them. */
+export function paintStripeNames(u, data, ratio) {
+  const { ctx } = u;
+  const scale = scaleOf(u);
+  const high = scale.y(0) - scale.y(1);
+  ctx.save();
+  ctx.setLineDash([]);
+  for (const band of data.stripes) {
+    if (!band.item || band.item.bytes * high < LABEL_HIGH_PX * ratio || !isClear(band, data)) continue;
+    const { room } = outline(scale, data, band, LABEL_HIGH_PX * ratio);
+    if (room) paintLabel(ctx, room, band, ratio);
+  }
+  ctx.restore();
+}
+
+/* Edges around the stripes with these ids, in the accent if they are pinned. */
+export function paintLit(u, data, ids, isPinned, ratio) {
+  const { ctx } = u;
+  const scale = scaleOf(u);
+  for (const band of data.stripes.filter(({ item }) => item && ids.has(item.id))) {
+    const { points } = outline(scale, data, band);
+    if (points.length === 0) continue;
+    for (const [colour, wide] of [['panel', 4], [isPinned ? 'accent' : 'text', 2]]) {
+      ctx.strokeStyle = token(colour);
+      ctx.lineWidth = wide * ratio;
+      fillPoints(ctx, points);
+      ctx.stroke();
+    }
+  }
+}
