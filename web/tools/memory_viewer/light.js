@@ -70,8 +70,13 @@ export function toPanel(view, at) {
   if (PANELS[at] === 'map' && pictureOf(view.context.route) !== 'offsets') view.context.choose({ stack: 'offsets' });
   if (PANELS[at] === 'table' && ['code', 'patterns'].includes(view.context.route.view)) view.context.choose({ view: '' });
   const isSeen = (node) => node?.checkVisibility?.() ?? true;
-  STOPS.map((each) => panel.querySelector(each)).find((node) => node && isSeen(node))?.focus();
-  panel.scrollIntoView({ block: 'nearest' });
+  const focus = () => {
+    STOPS.map((each) => panel.querySelector(each)).find((node) => node && isSeen(node))?.focus();
+    panel.scrollIntoView({ block: 'nearest' });
+  };
+  /* The map may still be on its way. */
+  if (PANELS[at] === 'map') Promise.resolve(view.map.show()).then(focus);
+  else focus();
   return true;
 }
 
