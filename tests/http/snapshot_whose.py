@@ -44,6 +44,6 @@ def test_without_a_failed_request_it_is_the_peak(t):
 def test_a_trace_has_no_stacks(t):
     t.write("job/plugins/profile/run/host.xplane.pb", memory_plane(4))
     daemon = t.serve(t.folder())
-    answer = daemon.ask(f"/api/v1/memory_profile/whose?session={daemon.session_id('job/run')}")
-    equal(answer.status, 404)
-    assert "no allocator snapshot of PyTorch" in answer.text, answer.text
+    data = daemon.get_json("/api/v1/memory_profile/whose", session=daemon.session_id("job/run"))["data"]
+    equal((data["categories"], data["groups"], data["reason"]["code"]), (None, [], "no_stacks"))
+    assert "no allocator snapshot of PyTorch" in data["reason"]["text"], data

@@ -30,6 +30,10 @@ static void whose_find(struct whose *whose, struct arena *arena)
     memory_profile_lines_make(pool, whose->count, arena, &whose->lines);
 }
 
+static const char no_stacks[] = "Whose memory it is, is told from stacks: this is no allocator snapshot of PyTorch.";
+
+static bool has_stacks(const struct whose *whose) { return whose->pool->before != NULL; }
+
 static void json_write(const struct whose *whose, struct json *json)
 {
     json_object_begin(json);
@@ -37,7 +41,9 @@ static void json_write(const struct whose *whose, struct json *json)
     json_key_bool(json, "is_of_failure", whose->failure != NULL);
     json_key_int(json, "time_ps", whose->time_ps);
     json_key_int(json, "in_use_bytes", whose->in_use_bytes);
-    memory_profile_views_categories(json, whose->sums);
+    json_key(json, "reason");
+    memory_profile_views_reason(json, has_stacks(whose) ? NULL : "no_stacks", no_stacks);
+    memory_profile_views_categories(json, has_stacks(whose) ? whose->sums : NULL);
     json_key_array(json, "groups");
     for (size_t i = 0; i < whose->lines.count; i++) {
         const struct memory_profile_line *line = &whose->lines.items[i];
@@ -85,6 +91,8 @@ static void text_write(const struct whose *whose, struct buf *out)
     buf_printable(out, whose->pool->name);
     buf_format(out, ": %s in use %s\n", size_text(size, (uint64_t)(whose->in_use_bytes > 0 ? whose->in_use_bytes : 0)),
                whose->failure != NULL ? "when the last request failed" : "at the peak");
+    if (!has_stacks(whose))
+        buf_format(out, "  %s\n", no_stacks);
     categories_write(whose, out);
     for (size_t i = 0; i < whose->lines.count && i < TEXT_LINES_MAX; i++) {
         const struct memory_profile_line *line = &whose->lines.items[i];
@@ -105,9 +113,6 @@ bool memory_profile_whose(const struct tool_request *request, struct json *json,
     whose->pool = memory_profile_views_pool(request, err);
     if (whose->pool == NULL || !tool_param_format(request, &is_text, err))
         return false;
-    if (whose->pool->before == NULL)
-        return err_set(err, ERR_notfound, ERR_NO_OFFSET,
-                       "whose memory it is, is told from stacks: this is no allocator snapshot of PyTorch");
     whose_find(whose, request->arena);
     if (is_text)
         text_write(whose, request->out);
