@@ -5,6 +5,7 @@
 #include "verdict/torch_moment.h"
 #include "verdict/unplanned.h"
 
+#include "model/memory_profile/failures.h"
 #include "model/memory_profile/model.h"
 #include "model/memory_profile/notes.h"
 #include "plan/describe.h"
@@ -356,13 +357,14 @@ static void of_retained(const struct verdict_facts *facts)
     const struct memory_profile_retained *retained = &moment->retained;
     const struct memory_profile_category_sum *saved = &moment->sums[CATEGORY_SAVED_ACTIVATION];
     const char *line = torch_moment_line(facts, CATEGORY_SAVED_ACTIVATION);
-    cause_set_by(facts, VERDICT_CAUSE_RETAINED_GRAPH, saved->bytes,
+    cause_set_by(facts, VERDICT_CAUSE_EARLIER_STEPS, retained->bytes,
                  saved->guessed_bytes * 2 > saved->bytes ? VERDICT_GUESS : VERDICT_BOUND,
                  arena_format(facts->arena,
-                              "Graphs of earlier steps are still held: of the %s of saved activations %s have outlived "
-                              "up to %u backward passes%s%s.",
+                              "Memory of earlier forward passes is still held: of the %s of saved activations %s have "
+                              "outlived up to %u backward passes%s%s.",
                               facts_size(facts, saved->bytes), facts_size(facts, retained->bytes),
-                              retained->backward_count, line[0] != '\0' ? ", most of them made at " : "", line));
+                              retained->backward_count, line[0] != '\0' ? "; the largest part was made at " : "",
+                              line));
 }
 
 static const struct {
@@ -393,7 +395,7 @@ static void of_moment(const struct verdict_facts *facts)
     const struct memory_profile_failure *failure = moment->failure;
     if (moment->is_retained)
         of_retained(facts);
-    else if (failure != NULL &&
+    else if (failure != NULL && !memory_profile_failures_is_full(failure) &&
              (failure->kind == PROFILE_FAILURE_FRAGMENTATION || failure->kind == PROFILE_FAILURE_ELSEWHERE))
         cause_set_by(facts, VERDICT_CAUSE_FRAGMENTATION, failure->free_bytes, VERDICT_EXACT,
                      arena_format(facts->arena,

@@ -265,7 +265,14 @@ static void cause_show(const struct verdict_facts *facts)
                                                                 : torch_figure_evidence(facts, TORCH_FREE);
         return;
     }
-    if (cause->bytes < 0 || cause_of_plan(facts, cause))
+    if (cause->bytes < 0)
+        return;
+    if (cause->kind == VERDICT_CAUSE_EARLIER_STEPS) {
+        cause->evidence =
+            evidence_difference("Saved activations, without those of the pass at work and of the one before it.");
+        return;
+    }
+    if (cause_of_plan(facts, cause))
         return;
     if (facts->moment != NULL &&
         (cause->kind == VERDICT_CAUSE_ATTENTION_LOGITS || cause->kind == VERDICT_CAUSE_LOGITS)) {

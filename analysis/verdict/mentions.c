@@ -231,14 +231,6 @@ static const enum torch_figure of_cause[] = {TORCH_FREE, TORCH_REQUESTED, TORCH_
                                of_fit[] = {TORCH_REQUESTED, TORCH_DEVICE_FREE, TORCH_FREE, TORCH_HOLE, TORCH_FIGURES},
                                of_free[] = {TORCH_FREE, TORCH_FIGURES};
 
-/* Of the sentences on graphs of earlier steps: a part of the saved activations, which no view shows alone. */
-static void retained_add(struct finder *finder)
-{
-    struct verdict_evidence *evidence = arena_array(finder->facts->arena, struct verdict_evidence, 1);
-    *evidence = evidence_difference("Saved activations, without those of the pass at work and of the one before it.");
-    known_add(finder, RANK_DECIDES, finder->facts->moment->retained.bytes, evidence);
-}
-
 static bool is_of_failure(const struct verdict_facts *facts)
 {
     return facts->moment != NULL && facts->moment->failure != NULL;
@@ -271,8 +263,6 @@ void mentions_make(const struct verdict_facts *facts)
     struct finder finder = {
         .facts = facts, .known = arena_array(facts->arena, struct mentions_known, capacity), .capacity = capacity};
     known_gather(&finder);
-    if (out->cause.kind == VERDICT_CAUSE_RETAINED_GRAPH)
-        retained_add(&finder);
     if (torch_moment_is_failure(facts))
         moment_add(&finder, of_fit);
     plan_add(&finder);

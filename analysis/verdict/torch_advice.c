@@ -136,14 +136,16 @@ static void retained_find(struct advice *advice)
     const struct memory_profile_retained *retained = &facts->moment->retained;
     struct verdict_advice *added = torch_advice_land(
         advice,
-        &(struct item){VERDICT_ADVICE_LEAK, CATEGORY_SAVED_ACTIVATION, retained->bytes, VERDICT_BOUND,
-                       "Let go of the graph of each step: add up numbers, keep detached outputs",
-                       "total += loss.item()  # outputs.append(y.detach()); backward() without retain_graph=True",
-                       "At most so much: what earlier steps saved. Which variable holds their graphs a snapshot does "
-                       "not tell: a running loss, a list of outputs, a hook, an exception that was kept.",
-                       arena_format(facts->arena, "%s in %llu blocks have outlived up to %u backward passes.",
-                                    facts_size(facts, retained->bytes), (unsigned long long)retained->count,
-                                    retained->backward_count)},
+        &(struct item){
+            VERDICT_ADVICE_LEAK, CATEGORY_SAVED_ACTIVATION, retained->bytes, VERDICT_BOUND,
+            "Free what each step saved: add up numbers, keep outputs detached and on the host",
+            "total += loss.item()  # outputs.append(y.detach().cpu()); no retain_graph=True",
+            "Upper bound: what earlier steps saved. Which variable holds it a snapshot does not tell: a running "
+            "loss, a list of outputs, a hook, an exception that was kept. With create_graph=True it is held on "
+            "purpose.",
+            arena_format(facts->arena, "%s in %llu blocks have outlived up to %u backward passes.",
+                         facts_size(facts, retained->bytes), (unsigned long long)retained->count,
+                         retained->backward_count)},
         -1);
     if (added != NULL)
         added->is_of_cause = true;
@@ -180,6 +182,12 @@ static void activations_find(struct advice *advice)
                                             torch_advice_holds(advice, CATEGORY_SAVED_ACTIVATION, "")});
 }
 
+static const char *operation_evidence(const struct verdict_facts *facts, const struct torch_operation_sum *sum)
+{
+    return arena_format(facts->arena, "%s in %u block%s, made at %s.", facts_size(facts, sum->bytes), sum->count,
+                        sum->count == 1 ? "" : "s", sum->line);
+}
+
 /* What one operation makes and another way of computing it never holds. */
 static void operations_find(struct advice *advice)
 {
@@ -187,7 +195,6 @@ static void operations_find(struct advice *advice)
     const struct torch_operation_sum *sums = facts->moment->operations;
     const struct torch_operation_sum *scores = &sums[TORCH_OPERATION_ATTENTION_SCORES],
                                      *loss = &sums[TORCH_OPERATION_LOSS];
-    enum torch_operation operation = torch_operations_main(facts->moment);
     struct verdict_advice *added = NULL;
     if (scores->line != NULL)
         added = torch_advice_land(
@@ -198,13 +205,12 @@ static void operations_find(struct advice *advice)
                 scores->is_of_transformers
                     ? "model = AutoModelForCausalLM.from_pretrained(…, attn_implementation=\"sdpa\")"
                     : "torch.nn.functional.scaled_dot_product_attention(q, k, v)  # attn_mask or is_causal as before",
-                "At most so much, where the softmax is attention's; masks of any form may keep SDPA from its "
+                "Upper bound, where the softmax is attention's; masks of any form may keep SDPA from its "
                 "fused kernels.",
-                arena_format(facts->arena, "%s in %u blocks are made at %s.", facts_size(facts, scores->bytes),
-                             scores->count, scores->line)},
+                operation_evidence(facts, scores)},
             -1);
     if (added != NULL)
-        added->is_of_cause = operation == TORCH_OPERATION_ATTENTION_SCORES;
+        added->is_of_cause = facts->out->cause.kind == VERDICT_CAUSE_ATTENTION_LOGITS;
     added = loss->line == NULL
                 ? NULL
                 : torch_advice_land(
@@ -214,12 +220,10 @@ static void operations_find(struct advice *advice)
                           "Compute the loss in chunks, or fused with the last layer",
                           "liger_kernel.transformers.LigerFusedLinearCrossEntropyLoss()  # or logits of a part of the "
                           "tokens at a time",
-                          "At most so much: logits of one chunk are there at a time.",
-                          arena_format(facts->arena, "%s in %u blocks are made at %s.", facts_size(facts, loss->bytes),
-                                       loss->count, loss->line)},
+                          "Upper bound: logits of one chunk are there at a time.", operation_evidence(facts, loss)},
                       -1);
     if (added != NULL)
-        added->is_of_cause = operation == TORCH_OPERATION_LOSS;
+        added->is_of_cause = facts->out->cause.kind == VERDICT_CAUSE_LOGITS;
 }
 
 /* Gradients that are older than the recording and take part in a moment of activations: nothing freed them. */

@@ -42,8 +42,7 @@ static const struct memory_what *what_of(const struct memory_profile *profile,
 
 static enum category category_of(const struct memory_profile *profile, const struct memory_profile_live_group *group)
 {
-    const struct memory_profile_guess *guess = memory_profile_guess_of(profile, what_of(profile, group));
-    return guess != NULL && guess->has_category ? (enum category)guess->choice.category : CATEGORY_UNKNOWN;
+    return memory_profile_categories_of_what(profile, what_of(profile, group));
 }
 
 void torch_moment_find(struct verdict_facts *facts)

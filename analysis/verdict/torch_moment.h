@@ -51,9 +51,9 @@ int64_t torch_figure_bytes(const struct verdict_facts *facts, enum torch_figure 
 struct verdict_evidence torch_figure_evidence(const struct verdict_facts *facts, enum torch_figure figure);
 /* The category that holds most, of those that are known; CATEGORY_UNKNOWN: none is. */
 enum category torch_moment_largest(const struct torch_moment *moment);
-/* "Saved activations hold", "Optimizer state holds"; in the arena. */
 /* The line of code that asked for most of a category; "" where none is known. */
 const char *torch_moment_line(const struct verdict_facts *facts, enum category category);
+/* "Saved activations hold", "Optimizer state holds"; in the arena. */
 const char *torch_moment_holder(const struct verdict_facts *facts, enum category category);
 /* Fill the parts of the verdict; the fit is that of a request that failed. */
 void torch_moment_fit(const struct verdict_facts *facts);

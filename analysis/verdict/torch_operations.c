@@ -14,17 +14,20 @@ void torch_operations_sum(const struct verdict_facts *facts, struct torch_moment
     memory_profile_lines_make(moment->pool, moment->count, facts->arena, &lines);
     for (size_t i = 0; i < lines.count; i++) {
         const struct memory_profile_line *line = &lines.items[i];
-        struct torch_operation_sum *sum = &moment->operations[line->operation];
         bool is_of_pass = line->category == CATEGORY_SAVED_ACTIVATION || line->category == CATEGORY_WORKSPACE;
-        if (line->operation == TORCH_OPERATION_NONE || !is_of_pass)
-            continue;
-        sum->bytes = sum_add(sum->bytes, line->bytes);
-        sum->count += line->count;
-        if (line->bytes <= largest_bytes[line->operation] || line->words.length == 0)
-            continue;
-        largest_bytes[line->operation] = line->bytes;
-        sum->line = arena_text(facts->arena, line->words);
-        sum->is_of_transformers = str_contains(snapshot->frames[line->frame].file, STR("/transformers/"));
+        for (int at = TORCH_OPERATION_NONE + 1; is_of_pass && at < TORCH_OPERATION_COUNT; at++) {
+            struct torch_operation_sum *sum = &moment->operations[at];
+            if (line->operation_count[at] == 0)
+                continue;
+            int64_t bytes = sum_add(line->operation_bytes[at], line->operation_bytes[TORCH_OPERATION_NONE]);
+            sum->bytes = sum_add(sum->bytes, bytes);
+            sum->count += line->operation_count[at] + line->operation_count[TORCH_OPERATION_NONE];
+            if (bytes <= largest_bytes[at] || line->words.length == 0)
+                continue;
+            largest_bytes[at] = bytes;
+            sum->line = arena_text(facts->arena, line->words);
+            sum->is_of_transformers = str_contains(snapshot->frames[line->frame].file, STR("/transformers/"));
+        }
     }
 }
 

@@ -123,25 +123,6 @@ static bool params_read(const struct options *options, struct analysis_param *pa
     return true;
 }
 
-/* Snapshots first, then programs, which are not asked for where there are snapshots alone. */
-static int print_all(struct cmd_whatif_printing *printing, const char *path)
-{
-    struct each_snapshot snapshots = {.store = printing->store,
-                                      .view = "whatif",
-                                      .is_json = printing->options->is_json,
-                                      .params = printing->params,
-                                      .param_count = printing->param_count,
-                                      .unread = &printing->unread};
-    if (!printing->options->module)
-        each_snapshot_print(&snapshots, path);
-    printing->needs_comma = snapshots.answer_count > 0;
-    if (snapshots.snapshot_count > 0 && snapshots.module_count == 0)
-        return snapshots.answer_count > 0 ? COMMANDS_DONE : COMMANDS_UNUSABLE;
-    int result =
-        each_module(printing->store, path, printing->options->module, print_module, printing, &printing->unread);
-    return snapshots.answer_count > 0 ? COMMANDS_DONE : result;
-}
-
 int cmd_whatif(const struct options *options)
 {
     if (options->paths.count != 1) {
@@ -161,7 +142,14 @@ int cmd_whatif(const struct options *options)
     struct cmd_whatif_printing printing = {
         .store = store_new(account_default_limit()), .options = options, .params = params, .param_count = param_count};
     fputs(options->is_json ? "{\"modules\":[" : "", stdout);
-    int result = print_all(&printing, options->paths.items[0]);
+    struct each_snapshot snapshots = {.store = printing.store,
+                                      .view = "whatif",
+                                      .is_json = options->is_json,
+                                      .params = params,
+                                      .param_count = param_count,
+                                      .unread = &printing.unread};
+    int result = each_snapshot_and_module(&snapshots, options->paths.items[0], options->module, print_module, &printing,
+                                          &printing.needs_comma);
     unread_files_print_end(&printing.unread, options->is_json);
     unread_files_free(&printing.unread);
     store_free(printing.store);

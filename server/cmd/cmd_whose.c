@@ -45,21 +45,6 @@ static bool print_module(void *context, const struct snapshot_session *session, 
     return true;
 }
 
-/* Snapshots first, then programs, which are not asked for where there are snapshots alone. */
-static int print_all(struct cmd_whose_printing *printing, const char *path)
-{
-    const struct options *options = printing->options;
-    struct each_snapshot snapshots = {
-        .store = printing->store, .view = "whose", .is_json = options->is_json, .unread = &printing->unread};
-    if (!options->module)
-        each_snapshot_print(&snapshots, path);
-    printing->needs_comma = snapshots.answer_count > 0;
-    if (snapshots.snapshot_count > 0 && snapshots.module_count == 0)
-        return snapshots.answer_count > 0 ? COMMANDS_DONE : COMMANDS_UNUSABLE;
-    int result = each_module(printing->store, path, options->module, print_module, printing, &printing->unread);
-    return snapshots.answer_count > 0 ? COMMANDS_DONE : result;
-}
-
 int cmd_whose(const struct options *options)
 {
     if (options->paths.count != 1) {
@@ -75,7 +60,10 @@ int cmd_whose(const struct options *options)
     struct cmd_whose_printing printing = {.store = store_new(account_default_limit()), .options = options};
     store_set_category_rules(printing.store, rules);
     fputs(options->is_json ? "{\"modules\":[" : "", stdout);
-    int result = print_all(&printing, options->paths.items[0]);
+    struct each_snapshot snapshots = {
+        .store = printing.store, .view = "whose", .is_json = options->is_json, .unread = &printing.unread};
+    int result = each_snapshot_and_module(&snapshots, options->paths.items[0], options->module, print_module, &printing,
+                                          &printing.needs_comma);
     unread_files_print_end(&printing.unread, options->is_json);
     unread_files_free(&printing.unread);
     store_free(printing.store);

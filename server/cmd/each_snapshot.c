@@ -7,6 +7,7 @@
 #include "server/base/log.h"
 #include "server/base/memory.h"
 #include "server/base/output.h"
+#include "server/cmd/commands.h"
 #include "server/gather/index.h"
 #include "server/store/body.h"
 #include "server/store/modules.h"
@@ -28,7 +29,7 @@ static void print_answer(const struct each_snapshot *each, const struct body *bo
         output_answer(out.data, out.length, true);
         output_answer(body->data + 1, body->size - 1, true);
     } else {
-        buf_printable(&out, str_of(host->name));
+        buf_printable(&out, str_of(host->file->path));
         buf_text(&out, ", ");
         output_answer(out.data, out.length, false);
         output_answer(body->data, body->size, false);
@@ -82,7 +83,7 @@ static void print_host(struct each_snapshot *each, const struct snapshot_session
         unread_files_add(each->unread, host->file->path, &err);
 }
 
-void each_snapshot_print(struct each_snapshot *each, const char *path)
+static void each_snapshot_print(struct each_snapshot *each, const char *path)
 {
     struct index *index = index_new();
     index_add(index, path);
@@ -90,16 +91,30 @@ void each_snapshot_print(struct each_snapshot *each, const char *path)
     struct snapshot *snapshot = index_hold(index);
     for (size_t at = 0; at < snapshot->session_count; at++) {
         const struct snapshot_session *session = snapshot->sessions[at];
-        struct modules modules;
-        modules_open(each->store, session, NULL, &modules);
-        each->module_count += modules.entry_count;
-        modules_close(&modules);
         for (size_t i = 0; i < session->host_count; i++)
             if (session->hosts[i].is_allocator)
                 print_host(each, session, &session->hosts[i]);
+    }
+    for (size_t at = 0; each->snapshot_count > 0 && at < snapshot->session_count; at++) {
+        struct modules modules;
+        modules_open(each->store, snapshot->sessions[at], NULL, &modules);
+        each->module_count += modules.entry_count;
+        modules_close(&modules);
     }
     if (each->module_count == 0 && each->snapshot_count > 0)
         unread_files_add_problems(each->unread, snapshot);
     index_release(index, snapshot);
     index_free(index);
+}
+
+int each_snapshot_and_module(struct each_snapshot *each, const char *path, const char *module, each_module_visit *visit,
+                             void *context, bool *needs_comma)
+{
+    if (!module)
+        each_snapshot_print(each, path);
+    *needs_comma = each->answer_count > 0;
+    if (each->snapshot_count > 0 && each->module_count == 0)
+        return each->answer_count > 0 ? COMMANDS_DONE : COMMANDS_UNUSABLE;
+    int result = each_module(each->store, path, module, visit, context, each->unread);
+    return each->answer_count > 0 ? COMMANDS_DONE : result;
 }

@@ -3,7 +3,7 @@
  * of these what they print of programs. */
 #pragma once
 
-#include "server/cmd/unread_files.h"
+#include "server/cmd/each_module.h"
 #include "server/store/store.h"
 
 struct each_snapshot {
@@ -17,5 +17,8 @@ struct each_snapshot {
     size_t module_count;                 /* programs below the path: they are the command's own part */
 };
 
-/* Prints what it finds below `path`, as items of a list in JSON. */
-void each_snapshot_print(struct each_snapshot *each, const char *path);
+/* Prints the answers about what it finds below `path`, as items of a list in JSON; then, unless there are snapshots alone,
+ * each_module does its work on the programs of the name `module` (NULL: all; else no snapshot is asked). `needs_comma` is
+ * set where an answer was printed before the programs. The exit status. */
+int each_snapshot_and_module(struct each_snapshot *each, const char *path, const char *module, each_module_visit *visit,
+                             void *context, bool *needs_comma);

@@ -19,30 +19,33 @@ enum {
 
 static bool is_wanted(const char *name) { return names_kind_of(name) != NAMES_OTHER; }
 
+/* Beside the baseline of `check`. */
+#define PATH_LISTS(options) {&(options)->logdirs, &(options)->paths, &(options)->bases, &(options)->diff_bases}
+
+static void respell(struct options *options, const char **path)
+{
+    char *usual = remote_address_respell(*path);
+    if (usual)
+        *path = options_keep(options, usual);
+}
+
 void input_path_respell(struct options *options)
 {
-    struct options_list baseline = {.items = &options->baseline, .count = options->baseline != NULL};
-    struct options_list *const lists[] = {&options->logdirs, &options->paths, &options->bases, &options->diff_bases,
-                                          &baseline};
-    for (size_t list = 0; list < sizeof(lists) / sizeof(lists[0]); list++) {
-        for (size_t i = 0; i < lists[list]->count; i++) {
-            char *usual = remote_address_respell(lists[list]->items[i]);
-            if (usual)
-                lists[list]->items[i] = options_keep(options, usual);
-        }
-    }
+    struct options_list *const lists[] = PATH_LISTS(options);
+    for (size_t list = 0; list < sizeof(lists) / sizeof(lists[0]); list++)
+        for (size_t at = 0; at < lists[list]->count; at++)
+            respell(options, &lists[list]->items[at]);
+    if (options->baseline)
+        respell(options, &options->baseline);
 }
 
 const char *input_path_address(const struct options *options, size_t at)
 {
-    const struct options_list *const lists[] = {&options->logdirs, &options->paths, &options->bases,
-                                                &options->diff_bases};
-    for (size_t list = 0; list < sizeof(lists) / sizeof(lists[0]); list++) {
-        for (size_t i = 0; i < lists[list]->count; i++) {
+    const struct options_list *const lists[] = PATH_LISTS(options);
+    for (size_t list = 0; list < sizeof(lists) / sizeof(lists[0]); list++)
+        for (size_t i = 0; i < lists[list]->count; i++)
             if (remote_address_is(lists[list]->items[i]) && at-- == 0)
                 return lists[list]->items[i];
-        }
-    }
     return options->baseline && remote_address_is(options->baseline) && at == 0 ? options->baseline : NULL;
 }
 

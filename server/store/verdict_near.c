@@ -8,7 +8,7 @@
 
 /* A total that is further than this, in percent, from what a log asks for is of another compile. Many programs of one name
  * take a few bytes, on every device: that two of them take the same says nothing. */
-enum { NEAR_PERCENT = 2, SAYING_BYTES = 1 << 20 };
+enum { NEAR_PERCENT = 2, MIN_MATCH_BYTES = 1 << 20 };
 
 const char *verdict_near_name(const struct modules_entry *entry)
 {
@@ -126,10 +126,11 @@ static bool is_named(const struct modules_entry *entry, struct str name)
     return entry->program && str_equal(str_of(entry->program->name), name);
 }
 
-/* Is the program's total no mere chance, where it is what a trace is found by? */
-static bool total_says(const struct verdict_near_place *place, const struct verdict_near_program *program)
+/* Small totals are the same by chance; a trace is found by nothing else. */
+static bool is_total_distinctive(const struct verdict_near_place *place, const struct verdict_near_program *program)
 {
-    return !place->only_traces || !program->has_total || program->total_bytes >= SAYING_BYTES;
+    uint64_t bytes = program->has_total ? program->total_bytes : program->least_bytes;
+    return !place->only_traces || bytes >= MIN_MATCH_BYTES;
 }
 
 static bool is_it(const struct modules_entry *entry, const struct verdict_near_program *program, bool is_loose)
@@ -166,7 +167,8 @@ void verdict_near_find(struct store *store, const struct verdict_near_place *pla
 {
     const struct snapshot *snapshot = place->snapshot;
     size_t count = 0, read = 0,
-           session_count = snapshot && place->folder && total_says(place, program) ? snapshot->session_count : 0;
+           session_count =
+               snapshot && place->folder && is_total_distinctive(place, program) ? snapshot->session_count : 0;
     struct candidate *candidates = memory_new((session_count + 1) * sizeof(*candidates));
     *found = (struct verdict_near){.session = NULL};
     for (size_t at = 0; at < session_count; at++)

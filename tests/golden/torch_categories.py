@@ -8,7 +8,7 @@ runs     tests/fixtures/torch/trainings.json.gz, of record_torch.py: PyTorch its
          many bytes have to be right, none may be unknown, and of what is older than the recording the sums hold, too
 scripts  the recorded snapshots of --shared: the parameters are those of the model's sizes, and what is known at the peak
 verdict  of a request that failed for pieces, and with segments that grow: cause, advice, where its evidence leads; of steps
-         whose graphs are kept, and of steps that hold several passes as they should; of attention scores and logits, also
+         that keep what earlier ones saved, and of steps that hold several passes as they should; of attention scores and logits, also
          against what a GPU measured
 sums     at moments the categories add up to what is in use, in live, in bands and in summary alike
 Ends with the counts; exit status 1 if one does not hold.
@@ -154,9 +154,9 @@ def fragmentation_faults(binary, folder):
 
 
 def retained_faults(binary, folder, kind):
-    """graphs of earlier steps are the cause where they are held, and there alone"""
+    """what earlier steps saved is the cause where they are held, and there alone"""
     verdict, is_retained = verdict_of(explained(binary, folder, made_allocator.trained(kind))), kind in ("retain", "loss")
-    faults = [] if (verdict["cause"]["kind"] == "retained_graph") == is_retained else [f"cause {verdict['cause']}"]
+    faults = [] if (verdict["cause"]["kind"] == "earlier_steps") == is_retained else [f"cause {verdict['cause']}"]
     if is_retained:
         first, rest = verdict["advice"][0], {row["kind"] for row in verdict["advice"][1:]}
         passes = {"retain": 23, "loss": 11}[kind]
@@ -179,6 +179,13 @@ def operation_faults(binary, folder, scores, logits, cause, first):
         if saves != (bytes_ * 3 // 2 if bytes_ >= MIB * 4 else None):
             faults.append(f"{kind} saves {saves} of {bytes_}")
     return faults
+
+
+def sequential_faults(binary, folder):
+    """a line that calls a whole model holds no more scores than its softmax makes"""
+    verdict = verdict_of(explained(binary, folder, made_allocator.sequential()))
+    saves = [row["saves_bytes"] for row in verdict["advice"] if row["kind"] == "fused_attention"]
+    return [] if saves == [8 * MIB] and verdict["cause"]["kind"] == "saved_activations" else [f"{verdict['cause']}, {saves}"]
 
 
 def measured_faults(binary, shared):
@@ -228,6 +235,7 @@ def main():
             for scores, logits, cause, first in ((96 * MIB, MIB // 8, "attention_logits", ["fused_attention"]), (MIB // 8, 96 * MIB, "logits", ["chunked_loss"]),
                                                  (MIB // 8, MIB // 8, "saved_activations", ["checkpoint"]), (16 * MIB, 8 * MIB, "saved_activations", ["checkpoint"])):
                 counts.add(operation_faults(options.binary, other, scores, logits, cause, first), f"verdict of {scores} bytes of scores, {logits} of logits")
+            counts.add(sequential_faults(options.binary, other), "verdict of one line for a whole model")
             for kind in ("retain", "loss", "plain", "accumulate", "two networks", "pipeline", "large"):
                 counts.add(retained_faults(options.binary, other, kind), f"verdict of steps: {kind}")
         with Daemon(options.binary, folder) as daemon:

@@ -72,7 +72,7 @@ def test_what_is_wrong_is_told(t):
     equal(process.returncode, 2)
     assert "no history" in process.stderr, process.stderr
     process = t.run("whatif", alone)
-    equal((process.returncode, process.stdout), (0, "rank0, GPU 0: Not replayed: the snapshot has no history.\n"))
+    equal((process.returncode, process.stdout), (0, "rank0.pickle, GPU 0: Not replayed: the snapshot has no history.\n"))
 
 
 def test_the_api_gives_the_same(t):

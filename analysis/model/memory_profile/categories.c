@@ -133,6 +133,12 @@ void memory_profile_categories_add(struct memory_profile_category_sum *sums, str
     sum->count += (uint64_t)count;
 }
 
+enum category memory_profile_categories_of_what(const struct memory_profile *profile, const struct memory_what *what)
+{
+    const struct memory_profile_guess *guess = memory_profile_guess_of(profile, what);
+    return guess != NULL && guess->has_category ? (enum category)guess->choice.category : CATEGORY_UNKNOWN;
+}
+
 struct category_choice memory_profile_categories_of(const struct memory_profile *profile, uint32_t event)
 {
     const struct memory_profile_guess *guess =

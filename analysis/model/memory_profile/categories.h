@@ -16,6 +16,8 @@
 void memory_profile_categories_make(struct memory_profile *profile, struct arena *arena);
 /* The category of an allocation, or of a free of what was there before; UNKNOWN without one. */
 struct category_choice memory_profile_categories_of(const struct memory_profile *profile, uint32_t event);
+/* The same of a kind of allocation. */
+enum category memory_profile_categories_of_what(const struct memory_profile *profile, const struct memory_what *what);
 /* Adds what is there after the first `count` events of the pool to `sums`, CATEGORY_COUNT of them: with UNKNOWN, which
  * has what no event explains too, they are what is in use. False where there are no categories. */
 bool memory_profile_categories_at(const struct memory_profile_pool *pool, uint32_t count,

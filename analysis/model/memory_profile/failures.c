@@ -156,12 +156,17 @@ const struct memory_profile_failure *memory_profile_failures_at(const struct mem
 /* Where less of the segments than this part is free, pieces are not what fills them. */
 enum { FREE_PART = 20 };
 
+bool memory_profile_failures_is_full(const struct memory_profile_failure *failure)
+{
+    return failure->free_bytes < failure->reserved_bytes / FREE_PART;
+}
+
 static void say_why(struct finding *finding, const struct memory_profile_failure *failure)
 {
     switch (failure->kind) {
     case PROFILE_FAILURE_FRAGMENTATION:
-        finding_text(finding, failure->free_bytes < failure->reserved_bytes / FREE_PART
-                                  ? ": nearly all of it is in use, and the rest is in pieces"
+        finding_text(finding, memory_profile_failures_is_full(failure)
+                                  ? ": nearly all of PyTorch's memory is in use, and what is free is in pieces"
                                   : ": fragmentation, not shortage");
         break;
     case PROFILE_FAILURE_ELSEWHERE:

@@ -11,6 +11,8 @@
 void memory_profile_failures_make(struct memory_profile *profile, struct arena *arena);
 /* The word of its kind: "fragmentation", … */
 const char *memory_profile_failures_kind(const struct memory_profile_failure *failure);
+/* Is so little of the segments free that pieces are not what fills them: less than a twentieth? */
+bool memory_profile_failures_is_full(const struct memory_profile_failure *failure);
 /* Could it have been put into this segment? */
 bool memory_profile_failures_is_usable(const struct memory_profile_failure *failure,
                                        const struct memory_profile_segment *segment);

@@ -4,45 +4,57 @@
 
 #include "base/sum.h"
 #include "base/table.h"
+#include "model/memory_profile/categories.h"
 #include "read/torch/torch_snapshot.h"
 
 #include <stdlib.h>
 
+/* What a stack of the snapshot says. */
+struct stack_line {
+    uint32_t frame; /* PROFILE_NONE */
+    bool is_own;    /* that frame is the innermost one of Python */
+};
+
 struct lines_making {
     const struct memory_profile *profile;
-    uint32_t *frame_of;          /* of each stack of the snapshot, by memory_what.stack; PROFILE_NONE */
+    struct stack_line *line_of;  /* by memory_what.stack */
     const uint8_t *operation_of; /* enum torch_operation, of each stack */
     struct table keys;           /* frame, category */
     struct chunks lines;
 };
 
-static enum category category_of(const struct memory_profile *profile, const struct memory_what *what)
+static struct stack_line stack_line_of(const struct torch_snapshot *snapshot, uint32_t stack)
 {
-    const struct memory_profile_guess *guess = memory_profile_guess_of(profile, what);
-    return guess != NULL && guess->has_category ? (enum category)guess->choice.category : CATEGORY_UNKNOWN;
-}
-
-static struct memory_profile_line *line_of(struct lines_making *making, uint32_t number_of_what)
-{
-    const struct memory_what *what = &making->profile->events.whats[number_of_what];
-    const struct torch_snapshot *snapshot = making->profile->events.snapshot;
-    uint32_t frame = what->stack < snapshot->stack_count ? making->frame_of[what->stack] : PROFILE_NONE;
-    enum category category = category_of(making->profile, what);
-    const uint64_t key[2] = {frame, category};
-    uint32_t number = table_number(&making->keys, key);
-    if (number == making->lines.count)
-        *(struct memory_profile_line *)chunks_add(&making->lines) =
-            (struct memory_profile_line){.frame = frame, .category = category, .event = PROFILE_NONE};
-    struct memory_profile_line *line = chunks_at(&making->lines, number);
-    if (line->operation == TORCH_OPERATION_NONE && what->stack < snapshot->stack_count)
-        line->operation = (enum torch_operation)making->operation_of[what->stack];
+    const struct torch_stack *frames = &snapshot->stacks[stack];
+    struct stack_line line = {torch_snapshot_line_frame(snapshot, stack), false};
+    for (uint32_t i = 0; i < frames->count; i++) {
+        uint32_t frame = snapshot->stack_frames[frames->first + i];
+        if (snapshot->frames[frame].is_python)
+            return (struct stack_line){line.frame, frame == line.frame};
+    }
     return line;
 }
 
-static void line_add(struct memory_profile_line *line, int64_t bytes)
+static void line_add(struct lines_making *making, uint32_t number_of_what, int64_t bytes)
 {
+    const struct memory_what *what = &making->profile->events.whats[number_of_what];
+    bool has_stack = what->stack < making->profile->events.snapshot->stack_count;
+    const struct stack_line of = has_stack ? making->line_of[what->stack] : (struct stack_line){PROFILE_NONE, false};
+    enum torch_operation operation =
+        has_stack ? (enum torch_operation)making->operation_of[what->stack] : TORCH_OPERATION_NONE;
+    enum category category = memory_profile_categories_of_what(making->profile, what);
+    const uint64_t key[2] = {of.frame, category};
+    uint32_t number = table_number(&making->keys, key);
+    if (number == making->lines.count)
+        *(struct memory_profile_line *)chunks_add(&making->lines) =
+            (struct memory_profile_line){.frame = of.frame, .category = category};
+    struct memory_profile_line *line = chunks_at(&making->lines, number);
     line->count++;
     line->bytes = sum_add(line->bytes, bytes);
+    if (operation != TORCH_OPERATION_NONE || of.is_own) {
+        line->operation_count[operation]++;
+        line->operation_bytes[operation] = sum_add(line->operation_bytes[operation], bytes);
+    }
 }
 
 static int larger_first(const void *left, const void *right)
@@ -76,26 +88,23 @@ void memory_profile_lines_make(const struct memory_profile_pool *pool, uint32_t 
     if (snapshot == NULL)
         return;
     struct lines_making making = {.profile = profile,
-                                  .frame_of = arena_array(arena, uint32_t, snapshot->stack_count + 1),
+                                  .line_of = arena_array(arena, struct stack_line, snapshot->stack_count + 1),
                                   .operation_of = torch_operations_find(snapshot, arena)};
+    arena_work(arena, (uint64_t)snapshot->stack_count + count);
     table_init(&making.keys, arena, 2);
     chunks_init(&making.lines, arena, sizeof(struct memory_profile_line));
     for (uint32_t stack = 0; stack < snapshot->stack_count; stack++)
-        making.frame_of[stack] = torch_snapshot_line_frame(snapshot, stack);
+        making.line_of[stack] = stack_line_of(snapshot, stack);
     for (uint32_t at = 0; at < count; at++) {
         uint32_t event = pool->first + at, partner = profile->partner[event];
         bool is_open = partner == PROFILE_NONE || partner - pool->first >= count;
-        if (!is_open || memory_profile_is_free(profile, event))
-            continue;
-        struct memory_profile_line *line = line_of(&making, profile->what[event]);
-        line->event = line->event == PROFILE_NONE ? event : line->event;
-        line_add(line, profile->size_bytes[event]);
+        if (is_open && !memory_profile_is_free(profile, event))
+            line_add(&making, profile->what[event], profile->size_bytes[event]);
     }
-    for (uint32_t i = 0; i < pool->torch.kept_count; i++) {
+    uint32_t kept_count = pool->torch.is_known ? pool->torch.kept_count : 0;
+    for (uint32_t i = 0; i < kept_count; i++) {
         const struct torch_block *block = &snapshot->blocks[pool->torch.kept[i]];
-        struct memory_profile_line *line = line_of(&making, block->what);
-        line->kept = line->count == 0 ? pool->torch.kept[i] : line->kept;
-        line_add(line, block->requested_bytes);
+        line_add(&making, block->what, block->requested_bytes);
     }
     lines_take(&making, arena, out);
 }

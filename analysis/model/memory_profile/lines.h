@@ -13,11 +13,12 @@ struct memory_profile_line {
     struct str words; /* "modeling_llama.py:208 eager_attention_forward"; empty where no stack tells */
     uint32_t frame;   /* of the snapshot; PROFILE_NONE where no stack tells */
     enum category category;
-    enum torch_operation operation; /* that the line calls, in some of its stacks */
-    uint32_t event;                 /* one of the allocations; PROFILE_NONE: of `kept` */
-    uint32_t kept;  /* one of the snapshot's blocks that were there before the recording, and are at its end */
     uint32_t count; /* blocks */
     int64_t bytes;  /* that were asked for */
+    /* Of these, by the operation that the line called; [TORCH_OPERATION_NONE]: what it asked for itself, such as a copy in
+     * another dtype. What other functions that it calls ask for is in none. */
+    int64_t operation_bytes[TORCH_OPERATION_COUNT];
+    uint32_t operation_count[TORCH_OPERATION_COUNT];
 };
 
 struct memory_profile_lines {

@@ -10,7 +10,7 @@
 enum { PASSES_AT_WORK = 2, PASSES_LEAST = 3, OLDEST_WITHIN = 3, PART_OF_SAVED = 2, PART_IN_USE = 10 };
 
 struct pass {
-    int64_t bytes, first_ps;
+    int64_t bytes;
     uint64_t count;
 };
 
@@ -45,13 +45,20 @@ static void walk_step(struct walk *walk, enum course course)
         walk->is_backward = course == COURSE_BACKWARD;
 }
 
-static bool is_pipeline(const struct torch_snapshot *snapshot)
+/* A schedule that holds several passes on purpose: PyTorch's, Megatron's, DeepSpeed's. */
+static bool is_pipeline(const struct torch_snapshot *snapshot, struct arena *arena)
 {
-    static const char *const pieces[] = {"pipelining", "pipeline_parallel", "/pipe/engine"};
-    for (size_t frame = 0; frame < snapshot->frame_count; frame++)
-        for (size_t at = 0; at < sizeof(pieces) / sizeof(pieces[0]); at++)
-            if (str_contains(snapshot->frames[frame].file, str_of(pieces[at])))
+    static const struct {
+        const char *file, *function;
+    } rows[] = {{"/torch/distributed/pipelining/", ""},
+                {"/pipeline_parallel/schedules", "pipelining_with"},
+                {"/deepspeed/runtime/pipe/", ""}};
+    for (size_t frame = 0; frame < snapshot->frame_count; frame++) {
+        arena_work(arena, snapshot->frames[frame].file.length);
+        for (size_t at = 0; at < sizeof(rows) / sizeof(rows[0]); at++)
+            if (torch_snapshot_frame_is(&snapshot->frames[frame], rows[at].file, rows[at].function))
                 return true;
+    }
     return false;
 }
 
@@ -70,7 +77,6 @@ static uint32_t passes_fill(const struct memory_profile_pool *pool, uint32_t cou
         if (!is_alive || choice.category != CATEGORY_SAVED_ACTIVATION)
             continue;
         struct pass *pass = &passes[walk.backward_count];
-        pass->first_ps = pass->count == 0 ? profile->time_ps[event] : pass->first_ps;
         pass->bytes = sum_add(pass->bytes, profile->size_bytes[event]);
         pass->count++;
     }
@@ -91,8 +97,9 @@ bool memory_profile_retained_find(const struct memory_profile_pool *pool, uint32
 {
     const struct memory_profile *profile = pool->profile;
     *out = (struct memory_profile_retained){0};
+    arena_work(arena, 2 * (uint64_t)count);
     uint32_t backward_count = pool->before != NULL && count > 0 ? backward_count_of(pool, count) : 0;
-    if (backward_count < PASSES_AT_WORK + PASSES_LEAST || is_pipeline(profile->events.snapshot))
+    if (backward_count < PASSES_AT_WORK + PASSES_LEAST || is_pipeline(profile->events.snapshot, arena))
         return false;
     struct pass *passes = arena_array(arena, struct pass, (size_t)backward_count + 1);
     uint32_t at_work = passes_fill(pool, count, passes), pass_count = 0, oldest = backward_count;
@@ -112,7 +119,6 @@ bool memory_profile_retained_find(const struct memory_profile_pool *pool, uint32
     if (pass_count < PASSES_LEAST || oldest > backward_count / OLDEST_WITHIN || !is_most)
         return false;
     found.backward_count = at_work - oldest;
-    found.since_ps = before->count > 0 ? profile->time_ps[pool->first] : passes[oldest].first_ps;
     *out = found;
     return true;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * retained.h: saved activations that outlived backward passes which came after them. A backward pass lets go of what was
- * saved for it, so what stays is held by the program: a running loss, a list of outputs, retain_graph=True.
+ * retained.h: saved activations that outlived backward passes which came after them. A backward pass frees what was
+ * saved for it, so what stays is held by the program: a running loss, a list of outputs, retain_graph=True. Outputs that
+ * are kept without their graphs look the same.
  *
  * Passes are told apart by the backward passes between them, which the categories of allocations show (categories.h).
  * Of a pipeline, which holds several passes on purpose, nothing is said. Time: each event of the pool twice. */
@@ -12,7 +13,6 @@ struct memory_profile_retained {
     int64_t bytes;           /* of them; without those of the pass at work and of the one before it */
     uint64_t count;          /* blocks */
     uint32_t backward_count; /* backward passes since the oldest of them */
-    int64_t since_ps;        /* when that was allocated; of what is older than the recording its first event */
 };
 
 /* After the pool's first `count` events. False, and nothing in `out`: there are none, or too few to be what fills the

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * whose.c: the view "whose": whose memory an allocator snapshot holds where it matters: when the last request failed, else
- * at the peak. By category, and by line of code. With format=text the same for a terminal. */
+ * at the peak, or at the end of one without a history. By category, and by line of code. With format=text the same for a terminal. */
 #include "model/memory_profile/categories.h"
 #include "model/memory_profile/lines.h"
+#include "read/torch/torch_snapshot.h"
 #include "views/memory_profile/views.h"
 
 #include "base/printable.h"
@@ -12,8 +13,8 @@ enum { TEXT_LINES_MAX = 12 };
 
 struct whose {
     const struct memory_profile_pool *pool;
-    const struct memory_profile_failure *failure; /* NULL: none failed, and it is the peak */
-    uint32_t count;                               /* events that have happened */
+    enum { WHOSE_FAILURE, WHOSE_PEAK, WHOSE_END } moment;
+    uint32_t count; /* events that have happened */
     int64_t time_ps, in_use_bytes;
     struct memory_profile_category_sum sums[CATEGORY_COUNT];
     struct memory_profile_lines lines;
@@ -22,15 +23,26 @@ struct whose {
 static void whose_find(struct whose *whose, struct arena *arena)
 {
     const struct memory_profile_pool *pool = whose->pool;
-    whose->failure = pool->failure_count > 0 ? &pool->failures[pool->failure_count - 1] : NULL;
-    whose->count = whose->failure != NULL ? whose->failure->count : pool->peak_at - pool->first + 1;
-    whose->time_ps = whose->failure != NULL ? whose->failure->time_ps : pool->profile->time_ps[pool->peak_at];
+    const struct memory_profile_failure *failure =
+        pool->failure_count > 0 ? &pool->failures[pool->failure_count - 1] : NULL;
+    const struct torch_snapshot *snapshot = pool->profile->events.snapshot;
+    bool is_end = snapshot != NULL && (snapshot->is_end_alone || pool->count == 1);
+    uint32_t at = is_end ? pool->first + pool->count - 1 : pool->peak_at;
+    whose->moment = failure != NULL ? WHOSE_FAILURE : is_end ? WHOSE_END : WHOSE_PEAK;
+    whose->count = failure != NULL ? failure->count : at - pool->first + 1;
+    whose->time_ps = failure != NULL ? failure->time_ps : pool->profile->time_ps[at];
     whose->in_use_bytes = memory_profile_in_use_after(pool, whose->count);
     memory_profile_categories_at(pool, whose->count, whose->sums);
     memory_profile_lines_make(pool, whose->count, arena, &whose->lines);
 }
 
-static const char no_stacks[] = "Whose memory it is, is told from stacks: this is no allocator snapshot of PyTorch.";
+static const struct {
+    const char *name, *words;
+} moments[] = {[WHOSE_FAILURE] = {"failure", "when the last request failed"},
+               [WHOSE_PEAK] = {"peak", "at the peak"},
+               [WHOSE_END] = {"end", "at the end"}};
+
+static const char no_stacks[] = "Only allocator snapshots of PyTorch have the stacks that this needs.";
 
 static bool has_stacks(const struct whose *whose) { return whose->pool->before != NULL; }
 
@@ -38,7 +50,7 @@ static void json_write(const struct whose *whose, struct json *json)
 {
     json_object_begin(json);
     memory_profile_views_memory(json, whose->pool);
-    json_key_bool(json, "is_of_failure", whose->failure != NULL);
+    json_key_text(json, "moment", moments[whose->moment].name);
     json_key_int(json, "time_ps", whose->time_ps);
     json_key_int(json, "in_use_bytes", whose->in_use_bytes);
     json_key(json, "reason");
@@ -90,7 +102,7 @@ static void text_write(const struct whose *whose, struct buf *out)
     char size[SIZE_TEXT_BYTES];
     buf_printable(out, whose->pool->name);
     buf_format(out, ": %s in use %s\n", size_text(size, (uint64_t)(whose->in_use_bytes > 0 ? whose->in_use_bytes : 0)),
-               whose->failure != NULL ? "when the last request failed" : "at the peak");
+               moments[whose->moment].words);
     if (!has_stacks(whose))
         buf_format(out, "  %s\n", no_stacks);
     categories_write(whose, out);
