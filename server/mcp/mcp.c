@@ -342,6 +342,14 @@ static void wait_and_read(struct conversation *conversation)
         job_finish(conversation);
 }
 
+/* Would handle_lines go on? Jobs that were answered at once left room for lines that were read before. */
+static bool has_more_lines(const struct conversation *conversation)
+{
+    const struct buf *input = &conversation->input;
+    return has_room(conversation) && input->length > 0 &&
+           (conversation->is_ended || memchr(input->data, '\n', input->length));
+}
+
 int mcp_serve(const struct mcp_server *server)
 {
     struct conversation conversation = {.server = server, .input = BUF_INIT};
@@ -350,8 +358,8 @@ int mcp_serve(const struct mcp_server *server)
     do {
         handle_lines(&conversation);
         jobs_go_on(&conversation);
-        bool has_more = conversation.is_ended && conversation.input.length > 0 && has_room(&conversation);
-        if (!has_more && !conversation.is_lost && (conversation.is_working || !conversation.is_ended))
+        if (!has_more_lines(&conversation) && !conversation.is_lost &&
+            (conversation.is_working || !conversation.is_ended))
             wait_and_read(&conversation);
     } while (!conversation.is_lost && (!conversation.is_ended || conversation.first || conversation.input.length > 0));
     if (conversation.is_working) {

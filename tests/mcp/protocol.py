@@ -5,6 +5,7 @@ import os
 import random
 import resource
 import subprocess
+import threading
 
 from talk import DEMO, DUMP, HANGS_SECONDS, call, checked, line, request
 
@@ -149,6 +150,23 @@ def test_odd_arrays(talk):
 def test_every_request_of_many_is_answered(talk):
     messages = [call("find", id=at) if at % 3 else request("ping", id=at) for at in range(300)]
     assert sorted(each["id"] for each in talk.send(*messages)) == list(range(300))
+
+
+def test_lines_that_were_read_are_answered_while_stdin_is_open(talk):
+    """more calls than are kept waiting, which are all answered at once by the answer that was kept"""
+    first, *rest = [call("explain", path=DUMP, limit_bytes=1024, id=0), *[call("explain", path=DUMP, more=1, limit_bytes=1024, id=at) for at in range(1, 67)]]
+    process = subprocess.Popen([talk.binary, "mcp", DEMO], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    hangs = threading.Timer(HANGS_SECONDS, process.kill)
+    hangs.daemon = True
+    hangs.start()
+    responses = []
+    for messages in ([first], rest):
+        process.stdin.write(b"".join(map(line, messages)))
+        process.stdin.flush()
+        responses += [json.loads(process.stdout.readline() or b"null") for _ in messages]
+    hangs.cancel()
+    process.communicate(timeout=HANGS_SECONDS)
+    assert [each and each["id"] for each in responses] == list(range(67)), responses
 
 
 def test_a_ping_does_not_wait_for_a_tool(talk):
