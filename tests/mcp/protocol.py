@@ -4,6 +4,7 @@ import json
 import os
 import random
 import resource
+import signal
 import subprocess
 import threading
 
@@ -198,6 +199,12 @@ def test_a_tool_that_cannot_start_says_so(talk):
     responses = talk.send(call("find", id=1), PING, before=few)
     error = next(each["error"] for each in responses if each["id"] == 1)
     assert error["code"] == -32603 and "open files" in error["message"] and PONG in responses, responses
+
+
+def test_a_failure_is_one_whatever_signals_were_ignored(talk):
+    ignored = lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # noqa: as a shell's trap "" CHLD
+    assert talk.result(call("top", path="b-activations-unrolled/error.txt"), before=ignored)["isError"]
+    assert talk.error(request("resources/read", {"uri": "memviewd://sessions/000000000000"}), before=ignored)["code"] == -32002
 
 
 def test_a_client_that_is_gone_ends_it(talk):
