@@ -196,9 +196,9 @@ static void jobs_go_on(struct conversation *conversation)
     }
 }
 
-static void cancel(struct conversation *conversation, const cJSON *params)
+static void cancel(struct conversation *conversation, const struct rpc_message *message, struct str text)
 {
-    char *id = rpc_id(cJSON_GetObjectItemCaseSensitive(params, "requestId"));
+    char *id = rpc_request_id(message, text);
     for (struct job **at = &conversation->first; id && *at; at = &(*at)->next) {
         if (strcmp((*at)->id, id) != 0)
             continue;
@@ -254,7 +254,7 @@ static void handle_text(void *context, struct str text)
     case RPC_REFUSED: respond_error(conversation, conversation->batch, message.id, message.code, message.fault); break;
     case RPC_NOTIFICATION:
         if (message.method && strcmp(message.method, "notifications/cancelled") == 0)
-            cancel(conversation, message.params);
+            cancel(conversation, &message, text);
         break;
     case RPC_RESPONSE: break;
     }

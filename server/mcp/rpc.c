@@ -113,7 +113,7 @@ static bool is_number(struct str text)
     return at == text.length;
 }
 
-char *rpc_id(const cJSON *value)
+static char *id_by_value(const cJSON *value)
 {
     struct buf out = BUF_INIT;
     struct json json = JSON_INIT(&out);
@@ -129,10 +129,17 @@ char *rpc_id(const cJSON *value)
     return id;
 }
 
-static char *id_of(const cJSON *value, struct str object)
+/* `value`: the member `quoted` of `object`. */
+static char *id_of(const cJSON *value, struct str object, const char *quoted)
 {
-    struct str raw = cJSON_IsNumber(value) ? raw_member(object, "\"id\"") : (struct str){"", 0};
-    return raw.length > 0 && is_number(raw) ? memory_format("%.*s", (int)raw.length, raw.data) : rpc_id(value);
+    struct str raw = cJSON_IsNumber(value) ? raw_member(object, quoted) : (struct str){"", 0};
+    return raw.length > 0 && is_number(raw) ? memory_format("%.*s", (int)raw.length, raw.data) : id_by_value(value);
+}
+
+char *rpc_request_id(const struct rpc_message *message, struct str text)
+{
+    return id_of(cJSON_GetObjectItemCaseSensitive(message->params, "requestId"), raw_member(text, "\"params\""),
+                 "\"requestId\"");
 }
 
 /* ---- messages --------------------------------------------------------------------------- */
@@ -154,7 +161,7 @@ static void read_object(struct str text, struct rpc_message *message)
     const char *version = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(root, "jsonrpc"));
     bool is_response =
         cJSON_GetObjectItemCaseSensitive(root, "result") || cJSON_GetObjectItemCaseSensitive(root, "error");
-    message->id = id ? id_of(id, text) : NULL;
+    message->id = id ? id_of(id, text, "\"id\"") : NULL;
     message->method = cJSON_GetStringValue(method);
     message->params = cJSON_IsObject(params) ? params : NULL;
     message->kind = id ? RPC_REQUEST : RPC_NOTIFICATION;

@@ -44,8 +44,9 @@ void rpc_free(struct rpc_message *message);
 /* Calls `each` with the text of each element of an array that rpc_read has read. */
 void rpc_each(struct str array, void (*each)(void *context, struct str element), void *context);
 
-/* The id of another request that a notification names, as JSON; free(). NULL: it is none. */
-char *rpc_id(const cJSON *value);
+/* The id of another request that a notification names (`requestId`), as JSON, to compare with the id of a message;
+ * free(). NULL: there is none. `text`: of the message, which rpc_read has read. */
+char *rpc_request_id(const struct rpc_message *message, struct str text);
 
 /* A response, without the end of its line. Between begin and end the members of the result are written. */
 void rpc_begin_result(struct json *json, const char *id);

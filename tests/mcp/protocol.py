@@ -184,6 +184,20 @@ def test_a_cancelled_call_that_waits_is_not_answered(talk):
     assert talk.send([call("find", id=1), cancel(1)], PING) == [PONG]
 
 
+def test_a_call_is_cancelled_by_the_digits_of_its_id(talk):
+    """also where a double has fewer of them"""
+    digits = ("12345678901234567890", "1.0", "9007199254740993", "1e400", "-0", "1")
+    calls, cancels = [[b'{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":"find"}}\n' % each.encode() for each in digits],
+                      [b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"reason":"{\\"requestId\\":7}", "requestId" : %s }}\n' % each.encode() for each in digits]]
+    for at in range(len(digits)):
+        responses = talk.send(*calls, *cancels[:at], *cancels[at + 1:])
+        assert [each["id"] for each in responses] == [json.loads(digits[at])], (digits[at], responses)
+    nearly = [cancels[2].replace(b"9007199254740993", b"9007199254740992"), cancels[1].replace(b"1.0", b"1.00")]
+    assert len(talk.send(*calls, *nearly)) == len(digits)
+    (batch,) = talk.send(b"[" + b",".join([calls[0], calls[1], cancels[0]]).replace(b"\n", b"") + b"]\n")
+    assert [each["id"] for each in batch] == [1.0], batch
+
+
 def test_a_running_call_can_be_cancelled(talk):
     """by then it may have ended; either way nothing hangs, and the next call is answered"""
     process = subprocess.Popen([talk.binary, "mcp", DEMO], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
