@@ -17,9 +17,8 @@ static void answer_move(struct buf *to, struct buf *from)
     to->limit_bytes = 0;
 }
 
-static void add_reason(struct mcp_answer *answer, const struct work *work, int wait_status)
+static void add_reason(const struct mcp_answer *answer, struct buf *out, const struct work *work, int wait_status)
 {
-    struct buf *out = answer->form == MCP_TEXT || answer->text.length == 0 ? &answer->text : &answer->notes;
     if (work->is_too_long) {
         out->length = 0;
         buf_format(out, "the answer has more than %d MiB: ask for less of it", WORK_ANSWER_MAX_BYTES >> 20);
@@ -39,11 +38,14 @@ void mcp_answer_take(struct mcp_answer *answer, struct mcp_task *task, struct wo
     answer->is_failure = !has_status || WEXITSTATUS(wait_status) > STATUS_ANSWER_MAX;
     answer->is_missing = has_status && WEXITSTATUS(wait_status) == STATUS_ANSWER_MAX;
     answer_move(&answer->text, &work->written[0]);
-    if (answer->form == MCP_TEXT || answer->text.length == 0)
+    if (answer->form == MCP_MEMBERS && answer->is_failure) /* a part of the members is none of the message */
+        answer->text.length = 0;
+    bool has_notes = answer->form != MCP_TEXT && answer->text.length > 0;
+    if (!has_notes)
         buf_add(&answer->text, work->written[1].data ? work->written[1].data : "", work->written[1].length);
     else
         answer_move(&answer->notes, &work->written[1]);
-    add_reason(answer, work, wait_status);
+    add_reason(answer, has_notes ? &answer->notes : &answer->text, work, wait_status);
 }
 
 void mcp_answer_free(struct mcp_answer *answer)
