@@ -207,3 +207,10 @@ void box_question(const struct options *options, const char *const *roots, size_
         sandbox_reads(sandbox, options->category_rules);
     sandbox_enter(sandbox, NULL);
 }
+
+void box_question_warn(const struct options *options)
+{
+    const char *reason = options->is_without_sandbox ? "--no-sandbox" : sandbox_reads_all_because();
+    if (reason)
+        log_line("no sandbox for files: %s; only checks of paths limit what is read", reason);
+}

@@ -12,5 +12,7 @@ void box_serve(const struct options *options, const char *socket_path);
  * --out, and of a pipe a temporary one, starts nothing and has no socket. Nothing is said. Not for those that start programs: run, whatif --confirm. */
 void box_command(const struct options *options);
 /* Of a process that answers one question of `mcp`: reads `roots` and what lies below them, and what the options name;
- * otherwise as a command. */
+ * otherwise as a command. Nothing is said: box_question_warn, once and before, says it where no sandbox limits what is
+ * read. */
 void box_question(const struct options *options, const char *const *roots, size_t root_count);
+void box_question_warn(const struct options *options);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cmd_mcp.c: the commands as tools of the Model Context Protocol, for AI agents. */
 #include "server/base/log.h"
+#include "server/cmd/box.h"
 #include "server/cmd/commands.h"
 #include "server/cmd/mcp_find.h"
 #include "server/cmd/mcp_tools.h"
@@ -28,6 +29,8 @@ int cmd_mcp(const struct options *options)
     if (is_open && isatty(STDIN_FILENO)) /* whoever typed it sees why nothing happens */
         log_line(
             "waiting for messages of the Model Context Protocol on standard input: an AI agent starts this command");
+    if (is_open)
+        box_question_warn(options);
     int status = is_open ? mcp_serve(&server) : COMMANDS_UNUSABLE;
     mcp_roots_free(&tools.roots);
     return status;

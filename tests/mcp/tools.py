@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tools: what they take, that they answer as the commands do, and what they may read."""
+import ctypes
+import errno
 import json
 import os
 import pickle
 import re
 import shutil
+import struct
+import subprocess
 import sys
 
-from talk import DEMO, DUMP, LIMIT_BYTES, PROFILES, ROOT, call, request, rest_of
+from talk import DEMO, DUMP, HANGS_SECONDS, LIMIT_BYTES, PROFILES, ROOT, call, line, request, rest_of
 
 sys.path += [os.path.join(ROOT, "tests", "http"), os.path.join(ROOT, "tests", "golden")]
 import made_snapshots  # noqa: E402
@@ -251,6 +255,31 @@ def test_only_what_lies_below_the_roots_is_read(talk):
     for path in ("dump", "./dump", "file://" + os.path.join(inside, "dump"), os.path.join(inside, "dump"), os.path.join(inside, "dump", "..", "dump")):
         assert not talk.result(call("explain", path=path), roots=[inside])["isError"], path
     assert not talk.result(call("explain", path=outside), roots=[inside, outside])["isError"]
+
+
+def without_landlock():
+    """of this process: the kernel has no landlock_create_ruleset (a filter of seccomp); its number is the same on every machine"""
+    libc = ctypes.CDLL(None, use_errno=True)
+    load, jump, give = 0x20, 0x15, 0x06
+    steps = ((load, 0, 0, 0), (jump, 0, 1, 444), (give, 0, 0, 0x00050000 | errno.ENOSYS), (give, 0, 0, 0x7fff0000))
+    code = ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *step) for step in steps))
+    program = ctypes.create_string_buffer(struct.pack("=HxxxxxxQ", len(steps), ctypes.addressof(code)))
+    if libc.prctl(38, 1, 0, 0, 0) != 0 or libc.prctl(22, 2, ctypes.byref(program), 0, 0) != 0:
+        os._exit(77)
+
+
+def test_it_says_where_no_sandbox_limits_reading(talk):
+    def said(*options, before=None):
+        done = subprocess.run([talk.binary, "mcp", *options, DEMO], input=line(call("find")), capture_output=True, timeout=HANGS_SECONDS, preexec_fn=before, check=False)
+        if before and done.returncode == 77:
+            return None
+        assert not json.loads(done.stdout)["result"]["isError"], done
+        return done.stderr.decode()
+    rest = "; only checks of paths limit what is read\n"
+    assert said("--no-sandbox") == "memviewd: no sandbox for files: --no-sandbox" + rest
+    has_landlock = ctypes.CDLL(None).syscall(444, None, ctypes.c_size_t(0), 1) > 0
+    assert (said() == "") == has_landlock, said()
+    assert said(before=without_landlock) in ("memviewd: no sandbox for files: Function not implemented" + rest, None), said(before=without_landlock)
 
 
 def test_without_roots_it_is_the_working_folder(talk):
