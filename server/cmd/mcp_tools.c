@@ -132,7 +132,7 @@ static void write_shared(struct json *json)
     write_choices(json, "text json");
     json_key_text(json, "default", "text");
     json_object_end(json);
-    write_number(json, "more", "where the rest of an answer that was cut begins; the cut answer says it", 0, 0);
+    write_number(json, "more", "where the rest of an answer that was cut begins, given in the cut answer", 0, 0);
     write_number(json, "limit_bytes", "how much of the answer to return at most", LIMIT_MIN_BYTES, LIMIT_BYTES);
 }
 
