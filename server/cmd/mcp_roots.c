@@ -55,6 +55,31 @@ static bool is_allowed(const struct mcp_roots *roots, const char *path)
     return is;
 }
 
+/* Does what is there of `path` lead below a root? A link that leads nowhere does not. */
+static bool begins_inside(const struct mcp_roots *roots, const char *path)
+{
+    char *part = memory_text(path), *slash, *real;
+    struct stat status;
+    while (!(real = realpath(part, NULL)) && lstat(part, &status) != 0 && (slash = strrchr(part, '/')))
+        slash[slash == part] = '\0'; /* at last "/" */
+    bool is = real && is_allowed(roots, real);
+    free(real);
+    free(part);
+    return is;
+}
+
+/* Of a path where nothing is. For other paths do not reveal whether they exist. */
+static bool is_named_inside(const struct mcp_roots *roots, const char *path)
+{
+    bool is = path[0] != '/' || begins_inside(roots, path);
+    for (size_t at = 0; at < roots->count && path[0] != '/'; at++) {
+        char *joined = memory_format("%s/%s", roots->paths[at], path);
+        is &= begins_inside(roots, joined);
+        free(joined);
+    }
+    return is;
+}
+
 static char *fault_outside(const struct mcp_roots *roots, const char *path)
 {
     struct buf list = BUF_INIT;
@@ -95,8 +120,7 @@ static char *find_usual(const struct mcp_roots *roots, const char *path, char **
         return NULL;
     }
     char *real = real_of(roots, path, &reason);
-    bool may_be_told = path[0] != '/' || is_allowed(roots, path); /* of others not even whether they are there */
-    if (real ? !is_allowed(roots, real) : !may_be_told)
+    if (real ? !is_allowed(roots, real) : !is_named_inside(roots, path))
         *fault = fault_outside(roots, path);
     else if (!real || stat(real, &status) != 0)
         *fault = memory_format("%s: %s", path, real ? strerror(errno) : why_not ? why_not : strerror(reason));

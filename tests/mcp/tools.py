@@ -242,14 +242,18 @@ def test_only_what_lies_below_the_roots_is_read(talk):
     os.symlink(outside, os.path.join(inside, "link"))
     os.mkdir(os.path.join(talk.folder, "inside-too"))
     os.mkfifo(os.path.join(inside, "pipe"))
+    os.symlink(os.path.join(talk.folder, "nothing"), os.path.join(inside, "broken"))
     refused = [outside, os.path.join(inside, "link"), os.path.join(inside, "..", "outside"), "../outside", "link", os.path.join(talk.folder, "inside-too"), "/etc/passwd",
-               "/proc/self/environ", "/nowhere", "/etc/../etc/passwd", os.path.join(talk.folder, "nothing")]
+               "/proc/self/environ", "/nowhere", "/etc/../etc/passwd", os.path.join(talk.folder, "nothing"), os.path.join(inside, "..", "nothing"), "../nothing", "../outside/nothing", "../nothing/nothing",
+               "link/nothing", "broken", "broken/nothing", "dump/../../nothing", "dump/../link/nothing/"]
     for path in refused:
         for tool, arguments in (("explain", {"path": path}), ("explain", {"path": "dump", "other_paths": [path]}), ("top", {"path": "dump", "base": path}),
                                 ("diff", {"a": "dump", "b": path})):
             answer = talk.result(call(tool, **arguments), roots=[inside])
             assert answer["isError"] and answer["content"][0]["text"] == f"{path}: this server reads only what lies in {inside}", (path, answer)
-    for path, words in (("pipe", "neither a file nor a folder"), ("-", "No such file"), ("gs://bucket/x", "addresses are not read"), ("hf://a/b", "Hugging Face Hub is not read"), ("dump\x00", "")):
+    for path, words in (("pipe", "neither a file nor a folder"), ("-", "No such file"), ("dump/nothing", "No such file"), ("nothing/../../nothing", "No such file"),
+                        (os.path.join(inside, "nothing", "nothing"), "No such file"), ("dump/error.txt/nothing", "Not a directory"), ("x" * 300, "too long"),
+                        ("gs://bucket/x", "addresses are not read"), ("hf://a/b", "Hugging Face Hub is not read"), ("dump\x00", "")):
         answer = talk.result(call("explain", path=path), roots=[inside])
         assert answer["isError"] == (path != "dump\x00") and words in answer["content"][0]["text"], (path, answer)
     for path in ("dump", "./dump", "file://" + os.path.join(inside, "dump"), os.path.join(inside, "dump"), os.path.join(inside, "dump", "..", "dump")):
