@@ -111,7 +111,7 @@ def test_a_damaged_module_says_why_and_the_others_go_on(t):
     equal((told["jit_broken"]["state"], told["jit_broken"]["total_bytes"]), ("failed", None))
     assert told["jit_broken"]["error_code"] in ("truncated", "malformed") and told["jit_broken"]["remark"], told
     equal((told["jit_bare"]["state"], told["jit_bare"]["total_bytes"]), ("no_assignment", None))
-    assert "no buffer assignment" in told["jit_bare"]["remark"], told
+    assert "No buffer assignment" in told["jit_bare"]["remark"], told
     equal((told["torn.xplane.pb"]["state"], told["torn.xplane.pb"]["module_id"]), ("failed", None))
     summary = ask(daemon, "summary")
     equal(summary["reading"]["failed_count"], 2)

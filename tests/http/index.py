@@ -159,7 +159,7 @@ def not_read(daemon):
 def test_a_folder_that_is_not_there_yet_is_waited_for(t):
     missing = os.path.join(t.folder(), "later", "runs")
     process = t.run(f"--logdir={missing}", "--port=0")
-    equal((process.returncode, "No such file" in process.stderr), (2, True), process.stderr)
+    equal((process.returncode, "no such file" in process.stderr), (2, True), process.stderr)
     daemon = t.serve(f"--logdir={missing}", "--wait")
     equal([(root["readable"], root["missing"]) for root in daemon.get_json("/api/v1/about")["roots"]], [(False, True)])
     equal((daemon.ask("/-/ready").status, daemon.sessions()), (200, {}))
