@@ -331,7 +331,7 @@ struct program_arrays *program_arrays_find(const struct plan *plan, struct arena
     struct arrays_finding finding = {.plan = plan, .graph = plan->graph, .arena = arena, .scratch = scratch};
     finding.is_optimized = has_fusions(plan->graph);
     finding.out = arena_array(arena, struct program_arrays, 1);
-    finding.out->device_count = finding.is_optimized || hlo->device_count == 0 ? 1 : hlo->device_count;
+    finding.out->device_count = finding.is_optimized || hlo->partition_count == 0 ? 1 : hlo->partition_count;
     finding.is_met = arena_array(scratch, bool, (size_t)hlo->instruction_count + 1);
     map_init(&finding.of_value, scratch, hlo->instruction_count);
     value_walk_init(&finding.walk, plan->graph,

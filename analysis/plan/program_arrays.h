@@ -39,8 +39,8 @@ struct program_arrays {
     int64_t least_bytes;                  /* at one time, on each device */
     int64_t donatable_bytes;              /* of results with shapes of arguments that are not donated */
     int64_t batch_bytes;                  /* of arguments that may grow with a batch */
-    uint64_t device_count;                /* that sizes are of together; 1: of one device */
-    const char *sentence;                 /* that nothing was planned, the largest arrays and the least */
+    uint64_t device_count; /* that sizes are of together: its partitions, not its replicas; 1: of one device */
+    const char *sentence;  /* that nothing was planned, the largest arrays and the least */
 };
 
 /* "argument", "result", "between". */

@@ -4,6 +4,7 @@
  *     unplanned                                             no buffer assignment
  *     scheduled module=jit_f devices=8 alias=0:1 donor=2    what the module says of itself: instructions run in the order
  *                                                           of the text; its name; result:argument, argument
+ *     devices=1 replicas=8                                  partitions, of each so many
  *     body {                               computations; the one called main is the entry
  *       p = (f32[4], f32[8]) parameter(0) "an op name"
  *       ROOT t = (f32[4], f32[8]) tuple(a, b)
@@ -195,8 +196,9 @@ static inline void program_head(struct program_writing *writing)
         put_bytes(&writing->module, HLO_MODULE_PROTO_NAME, name.data, name.length);
     }
     if (program_is(writing, "devices=")) {
-        put_number(&devices, DEVICE_ASSIGNMENT_PROTO_REPLICA_COUNT, 1);
         put_number(&devices, DEVICE_ASSIGNMENT_PROTO_COMPUTATION_COUNT, program_number(writing));
+        put_number(&devices, DEVICE_ASSIGNMENT_PROTO_REPLICA_COUNT,
+                   program_is(writing, "replicas=") ? program_number(writing) : 1);
         put_message(&writing->module, HLO_MODULE_PROTO_DEVICE_ASSIGNMENT, &devices);
     }
     while (program_is(writing, "alias=")) {

@@ -3,14 +3,13 @@
 
 #include "compile.fields.h"
 #include "hlo.fields.h"
+#include "read/hlo/hlo.h"
 #include "wire/wire.h"
 #include "wire/wire_write.h"
 
-enum { MAX_DEVICES = 65536 };
-
 /* ---- The program -------------------------------------------------------------- */
 
-static int64_t device_count(uint64_t value) { return value >= 1 && value <= MAX_DEVICES ? (int64_t)value : 1; }
+static int64_t device_count(uint64_t value) { return value >= 1 && value <= HLO_DEVICES_MAX ? (int64_t)value : 1; }
 
 static void assignment_read(struct wire wire, struct compile_input *input)
 {

@@ -38,7 +38,8 @@ static void count_sequences(struct wire schedule, struct hlo *hlo)
     }
 }
 
-static uint64_t device_count(struct wire assignment)
+/* Numbers of devices that no program has are taken for none. */
+static void devices_read(struct wire assignment, struct hlo *hlo)
 {
     uint64_t replicas = 1, computations = 1;
     while (wire_next(&assignment)) {
@@ -47,14 +48,16 @@ static uint64_t device_count(struct wire assignment)
         else if (assignment.number == DEVICE_ASSIGNMENT_PROTO_COMPUTATION_COUNT)
             computations = wire_uint(&assignment);
     }
-    bool is_sane = replicas > 0 && computations > 0 && replicas <= UINT32_MAX && computations <= UINT32_MAX;
-    return is_sane ? replicas * computations : 1;
+    bool is_sane = replicas > 0 && computations > 0 && replicas <= HLO_DEVICES_MAX && computations <= HLO_DEVICES_MAX &&
+                   replicas * computations <= HLO_DEVICES_MAX;
+    hlo->device_count = is_sane ? replicas * computations : 1;
+    hlo->partition_count = is_sane ? computations : 1;
 }
 
 static void count_module(struct wire module, struct hlo *hlo)
 {
     hlo->has_module = true;
-    hlo->device_count = 1;
+    hlo->device_count = hlo->partition_count = 1;
     while (wire_next(&module)) {
         switch (module.number) {
         case HLO_MODULE_PROTO_NAME: hlo->name = wire_text(&module); break;
@@ -65,7 +68,7 @@ static void count_module(struct wire module, struct hlo *hlo)
         case HLO_MODULE_PROTO_INPUT_OUTPUT_ALIAS: hlo->alias_count++; break;
         case HLO_MODULE_PROTO_SPMD_PARAMETERS_SHARDINGS: hlo->sharding_count++; break;
         case HLO_MODULE_PROTO_BUFFER_DONOR: hlo->donor_bytes = wire_text(&module); break;
-        case HLO_MODULE_PROTO_DEVICE_ASSIGNMENT: hlo->device_count = device_count(wire_message(&module)); break;
+        case HLO_MODULE_PROTO_DEVICE_ASSIGNMENT: devices_read(wire_message(&module), hlo); break;
         case HLO_MODULE_PROTO_SCHEDULE:
             hlo->has_schedule = true;
             count_sequences(wire_message(&module), hlo);

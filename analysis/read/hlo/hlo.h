@@ -77,6 +77,9 @@ struct hlo_allocation {
     uint32_t assigned_first, assigned_count; /* in hlo.assigned */
 };
 
+/* More than any program runs on. */
+enum { HLO_DEVICES_MAX = 65536 };
+
 enum { HLO_EVENT_ALLOC = 0, HLO_EVENT_FREE = 1, HLO_EVENT_SHARE_WITH = 2 };
 
 struct hlo_event {
@@ -113,9 +116,10 @@ struct hlo {
     struct str *assignment_bytes;
     struct str *shardings; /* of the entry's parameters, by number: OpSharding messages, where the module lists them */
     uint32_t sharding_count;
-    struct str donor_bytes; /* the last buffer_donor message */
-    struct str shape_bytes; /* of the entry, a ProgramShapeProto with layouts; empty: not said */
-    uint64_t device_count;  /* that run the program together; 1 where it is not said */
+    struct str donor_bytes;   /* the last buffer_donor message */
+    struct str shape_bytes;   /* of the entry, a ProgramShapeProto with layouts; empty: not said */
+    uint64_t device_count;    /* that run the program together, up to HLO_DEVICES_MAX; 1 where it is not said */
+    uint64_t partition_count; /* over which arrays are split; replicas, the rest of device_count, have them whole */
     uint32_t computation_count, instruction_count, frame_count, buffer_count, allocation_count, assigned_count,
         trace_count, event_count, shape_index_count, sequence_count, payload_count, payload_max, computation_max,
         alias_count, assignment_count;
