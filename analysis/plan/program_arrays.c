@@ -25,10 +25,17 @@ static bool is_placement(struct str target)
     return str_equal(target, STR("annotate_device_placement")) || str_equal(target, STR("MoveToHost"));
 }
 
-static struct str target_of(const struct arrays_finding *finding, uint32_t at)
+/* Looked up once: an instruction may be as long as the file, and be read by all the others. */
+static struct str target_of(struct arrays_finding *finding, uint32_t at)
 {
-    return graph_op(finding->graph, at) == GRAPH_CUSTOM_CALL ? hlo_custom_call_target(finding->graph->hlo, at)
-                                                             : (struct str){"", 0};
+    if (graph_op(finding->graph, at) != GRAPH_CUSTOM_CALL)
+        return (struct str){"", 0};
+    struct str *target = &finding->target_of[at];
+    if (target->data == NULL) {
+        arena_work(finding->scratch, hlo_instruction_bytes(finding->graph->hlo, at).length);
+        *target = hlo_custom_call_target(finding->graph->hlo, at);
+    }
+    return *target;
 }
 
 /* Where the array was made. `is_elsewhere`: somebody says on the way in whose memory it is to lie. */
@@ -53,9 +60,10 @@ static struct str shape_of(const struct arrays_finding *finding, struct value va
 }
 
 /* -1: it is no array, or none whose size is known. */
-static int64_t array_bytes(struct str shape)
+static int64_t array_bytes(const struct arrays_finding *finding, struct str shape)
 {
     struct shape_array array;
+    arena_work(finding->scratch, shape.length);
     int64_t bytes = shape_array_read(shape, &array) ? shape_bytes(shape) : SHAPE_UNKNOWN_SIZE;
     return bytes > SUM_MAX_BYTES ? -1 : bytes;
 }
@@ -71,7 +79,7 @@ static const struct found_array *array_meet(struct arrays_finding *finding, stru
     uint32_t at = map_get(&finding->of_value, key);
     if (at == MAP_NONE) {
         struct str shape = shape_of(finding, value);
-        int64_t bytes = array_bytes(shape);
+        int64_t bytes = array_bytes(finding, shape);
         if (bytes <= 0)
             return NULL;
         finding->items = arena_grown(finding->scratch, finding->items, (size_t)finding->count + 1, &finding->capacity,
@@ -128,7 +136,7 @@ static void results_meet(struct arrays_finding *finding)
 /* ---- what is computed between ---- */
 
 /* What writes its result as a whole, and reads its operands as a whole. */
-static bool is_of_whole_arrays(const struct arrays_finding *finding, uint32_t at)
+static bool is_of_whole_arrays(struct arrays_finding *finding, uint32_t at)
 {
     static const char *const opcodes[] = {"sort",
                                           "fft",
@@ -210,7 +218,7 @@ static void fused_count(struct arrays_finding *finding)
     for (uint32_t at = 0; at < hlo->instruction_count && !finding->is_optimized; at++) {
         bool is_left_out = !finding->is_met[at] && !is_no_array(graph_op(finding->graph, at)) &&
                            !is_view(target_of(finding, at)) && is_run(finding, hlo->instructions[at].computation_at);
-        int64_t bytes = is_left_out ? array_bytes(hlo_instruction_shape(hlo, at)) : 0;
+        int64_t bytes = is_left_out ? array_bytes(finding, hlo_instruction_shape(hlo, at)) : 0;
         finding->out->fused_count += bytes > 0;
         if (bytes > finding->out->fused_largest_bytes)
             finding->out->fused_largest_bytes = bytes;
@@ -228,7 +236,7 @@ static int64_t argument_bytes(const struct arrays_finding *finding, int64_t numb
 {
     for (uint32_t i = 0; i < finding->plan->argument_count; i++)
         if (finding->plan->arguments[i].number == number)
-            return array_bytes(finding->plan->arguments[i].shape);
+            return array_bytes(finding, finding->plan->arguments[i].shape);
     return 0;
 }
 
@@ -308,8 +316,8 @@ static void batch_find(struct arrays_finding *finding)
         bool may_be = category == CATEGORY_BATCH || category == CATEGORY_INPUT || category == CATEGORY_CACHE ||
                       category == CATEGORY_OTHER;
         if (may_be && shape_array_read(argument->shape, &array) && array.rank > 0 && array.dimensions[0] > 1 &&
-            shape_array_elements(&array) > KEY_MAX && array_bytes(argument->shape) > 0)
-            finding->out->batch_bytes = sum_add(finding->out->batch_bytes, array_bytes(argument->shape));
+            shape_array_elements(&array) > KEY_MAX && array_bytes(finding, argument->shape) > 0)
+            finding->out->batch_bytes = sum_add(finding->out->batch_bytes, array_bytes(finding, argument->shape));
     }
 }
 
@@ -332,6 +340,7 @@ struct program_arrays *program_arrays_find(const struct plan *plan, struct arena
     finding.is_optimized = has_fusions(plan->graph);
     finding.out = arena_array(arena, struct program_arrays, 1);
     finding.out->device_count = finding.is_optimized || hlo->partition_count == 0 ? 1 : hlo->partition_count;
+    finding.target_of = arena_array(scratch, struct str, (size_t)hlo->instruction_count + 1);
     finding.is_met = arena_array(scratch, bool, (size_t)hlo->instruction_count + 1);
     map_init(&finding.of_value, scratch, hlo->instruction_count);
     value_walk_init(&finding.walk, plan->graph,

@@ -23,8 +23,9 @@ struct arrays_finding {
     size_t capacity;
     uint32_t count;
     struct map of_value;
-    bool *is_met;      /* by instruction: it gives an array of `items` */
-    bool is_optimized; /* it holds fusions: what its instructions give lies in memory */
+    struct str *target_of; /* by instruction, of custom calls that were looked at; else of no data */
+    bool *is_met;          /* by instruction: it gives an array of `items` */
+    bool is_optimized;     /* it holds fusions: what its instructions give lies in memory */
 };
 
 /* Equal ones together, the largest first, and the sentence. */

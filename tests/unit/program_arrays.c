@@ -196,6 +196,37 @@ START_TEST(equal_arrays_stand_together)
 }
 END_TEST
 
+/* Steps of a program whose argument one custom call reads `reader_count` times. */
+static uint64_t work_of(uint32_t target_length, uint32_t reader_count)
+{
+    struct buf program = BUF_INIT, file;
+    struct plan plan;
+    buf_text(&program, "unplanned main { x = f32[64,16] parameter(0) \"x\" y = f32[64,16] custom-call(");
+    for (uint32_t i = 0; i < reader_count; i++)
+        buf_text(&program, "x, ");
+    buf_text(&program, ") target=");
+    for (uint32_t i = 0; i < target_length; i++)
+        buf_char(&program, 'T');
+    buf_text(&program, " ROOT r = f32[64] reduce(y) }");
+    buf_char(&program, '\0');
+    arena_allot_work(&arena, UINT64_C(1) << 40);
+    program_read(program.data, &file, &plan);
+    ck_assert_ptr_nonnull(plan.unplanned);
+    buf_free(&file);
+    buf_free(&program);
+    return (UINT64_C(1) << 40) - arena_work_left(&arena);
+}
+
+/* What a custom call is costs work by its length, and no more where all others read it. */
+START_TEST(custom_calls_are_looked_at_once)
+{
+    const uint32_t length = 1 << 20;
+    uint64_t read_once = work_of(length, 1) - work_of(1, 1), read_often = work_of(length, 1000) - work_of(1, 1000);
+    ck_assert_uint_ge(read_once, length);
+    ck_assert_uint_eq(read_often, read_once);
+}
+END_TEST
+
 /* ---- the verdict ---- */
 
 #define BEFORE "tests/fixtures/dumps/f5-vmem-matmul-blocks/module_0003.jit_f5.cl_1014260217.before_optimizations.hlo.pb"
@@ -290,6 +321,7 @@ int main(void)
     tcase_add_loop_test(tests, arrays_of_a_program, 0, sizeof(cases) / sizeof(cases[0]));
     tcase_add_test(tests, a_planned_program_has_none);
     tcase_add_test(tests, equal_arrays_stand_together);
+    tcase_add_test(tests, custom_calls_are_looked_at_once);
     tcase_add_test(tests, what_cannot_fit_is_said);
     tcase_add_test(tests, what_may_fit_is_not_known);
     tcase_add_test(tests, a_request_past_the_device);
