@@ -38,20 +38,6 @@ static struct str target_of(struct arrays_finding *finding, uint32_t at)
     return *target;
 }
 
-/* Where the array was made. `is_elsewhere`: somebody says on the way in whose memory it is to lie. */
-static struct value made_at(struct arrays_finding *finding, struct value value, bool *is_elsewhere)
-{
-    for (int i = 0; i < VIEWS_MAX && value.at != HLO_NONE; i++) {
-        value = value_origin(&finding->walk, value, VALUE_BUFFER, NULL);
-        struct str target = value.at == HLO_NONE ? (struct str){"", 0} : target_of(finding, value.at);
-        *is_elsewhere = *is_elsewhere || is_placement(target);
-        if (!is_view(target))
-            break;
-        value = (struct value){graph_operand(finding->graph, value.at, 0), VALUE_WHOLE};
-    }
-    return value;
-}
-
 static struct str shape_of(const struct arrays_finding *finding, struct value value)
 {
     return value.element == VALUE_WHOLE
@@ -68,17 +54,55 @@ static int64_t array_bytes(const struct arrays_finding *finding, struct str shap
     return bytes > SUM_MAX_BYTES ? -1 : bytes;
 }
 
+static bool has_shape_of(const struct arrays_finding *finding, struct value value, struct value other)
+{
+    struct str left = shape_of(finding, value), right = shape_of(finding, other);
+    struct shape_array one, two;
+    arena_work(finding->scratch, left.length + right.length);
+    return shape_array_read(left, &one) && shape_array_read(right, &two) &&
+           shape_array_hash(&one) == shape_array_hash(&two);
+}
+
+/* Where an array was made, and as what it was met. */
+struct made {
+    struct value value;
+    struct value shown; /* the same array; before an annotation that says it of all devices, or of one */
+    bool is_elsewhere;  /* somebody says on the way in whose memory it is to lie */
+};
+
+/* An annotation of several arrays gives each as the element of a tuple. */
+static struct made made_at(struct arrays_finding *finding, struct value value)
+{
+    struct made made = {.shown = {HLO_NONE, VALUE_WHOLE}};
+    for (int i = 0; i < VIEWS_MAX && value.at != HLO_NONE; i++) {
+        value = value_origin(&finding->walk, value, VALUE_BUFFER, NULL);
+        struct str target = value.at == HLO_NONE ? (struct str){"", 0} : target_of(finding, value.at);
+        made.is_elsewhere = made.is_elsewhere || is_placement(target);
+        if (!is_view(target))
+            break;
+        uint32_t nth = value.element == VALUE_WHOLE ? 0 : value.element;
+        struct value operand = {graph_operand(finding->graph, value.at, nth), VALUE_WHOLE};
+        if (made.shown.at == HLO_NONE && operand.at != HLO_NONE && !has_shape_of(finding, value, operand))
+            made.shown = value;
+        value = operand;
+    }
+    made.value = value;
+    made.shown = made.shown.at == HLO_NONE ? value : made.shown;
+    return made;
+}
+
+/* A result is as large as the program gives it, on all devices; what is computed on one as that one has it. */
 static const struct found_array *array_meet(struct arrays_finding *finding, struct value value,
                                             enum program_array_role role)
 {
-    bool is_elsewhere = false;
-    value = made_at(finding, value, &is_elsewhere);
+    const struct made made = made_at(finding, value);
+    value = made.value;
     if (value.at == HLO_NONE)
         return NULL;
     uint64_t key = ((uint64_t)value.at << 32) | value.element;
     uint32_t at = map_get(&finding->of_value, key);
     if (at == MAP_NONE) {
-        struct str shape = shape_of(finding, value);
+        struct str shape = shape_of(finding, role == PROGRAM_ARRAY_RESULT ? made.shown : value);
         int64_t bytes = array_bytes(finding, shape);
         if (bytes <= 0)
             return NULL;
@@ -88,7 +112,7 @@ static const struct found_array *array_meet(struct arrays_finding *finding, stru
         finding->items[finding->count++] = (struct found_array){value, shape, bytes, role, false};
         finding->is_met[value.at] = true;
     }
-    finding->items[at].is_elsewhere = finding->items[at].is_elsewhere || is_elsewhere;
+    finding->items[at].is_elsewhere = finding->items[at].is_elsewhere || made.is_elsewhere;
     return &finding->items[at];
 }
 

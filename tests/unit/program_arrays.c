@@ -116,6 +116,41 @@ static const struct arrays_case cases[] = {
      0,
      1,
      {"result f32[64,16]"}},
+    /* a result that one device's part was made of is as large as all of them together; where nothing changes its shape, as
+     * before */
+    {"unplanned devices=8 main { x = f32[64,16] parameter(0) \"x\" l = f32[8,16] custom-call(x) target=SPMDFullToShardShape"
+     " y = f32[8,16] dot(l, l) ROOT g = f32[64,16] custom-call(y) target=SPMDShardToFullShape }",
+     1024,
+     4096,
+     4096,
+     0,
+     4096,
+     4096,
+     0,
+     {"argument f32[64,16]", "result f32[64,16]"}},
+    {"unplanned devices=8 main { x = f32[64,16] parameter(0) \"x\" l = f32[64,16] custom-call(x) target=Sharding"
+     " y = f32[8,16] dot(l, l) ROOT g = f32[8,16] custom-call(y) target=Sharding }",
+     576,
+     4096,
+     512,
+     0,
+     0,
+     4096,
+     0,
+     {"argument f32[64,16]", "result f32[8,16]"}},
+    /* of several at once each is its own operand's */
+    {"unplanned devices=8 main { x = f32[64,16] parameter(0) \"x\" y = f32[8,16] dot(x, x) z = f32[4] dot(x, x)"
+     " g = (f32[64,16], f32[32]) custom-call(y, z) target=xla.sdy.LocalToGlobalShape"
+     " a = f32[64,16] get-tuple-element(g) index=0 b = f32[32] get-tuple-element(g) index=1"
+     " ROOT r = (f32[64,16], f32[32]) tuple(a, b) }",
+     1040,
+     4096,
+     4096 + 128,
+     0,
+     4096,
+     4096,
+     0,
+     {"argument f32[64,16]", "result f32[64,16]", "result f32[32]"}},
     /* a batch of one, a scalar and a key of random numbers have no batch */
     {"unplanned main { x = s32[1,64] parameter(0) \"tokens\" k = u32[2] parameter(1) \"key\" n = f32[] parameter(2) \"n\""
      " ROOT y = s32[64] reshape(x) }",
