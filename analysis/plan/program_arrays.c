@@ -109,7 +109,8 @@ static const struct found_array *array_meet(struct arrays_finding *finding, stru
         finding->items = arena_grown(finding->scratch, finding->items, (size_t)finding->count + 1, &finding->capacity,
                                      sizeof(*finding->items));
         map_put(&finding->of_value, key, at = finding->count, false);
-        finding->items[finding->count++] = (struct found_array){value, shape, bytes, role, false};
+        finding->items[finding->count++] =
+            (struct found_array){value, shape, bytes, role, hlo_shapes_is_elsewhere(shape)};
         finding->is_met[value.at] = true;
     }
     finding->items[at].is_elsewhere = finding->items[at].is_elsewhere || made.is_elsewhere;

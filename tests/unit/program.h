@@ -23,7 +23,7 @@
 #include "arena.h"
 #include "program_attributes.h"
 
-/* "{0,1:T(8,128)(2,1)}", at once behind the dimensions; "*" is a dimension that is combined with the next. */
+/* "{0,1:T(8,128)(2,1)}" or "{0,1:S(5)}", at once behind the dimensions; "*" is a dimension that is combined with the next. */
 static inline void program_layout(struct program_writing *writing, struct buf *shape)
 {
     struct buf layout = BUF_INIT;
@@ -31,7 +31,11 @@ static inline void program_layout(struct program_writing *writing, struct buf *s
         return;
     for (writing->at++; !program_is(writing, "}") && !program_is(writing, ":");)
         put_number(&layout, LAYOUT_PROTO_MINOR_TO_MAJOR, program_number(writing));
-    if (writing->at[-1] == ':') {
+    if (writing->at[-1] == ':' && program_is(writing, "S(")) {
+        put_number(&layout, LAYOUT_PROTO_MEMORY_SPACE, program_number(writing));
+        program_want(writing, ")");
+        program_want(writing, "}");
+    } else if (writing->at[-1] == ':') {
         for (program_want(writing, "T"); !program_is(writing, "}");) {
             struct buf tile = BUF_INIT;
             for (program_want(writing, "("); !program_is(writing, ")");)

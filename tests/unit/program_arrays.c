@@ -151,6 +151,29 @@ static const struct arrays_case cases[] = {
      4096,
      0,
      {"argument f32[64,16]", "result f32[64,16]", "result f32[32]"}},
+    /* of an optimized program results and temporaries in the host's memory are none of the device, those in its own are */
+    {"unplanned main { x = f32[64,16]{1,0} parameter(0) \"x\" y = f32[64,16]{1,0} fusion(x)"
+     " h = f32[64,16]{1,0:S(5)} copy(y) z = f32[32]{0:S(5)} fusion(x) w = f32[16]{0} fusion(z)"
+     " ROOT r = (f32[64,16]{1,0:S(5)}, f32[16]{0}) tuple(h, w) }",
+     4096 + 64,
+     4096,
+     64,
+     0,
+     0,
+     4096,
+     0,
+     {"argument f32[64,16]", "between f32[64,16]", "result f32[16]"}},
+    {"unplanned main { x = f32[64,16]{1,0} parameter(0) \"x\" y = f32[64,16]{1,0} fusion(x)"
+     " h = f32[64,16]{1,0} copy(y) z = f32[32]{0} fusion(x) w = f32[16]{0} fusion(z)"
+     " ROOT r = (f32[64,16]{1,0}, f32[16]{0}) tuple(h, w) }",
+     4096 + 4096 + 64,
+     4096,
+     4096 + 64,
+     0,
+     4096,
+     4096,
+     0,
+     {"argument f32[64,16]", "result f32[64,16]", "between f32[64,16]", "between f32[32]", "result f32[16]"}},
     /* a batch of one, a scalar and a key of random numbers have no batch */
     {"unplanned main { x = s32[1,64] parameter(0) \"tokens\" k = u32[2] parameter(1) \"key\" n = f32[] parameter(2) \"n\""
      " ROOT y = s32[64] reshape(x) }",

@@ -64,12 +64,13 @@ struct str hlo_shapes_element(const struct hlo *hlo, struct arena *arena, uint32
     return element;
 }
 
-static bool is_elsewhere(struct wire shape)
+bool hlo_shapes_is_elsewhere(struct str shape)
 {
     bool is_it = false;
-    while (wire_next(&shape))
-        if (shape.number == SHAPE_PROTO_LAYOUT)
-            for (struct wire layout = wire_message(&shape); wire_next(&layout);)
+    struct err err = ERR_INIT;
+    for (struct wire wire = wire_open(shape, 0, &err); wire_next(&wire);)
+        if (wire.number == SHAPE_PROTO_LAYOUT)
+            for (struct wire layout = wire_message(&wire); wire_next(&layout);)
                 is_it = is_it || (layout.number == LAYOUT_PROTO_MEMORY_SPACE && wire_uint(&layout) != 0);
     return is_it;
 }
@@ -81,6 +82,6 @@ bool *hlo_shapes_elsewhere(const struct hlo *hlo, uint32_t count, struct arena *
     uint32_t number = 0;
     for (struct wire wire = wire_open(hlo->shape_bytes, 0, &err); number < count && wire_next(&wire);)
         if (wire.number == PROGRAM_SHAPE_PROTO_PARAMETERS)
-            elsewhere[number++] = is_elsewhere(wire_message(&wire));
+            elsewhere[number++] = hlo_shapes_is_elsewhere(wire_text(&wire));
     return elsewhere;
 }

@@ -12,7 +12,9 @@
  * known. */
 struct str *hlo_shapes_build(const struct hlo *hlo, struct arena *arena);
 
-/* By number of the entry's parameters, up to `count`: does its layout put it into another memory than the device's? */
+/* Does its layout put an array into another memory than the device's, such as S(5), the host's? */
+bool hlo_shapes_is_elsewhere(struct str shape);
+/* By number of the entry's parameters, up to `count`: the same. */
 bool *hlo_shapes_elsewhere(const struct hlo *hlo, uint32_t count, struct arena *arena);
 
 /* Element `nth` of an instruction's tuple; empty where there is none. */
