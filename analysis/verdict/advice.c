@@ -5,7 +5,6 @@
  * the person's program; then bytes. Bytes that are held at the peak are no saving: what a change saves is what the
  * replay of the heap says (docs/use/what-if.md). */
 #include "verdict/remedy.h"
-#include "verdict/unplanned.h"
 
 #include "base/sum.h"
 #include "plan/describe.h"
@@ -140,15 +139,6 @@ void advice_evidence(const struct plan_pattern *pattern, struct arena *arena, st
 bool advice_is_of_program(const struct advice *advice)
 {
     return advice->has_program && !advice->facts->is_on_chip && !advice->facts->is_host;
-}
-
-bool advice_is_past_device(const struct advice *advice)
-{
-    const struct verdict_facts *facts = advice->facts;
-    const struct verdict_fit *fit = &facts->out->fit;
-    bool is_request = facts->failure != NULL && !facts->is_compile && !facts->is_host && !facts->is_on_chip;
-    return unplanned_is_over(facts) || unplanned_too_large(facts) != NULL ||
-           (is_request && fit->capacity_bytes >= 0 && facts_figure(facts, OOM_needed_bytes) > fit->capacity_bytes);
 }
 
 /* Of what fills the memory, a program that takes less of it than this (percent) is not the cause. */

@@ -33,10 +33,6 @@ void advice_evidence(const struct plan_pattern *pattern, struct arena *arena, st
 /* Does the failure, if there is one, speak of memory that a change of the program frees? */
 bool advice_is_of_program(const struct advice *advice);
 
-/* Is more asked for in one piece, or needed by arguments and results alone, than the device has? Then nothing that is
- * let go makes room, and no share of the device is large enough. */
-bool advice_is_past_device(const struct advice *advice);
-
 /* Of the line of live arrays that a filter keeps; -1: of none. */
 int64_t advice_line_bytes(const struct verdict_facts *facts, const char *filter);
 

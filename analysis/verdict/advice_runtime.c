@@ -257,7 +257,7 @@ void advice_find_leak(struct advice *advice)
 {
     const struct verdict_facts *facts = advice->facts;
     const struct profiles_growth *growth = &facts->growth;
-    if (facts->failure != NULL ? !is_run_time(advice) || advice_is_past_device(advice) : !growth->grows)
+    if (facts->failure != NULL ? !is_run_time(advice) || fit_is_past_device(facts) : !growth->grows)
         return;
     struct verdict_advice item = guess_of("Let go of arrays that are no longer needed", let_go);
     item.reason = "Which arrays are alive, and since when, is in a device profile, not in the text.";
@@ -343,7 +343,7 @@ void advice_find_preallocation(struct advice *advice)
         reserve_more(advice);
         return;
     }
-    if (!is_of_gpu(advice) || !is_run_time(advice) || advice_is_past_device(advice))
+    if (!is_of_gpu(advice) || !is_run_time(advice) || fit_is_past_device(facts))
         return;
     bool is_other = facts->out->cause.kind == VERDICT_CAUSE_OTHER_PROCESS;
     struct verdict_advice item = guess_of(

@@ -56,7 +56,7 @@ static void donate_of_arrays(struct advice *advice, const struct program_arrays 
 {
     const struct verdict_facts *facts = advice->facts;
     int64_t bytes = arrays->donatable_bytes / (int64_t)arrays->device_count;
-    bool is_over = unplanned_is_over(facts) && arrays->least_bytes - bytes > facts->out->fit.capacity_bytes;
+    bool is_over = unplanned_is_over(facts) && arrays->least_bytes - bytes > fit_device_bytes(facts);
     if (bytes <= 0 || bytes < arrays->least_bytes / 100 || is_over ||
         (facts->failure == NULL && facts->out->fits != VERDICT_FITS_NO))
         return;
@@ -82,7 +82,7 @@ void advice_text_donate(struct advice *advice)
     const struct program_arrays *arrays = unplanned_arrays(advice->facts);
     if (arrays != NULL && unplanned_too_large(advice->facts) == NULL)
         donate_of_arrays(advice, arrays);
-    if (!is_told(advice) || arrays != NULL || has_no_arguments(advice) || advice_is_past_device(advice))
+    if (!is_told(advice) || arrays != NULL || has_no_arguments(advice) || fit_is_past_device(advice->facts))
         return;
     struct verdict_advice item = item_of(advice, "Donate the arguments that results replace",
                                          "jax.jit(step, donate_argnums=(0,))  # the state that the step gives back");
@@ -128,14 +128,16 @@ void advice_text_unpad(struct advice *advice)
     bound_add(advice, item, padding);
 }
 
-/* Of what is too large for one device by its shape alone. */
-static void shard_of_arrays(struct advice *advice, const struct program_arrays *arrays)
+/* Of what is too large for one device by its shape alone; false: nothing is. */
+static bool shard_of_arrays(struct advice *advice, const struct program_arrays *arrays)
 {
     const struct verdict_facts *facts = advice->facts;
-    int64_t capacity = facts->out->fit.capacity_bytes, already = (int64_t)arrays->device_count, devices = 2,
-            largest = arrays->items[0].bytes / already;
+    int64_t device = fit_device_bytes(facts), already = (int64_t)arrays->device_count, devices = 2,
+            largest = arrays->count > 0 ? arrays->items[0].bytes / already : 0;
     int64_t part = arrays->least_bytes > largest ? arrays->least_bytes : largest;
-    while (devices < DEVICES_MAX && part / devices > capacity)
+    if (part <= device)
+        return false;
+    while (devices < DEVICES_MAX && part / devices > device)
         devices *= 2;
     struct verdict_advice item = {
         .title = arena_format(facts->arena, "Split it over at least %lld devices", (long long)(devices * already)),
@@ -146,13 +148,14 @@ static void shard_of_arrays(struct advice *advice, const struct program_arrays *
                   "plan was made.",
         .extra_flops_percent = -1};
     item.evidence = arena_format(facts->arena, "%s at least, and a device has %s.", facts_size(facts, part),
-                                 facts_size(facts, capacity));
+                                 fit_device_words(facts));
     item.call =
         arena_format(facts->arena,
                      "x = jax.lax.with_sharding_constraint(x, NamedSharding(jax.make_mesh((%lld,), (\"data\",)), "
                      "P(\"data\")))  # in the jitted function",
                      (long long)(devices * already));
     advice_add(advice, item);
+    return true;
 }
 
 /* What is past the device has to become smaller. */
@@ -160,15 +163,13 @@ void advice_find_smaller(struct advice *advice)
 {
     const struct verdict_facts *facts = advice->facts;
     const struct program_array *large = unplanned_too_large(facts);
-    int64_t needed = facts_figure(facts, OOM_needed_bytes), capacity = facts->out->fit.capacity_bytes;
-    bool is_request = is_told(advice) && !advice->facts->is_compile && capacity >= 0 && needed > capacity;
-    if (large == NULL && !is_request)
+    if (large == NULL && !(is_told(advice) && fit_is_request_past_device(facts)))
         return;
     const char *what = large != NULL ? large->shape : "this one request",
-               *size = facts_size(facts, large != NULL ? large->bytes : needed);
+               *size = facts_size(facts, large != NULL ? large->bytes : facts_figure(facts, OOM_needed_bytes));
     struct verdict_advice item = {
         .title = arena_format(facts->arena, "Make %s smaller: no setting makes room for %s on %s", what, size,
-                              facts_size(facts, capacity)),
+                              fit_device_words(facts)),
         .saves_bytes = -1,
         .lands_at_bytes = -1,
         .confidence = VERDICT_GUESS,
@@ -192,10 +193,8 @@ void advice_text_shard(struct advice *advice)
     const struct program_arrays *arrays = unplanned_arrays(advice->facts);
     int64_t devices = 2;
     bool has_total = is_compile(advice) && fit->needed_bytes > 0 && fit->capacity_bytes > 0;
-    if (arrays != NULL && advice_is_past_device(advice) && !has_total) {
-        shard_of_arrays(advice, arrays);
+    if (arrays != NULL && fit_is_past_device(advice->facts) && !has_total && shard_of_arrays(advice, arrays))
         return;
-    }
     if (!is_told(advice))
         return;
     if (!has_total) {
@@ -222,7 +221,7 @@ void advice_text_shard(struct advice *advice)
  * too large with a batch of one needs something else. */
 static bool batch_helps(const struct advice *advice, const struct program_arrays *arrays)
 {
-    int64_t over = unplanned_is_over(advice->facts) ? arrays->least_bytes - advice->facts->out->fit.capacity_bytes : 0;
+    int64_t over = unplanned_is_over(advice->facts) ? arrays->least_bytes - fit_device_bytes(advice->facts) : 0;
     const struct program_array *large = unplanned_too_large(advice->facts);
     bool is_of_one = large != NULL && strstr(large->shape, "[1,") != NULL;
     return !is_of_one && arrays->batch_bytes > 0 && arrays->batch_bytes / 2 / (int64_t)arrays->device_count >= over;
@@ -231,7 +230,7 @@ static bool batch_helps(const struct advice *advice, const struct program_arrays
 void advice_text_batch(struct advice *advice)
 {
     const struct program_arrays *arrays = unplanned_arrays(advice->facts);
-    bool is_past = arrays != NULL && advice_is_past_device(advice);
+    bool is_past = arrays != NULL && fit_is_past_device(advice->facts);
     bool has_batch = arrays != NULL ? batch_helps(advice, arrays) : !has_no_arguments(advice);
     if ((is_told(advice) || is_past) && has_batch)
         advice_add(advice, item_of(advice, "Halve the batch", "x[:len(x) // 2]"));

@@ -64,6 +64,17 @@ static inline int64_t facts_outputs_bytes(const struct plan_space *space)
 /* Live arrays that no arguments of one step explain; all of them where there is no plan. */
 int64_t facts_live_besides_bytes(const struct verdict_facts *facts);
 
+/* What the device has, and not what JAX takes of it by default, which is all that a text of a GPU's allocator tells; -1:
+ * not known. */
+int64_t fit_device_bytes(const struct verdict_facts *facts);
+/* "80.00 GiB", and what it rests on where it is a guess. */
+const char *fit_device_words(const struct verdict_facts *facts);
+/* Is more asked for at run time, in one piece, than the device has? */
+bool fit_is_request_past_device(const struct verdict_facts *facts);
+/* That, or needed by arguments and results alone, or by one array? Then nothing that is let go makes room, and no share
+ * of the device is large enough. */
+bool fit_is_past_device(const struct verdict_facts *facts);
+
 /* The parts of a verdict, each from those before it. */
 void fit_make(struct verdict_facts *facts);
 void cause_make(const struct verdict_facts *facts);

@@ -6,6 +6,7 @@
 #include "plan/memory_fit.h"
 #include "verdict/facts.h"
 #include "verdict/torch_moment.h"
+#include "verdict/unplanned.h"
 
 #include "model/memory_profile/model.h"
 #include "read/device.h"
@@ -78,6 +79,51 @@ static void capacity_find(struct verdict_facts *facts)
         fit->capacity_source = "trace";
     }
 }
+
+/* ---- the whole device ---- */
+
+/* A text of a GPU's allocator tells its limit. */
+static bool is_limit_of_allocator(const struct verdict_facts *facts)
+{
+    bool is_of_gpu = facts->failure != NULL &&
+                     (facts->failure->family == OOM_FAMILY_gpu_bfc || facts->failure->family == OOM_FAMILY_gpu_xla);
+    return is_of_gpu && facts->out->fit.capacity_bytes >= 0 &&
+           facts->out->fit.capacity_source != facts->parts->capacity_source;
+}
+
+int64_t fit_device_bytes(const struct verdict_facts *facts)
+{
+    int64_t capacity = facts->out->fit.capacity_bytes, percent = capacity / MEMORY_FIT_SHARE_PERCENT;
+    if (is_less_by_allocator(facts))
+        return facts->parts->capacity_bytes;
+    if (!is_limit_of_allocator(facts))
+        return capacity;
+    return percent <= INT64_MAX / 100 ? percent * 100 : INT64_MAX;
+}
+
+const char *fit_device_words(const struct verdict_facts *facts)
+{
+    const char *size = facts_size(facts, fit_device_bytes(facts));
+    return is_limit_of_allocator(facts) ? arena_format(facts->arena, "about %s, by the allocator's limit of %s", size,
+                                                       facts_size(facts, facts->out->fit.capacity_bytes))
+                                        : size;
+}
+
+bool fit_is_request_past_device(const struct verdict_facts *facts)
+{
+    if (facts->failure == NULL || facts->is_compile || facts->is_host || facts->is_on_chip)
+        return false;
+    int64_t device = fit_device_bytes(facts);
+    return facts->parts->failure->cause == OOM_CAUSE_TOO_LARGE ||
+           (facts->is_xla && device >= 0 && facts_figure(facts, OOM_needed_bytes) > device);
+}
+
+bool fit_is_past_device(const struct verdict_facts *facts)
+{
+    return unplanned_is_over(facts) || unplanned_too_large(facts) != NULL || fit_is_request_past_device(facts);
+}
+
+/* ---- did it fit ---- */
 
 /* Limits of two kinds of TPU are further apart than this; releases of libtpu print them up to 10 MiB apart. */
 #define LIMIT_APART_BYTES (INT64_C(12) << 20)

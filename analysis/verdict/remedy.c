@@ -110,7 +110,7 @@ static bool may_apply(const struct advice *advice, enum verdict_advice_kind kind
                                                          VERDICT_ADVICE_STAGES,        VERDICT_ADVICE_MEMORY_SHARE,
                                                          VERDICT_ADVICE_FRAGMENTATION, VERDICT_ADVICE_FEWER_PROGRAMS};
     const struct oom_failure *failure = advice->facts->failure;
-    bool is_past = advice->facts->parts->failure->cause == OOM_CAUSE_TOO_LARGE, makes_room = false;
+    bool is_past = fit_is_past_device(advice->facts), makes_room = false;
     for (size_t i = 0; i < sizeof(make_room) / sizeof(make_room[0]); i++)
         makes_room = makes_room || kind == make_room[i];
     if (is_past && makes_room)

@@ -13,17 +13,16 @@ const struct program_arrays *unplanned_arrays(const struct verdict_facts *facts)
 bool unplanned_is_over(const struct verdict_facts *facts)
 {
     const struct program_arrays *arrays = unplanned_arrays(facts);
-    int64_t capacity = facts->out->fit.capacity_bytes;
-    return arrays != NULL && capacity >= 0 && arrays->least_bytes > capacity;
+    int64_t device = fit_device_bytes(facts);
+    return arrays != NULL && device >= 0 && arrays->least_bytes > device;
 }
 
 const struct program_array *unplanned_too_large(const struct verdict_facts *facts)
 {
     const struct program_arrays *arrays = unplanned_arrays(facts);
     const struct program_array *largest = arrays != NULL && arrays->count > 0 ? &arrays->items[0] : NULL;
-    int64_t capacity = facts->out->fit.capacity_bytes;
-    return largest != NULL && capacity >= 0 && largest->bytes / (int64_t)arrays->device_count > capacity ? largest
-                                                                                                         : NULL;
+    int64_t device = fit_device_bytes(facts);
+    return largest != NULL && device >= 0 && largest->bytes / (int64_t)arrays->device_count > device ? largest : NULL;
 }
 
 /* ---- the list ---- */
@@ -42,12 +41,12 @@ static const char *fused_words(const struct verdict_facts *facts, const struct p
 void unplanned_make(const struct verdict_facts *facts)
 {
     const struct program_arrays *arrays = unplanned_arrays(facts);
-    int64_t capacity = facts->out->fit.capacity_bytes;
     facts->out->arrays = arrays;
     if (arrays == NULL || arrays->count == 0)
         return;
-    const char *device =
-        capacity < 0 ? "" : arena_format(facts->arena, "; the device has %s", facts_size(facts, capacity));
+    const char *device = facts->out->fit.capacity_bytes < 0
+                             ? ""
+                             : arena_format(facts->arena, "; the device has %s", fit_device_words(facts));
     facts->out->arrays_sentence = arena_format(
         facts->arena, "Together these take %s%s%s. Which of them live at one time is not known: no plan was made.%s",
         facts_size(facts, arrays->listed_bytes),
@@ -75,9 +74,9 @@ void unplanned_judge(const struct verdict_facts *facts)
         return;
     facts->out->fits = VERDICT_FITS_NO;
     fit->word = memory_fit_word_name(MEMORY_FIT_OVER);
-    fit->sentence = arena_format(facts->arena, "%s The device has %s: over by at least %s.", fit->sentence,
-                                 facts_size(facts, fit->capacity_bytes),
-                                 facts_size(facts, arrays->least_bytes - fit->capacity_bytes));
+    fit->sentence =
+        arena_format(facts->arena, "%s The device has %s: over by at least %s.", fit->sentence, fit_device_words(facts),
+                     facts_size(facts, arrays->least_bytes - fit_device_bytes(facts)));
 }
 
 /* ---- why ---- */
@@ -102,8 +101,7 @@ static void of_one_array(const struct verdict_facts *facts, const struct program
         .text = arena_format(facts->arena,
                              "One array of the program, %s, takes %s and the device has %s: it does not fit%s%s. No "
                              "setting makes room for it: its shape has to change, or more devices have to share it.",
-                             array_words(facts, array), facts_size(facts, array->bytes),
-                             facts_size(facts, facts->out->fit.capacity_bytes), split,
+                             array_words(facts, array), facts_size(facts, array->bytes), fit_device_words(facts), split,
                              is_sure ? "" : ", unless the compiler never keeps it whole")};
 }
 
@@ -157,11 +155,9 @@ const char *unplanned_sentence(const struct verdict_facts *facts)
     const struct program_array *large = unplanned_too_large(facts);
     if (!unplanned_is_over(facts) && large != NULL)
         return arena_format(facts->arena, "%s may not fit: one of its arrays takes %s and %s has %s.", who,
-                            facts_size(facts, large->bytes), out->fit.space,
-                            facts_size(facts, out->fit.capacity_bytes));
+                            facts_size(facts, large->bytes), out->fit.space, fit_device_words(facts));
     if (!unplanned_is_over(facts))
         return arrays->sentence;
     return arena_format(facts->arena, "%s cannot fit: its arguments and results alone take at least %s and %s has %s.",
-                        who, facts_size(facts, arrays->least_bytes), out->fit.space,
-                        facts_size(facts, out->fit.capacity_bytes));
+                        who, facts_size(facts, arrays->least_bytes), out->fit.space, fit_device_words(facts));
 }

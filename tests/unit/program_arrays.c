@@ -370,6 +370,38 @@ START_TEST(a_request_past_the_device)
 }
 END_TEST
 
+/* Arguments and results take 384 MiB: of a GPU of 400 MiB JAX takes 300, which is all that the text tells. */
+START_TEST(a_limit_is_not_the_device)
+{
+    struct made made = verdict_before("Allocating 325058560 bytes exceeds the memory limit of 314572800 bytes.", 0);
+    ck_assert_str_eq(cause_of(&made), "unknown");
+    ck_assert_ptr_nonnull(advice_of(&made, "preallocation"));
+    ck_assert_ptr_nonnull(advice_of(&made, "leak"));
+    ck_assert_ptr_nonnull(strstr(made.text, "the device has about 400.00 MiB, by the allocator's limit of 300.00 MiB"));
+    made_free(&made);
+
+    made =
+        verdict_before("Allocating 325058560 bytes exceeds the memory limit of 283115520 bytes.", 0); /* 270 of 360 */
+    ck_assert_str_eq(cause_of(&made), "outputs");
+    ck_assert_ptr_null(advice_of(&made, "preallocation"));
+    ck_assert_ptr_null(advice_of(&made, "leak"));
+    ck_assert_ptr_null(advice_of(&made, "limit")); /* no one array is larger */
+    ck_assert_ptr_nonnull(strstr(made.text, "Split it over at least 2 devices"));
+    made_free(&made);
+}
+END_TEST
+
+/* The request alone is past the device: of the arrays that fit no number of devices follows. */
+START_TEST(a_request_past_the_device_of_a_program_that_fits)
+{
+    struct made made = verdict_before("Allocating 3221225472 bytes exceeds the memory limit of 2147483648 bytes.", 0);
+    ck_assert_ptr_nonnull(advice_of(&made, "limit"));
+    ck_assert_ptr_null(strstr(made.text, "at least 2 devices"));
+    ck_assert_ptr_null(strstr(made.text, "at least, and a device has"));
+    made_free(&made);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("program_arrays");
@@ -383,6 +415,8 @@ int main(void)
     tcase_add_test(tests, what_cannot_fit_is_said);
     tcase_add_test(tests, what_may_fit_is_not_known);
     tcase_add_test(tests, a_request_past_the_device);
+    tcase_add_test(tests, a_limit_is_not_the_device);
+    tcase_add_test(tests, a_request_past_the_device_of_a_program_that_fits);
     suite_add_tcase(suite, tests);
     return bytes_run(suite);
 }

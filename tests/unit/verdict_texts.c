@@ -294,6 +294,12 @@ END_TEST
     "which 10.00 GiB is free. Including non-PyTorch memory, this process has 69.11 GiB memory in use. Of the allocated memory " \
     "68.00 GiB is allocated by PyTorch, and 100.00 MiB is reserved by PyTorch but unallocated."
 
+#define BFC(asked, rounded)                                                                                            \
+    "W external/xla/xla/tsl/framework/bfc_allocator.cc:497] Allocator (GPU_0_bfc) ran out of memory trying to "        \
+    "allocate " asked " (rounded to " rounded                                                                          \
+    ")requested by op \nI external/xla/xla/tsl/framework/bfc_allocator.cc:1120] "                                      \
+    "Stats: \nLimit:  60.00GiB\nInUse:   1.00GiB\nMaxInUse: 1.00GiB\n"
+
 /* Each with a twin to which it does apply. */
 static const struct {
     const char *content;
@@ -315,6 +321,15 @@ static const struct {
     /* arrays fill the device: not what a small request is of */
     {BUFFER("16.00M", "15.47M"), {"leak"}, {"batch", "donate", "shard"}},
     {BUFFER("4.00G", "1.00G"), {"leak", "batch", "donate", "shard"}, {NULL}},
+    /* JAX's allocator tells its limit, three quarters of the GPU: what is past the one may be within the other */
+    {BFC("65.00GiB", "69793218560"), {"preallocation", "leak", "batch", "shard"}, {"limit"}},
+    {BFC("90.00GiB", "96636764160"), {"limit", "batch", "shard"}, {"preallocation", "leak", "donate"}},
+    {"Allocating 69793218560 bytes exceeds the memory limit of 64424509440 bytes.",
+     {"preallocation", "leak"},
+     {"limit"}},
+    {"Allocating 96636764160 bytes exceeds the memory limit of 64424509440 bytes.",
+     {"limit"},
+     {"preallocation", "leak"}},
 };
 
 START_TEST(what_cannot_apply_is_not_advised)
