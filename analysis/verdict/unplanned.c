@@ -32,8 +32,8 @@ static const char *fused_words(const struct verdict_facts *facts, const struct p
     if (arrays->fused_count == 0)
         return "";
     return arena_format(facts->arena,
-                        " %u more array%s computed element by element, the largest of %s, %s not listed: as a rule the "
-                        "compiler fuses such and keeps none of them.",
+                        " %u more array%s computed element by element, the largest of %s, %s not listed: the compiler "
+                        "usually fuses these and never stores them.",
                         arrays->fused_count, arrays->fused_count == 1 ? "" : "s",
                         facts_size(facts, arrays->fused_largest_bytes), arrays->fused_count == 1 ? "is" : "are");
 }
@@ -116,7 +116,7 @@ static void of_arguments(const struct verdict_facts *facts, const struct program
         .bytes = results > arrays->argument_bytes ? results : arrays->argument_bytes,
         .confidence = VERDICT_BOUND,
         .text = arena_format(facts->arena,
-                             "Arguments take %s and results at least %s besides%s, all at one time: that alone is more "
+                             "Arguments take %s, results at least %s more%s, all at one time: that alone is more "
                              "than the device has. No setting of an allocator makes room for it.",
                              facts_size(facts, arrays->argument_bytes), facts_size(facts, results), split)};
 }

@@ -316,6 +316,8 @@ START_TEST(what_cannot_fit_is_said)
     ck_assert_ptr_nonnull(
         strstr(text(made.root, "verdict"), "cannot fit: its arguments and results alone take at least 384.00 MiB"));
     ck_assert_str_eq(cause_of(&made), "outputs");
+    ck_assert_ptr_nonnull(strstr(text(member(made.root, "cause"), "text"),
+                                 "Arguments take 128.00 MiB, results at least 256.00 MiB more, all at one time"));
     ck_assert_ptr_nonnull(advice_of(&made, "shard"));
     ck_assert_ptr_null(advice_of(&made, "larger_chip"));
     ck_assert_ptr_nonnull(strstr(made.text, "What are its largest arrays?"));
