@@ -75,3 +75,11 @@ export function bandsOf(items, height, ratio) {
 
 /* Index of the band under y: the last that begins above it. */
 export const bandAt = (bands, y) => lastBefore(bands.length, (at) => bands[at].y <= y);
+
+/* Where the capacity cuts a plot of the offsets [low, high): the height of what lies above it, from the top, and whether
+ * its line is in view; null: all of the plot lies below. */
+export function cutOf({ top, height, y, view }, limit) {
+  if (limit >= view.high) return null;
+  if (limit <= view.low) return { height, hasLine: false };
+  return { height: Math.round(y(limit)) - top, hasLine: true };
+}

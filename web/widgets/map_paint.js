@@ -7,6 +7,7 @@ import { token } from '../lib/theme.js';
 import { paintOutlines } from './canvas.js';
 import { byteLabels, byteSplits, increment, multiples, STEP_INCREMENTS } from './curve_marks.js';
 import { LEFT_PX, RIGHT_PX } from './curve_plot.js';
+import { cutOf } from './map_layout.js';
 import { secondTone } from './tones.js';
 
 const AXIS_PX = 22;
@@ -203,19 +204,22 @@ export function paintAxes(context, plot) {
   if (view.low > 0) context.fillText(`offsets from ${bytes(view.low)}`, left + 4, top + 2);
 }
 
-/* The capacity as offsets have it, and what lies above it. capacity: {bytes, text, isOver}. */
-export function paintLimit(context, { left, top, width, height, y, view }, { bytes: limit, text, isOver }) {
-  if (limit <= view.low || limit >= view.high) return;
-  const at = Math.round(y(limit));
-  if (isOver) {
+/* The capacity as offsets have it, and what lies above it: all that is in view, where the capacity is below.
+ * capacity: {bytes, text, isOver}. */
+export function paintLimit(context, plot, { bytes: limit, text, isOver }) {
+  const { left, top, width, height } = plot;
+  const cut = cutOf(plot, limit);
+  if (cut && isOver) {
     context.save();
     context.beginPath();
-    context.rect(left, top, width, at - top);
+    context.rect(left, top, width, cut.height);
     context.clip();
     context.fillStyle = token('over-area');
-    context.fillRect(left, top, width, at - top);
+    context.fillRect(left, top, width, cut.height);
     context.restore();
   }
+  if (!cut?.hasLine) return;
+  const at = top + cut.height;
   context.fillStyle = token('text');
   context.fillRect(left, at - 1, width, 2);
   context.font = `600 13px ${token('sans')}`;

@@ -2,7 +2,7 @@
  * range.mjs: ranges that are zoomed and moved, and the map's hit test, without a browser. */
 
 import { around, following, isAll, moved, nearest, whole, zoomed } from '../../../web/lib/range.js';
-import { arrange, bandAt, bandsOf, rectangleAt } from '../../../web/widgets/map_layout.js';
+import { arrange, bandAt, bandsOf, cutOf, rectangleAt } from '../../../web/widgets/map_layout.js';
 import { toggledCategory } from '../../../web/tools/memory_viewer/filter.js';
 
 export function run({ test, equal, truth }) {
@@ -66,6 +66,13 @@ export function run({ test, equal, truth }) {
     equal(bands.map(({ item, y, height }) => [item.id, y, height]), [['2', 0, 60], ['3', 60, 30], ['1', 90, 10]]);
     equal([bandAt(bands, 0), bandAt(bands, 59), bandAt(bands, 60), bandAt(bands, 99)], [0, 0, 1, 2]);
     truth(bandsOf([], 100, 1).length === 0, 'bands of nothing');
+  });
+  test('where all in view is above the capacity all of it is, without a line', () => {
+    const plot = (low, high) => ({ top: 34, height: 100, view: { low, high }, y: (byte) => 134 - (100 * (byte - low)) / (high - low) });
+    equal(cutOf(plot(0, 200), 150), { height: 25, hasLine: true });
+    equal(cutOf(plot(150, 250), 150), { height: 100, hasLine: false });
+    equal(cutOf(plot(200, 300), 150), { height: 100, hasLine: false });
+    equal([cutOf(plot(0, 150), 150), cutOf(plot(0, 100), 150)], [null, null]);
   });
   test('a legend word changes only its own term of the filter', () => {
     equal(toggledCategory('', 'output', false), 'cat:output');
