@@ -3,7 +3,6 @@
 
 #include "server/base/log.h"
 #include "server/cmd/commands.h"
-#include "server/gather/index.h"
 #include "server/store/subjects.h"
 
 #include <stdlib.h>
@@ -40,14 +39,26 @@ struct body *each_module_ask(struct store *store, const struct modules_entry *en
     return subjects_answer(store, &place, NULL, question, err, NULL);
 }
 
-int each_module(struct store *store, const char *path, const char *wanted, each_module_visit *visit, void *context,
-                struct unread_files *unread)
+void each_module_place_open(struct each_module_place *place, const char *path)
+{
+    place->path = path;
+    place->index = index_new();
+    index_add(place->index, path);
+    index_scan_once_with_texts(place->index, true);
+    place->snapshot = index_hold(place->index);
+}
+
+void each_module_place_close(struct each_module_place *place)
+{
+    index_release(place->index, place->snapshot);
+    index_free(place->index);
+}
+
+int each_module_at(struct store *store, const struct each_module_place *place, const char *wanted,
+                   each_module_visit *visit, void *context, struct unread_files *unread)
 {
     size_t found_count = 0, good_count = 0;
-    struct index *index = index_new();
-    index_add(index, path);
-    index_scan_once_with_texts(index, true);
-    struct snapshot *snapshot = index_hold(index);
+    const struct snapshot *snapshot = place->snapshot;
     for (size_t at = 0; at < snapshot->session_count; at++) {
         struct modules modules;
         modules_open(store, snapshot->sessions[at], NULL, &modules);
@@ -70,9 +81,17 @@ int each_module(struct store *store, const char *path, const char *wanted, each_
     bool is_listed = true;
     for (size_t at = 0; at < snapshot->root_count; at++)
         is_listed &= snapshot->roots[at].is_readable;
-    index_release(index, snapshot);
-    index_free(index);
     if (found_count == 0 && is_listed && (wanted || unread->count == 0))
-        log_line(wanted ? "%s: has no module of that name" : "%s: has no HLO module", path);
+        log_line(wanted ? "%s: has no module of that name" : "%s: has no HLO module", place->path);
     return good_count > 0 ? COMMANDS_DONE : COMMANDS_UNUSABLE;
+}
+
+int each_module(struct store *store, const char *path, const char *wanted, each_module_visit *visit, void *context,
+                struct unread_files *unread)
+{
+    struct each_module_place place;
+    each_module_place_open(&place, path);
+    int status = each_module_at(store, &place, wanted, visit, context, unread);
+    each_module_place_close(&place);
+    return status;
 }

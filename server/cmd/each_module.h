@@ -3,13 +3,26 @@
 #pragma once
 
 #include "server/cmd/unread_files.h"
+#include "server/gather/index.h"
 #include "server/store/modules.h"
 
-/* Calls back for each module under `path` that `wanted` names (by name, name(id) or id; NULL: every one), by session
+/* What lies at a path. Scanned once: a file of a server is not asked for twice. */
+struct each_module_place {
+    const char *path;
+    struct index *index;
+    struct snapshot *snapshot;
+};
+void each_module_place_open(struct each_module_place *place, const char *path);
+void each_module_place_close(struct each_module_place *place);
+
+/* Calls back for each module at the place that `wanted` names (by name, name(id) or id; NULL: every one), by session
  * and largest first. True from `visit`: there was something to show. Returns the exit status (commands.h); what could
  * not be read is in `unread`. */
 typedef bool each_module_visit(void *context, const struct snapshot_session *session,
                                const struct modules_entry *entry);
+int each_module_at(struct store *store, const struct each_module_place *place, const char *wanted,
+                   each_module_visit *visit, void *context, struct unread_files *unread);
+/* The same of what lies at a path. */
 int each_module(struct store *store, const char *path, const char *wanted, each_module_visit *visit, void *context,
                 struct unread_files *unread);
 

@@ -8,7 +8,6 @@
 #include "server/base/memory.h"
 #include "server/base/output.h"
 #include "server/cmd/commands.h"
-#include "server/gather/index.h"
 #include "server/store/body.h"
 #include "server/store/modules.h"
 #include "server/store/subjects.h"
@@ -83,12 +82,8 @@ static void print_host(struct each_snapshot *each, const struct snapshot_session
         unread_files_add(each->unread, host->file->path, &err);
 }
 
-static void each_snapshot_print(struct each_snapshot *each, const char *path)
+static void each_snapshot_print(struct each_snapshot *each, const struct snapshot *snapshot)
 {
-    struct index *index = index_new();
-    index_add(index, path);
-    index_scan_once_with_texts(index, true);
-    struct snapshot *snapshot = index_hold(index);
     for (size_t at = 0; at < snapshot->session_count; at++) {
         const struct snapshot_session *session = snapshot->sessions[at];
         for (size_t i = 0; i < session->host_count; i++)
@@ -103,18 +98,19 @@ static void each_snapshot_print(struct each_snapshot *each, const char *path)
     }
     if (each->module_count == 0 && each->snapshot_count > 0)
         unread_files_add_problems(each->unread, snapshot);
-    index_release(index, snapshot);
-    index_free(index);
 }
 
 int each_snapshot_and_module(struct each_snapshot *each, const char *path, const char *module, each_module_visit *visit,
                              void *context, bool *needs_comma)
 {
+    struct each_module_place place;
+    each_module_place_open(&place, path);
     if (!module)
-        each_snapshot_print(each, path);
+        each_snapshot_print(each, place.snapshot);
     *needs_comma = each->answer_count > 0;
-    if (each->snapshot_count > 0 && each->module_count == 0)
-        return each->answer_count > 0 ? COMMANDS_DONE : COMMANDS_UNUSABLE;
-    int result = each_module(each->store, path, module, visit, context, each->unread);
+    int result = COMMANDS_UNUSABLE;
+    if (each->snapshot_count == 0 || each->module_count > 0)
+        result = each_module_at(each->store, &place, module, visit, context, each->unread);
+    each_module_place_close(&place);
     return each->answer_count > 0 ? COMMANDS_DONE : result;
 }

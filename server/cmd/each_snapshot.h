@@ -18,7 +18,7 @@ struct each_snapshot {
 };
 
 /* Prints the answers about what it finds below `path`, as items of a list in JSON; then, unless there are snapshots alone,
- * each_module does its work on the programs of the name `module` (NULL: all; else no snapshot is asked). `needs_comma` is
+ * each_module_at does its work on the programs of the name `module` (NULL: all; else no snapshot is asked). `needs_comma` is
  * set where an answer was printed before the programs. The exit status. */
 int each_snapshot_and_module(struct each_snapshot *each, const char *path, const char *module, each_module_visit *visit,
                              void *context, bool *needs_comma);
