@@ -125,7 +125,7 @@ static bool set_up(struct run *run, struct err *err)
     run->log_path = memory_format("%s/%s", run->folder.path, LOG_NAME);
     run->log = run_log_new(run->log_path, MAX_LOG_BYTES, err);
     run->tee = run->log ? tee_new(run->log, err) : NULL;
-    flags_make(getenv("XLA_FLAGS"), run->folder.path, &run->flags);
+    flags_make(getenv("XLA_FLAGS"), run->folder.path, getenv("JAX_COMPILATION_CACHE_DIR") != NULL, &run->flags);
     hook_set_up(run);
     return run->tee != NULL;
 }

@@ -119,7 +119,7 @@ static bool flags_text(const char *before, struct buf *out)
     return *first == '-' || *first == '\0';
 }
 
-void flags_make(const char *before, const char *folder, struct flags *flags)
+void flags_make(const char *before, const char *folder, bool has_cache, struct flags *flags)
 {
     struct buf text = BUF_INIT;
     *flags = (struct flags){0};
@@ -145,7 +145,7 @@ void flags_make(const char *before, const char *folder, struct flags *flags)
     if (!flags->is_own || !chosen.has_proto)
         buf_text(&text, "--xla_dump_hlo_as_proto ");
     /* Else several processes of a job write their programs over each other's. */
-    if (!flags->is_own && !chosen.has_stamp)
+    if (!flags->is_own && !chosen.has_stamp && !has_cache)
         buf_text(&text, "--xla_dump_include_timestamp=true ");
     buf_char(&text, '\0');
     if (!text.failed && text.data) {

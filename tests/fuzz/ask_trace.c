@@ -76,7 +76,6 @@ static const struct {
     {"holes", {{NULL, NULL}}},
     {"holes", {{"event", "0"}, {"request", "4096"}, {NULL, NULL}}},
     {"whose", {{NULL, NULL}}},
-    {"whose", {{"format", "text"}, {NULL, NULL}}},
     {"fragmentation", {{"width", "1"}, {NULL, NULL}}},
 };
 enum { QUESTION_COUNT = sizeof(questions) / sizeof(questions[0]) };

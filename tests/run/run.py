@@ -225,6 +225,8 @@ def test_flags_are_added_to_the_persons(box):
             ("--xla_dump_include_timestamp=false", "--xla_dump_include_timestamp=false --xla_dump_to=RUN --xla_dump_hlo_as_proto"),
             ("--xla_dump_to=-", "--xla_dump_to=- --xla_dump_hlo_as_text --xla_dump_hlo_as_proto")):
         assert flags_seen(box, before) == after, (before, flags_seen(box, before))
+    cached = box.run("sh", "-c", 'printf %s "$XLA_FLAGS"', variables={"JAX_COMPILATION_CACHE_DIR": box.folder}).stdout
+    assert cached.endswith(b" --xla_dump_hlo_as_proto"), cached
     box.runs = os.path.join(box.folder, 'with " and space')
     assert flags_seen(box, None).startswith('--xla_dump_to="' + box.runs.replace('"', '\\"')), flags_seen(box, None)
 

@@ -304,6 +304,8 @@ static struct made verdict_before(const char *content, double capacity_bytes)
         parts.failure = &analysis_text_report(subject)->meanings[0];
     struct made made = make(&parts);
     analysis_subject_free(subject);
+    if (content != NULL)
+        bytes_close(&bytes);
     asked_close(&asked);
     return made;
 }
