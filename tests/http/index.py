@@ -239,14 +239,15 @@ def test_a_tree_at_rest_costs_next_to_nothing(t):
     daemon = t.serve(t.folder())
     equal(len(daemon.get_json("/runs")), 2000)
     generation = daemon.get_json("/api/v1/about")["scan_generation"]
-    used = {}
+    looks = [(time.monotonic(), daemon.cpu_seconds())] # at the processor time, a second apart
 
     def is_at_rest():
         """not at once: folders that changed just now are listed once more"""
-        before = daemon.cpu_seconds(), time.monotonic()
-        time.sleep(1)
-        used[before[1]] = (daemon.cpu_seconds() - before[0]) / (time.monotonic() - before[1])
-        return used[before[1]] < (0.5 if t.is_sanitized else 0.1)
-    wait_until(is_at_rest, 60, f"a second at rest; shares of a processor in each: {used}")
-    wait_until(is_at_rest, 60, f"another one; shares of a processor in each: {used}")
+        (begin, before), now = looks[-1], time.monotonic()
+        if now - begin < 1:
+            return False
+        looks.append((now, daemon.cpu_seconds()))
+        return looks[-1][1] - before < (0.5 if t.is_sanitized else 0.1) * (now - begin)
+    wait_until(is_at_rest, 60, f"a second at rest, of {looks}")
+    wait_until(is_at_rest, 60, f"another one, of {looks}")
     equal(daemon.get_json("/api/v1/about")["scan_generation"], generation, "a new snapshot without a change")

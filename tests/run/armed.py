@@ -6,9 +6,8 @@ import pickle
 import re
 import subprocess
 import sys
-import time
 
-from box import HERE, PYTHON
+from box import HERE, PYTHON, read_to
 
 STANDIN = os.path.join(HERE, "standin")
 FILL = "import torch\nkeep = []\ndef fill():\n    while True: keep.append(torch.empty(7 << 19, device='cuda'))\n"
@@ -222,14 +221,11 @@ def test_what_is_not_armed_is_said(box):
 
 def test_a_process_that_outlives_the_run_is_not_disturbed(box):
     out = os.path.join(box.folder, "out")
-    late = box.script(f"import os, time\nopen({out!r} + '.started', 'w').close()\nwhile os.path.exists({os.path.join(box.folder, 'wait')!r}): time.sleep(0.02)\n" + CAUGHT +
-                      f"fail()\nopen({out!r} + '.part', 'w').write('went on')\nos.rename({out!r} + '.part', {out!r})\n")
-    open(os.path.join(box.folder, "wait"), "w", encoding="utf-8").close()
-    started = f"while [ ! -e {out}.started ]; do sleep 0.02; done"
-    assert armed(box, "sh", "-c", " ".join(late) + f" >/dev/null 2>{out}.err & {started}").returncode == 0
-    os.unlink(os.path.join(box.folder, "wait"))
-    end = time.monotonic() + 60
-    while not os.path.exists(out):
-        assert time.monotonic() < end, open(out + ".err", encoding="utf-8").read()
-        time.sleep(0.02)
+    started, over, ended = (os.path.join(box.folder, name) for name in ("started", "over", "ended"))
+    for pipe in (started, over, ended):
+        os.mkfifo(pipe)
+    late = box.script(f"open({started!r}, 'w').close()\nopen({over!r}).read()\n" + CAUGHT + f"fail()\nopen({ended!r}, 'w').write('went on')\n")
+    assert armed(box, "sh", "-c", " ".join(late) + f" >/dev/null 2>{out}.err & cat {started}").returncode == 0
+    open(over, "w", encoding="utf-8").close()
+    read_to(os.open(ended, os.O_RDONLY | os.O_NONBLOCK), b"went on") # opened so it waits for nobody who never comes
     assert os.path.getsize(out + ".err") == 0 and not os.path.exists(box.runs), sys.executable

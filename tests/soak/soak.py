@@ -94,7 +94,7 @@ class Soak:
         self.options, self.folder = options, folder
         self.daemon = Daemon(options.binary, ["--port=0", f"--memory-limit={MEMORY_MIB}", f"--logdir={folder}"], scratch)
         self.statuses, self.faults, self.lock = collections.Counter(), [], threading.Lock()
-        self.samples, self.is_over = [], threading.Event()
+        self.samples, self.is_sampled, self.is_over = [], threading.Event(), threading.Event()
         self.views, self.seconds = list(views.of_sessions()), []
 
     def note(self, kind, status, what):
@@ -170,6 +170,8 @@ class Soak:
             if len(self.seconds) >= sampled_at + ROUND_ANSWERS and self.daemon.is_alive():
                 sampled_at = len(self.seconds)
                 self.samples.append(self.daemon.status_kib("VmRSS") / 1024)
+            if len(self.samples) >= ROUNDS_MIN:
+                self.is_sampled.set()
 
     def run(self):
         threads = [threading.Thread(target=self.client, args=(seed,)) for seed in range(self.options.clients)]
@@ -177,9 +179,7 @@ class Soak:
         for thread in threads:
             thread.start()
         time.sleep(self.options.seconds)
-        until = time.monotonic() + PATIENCE_SECONDS
-        while len(self.samples) < ROUNDS_MIN and time.monotonic() < until:
-            time.sleep(0.5)
+        self.is_sampled.wait(PATIENCE_SECONDS)
         self.is_over.set()
         for thread in threads:
             thread.join()
