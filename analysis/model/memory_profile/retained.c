@@ -2,6 +2,7 @@
  * retained.c: see retained.h. */
 #include "model/memory_profile/retained.h"
 
+#include "base/chunks.h"
 #include "base/sum.h"
 #include "model/memory_profile/categories.h"
 #include "read/torch/torch_snapshot.h"
@@ -31,20 +32,6 @@ static enum course course_of(struct category_choice choice)
     }
 }
 
-/* Passes through the events, one after the other: a pass ends where a forward follows a backward. */
-struct walk {
-    uint32_t backward_count; /* that have begun */
-    bool is_backward;        /* the last event that tells was of one */
-};
-
-static void walk_step(struct walk *walk, enum course course)
-{
-    if (course == COURSE_BACKWARD && !walk->is_backward)
-        walk->backward_count++;
-    if (course != COURSE_OTHER)
-        walk->is_backward = course == COURSE_BACKWARD;
-}
-
 /* A schedule that holds several passes on purpose: PyTorch's, Megatron's, DeepSpeed's. */
 static bool is_pipeline(const struct torch_snapshot *snapshot, struct arena *arena)
 {
@@ -62,34 +49,31 @@ static bool is_pipeline(const struct torch_snapshot *snapshot, struct arena *are
     return false;
 }
 
-/* passes[i]: what was saved after i backward passes had begun, and is alive. Returns which pass is at work. */
-static uint32_t passes_fill(const struct memory_profile_pool *pool, uint32_t count, struct pass *passes)
+/* Fills passes[i], what was saved after i backward passes had begun, and is alive. Returns the number of the pass at work:
+ * the last one, but inside of a backward pass the one that it is of. */
+static uint32_t passes_fill(const struct memory_profile_pool *pool, uint32_t count, struct chunks *passes)
 {
     const struct memory_profile *profile = pool->profile;
-    struct walk walk = {0};
+    bool is_backward = false;
+    CHUNKS_ADD(passes, struct pass, (struct pass){0});
     for (uint32_t at = 0; at < count; at++) {
         uint32_t event = pool->first + at, partner = profile->partner[event];
         if (memory_profile_is_free(profile, event))
             continue;
         struct category_choice choice = memory_profile_categories_of(profile, event);
-        walk_step(&walk, course_of(choice));
+        enum course course = course_of(choice);
+        if (course == COURSE_BACKWARD && !is_backward)
+            CHUNKS_ADD(passes, struct pass, (struct pass){0});
+        if (course != COURSE_OTHER)
+            is_backward = course == COURSE_BACKWARD;
         bool is_alive = partner == PROFILE_NONE || partner - pool->first >= count;
         if (!is_alive || choice.category != CATEGORY_SAVED_ACTIVATION)
             continue;
-        struct pass *pass = &passes[walk.backward_count];
+        struct pass *pass = chunks_at(passes, passes->count - 1);
         pass->bytes = sum_add(pass->bytes, profile->size_bytes[event]);
         pass->count++;
     }
-    return walk.backward_count - (walk.is_backward ? 1 : 0);
-}
-
-static uint32_t backward_count_of(const struct memory_profile_pool *pool, uint32_t count)
-{
-    struct walk walk = {0};
-    for (uint32_t at = 0; at < count; at++)
-        if (!memory_profile_is_free(pool->profile, pool->first + at))
-            walk_step(&walk, course_of(memory_profile_categories_of(pool->profile, pool->first + at)));
-    return walk.backward_count;
+    return (uint32_t)passes->count - (is_backward ? 2 : 1);
 }
 
 bool memory_profile_retained_find(const struct memory_profile_pool *pool, uint32_t count, struct arena *arena,
@@ -97,22 +81,26 @@ bool memory_profile_retained_find(const struct memory_profile_pool *pool, uint32
 {
     const struct memory_profile *profile = pool->profile;
     *out = (struct memory_profile_retained){0};
-    arena_work(arena, 2 * (uint64_t)count);
-    uint32_t backward_count = pool->before != NULL && count > 0 ? backward_count_of(pool, count) : 0;
+    if (pool->before == NULL || count == 0)
+        return false;
+    struct chunks passes;
+    chunks_init(&passes, arena, sizeof(struct pass));
+    arena_work(arena, count);
+    uint32_t at_work = passes_fill(pool, count, &passes), pass_count = 0;
+    uint32_t backward_count = (uint32_t)passes.count - 1, oldest = backward_count;
     if (backward_count < PASSES_AT_WORK + PASSES_LEAST || is_pipeline(profile->events.snapshot, arena))
         return false;
-    struct pass *passes = arena_array(arena, struct pass, (size_t)backward_count + 1);
-    uint32_t at_work = passes_fill(pool, count, passes), pass_count = 0, oldest = backward_count;
     const struct memory_profile_category_sum *before = &pool->before[CATEGORY_SAVED_ACTIVATION];
     struct memory_profile_retained found = {.bytes = before->bytes, .count = before->count};
     int64_t saved_bytes = before->bytes;
     for (uint32_t at = 0; at <= backward_count; at++) {
-        saved_bytes = sum_add(saved_bytes, passes[at].bytes);
-        if (passes[at].count == 0 || at + PASSES_AT_WORK > at_work)
+        const struct pass *pass = chunks_at(&passes, at);
+        saved_bytes = sum_add(saved_bytes, pass->bytes);
+        if (pass->count == 0 || at + PASSES_AT_WORK > at_work)
             continue;
         oldest = pass_count++ == 0 ? at : oldest;
-        found.bytes = sum_add(found.bytes, passes[at].bytes);
-        found.count += passes[at].count;
+        found.bytes = sum_add(found.bytes, pass->bytes);
+        found.count += pass->count;
     }
     bool is_most = found.bytes >= saved_bytes / PART_OF_SAVED &&
                    found.bytes >= memory_profile_in_use_after(pool, count) / PART_IN_USE;

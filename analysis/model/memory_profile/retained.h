@@ -4,7 +4,7 @@
  * are kept without their graphs look the same.
  *
  * Passes are told apart by the backward passes between them, which the categories of allocations show (categories.h).
- * Of a pipeline, which holds several passes on purpose, nothing is said. Time: each event of the pool twice. */
+ * Of a pipeline, which holds several passes on purpose, nothing is said. Time: each event of the pool once. */
 #pragma once
 
 #include "model/memory_profile/model.h"
