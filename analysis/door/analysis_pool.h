@@ -9,6 +9,7 @@
 /* Bytes of one category of memory at the peak. */
 struct analysis_trace_category {
     const char *name, *words; /* "saved_activation", "saved activations"; static storage */
+    const char *guess_words;  /* behind the words: "", " (guess)", " (part guess)"; the same */
     int64_t bytes, guessed_bytes;
 };
 enum { ANALYSIS_TRACE_CATEGORIES_MAX = 24 };

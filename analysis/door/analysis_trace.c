@@ -180,16 +180,13 @@ void analysis_trace_fill(struct job *job, const void *in, void *to, struct err *
 static void categories_take(const struct memory_profile_pool *row, struct analysis_trace_pool *pool)
 {
     _Static_assert((int)CATEGORY_COUNT <= (int)ANALYSIS_TRACE_CATEGORIES_MAX, "all categories have room");
-    for (int i = 0; i < CATEGORY_COUNT && row->at_peak != NULL; i++) {
-        const struct memory_profile_category_sum *sum = &row->at_peak[i];
-        size_t at = pool->category_count;
-        if (sum->bytes <= 0)
-            continue;
-        for (; at > 0 && pool->categories[at - 1].bytes < sum->bytes; at--)
-            pool->categories[at] = pool->categories[at - 1];
-        pool->categories[at] = (struct analysis_trace_category){
-            category_name((enum category)i), category_words((enum category)i), sum->bytes, sum->guessed_bytes};
-        pool->category_count++;
+    enum category order[CATEGORY_COUNT];
+    pool->category_count = row->at_peak == NULL ? 0 : memory_profile_categories_order(row->at_peak, order);
+    for (size_t i = 0; i < pool->category_count; i++) {
+        const struct memory_profile_category_sum *sum = &row->at_peak[order[i]];
+        pool->categories[i] = (struct analysis_trace_category){category_name(order[i]), category_words(order[i]),
+                                                               memory_profile_categories_guess_words(order[i], sum),
+                                                               sum->bytes, sum->guessed_bytes};
     }
 }
 

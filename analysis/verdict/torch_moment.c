@@ -6,6 +6,7 @@
 #include "model/finding.h"
 #include "model/memory_profile/categories.h"
 #include "model/memory_profile/failures.h"
+#include "model/memory_profile/moment.h"
 #include "read/torch/torch_snapshot.h"
 
 #include <ctype.h>
@@ -55,12 +56,11 @@ void torch_moment_find(struct verdict_facts *facts)
     moment->failure = facts->join != NULL       ? facts->join->failure
                       : pool->failure_count > 0 ? &pool->failures[pool->failure_count - 1]
                                                 : NULL;
-    bool is_end_alone = pool->profile->events.snapshot->is_end_alone;
-    bool is_one = pool->count == 1; /* one event is no course that could have a peak */
-    moment->is_end = moment->failure == NULL && (facts->join != NULL || is_end_alone || is_one);
-    uint32_t at = moment->is_end ? pool->first + pool->count - 1 : pool->peak_at;
-    moment->count = moment->failure != NULL ? moment->failure->count : at - pool->first + 1;
-    moment->time_ps = moment->failure != NULL ? moment->failure->time_ps : pool->profile->time_ps[at];
+    struct memory_profile_moment at;
+    moment->is_end =
+        memory_profile_moment_that_matters(pool, moment->failure, facts->join != NULL, &at) == MOMENT_OF_END;
+    moment->count = at.count;
+    moment->time_ps = at.time_ps;
     moment->has_backward = has_backward(pool->profile);
     moment->is_expandable =
         is_expandable(pool->profile->events.snapshot) || (moment->failure != NULL && moment->failure->is_expandable);
@@ -177,25 +177,18 @@ void torch_moment_categories(const struct verdict_facts *facts)
 {
     struct verdict *out = facts->out;
     out->categories = arena_array(facts->arena, struct verdict_where, CATEGORY_COUNT);
-    out->category_count = 0;
-    for (int i = 0; i < CATEGORY_COUNT; i++) {
-        const struct memory_profile_category_sum *sum = &facts->moment->sums[i];
-        uint32_t at = out->category_count;
-        if (sum->bytes <= 0)
-            continue;
-        for (; at > 0 && out->categories[at - 1].bytes < sum->bytes; at--)
-            out->categories[at] = out->categories[at - 1];
-        out->categories[at] = (struct verdict_where){
+    enum category order[CATEGORY_COUNT];
+    out->category_count = memory_profile_categories_order(facts->moment->sums, order);
+    for (uint32_t i = 0; i < out->category_count; i++) {
+        const struct memory_profile_category_sum *sum = &facts->moment->sums[order[i]];
+        out->categories[i] = (struct verdict_where){
             .kind = "category",
-            .label = sum->guessed_bytes == 0 || i == CATEGORY_UNKNOWN ? category_words((enum category)i)
-                     : sum->guessed_bytes == sum->bytes
-                         ? arena_format(facts->arena, "%s (guess)", category_words((enum category)i))
-                         : arena_format(facts->arena, "%s (part guess)", category_words((enum category)i)),
+            .label = arena_format(facts->arena, "%s%s", category_words(order[i]),
+                                  memory_profile_categories_guess_words(order[i], sum)),
             .bytes = sum->bytes,
-            .category = category_name((enum category)i),
+            .category = category_name(order[i]),
             .source = "trace",
         };
-        out->category_count++;
     }
 }
 

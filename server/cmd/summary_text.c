@@ -190,10 +190,8 @@ static void write_memory(const struct summary_pool *row)
         output_format("    %s\n", printable(name, pool->failure));
     for (size_t i = 0; i < pool->category_count; i++) {
         const struct analysis_trace_category *category = &pool->categories[i];
-        const char *guess = category->guessed_bytes == 0 || strcmp(category->name, "unknown") == 0 ? ""
-                            : category->guessed_bytes == category->bytes                           ? " (guess)"
-                                                                                                   : " (part guess)";
-        output_format("      %12s  %s%s\n", size(capacity, (double)category->bytes), category->words, guess);
+        output_format("      %12s  %s%s\n", size(capacity, (double)category->bytes), category->words,
+                      category->guess_words);
     }
 }
 

@@ -139,6 +139,29 @@ enum category memory_profile_categories_of_what(const struct memory_profile *pro
     return guess != NULL && guess->has_category ? (enum category)guess->choice.category : CATEGORY_UNKNOWN;
 }
 
+uint32_t memory_profile_categories_order(const struct memory_profile_category_sum *sums,
+                                         enum category order[CATEGORY_COUNT])
+{
+    uint32_t count = 0;
+    for (int i = 0; i < CATEGORY_COUNT; i++) {
+        uint32_t at = count;
+        if (sums[i].bytes <= 0)
+            continue;
+        for (; at > 0 && sums[order[at - 1]].bytes < sums[i].bytes; at--)
+            order[at] = order[at - 1];
+        order[at] = (enum category)i;
+        count++;
+    }
+    return count;
+}
+
+const char *memory_profile_categories_guess_words(enum category category, const struct memory_profile_category_sum *sum)
+{
+    return sum->guessed_bytes == 0 || category == CATEGORY_UNKNOWN ? ""
+           : sum->guessed_bytes == sum->bytes                      ? " (guess)"
+                                                                   : " (part guess)";
+}
+
 struct category_choice memory_profile_categories_of(const struct memory_profile *profile, uint32_t event)
 {
     const struct memory_profile_guess *guess =

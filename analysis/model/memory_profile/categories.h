@@ -18,6 +18,12 @@ void memory_profile_categories_make(struct memory_profile *profile, struct arena
 struct category_choice memory_profile_categories_of(const struct memory_profile *profile, uint32_t event);
 /* The same of a kind of allocation. */
 enum category memory_profile_categories_of_what(const struct memory_profile *profile, const struct memory_what *what);
+/* Those that hold anything, the largest first; returns how many. */
+uint32_t memory_profile_categories_order(const struct memory_profile_category_sum *sums,
+                                         enum category order[CATEGORY_COUNT]);
+/* Behind the words of a category: "", " (guess)" or " (part guess)"; static storage. */
+const char *memory_profile_categories_guess_words(enum category category,
+                                                  const struct memory_profile_category_sum *sum);
 /* Adds what is there after the first `count` events of the pool to `sums`, CATEGORY_COUNT of them: with UNKNOWN, which
  * has what no event explains too, they are what is in use. False where there are no categories. */
 bool memory_profile_categories_at(const struct memory_profile_pool *pool, uint32_t count,

@@ -101,6 +101,20 @@ struct memory_profile_moment memory_profile_moment_at_time(const struct memory_p
     return moment_at(pool, memory_profile_after(pool, time_ps), time_ps);
 }
 
+enum memory_profile_moment_kind memory_profile_moment_that_matters(const struct memory_profile_pool *pool,
+                                                                   const struct memory_profile_failure *failure,
+                                                                   bool is_end_wanted,
+                                                                   struct memory_profile_moment *out)
+{
+    const struct torch_snapshot *snapshot = pool->profile->events.snapshot;
+    bool has_peak = !is_end_wanted && pool->count != 1 && (snapshot == NULL || !snapshot->is_end_alone);
+    if (failure != NULL)
+        *out = (struct memory_profile_moment){failure->count, failure->time_ps, failure->rare_count};
+    else
+        *out = memory_profile_moment_after_event(pool, has_peak ? pool->peak_at - pool->first : pool->count - 1);
+    return failure != NULL ? MOMENT_OF_FAILURE : has_peak ? MOMENT_OF_PEAK : MOMENT_OF_END;
+}
+
 static bool of_step(const struct memory_profile_pool *pool, int64_t number, const char *part,
                     struct memory_profile_moment *out)
 {

@@ -3,7 +3,6 @@
  * at the peak, or at the end of one without a history. By category, and by line of code. With format=text the same for a terminal. */
 #include "model/memory_profile/categories.h"
 #include "model/memory_profile/lines.h"
-#include "read/torch/torch_snapshot.h"
 #include "views/memory_profile/views.h"
 
 #include "base/printable.h"
@@ -13,9 +12,9 @@ enum { TEXT_LINES_MAX = 12 };
 
 struct whose {
     const struct memory_profile_pool *pool;
-    enum { WHOSE_FAILURE, WHOSE_PEAK, WHOSE_END } moment;
-    uint32_t count; /* events that have happened */
-    int64_t time_ps, in_use_bytes;
+    enum memory_profile_moment_kind kind;
+    struct memory_profile_moment moment;
+    int64_t in_use_bytes;
     struct memory_profile_category_sum sums[CATEGORY_COUNT];
     struct memory_profile_lines lines;
 };
@@ -25,22 +24,17 @@ static void whose_find(struct whose *whose, struct arena *arena)
     const struct memory_profile_pool *pool = whose->pool;
     const struct memory_profile_failure *failure =
         pool->failure_count > 0 ? &pool->failures[pool->failure_count - 1] : NULL;
-    const struct torch_snapshot *snapshot = pool->profile->events.snapshot;
-    bool is_end = snapshot != NULL && (snapshot->is_end_alone || pool->count == 1);
-    uint32_t at = is_end ? pool->first + pool->count - 1 : pool->peak_at;
-    whose->moment = failure != NULL ? WHOSE_FAILURE : is_end ? WHOSE_END : WHOSE_PEAK;
-    whose->count = failure != NULL ? failure->count : at - pool->first + 1;
-    whose->time_ps = failure != NULL ? failure->time_ps : pool->profile->time_ps[at];
-    whose->in_use_bytes = memory_profile_in_use_after(pool, whose->count);
-    memory_profile_categories_at(pool, whose->count, whose->sums);
-    memory_profile_lines_make(pool, whose->count, arena, &whose->lines);
+    whose->kind = memory_profile_moment_that_matters(pool, failure, false, &whose->moment);
+    whose->in_use_bytes = memory_profile_in_use_after(pool, whose->moment.count);
+    memory_profile_categories_at(pool, whose->moment.count, whose->sums);
+    memory_profile_lines_make(pool, whose->moment.count, arena, &whose->lines);
 }
 
 static const struct {
     const char *name, *words;
-} moments[] = {[WHOSE_FAILURE] = {"failure", "when the last request failed"},
-               [WHOSE_PEAK] = {"peak", "at the peak"},
-               [WHOSE_END] = {"end", "at the end"}};
+} moments[] = {[MOMENT_OF_FAILURE] = {"failure", "when the last request failed"},
+               [MOMENT_OF_PEAK] = {"peak", "at the peak"},
+               [MOMENT_OF_END] = {"end", "at the end"}};
 
 static const char no_stacks[] = "Only allocator snapshots of PyTorch have the stacks that this needs.";
 
@@ -50,8 +44,8 @@ static void json_write(const struct whose *whose, struct json *json)
 {
     json_object_begin(json);
     memory_profile_views_memory(json, whose->pool);
-    json_key_text(json, "moment", moments[whose->moment].name);
-    json_key_int(json, "time_ps", whose->time_ps);
+    json_key_text(json, "moment", moments[whose->kind].name);
+    json_key_int(json, "time_ps", whose->moment.time_ps);
     json_key_int(json, "in_use_bytes", whose->in_use_bytes);
     json_key(json, "reason");
     memory_profile_views_reason(json, has_stacks(whose) ? NULL : "no_stacks", no_stacks);
@@ -79,21 +73,12 @@ static void line_write(struct buf *out, int64_t bytes, int64_t whole, const char
 
 static void categories_write(const struct whose *whose, struct buf *out)
 {
-    bool is_said[CATEGORY_COUNT] = {false};
-    for (int place = 0; place < CATEGORY_COUNT; place++) {
-        int largest = -1;
-        for (int i = 0; i < CATEGORY_COUNT; i++)
-            if (!is_said[i] && whose->sums[i].bytes > 0 &&
-                (largest < 0 || whose->sums[i].bytes > whose->sums[largest].bytes))
-                largest = i;
-        if (largest < 0)
-            return;
-        const struct memory_profile_category_sum *sum = &whose->sums[largest];
-        is_said[largest] = true;
-        line_write(out, sum->bytes, whose->in_use_bytes, category_words((enum category)largest));
-        buf_text(out, largest == CATEGORY_UNKNOWN || sum->guessed_bytes == 0 ? "\n"
-                      : sum->guessed_bytes == sum->bytes                     ? " (guess)\n"
-                                                                             : " (part guess)\n");
+    enum category order[CATEGORY_COUNT];
+    uint32_t count = memory_profile_categories_order(whose->sums, order);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct memory_profile_category_sum *sum = &whose->sums[order[i]];
+        line_write(out, sum->bytes, whose->in_use_bytes, category_words(order[i]));
+        buf_format(out, "%s\n", memory_profile_categories_guess_words(order[i], sum));
     }
 }
 
@@ -102,7 +87,7 @@ static void text_write(const struct whose *whose, struct buf *out)
     char size[SIZE_TEXT_BYTES];
     buf_printable(out, whose->pool->name);
     buf_format(out, ": %s in use %s\n", size_text(size, (uint64_t)(whose->in_use_bytes > 0 ? whose->in_use_bytes : 0)),
-               moments[whose->moment].words);
+               moments[whose->kind].words);
     if (!has_stacks(whose))
         buf_format(out, "  %s\n", no_stacks);
     categories_write(whose, out);
