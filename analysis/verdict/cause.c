@@ -5,6 +5,7 @@
 #include "verdict/torch_moment.h"
 #include "verdict/unplanned.h"
 
+#include "base/sum.h"
 #include "model/memory_profile/failures.h"
 #include "model/memory_profile/model.h"
 #include "model/memory_profile/notes.h"
@@ -307,16 +308,69 @@ static bool of_text(const struct verdict_facts *facts)
     return true;
 }
 
-/* What a text without a plan lists: one array that is more than half of what was asked for. */
+/* A program that takes no more than this fits any device that is empty. */
+enum { SMALL_PROGRAM_BYTES = 256 << 20 };
+
+static bool of_small_program(const struct verdict_facts *facts)
+{
+    int64_t total = facts_figure(facts, OOM_total_bytes);
+    if (!oom_has_assignment(facts->failure) || total <= 0 || total > SMALL_PROGRAM_BYTES)
+        return false;
+    cause_set_by(facts, VERDICT_CAUSE_LIVE_ARRAYS, -1, VERDICT_GUESS,
+                 arena_format(facts->arena,
+                              "The program takes %s in all: what filled the device is held besides, by other arrays of "
+                              "this process or by other processes, which the text does not name.",
+                              facts_size(facts, total)));
+    return true;
+}
+
+/* What a GPU's program takes by the list of its allocations, where one of these is most of it. False: no such list, or
+ * none is. */
+static bool of_assignment(const struct verdict_facts *facts)
+{
+    static const struct {
+        enum oom_figure_at at;
+        enum verdict_cause_kind kind;
+        const char *words;
+    } parts[] = {{OOM_arguments_bytes, VERDICT_CAUSE_INPUTS, "Arguments"},
+                 {OOM_output_bytes, VERDICT_CAUSE_OUTPUTS, "Outputs"},
+                 {OOM_program_bytes, VERDICT_CAUSE_WORKSPACE, "Temporaries"}};
+    int64_t total = facts_figure(facts, OOM_total_bytes);
+    if (!oom_has_assignment(facts->failure) || total <= 0)
+        return false;
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        int64_t bytes = facts_figure(facts, parts[i].at);
+        if (bytes < total / 2)
+            continue;
+        cause_set_by(facts, parts[i].kind, bytes, VERDICT_EXACT,
+                     arena_format(facts->arena, "%s are %s of the %s that the program takes.", parts[i].words,
+                                  facts_size(facts, bytes), facts_size(facts, total)));
+        return true;
+    }
+    return false;
+}
+
+/* What a text without a plan lists: one array that is more than half of what was asked for, or, where that is not told,
+ * of all that is listed. */
 static void of_lists(const struct verdict_facts *facts)
 {
     const struct oom_group group = oom_group_largest(facts->failure);
-    int64_t needed = facts_figure(facts, OOM_needed_bytes);
+    int64_t needed = facts_figure(facts, OOM_needed_bytes), listed = 0;
+    const struct oom_buffers *list = &facts->failure->lists[OOM_ALLOCATIONS];
+    for (size_t i = 0; i < list->count; i++)
+        listed = sum_add(listed, (int64_t)list->items[i].size.value);
+    if (of_small_program(facts))
+        return;
     if (oom_is_form(facts->failure, "allocation_exceeds") ||
         (group.count == 1 && needed > 0 && (int64_t)group.buffer->size.value > needed / 2))
         cause_set_by(facts, VERDICT_CAUSE_ONE_BUFFER, group.count > 0 ? (int64_t)group.buffer->size.value : needed,
                      VERDICT_EXACT, more_of(facts));
-    else if (!facts->is_xla || group.count > 0 || !unplanned_cause(facts))
+    else if (group.count == 1 && needed < 0 && (int64_t)group.buffer->size.value > listed / 2 && list->count > 1)
+        cause_set_by(facts, VERDICT_CAUSE_UNKNOWN, (int64_t)group.buffer->size.value, VERDICT_EXACT,
+                     arena_format(facts->arena, "%s uses %s of the %s that the text lists.",
+                                  arena_text(facts->arena, group.buffer->label.text),
+                                  facts_size(facts, (int64_t)group.buffer->size.value), facts_size(facts, listed)));
+    else if (!of_assignment(facts))
         cause_set_by(facts, VERDICT_CAUSE_UNKNOWN, needed, VERDICT_EXACT,
                      !facts->is_xla ? more_of(facts)
                      : group.count > 0

@@ -131,13 +131,13 @@ static void print_meaning(const struct oom_meaning *meaning, const struct buf *a
     print_buffers("Largest buffers", meaning, OOM_ALLOCATIONS);
     print_buffers("Largest arguments and outputs", meaning, OOM_ARGUMENTS_AND_OUTPUTS);
     print_consequences(meaning->failure);
+    if (answer->length > 0) /* it has the notes, and says what to run next */
+        return;
     for (size_t at = 0; at < meaning->failure->note_count; at++) {
         output_word("Note: ");
         print_safe(str_of(meaning->failure->notes[at].text), 800);
         output_word("\n");
     }
-    if (answer->length > 0) /* it says what to run next */
-        return;
     output_word("Next\n");
     for (size_t at = 0; at < meaning->step_count; at++)
         output_format("  %s%s\n", meaning->steps[at].is_command ? "  " : "", meaning->steps[at].text);

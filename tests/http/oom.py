@@ -147,6 +147,13 @@ def test_the_command_line_says_what_the_verdict_says(t):
         equal(verdict["cause"], "fragmentation" if reason else None)
 
 
+def test_a_note_is_said_once(t):
+    """with the verdict, not with the figures of the text again"""
+    path = t.write("sparse.log", b"INTERNAL:Failed to run pass pipeline. Hlo-Op: result.1:279:1: error: 'memref.alloca' op current allocation offset upper bound "
+                   b"(140704 words) exceeds the legitimate user allocatable offset upper bound (131071 words) in memory space 201 when allocating 23440 words.\n")
+    equal(t.run("explain", path).stdout.count("would end at word 140704"), 1)
+
+
 def test_no_step_hides_a_command_in_a_sentence(t):
     daemon = t.serve(t.folder())
     names = ("oom-bfc", "oom-gpu", "oom-frameworks", "oom-tpu-compile", "oom-tpu-run", "oom-f-vmem-pallas-scratch")

@@ -29,6 +29,23 @@ static const struct {
      {"flags", "shard", "batch", "larger_chip"}},
     {"Out of host memory while trying to allocate 65.00GiB.", "host_memory", {NULL}},
     {"Failed to allocate request for 256.00MiB (268435456B) on device ordinal 1", "unknown", {"preallocation", "leak"}},
+    /* what the list of allocations tells: its largest part, or that the program is little */
+    {"RESOURCE_EXHAUSTED: Out of memory while trying to allocate 4770354232 bytes.\nBufferAssignment OOM Debugging.\n"
+     "BufferAssignment stats:\n             parameter allocation:  372.76MiB\n              constant allocation:    48.5KiB\n"
+     "        maybe_live_out allocation:    9.64GiB\n     preallocated temp allocation:    4.44GiB\n"
+     "                 total allocation:   14.44GiB\n",
+     "outputs",
+     {"leak", "batch"}},
+    {"RESOURCE_EXHAUSTED: Out of memory while trying to allocate 4770354232 bytes.\nBufferAssignment OOM Debugging.\n"
+     "BufferAssignment stats:\n             parameter allocation:    5.00GiB\n        maybe_live_out allocation:    5.00GiB\n"
+     "     preallocated temp allocation:    4.44GiB\n                 total allocation:   14.44GiB\n",
+     "unknown",
+     {"leak", "batch"}},
+    {"RESOURCE_EXHAUSTED: Out of memory while trying to allocate 6291456 bytes.\nBufferAssignment OOM Debugging.\n"
+     "BufferAssignment stats:\n             parameter allocation:    6.00MiB\n        maybe_live_out allocation:    6.00MiB\n"
+     "     preallocated temp allocation:         0B\n                 total allocation:   12.00MiB\n",
+     "live_arrays",
+     {"leak"}},
 };
 
 START_TEST(a_text_alone)
