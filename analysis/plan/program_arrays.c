@@ -3,6 +3,7 @@
 #include "plan/program_arrays_found.h"
 
 #include "base/sum.h"
+#include "plan/arguments.h"
 #include "read/hlo/graph.h"
 #include "read/hlo/hlo_aliases.h"
 #include "read/hlo/hlo_shapes.h"
@@ -259,17 +260,14 @@ struct sharing {
 
 static int64_t argument_bytes(const struct arrays_finding *finding, int64_t number)
 {
-    for (uint32_t i = 0; i < finding->plan->argument_count; i++)
-        if (finding->plan->arguments[i].number == number)
-            return array_bytes(finding, finding->plan->arguments[i].shape);
-    return 0;
+    const struct plan_argument *argument = arguments_find(finding->plan, number);
+    return argument == NULL ? 0 : array_bytes(finding, argument->shape);
 }
 
 static void donor_met(void *context, int64_t number)
 {
     struct sharing *sharing = context;
     int64_t bytes = argument_bytes(sharing->finding, number);
-    arena_work(sharing->finding->arena, sharing->finding->plan->argument_count);
     sharing->bytes = sum_add(sharing->bytes, bytes > 0 ? bytes : 0);
 }
 
