@@ -130,7 +130,7 @@ static void say_temporaries(struct oom_sentence *said, const struct comparing *o
                       "temporaries, with what lies unused between them, are ");
         oom_say_size(said, of->temporary_bytes);
         oom_say(said, " of it.");
-    } else if (program != NULL && sum_apart(program->value, of->temporary_bytes) > oom_figure_rounding(program)) {
+    } else if (program != NULL && !oom_figure_is(program, of->temporary_bytes)) {
         oom_say(said, " Temporaries and code are ");
         oom_say_figure(said, failure, OOM_program_bytes, NULL);
         oom_say(said, " in the text, temporaries alone ");
@@ -144,7 +144,7 @@ static void say_total(struct oom_sentence *said, const struct comparing *of)
     const struct oom_meaning *meaning = of->meaning;
     const struct oom_figure *needed = oom_figure(meaning->failure, OOM_needed_bytes);
     uint64_t by = sum_apart(of->total_bytes, needed->value);
-    bool is_same = by <= oom_figure_rounding(needed);
+    bool is_same = oom_figure_is(needed, of->total_bytes);
     oom_say(said, is_same ? "Text and plan agree: " : "Text and plan disagree: ");
     oom_say_figure(said, meaning->failure, OOM_needed_bytes, NULL);
     oom_say(said, " in the text, ");
@@ -265,8 +265,7 @@ enum { LOOK_BOTH, LOOK_SHAPE, LOOK_OPERATOR, LOOK_COUNT };
 /* Of that size, as far as it was printed? */
 static bool is_like(const struct oom_buffer *listed, const struct planned *planned, int look)
 {
-    if (planned->row == NULL ||
-        sum_apart(size_of(planned->row->bytes), listed->size.value) > oom_figure_rounding(&listed->size))
+    if (planned->row == NULL || !oom_figure_is(&listed->size, size_of(planned->row->bytes)))
         return false;
     bool is_operator = listed->op_name.text.data != NULL && str_equal(listed->op_name.text, planned->op_name);
     bool is_shape = str_equal(up_to_layout(listed->shape.text), up_to_layout(planned->shape));

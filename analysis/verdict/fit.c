@@ -3,6 +3,7 @@
  *
  * The compiler's total decides whether a program fits. Where a text rounds it and the plan of the program has the same
  * total but for that, the plan's is taken, which is exact. */
+#include "base/sum.h"
 #include "plan/memory_fit.h"
 #include "verdict/facts.h"
 #include "verdict/torch_moment.h"
@@ -11,13 +12,10 @@
 #include "model/memory_profile/model.h"
 #include "read/device.h"
 
-static int64_t fit_apart(int64_t a, int64_t b) { return a > b ? a - b : b - a; }
-
 static bool is_same_but_rounded(const struct verdict_facts *facts, int64_t bytes)
 {
     const struct oom_figure *needed = oom_figure(facts->failure, OOM_needed_bytes);
-    return needed != NULL && bytes >= 0 &&
-           fit_apart((int64_t)needed->value, bytes) <= (int64_t)oom_figure_rounding(needed);
+    return needed != NULL && bytes >= 0 && oom_figure_is(needed, (uint64_t)bytes);
 }
 
 /* Is what was asked for the whole of a program? */
@@ -126,7 +124,7 @@ bool fit_is_past_device(const struct verdict_facts *facts)
 /* ---- did it fit ---- */
 
 /* Limits of two kinds of TPU are further apart than this; releases of libtpu print them up to 10 MiB apart. */
-#define LIMIT_APART_BYTES (INT64_C(12) << 20)
+#define LIMIT_APART_BYTES (UINT64_C(12) << 20)
 
 /* The kind of TPU whose limit a compiler's text states; NULL: of none, or of a memory that is not the device's. */
 static const struct device *device_of_limit(const struct verdict_facts *facts)
@@ -136,7 +134,7 @@ static const struct device *device_of_limit(const struct verdict_facts *facts)
                      facts->failure->family == OOM_FAMILY_tpu_compile;
     for (size_t i = 0; is_of_tpu && stated >= 0 && device_at(i) != NULL; i++)
         if (device_at(i)->platform == SPACE_PLATFORM_TPU && device_at(i)->available_bytes > 0 &&
-            fit_apart(device_at(i)->available_bytes, stated) <= LIMIT_APART_BYTES)
+            sum_apart((uint64_t)device_at(i)->available_bytes, (uint64_t)stated) <= LIMIT_APART_BYTES)
             return device_at(i);
     return NULL;
 }

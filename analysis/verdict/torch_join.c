@@ -7,16 +7,10 @@
 #include "memory/allocator/caching_settings.h"
 #include "read/torch/torch_snapshot.h"
 
-static bool is_near(const struct oom_figure *stated, int64_t bytes)
-{
-    uint64_t other = (uint64_t)bytes, apart = stated->value > other ? stated->value - other : other - stated->value;
-    return bytes >= 0 && apart <= oom_figure_rounding(stated);
-}
-
 bool torch_join_is(const struct oom_failure *failure, enum oom_figure_at at, int64_t bytes)
 {
     const struct oom_figure *figure = oom_figure(failure, at);
-    return figure != NULL && is_near(figure, bytes);
+    return figure != NULL && bytes >= 0 && oom_figure_is(figure, (uint64_t)bytes);
 }
 
 static bool is_asked(const struct oom_failure *failure, int64_t request)
@@ -36,7 +30,7 @@ static bool is_reserved(const struct oom_failure *failure, int64_t bytes)
         return false;
     const struct oom_figure both = {.value = allocated->value + rest->value,
                                     .half_unit = allocated->half_unit + rest->half_unit};
-    return is_near(&both, bytes);
+    return bytes >= 0 && oom_figure_is(&both, (uint64_t)bytes);
 }
 
 /* -1: it names none. */

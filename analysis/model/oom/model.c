@@ -133,25 +133,21 @@ bool oom_may_be_of_xla(const struct oom_failure *failure)
 #define PIECE_MIN_BYTES (UINT64_C(1) << 20)
 #define ROUNDED_TO_BYTES 256
 
-static bool is_same(const struct oom_figure *printed, uint64_t bytes)
-{
-    return printed != NULL && sum_apart(printed->value, bytes) <= oom_figure_rounding(printed);
-}
-
 bool oom_asks_for_piece(const struct oom_failure *failure, uint64_t bytes)
 {
     const struct oom_figure *needed = oom_figure(failure, OOM_needed_bytes);
-    if (!oom_may_be_of_xla(failure) || oom_is_compile(failure) || oom_is_kill(failure) || bytes < PIECE_MIN_BYTES ||
-        bytes > INT64_MAX)
+    if (needed == NULL || !oom_may_be_of_xla(failure) || oom_is_compile(failure) || oom_is_kill(failure) ||
+        bytes < PIECE_MIN_BYTES || bytes > INT64_MAX)
         return false;
-    return is_same(needed, bytes) ||
-           is_same(needed, (bytes + ROUNDED_TO_BYTES - 1) / ROUNDED_TO_BYTES * ROUNDED_TO_BYTES);
+    return oom_figure_is(needed, bytes) ||
+           oom_figure_is(needed, (bytes + ROUNDED_TO_BYTES - 1) / ROUNDED_TO_BYTES * ROUNDED_TO_BYTES);
 }
 
 bool oom_asks_for_total(const struct oom_failure *failure, uint64_t total_bytes)
 {
+    const struct oom_figure *needed = oom_figure(failure, OOM_needed_bytes);
     return oom_may_be_of_xla(failure) && oom_is_compile(failure) && !oom_is_form(failure, "allocation_exceeds") &&
-           total_bytes >= PIECE_MIN_BYTES && is_same(oom_figure(failure, OOM_needed_bytes), total_bytes);
+           total_bytes >= PIECE_MIN_BYTES && needed != NULL && oom_figure_is(needed, total_bytes);
 }
 
 bool oom_is_host(const struct oom_failure *failure)

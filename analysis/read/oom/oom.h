@@ -9,6 +9,7 @@
 #pragma once
 
 #include "base/str.h"
+#include "base/sum.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -127,6 +128,12 @@ struct oom_result {
 static inline uint64_t oom_figure_rounding(const struct oom_figure *printed)
 {
     return printed->half_unit + printed->half_unit / 50 + (printed->half_unit > 0);
+}
+
+/* May a size have been printed as that figure? */
+static inline bool oom_figure_is(const struct oom_figure *printed, uint64_t bytes)
+{
+    return sum_apart(printed->value, bytes) <= oom_figure_rounding(printed);
 }
 
 /* "PyTorch GPU OOM" */
