@@ -4,8 +4,7 @@
 #include "model/oom/meaning.h"
 #include "verdict/remedy.h"
 
-/* Less than this part of what is allocated is what any allocator keeps. */
-enum { LAST_OF_GUESSES = 300, PIECES_PARTS = 50 };
+enum { LAST_OF_GUESSES = 300 };
 
 /* ---- allocators ---- */
 
@@ -21,9 +20,7 @@ bool remedy_torch_pieces(const struct advice *advice, struct verdict_advice *ite
         return false;
     item->saves_bytes = kept;
     item->confidence = VERDICT_BOUND;
-    if (cause != OOM_CAUSE_FRAGMENTATION &&
-        kept < facts_figure(facts, OOM_allocated_bytes) /
-                   PIECES_PARTS) { /* what any allocator keeps: the rest fills the device */
+    if (cause != OOM_CAUSE_FRAGMENTATION && !oom_keeps_much(facts->failure)) { /* the rest fills the device */
         item->confidence = VERDICT_GUESS;
         item->effort = LAST_OF_GUESSES;
     }

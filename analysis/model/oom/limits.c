@@ -10,9 +10,6 @@ static uint64_t value_of(const struct oom_failure *failure, enum oom_figure_at a
     return failure->figures[at].is_known ? failure->figures[at].value : 0;
 }
 
-/* Less than this part of what is allocated is what any allocator keeps, and no reason. */
-enum { PIECES_PARTS = 50 };
-
 /* Of a caching allocator: does it keep enough, in pieces; or do others hold what is missing? */
 static enum oom_cause torch_cause(const struct oom_failure *failure, uint64_t needed)
 {
@@ -21,7 +18,7 @@ static enum oom_cause torch_cause(const struct oom_failure *failure, uint64_t ne
     bool is_much = others >= needed && others >= value_of(failure, OOM_capacity_bytes) / 10;
     if (is_much && others / 4 > kept && free_figure != NULL && free_figure->value < needed)
         return OOM_CAUSE_OTHER_PROCESS;
-    if (kept >= needed && kept >= value_of(failure, OOM_allocated_bytes) / PIECES_PARTS)
+    if (kept >= needed && oom_keeps_much(failure))
         return OOM_CAUSE_FRAGMENTATION;
     if (free_figure == NULL)
         return OOM_CAUSE_NOT_KNOWN;

@@ -177,6 +177,15 @@ uint64_t oom_unallocated(const struct oom_failure *failure)
                : 0;
 }
 
+/* Less than this part of what is allocated is what any allocator keeps, and no reason. */
+enum { PIECES_PARTS = 50 };
+
+bool oom_keeps_much(const struct oom_failure *failure)
+{
+    const struct oom_figure *allocated = oom_figure(failure, OOM_allocated_bytes);
+    return oom_unallocated(failure) >= (allocated != NULL ? allocated->value / PIECES_PARTS : 0);
+}
+
 /* What a context, libraries and the driver take besides is no other process. */
 #define BESIDES_BYTES (UINT64_C(2) << 30)
 
