@@ -12,15 +12,6 @@ static int by_address(const void *left, const void *right)
     return ORDER(a->address, b->address) ?: ORDER(a->event, b->event);
 }
 
-static bool is_there(const struct memory_profile_pool *pool, uint32_t moment_count, uint32_t at)
-{
-    const struct memory_profile *profile = pool->profile;
-    uint32_t event = pool->first + at, partner = profile->partner[event];
-    if (memory_profile_is_free(profile, event)) /* of what was there before */
-        return partner == PROFILE_NONE && at >= moment_count;
-    return at < moment_count && (partner == PROFILE_NONE || partner - pool->first >= moment_count);
-}
-
 const struct memory_what *memory_profile_address_blocks_what(const struct memory_profile *profile,
                                                              const struct memory_profile_block *block)
 {
@@ -95,12 +86,12 @@ static void of_trace(const struct memory_profile_pool *pool, const struct memory
         uint64_t address = profile->address[event], end = address + (uint64_t)profile->size_bytes[event];
         out->first = address < out->first ? address : out->first;
         out->last = end >= address && end > out->last ? end : out->last;
-        count += is_there(pool, moment->count, at);
+        count += memory_profile_is_open(pool, event, moment->count);
     }
     out->items = arena_array(arena, struct memory_profile_block, (size_t)count + 1);
     for (uint32_t at = 0; at < pool->count; at++) {
         uint32_t event = pool->first + at;
-        if ((profile->flags[event] & MEMORY_HAS_ADDRESS) == 0 || !is_there(pool, moment->count, at))
+        if ((profile->flags[event] & MEMORY_HAS_ADDRESS) == 0 || !memory_profile_is_open(pool, event, moment->count))
             continue;
         out->items[out->count++] = (struct memory_profile_block){
             profile->address[event], (uint64_t)profile->size_bytes[event], event, PROFILE_NONE, false, false};

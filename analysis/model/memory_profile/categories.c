@@ -192,9 +192,8 @@ bool memory_profile_categories_at(const struct memory_profile_pool *pool, uint32
     }
     memory_profile_categories_freed(pool, count, sums);
     for (uint32_t at = 0; at < count; at++) {
-        uint32_t event = pool->first + at, partner = profile->partner[event];
-        bool is_open = partner == PROFILE_NONE || partner - pool->first >= count;
-        if (is_open && !memory_profile_is_free(profile, event))
+        uint32_t event = pool->first + at;
+        if (memory_profile_is_open(pool, event, count))
             memory_profile_categories_add(sums, memory_profile_categories_of(profile, event),
                                           profile->size_bytes[event], 1);
     }

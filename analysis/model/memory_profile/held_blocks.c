@@ -88,15 +88,13 @@ static void of_events(struct finding_blocks *finding, const struct memory_profil
     const struct memory_profile_pool *pool = finding->pool;
     const struct memory_profile *profile = pool->profile;
     for (uint32_t at = 0; at < pool->count; at++) {
-        uint32_t event = pool->first + at, partner = profile->partner[event];
-        if (memory_profile_is_free(profile, event)) {
-            if (partner == PROFILE_NONE && at >= moment->count)
-                block_add(finding, event, MAP_NONE, 0);
+        uint32_t event = pool->first + at;
+        if (!memory_profile_is_open(pool, event, moment->count))
             continue;
-        }
-        uint32_t end = partner == PROFILE_NONE ? map_get(&finding->ends, profile->address[event]) : MAP_NONE;
-        if (at < moment->count && (partner == PROFILE_NONE || partner - pool->first >= moment->count))
-            block_add(finding, event, end, at + 1);
+        bool is_free = memory_profile_is_free(profile, event);
+        bool is_to_end = !is_free && profile->partner[event] == PROFILE_NONE;
+        uint32_t end = is_to_end ? map_get(&finding->ends, profile->address[event]) : MAP_NONE;
+        block_add(finding, event, end, is_free ? 0 : at + 1);
     }
 }
 

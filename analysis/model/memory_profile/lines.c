@@ -96,9 +96,8 @@ void memory_profile_lines_make(const struct memory_profile_pool *pool, uint32_t 
     for (uint32_t stack = 0; stack < snapshot->stack_count; stack++)
         making.line_of[stack] = stack_line_of(snapshot, stack);
     for (uint32_t at = 0; at < count; at++) {
-        uint32_t event = pool->first + at, partner = profile->partner[event];
-        bool is_open = partner == PROFILE_NONE || partner - pool->first >= count;
-        if (is_open && !memory_profile_is_free(profile, event))
+        uint32_t event = pool->first + at;
+        if (memory_profile_is_open(pool, event, count))
             line_add(&making, profile->what[event], profile->size_bytes[event]);
     }
     uint32_t kept_count = pool->torch.is_known ? pool->torch.kept_count : 0;

@@ -203,6 +203,15 @@ static inline bool memory_profile_is_free(const struct memory_profile *profile, 
 {
     return (profile->flags[event] & MEMORY_FREED) != 0;
 }
+/* Is an event's memory there after the pool's first `count` events? Allocated in them, and not freed in them; or there
+ * before them all, and freed by an event after them. */
+static inline bool memory_profile_is_open(const struct memory_profile_pool *pool, uint32_t event, uint32_t count)
+{
+    uint32_t end = pool->first + count, partner = pool->profile->partner[event];
+    if (memory_profile_is_free(pool->profile, event))
+        return partner == PROFILE_NONE && event >= end;
+    return event < end && (partner == PROFILE_NONE || partner >= end);
+}
 /* Told, or inferred with a result. */
 static inline bool memory_profile_has_size(const struct memory_profile *profile, uint32_t event)
 {

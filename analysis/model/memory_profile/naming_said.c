@@ -33,15 +33,6 @@ const char *memory_profile_naming_confidence(const struct memory_profile_guess *
     return guess->rule == NAMING_AMBIGUOUS ? "unknown" : "guess";
 }
 
-/* Is the event open after the first `end` of its pool's events, seen from there? */
-static bool is_open(const struct memory_profile *profile, uint32_t event, uint32_t end)
-{
-    uint32_t partner = profile->partner[event];
-    if (memory_profile_is_free(profile, event))
-        return partner == PROFILE_NONE && event >= end;
-    return event < end && (partner == PROFILE_NONE || partner >= end);
-}
-
 struct memory_profile_tally memory_profile_naming_tally(const struct memory_profile_pool *pool, uint32_t count,
                                                         struct arena *arena)
 {
@@ -52,7 +43,7 @@ struct memory_profile_tally memory_profile_naming_tally(const struct memory_prof
     intern_init(&modules, arena);
     for (uint32_t event = pool->first; event < pool->first + pool->count; event++) {
         const struct memory_what *what = &profile->events.whats[profile->what[event]];
-        if (!is_open(profile, event, pool->first + count) ||
+        if (!memory_profile_is_open(pool, event, count) ||
             !memory_events_is_unnamed(&profile->events, profile->what[event]))
             continue;
         tally.unnamed_bytes = sum_add(tally.unnamed_bytes, profile->size_bytes[event]);

@@ -57,7 +57,7 @@ static uint32_t passes_fill(const struct memory_profile_pool *pool, uint32_t cou
     bool is_backward = false;
     CHUNKS_ADD(passes, struct pass, (struct pass){0});
     for (uint32_t at = 0; at < count; at++) {
-        uint32_t event = pool->first + at, partner = profile->partner[event];
+        uint32_t event = pool->first + at;
         if (memory_profile_is_free(profile, event))
             continue;
         struct category_choice choice = memory_profile_categories_of(profile, event);
@@ -66,8 +66,7 @@ static uint32_t passes_fill(const struct memory_profile_pool *pool, uint32_t cou
             CHUNKS_ADD(passes, struct pass, (struct pass){0});
         if (course != COURSE_OTHER)
             is_backward = course == COURSE_BACKWARD;
-        bool is_alive = partner == PROFILE_NONE || partner - pool->first >= count;
-        if (!is_alive || choice.category != CATEGORY_SAVED_ACTIVATION)
+        if (!memory_profile_is_open(pool, event, count) || choice.category != CATEGORY_SAVED_ACTIVATION)
             continue;
         struct pass *pass = chunks_at(passes, passes->count - 1);
         pass->bytes = sum_add(pass->bytes, profile->size_bytes[event]);
