@@ -7,6 +7,7 @@
 #include "model/memory_profile/categories.h"
 #include "model/memory_profile/failures.h"
 #include "model/memory_profile/moment.h"
+#include "model/memory_profile/what.h"
 #include "read/torch/torch_snapshot.h"
 
 #include <ctype.h>
@@ -37,8 +38,7 @@ static bool is_expandable(const struct torch_snapshot *snapshot)
 static const struct memory_what *what_of(const struct memory_profile *profile,
                                          const struct memory_profile_live_group *group)
 {
-    return &profile->events.whats[group->event != PROFILE_NONE ? profile->what[group->event]
-                                                               : profile->events.snapshot->blocks[group->kept].what];
+    return memory_profile_what_at(profile, group->event, group->kept);
 }
 
 static enum category category_of(const struct memory_profile *profile, const struct memory_profile_live_group *group)

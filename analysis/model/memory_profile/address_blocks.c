@@ -12,14 +12,6 @@ static int by_address(const void *left, const void *right)
     return ORDER(a->address, b->address) ?: ORDER(a->event, b->event);
 }
 
-const struct memory_what *memory_profile_address_blocks_what(const struct memory_profile *profile,
-                                                             const struct memory_profile_block *block)
-{
-    uint32_t what =
-        block->event != PROFILE_NONE ? profile->what[block->event] : profile->events.snapshot->blocks[block->kept].what;
-    return &profile->events.whats[what];
-}
-
 bool memory_profile_address_blocks_is_before(const struct memory_profile *profile,
                                              const struct memory_profile_block *block)
 {

@@ -29,9 +29,6 @@ struct memory_profile_address_blocks {
 /* A block of a segment, no longer than the segment, which ends at `end`. */
 struct memory_profile_block memory_profile_address_blocks_of_held(const struct memory_profile_held_block *held,
                                                                   uint64_t end);
-/* What it was allocated for. */
-const struct memory_what *memory_profile_address_blocks_what(const struct memory_profile *profile,
-                                                             const struct memory_profile_block *block);
 /* Was it allocated before the trace began? */
 bool memory_profile_address_blocks_is_before(const struct memory_profile *profile,
                                              const struct memory_profile_block *block);

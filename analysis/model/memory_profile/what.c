@@ -2,6 +2,13 @@
 #include "model/memory_profile/what.h"
 
 #include "model/memory_profile/naming.h"
+#include "read/torch/torch_snapshot.h"
+
+const struct memory_what *memory_profile_what_at(const struct memory_profile *profile, uint32_t event, uint32_t kept)
+{
+    uint32_t what = event != PROFILE_NONE ? profile->what[event] : profile->events.snapshot->blocks[kept].what;
+    return &profile->events.whats[what];
+}
 
 /* JAX records no data type, but a shape that begins with one: "f32[8,128]{1,0}". */
 struct str memory_profile_what_data_type(const struct memory_profile *profile, const struct memory_what *what)

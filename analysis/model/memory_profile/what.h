@@ -5,6 +5,8 @@
 
 #include "model/memory_profile/model.h"
 
+/* What an event is of; where `event` is PROFILE_NONE, the snapshot's block `kept`. */
+const struct memory_what *memory_profile_what_at(const struct memory_profile *profile, uint32_t event, uint32_t kept);
 /* The data type's name in `scratch`-free storage: a TensorFlow name, or the type that the shape begins with; empty. */
 struct str memory_profile_what_data_type(const struct memory_profile *profile, const struct memory_what *what);
 /* What it may be that no op names, by the programs of the trace; empty where nothing is guessed. The confidence is

@@ -138,7 +138,7 @@ static void pin_write(struct json *json, const struct holes *holes, uint32_t at)
 {
     const struct memory_profile *profile = holes->profile;
     const struct memory_profile_block *block = &holes->blocks.items[at];
-    const struct memory_what *what = memory_profile_address_blocks_what(profile, block);
+    const struct memory_what *what = memory_profile_what_at(profile, block->event, block->kept);
     bool is_before = memory_profile_address_blocks_is_before(profile, block);
     uint32_t freed = is_before ? block->event : profile->partner[block->event];
     int64_t born_ps = is_before ? MEMORY_UNKNOWN : profile->time_ps[block->event];

@@ -85,9 +85,8 @@ static struct group group_of(const void *context, uint32_t row)
     bool is_single =
         (listing->live.fields >> PROFILE_LIVE_EVENT & 1) != 0 || (sums->count == 1 && !listing->live.between.is_asked);
     bool is_kept = sums->event == PROFILE_NONE;
-    uint32_t what = is_kept ? profile->events.snapshot->blocks[sums->kept].what : profile->what[sums->event];
     return (struct group){listing,     profile,
-                          sums,        &profile->events.whats[what],
+                          sums,        memory_profile_what_at(profile, sums->event, sums->kept),
                           sums->event, is_single && !is_kept ? profile->partner[sums->event] : PROFILE_NONE,
                           is_single,   is_kept};
 }

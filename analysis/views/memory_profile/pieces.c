@@ -9,7 +9,8 @@ static void piece_write(const struct memory_profile_pieces *pieces, const struct
     struct json *json = pieces->json;
     bool is_single = !piece->is_hole && piece->count == 1;
     bool has_event = is_single && piece->block.event != PROFILE_NONE;
-    const struct memory_what *what = is_single ? memory_profile_address_blocks_what(profile, &piece->block) : NULL;
+    const struct memory_what *what =
+        is_single ? memory_profile_what_at(profile, piece->block.event, piece->block.kept) : NULL;
     const char *kind = piece->is_wall                                                    ? "outside"
                        : piece->is_hole                                                  ? "hole"
                        : piece->count > 1                                                ? "mixed"
