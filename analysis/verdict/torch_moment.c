@@ -195,7 +195,7 @@ void torch_moment_categories(const struct verdict_facts *facts)
 static int larger_first(const void *left, const void *right)
 {
     const struct memory_profile_live_group *a = left, *b = right;
-    return a->bytes != b->bytes ? (a->bytes < b->bytes ? 1 : -1) : (a->event > b->event) - (a->event < b->event);
+    return ORDER(b->bytes, a->bytes) ?: ORDER(a->event, b->event);
 }
 
 /* Lines of the person's code, with whose memory they asked for. */

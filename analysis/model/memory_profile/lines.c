@@ -60,9 +60,7 @@ static void line_add(struct lines_making *making, uint32_t number_of_what, int64
 static int larger_first(const void *left, const void *right)
 {
     const struct memory_profile_line *a = left, *b = right;
-    return a->bytes != b->bytes         ? (a->bytes < b->bytes ? 1 : -1)
-           : a->category != b->category ? (a->category > b->category ? 1 : -1)
-                                        : (a->frame > b->frame) - (a->frame < b->frame);
+    return ORDER(b->bytes, a->bytes) ?: ORDER(a->category, b->category) ?: ORDER(a->frame, b->frame);
 }
 
 static void lines_take(const struct lines_making *making, struct arena *arena, struct memory_profile_lines *out)
