@@ -401,7 +401,7 @@ static void of_segments(const struct verdict_facts *facts)
                               "PyTorch's segments take %s for %s in use: freed blocks do not fit the sizes that are "
                               "asked for next. With segments that grow they%s take %s.",
                               facts_size(facts, segments->peak_bytes), facts_size(facts, moment->in_use_bytes), how,
-                              facts_size(facts, segments->growing->reserved_bytes)));
+                              facts_size(facts, segments->expandable->reserved_bytes)));
 }
 
 /* Of a snapshot: what earlier steps saved for their backward passes, and still holds. */

@@ -7,7 +7,7 @@
 /* What holds less of the moment than this is not advised about. */
 enum { LEAST_PART = 50 };
 
-/* Of what the segments take, what growing ones have to save. */
+/* Of what the segments take, what expandable ones have to save. */
 enum { LEAST_SAVED = 10 };
 
 struct item {
@@ -60,7 +60,7 @@ static const char *torch_advice_holds(const struct advice *advice, enum category
 static const char *replay_reason(const struct verdict_facts *facts)
 {
     const struct torch_segments *segments = &facts->moment->segments;
-    return memory_profile_replay_reason(segments->replay, segments->growing, facts->arena);
+    return memory_profile_replay_reason(segments->replay, segments->expandable, facts->arena);
 }
 
 static const char *replay_words(const struct torch_segments *segments)
@@ -68,11 +68,11 @@ static const char *replay_words(const struct torch_segments *segments)
     return torch_segments_confidence(segments) == VERDICT_EXACT ? "By replay" : "By a replay that is not exact";
 }
 
-static const char growing_title[] = "Let the allocator's segments grow, so that their free pieces join",
-                  growing_call[] = "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True";
+static const char expandable_title[] = "Let the allocator's segments grow, so that their free pieces join",
+                  expandable_call[] = "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True";
 
 /* No request failed, and much of what was taken of the device was free. */
-static void growing_find(struct advice *advice)
+static void expandable_find(struct advice *advice)
 {
     const struct verdict_facts *facts = advice->facts;
     const struct torch_segments *segments = &facts->moment->segments;
@@ -81,11 +81,11 @@ static void growing_find(struct advice *advice)
     struct verdict_advice *added = torch_advice_land(
         advice,
         &(struct item){VERDICT_ADVICE_FRAGMENTATION, CATEGORY_COUNT, segments->saves_bytes,
-                       torch_segments_confidence(segments), growing_title, growing_call, replay_reason(facts),
+                       torch_segments_confidence(segments), expandable_title, expandable_call, replay_reason(facts),
                        arena_format(facts->arena, "%s, %s of segments become %s.", replay_words(segments),
                                     facts_size(facts, segments->peak_bytes),
-                                    facts_size(facts, segments->growing->reserved_bytes))},
-        segments->growing->reserved_bytes);
+                                    facts_size(facts, segments->expandable->reserved_bytes))},
+        segments->expandable->reserved_bytes);
     if (added != NULL)
         added->is_of_cause = segments->is_fragmented;
 }
@@ -117,7 +117,7 @@ static void pieces_find(struct advice *advice)
         facts_size(facts, failure->largest_hole_bytes), placed_text(facts));
     if (!moment->is_expandable)
         torch_advice_add(advice, &(struct item){VERDICT_ADVICE_FRAGMENTATION, CATEGORY_COUNT, failure->free_bytes,
-                                                VERDICT_BOUND, growing_title, growing_call,
+                                                VERDICT_BOUND, expandable_title, expandable_call,
                                                 "At most so much: what lay free in segments that were in part in use.",
                                                 evidence});
     else
@@ -270,7 +270,7 @@ void torch_advice_find(struct advice *advice)
 {
     if (advice->facts->moment == NULL)
         return;
-    growing_find(advice);
+    expandable_find(advice);
     pieces_find(advice);
     if (advice->facts->moment->is_retained)
         retained_find(advice);

@@ -36,20 +36,20 @@ static bool is_asked(const struct torch_moment *moment)
     return segments->beside_bytes > segments->peak_bytes / LOOKED_AT_PART;
 }
 
-static void growing_judge(struct torch_moment *moment)
+static void expandable_judge(struct torch_moment *moment)
 {
     struct torch_segments *segments = &moment->segments;
-    const struct memory_profile_replay_change *growing = segments->growing;
+    const struct memory_profile_replay_change *expandable = segments->expandable;
     const int64_t largest_bytes = moment->sums[torch_moment_largest(moment)].bytes;
-    if (growing->failed_at != PROFILE_NONE) {
-        segments->is_refused = memory_profile_replay_is_sure(segments->replay, growing);
+    if (expandable->failed_at != PROFILE_NONE) {
+        segments->is_refused = memory_profile_replay_is_sure(segments->replay, expandable);
         return;
     }
-    if (segments->replay->reserved_bytes > growing->reserved_bytes)
-        segments->saves_bytes = segments->replay->reserved_bytes - growing->reserved_bytes;
-    segments->is_placed = moment->failure != NULL && growing->is_last_placed;
-    segments->is_refused =
-        moment->failure != NULL && !growing->is_last_placed && memory_profile_replay_is_sure(segments->replay, growing);
+    if (segments->replay->reserved_bytes > expandable->reserved_bytes)
+        segments->saves_bytes = segments->replay->reserved_bytes - expandable->reserved_bytes;
+    segments->is_placed = moment->failure != NULL && expandable->is_last_placed;
+    segments->is_refused = moment->failure != NULL && !expandable->is_last_placed &&
+                           memory_profile_replay_is_sure(segments->replay, expandable);
     segments->is_fragmented = moment->failure == NULL && segments->beside_bytes > largest_bytes &&
                               segments->saves_bytes > segments->beside_bytes / 2;
 }
@@ -64,15 +64,15 @@ void torch_segments_find(const struct verdict_facts *facts, struct torch_moment 
         is_asked(moment) ? memory_profile_replay_of(moment->pool, facts->arena) : NULL;
     if (replay == NULL || replay->why_not != NULL)
         return;
-    struct memory_profile_replay_change *growing = arena_array(facts->arena, struct memory_profile_replay_change, 1);
+    struct memory_profile_replay_change *expandable = arena_array(facts->arena, struct memory_profile_replay_change, 1);
     struct caching_settings settings = replay->settings;
     settings.is_expandable = true;
-    memory_profile_replay_run(replay, &settings, facts->arena, growing);
-    if (growing->why_not != NULL)
+    memory_profile_replay_run(replay, &settings, facts->arena, expandable);
+    if (expandable->why_not != NULL)
         return;
     segments->replay = replay;
-    segments->growing = growing;
-    growing_judge(moment);
+    segments->expandable = expandable;
+    expandable_judge(moment);
 }
 
 bool torch_segments_is_needed(const struct verdict_facts *facts)
@@ -116,5 +116,5 @@ struct verdict_evidence torch_segments_beside(const struct verdict_facts *facts)
 
 enum verdict_confidence torch_segments_confidence(const struct torch_segments *segments)
 {
-    return memory_profile_replay_is_sure(segments->replay, segments->growing) ? VERDICT_EXACT : VERDICT_MODEL;
+    return memory_profile_replay_is_sure(segments->replay, segments->expandable) ? VERDICT_EXACT : VERDICT_MODEL;
 }

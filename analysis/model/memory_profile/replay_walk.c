@@ -63,8 +63,8 @@ static void places_make(struct replay_walk *walk)
 struct loading {
     struct replay_walk *walk;
     const struct memory_profile_held *held; /* walk->ground's */
-    struct caching_loading *growing;        /* of each pool, its segment that grows */
-    size_t growing_capacity;
+    struct caching_loading *expandable;     /* of each pool, its segment that grows */
+    size_t expandable_capacity;
 };
 
 static bool is_small(const struct loading *loading, const struct memory_profile_segment *segment)
@@ -119,12 +119,12 @@ static void segment_load(struct loading *loading, const struct memory_profile_se
 }
 
 /* Pieces of a pool that grow are one segment, with addresses between them that have no memory. */
-static void grown_load(struct loading *loading, const struct memory_profile_segment *segment, uint32_t pool)
+static void expandable_load(struct loading *loading, const struct memory_profile_segment *segment, uint32_t pool)
 {
     struct caching *caching = &loading->walk->caching;
-    loading->growing = arena_grown(loading->walk->arena, loading->growing, (size_t)pool + 1, &loading->growing_capacity,
-                                   sizeof(*loading->growing));
-    struct caching_loading *of = &loading->growing[pool];
+    loading->expandable = arena_grown(loading->walk->arena, loading->expandable, (size_t)pool + 1,
+                                      &loading->expandable_capacity, sizeof(*loading->expandable));
+    struct caching_loading *of = &loading->expandable[pool];
     of->pool = pool;
     of->is_expandable = true;
     if (of->last != CACHING_NONE) {
@@ -144,15 +144,15 @@ static void segments_load(struct loading *loading)
         const struct memory_profile_segment *segment = &loading->held->segments[i];
         uint32_t pool = caching_pool(caching, segment->stream, segment->pool_id, is_small(loading, segment));
         if (segment->is_expandable) {
-            grown_load(loading, segment, pool);
+            expandable_load(loading, segment, pool);
             continue;
         }
         struct caching_loading of = {.pool = pool};
         segment_load(loading, segment, &of);
         caching_load_end(caching, &of);
     }
-    for (size_t pool = 0; pool < loading->growing_capacity; pool++)
-        caching_load_end(caching, &loading->growing[pool]);
+    for (size_t pool = 0; pool < loading->expandable_capacity; pool++)
+        caching_load_end(caching, &loading->expandable[pool]);
 }
 
 /* ---- events ---- */
