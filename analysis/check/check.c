@@ -3,7 +3,6 @@
 #include "check/check.h"
 
 #include "base/size_text.h"
-#include "base/sum.h"
 #include "check/lost.h"
 #include "model/compare/sentence.h"
 #include "plan/describe.h"

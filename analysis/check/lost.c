@@ -4,7 +4,6 @@
 
 #include "base/sum.h"
 #include "plan/arguments.h"
-#include "plan/group_key.h"
 #include "read/hlo/graph.h"
 #include "read/hlo/hlo_aliases.h"
 #include "whatif/call.h"

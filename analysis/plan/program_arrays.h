@@ -12,7 +12,7 @@
 
 #include "plan/plan.h"
 
-enum program_array_role { PROGRAM_ARRAY_ARGUMENT, PROGRAM_ARRAY_RESULT, PROGRAM_ARRAY_BETWEEN, PROGRAM_ARRAY_ROLES };
+enum program_array_role { PROGRAM_ARRAY_ARGUMENT, PROGRAM_ARRAY_RESULT, PROGRAM_ARRAY_BETWEEN };
 
 /* Equal arrays: same role, shape, operation and line. */
 struct program_array {

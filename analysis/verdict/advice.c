@@ -6,8 +6,6 @@
  * replay of the heap says (docs/use/what-if.md). */
 #include "verdict/remedy.h"
 
-#include "base/sum.h"
-#include "plan/describe.h"
 #include "plan/memory_fit.h"
 #include "read/device.h"
 

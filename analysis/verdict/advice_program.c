@@ -5,7 +5,6 @@
 
 #include "plan/describe.h"
 #include "whatif/call.h"
-#include "whatif/donors.h"
 #include "whatif/regions.h"
 
 #include <stdlib.h>

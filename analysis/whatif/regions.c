@@ -68,8 +68,7 @@ static bool scope_next(struct divided *divided, size_t *at, struct scope *out)
 /* ---- which scopes repeat ---- */
 
 struct repeated {
-    uint64_t hash, first; /* `first`: the whole of the one that came first */
-    struct str text;
+    uint64_t first; /* the whole of the one that came first */
     bool is_repeated;
 };
 
@@ -97,7 +96,7 @@ static void kinds_note(struct builder *builder, struct divided name)
         if (is_new) {
             builder->kinds =
                 arena_grown(builder->arena, builder->kinds, kind + 1, &builder->kind_capacity, sizeof(*builder->kinds));
-            builder->kinds[kind] = (struct repeated){scope.kind, scope.whole, scope.text, false};
+            builder->kinds[kind] = (struct repeated){scope.whole, false};
         }
         builder->kinds[kind].is_repeated =
             builder->kinds[kind].is_repeated || builder->kinds[kind].first != scope.whole;
@@ -121,7 +120,7 @@ static uint32_t region_of(struct builder *builder, struct regions *regions, stru
         if (is_new) {
             regions->items = arena_grown(builder->arena, regions->items, region + 1, &builder->region_capacity,
                                          sizeof(*regions->items));
-            regions->items[region] = (struct region){scope.text, builder->kinds[kind].text};
+            regions->items[region] = (struct region){scope.text};
             regions->count = region + 1;
         }
         return region;

@@ -14,8 +14,7 @@
 #include "whatif/variant.h"
 
 struct region {
-    struct str name;         /* "layer_3"; borrowed */
-    struct str first_of_all; /* the scope with its numbers as they stood first: what regions of one kind share */
+    struct str name; /* "layer_3"; borrowed */
 };
 
 struct regions {

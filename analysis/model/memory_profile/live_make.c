@@ -2,10 +2,10 @@
  * live_make.c: see memory_profile_live.h. */
 #include "base/intern.h"
 #include "base/sum.h"
-#include "model/memory_profile/held_blocks.h"
 #include "model/memory_profile/live.h"
 #include "model/memory_profile/naming.h"
 #include "model/memory_profile/what.h"
+#include "read/torch/torch_snapshot.h"
 
 /* Data types as numbers, equal when their names are. */
 static uint64_t *data_types_of(const struct memory_profile *profile, struct arena *arena)

@@ -62,8 +62,7 @@ static void places_make(struct replay_walk *walk)
 
 struct loading {
     struct replay_walk *walk;
-    const struct memory_profile_held *held; /* walk->ground's */
-    struct caching_loading *expandable;     /* of each pool, its segment that grows */
+    struct caching_loading *expandable; /* of each pool, its segment that grows */
     size_t expandable_capacity;
 };
 
@@ -71,7 +70,7 @@ static bool is_small(const struct loading *loading, const struct memory_profile_
 {
     if (segment->class != PROFILE_CLASS_UNKNOWN || segment->block_count == 0)
         return segment->class == PROFILE_CLASS_SMALL;
-    return loading->held->blocks[segment->first_block].size_bytes <= CACHING_SMALL_BYTES;
+    return loading->walk->ground->held.blocks[segment->first_block].size_bytes <= CACHING_SMALL_BYTES;
 }
 
 /* In a large segment no rest of up to 1 MiB is ever free by itself: it is of the block before it. */
@@ -106,7 +105,7 @@ static void segment_load(struct loading *loading, const struct memory_profile_se
     uint64_t to = segment->address, segment_end = segment->address + segment->size_bytes;
     const bool has_rests = !of->is_expandable && !loading->walk->caching.pools[of->pool].is_small;
     for (uint32_t i = 0; i < segment->block_count; i++) {
-        const struct memory_profile_held_block *block = &loading->held->blocks[segment->first_block + i];
+        const struct memory_profile_held_block *block = &loading->walk->ground->held.blocks[segment->first_block + i];
         if (block->address < to)
             continue;
         uint64_t next = i + 1 < segment->block_count ? block[1].address : segment_end;
@@ -140,8 +139,9 @@ static void expandable_load(struct loading *loading, const struct memory_profile
 static void segments_load(struct loading *loading)
 {
     struct caching *caching = &loading->walk->caching;
-    for (uint32_t i = 0; i < loading->held->segment_count; i++) {
-        const struct memory_profile_segment *segment = &loading->held->segments[i];
+    const struct memory_profile_held *held = &loading->walk->ground->held;
+    for (uint32_t i = 0; i < held->segment_count; i++) {
+        const struct memory_profile_segment *segment = &held->segments[i];
         uint32_t pool = caching_pool(caching, segment->stream, segment->pool_id, is_small(loading, segment));
         if (segment->is_expandable) {
             expandable_load(loading, segment, pool);
@@ -246,6 +246,6 @@ void replay_walk_begin(struct replay_walk *walk, const struct replay_ground *gro
         blocks_place(walk);
         return;
     }
-    struct loading loading = {.walk = walk, .held = &ground->held};
+    struct loading loading = {.walk = walk};
     segments_load(&loading);
 }

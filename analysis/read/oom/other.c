@@ -3,7 +3,6 @@
  * words whose sentence is none that is known. */
 #include "base/size_text.h"
 #include "read/oom/cursor.h"
-#include "read/oom/entry.h"
 #include "read/oom/handlers.h"
 #include "read/oom/read.h"
 

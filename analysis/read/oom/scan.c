@@ -6,7 +6,6 @@
 
 #include "read/oom/around.h"
 #include "read/oom/chain.h"
-#include "read/oom/handlers.h"
 #include "read/oom/read.h"
 #include "read/oom/sieve.h"
 

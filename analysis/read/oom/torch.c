@@ -4,7 +4,6 @@
 #include "base/sum.h"
 #include "read/oom/cursor.h"
 #include "read/oom/handlers.h"
-#include "read/oom/patterns.h"
 
 enum { CLAUSES = 40, PRIVATE_POOLS = 60, PROCESSES = 16 };
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "read/trace/kernel_launches.h"
 
-#include "read/trace/trace_groups.h"
-
 #include <stdlib.h>
 
 enum { KEY_ABSENT, KEY_REF, KEY_TEXT };

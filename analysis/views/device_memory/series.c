@@ -27,7 +27,7 @@ struct series_listing {
     const struct profile_set_item **items; /* those that are shown, in order */
     const struct pprof **profiles;         /* theirs, with equal columns */
     uint32_t count;
-    int64_t *totals, *counts, *percent_bases;
+    int64_t *totals, *counts;
     struct sites sites;
     struct site *rows;
     size_t row_capacity;
