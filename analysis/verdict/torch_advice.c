@@ -272,12 +272,12 @@ void torch_advice_find(struct advice *advice)
         return;
     expandable_find(advice);
     pieces_find(advice);
-    if (advice->facts->moment->is_retained)
+    if (advice->facts->moment->is_retained) {
         retained_find(advice);
-    else
+    } else {
         activations_find(advice);
-    if (!advice->facts->moment->is_retained)
         operations_find(advice);
+    }
     gradients_find(advice);
     state_find(advice);
 }
