@@ -56,7 +56,7 @@ static void donate_of_arrays(struct advice *advice, const struct program_arrays 
 {
     const struct verdict_facts *facts = advice->facts;
     int64_t bytes = arrays->donatable_bytes / (int64_t)arrays->device_count;
-    bool is_over = unplanned_is_over(facts) && arrays->least_bytes - bytes > fit_device_bytes(facts);
+    bool is_over = unplanned_over_bytes(facts) > bytes;
     if (bytes <= 0 || bytes < arrays->least_bytes / 100 || is_over ||
         (facts->failure == NULL && facts->out->fits != VERDICT_FITS_NO))
         return;
@@ -221,7 +221,7 @@ void advice_text_shard(struct advice *advice)
  * too large with a batch of one needs something else. */
 static bool batch_helps(const struct advice *advice, const struct program_arrays *arrays)
 {
-    int64_t over = unplanned_is_over(advice->facts) ? arrays->least_bytes - fit_device_bytes(advice->facts) : 0;
+    int64_t over = unplanned_over_bytes(advice->facts);
     const struct program_array *large = unplanned_too_large(advice->facts);
     bool is_of_one = large != NULL && strstr(large->shape, "[1,") != NULL;
     return !is_of_one && arrays->batch_bytes > 0 && arrays->batch_bytes / 2 / (int64_t)arrays->device_count >= over;

@@ -10,12 +10,14 @@ const struct program_arrays *unplanned_arrays(const struct verdict_facts *facts)
     return plan == NULL || facts->is_on_chip || facts->is_host ? NULL : plan->unplanned;
 }
 
-bool unplanned_is_over(const struct verdict_facts *facts)
+int64_t unplanned_over_bytes(const struct verdict_facts *facts)
 {
     const struct program_arrays *arrays = unplanned_arrays(facts);
     int64_t device = fit_device_bytes(facts);
-    return arrays != NULL && device >= 0 && arrays->least_bytes > device;
+    return arrays != NULL && device >= 0 && arrays->least_bytes > device ? arrays->least_bytes - device : 0;
 }
+
+bool unplanned_is_over(const struct verdict_facts *facts) { return unplanned_over_bytes(facts) > 0; }
 
 const struct program_array *unplanned_too_large(const struct verdict_facts *facts)
 {
@@ -23,6 +25,14 @@ const struct program_array *unplanned_too_large(const struct verdict_facts *fact
     const struct program_array *largest = arrays != NULL && arrays->count > 0 ? &arrays->items[0] : NULL;
     int64_t device = fit_device_bytes(facts);
     return largest != NULL && device >= 0 && largest->bytes / (int64_t)arrays->device_count > device ? largest : NULL;
+}
+
+/* What sizes are of together: " on all 8 devices", or "". */
+static const char *devices_words(const struct verdict_facts *facts, const struct program_arrays *arrays)
+{
+    if (arrays->device_count < 2)
+        return "";
+    return arena_format(facts->arena, " on all %llu devices", (unsigned long long)arrays->device_count);
 }
 
 /* ---- the list ---- */
@@ -49,11 +59,7 @@ void unplanned_make(const struct verdict_facts *facts)
                              : arena_format(facts->arena, "; the device has %s", fit_device_words(facts));
     facts->out->arrays_sentence = arena_format(
         facts->arena, "Together these take %s%s%s. Which of them live at one time is not known: no plan was made.%s",
-        facts_size(facts, arrays->listed_bytes),
-        arrays->device_count < 2
-            ? ""
-            : arena_format(facts->arena, " on all %llu devices", (unsigned long long)arrays->device_count),
-        device, fused_words(facts, arrays));
+        facts_size(facts, arrays->listed_bytes), devices_words(facts, arrays), device, fused_words(facts, arrays));
 }
 
 /* ---- did it fit ---- */
@@ -74,9 +80,8 @@ void unplanned_judge(const struct verdict_facts *facts)
         return;
     facts->out->fits = VERDICT_FITS_NO;
     fit->word = memory_fit_word_name(MEMORY_FIT_OVER);
-    fit->sentence =
-        arena_format(facts->arena, "%s The device has %s: over by at least %s.", fit->sentence, fit_device_words(facts),
-                     facts_size(facts, arrays->least_bytes - fit_device_bytes(facts)));
+    fit->sentence = arena_format(facts->arena, "%s The device has %s: over by at least %s.", fit->sentence,
+                                 fit_device_words(facts), facts_size(facts, unplanned_over_bytes(facts)));
 }
 
 /* ---- why ---- */
@@ -108,9 +113,6 @@ static void of_one_array(const struct verdict_facts *facts, const struct program
 static void of_arguments(const struct verdict_facts *facts, const struct program_arrays *arrays)
 {
     int64_t results = arrays->result_bytes - arrays->shared_bytes;
-    const char *split = arrays->device_count < 2 ? ""
-                                                 : arena_format(facts->arena, " on all %llu devices",
-                                                                (unsigned long long)arrays->device_count);
     facts->out->cause = (struct verdict_cause){
         .kind = results > arrays->argument_bytes ? VERDICT_CAUSE_OUTPUTS : VERDICT_CAUSE_INPUTS,
         .bytes = results > arrays->argument_bytes ? results : arrays->argument_bytes,
@@ -118,7 +120,8 @@ static void of_arguments(const struct verdict_facts *facts, const struct program
         .text = arena_format(facts->arena,
                              "Arguments take %s, results at least %s more%s, all at one time: that alone is more "
                              "than the device has. No setting of an allocator makes room for it.",
-                             facts_size(facts, arrays->argument_bytes), facts_size(facts, results), split)};
+                             facts_size(facts, arrays->argument_bytes), facts_size(facts, results),
+                             devices_words(facts, arrays))};
 }
 
 bool unplanned_cause(const struct verdict_facts *facts)

@@ -7,7 +7,8 @@
 
 /* The arrays of the program that the verdict is about; NULL: it has a plan, or nothing is known of it. */
 const struct program_arrays *unplanned_arrays(const struct verdict_facts *facts);
-/* Do arguments and results alone take more than the device has? */
+/* How much more arguments and results alone take than the device has; 0: not more, or not known. */
+int64_t unplanned_over_bytes(const struct verdict_facts *facts);
 bool unplanned_is_over(const struct verdict_facts *facts);
 /* An array that alone is larger than the device; NULL: none is. */
 const struct program_array *unplanned_too_large(const struct verdict_facts *facts);
