@@ -37,14 +37,6 @@ static void write_hosts(struct json *json, const struct snapshot_session *sessio
 
 /* ---- the list ------------------------------------------------------------------ */
 
-static const struct log_text_failure *failure_of(const struct snapshot_session *session)
-{
-    for (size_t at = 0; at < session->text_count; at++)
-        if (session->texts[at].is_read && session->texts[at].failure.failure_count > 0)
-            return &session->texts[at].failure;
-    return NULL;
-}
-
 static int by_name(const void *a, const void *b)
 {
     const struct snapshot_session *const *x = a, *const *y = b;
@@ -66,7 +58,7 @@ static const struct snapshot_session **api_sessions_choose(const struct snapshot
     *count = 0;
     for (size_t at = 0; at < snapshot->session_count; at++) {
         if (listing_matches(listing, snapshot->sessions[at]->name) &&
-            (!is_failed || failure_of(snapshot->sessions[at])))
+            (!is_failed || snapshot_failure(snapshot->sessions[at])))
             chosen[(*count)++] = snapshot->sessions[at];
     }
     if (strcmp(listing->sort, "newest") != 0)
@@ -112,7 +104,7 @@ void api_write_session(struct json *json, struct store *store, const struct snap
     json_key_uint(json, "profile_count", session->profile_count);
     json_key_uint(json, "snapshot_count", session->allocator_count);
     json_key_bool(json, "has_error_text", session->text_count > 0);
-    api_write_failure(json, failure_of(session));
+    api_write_failure(json, snapshot_failure(session));
 }
 
 void api_write_sessions(struct json *json, struct store *store, const struct snapshot *snapshot)
@@ -140,7 +132,7 @@ static size_t failed_count(const struct snapshot *snapshot)
 {
     size_t count = 0;
     for (size_t at = 0; at < snapshot->session_count; at++)
-        count += failure_of(snapshot->sessions[at]) != NULL;
+        count += snapshot_failure(snapshot->sessions[at]) != NULL;
     return count;
 }
 

@@ -75,18 +75,10 @@ static char *path_of(const struct snapshot_session *session)
     return path;
 }
 
-static const struct log_text_failure *failure_in(const struct snapshot_session *session)
-{
-    for (size_t at = 0; at < session->text_count; at++)
-        if (session->texts[at].is_read && session->texts[at].failure.failure_count > 0)
-            return &session->texts[at].failure;
-    return NULL;
-}
-
 static bool is_chosen(const struct snapshot_session *session, const char *path, const char *filter, bool is_failed)
 {
     bool is_named = !filter || strcasestr(session->name, filter) || strcasestr(path, filter);
-    return is_named && (!is_failed || failure_in(session));
+    return is_named && (!is_failed || snapshot_failure(session));
 }
 
 static void write_session(struct json *json, struct store *store, const struct snapshot_session *session,
@@ -111,7 +103,7 @@ static const char *time_text(char text[TIME_BYTES], int64_t modified_at_ms)
 /* "runs/a: dump, 12.30 MiB, 2026-11-23 10:02:00 UTC", its path and its failure. */
 static void add_session(struct buf *out, const struct snapshot_session *session, const char *path)
 {
-    const struct log_text_failure *failure = failure_in(session);
+    const struct log_text_failure *failure = snapshot_failure(session);
     char size[SIZE_TEXT_BYTES], when[TIME_BYTES];
     buf_printable(out, str_of(session->name));
     buf_format(out, ": %s, %s%s\n  ", snapshot_kind_name(session->kind), size_text(size, session->size_bytes),

@@ -39,6 +39,14 @@ const struct snapshot_host *snapshot_host(const struct snapshot_session *session
     return NULL;
 }
 
+const struct log_text_failure *snapshot_failure(const struct snapshot_session *session)
+{
+    for (size_t at = 0; at < session->text_count; at++)
+        if (session->texts[at].is_read && session->texts[at].failure.failure_count > 0)
+            return &session->texts[at].failure;
+    return NULL;
+}
+
 void snapshot_module_id(char id[SNAPSHOT_PART_ID_SIZE], const struct snapshot_session *session, const char *name)
 {
     snapshot_write_id(id, hash_text(name, hash_text(session->id, hash_text("module", 0))));

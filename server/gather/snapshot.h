@@ -125,5 +125,8 @@ struct snapshot {
 const struct snapshot_session *snapshot_session(const struct snapshot *snapshot, const char *id);
 const struct snapshot_host *snapshot_host(const struct snapshot_session *session, const char *id);
 
+/* The first one that its texts tell of, of those that were read; NULL. */
+const struct log_text_failure *snapshot_failure(const struct snapshot_session *session);
+
 /* The id of a module of a session: `name` is its key in a trace, its group's stem elsewhere. */
 void snapshot_module_id(char id[SNAPSHOT_PART_ID_SIZE], const struct snapshot_session *session, const char *name);
