@@ -27,6 +27,14 @@ char *verdict_near_folder(const struct files_place *place)
     return whole;
 }
 
+bool verdict_near_is_in(const struct files_place *place, const char *folder)
+{
+    char *own = place->bytes ? NULL : verdict_near_folder(place);
+    bool is_same = own && strcmp(own, folder) == 0;
+    free(own);
+    return is_same;
+}
+
 const struct snapshot_file *verdict_near_file(const struct snapshot_session *session)
 {
     return session->group_count > 0     ? session->groups[0].file

@@ -42,6 +42,8 @@ void verdict_near_find(struct store *store, const struct verdict_near_place *pla
                        const struct verdict_near_program *program, struct verdict_near *found);
 /* "root/path" of a file without the last component; free(). */
 char *verdict_near_folder(const struct files_place *place);
+/* Does a file on disk or on a server lie in just this folder, as verdict_near_folder names it? One in memory lies in none. */
+bool verdict_near_is_in(const struct files_place *place, const char *folder);
 /* The file by which a session is found; NULL: it has none. */
 const struct snapshot_file *verdict_near_file(const struct snapshot_session *session);
 /* "jit_step"; of a file that cannot be read that of its group. */

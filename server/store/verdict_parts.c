@@ -26,7 +26,7 @@ const struct modules_entry *verdict_parts_module(struct store *store, struct mod
     return chosen < modules->entry_count ? &modules->entries[chosen] : NULL;
 }
 
-static char *folder_wanted(const struct verdict_parts_wanted *wanted)
+char *verdict_parts_folder(const struct verdict_parts_wanted *wanted)
 {
     const struct snapshot_file *file = wanted->session ? verdict_near_file(wanted->session) : NULL;
     return wanted->folder               ? memory_text(wanted->folder)
@@ -148,7 +148,7 @@ static void place_set(const struct verdict_parts_wanted *wanted, const char *fol
 static void module_find_near(struct store *store, const struct verdict_parts_wanted *wanted,
                              struct verdict_parts *parts)
 {
-    char *folder = folder_wanted(wanted);
+    char *folder = verdict_parts_folder(wanted);
     struct verdict_near_program program;
     struct verdict_near_place place;
     struct verdict_near found;
@@ -277,14 +277,12 @@ static void profiles_add(struct store *store, const struct snapshot_session *ses
 /* A failure's own session has none: those that lie in the same folder, as a run leaves them. */
 static void profiles_beside(struct store *store, const struct verdict_parts_wanted *wanted, struct verdict_parts *parts)
 {
-    char *folder = wanted->failure && wanted->snapshot ? folder_wanted(wanted) : NULL;
+    char *folder = wanted->failure && wanted->snapshot ? verdict_parts_folder(wanted) : NULL;
     for (size_t at = 0; folder && at < wanted->snapshot->session_count && parts->profile_count == 0; at++) {
         const struct snapshot_session *session = wanted->snapshot->sessions[at];
         const struct snapshot_file *file = session->kind == SNAPSHOT_PROFILES ? verdict_near_file(session) : NULL;
-        char *other = file && !file->place.bytes ? verdict_near_folder(&file->place) : NULL;
-        if (other && strcmp(other, folder) == 0)
+        if (file && verdict_near_is_in(&file->place, folder))
             profiles_add(store, session, parts);
-        free(other);
     }
     free(folder);
 }
@@ -292,15 +290,13 @@ static void profiles_beside(struct store *store, const struct verdict_parts_want
 /* Files in the folder of a text that by their names would say more of its failure, and that no session shows. */
 static void problems_beside(const struct verdict_parts_wanted *wanted, struct verdict_parts *parts)
 {
-    char *folder = wanted->failure && wanted->snapshot ? folder_wanted(wanted) : NULL;
+    char *folder = wanted->failure && wanted->snapshot ? verdict_parts_folder(wanted) : NULL;
     for (size_t at = 0; folder && at < wanted->snapshot->problem_count; at++) {
         const struct snapshot_problem *problem = &wanted->snapshot->problems[at];
         enum names_kind kind = problem->of ? names_kind_of(problem->of->name) : NAMES_OTHER;
         bool is_text = kind == NAMES_LOG || kind == NAMES_ERROR_TEXT || kind == NAMES_OTHER;
-        char *other = !is_text && !problem->of->place.bytes ? verdict_near_folder(&problem->of->place) : NULL;
-        if (other && strcmp(other, folder) == 0)
+        if (!is_text && verdict_near_is_in(&problem->of->place, folder))
             verdict_parts_unread_name(parts, file_name(problem->of), &problem->why);
-        free(other);
     }
     free(folder);
 }
@@ -348,7 +344,7 @@ static bool program_known(struct store *store, const struct verdict_parts_wanted
 /* A trace of the program that lies in a session of its own. */
 static void trace_find(struct store *store, const struct verdict_parts_wanted *wanted, struct verdict_parts *parts)
 {
-    char *folder = folder_wanted(wanted);
+    char *folder = verdict_parts_folder(wanted);
     struct verdict_near_program program;
     struct verdict_near_place place;
     struct verdict_near found;

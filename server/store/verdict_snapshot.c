@@ -81,10 +81,7 @@ static bool is_beside(const struct snapshot_session *session, const struct verdi
         return text && text->place.bytes && length == folder_length(text->path) &&
                strncmp(file->path, text->path, length) == 0;
     }
-    char *other = folder ? verdict_near_folder(&file->place) : NULL;
-    bool is_same = other && strcmp(other, folder) == 0;
-    free(other);
-    return is_same;
+    return folder && verdict_near_is_in(&file->place, folder);
 }
 
 /* A file that was named is a root of its own. */
@@ -97,9 +94,7 @@ static bool is_given(const struct snapshot_session *session)
 void verdict_snapshot_find(struct store *store, const struct verdict_parts_wanted *wanted, struct verdict_parts *parts)
 {
     const struct snapshot_file *text = wanted->session ? verdict_near_file(wanted->session) : NULL;
-    char *folder = wanted->folder               ? memory_text(wanted->folder)
-                   : text && !text->place.bytes ? verdict_near_folder(&text->place)
-                                                : NULL;
+    char *folder = verdict_parts_folder(wanted);
     struct candidates candidates = {.count = 0};
     for (size_t at = 0; wanted->snapshot && at < wanted->snapshot->session_count; at++) {
         const struct snapshot_session *session = wanted->snapshot->sessions[at];
