@@ -62,7 +62,6 @@ static void mark_add(struct inject_marks *marks, struct str line)
         size_t *count;
     } words[] = {{"python ", &marks->python_count},
                  {"torch ", &marks->torch_count},
-                 {"cuda ", &marks->cuda_count},
                  {"jax ", &marks->jax_count},
                  {"failure ", &marks->failure_count}};
     for (size_t at = 0; at < sizeof(words) / sizeof(words[0]); at++)

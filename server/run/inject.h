@@ -24,7 +24,7 @@ void inject_free(struct inject *inject);
 
 /* Processes, each counted once; `failure_count`: requests for memory that PyTorch refused. */
 struct inject_marks {
-    size_t python_count, torch_count, cuda_count, jax_count, failure_count;
+    size_t python_count, torch_count, jax_count, failure_count;
     char *reason; /* why one of them is not armed, as it says itself; NULL: none says so */
 };
 
