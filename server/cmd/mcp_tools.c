@@ -14,12 +14,11 @@
 enum { LIMIT_BYTES = 4096, LIMIT_MIN_BYTES = 1024, LIMIT_MAX_BYTES = 65536, ITEMS_MAX = 64, WORD_MAX = 60 };
 static const double NUMBER_MAX = 9007199254740992.0;
 
-enum argument_kind { PATH, PATHS, PATH_OPTION, TEXT, TEXTS, NUMBER, FLAG };
-static const char *const TYPES[] = {
-    [PATH] = "string", [PATHS] = "array",    [PATH_OPTION] = "string", [TEXT] = "string",
-    [TEXTS] = "array", [NUMBER] = "integer", [FLAG] = "boolean"};
+enum argument_kind { PATH, PATHS, TEXT, TEXTS, NUMBER, FLAG };
+static const char *const TYPES[] = {[PATH] = "string", [PATHS] = "array",    [TEXT] = "string",
+                                    [TEXTS] = "array", [NUMBER] = "integer", [FLAG] = "boolean"};
 static const char *const TYPE_NAMES[] = {
-    [PATH] = "a text",           [PATHS] = "a list of texts", [PATH_OPTION] = "a text", [TEXT] = "a text",
+    [PATH] = "a text",           [PATHS] = "a list of texts", [TEXT] = "a text",
     [TEXTS] = "a list of texts", [NUMBER] = "a whole number", [FLAG] = "true or false"};
 
 enum tool {
@@ -252,7 +251,7 @@ static char *take_path(struct mcp_tools_call *call, const struct tool_argument *
 
 static char *take_text(struct mcp_tools_call *call, const struct tool_argument *argument, const char *text)
 {
-    if (argument->kind == PATH || argument->kind == PATHS || argument->kind == PATH_OPTION)
+    if (argument->kind == PATH || argument->kind == PATHS)
         return take_path(call, argument, text);
     if (argument->option)
         add_option(call, argument->option, text);
@@ -282,7 +281,6 @@ static bool is_of_kind(enum argument_kind kind, const cJSON *value)
 {
     switch (kind) {
     case PATH:
-    case PATH_OPTION:
     case TEXT: return cJSON_IsString(value);
     case PATHS:
     case TEXTS: return cJSON_IsArray(value);
