@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/mcp/mcp_answer.h"
 
+#include "server/mcp/rpc.h"
+
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,23 +83,9 @@ static void write_on_one_line(struct json *json, struct str text)
     buf_free(&line);
 }
 
-/* One value of JSON with nothing but blanks behind it; NULL. cJSON_Delete(). */
-static cJSON *read_whole(struct str text)
-{
-    const char *end = NULL;
-    cJSON *value = cJSON_ParseWithLengthOpts(text.data, text.length, &end, false);
-    size_t at = value ? (size_t)(end - text.data) : text.length;
-    while (at < text.length && text.data[at] && strchr(" \t\r\n", text.data[at]))
-        at++;
-    if (at == text.length)
-        return value;
-    cJSON_Delete(value);
-    return NULL;
-}
-
 static void write_structured(struct json *json, struct str text)
 {
-    cJSON *value = read_whole(text);
+    cJSON *value = rpc_read_value(text);
     if (cJSON_IsObject(value)) {
         json_key(json, "structuredContent");
         write_on_one_line(json, text);

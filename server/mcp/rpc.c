@@ -26,7 +26,7 @@ static bool is_text(struct str text)
 
 static size_t skip_blanks(struct str text, size_t at)
 {
-    while (at < text.length && strchr(" \t\r\n", text.data[at]))
+    while (at < text.length && text.data[at] && strchr(" \t\r\n", text.data[at]))
         at++;
     return at;
 }
@@ -177,17 +177,25 @@ static void read_object(struct str text, struct rpc_message *message)
         rpc_refuse(message, RPC_INVALID_PARAMS, "params must be an object");
 }
 
-void rpc_read(struct str text, struct rpc_message *message)
+cJSON *rpc_read_value(struct str text)
 {
     const char *end = NULL;
+    cJSON *value = cJSON_ParseWithLengthOpts(text.data, text.length, &end, false);
+    if (value && skip_blanks(text, (size_t)(end - text.data)) == text.length)
+        return value;
+    cJSON_Delete(value);
+    return NULL;
+}
+
+void rpc_read(struct str text, struct rpc_message *message)
+{
     *message = (struct rpc_message){.kind = RPC_REFUSED};
     if (!is_text(text)) {
         rpc_refuse(message, RPC_PARSE_ERROR, "the line is not UTF-8");
         return;
     }
-    message->root = cJSON_ParseWithLengthOpts(text.data, text.length, &end, false);
-    bool is_whole = message->root && skip_blanks(text, (size_t)(end - text.data)) == text.length;
-    if (!is_whole)
+    message->root = rpc_read_value(text);
+    if (!message->root)
         rpc_refuse(message, RPC_PARSE_ERROR, "the line is not one JSON value, or is nested too deeply");
     else if (cJSON_IsArray(message->root) && message->root->child)
         message->kind = RPC_BATCH;

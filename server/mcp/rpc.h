@@ -37,6 +37,9 @@ struct rpc_message {
     const char *fault;
 };
 
+/* One whole value of JSON with nothing but blanks behind it; NULL. cJSON_Delete(). */
+cJSON *rpc_read_value(struct str text);
+
 /* rpc_free in any case. */
 void rpc_read(struct str text, struct rpc_message *message);
 void rpc_free(struct rpc_message *message);
