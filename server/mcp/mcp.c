@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -196,17 +197,22 @@ static void jobs_go_on(struct conversation *conversation)
     }
 }
 
+/* Ends what is being done; its answer is lost. */
+static void stop_working(struct conversation *conversation)
+{
+    work_end(&conversation->work);
+    work_free(&conversation->work);
+    conversation->is_working = false;
+}
+
 static void cancel(struct conversation *conversation, const struct rpc_message *message, struct str text)
 {
     char *id = rpc_request_id(message, text);
     for (struct job **at = &conversation->first; id && *at; at = &(*at)->next) {
         if (strcmp((*at)->id, id) != 0)
             continue;
-        if (*at == conversation->first && conversation->is_working) {
-            work_end(&conversation->work);
-            work_free(&conversation->work);
-            conversation->is_working = false;
-        }
+        if (*at == conversation->first && conversation->is_working)
+            stop_working(conversation);
         job_remove(conversation, at);
         break;
     }
@@ -271,12 +277,19 @@ static void handle_line(struct conversation *conversation, struct str line)
 
 static bool has_room(const struct conversation *conversation) { return conversation->job_count < QUEUE_MAX; }
 
+static void refuse_line(struct conversation *conversation)
+{
+    char fault[64];
+    snprintf(fault, sizeof(fault), "a line has more than %d MiB", LINE_MAX_BYTES >> 20);
+    respond_error(conversation, NULL, "null", RPC_PARSE_ERROR, fault);
+}
+
 /* A line longer than allowed is refused once, and the rest of it passed over. */
 static void pass_over(struct conversation *conversation, struct str rest)
 {
     if (!conversation->is_skipping && rest.length > LINE_MAX_BYTES) {
         conversation->is_skipping = true;
-        respond_error(conversation, NULL, "null", RPC_PARSE_ERROR, "a line has more than 1 MiB");
+        refuse_line(conversation);
     }
     if (conversation->is_skipping)
         conversation->handled_bytes = conversation->input.length;
@@ -299,7 +312,7 @@ static void handle_lines(struct conversation *conversation)
         if (conversation->is_skipping)
             conversation->is_skipping = false;
         else if (length > LINE_MAX_BYTES)
-            respond_error(conversation, NULL, "null", RPC_PARSE_ERROR, "a line has more than 1 MiB");
+            refuse_line(conversation);
         else
             handle_line(conversation, (struct str){rest.data, length});
     }
@@ -363,11 +376,8 @@ int mcp_serve(const struct mcp_server *server)
             (conversation.is_working || !conversation.is_ended))
             wait_and_read(&conversation);
     } while (!conversation.is_lost && (!conversation.is_ended || conversation.first || conversation.input.length > 0));
-    if (conversation.is_working) {
-        work_end(&conversation.work);
-        work_free(&conversation.work);
-    }
-    conversation.is_working = false;
+    if (conversation.is_working)
+        stop_working(&conversation);
     while (conversation.first)
         job_remove(&conversation, &conversation.first);
     mcp_answer_free(&conversation.kept);
