@@ -68,8 +68,7 @@ static bool is_explained(const struct cmd_explain_explaining *explaining, const 
 /* Without links; NULL when it is gone. free() */
 static char *real_of(const struct files_place *place)
 {
-    char *path = memory_format("%s%s%s", place->root, place->path[0] ? "/" : "", place->path);
-    char *real = input_path_real(path);
+    char *path = files_place_path(place), *real = input_path_real(path);
     free(path);
     return real;
 }

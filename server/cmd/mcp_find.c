@@ -44,12 +44,6 @@ static void found_close(struct found *found)
 
 /* ---- a session ----------------------------------------------------------------------------- */
 
-static char *path_of_file(const struct snapshot_file *file)
-{
-    const struct files_place *place = &file->place;
-    return memory_format("%s%s%s", place->root, place->path[0] ? "/" : "", place->path);
-}
-
 static const struct snapshot_file *file_of(const struct snapshot_session *session, size_t at)
 {
     if (at < session->file_count)
@@ -61,9 +55,9 @@ static const struct snapshot_file *file_of(const struct snapshot_session *sessio
 static char *path_of(const struct snapshot_session *session)
 {
     const struct snapshot_file *file = file_of(session, 0);
-    char *path = file ? path_of_file(file) : memory_text("");
+    char *path = file ? files_place_path(&file->place) : memory_text("");
     for (size_t at = 1; (file = file_of(session, at)); at++) {
-        char *other = path_of_file(file);
+        char *other = files_place_path(&file->place);
         size_t shared = 0, slash = 0;
         for (; path[shared] && path[shared] == other[shared]; shared++)
             slash = path[shared] == '/' ? shared : slash;

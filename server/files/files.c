@@ -181,6 +181,12 @@ static int open_with(const struct files_place *place, int folder, int flags)
     return folder < 0 ? -1 : beneath_open(folder, place->path, flags);
 }
 
+char *files_place_path(const struct files_place *place)
+{
+    const char *root = place->root ? place->root : "", *path = place->path ? place->path : "";
+    return memory_format("%s%s%s", root, path[0] ? "/" : "", path);
+}
+
 bool files_real_path(const struct files_place *place, char path[BENEATH_PATH_BYTES])
 {
     int folder = open(place->root, O_PATH | O_DIRECTORY | O_CLOEXEC);

@@ -46,6 +46,9 @@ struct files_place {
     size_t part_count;
 };
 
+/* "root/path", as it is named; free(). */
+char *files_place_path(const struct files_place *place);
+
 struct file;
 
 /* Where `path` leads to, without links (beneath.h). False when it is not there, or not below the root. */

@@ -19,9 +19,7 @@ const char *verdict_near_name(const struct modules_entry *entry)
 
 char *verdict_near_folder(const struct files_place *place)
 {
-    char *whole = memory_format("%s%s%s", place->root ? place->root : "", place->path && place->path[0] ? "/" : "",
-                                place->path ? place->path : "");
-    char *slash = strrchr(whole, '/');
+    char *whole = files_place_path(place), *slash = strrchr(whole, '/');
     if (slash)
         *slash = '\0';
     return whole;
