@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/cmd/run_report.h"
 
-#include "base/buf.h"
+#include "base/str.h"
 #include "server/base/log.h"
 
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static int is_snapshot(const struct dirent *entry)
 {
-    static const char ENDING[] = ".pickle";
-    size_t length = strlen(entry->d_name), ending = strlen(ENDING);
-    return entry->d_name[0] != '.' && length > ending && strcmp(entry->d_name + length - ending, ENDING) == 0;
+    return entry->d_name[0] != '.' && str_ends(str_of(entry->d_name), STR(".pickle"));
 }
 
 size_t run_report_snapshot_count(const char *folder)

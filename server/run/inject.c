@@ -106,8 +106,8 @@ void inject_marks_free(struct inject_marks *marks)
 
 static bool is_python(const char *program)
 {
-    const char *slash = strrchr(program, '/'), *name = slash ? slash + 1 : program;
-    return strncmp(name, "python", strlen("python")) == 0 || strncmp(name, "pypy", strlen("pypy")) == 0;
+    struct str name = str_last_part(str_of(program));
+    return str_starts(name, STR("python")) || str_starts(name, STR("pypy"));
 }
 
 const char *inject_refusal(char *const *arguments)
