@@ -5,14 +5,13 @@
 #include "server/base/memory.h"
 #include "server/cmd/box.h"
 #include "server/cmd/mcp_find.h"
+#include "server/mcp/rpc.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { LIMIT_BYTES = 4096, LIMIT_MIN_BYTES = 1024, LIMIT_MAX_BYTES = 65536, ITEMS_MAX = 64, WORD_MAX = 60 };
-static const double NUMBER_MAX = 9007199254740992.0;
 
 enum argument_kind { PATH, PATHS, TEXT, TEXTS, NUMBER, FLAG };
 static const char *const TYPES[] = {[PATH] = "string", [PATHS] = "array",    [TEXT] = "string",
@@ -271,12 +270,6 @@ static char *take_list(struct mcp_tools_call *call, const struct tool_argument *
     return fault;
 }
 
-static bool is_whole(const cJSON *value)
-{
-    return cJSON_IsNumber(value) && fabs(value->valuedouble) <= NUMBER_MAX &&
-           value->valuedouble == floor(value->valuedouble);
-}
-
 static bool is_of_kind(enum argument_kind kind, const cJSON *value)
 {
     switch (kind) {
@@ -284,7 +277,7 @@ static bool is_of_kind(enum argument_kind kind, const cJSON *value)
     case TEXT: return cJSON_IsString(value);
     case PATHS:
     case TEXTS: return cJSON_IsArray(value);
-    case NUMBER: return is_whole(value);
+    case NUMBER: return rpc_is_whole(value);
     case FLAG: break;
     }
     return cJSON_IsBool(value);
@@ -317,7 +310,7 @@ static char *take_shared(struct mcp_tools_call *call, const cJSON *value, struct
                      : strcmp(value->string, "limit_bytes") == 0 ? &task->limit_bytes
                                                                  : NULL;
     *is_one = number || strcmp(value->string, "format") == 0;
-    if (number && (!is_whole(value) || value->valuedouble < 0))
+    if (number && (!rpc_is_whole(value) || value->valuedouble < 0))
         return memory_format("%s must be a whole number from 0 on", value->string);
     if (number) {
         *number = (size_t)value->valuedouble;

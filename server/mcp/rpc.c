@@ -113,14 +113,19 @@ static bool is_number(struct str text)
     return at == text.length;
 }
 
+bool rpc_is_whole(const cJSON *value)
+{
+    return cJSON_IsNumber(value) && fabs(value->valuedouble) <= EXACT &&
+           value->valuedouble == floor(value->valuedouble);
+}
+
 static char *id_by_value(const cJSON *value)
 {
     struct buf out = BUF_INIT;
     struct json json = JSON_INIT(&out);
     if (cJSON_IsString(value))
         json_text(&json, value->valuestring);
-    else if (cJSON_IsNumber(value) && isfinite(value->valuedouble) && fabs(value->valuedouble) <= EXACT &&
-             value->valuedouble == floor(value->valuedouble))
+    else if (rpc_is_whole(value))
         json_int(&json, (int64_t)value->valuedouble);
     else if (cJSON_IsNumber(value) && isfinite(value->valuedouble))
         json_double(&json, value->valuedouble);

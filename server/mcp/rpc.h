@@ -40,6 +40,9 @@ struct rpc_message {
 /* One whole value of JSON with nothing but blanks behind it; NULL. cJSON_Delete(). */
 cJSON *rpc_read_value(struct str text);
 
+/* A whole number that a double holds without loss: at most 2^53 from 0. */
+bool rpc_is_whole(const cJSON *value);
+
 /* rpc_free in any case. */
 void rpc_read(struct str text, struct rpc_message *message);
 void rpc_free(struct rpc_message *message);
