@@ -15,7 +15,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { PAGE_COUNT = 100, CURSOR_DIGITS = 9, MS_PER_S = 1000, TIME_BYTES = 32, NO_RESOURCE = 1 };
+enum { PAGE_COUNT = 100, CURSOR_DIGITS = 9, MS_PER_S = 1000, TIME_BYTES = 32 };
 #define SESSIONS "memviewd://sessions/"
 
 /* The sessions of one moment. */
@@ -245,7 +245,7 @@ static int question_run(void *context)
         fputs("no such session", stderr);
     found_close(&found);
     buf_free(&out);
-    return is_missing ? NO_RESOURCE : is_good ? COMMANDS_DONE : COMMANDS_UNUSABLE;
+    return is_missing ? COMMANDS_FINDING : is_good ? COMMANDS_DONE : COMMANDS_UNUSABLE;
 }
 
 static void ask(struct mcp_task *task, const void *context, size_t from, char *id)
