@@ -442,6 +442,6 @@ function nothingMoves(space) {
     text:
       space.indefinite_bytes === 0
         ? `No buffer of ${visible(space.name)} is born or dies.`
-        : `Every buffer of ${visible(space.name)} lives for the whole program; the strips above show them by size.`,
+        : `Every buffer of ${visible(space.name)} lives for the whole program; the strips below show them by size.`,
   };
 }
