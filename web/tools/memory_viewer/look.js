@@ -92,21 +92,21 @@ export function enlarge(view) {
   view.context.choose({ large: view.context.route.large ? '' : PANELS[at < 0 ? PANELS.indexOf('table') : at] });
 }
 
-/* The summary with the person's rules of the URL; with rules that cannot be read, without them. */
+/* How the daemon is asked: with the person's rules of the URL; with rules that cannot be read, without them. */
 export async function askWithRules(view, place, rules, signal) {
   view.rules = rules;
   view.context.banners.drop('rules');
   if (rules) {
     const ask = asker({ ...place, category_rules: rules }, signal);
     try {
-      return { ask, answer: await ask('summary') };
+      await ask('summary');
+      return ask;
     } catch (error) {
       if (error.status !== 400 || !/^category_rules: /.test(error.message)) throw error;
       view.context.banners.set('rules', { text: `The rules of this link cannot be used: ${error.message} The page is shown without them.` });
     }
   }
-  const ask = asker(place, signal);
-  return { ask, answer: ask('summary') };
+  return asker(place, signal);
 }
 
 /* The rules are typed into a dialog. */

@@ -391,7 +391,7 @@ async function load(view, selection, route, signal) {
     host: selection.host?.id ?? '',
     module: selection.module.id,
   };
-  const { ask } = await askWithRules(view, place, route.rules, signal);
+  const ask = await askWithRules(view, place, route.rules, signal);
   const asked = [summaryWith(view.program, ask, route.capacity), readSession(place.session, signal)];
   const [answer, session] = await Promise.all(asked);
   const { module, spaces, arrays } = answer.data;
