@@ -70,7 +70,7 @@ const curveTable = ({ steps, bytes, unpadded, predicted, stack, from, to }) => (
     .filter(({ step }) => step >= from && step <= to),
 });
 
-/* actions: onHover(reading, mark, item: of the stripe under the pointer, or null), onLeave(), onPin(item), onOpen(item), sentence(reading), onMoment(step, isMoving),
+/* actions: onHover(reading, item: of the stripe under the pointer, or null), onLeave(), onPin(item), onOpen(item), sentence(reading), onMoment(step, isMoving),
  * onWindow([first, last] | null), onRange([from, to), isEnd), onAll(), onHint().
  * Out: {node, draw(data), setDetail(data), setRange, setMoment, setWindow, setMarks, setNext, showSpans, showStep,
  * setUnpadded, setStacked, setBuffers, setLit, drawing, table, cancel, focus, pointCount, destroy}. */
@@ -79,7 +79,6 @@ export function createCurve(actions) {
   const brush = createBrush({ onRange: actions.onRange, min: MIN_STEPS });
   let drawn = null; // whose columns the plot has
   let isKeyed = false;
-  const report = (reading, item = null) => actions.onHover(reading, chart.markAt(reading.step + 0.5), item);
   const onCursor = (u) => {
     if (isKeyed) return;
     if (u.cursor.left < 0) actions.onLeave();
@@ -87,7 +86,7 @@ export function createCurve(actions) {
     else if (u.over.matches(':hover')) {
       const item = itemUnder(u, state.data, { x: u.cursor.left, y: u.cursor.top });
       u.over.classList.toggle('is-on-mark', item !== null);
-      report(readAt(state.data, stepUnder(u, state.data, u.cursor.left)), item);
+      actions.onHover(readAt(state.data, stepUnder(u, state.data, u.cursor.left)), item);
     }
   };
   const chart = createChart({
@@ -123,7 +122,7 @@ export function createCurve(actions) {
     get: () => state.all && { ...state.all, moment: state.moment },
     to(step) {
       actions.onMoment(Math.max(0, Math.min(state.all.to, step)), true);
-      if (chart.plot) report(readAt(state.data, state.moment, true));
+      if (chart.plot) actions.onHover(readAt(state.data, state.moment, true), null);
     },
     leave() {
       showStep(null);

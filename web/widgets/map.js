@@ -5,7 +5,7 @@
 
 import { el } from '../lib/dom.js';
 import { MIN_BYTES, moved, zoomed } from '../lib/range.js';
-import { createLayers, markIn } from './canvas.js';
+import { createLayers } from './canvas.js';
 import { bindGestures } from './gestures.js';
 import { createKeyboardList } from './keyboard_list.js';
 import { colouring } from './map_colours.js';
@@ -13,14 +13,13 @@ import { arrange, bandAt, bandsOf, rectangleAt } from './map_layout.js';
 import { boxOfItem, mapPlot, paintAxes, paintBands, paintFound, paintLimit, paintMapOver, paintPeak, paintRectangles, paintStep } from './map_paint.js';
 
 const NEAR_PX = 4;
-const MAX_MARK_PX = 400; // what stands beside a wide rectangle is no farther away than that
 const MIN_HIGH_PX = 8; // a drag that is flatter selects steps alone
 const MIN_STEPS = 8;
 const MAX_OUTLINED = 8; // more edges would cover the colours; what is not pinned is faded in any case
 const MIN_PICTURE_PX = [960, 360];
 const EMPTY = { step_count: 1, height_bytes: 1, rectangles: [], indefinite: [] };
 
-/* actions: onHover(item, mark), onLeave(), onStep(step | null), onPin(item), onMoment(step),
+/* actions: onHover(item), onLeave(), onStep(step | null), onPin(item), onMoment(step),
  * onWindow([first, last], [low, high) | null), onView({from, to, low, high}, isEnd), onAll(), onHint(), sentence(item).
  * Out: {node, draw(answer), drawing(), table(), setView, setColour, setMatches, mark({hover, pin, group}), setLimit, setPlace, showStep,
  * cancel, destroy}. */
@@ -53,17 +52,12 @@ export function createMap(actions) {
   const keyboard = createKeyboardList({
     label: '',
     sentence: actions.sentence,
-    onMove: (at) => hover(itemsOf(state)[at]),
+    onMove: (at) => itemsOf(state)[at] && actions.onHover(itemsOf(state)[at]),
     onEnter: (at) => itemsOf(state)[at] && actions.onPin(itemsOf(state)[at]),
     onLeave: actions.onLeave,
   });
   node.append(keyboard.node);
-  const hover = (item, page = node.getBoundingClientRect()) => {
-    if (!item) return;
-    const box = boxOfItem(state.plot(), state.bands, item) ?? { x: 0, y: 0, width: 0, height: 0 };
-    actions.onHover(item, markIn(page, { ...box, width: Math.min(box.width, MAX_MARK_PX) }));
-  };
-  const gestures = bindMapGestures(node, state, { actions, hover, keyboard, repaintOver: layers.repaintOver });
+  const gestures = bindMapGestures(node, state, { actions, keyboard, repaintOver: layers.repaintOver });
   layers.watch(node);
   const recolour = () => {
     state.colouring = colouring(state.how, itemsOf(state), state.answer.step_count);
@@ -219,14 +213,13 @@ function offsetsBetween({ top, bottom, byteAt }, heightBytes, a, b) {
   return low === 0 && high === heightBytes ? null : [low, high];
 }
 
-function bindMapGestures(node, state, { actions, hover, keyboard, repaintOver }) {
+function bindMapGestures(node, state, { actions, keyboard, repaintOver }) {
   const itemUnder = (at) => itemAt(state, state.plot(), at);
   const all = () => ({ steps: [0, state.answer.step_count], bytes: [0, state.answer.height_bytes] });
   return bindGestures(node, {
-    /* Where the plot lies follows from the event: asked of the page it would have to be laid out anew. */
-    hover(at, event) {
+    hover(at) {
       const item = itemUnder(at);
-      if (item) hover(item, { left: event.clientX - at.x, top: event.clientY - at.y });
+      if (item) actions.onHover(item);
       else actions.onLeave();
       const plot = state.plot();
       actions.onStep(at.y >= plot.top ? stepUnder(plot, at.x) : null);

@@ -50,7 +50,7 @@ export const tooltipSubject = () => (current !== null && !node.hidden ? explains
 const hint = () => el('span', { class: 'dim tooltip-hint' }, ' · i explains');
 
 /* `key` names the mark; `lines` are arrays of nodes and texts; `explain` the card of its figures, see explain.js; `dock`: an
- * element that holds it in one line, instead of a place beside the mark. */
+ * element that holds it in one line, instead of a place beside the mark, which is null then. */
 export function showTooltip(key, lines, mark, explain = null, dock = null) {
   const holder = dock ?? document.getElementById('main');
   if (node.parentNode !== holder) {

@@ -285,7 +285,7 @@ function titleOf(data, space) {
 /* What the map does; at: of placeOnMap. */
 const actsOf = ({ program, place }, actions, at) => ({
   ...actions,
-  onHover: (item, mark) => actions.onHover(item, mark, mapLines(item, program.space)),
+  onHover: (item) => actions.onHover(item, mapLines(item, program.space)),
   sentence: (item) => sentenceOf(item, program.space),
   onMoment: (step) => place.setMoment(step),
   onWindow: (window, offsets) => place.setWindow(window, offsets),
@@ -294,7 +294,7 @@ const actsOf = ({ program, place }, actions, at) => ({
   onOpen: at.open,
 });
 
-/* page: {program: what is open, context, place, records, width() of the page, pinned() → id | null}; actions: onHover(item, mark, lines), onLeave(),
+/* page: {program: what is open, context, place, records, width() of the page, pinned() → id | null}; actions: onHover(item, lines), onLeave(),
  * onPin(item), onCentre() the pin, onStep(step | null), onBuffers(those with a stripe, are they a part?), onHint(), onDraw().
  * Out: {panel, load(), show(), start(route), hear(route), setView(), setPlace(), setLimit(), fit(offsets), mark(hover, pin, group),
  * showStep(step), search(direction), focusFind(), nextColour(), cancel(), destroy()}. */

@@ -161,12 +161,12 @@ function buildCurve(view) {
       view.map.showStep(null);
     },
     sentence: (reading) => say.readingSentence(view.program.space, reading),
-    onHover: (reading, mark, item) => {
+    onHover: (reading, item) => {
       view.map.showStep(reading.step);
       view.reading = reading;
       view.store.set({ hover: item && buffersKey(item.id) });
       const lines = [...say.readingLines(view.program.space, reading), ...(item ? [stripeLine(item, view.program.space)] : [])];
-      showTooltip(`s:${reading.step} ${item?.id ?? ''}`, lines.map((line) => nodesOf(line)), mark, 'reading', view.curvePanel.reading);
+      showTooltip(`s:${reading.step} ${item?.id ?? ''}`, lines.map((line) => nodesOf(line)), null, 'reading', view.curvePanel.reading);
     },
     onPin: (item) => togglePin(view, item),
     onOpen: (item) => zoomTo(view, item.id),
@@ -218,12 +218,12 @@ function build(view) {
     onOnly: (category, isAdded) => onlyCategory(view, category, isAdded),
   });
   view.map = createMapPanel({ program: view.program, context: view.context, place: view.place, records: view.records, width: () => view.root.clientWidth, pinned: () => pinned(view) }, {
-    onHover: (item, mark, lines) => {
+    onHover: (item, lines) => {
       view.store.set({ hover: item.id === null ? null : buffersKey(item.id) });
       showTooltip(
         `map:${item.id ?? `${item.from} ${item.low_bytes} ${item.category}`}`,
         lines.map((line) => nodesOf(line)),
-        mark,
+        null,
         explainOf(view, item),
         view.map.panel.reading,
       );
