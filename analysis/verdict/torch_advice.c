@@ -76,7 +76,8 @@ static void expandable_find(struct advice *advice)
 {
     const struct verdict_facts *facts = advice->facts;
     const struct torch_segments *segments = &facts->moment->segments;
-    if (!torch_segments_is_needed(facts) || segments->saves_bytes < segments->peak_bytes / LEAST_SAVED)
+    if (!torch_segments_is_needed(facts) || segments->saves_bytes <= 0 ||
+        segments->saves_bytes < segments->peak_bytes / LEAST_SAVED)
         return;
     struct verdict_advice *added = torch_advice_land(
         advice,

@@ -106,7 +106,7 @@ struct str torch_snapshot_frame_words(const struct torch_frame *frame, struct ar
     size_t from = frame->file.length; /* of the last part of the path */
     while (from > 0 && frame->file.data[from - 1] != '/' && frame->file.data[from - 1] != '\\')
         from--;
-    const struct str file = {frame->file.data + from, frame->file.length - from};
+    const struct str file = from == 0 ? frame->file : (struct str){frame->file.data + from, frame->file.length - from};
     if (!frame->is_python)
         return native_words(frame->function);
     if (frame->line == 0)
