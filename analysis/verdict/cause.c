@@ -66,8 +66,10 @@ static const enum verdict_cause_kind of_category[CATEGORY_COUNT] = {
     [CATEGORY_UNKNOWN] = VERDICT_CAUSE_UNKNOWN,
 };
 
-static void cause_set_by(const struct verdict_facts *facts, enum verdict_cause_kind kind, int64_t bytes,
-                         enum verdict_confidence confidence, const char *text)
+enum verdict_cause_kind cause_of_category(enum category category) { return of_category[category]; }
+
+void cause_set(const struct verdict_facts *facts, enum verdict_cause_kind kind, int64_t bytes,
+               enum verdict_confidence confidence, const char *text)
 {
     facts->out->cause = (struct verdict_cause){.kind = kind, .text = text, .bytes = bytes, .confidence = confidence};
 }
@@ -114,10 +116,10 @@ static enum verdict_confidence category_confidence(const struct plan_space *spac
 static void of_one_array(const struct verdict_facts *facts, const struct plan_row *row)
 {
     const char *source = facts_source(facts, row), *shape = facts_shape(facts, row);
-    cause_set_by(facts, VERDICT_CAUSE_ONE_BUFFER, row->bytes, VERDICT_EXACT,
-                 arena_format(facts->arena, "One array%s%s takes %s%s%s.", shape[0] != '\0' ? ", " : "",
-                              shape[0] != '\0' ? arena_format(facts->arena, "%s,", shape) : "",
-                              facts_size(facts, row->bytes), source[0] != '\0' ? ", made at " : "", source));
+    cause_set(facts, VERDICT_CAUSE_ONE_BUFFER, row->bytes, VERDICT_EXACT,
+              arena_format(facts->arena, "One array%s%s takes %s%s%s.", shape[0] != '\0' ? ", " : "",
+                           shape[0] != '\0' ? arena_format(facts->arena, "%s,", shape) : "",
+                           facts_size(facts, row->bytes), source[0] != '\0' ? ", made at " : "", source));
 }
 
 /* The largest pattern unless a category that says what it is takes more; of what says little, one array that alone is
@@ -133,12 +135,12 @@ static void of_plan(const struct verdict_facts *facts)
             main = (enum category)i;
     int64_t bytes = space->category_bytes[main];
     if (pattern != NULL && (pattern->bytes >= bytes || (is_vague(main) && pattern->bytes >= bytes / 2)))
-        cause_set_by(facts, of_pattern[pattern->kind], pattern->bytes, VERDICT_EXACT, pattern->sentence);
+        cause_set(facts, of_pattern[pattern->kind], pattern->bytes, VERDICT_EXACT, pattern->sentence);
     else if (is_vague(main) && largest != NULL && largest->bytes > space->peak_bytes / 2)
         of_one_array(facts, largest);
     else if (bytes > 0)
-        cause_set_by(facts, of_category[main], bytes, category_confidence(space, main),
-                     of_peak(facts, describe_capital(category_words(main), facts->arena), bytes));
+        cause_set(facts, of_category[main], bytes, category_confidence(space, main),
+                  of_peak(facts, describe_capital(category_words(main), facts->arena), bytes));
 }
 
 /* ---- of a text ---- */
@@ -159,15 +161,15 @@ static void of_kernel(const struct verdict_facts *facts)
         label = arena_text(facts->arena, group.buffer->label.text);
     int64_t needed = facts->out->fit.needed_bytes;
     if (group.count == 0 && oom_is_form(facts->failure, "report"))
-        cause_set_by(facts, VERDICT_CAUSE_KERNEL_SCRATCH, needed, VERDICT_EXACT,
-                     arena_format(facts->arena,
-                                  "What kernels keep in %s is more than there is; the text does not say what it is.",
-                                  facts->out->fit.space));
+        cause_set(facts, VERDICT_CAUSE_KERNEL_SCRATCH, needed, VERDICT_EXACT,
+                  arena_format(facts->arena,
+                               "What kernels keep in %s is more than there is; the text does not say what it is.",
+                               facts->out->fit.space));
     else
-        cause_set_by(facts, VERDICT_CAUSE_KERNEL_SCRATCH, needed, VERDICT_EXACT,
-                     arena_format(facts->arena, "One kernel asks for %s of %s in one piece: %s.",
-                                  needed < 0 ? "more than there is" : facts_size(facts, needed), facts->out->fit.space,
-                                  label));
+        cause_set(facts, VERDICT_CAUSE_KERNEL_SCRATCH, needed, VERDICT_EXACT,
+                  arena_format(facts->arena, "One kernel asks for %s of %s in one piece: %s.",
+                               needed < 0 ? "more than there is" : facts_size(facts, needed), facts->out->fit.space,
+                               label));
 }
 
 /* A process that finds less than half of the device free before it has taken much shares it with others. */
@@ -193,7 +195,7 @@ static bool is_reserved(const struct verdict_facts *facts)
 static void of_reserved(const struct verdict_facts *facts)
 {
     bool is_tensorflow = facts->failure->framework == OOM_FRAMEWORK_tensorflow;
-    cause_set_by(
+    cause_set(
         facts, VERDICT_CAUSE_PREALLOCATION, -1, VERDICT_GUESS,
         arena_format(facts->arena,
                      "The driver found no room beside %s, which takes %s of the device in advance unless it is told "
@@ -227,7 +229,7 @@ static bool of_live(const struct verdict_facts *facts)
     if (!facts->is_live_known || facts_figure(facts, OOM_needed_bytes) > live->array_bytes ||
         (arguments >= 0 && facts_live_besides_bytes(facts) < facts->total_bytes - arguments))
         return false;
-    cause_set_by(facts, VERDICT_CAUSE_LIVE_ARRAYS, live->array_bytes, VERDICT_EXACT, live_text(facts));
+    cause_set(facts, VERDICT_CAUSE_LIVE_ARRAYS, live->array_bytes, VERDICT_EXACT, live_text(facts));
     return true;
 }
 
@@ -237,9 +239,9 @@ static bool of_large_request(const struct verdict_facts *facts)
     int64_t needed = facts_figure(facts, OOM_needed_bytes);
     if (!facts->is_live_known || facts->space != NULL || needed <= facts->live.array_bytes)
         return false;
-    cause_set_by(facts, VERDICT_CAUSE_ONE_BUFFER, needed, VERDICT_EXACT,
-                 arena_format(facts->arena, "One request of %s: live arrays hold no more than %s beside it.",
-                              facts_size(facts, needed), facts_size(facts, facts->live.array_bytes)));
+    cause_set(facts, VERDICT_CAUSE_ONE_BUFFER, needed, VERDICT_EXACT,
+              arena_format(facts->arena, "One request of %s: live arrays hold no more than %s beside it.",
+                           facts_size(facts, needed), facts_size(facts, facts->live.array_bytes)));
     return true;
 }
 
@@ -251,13 +253,12 @@ static bool of_other_arrays(const struct verdict_facts *facts)
     if (facts->is_live_known || !verdict_is_of_live_arrays(facts->parts->failure) || facts->total_bytes <= 0 ||
         facts->total_bytes > share / 2)
         return false;
-    cause_set_by(
-        facts, VERDICT_CAUSE_LIVE_ARRAYS, -1, VERDICT_GUESS,
-        arena_format(
-            facts->arena,
-            "One run of the program takes %s where the device has %s: what filled it is held besides, by other "
-            "arrays as a rule, which a device profile names.",
-            facts_size(facts, facts->total_bytes), facts_size(facts, facts->out->fit.capacity_bytes)));
+    cause_set(facts, VERDICT_CAUSE_LIVE_ARRAYS, -1, VERDICT_GUESS,
+              arena_format(
+                  facts->arena,
+                  "One run of the program takes %s where the device has %s: what filled it is held besides, by other "
+                  "arrays as a rule, which a device profile names.",
+                  facts_size(facts, facts->total_bytes), facts_size(facts, facts->out->fit.capacity_bytes)));
     return true;
 }
 
@@ -266,15 +267,15 @@ static void of_load(const struct verdict_facts *facts, int64_t used, int64_t lef
 {
     const struct live_arrays *live = &facts->live;
     if (live->is_known && live->program_bytes > live->array_bytes)
-        cause_set_by(facts, VERDICT_CAUSE_TOO_MANY_PROGRAMS, live->program_bytes, VERDICT_EXACT,
-                     arena_format(facts->arena, "Loaded programs hold %s, live arrays %s.",
-                                  facts_size(facts, live->program_bytes), facts_size(facts, live->array_bytes)));
+        cause_set(facts, VERDICT_CAUSE_TOO_MANY_PROGRAMS, live->program_bytes, VERDICT_EXACT,
+                  arena_format(facts->arena, "Loaded programs hold %s, live arrays %s.",
+                               facts_size(facts, live->program_bytes), facts_size(facts, live->array_bytes)));
     else if (!of_live(facts))
-        cause_set_by(facts, VERDICT_CAUSE_LIVE_ARRAYS, used, VERDICT_EXACT,
-                     left >= 0 ? arena_format(facts->arena,
-                                              "Live arrays and loaded programs leave %s free; %s were asked for.",
-                                              facts_size(facts, left), needed < 0 ? "more" : facts_size(facts, needed))
-                               : more_of(facts));
+        cause_set(facts, VERDICT_CAUSE_LIVE_ARRAYS, used, VERDICT_EXACT,
+                  left >= 0
+                      ? arena_format(facts->arena, "Live arrays and loaded programs leave %s free; %s were asked for.",
+                                     facts_size(facts, left), needed < 0 ? "more" : facts_size(facts, needed))
+                      : more_of(facts));
 }
 
 /* False: the text does not tell. */
@@ -287,18 +288,18 @@ static bool of_text(const struct verdict_facts *facts)
     if (facts->is_on_chip)
         of_kernel(facts);
     else if (facts->is_host)
-        cause_set_by(facts, VERDICT_CAUSE_HOST_MEMORY, needed,
-                     oom_is_host(facts->failure) ? VERDICT_EXACT : VERDICT_GUESS, more_of(facts));
+        cause_set(facts, VERDICT_CAUSE_HOST_MEMORY, needed, oom_is_host(facts->failure) ? VERDICT_EXACT : VERDICT_GUESS,
+                  more_of(facts));
     else if (said->cause == OOM_CAUSE_OTHER_PROCESS)
-        cause_set_by(facts, VERDICT_CAUSE_OTHER_PROCESS, used, VERDICT_EXACT, more_of(facts));
+        cause_set(facts, VERDICT_CAUSE_OTHER_PROCESS, used, VERDICT_EXACT, more_of(facts));
     else if (facts->failure->family == OOM_FAMILY_torch_gpu && said->cause == OOM_CAUSE_UNPLACED)
-        cause_set_by(facts, VERDICT_CAUSE_UNKNOWN, needed, VERDICT_EXACT, more_of(facts));
+        cause_set(facts, VERDICT_CAUSE_UNKNOWN, needed, VERDICT_EXACT, more_of(facts));
     else if (said->cause == OOM_CAUSE_FRAGMENTATION || said->cause == OOM_CAUSE_UNPLACED)
-        cause_set_by(facts, VERDICT_CAUSE_FRAGMENTATION, left, VERDICT_EXACT, more_of(facts));
+        cause_set(facts, VERDICT_CAUSE_FRAGMENTATION, left, VERDICT_EXACT, more_of(facts));
     else if (is_shared(facts))
-        cause_set_by(facts, VERDICT_CAUSE_OTHER_PROCESS, used, VERDICT_GUESS,
-                     arena_format(facts->arena, "%s of %s were taken already, and this process had asked for little.",
-                                  facts_size(facts, used), facts_size(facts, capacity)));
+        cause_set(facts, VERDICT_CAUSE_OTHER_PROCESS, used, VERDICT_GUESS,
+                  arena_format(facts->arena, "%s of %s were taken already, and this process had asked for little.",
+                               facts_size(facts, used), facts_size(facts, capacity)));
     else if (facts->failure->family == OOM_FAMILY_tpu_program_load || facts->failure->family == OOM_FAMILY_tpu_buffer)
         of_load(facts, used, left, needed);
     else if (is_reserved(facts))
@@ -316,11 +317,11 @@ static bool of_small_program(const struct verdict_facts *facts)
     int64_t total = facts_figure(facts, OOM_total_bytes);
     if (!oom_has_assignment(facts->failure) || total <= 0 || total > SMALL_PROGRAM_BYTES)
         return false;
-    cause_set_by(facts, VERDICT_CAUSE_LIVE_ARRAYS, -1, VERDICT_GUESS,
-                 arena_format(facts->arena,
-                              "The program takes %s in all: what filled the device is held besides, by other arrays of "
-                              "this process or by other processes, which the text does not name.",
-                              facts_size(facts, total)));
+    cause_set(facts, VERDICT_CAUSE_LIVE_ARRAYS, -1, VERDICT_GUESS,
+              arena_format(facts->arena,
+                           "The program takes %s in all: what filled the device is held besides, by other arrays of "
+                           "this process or by other processes, which the text does not name.",
+                           facts_size(facts, total)));
     return true;
 }
 
@@ -342,9 +343,9 @@ static bool of_assignment(const struct verdict_facts *facts)
         int64_t bytes = facts_figure(facts, parts[i].at);
         if (bytes < total / 2)
             continue;
-        cause_set_by(facts, parts[i].kind, bytes, VERDICT_EXACT,
-                     arena_format(facts->arena, "%s are %s of the %s that the program takes.", parts[i].words,
-                                  facts_size(facts, bytes), facts_size(facts, total)));
+        cause_set(facts, parts[i].kind, bytes, VERDICT_EXACT,
+                  arena_format(facts->arena, "%s are %s of the %s that the program takes.", parts[i].words,
+                               facts_size(facts, bytes), facts_size(facts, total)));
         return true;
     }
     return false;
@@ -363,20 +364,20 @@ static void of_lists(const struct verdict_facts *facts)
         return;
     if (oom_is_form(facts->failure, "allocation_exceeds") ||
         (group.count == 1 && needed > 0 && (int64_t)group.buffer->size.value > needed / 2))
-        cause_set_by(facts, VERDICT_CAUSE_ONE_BUFFER, group.count > 0 ? (int64_t)group.buffer->size.value : needed,
-                     VERDICT_EXACT, more_of(facts));
+        cause_set(facts, VERDICT_CAUSE_ONE_BUFFER, group.count > 0 ? (int64_t)group.buffer->size.value : needed,
+                  VERDICT_EXACT, more_of(facts));
     else if (group.count == 1 && needed < 0 && (int64_t)group.buffer->size.value > listed / 2 && list->count > 1)
-        cause_set_by(facts, VERDICT_CAUSE_UNKNOWN, (int64_t)group.buffer->size.value, VERDICT_EXACT,
-                     arena_format(facts->arena, "%s uses %s of the %s that the text lists.",
-                                  arena_text(facts->arena, group.buffer->label.text),
-                                  facts_size(facts, (int64_t)group.buffer->size.value), facts_size(facts, listed)));
+        cause_set(facts, VERDICT_CAUSE_UNKNOWN, (int64_t)group.buffer->size.value, VERDICT_EXACT,
+                  arena_format(facts->arena, "%s uses %s of the %s that the text lists.",
+                               arena_text(facts->arena, group.buffer->label.text),
+                               facts_size(facts, (int64_t)group.buffer->size.value), facts_size(facts, listed)));
     else if (!of_assignment(facts))
-        cause_set_by(facts, VERDICT_CAUSE_UNKNOWN, needed, VERDICT_EXACT,
-                     !facts->is_xla ? more_of(facts)
-                     : group.count > 0
-                         ? "The log lists the largest buffers; no single one explains the total. The compiler's "
-                           "dump has the rest."
-                         : "The error gives a total only; what fills it is in the compiler's dump.");
+        cause_set(facts, VERDICT_CAUSE_UNKNOWN, needed, VERDICT_EXACT,
+                  !facts->is_xla ? more_of(facts)
+                  : group.count > 0
+                      ? "The log lists the largest buffers; no single one explains the total. The compiler's "
+                        "dump has the rest."
+                      : "The error gives a total only; what fills it is in the compiler's dump.");
 }
 
 static void of_growth(const struct verdict_facts *facts)
@@ -385,87 +386,9 @@ static void of_growth(const struct verdict_facts *facts)
     const char *place = growth->place == NULL ? ""
                                               : arena_format(facts->arena, ", most of it at %s (%s)", growth->place,
                                                              facts_size(facts, growth->place_bytes));
-    cause_set_by(facts, VERDICT_CAUSE_LEAK, growth->bytes, VERDICT_EXACT,
-                 arena_format(facts->arena, "Live arrays grow by %s from %s to %s%s.", facts_size(facts, growth->bytes),
-                              growth->first_name, growth->last_name, place));
-}
-
-/* Of a snapshot whose segments hold far more than is in use, which segments that grow would not. */
-static void of_segments(const struct verdict_facts *facts)
-{
-    const struct torch_moment *moment = facts->moment;
-    const struct torch_segments *segments = &moment->segments;
-    const char *how = torch_segments_confidence(segments) == VERDICT_EXACT ? "" : ", by a replay that is not exact,";
-    cause_set_by(facts, VERDICT_CAUSE_FRAGMENTATION, segments->beside_bytes, torch_segments_confidence(segments),
-                 arena_format(facts->arena,
-                              "PyTorch's segments take %s for %s in use: freed blocks do not fit the sizes that are "
-                              "asked for next. With segments that grow they%s take %s.",
-                              facts_size(facts, segments->peak_bytes), facts_size(facts, moment->in_use_bytes), how,
-                              facts_size(facts, segments->expandable->reserved_bytes)));
-}
-
-/* Of a snapshot: what earlier steps saved for their backward passes, and still holds. */
-static void of_retained(const struct verdict_facts *facts)
-{
-    const struct torch_moment *moment = facts->moment;
-    const struct memory_profile_retained *retained = &moment->retained;
-    const struct memory_profile_category_sum *saved = &moment->sums[CATEGORY_SAVED_ACTIVATION];
-    const char *line = torch_moment_line(facts, CATEGORY_SAVED_ACTIVATION);
-    cause_set_by(facts, VERDICT_CAUSE_EARLIER_STEPS, retained->bytes,
-                 saved->guessed_bytes * 2 > saved->bytes ? VERDICT_GUESS : VERDICT_BOUND,
-                 arena_format(facts->arena,
-                              "Memory of earlier forward passes is still held: of the %s of saved activations %s have "
-                              "outlived up to %u backward passes%s%s.",
-                              facts_size(facts, saved->bytes), facts_size(facts, retained->bytes),
-                              retained->backward_count, line[0] != '\0' ? "; the largest part was made at " : "",
-                              line));
-}
-
-static const struct {
-    enum verdict_cause_kind cause;
-    const char *words, *made_by;
-} of_operation[TORCH_OPERATION_COUNT] = {
-    [TORCH_OPERATION_ATTENTION_SCORES] = {VERDICT_CAUSE_ATTENTION_LOGITS, "Attention scores", "a softmax"},
-    [TORCH_OPERATION_LOSS] = {VERDICT_CAUSE_LOGITS, "Logits of the loss", "the cross entropy"},
-};
-
-/* Of a snapshot: what one operation holds of activations and workspace. */
-static void of_main_operation(const struct verdict_facts *facts, enum torch_operation operation)
-{
-    const struct torch_operation_sum *sum = &facts->moment->operations[operation];
-    cause_set_by(facts, of_operation[operation].cause, sum->bytes, VERDICT_BOUND,
-                 arena_format(facts->arena, "%s hold %s of %s: %u block%s of %s and of what its line makes of it, %s.",
-                              of_operation[operation].words, facts_size(facts, sum->bytes),
-                              facts_size(facts, facts->moment->in_use_bytes), sum->count, sum->count == 1 ? "" : "s",
-                              of_operation[operation].made_by, sum->line));
-}
-
-/* Of a snapshot: graphs that are kept, the request that failed for pieces, else what holds most. */
-static void of_moment(const struct verdict_facts *facts)
-{
-    const struct torch_moment *moment = facts->moment;
-    enum category largest = torch_moment_largest(moment);
-    enum torch_operation operation = torch_operations_main(moment);
-    const struct memory_profile_failure *failure = moment->failure;
-    if (moment->is_retained)
-        of_retained(facts);
-    else if (failure != NULL && !memory_profile_failures_is_full(failure) &&
-             (failure->kind == PROFILE_FAILURE_FRAGMENTATION || failure->kind == PROFILE_FAILURE_ELSEWHERE))
-        cause_set_by(facts, VERDICT_CAUSE_FRAGMENTATION, failure->free_bytes, VERDICT_EXACT,
-                     arena_format(facts->arena,
-                                  "%s lay free in segments, and the largest hole where %s could have been put was %s.",
-                                  facts_size(facts, failure->free_bytes), facts_size(facts, failure->requested_bytes),
-                                  facts_size(facts, failure->largest_hole_bytes)));
-    else if (moment->segments.is_fragmented)
-        of_segments(facts);
-    else if (operation != TORCH_OPERATION_NONE && moment->operations[operation].bytes > moment->in_use_bytes / 5)
-        of_main_operation(facts, operation);
-    else
-        cause_set_by(
-            facts, of_category[largest], moment->sums[largest].bytes,
-            moment->sums[largest].guessed_bytes * 2 > moment->sums[largest].bytes ? VERDICT_GUESS : VERDICT_BOUND,
-            arena_format(facts->arena, "%s %s of %s.", torch_moment_holder(facts, largest),
-                         facts_size(facts, moment->sums[largest].bytes), facts_size(facts, moment->in_use_bytes)));
+    cause_set(facts, VERDICT_CAUSE_LEAK, growth->bytes, VERDICT_EXACT,
+              arena_format(facts->arena, "Live arrays grow by %s from %s to %s%s.", facts_size(facts, growth->bytes),
+                           growth->first_name, growth->last_name, place));
 }
 
 /* Without a plan: of an allocator that was nearly full, whether it was in pieces. */
@@ -475,10 +398,10 @@ static void of_trace(const struct verdict_facts *facts)
     int64_t in_use = memory_profile_in_use_bytes(pool->profile, pool->peak_at);
     double lost = pool->has_fragmentation ? memory_profile_fragmentation_of(pool->profile, pool->peak_at) : 0;
     if (pool->capacity_bytes > 0 && in_use > pool->capacity_bytes / 10 * 9 && lost > 0.5)
-        cause_set_by(facts, VERDICT_CAUSE_FRAGMENTATION, pool->capacity_bytes - in_use, VERDICT_EXACT,
-                     arena_format(facts->arena, "At the peak %.0f %% of what was free lay in pieces.", 100 * lost));
+        cause_set(facts, VERDICT_CAUSE_FRAGMENTATION, pool->capacity_bytes - in_use, VERDICT_EXACT,
+                  arena_format(facts->arena, "At the peak %.0f %% of what was free lay in pieces.", 100 * lost));
     else
-        cause_set_by(
+        cause_set(
             facts, VERDICT_CAUSE_LIVE_ARRAYS, in_use, VERDICT_EXACT,
             arena_format(facts->arena,
                          "At the peak the allocator held %s; which operations asked for it the Memory Profile lists.",
@@ -487,7 +410,7 @@ static void of_trace(const struct verdict_facts *facts)
 
 static void of_profile(const struct verdict_facts *facts)
 {
-    cause_set_by(facts, VERDICT_CAUSE_LIVE_ARRAYS, facts->live.array_bytes, VERDICT_EXACT, live_text(facts));
+    cause_set(facts, VERDICT_CAUSE_LIVE_ARRAYS, facts->live.array_bytes, VERDICT_EXACT, live_text(facts));
 }
 
 /* What other processes hold is the text's to say: a snapshot has its own process alone. */
@@ -521,12 +444,12 @@ static const char *unknown_text(const struct verdict_facts *facts)
 void cause_make(const struct verdict_facts *facts)
 {
     bool has_plan = facts->space != NULL && facts->space->peak_bytes > 0;
-    cause_set_by(facts, VERDICT_CAUSE_UNKNOWN, -1, VERDICT_EXACT, unknown_text(facts));
+    cause_set(facts, VERDICT_CAUSE_UNKNOWN, -1, VERDICT_EXACT, unknown_text(facts));
     bool is_run = facts->failure != NULL && !facts->is_compile && !facts->is_host;
     if (facts->growth.grows && (facts->failure == NULL ? !has_plan : is_run))
         of_growth(facts);
     else if (facts->join != NULL && !is_of_others(facts))
-        of_moment(facts);
+        torch_cause_make(facts);
     else if (facts->failure != NULL && of_text(facts))
         return;
     else if (of_live(facts) || of_large_request(facts))
@@ -538,7 +461,7 @@ void cause_make(const struct verdict_facts *facts)
     else if (facts->failure != NULL)
         of_lists(facts);
     else if (facts->moment != NULL)
-        of_moment(facts);
+        torch_cause_make(facts);
     else if (facts->pool != NULL)
         of_trace(facts);
     else if (facts->live.is_known)

@@ -75,9 +75,17 @@ bool fit_is_request_past_device(const struct verdict_facts *facts);
  * of the device is large enough. */
 bool fit_is_past_device(const struct verdict_facts *facts);
 
+/* Says what the cause is; `text` lives as long as the facts' arena. `bytes`: -1 if not known. */
+void cause_set(const struct verdict_facts *facts, enum verdict_cause_kind kind, int64_t bytes,
+               enum verdict_confidence confidence, const char *text);
+/* What a category is called where it holds most. */
+enum verdict_cause_kind cause_of_category(enum category category);
+
 /* The parts of a verdict, each from those before it. */
 void fit_make(struct verdict_facts *facts);
 void cause_make(const struct verdict_facts *facts);
+/* Of a snapshot, whose moment is known: for cause_make alone. */
+void torch_cause_make(const struct verdict_facts *facts);
 void where_make(const struct verdict_facts *facts);
 void peak_make(const struct verdict_facts *facts);
 void advice_make(const struct verdict_facts *facts);
