@@ -371,7 +371,7 @@ static void of_lists(const struct verdict_facts *facts)
                   arena_format(facts->arena, "%s uses %s of the %s that the text lists.",
                                arena_text(facts->arena, group.buffer->label.text),
                                facts_size(facts, (int64_t)group.buffer->size.value), facts_size(facts, listed)));
-    else if (!of_assignment(facts))
+    else if (!of_assignment(facts) && (!facts->is_xla || group.count > 0 || !unplanned_cause(facts)))
         cause_set(facts, VERDICT_CAUSE_UNKNOWN, needed, VERDICT_EXACT,
                   !facts->is_xla ? more_of(facts)
                   : group.count > 0
