@@ -195,7 +195,7 @@ void advice_text_shard(struct advice *advice)
     bool has_total = is_compile(advice) && fit->needed_bytes > 0 && fit->capacity_bytes > 0;
     if (arrays != NULL && fit_is_past_device(advice->facts) && !has_total && shard_of_arrays(advice, arrays))
         return;
-    if (!is_told(advice))
+    if (!is_told(advice) || fit_is_half_past_device(advice->facts))
         return;
     if (!has_total) {
         advice_add(
@@ -231,7 +231,8 @@ void advice_text_batch(struct advice *advice)
 {
     const struct program_arrays *arrays = unplanned_arrays(advice->facts);
     bool is_past = arrays != NULL && fit_is_past_device(advice->facts);
-    bool has_batch = arrays != NULL ? batch_helps(advice, arrays) : !has_no_arguments(advice);
+    bool has_batch = arrays != NULL ? batch_helps(advice, arrays)
+                                    : !has_no_arguments(advice) && !fit_is_half_past_device(advice->facts);
     if ((is_told(advice) || is_past) && has_batch)
         advice_add(advice, item_of(advice, "Halve the batch", "x[:len(x) // 2]"));
 }

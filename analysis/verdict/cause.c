@@ -362,8 +362,11 @@ static void of_lists(const struct verdict_facts *facts)
         listed = sum_add(listed, (int64_t)list->items[i].size.value);
     if (of_small_program(facts))
         return;
-    if (oom_is_form(facts->failure, "allocation_exceeds") ||
-        (group.count == 1 && needed > 0 && (int64_t)group.buffer->size.value > needed / 2))
+    if (facts->parts->failure->cause == OOM_CAUSE_TOO_LARGE)
+        cause_set(facts, VERDICT_CAUSE_ONE_BUFFER, needed, VERDICT_EXACT,
+                  facts_sentence(facts, &facts->parts->failure->cause_text));
+    else if (oom_is_form(facts->failure, "allocation_exceeds") ||
+             (group.count == 1 && needed > 0 && (int64_t)group.buffer->size.value > needed / 2))
         cause_set(facts, VERDICT_CAUSE_ONE_BUFFER, group.count > 0 ? (int64_t)group.buffer->size.value : needed,
                   VERDICT_EXACT, more_of(facts));
     else if (group.count == 1 && needed < 0 && (int64_t)group.buffer->size.value > listed / 2 && list->count > 1)

@@ -67,10 +67,12 @@ int64_t facts_live_besides_bytes(const struct verdict_facts *facts);
 /* What the device has, and not what JAX takes of it by default, which is all that a text of a GPU's allocator tells; -1:
  * not known. */
 int64_t fit_device_bytes(const struct verdict_facts *facts);
-/* "80.00 GiB", and what it rests on where it is a guess. */
+/* "80.00 GiB", and what it rests on where it is a guess; "one device" where it is not known. */
 const char *fit_device_words(const struct verdict_facts *facts);
 /* Is more asked for at run time, in one piece, than the device has? */
 bool fit_is_request_past_device(const struct verdict_facts *facts);
+/* Would half of it still be? */
+bool fit_is_half_past_device(const struct verdict_facts *facts);
 /* That, or needed by arguments and results alone, or by one array? Then nothing that is let go makes room, and no share
  * of the device is large enough. */
 bool fit_is_past_device(const struct verdict_facts *facts);

@@ -101,6 +101,8 @@ int64_t fit_device_bytes(const struct verdict_facts *facts)
 
 const char *fit_device_words(const struct verdict_facts *facts)
 {
+    if (fit_device_bytes(facts) < 0)
+        return "one device";
     const char *size = facts_size(facts, fit_device_bytes(facts));
     return is_limit_of_allocator(facts) ? arena_format(facts->arena, "about %s, by the allocator's limit of %s", size,
                                                        facts_size(facts, facts->out->fit.capacity_bytes))
@@ -114,6 +116,12 @@ bool fit_is_request_past_device(const struct verdict_facts *facts)
     int64_t device = fit_device_bytes(facts);
     return facts->parts->failure->cause == OOM_CAUSE_TOO_LARGE ||
            (facts->is_xla && device >= 0 && facts_figure(facts, OOM_needed_bytes) > device);
+}
+
+bool fit_is_half_past_device(const struct verdict_facts *facts)
+{
+    int64_t device = fit_device_bytes(facts);
+    return fit_is_request_past_device(facts) && (device < 0 || facts_figure(facts, OOM_needed_bytes) / 2 > device);
 }
 
 bool fit_is_past_device(const struct verdict_facts *facts)

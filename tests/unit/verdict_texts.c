@@ -29,6 +29,14 @@ static const struct {
      {"flags", "shard", "batch", "larger_chip"}},
     {"Out of host memory while trying to allocate 65.00GiB.", "host_memory", {NULL}},
     {"Failed to allocate request for 256.00MiB (268435456B) on device ordinal 1", "unknown", {"preallocation", "leak"}},
+    /* more than any device has: nothing that makes room is advised, nor half of it; just below that nothing is known */
+    {"jax.errors.JaxRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 21149372098676 bytes.",
+     "one_buffer",
+     {"limit"}},
+    {"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1280.00 GiB.", "one_buffer", {"limit"}},
+    {"RESOURCE_EXHAUSTED: Out of memory while trying to allocate 1099511627775 bytes.",
+     "unknown",
+     {"preallocation", "leak"}},
     /* what the list of allocations tells: its largest part, or that the program is little */
     {"RESOURCE_EXHAUSTED: Out of memory while trying to allocate 4770354232 bytes.\nBufferAssignment OOM Debugging.\n"
      "BufferAssignment stats:\n             parameter allocation:  372.76MiB\n              constant allocation:    48.5KiB\n"

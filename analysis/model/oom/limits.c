@@ -32,7 +32,7 @@ static bool is_too_large(const struct oom_failure *failure)
 {
     bool is_of_device = failure->family == OOM_FAMILY_torch_gpu || failure->family == OOM_FAMILY_julia ||
                         failure->family == OOM_FAMILY_paddle;
-    return is_of_device && oom_is_past_capacity(failure);
+    return (is_of_device && oom_is_past_capacity(failure)) || oom_is_past_any_device(failure);
 }
 
 static enum oom_cause cause_of(const struct oom_failure *failure)

@@ -165,6 +165,13 @@ bool oom_is_past_capacity(const struct oom_failure *failure)
     return needed != NULL && capacity != NULL && needed->value > capacity->value && !is_limited;
 }
 
+bool oom_is_past_any_device(const struct oom_failure *failure)
+{
+    const uint64_t largest_bytes = UINT64_C(1) << 40; /* the largest that is sold has 0.3 TiB */
+    const struct oom_figure *needed = oom_figure(failure, OOM_needed_bytes);
+    return needed != NULL && needed->value >= largest_bytes && !oom_is_host(failure) && !oom_is_compile(failure);
+}
+
 uint64_t oom_unallocated(const struct oom_failure *failure)
 {
     const struct oom_figure *kept = oom_figure(failure, OOM_unallocated_bytes),

@@ -265,8 +265,12 @@ static void cause_text_set(struct oom_meaning *meaning)
         oom_say(text, "One request is larger than the whole device: no setting and no letting go can help. ");
         oom_say_figure(text, meaning->failure, OOM_needed_bytes, NULL);
         oom_say(text, " are asked for in one piece, ");
-        oom_say_figure(text, meaning->failure, OOM_capacity_bytes, NULL);
-        oom_say(text, " are there in all.");
+        if (oom_figure(meaning->failure, OOM_capacity_bytes) == NULL)
+            oom_say(text, "more than any device has.");
+        else {
+            oom_say_figure(text, meaning->failure, OOM_capacity_bytes, NULL);
+            oom_say(text, " are there in all.");
+        }
         break;
     case OOM_CAUSE_HOST:
         oom_say(text,

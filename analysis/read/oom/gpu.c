@@ -6,7 +6,9 @@
 #include "read/oom/handlers.h"
 #include "read/oom/patterns.h"
 
-enum { NEAR = 16 << 10, PAYLOAD = 400, SENTENCE = 100, TUNING = 400, LONGEST_MANGLED = 4096 };
+#include "base/size_text.h"
+
+enum { NEAR = 16 << 10, PAYLOAD = 400, SENTENCE = 100, TUNING = 400, COMPILED = 8 << 10, LONGEST_MANGLED = 4096 };
 
 /* Kernels are tried on the device while the program is compiled, each with buffers of its own. */
 static void tuning_note(struct oom_reader *reader, size_t at)
@@ -18,6 +20,27 @@ static void tuning_note(struct oom_reader *reader, size_t at)
                        "(autotuning): the program itself had not begun to run.");
 }
 
+/* What the compiler found of a program's arguments and results, and went on. */
+static void base_limit_note(struct oom_reader *reader, size_t at)
+{
+    static const char sentence[] = "bytesizeofinput/outputarguments(";
+    struct oom_figure both = {.is_known = false}, limit = {.is_known = false};
+    char both_text[SIZE_TEXT_BYTES], limit_text[SIZE_TEXT_BYTES];
+    size_t next;
+    if (!oom_cursor_find_before(&reader->text, at, sentence, COMPILED, &next))
+        return;
+    next += sizeof(sentence) - 1;
+    if (!oom_cursor_take_number(&reader->text, &next, &both) ||
+        !oom_cursor_take(&reader->text, &next, ")exceedsthebaselimit(") ||
+        !oom_cursor_take_number(&reader->text, &next, &limit) || !both.is_known || !limit.is_known)
+        return;
+    oom_draft_note_owned(
+        reader, "arguments_over_limit",
+        "Of a program that was compiled before, arguments and results alone take %s; XLA planned for a "
+        "limit of %s.",
+        size_text(both_text, both.value), size_text(limit_text, limit.value));
+}
+
 /* "[executable_name='jit_f']" in the status' payloads, which come in any order. */
 size_t oom_gpu_payload(struct oom_reader *reader, size_t at, struct oom_failure *failure)
 {
@@ -25,6 +48,7 @@ size_t oom_gpu_payload(struct oom_reader *reader, size_t at, struct oom_failure 
     size_t next = at, from, status = at;
     bool has_other = oom_cursor_find(text, &status, "RESOURCE_EXHAUSTED", PAYLOAD);
     tuning_note(reader, at);
+    base_limit_note(reader, at);
     if (!oom_cursor_find(text, &next, "executable_name='", PAYLOAD) || (has_other && next > status))
         return at;
     from = next;
