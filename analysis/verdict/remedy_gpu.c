@@ -34,6 +34,17 @@ bool remedy_torch_pieces(const struct advice *advice, struct verdict_advice *ite
     return true;
 }
 
+/* A limit that was set for a pool: what the device has besides, the text does not say. */
+bool remedy_pool_limit(const struct advice *advice, struct verdict_advice *item)
+{
+    struct arena *arena = advice->facts->arena;
+    const char *limit = remedy_size(advice, OOM_capacity_bytes);
+    item->title = arena_format(arena, "Let the pool take more than %s", limit);
+    item->evidence = arena_format(arena, "%s are allowed to the pool.", limit);
+    item->reason = "Somebody set that limit; how much of the device is free the text does not say.";
+    return true;
+}
+
 /* A limit that was set for the process: more is free than it may have in all. */
 bool remedy_torch_allowed(const struct advice *advice, struct verdict_advice *item)
 {

@@ -60,6 +60,7 @@ OF_TORCH = re.compile(r"\btorch\.(?!utils\.data)|PYTORCH_|PyTorch")
 OF_DEVICE = re.compile(r"nvidia-smi|CUDA_VISIBLE|checkpoint|donate|larger chip|MEM_FRACTION|\bGPU\b")
 OF_TPU = re.compile(r"\bTPU\b|\bv5e\b")
 OF_VMEM = re.compile(r"vmem|VMEM|BlockSpec|block_shape")
+JAX_FAMILIES = {"other", "cpu_alloc", "gpu_kernel", "nccl", "gpu_driver", "gpu_library"}  # where the framework is not known
 JAX, TORCH = {"jax", "xla", None}, {"torch", "torch_xla", None}
 HOST = {"host", "page_locked", "shared_memory"}
 
@@ -75,7 +76,7 @@ def advice_words(answer):
 def check_advice(failure):
     """every piece says what, how sure, why and where it is seen, and none of it is of another framework or memory"""
     answer, framework, memory = failure["answer"], failure["framework"], failure["memory_class"]
-    said, lines = advice_words(answer), []
+    said, lines = advice_words(answer) + "\n" + "\n".join(step["text"] for step in failure["verdict"]["next_steps"]), []
     lines += [f"{one['kind']}: no {key}" for one in answer["advice"] for key in ("title", "reason") if not one[key]]
     lines += [f"{one['kind']}: no evidence" for one in answer["advice"] if not one["evidence"]["sentence"]]
     lines += [f"{one['kind']} fits {one['fits']} as a guess" for one in answer["advice"] if one["fits"] == "yes" and one["confidence"] == "guess"]
@@ -83,7 +84,7 @@ def check_advice(failure):
               if one["do"] and one["do"] in [step["text"].strip() for step in failure["verdict"]["next_steps"]]]
     if not answer["advice"] and not answer["advice_sentence"]:
         lines.append("no advice, and no word why")
-    for pattern, may in ((OF_JAX, framework in JAX), (OF_TORCH, framework in TORCH), (OF_DEVICE, memory not in HOST),
+    for pattern, may in ((OF_JAX, framework in JAX and (framework or failure["family"] in JAX_FAMILIES)), (OF_TORCH, framework in TORCH), (OF_DEVICE, memory not in HOST),
                          (OF_PALLAS, framework in JAX or memory in ("vmem", "smem")), (OF_VMEM, memory != "smem"), (OF_TPU, failure["family"].startswith("tpu"))):
         found = pattern.search(said)
         if found and not may:

@@ -37,6 +37,23 @@ static const struct {
     {"RESOURCE_EXHAUSTED: Out of memory while trying to allocate 1099511627775 bytes.",
      "unknown",
      {"preallocation", "leak"}},
+    /* a limit of the process or of its pool, though free pieces are large enough */
+    {"torch.OutOfMemoryError: HIP out of memory. Tried to allocate 2.00 MiB. GPU 0 has a total capacity of 23.41 GiB of which "
+     "21.22 GiB is free. 1.05 GiB allowed; Of the allocated memory 1017.01 MiB is allocated by PyTorch, and 54.99 MiB is reserved "
+     "by PyTorch but unallocated.",
+     "limit",
+     {"limit"}},
+    {"cupy.cuda.memory.OutOfMemoryError: Out of memory allocating 805,306,368 bytes (allocated so far: 536,870,912 bytes, limit "
+     "set to: 1,073,741,824 bytes).",
+     "limit",
+     {"limit", "host_data"}},
+    {"cupy.cuda.memory.OutOfMemoryError: Out of memory allocating 805,306,368 bytes (allocated so far: 536,870,912 bytes).",
+     "unknown",
+     {"host_data"}},
+    {"!!! Exception during processing !!! MPS backend out of memory (MPS allocated: 9.57 GiB, other allocations: 17.35 GiB, max "
+     "allowed: 27.20 GiB). Tried to allocate 292.50 MiB on private pool.",
+     "unknown",
+     {"batch"}},
     /* what the list of allocations tells: its largest part, or that the program is little */
     {"RESOURCE_EXHAUSTED: Out of memory while trying to allocate 4770354232 bytes.\nBufferAssignment OOM Debugging.\n"
      "BufferAssignment stats:\n             parameter allocation:  372.76MiB\n              constant allocation:    48.5KiB\n"

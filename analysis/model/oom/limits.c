@@ -35,6 +35,19 @@ static bool is_too_large(const struct oom_failure *failure)
     return (is_of_device && oom_is_past_capacity(failure)) || oom_is_past_any_device(failure);
 }
 
+/* Is less allowed than is free, or is it a pool's own limit that would be passed? */
+static bool is_limited(const struct oom_failure *failure)
+{
+    const struct oom_figure *allowed = oom_figure(failure, OOM_capacity_bytes),
+                            *needed = oom_figure(failure, OOM_needed_bytes),
+                            *free_figure = oom_figure(failure, OOM_free_bytes);
+    if (allowed == NULL || needed == NULL)
+        return false;
+    if (failure->family == OOM_FAMILY_torch_gpu)
+        return free_figure != NULL && free_figure->value > allowed->value && free_figure->value >= needed->value;
+    return failure->family == OOM_FAMILY_cupy;
+}
+
 static enum oom_cause cause_of(const struct oom_failure *failure)
 {
     if (failure->family == OOM_FAMILY_killed)
@@ -46,6 +59,8 @@ static enum oom_cause cause_of(const struct oom_failure *failure)
     const struct oom_figure *hole = oom_figure(failure, oom_hole_of(failure));
     if (is_too_large(failure))
         return OOM_CAUSE_TOO_LARGE;
+    if (is_limited(failure))
+        return OOM_CAUSE_LIMIT;
     if (failure->family == OOM_FAMILY_hami)
         return OOM_CAUSE_OTHER_PROCESS;
     if (failure->family == OOM_FAMILY_tenstorrent && needed != NULL && hole != NULL)
@@ -70,6 +85,7 @@ static void cause_set(struct oom_meaning *meaning)
     } causes[] = {
         [OOM_CAUSE_OTHER_PROCESS] = {"other_process", "Other processes hold what is missing on this device."},
         [OOM_CAUSE_TOO_LARGE] = {"too_large", "One request is larger than the whole device."},
+        [OOM_CAUSE_LIMIT] = {"limit", "A limit that was set for this process is reached; it is not the device's own."},
         [OOM_CAUSE_HOST] = {"host_memory", "It is memory of the host that was short, not that of a device."},
         [OOM_CAUSE_NOT_KNOWN] = {NULL, NULL},
         [OOM_CAUSE_SHORTAGE] = {"shortage", "Less is free than was asked for: memory is short, whatever its order."},

@@ -74,6 +74,7 @@ enum oom_cause {
     OOM_CAUSE_UNPLACED,      /* enough is free; how large the pieces are is not known */
     OOM_CAUSE_OTHER_PROCESS, /* what other processes hold would have sufficed */
     OOM_CAUSE_TOO_LARGE,     /* more is asked for in one piece than the device has in all */
+    OOM_CAUSE_LIMIT,         /* a limit that the program or its surroundings set; the device itself may have room */
     OOM_CAUSE_HOST,          /* it is the host's memory that was short, not the device's */
 };
 

@@ -11,11 +11,19 @@ static const struct {
 #undef FIGURE
 };
 
+const char *oom_allocated_word(const struct oom_failure *failure)
+{
+    bool is_torch = failure->family == OOM_FAMILY_torch_gpu || failure->family == OOM_FAMILY_torch_mps;
+    return is_torch ? names[OOM_allocated_bytes].word : "allocated";
+}
+
 /* Of a buffer assignment some are figures of another kind than in a compiler's report. */
 static const char *word_of(const struct oom_failure *failure, enum oom_figure_at at)
 {
     if (at == OOM_others_bytes && failure->family == OOM_FAMILY_torch_mps)
         return "other allocations";
+    if (at == OOM_allocated_bytes)
+        return oom_allocated_word(failure);
     if (!oom_has_assignment(failure))
         return names[at].word;
     return at == OOM_program_bytes         ? "temporaries"
@@ -27,6 +35,8 @@ static const char *line_of(const struct oom_failure *failure, enum oom_figure_at
 {
     if (at == OOM_others_bytes && failure->family == OOM_FAMILY_torch_mps)
         return "other allocations";
+    if (at == OOM_allocated_bytes)
+        return oom_allocated_word(failure);
     return at == OOM_program_bytes && oom_has_assignment(failure) ? "temporaries" : names[at].line;
 }
 

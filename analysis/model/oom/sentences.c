@@ -272,6 +272,17 @@ static void cause_text_set(struct oom_meaning *meaning)
             oom_say(text, " are there in all.");
         }
         break;
+    case OOM_CAUSE_LIMIT:
+        oom_say(text, "A limit that was set for this process is reached: ");
+        oom_say_figure(text, meaning->failure, OOM_capacity_bytes, NULL);
+        oom_say(text, " are allowed");
+        if (oom_figure(meaning->failure, OOM_free_bytes) != NULL) {
+            oom_say(text, ", and ");
+            oom_say_figure(text, meaning->failure, OOM_free_bytes, NULL);
+            oom_say(text, " of the device are free");
+        }
+        oom_say(text, ".");
+        break;
     case OOM_CAUSE_HOST:
         oom_say(text,
                 meaning->failure->memory_class == OOM_MEMORY_shared_memory

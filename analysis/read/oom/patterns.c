@@ -286,7 +286,7 @@ static struct str line_before(const struct oom_text *text, size_t at)
     return (struct str){text->raw + begin, raw - begin};
 }
 
-/* Said by a program, rather than mentioned: behind a line's end or a colon, and not of an error that is spoken of. */
+/* Said by a program, rather than mentioned: behind a line's end, a colon or a banner's "!!!", and not of an error that is spoken of. */
 static bool is_stated(const struct oom_text *text, size_t at)
 {
     static const char *const spoken_of[] = {"catch", "handle", "Handle", " fix", "Fix", "avoid", "prevent"};
@@ -296,7 +296,7 @@ static bool is_stated(const struct oom_text *text, size_t at)
     for (size_t i = 0; i < sizeof(spoken_of) / sizeof(spoken_of[0]); i++)
         if (memmem(before.data, before.length, spoken_of[i], strlen(spoken_of[i])) != NULL)
             return false;
-    return text->bytes[at - 1] == ':';
+    return text->bytes[at - 1] == ':' || text->bytes[at - 1] == '!';
 }
 
 static bool ends_with(struct str text, const char *word)
