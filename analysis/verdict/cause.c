@@ -353,6 +353,17 @@ static bool of_assignment(const struct verdict_facts *facts)
     return false;
 }
 
+/* What an XLA program without a plan or a list asks for. */
+static const char *of_request(const struct verdict_facts *facts, int64_t needed)
+{
+    if (facts->is_compile || needed <= 0 || facts->failure->family != OOM_FAMILY_gpu_xla)
+        return "The error gives a total only; what fills it is in the compiler's dump.";
+    return arena_format(facts->arena,
+                        "%s were asked for in one piece: one array, or all that a program holds besides its arguments "
+                        "and results. The compiler's dump tells which.",
+                        facts_size(facts, needed));
+}
+
 /* What a text without a plan lists: one array that is more than half of what was asked for, or, where that is not told,
  * of all that is listed. */
 static void of_lists(const struct verdict_facts *facts)
@@ -382,7 +393,7 @@ static void of_lists(const struct verdict_facts *facts)
                   : group.count > 0
                       ? "The log lists the largest buffers; no single one explains the total. The compiler's "
                         "dump has the rest."
-                      : "The error gives a total only; what fills it is in the compiler's dump.");
+                      : of_request(facts, needed));
 }
 
 static void of_growth(const struct verdict_facts *facts)

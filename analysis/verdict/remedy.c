@@ -101,6 +101,23 @@ static bool is_of_one_memory(const struct oom_failure *failure)
     return failure->family == OOM_FAMILY_torch_mps || failure->family == OOM_FAMILY_metal;
 }
 
+/* Does no backward pass follow on what it was doing? */
+static bool is_without_backward(const struct oom_failure *failure)
+{
+    switch (failure->activity) {
+    case OOM_ACTIVITY_load:
+    case OOM_ACTIVITY_kv_cache:
+    case OOM_ACTIVITY_prefill:
+    case OOM_ACTIVITY_decode:
+    case OOM_ACTIVITY_sampling:
+    case OOM_ACTIVITY_generation:
+    case OOM_ACTIVITY_inference:
+    case OOM_ACTIVITY_graph_reserve:
+    case OOM_ACTIVITY_profile_run: return true;
+    default: return false;
+    }
+}
+
 /* Can it change what stood in the way? What makes room beside a request helps none that is larger than the device; what
  * moves to the host frees nothing of the host's own memory; a host with one memory has no second GPU. */
 static bool may_apply(const struct advice *advice, enum verdict_advice_kind kind)
@@ -113,7 +130,7 @@ static bool may_apply(const struct advice *advice, enum verdict_advice_kind kind
     bool is_past = fit_is_past_device(advice->facts), makes_room = false;
     for (size_t i = 0; i < sizeof(make_room) / sizeof(make_room[0]); i++)
         makes_room = makes_room || kind == make_room[i];
-    if (is_past && makes_room)
+    if ((is_past && makes_room) || (kind == VERDICT_ADVICE_CHECKPOINT && is_without_backward(failure)))
         return false;
     if (is_of_one_memory(failure) && (kind == VERDICT_ADVICE_OFFLOAD || kind == VERDICT_ADVICE_SHARD))
         return false;

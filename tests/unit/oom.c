@@ -85,7 +85,24 @@ static const struct {
     /* TensorFlow, PyTorch, CPU */
     {"OP_REQUIRES failed at conv_ops.h:1 : RESOURCE_EXHAUSTED: OOM when allocating tensor with shape[32,256,62,62] and type float on "
      "/job:localhost/replica:0/task:0/device:GPU:0 by allocator GPU_0_bfc\n",
-     "family=gpu_bfc framework=tensorflow memory_class=gpu form=tensor device=/job:localhost/replica:0/task:0/device:GPU:0 buffers[0].shape=[32,256,62,62] needed_bytes=null"},
+     "family=gpu_bfc framework=tensorflow memory_class=gpu form=tensor device=/job:localhost/replica:0/task:0/device:GPU:0 buffers[0].shape=[32,256,62,62] needed_bytes=125960192"},
+    {"Resource exhausted: OOM when allocating tensor of shape [1,399,532,3] and type float",
+     "family=other form=tensor needed_bytes=2547216"},
+    {"OOM when allocating tensor with shape[4294967296,4294967296,2] and type float on /job:a/device:CPU:0 by allocator cpu",
+     "family=cpu_alloc form=tensor needed_bytes=null"},
+    {"OOM when allocating tensor with shape[9,9] and type string on /job:a/device:CPU:0 by allocator cpu",
+     "family=cpu_alloc form=tensor needed_bytes=null"},
+    {"CUDA out of memory. Tried to allocate more than 1EB memory.", "family=torch_gpu form=cuda needed_bytes=1152921504606846976"},
+    {"Error out of memory at line 351 in file /a/csrc/pythonInterface.c", "family=gpu_driver form=call"},
+    {"Accelerator Fatal Error: call to cuMemAlloc returned error 2 (CUDA_ERROR_OUT_OF_MEMORY): Out of memory",
+     "family=gpu_driver form=call"},
+    {"[TensorRT-LLM][ERROR] CUDA runtime error in ::cudaMallocAsync(ptr, n, mCudaStream->get()): out of memory (/a/tllmBuffers.h:112)",
+     "family=gpu_driver form=call"},
+    {"[E] Failed to initialize executor on rank 1: Executor creation failed due to insufficient GPU memory.\n\nThe following component could "
+     "not be created: KV cache\nTotal GPU memory (GiB): 140.06\nFree GPU memory before component creation attempt (GiB): 108.86\n",
+     "family=tensorrt form=executor phase=load capacity_bytes=150388279869 free_bytes=116887534961"},
+    {"ggml_vulkan: Requested buffer size exceeds device buffer size limit: ErrorOutOfDeviceMemory", "family=vulkan form=buffer_limit"},
+    {"Out of memory: Killed process 7899 (python) total-vm:26,184,840kB, anon-rss:153,700,88kB, file-rss:0kB", "family=linux_kill process_bytes=null"},
     {"OOM when allocating tensor with shape[9] and type double on /job:localhost/replica:0/task:0/device:CPU:0 by allocator cpu",
      "family=cpu_alloc form=tensor"},
     {"ResourceExhaustedError: OOM when allocating tensor with shape[9,190] and type double on /job:w/replica:0/task:0/device:GPU:0 by allocator "

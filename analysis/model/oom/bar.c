@@ -128,7 +128,7 @@ static void torch_bar(struct oom_bar *bar, const struct oom_failure *failure)
 {
     const struct oom_figure *capacity = oom_figure(failure, OOM_capacity_bytes),
                             *unused = oom_figure(failure, OOM_free_bytes);
-    figure_add(bar, failure, oom_allocated_word(failure), OOM_allocated_bytes, "parameter");
+    figure_add(bar, failure, oom_rows_allocated_word(failure), OOM_allocated_bytes, "parameter");
     if (oom_figure(failure, OOM_unallocated_bytes) != NULL)
         figure_add(bar, failure, "reserved, not allocated", OOM_unallocated_bytes, "unknown");
     else

@@ -10,6 +10,15 @@ static uint64_t value_of(const struct oom_failure *failure, enum oom_figure_at a
     return failure->figures[at].is_known ? failure->figures[at].value : 0;
 }
 
+/* Does what is allocated leave less than was asked for, whatever else is free? */
+static bool is_full(const struct oom_failure *failure, uint64_t needed)
+{
+    const struct oom_figure *capacity = oom_figure(failure, OOM_capacity_bytes),
+                            *allocated = oom_figure(failure, OOM_allocated_bytes);
+    return capacity != NULL && allocated != NULL &&
+           (allocated->value >= capacity->value || capacity->value - allocated->value < needed);
+}
+
 /* Of a caching allocator: does it keep enough, in pieces; or do others hold what is missing? */
 static enum oom_cause torch_cause(const struct oom_failure *failure, uint64_t needed)
 {
@@ -21,7 +30,7 @@ static enum oom_cause torch_cause(const struct oom_failure *failure, uint64_t ne
     if (kept >= needed && oom_keeps_much(failure))
         return OOM_CAUSE_FRAGMENTATION;
     if (free_figure == NULL)
-        return OOM_CAUSE_NOT_KNOWN;
+        return is_full(failure, needed) ? OOM_CAUSE_SHORTAGE : OOM_CAUSE_NOT_KNOWN;
     if (free_figure->value >= needed)
         return OOM_CAUSE_UNPLACED;
     return is_much ? OOM_CAUSE_OTHER_PROCESS : OOM_CAUSE_SHORTAGE;
@@ -41,6 +50,8 @@ static bool is_limited(const struct oom_failure *failure)
     const struct oom_figure *allowed = oom_figure(failure, OOM_capacity_bytes),
                             *needed = oom_figure(failure, OOM_needed_bytes),
                             *free_figure = oom_figure(failure, OOM_free_bytes);
+    if (oom_is_limit_of_buffer(failure))
+        return true;
     if (allowed == NULL || needed == NULL)
         return false;
     if (failure->family == OOM_FAMILY_torch_gpu)

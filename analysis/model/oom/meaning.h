@@ -74,7 +74,9 @@ bool oom_asks_for_total(const struct oom_failure *failure, uint64_t total_bytes)
  * set. */
 bool oom_is_past_capacity(const struct oom_failure *failure);
 /* Whose allocator has given out what it has: PyTorch's, or one that is not named. Static. */
-const char *oom_allocated_word(const struct oom_failure *failure);
+const char *oom_rows_allocated_word(const struct oom_failure *failure);
+/* Is it how large one buffer may be that stands in the way, not the memory of the device? */
+bool oom_is_limit_of_buffer(const struct oom_failure *failure);
 /* Is more asked of a device in one piece than any one device has? Then its size need not be known. */
 bool oom_is_past_any_device(const struct oom_failure *failure);
 /* Does it print the buffer assignment of a whole GPU program? */

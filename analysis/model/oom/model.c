@@ -165,6 +165,11 @@ bool oom_is_past_capacity(const struct oom_failure *failure)
     return needed != NULL && capacity != NULL && needed->value > capacity->value && !is_limited;
 }
 
+bool oom_is_limit_of_buffer(const struct oom_failure *failure)
+{
+    return oom_is_form(failure, "four_gigabytes") || oom_is_form(failure, "buffer_limit");
+}
+
 bool oom_is_past_any_device(const struct oom_failure *failure)
 {
     const uint64_t largest_bytes = UINT64_C(1) << 40; /* the largest that is sold has 0.3 TiB */

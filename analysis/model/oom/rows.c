@@ -11,7 +11,7 @@ static const struct {
 #undef FIGURE
 };
 
-const char *oom_allocated_word(const struct oom_failure *failure)
+const char *oom_rows_allocated_word(const struct oom_failure *failure)
 {
     bool is_torch = failure->family == OOM_FAMILY_torch_gpu || failure->family == OOM_FAMILY_torch_mps;
     return is_torch ? names[OOM_allocated_bytes].word : "allocated";
@@ -23,7 +23,7 @@ static const char *word_of(const struct oom_failure *failure, enum oom_figure_at
     if (at == OOM_others_bytes && failure->family == OOM_FAMILY_torch_mps)
         return "other allocations";
     if (at == OOM_allocated_bytes)
-        return oom_allocated_word(failure);
+        return oom_rows_allocated_word(failure);
     if (!oom_has_assignment(failure))
         return names[at].word;
     return at == OOM_program_bytes         ? "temporaries"
@@ -36,7 +36,7 @@ static const char *line_of(const struct oom_failure *failure, enum oom_figure_at
     if (at == OOM_others_bytes && failure->family == OOM_FAMILY_torch_mps)
         return "other allocations";
     if (at == OOM_allocated_bytes)
-        return oom_allocated_word(failure);
+        return oom_rows_allocated_word(failure);
     return at == OOM_program_bytes && oom_has_assignment(failure) ? "temporaries" : names[at].line;
 }
 

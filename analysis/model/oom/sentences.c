@@ -273,6 +273,10 @@ static void cause_text_set(struct oom_meaning *meaning)
         }
         break;
     case OOM_CAUSE_LIMIT:
+        if (oom_is_limit_of_buffer(meaning->failure)) {
+            oom_say(text, "One buffer may not be so large, whatever the device has: it has to be made in pieces.");
+            break;
+        }
         oom_say(text, "A limit that was set for this process is reached: ");
         oom_say_figure(text, meaning->failure, OOM_capacity_bytes, NULL);
         oom_say(text, " are allowed");
@@ -292,6 +296,14 @@ static void cause_text_set(struct oom_meaning *meaning)
                     : "Memory of the host was short, not that of a device.");
         break;
     case OOM_CAUSE_SHORTAGE:
+        if (oom_figure(meaning->failure, OOM_free_bytes) == NULL) {
+            oom_say(text, "Shortage: PyTorch has ");
+            oom_say_figure(text, meaning->failure, OOM_allocated_bytes, NULL);
+            oom_say(text, " of ");
+            oom_say_figure(text, meaning->failure, OOM_capacity_bytes, NULL);
+            oom_say(text, " allocated; what is left is less than was asked for.");
+            break;
+        }
         oom_say(text, "Shortage: less is free in all (");
         oom_say_figure(text, meaning->failure, OOM_free_bytes, NULL);
         oom_say(text, ") than was asked for, however it lies.");

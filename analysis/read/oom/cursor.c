@@ -172,6 +172,8 @@ static size_t decimals_read(const struct oom_text *text, size_t at, uint64_t *wh
     *scale = 1;
     if (end == at || !is_decimal(text, end))
         return end;
+    if (text->bytes[end] == ',' && memchr(text->bytes + at, ',', end - at) != NULL)
+        *fits = false; /* "153,700,88kB": somebody's grouping, and no number */
     for (end++; is_digit_at(text, end); end++)
         if (*scale < 1000000) {
             *part = *part * 10 + (uint64_t)(text->bytes[end] - '0');

@@ -27,6 +27,7 @@ static const enum oom_framework of_family[] = {
     WORD("errors_impl.", tensorflow)                                                                                   \
     WORD("OP_REQUIRES", tensorflow)                                                                                    \
     WORD("byallocator", tensorflow)                                                                                    \
+    WORD("ResourceExhaustedError", tensorflow)                                                                         \
     WORD("site-packages/torch/", torch)                                                                                \
     WORD("dist-packages/torch/", torch)                                                                                \
     WORD("torch/csrc/", torch)                                                                                         \

@@ -49,6 +49,43 @@ static bool tensor_take(const struct oom_text *text, size_t *at, struct tensor *
     return true;
 }
 
+/* Of TensorFlow's types, by the names that its errors print; 0: of no fixed size. */
+static uint64_t element_bytes(struct str type)
+{
+    static const struct {
+        const char *name;
+        uint64_t bytes;
+    } types[] = {{"float", 4}, {"half", 2},    {"bfloat16", 2}, {"double", 8},  {"int8", 1},      {"uint8", 1},
+                 {"int16", 2}, {"uint16", 2},  {"int32", 4},    {"uint32", 4},  {"int64", 8},     {"uint64", 8},
+                 {"bool", 1},  {"float32", 4}, {"float64", 8},  {"float16", 2}, {"complex64", 8}, {"complex128", 16}};
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+        if (str_equal(type, str_of(types[i].name)))
+            return types[i].bytes;
+    return 0;
+}
+
+/* What the shape takes: "[128,3,8]" of floats. Stays as it is where a figure is known, or the product is none. */
+static void needed_set(const struct oom_text *text, const struct tensor *tensor, struct oom_figure *needed)
+{
+    const struct str type = {text->bytes + tensor->type, tensor->type_end - tensor->type};
+    uint64_t bytes = element_bytes(type), side = 0;
+    size_t digits = 0;
+    if (needed->is_known || bytes == 0 || text->bytes[tensor->shape] != '[')
+        return;
+    for (size_t at = tensor->shape + 1; at < tensor->shape_end; at++) {
+        const char byte = text->bytes[at];
+        if (isdigit((unsigned char)byte) && digits++ < 18)
+            side = side * 10 + (uint64_t)(byte - '0');
+        else if ((byte != ',' && byte != ']') || digits == 0 || __builtin_mul_overflow(bytes, side, &bytes))
+            return;
+        else
+            side = digits = 0;
+    }
+    struct oom_text_range range = oom_text_range(text, tensor->shape + 1, tensor->shape_end - 1);
+    *needed = (struct oom_figure){
+        .is_known = true, .value = bytes, .at = text->raw_at + range.at, .length = (uint32_t)range.length};
+}
+
 /* The allocator's dump and this sentence tell of one failure when they name one allocator. */
 static bool is_of_dump(const struct oom_reader *reader, size_t from, struct str allocator)
 {
@@ -76,6 +113,25 @@ static size_t tensor_read(struct oom_reader *reader, size_t from, size_t at)
     struct oom_buffer *buffer = oom_draft_buffer(reader, OOM_ALLOCATIONS);
     oom_draft_words(reader, &buffer->shape, tensor.shape, tensor.shape_end);
     oom_draft_words(reader, &buffer->allocation_type, tensor.type, tensor.type_end);
+    needed_set(text, &tensor, &failure->figures[OOM_needed_bytes]);
+    return oom_draft_reach(reader, at);
+}
+
+/* "OOM when allocating tensor of shape [1,399,532,3] and type float": where, it does not say. */
+static size_t constant_read(struct oom_reader *reader, size_t from, size_t at)
+{
+    const struct oom_text *text = &reader->text;
+    struct tensor tensor = {.shape = at};
+    if (!oom_cursor_skip_to(text, &at, "]", 200))
+        return 0;
+    tensor.shape_end = ++at;
+    if (!oom_cursor_take(text, &at, "andtype") || !oom_cursor_take_word(text, &at, &tensor.type))
+        return 0;
+    tensor.type_end = at;
+    struct oom_failure *failure = &reader->draft.failure;
+    if (!oom_draft_takes(reader, OOM_FAMILY_gpu_bfc, from, NEAR))
+        failure = oom_draft_begin(reader, OOM_FAMILY_other, "tensor", from, at);
+    needed_set(text, &tensor, &failure->figures[OOM_needed_bytes]);
     return oom_draft_reach(reader, at);
 }
 
@@ -263,6 +319,7 @@ static size_t warning_read(struct oom_reader *reader, size_t from, size_t at)
 
 const struct oom_handler oom_other_handlers[] = {
     {"OOMwhenallocatingtensorwithshape", tensor_read, true},
+    {"OOMwhenallocatingtensorofshape", constant_read, true},
     {"Currentusagefromdevice:", nodes_read, false},
     {"failedtoallocatememory[Op:", eager_read, true},
     {"RESOURCE_EXHAUSTED:", status_read, false},
