@@ -275,7 +275,7 @@ void advice_find_fused_attention(struct advice *advice)
     const struct plan_pattern *pattern = advice_pattern(advice, PATTERN_ATTENTION_SCORES);
     struct verdict_advice item = {.title = "Use a fused attention kernel: no scores are stored",
                                   .change = "without=attention_scores"};
-    if (!advice_is_of_program(advice) || pattern == NULL)
+    if (advice_text_attention(advice) || !advice_is_of_program(advice) || pattern == NULL)
         return;
     advice_evidence(pattern, advice->facts->arena, &item);
     if (advice->facts->parts->plan->platform == SPACE_PLATFORM_GPU)

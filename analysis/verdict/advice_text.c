@@ -237,6 +237,20 @@ void advice_text_batch(struct advice *advice)
         advice_add(advice, item_of(advice, "Halve the batch", "x[:len(x) // 2]"));
 }
 
+bool advice_text_attention(struct advice *advice)
+{
+    const struct verdict_cause *cause = &advice->facts->out->cause;
+    if (!is_told(advice) || cause->kind != VERDICT_CAUSE_ATTENTION_LOGITS)
+        return false;
+    struct verdict_advice item = item_of(
+        advice, "Use a fused attention kernel: no scores are stored",
+        "jax.nn.dot_product_attention(q, k, v)  # on TPUs also jax.experimental.pallas.ops.tpu.flash_attention");
+    item.evidence = cause->text;
+    item.is_of_cause = true;
+    advice_add(advice, item);
+    return true;
+}
+
 void advice_text_sequence(struct advice *advice)
 {
     if (is_told(advice) && advice->facts->failure->family == OOM_FAMILY_tpu_program_load && !has_no_arguments(advice))

@@ -145,7 +145,7 @@ static void of_plan(const struct verdict_facts *facts)
 
 /* ---- of a text ---- */
 
-static const char *more_of(const struct verdict_facts *facts)
+const char *cause_said(const struct verdict_facts *facts)
 {
     const struct oom_meaning *said = facts->parts->failure;
     return said->cause_text.count > 0 ? facts_sentence(facts, &said->cause_text)
@@ -275,7 +275,7 @@ static void of_load(const struct verdict_facts *facts, int64_t used, int64_t lef
                   left >= 0
                       ? arena_format(facts->arena, "Live arrays and loaded programs leave %s free; %s were asked for.",
                                      facts_size(facts, left), needed < 0 ? "more" : facts_size(facts, needed))
-                      : more_of(facts));
+                      : cause_said(facts));
 }
 
 /* False: the text does not tell. */
@@ -289,15 +289,15 @@ static bool of_text(const struct verdict_facts *facts)
         of_kernel(facts);
     else if (facts->is_host)
         cause_set(facts, VERDICT_CAUSE_HOST_MEMORY, needed, oom_is_host(facts->failure) ? VERDICT_EXACT : VERDICT_GUESS,
-                  more_of(facts));
+                  cause_said(facts));
     else if (said->cause == OOM_CAUSE_OTHER_PROCESS)
-        cause_set(facts, VERDICT_CAUSE_OTHER_PROCESS, used, VERDICT_EXACT, more_of(facts));
+        cause_set(facts, VERDICT_CAUSE_OTHER_PROCESS, used, VERDICT_EXACT, cause_said(facts));
     else if (said->cause == OOM_CAUSE_LIMIT)
-        cause_set(facts, VERDICT_CAUSE_LIMIT, capacity, VERDICT_EXACT, more_of(facts));
+        cause_set(facts, VERDICT_CAUSE_LIMIT, capacity, VERDICT_EXACT, cause_said(facts));
     else if (facts->failure->family == OOM_FAMILY_torch_gpu && said->cause == OOM_CAUSE_UNPLACED)
-        cause_set(facts, VERDICT_CAUSE_UNKNOWN, needed, VERDICT_EXACT, more_of(facts));
+        cause_set(facts, VERDICT_CAUSE_UNKNOWN, needed, VERDICT_EXACT, cause_said(facts));
     else if (said->cause == OOM_CAUSE_FRAGMENTATION || said->cause == OOM_CAUSE_UNPLACED)
-        cause_set(facts, VERDICT_CAUSE_FRAGMENTATION, left, VERDICT_EXACT, more_of(facts));
+        cause_set(facts, VERDICT_CAUSE_FRAGMENTATION, left, VERDICT_EXACT, cause_said(facts));
     else if (is_shared(facts))
         cause_set(facts, VERDICT_CAUSE_OTHER_PROCESS, used, VERDICT_GUESS,
                   arena_format(facts->arena, "%s of %s were taken already, and this process had asked for little.",
@@ -309,91 +309,6 @@ static bool of_text(const struct verdict_facts *facts)
     else
         return false;
     return true;
-}
-
-/* A program that takes no more than this fits any device that is empty. */
-enum { SMALL_PROGRAM_BYTES = 256 << 20 };
-
-static bool of_small_program(const struct verdict_facts *facts)
-{
-    int64_t total = facts_figure(facts, OOM_total_bytes);
-    if (!oom_has_assignment(facts->failure) || total <= 0 || total > SMALL_PROGRAM_BYTES)
-        return false;
-    cause_set(facts, VERDICT_CAUSE_LIVE_ARRAYS, -1, VERDICT_GUESS,
-              arena_format(facts->arena,
-                           "The program takes %s in all: what filled the device is held besides, by other arrays of "
-                           "this process or by other processes, which the text does not name.",
-                           facts_size(facts, total)));
-    return true;
-}
-
-/* What a GPU's program takes by the list of its allocations, where one of these is most of it. False: no such list, or
- * none is. */
-static bool of_assignment(const struct verdict_facts *facts)
-{
-    static const struct {
-        enum oom_figure_at at;
-        enum verdict_cause_kind kind;
-        const char *words;
-    } parts[] = {{OOM_arguments_bytes, VERDICT_CAUSE_INPUTS, "Arguments"},
-                 {OOM_output_bytes, VERDICT_CAUSE_OUTPUTS, "Outputs"},
-                 {OOM_program_bytes, VERDICT_CAUSE_WORKSPACE, "Temporaries"}};
-    int64_t total = facts_figure(facts, OOM_total_bytes);
-    if (!oom_has_assignment(facts->failure) || total <= 0)
-        return false;
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-        int64_t bytes = facts_figure(facts, parts[i].at);
-        if (bytes < total / 2)
-            continue;
-        cause_set(facts, parts[i].kind, bytes, VERDICT_EXACT,
-                  arena_format(facts->arena, "%s are %s of the %s that the program takes.", parts[i].words,
-                               facts_size(facts, bytes), facts_size(facts, total)));
-        return true;
-    }
-    return false;
-}
-
-/* What an XLA program without a plan or a list asks for. */
-static const char *of_request(const struct verdict_facts *facts, int64_t needed)
-{
-    if (facts->is_compile || needed <= 0 || facts->failure->family != OOM_FAMILY_gpu_xla)
-        return "The error gives a total only; what fills it is in the compiler's dump.";
-    return arena_format(facts->arena,
-                        "%s were asked for in one piece: one array, or all that a program holds besides its arguments "
-                        "and results. The compiler's dump tells which.",
-                        facts_size(facts, needed));
-}
-
-/* What a text without a plan lists: one array that is more than half of what was asked for, or, where that is not told,
- * of all that is listed. */
-static void of_lists(const struct verdict_facts *facts)
-{
-    const struct oom_group group = oom_group_largest(facts->failure);
-    int64_t needed = facts_figure(facts, OOM_needed_bytes), listed = 0;
-    const struct oom_buffers *list = &facts->failure->lists[OOM_ALLOCATIONS];
-    for (size_t i = 0; i < list->count; i++)
-        listed = sum_add(listed, (int64_t)list->items[i].size.value);
-    if (of_small_program(facts))
-        return;
-    if (facts->parts->failure->cause == OOM_CAUSE_TOO_LARGE)
-        cause_set(facts, VERDICT_CAUSE_ONE_BUFFER, needed, VERDICT_EXACT,
-                  facts_sentence(facts, &facts->parts->failure->cause_text));
-    else if (oom_is_form(facts->failure, "allocation_exceeds") ||
-             (group.count == 1 && needed > 0 && (int64_t)group.buffer->size.value > needed / 2))
-        cause_set(facts, VERDICT_CAUSE_ONE_BUFFER, group.count > 0 ? (int64_t)group.buffer->size.value : needed,
-                  VERDICT_EXACT, more_of(facts));
-    else if (group.count == 1 && needed < 0 && (int64_t)group.buffer->size.value > listed / 2 && list->count > 1)
-        cause_set(facts, VERDICT_CAUSE_UNKNOWN, (int64_t)group.buffer->size.value, VERDICT_EXACT,
-                  arena_format(facts->arena, "%s uses %s of the %s that the text lists.",
-                               arena_text(facts->arena, group.buffer->label.text),
-                               facts_size(facts, (int64_t)group.buffer->size.value), facts_size(facts, listed)));
-    else if (!of_assignment(facts) && (!facts->is_xla || group.count > 0 || !unplanned_cause(facts)))
-        cause_set(facts, VERDICT_CAUSE_UNKNOWN, needed, VERDICT_EXACT,
-                  !facts->is_xla ? more_of(facts)
-                  : group.count > 0
-                      ? "The log lists the largest buffers; no single one explains the total. The compiler's "
-                        "dump has the rest."
-                      : of_request(facts, needed));
 }
 
 static void of_growth(const struct verdict_facts *facts)
@@ -475,7 +390,7 @@ void cause_make(const struct verdict_facts *facts)
     else if (has_plan)
         of_plan(facts);
     else if (facts->failure != NULL)
-        of_lists(facts);
+        cause_listed_make(facts);
     else if (facts->moment != NULL)
         torch_cause_make(facts);
     else if (facts->pool != NULL)

@@ -86,7 +86,10 @@ enum verdict_cause_kind cause_of_category(enum category category);
 /* The parts of a verdict, each from those before it. */
 void fit_make(struct verdict_facts *facts);
 void cause_make(const struct verdict_facts *facts);
-/* Of a snapshot, whose moment is known: for cause_make alone. */
+/* The text's own sentence on it: why, else what more it tells, else what was asked for. */
+const char *cause_said(const struct verdict_facts *facts);
+/* For cause_make alone: of a text that no plan belongs to, and of a snapshot, whose moment is known. */
+void cause_listed_make(const struct verdict_facts *facts);
 void torch_cause_make(const struct verdict_facts *facts);
 void where_make(const struct verdict_facts *facts);
 void peak_make(const struct verdict_facts *facts);

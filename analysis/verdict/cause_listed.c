@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * cause_listed.c: why memory ran short by the sums and the buffers that a text lists, without a plan of the program. */
+#include "verdict/facts.h"
+#include "verdict/unplanned.h"
+
+#include "base/sum.h"
+#include "model/oom/meaning.h"
+
+#include <string.h>
+
+/* A program that takes no more than this fits any device that is empty. */
+enum { SMALL_PROGRAM_BYTES = 256 << 20, FEWEST_TOKENS = 256 };
+
+static bool of_small_program(const struct verdict_facts *facts)
+{
+    int64_t total = facts_figure(facts, OOM_total_bytes);
+    if (!oom_has_assignment(facts->failure) || total <= 0 || total > SMALL_PROGRAM_BYTES)
+        return false;
+    cause_set(facts, VERDICT_CAUSE_LIVE_ARRAYS, -1, VERDICT_GUESS,
+              arena_format(facts->arena,
+                           "The program takes %s in all: what filled the device is held besides, by other arrays of "
+                           "this process or by other processes, which the text does not name.",
+                           facts_size(facts, total)));
+    return true;
+}
+
+/* What a GPU's program takes by the list of its allocations, where one of these is most of it. False: no such list, or
+ * none is. */
+static bool of_assignment(const struct verdict_facts *facts)
+{
+    static const struct {
+        enum oom_figure_at at;
+        enum verdict_cause_kind kind;
+        const char *words;
+    } parts[] = {{OOM_arguments_bytes, VERDICT_CAUSE_INPUTS, "Arguments"},
+                 {OOM_output_bytes, VERDICT_CAUSE_OUTPUTS, "Outputs"},
+                 {OOM_program_bytes, VERDICT_CAUSE_WORKSPACE, "Temporaries"}};
+    int64_t total = facts_figure(facts, OOM_total_bytes);
+    if (!oom_has_assignment(facts->failure) || total <= 0)
+        return false;
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        int64_t bytes = facts_figure(facts, parts[i].at);
+        if (bytes < total / 2)
+            continue;
+        cause_set(facts, parts[i].kind, bytes, VERDICT_EXACT,
+                  arena_format(facts->arena, "%s are %s of the %s that the program takes.", parts[i].words,
+                               facts_size(facts, bytes), facts_size(facts, total)));
+        return true;
+    }
+    return false;
+}
+
+/* ---- attention scores ---- */
+
+/* "f32[32,4096,4096]": its last two sides alike, as the tokens are, and long. Of "[tokens, tokens]" alone it is not told. */
+static bool is_square(struct str shape)
+{
+    uint64_t sides[2] = {0, 0}, side = 0;
+    size_t count = 0, digits = 0;
+    const char *at = memchr(shape.data, '[', shape.length), *end = shape.data + shape.length;
+    for (at = at != NULL ? at + 1 : end; at < end; at++)
+        if (*at >= '0' && *at <= '9' && digits++ < 9) {
+            side = side * 10 + (uint64_t)(*at - '0');
+        } else {
+            sides[0] = sides[1];
+            sides[1] = side;
+            side = digits = 0;
+            count++;
+            if (*at != ',')
+                break;
+        }
+    return count > 2 && sides[0] == sides[1] && sides[0] >= FEWEST_TOKENS;
+}
+
+static bool is_of_attention(struct str name)
+{
+    static const char *const words[] = {"attention", "Attention", "attn", "Attn", "softmax"};
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (str_contains(name, str_of(words[i])))
+            return true;
+    return false;
+}
+
+/* Are attention scores more than half of what is listed? False: they are not, or the list does not tell. */
+static bool of_scores(const struct verdict_facts *facts, int64_t listed_bytes)
+{
+    const struct oom_buffers *list = &facts->failure->lists[OOM_ALLOCATIONS];
+    const struct oom_buffer *first = NULL;
+    int64_t bytes = 0;
+    unsigned long long count = 0;
+    for (size_t i = 0; facts->is_xla && i < list->count; i++) {
+        const struct oom_buffer *buffer = &list->items[i];
+        if (!buffer->size.is_known || buffer->shape.text.data == NULL || !is_square(buffer->shape.text) ||
+            !is_of_attention(buffer->op_name.text))
+            continue;
+        first = first == NULL ? buffer : first;
+        bytes = sum_add(bytes, (int64_t)buffer->size.value);
+        count++;
+    }
+    if (first == NULL || bytes <= listed_bytes / 2)
+        return false;
+    const struct str shape = first->shape.text;
+    const char *close = memchr(shape.data, ']', shape.length); /* the layout that follows says nothing here */
+    const size_t length = close != NULL ? (size_t)(close + 1 - shape.data) : shape.length;
+    cause_set(
+        facts, VERDICT_CAUSE_ATTENTION_LOGITS, bytes, VERDICT_GUESS,
+        arena_format(facts->arena,
+                     "Attention scores, tokens × tokens for each head, are %s of the %s that the text lists: %llu "
+                     "buffer%s such as %s.",
+                     facts_size(facts, bytes), facts_size(facts, listed_bytes), count, count == 1 ? "" : "s",
+                     arena_text(facts->arena, (struct str){shape.data, length})));
+    return true;
+}
+
+/* What an XLA program without a plan or a list asks for. */
+static const char *of_request(const struct verdict_facts *facts, int64_t needed)
+{
+    if (facts->is_compile || needed <= 0 || facts->failure->family != OOM_FAMILY_gpu_xla)
+        return "The error gives a total only; what fills it is in the compiler's dump.";
+    return arena_format(facts->arena,
+                        "%s were asked for in one piece: one array, or all that a program holds besides its arguments "
+                        "and results. The compiler's dump tells which.",
+                        facts_size(facts, needed));
+}
+
+/* What a text without a plan lists: one array that is more than half of what was asked for, or, where that is not told,
+ * of all that is listed. */
+void cause_listed_make(const struct verdict_facts *facts)
+{
+    const struct oom_group group = oom_group_largest(facts->failure);
+    int64_t needed = facts_figure(facts, OOM_needed_bytes), listed = 0;
+    const struct oom_buffers *list = &facts->failure->lists[OOM_ALLOCATIONS];
+    for (size_t i = 0; i < list->count; i++)
+        listed = sum_add(listed, (int64_t)list->items[i].size.value);
+    if (of_small_program(facts) || of_scores(facts, listed))
+        return;
+    if (facts->parts->failure->cause == OOM_CAUSE_TOO_LARGE)
+        cause_set(facts, VERDICT_CAUSE_ONE_BUFFER, needed, VERDICT_EXACT,
+                  facts_sentence(facts, &facts->parts->failure->cause_text));
+    else if (oom_is_form(facts->failure, "allocation_exceeds") ||
+             (group.count == 1 && needed > 0 && (int64_t)group.buffer->size.value > needed / 2))
+        cause_set(facts, VERDICT_CAUSE_ONE_BUFFER, group.count > 0 ? (int64_t)group.buffer->size.value : needed,
+                  VERDICT_EXACT, cause_said(facts));
+    else if (group.count == 1 && needed < 0 && (int64_t)group.buffer->size.value > listed / 2 && list->count > 1)
+        cause_set(facts, VERDICT_CAUSE_UNKNOWN, (int64_t)group.buffer->size.value, VERDICT_EXACT,
+                  arena_format(facts->arena, "%s uses %s of the %s that the text lists.",
+                               arena_text(facts->arena, group.buffer->label.text),
+                               facts_size(facts, (int64_t)group.buffer->size.value), facts_size(facts, listed)));
+    else if (!of_assignment(facts) && (!facts->is_xla || group.count > 0 || !unplanned_cause(facts)))
+        cause_set(facts, VERDICT_CAUSE_UNKNOWN, needed, VERDICT_EXACT,
+                  !facts->is_xla ? cause_said(facts)
+                  : group.count > 0
+                      ? "The log lists the largest buffers; no single one explains the total. The compiler's "
+                        "dump has the rest."
+                      : of_request(facts, needed));
+}
