@@ -93,6 +93,9 @@ static const struct {
     {"OOM when allocating tensor with shape[9,9] and type string on /job:a/device:CPU:0 by allocator cpu",
      "family=cpu_alloc form=tensor needed_bytes=null"},
     {"CUDA out of memory. Tried to allocate more than 1EB memory.", "family=torch_gpu form=cuda needed_bytes=1152921504606846976"},
+    {"W0207 hlo_rematerialization.cc:3204] Can't reduce memory use below 22.40GiB (24055867801 bytes) by rematerialization; only reduced to "
+     "41.70TiB (45845471998700 bytes)\nRESOURCE_EXHAUSTED: Out of memory while trying to allocate 21149372098676 bytes.",
+     "family=gpu_xla needed_bytes=21149372098676 capacity_bytes=24051816858"},
     {"Error out of memory at line 351 in file /a/csrc/pythonInterface.c", "family=gpu_driver form=call"},
     {"Accelerator Fatal Error: call to cuMemAlloc returned error 2 (CUDA_ERROR_OUT_OF_MEMORY): Out of memory",
      "family=gpu_driver form=call"},

@@ -41,6 +41,20 @@ static void base_limit_note(struct oom_reader *reader, size_t at)
         size_text(both_text, both.value), size_text(limit_text, limit.value));
 }
 
+/* "Can't reduce memory use below 22.40GiB (…) by rematerialization": what the compiler took the device to have for the
+ * program. */
+static void limit_before(struct oom_reader *reader, size_t at)
+{
+    static const char sentence[] = "reducememoryusebelow";
+    struct oom_figure limit, *capacity = &reader->draft.failure.figures[OOM_capacity_bytes];
+    size_t next;
+    if (capacity->is_known || !oom_cursor_find_before(&reader->text, at, sentence, COMPILED, &next))
+        return;
+    next += sizeof(sentence) - 1;
+    if (oom_cursor_take_size(&reader->text, &next, &limit) && limit.is_known)
+        *capacity = limit;
+}
+
 /* "[executable_name='jit_f']" in the status' payloads, which come in any order. */
 size_t oom_gpu_payload(struct oom_reader *reader, size_t at, struct oom_failure *failure)
 {
@@ -49,6 +63,7 @@ size_t oom_gpu_payload(struct oom_reader *reader, size_t at, struct oom_failure 
     bool has_other = oom_cursor_find(text, &status, "RESOURCE_EXHAUSTED", PAYLOAD);
     tuning_note(reader, at);
     base_limit_note(reader, at);
+    limit_before(reader, at);
     if (!oom_cursor_find(text, &next, "executable_name='", PAYLOAD) || (has_other && next > status))
         return at;
     from = next;
