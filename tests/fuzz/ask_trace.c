@@ -58,6 +58,7 @@ static const struct {
     {"whatif", {{"change", "expandable_segments"}, {NULL, NULL}}},
     {"whatif", {{"change", "max_split_size=64MiB"}, {NULL, NULL}}},
     {"whatif", {{"change", "memory_fraction=0.5"}, {"change", "gc_threshold=0.5"}, {"capacity_bytes", "40000000"}}},
+    {"whatif", {{"change", "batch=0.5"}, {"change", "expandable_segments"}, {NULL, NULL}}},
     {"lanes", {{NULL, NULL}}},
     {"lanes", {{"width", "2"}, {NULL, NULL}}},
     {"live", {{NULL, NULL}}},

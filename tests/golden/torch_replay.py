@@ -17,6 +17,7 @@ import subprocess
 import tempfile
 
 import made_allocator
+import made_program
 from daemon import Counts
 from made_allocator import KIB, MIB, SMALL
 
@@ -142,6 +143,25 @@ def hold_recorded_settings(binary, counts, folder):
             counts.add(exact_faults(answer) + peak_faults(answer, one.peaks, "before"), f"made {seed} that ran with {name}")
 
 
+PROGRAMS = [("batch=0.5", {"batch": 4}), ("batch=2", {"batch": 16})]
+
+
+def near_faults(answer, peaks, part, reserved_part):
+    names = {"requested": ("peak_bytes_after", part), "allocated": ("allocated_bytes_after", part), "reserved": ("reserved_bytes_after", reserved_part)}
+    return [f"{name}: {answer[key]}, not {peaks[name]}" for name, (key, most) in names.items() if abs(answer[key] - peaks[name]) > most * peaks[name]]
+
+
+def hold_programs(binary, counts, folder):
+    """another program, run on the same allocator; gradients that are added to those that are there (parts) are of no batch"""
+    for more in ({}, {"parts": 2}, {"layers": 7, "weights": (5 * MIB, 3 * MIB, 4 * MIB)}):
+        path = written(folder, made_program.snapshot(made_program.Program(**more)))
+        for change, other in PROGRAMS:
+            answer = ask(binary, path, "--change", change)
+            faults = near_faults(answer, made_program.Program(**more, **other).peaks, 0.01, 0.05)
+            faults += [] if answer["changes"][0]["confidence"] == "model" else ["it is not a model"]
+            counts.add(faults, f"made program {more} with {change}")
+
+
 def hold_cut(binary, counts, folder):
     """the first events are lost: what was there is walked back from the end"""
     for seed in range(21, 27):
@@ -183,6 +203,9 @@ def verdict_faults(binary, path, needed, lands):
     return [] if got == wanted else [f"{got}, not {wanted}"]
 
 
+RECORDED_PROGRAMS = [("llama.batch", "batch=0.5")]
+
+
 def hold_recorded(binary, counts, shared):
     data = os.path.join(shared, "data")
     with open(os.path.join(data, "torch-h200", "peaks.json"), encoding="utf-8") as file:
@@ -191,6 +214,9 @@ def hold_recorded(binary, counts, shared):
         path = os.path.join(data, "torch-h200", f"{name}.pickle.gz")
         answer = ask(binary, path)
         counts.add(exact_faults(answer) + peak_faults(answer, peaks[name], "before"), name)
+    for name, change in RECORDED_PROGRAMS:
+        answer = ask(binary, os.path.join(data, "torch-h200", f"{name.split('.')[0]}.pickle.gz"), "--change", change)
+        counts.add(near_faults(answer, peaks[name], 0.01, 0.02), f"{name}, of the plain run")
     answer = ask(binary, path, "--change", "expandable_segments")
     counts.add(peak_faults(answer, peaks["vary.expandable"], "after"), "vary with expandable segments")
     counts.add(verdict_faults(binary, path, peaks["vary"]["reserved"], peaks["vary.expandable"]["reserved"]), "the verdict of vary")
@@ -209,7 +235,7 @@ def main():
     options = parser.parse_args()
     counts = Counts()
     with tempfile.TemporaryDirectory() as folder:
-        for hold in (hold_settings, hold_recorded_settings, hold_cut, hold_limits):
+        for hold in (hold_settings, hold_recorded_settings, hold_programs, hold_cut, hold_limits):
             hold(options.binary, counts, folder)
     if options.shared:
         hold_recorded(options.binary, counts, options.shared)

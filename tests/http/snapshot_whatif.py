@@ -11,6 +11,7 @@ from harness import ROOT, equal
 
 sys.path.append(os.path.join(ROOT, "tests", "golden"))  # behind our own: both have a module "verdict"
 import made_allocator  # noqa: E402
+import made_program  # noqa: E402
 import made_snapshots  # noqa: E402
 
 MIB = 1 << 20
@@ -60,9 +61,25 @@ def test_a_fraction_ends_the_job_sooner(t):
     equal((answer["reserved_bytes_after"], answer["failed_request"]), (20 * MIB, None))
 
 
+def trained(t, **more):
+    return t.write("run/rank0.pickle", pickle.dumps(made_program.snapshot(made_program.Program(**more)), 4))
+
+
+def test_another_batch(t):
+    path = trained(t)
+    answer = answer_of(t, path, "--change", "batch=0.5", "--capacity", "320MiB")
+    smaller = made_program.Program(batch=4).peaks
+    equal((answer["peak_bytes_after"], answer["allocated_bytes_after"]), (smaller["requested"], smaller["allocated"]))
+    equal((answer["fits_before"], answer["fits_after"], answer["changes"][0]["confidence"]), (False, True, "model"))
+    both = answer_of(t, path, "--change", "batch=0.5", "--change", "expandable_segments")
+    equal((both["peak_bytes_after"], [change["confidence"] for change in both["changes"]]), (smaller["requested"], ["model", "model"]))
+    back = answer_of(t, path, "--change", "batch=0.5", "--change", "batch=2")
+    equal(back["peak_bytes_after"], answer["peak_bytes_before"])
+
+
 def test_what_is_wrong_is_told(t):
     path = fragmented(t)
-    for change, words in (("batch=0.5", "answers expandable_segments"), ("max_split_size=8MiB", "more than 20"), ("gc_threshold=2", "below 1"),
+    for change, words in (("cast=*:bf16", "changes of the program: batch=0.5"), ("batch=0.5", "no forward pass"), ("batch=0", "0.001 to 1000"), ("max_split_size=8MiB", "more than 20"), ("gc_threshold=2", "below 1"),
                           ("roundup=3", "powers of two"), ("memory_fraction=0.5", "--capacity"), ("expandable_segments=maybe", "False")):
         process = t.run("whatif", path, "--change", change)
         equal((process.returncode, process.stdout), (2, ""), change)

@@ -3,6 +3,7 @@
 #include "model/memory_profile/replay.h"
 
 #include "model/memory_profile/replay_check.h"
+#include "model/memory_profile/replay_program.h"
 
 /* Steps that a pass may take: far more than one ever took. */
 enum { LEAST_WORK = 1 << 24, WORK_PER_EVENT = 1 << 12 };
@@ -35,19 +36,56 @@ static const char *why_not(const struct memory_profile_pool *pool)
     return NULL;
 }
 
-/* ---- with other settings ---- */
+/* ---- with other settings, or of another program ---- */
 
-static void failure_try(struct replay_walk *walk, const struct torch_event *event,
+/* Above all addresses that are recorded: of what another program asks for in between. */
+#define PASSING_ADDRESS (UINT64_C(1) << 63)
+
+/* What is run: the recorded requests, or those of another program. */
+struct replay_course {
+    const struct replay_ground *ground;
+    const struct caching_settings *settings;
+    const struct replay_program *program; /* NULL: as recorded */
+    uint32_t extra_at;                    /* of the program's extras, that have happened */
+};
+
+static void failure_try(struct replay_walk *walk, const struct replay_course *course, const struct torch_event *event,
                         struct memory_profile_replay_change *out)
 {
-    uint32_t block = replay_walk_try(walk, event);
+    const struct replay_program *program = course->program;
+    uint32_t at = walk->ground->pool->count + out->failure_count;
+    int64_t bytes = program == NULL ? event->size_bytes : replay_program_bytes(program, at);
     out->failure_count++;
-    out->placed_count += block != CACHING_NONE;
-    out->is_last_placed = block != CACHING_NONE;
+    out->is_last_placed = bytes == 0 || replay_walk_try(walk, event, bytes) != CACHING_NONE;
+    out->placed_count += out->is_last_placed;
+}
+
+/* Another program asks for what it does not hold any more, and gives back what it did hold. False: a request fails. */
+static bool extras_run(struct replay_walk *walk, struct replay_course *course, uint32_t at,
+                       struct memory_profile_replay_change *out)
+{
+    const struct replay_program *program = course->program;
+    const struct memory_profile *profile = walk->ground->pool->profile;
+    for (; program != NULL && course->extra_at < program->extra_count && program->extras[course->extra_at].at <= at;
+         course->extra_at++) {
+        const struct replay_extra *extra = &program->extras[course->extra_at];
+        uint64_t recorded = profile->address[walk->ground->pool->first + extra->of];
+        uint64_t address = extra->is_passing ? PASSING_ADDRESS | extra->of : recorded;
+        int64_t bytes = replay_program_bytes(program, extra->of);
+        if (extra->is_free) {
+            replay_walk_free(walk, address);
+        } else if (replay_walk_request_as(walk, extra->of, address, bytes) == CACHING_NONE && bytes > 0) {
+            out->failed_at = at;
+            out->failed_bytes = bytes;
+            return false;
+        }
+    }
+    return true;
 }
 
 /* What was recorded between two allocations or frees; `bytes` is what was held then. */
-static void between_run(struct replay_walk *walk, uint32_t at, int64_t *bytes, struct memory_profile_replay_change *out)
+static void between_run(struct replay_walk *walk, const struct replay_course *course, uint32_t at, int64_t *bytes,
+                        struct memory_profile_replay_change *out)
 {
     const struct memory_profile_torch *torch = &walk->ground->pool->torch;
     while (walk->torch_at < torch->event_count && torch->events[walk->torch_at].event_at <= at) {
@@ -58,39 +96,57 @@ static void between_run(struct replay_walk *walk, uint32_t at, int64_t *bytes, s
         if (event->action == TORCH_FREE_REQUESTED)
             replay_walk_ask_free(walk, event->address);
         if (event->action == TORCH_OOM)
-            failure_try(walk, event, out);
+            failure_try(walk, course, event, out);
         for (end = end > walk->torch_at ? end : walk->torch_at + 1; walk->torch_at < end; walk->torch_at++)
             *bytes += torch_snapshot_driver_bytes(&torch->events[walk->torch_at]);
     }
     walk->caching.change_count = 0;
 }
 
-static void run_once(const struct replay_ground *ground, const struct caching_settings *settings,
-                     struct replay_start start, struct arena *arena, struct memory_profile_replay_change *out)
+static uint32_t request_run(struct replay_walk *walk, const struct replay_course *course, uint32_t at,
+                            struct memory_profile_replay_change *out)
+{
+    const struct memory_profile_pool *pool = walk->ground->pool;
+    const struct memory_profile *profile = pool->profile;
+    const uint32_t event = pool->first + at;
+    int64_t bytes = course->program == NULL ? profile->size_bytes[event] : replay_program_bytes(course->program, at);
+    uint32_t block = replay_walk_request_as(walk, at, profile->address[event], bytes);
+    bool is_asked = (profile->flags[event] & MEMORY_HAS_ADDRESS) != 0 && (course->program == NULL || bytes > 0);
+    if (block == CACHING_NONE && is_asked) {
+        out->failed_at = at;
+        out->failed_bytes = bytes;
+    }
+    return block;
+}
+
+static void run_once(struct replay_course course, struct replay_start start, struct arena *arena,
+                     struct memory_profile_replay_change *out)
 {
     struct replay_walk walk;
     uint32_t block;
+    const struct replay_ground *ground = course.ground;
     const struct memory_profile_pool *pool = ground->pool;
     const struct memory_profile *profile = pool->profile;
     int64_t recorded_bytes = ground->driver.first_bytes;
     *out = (struct memory_profile_replay_change){.failed_at = PROFILE_NONE};
-    replay_walk_begin(&walk, ground, settings, start, arena);
+    start.is_left_out = course.program == NULL ? NULL : course.program->is_left_out;
+    start.is_placed_again |= start.is_left_out != NULL;
+    replay_walk_begin(&walk, ground, course.settings, start, arena);
     walk.caching.device_bytes = ground->driver.limit_bytes;
     for (uint32_t at = 0; at < pool->count && out->failed_at == PROFILE_NONE; at++) {
         uint32_t event = pool->first + at;
-        between_run(&walk, at, &recorded_bytes, out);
+        between_run(&walk, &course, at, &recorded_bytes, out);
+        if (!extras_run(&walk, &course, at, out))
+            break;
         if (memory_profile_is_free(profile, event)) {
             replay_walk_free(&walk, profile->address[event]);
-        } else if ((block = replay_walk_request(&walk, at)) != CACHING_NONE) {
+        } else if ((block = request_run(&walk, &course, at, out)) != CACHING_NONE) {
             out->is_moved |= caching_blocks_at(&walk.caching.blocks, block)->address != profile->address[event];
-        } else if ((profile->flags[event] & MEMORY_HAS_ADDRESS) != 0) {
-            out->failed_at = at;
-            out->failed_bytes = profile->size_bytes[event];
         }
         walk.caching.change_count = 0;
     }
     if (out->failed_at == PROFILE_NONE)
-        between_run(&walk, pool->count, &recorded_bytes, out);
+        between_run(&walk, &course, pool->count, &recorded_bytes, out);
     out->requested_bytes = walk.caching.requested.peak_bytes;
     out->allocated_bytes = out->other_allocated_bytes = walk.caching.allocated.peak_bytes;
     out->reserved_bytes = out->other_bytes = walk.caching.reserved.peak_bytes;
@@ -102,6 +158,7 @@ static void run_once(const struct replay_ground *ground, const struct caching_se
 struct replay_trial {
     const struct memory_profile_pool *pool;
     const struct caching_settings *settings; /* of a change */
+    const struct replay_program *program;
     struct memory_profile_replay *replay;
     struct memory_profile_replay_change *change;
     struct arena arena;
@@ -167,11 +224,12 @@ static void change_work(void *context)
     struct memory_profile_replay_change other, *out = trial->change;
     struct arena *scratch = arena_child(&trial->arena);
     const bool is_placed_again = trial->settings->is_expandable != trial->replay->settings.is_expandable;
-    run_once(ground, trial->settings, (struct replay_start){is_placed_again, .is_upwards = false}, scratch, out);
+    const struct replay_course course = {.ground = ground, .settings = trial->settings, .program = trial->program};
+    run_once(course, (struct replay_start){is_placed_again, .is_upwards = false}, scratch, out);
     arena_free(scratch);
     if (trial->settings->is_expandable || !out->is_moved)
         return; /* no segment could lie another way: there are none, or they lie as recorded */
-    run_once(ground, trial->settings, (struct replay_start){is_placed_again, .is_upwards = true}, scratch, &other);
+    run_once(course, (struct replay_start){is_placed_again, .is_upwards = true}, scratch, &other);
     out->other_bytes = other.reserved_bytes;
     out->other_allocated_bytes = other.allocated_bytes;
     out->is_other_failing = (other.failed_at == PROFILE_NONE) != (out->failed_at == PROFILE_NONE) ||
@@ -180,11 +238,13 @@ static void change_work(void *context)
 }
 
 void memory_profile_replay_run(const struct memory_profile_replay *replay, const struct caching_settings *settings,
-                               struct arena *arena, struct memory_profile_replay_change *out)
+                               const struct replay_program *program, struct arena *arena,
+                               struct memory_profile_replay_change *out)
 {
     struct memory_profile_replay own = *replay;
     struct replay_trial *trial = arena_array(arena, struct replay_trial, 1);
-    *trial = (struct replay_trial){.pool = replay->ground->pool, .settings = settings, .replay = &own, .change = out};
+    *trial = (struct replay_trial){
+        .pool = replay->ground->pool, .settings = settings, .program = program, .replay = &own, .change = out};
     const char *why_not = replay_try(trial, arena, change_work);
     if (why_not != NULL)
         *out = (struct memory_profile_replay_change){.why_not = why_not, .failed_at = PROFILE_NONE};

@@ -17,6 +17,7 @@
 #include "model/memory_profile/model.h"
 
 struct replay_ground;
+struct replay_program;
 
 struct memory_profile_replay {
     const char *sentence; /* how far it was replayed */
@@ -60,9 +61,10 @@ const struct memory_profile_replay *memory_profile_replay_of(const struct memory
                                                              struct arena *arena);
 /* The settings that the snapshot tells. */
 void memory_profile_replay_settings(const struct memory_profile_pool *pool, struct caching_settings *out);
-/* `replay` has no why_not. */
+/* `replay` has no why_not. `program`: what is asked for then (replay_program.h); NULL: what was recorded. */
 void memory_profile_replay_run(const struct memory_profile_replay *replay, const struct caching_settings *settings,
-                               struct arena *arena, struct memory_profile_replay_change *out);
+                               const struct replay_program *program, struct arena *arena,
+                               struct memory_profile_replay_change *out);
 
 /* How far it was replayed: one sentence; in the arena. */
 const char *memory_profile_replay_sentence(const struct memory_profile_replay *replay, struct arena *arena);

@@ -93,7 +93,7 @@ static void failure_check(struct check *check, const struct torch_event *event, 
 {
     struct caching *caching = &check->walk.caching;
     caching->device_bytes = caching->reserved.bytes > 0 ? caching->reserved.bytes : 1;
-    uint32_t block = replay_walk_try(&check->walk, event);
+    uint32_t block = replay_walk_try(&check->walk, event, event->size_bytes);
     caching->device_bytes = 0;
     if (block != CACHING_NONE)
         replay_differs(check, at, event->size_bytes, 0);

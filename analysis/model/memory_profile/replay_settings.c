@@ -3,7 +3,7 @@
 #include "model/memory_profile/replay_settings.h"
 
 #include "base/size_text.h"
-#include "model/memory_profile/replay.h"
+#include "model/memory_profile/replay_program.h"
 #include "read/torch/torch_snapshot.h"
 
 #include <stdlib.h>
@@ -214,6 +214,8 @@ bool replay_settings_apply(struct replay_settings_change *change, const char *te
                replay_settings_refuse(err, text, "write memory_fraction=0.9: above 0, at most 1");
     return replay_settings_refuse(
         err, text,
-        "an allocator's recording answers expandable_segments, max_split_size=64MiB, gc_threshold=0.6, "
-        "roundup=4 and memory_fraction=0.9");
+        arena_format(arena,
+                     "an allocator's recording answers expandable_segments, max_split_size=64MiB, gc_threshold=0.6, "
+                     "roundup=4, memory_fraction=0.9, and changes of the program: %s",
+                     replay_program_forms(arena)));
 }

@@ -166,15 +166,19 @@ static uint32_t request(struct replay_walk *walk, int64_t stream, const int64_t 
 
 uint32_t replay_walk_request(struct replay_walk *walk, uint32_t at)
 {
+    const struct memory_profile *profile = walk->ground->pool->profile;
+    uint32_t event = walk->ground->pool->first + at;
+    return replay_walk_request_as(walk, at, profile->address[event], profile->size_bytes[event]);
+}
+
+uint32_t replay_walk_request_as(struct replay_walk *walk, uint32_t at, uint64_t address, int64_t bytes)
+{
     const struct replay_ground *ground = walk->ground;
-    const struct memory_profile *profile = ground->pool->profile;
     const struct replay_stream *of = replay_streams_of(&ground->streams, at);
-    uint32_t event = ground->pool->first + at;
-    uint64_t address = profile->address[event];
-    if ((profile->flags[event] & MEMORY_HAS_ADDRESS) == 0)
+    if ((ground->pool->profile->flags[ground->pool->first + at] & MEMORY_HAS_ADDRESS) == 0)
         return CACHING_NONE;
     replay_walk_free(walk, address); /* of which no free was recorded */
-    uint32_t block = request(walk, of->stream, of->pool_id, profile->size_bytes[event]);
+    uint32_t block = bytes == 0 ? CACHING_NONE : request(walk, of->stream, of->pool_id, bytes);
     if (block != CACHING_NONE)
         map_put(&walk->blocks, address, block, true);
     return block;
@@ -196,11 +200,11 @@ void replay_walk_ask_free(struct replay_walk *walk, uint64_t address)
         caching_ask_free(&walk->caching, block);
 }
 
-uint32_t replay_walk_try(struct replay_walk *walk, const struct torch_event *event)
+uint32_t replay_walk_try(struct replay_walk *walk, const struct torch_event *event, int64_t bytes)
 {
     const int64_t none[2] = {0, 0};
     const struct caching_level allocated = walk->caching.allocated, requested = walk->caching.requested;
-    uint32_t block = request(walk, event->stream, none, event->size_bytes);
+    uint32_t block = request(walk, event->stream, none, bytes);
     if (block != CACHING_NONE)
         caching_free(&walk->caching, block);
     walk->caching.allocated = allocated; /* it failed: what was in use is what was recorded */
@@ -225,7 +229,8 @@ static void blocks_place(struct replay_walk *walk)
     const struct memory_profile_held *held = &walk->ground->held;
     for (uint32_t i = 0; i < held->block_count; i++) {
         const struct memory_profile_held_block *block = &held->blocks[i];
-        if (block->segment == PROFILE_NONE || map_get(&walk->blocks, block->address) != MAP_NONE)
+        if (block->segment == PROFILE_NONE || (walk->is_left_out != NULL && walk->is_left_out[i]) ||
+            map_get(&walk->blocks, block->address) != MAP_NONE)
             continue;
         const struct memory_profile_segment *segment = &held->segments[block->segment];
         uint32_t at = request(walk, segment->stream, segment->pool_id, (int64_t)block->requested_bytes);
@@ -238,7 +243,8 @@ static void blocks_place(struct replay_walk *walk)
 void replay_walk_begin(struct replay_walk *walk, const struct replay_ground *ground,
                        const struct caching_settings *settings, struct replay_start start, struct arena *arena)
 {
-    *walk = (struct replay_walk){.ground = ground, .arena = arena, .is_upwards = start.is_upwards};
+    *walk = (struct replay_walk){
+        .ground = ground, .arena = arena, .is_upwards = start.is_upwards, .is_left_out = start.is_left_out};
     caching_init(&walk->caching, arena, settings);
     map_init(&walk->blocks, arena, 512);
     places_make(walk);

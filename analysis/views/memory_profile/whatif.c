@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * whatif.c: the view "whatif": what other settings of PyTorch's allocator would have made of a recording. With
  * format=text the same for a terminal. */
+#include "model/memory_profile/replay_program.h"
 #include "model/memory_profile/replay_settings.h"
 #include "views/memory_profile/replay_write.h"
 #include "views/memory_profile/views.h"
@@ -22,8 +23,10 @@ struct answer {
     const struct memory_profile_pool *pool;
     const struct memory_profile_replay *replay;
     struct replay_settings_change change;
+    struct replay_program *program; /* NULL: what was recorded */
     struct step steps[CHANGES_MAX];
     uint32_t step_count;
+    bool is_bound;          /* some change of the program is */
     int64_t capacity_bytes; /* -1: not known */
 };
 
@@ -44,6 +47,31 @@ static struct memory_profile_replay_change after_of(const struct answer *answer)
     return answer->step_count == 0 ? before_of(answer) : answer->steps[answer->step_count - 1].after;
 }
 
+static const char PROGRAM_BEFORE[] = "The requests of the changed program, by the allocator's rules.";
+
+static bool setting_change(const struct tool_request *request, struct answer *answer, struct step *step,
+                           struct err *err)
+{
+    if (!replay_settings_apply(&answer->change, step->text, answer->capacity_bytes, request->arena, err))
+        return false;
+    step->call = answer->change.call;
+    step->words = answer->change.words;
+    return true;
+}
+
+static bool program_change(const struct tool_request *request, struct answer *answer, struct step *step,
+                           struct err *err)
+{
+    if (answer->program == NULL)
+        answer->program = replay_program_begin(answer->replay, request->arena);
+    if (!replay_program_apply(answer->program, step->text, err))
+        return false;
+    step->call = answer->program->call;
+    step->words = answer->program->words;
+    answer->is_bound |= answer->program->is_bound;
+    return true;
+}
+
 static bool changes_apply(const struct tool_request *request, struct answer *answer, struct err *err)
 {
     for (size_t i = 0; i < request->param_count; i++) {
@@ -53,17 +81,23 @@ static bool changes_apply(const struct tool_request *request, struct answer *ans
             return err_set(err, ERR_argument, ERR_NO_OFFSET, "change: at most %d of them", CHANGES_MAX);
         struct step *step = &answer->steps[answer->step_count];
         step->text = request->params[i].value;
-        if (!replay_settings_apply(&answer->change, step->text, answer->capacity_bytes, request->arena, err))
+        bool is_of_program = replay_program_is_change(step->text);
+        if (is_of_program ? !program_change(request, answer, step, err) : !setting_change(request, answer, step, err))
             return false;
-        step->call = answer->change.call;
-        step->words = answer->change.words;
-        memory_profile_replay_run(answer->replay, &answer->change.settings, request->arena, &step->after);
+        memory_profile_replay_run(answer->replay, &answer->change.settings, answer->program, request->arena,
+                                  &step->after);
         if (step->after.why_not != NULL)
             return err_set(err, ERR_limit, ERR_NO_OFFSET, "change \"%.60s\": %s", step->text, step->after.why_not);
-        bool is_sure = memory_profile_replay_is_sure(answer->replay, &step->after);
-        step->confidence = change_confidence_name(is_sure ? CHANGE_EXACT : CHANGE_MODEL);
-        step->reason = memory_profile_replay_reason(answer->replay, &step->after, request->arena);
-        if (answer->change.settings.collect_threshold > 0 && answer->change.settings.fraction_bytes == 0)
+        if (answer->program != NULL) {
+            step->confidence = change_confidence_name(answer->is_bound ? CHANGE_BOUND : CHANGE_MODEL);
+            step->reason = is_of_program ? answer->program->reason : PROGRAM_BEFORE;
+        } else {
+            bool is_sure = memory_profile_replay_is_sure(answer->replay, &step->after);
+            step->confidence = change_confidence_name(is_sure ? CHANGE_EXACT : CHANGE_MODEL);
+            step->reason = memory_profile_replay_reason(answer->replay, &step->after, request->arena);
+        }
+        if (!is_of_program && answer->change.settings.collect_threshold > 0 &&
+            answer->change.settings.fraction_bytes == 0)
             step->reason = "Nothing is collected where no memory fraction is set: memory_fraction=0.9 beside it.";
         answer->step_count++;
     }

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * replay_program.c: see replay_program.h. */
+#include "model/memory_profile/replay_program.h"
+
+#include "base/size_text.h"
+#include "model/memory_profile/categories.h"
+#include "model/memory_profile/replay_walk.h"
+
+static const struct {
+    const char *name;
+    replay_program_change *function;
+    const char *form;
+} changes[] = {
+#define REPLAY_PROGRAM(name, function, form) {name, function, form},
+#include "model/memory_profile/replay_program.def"
+#undef REPLAY_PROGRAM
+};
+enum { CHANGES = sizeof(changes) / sizeof(changes[0]) };
+
+/* ---- as recorded ---- */
+
+static enum torch_phase phase_of(const struct torch_phases *phases, bool is_python_only, uint32_t stack)
+{
+    enum torch_phase phase = torch_phase_of(phases, stack);
+    return phase == TORCH_PHASE_EMPTY && is_python_only ? TORCH_PHASE_BACKWARD : phase;
+}
+
+/* Of a request that failed nothing is known but where it was. */
+static struct category_choice choice_of_failure(enum torch_phase phase)
+{
+    switch (phase) {
+    case TORCH_PHASE_FORWARD: return category_choice_of(CATEGORY_SAVED_ACTIVATION, CATEGORY_RULE_TORCH_FORWARD_OPEN);
+    case TORCH_PHASE_RECOMPUTE: return category_choice_of(CATEGORY_WORKSPACE, CATEGORY_RULE_TORCH_RECOMPUTED);
+    case TORCH_PHASE_BACKWARD: return category_choice_of(CATEGORY_WORKSPACE, CATEGORY_RULE_TORCH_BACKWARD);
+    case TORCH_PHASE_OPTIMIZER: return category_choice_of(CATEGORY_OPTIMIZER_TEMPORARY, CATEGORY_RULE_TORCH_STEP);
+    case TORCH_PHASE_OPTIMIZER_STATE:
+        return category_choice_of(CATEGORY_OPTIMIZER_STATE, CATEGORY_RULE_TORCH_STATE_MADE);
+    default: return category_choice_of(CATEGORY_UNKNOWN, CATEGORY_RULE_TORCH_NO_FRAME);
+    }
+}
+
+static void failures_add(struct replay_program *program, const struct torch_phases *phases, bool is_python_only)
+{
+    const struct memory_profile_torch *torch = &program->pool->torch;
+    for (uint32_t i = 0; i < torch->event_count; i++) {
+        const struct torch_event *event = &torch->events[i];
+        if (event->action != TORCH_OOM)
+            continue;
+        enum torch_phase phase = phase_of(phases, is_python_only, event->stack);
+        struct category_choice choice = choice_of_failure(phase);
+        program->requests[program->request_count++] = (struct replay_request){.bytes = event->size_bytes,
+                                                                              .stack = event->stack,
+                                                                              .event = event->event_at,
+                                                                              .category = choice.category,
+                                                                              .rule = choice.rule,
+                                                                              .phase = (uint8_t)phase,
+                                                                              .is_request = true,
+                                                                              .is_failure = true};
+        program->failure_count++;
+    }
+}
+
+struct replay_program *replay_program_begin(const struct memory_profile_replay *replay, struct arena *arena)
+{
+    const struct memory_profile_pool *pool = replay->ground->pool;
+    const struct memory_profile *profile = pool->profile;
+    const struct torch_snapshot *snapshot = profile->events.snapshot;
+    struct replay_program *program = arena_array(arena, struct replay_program, 1);
+    struct torch_phases phases;
+    torch_phases_find(&phases, snapshot, arena);
+    bool is_python_only = snapshot->frame_count > 0 && !phases.has_cpp;
+    *program = (struct replay_program){.pool = pool, .ground = replay->ground, .arena = arena};
+    program->requests = arena_array(arena, struct replay_request, (size_t)pool->count + pool->torch.event_count + 1);
+    program->request_count = pool->count;
+    arena_work(arena, (uint64_t)pool->count + pool->torch.event_count);
+    for (uint32_t at = 0; at < pool->count; at++) {
+        uint32_t event = pool->first + at;
+        if (memory_profile_is_free(profile, event) || (profile->flags[event] & MEMORY_HAS_ADDRESS) == 0)
+            continue;
+        struct category_choice choice = memory_profile_categories_of(profile, event);
+        uint32_t stack = profile->events.whats[profile->what[event]].stack;
+        program->requests[at] = (struct replay_request){.bytes = profile->size_bytes[event],
+                                                        .stack = stack,
+                                                        .event = at,
+                                                        .category = choice.category,
+                                                        .rule = choice.rule,
+                                                        .phase = (uint8_t)phase_of(&phases, is_python_only, stack),
+                                                        .is_request = true};
+    }
+    failures_add(program, &phases, is_python_only);
+    return program;
+}
+
+/* ---- changes ---- */
+
+static size_t change_of(const char *text)
+{
+    for (size_t i = 0; i < CHANGES; i++) {
+        size_t length = strlen(changes[i].name);
+        if (strncmp(text, changes[i].name, length) == 0 && (text[length] == '=' || text[length] == '\0'))
+            return i;
+    }
+    return CHANGES;
+}
+
+bool replay_program_is_change(const char *text) { return change_of(text) < CHANGES; }
+
+const char *replay_program_forms(struct arena *arena)
+{
+    const char *forms = changes[0].form;
+    for (size_t i = 1; i < CHANGES; i++)
+        forms = arena_format(arena, "%s, %s", forms, changes[i].form);
+    return forms;
+}
+
+bool replay_program_apply(struct replay_program *program, const char *text, struct err *err)
+{
+    size_t at = change_of(text);
+    const char *value = text + strlen(changes[at].name);
+    program->call = program->words = program->reason = "";
+    program->is_bound = false;
+    program->changed_count = 0;
+    arena_work(program->arena, program->request_count);
+    return changes[at].function(program, str_of(*value == '=' ? value + 1 : value), text, err);
+}
+
+/* ---- for the changes ---- */
+
+bool replay_program_refuse(const char *text, const char *why, struct err *err)
+{
+    return err_set(err, ERR_argument, ERR_NO_OFFSET, "change \"%.60s\": %s", text, why);
+}
+
+bool replay_program_is_forward(const struct replay_request *request)
+{
+    return request->phase == TORCH_PHASE_FORWARD || request->rule == CATEGORY_RULE_TORCH_SAVED ||
+           request->rule == CATEGORY_RULE_TORCH_FORWARD || request->rule == CATEGORY_RULE_TORCH_FORWARD_OPEN;
+}
+
+bool replay_program_is_backward(const struct replay_request *request)
+{
+    return request->phase == TORCH_PHASE_BACKWARD || request->phase == TORCH_PHASE_RECOMPUTE;
+}
+
+bool replay_program_is_at_peak(const struct replay_program *program, uint32_t at)
+{
+    const struct memory_profile_pool *pool = program->pool;
+    return at < pool->count && memory_profile_is_open(pool, pool->first + at, pool->peak_at - pool->first + 1);
+}
+
+enum category replay_program_category_of_held(const struct replay_program *program, uint32_t block)
+{
+    const struct memory_profile_held_block *held = &program->ground->held.blocks[block];
+    const struct memory_profile *profile = program->pool->profile;
+    if (held->block != PROFILE_NONE)
+        return memory_profile_categories_of_what(
+            profile, &profile->events.whats[profile->events.snapshot->blocks[held->block].what]);
+    return held->event == PROFILE_NONE ? CATEGORY_UNKNOWN
+                                       : (enum category)memory_profile_categories_of(profile, held->event).category;
+}
+
+const char *replay_program_size(const struct replay_program *program, int64_t bytes)
+{
+    char text[SIZE_TEXT_BYTES];
+    return arena_text(program->arena, str_of(size_text(text, (uint64_t)(bytes < 0 ? 0 : bytes))));
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * replay_program.h: what another program would have asked the allocator for: each recorded request gets another size,
+ * or is left out, by whose memory it is, where it was asked for and how long it lives.
+ *
+ * In:     a replay that has no why_not, and a change as a person writes it (replay_program.def).
+ * Out:    sizes of all requests, and requests and frees that come between the recorded ones, for replay.c.
+ * Bounds: judged by categories, frames, phases and sizes alone. What nothing is told of stays as it is and is summed.
+ *         What the program does behind the recording's end is not known.
+ * Cost:   a change is some passes over the events of the pool, charged to the arena's work; 24 bytes an event. */
+#pragma once
+
+#include "base/err.h"
+#include "model/memory_profile/replay.h"
+#include "plan/torch_phase.h"
+
+/* One of the pool's events that asks for memory, or a request that failed. */
+struct replay_request {
+    int64_t bytes;  /* as it is so far; 0: it is not asked for */
+    uint32_t stack; /* of the snapshot; TORCH_NO_STACK */
+    uint32_t event; /* of the pool, counted from its first, before which it failed; of all else its own */
+    uint8_t category, rule, phase;
+    bool is_request, is_failure;
+};
+
+/* What comes between recorded events. */
+struct replay_extra {
+    uint32_t at;     /* before this event of the pool */
+    uint32_t number; /* extras of one place keep their order */
+    uint32_t of;     /* the request that it repeats or ends */
+    bool is_free;
+    bool is_passing; /* the repeated request and its free; not what stands at the address of the recorded one */
+};
+
+struct replay_program {
+    const struct memory_profile_pool *pool;
+    const struct replay_ground *ground;
+    struct arena *arena;
+    struct replay_request *requests; /* of each event of the pool; behind them those that failed */
+    uint32_t request_count;
+    uint32_t failure_count;
+    bool *is_left_out; /* of each block that was there before; NULL: none is */
+    struct replay_extra *extras;
+    uint32_t extra_count;
+    bool is_checkpointed;
+    /* of the change that was applied last: */
+    const char *call, *words, *reason;
+    bool is_bound;          /* more is kept than would be; else it is a model */
+    uint64_t changed_count; /* requests that it changed */
+};
+
+/* As recorded. In the arena. */
+struct replay_program *replay_program_begin(const struct memory_profile_replay *replay, struct arena *arena);
+/* Is it a change of the program by its name? */
+bool replay_program_is_change(const char *text);
+/* "batch=0.5, optimizer=sgd, …": how they are written; in the arena. */
+const char *replay_program_forms(struct arena *arena);
+/* False with an `argument` report: how it is written, or why it does not apply here. */
+bool replay_program_apply(struct replay_program *program, const char *text, struct err *err);
+
+/* What a recorded request asks for. */
+static inline int64_t replay_program_bytes(const struct replay_program *program, uint32_t at)
+{
+    return program->requests[at].bytes;
+}
+
+/* ---- for the changes ---- */
+
+/* True; or false with a report. */
+typedef bool replay_program_change(struct replay_program *program, struct str value, const char *text, struct err *err);
+replay_program_change replay_program_batch, replay_program_optimizer, replay_program_attention,
+    replay_program_checkpoint;
+bool replay_program_refuse(const char *text, const char *why, struct err *err);
+bool replay_program_is_forward(const struct replay_request *request);
+bool replay_program_is_backward(const struct replay_request *request);
+/* Is it there at the recorded peak? */
+bool replay_program_is_at_peak(const struct replay_program *program, uint32_t at);
+enum category replay_program_category_of_held(const struct replay_program *program, uint32_t block);
+/* "1.20 GiB" */
+const char *replay_program_size(const struct replay_program *program, int64_t bytes);
