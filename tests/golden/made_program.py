@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A training of a small transformer on the allocator of made_allocator.py, with stacks as PyTorch writes them where only Python's
 frames are kept. It can be run with another batch, optimizer, attention, or checkpointed: what it takes then is measured, not told
-by a rule. Some activations have the size of a weight on purpose."""
+by a rule. It ends where a request fails. Some activations have the size of a weight on purpose."""
 import made_allocator
 from made_allocator import MIB, TORCH
 
@@ -24,10 +24,14 @@ class Program:
                         for _ in range(layers) for size in weights] + [self.at([frame("__init__", TORCH + "nn/modules/linear.py", 109), *self.outer], HEAD_BYTES)]
         self.sizes = [size for _ in range(layers) for size in weights] + [HEAD_BYTES]
         self.gradients, self.states, self.workspace, self.peaks = [], [], None, {"allocated": 0, "requested": 0, "reserved": 0}
-        for _ in range(steps):
-            for _ in range(parts):
-                self.backward(self.forward())
-            self.step()
+        self.failed = False
+        try:
+            for _ in range(steps):
+                for _ in range(parts):
+                    self.backward(self.forward())
+                self.step()
+        except made_allocator.OutOfMemory:
+            self.failed = True
 
     def at(self, frames, size):
         self.one.stack = lambda: frames

@@ -77,9 +77,60 @@ def test_another_batch(t):
     equal(back["peak_bytes_after"], answer["peak_bytes_before"])
 
 
+def test_other_programs(t):
+    path = trained(t)
+    for change, other in (("optimizer=sgd", {"optimizer": "sgd"}), ("checkpoint", {"checkpoint": True})):
+        answer, peaks = answer_of(t, path, "--change", change), made_program.Program(**other).peaks
+        equal((answer["peak_bytes_after"], answer["allocated_bytes_after"]), (peaks["requested"], peaks["allocated"]), change)
+    answer, peaks = answer_of(t, path, "--change", "attention=sdpa"), made_program.Program(attention="sdpa").peaks
+    assert 0 <= answer["peak_bytes_after"] - peaks["requested"] < MIB, answer["peak_bytes_after"]  # a float for each row
+    plain, state = answer_of(t, path), sum(made_program.Program().sizes) * 2
+    for change, most in (("optimizer=8bit", state * 3 // 10), ("optimizer=adafactor", state // 100)):
+        answer = answer_of(t, path, "--change", change)
+        assert 0 < answer["peak_bytes_after"] - made_program.Program(optimizer="sgd").peaks["requested"] <= most, change
+    equal(answer["changes"][0]["confidence"], "bound")
+    equal(plain["changes"], [])
+
+
+def test_changes_of_the_program_together(t):
+    path = trained(t)
+    both = made_program.Program(batch=4, checkpoint=True).peaks
+    for changes in (("batch=0.5", "checkpoint"), ("checkpoint", "batch=0.5")):
+        answer = answer_of(t, path, "--change", changes[0], "--change", changes[1], "--capacity", "1GiB")
+        equal((answer["peak_bytes_after"], answer["fits_after"]), (both["requested"], True), changes)
+    text = t.run("whatif", path, "--change", "batch=0.5", "--change", "optimizer=sgd").stdout
+    assert ": These changes together save " in text, text
+
+
+def test_what_does_not_apply_is_refused_and_why(t):
+    plain = made_program.Program()
+    for more, change, words in (({"optimizer": "sgd"}, "optimizer=sgd", "no optimizer state is seen"), ({"attention": "sdpa"}, "attention=sdpa", "fused already"),
+                                ({"checkpoint": True}, "checkpoint", "checkpointed already"), ({"layers": 1}, "checkpoint", "called more than once"),
+                                ({}, "optimizer=lion", "write optimizer=sgd"), ({}, "attention=flash", "write attention=sdpa"), ({}, "checkpoint=net.py", "write checkpoint")):
+        process = t.run("whatif", trained(t, **more), "--change", change)
+        equal((process.returncode, process.stdout), (2, ""), change)
+        assert words in process.stderr, f"{change}: {process.stderr}"
+    process = t.run("whatif", trained(t), "--change", "checkpoint", "--change", "checkpoint")
+    assert "checkpointed by a change before" in process.stderr, process.stderr
+    process = t.run("whatif", trained(t), "--fit", "--capacity", "1GiB")
+    assert "in XLA programs alone" in process.stderr, process.stderr
+    equal(plain.failed, False)
+
+
+def test_a_request_that_failed_and_another_program(t):
+    """in its second forward pass the scores find no room"""
+    path = trained(t, capacity=300 * MIB)
+    asked = answer_of(t, path)["failed_request"]
+    equal(asked["is_placed"], False)
+    for change in ("batch=0.5", "attention=sdpa", "checkpoint"):
+        answer = answer_of(t, path, "--change", change)
+        equal((answer["failed_request"]["is_placed"], answer["changes"][0]["confidence"]), (True, "bound"), change)
+        assert "is not known" in answer["changes"][0]["reason"], answer["changes"]
+
+
 def test_what_is_wrong_is_told(t):
     path = fragmented(t)
-    for change, words in (("cast=*:bf16", "changes of the program: batch=0.5"), ("batch=0.5", "no forward pass"), ("batch=0", "0.001 to 1000"), ("max_split_size=8MiB", "more than 20"), ("gc_threshold=2", "below 1"),
+    for change, words in (("cast=*:bf16", "of the program batch, optimizer, attention, checkpoint"), ("batch=0.5", "no forward pass"), ("batch=0", "0.001 to 1000"), ("max_split_size=8MiB", "more than 20"), ("gc_threshold=2", "below 1"),
                           ("roundup=3", "powers of two"), ("memory_fraction=0.5", "--capacity"), ("expandable_segments=maybe", "False")):
         process = t.run("whatif", path, "--change", change)
         equal((process.returncode, process.stdout), (2, ""), change)

@@ -129,8 +129,8 @@ static void run_once(struct replay_course course, struct replay_start start, str
     const struct memory_profile *profile = pool->profile;
     int64_t recorded_bytes = ground->driver.first_bytes;
     *out = (struct memory_profile_replay_change){.failed_at = PROFILE_NONE};
-    start.is_left_out = course.program == NULL ? NULL : course.program->is_left_out;
-    start.is_placed_again |= start.is_left_out != NULL;
+    start.held_bytes = course.program == NULL ? NULL : course.program->held_bytes;
+    start.is_placed_again |= course.program != NULL; /* in segments that it would have had */
     replay_walk_begin(&walk, ground, course.settings, start, arena);
     walk.caching.device_bytes = ground->driver.limit_bytes;
     for (uint32_t at = 0; at < pool->count && out->failed_at == PROFILE_NONE; at++) {

@@ -9,9 +9,8 @@
 static const struct {
     const char *name;
     replay_program_change *function;
-    const char *form;
 } changes[] = {
-#define REPLAY_PROGRAM(name, function, form) {name, function, form},
+#define REPLAY_PROGRAM(name, function) {name, function},
 #include "model/memory_profile/replay_program.def"
 #undef REPLAY_PROGRAM
 };
@@ -105,12 +104,12 @@ static size_t change_of(const char *text)
 
 bool replay_program_is_change(const char *text) { return change_of(text) < CHANGES; }
 
-const char *replay_program_forms(struct arena *arena)
+const char *replay_program_names(struct arena *arena)
 {
-    const char *forms = changes[0].form;
+    const char *names = changes[0].name;
     for (size_t i = 1; i < CHANGES; i++)
-        forms = arena_format(arena, "%s, %s", forms, changes[i].form);
-    return forms;
+        names = arena_format(arena, "%s, %s", names, changes[i].name);
+    return names;
 }
 
 bool replay_program_apply(struct replay_program *program, const char *text, struct err *err)
@@ -157,6 +156,17 @@ enum category replay_program_category_of_held(const struct replay_program *progr
             profile, &profile->events.whats[profile->events.snapshot->blocks[held->block].what]);
     return held->event == PROFILE_NONE ? CATEGORY_UNKNOWN
                                        : (enum category)memory_profile_categories_of(profile, held->event).category;
+}
+
+int64_t *replay_program_held(struct replay_program *program)
+{
+    const struct memory_profile_held *held = &program->ground->held;
+    if (program->held_bytes != NULL)
+        return program->held_bytes;
+    program->held_bytes = arena_array(program->arena, int64_t, (size_t)held->block_count + 1);
+    for (uint32_t i = 0; i < held->block_count; i++)
+        program->held_bytes[i] = (int64_t)held->blocks[i].requested_bytes;
+    return program->held_bytes;
 }
 
 const char *replay_program_size(const struct replay_program *program, int64_t bytes)

@@ -38,7 +38,7 @@ struct replay_program {
     struct replay_request *requests; /* of each event of the pool; behind them those that failed */
     uint32_t request_count;
     uint32_t failure_count;
-    bool *is_left_out; /* of each block that was there before; NULL: none is */
+    int64_t *held_bytes; /* of each block that was there before; NULL: as they are */
     struct replay_extra *extras;
     uint32_t extra_count;
     bool is_checkpointed;
@@ -52,8 +52,8 @@ struct replay_program {
 struct replay_program *replay_program_begin(const struct memory_profile_replay *replay, struct arena *arena);
 /* Is it a change of the program by its name? */
 bool replay_program_is_change(const char *text);
-/* "batch=0.5, optimizer=sgd, …": how they are written; in the arena. */
-const char *replay_program_forms(struct arena *arena);
+/* "batch, optimizer, …"; in the arena. */
+const char *replay_program_names(struct arena *arena);
 /* False with an `argument` report: how it is written, or why it does not apply here. */
 bool replay_program_apply(struct replay_program *program, const char *text, struct err *err);
 
@@ -75,5 +75,7 @@ bool replay_program_is_backward(const struct replay_request *request);
 /* Is it there at the recorded peak? */
 bool replay_program_is_at_peak(const struct replay_program *program, uint32_t at);
 enum category replay_program_category_of_held(const struct replay_program *program, uint32_t block);
+/* Of each block that was there before the recording: what is asked for then, to be changed. */
+int64_t *replay_program_held(struct replay_program *program);
 /* "1.20 GiB" */
 const char *replay_program_size(const struct replay_program *program, int64_t bytes);

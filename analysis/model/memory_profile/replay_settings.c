@@ -215,7 +215,7 @@ bool replay_settings_apply(struct replay_settings_change *change, const char *te
     return replay_settings_refuse(
         err, text,
         arena_format(arena,
-                     "an allocator's recording answers expandable_segments, max_split_size=64MiB, gc_threshold=0.6, "
-                     "roundup=4, memory_fraction=0.9, and changes of the program: %s",
-                     replay_program_forms(arena)));
+                     "a snapshot answers expandable_segments, max_split_size=64MiB, gc_threshold=0.6, roundup=4, "
+                     "memory_fraction=0.9; of the program %s",
+                     replay_program_names(arena)));
 }

@@ -229,11 +229,11 @@ static void blocks_place(struct replay_walk *walk)
     const struct memory_profile_held *held = &walk->ground->held;
     for (uint32_t i = 0; i < held->block_count; i++) {
         const struct memory_profile_held_block *block = &held->blocks[i];
-        if (block->segment == PROFILE_NONE || (walk->is_left_out != NULL && walk->is_left_out[i]) ||
-            map_get(&walk->blocks, block->address) != MAP_NONE)
+        int64_t bytes = walk->held_bytes == NULL ? (int64_t)block->requested_bytes : walk->held_bytes[i];
+        if (block->segment == PROFILE_NONE || bytes == 0 || map_get(&walk->blocks, block->address) != MAP_NONE)
             continue;
         const struct memory_profile_segment *segment = &held->segments[block->segment];
-        uint32_t at = request(walk, segment->stream, segment->pool_id, (int64_t)block->requested_bytes);
+        uint32_t at = request(walk, segment->stream, segment->pool_id, bytes);
         if (at != CACHING_NONE)
             map_put(&walk->blocks, block->address, at, true);
     }
@@ -244,7 +244,7 @@ void replay_walk_begin(struct replay_walk *walk, const struct replay_ground *gro
                        const struct caching_settings *settings, struct replay_start start, struct arena *arena)
 {
     *walk = (struct replay_walk){
-        .ground = ground, .arena = arena, .is_upwards = start.is_upwards, .is_left_out = start.is_left_out};
+        .ground = ground, .arena = arena, .is_upwards = start.is_upwards, .held_bytes = start.held_bytes};
     caching_init(&walk->caching, arena, settings);
     map_init(&walk->blocks, arena, 512);
     places_make(walk);

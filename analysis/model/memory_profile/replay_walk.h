@@ -23,16 +23,16 @@ struct replay_walk {
     struct map same_size; /* segments that were recorded, by size: the next one to give out, of `next` */
     uint32_t *next;
     uint64_t made_address, made_expandable;
-    const bool *is_left_out; /* as below */
-    bool is_upwards;         /* new segments lie above all others, not below; and not where others were recorded */
+    const int64_t *held_bytes; /* as below */
+    bool is_upwards;           /* new segments lie above all others, not below; and not where others were recorded */
 };
 
 /* How the walk begins. */
 struct replay_start {
-    bool is_placed_again;    /* blocks of before lie where the settings put them, as if they had been on from the start;
+    bool is_placed_again; /* blocks of before lie where the settings put them, as if they had been on from the start;
                              else where they were recorded */
-    bool is_upwards;         /* as above */
-    const bool *is_left_out; /* of each block that was there before; NULL: none is */
+    bool is_upwards;      /* as above */
+    const int64_t *held_bytes; /* of blocks that are placed again: what is asked for; NULL: as they are */
 };
 void replay_walk_ground(const struct memory_profile_pool *pool, struct arena *arena, struct replay_ground *out);
 /* With what was there before the first event. */

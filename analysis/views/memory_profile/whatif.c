@@ -59,6 +59,19 @@ static bool setting_change(const struct tool_request *request, struct answer *an
     return true;
 }
 
+/* What a recording does not hold of another program. */
+static const char *program_reason(const struct answer *answer, bool is_of_program, struct arena *arena)
+{
+    const char *reason = is_of_program ? answer->program->reason : PROGRAM_BEFORE;
+    if (!answer->replay->is_whole)
+        reason =
+            arena_format(arena, "%s The recording begins late: what the process took before it is not known.", reason);
+    if (answer->pool->failure_count > 0)
+        reason = arena_format(
+            arena, "%s What the program asks for once it gets past the request that failed is not known.", reason);
+    return reason;
+}
+
 static bool program_change(const struct tool_request *request, struct answer *answer, struct step *step,
                            struct err *err)
 {
@@ -68,7 +81,7 @@ static bool program_change(const struct tool_request *request, struct answer *an
         return false;
     step->call = answer->program->call;
     step->words = answer->program->words;
-    answer->is_bound |= answer->program->is_bound;
+    answer->is_bound |= answer->program->is_bound || !answer->replay->is_whole || answer->pool->failure_count > 0;
     return true;
 }
 
@@ -90,7 +103,7 @@ static bool changes_apply(const struct tool_request *request, struct answer *ans
             return err_set(err, ERR_limit, ERR_NO_OFFSET, "change \"%.60s\": %s", step->text, step->after.why_not);
         if (answer->program != NULL) {
             step->confidence = change_confidence_name(answer->is_bound ? CHANGE_BOUND : CHANGE_MODEL);
-            step->reason = is_of_program ? answer->program->reason : PROGRAM_BEFORE;
+            step->reason = program_reason(answer, is_of_program, request->arena);
         } else {
             bool is_sure = memory_profile_replay_is_sure(answer->replay, &step->after);
             step->confidence = change_confidence_name(is_sure ? CHANGE_EXACT : CHANGE_MODEL);
@@ -148,6 +161,13 @@ static const char *placed_of(const struct answer *answer, struct arena *arena)
                         size_of(arena, asked));
 }
 
+static const char *together_of(const struct answer *answer, bool is_begin)
+{
+    if (answer->program == NULL)
+        return is_begin ? "These settings together" : "these settings";
+    return is_begin ? "These changes together" : "these changes";
+}
+
 static const char *sentence_of(const struct answer *answer, struct arena *arena)
 {
     const struct memory_profile_replay_change before = before_of(answer), after = after_of(answer);
@@ -158,9 +178,9 @@ static const char *sentence_of(const struct answer *answer, struct arena *arena)
                             size_of(arena, before.reserved_bytes), size_of(arena, before.requested_bytes), fits);
     if (after.failed_at != PROFILE_NONE)
         return arena_format(arena, "With %s the job does not get as far.%s",
-                            answer->step_count == 1 ? answer->steps[0].text : "these settings",
+                            answer->step_count == 1 ? answer->steps[0].text : together_of(answer, false),
                             placed_of(answer, arena));
-    const char *what = answer->step_count == 1 ? answer->steps[0].text : "These settings together";
+    const char *what = answer->step_count == 1 ? answer->steps[0].text : together_of(answer, true);
     const char *verb = saving == 0 ? "changes nothing" : saving < 0 ? "costs" : "saves";
     if (answer->step_count > 1)
         verb = saving == 0 ? "change nothing" : saving < 0 ? "cost" : "save";
@@ -316,6 +336,11 @@ bool memory_profile_whatif(const struct tool_request *request, struct json *json
 {
     struct answer *answer = arena_array(request->arena, struct answer, 1);
     bool is_text;
+    if (tool_param_text(request, "fit") != NULL)
+        return err_set(
+            err, ERR_argument, ERR_NO_OFFSET,
+            "sets of changes that fit are looked for in XLA programs alone: of a recording of PyTorch's allocator ask "
+            "for each change");
     answer->pool = memory_profile_views_pool(request, err);
     if (answer->pool == NULL || !tool_param_format(request, &is_text, err) ||
         !tool_param_number(request, "capacity_bytes", 0, INT64_C(1) << 48, -1, &answer->capacity_bytes, err))

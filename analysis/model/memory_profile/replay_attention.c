@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * replay_attention.c: the change "attention" of replay_program.h: scores that a fused kernel never stores.
+ *
+ * A softmax is of attention where the function that calls it asks for scores itself right before: of the same size, or of
+ * half or twice of it in another dtype. What that function asks for in these sizes are scores, and so is in a backward pass
+ * what has a size that nothing else forward has. The kernel keeps a float for each row (its logarithm of the sum). */
+#include "model/memory_profile/replay_program.h"
+
+#include "base/sum.h"
+#include "base/table.h"
+#include "model/memory_profile/replay_walk.h"
+#include "plan/torch_operation.h"
+
+/* Elements of a head, at the least: rows of the scores are those of the result. */
+enum { HEAD_ELEMENTS = 64 };
+
+struct caller {
+    int64_t last_bytes;    /* that it asked for last */
+    uint32_t last_softmax; /* request of which the result was not asked for yet; PROFILE_NONE */
+};
+
+struct attention {
+    struct replay_program *program;
+    const struct torch_snapshot *snapshot;
+    const uint8_t *operation_of; /* enum torch_operation, of each stack */
+    uint32_t *function_of;       /* of each frame: equal of equal functions */
+    uint32_t *caller_of; /* of each stack: function that calls a softmax and asks for its memory; PROFILE_NONE */
+    struct table functions;
+    struct caller *callers; /* by function */
+    bool *is_caller;        /* by function */
+    struct table scores;    /* function, bytes */
+    struct map score_sizes, other_sizes;
+};
+
+static void functions_find(struct attention *attention)
+{
+    const struct torch_snapshot *snapshot = attention->snapshot;
+    struct arena *arena = attention->program->arena;
+    attention->function_of = arena_array(arena, uint32_t, snapshot->frame_count + 1);
+    table_init(&attention->functions, arena, 1);
+    for (size_t i = 0; i < snapshot->frame_count; i++) {
+        const struct torch_frame *frame = &snapshot->frames[i];
+        const uint64_t key = hash_bytes(frame->function.data, frame->function.length,
+                                        hash_bytes(frame->file.data, frame->file.length, 0));
+        arena_work(arena, 1 + frame->function.length + frame->file.length);
+        attention->function_of[i] = table_number(&attention->functions, &key);
+    }
+    size_t count = table_count(&attention->functions);
+    attention->callers = arena_array(arena, struct caller, count + 1);
+    attention->is_caller = arena_array(arena, bool, count + 1);
+    for (size_t i = 0; i < count; i++)
+        attention->callers[i].last_softmax = PROFILE_NONE;
+}
+
+static uint32_t frame_at(const struct attention *attention, uint32_t stack, uint32_t at)
+{
+    return attention->snapshot->stack_frames[attention->snapshot->stacks[stack].first + at];
+}
+
+/* Which functions call a softmax: those of the frame around it. */
+static void callers_find(struct attention *attention)
+{
+    const struct torch_snapshot *snapshot = attention->snapshot;
+    for (uint32_t stack = 0; stack < snapshot->stack_count; stack++) {
+        uint32_t count = snapshot->stacks[stack].count;
+        if (attention->operation_of[stack] != TORCH_OPERATION_ATTENTION_SCORES)
+            continue;
+        for (uint32_t at = 0; at + 1 < count; at++)
+            if (torch_snapshot_frame_is(&snapshot->frames[frame_at(attention, stack, at)], "/torch/nn/functional",
+                                        "=softmax")) {
+                attention->is_caller[attention->function_of[frame_at(attention, stack, at + 1)]] = true;
+                break;
+            }
+    }
+}
+
+/* The function that asks, itself or by what PyTorch does for it. */
+static uint32_t caller_of_stack(const struct attention *attention, uint32_t stack)
+{
+    uint32_t count = attention->snapshot->stacks[stack].count;
+    for (uint32_t at = 0; at < count; at++) {
+        uint32_t frame = frame_at(attention, stack, at), function = attention->function_of[frame];
+        if (attention->is_caller[function])
+            return function;
+        const struct torch_frame *of = &attention->snapshot->frames[frame];
+        if (of->is_python && !str_contains(of->file, STR("/torch/")) && !str_contains(of->file, STR("\\torch\\")))
+            return PROFILE_NONE;
+    }
+    return PROFILE_NONE;
+}
+
+static uint32_t caller_of(const struct attention *attention, const struct replay_request *request)
+{
+    bool is_forward = request->phase == TORCH_PHASE_FORWARD || request->phase == TORCH_PHASE_RECOMPUTE ||
+                      request->phase == TORCH_PHASE_NONE;
+    return is_forward && request->is_request && request->stack < attention->snapshot->stack_count
+               ? attention->caller_of[request->stack]
+               : PROFILE_NONE;
+}
+
+static bool is_scores(const struct attention *attention, uint32_t function, int64_t bytes)
+{
+    const uint64_t key[2] = {function, (uint64_t)bytes};
+    return table_find(&attention->scores, key, 2) != MAP_NONE;
+}
+
+static void scores_add(struct attention *attention, uint32_t function, int64_t bytes)
+{
+    const uint64_t key[2] = {function, (uint64_t)bytes};
+    table_number(&attention->scores, key);
+    map_put(&attention->score_sizes, (uint64_t)bytes, 1, false);
+}
+
+/* In the order of the events, requests that failed among them. */
+static void scores_see(struct attention *attention, uint32_t at)
+{
+    const struct replay_request *request = &attention->program->requests[at];
+    uint32_t function = caller_of(attention, request);
+    if (function == PROFILE_NONE || request->bytes == 0)
+        return;
+    struct caller *caller = &attention->callers[function];
+    int64_t bytes = request->bytes, last_bytes = caller->last_bytes;
+    bool is_softmax = attention->operation_of[request->stack] == TORCH_OPERATION_ATTENTION_SCORES;
+    if (is_softmax && (last_bytes == bytes || last_bytes == bytes / 2 || last_bytes / 2 == bytes)) {
+        scores_add(attention, function, bytes);
+        scores_add(attention, function, last_bytes);
+    }
+    caller->last_bytes = bytes;
+}
+
+static void scores_find(struct attention *attention)
+{
+    const struct replay_program *program = attention->program;
+    uint32_t failure = program->pool->count;
+    for (uint32_t at = 0; at < program->pool->count; at++) {
+        for (; failure < program->request_count && program->requests[failure].event <= at; failure++)
+            scores_see(attention, failure);
+        scores_see(attention, at);
+    }
+    for (; failure < program->request_count; failure++)
+        scores_see(attention, failure);
+}
+
+/* A mask of dropout has a byte for each score. */
+static bool is_mask(const struct attention *attention, const struct replay_request *request, uint32_t function)
+{
+    const struct torch_frame *inner = &attention->snapshot->frames[frame_at(attention, request->stack, 0)];
+    return inner->is_python && str_equal(inner->function, STR("dropout")) &&
+           (is_scores(attention, function, 4 * request->bytes) || is_scores(attention, function, 2 * request->bytes));
+}
+
+static void request_change(struct attention *attention, struct replay_request *request, int64_t after)
+{
+    request->bytes = after;
+    attention->program->changed_count++;
+}
+
+static void forward_change(struct attention *attention)
+{
+    struct replay_program *program = attention->program;
+    for (uint32_t at = 0; at < program->request_count; at++) {
+        struct replay_request *request = &program->requests[at];
+        uint32_t function = caller_of(attention, request);
+        if (!request->is_request || request->bytes == 0 ||
+            replay_program_is_backward(request) != (request->phase == TORCH_PHASE_RECOMPUTE))
+            continue;
+        if (function == PROFILE_NONE) {
+            if (replay_program_is_forward(request) || request->phase == TORCH_PHASE_RECOMPUTE)
+                map_put(&attention->other_sizes, (uint64_t)request->bytes, 1, false);
+            continue;
+        }
+        struct caller *caller = &attention->callers[function];
+        if (is_scores(attention, function, request->bytes)) {
+            if (attention->operation_of[request->stack] == TORCH_OPERATION_ATTENTION_SCORES && !request->is_failure)
+                caller->last_softmax = at;
+            request_change(attention, request, 0);
+        } else if (is_mask(attention, request, function)) {
+            request_change(attention, request, 0);
+        } else {
+            if (caller->last_softmax != PROFILE_NONE)
+                program->requests[caller->last_softmax].bytes = request->bytes / HEAD_ELEMENTS;
+            caller->last_softmax = PROFILE_NONE;
+            map_put(&attention->other_sizes, (uint64_t)request->bytes, 1, false);
+        }
+    }
+}
+
+/* Returns the bytes at the peak that may be scores, or of something else that is as large. */
+static int64_t backward_change(struct attention *attention)
+{
+    struct replay_program *program = attention->program;
+    int64_t not_told_bytes = 0;
+    for (uint32_t at = 0; at < program->request_count; at++) {
+        struct replay_request *request = &program->requests[at];
+        if (!request->is_request || request->phase != TORCH_PHASE_BACKWARD || request->category != CATEGORY_WORKSPACE ||
+            map_get(&attention->score_sizes, (uint64_t)request->bytes) == MAP_NONE)
+            continue;
+        if (map_get(&attention->other_sizes, (uint64_t)request->bytes) == MAP_NONE)
+            request_change(attention, request, 0);
+        else if (replay_program_is_at_peak(program, at))
+            not_told_bytes = sum_add(not_told_bytes, request->bytes);
+    }
+    return not_told_bytes;
+}
+
+bool replay_program_attention(struct replay_program *program, struct str value, const char *text, struct err *err)
+{
+    const struct torch_snapshot *snapshot = program->pool->profile->events.snapshot;
+    struct attention attention = {.program = program, .snapshot = snapshot};
+    if (!str_equal(value, STR("sdpa")))
+        return replay_program_refuse(text, "write attention=sdpa", err);
+    attention.operation_of = torch_operations_find(snapshot, program->arena);
+    attention.caller_of = arena_array(program->arena, uint32_t, snapshot->stack_count + 1);
+    table_init(&attention.scores, program->arena, 2);
+    map_init(&attention.score_sizes, program->arena, 16);
+    map_init(&attention.other_sizes, program->arena, 64);
+    functions_find(&attention);
+    callers_find(&attention);
+    for (uint32_t stack = 0; stack < snapshot->stack_count; stack++)
+        attention.caller_of[stack] = caller_of_stack(&attention, stack);
+    scores_find(&attention);
+    forward_change(&attention);
+    if (program->changed_count == 0)
+        return replay_program_refuse(
+            text,
+            "no softmax is seen whose scores the same function makes: attention is fused already, "
+            "there is none, or frames of Python are missing",
+            err);
+    int64_t not_told_bytes = backward_change(&attention);
+    static const char WHAT[] =
+        "The function that calls the softmax asks for no scores; for each row a float is kept. It rests on there being a fused "
+        "kernel for the mask, the dtype and the size of a head.";
+    program->words = "scores of attention are never stored";
+    program->call = "torch.nn.functional.scaled_dot_product_attention(q, k, v), or attn_implementation=\"sdpa\"";
+    program->is_bound = not_told_bytes > 0;
+    program->reason = not_told_bytes == 0 ? WHAT
+                                          : arena_format(program->arena,
+                                                         "%s %s stay that have the size of scores going backward, for "
+                                                         "something else is as large.",
+                                                         WHAT, replay_program_size(program, not_told_bytes));
+    return true;
+}

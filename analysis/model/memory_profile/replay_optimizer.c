@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * replay_optimizer.c: the change "optimizer" of replay_program.h: another optimizer's state and temporaries.
+ *
+ * Sources: torch.optim.SGD without momentum keeps nothing and adds in place. bitsandbytes keeps a byte for each element
+ * and state, and a float for each 256 of them; arrays below 4,096 elements stay as they are (bitsandbytes/optim). Adafactor
+ * keeps a row and a column of each matrix and no first moment (torch/optim/_adafactor.py). */
+#include "model/memory_profile/replay_program.h"
+
+#include "base/sum.h"
+#include "model/memory_profile/replay_walk.h"
+
+#include <math.h>
+
+enum { FLOAT_BYTES = 4, QUANTIZED_LEAST = 4096 * FLOAT_BYTES, QUANTIZED_BLOCK = 256 };
+
+enum optimizer { OPTIMIZER_SGD, OPTIMIZER_8BIT, OPTIMIZER_ADAFACTOR, OPTIMIZERS };
+
+static const struct {
+    const char *name, *words, *call, *reason;
+    bool is_bound;
+} optimizers[OPTIMIZERS] = {
+    [OPTIMIZER_SGD] =
+        {"sgd", "an optimizer without state", "torch.optim.SGD(model.parameters(), lr=…)",
+         "What the optimizer keeps, and what its step makes and gives back, is not asked for; gradients stay.", false},
+    [OPTIMIZER_8BIT] =
+        {"8bit", "optimizer state of a byte for each element", "bitsandbytes.optim.AdamW8bit(model.parameters(), lr=…)",
+         "State of 32 bits becomes 8 bits and a float for each 256 elements, but below 4,096 elements; the "
+         "step makes nothing beside it. State that is kept in 16 bits would save half as much.",
+         false},
+    [OPTIMIZER_ADAFACTOR] =
+        {"adafactor", "a row and a column of state for each matrix", "torch.optim.Adafactor(model.parameters(), lr=…)",
+         "State becomes a row and a column, as of square matrices of floats; what the step makes for the "
+         "largest weights stays.",
+         true},
+};
+
+/* Frames of the step that have nothing to do with which optimizer it is. */
+static bool is_beside(const struct torch_frame *frame)
+{
+    static const char *const files[] = {"/torch/nn/utils/clip_grad", "/amp/grad_scaler", "/torch/optim/swa_utils"};
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+        if (torch_snapshot_frame_is(frame, files[i], ""))
+            return true;
+    return false;
+}
+
+static bool *besides_find(const struct replay_program *program)
+{
+    const struct torch_snapshot *snapshot = program->pool->profile->events.snapshot;
+    bool *of_frame = arena_array(program->arena, bool, snapshot->frame_count + 1);
+    bool *of_stack = arena_array(program->arena, bool, snapshot->stack_count + 1);
+    for (size_t i = 0; i < snapshot->frame_count; i++) {
+        arena_work(program->arena, 1 + snapshot->frames[i].file.length);
+        of_frame[i] = is_beside(&snapshot->frames[i]);
+    }
+    for (size_t i = 0; i < snapshot->stack_count; i++) {
+        const struct torch_stack stack = snapshot->stacks[i];
+        arena_work(program->arena, 1 + (uint64_t)stack.count);
+        for (uint32_t at = 0; at < stack.count; at++)
+            of_stack[i] |= of_frame[snapshot->stack_frames[stack.first + at]];
+    }
+    return of_stack;
+}
+
+static int64_t state_bytes(enum optimizer optimizer, int64_t bytes)
+{
+    if (optimizer == OPTIMIZER_SGD)
+        return 0;
+    if (bytes < QUANTIZED_LEAST)
+        return bytes;
+    if (optimizer == OPTIMIZER_8BIT)
+        return bytes / FLOAT_BYTES + bytes / QUANTIZED_BLOCK;
+    return 2 * FLOAT_BYTES * (int64_t)ceil(sqrt((double)(bytes / FLOAT_BYTES)));
+}
+
+/* What was there before the recording. Returns the bytes of state that change. */
+static int64_t held_change(struct replay_program *program, enum optimizer optimizer)
+{
+    const struct memory_profile_held *held = &program->ground->held;
+    int64_t changed_bytes = 0;
+    for (uint32_t i = 0; i < held->block_count; i++) {
+        if (replay_program_category_of_held(program, i) != CATEGORY_OPTIMIZER_STATE)
+            continue;
+        int64_t *bytes = &replay_program_held(program)[i], after = state_bytes(optimizer, *bytes);
+        changed_bytes = sum_add(changed_bytes, *bytes - after);
+        program->changed_count += *bytes != after;
+        *bytes = after;
+    }
+    return changed_bytes;
+}
+
+static bool is_of_step(const struct replay_program *program, const bool *is_beside_of,
+                       const struct replay_request *request)
+{
+    const struct torch_snapshot *snapshot = program->pool->profile->events.snapshot;
+    bool is_of = request->category == CATEGORY_OPTIMIZER_STATE || request->category == CATEGORY_OPTIMIZER_TEMPORARY;
+    return request->is_request && is_of && (request->stack >= snapshot->stack_count || !is_beside_of[request->stack]);
+}
+
+static bool optimizer_change(struct replay_program *program, enum optimizer optimizer)
+{
+    const bool *is_beside_of = besides_find(program);
+    int64_t largest_bytes = 0, changed_bytes = held_change(program, optimizer);
+    for (uint32_t at = 0; at < program->request_count; at++) {
+        const struct replay_request *request = &program->requests[at];
+        if (request->category == CATEGORY_OPTIMIZER_TEMPORARY && request->bytes > largest_bytes)
+            largest_bytes = request->bytes;
+    }
+    for (uint32_t at = 0; at < program->request_count; at++) {
+        struct replay_request *request = &program->requests[at];
+        if (!is_of_step(program, is_beside_of, request))
+            continue;
+        bool is_state = request->category == CATEGORY_OPTIMIZER_STATE;
+        bool is_kept = optimizer == OPTIMIZER_ADAFACTOR && request->bytes == largest_bytes;
+        int64_t after = is_state ? state_bytes(optimizer, request->bytes) : is_kept ? request->bytes : 0;
+        changed_bytes = sum_add(changed_bytes, is_state ? request->bytes - after : 0);
+        program->changed_count += request->bytes != after;
+        request->bytes = after;
+    }
+    return changed_bytes > 0;
+}
+
+bool replay_program_optimizer(struct replay_program *program, struct str value, const char *text, struct err *err)
+{
+    enum optimizer optimizer = OPTIMIZER_SGD;
+    while (optimizer < OPTIMIZERS && !str_equal(value, str_of(optimizers[optimizer].name)))
+        optimizer++;
+    if (optimizer == OPTIMIZERS)
+        return replay_program_refuse(text, "write optimizer=sgd, optimizer=8bit or optimizer=adafactor", err);
+    program->words = optimizers[optimizer].words;
+    program->call = optimizers[optimizer].call;
+    program->reason = optimizers[optimizer].reason;
+    program->is_bound = optimizers[optimizer].is_bound;
+    return optimizer_change(program, optimizer) ||
+           replay_program_refuse(
+               text, "no optimizer state is seen that would be smaller: no step was recorded, or it keeps none", err);
+}
