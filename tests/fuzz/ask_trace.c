@@ -61,6 +61,7 @@ static const struct {
     {"whatif", {{"change", "batch=0.5"}, {"change", "expandable_segments"}, {NULL, NULL}}},
     {"whatif", {{"change", "batch=3"}, {"change", "checkpoint"}, {"capacity_bytes", "40000000"}}},
     {"whatif", {{"change", "checkpoint"}, {NULL, NULL}}},
+    {"whatif", {{"change", "checkpoint"}, {"change", "accumulate=2"}, {NULL, NULL}}},
     {"whatif", {{"change", "attention=sdpa"}, {NULL, NULL}}},
     {"whatif", {{"change", "optimizer=sgd"}, {NULL, NULL}}},
     {"whatif", {{"change", "optimizer=8bit"}, {NULL, NULL}}},

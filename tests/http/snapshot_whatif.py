@@ -92,6 +92,11 @@ def test_other_programs(t):
     equal(plain["changes"], [])
 
 
+def test_parts_of_a_pass(t):
+    answer, parts = answer_of(t, trained(t), "--change", "accumulate=2"), made_program.Program(batch=4, parts=2).peaks
+    equal((answer["peak_bytes_after"], answer["allocated_bytes_after"]), (parts["requested"], parts["allocated"]))
+
+
 def test_changes_of_the_program_together(t):
     path = trained(t)
     both = made_program.Program(batch=4, checkpoint=True).peaks
@@ -106,7 +111,7 @@ def test_what_does_not_apply_is_refused_and_why(t):
     plain = made_program.Program()
     for more, change, words in (({"optimizer": "sgd"}, "optimizer=sgd", "no optimizer state is seen"), ({"attention": "sdpa"}, "attention=sdpa", "fused already"),
                                 ({"checkpoint": True}, "checkpoint", "checkpointed already"), ({"layers": 1}, "checkpoint", "called more than once"),
-                                ({}, "optimizer=lion", "write optimizer=sgd"), ({}, "attention=flash", "write attention=sdpa"), ({}, "checkpoint=net.py", "write checkpoint")):
+                                ({}, "accumulate=1", "write accumulate=2"), ({}, "optimizer=lion", "write optimizer=sgd"), ({}, "attention=flash", "write attention=sdpa"), ({}, "checkpoint=net.py", "write checkpoint")):
         process = t.run("whatif", trained(t, **more), "--change", change)
         equal((process.returncode, process.stdout), (2, ""), change)
         assert words in process.stderr, f"{change}: {process.stderr}"
@@ -130,7 +135,7 @@ def test_a_request_that_failed_and_another_program(t):
 
 def test_what_is_wrong_is_told(t):
     path = fragmented(t)
-    for change, words in (("cast=*:bf16", "of the program batch, optimizer, attention, checkpoint"), ("batch=0.5", "no forward pass"), ("batch=0", "0.001 to 1000"), ("max_split_size=8MiB", "more than 20"), ("gc_threshold=2", "below 1"),
+    for change, words in (("cast=*:bf16", "of the program batch, accumulate, optimizer, attention, checkpoint"), ("batch=0.5", "no forward pass"), ("batch=0", "0.001 to 1000"), ("max_split_size=8MiB", "more than 20"), ("gc_threshold=2", "below 1"),
                           ("roundup=3", "powers of two"), ("memory_fraction=0.5", "--capacity"), ("expandable_segments=maybe", "False")):
         process = t.run("whatif", path, "--change", change)
         equal((process.returncode, process.stdout), (2, ""), change)

@@ -352,6 +352,46 @@ START_TEST(changes_follow_each_other)
 }
 END_TEST
 
+START_TEST(parts_begin_with_the_gradients_of_those_before)
+{
+    ARENA_MUST_NOT_JUMP();
+    struct replay_program *program;
+    ask(MODULE, 5 * MIB);
+    uint64_t saved = ask(FORWARD, 8 * MIB), passing = ask(BACKWARD, 2 * MIB), gradient = ask(BACKWARD, 5 * MIB);
+    let_go(passing);
+    let_go(saved);
+    let_go(ask(FORWARD, 1 * MIB));
+    let_go(gradient);
+    /* weight, gradient of before, saved 4, passing 1, and the gradient that is added; in one part: 5 + 8 + 2 + 5 */
+    ck_assert_int_eq(changed(&program, "accumulate=2").requested_bytes, 20 * MIB);
+    ck_assert_int_eq(program->extra_count, 2);
+}
+END_TEST
+
+START_TEST(parts_without_gradients_are_refused)
+{
+    ask(MODULE, 5 * MIB);
+    let_go(ask(FORWARD, 8 * MIB));
+    refused("accumulate=2", "no gradients");
+}
+END_TEST
+
+START_TEST(no_device_serves_a_batch_of_batches)
+{
+    ARENA_MUST_NOT_JUMP();
+    ask(MODULE, 4 * MIB);
+    pass(false);
+    struct replay_program *program = replay_program_begin(replay_of(), &arena);
+    struct err own_err = ERR_INIT;
+    ck_assert(replay_program_apply(program, "batch=1000", &own_err));
+    ck_assert(replay_program_apply(program, "batch=1000", &own_err));
+    ck_assert(replay_program_apply(program, "batch=1", &own_err));
+    ck_assert(!replay_program_apply(program, "batch=1000", &own_err) ||
+              !replay_program_apply(program, "batch=1000", &own_err));
+    ck_assert_ptr_nonnull(strstr(own_err.text, "more than any device"));
+}
+END_TEST
+
 START_TEST(a_factor_is_a_number_above_nothing)
 {
     ask(MODULE, 4 * MIB);
@@ -391,6 +431,9 @@ int main(void)
     tcase_add_test(tests, what_no_backward_pass_waits_for_is_not_held);
     tcase_add_test(tests, what_is_computed_again_is_checkpointed_already);
     tcase_add_test(tests, changes_follow_each_other);
+    tcase_add_test(tests, parts_begin_with_the_gradients_of_those_before);
+    tcase_add_test(tests, parts_without_gradients_are_refused);
+    tcase_add_test(tests, no_device_serves_a_batch_of_batches);
     tcase_add_test(tests, a_factor_is_a_number_above_nothing);
     TCase *names = tcase_create("names");
     tcase_add_test(names, changes_are_known_by_their_names);

@@ -103,6 +103,16 @@ static void between_run(struct replay_walk *walk, const struct replay_course *co
     walk->caching.change_count = 0;
 }
 
+static void block_free(struct replay_walk *walk, const struct replay_course *course, uint32_t event)
+{
+    const struct memory_profile_pool *pool = walk->ground->pool;
+    uint32_t partner = pool->profile->partner[event];
+    replay_walk_free(walk, pool->profile->address[event]);
+    if (course->program != NULL && partner != PROFILE_NONE &&
+        replay_program_is_earlier(course->program, partner - pool->first))
+        replay_walk_free(walk, PASSING_ADDRESS | (partner - pool->first));
+}
+
 static uint32_t request_run(struct replay_walk *walk, const struct replay_course *course, uint32_t at,
                             struct memory_profile_replay_change *out)
 {
@@ -139,7 +149,7 @@ static void run_once(struct replay_course course, struct replay_start start, str
         if (!extras_run(&walk, &course, at, out))
             break;
         if (memory_profile_is_free(profile, event)) {
-            replay_walk_free(&walk, profile->address[event]);
+            block_free(&walk, &course, event);
         } else if ((block = request_run(&walk, &course, at, out)) != CACHING_NONE) {
             out->is_moved |= caching_blocks_at(&walk.caching.blocks, block)->address != profile->address[event];
         }

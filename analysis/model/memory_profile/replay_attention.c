@@ -57,6 +57,15 @@ static uint32_t frame_at(const struct attention *attention, uint32_t stack, uint
     return attention->snapshot->stack_frames[attention->snapshot->stacks[stack].first + at];
 }
 
+/* The frame of Python there or around it; PROFILE_NONE. */
+static uint32_t python_at(const struct attention *attention, uint32_t stack, uint32_t at)
+{
+    for (; at < attention->snapshot->stacks[stack].count; at++)
+        if (attention->snapshot->frames[frame_at(attention, stack, at)].is_python)
+            return frame_at(attention, stack, at);
+    return PROFILE_NONE;
+}
+
 /* Which functions call a softmax: those of the frame around it. */
 static void callers_find(struct attention *attention)
 {
@@ -65,12 +74,15 @@ static void callers_find(struct attention *attention)
         uint32_t count = snapshot->stacks[stack].count;
         if (attention->operation_of[stack] != TORCH_OPERATION_ATTENTION_SCORES)
             continue;
+        uint32_t around = PROFILE_NONE;
         for (uint32_t at = 0; at + 1 < count; at++)
             if (torch_snapshot_frame_is(&snapshot->frames[frame_at(attention, stack, at)], "/torch/nn/functional",
                                         "=softmax")) {
-                attention->is_caller[attention->function_of[frame_at(attention, stack, at + 1)]] = true;
+                around = python_at(attention, stack, at + 1);
                 break;
             }
+        if (around != PROFILE_NONE)
+            attention->is_caller[attention->function_of[around]] = true;
     }
 }
 
@@ -98,9 +110,9 @@ static uint32_t caller_of(const struct attention *attention, const struct replay
                : PROFILE_NONE;
 }
 
-static bool is_scores(const struct attention *attention, uint32_t function, int64_t bytes)
+static bool is_scores(const struct attention *attention, uint32_t function, int64_t bytes, uint64_t times)
 {
-    const uint64_t key[2] = {function, (uint64_t)bytes};
+    const uint64_t key[2] = {function, (uint64_t)bytes * times};
     return table_find(&attention->scores, key, 2) != MAP_NONE;
 }
 
@@ -144,9 +156,9 @@ static void scores_find(struct attention *attention)
 /* A mask of dropout has a byte for each score. */
 static bool is_mask(const struct attention *attention, const struct replay_request *request, uint32_t function)
 {
-    const struct torch_frame *inner = &attention->snapshot->frames[frame_at(attention, request->stack, 0)];
-    return inner->is_python && str_equal(inner->function, STR("dropout")) &&
-           (is_scores(attention, function, 4 * request->bytes) || is_scores(attention, function, 2 * request->bytes));
+    uint32_t inner = python_at(attention, request->stack, 0);
+    return inner != PROFILE_NONE && str_equal(attention->snapshot->frames[inner].function, STR("dropout")) &&
+           (is_scores(attention, function, request->bytes, 4) || is_scores(attention, function, request->bytes, 2));
 }
 
 static void request_change(struct attention *attention, struct replay_request *request, int64_t after)
@@ -170,7 +182,7 @@ static void forward_change(struct attention *attention)
             continue;
         }
         struct caller *caller = &attention->callers[function];
-        if (is_scores(attention, function, request->bytes)) {
+        if (is_scores(attention, function, request->bytes, 1)) {
             if (attention->operation_of[request->stack] == TORCH_OPERATION_ATTENTION_SCORES && !request->is_failure)
                 caller->last_softmax = at;
             request_change(attention, request, 0);

@@ -65,9 +65,9 @@ static void weights_find(struct batch *batch)
 
 /* ---- passes ---- */
 
-static uint32_t number_of(const struct batch *batch, int64_t bytes)
+static uint32_t number_of(const struct batch *batch, int64_t bytes, uint64_t times)
 {
-    const uint64_t key = (uint64_t)bytes;
+    const uint64_t key = (uint64_t)bytes * times;
     return table_find(&batch->weights, &key, 1);
 }
 
@@ -103,7 +103,7 @@ static uint32_t groups_make(struct batch *batch, bool is_forward)
             continue;
         pass += is_forward != is_backward && !is_inside;
         is_inside = is_forward != is_backward;
-        uint32_t number = number_of(batch, is_forward ? 2 * request->bytes : request->bytes);
+        uint32_t number = number_of(batch, request->bytes, is_forward ? 2 : 1);
         if (is_inside && number != MAP_NONE && (is_forward || request->phase == TORCH_PHASE_BACKWARD))
             group_add(batch, number, pass, at);
     }
@@ -179,7 +179,7 @@ static enum growing growing_of(const struct batch *batch, const struct replay_re
     case CATEGORY_CACHE: return GROWS;
     case CATEGORY_GRADIENT: /* in a pass that is not ended, one of an activation is there, too */
         return request->rule == CATEGORY_RULE_TORCH_GRADIENT_OPEN && table_count(&batch->weights) > 0 &&
-                       number_of(batch, request->bytes) == MAP_NONE
+                       number_of(batch, request->bytes, 1) == MAP_NONE
                    ? GROWS
                    : STAYS;
     case CATEGORY_WORKSPACE: break;
@@ -206,7 +206,7 @@ static void sizes_compare(struct batch *batch)
     for (uint32_t at = 0; at < program->request_count; at++)
         if (batch->growing[at] == NOT_TOLD && program->requests[at].is_request &&
             map_get(&growing, (uint64_t)program->requests[at].bytes) != MAP_NONE &&
-            number_of(batch, program->requests[at].bytes) == MAP_NONE)
+            number_of(batch, program->requests[at].bytes, 1) == MAP_NONE)
             batch->growing[at] = GROWS;
 }
 
@@ -263,6 +263,9 @@ static int64_t held_bytes(const struct replay_program *program)
     int64_t bytes = 0;
     for (uint32_t i = 0; i < held->block_count; i++) {
         enum category category = replay_program_category_of_held(program, i);
+        uint32_t end = held->blocks[i].event; /* that frees it, if any does */
+        if (end != PROFILE_NONE && end <= program->pool->peak_at)
+            continue;
         if (category == CATEGORY_UNKNOWN || category == CATEGORY_SAVED_ACTIVATION || category == CATEGORY_INPUT ||
             category == CATEGORY_CACHE)
             bytes = sum_add(bytes, (int64_t)held->blocks[i].requested_bytes);
@@ -281,7 +284,7 @@ static bool sizes_change(struct batch *batch, double factor)
         not_told_bytes = sum_add(not_told_bytes, is_at_peak && batch->growing[at] == NOT_TOLD ? request->bytes : 0);
         if (!request->is_request || batch->growing[at] != GROWS || request->bytes == 0)
             continue;
-        request->bytes = (int64_t)ceil((double)request->bytes * factor);
+        request->bytes = sum_of_real(ceil((double)request->bytes * factor));
         program->changed_count++;
     }
     const char *what = "Inputs, activations and their gradients are resized; weights and what is made of them stay.";
@@ -294,12 +297,9 @@ static bool sizes_change(struct batch *batch, double factor)
     return program->changed_count > 0;
 }
 
-bool replay_program_batch(struct replay_program *program, struct str value, const char *text, struct err *err)
+bool replay_program_scale(struct replay_program *program, double factor, const char *text, struct err *err)
 {
-    double factor;
     struct batch batch = {.program = program};
-    if (!factor_read(value, &factor))
-        return replay_program_refuse(text, "write batch=0.5: 0.001 to 1000 times as many examples", err);
     batch.growing = arena_array(program->arena, uint8_t, (size_t)program->request_count + 1);
     batch.next = arena_array(program->arena, uint32_t, (size_t)program->request_count + 1);
     table_init(&batch.weights, program->arena, 1);
@@ -312,14 +312,19 @@ bool replay_program_batch(struct replay_program *program, struct str value, cons
     casts_find(&batch);
     kept_find(&batch);
     sizes_compare(&batch);
-    program->words = "another size of the batch";
-    program->call = factor < 1
-                        ? "DataLoader(…, batch_size=…), with as many more steps of accumulation for the same update"
-                        : "DataLoader(…, batch_size=…)";
     return sizes_change(&batch, factor) ||
-           replay_program_refuse(
-               text,
-               "nothing here is told to be of examples: no forward pass, no backward pass and no input "
-               "is seen",
-               err);
+           replay_program_refuse(text,
+                                 "nothing here is told to be of examples: no forward pass, no backward pass and no "
+                                 "input is seen",
+                                 err);
+}
+
+bool replay_program_batch(struct replay_program *program, struct str value, const char *text, struct err *err)
+{
+    double factor;
+    if (!factor_read(value, &factor))
+        return replay_program_refuse(text, "write batch=0.5: 0.001 to 1000 times as many examples", err);
+    program->words = "another size of the batch";
+    program->call = "DataLoader(…, batch_size=…)";
+    return replay_program_scale(program, factor, text, err);
 }

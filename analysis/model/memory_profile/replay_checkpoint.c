@@ -11,8 +11,6 @@
 #include "base/table.h"
 #include "model/memory_profile/replay_walk.h"
 
-#include <stdlib.h>
-
 /* Events of a call, beside its own requests, that are worth a pass over them. */
 enum { WINDOW_FACTOR = 16, WINDOW_MORE = 4096, CALLS_LEAST = 2 };
 
@@ -195,21 +193,18 @@ static bool is_held(const struct checkpoint *checkpoint, const struct call *call
 
 static void extra_add(struct checkpoint *checkpoint, uint32_t at, uint32_t of, bool is_free, bool is_passing)
 {
-    uint32_t number = (uint32_t)checkpoint->extras.count;
-    CHUNKS_ADD(&checkpoint->extras, struct replay_extra, ((struct replay_extra){at, number, of, is_free, is_passing}));
+    CHUNKS_ADD(&checkpoint->extras, struct replay_extra, ((struct replay_extra){at, 0, of, is_free, is_passing}));
 }
 
 struct held {
     uint32_t result, result_end; /* what is freed first, and when; PROFILE_NONE: none is */
-    uint32_t begin;              /* of its backward pass: the first free of all others */
     uint32_t last;               /* request that is held and never freed */
     uint64_t count, freed_count;
 };
 
 static struct held held_of(const struct checkpoint *checkpoint, const struct call *call, uint32_t number)
 {
-    struct held held = {
-        .result = PROFILE_NONE, .result_end = PROFILE_NONE, .begin = PROFILE_NONE, .last = PROFILE_NONE};
+    struct held held = {.result = PROFILE_NONE, .result_end = PROFILE_NONE, .last = PROFILE_NONE};
     for (uint32_t at = call->first; at <= call->last; at++) {
         if (checkpoint->call_of[at] != number || !is_held(checkpoint, call, at))
             continue;
@@ -219,11 +214,8 @@ static struct held held_of(const struct checkpoint *checkpoint, const struct cal
         if (end == PROFILE_NONE) {
             held.last = at;
         } else if (end < held.result_end) {
-            held.begin = held.result_end;
             held.result = at;
             held.result_end = end;
-        } else if (end < held.begin) {
-            held.begin = end;
         }
     }
     return held;
@@ -265,8 +257,7 @@ static void call_change(struct checkpoint *checkpoint, const struct call *call, 
             (free_of(checkpoint, at) == PROFILE_NONE) == is_kept)
             extra_add(checkpoint, call->last + 1, at, true, false);
     if (!is_kept)
-        call_repeat(checkpoint, call, number, &held,
-                    held.result_end + 1 < held.begin ? held.result_end + 1 : held.begin);
+        call_repeat(checkpoint, call, number, &held, held.result_end + 1);
     checkpoint->call_count++;
     checkpoint->program->changed_count += held.count - 1;
 }
@@ -285,22 +276,6 @@ static void calls_change(struct checkpoint *checkpoint)
         arena_work(program->arena, 3 * (uint64_t)window + 3);
         call_change(checkpoint, call, (uint32_t)i);
     }
-}
-
-static int extra_order(const void *left, const void *right)
-{
-    const struct replay_extra *a = left, *b = right;
-    return ORDER(a->at, b->at) ?: ORDER(a->number, b->number);
-}
-
-static void extras_take(struct checkpoint *checkpoint)
-{
-    struct replay_program *program = checkpoint->program;
-    program->extras = chunks_copy(&checkpoint->extras, program->arena);
-    program->extra_count = (uint32_t)checkpoint->extras.count;
-    if (program->extra_count > 1)
-        qsort(program->extras, program->extra_count, sizeof(*program->extras), extra_order);
-    program->is_checkpointed = true;
 }
 
 /* ---- the change ---- */
@@ -346,7 +321,8 @@ bool replay_program_checkpoint(struct replay_program *program, struct str value,
                                      err);
     if (checkpoint.call_count == 0)
         return replay_program_refuse(text, "nothing that a module holds is seen to wait for a backward pass", err);
-    extras_take(&checkpoint);
+    replay_program_extras_take(program, &checkpoint.extras);
+    program->is_checkpointed = true;
     program->words = "modules that are called in a loop keep their results alone";
     program->call =
         "model.gradient_checkpointing_enable(), or torch.utils.checkpoint.checkpoint(layer, x, use_reentrant=False)";

@@ -3,8 +3,11 @@
 #include "model/memory_profile/replay_program.h"
 
 #include "base/size_text.h"
+#include "base/sum.h"
 #include "model/memory_profile/categories.h"
 #include "model/memory_profile/replay_walk.h"
+
+#include <stdlib.h>
 
 static const struct {
     const char *name;
@@ -14,6 +17,9 @@ static const struct {
 #include "model/memory_profile/replay_program.def"
 #undef REPLAY_PROGRAM
 };
+/* Of all requests together, so that the rules can add and place them. */
+#define MOST_BYTES (INT64_C(1) << 56)
+
 enum { CHANGES = sizeof(changes) / sizeof(changes[0]) };
 
 /* ---- as recorded ---- */
@@ -120,7 +126,12 @@ bool replay_program_apply(struct replay_program *program, const char *text, stru
     program->is_bound = false;
     program->changed_count = 0;
     arena_work(program->arena, program->request_count);
-    return changes[at].function(program, str_of(*value == '=' ? value + 1 : value), text, err);
+    if (!changes[at].function(program, str_of(*value == '=' ? value + 1 : value), text, err))
+        return false;
+    int64_t bytes = 0;
+    for (uint32_t i = 0; i < program->request_count; i++)
+        bytes = sum_add(bytes, program->requests[i].bytes);
+    return bytes <= MOST_BYTES || replay_program_refuse(text, "its requests are more than any device could serve", err);
 }
 
 /* ---- for the changes ---- */
@@ -156,6 +167,27 @@ enum category replay_program_category_of_held(const struct replay_program *progr
             profile, &profile->events.whats[profile->events.snapshot->blocks[held->block].what]);
     return held->event == PROFILE_NONE ? CATEGORY_UNKNOWN
                                        : (enum category)memory_profile_categories_of(profile, held->event).category;
+}
+
+static int extra_order(const void *left, const void *right)
+{
+    const struct replay_extra *a = left, *b = right;
+    return ORDER(a->at, b->at) ?: ORDER(a->number, b->number);
+}
+
+void replay_program_extras_take(struct replay_program *program, const struct chunks *extras)
+{
+    size_t count = program->extra_count + extras->count;
+    struct replay_extra *all = arena_array(program->arena, struct replay_extra, count + 1);
+    for (size_t i = 0; i < count; i++) {
+        all[i] = i < program->extra_count ? program->extras[i]
+                                          : CHUNKS_AT(extras, struct replay_extra, i - program->extra_count);
+        all[i].number = (uint32_t)i;
+    }
+    if (count > 1)
+        qsort(all, count, sizeof(*all), extra_order);
+    program->extras = all;
+    program->extra_count = (uint32_t)count;
 }
 
 int64_t *replay_program_held(struct replay_program *program)

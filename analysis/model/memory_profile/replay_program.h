@@ -9,6 +9,7 @@
  * Cost:   a change is some passes over the events of the pool, charged to the arena's work; 24 bytes an event. */
 #pragma once
 
+#include "base/chunks.h"
 #include "base/err.h"
 #include "model/memory_profile/replay.h"
 #include "plan/torch_phase.h"
@@ -20,6 +21,7 @@ struct replay_request {
     uint32_t event; /* of the pool, counted from its first, before which it failed; of all else its own */
     uint8_t category, rule, phase;
     bool is_request, is_failure;
+    bool is_earlier; /* an extra asks for it before it, to the end that was recorded */
 };
 
 /* What comes between recorded events. */
@@ -63,12 +65,22 @@ static inline int64_t replay_program_bytes(const struct replay_program *program,
     return program->requests[at].bytes;
 }
 
+/* Does an extra ask for it, that has no free of its own? */
+static inline bool replay_program_is_earlier(const struct replay_program *program, uint32_t at)
+{
+    return program->requests[at].is_earlier;
+}
+
 /* ---- for the changes ---- */
 
 /* True; or false with a report. */
 typedef bool replay_program_change(struct replay_program *program, struct str value, const char *text, struct err *err);
-replay_program_change replay_program_batch, replay_program_optimizer, replay_program_attention,
-    replay_program_checkpoint;
+replay_program_change replay_program_batch, replay_program_accumulate, replay_program_optimizer,
+    replay_program_attention, replay_program_checkpoint;
+/* All that is of examples, so many times as large. False with a report: there is nothing. */
+bool replay_program_scale(struct replay_program *program, double factor, const char *text, struct err *err);
+/* Takes `extras` (struct replay_extra, without numbers) beside those that are there. */
+void replay_program_extras_take(struct replay_program *program, const struct chunks *extras);
 bool replay_program_refuse(const char *text, const char *why, struct err *err);
 bool replay_program_is_forward(const struct replay_request *request);
 bool replay_program_is_backward(const struct replay_request *request);

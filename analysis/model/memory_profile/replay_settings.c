@@ -214,8 +214,8 @@ bool replay_settings_apply(struct replay_settings_change *change, const char *te
                replay_settings_refuse(err, text, "write memory_fraction=0.9: above 0, at most 1");
     return replay_settings_refuse(
         err, text,
-        arena_format(arena,
-                     "a snapshot answers expandable_segments, max_split_size=64MiB, gc_threshold=0.6, roundup=4, "
-                     "memory_fraction=0.9; of the program %s",
-                     replay_program_names(arena)));
+        arena_format(
+            arena,
+            "a snapshot answers expandable_segments, max_split_size=64MiB, gc_threshold, roundup, memory_fraction; of the program %s",
+            replay_program_names(arena)));
 }

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * replay_accumulate.c: the change "accumulate" of replay_program.h: each pass forward and backward is made in parts, one
+ * after the other, whose gradients are added.
+ *
+ * What is replayed is the last part, with the most memory: it begins with the gradients that those before it left, and
+ * those that it makes itself are added to them and pass. */
+#include "model/memory_profile/replay_program.h"
+
+#include "base/chunks.h"
+
+enum { PARTS_MOST = 1000 };
+
+static uint32_t parts_read(struct str text)
+{
+    uint32_t parts = 0;
+    for (size_t i = 0; i < text.length; i++) {
+        if (text.data[i] < '0' || text.data[i] > '9' || parts > PARTS_MOST)
+            return 0;
+        parts = 10 * parts + (uint32_t)(text.data[i] - '0');
+    }
+    return parts > PARTS_MOST ? 0 : parts;
+}
+
+static uint64_t gradients_move(struct replay_program *program)
+{
+    struct chunks extras;
+    uint32_t begin = 0; /* of the pass forward */
+    bool is_forward = false;
+    chunks_init(&extras, program->arena, sizeof(struct replay_extra));
+    for (uint32_t at = 0; at < program->pool->count; at++) {
+        struct replay_request *request = &program->requests[at];
+        bool is_backward = request->is_request && replay_program_is_backward(request);
+        if (!request->is_request || (!is_backward && !replay_program_is_forward(request)))
+            continue;
+        if (!is_backward && !is_forward)
+            begin = at;
+        is_forward = !is_backward;
+        if (!is_backward || request->category != CATEGORY_GRADIENT || request->is_earlier)
+            continue;
+        request->is_earlier = true;
+        CHUNKS_ADD(&extras, struct replay_extra, ((struct replay_extra){.at = begin, .of = at, .is_passing = true}));
+        CHUNKS_ADD(&extras, struct replay_extra, ((struct replay_extra){.at = at + 1, .of = at, .is_free = true}));
+    }
+    replay_program_extras_take(program, &extras);
+    return extras.count / 2;
+}
+
+bool replay_program_accumulate(struct replay_program *program, struct str value, const char *text, struct err *err)
+{
+    uint32_t parts = parts_read(value);
+    if (parts < 2)
+        return replay_program_refuse(text, "write accumulate=2: in 2 to 1000 parts, one after the other", err);
+    if (!replay_program_scale(program, 1.0 / parts, text, err))
+        return false;
+    if (gradients_move(program) == 0)
+        return replay_program_refuse(text, "no gradients are seen that a backward pass leaves", err);
+    program->words = "passes in parts, one after the other, whose gradients are added";
+    program->call =
+        arena_format(program->arena, "for part in batch.chunk(%u): (loss(part) / %u).backward()", parts, parts);
+    program->reason =
+        arena_format(program->arena, "%s The last part begins with the gradients of those before it.", program->reason);
+    return true;
+}
