@@ -392,6 +392,52 @@ START_TEST(no_device_serves_a_batch_of_batches)
 }
 END_TEST
 
+/* Two weights of 6 MiB and an embedding of 4 MiB, which is not cast; `cast_bytes` of each for the pass. */
+static void cast_pass(int64_t cast_bytes)
+{
+    ask(MODULE, 6 * MIB);
+    ask(MODULE, 6 * MIB);
+    ask(MODULE, 4 * MIB);
+    uint64_t casts[] = {ask(FORWARD, cast_bytes), ask(FORWARD, cast_bytes)}, saved = ask(FORWARD, 8 * MIB);
+    let_go(ask(BACKWARD, 1 * MIB));
+    let_go(saved);
+    let_go(casts[1]);
+    let_go(casts[0]);
+}
+
+START_TEST(weights_that_autocast_casts_are_of_no_batch)
+{
+    ARENA_MUST_NOT_JUMP();
+    struct replay_program *program;
+    cast_pass(3 * MIB);
+    ck_assert_int_eq(changed(&program, "batch=0.5").requested_bytes, 26 * MIB + MIB / 2);
+}
+END_TEST
+
+START_TEST(activations_of_another_size_are_no_casts)
+{
+    ARENA_MUST_NOT_JUMP();
+    struct replay_program *program;
+    cast_pass(5 * MIB);
+    ck_assert_int_eq(changed(&program, "batch=0.5").requested_bytes, 25 * MIB + MIB / 2);
+}
+END_TEST
+
+START_TEST(the_cache_of_a_server_is_of_no_batch)
+{
+    ARENA_MUST_NOT_JUMP();
+    static const char SERVER[] = "{\"name\":\"_allocate_kv_cache\",\"filename\":\"/x/vllm/worker.py\",\"line\":9}";
+    static const char OWN_CACHE[] = "{\"name\":\"update\",\"filename\":\"/x/transformers/cache_utils.py\",\"line\":9}";
+    struct replay_program *program;
+    ask(MODULE, 5 * MIB);
+    ask(SERVER, 8 * MIB);
+    ask(OWN_CACHE, 4 * MIB);
+    ask(FORWARD, 2 * MIB);
+    ck_assert_int_eq(changed(&program, "batch=0.5").requested_bytes, 16 * MIB);
+    ck_assert(program->is_bound);
+}
+END_TEST
+
 START_TEST(a_factor_is_a_number_above_nothing)
 {
     ask(MODULE, 4 * MIB);
@@ -434,6 +480,9 @@ int main(void)
     tcase_add_test(tests, parts_begin_with_the_gradients_of_those_before);
     tcase_add_test(tests, parts_without_gradients_are_refused);
     tcase_add_test(tests, no_device_serves_a_batch_of_batches);
+    tcase_add_test(tests, the_cache_of_a_server_is_of_no_batch);
+    tcase_add_test(tests, weights_that_autocast_casts_are_of_no_batch);
+    tcase_add_test(tests, activations_of_another_size_are_no_casts);
     tcase_add_test(tests, a_factor_is_a_number_above_nothing);
     TCase *names = tcase_create("names");
     tcase_add_test(names, changes_are_known_by_their_names);

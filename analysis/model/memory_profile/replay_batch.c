@@ -158,14 +158,29 @@ static void casts_find(struct batch *batch)
     for (size_t i = 0; i < batch->groups.count; i++) {
         const struct group *group = chunks_at(&batch->groups, i);
         uint32_t count = CHUNKS_AT(&batch->sizes, struct weight_size, group->size).count;
-        if (count == 0 || group->count < count || cast_bytes[group->pass] < all_bytes / 2)
+        if (count == 0 || cast_bytes[group->pass] < all_bytes / 2)
             continue;
         for (uint32_t at = group->first; at != PROFILE_NONE; at = batch->next[at])
-            batch->growing[at] = group->count == count ? STAYS : NOT_TOLD;
+            batch->growing[at] = group->count <= count ? STAYS : NOT_TOLD;
     }
 }
 
 /* ---- each request by itself ---- */
+
+/* A server takes a share of the device for its cache, whatever is asked of it. */
+static bool is_of_server(const struct batch *batch, uint32_t stack)
+{
+    const struct torch_snapshot *snapshot = batch->program->pool->profile->events.snapshot;
+    if (stack >= snapshot->stack_count)
+        return false;
+    arena_work(batch->program->arena, snapshot->stacks[stack].count);
+    for (uint32_t at = 0; at < snapshot->stacks[stack].count; at++) {
+        uint32_t frame = snapshot->stack_frames[snapshot->stacks[stack].first + at];
+        if (torch_snapshot_frame_is(&snapshot->frames[frame], "/vllm/", ""))
+            return true;
+    }
+    return false;
+}
 
 static enum growing growing_of(const struct batch *batch, const struct replay_request *request)
 {
@@ -175,8 +190,8 @@ static enum growing growing_of(const struct batch *batch, const struct replay_re
     case CATEGORY_OPTIMIZER_TEMPORARY:
     case CATEGORY_COLLECTIVE: return STAYS;
     case CATEGORY_SAVED_ACTIVATION:
-    case CATEGORY_INPUT:
-    case CATEGORY_CACHE: return GROWS;
+    case CATEGORY_INPUT: return GROWS;
+    case CATEGORY_CACHE: return is_of_server(batch, request->stack) ? NOT_TOLD : GROWS;
     case CATEGORY_GRADIENT: /* in a pass that is not ended, one of an activation is there, too */
         return request->rule == CATEGORY_RULE_TORCH_GRADIENT_OPEN && table_count(&batch->weights) > 0 &&
                        number_of(batch, request->bytes, 1) == MAP_NONE
