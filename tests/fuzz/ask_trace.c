@@ -63,6 +63,7 @@ static const struct {
     {"whatif", {{"change", "checkpoint"}, {NULL, NULL}}},
     {"whatif", {{"change", "checkpoint"}, {"change", "accumulate=2"}, {NULL, NULL}}},
     {"whatif", {{"change", "attention=sdpa"}, {NULL, NULL}}},
+    {"whatif", {{"change", "sequence=0.5"}, {NULL, NULL}}},
     {"whatif", {{"change", "optimizer=sgd"}, {NULL, NULL}}},
     {"whatif", {{"change", "optimizer=8bit"}, {NULL, NULL}}},
     {"whatif", {{"change", "optimizer=adafactor"}, {NULL, NULL}}},

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A training of a small transformer on the allocator of made_allocator.py, with stacks as PyTorch writes them where only Python's
-frames are kept. It can be run with another batch, optimizer, attention, or checkpointed: what it takes then is measured, not told
+frames are kept. It can be run with another batch, sequence, optimizer, attention, or checkpointed: what it takes then is measured, not told
 by a rule. It ends where a request fails. Some activations have the size of a weight on purpose."""
 import made_allocator
 from made_allocator import MIB, TORCH
@@ -15,10 +15,10 @@ def frame(name, file, line):
 
 
 class Program:
-    def __init__(self, batch=8, optimizer="adamw", attention="eager", checkpoint=False, layers=4, steps=3, parts=1, weights=(4 * MIB, 6 * MIB), capacity=4096 * MIB):
+    def __init__(self, batch=8, sequence=1, optimizer="adamw", attention="eager", checkpoint=False, layers=4, steps=3, parts=1, weights=(4 * MIB, 6 * MIB), capacity=4096 * MIB):
         self.one = made_allocator.Caching(5, capacity=capacity)
         self.optimizer, self.attention, self.is_checkpointed, self.layers = optimizer, attention, checkpoint, layers
-        self.activation, self.scores = batch * MIB // 2, batch * 2 * MIB  # of a batch of 8: 4 MiB, as much as a weight; 16 MiB
+        self.activation, self.scores = int(batch * sequence * MIB / 2), int(batch * sequence ** 2 * 2 * MIB)  # of a batch of 8: 4 MiB, as much as a weight; 16 MiB
         self.outer = [frame("<module>", "/home/me/train.py", 40)]
         self.weights = [self.at([frame("__init__", TORCH + "nn/modules/linear.py", 109), frame("__init__", "/home/me/net.py", 20), *self.outer], size)
                         for _ in range(layers) for size in weights] + [self.at([frame("__init__", TORCH + "nn/modules/linear.py", 109), *self.outer], HEAD_BYTES)]

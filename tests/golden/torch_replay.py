@@ -143,7 +143,8 @@ def hold_recorded_settings(binary, counts, folder):
             counts.add(exact_faults(answer) + peak_faults(answer, one.peaks, "before"), f"made {seed} that ran with {name}")
 
 
-PROGRAMS = [("batch=0.5", {"batch": 4}), ("batch=2", {"batch": 16}), ("accumulate=2", {"batch": 4, "parts": 2}), ("optimizer=sgd", {"optimizer": "sgd"}), ("attention=sdpa", {"attention": "sdpa"}),
+PROGRAMS = [("batch=0.5", {"batch": 4}), ("batch=2", {"batch": 16}), ("accumulate=2", {"batch": 4, "parts": 2}),
+            ("sequence=0.5", {"sequence": 0.5}), ("optimizer=sgd", {"optimizer": "sgd"}), ("attention=sdpa", {"attention": "sdpa"}),
             ("checkpoint", {"checkpoint": True})]
 
 

@@ -135,7 +135,7 @@ def test_a_request_that_failed_and_another_program(t):
 
 def test_what_is_wrong_is_told(t):
     path = fragmented(t)
-    for change, words in (("cast=*:bf16", "of the program batch, accumulate, optimizer, attention, checkpoint"), ("batch=0.5", "no forward pass"), ("batch=0", "0.001 to 1000"), ("max_split_size=8MiB", "more than 20"), ("gc_threshold=2", "below 1"),
+    for change, words in (("cast=*:bf16", "of the program batch, sequence, accumulate, optimizer, attention, checkpoint"), ("batch=0.5", "no forward pass"), ("batch=0", "0.001 to 1000"), ("max_split_size=8MiB", "more than 20"), ("gc_threshold=2", "below 1"),
                           ("roundup=3", "powers of two"), ("memory_fraction=0.5", "--capacity"), ("expandable_segments=maybe", "False")):
         process = t.run("whatif", path, "--change", change)
         equal((process.returncode, process.stdout), (2, ""), change)

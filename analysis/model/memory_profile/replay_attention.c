@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * replay_attention.c: the change "attention" of replay_program.h: scores that a fused kernel never stores.
+ * replay_attention.c: the changes "attention" and "sequence" of replay_program.h: scores, which a fused kernel never stores, and
+ * which grow with the square of the tokens.
  *
  * A softmax is of attention where the function that calls it asks for scores itself right before: of the same size, or of
  * half or twice of it in another dtype. What that function asks for in these sizes are scores, and so is in a backward pass
@@ -10,6 +11,8 @@
 #include "base/table.h"
 #include "model/memory_profile/replay_walk.h"
 #include "plan/torch_operation.h"
+
+#include <math.h>
 
 /* Elements of a head, at the least: rows of the scores are those of the result. */
 enum { HEAD_ELEMENTS = 64 };
@@ -30,6 +33,10 @@ struct attention {
     bool *is_caller;        /* by function */
     struct table scores;    /* function, bytes */
     struct map score_sizes, other_sizes;
+    bool *is_score;      /* of each request; masks of dropout, too */
+    int64_t *rows_bytes; /* of each softmax, a float for each row */
+    uint64_t score_count;
+    int64_t not_told_bytes; /* at the peak, that may be scores or of something else that is as large */
 };
 
 static void functions_find(struct attention *attention)
@@ -133,7 +140,7 @@ static void scores_see(struct attention *attention, uint32_t at)
     struct caller *caller = &attention->callers[function];
     int64_t bytes = request->bytes, last_bytes = caller->last_bytes;
     bool is_softmax = attention->operation_of[request->stack] == TORCH_OPERATION_ATTENTION_SCORES;
-    if (is_softmax && (last_bytes == bytes || last_bytes == bytes / 2 || last_bytes / 2 == bytes)) {
+    if (is_softmax && last_bytes > 0 && (last_bytes == bytes || last_bytes == bytes / 2 || last_bytes / 2 == bytes)) {
         scores_add(attention, function, bytes);
         scores_add(attention, function, last_bytes);
     }
@@ -161,17 +168,17 @@ static bool is_mask(const struct attention *attention, const struct replay_reque
            (is_scores(attention, function, request->bytes, 4) || is_scores(attention, function, request->bytes, 2));
 }
 
-static void request_change(struct attention *attention, struct replay_request *request, int64_t after)
+static void score_mark(struct attention *attention, uint32_t at)
 {
-    request->bytes = after;
-    attention->program->changed_count++;
+    attention->is_score[at] = true;
+    attention->score_count++;
 }
 
-static void forward_change(struct attention *attention)
+static void forward_mark(struct attention *attention)
 {
-    struct replay_program *program = attention->program;
+    const struct replay_program *program = attention->program;
     for (uint32_t at = 0; at < program->request_count; at++) {
-        struct replay_request *request = &program->requests[at];
+        const struct replay_request *request = &program->requests[at];
         uint32_t function = caller_of(attention, request);
         if (!request->is_request || request->bytes == 0 ||
             replay_program_is_backward(request) != (request->phase == TORCH_PHASE_RECOMPUTE))
@@ -185,70 +192,126 @@ static void forward_change(struct attention *attention)
         if (is_scores(attention, function, request->bytes, 1)) {
             if (attention->operation_of[request->stack] == TORCH_OPERATION_ATTENTION_SCORES && !request->is_failure)
                 caller->last_softmax = at;
-            request_change(attention, request, 0);
+            score_mark(attention, at);
         } else if (is_mask(attention, request, function)) {
-            request_change(attention, request, 0);
+            score_mark(attention, at);
         } else {
             if (caller->last_softmax != PROFILE_NONE)
-                program->requests[caller->last_softmax].bytes = request->bytes / HEAD_ELEMENTS;
+                attention->rows_bytes[caller->last_softmax] = request->bytes / HEAD_ELEMENTS;
             caller->last_softmax = PROFILE_NONE;
             map_put(&attention->other_sizes, (uint64_t)request->bytes, 1, false);
         }
     }
 }
 
-/* Returns the bytes at the peak that may be scores, or of something else that is as large. */
-static int64_t backward_change(struct attention *attention)
+static void backward_mark(struct attention *attention)
 {
-    struct replay_program *program = attention->program;
-    int64_t not_told_bytes = 0;
+    const struct replay_program *program = attention->program;
     for (uint32_t at = 0; at < program->request_count; at++) {
-        struct replay_request *request = &program->requests[at];
+        const struct replay_request *request = &program->requests[at];
         if (!request->is_request || request->phase != TORCH_PHASE_BACKWARD || request->category != CATEGORY_WORKSPACE ||
             map_get(&attention->score_sizes, (uint64_t)request->bytes) == MAP_NONE)
             continue;
         if (map_get(&attention->other_sizes, (uint64_t)request->bytes) == MAP_NONE)
-            request_change(attention, request, 0);
+            score_mark(attention, at);
         else if (replay_program_is_at_peak(program, at))
-            not_told_bytes = sum_add(not_told_bytes, request->bytes);
+            attention->not_told_bytes = sum_add(attention->not_told_bytes, request->bytes);
     }
-    return not_told_bytes;
 }
+
+static void attention_find(struct attention *attention)
+{
+    struct replay_program *program = attention->program;
+    const struct torch_snapshot *snapshot = attention->snapshot = program->pool->profile->events.snapshot;
+    attention->operation_of = torch_operations_find(snapshot, program->arena);
+    attention->caller_of = arena_array(program->arena, uint32_t, snapshot->stack_count + 1);
+    attention->is_score = arena_array(program->arena, bool, (size_t)program->request_count + 1);
+    attention->rows_bytes = arena_array(program->arena, int64_t, (size_t)program->request_count + 1);
+    table_init(&attention->scores, program->arena, 2);
+    map_init(&attention->score_sizes, program->arena, 16);
+    map_init(&attention->other_sizes, program->arena, 64);
+    functions_find(attention);
+    callers_find(attention);
+    for (uint32_t stack = 0; stack < snapshot->stack_count; stack++)
+        attention->caller_of[stack] = caller_of_stack(attention, stack);
+    scores_find(attention);
+    forward_mark(attention);
+    if (attention->score_count > 0)
+        backward_mark(attention);
+}
+
+static bool has_tokens(const struct replay_program *program)
+{
+    static const struct {
+        const char *file, *function;
+    } rows[] = {{"/torch/nn/modules/sparse", "=forward"},
+                {"/torch/nn/modules/transformer", "=forward"},
+                {"/torch/nn/modules/rnn", "=forward"},
+                {"", "attention"}};
+    const struct torch_snapshot *snapshot = program->pool->profile->events.snapshot;
+    bool has = false;
+    for (size_t frame = 0; frame < snapshot->frame_count && !has; frame++) {
+        arena_work(program->arena, 1 + snapshot->frames[frame].file.length + snapshot->frames[frame].function.length);
+        for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+            has |= torch_snapshot_frame_is(&snapshot->frames[frame], rows[i].file, rows[i].function);
+    }
+    return has;
+}
+
+/* ---- the changes ---- */
 
 bool replay_program_attention(struct replay_program *program, struct str value, const char *text, struct err *err)
 {
-    const struct torch_snapshot *snapshot = program->pool->profile->events.snapshot;
-    struct attention attention = {.program = program, .snapshot = snapshot};
+    struct attention attention = {.program = program};
     if (!str_equal(value, STR("sdpa")))
         return replay_program_refuse(text, "write attention=sdpa", err);
-    attention.operation_of = torch_operations_find(snapshot, program->arena);
-    attention.caller_of = arena_array(program->arena, uint32_t, snapshot->stack_count + 1);
-    table_init(&attention.scores, program->arena, 2);
-    map_init(&attention.score_sizes, program->arena, 16);
-    map_init(&attention.other_sizes, program->arena, 64);
-    functions_find(&attention);
-    callers_find(&attention);
-    for (uint32_t stack = 0; stack < snapshot->stack_count; stack++)
-        attention.caller_of[stack] = caller_of_stack(&attention, stack);
-    scores_find(&attention);
-    forward_change(&attention);
-    if (program->changed_count == 0)
+    attention_find(&attention);
+    if (attention.score_count == 0)
         return replay_program_refuse(
             text,
             "no softmax is seen whose scores the same function makes: attention is fused already, "
             "there is none, or frames of Python are missing",
             err);
-    int64_t not_told_bytes = backward_change(&attention);
+    for (uint32_t at = 0; at < program->request_count; at++)
+        if (attention.is_score[at])
+            program->requests[at].bytes = attention.rows_bytes[at];
+    program->changed_count = attention.score_count;
     static const char WHAT[] =
         "The function that calls the softmax asks for no scores; for each row a float is kept. It rests on there being a fused "
         "kernel for the mask, the dtype and the size of a head.";
     program->words = "scores of attention are never stored";
     program->call = "torch.nn.functional.scaled_dot_product_attention(q, k, v), or attn_implementation=\"sdpa\"";
-    program->is_bound = not_told_bytes > 0;
-    program->reason = not_told_bytes == 0 ? WHAT
-                                          : arena_format(program->arena,
-                                                         "%s %s stay that have the size of scores going backward, for "
-                                                         "something else is as large.",
-                                                         WHAT, replay_program_size(program, not_told_bytes));
+    program->is_bound = attention.not_told_bytes > 0;
+    program->reason = attention.not_told_bytes == 0
+                          ? WHAT
+                          : arena_format(program->arena,
+                                         "%s %s stay that have the size of scores going backward, for "
+                                         "something else is as large.",
+                                         WHAT, replay_program_size(program, attention.not_told_bytes));
+    return true;
+}
+
+bool replay_program_sequence(struct replay_program *program, struct str value, const char *text, struct err *err)
+{
+    double factor;
+    struct attention attention = {.program = program};
+    if (!replay_program_factor(value, &factor))
+        return replay_program_refuse(text, "write sequence=0.5: 0.001 to 1000 times as many tokens", err);
+    attention_find(&attention);
+    if (attention.score_count == 0 && !has_tokens(program))
+        return replay_program_refuse(
+            text, "no frames of attention, an embedding or a recurrent layer: nothing tells of tokens", err);
+    if (!replay_program_scale(program, factor, text, err))
+        return false;
+    for (uint32_t at = 0; at < program->request_count; at++)
+        if (attention.is_score[at])
+            program->requests[at].bytes = sum_of_real(ceil((double)program->requests[at].bytes * factor));
+    program->words = "another length of the sequence";
+    program->call = "tokenizer(…, truncation=True, max_length=…)";
+    program->is_bound |= attention.not_told_bytes > 0;
+    program->reason =
+        attention.score_count == 0
+            ? program->reason
+            : arena_format(program->arena, "%s Scores of attention grow with the square.", program->reason);
     return true;
 }

@@ -257,7 +257,7 @@ static void kept_find(struct batch *batch)
 
 /* ---- the change ---- */
 
-static bool factor_read(struct str text, double *factor)
+bool replay_program_factor(struct str text, double *factor)
 {
     char copy[24];
     char *end;
@@ -337,7 +337,7 @@ bool replay_program_scale(struct replay_program *program, double factor, const c
 bool replay_program_batch(struct replay_program *program, struct str value, const char *text, struct err *err)
 {
     double factor;
-    if (!factor_read(value, &factor))
+    if (!replay_program_factor(value, &factor))
         return replay_program_refuse(text, "write batch=0.5: 0.001 to 1000 times as many examples", err);
     program->words = "another size of the batch";
     program->call = "DataLoader(…, batch_size=…)";

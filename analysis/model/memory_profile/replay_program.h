@@ -76,7 +76,9 @@ static inline bool replay_program_is_earlier(const struct replay_program *progra
 /* True; or false with a report. */
 typedef bool replay_program_change(struct replay_program *program, struct str value, const char *text, struct err *err);
 replay_program_change replay_program_batch, replay_program_accumulate, replay_program_optimizer,
-    replay_program_attention, replay_program_checkpoint;
+    replay_program_attention, replay_program_sequence, replay_program_checkpoint;
+/* Above 0.001, up to 1000. */
+bool replay_program_factor(struct str text, double *factor);
 /* All that is of examples, so many times as large. False with a report: there is nothing. */
 bool replay_program_scale(struct replay_program *program, double factor, const char *text, struct err *err);
 /* Takes `extras` (struct replay_extra, without numbers) beside those that are there. */
