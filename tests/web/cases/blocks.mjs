@@ -11,10 +11,11 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     const { sessions } = await (await fetch(`${base}api/v1/sessions`)).json();
     const page = await open(`${base}?tool=oom&session=${sessions[0].id}&capacity=6MiB`, { allow: /404/ });
     includes(await text(page, 'h1'), 'jit_step needs 8.00 MiB');
-    includes(await text(page, '.panel-oom-fit'), 'No.');
-    includes(await text(page, '.panel-oom-fit'), 'over by 2.00 MiB');
+    await page.locator('.panel-oom-made > summary').click();
+    includes(await text(page, '.panel-oom-made'), 'No.');
+    includes(await text(page, '.panel-oom-made'), 'over by 2.00 MiB');
     includes(await text(page, '.panel-oom-where'), 'optimizer state 4.10 MiB');
-    truth((await page.locator('.panel-oom-peak tbody tr').count()) > 0);
+    truth((await page.locator('.oom-largest tbody tr').count()) > 0);
     truth((await page.locator('.panel-oom-advice input').count()) > 0);
     truth(!(await page.locator('.panel-oom-text').isVisible()), 'a text where there is none');
     equal(await page.title(), '8.00 MiB · jit_step · OOM – memviewd');
@@ -23,7 +24,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     await idle(page);
     await page.goBack();
     await idle(page);
-    await page.locator('.panel-oom-peak tbody a').first().click();
+    await page.locator('.oom-largest tbody a').first().click();
     await page.waitForURL(/tool=memory_viewer.*pin=g:/);
     await idle(page);
     includes(await text(page, '#details'), 'Pinned group');
@@ -96,8 +97,9 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     const { sessions } = await (await fetch(`${base}api/v1/sessions`)).json();
     const page = await open(`${base}?tool=oom&session=${sessions.find(({ name }) => name === 'training').id}`, { allow: /404/, width: 320, height: 800, touch: true });
     includes(await text(page, 'h1'), '10.78 GiB');
-    includes(await text(page, '.panel-oom-fit'), 'Yes. It fits: 10.78 GiB of 16.00 GiB of GPU_0_bfc, 5.22 GiB free.');
-    equal(await page.locator('.panel-oom-peak, .panel-oom-advice, .panel-oom-text').filter({ visible: true }).count(), 0);
+    await page.locator('.panel-oom-made > summary').click();
+    includes(await text(page, '.panel-oom-made'), 'Yes. It fits: 10.78 GiB of 16.00 GiB of GPU_0_bfc, 5.22 GiB free.');
+    equal(await page.locator('.oom-largest, .panel-oom-advice, .panel-oom-text').filter({ visible: true }).count(), 0);
     equal(await page.evaluate(() => document.documentElement.scrollWidth), 320);
     await page.locator('.oom-legend a').first().click();
     await page.waitForURL(/tool=memory_profile/);

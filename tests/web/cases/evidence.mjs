@@ -5,7 +5,7 @@
 import { join } from 'node:path';
 import { idle, sessionLink, text } from '../harness.mjs';
 
-const BLOCKS = '.panel-oom-fit, .panel-oom-where, .panel-oom-peak, .panel-oom-advice';
+const BLOCKS = '.oom-whys, .panel-oom-made, .panel-oom-where, .panel-oom-ledger, .panel-oom-advice';
 
 export function run({ test, includes, equal, truth, daemon, open, shared, fixtures }) {
   const sessionOf = async (base, name) => (await (await fetch(`${base}api/v1/sessions`)).json()).sessions.find((each) => each.name.includes(name)).id;
@@ -22,7 +22,8 @@ export function run({ test, includes, equal, truth, daemon, open, shared, fixtur
 
   test('what is worked out says how, on a card; keys reach it', async () => {
     const page = await open(`${await daemon('--demo')}?tool=oom`);
-    const over = page.locator('.panel-oom-fit button.over');
+    await page.locator('.panel-oom-made > summary').click();
+    const over = page.locator('.panel-oom-made button.over');
     equal(await over.innerText(), '17.74 GiB');
     await over.focus();
     await page.keyboard.press('Enter');
@@ -30,7 +31,7 @@ export function run({ test, includes, equal, truth, daemon, open, shared, fixtur
     includes(await text(page, '.dialog.explain'), '33.49 GiB needed − 15.75 GiB of capacity = 17.74 GiB.');
     await page.keyboard.press('Escape');
     await idle(page);
-    await page.locator('.panel-oom-fit button.figure', { hasText: '15.75 GiB' }).click();
+    await page.locator('.panel-oom-made button.figure', { hasText: '15.75 GiB' }).click();
     equal(await page.locator('.oom-text mark.is-lit').allInnerTexts(), ['15.75G']);
     await page.finish();
   });
@@ -42,6 +43,7 @@ export function run({ test, includes, equal, truth, daemon, open, shared, fixtur
     equal(await page.locator('.advice').filter({ visible: true }).count(), 0);
     await page.locator('.panel-oom-advice summary').click();
     truth((await page.locator('.advice').filter({ visible: true }).count()) > 0);
+    await page.locator('.panel-oom-made > summary').click();
     await page.locator('.oom-facts button.figure', { hasText: '15.75 GiB' }).click();
     await idle(page);
     includes(await text(page, '.dialog.explain'), 'as chosen: TPU v5e has 16.00 GiB');
@@ -62,7 +64,8 @@ export function run({ test, includes, equal, truth, daemon, open, shared, fixtur
     equal(await text(page, '.answer-first'), 'GPU OOM: jit_train_step asks for 256.00 MiB while live arrays hold 63.13 GiB, 54.00 GiB of it from jax_oom.py:47.');
     includes(await text(page, '.oom-finding'), 'Let go of what jax_oom.py:47 makes and keeps: saves ≤ 54.00 GiB, may fit (bound).');
     equal((await page.locator('.panel-oom-where .oom-legend').first().locator('li').allInnerTexts()).slice(0, 2), ['live arrays from jax_oom.py:47 54.00 GiB 85 % of all', 'live arrays from <lambda> jax_oom.py:21 6.00 GiB 9.5 % of all']);
-    includes(await text(page, '.panel-oom-fit'), 'may be among the live arrays although they got no memory');
+    await page.locator('.panel-oom-made > summary').click();
+    includes(await text(page, '.panel-oom-made'), 'may be among the live arrays although they got no memory');
     const link = page.locator('.panel-oom-where a.figure', { hasText: '54.00 GiB' }).first();
     includes(await link.getAttribute('title'), '57,982,058');
     await page.goto(new URL(await link.getAttribute('href'), base).href);
@@ -103,7 +106,7 @@ export function run({ test, includes, equal, truth, daemon, open, shared, fixtur
 
   test('a group that a link pins is called by its name', async () => {
     const page = await open(`${await daemon('--demo')}?tool=oom`);
-    await page.locator('.panel-oom-peak tbody a.figure').first().click();
+    await page.locator('.oom-largest tbody a.figure').first().click();
     await page.waitForURL(/pin=g:/);
     await idle(page);
     includes(await text(page, '#details'), 'layer_{i}/attention');

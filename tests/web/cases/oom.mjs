@@ -68,7 +68,10 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
   test('the example of the guide is pasted: from its text to advice', async () => {
     const page = await paste(USED);
     includes(await text(page, 'h1'), '49.34 GiB; 32.00 GiB of HBM');
-    equal(await page.locator('.oom-left > .panel:visible h2').evaluateAll((heads) => heads.map((head) => head.firstChild.textContent.slice(0, 1))), ['1', '2', '4', 'T']);
+    const heads = (column) => page.locator(`${column} > .panel:visible h2`).evaluateAll((found) => found.map((head) => head.firstChild.textContent));
+    equal(await heads('.oom-left'), ['Where did it all go?', 'Text as given']);
+    equal(await heads('.oom-right'), ['What will make it fit?', 'The error gives a total only']);
+    equal(await heads('.oom-body'), ['How these figures are made']);
     includes(await text(page, '.panel-oom-where'), '49.34 GiB');
     const said = await text(page, '.panel-oom-advice');
     includes(said, 'Run it on a larger chip');
@@ -98,9 +101,9 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
   test('a program that finds no place: shortage, and that arrays go before programs', async () => {
     const page = await paste(LOAD);
     includes(await text(page, 'h1'), 'TPU program-load OOM: jit_embedding_pipeline_step_fn asks for 29.49 GiB; 147.64 MiB can be reserved. Short by 29.35 GiB.');
-    const fit = await text(page, '.panel-oom-fit');
-    includes(fit, 'Shortage: less is free in all (147.64 MiB) than was asked for');
-    includes(fit, 'Arrays go before programs');
+    const why = await text(page, '.oom-whys');
+    includes(why, 'Shortage: less is free in all (147.64 MiB) than was asked for');
+    includes(why, 'Arrays go before programs');
     includes(await text(page, '.panel-oom-next'), '--tpu_log_allocations_on_oom');
     await page.finish();
   });
@@ -159,6 +162,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
 
   test('figures and text light each other, and a click goes both ways', async () => {
     const page = await paste(report);
+    await page.locator('.panel-oom-made > summary').click();
     const figure = page.locator('.oom-facts .figure-link', { hasText: '15.75 GiB' });
     await figure.hover();
     equal(await lit(page, '.oom-text mark'), ['15.75G']);
@@ -318,16 +322,21 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
 
   test('a text that gives a total alone is itemised from the plan of its dump', async () => {
     const page = await open(`${await daemon('--demo')}`, { isBare: true });
-    includes(await text(page, '.answer-second'), 'Over by 17.74 GiB. Largest in the plan: 13 × 2.00 GiB bf16[16,16,2048,2048].');
+    equal(await text(page, '.answer-second'), 'Over by 17.74 GiB.');
+    includes(await text(page, '.oom-whys'), '12 × 2.00 GiB bf16[16,16,2048,2048] and smaller ones, models.py:11 and elsewhere.');
     const where = await text(page, '.panel-oom-where');
-    for (const part of ['arguments 1.21 GiB', 'temporaries 32.20 GiB', 'fragmentation of the heap 88.42 MiB', 'in all 33.49 GiB', 'over by 17.74 GiB', 'parameters 413.05 MiB', 'saved activations 27.80 GiB', 'workspace 4.39 GiB', 'Text and plan agree: 33.49 GiB in the text, 33.49 GiB in the plan, the same but for rounding.'])
-      includes(where, part);
-    const groups = page.locator('.panel-oom-peak tbody tr');
+    for (const part of ['in all 33.49 GiB', 'over by 17.74 GiB', 'parameters 413.05 MiB', 'saved activations 27.80 GiB', 'workspace 4.39 GiB']) includes(where, part);
+    await page.locator('.panel-oom-made > summary').click();
+    const made = await text(page, '.panel-oom-made');
+    for (const part of ['arguments 1.21 GiB', 'temporaries 32.20 GiB', 'fragmentation of the heap 88.42 MiB', 'in all 33.49 GiB', 'Text and plan agree: 33.49 GiB in the text, 33.49 GiB in the plan, the same but for rounding.'])
+      includes(made, part);
+    const groups = page.locator('.oom-largest tbody tr');
     includes((await groups.first().innerText()).replace(/\s+/g, ' '), '24.00 GiB 72 % 12 × 2.00 GiB');
     includes(await groups.first().innerText(), 'saved activation');
-    includes(await text(page, '.panel-oom-peak'), 'Attention scores hold 26.00 GiB at the peak');
+    await page.locator('.oom-by-pattern summary').click();
+    includes(await text(page, '.oom-largest'), 'Attention scores hold 26.00 GiB at the peak');
     const sum = await groups.locator('.number:first-child .figure').evaluateAll((figures) => figures.reduce((all, node) => all + Number(node.title.replace(/ B.*|,/g, '')), 0));
-    const rest = await page.locator('.panel-oom-peak tfoot .figure').evaluate((node) => Number(node.title.replace(/ B.*|,/g, '')));
+    const rest = await page.locator('.oom-largest tfoot .figure').evaluate((node) => Number(node.title.replace(/ B.*|,/g, '')));
     equal(sum + rest, 35870178816, 'the groups and the rest are not the peak');
     equal(await page.locator('.panel-oom-table').isVisible(), false, 'the plan stands twice');
     await page.finish();
@@ -341,7 +350,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
     const own = await startDaemon(binary, [`--logdir=${folder}`]);
     try {
       const page = await open(`${own.url}?tool=oom`);
-      const links = page.locator('.panel-oom-peak tbody .oom-label a');
+      const links = page.locator('.oom-largest tbody .oom-label a');
       equal(await links.count(), 2);
       await links.first().click();
       await page.waitForURL(/pin=g:/);
@@ -362,6 +371,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
     const own = await startDaemon(binary, [`--logdir=${folder}`]);
     try {
       const page = await open(`${own.url}?tool=oom`);
+      await page.locator('.panel-oom-made > summary').click();
       includes(await text(page, '.oom-agreement'), 'Text and plan disagree: 310.00 GiB in the text, 300.00 GiB in the plan, 10.00 GiB less.');
       await page.finish();
     } finally {
@@ -407,7 +417,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
 
   test('enough is free, too little of it in one piece: the page says what the command line says', async () => {
     const page = await paste('RESOURCE_EXHAUSTED: Attempting to reserve 1.50G at the bottom of memory. That was not possible. There are 2.00G free, 0B reserved, and 1.00G reservable.\n');
-    includes(await text(page, '.panel-oom-fit'), 'short by 0.50 GiB');
+    includes(await text(page, '.panel-oom-where'), 'short by 0.50 GiB');
     includes(await text(page, 'h1'), 'fragmentation, not shortage.');
     await page.finish();
   });
@@ -429,12 +439,21 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
         const printed = said ?? (size < 1024 ** 2 && size >= 1024 ? `${(size / 1024).toFixed(2)} KiB` : bytes(size));
         truth(lines.split('\n').some((line) => line.endsWith(` ${printed.replaceAll(',', '')}`)), `${file}: no line with ${printed}`);
       }
+      await page.locator('.panel-oom-made > summary').click();
       equal(await text(page, '.oom-fits'), verdict.fits);
       const commands = (await page.locator('.panel-oom-next .command code').allTextContents()).map((each) => each.trim());
       equal(commands, verdict.next_steps.filter((step) => step.kind === 'command').map((step) => step.text.trim()), file);
       for (const command of commands) includes(lines, command);
       await page.finish();
     }
+  });
+
+  test('a text alone is open, in the place of the list that it does not have', async () => {
+    const page = await paste('x\n'.repeat(20) + USED);
+    equal(await page.locator('.oom-left .oom-text').count(), 1);
+    equal(await page.getByRole('button', { name: /^(Unf|F)old the text/ }).filter({ visible: true }).count(), 0);
+    truth((await page.locator('.oom-text').evaluate((node) => node.clientHeight)) > 300);
+    await page.finish();
   });
 
   for (const [width, height] of [

@@ -112,7 +112,7 @@ const HOME = [
 ];
 
 const OOM = [
-  ['a figure in the text', click('.oom-facts .figure-link'), from('.oom-facts .figure-link', 'Enter'), (page) => page.evaluate(() => document.activeElement.closest('.oom-text')?.localName ?? ''), from('#theme')],
+  ['a figure in the text', click('.answer .figure-link'), from('.answer .figure-link', 'Enter'), (page) => page.evaluate(() => document.activeElement.closest('.oom-text')?.localName ?? ''), from('#theme')],
   ['another report', click('.oom-reports a >> nth=1'), press('n'), inUrl('report'), back],
 ];
 

@@ -191,11 +191,13 @@ print(sum(len([block for block in row["blocks"] if block["state"] != "inactive"]
       const { sessions } = await (await fetch(new URL('/api/v1/sessions', url))).json();
       const page = await open(`${url}?tool=oom&session=${sessions.find(({ kind }) => kind === 'text').id}`);
       includes(await text(page, 'h1'), 'A request of 25.50 MiB');
-      const fit = await text(page, '.panel-oom-fit');
-      for (const words of ['text: 26.00 MiB', 'the text says 18.00 MiB', 'rank0.pickle is of this failure', 'Text and snapshot disagree']) includes(fit, words);
+      await page.locator('.panel-oom-made > summary').click();
+      const made = await text(page, '.panel-oom-made');
+      for (const words of ['text: 26.00 MiB', 'the text says 18.00 MiB', 'rank0.pickle is of this failure', 'Text and snapshot disagree']) includes(made, words);
       const where = await text(page, '.panel-oom-where');
-      for (const words of ['blocks in use 94.50 MiB', 'free on the device 15.00 MiB', 'in all 256.00 MiB']) includes(where, words);
-      await page.locator('.panel-oom-fit a', { hasText: '6.00 MiB' }).first().click();
+      for (const words of ['unknown 45.50 MiB', 'optimizer state 49.00 MiB', 'free on the device 15.00 MiB', 'in all 256.00 MiB']) includes(where, words);
+      includes(made, 'blocks in use 94.50 MiB');
+      await page.locator('.panel-oom-made a', { hasText: '6.00 MiB' }).first().click();
       await idle(page);
       includes(await text(page, '.panel-holes'), 'A request of 25.50 MiB, which failed, meets a largest hole of 6.00 MiB');
       await page.finish();

@@ -134,11 +134,12 @@ export function run({ test, equal, includes, truth, daemon, open, shared }) {
       includes(said, `A request of ${within(known.requested)} failed`);
       includes(said, `the device had ${within(known.device_free)} free`);
       includes(said, `the largest hole ${within(known.largest)}: fragmentation, not shortage.`);
+      await page.locator('.panel-oom-made > summary').click();
       const body = await text(page, '.oom');
       includes(body, `${within(known.free)} lay free in segments`);
       includes(body, `blocks in use ${within(known.active)}`);
       includes(body, 'expandable_segments:True');
-      const rows = await page.locator('.panel-oom-peak tbody tr').allInnerTexts();
+      const rows = await page.locator('.oom-largest tbody tr').allInnerTexts();
       truth(rows.length > 0 && rows.every((row) => /\.py:\d+/.test(row)), rows.join('|'));
       await page.finish();
     }));

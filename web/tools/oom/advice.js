@@ -32,26 +32,45 @@ function figuresNode(item, capacity, links) {
   ];
 }
 
-/* What it rests on; the page's first sentence is not said again below each. */
-function evidenceNode({ sentence, figures, open }, links, said) {
-  const href = links.href(open);
-  const words = sentence === said ? null : links.sentence(sentence, figures);
-  return words || href ? el('p', { class: 'advice-evidence' }, words, href ? [' ', el('a', { href }, 'See it')] : null) : null;
+/* What it rests on, where the page does not say it yet. */
+const evidenceNode = ({ sentence, figures }, links, isSaid) => (isSaid ? null : el('p', { class: 'advice-evidence' }, links.sentence(sentence, figures)));
+
+/* Pure: which of the sentences that advice rests on stand elsewhere on the page, or with advice before it. */
+function saidAlready({ verdict, cause, peak, advice }) {
+  const said = new Set([verdict, cause.text, ...peak.patterns.map(({ sentence }) => sentence)]);
+  return advice.map(({ evidence: { sentence } }) => {
+    const isSaid = !sentence || said.has(sentence);
+    said.add(sentence);
+    return isSaid;
+  });
 }
 
 /* One piece; what nothing predicts cannot be ticked, and has no box. */
 function adviceNode(item, at, { links, said, capacity, opened, onTick }) {
+  const href = links.href(item.evidence.open);
   const id = `advice-${at}`;
   const box = item.change === null ? null : el('input', { type: 'checkbox', id, 'data-change': item.change, on: { change: () => onTick(item.change) } });
   const title = box ? el('label', { for: id }, box, el('span', {}, visible(item.title))) : el('span', { class: 'advice-plain' }, visible(item.title));
   return el(
     'li',
     { class: 'advice' },
-    el('div', { class: 'advice-head' }, title, el('span', { class: 'advice-figures' }, figuresNode(item, capacity, links), confidenceButton({ key: id, word: item.confidence, id: `${id}-why`, opened }))),
+    el('div', { class: 'advice-head' }, title, el('span', { class: 'advice-figures' }, figuresNode(item, capacity, links), confidenceButton({ key: id, word: item.confidence, id: `${id}-why`, opened }), href ? el('a', { href }, 'See it') : null)),
     el('p', { class: 'dim', id: `${id}-why`, hidden: !opened.has(id) }, visible(item.reason)),
-    evidenceNode(item.evidence, links, said),
+    evidenceNode(item.evidence, links, said[at]),
     callLine(item.do),
   );
+}
+
+/* What the ticked ones leave, held against the capacity; the sentence above says it. */
+function leftNode({ total_bytes_before: before, total_bytes_after: after, capacity_bytes: capacity }) {
+  if (after === null || capacity === null) return null;
+  const scale = Math.max(before, after, capacity, 1);
+  const share = (size) => `${(100 * size) / scale}%`;
+  const [within, over, tick] = ['ledger-part', 'ledger-over', 'ledger-capacity'].map((name) => el('span', { class: name }));
+  within.style.width = share(Math.min(after, capacity));
+  over.style.width = share(Math.max(0, after - capacity));
+  tick.style.left = share(capacity);
+  return el('span', { class: 'ledger-bar oom-left-over', 'aria-hidden': 'true' }, within, over, tick);
 }
 
 /* What the ticked ones come to, in the daemon's words; each that does not apply with its reason. */
@@ -59,6 +78,7 @@ function togetherNodes(data, ticked, links) {
   const drawer = links.viewer({ whatif: ticked, drawer: 'whatif' });
   return [
     el('p', { class: 'oom-sum' }, visible(data.sentence)),
+    leftNode(data),
     data.changes.filter(({ refusal }) => refusal).map(({ refusal }) => el('p', { class: 'caution' }, capital(visible(refusal)))),
     drawer ? el('p', {}, el('a', { href: drawer }, 'See the new curve, and ask the compiler')) : null,
   ];
@@ -74,7 +94,7 @@ export function createAdvice(context) {
   const together = el('div', { class: 'oom-together', 'aria-live': 'polite' });
   const state = { verdict: null, links: null, asked: null };
   const menu = exportEntries({ name: 'advice', title: 'What will make it fit', table: () => ({ columns: COLUMNS, rows: state.verdict?.advice ?? [] }) });
-  const panel = createPanel('panel-oom-advice', '4 What will make it fit?', { menu: () => [menu()] });
+  const panel = createPanel('panel-oom-advice', 'What will make it fit?', { menu: () => [menu()] });
   panel.body.append(says, list, more, together);
 
   const onTick = (change) => {
@@ -121,9 +141,9 @@ export function createAdvice(context) {
       Object.assign(state, { verdict, links });
       const { advice, advice_is_idle: isIdle, advice_sentence: sentence, fit } = verdict;
       panel.node.hidden = advice.length === 0 && (!sentence || verdict.fits === 'yes');
-      const about = { links, said: verdict.verdict, capacity: fit.capacity_bytes, opened, onTick };
+      const about = { links, said: saidAlready(verdict), capacity: fit.capacity_bytes, opened, onTick };
       const nodes = advice.map((item, at) => adviceNode(item, at, about));
-      panel.setTitle(verdict.fits === 'yes' ? '4 What would save more?' : '4 What will make it fit?');
+      panel.setTitle(verdict.fits === 'yes' ? 'What would save more?' : 'What will make it fit?');
       fill(says, sentence ? links.sentence(sentence, verdict.advice_figures) : '');
       says.hidden = !sentence;
       const atOnce = isIdle ? 0 : AT_ONCE;

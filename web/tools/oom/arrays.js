@@ -6,7 +6,7 @@ import { bytes, count, counted } from '../../lib/format.js';
 import { exportEntries } from '../../widgets/export_menu.js';
 import { createPanel } from '../../widgets/panel.js';
 
-const TITLE = '3 What are its largest arrays?';
+const TITLE = 'Its largest arrays';
 const HEADS = [['Each', 'number'], ['Count', 'number'], ['What it is', ''], ['Operation', ''], ['Source', ''], ['Shape', 'oom-shape']];
 const COLUMNS = ['bytes', 'count', 'role', 'name', 'source', 'shape'].map((key) => ({ key, title: key, isSource: key === 'source' }));
 
@@ -25,7 +25,7 @@ function arrayRow(array) {
   );
 }
 
-/* Out: {panel, show(verdict, links)}. */
+/* Out: {panel, count(), show(verdict, links)}. */
 export function createArrays() {
   let items = [];
   const menu = exportEntries({ name: 'arrays', title: TITLE, table: () => ({ columns: COLUMNS, rows: items }) });
@@ -33,6 +33,7 @@ export function createArrays() {
   panel.node.hidden = true;
   return {
     panel,
+    count: () => items.length,
     show({ arrays, arrays_sentence: sentence, arrays_figures: figures }, links) {
       items = arrays?.items ?? [];
       panel.node.hidden = items.length === 0;

@@ -150,6 +150,7 @@ export function createBuffers(figures, context, menu) {
     groups = groupsOf(rows, wayOf(group));
     const listed = sortRows(groups ?? rows, order, columnsFor(groups !== null));
     choice.set(wayOf(group));
+    table.node.style.minHeight = `${ROW_REM * (Math.min(listed.length, MAX_ROWS) + 2) + 0.25}rem`;
     table.show({
       label: 'Largest buffers',
       columns: columnsFor(groups !== null),
@@ -163,8 +164,7 @@ export function createBuffers(figures, context, menu) {
     get rows() {
       return rows;
     },
-    /* isPeak: nothing else says what made the peak. */
-    show(failure, plan, isPeak = false) {
+    show(failure, plan) {
       ({ verdict } = failure);
       rows = rowsOf(failure).map((row) => {
         const buffer = plan?.[row.list][row.place] ?? null;
@@ -174,8 +174,7 @@ export function createBuffers(figures, context, menu) {
       if (!rows.length) return;
       const unit = unitOf(Math.max(...rows.map((row) => row.size_bytes ?? 0)));
       columnsFor = (isGrouped) => columnsOf(rows, unit, plan?.linkTo, isGrouped);
-      table.node.style.minHeight = `${ROW_REM * (Math.min(rows.length, MAX_ROWS) + 2) + 0.25}rem`;
-      panel.setTitle(isPeak ? '3 What made the peak? Largest buffers' : 'Largest buffers', el('span', { class: 'dim' }, ' as the text lists them'));
+      panel.setTitle('Largest buffers', el('span', { class: 'dim' }, ' as the text lists them'));
       panel.show();
       drawRows();
     },

@@ -64,10 +64,16 @@ export function windowAround(whole, size, around, max) {
 
 /* ---- figures ---- */
 
+/* Keys of what has the focus: it stays lit when the pointer leaves something else, which may have moved away below it. */
+function focusedKeys() {
+  const { keys, key } = document.activeElement?.dataset ?? {};
+  return keys?.split(' ') ?? (key ? [key] : []);
+}
+
 /* What lights while something of these keys is pointed at or has the focus. */
 const lights = (figures, keys) => ({
   pointerenter: () => figures.light(keys),
-  pointerleave: () => figures.light([]),
+  pointerleave: () => figures.light(focusedKeys()),
   focus: () => figures.light(keys),
   blur: () => figures.light([]),
 });
@@ -92,6 +98,8 @@ export function createFigures(root) {
     jump(keys) {
       const node = keys.flatMap(of).find((each) => each.tagName === 'BUTTON');
       if (node) {
+        const closed = node.closest('details');
+        if (closed) closed.open = true;
         node.focus({ preventScroll: true });
         node.scrollIntoView({ block: 'nearest' });
       } else keys.some((key) => self.rows?.jump(key));
@@ -158,16 +166,61 @@ function markNode(piece, figures) {
   );
 }
 
+/* Two lines of `pre`, until it is opened: by the button, by a click into it, by Enter or Space on it. Out: {button, set(can it
+ * be folded), open(), show(): the first mark is seen, isFolded()}. */
+function createFold(pre, onTurn) {
+  const state = { can: false, isOpen: false };
+  const isFolded = () => state.can && !state.isOpen;
+  const turn = button('text-button', () => set(!state.isOpen), '', { 'aria-controls': pre.id });
+  function show() {
+    pre.classList.toggle('is-folded', isFolded());
+    const first = isFolded() ? pre.querySelector('mark, .is-read') : null;
+    if (first) pre.scrollTop = first.offsetTop - 8;
+    turn.hidden = !state.can || (isFolded() && pre.scrollHeight <= pre.clientHeight + 1);
+    turn.setAttribute('aria-expanded', String(state.isOpen));
+    fill(turn, state.isOpen ? 'Fold the text' : 'Unfold the text');
+  }
+  function set(isOpen) {
+    state.isOpen = isOpen;
+    show();
+    onTurn();
+  }
+  pre.addEventListener('click', ({ target }) => isFolded() && !target.closest('mark') && set(true));
+  pre.addEventListener('keydown', (event) => {
+    if (event.target !== pre || !isFolded() || (event.key !== 'Enter' && event.key !== ' ')) return;
+    event.preventDefault();
+    set(true);
+  });
+  new ResizeObserver(() => isFolded() && show()).observe(pre);
+  return {
+    button: turn,
+    isFolded,
+    show,
+    set(can) {
+      state.can = can;
+      show();
+      onTurn();
+    },
+    open: () => isFolded() && set(true),
+  };
+}
+
 /* figures: of createFigures(). */
 export function createMarked(figures, actions) {
   const panel = createPanel('panel-oom-text', 'Text as given');
-  const pre = el('pre', { class: 'oom-text', tabindex: '0', 'aria-label': 'Text as given' });
+  const pre = el('pre', { class: 'oom-text', id: 'oom-text', tabindex: '0', 'aria-label': 'Text as given' });
   const before = button('text-button', () => grow(-STEP, 0), '');
   const after = button('text-button', () => grow(0, STEP), '');
   panel.body.append(before, pre, after);
-  panel.setAside(actions);
+  const fold = createFold(pre, () => ends());
+  panel.setAside(fold.button, actions);
   let now = null; // {about, failure, size, encoding, from, to}
   let controller = null;
+
+  function ends() {
+    before.hidden = !now || now.from === 0 || fold.isFolded();
+    after.hidden = !now || now.to >= now.size || fold.isFolded();
+  }
 
   function draw(data) {
     const whole = now.failure?.ranges.text ?? null;
@@ -179,12 +232,12 @@ export function createMarked(figures, actions) {
         piece.keys.length ? markNode(piece, figures) : el('span', { class: piece.isRead ? 'is-read' : 'is-unread' }, shown(piece.text)),
       ),
     );
-    before.hidden = now.from === 0;
-    after.hidden = now.to >= now.size;
+    ends();
     fill(before, `${bytes(Math.min(STEP, now.from))} before this`);
     fill(after, `${bytes(Math.min(STEP, now.size - now.to))} after this`);
     panel.setTitle('Text as given', el('span', { class: 'dim' }, now.from > 0 || now.to < now.size ? ` ${bytes(now.to - now.from)} of ${bytes(now.size)}` : ''));
     panel.show();
+    fold.show();
   }
 
   async function load() {
@@ -225,8 +278,10 @@ export function createMarked(figures, actions) {
       await load();
       this.lightUp([]);
       const first = pre.querySelector('.is-read, mark');
-      if (first && from > 0) pre.scrollTop = first.offsetTop - pre.offsetTop - 24;
+      if (first && from > 0 && !fold.isFolded()) pre.scrollTop = first.offsetTop - 24;
     },
+    /* Two lines of it will do: more stands beside. */
+    setFold: (can) => fold.set(can),
     lightUp(keys) {
       for (const mark of pre.querySelectorAll('mark'))
         mark.classList.toggle('is-lit', keys.length > 0 && mark.dataset.keys.split(' ').some((key) => keys.includes(key)));
@@ -235,7 +290,8 @@ export function createMarked(figures, actions) {
     jump(keys) {
       const mark = [...pre.querySelectorAll('mark')].find((each) => each.dataset.keys.split(' ').some((key) => keys.includes(key)));
       if (!mark) return false;
-      pre.scrollTop = mark.offsetTop - pre.offsetTop - pre.clientHeight / 3;
+      fold.open();
+      pre.scrollTop = mark.offsetTop - pre.clientHeight / 3;
       mark.focus({ preventScroll: true });
       mark.scrollIntoView({ block: 'nearest' });
       return true;

@@ -1,78 +1,102 @@
 /* SPDX-License-Identifier: Apache-2.0
- * peak.js: what made the peak: the patterns by name, and groups of equal buffers of repeated layers. Each leads to the
- * Memory Viewer with that pattern or group. Its own file: a block of the page. */
+ * peak.js: what is largest at the peak: groups of equal buffers of repeated layers, and behind a click the patterns by name,
+ * which overlap. Each leads to the Memory Viewer with that group or pattern. Its own file: half of a panel. */
 
 import { el, fill, name, nameInline } from '../../lib/dom.js';
-import { bytes, count, counted, percent, visible } from '../../lib/format.js';
-import { categoryWord, swatch } from '../../widgets/categories.js';
+import { bytes, capital, count, counted, percent, visible } from '../../lib/format.js';
+import { categoryWord, categoryWords, swatch } from '../../widgets/categories.js';
 import { exportEntries } from '../../widgets/export_menu.js';
-import { createPanel } from '../../widgets/panel.js';
 
 /* Labels wrap, so that rows can be told apart. */
 const MAX_LABEL = 96;
 const each = ({ count: many, bytes: all }) => (many > 1 ? `${count(many)} × ${bytes(all / many)}` : '');
 
-const HEADS = [['Size', 'number'], ['Share', 'number'], ['Count × each', 'number'], ['Category', ''], ['Whose memory', ''], ['Source', ''], ['Shape', 'oom-shape']];
+const HEADS = [['Size', 'number'], ['Share, count', 'number'], ['Whose memory', '']];
 const COLUMNS = ['bytes', 'count', 'category', 'label', 'shape', 'source'].map((key) => ({ key, title: key, isSource: key === 'source' }));
 
-function patternNode(pattern, links) {
+/* What the page says elsewhere is not said again. */
+function patternNode(pattern, cause, links) {
   const href = links.href(pattern.evidence);
   const { saves_bytes: saves } = pattern;
+  const isSaid = pattern.sentence === cause.text;
   return el(
     'li',
     {},
-    el('p', {}, links.sentence(pattern.sentence, pattern.figures), href ? [' ', el('a', { href }, 'See it')] : null),
+    el('p', {}, isSaid ? capital(visible(cause.words)) : links.sentence(pattern.sentence, pattern.figures), href ? [' ', el('a', { href }, 'See it')] : null),
     el('p', { class: 'dim' }, saves > 0 ? ['Without it the peak is ', links.figure(saves, pattern.saves_evidence, undefined, ''), ' lower. '] : null, visible(pattern.when_gone)),
   );
 }
 
-function groupRow(group, whole, links) {
+function groupRow(group, whole, links, figures) {
   const href = links.href(group.evidence);
+  const key = `group.${group.key}`;
+  /* A snapshot has no name for them but the category: then the line is the name. */
+  const isPlace = Boolean(group.source) && group.label === categoryWords(group.category);
+  const label = nameInline(isPlace ? group.source : group.label, MAX_LABEL);
   return el(
     'tr',
-    {},
+    { 'data-key': key, on: { pointerenter: () => figures.light([key]), pointerleave: () => figures.light([]) } },
     el('td', { class: 'number' }, links.figure(group.bytes, group.evidence)),
-    el('td', { class: 'number dim' }, whole ? percent(group.bytes, whole) : ''),
-    el('td', { class: 'number oom-each' }, each(group)),
-    el('td', {}, swatch(group.category), categoryWord(group.category)),
-    el('td', { class: 'oom-label' }, href ? el('a', { href }, nameInline(group.label, MAX_LABEL)) : nameInline(group.label, MAX_LABEL)),
-    el('td', { class: 'oom-at' }, group.source ? name(group.source) : el('span', { class: 'dim' }, '–')),
-    el('td', { class: 'oom-shape' }, name(group.shape)),
+    el('td', { class: 'number dim' }, whole ? percent(group.bytes, whole) : '', el('span', { class: 'oom-each' }, each(group))),
+    el(
+      'td',
+      { class: 'oom-label' },
+      href ? el('a', { href }, label) : label,
+      el(
+        'span',
+        { class: 'oom-of dim' },
+        el('span', {}, swatch(group.category), categoryWord(group.category)),
+        group.source && !isPlace ? el('span', { class: 'oom-at' }, name(group.source)) : null,
+        group.shape ? el('span', { class: 'oom-shape' }, name(group.shape)) : null,
+      ),
+    ),
   );
 }
 
-/* Out: {panel, show(verdict, links)}. */
-export function createPeak() {
+function restRow({ bytes: whole, rest_bytes: rest, rest_evidence: others, group_count: all, groups }, links) {
+  const href = links.href(others);
+  const smaller = counted(all - groups.length, 'smaller group');
+  return el(
+    'tfoot',
+    {},
+    el(
+      'tr',
+      {},
+      el('td', { class: 'number' }, links.figure(rest, others, undefined, '')),
+      el('td', { class: 'number dim' }, percent(rest, whole)),
+      el('td', {}, href ? el('a', { href }, `${smaller} in the Memory Viewer`) : all > groups.length ? smaller : ''),
+    ),
+  );
+}
+
+/* figures: of marked.js. Out: {node, menu, show(verdict, links)}. */
+export function createPeak(figures) {
   let groups = [];
-  const menu = exportEntries({ name: 'peak', title: 'What made the peak', table: () => ({ columns: COLUMNS, rows: groups }) });
-  const panel = createPanel('panel-oom-peak', '3 What made the peak?', { menu: () => [menu()] });
+  const node = el('div', { class: 'oom-largest' });
   return {
-    panel,
-    show({ peak }, links) {
+    node,
+    menu: exportEntries({ name: 'peak', title: 'What made the peak', table: () => ({ columns: COLUMNS, rows: groups }) }),
+    show({ peak, cause }, links) {
       ({ groups } = peak);
-      panel.node.hidden = groups.length === 0 && peak.patterns.length === 0;
-      if (panel.node.hidden) return;
-      const { rest_bytes: rest, rest_evidence: others } = peak;
-      const all = links.href(others);
-      panel.setTitle('3 What made the peak?', peak.bytes === null ? '' : el('span', { class: 'dim' }, ' ', links.figure(peak.bytes, peak.evidence, undefined, ''), ' live'));
-      const hasShapes = groups.some(({ shape }) => shape);
+      const { patterns, bytes: whole } = peak;
+      node.hidden = groups.length === 0 && patterns.length === 0;
       fill(
-        panel.body,
-        el('ul', { class: 'oom-patterns', 'aria-label': 'Patterns at the peak' }, peak.patterns.map((pattern) => patternNode(pattern, links))),
+        node,
         groups.length > 0 &&
           el(
-            'div',
-            { class: `oom-groups${hasShapes ? '' : ' is-without-shapes'}` },
-            el(
-              'table',
-              {},
-              el('caption', { class: 'hidden' }, 'Groups of equal buffers of repeated layers, largest first'),
-              el('thead', {}, el('tr', {}, HEADS.map(([word, kind]) => el('th', { scope: 'col', class: kind }, word)))),
-              el('tbody', {}, groups.map((group) => groupRow(group, peak.bytes, links))),
-              rest > 0
-                ? el('tfoot', {}, el('tr', {}, el('td', { class: 'number' }, links.figure(rest, others, undefined, '')), el('td', { class: 'number dim' }, percent(rest, peak.bytes)), el('td', { colspan: '5' }, all ? el('a', { href: all }, `${counted(peak.group_count - groups.length, 'smaller group')} in the Memory Viewer`) : '')))
-                : null,
-            ),
+            'table',
+            {},
+            el('caption', { class: 'hidden' }, 'Groups of equal buffers of repeated layers, largest first'),
+            el('thead', {}, el('tr', {}, HEADS.map(([word, kind]) => el('th', { scope: 'col', class: kind }, word)))),
+            el('tbody', {}, groups.map((group) => groupRow(group, whole, links, figures))),
+            peak.rest_bytes > 0 ? restRow(peak, links) : null,
+          ),
+        patterns.length > 0 &&
+          el(
+            'details',
+            { class: 'folded oom-by-pattern' },
+            el('summary', {}, `${counted(patterns.length, 'pattern')} at the peak`, whole === null ? null : [' of ', bytes(whole), ' live'], patterns.length > 1 ? '; they may overlap' : ''),
+            el('ul', { class: 'oom-patterns', 'aria-label': 'Patterns at the peak' }, patterns.map((pattern) => patternNode(pattern, cause, links))),
           ),
       );
     },

@@ -1,24 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
- * spread.js: where it all went, as the verdict has it: the stretches of what was needed where no text states them, whose
- * memory it is by category on the same scale, and the ledger. Its own file: half of a block of the page. */
+ * spread.js: bars out of a verdict, for bars.js: the stretches of what was needed, and whose memory it is. Pure. */
 
-import { el, fill } from '../../lib/dom.js';
-import { bytes, percent, visible } from '../../lib/format.js';
-import { categoryWords, swatch, swatchStyle } from '../../widgets/categories.js';
-import { drawLedger, isFarFrom } from '../../widgets/ledger.js';
+import { bytes, visible } from '../../lib/format.js';
+import { categoryWords } from '../../widgets/categories.js';
+import { cellsOf } from './bars.js';
 
 const LOOKS = { arguments: 'parameter', outputs: 'output', temporaries: 'temporary', constants: 'constant', program: 'collective', arrays: 'parameter', fragmentation: 'lost', free: 'free' };
-/* What is less of the whole has no place in the legend of its own. */
-const LITTLE = 0.001;
 
-/* Pure: does what lies beside a text say more of the failure than the text: a snapshot, live arrays of a device profile? */
+/* Does what lies beside a text say more of the failure than the text: a snapshot, live arrays of a device profile? */
 export const saysMoreThanText = (core) => Boolean(core?.together?.rows.length) || Boolean(core?.where.some(({ source }) => source === 'device profile'));
 
-/* Pure: the bar of parts.js out of a verdict; null where nothing is itemised. */
+const partOf = (row, look) => ({ word: row.label, bytes: row.bytes, key: null, evidence: row.evidence, look, fragmentation_bytes: 0, fragmentation_key: null });
+
+/* The stretches of what was needed; null where nothing is itemised. */
 export function barOf({ where, where_bytes: whole, where_over_bytes: over, where_evidence: sum, fit, together }) {
   if (where.length === 0) return null;
   return {
-    parts: where.map((row) => ({ word: row.label, bytes: row.bytes, key: null, evidence: row.evidence, look: together && row.kind === 'reserved' ? 'parameter-light' : (LOOKS[row.kind] ?? 'unknown'), fragmentation_bytes: 0, fragmentation_key: null })),
+    parts: where.map((row) => partOf(row, together && row.kind === 'reserved' ? 'parameter-light' : (LOOKS[row.kind] ?? 'unknown'))),
     whole_bytes: whole,
     whole_evidence: sum,
     of: '',
@@ -31,57 +29,31 @@ export function barOf({ where, where_bytes: whole, where_over_bytes: over, where
   };
 }
 
-const part = (className, size, scale, title) => {
-  const node = el('span', { class: className, title });
-  node.style.width = `${(100 * size) / Math.max(1, scale)}%`;
-  return node;
-};
-
-const wordOf = ({ category, label }) => (category ? categoryWords(category) : visible(label));
-
-function categoryNodes({ categories, where_bytes: whole, fit, together }, links) {
-  const scale = Math.max(whole, isFarFrom(fit.capacity_bytes ?? 0, whole) ? 0 : (fit.capacity_bytes ?? 0));
-  const said = categories.filter(({ bytes: own }) => own >= whole * LITTLE);
-  const small = categories.filter(({ bytes: own }) => own < whole * LITTLE);
-  const words = categories.map((row) => `${wordOf(row)} ${bytes(row.bytes)}`).join(', ');
-  return [
-    el('h3', {}, together?.rows.length ? 'Whose memory it was when the request failed' : 'Whose memory it is at the peak'),
-    el('div', { class: 'oom-bar', role: 'img', 'aria-label': `${words}.` }, categories.map((row) => part(`oom-part ${row.category ? swatchStyle(row.category) : 'swatch-any'}`, row.bytes, scale, `${wordOf(row)} ${bytes(row.bytes)}`))),
-    el(
-      'ul',
-      { class: 'oom-legend', 'aria-label': 'Categories' },
-      said.map((row) =>
-        el(
-          'li',
-          {},
-          row.category ? swatch(row.category) : el('span', { class: 'swatch swatch-any', 'aria-hidden': 'true' }),
-          `${wordOf(row)} `,
-          links.figure(row.bytes, row.evidence),
-          el('span', { class: 'dim' }, ` ${percent(row.bytes, whole)} of all`),
-        ),
-      ),
-      small.map((row) => el('li', { class: 'dim' }, `${wordOf(row)} `, links.figure(row.bytes, row.evidence, undefined, ''))),
-    ),
-  ];
+/* What the text itemises is the text's; what it does not is the plan's. The limit stays the text's. At run time a text may
+ * state the request alone, which is no more than a piece. told: the bar of the text, plan: of the answer oom/plan, core: the
+ * verdict; each may be null. */
+export function takenOf(told, plan, core, phase) {
+  if (!told || core?.together || saysMoreThanText(core)) return core ? barOf(core) : told;
+  const isPiece = phase === 'run' && told.parts.length === 1;
+  const own = core && (!told.is_itemised || isPiece) ? barOf(core) : null;
+  if (own && core.where[0].source === 'plan') return { ...own, limit: told.limit ?? own.limit };
+  return plan?.bar ?? told;
 }
 
-/* Out: {node, show(verdict or null, links)}. */
-export function createSpread() {
-  const categories = el('div', { class: 'oom-bars' });
-  const ledger = el('div', { class: 'ledger' });
-  const title = el('h3', {}, 'What was taken, and who says so');
-  const node = el('div', { class: 'oom-spread' }, categories, title, ledger);
-  return {
-    node,
-    show(verdict, links) {
-      node.hidden = !verdict;
-      if (!verdict) return;
-      categories.hidden = verdict.categories.length === 0;
-      fill(categories, categories.hidden ? null : categoryNodes(verdict, links));
-      drawLedger(ledger, verdict.ledger, links);
-      /* One alone says what the bar above says. */
-      ledger.hidden ||= verdict.ledger.bars.length === 1 && verdict.where.length > 0;
-      title.hidden = ledger.hidden;
-    },
-  };
+/* Whose memory it is, with the largest groups as cells; null where that is not known. Stretches that no category has a share
+ * of stay beside: where one of them is what the categories add up to, the others. */
+export function whoseOf(told, core) {
+  if (!core?.categories.length) return null;
+  const own = barOf(core);
+  if (!own) return null;
+  const { categories, where, where_bytes: whole, peak } = core;
+  const sum = categories.reduce((all, row) => all + row.bytes, 0);
+  const at = sum === whole ? -1 : where.findIndex((row) => row.bytes === sum);
+  const parts = categories.map((row) => {
+    const category = row.category ?? 'any';
+    const word = row.category ? categoryWords(row.category) : visible(row.label);
+    return { ...partOf(row, category), word, category, cells: cellsOf(row, whole, peak.groups) };
+  });
+  const others = at < 0 ? [] : own.parts.filter((_, index) => index !== at);
+  return { ...own, parts: [...parts, ...others], limit: told?.limit ?? own.limit };
 }

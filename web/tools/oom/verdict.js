@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * verdict.js: what a text, a plan, a trace or profiles say, as the page shows it in four blocks: the failure that is chosen
- * with the text beside them, or what is here without one; or why there is none. */
+ * verdict.js: what a text, a plan, a trace or profiles say, as the page shows it: the answer and why; beside each other where
+ * it went and what will make it fit; below them the text and how the figures are made. Or why there is nothing. */
 
 import { get, Problem } from '../../lib/api.js';
 import { button, el, fill, loadStyle, name } from '../../lib/dom.js';
@@ -10,12 +10,13 @@ import { evidenceLinks } from '../../widgets/evidence.js';
 import { createMenu } from '../../widgets/menu.js';
 import { createBuffers } from './buffers.js';
 import { createFigures, createMarked } from './marked.js';
-import { createFit, createNext, createReports, createWhere, menuOf, nothingFound } from './parts.js';
+import { createLedger, createMade, whyNodes } from './made.js';
+import { createNext, createReports, menuOf, nothingFound } from './parts.js';
 import * as say from './text.js';
 import { createAdvice } from './advice.js';
-import { createPeak } from './peak.js';
 import { createArrays } from './arrays.js';
 import { saysMoreThanText } from './spread.js';
+import { createWhere } from './where.js';
 
 export const CLEARED = { session: '', host: '', module: '', space: null, file: '', local: '', report: '', sort: '', whatif: [] };
 
@@ -94,46 +95,103 @@ function build(page, context, onPaste) {
   Object.assign(ui, {
     title: el('h1', { class: 'answer' }),
     source: el('div', { class: 'oom-source' }),
+    why: el('div', { class: 'oom-whys' }),
     finding: el('p', { class: 'oom-finding', hidden: true }),
     instead: el('div', { class: 'oom-instead' }),
     other: button('text-button', onPaste, 'Paste other'),
     reports: createReports(),
-    fit: createFit(figures),
-    where: createWhere(figures, ui.menu),
-    peak: createPeak(),
+    where: createWhere(figures, () => [...ui.menu(), ui.where.peak.menu()]),
     arrays: createArrays(),
     buffers: createBuffers(figures, context, ui.menu),
     advice: createAdvice(context),
     next: createNext(),
+    made: createMade(figures),
+    ledger: createLedger(),
   });
   ui.text = createMarked(figures, ui.other);
   figures.text = ui.text;
-  const panels = [ui.fit, ui.where, ui.peak, ui.arrays, ui.buffers, ui.advice, ui.next].map(({ panel }) => panel.node);
-  ui.left = el('div', { class: 'oom-left' }, ui.reports.node, panels);
-  ui.body = el('div', { class: 'oom-body' }, ui.left, ui.text.panel.node);
-  ui.head = el('div', { class: 'head' }, el('div', { class: 'answer-row' }, ui.title, el('div', { class: 'answer-aside' }, ui.source)), ui.finding);
+  ui.text.setFold(true);
+  const nodes = (...parts) => parts.map(({ panel }) => panel.node);
+  ui.left = el('div', { class: 'oom-column oom-left' }, nodes(ui.where, ui.arrays, ui.buffers));
+  ui.right = el('div', { class: 'oom-column oom-right' }, nodes(ui.advice, ui.next));
+  ui.columns = el('div', { class: 'oom-columns' }, ui.left, ui.right);
+  ui.body = el('div', { class: 'oom-body' }, ui.reports.node, ui.columns, nodes(ui.text, ui.made, ui.ledger));
+  ui.head = el('div', { class: 'head' }, el('div', { class: 'answer-row' }, ui.title, el('div', { class: 'answer-aside' }, ui.source)), ui.why, ui.finding);
   return ui;
+}
+
+/* ---- where the text and the lists stand ---- */
+
+const isShown = ({ panel }) => !panel.node.hidden;
+const isEmpty = (column) => [...column.children].every((node) => node.hidden);
+const MANY_ROWS = 6;
+const FEW_PIECES = 2;
+
+/* To the end of `parent`, or before a child of it; what stands in it already keeps its focus. */
+function move(node, parent, before = null) {
+  if (node.parentNode !== parent) parent.insertBefore(node, before);
+}
+
+/* Room for two columns, as oom.css has them. */
+const wide = window.matchMedia('(min-width: 62.5rem)');
+
+/* In a column that has room for it; null: below what else there is. */
+function placeText({ text, made, body }, column) {
+  if (column) move(text.panel.node, column);
+  else move(text.panel.node, body, made.panel.node);
+}
+
+/* No column stands empty beside a full one: a text takes the place of a picture or list that is not there, and of advice.
+ * isAsking: what the daemon makes of it is on its way, and the text stays where it is. */
+function place(ui, isAsking) {
+  const { core, text, where, buffers, arrays, advice, next, left, right, columns, body, made } = ui;
+  const groups = core?.peak.groups.length ?? 0;
+  /* Of groups of the plan and a list of the text the first is the picture's. */
+  if (groups > 0) move(buffers.panel.node, body, made.panel.node);
+  else move(buffers.panel.node, left, arrays.panel.node.nextSibling);
+  const isShortRight = !isShown(advice) || (core.advice.length <= FEW_PIECES && groups >= MANY_ROWS);
+  const column = groups === 0 ? left : isShortRight && !isShown(next) ? right : null;
+  if (isShown(text) && !isAsking) {
+    placeText(ui, wide.matches ? column : null);
+    text.setFold(column === null);
+  }
+  move(next.panel.node, wide.matches && isShown(advice) && !isShown(where) && !isShown(buffers) && !isShown(arrays) ? left : right);
+  left.hidden = isEmpty(left);
+  right.hidden = isEmpty(right);
+  columns.hidden = left.hidden && right.hidden;
+  columns.classList.toggle('is-single', left.hidden || right.hidden);
+  columns.classList.toggle('has-table', groups === 0 && isShown(buffers));
 }
 
 function drawNothing(ui, found, sourceName) {
   const about = { about: aboutOf(found), failure: null, size: found.size_bytes, encoding: found.encoding };
   const said = nothingFound(found, (at) => ui.text.show({ ...about, at }));
   fill(ui.title, said.title);
+  fill(ui.why);
   fill(ui.instead, said.node);
   ui.instead.hidden = false;
-  ui.left.hidden = ui.finding.hidden = ui.reports.node.hidden = true;
+  for (const part of [ui.where, ui.arrays, ui.buffers, ui.advice, ui.next, ui.made, ui.ledger]) part.panel.node.hidden = true;
+  ui.finding.hidden = ui.reports.node.hidden = true;
+  placeText(ui, null);
+  ui.text.setFold(false);
+  ui.columns.hidden = true;
   ui.context.setTitle(say.documentTitle(null, sourceName));
   return ui.text.show(about);
 }
 
-/* All that the plan adds to: at first without it. */
-function drawPlanned({ title, figures, failure, core, where, buffers }, plan, links) {
+/* All that the plan adds to: at first without it. What is largest is said once: by the cause where there is one, in the words
+ * of the list. */
+function drawPlanned(ui, link, links) {
+  const { title, figures, failure, core, where, buffers, made, next } = ui;
   const { verdict } = failure;
-  const more = [...verdict.more, ...(plan?.largest ?? [])];
+  const plan = link?.plan ?? null;
+  const more = [...verdict.more, ...(core && core.cause.kind !== 'unknown' ? [] : (plan?.largest ?? []))];
   if (saysMoreThanText(core)) fill(title, el('span', { class: 'answer-first' }, emphasised(core.verdict, core.figures, core.fit, links)));
   else fill(title, el('span', { class: 'answer-first' }, figures.sentence(verdict.answer)), ' ', el('span', { class: 'answer-second' }, figures.sentence(more)));
-  where.show(failure, plan, core, links);
-  buffers.show(failure, plan, core !== null && core.peak.groups.length === 0);
+  const other = where.show(failure, plan, core, link);
+  buffers.show(failure, plan);
+  made.show(failure, core, plan, other);
+  next.show(failure, link, core, link !== null && isShown(where));
 }
 
 const landless = ({ confidence, saves_bytes: saves, evidence }, links) =>
@@ -157,27 +215,25 @@ function drawFinding({ finding, core, advice, figures: { links } }) {
 }
 
 /* What is made of all that is here; nothing of it where the daemon says nothing. */
-function drawCore(ui) {
-  const { core, peak, advice, figures } = ui;
+function drawCore(ui, isAsking = false) {
+  const { core, failure, arrays, advice, ledger, figures } = ui;
   drawFinding(ui);
-  if (!core) {
-    peak.panel.node.hidden = ui.arrays.panel.node.hidden = advice.panel.node.hidden = true;
-    return null;
-  }
-  peak.show(core, figures.links);
-  ui.arrays.show(core, figures.links);
-  return advice.show(core, figures.links);
+  fill(ui.why, whyNodes(failure, core, figures, ui.title.textContent));
+  ledger.show(core, figures.links);
+  arrays.panel.node.hidden = advice.panel.node.hidden = true;
+  if (core) arrays.show(core, figures.links);
+  const drawn = core ? advice.show(core, figures.links) : null;
+  place(ui, isAsking);
+  return drawn;
 }
 
 async function drawFailure(ui, found, at, { session, sourceName, signal }) {
-  const { context, failure, figures, fit, next, reports, text } = ui;
+  const { context, failure, figures, reports, text } = ui;
   context.setTitle(say.documentTitle(failure, sourceName));
   reports.show(found.failures, found.left_out_count, at, (index) => context.linkHere({ ...hereOf(found), report: index ? String(index + 1) : '', sort: '' }));
   ui.core = figures.links = null;
-  fit.show(failure, null, null);
   drawPlanned(ui, null, null);
-  next.show(failure);
-  void drawCore(ui);
+  void drawCore(ui, true);
   const [link, core] = await Promise.all([
     planFor(found, at, session, context, signal),
     askCore(found, at, { route: context.route, session }, signal),
@@ -187,29 +243,30 @@ async function drawFailure(ui, found, at, { session, sourceName, signal }) {
   if (signal.aborted) return;
   ui.core = core;
   const links = (figures.links = core && evidenceLinks(context, core, figures, failure));
-  fit.show(failure, core, links);
-  drawPlanned(ui, link?.plan ?? null, links);
-  if (link || core) next.show(failure, link, core);
+  drawPlanned(ui, link, links);
   await drawCore(ui);
 }
 
 /* Of a plan, a trace or profiles, without a text. */
 async function drawAlone(ui, core, sourceName) {
-  const { context, figures, fit, where, title } = ui;
+  const { context, figures, made, where, title } = ui;
   const links = (figures.links = evidenceLinks(context, core, null));
   ui.core = core;
   context.setTitle(say.documentTitle(null, sourceName, core));
   fill(title, el('span', { class: 'answer-first' }, emphasised(core.verdict, core.figures, core.fit, links)));
   for (const node of [ui.reports.node, ui.text.panel.node, ui.buffers.panel.node, ui.next.panel.node]) node.hidden = true;
   await ui.ready;
-  fit.show(null, core, links);
-  where.show(null, null, core, links);
+  const href = links.viewer({});
+  const link = href && { href, text: `${visible(core.module.name)} in the Memory Viewer` };
+  made.show(null, core, null, where.show(null, null, core, link));
   await drawCore(ui);
 }
 
 /* page: the node that holds it all; onPaste: another text is wanted. Out: nodes and what is done with them. */
 export function createVerdict(page, context, onPaste) {
   const ui = build(page, context, onPaste);
+  const turn = () => !ui.body.hidden && !ui.columns.hidden && place(ui, false);
+  wide.addEventListener('change', turn);
   return {
     nodes: { head: ui.head, instead: ui.instead, body: ui.body },
     /* Failure `at` of what was found, or (-1) that there is none; without a text (null) `core` of what else is here. */
@@ -217,9 +274,8 @@ export function createVerdict(page, context, onPaste) {
       const sourceName = found?.local ? uploadedName(found.local) : (session?.name ?? '');
       ui.failure = found?.failures[at] ?? null;
       ui.core = null;
-      ui.body.hidden = ui.left.hidden = ui.text.panel.node.hidden = ui.next.panel.node.hidden = false;
+      ui.body.hidden = ui.text.panel.node.hidden = ui.made.panel.node.hidden = false;
       ui.instead.hidden = true;
-      ui.body.classList.toggle('is-alone', !found);
       fill(ui.source, sourceNodes(found, context, ui.menu), found ? null : button('text-button', onPaste, 'Paste a text'));
       ui.other.textContent = found?.local ? 'Paste other' : 'Paste a text';
       if (!found) await drawAlone(ui, core, sourceName);
@@ -230,6 +286,7 @@ export function createVerdict(page, context, onPaste) {
     showEmpty(sentence, why) {
       ui.failure = ui.core = null;
       ui.finding.hidden = true;
+      fill(ui.why);
       fill(ui.title, sentence);
       fill(ui.source);
       fill(ui.instead, why);
@@ -241,6 +298,7 @@ export function createVerdict(page, context, onPaste) {
     /* What is chosen of it has changed in the URL. */
     hear: () => Promise.all([ui.buffers.resort(), ui.advice.hear()]),
     destroy() {
+      wide.removeEventListener('change', turn);
       ui.advice.stop();
       ui.text.stop();
       ui.buffers.destroy();
