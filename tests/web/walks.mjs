@@ -51,6 +51,7 @@ export const MAIN_WALKS = {
   modules: ['a row a module', '≠ opens the hosts', 'Enter opens the module', 'a damaged module says why'],
   /* an error text, and what is dropped */
   blocks: ['a session without an error text has', 'two pieces of advice are ticked'],
+  oom_screen: ['the answer, one bar and what makes it fit are on the first screen of 1280'],
   oom: [
     'one buffer larger than the memory',
     'enough is free, but in pieces',

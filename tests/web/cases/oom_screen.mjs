@@ -69,6 +69,19 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
       }
     });
 
+  test('on paper nothing is folded, and what is not there leaves no empty box', async () => {
+    const page = await open(`${await daemon('--demo')}?tool=oom`);
+    equal(await page.locator('.oom-facts').isVisible(), false);
+    await page.emulateMedia({ media: 'print' });
+    includes(await text(page, '.oom-facts'), '17.74 GiB');
+    includes(await text(page, '.oom-patterns'), 'Attention scores hold');
+    const heads = await page.locator('.oom h2').filter({ visible: true }).evaluateAll((nodes) => nodes.map((node) => node.firstChild.textContent));
+    equal(heads, ['Where did it all go?', 'What will make it fit?', 'Text as given', 'How these figures are made']);
+    const lines = await page.locator('.oom-text').evaluate((node) => [node.clientHeight, node.scrollHeight]);
+    truth(lines[0] >= lines[1], `the text is cut: ${lines}`);
+    await page.finish();
+  });
+
   test('beside a plan the text is folded to two lines; a click, a key and a mark open it', async () => {
     for (const open_ of [
       (page) => page.getByRole('button', { name: 'Unfold the text' }).click(),
