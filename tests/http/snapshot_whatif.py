@@ -42,7 +42,9 @@ def test_settings_in_a_terminal_and_as_json(t):
     path = fragmented(t)
     answer = answer_of(t, path, "--change", "roundup=4", "--change", "expandable_segments", "--capacity", "64MiB")
     equal([change["change"] for change in answer["changes"]], ["roundup=4", "expandable_segments"])
-    equal((answer["capacity_bytes"], answer["fits_before"], answer["fits_after"]), (64 * MIB, True, True))
+    equal((answer["capacity_bytes"], answer["fits_before"], answer["fits_after"]), (64 * MIB, False, False))
+    equal(answer["failed_request"]["is_placed"], False)
+    equal([answer_of(t, path, *more)["fits_after"] for more in (("--capacity", "64MiB"), ())], [False, None])
     text = t.run("whatif", path, "--change", "expandable_segments").stdout
     for words in ("GPU 0: expandable_segments ", "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True", "The request of 24.00 MiB that failed ",
                   "Replayed exactly: the allocator's rules give the 3 segments that were recorded."):
@@ -58,7 +60,7 @@ def test_what_a_recorded_run_did_not_confirm_is_not_exact(t):
 def test_a_fraction_ends_the_job_sooner(t):
     answer = answer_of(t, fragmented(t), "--change", "memory_fraction=0.5", "--capacity", "64MiB")
     equal(answer["fails"], {"event": 10, "requested_bytes": 2 * MIB})
-    equal((answer["reserved_bytes_after"], answer["failed_request"]), (20 * MIB, None))
+    equal((answer["reserved_bytes_after"], answer["failed_request"], answer["fits_after"]), (20 * MIB, None, False))
 
 
 def trained(t, **more):
@@ -128,9 +130,27 @@ def test_a_request_that_failed_and_another_program(t):
     asked = answer_of(t, path)["failed_request"]
     equal(asked["is_placed"], False)
     for change in ("batch=0.5", "attention=sdpa", "checkpoint"):
-        answer = answer_of(t, path, "--change", change)
+        answer = answer_of(t, path, "--change", change, "--capacity", "301MiB")
         equal((answer["failed_request"]["is_placed"], answer["changes"][0]["confidence"]), (True, "bound"), change)
+        equal((answer["fits_before"], answer["fits_after"], answer["changes"][0]["fits"], "within" in answer["sentence"]), (False, None, None, False), change)
         assert "is not known" in answer["changes"][0]["reason"], answer["changes"]
+
+
+def test_a_job_that_fails_does_not_fit(t):
+    path = trained(t, capacity=300 * MIB)
+    for change in ("batch=1", "batch=2"):  # the request fails all the same; one before it fails
+        answer = answer_of(t, path, "--change", change, "--capacity", "1GiB")
+        equal((answer["fits_after"], answer["changes"][0]["fits"], "within" in answer["sentence"]), (False, False, False), change)
+    equal(answer_of(t, path, "--change", "attention=sdpa", "--capacity", "64MiB")["fits_after"], False)
+
+
+def test_of_what_begins_late_nothing_is_said_to_fit(t):
+    path = t.write("late/rank0.pickle", pickle.dumps(made_allocator.snapshot(made_program.Program().one, keeps=200), 4))
+    equal(answer_of(t, path)["replay"]["is_whole"], False)
+    for capacity, fits, words in (("4GiB", None, "device"), ("64MiB", False, " over 64.00 MiB")):
+        answer = answer_of(t, path, "--change", "batch=0.5", "--capacity", capacity)
+        equal((answer["fits_before"], answer["fits_after"]), (fits, fits))
+        equal(words in answer["sentence"], fits is False, answer["sentence"])
 
 
 def test_what_is_wrong_is_told(t):

@@ -131,15 +131,31 @@ static void fit_judge(const struct answer *answer, int64_t reserved_bytes, struc
     memory_fit_judge(&capacity, reserved_bytes, "device memory", arena, fit);
 }
 
-static const char *fits_of(const struct answer *answer, int64_t reserved_bytes, struct arena *arena)
+/* More than the device has is over in any case. Less fits only of a job that is seen to its end. */
+enum fits { FITS_NOT_KNOWN, FITS_NO, FITS_YES };
+
+static enum fits fits_judge(const struct answer *answer, const struct memory_profile_replay_change *change,
+                            struct arena *arena, struct memory_fit *fit)
+{
+    fit_judge(answer, change->reserved_bytes, arena, fit);
+    if (fit->word == MEMORY_FIT_NOT_KNOWN)
+        return FITS_NOT_KNOWN;
+    bool is_failing = change->failed_at != PROFILE_NONE || (change->failure_count > 0 && !change->is_last_placed);
+    if (fit->word != MEMORY_FIT_FITS || is_failing)
+        return FITS_NO;
+    return change->failure_count > 0 || !answer->replay->is_whole ? FITS_NOT_KNOWN : FITS_YES;
+}
+
+static const char *fits_of(const struct answer *answer, const struct memory_profile_replay_change *change,
+                           struct arena *arena)
 {
     struct memory_fit fit;
-    fit_judge(answer, reserved_bytes, arena, &fit);
-    if (fit.word == MEMORY_FIT_NOT_KNOWN)
+    enum fits fits = fits_judge(answer, change, arena, &fit);
+    if (fits == FITS_NOT_KNOWN || (fits == FITS_NO && fit.word == MEMORY_FIT_FITS))
         return "";
     const char *capacity = size_of(arena, answer->capacity_bytes);
-    return fit.word == MEMORY_FIT_FITS ? arena_format(arena, ", within the %s of the device", capacity)
-                                       : arena_format(arena, ", %s over %s", size_of(arena, fit.over_bytes), capacity);
+    return fits == FITS_YES ? arena_format(arena, ", within the %s of the device", capacity)
+                            : arena_format(arena, ", %s over %s", size_of(arena, fit.over_bytes), capacity);
 }
 
 /* What became of requests: of one that failed, and of one that would fail. */
@@ -172,7 +188,7 @@ static const char *sentence_of(const struct answer *answer, struct arena *arena)
 {
     const struct memory_profile_replay_change before = before_of(answer), after = after_of(answer);
     int64_t saving = before.reserved_bytes - after.reserved_bytes;
-    const char *fits = fits_of(answer, after.reserved_bytes, arena);
+    const char *fits = fits_of(answer, &after, arena);
     if (answer->step_count == 0)
         return arena_format(arena, "Takes %s of the device as it is, for %s asked for%s.",
                             size_of(arena, before.reserved_bytes), size_of(arena, before.requested_bytes), fits);
@@ -194,15 +210,15 @@ static const char *sentence_of(const struct answer *answer, struct arena *arena)
 
 /* ---- JSON ---- */
 
-static void fits_write(struct json *json, const char *key, const struct answer *answer, int64_t reserved_bytes,
-                       struct arena *arena)
+static void fits_write(struct json *json, const char *key, const struct answer *answer,
+                       const struct memory_profile_replay_change *change, struct arena *arena)
 {
     struct memory_fit fit;
-    fit_judge(answer, reserved_bytes, arena, &fit);
-    if (fit.word == MEMORY_FIT_NOT_KNOWN)
+    enum fits fits = fits_judge(answer, change, arena, &fit);
+    if (fits == FITS_NOT_KNOWN)
         json_key_null(json, key);
     else
-        json_key_bool(json, key, fit.word == MEMORY_FIT_FITS);
+        json_key_bool(json, key, fits == FITS_YES);
 }
 
 static void step_write(struct json *json, const struct answer *answer, uint32_t at, struct arena *arena)
@@ -216,7 +232,7 @@ static void step_write(struct json *json, const struct answer *answer, uint32_t 
     json_key_int(json, "saving_bytes", before.reserved_bytes - step->after.reserved_bytes);
     json_key_int(json, "total_bytes", step->after.reserved_bytes);
     json_key_int(json, "peak_bytes", step->after.requested_bytes);
-    fits_write(json, "fits", answer, step->after.reserved_bytes, arena);
+    fits_write(json, "fits", answer, &step->after, arena);
     json_key_text(json, "confidence", step->confidence);
     json_key_text(json, "reason", step->reason);
     json_key_null(json, "extra_flops_percent");
@@ -238,8 +254,8 @@ static void peaks_write(struct json *json, const struct answer *answer, struct a
     json_key_int(json, "reserved_bytes_after", after.reserved_bytes);
     json_key_int(json, "reserved_bytes_otherwise", after.other_bytes);
     json_key_known(json, "capacity_bytes", answer->capacity_bytes);
-    fits_write(json, "fits_before", answer, before.reserved_bytes, arena);
-    fits_write(json, "fits_after", answer, after.reserved_bytes, arena);
+    fits_write(json, "fits_before", answer, &before, arena);
+    fits_write(json, "fits_after", answer, &after, arena);
 }
 
 static void failures_write(struct json *json, const struct answer *answer)
