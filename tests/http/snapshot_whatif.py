@@ -144,6 +144,20 @@ def test_a_job_that_fails_does_not_fit(t):
     equal(answer_of(t, path, "--change", "attention=sdpa", "--capacity", "64MiB")["fits_after"], False)
 
 
+def test_the_same_program_saves_nothing(t):
+    """where the replay places what was there before anew, or a segment is of no request, it reserves less than was recorded"""
+    late, apart = made_program.Program().one, made_program.Program().one
+    apart.write("segment_alloc", apart.next, 400 * MIB, 0, [])
+    for name, snapshot in (("late", made_allocator.snapshot(late, keeps=120)), ("apart", made_allocator.snapshot(apart))):
+        path = t.write(f"{name}/rank0.pickle", pickle.dumps(snapshot, 4))
+        plain, answer = answer_of(t, path), answer_of(t, path, "--change", "batch=1", "--change", "roundup=1")
+        assert plain["reserved_bytes_before"] != answer["reserved_bytes_before"], (name, plain)
+        equal([change["saving_bytes"] for change in answer["changes"]], [0, 0], name)
+        assert answer["sentence"].startswith("These changes together change nothing: "), answer["sentence"]
+        for change in answer["changes"]:
+            assert "The unchanged program, replayed in the same way, reserves " in change["reason"], (name, change["reason"])
+
+
 def test_of_what_begins_late_nothing_is_said_to_fit(t):
     path = t.write("late/rank0.pickle", pickle.dumps(made_allocator.snapshot(made_program.Program().one, keeps=200), 4))
     equal(answer_of(t, path)["replay"]["is_whole"], False)

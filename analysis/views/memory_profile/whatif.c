@@ -23,14 +23,16 @@ struct answer {
     const struct memory_profile_pool *pool;
     const struct memory_profile_replay *replay;
     struct replay_settings_change change;
-    struct replay_program *program; /* NULL: what was recorded */
+    struct replay_program *program; /* NULL: no change is of the program */
     struct step steps[CHANGES_MAX];
     uint32_t step_count;
-    bool is_bound;          /* some change of the program is */
-    int64_t capacity_bytes; /* -1: not known */
+    bool is_program_changed;                       /* by a step so far */
+    bool is_bound;                                 /* some change of the program is */
+    int64_t capacity_bytes;                        /* -1: not known */
+    struct memory_profile_replay_change unchanged; /* the program as it was, replayed as the changed one is */
 };
 
-static struct memory_profile_replay_change before_of(const struct answer *answer)
+static struct memory_profile_replay_change recorded_of(const struct answer *answer)
 {
     const struct memory_profile_replay *replay = answer->replay;
     return (struct memory_profile_replay_change){.requested_bytes = replay->requested_bytes,
@@ -42,9 +44,21 @@ static struct memory_profile_replay_change before_of(const struct answer *answer
                                                  .failure_count = answer->pool->failure_count};
 }
 
+/* With what the changed program is compared: else a difference of the replay would count as one of the program. */
+static struct memory_profile_replay_change before_of(const struct answer *answer)
+{
+    return answer->program == NULL ? recorded_of(answer) : answer->unchanged;
+}
+
 static struct memory_profile_replay_change after_of(const struct answer *answer)
 {
     return answer->step_count == 0 ? before_of(answer) : answer->steps[answer->step_count - 1].after;
+}
+
+static const char *size_of(struct arena *arena, int64_t bytes)
+{
+    char text[SIZE_TEXT_BYTES];
+    return arena_text(arena, str_of(size_text(text, (uint64_t)(bytes < 0 ? -bytes : bytes))));
 }
 
 static const char PROGRAM_BEFORE[] = "The requests of the changed program, by the allocator's rules.";
@@ -62,8 +76,18 @@ static bool setting_change(const struct tool_request *request, struct answer *an
 /* What a recording does not hold of another program. */
 static const char *program_reason(const struct answer *answer, bool is_of_program, struct arena *arena)
 {
+    const struct memory_profile_replay *replay = answer->replay;
     const char *reason = is_of_program ? answer->program->reason : PROGRAM_BEFORE;
-    if (!answer->replay->is_whole)
+    if (answer->unchanged.failed_at != PROFILE_NONE)
+        reason = arena_format(
+            arena, "%s The unchanged program, replayed in the same way, does not get as far as it did.", reason);
+    else if (answer->unchanged.reserved_bytes != replay->reserved_bytes)
+        reason = arena_format(
+            arena, "%s The unchanged program, replayed in the same way, reserves %s; %s were recorded.", reason,
+            size_of(arena, answer->unchanged.reserved_bytes), size_of(arena, replay->reserved_bytes));
+    else if (!replay->is_exact || replay->moved_count > 0)
+        reason = arena_format(arena, "%s %s", reason, memory_profile_replay_reason(replay, &answer->unchanged, arena));
+    if (!replay->is_whole)
         reason =
             arena_format(arena, "%s The recording begins late: what the process took before it is not known.", reason);
     if (answer->pool->failure_count > 0)
@@ -72,11 +96,9 @@ static const char *program_reason(const struct answer *answer, bool is_of_progra
     return reason;
 }
 
-static bool program_change(const struct tool_request *request, struct answer *answer, struct step *step,
-                           struct err *err)
+static bool program_change(struct answer *answer, struct step *step, struct err *err)
 {
-    if (answer->program == NULL)
-        answer->program = replay_program_begin(answer->replay, request->arena);
+    answer->is_program_changed = true;
     if (!replay_program_apply(answer->program, step->text, err))
         return false;
     step->call = answer->program->call;
@@ -85,8 +107,27 @@ static bool program_change(const struct tool_request *request, struct answer *an
     return true;
 }
 
+/* All steps are run in the same way, those before the first change of the program, too. */
+static bool program_begin(const struct tool_request *request, struct answer *answer, struct err *err)
+{
+    bool is_of_program = false;
+    for (size_t i = 0; i < request->param_count; i++)
+        is_of_program |=
+            strcmp(request->params[i].name, "change") == 0 && replay_program_is_change(request->params[i].value);
+    if (!is_of_program)
+        return true;
+    answer->program = replay_program_begin(answer->replay, request->arena);
+    memory_profile_replay_run(answer->replay, &answer->replay->settings, answer->program, request->arena,
+                              &answer->unchanged);
+    if (answer->unchanged.why_not != NULL)
+        return err_set(err, ERR_limit, ERR_NO_OFFSET, "the program as it was: %s", answer->unchanged.why_not);
+    return true;
+}
+
 static bool changes_apply(const struct tool_request *request, struct answer *answer, struct err *err)
 {
+    if (!program_begin(request, answer, err))
+        return false;
     for (size_t i = 0; i < request->param_count; i++) {
         if (strcmp(request->params[i].name, "change") != 0)
             continue;
@@ -95,13 +136,13 @@ static bool changes_apply(const struct tool_request *request, struct answer *ans
         struct step *step = &answer->steps[answer->step_count];
         step->text = request->params[i].value;
         bool is_of_program = replay_program_is_change(step->text);
-        if (is_of_program ? !program_change(request, answer, step, err) : !setting_change(request, answer, step, err))
+        if (is_of_program ? !program_change(answer, step, err) : !setting_change(request, answer, step, err))
             return false;
         memory_profile_replay_run(answer->replay, &answer->change.settings, answer->program, request->arena,
                                   &step->after);
         if (step->after.why_not != NULL)
             return err_set(err, ERR_limit, ERR_NO_OFFSET, "change \"%.60s\": %s", step->text, step->after.why_not);
-        if (answer->program != NULL) {
+        if (answer->is_program_changed) {
             step->confidence = change_confidence_name(answer->is_bound ? CHANGE_BOUND : CHANGE_MODEL);
             step->reason = program_reason(answer, is_of_program, request->arena);
         } else {
@@ -118,12 +159,6 @@ static bool changes_apply(const struct tool_request *request, struct answer *ans
 }
 
 /* ---- sentences ---- */
-
-static const char *size_of(struct arena *arena, int64_t bytes)
-{
-    char text[SIZE_TEXT_BYTES];
-    return arena_text(arena, str_of(size_text(text, (uint64_t)(bytes < 0 ? -bytes : bytes))));
-}
 
 static void fit_judge(const struct answer *answer, int64_t reserved_bytes, struct arena *arena, struct memory_fit *fit)
 {
