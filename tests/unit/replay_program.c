@@ -203,6 +203,43 @@ START_TEST(the_cache_of_a_server_is_of_no_batch)
 }
 END_TEST
 
+/* Steps that a change takes of a recording with requests from a stack of so many frames, whose path is so long. */
+static uint64_t work_of(const char *change, int path_length, int frame_count, int request_count)
+{
+    struct buf frames = BUF_INIT;
+    struct err own_err = ERR_INIT;
+    begin();
+    for (int i = 0; i < frame_count; i++)
+        buf_format(&frames, "{\"name\":\"at::f\",\"filename\":\"??\",\"line\":0},");
+    buf_format(&frames, "{\"name\":\"update\",\"filename\":\"/transformers/cache_utils%0*d.py\",\"line\":9}",
+               path_length, 0);
+    let_go(ask(SCORES, 4 * MIB));
+    let_go(ask(SOFTMAX, 4 * MIB));
+    for (int i = 0; i < request_count; i++)
+        let_go(ask(frames.data, MIB));
+    struct replay_program *program = replay_program_begin(replay_of(), &arena);
+    arena_allot_work(&arena, UINT64_C(1) << 40);
+    ck_assert_msg(replay_program_apply(program, change, &own_err), "%s", own_err.text);
+    uint64_t work = (UINT64_C(1) << 40) - arena_work_left(&arena);
+    end();
+    buf_free(&frames);
+    return work;
+}
+
+/* One look at a path is one step for each byte of it: at a frame, not at each request or stack that has it. */
+START_TEST(frames_are_looked_at_once_and_charged)
+{
+    const char *const change = _i == 0 ? "batch=2" : "attention=sdpa";
+    uint64_t looks = _i == 0 ? 1 : 3;
+    uint64_t work = work_of(change, 10, 1, 1), of_path = work_of(change, 10010, 1, 1) - work;
+    ck_assert_uint_ge(of_path, looks * 10000);
+    ck_assert_uint_le(work_of(change, 10010, 1, 11) - work_of(change, 10, 1, 11), of_path);
+    uint64_t of_frames = work_of(change, 10, 401, 1) - work;
+    ck_assert_uint_ge(of_frames, (_i == 0 ? 1 : 2) * UINT64_C(400));
+    ck_assert_uint_le(work_of(change, 10, 401, 11) - work_of(change, 10, 1, 11), of_frames);
+}
+END_TEST
+
 START_TEST(a_factor_is_a_number_above_nothing)
 {
     ask(MODULE, 4 * MIB);
@@ -241,6 +278,7 @@ int main(void)
     tcase_add_test(tests, the_cache_of_a_server_is_of_no_batch);
     tcase_add_test(tests, a_factor_is_a_number_above_nothing);
     TCase *names = tcase_create("names");
+    tcase_add_loop_test(names, frames_are_looked_at_once_and_charged, 0, 2);
     tcase_add_test(names, changes_are_known_by_their_names);
     suite_add_tcase(suite, names);
     suite_add_tcase(suite, tests);

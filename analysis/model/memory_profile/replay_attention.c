@@ -17,6 +17,9 @@
 /* Elements of a head, at the least: rows of the scores are those of the result. */
 enum { HEAD_ELEMENTS = 64 };
 
+/* What is asked of a frame, once. */
+enum sign { SIGN_SOFTMAX = 1, SIGN_DROPOUT = 2, SIGN_PROGRAM = 4 /* of Python, and not PyTorch's */ };
+
 struct caller {
     int64_t last_bytes;    /* that it asked for last */
     uint32_t last_softmax; /* request of which the result was not asked for yet; PROFILE_NONE */
@@ -27,7 +30,9 @@ struct attention {
     const struct torch_snapshot *snapshot;
     const uint8_t *operation_of; /* enum torch_operation, of each stack */
     uint32_t *function_of;       /* of each frame: equal of equal functions */
+    uint8_t *signs_of;           /* of each frame: enum sign */
     uint32_t *caller_of; /* of each stack: function that calls a softmax and asks for its memory; PROFILE_NONE */
+    bool *is_dropout;    /* of each stack: its innermost frame of Python is */
     struct table functions;
     struct caller *callers; /* by function */
     bool *is_caller;        /* by function */
@@ -39,17 +44,27 @@ struct attention {
     int64_t not_told_bytes; /* at the peak, that may be scores or of something else that is as large */
 };
 
+static uint8_t signs_of(const struct torch_frame *frame)
+{
+    bool is_torch = str_contains(frame->file, STR("/torch/")) || str_contains(frame->file, STR("\\torch\\"));
+    return (uint8_t)((torch_snapshot_frame_is(frame, "/torch/nn/functional", "=softmax") ? SIGN_SOFTMAX : 0) |
+                     (str_equal(frame->function, STR("dropout")) ? SIGN_DROPOUT : 0) |
+                     (frame->is_python && !is_torch ? SIGN_PROGRAM : 0));
+}
+
 static void functions_find(struct attention *attention)
 {
     const struct torch_snapshot *snapshot = attention->snapshot;
     struct arena *arena = attention->program->arena;
     attention->function_of = arena_array(arena, uint32_t, snapshot->frame_count + 1);
+    attention->signs_of = arena_array(arena, uint8_t, snapshot->frame_count + 1);
     table_init(&attention->functions, arena, 1);
     for (size_t i = 0; i < snapshot->frame_count; i++) {
         const struct torch_frame *frame = &snapshot->frames[i];
         const uint64_t key = hash_bytes(frame->function.data, frame->function.length,
                                         hash_bytes(frame->file.data, frame->file.length, 0));
-        arena_work(arena, 1 + frame->function.length + frame->file.length);
+        arena_work(arena, 2 * (1 + frame->function.length + frame->file.length)); /* as a key, and for signs */
+        attention->signs_of[i] = signs_of(frame);
         attention->function_of[i] = table_number(&attention->functions, &key);
     }
     size_t count = table_count(&attention->functions);
@@ -78,16 +93,13 @@ static void callers_find(struct attention *attention)
 {
     const struct torch_snapshot *snapshot = attention->snapshot;
     for (uint32_t stack = 0; stack < snapshot->stack_count; stack++) {
-        uint32_t count = snapshot->stacks[stack].count;
+        uint32_t count = snapshot->stacks[stack].count, at = 0;
         if (attention->operation_of[stack] != TORCH_OPERATION_ATTENTION_SCORES)
             continue;
-        uint32_t around = PROFILE_NONE;
-        for (uint32_t at = 0; at + 1 < count; at++)
-            if (torch_snapshot_frame_is(&snapshot->frames[frame_at(attention, stack, at)], "/torch/nn/functional",
-                                        "=softmax")) {
-                around = python_at(attention, stack, at + 1);
-                break;
-            }
+        arena_work(attention->program->arena, 1 + (uint64_t)count);
+        while (at < count && (attention->signs_of[frame_at(attention, stack, at)] & SIGN_SOFTMAX) == 0)
+            at++;
+        uint32_t around = python_at(attention, stack, at + 1);
         if (around != PROFILE_NONE)
             attention->is_caller[attention->function_of[around]] = true;
     }
@@ -101,11 +113,23 @@ static uint32_t caller_of_stack(const struct attention *attention, uint32_t stac
         uint32_t frame = frame_at(attention, stack, at), function = attention->function_of[frame];
         if (attention->is_caller[function])
             return function;
-        const struct torch_frame *of = &attention->snapshot->frames[frame];
-        if (of->is_python && !str_contains(of->file, STR("/torch/")) && !str_contains(of->file, STR("\\torch\\")))
+        if ((attention->signs_of[frame] & SIGN_PROGRAM) != 0)
             return PROFILE_NONE;
     }
     return PROFILE_NONE;
+}
+
+static void stacks_find(struct attention *attention)
+{
+    const struct torch_snapshot *snapshot = attention->snapshot;
+    attention->caller_of = arena_array(attention->program->arena, uint32_t, snapshot->stack_count + 1);
+    attention->is_dropout = arena_array(attention->program->arena, bool, snapshot->stack_count + 1);
+    for (uint32_t stack = 0; stack < snapshot->stack_count; stack++) {
+        arena_work(attention->program->arena, 1 + (uint64_t)snapshot->stacks[stack].count);
+        uint32_t inner = python_at(attention, stack, 0);
+        attention->caller_of[stack] = caller_of_stack(attention, stack);
+        attention->is_dropout[stack] = inner != PROFILE_NONE && (attention->signs_of[inner] & SIGN_DROPOUT) != 0;
+    }
 }
 
 static uint32_t caller_of(const struct attention *attention, const struct replay_request *request)
@@ -163,8 +187,7 @@ static void scores_find(struct attention *attention)
 /* A mask of dropout has a byte for each score. */
 static bool is_mask(const struct attention *attention, const struct replay_request *request, uint32_t function)
 {
-    uint32_t inner = python_at(attention, request->stack, 0);
-    return inner != PROFILE_NONE && str_equal(attention->snapshot->frames[inner].function, STR("dropout")) &&
+    return attention->is_dropout[request->stack] &&
            (is_scores(attention, function, request->bytes, 4) || is_scores(attention, function, request->bytes, 2));
 }
 
@@ -224,7 +247,6 @@ static void attention_find(struct attention *attention)
     struct replay_program *program = attention->program;
     const struct torch_snapshot *snapshot = attention->snapshot = program->pool->profile->events.snapshot;
     attention->operation_of = torch_operations_find(snapshot, program->arena);
-    attention->caller_of = arena_array(program->arena, uint32_t, snapshot->stack_count + 1);
     attention->is_score = arena_array(program->arena, bool, (size_t)program->request_count + 1);
     attention->rows_bytes = arena_array(program->arena, int64_t, (size_t)program->request_count + 1);
     table_init(&attention->scores, program->arena, 2);
@@ -232,8 +254,7 @@ static void attention_find(struct attention *attention)
     map_init(&attention->other_sizes, program->arena, 64);
     functions_find(attention);
     callers_find(attention);
-    for (uint32_t stack = 0; stack < snapshot->stack_count; stack++)
-        attention->caller_of[stack] = caller_of_stack(attention, stack);
+    stacks_find(attention);
     scores_find(attention);
     forward_mark(attention);
     if (attention->score_count > 0)

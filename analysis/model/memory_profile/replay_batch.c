@@ -33,8 +33,9 @@ struct weight_size {
 
 struct batch {
     struct replay_program *program;
-    uint8_t *growing; /* enum growing, of each request */
-    uint32_t *next;   /* of each request, in its group */
+    uint8_t *growing;         /* enum growing, of each request */
+    uint32_t *next;           /* of each request, in its group */
+    const bool *is_of_server; /* of each stack */
     struct table weights;
     struct chunks sizes;  /* struct weight_size, by number in `weights` */
     struct chunks groups; /* struct group */
@@ -168,18 +169,11 @@ static void casts_find(struct batch *batch)
 /* ---- each request by itself ---- */
 
 /* A server takes a share of the device for its cache, whatever is asked of it. */
+static bool is_server(const struct torch_frame *frame) { return torch_snapshot_frame_is(frame, "/vllm/", ""); }
+
 static bool is_of_server(const struct batch *batch, uint32_t stack)
 {
-    const struct torch_snapshot *snapshot = batch->program->pool->profile->events.snapshot;
-    if (stack >= snapshot->stack_count)
-        return false;
-    arena_work(batch->program->arena, snapshot->stacks[stack].count);
-    for (uint32_t at = 0; at < snapshot->stacks[stack].count; at++) {
-        uint32_t frame = snapshot->stack_frames[snapshot->stacks[stack].first + at];
-        if (torch_snapshot_frame_is(&snapshot->frames[frame], "/vllm/", ""))
-            return true;
-    }
-    return false;
+    return stack < batch->program->pool->profile->events.snapshot->stack_count && batch->is_of_server[stack];
 }
 
 static enum growing growing_of(const struct batch *batch, const struct replay_request *request)
@@ -316,6 +310,7 @@ bool replay_program_scale(struct replay_program *program, double factor, const c
 {
     struct batch batch = {.program = program};
     batch.growing = arena_array(program->arena, uint8_t, (size_t)program->request_count + 1);
+    batch.is_of_server = replay_program_stacks_with(program, is_server);
     batch.next = arena_array(program->arena, uint32_t, (size_t)program->request_count + 1);
     table_init(&batch.weights, program->arena, 1);
     chunks_init(&batch.sizes, program->arena, sizeof(struct weight_size));

@@ -44,24 +44,6 @@ static bool is_beside(const struct torch_frame *frame)
     return false;
 }
 
-static bool *besides_find(const struct replay_program *program)
-{
-    const struct torch_snapshot *snapshot = program->pool->profile->events.snapshot;
-    bool *of_frame = arena_array(program->arena, bool, snapshot->frame_count + 1);
-    bool *of_stack = arena_array(program->arena, bool, snapshot->stack_count + 1);
-    for (size_t i = 0; i < snapshot->frame_count; i++) {
-        arena_work(program->arena, 1 + snapshot->frames[i].file.length);
-        of_frame[i] = is_beside(&snapshot->frames[i]);
-    }
-    for (size_t i = 0; i < snapshot->stack_count; i++) {
-        const struct torch_stack stack = snapshot->stacks[i];
-        arena_work(program->arena, 1 + (uint64_t)stack.count);
-        for (uint32_t at = 0; at < stack.count; at++)
-            of_stack[i] |= of_frame[snapshot->stack_frames[stack.first + at]];
-    }
-    return of_stack;
-}
-
 static int64_t state_bytes(enum optimizer optimizer, int64_t bytes)
 {
     if (optimizer == OPTIMIZER_SGD)
@@ -99,7 +81,7 @@ static bool is_of_step(const struct replay_program *program, const bool *is_besi
 
 static bool optimizer_change(struct replay_program *program, enum optimizer optimizer)
 {
-    const bool *is_beside_of = besides_find(program);
+    const bool *is_beside_of = replay_program_stacks_with(program, is_beside);
     int64_t largest_bytes = 0, changed_bytes = held_change(program, optimizer);
     for (uint32_t at = 0; at < program->request_count; at++) {
         const struct replay_request *request = &program->requests[at];

@@ -206,3 +206,21 @@ const char *replay_program_size(const struct replay_program *program, int64_t by
     char text[SIZE_TEXT_BYTES];
     return arena_text(program->arena, str_of(size_text(text, (uint64_t)(bytes < 0 ? 0 : bytes))));
 }
+
+bool *replay_program_stacks_with(const struct replay_program *program, bool (*is_such)(const struct torch_frame *frame))
+{
+    const struct torch_snapshot *snapshot = program->pool->profile->events.snapshot;
+    bool *of_frame = arena_array(program->arena, bool, snapshot->frame_count + 1);
+    bool *of_stack = arena_array(program->arena, bool, snapshot->stack_count + 1);
+    for (size_t i = 0; i < snapshot->frame_count; i++) {
+        arena_work(program->arena, 1 + snapshot->frames[i].file.length + snapshot->frames[i].function.length);
+        of_frame[i] = is_such(&snapshot->frames[i]);
+    }
+    for (size_t i = 0; i < snapshot->stack_count; i++) {
+        const struct torch_stack stack = snapshot->stacks[i];
+        arena_work(program->arena, 1 + (uint64_t)stack.count);
+        for (uint32_t at = 0; at < stack.count; at++)
+            of_stack[i] |= of_frame[snapshot->stack_frames[stack.first + at]];
+    }
+    return of_stack;
+}

@@ -91,5 +91,8 @@ bool replay_program_is_at_peak(const struct replay_program *program, uint32_t at
 enum category replay_program_category_of_held(const struct replay_program *program, uint32_t block);
 /* Of each block that was there before the recording: what is asked for then, to be changed. */
 int64_t *replay_program_held(struct replay_program *program);
+/* Of each stack of the snapshot: has it such a frame? What is asked looks at a frame's file and function alone. */
+bool *replay_program_stacks_with(const struct replay_program *program,
+                                 bool (*is_such)(const struct torch_frame *frame));
 /* "1.20 GiB" */
 const char *replay_program_size(const struct replay_program *program, int64_t bytes);
