@@ -42,6 +42,24 @@ START_TEST(gradients_that_are_added_are_of_no_batch)
 }
 END_TEST
 
+/* 8 MiB are saved, and the pass backward is not ended: the gradients of an activation, and of a weight of 4 MiB. */
+START_TEST(an_open_gradient_is_of_a_weight_by_its_size)
+{
+    ARENA_MUST_NOT_JUMP();
+    struct replay_program *program;
+    if (_i > 0)
+        ask(MODULE, 4 * MIB);
+    ask(FORWARD, 8 * MIB);
+    let_go(ask(OWN, 1 * MIB));
+    ask(BACKWARD, 8 * MIB);
+    ask(BACKWARD, 4 * MIB);
+    int64_t peak_bytes = changed(&program, _i < 2 ? "batch=0.5" : "accumulate=2").requested_bytes;
+    /* without a weight nothing tells which one it is */
+    ck_assert_int_eq(peak_bytes, (_i < 2 ? 16 : 20) * MIB);
+    ck_assert_int_eq(program->extra_count, _i < 2 ? 0 : 2);
+}
+END_TEST
+
 START_TEST(what_nothing_tells_stays_and_makes_a_bound)
 {
     ARENA_MUST_NOT_JUMP();
@@ -264,6 +282,7 @@ int main(void)
     tcase_add_checked_fixture(tests, begin, end);
     tcase_add_test(tests, a_batch_resizes_what_is_of_examples);
     tcase_add_test(tests, gradients_that_are_added_are_of_no_batch);
+    tcase_add_loop_test(tests, an_open_gradient_is_of_a_weight_by_its_size, 0, 3);
     tcase_add_test(tests, what_nothing_tells_stays_and_makes_a_bound);
     tcase_add_test(tests, a_batch_of_weights_alone_is_refused);
     tcase_add_test(tests, an_optimizer_without_state_asks_for_none);

@@ -59,7 +59,8 @@ static void weights_find(struct batch *batch)
     const struct replay_program *program = batch->program;
     const struct memory_profile_held *held = &program->ground->held;
     for (uint32_t at = 0; at < program->pool->count; at++)
-        weight_add(batch, (enum category)program->requests[at].category, program->requests[at].bytes);
+        if (program->requests[at].is_request)
+            weight_add(batch, (enum category)program->requests[at].category, program->requests[at].bytes);
     for (uint32_t i = 0; i < held->block_count; i++)
         weight_add(batch, replay_program_category_of_held(program, i), (int64_t)held->blocks[i].requested_bytes);
 }
@@ -180,17 +181,13 @@ static enum growing growing_of(const struct batch *batch, const struct replay_re
 {
     switch ((enum category)request->category) {
     case CATEGORY_PARAMETER:
+    case CATEGORY_GRADIENT:
     case CATEGORY_OPTIMIZER_STATE:
     case CATEGORY_OPTIMIZER_TEMPORARY:
     case CATEGORY_COLLECTIVE: return STAYS;
     case CATEGORY_SAVED_ACTIVATION:
     case CATEGORY_INPUT: return GROWS;
     case CATEGORY_CACHE: return is_of_server(batch, request->stack) ? NOT_TOLD : GROWS;
-    case CATEGORY_GRADIENT: /* in a pass that is not ended, one of an activation is there, too */
-        return request->rule == CATEGORY_RULE_TORCH_GRADIENT_OPEN && table_count(&batch->weights) > 0 &&
-                       number_of(batch, request->bytes, 1) == MAP_NONE
-                   ? GROWS
-                   : STAYS;
     case CATEGORY_WORKSPACE: break;
     default: return NOT_TOLD;
     }
