@@ -37,6 +37,11 @@ static uint64_t next_address;
 #define ROUTER                                                                                                         \
     "{\"name\":\"softmax\",\"filename\":\"/x/torch/nn/functional.py\",\"line\":2161},"                                 \
     "{\"name\":\"route\",\"filename\":\"/home/me/net.py\",\"line\":40}" NET
+#define SAMPLED "{\"name\":\"sample_token\",\"filename\":\"/home/me/train.py\",\"line\":9}" NET
+#define GATE "{\"name\":\"forward\",\"filename\":\"/x/torch/nn/modules/linear.py\",\"line\":134}" CALL ","
+#define PRODUCT(name) "{\"name\":\"at::_ops::" name "::call(at::Tensor const&)\",\"filename\":\"??\",\"line\":0},"
+#define BLOCK(line) "{\"name\":\"forward\",\"filename\":\"/home/me/moe.py\",\"line\":" line "}" NET
+#define SOFTMAX_OF(frames) "{\"name\":\"softmax\",\"filename\":\"/x/torch/nn/functional.py\",\"line\":2161}," frames
 #define FIRST "{\"name\":\"forward\",\"filename\":\"/home/me/net.py\",\"line\":30}" NET
 #define SECOND "{\"name\":\"forward\",\"filename\":\"/home/me/net.py\",\"line\":31}" NET
 #define UNPACK "{\"name\":\"unpack_hook\",\"filename\":\"/x/torch/utils/checkpoint.py\",\"line\":1}"

@@ -72,6 +72,38 @@ START_TEST(a_softmax_of_what_others_made_is_no_attention)
 }
 END_TEST
 
+/* What makes what a softmax takes, the softmax, and what takes it. */
+static void weigh(const char *before, const char *softmax, const char *after)
+{
+    ask(MODULE, 1 * MIB);
+    uint64_t scores = ask(before, 16 * MIB), weights = ask(softmax, 16 * MIB), result = ask(after, 4 * MIB);
+    let_go(scores);
+    let_go(weights);
+    let_go(result);
+}
+
+START_TEST(a_softmax_is_of_attention_where_something_says_so)
+{
+    static const struct {
+        const char *before, *softmax, *after;
+        bool is_attention;
+    } rows[] = {
+        {SAMPLED, SOFTMAX_OF(SAMPLED), SAMPLED, false},
+        {GATE BLOCK("9"), SOFTMAX_OF(BLOCK("10")), BLOCK("11"), false},
+        {PRODUCT("matmul") PRODUCT("linear") BLOCK("9"), SOFTMAX_OF(BLOCK("10")), PRODUCT("bmm") BLOCK("12"), false},
+        {PRODUCT("bmm") BLOCK("9"), SOFTMAX_OF(BLOCK("10")), BLOCK("12"), false},
+        {PRODUCT("bmm") BLOCK("9"), SOFTMAX_OF(BLOCK("10")), PRODUCT("matmul") BLOCK("12"), true},
+        {SCORES, SOFTMAX, RESULT, true},
+    };
+    struct replay_program *program;
+    weigh(rows[_i].before, rows[_i].softmax, rows[_i].after);
+    if (rows[_i].is_attention)
+        ck_assert_int_eq(changed(&program, "attention=sdpa").requested_bytes, 5 * MIB + 4 * MIB / 64);
+    else
+        refused("attention=sdpa", "known to be of attention");
+}
+END_TEST
+
 /* ---- checkpoint ---- */
 
 /* Two calls of a module that saves 8 MiB and gives 2 MiB back, and asks for 3 MiB in between. */
@@ -167,6 +199,7 @@ int main(void)
     tcase_add_test(tests, scores_grow_with_the_square_of_the_tokens);
     tcase_add_test(tests, without_tokens_there_is_no_sequence);
     tcase_add_test(tests, a_softmax_of_what_others_made_is_no_attention);
+    tcase_add_loop_test(tests, a_softmax_is_of_attention_where_something_says_so, 0, 6);
     tcase_add_test(tests, a_checkpoint_keeps_results_and_makes_the_rest_again);
     tcase_add_test(tests, a_module_that_is_called_once_is_no_layer);
     tcase_add_test(tests, no_frames_of_modules_are_no_layers);

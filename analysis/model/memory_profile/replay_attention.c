@@ -3,8 +3,10 @@
  * which grow with the square of the tokens.
  *
  * A softmax is of attention where the function that calls it asks for scores itself right before: of the same size, or of
- * half or twice of it in another dtype. What that function asks for in these sizes are scores, and so is in a backward pass
- * what has a size that nothing else forward has. The kernel keeps a float for each row (its logarithm of the sum). */
+ * half or twice of it in another dtype. So do a sampler and a router, too: a name in its frames has to say that it is of
+ * attention, or a product of matrices made the scores and another one takes them. What that function asks for in these
+ * sizes are scores, and so is in a backward pass what has a size that nothing else forward has. The kernel keeps a float
+ * for each row (its logarithm of the sum). */
 #include "model/memory_profile/replay_program.h"
 
 #include "base/sum.h"
@@ -18,11 +20,21 @@
 enum { HEAD_ELEMENTS = 64 };
 
 /* What is asked of a frame, once. */
-enum sign { SIGN_SOFTMAX = 1, SIGN_DROPOUT = 2, SIGN_PROGRAM = 4 /* of Python, and not PyTorch's */ };
+enum sign {
+    SIGN_SOFTMAX = 1,
+    SIGN_DROPOUT = 2,
+    SIGN_PROGRAM = 4, /* of Python, and not PyTorch's */
+    SIGN_NAME = 8,    /* its function says that it is of attention */
+    SIGN_FILE = 16,   /* its file does */
+    SIGN_PRODUCT = 32,
+    SIGN_LINEAR = 64 /* a product with a weight */
+};
 
 struct caller {
     int64_t last_bytes;    /* that it asked for last */
     uint32_t last_softmax; /* request of which the result was not asked for yet; PROFILE_NONE */
+    uint32_t last_product; /* stack of a softmax of what a product made, that none took yet; PROFILE_NONE */
+    bool is_of_product;    /* what it asked for last */
 };
 
 struct attention {
@@ -33,6 +45,9 @@ struct attention {
     uint8_t *signs_of;           /* of each frame: enum sign */
     uint32_t *caller_of; /* of each stack: function that calls a softmax and asks for its memory; PROFILE_NONE */
     bool *is_dropout;    /* of each stack: its innermost frame of Python is */
+    bool *is_product;    /* of each stack: of matrices that are both made of examples */
+    bool *is_attention;  /* of each stack of a softmax */
+    bool has_softmax;    /* of what its function made */
     struct table functions;
     struct caller *callers; /* by function */
     bool *is_caller;        /* by function */
@@ -44,12 +59,45 @@ struct attention {
     int64_t not_told_bytes; /* at the peak, that may be scores or of something else that is as large */
 };
 
+static bool is_attention(struct str text)
+{
+    static const char *const words[] = {"attn", "Attn", "attention", "Attention"};
+    bool is_of = false;
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        is_of |= str_contains(text, str_of(words[i]));
+    return is_of;
+}
+
+static struct str name_of_file(struct str path)
+{
+    size_t from = path.length;
+    while (from > 0 && path.data[from - 1] != '/' && path.data[from - 1] != '\\')
+        from--;
+    return from == 0 ? path : (struct str){path.data + from, path.length - from};
+}
+
+static bool is_product(const struct torch_frame *frame)
+{
+    return torch_snapshot_frame_is(frame, NULL, "bmm") || torch_snapshot_frame_is(frame, NULL, "matmul") ||
+           torch_snapshot_frame_is(frame, NULL, "einsum") ||
+           torch_snapshot_frame_is(frame, "/torch/functional", "=einsum");
+}
+
+static bool is_linear(const struct torch_frame *frame)
+{
+    return torch_snapshot_frame_is(frame, NULL, "linear") ||
+           torch_snapshot_frame_is(frame, "/torch/nn/modules/linear", "=forward");
+}
+
 static uint8_t signs_of(const struct torch_frame *frame)
 {
     bool is_torch = str_contains(frame->file, STR("/torch/")) || str_contains(frame->file, STR("\\torch\\"));
     return (uint8_t)((torch_snapshot_frame_is(frame, "/torch/nn/functional", "=softmax") ? SIGN_SOFTMAX : 0) |
                      (str_equal(frame->function, STR("dropout")) ? SIGN_DROPOUT : 0) |
-                     (frame->is_python && !is_torch ? SIGN_PROGRAM : 0));
+                     (frame->is_python && !is_torch ? SIGN_PROGRAM : 0) |
+                     (is_attention(frame->function) ? SIGN_NAME : 0) |
+                     (is_attention(name_of_file(frame->file)) ? SIGN_FILE : 0) |
+                     (is_product(frame) ? SIGN_PRODUCT : 0) | (is_linear(frame) ? SIGN_LINEAR : 0));
 }
 
 static void functions_find(struct attention *attention)
@@ -70,8 +118,13 @@ static void functions_find(struct attention *attention)
     size_t count = table_count(&attention->functions);
     attention->callers = arena_array(arena, struct caller, count + 1);
     attention->is_caller = arena_array(arena, bool, count + 1);
+}
+
+static void callers_begin(struct attention *attention)
+{
+    const size_t count = table_count(&attention->functions);
     for (size_t i = 0; i < count; i++)
-        attention->callers[i].last_softmax = PROFILE_NONE;
+        attention->callers[i] = (struct caller){.last_softmax = PROFILE_NONE, .last_product = PROFILE_NONE};
 }
 
 static uint32_t frame_at(const struct attention *attention, uint32_t stack, uint32_t at)
@@ -88,6 +141,15 @@ static uint32_t python_at(const struct attention *attention, uint32_t stack, uin
     return PROFILE_NONE;
 }
 
+/* Of all frames together. */
+static uint8_t stack_signs(const struct attention *attention, uint32_t stack)
+{
+    uint8_t signs = 0;
+    for (uint32_t at = 0; at < attention->snapshot->stacks[stack].count; at++)
+        signs |= attention->signs_of[frame_at(attention, stack, at)];
+    return signs;
+}
+
 /* Which functions call a softmax: those of the frame around it. */
 static void callers_find(struct attention *attention)
 {
@@ -100,8 +162,11 @@ static void callers_find(struct attention *attention)
         while (at < count && (attention->signs_of[frame_at(attention, stack, at)] & SIGN_SOFTMAX) == 0)
             at++;
         uint32_t around = python_at(attention, stack, at + 1);
-        if (around != PROFILE_NONE)
-            attention->is_caller[attention->function_of[around]] = true;
+        if (around == PROFILE_NONE)
+            continue;
+        attention->is_caller[attention->function_of[around]] = true;
+        attention->is_attention[stack] =
+            (attention->signs_of[around] & SIGN_FILE) != 0 || (stack_signs(attention, stack) & SIGN_NAME) != 0;
     }
 }
 
@@ -124,10 +189,12 @@ static void stacks_find(struct attention *attention)
     const struct torch_snapshot *snapshot = attention->snapshot;
     attention->caller_of = arena_array(attention->program->arena, uint32_t, snapshot->stack_count + 1);
     attention->is_dropout = arena_array(attention->program->arena, bool, snapshot->stack_count + 1);
+    attention->is_product = arena_array(attention->program->arena, bool, snapshot->stack_count + 1);
     for (uint32_t stack = 0; stack < snapshot->stack_count; stack++) {
         arena_work(attention->program->arena, 1 + (uint64_t)snapshot->stacks[stack].count);
         uint32_t inner = python_at(attention, stack, 0);
         attention->caller_of[stack] = caller_of_stack(attention, stack);
+        attention->is_product[stack] = (stack_signs(attention, stack) & (SIGN_PRODUCT | SIGN_LINEAR)) == SIGN_PRODUCT;
         attention->is_dropout[stack] = inner != PROFILE_NONE && (attention->signs_of[inner] & SIGN_DROPOUT) != 0;
     }
 }
@@ -155,7 +222,7 @@ static void scores_add(struct attention *attention, uint32_t function, int64_t b
 }
 
 /* In the order of the events, requests that failed among them. */
-static void scores_see(struct attention *attention, uint32_t at)
+static void scores_see(struct attention *attention, uint32_t at, bool is_added)
 {
     const struct replay_request *request = &attention->program->requests[at];
     uint32_t function = caller_of(attention, request);
@@ -164,24 +231,34 @@ static void scores_see(struct attention *attention, uint32_t at)
     struct caller *caller = &attention->callers[function];
     int64_t bytes = request->bytes, last_bytes = caller->last_bytes;
     bool is_softmax = attention->operation_of[request->stack] == TORCH_OPERATION_ATTENTION_SCORES;
-    if (is_softmax && last_bytes > 0 && (last_bytes == bytes || last_bytes == bytes / 2 || last_bytes / 2 == bytes)) {
+    bool is_of_scores =
+        is_softmax && last_bytes > 0 && (last_bytes == bytes || last_bytes == bytes / 2 || last_bytes / 2 == bytes);
+    attention->has_softmax |= is_of_scores;
+    if (is_of_scores && is_added && attention->is_attention[request->stack]) {
         scores_add(attention, function, bytes);
         scores_add(attention, function, last_bytes);
     }
+    if (attention->is_product[request->stack] && caller->last_product != PROFILE_NONE)
+        attention->is_attention[caller->last_product] = true;
+    if (is_softmax || attention->is_product[request->stack])
+        caller->last_product = is_of_scores && caller->is_of_product ? request->stack : PROFILE_NONE;
+    caller->is_of_product = attention->is_product[request->stack];
     caller->last_bytes = bytes;
 }
 
-static void scores_find(struct attention *attention)
+/* First which softmax is of attention, then the sizes of its scores (`is_added`). */
+static void scores_find(struct attention *attention, bool is_added)
 {
     const struct replay_program *program = attention->program;
     uint32_t failure = program->pool->count;
+    callers_begin(attention);
     for (uint32_t at = 0; at < program->pool->count; at++) {
         for (; failure < program->request_count && program->requests[failure].event <= at; failure++)
-            scores_see(attention, failure);
-        scores_see(attention, at);
+            scores_see(attention, failure, is_added);
+        scores_see(attention, at, is_added);
     }
     for (; failure < program->request_count; failure++)
-        scores_see(attention, failure);
+        scores_see(attention, failure, is_added);
 }
 
 /* A mask of dropout has a byte for each score. */
@@ -249,13 +326,15 @@ static void attention_find(struct attention *attention)
     attention->operation_of = torch_operations_find(snapshot, program->arena);
     attention->is_score = arena_array(program->arena, bool, (size_t)program->request_count + 1);
     attention->rows_bytes = arena_array(program->arena, int64_t, (size_t)program->request_count + 1);
+    attention->is_attention = arena_array(program->arena, bool, snapshot->stack_count + 1);
     table_init(&attention->scores, program->arena, 2);
     map_init(&attention->score_sizes, program->arena, 16);
     map_init(&attention->other_sizes, program->arena, 64);
     functions_find(attention);
     callers_find(attention);
     stacks_find(attention);
-    scores_find(attention);
+    scores_find(attention, false);
+    scores_find(attention, true);
     forward_mark(attention);
     if (attention->score_count > 0)
         backward_mark(attention);
@@ -290,8 +369,11 @@ bool replay_program_attention(struct replay_program *program, struct str value, 
     if (attention.score_count == 0)
         return replay_program_refuse(
             text,
-            "no softmax is seen whose scores the same function makes: attention is fused already, "
-            "there is none, or frames of Python are missing",
+            attention.has_softmax
+                ? "no softmax is known to be of attention: no name in its frames says so, and no products of matrices "
+                  "that make its scores and take them are seen"
+                : "no softmax is seen whose scores the same function makes: attention is fused already, "
+                  "there is none, or frames of Python are missing",
             err);
     for (uint32_t at = 0; at < program->request_count; at++)
         if (attention.is_score[at])
