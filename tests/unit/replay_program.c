@@ -25,7 +25,7 @@ START_TEST(a_batch_resizes_what_is_of_examples)
     struct memory_profile_replay_change after = changed(&program, "batch=0.5");
     /* weight 4, saved 2 + 4, gradients 2 and 4 */
     ck_assert_int_eq(after.requested_bytes, 16 * MIB);
-    ck_assert(!program->is_bound);
+    ck_assert_uint_eq(program->bounds, 0);
 }
 END_TEST
 
@@ -64,12 +64,18 @@ START_TEST(what_nothing_tells_stays_and_makes_a_bound)
 {
     ARENA_MUST_NOT_JUMP();
     struct replay_program *program;
+    static const struct {
+        const char *change;
+        int64_t bytes;
+        uint8_t bounds;
+    } rows[] = {
+        {"batch=0.5", 32 * MIB, REPLAY_AT_MOST}, {"batch=1", 40 * MIB, 0}, {"batch=2", 56 * MIB, REPLAY_AT_LEAST}};
     ask(OWN, 16 * MIB);
     ask(MODULE, 4 * MIB);
     pass(false);
-    struct memory_profile_replay_change after = changed(&program, "batch=0.5");
-    ck_assert_int_eq(after.requested_bytes, 32 * MIB);
-    ck_assert(program->is_bound);
+    struct memory_profile_replay_change after = changed(&program, rows[_i].change);
+    ck_assert_int_eq(after.requested_bytes, rows[_i].bytes);
+    ck_assert_uint_eq(program->bounds, rows[_i].bounds);
     ck_assert_msg(strstr(program->reason, "16.00 MiB") != NULL, "%s", program->reason);
 }
 END_TEST
@@ -104,7 +110,7 @@ START_TEST(an_optimizer_without_state_asks_for_none)
     struct replay_program *program;
     step(true);
     ck_assert_int_eq(changed(&program, "optimizer=sgd").requested_bytes, 10 * MIB);
-    ck_assert(!program->is_bound);
+    ck_assert_uint_eq(program->bounds, 0);
 }
 END_TEST
 
@@ -124,7 +130,7 @@ START_TEST(factors_of_a_matrix_are_its_sides)
     step(true);
     /* a row and a column of 1,024 floats for each state; what the step makes stays */
     ck_assert_int_eq(changed(&program, "optimizer=adafactor").requested_bytes, 13 * MIB + 2 * 8192);
-    ck_assert(program->is_bound);
+    ck_assert_uint_eq(program->bounds, REPLAY_AT_MOST | REPLAY_AT_LEAST);
 }
 END_TEST
 
@@ -217,7 +223,7 @@ START_TEST(the_cache_of_a_server_is_of_no_batch)
     ask(OWN_CACHE, 4 * MIB);
     ask(FORWARD, 2 * MIB);
     ck_assert_int_eq(changed(&program, "batch=0.5").requested_bytes, 16 * MIB);
-    ck_assert(program->is_bound);
+    ck_assert_uint_eq(program->bounds, REPLAY_AT_MOST);
 }
 END_TEST
 
@@ -283,7 +289,7 @@ int main(void)
     tcase_add_test(tests, a_batch_resizes_what_is_of_examples);
     tcase_add_test(tests, gradients_that_are_added_are_of_no_batch);
     tcase_add_loop_test(tests, an_open_gradient_is_of_a_weight_by_its_size, 0, 3);
-    tcase_add_test(tests, what_nothing_tells_stays_and_makes_a_bound);
+    tcase_add_loop_test(tests, what_nothing_tells_stays_and_makes_a_bound, 0, 3);
     tcase_add_test(tests, a_batch_of_weights_alone_is_refused);
     tcase_add_test(tests, an_optimizer_without_state_asks_for_none);
     tcase_add_test(tests, state_of_8_bits_is_a_quarter_and_its_scales);

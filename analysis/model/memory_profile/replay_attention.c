@@ -384,7 +384,7 @@ bool replay_program_attention(struct replay_program *program, struct str value, 
         "kernel for the mask, the dtype and the size of a head.";
     program->words = "scores of attention are never stored";
     program->call = "torch.nn.functional.scaled_dot_product_attention(q, k, v), or attn_implementation=\"sdpa\"";
-    program->is_bound = attention.not_told_bytes > 0;
+    program->bounds = attention.not_told_bytes > 0 ? REPLAY_AT_MOST : 0;
     program->reason = attention.not_told_bytes == 0
                           ? WHAT
                           : arena_format(program->arena,
@@ -411,7 +411,7 @@ bool replay_program_sequence(struct replay_program *program, struct str value, c
             program->requests[at].bytes = sum_of_real(ceil((double)program->requests[at].bytes * factor));
     program->words = "another length of the sequence";
     program->call = "tokenizer(…, truncation=True, max_length=…)";
-    program->is_bound |= attention.not_told_bytes > 0;
+    program->bounds |= attention.not_told_bytes > 0 ? replay_program_bound(factor) : 0;
     program->reason =
         attention.score_count == 0
             ? program->reason

@@ -294,7 +294,7 @@ static bool sizes_change(struct batch *batch, double factor)
         program->changed_count++;
     }
     const char *what = "Inputs, activations and their gradients are resized; weights and what is made of them stay.";
-    program->is_bound = not_told_bytes > peak_bytes / PART_NOT_TOLD;
+    program->bounds = not_told_bytes > peak_bytes / PART_NOT_TOLD ? replay_program_bound(factor) : 0;
     program->reason =
         not_told_bytes < SMALL_BYTES
             ? what

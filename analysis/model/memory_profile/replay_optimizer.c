@@ -17,21 +17,21 @@ enum optimizer { OPTIMIZER_SGD, OPTIMIZER_8BIT, OPTIMIZER_ADAFACTOR, OPTIMIZERS 
 
 static const struct {
     const char *name, *words, *call, *reason;
-    bool is_bound;
+    uint8_t bounds;
 } optimizers[OPTIMIZERS] = {
     [OPTIMIZER_SGD] =
         {"sgd", "an optimizer without state", "torch.optim.SGD(model.parameters(), lr=…)",
-         "What the optimizer keeps, and what its step makes and gives back, is not asked for; gradients stay.", false},
+         "What the optimizer keeps, and what its step makes and gives back, is not asked for; gradients stay.", 0},
     [OPTIMIZER_8BIT] =
         {"8bit", "optimizer state of a byte for each element", "bitsandbytes.optim.AdamW8bit(model.parameters(), lr=…)",
          "State of 32 bits becomes 8 bits and a float for each 256 elements, but below 4,096 elements; the "
          "step makes nothing beside it. State that is kept in 16 bits would save half as much.",
-         false},
+         0},
     [OPTIMIZER_ADAFACTOR] =
         {"adafactor", "a row and a column of state for each matrix", "torch.optim.Adafactor(model.parameters(), lr=…)",
          "State becomes a row and a column, as of square matrices of floats; what the step makes for the "
-         "largest weights stays.",
-         true},
+         "largest weights stays. Other matrices and vectors keep more; the step may make less.",
+         REPLAY_AT_MOST | REPLAY_AT_LEAST},
 };
 
 /* Frames of the step that have nothing to do with which optimizer it is. */
@@ -112,7 +112,7 @@ bool replay_program_optimizer(struct replay_program *program, struct str value, 
     program->words = optimizers[optimizer].words;
     program->call = optimizers[optimizer].call;
     program->reason = optimizers[optimizer].reason;
-    program->is_bound = optimizers[optimizer].is_bound;
+    program->bounds = optimizers[optimizer].bounds;
     return optimizer_change(program, optimizer) ||
            replay_program_refuse(
                text, "no optimizer state is seen that would be smaller: no step was recorded, or it keeps none", err);

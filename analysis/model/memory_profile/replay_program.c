@@ -149,7 +149,7 @@ bool replay_program_apply(struct replay_program *program, const char *text, stru
     size_t at = change_of(text);
     const char *value = text + strlen(changes[at].name);
     program->call = program->words = program->reason = "";
-    program->is_bound = false;
+    program->bounds = 0;
     program->changed_count = 0;
     arena_work(program->arena, program->request_count);
     if (!changes[at].function(program, str_of(*value == '=' ? value + 1 : value), text, err))

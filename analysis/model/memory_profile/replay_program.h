@@ -14,6 +14,9 @@
 #include "model/memory_profile/replay.h"
 #include "plan/torch_phase.h"
 
+/* What the job takes is on one side of what is said; or on either. */
+enum replay_bound { REPLAY_AT_MOST = 1, REPLAY_AT_LEAST = 2 };
+
 /* One of the pool's events that asks for memory, or a request that failed. */
 struct replay_request {
     int64_t bytes;  /* as it is so far; 0: it is not asked for */
@@ -46,7 +49,7 @@ struct replay_program {
     bool is_checkpointed;
     /* of the change that was applied last: */
     const char *call, *words, *reason;
-    bool is_bound;          /* more is kept than would be; else it is a model */
+    uint8_t bounds;         /* enum replay_bound; 0: it is a model */
     uint64_t changed_count; /* requests that it changed */
 };
 
@@ -81,6 +84,11 @@ replay_program_change replay_program_batch, replay_program_accumulate, replay_pr
 bool replay_program_factor(struct str text, double *factor);
 /* All that is of examples, so many times as large. False with a report: there is nothing. */
 bool replay_program_scale(struct replay_program *program, double factor, const char *text, struct err *err);
+/* Where what grows with `factor`, or with a higher power of it, may be more than is said: on which side it leaves that. */
+static inline uint8_t replay_program_bound(double factor)
+{
+    return factor < 1 ? REPLAY_AT_MOST : factor > 1 ? REPLAY_AT_LEAST : 0;
+}
 /* Takes `extras` (struct replay_extra, without numbers) beside those that are there. */
 void replay_program_extras_take(struct replay_program *program, const struct chunks *extras);
 bool replay_program_refuse(const char *text, const char *why, struct err *err);

@@ -27,7 +27,7 @@ struct answer {
     struct step steps[CHANGES_MAX];
     uint32_t step_count;
     bool is_program_changed;                       /* by a step so far */
-    bool is_bound;                                 /* some change of the program is */
+    uint8_t bounds;                                /* of all changes of the program so far */
     int64_t capacity_bytes;                        /* -1: not known */
     struct memory_profile_replay_change unchanged; /* the program as it was, replayed as the changed one is */
 };
@@ -73,6 +73,12 @@ static bool setting_change(const struct tool_request *request, struct answer *an
     return true;
 }
 
+static const char *const SIDES[] = {
+    [REPLAY_AT_MOST] = "So the job takes at most this.",
+    [REPLAY_AT_LEAST] = "So the job takes at least this.",
+    [REPLAY_AT_MOST | REPLAY_AT_LEAST] = "So the job may take more or less.",
+};
+
 /* What a recording does not hold of another program. */
 static const char *program_reason(const struct answer *answer, bool is_of_program, struct arena *arena)
 {
@@ -93,7 +99,14 @@ static const char *program_reason(const struct answer *answer, bool is_of_progra
     if (answer->pool->failure_count > 0)
         reason = arena_format(
             arena, "%s What the program asks for once it gets past the request that failed is not known.", reason);
-    return reason;
+    return answer->bounds == 0 ? reason : arena_format(arena, "%s %s", reason, SIDES[answer->bounds]);
+}
+
+static enum change_confidence confidence_of(const struct answer *answer)
+{
+    return answer->bounds == 0                                    ? CHANGE_MODEL
+           : answer->bounds == (REPLAY_AT_MOST | REPLAY_AT_LEAST) ? CHANGE_GUESS
+                                                                  : CHANGE_BOUND;
 }
 
 static bool program_change(struct answer *answer, struct step *step, struct err *err)
@@ -103,7 +116,8 @@ static bool program_change(struct answer *answer, struct step *step, struct err 
         return false;
     step->call = answer->program->call;
     step->words = answer->program->words;
-    answer->is_bound |= answer->program->is_bound || !answer->replay->is_whole || answer->pool->failure_count > 0;
+    answer->bounds |= answer->program->bounds;
+    answer->bounds |= !answer->replay->is_whole || answer->pool->failure_count > 0 ? REPLAY_AT_LEAST : 0;
     return true;
 }
 
@@ -143,7 +157,7 @@ static bool changes_apply(const struct tool_request *request, struct answer *ans
         if (step->after.why_not != NULL)
             return err_set(err, ERR_limit, ERR_NO_OFFSET, "change \"%.60s\": %s", step->text, step->after.why_not);
         if (answer->is_program_changed) {
-            step->confidence = change_confidence_name(answer->is_bound ? CHANGE_BOUND : CHANGE_MODEL);
+            step->confidence = change_confidence_name(confidence_of(answer));
             step->reason = program_reason(answer, is_of_program, request->arena);
         } else {
             bool is_sure = memory_profile_replay_is_sure(answer->replay, &step->after);
