@@ -27,6 +27,8 @@ static uint64_t next_address;
 #define BACKWARD ""
 #define INIT_STATE "{\"name\":\"_init_group\",\"filename\":\"/x/torch/optim/adamw.py\",\"line\":150}"
 #define STEP "{\"name\":\"step\",\"filename\":\"/x/torch/optim/adamw.py\",\"line\":230}"
+#define QUANTIZED "{\"name\":\"init_state\",\"filename\":\"/x/bitsandbytes/optim/optimizer.py\",\"line\":500}"
+#define QUANTIZED_TORCHAO "{\"name\":\"_new_buffer\",\"filename\":\"/x/torchao/optim/adam.py\",\"line\":60}"
 #define CLIP "{\"name\":\"clip_grad_norm_\",\"filename\":\"/x/torch/nn/utils/clip_grad.py\",\"line\":20}"
 #define CALL ",{\"name\":\"_call_impl\",\"filename\":\"/x/torch/nn/modules/module.py\",\"line\":1790}"
 #define NET CALL ",{\"name\":\"forward\",\"filename\":\"/home/me/net.py\",\"line\":70}" CALL

@@ -123,6 +123,36 @@ START_TEST(state_of_8_bits_is_a_quarter_and_its_scales)
 }
 END_TEST
 
+/* State of `state_bytes` for a weight of 4 MiB. */
+static void step_of(const char *state, int64_t state_bytes)
+{
+    ask(MODULE, 4 * MIB);
+    uint64_t gradient = ask(BACKWARD, 4 * MIB);
+    ask(state, state_bytes);
+    let_go(ask(STEP, 3 * MIB));
+    let_go(gradient);
+}
+
+START_TEST(state_of_8_bits_does_not_become_smaller)
+{
+    step_of(_i == 0 ? QUANTIZED : QUANTIZED_TORCHAO, 1 * MIB);
+    refused("optimizer=8bit", "8 bits already");
+}
+END_TEST
+
+START_TEST(state_below_its_weight_is_not_of_32_bits)
+{
+    ARENA_MUST_NOT_JUMP();
+    static const int64_t sizes[] = {4 * MIB, 2 * MIB, 1 * MIB, 3 * MIB};
+    struct replay_program *program;
+    step_of(INIT_STATE, sizes[_i]);
+    changed(&program, "optimizer=8bit");
+    ck_assert_uint_eq(program->bounds, _i == 1 || _i == 2 ? REPLAY_AT_LEAST : 0);
+    ck_assert(!replay_program_apply(program, "optimizer=sgd", &err));
+    ck_assert_ptr_nonnull(strstr(err.text, "by a change before"));
+}
+END_TEST
+
 START_TEST(factors_of_a_matrix_are_its_sides)
 {
     ARENA_MUST_NOT_JUMP();
@@ -293,6 +323,8 @@ int main(void)
     tcase_add_test(tests, a_batch_of_weights_alone_is_refused);
     tcase_add_test(tests, an_optimizer_without_state_asks_for_none);
     tcase_add_test(tests, state_of_8_bits_is_a_quarter_and_its_scales);
+    tcase_add_loop_test(tests, state_of_8_bits_does_not_become_smaller, 0, 2);
+    tcase_add_loop_test(tests, state_below_its_weight_is_not_of_32_bits, 0, 4);
     tcase_add_test(tests, factors_of_a_matrix_are_its_sides);
     tcase_add_test(tests, an_optimizer_that_keeps_nothing_cannot_keep_less);
     tcase_add_test(tests, parts_begin_with_the_gradients_of_those_before);

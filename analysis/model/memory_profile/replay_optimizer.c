@@ -11,7 +11,7 @@
 
 #include <math.h>
 
-enum { FLOAT_BYTES = 4, QUANTIZED_LEAST = 4096 * FLOAT_BYTES, QUANTIZED_BLOCK = 256 };
+enum { FLOAT_BYTES = 4, HALF_BYTES = 2, QUANTIZED_LEAST = 4096 * FLOAT_BYTES, QUANTIZED_BLOCK = 256 };
 
 enum optimizer { OPTIMIZER_SGD, OPTIMIZER_8BIT, OPTIMIZER_ADAFACTOR, OPTIMIZERS };
 
@@ -54,6 +54,62 @@ static int64_t state_bytes(enum optimizer optimizer, int64_t bytes)
         return bytes / FLOAT_BYTES + bytes / QUANTIZED_BLOCK;
     return 2 * FLOAT_BYTES * (int64_t)ceil(sqrt((double)(bytes / FLOAT_BYTES)));
 }
+
+/* ---- what the state is of ---- */
+
+static bool is_quantizing(const struct torch_frame *frame)
+{
+    return torch_snapshot_frame_is(frame, "/bitsandbytes/optim/", "") ||
+           torch_snapshot_frame_is(frame, "/torchao/optim/", "") ||
+           torch_snapshot_frame_is(frame, "/torchao/prototype/low_bit_optim/", "");
+}
+
+static bool is_quantized(const struct replay_program *program)
+{
+    const uint32_t stack_count = (uint32_t)program->pool->profile->events.snapshot->stack_count;
+    const bool *is_of = replay_program_stacks_with(program, is_quantizing);
+    for (uint32_t at = 0; at < program->request_count; at++) {
+        const struct replay_request *request = &program->requests[at];
+        bool is_of_optimizer =
+            request->category == CATEGORY_OPTIMIZER_STATE || request->category == CATEGORY_OPTIMIZER_TEMPORARY;
+        if (request->is_request && is_of_optimizer && request->stack < stack_count && is_of[request->stack])
+            return true;
+    }
+    return false;
+}
+
+static bool is_narrow_size(const struct map *weights, uint64_t bytes)
+{
+    return bytes >= QUANTIZED_LEAST / FLOAT_BYTES && map_get(weights, bytes) == MAP_NONE &&
+           (map_get(weights, HALF_BYTES * bytes) != MAP_NONE || map_get(weights, FLOAT_BYTES * bytes) != MAP_NONE);
+}
+
+/* Has some state half or a quarter of the size of a weight, and of no weight the whole? Then it is not of 32 bits. */
+static bool is_narrow(const struct replay_program *program)
+{
+    const struct memory_profile_held *held = &program->ground->held;
+    struct map weights;
+    bool is_found = false;
+    replay_program_weights(program, &weights);
+    for (uint32_t at = 0; at < program->request_count; at++)
+        is_found |= program->requests[at].category == CATEGORY_OPTIMIZER_STATE &&
+                    is_narrow_size(&weights, (uint64_t)program->requests[at].bytes);
+    for (uint32_t i = 0; i < held->block_count; i++)
+        is_found |= replay_program_category_of_held(program, i) == CATEGORY_OPTIMIZER_STATE &&
+                    is_narrow_size(&weights, held->blocks[i].requested_bytes);
+    return is_found;
+}
+
+static const char *why_not(const struct replay_program *program, enum optimizer optimizer)
+{
+    if (program->is_optimizer_changed)
+        return "another optimizer is taken by a change before";
+    if (optimizer == OPTIMIZER_8BIT && is_quantized(program))
+        return "its state is in 8 bits already, by frames of bitsandbytes or torchao";
+    return NULL;
+}
+
+/* ---- the change ---- */
 
 /* What was there before the recording. Returns the bytes of state that change. */
 static int64_t held_change(struct replay_program *program, enum optimizer optimizer)
@@ -109,10 +165,20 @@ bool replay_program_optimizer(struct replay_program *program, struct str value, 
         optimizer++;
     if (optimizer == OPTIMIZERS)
         return replay_program_refuse(text, "write optimizer=sgd, optimizer=8bit or optimizer=adafactor", err);
+    const char *reason = why_not(program, optimizer);
+    if (reason != NULL)
+        return replay_program_refuse(text, reason, err);
+    program->is_optimizer_changed = true;
     program->words = optimizers[optimizer].words;
     program->call = optimizers[optimizer].call;
     program->reason = optimizers[optimizer].reason;
     program->bounds = optimizers[optimizer].bounds;
+    if (optimizer == OPTIMIZER_8BIT && is_narrow(program)) {
+        program->bounds |= REPLAY_AT_LEAST;
+        program->reason =
+            arena_format(program->arena, "%s Some state has half the size of a weight, or less: it is not of 32 bits.",
+                         program->reason);
+    }
     return optimizer_change(program, optimizer) ||
            replay_program_refuse(
                text, "no optimizer state is seen that would be smaller: no step was recorded, or it keeps none", err);

@@ -65,22 +65,27 @@ static void failures_add(struct replay_program *program, const struct torch_phas
     }
 }
 
+bool replay_program_weights(const struct replay_program *program, struct map *sizes)
+{
+    const struct memory_profile_held *held = &program->ground->held;
+    bool has = false;
+    map_init(sizes, program->arena, 64);
+    for (uint32_t at = 0; at < program->request_count; at++)
+        if (program->requests[at].is_request && program->requests[at].category == CATEGORY_PARAMETER)
+            has |= map_put(sizes, (uint64_t)program->requests[at].bytes, 1, true);
+    for (uint32_t i = 0; i < held->block_count; i++)
+        if (replay_program_category_of_held(program, i) == CATEGORY_PARAMETER)
+            has |= map_put(sizes, held->blocks[i].requested_bytes, 1, true);
+    return has;
+}
+
 /* In a pass that is not ended gradients of activations are there beside those of weights: the latter have their sizes. */
 static void gradients_tell(struct replay_program *program)
 {
-    const struct memory_profile_held *held = &program->ground->held;
-    struct map weights; /* by size */
-    bool has_weights = false;
-    map_init(&weights, program->arena, 64);
+    struct map weights;
+    if (!replay_program_weights(program, &weights))
+        return;
     for (uint32_t at = 0; at < program->request_count; at++) {
-        const struct replay_request *request = &program->requests[at];
-        if (request->is_request && request->category == CATEGORY_PARAMETER)
-            has_weights |= map_put(&weights, (uint64_t)request->bytes, 1, true);
-    }
-    for (uint32_t i = 0; i < held->block_count; i++)
-        if (replay_program_category_of_held(program, i) == CATEGORY_PARAMETER)
-            has_weights |= map_put(&weights, held->blocks[i].requested_bytes, 1, true);
-    for (uint32_t at = 0; at < program->request_count && has_weights; at++) {
         struct replay_request *request = &program->requests[at];
         if (request->rule != CATEGORY_RULE_TORCH_GRADIENT_OPEN ||
             map_get(&weights, (uint64_t)request->bytes) != MAP_NONE)

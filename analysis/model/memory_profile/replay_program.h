@@ -46,7 +46,7 @@ struct replay_program {
     int64_t *held_bytes; /* of each block that was there before; NULL: as they are */
     struct replay_extra *extras;
     uint32_t extra_count;
-    bool is_checkpointed;
+    bool is_checkpointed, is_optimizer_changed;
     /* of the change that was applied last: */
     const char *call, *words, *reason;
     uint8_t bounds;         /* enum replay_bound; 0: it is a model */
@@ -99,6 +99,8 @@ bool replay_program_is_at_peak(const struct replay_program *program, uint32_t at
 enum category replay_program_category_of_held(const struct replay_program *program, uint32_t block);
 /* Of each block that was there before the recording: what is asked for then, to be changed. */
 int64_t *replay_program_held(struct replay_program *program);
+/* The sizes of weights that are told, as they are so far. False: there are none. */
+bool replay_program_weights(const struct replay_program *program, struct map *sizes);
 /* Of each stack of the snapshot: has it such a frame? What is asked looks at a frame's file and function alone. */
 bool *replay_program_stacks_with(const struct replay_program *program,
                                  bool (*is_such)(const struct torch_frame *frame));
