@@ -35,7 +35,7 @@ def test_a_recording_as_it_is(t):
     equal((answer["peak_bytes_before"], answer["allocated_bytes_before"], answer["reserved_bytes_before"]), (60 * MIB, 60 * MIB, 60 * MIB))
     equal((answer["peak_bytes_after"], answer["reserved_bytes_after"], answer["changes"]), (60 * MIB, 60 * MIB, []))
     equal((answer["replay"]["is_exact"], answer["replay"]["is_whole"], answer["replay"]["segment_count"]), (True, True, 3))
-    equal(answer["failed_request"], {"requested_bytes": 24 * MIB, "is_placed": False, "failure_count": 1, "placed_count": 0})
+    equal(answer["failed_request"], {"requested_bytes": 24 * MIB, "is_placed": False, "is_left_out": False, "failure_count": 1, "placed_count": 0})
 
 
 def test_settings_in_a_terminal_and_as_json(t):
@@ -134,6 +134,8 @@ def test_a_request_that_failed_and_another_program(t):
         answer = answer_of(t, path, "--change", change, "--capacity", "301MiB")
         equal((answer["failed_request"]["is_placed"], answer["changes"][0]["confidence"]), (True, "bound"), change)
         equal((answer["fits_before"], answer["fits_after"], answer["changes"][0]["fits"], "within" in answer["sentence"]), (False, None, None, False), change)
+        words = "is not made any more." if change == "attention=sdpa" else "gets its memory."
+        assert answer["sentence"].endswith(words) and answer["failed_request"]["is_left_out"] == (change == "attention=sdpa"), answer["sentence"]
         assert "is not known. So the job takes at least this." in answer["changes"][0]["reason"], answer["changes"]
 
 

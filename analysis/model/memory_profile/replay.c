@@ -56,7 +56,8 @@ static void failure_try(struct replay_walk *walk, const struct replay_course *co
     uint32_t at = walk->ground->pool->count + out->failure_count;
     int64_t bytes = program == NULL ? event->size_bytes : replay_program_bytes(program, at);
     out->failure_count++;
-    out->is_last_placed = bytes == 0 || replay_walk_try(walk, event, bytes) != CACHING_NONE;
+    out->is_last_left_out = bytes == 0;
+    out->is_last_placed = out->is_last_left_out || replay_walk_try(walk, event, bytes) != CACHING_NONE;
     out->placed_count += out->is_last_placed;
 }
 

@@ -53,7 +53,8 @@ struct memory_profile_replay_change {
     uint32_t failed_at;    /* event of the pool whose request would have failed; PROFILE_NONE: none would */
     int64_t failed_bytes;  /* that were asked for there */
     uint32_t failure_count, placed_count; /* requests that failed as recorded; of them, that would have got memory */
-    bool is_last_placed;                  /* the last of them would have */
+    bool is_last_placed;                  /* the last of them would have, or is not made any more */
+    bool is_last_left_out;                /* it is not made any more */
 };
 
 /* How the pool is replayed with the settings that were recorded; in the arena. NULL: it is of a trace. */

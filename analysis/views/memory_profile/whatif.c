@@ -221,8 +221,9 @@ static const char *placed_of(const struct answer *answer, struct arena *arena)
         return "";
     int64_t asked = pool->failures[pool->failure_count - 1].requested_bytes;
     return arena_format(arena,
-                        after.is_last_placed ? " The request of %s that failed gets its memory."
-                                             : " The request of %s that failed fails all the same.",
+                        after.is_last_left_out ? " The request of %s that failed is not made any more."
+                        : after.is_last_placed ? " The request of %s that failed gets its memory."
+                                               : " The request of %s that failed fails all the same.",
                         size_of(arena, asked));
 }
 
@@ -314,6 +315,7 @@ static void failures_write(struct json *json, const struct answer *answer)
     if (json_key_object_if(json, "failed_request", pool->failure_count > 0 && after.failed_at == PROFILE_NONE)) {
         json_key_int(json, "requested_bytes", pool->failures[pool->failure_count - 1].requested_bytes);
         json_key_bool(json, "is_placed", after.is_last_placed);
+        json_key_bool(json, "is_left_out", after.is_last_left_out);
         json_key_uint(json, "failure_count", pool->failure_count);
         json_key_uint(json, "placed_count", after.placed_count);
         json_object_end(json);
