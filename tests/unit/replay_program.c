@@ -184,6 +184,8 @@ START_TEST(parts_begin_with_the_gradients_of_those_before)
     /* weight, gradient of before, saved 4, passing 1, and the gradient that is added; in one part: 5 + 8 + 2 + 5 */
     ck_assert_int_eq(changed(&program, "accumulate=2").requested_bytes, 20 * MIB);
     ck_assert_int_eq(program->extra_count, 2);
+    ck_assert(!replay_program_apply(program, "accumulate=2", &err));
+    ck_assert_msg(strstr(err.text, "by a change before") != NULL, "%s", err.text);
 }
 END_TEST
 

@@ -46,7 +46,7 @@ struct replay_program {
     int64_t *held_bytes; /* of each block that was there before; NULL: as they are */
     struct replay_extra *extras;
     uint32_t extra_count;
-    bool is_checkpointed, is_optimizer_changed;
+    bool is_checkpointed, is_optimizer_changed, is_in_parts;
     /* of the change that was applied last: */
     const char *call, *words, *reason;
     uint8_t bounds;         /* enum replay_bound; 0: it is a model */
