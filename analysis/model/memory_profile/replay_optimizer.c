@@ -141,7 +141,8 @@ static bool optimizer_change(struct replay_program *program, enum optimizer opti
     int64_t largest_bytes = 0, changed_bytes = held_change(program, optimizer);
     for (uint32_t at = 0; at < program->request_count; at++) {
         const struct replay_request *request = &program->requests[at];
-        if (request->category == CATEGORY_OPTIMIZER_TEMPORARY && request->bytes > largest_bytes)
+        bool is_temporary = request->category == CATEGORY_OPTIMIZER_TEMPORARY;
+        if (is_temporary && is_of_step(program, is_beside_of, request) && request->bytes > largest_bytes)
             largest_bytes = request->bytes;
     }
     for (uint32_t at = 0; at < program->request_count; at++) {
