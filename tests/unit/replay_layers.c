@@ -171,6 +171,27 @@ START_TEST(what_is_computed_again_is_checkpointed_already)
 }
 END_TEST
 
+/* The result of the second call is freed last: what it had passed is asked for again then. */
+START_TEST(what_comes_behind_the_last_event_is_run)
+{
+    ARENA_MUST_NOT_JUMP();
+    struct replay_program *program;
+    uint64_t results[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        ask(FIRST, 8 * MIB);
+        uint64_t passing = ask(SECOND, 3 * MIB);
+        results[i] = ask(SECOND, 2 * MIB);
+        let_go(passing);
+    }
+    ask(FORWARD, 10 * MIB);
+    ask(BACKWARD, 1 * MIB);
+    let_go(results[1]);
+    /* the first result, the second call's 8 MiB, 10, 1 and 3 again; as the backward pass begins 23 MiB */
+    ck_assert_int_eq(changed(&program, "checkpoint").requested_bytes, 24 * MIB);
+    ck_assert_uint_eq(program->extras[program->extra_count - 1].at, program->pool->count);
+}
+END_TEST
+
 START_TEST(changes_follow_each_other)
 {
     ARENA_MUST_NOT_JUMP();
@@ -205,6 +226,7 @@ int main(void)
     tcase_add_test(tests, no_frames_of_modules_are_no_layers);
     tcase_add_test(tests, what_no_backward_pass_waits_for_is_not_held);
     tcase_add_test(tests, what_is_computed_again_is_checkpointed_already);
+    tcase_add_test(tests, what_comes_behind_the_last_event_is_run);
     tcase_add_test(tests, changes_follow_each_other);
     suite_add_tcase(suite, tests);
     return bytes_run(suite);

@@ -156,7 +156,7 @@ static void run_once(struct replay_course course, struct replay_start start, str
         }
         walk.caching.change_count = 0;
     }
-    if (out->failed_at == PROFILE_NONE)
+    if (out->failed_at == PROFILE_NONE && extras_run(&walk, &course, pool->count, out))
         between_run(&walk, &course, pool->count, &recorded_bytes, out);
     out->requested_bytes = walk.caching.requested.peak_bytes;
     out->allocated_bytes = out->other_allocated_bytes = walk.caching.allocated.peak_bytes;
