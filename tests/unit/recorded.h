@@ -35,6 +35,7 @@ static uint64_t next_address;
 #define ATTENTION(line) "{\"name\":\"attention\",\"filename\":\"/home/me/net.py\",\"line\":" line "}" NET
 #define SCORES ATTENTION("12")
 #define SOFTMAX "{\"name\":\"softmax\",\"filename\":\"/x/torch/nn/functional.py\",\"line\":2161}," ATTENTION("14")
+#define OWN_ATTENTION "{\"name\":\"attention\",\"filename\":\"/home/me/net.py\",\"line\":12}"
 #define RESULT ATTENTION("15")
 #define ROUTER                                                                                                         \
     "{\"name\":\"softmax\",\"filename\":\"/x/torch/nn/functional.py\",\"line\":2161},"                                 \

@@ -56,6 +56,23 @@ START_TEST(scores_grow_with_the_square_of_the_tokens)
 }
 END_TEST
 
+/* Without a module around it nothing tells that what the function asks for is of a batch. */
+START_TEST(scores_that_no_batch_is_told_of_grow_with_the_square_too)
+{
+    ARENA_MUST_NOT_JUMP();
+    struct replay_program *program;
+    ask(MODULE, 1 * MIB);
+    ask(FORWARD, 2 * MIB);
+    uint64_t scores = ask(OWN_ATTENTION, 8 * MIB), weights = ask(SOFTMAX_OF(OWN_ATTENTION), 16 * MIB);
+    uint64_t passing = ask(OWN_ATTENTION, 3 * MIB);
+    let_go(passing);
+    let_go(scores);
+    let_go(weights);
+    ck_assert_int_eq(changed(&program, "sequence=0.5").requested_bytes, 11 * MIB);
+    ck_assert_msg(strstr(program->reason, "3.00 MiB") != NULL, "%s", program->reason);
+}
+END_TEST
+
 START_TEST(without_tokens_there_is_no_sequence)
 {
     ask(MODULE, 4 * MIB);
@@ -218,6 +235,7 @@ int main(void)
     tcase_add_test(tests, a_fused_kernel_stores_no_scores);
     tcase_add_test(tests, what_is_as_large_as_scores_stays_going_backward);
     tcase_add_test(tests, scores_grow_with_the_square_of_the_tokens);
+    tcase_add_test(tests, scores_that_no_batch_is_told_of_grow_with_the_square_too);
     tcase_add_test(tests, without_tokens_there_is_no_sequence);
     tcase_add_test(tests, a_softmax_of_what_others_made_is_no_attention);
     tcase_add_loop_test(tests, a_softmax_is_of_attention_where_something_says_so, 0, 6);

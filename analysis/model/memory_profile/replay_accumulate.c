@@ -52,7 +52,7 @@ bool replay_program_accumulate(struct replay_program *program, struct str value,
         return replay_program_refuse(text, "write accumulate=2: in 2 to 1000 parts, one after the other", err);
     if (program->is_in_parts)
         return replay_program_refuse(text, "it is in parts by a change before: write one with all parts", err);
-    if (!replay_program_scale(program, 1.0 / parts, text, err))
+    if (!replay_program_scale(program, 1.0 / parts, NULL, text, err))
         return false;
     if (gradients_move(program) == 0)
         return replay_program_refuse(text, "no gradients are seen that a backward pass leaves", err);

@@ -404,7 +404,7 @@ bool replay_program_sequence(struct replay_program *program, struct str value, c
     if (attention.score_count == 0 && !has_tokens(program))
         return replay_program_refuse(
             text, "no frames of attention, an embedding or a recurrent layer: nothing tells of tokens", err);
-    if (!replay_program_scale(program, factor, text, err))
+    if (!replay_program_scale(program, factor, attention.is_score, text, err))
         return false;
     for (uint32_t at = 0; at < program->request_count; at++)
         if (attention.is_score[at])

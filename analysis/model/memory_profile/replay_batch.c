@@ -303,7 +303,8 @@ static bool sizes_change(struct batch *batch, double factor)
     return program->changed_count > 0;
 }
 
-bool replay_program_scale(struct replay_program *program, double factor, const char *text, struct err *err)
+bool replay_program_scale(struct replay_program *program, double factor, const bool *is_growing, const char *text,
+                          struct err *err)
 {
     struct batch batch = {.program = program};
     batch.growing = arena_array(program->arena, uint8_t, (size_t)program->request_count + 1);
@@ -319,6 +320,8 @@ bool replay_program_scale(struct replay_program *program, double factor, const c
     casts_find(&batch);
     kept_find(&batch);
     sizes_compare(&batch);
+    for (uint32_t at = 0; at < program->request_count && is_growing != NULL; at++)
+        batch.growing[at] = is_growing[at] ? GROWS : batch.growing[at];
     return sizes_change(&batch, factor) ||
            replay_program_refuse(text,
                                  "nothing here is told to be of examples: no forward pass, no backward pass and no "
@@ -333,5 +336,5 @@ bool replay_program_batch(struct replay_program *program, struct str value, cons
         return replay_program_refuse(text, "write batch=0.5: 0.001 to 1000 times as many examples", err);
     program->words = "another size of the batch";
     program->call = "DataLoader(…, batch_size=…)";
-    return replay_program_scale(program, factor, text, err);
+    return replay_program_scale(program, factor, NULL, text, err);
 }
