@@ -121,7 +121,7 @@ def test_what_does_not_apply_is_refused_and_why(t):
     process = t.run("whatif", trained(t), "--change", "checkpoint", "--change", "checkpoint")
     assert "checkpointed by a change before" in process.stderr, process.stderr
     process = t.run("whatif", trained(t), "--fit", "--capacity", "1GiB")
-    assert "in XLA programs alone" in process.stderr, process.stderr
+    assert "--fit works for XLA programs only; give --change for a snapshot" in process.stderr, process.stderr
     equal(plain.failed, False)
 
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * recorded.h: a recording of PyTorch's allocator, written event by event, and what a change of the program makes of it. It is
- * included last, as arena.h is. */
+ * recorded.h: a recording of PyTorch's allocator, written event by event, and what a change of the program makes of it.
+ * It is included last, as arena.h is. */
 #pragma once
 
 #include "model/memory_profile/categories.h"

@@ -5,7 +5,7 @@
 
 /* ---- attention ---- */
 
-/* Scores of 16 MiB twice, the result of 4 MiB; going backward twice the scores, and 16 MiB or 4 MiB of something else. */
+/* Scores of 16 MiB twice, the result of 4 MiB; going backward twice the scores, and 16 MiB or 4 MiB of another. */
 static void attend(const char *softmax, int64_t other_bytes)
 {
     uint64_t scores = ask(SCORES, 16 * MIB), weights = ask(softmax, 16 * MIB), result = ask(RESULT, 4 * MIB);
@@ -153,7 +153,7 @@ START_TEST(a_checkpoint_keeps_results_and_makes_the_rest_again)
     struct replay_program *program;
     ask(MODULE, 1 * MIB);
     layers(FIRST, 3, true);
-    /* In the third call: a weight, two results, 8, 3 and 2 MiB. As recorded all of the three, and a gradient: 33 MiB. */
+    /* In the third call: a weight, two results, 8, 3 and 2 MiB; as recorded all of the three, a gradient: 33 MiB. */
     ck_assert_int_eq(changed(&program, "checkpoint").requested_bytes, 18 * MIB);
     ck_assert(program->is_checkpointed);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * replay_accumulate.c: the change "accumulate" of replay_program.h: each pass forward and backward is made in parts, one
- * after the other, whose gradients are added.
+ * replay_accumulate.c: the change "accumulate" of replay_program.h: each pass forward and backward is made in parts,
+ * one after the other, whose gradients are added.
  *
  * What is replayed is the last part, with the most memory: it begins with the gradients that those before it left, and
  * those that it makes itself are added to them and pass. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * replay_attention.c: the changes "attention" and "sequence" of replay_program.h: scores, which a fused kernel never stores, and
- * which grow with the square of the tokens.
+ * replay_attention.c: the changes "attention" and "sequence" of replay_program.h: scores, which a fused kernel never
+ * stores, and which grow with the square of the tokens.
  *
- * A softmax is of attention where the function that calls it asks for scores itself right before: of the same size, or of
- * half or twice of it in another dtype. So do a sampler and a router, too: a name in its frames has to say that it is of
- * attention, or a product of matrices made the scores and another one takes them. What that function asks for in these
- * sizes are scores, and so is in a backward pass what has a size that nothing else forward has. The kernel keeps a float
- * for each row (its logarithm of the sum). */
+ * A softmax is of attention where the function that calls it asks for scores itself right before: of the same size, or
+ * of half or twice of it in another dtype. So do a sampler and a router, too: a name in its frames has to say that it
+ * is of attention, or a product of matrices made the scores and another one takes them. What that function asks for in
+ * these sizes are scores, and so is in a backward pass what has a size that nothing else forward has. The kernel keeps
+ * a float for each row (its logarithm of the sum). */
 #include "model/memory_profile/replay_program.h"
 
 #include "base/sum.h"
@@ -380,8 +380,8 @@ bool replay_program_attention(struct replay_program *program, struct str value, 
             program->requests[at].bytes = attention.rows_bytes[at];
     program->changed_count = attention.score_count;
     static const char WHAT[] =
-        "The function that calls the softmax asks for no scores; for each row a float is kept. It rests on there being a fused "
-        "kernel for the mask, the dtype and the size of a head.";
+        "The function that calls the softmax asks for no scores; for each row a float is kept. It rests on there being "
+        "a fused kernel for the mask, the dtype and the size of a head.";
     program->words = "scores of attention are never stored";
     program->call = "torch.nn.functional.scaled_dot_product_attention(q, k, v), or attn_implementation=\"sdpa\"";
     program->bounds = attention.not_told_bytes > 0 ? REPLAY_AT_MOST : 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * replay_batch.c: the change "batch" of replay_program.h: what is made of examples grows with their number; weights, and
- * what is made of weights alone, do not. */
+ * replay_batch.c: the change "batch" of replay_program.h: what is made of examples grows with their number; weights,
+ * and what is made of weights alone, do not. */
 #include "model/memory_profile/replay_program.h"
 
 #include "base/sum.h"
@@ -216,8 +216,8 @@ static void sizes_compare(struct batch *batch)
             batch->growing[at] = GROWS;
 }
 
-/* cuBLAS takes memory to work in within the first call of a thread, and keeps it: alone of its size, while what passes or
- * is saved beside it is freed in each pass. */
+/* cuBLAS takes memory to work in within the first call of a thread, and keeps it: alone of its size, while what passes
+ * or is saved beside it is freed in each pass. */
 static void kept_find(struct batch *batch)
 {
     const struct replay_program *program = batch->program;
@@ -295,11 +295,12 @@ static bool sizes_change(struct batch *batch, double factor)
     }
     const char *what = "Inputs, activations and their gradients are resized; weights and what is made of them stay.";
     program->bounds = not_told_bytes > peak_bytes / PART_NOT_TOLD ? replay_program_bound(factor) : 0;
-    program->reason =
-        not_told_bytes < SMALL_BYTES
-            ? what
-            : arena_format(program->arena, "%s So do %s at the peak of which nothing tells how they grow.", what,
-                           replay_program_size(program, not_told_bytes));
+    program->reason = not_told_bytes < SMALL_BYTES
+                          ? what
+                          : arena_format(program->arena,
+                                         "%s %s at the peak are left as they are: how they depend on the batch is not "
+                                         "known.",
+                                         what, replay_program_size(program, not_told_bytes));
     return program->changed_count > 0;
 }
 
@@ -323,10 +324,7 @@ bool replay_program_scale(struct replay_program *program, double factor, const b
     for (uint32_t at = 0; at < program->request_count && is_growing != NULL; at++)
         batch.growing[at] = is_growing[at] ? GROWS : batch.growing[at];
     return sizes_change(&batch, factor) ||
-           replay_program_refuse(text,
-                                 "nothing here is told to be of examples: no forward pass, no backward pass and no "
-                                 "input is seen",
-                                 err);
+           replay_program_refuse(text, "no forward pass, backward pass or input was recorded", err);
 }
 
 bool replay_program_batch(struct replay_program *program, struct str value, const char *text, struct err *err)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * replay_checkpoint.c: the change "checkpoint" of replay_program.h: modules that are called in a loop keep their results
- * alone, and what they save is made again before their backward pass.
+ * replay_checkpoint.c: the change "checkpoint" of replay_program.h: modules that are called in a loop keep only their
+ * output, and what they save is made again before their backward pass.
  *
  * A module is told by the frames of its call (torch/nn/modules/module.py) and all frames around it; a call of it begins
- * where what its first request came from asks again. Of modules within each other that are called more than once in each
- * pass the outermost is taken. Its result is what its backward pass frees first: what follows has done with it then. */
+ * where what its first request came from asks again. Of modules within each other that are called more than once in
+ * each pass the outermost is taken. Its result is what its backward pass frees first: what follows has done with it
+ * then. */
 #include "model/memory_profile/replay_program.h"
 
 #include "base/chunks.h"
@@ -323,12 +324,12 @@ bool replay_program_checkpoint(struct replay_program *program, struct str value,
         return replay_program_refuse(text, "nothing that a module holds is seen to wait for a backward pass", err);
     replay_program_extras_take(program, &checkpoint.extras);
     program->is_checkpointed = true;
-    program->words = "modules that are called in a loop keep their results alone";
+    program->words = "modules that are called in a loop keep only their output";
     program->call =
         "model.gradient_checkpointing_enable(), or torch.utils.checkpoint.checkpoint(layer, x, use_reentrant=False)";
     program->reason = arena_format(
         program->arena,
-        "Calls of modules that keep their result alone, and make what they save again before their backward "
+        "Calls of modules that keep only their output, and make what they save again before their backward "
         "pass: %llu. That is about one forward pass more of work.",
         (unsigned long long)checkpoint.call_count);
     return true;

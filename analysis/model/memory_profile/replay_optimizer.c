@@ -2,8 +2,8 @@
  * replay_optimizer.c: the change "optimizer" of replay_program.h: another optimizer's state and temporaries.
  *
  * Sources: torch.optim.SGD without momentum keeps nothing and adds in place. bitsandbytes keeps a byte for each element
- * and state, and a float for each 256 of them; arrays below 4,096 elements stay as they are (bitsandbytes/optim). Adafactor
- * keeps a row and a column of each matrix and no first moment (torch/optim/_adafactor.py). */
+ * and state, and a float for each 256 of them; arrays below 4,096 elements stay as they are (bitsandbytes/optim).
+ * Adafactor keeps a row and a column of each matrix and no first moment (torch/optim/_adafactor.py). */
 #include "model/memory_profile/replay_program.h"
 
 #include "base/sum.h"
@@ -25,7 +25,7 @@ static const struct {
     [OPTIMIZER_8BIT] =
         {"8bit", "optimizer state of a byte for each element", "bitsandbytes.optim.AdamW8bit(model.parameters(), lr=…)",
          "State of 32 bits becomes 8 bits and a float for each 256 elements, but below 4,096 elements; the "
-         "step makes nothing beside it. State that is kept in 16 bits would save half as much.",
+         "step makes nothing beside it. If the state is 16-bit, it saves half as much.",
          0},
     [OPTIMIZER_ADAFACTOR] =
         {"adafactor", "a row and a column of state for each matrix", "torch.optim.Adafactor(model.parameters(), lr=…)",

@@ -79,7 +79,7 @@ bool replay_program_weights(const struct replay_program *program, struct map *si
     return has;
 }
 
-/* In a pass that is not ended gradients of activations are there beside those of weights: the latter have their sizes. */
+/* In a pass that is not ended gradients of activations are there beside those of weights, which have their sizes. */
 static void gradients_tell(struct replay_program *program)
 {
     struct map weights;

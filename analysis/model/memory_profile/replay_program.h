@@ -82,11 +82,11 @@ replay_program_change replay_program_batch, replay_program_accumulate, replay_pr
     replay_program_attention, replay_program_sequence, replay_program_checkpoint;
 /* Above 0.001, up to 1000. */
 bool replay_program_factor(struct str text, double *factor);
-/* All that is of examples, so many times as large. `is_growing`: of each request, is it in any case? NULL: of none. False
- * with a report: there is nothing. */
+/* All that is of examples, so many times as large. `is_growing`: of each request, is it in any case? NULL: of none.
+ * False with a report: there is nothing. */
 bool replay_program_scale(struct replay_program *program, double factor, const bool *is_growing, const char *text,
                           struct err *err);
-/* Where what grows with `factor`, or with a higher power of it, may be more than is said: on which side it leaves that. */
+/* On which side the answer is where something may grow with `factor` that stays in it. */
 static inline uint8_t replay_program_bound(double factor)
 {
     return factor < 1 ? REPLAY_AT_MOST : factor > 1 ? REPLAY_AT_LEAST : 0;

@@ -216,6 +216,7 @@ bool replay_settings_apply(struct replay_settings_change *change, const char *te
         err, text,
         arena_format(
             arena,
-            "a snapshot answers expandable_segments, max_split_size, gc_threshold, roundup, memory_fraction; of the program %s",
+            "a snapshot answers expandable_segments, max_split_size, gc_threshold, roundup, memory_fraction; of the "
+            "program %s",
             replay_program_names(arena)));
 }

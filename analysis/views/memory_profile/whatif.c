@@ -404,10 +404,8 @@ bool memory_profile_whatif(const struct tool_request *request, struct json *json
     struct answer *answer = arena_array(request->arena, struct answer, 1);
     bool is_text;
     if (tool_param_text(request, "fit") != NULL)
-        return err_set(
-            err, ERR_argument, ERR_NO_OFFSET,
-            "sets of changes that fit are looked for in XLA programs alone: of a recording of PyTorch's allocator ask "
-            "for each change");
+        return err_set(err, ERR_argument, ERR_NO_OFFSET,
+                       "--fit works for XLA programs only; give --change for a snapshot of PyTorch's");
     answer->pool = memory_profile_views_pool(request, err);
     if (answer->pool == NULL || !tool_param_format(request, &is_text, err) ||
         !tool_param_number(request, "capacity_bytes", 0, INT64_C(1) << 48, -1, &answer->capacity_bytes, err))
