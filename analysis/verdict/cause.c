@@ -153,12 +153,32 @@ const char *cause_said(const struct verdict_facts *facts)
                                       : facts_sentence(facts, &said->answer);
 }
 
+/* Of a whole HLO instruction, "%f5.1 = f32[…] custom-call(…), …, metadata={op_name="jit(f5)/pallas_call" …}", what it is
+ * called: "jit(f5)/pallas_call (%f5.1)". Of all else the label itself. */
+static const char *kernel_words(const struct verdict_facts *facts, struct str label)
+{
+    static const char equals[] = " = ", operation[] = "op_name=\"";
+    const char *name_end =
+        label.length > 0 && label.data[0] == '%' ? memmem(label.data, label.length, equals, sizeof(equals) - 1) : NULL;
+    if (name_end == NULL)
+        return arena_text(facts->arena, label);
+    const char *name = arena_text(facts->arena, (struct str){label.data, (size_t)(name_end - label.data)});
+    const char *end = label.data + label.length,
+               *at = memmem(label.data, label.length, operation, sizeof(operation) - 1);
+    at = at != NULL ? at + sizeof(operation) - 1 : end;
+    const char *quote = memchr(at, '"', (size_t)(end - at));
+    if (quote == NULL || quote == at)
+        return name;
+    return arena_format(facts->arena, "%s (%s)", arena_text(facts->arena, (struct str){at, (size_t)(quote - at)}),
+                        name);
+}
+
 static void of_kernel(const struct verdict_facts *facts)
 {
     const struct oom_group group = oom_group_largest(facts->failure);
     const char *label = "scratch or block";
     if (group.count > 0 && group.buffer->label.text.data != NULL)
-        label = arena_text(facts->arena, group.buffer->label.text);
+        label = kernel_words(facts, group.buffer->label.text);
     int64_t needed = facts->out->fit.needed_bytes;
     if (group.count == 0 && oom_is_form(facts->failure, "report"))
         cause_set(facts, VERDICT_CAUSE_KERNEL_SCRATCH, needed, VERDICT_EXACT,

@@ -154,6 +154,17 @@ def test_a_note_is_said_once(t):
     equal(t.run("explain", path).stdout.count("would end at word 140704"), 1)
 
 
+def test_a_kernel_is_named_and_not_quoted(t):
+    """the operation and the instruction of a whole line of HLO; that alone which stands in it"""
+    text = ("RESOURCE_EXHAUSTED: E1001: CompileTimeScopedVmemOom:\nRan out of memory in memory space vmem while allocating on stack for %f5.1 = "
+            "f32[8192,8192]{1,0:T(8,128)} custom-call(%x.1, %y.1), custom_call_target=\"tpu_custom_call\", METADATA. Scoped allocation with size 96.00M "
+            "and limit 16.00M exceeded scoped vmem limit by 80.00M.\n")
+    for metadata, words in (('metadata={op_name="jit(f5)/pallas_call" stack_frame_id=4}', "jit(f5)/pallas_call (%f5.1)"),
+                            ('metadata={op_name="" stack_frame_id=4}', "%f5.1"), ("metadata={}", "%f5.1")):
+        path = t.write("vmem.log", text.replace("METADATA", metadata).encode())
+        assert f"One kernel asks for 96.00 MiB of VMEM in one piece: {words}.\n" in t.run("explain", path).stdout, metadata
+
+
 def test_no_step_hides_a_command_in_a_sentence(t):
     daemon = t.serve(t.folder())
     names = ("oom-bfc", "oom-gpu", "oom-frameworks", "oom-tpu-compile", "oom-tpu-run", "oom-f-vmem-pallas-scratch")
