@@ -40,7 +40,7 @@ static bool of_assignment(const struct verdict_facts *facts)
         return false;
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
         int64_t bytes = facts_figure(facts, parts[i].at);
-        if (bytes < total / 2)
+        if (bytes <= total / 2)
             continue;
         cause_set(facts, parts[i].kind, bytes, VERDICT_EXACT,
                   arena_format(facts->arena, "%s are %s of the %s that the program takes.", parts[i].words,
@@ -72,13 +72,28 @@ static bool is_square(struct str shape)
     return count > 2 && sides[0] == sides[1] && sides[0] >= FEWEST_TOKENS;
 }
 
-static bool is_of_attention(struct str name)
+static bool has_word(struct str name, const char *const *words, size_t count)
 {
-    static const char *const words[] = {"attention", "Attention", "attn", "Attn", "softmax"};
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+    for (size_t i = 0; i < count; i++)
         if (str_contains(name, str_of(words[i])))
             return true;
     return false;
+}
+
+/* A softmax, or a product of attention by its equation or its four sides; not one of its weights, stacked by layers. */
+static bool is_of_attention(struct str name, struct str shape)
+{
+    static const char *const words[] = {"attention", "Attention", "attn", "Attn"}, *const weights[] = {
+                                                                                       "query", "key",    "value",
+                                                                                       "proj",  "kernel", "params",
+                                                                                       "/out/"};
+    size_t sides = 1;
+    for (size_t i = 0; i < shape.length && shape.data[i] != ']'; i++)
+        sides += shape.data[i] == ',';
+    if (str_contains(name, STR("softmax")))
+        return true;
+    return has_word(name, words, sizeof(words) / sizeof(words[0])) && (sides > 3 || str_contains(name, STR("->"))) &&
+           !has_word(name, weights, sizeof(weights) / sizeof(weights[0]));
 }
 
 /* Are attention scores more than half of what is listed? False: they are not, or the list does not tell. */
@@ -91,7 +106,7 @@ static bool of_scores(const struct verdict_facts *facts, int64_t listed_bytes)
     for (size_t i = 0; facts->is_xla && i < list->count; i++) {
         const struct oom_buffer *buffer = &list->items[i];
         if (!buffer->size.is_known || buffer->shape.text.data == NULL || !is_square(buffer->shape.text) ||
-            !is_of_attention(buffer->op_name.text))
+            !is_of_attention(buffer->op_name.text, buffer->shape.text))
             continue;
         first = first == NULL ? buffer : first;
         bytes = sum_add(bytes, (int64_t)buffer->size.value);
@@ -104,11 +119,12 @@ static bool of_scores(const struct verdict_facts *facts, int64_t listed_bytes)
     const size_t length = close != NULL ? (size_t)(close + 1 - shape.data) : shape.length;
     cause_set(
         facts, VERDICT_CAUSE_ATTENTION_LOGITS, bytes, VERDICT_GUESS,
-        arena_format(facts->arena,
-                     "Attention scores, tokens × tokens for each head, are %s of the %s that the text lists: %llu "
-                     "buffer%s such as %s.",
-                     facts_size(facts, bytes), facts_size(facts, listed_bytes), count, count == 1 ? "" : "s",
-                     arena_text(facts->arena, (struct str){shape.data, length})));
+        arena_format(
+            facts->arena,
+            "What looks like attention scores, tokens × tokens for each head, is %s of the %s that the text lists: %llu "
+            "buffer%s such as %s.",
+            facts_size(facts, bytes), facts_size(facts, listed_bytes), count, count == 1 ? "" : "s",
+            arena_text(facts->arena, (struct str){shape.data, length})));
     return true;
 }
 
@@ -121,6 +137,15 @@ static const char *of_request(const struct verdict_facts *facts, int64_t needed)
                         "%s were asked for in one piece: one array, or all that a program holds besides its arguments "
                         "and results. The compiler's dump tells which.",
                         facts_size(facts, needed));
+}
+
+static const char *buffer_words(const struct verdict_facts *facts, const struct oom_buffer *buffer)
+{
+    const struct oom_words *named[] = {&buffer->label, &buffer->op_name, &buffer->shape};
+    for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++)
+        if (named[i]->text.data != NULL && named[i]->text.length > 0)
+            return arena_text(facts->arena, named[i]->text);
+    return "One buffer";
 }
 
 /* What a text without a plan lists: one array that is more than half of what was asked for, or, where that is not told,
@@ -144,8 +169,8 @@ void cause_listed_make(const struct verdict_facts *facts)
     else if (group.count == 1 && needed < 0 && (int64_t)group.buffer->size.value > listed / 2 && list->count > 1)
         cause_set(facts, VERDICT_CAUSE_UNKNOWN, (int64_t)group.buffer->size.value, VERDICT_EXACT,
                   arena_format(facts->arena, "%s uses %s of the %s that the text lists.",
-                               arena_text(facts->arena, group.buffer->label.text),
-                               facts_size(facts, (int64_t)group.buffer->size.value), facts_size(facts, listed)));
+                               buffer_words(facts, group.buffer), facts_size(facts, (int64_t)group.buffer->size.value),
+                               facts_size(facts, listed)));
     else if (!of_assignment(facts) && (!facts->is_xla || group.count > 0 || !unplanned_cause(facts)))
         cause_set(facts, VERDICT_CAUSE_UNKNOWN, needed, VERDICT_EXACT,
                   !facts->is_xla ? cause_said(facts)

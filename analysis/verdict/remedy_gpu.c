@@ -41,7 +41,7 @@ bool remedy_pool_limit(const struct advice *advice, struct verdict_advice *item)
     const char *limit = remedy_size(advice, OOM_capacity_bytes);
     item->title = arena_format(arena, "Let the pool take more than %s", limit);
     item->evidence = arena_format(arena, "%s are allowed to the pool.", limit);
-    item->reason = "Somebody set that limit; how much of the device is free the text does not say.";
+    item->reason = "The program set this limit; how much of the device is free the text does not say.";
     return true;
 }
 

@@ -95,7 +95,21 @@ static const struct {
     {"CUDA out of memory. Tried to allocate more than 1EB memory.", "family=torch_gpu form=cuda needed_bytes=1152921504606846976"},
     {"W0207 hlo_rematerialization.cc:3204] Can't reduce memory use below 22.40GiB (24055867801 bytes) by rematerialization; only reduced to "
      "41.70TiB (45845471998700 bytes)\nRESOURCE_EXHAUSTED: Out of memory while trying to allocate 21149372098676 bytes.",
-     "family=gpu_xla needed_bytes=21149372098676 capacity_bytes=24051816858"},
+     "family=gpu_xla needed_bytes=21149372098676 capacity_bytes=null notes[0].code=temporaries_over_limit"},
+    {"W hlo_rematerialization.cc:3] Can't reduce memory use below 0B (0 bytes) by rematerialization; only reduced to 41.70TiB (45845471998700 "
+     "bytes)\nRESOURCE_EXHAUSTED: Out of memory while trying to allocate 9 bytes.",
+     "family=gpu_xla needed_bytes=9 capacity_bytes=null"},
+    {"E gpu_hlo_schedule.cc:815] The byte size of input/output arguments (24696099900024) exceeds the base limit (27028357120). This indicates an "
+     "error in the calculation!\nRESOURCE_EXHAUSTED: Out of memory while trying to allocate 9 bytes.",
+     "family=gpu_xla needed_bytes=9 notes[0].code=arguments_over_limit"},
+    {"call to cuMemAllocManaged returned error 2: Out of memory", "family=gpu_driver memory_class=gpu form=call"},
+    {"call to cuMemAllocHost returned error 2: Out of memory", "family=gpu_driver memory_class=page_locked form=call"},
+    {"OutOfResources: out of resource: shared memory, Required: 327680, Hardware limitation: 232448.",
+     "family=triton needed_bytes=327680 capacity_bytes=232448"},
+    {"OOM when allocating tensor with shape[0,3] and type float on /job:a/device:CPU:0 by allocator cpu", "family=cpu_alloc needed_bytes=null"},
+    {"OOM when allocating tensor with shape[4000000000,4000000000] and type bool on /job:a/device:CPU:0 by allocator cpu",
+     "family=cpu_alloc needed_bytes=null"},
+    {"Executor creation failed due to insufficient GPU memory.\n", "family=tensorrt form=executor capacity_bytes=null"},
     {"Error out of memory at line 351 in file /a/csrc/pythonInterface.c", "family=gpu_driver form=call"},
     {"Accelerator Fatal Error: call to cuMemAlloc returned error 2 (CUDA_ERROR_OUT_OF_MEMORY): Out of memory",
      "family=gpu_driver form=call"},

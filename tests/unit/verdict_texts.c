@@ -57,7 +57,7 @@ static const struct {
     /* attention scores, by the operation and two equal sides; a plain product, or another operand of attention, is none */
     {"RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space hbm. Used 63.80G of 30.75G hbm. "
      "Exceeded hbm capacity by 33.05G.\n\nProgram hbm requirement 63.80G:\n    HLO temp 63.79G\n\n  Largest program allocations in "
-     "hbm:\n\n  1. Size: 2.00G\n     Operator: op_name=\"jit(step)/jvp(M)/self_attention/hqk/dot_general\"\n     Shape: f32[32,4096,4096]{1,2,0:T(8,128)}\n     Unpadded size: "
+     "hbm:\n\n  1. Size: 2.00G\n     Operator: op_name=\"jit(step)/jvp(M)/self_attention/...qhd,...khd->...hqk/dot_general\"\n     Shape: f32[32,4096,4096]{1,2,0:T(8,128)}\n     Unpadded size: "
      "2.00G\n     XLA label: fusion.1\n     Allocation type: HLO temp\n",
      "attention_logits",
      {"fused_attention", "shard"}},
@@ -69,7 +69,7 @@ static const struct {
      {"shard"}},
     {"RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space hbm. Used 63.80G of 30.75G hbm. "
      "Exceeded hbm capacity by 33.05G.\n\nProgram hbm requirement 63.80G:\n    HLO temp 63.79G\n\n  Largest program allocations in "
-     "hbm:\n\n  1. Size: 2.00G\n     Operator: op_name=\"jit(step)/jvp(M)/self_attention/hqk/dot_general\"\n     Shape: f32[32,4096,128]{1,2,0:T(8,128)}\n     Unpadded size: "
+     "hbm:\n\n  1. Size: 2.00G\n     Operator: op_name=\"jit(step)/jvp(M)/self_attention/...qhd,...khd->...hqk/dot_general\"\n     Shape: f32[32,4096,128]{1,2,0:T(8,128)}\n     Unpadded size: "
      "2.00G\n     XLA label: fusion.1\n     Allocation type: HLO temp\n",
      "unknown",
      {"shard"}},
@@ -79,6 +79,26 @@ static const struct {
      "2.00G\n     XLA label: fusion.1\n     Allocation type: HLO temp\n",
      "unknown",
      {"shard"}},
+    {"RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space hbm. Used 63.80G of 30.75G hbm. "
+     "Exceeded hbm capacity by 33.05G.\n\nProgram hbm requirement 63.80G:\n    HLO temp 63.79G\n\n  Largest program allocations in "
+     "hbm:\n\n  1. Size: 2.00G\n     Operator: op_name=\"jit(step)/jvp(M)/self_attention/query/dot_general\"\n     Shape: f32[36,8192,8192]{2,1,0}\n     Unpadded size: "
+     "2.00G\n     XLA label: fusion.1\n     Allocation type: HLO temp\n",
+     "unknown",
+     {"shard"}},
+    {"RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space hbm. Used 63.80G of 30.75G hbm. "
+     "Exceeded hbm capacity by 33.05G.\n\nProgram hbm requirement 63.80G:\n    HLO temp 63.79G\n\n  Largest program allocations in "
+     "hbm:\n\n  1. Size: 2.00G\n     Operator: op_name=\"jit(step)/jvp(M)/self_attention/bthd,bshd->bhts/dot_general\"\n     Shape: f32[8,16,4096,4096]{3,2,1,0}\n     Unpadded size: "
+     "2.00G\n     XLA label: fusion.1\n     Allocation type: HLO temp\n",
+     "attention_logits",
+     {"fused_attention"}},
+    {"RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space hbm. Used 63.80G of 30.75G hbm. "
+     "Exceeded hbm capacity by 33.05G.\n\nProgram hbm requirement 63.80G:\n    HLO temp 63.79G\n\n  Largest program allocations in "
+     "hbm:\n\n  1. Size: 2.00G\n     Operator: op_name=\"jit(step)/jvp(M)/layer/softmax/dot_general\"\n     Shape: f32[8,4096,4096]{2,1,0}\n     Unpadded size: "
+     "2.00G\n     XLA label: fusion.1\n     Allocation type: HLO temp\n",
+     "attention_logits",
+     {"fused_attention"}},
+    /* in one piece 1 TiB of a memory that is not named */
+    {"OOM when allocating tensor of shape [1000000,1000000] and type float", "unknown", {NULL}},
     /* what the list of allocations tells: its largest part, or that the program is little */
     {"RESOURCE_EXHAUSTED: Out of memory while trying to allocate 4770354232 bytes.\nBufferAssignment OOM Debugging.\n"
      "BufferAssignment stats:\n             parameter allocation:  372.76MiB\n              constant allocation:    48.5KiB\n"

@@ -174,7 +174,9 @@ bool oom_is_past_any_device(const struct oom_failure *failure)
 {
     const uint64_t largest_bytes = UINT64_C(1) << 40; /* the largest that is sold has 0.3 TiB */
     const struct oom_figure *needed = oom_figure(failure, OOM_needed_bytes);
-    return needed != NULL && needed->value >= largest_bytes && !oom_is_host(failure) && !oom_is_compile(failure);
+    const enum oom_memory memory = failure->memory_class;
+    bool is_of_device = memory == OOM_MEMORY_hbm || memory == OOM_MEMORY_gpu || memory == OOM_MEMORY_device;
+    return needed != NULL && needed->value >= largest_bytes && is_of_device && !oom_is_compile(failure);
 }
 
 uint64_t oom_unallocated(const struct oom_failure *failure)

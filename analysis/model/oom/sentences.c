@@ -277,7 +277,9 @@ static void cause_text_set(struct oom_meaning *meaning)
             oom_say(text, "One buffer may not be so large, whatever the device has: it has to be made in pieces.");
             break;
         }
-        oom_say(text, "A limit that was set for this process is reached: ");
+        oom_say(text, meaning->failure->family == OOM_FAMILY_cupy
+                          ? "A limit that was set for this pool is reached: "
+                          : "A limit that was set for this process is reached: ");
         oom_say_figure(text, meaning->failure, OOM_capacity_bytes, NULL);
         oom_say(text, " are allowed");
         if (oom_figure(meaning->failure, OOM_free_bytes) != NULL) {

@@ -33,6 +33,13 @@ struct oom_draft {
     bool has_dump, is_dump_over;
 };
 
+/* What a compiler said of a program and went on. */
+struct oom_compiled {
+    uint64_t bytes, limit_bytes; /* what it takes, and what it was to take at most */
+    uint64_t at;                 /* where the text says so, in the input */
+    bool is_known;
+};
+
 struct oom_reader {
     struct arena *arena;
     struct oom_text text; /* the piece that is read */
@@ -43,6 +50,7 @@ struct oom_reader {
     size_t failure_count;
     uint64_t left_out_count, report_line_count;
     struct oom_usage usage;
+    struct oom_compiled arguments, planned; /* arguments and results; temporaries */
     struct oom_seen frameworks, tracebacks;
     uint64_t tail_at; /* input offset of the end of what was understood last */
 };

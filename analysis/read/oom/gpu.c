@@ -20,39 +20,62 @@ static void tuning_note(struct oom_reader *reader, size_t at)
                        "(autotuning): the program itself had not begun to run.");
 }
 
-/* What the compiler found of a program's arguments and results, and went on. */
-static void base_limit_note(struct oom_reader *reader, size_t at)
+/* What the compiler said of a program shortly before, and went on. */
+static void compile_note(struct oom_reader *reader, size_t at)
 {
-    static const char sentence[] = "bytesizeofinput/outputarguments(";
-    struct oom_figure both = {.is_known = false}, limit = {.is_known = false};
-    char both_text[SIZE_TEXT_BYTES], limit_text[SIZE_TEXT_BYTES];
-    size_t next;
-    if (!oom_cursor_find_before(&reader->text, at, sentence, COMPILED, &next))
-        return;
-    next += sizeof(sentence) - 1;
-    if (!oom_cursor_take_number(&reader->text, &next, &both) ||
-        !oom_cursor_take(&reader->text, &next, ")exceedsthebaselimit(") ||
-        !oom_cursor_take_number(&reader->text, &next, &limit) || !both.is_known || !limit.is_known)
-        return;
-    oom_draft_note_owned(
-        reader, "arguments_over_limit",
-        "Of a program that was compiled before, arguments and results alone take %s; XLA planned for a "
-        "limit of %s.",
-        size_text(both_text, both.value), size_text(limit_text, limit.value));
+    char first[SIZE_TEXT_BYTES], second[SIZE_TEXT_BYTES];
+    const struct oom_compiled *arguments = &reader->arguments, *planned = &reader->planned;
+    const uint64_t here = reader->text.raw_at + reader->text.raw_of[at > 0 ? at - 1 : 0];
+    if (arguments->is_known && here >= arguments->at && here - arguments->at <= COMPILED)
+        oom_draft_note_owned(reader, "arguments_over_limit",
+                             "Of a program that was compiled before, arguments and results alone take %s; XLA planned "
+                             "for a limit of %s.",
+                             size_text(first, arguments->bytes), size_text(second, arguments->limit_bytes));
+    if (planned->is_known && here >= planned->at && here - planned->at <= COMPILED)
+        oom_draft_note_owned(
+            reader, "temporaries_over_limit",
+            "Of a program that was compiled before, XLA would have held the temporaries within %s, and "
+            "came to %s.",
+            size_text(first, planned->limit_bytes), size_text(second, planned->bytes));
 }
 
-/* "Can't reduce memory use below 22.40GiB (…) by rematerialization": what the compiler took the device to have for the
- * program. */
-static void limit_before(struct oom_reader *reader, size_t at)
+static void compiled_set(struct oom_reader *reader, size_t at, struct oom_figure bytes, struct oom_figure limit,
+                         struct oom_compiled *compiled)
 {
-    static const char sentence[] = "reducememoryusebelow";
-    struct oom_figure limit, *capacity = &reader->draft.failure.figures[OOM_capacity_bytes];
-    size_t next;
-    if (capacity->is_known || !oom_cursor_find_before(&reader->text, at, sentence, COMPILED, &next))
-        return;
-    next += sizeof(sentence) - 1;
-    if (oom_cursor_take_size(&reader->text, &next, &limit) && limit.is_known)
-        *capacity = limit;
+    if (bytes.is_known && limit.is_known && limit.value > 0)
+        *compiled = (struct oom_compiled){.is_known = true,
+                                          .bytes = bytes.value,
+                                          .limit_bytes = limit.value,
+                                          .at = reader->text.raw_at + reader->text.raw_of[at - 1]};
+}
+
+/* "The byte size of input/output arguments (1234) exceeds the base limit (1200)." */
+static size_t arguments_read(struct oom_reader *reader, size_t from, size_t at)
+{
+    struct oom_figure bytes, limit;
+    (void)from;
+    if (!oom_cursor_take_number(&reader->text, &at, &bytes) ||
+        !oom_cursor_take(&reader->text, &at, ")exceedsthebaselimit(") ||
+        !oom_cursor_take_number(&reader->text, &at, &limit))
+        return 0;
+    compiled_set(reader, at, bytes, limit, &reader->arguments);
+    oom_report_outside(reader);
+    return at;
+}
+
+/* "Can't reduce memory use below 22.40GiB (…) by rematerialization; only reduced to 41.70TiB (…)": a warning of a
+ * compile that goes on. The limit is what the device has less the program's arguments and results. */
+static size_t warning_read(struct oom_reader *reader, size_t from, size_t at)
+{
+    struct oom_figure bytes, limit;
+    size_t next = at;
+    (void)from;
+    oom_report_outside(reader);
+    if (oom_cursor_take_size(&reader->text, &next, &limit) &&
+        oom_cursor_find(&reader->text, &next, "onlyreducedto", SENTENCE) &&
+        oom_cursor_take_size(&reader->text, &next, &bytes))
+        compiled_set(reader, next, bytes, limit, &reader->planned);
+    return at;
 }
 
 /* "[executable_name='jit_f']" in the status' payloads, which come in any order. */
@@ -62,8 +85,7 @@ size_t oom_gpu_payload(struct oom_reader *reader, size_t at, struct oom_failure 
     size_t next = at, from, status = at;
     bool has_other = oom_cursor_find(text, &status, "RESOURCE_EXHAUSTED", PAYLOAD);
     tuning_note(reader, at);
-    base_limit_note(reader, at);
-    limit_before(reader, at);
+    compile_note(reader, at);
     if (!oom_cursor_find(text, &next, "executable_name='", PAYLOAD) || (has_other && next > status))
         return at;
     from = next;
@@ -111,5 +133,7 @@ static size_t assignment_read(struct oom_reader *reader, size_t from, size_t at)
 
 const struct oom_handler oom_gpu_handlers[] = {
     {"BufferAssignmentOOMDebugging", assignment_read, true},
+    {"bytesizeofinput/outputarguments(", arguments_read, false},
+    {"reducememoryusebelow", warning_read, false},
     {NULL, NULL, false},
 };

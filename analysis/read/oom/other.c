@@ -81,6 +81,8 @@ static void needed_set(const struct oom_text *text, const struct tensor *tensor,
         else
             side = digits = 0;
     }
+    if (bytes == 0 || bytes > INT64_MAX)
+        return;
     struct oom_text_range range = oom_text_range(text, tensor->shape + 1, tensor->shape_end - 1);
     *needed = (struct oom_figure){
         .is_known = true, .value = bytes, .at = text->raw_at + range.at, .length = (uint32_t)range.length};
@@ -309,14 +311,6 @@ static size_t status_read(struct oom_reader *reader, size_t from, size_t at)
     return oom_draft_reach(reader, at);
 }
 
-/* "Can't reduce memory use below …": a warning of a compile that goes on. */
-static size_t warning_read(struct oom_reader *reader, size_t from, size_t at)
-{
-    (void)from;
-    oom_report_outside(reader);
-    return at;
-}
-
 const struct oom_handler oom_other_handlers[] = {
     {"OOMwhenallocatingtensorwithshape", tensor_read, true},
     {"OOMwhenallocatingtensorofshape", constant_read, true},
@@ -324,6 +318,5 @@ const struct oom_handler oom_other_handlers[] = {
     {"failedtoallocatememory[Op:", eager_read, true},
     {"RESOURCE_EXHAUSTED:", status_read, false},
     {"Resourceexhausted:", status_read, false},
-    {"reducememoryusebelow", warning_read, false},
     {NULL, NULL, false},
 };

@@ -144,21 +144,25 @@ static bool placeholder_take(const struct oom_text *text, size_t *at, const char
     return true;
 }
 
-/* One of the words of "a|b}"; false when none stands there. */
+/* The longest of the words of "a|b}" that stands there; false when none does. */
 static bool word_take(const struct oom_text *text, size_t *at, const char *words)
 {
     char word[LONGEST_LITERAL];
+    size_t furthest = 0;
     for (size_t length; *words != '}'; words += length + (words[length] == '|')) {
-        size_t letters = 0;
+        size_t letters = 0, end = *at;
         length = strcspn(words, "|}");
         for (size_t i = 0; i < length && letters + 1 < sizeof(word); i++)
             if (words[i] != ' ')
                 word[letters++] = words[i];
         word[letters] = '\0';
-        if (oom_cursor_take(text, at, word))
-            return true;
+        if (oom_cursor_take(text, &end, word) && (furthest == 0 || end > furthest))
+            furthest = end;
     }
-    return false;
+    if (furthest == 0)
+        return false;
+    *at = furthest;
+    return true;
 }
 
 /* Just behind the bracket that closes the one before `pattern`. */
