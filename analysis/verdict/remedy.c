@@ -179,7 +179,8 @@ static const struct doing *doing_of(const struct oom_failure *failure)
 {
     static const enum oom_family families[] = {OOM_FAMILY_torch_gpu, OOM_FAMILY_gpu_driver, OOM_FAMILY_gpu_library,
                                                OOM_FAMILY_ggml,      OOM_FAMILY_vulkan,     OOM_FAMILY_level_zero,
-                                               OOM_FAMILY_killed,    OOM_FAMILY_directml,   OOM_FAMILY_torch_mps};
+                                               OOM_FAMILY_killed,    OOM_FAMILY_directml,   OOM_FAMILY_torch_mps,
+                                               OOM_FAMILY_tensorrt};
     bool is_of_family = false;
     for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++)
         is_of_family |= failure->family == families[i];

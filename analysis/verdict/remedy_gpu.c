@@ -34,6 +34,14 @@ bool remedy_torch_pieces(const struct advice *advice, struct verdict_advice *ite
     return true;
 }
 
+/* It lifts the limit that stands in the way: nothing else has to change. */
+bool remedy_of_buffer_limit(const struct advice *advice, struct verdict_advice *item)
+{
+    (void)advice;
+    item->is_of_cause = true;
+    return true;
+}
+
 /* A limit that was set for a pool: what the device has besides, the text does not say. */
 bool remedy_pool_limit(const struct advice *advice, struct verdict_advice *item)
 {

@@ -97,6 +97,16 @@ static const struct {
      "2.00G\n     XLA label: fusion.1\n     Allocation type: HLO temp\n",
      "attention_logits",
      {"fused_attention"}},
+    {"[TensorRT-LLM][ERROR] CUDA runtime error in ::cudaMallocAsync(ptr, n, mCudaStream->get()): out of memory (/a/tllmBuffers.h:112)",
+     "unknown",
+     {"memory_share", "concurrency", "shard"}},
+    {"[07/08/2025] [TRT-LLM] [RANK 1] [E] Executor creation failed due to insufficient GPU memory.",
+     "unknown",
+     {"memory_share", "shard"}},
+    {"RuntimeError: Current platform can NOT allocate memory block with size larger than 4GB! Tried to allocate 6.85 GiB (GPU  0; 15.56 GiB "
+     "total capacity; 0 bytes already allocated; 0 bytes reserved in total by PyTorch)",
+     "limit",
+     {"limit"}},
     /* in one piece 1 TiB of a memory that is not named */
     {"OOM when allocating tensor of shape [1000000,1000000] and type float", "unknown", {NULL}},
     /* what the list of allocations tells: its largest part, or that the program is little */

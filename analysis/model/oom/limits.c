@@ -109,6 +109,8 @@ static void cause_set(struct oom_meaning *meaning)
     meaning->cause = cause_of(meaning->failure);
     meaning->cause_name = causes[meaning->cause].name;
     meaning->cause_line = causes[meaning->cause].line;
+    if (oom_is_limit_of_buffer(meaning->failure))
+        meaning->cause_line = "One buffer may not be so large on this device, however much of it is free.";
     if (meaning->failure->family == OOM_FAMILY_torch_gpu && meaning->cause == OOM_CAUSE_FRAGMENTATION)
         meaning->cause_line = "The allocator keeps more than was asked for, in pieces that are too small.";
     if (meaning->failure->family == OOM_FAMILY_torch_gpu && meaning->cause == OOM_CAUSE_UNPLACED)
