@@ -319,7 +319,8 @@ uint64_t analysis_oom_piece_bytes(const struct oom_meaning *meaning)
     return needed->value > rounding ? needed->value - rounding : 0;
 }
 
-/* By what was asked for, where one program alone asks for that: of several of one name the one with the largest total. */
+/* By what was asked for, where one program alone asks for that: of several of one name the one with the
+ * largest total. */
 static size_t module_by_request(const struct oom_failure *failure, const struct analysis_oom_module *modules,
                                 size_t count)
 {

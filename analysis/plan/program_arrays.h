@@ -4,8 +4,8 @@
  *
  * In:     a decoded program and its graph.
  * Out:    its largest arrays, and the least that it takes at one time: arguments are held while it runs and results are
- *         whole when it ends. Arrays that are computed element by element are left out, but for operands of products and
- *         the like: the compiler usually fuses these and never stores them.
+ *         whole when it ends. Arrays that are computed element by element are left out, but for operands of products
+ *         and the like: the compiler usually fuses these and never stores them.
  * Units:  bytes without padding. Of a program that is not split over its devices yet, bytes of all devices together.
  * Memory: the arena. */
 #pragma once

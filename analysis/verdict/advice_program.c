@@ -195,9 +195,8 @@ static void policies_find(struct advice *advice, const struct verdict_advice *wh
     struct verdict_advice item = {
         .title = "Checkpoint the layers, but keep all but the attention scores",
         .change = "checkpoint=attention_scores",
-        .call =
-            "jax.checkpoint(layer, policy=jax.checkpoint_policies.save_anything_except_these_names(\"scores\"))  # scores = "
-            "jax.ad_checkpoint.checkpoint_name(scores, \"scores\")",
+        .call = "jax.checkpoint(layer, policy=jax.checkpoint_policies.save_anything_except_these_names(\"scores\"))  # "
+                "scores = jax.ad_checkpoint.checkpoint_name(scores, \"scores\")",
         .effort = 1,
     };
     const struct verdict_advice all = *whole; /* adding moves the list */

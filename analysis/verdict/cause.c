@@ -153,8 +153,8 @@ const char *cause_said(const struct verdict_facts *facts)
                                       : facts_sentence(facts, &said->answer);
 }
 
-/* Of a whole HLO instruction, "%f5.1 = f32[…] custom-call(…), …, metadata={op_name="jit(f5)/pallas_call" …}", what it is
- * called: "jit(f5)/pallas_call (%f5.1)". Of all else the label itself. */
+/* Of a whole HLO instruction, "%f5.1 = f32[…] custom-call(…), …, metadata={op_name="jit(f5)/pallas_call" …}", what it
+ * is called: "jit(f5)/pallas_call (%f5.1)". Of all else the label itself. */
 static const char *kernel_words(const struct verdict_facts *facts, struct str label)
 {
     static const char equals[] = " = ", operation[] = "op_name=\"";

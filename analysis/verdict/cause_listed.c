@@ -52,7 +52,8 @@ static bool of_assignment(const struct verdict_facts *facts)
 
 /* ---- attention scores ---- */
 
-/* "f32[32,4096,4096]": its last two sides alike, as the tokens are, and long. Of "[tokens, tokens]" alone it is not told. */
+/* "f32[32,4096,4096]": its last two sides alike, as the tokens are, and long. Of "[tokens, tokens]" alone it is not
+ * told. */
 static bool is_square(struct str shape)
 {
     uint64_t sides[2] = {0, 0}, side = 0;
@@ -121,8 +122,8 @@ static bool of_scores(const struct verdict_facts *facts, int64_t listed_bytes)
         facts, VERDICT_CAUSE_ATTENTION_LOGITS, bytes, VERDICT_GUESS,
         arena_format(
             facts->arena,
-            "What looks like attention scores, tokens × tokens for each head, is %s of the %s that the text lists: %llu "
-            "buffer%s such as %s.",
+            "What looks like attention scores, tokens × tokens for each head, is %s of the %s that the text lists: "
+            "%llu buffer%s such as %s.",
             facts_size(facts, bytes), facts_size(facts, listed_bytes), count, count == 1 ? "" : "s",
             arena_text(facts->arena, (struct str){shape.data, length})));
     return true;

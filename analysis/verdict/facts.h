@@ -64,8 +64,8 @@ static inline int64_t facts_outputs_bytes(const struct plan_space *space)
 /* Live arrays that no arguments of one step explain; all of them where there is no plan. */
 int64_t facts_live_besides_bytes(const struct verdict_facts *facts);
 
-/* What the device has, and not what JAX takes of it by default, which is all that a text of a GPU's allocator tells; -1:
- * not known. */
+/* What the device has, and not what JAX takes of it by default, which is all that a text of a GPU's allocator tells;
+ * -1: not known. */
 int64_t fit_device_bytes(const struct verdict_facts *facts);
 /* "80.00 GiB", and what it rests on where it is a guess; "one device" where it is not known. */
 const char *fit_device_words(const struct verdict_facts *facts);

@@ -204,7 +204,8 @@ static void doing_add(struct advice *advice, const struct doing *doing)
     }
 }
 
-/* Beside a row of what the program was doing, those of the family count that figures or the form of the text speak for. */
+/* Beside a row of what the program was doing, those of the family count that figures or the form of the text speak for.
+ * */
 void remedy_find(struct advice *advice)
 {
     const struct oom_meaning *said = advice->facts->parts->failure;

@@ -5,8 +5,8 @@
  * Out:    for each instruction, inside of fusions too, the outermost scope around it that also stands elsewhere with
  *         another number ("layer_3", "dense_8"): its region. Forward, backward and recomputed instructions of a layer
  *         are of one region.
- *         Where the person named no scopes, layers are told by the parameters that they read ("params['layers'][3]['w']"),
- *         and what reads none is of the layer that was read last.
+ *         Where the person named no scopes, layers are told by the parameters that they read
+ *         ("params['layers'][3]['w']"), and what reads none is of the layer that was read last.
  * Memory: the arena; 4 bytes an instruction.
  * Source: op names as JAX writes them: "jit(step)/transpose(jvp(layer_3))/mlp/dot_general". */
 #pragma once

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * inject.h: what arms PyTorch and JAX in each Python below a run: python/memviewd/_hook.py as sitecustomize.py, with the
- * package that it uses, in the run's folder and in front of PYTHONPATH.
+ * inject.h: what arms PyTorch and JAX in each Python below a run: python/memviewd/_hook.py as sitecustomize.py, with
+ * the package that it uses, in the run's folder and in front of PYTHONPATH.
  *
  * Python finds nothing there with -I, -E or -S, nor where somebody sets PYTHONPATH anew. So each process that read the
  * hook leaves marks in a file of the run's folder, of which inject_marks_take() tells what was armed. */

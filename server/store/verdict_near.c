@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A total that is further than this, in percent, from what a log asks for is of another compile. Many programs of one name
- * take a few bytes, on every device: that two of them take the same says nothing. */
+/* A total that is further than this, in percent, from what a log asks for is of another compile. Many programs of one
+ * name take a few bytes, on every device: that two of them take the same says nothing. */
 enum { NEAR_PERCENT = 2, MIN_MATCH_BYTES = 1 << 20 };
 
 const char *verdict_near_name(const struct modules_entry *entry)

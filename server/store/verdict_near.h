@@ -35,14 +35,15 @@ struct verdict_near {
     bool is_loose;          /* its total may have been up to 2 % apart */
 };
 
-/* Always fills `found`. Of a program beside, above or below the folder a total may be up to 2 % apart: a log prints that of
- * another attempt. Of a trace, and elsewhere, it has to be the same, and
+/* Always fills `found`. Of a program beside, above or below the folder a total may be up to 2 % apart: a log prints
+ * that of another attempt. Of a trace, and elsewhere, it has to be the same, and
  * of a trace at least 1 MiB: smaller ones are the same by chance. */
 void verdict_near_find(struct store *store, const struct verdict_near_place *place,
                        const struct verdict_near_program *program, struct verdict_near *found);
 /* "root/path" of a file without the last component; free(). */
 char *verdict_near_folder(const struct files_place *place);
-/* Does a file on disk or on a server lie in just this folder, as verdict_near_folder names it? One in memory lies in none. */
+/* Does a file on disk or on a server lie in just this folder, as verdict_near_folder names it? One in memory lies in
+ * none. */
 bool verdict_near_is_in(const struct files_place *place, const char *folder);
 /* The file by which a session is found; NULL: it has none. */
 const struct snapshot_file *verdict_near_file(const struct snapshot_session *session);

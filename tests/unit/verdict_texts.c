@@ -11,20 +11,20 @@ static const struct {
     const char *content, *cause;
     const char *kinds[5]; /* of advice that has to be there */
 } texts[] = {
-    {"Error loading program 'jit_embedding_pipeline_step_fn': Attempting to reserve 29.49G at the bottom of memory. That was not "
-     "possible. There are 147.64M free, 0B reserved, and 147.64M reservable.",
+    {"Error loading program 'jit_embedding_pipeline_step_fn': Attempting to reserve 29.49G at the bottom of memory. "
+     "That was not possible. There are 147.64M free, 0B reserved, and 147.64M reservable.",
      "live_arrays",
      {"leak", "fewer_programs", "flags", "batch", "sequence"}},
-    {"RESOURCE_EXHAUSTED: Error allocating device buffer: Attempting to allocate 2.00G. That was not possible. There are 3.00G "
-     "free. The largest contiguous region of free memory is 1.50G due to fragmentation.; (1x0x2_HBM0)",
+    {"RESOURCE_EXHAUSTED: Error allocating device buffer: Attempting to allocate 2.00G. That was not possible. There "
+     "are 3.00G free. The largest contiguous region of free memory is 1.50G due to fragmentation.; (1x0x2_HBM0)",
      "fragmentation",
      {"fragmentation", "leak", "donate"}},
-    {"Aborting compilation early because it's unlikely to have enough memory. Requires 3.84T, has 90.96G available. If more "
-     "detailed logging is desired, set --xla_tpu_impure_oom_fast_exit_threshold=-1",
+    {"Aborting compilation early because it's unlikely to have enough memory. Requires 3.84T, has 90.96G available. If "
+     "more detailed logging is desired, set --xla_tpu_impure_oom_fast_exit_threshold=-1",
      "unknown",
      {"shard", "batch"}},
-    {"RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space hbm. Used 33.34G of 31.25G hbm. "
-     "Exceeded hbm capacity by 2.09G.",
+    {"RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space hbm. Used 33.34G of "
+     "31.25G hbm. Exceeded hbm capacity by 2.09G.",
      "unknown",
      {"flags", "shard", "batch", "larger_chip"}},
     {"Out of host memory while trying to allocate 65.00GiB.", "host_memory", {NULL}},
@@ -38,91 +38,107 @@ static const struct {
      "unknown",
      {"preallocation", "leak"}},
     /* a limit of the process or of its pool, though free pieces are large enough */
-    {"torch.OutOfMemoryError: HIP out of memory. Tried to allocate 2.00 MiB. GPU 0 has a total capacity of 23.41 GiB of which "
-     "21.22 GiB is free. 1.05 GiB allowed; Of the allocated memory 1017.01 MiB is allocated by PyTorch, and 54.99 MiB is reserved "
-     "by PyTorch but unallocated.",
+    {"torch.OutOfMemoryError: HIP out of memory. Tried to allocate 2.00 MiB. GPU 0 has a total capacity of 23.41 GiB "
+     "of which 21.22 GiB is free. 1.05 GiB allowed; Of the allocated memory 1017.01 MiB is allocated by PyTorch, and "
+     "54.99 MiB is reserved by PyTorch but unallocated.",
      "limit",
      {"limit"}},
-    {"cupy.cuda.memory.OutOfMemoryError: Out of memory allocating 805,306,368 bytes (allocated so far: 536,870,912 bytes, limit "
-     "set to: 1,073,741,824 bytes).",
+    {"cupy.cuda.memory.OutOfMemoryError: Out of memory allocating 805,306,368 bytes (allocated so far: 536,870,912 "
+     "bytes, limit set to: 1,073,741,824 bytes).",
      "limit",
      {"limit", "host_data"}},
-    {"cupy.cuda.memory.OutOfMemoryError: Out of memory allocating 805,306,368 bytes (allocated so far: 536,870,912 bytes).",
+    {"cupy.cuda.memory.OutOfMemoryError: Out of memory allocating 805,306,368 bytes (allocated so far: 536,870,912 "
+     "bytes).",
      "unknown",
      {"host_data"}},
-    {"!!! Exception during processing !!! MPS backend out of memory (MPS allocated: 9.57 GiB, other allocations: 17.35 GiB, max "
-     "allowed: 27.20 GiB). Tried to allocate 292.50 MiB on private pool.",
+    {"!!! Exception during processing !!! MPS backend out of memory (MPS allocated: 9.57 GiB, other allocations: 17.35 "
+     "GiB, max allowed: 27.20 GiB). Tried to allocate 292.50 MiB on private pool.",
      "unknown",
      {"batch"}},
-    /* attention scores, by the operation and two equal sides; a plain product, or another operand of attention, is none */
-    {"RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space hbm. Used 63.80G of 30.75G hbm. "
-     "Exceeded hbm capacity by 33.05G.\n\nProgram hbm requirement 63.80G:\n    HLO temp 63.79G\n\n  Largest program allocations in "
-     "hbm:\n\n  1. Size: 2.00G\n     Operator: op_name=\"jit(step)/jvp(M)/self_attention/...qhd,...khd->...hqk/dot_general\"\n     Shape: f32[32,4096,4096]{1,2,0:T(8,128)}\n     Unpadded size: "
-     "2.00G\n     XLA label: fusion.1\n     Allocation type: HLO temp\n",
+    /* attention scores, by the operation and two equal sides; a plain product, or another operand of attention, is none
+     * */
+    {"RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space hbm. Used 63.80G of "
+     "30.75G hbm. Exceeded hbm capacity by 33.05G.\n\nProgram hbm requirement 63.80G:\n    HLO temp 63.79G\n\n  "
+     "Largest program allocations in hbm:\n\n  1. Size: 2.00G\n     Operator: "
+     "op_name=\"jit(step)/jvp(M)/self_attention/...qhd,...khd->...hqk/dot_general\"\n     Shape: "
+     "f32[32,4096,4096]{1,2,0:T(8,128)}\n     Unpadded size: 2.00G\n     XLA label: fusion.1\n     Allocation type: "
+     "HLO temp\n",
      "attention_logits",
      {"fused_attention", "shard"}},
-    {"RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space hbm. Used 63.80G of 30.75G hbm. "
-     "Exceeded hbm capacity by 33.05G.\n\nProgram hbm requirement 63.80G:\n    HLO temp 63.79G\n\n  Largest program allocations in "
-     "hbm:\n\n  1. Size: 2.00G\n     Operator: op_name=\"jit(step)/jvp(M)/mlp/dot_general\"\n     Shape: f32[32,4096,4096]{1,2,0:T(8,128)}\n     Unpadded size: "
+    {"RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space hbm. Used 63.80G of "
+     "30.75G hbm. Exceeded hbm capacity by 33.05G.\n\nProgram hbm requirement 63.80G:\n    HLO temp 63.79G\n\n  "
+     "Largest program allocations in hbm:\n\n  1. Size: 2.00G\n     Operator: "
+     "op_name=\"jit(step)/jvp(M)/mlp/dot_general\"\n     Shape: f32[32,4096,4096]{1,2,0:T(8,128)}\n     Unpadded size: "
      "2.00G\n     XLA label: fusion.1\n     Allocation type: HLO temp\n",
      "unknown",
      {"shard"}},
-    {"RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space hbm. Used 63.80G of 30.75G hbm. "
-     "Exceeded hbm capacity by 33.05G.\n\nProgram hbm requirement 63.80G:\n    HLO temp 63.79G\n\n  Largest program allocations in "
-     "hbm:\n\n  1. Size: 2.00G\n     Operator: op_name=\"jit(step)/jvp(M)/self_attention/...qhd,...khd->...hqk/dot_general\"\n     Shape: f32[32,4096,128]{1,2,0:T(8,128)}\n     Unpadded size: "
-     "2.00G\n     XLA label: fusion.1\n     Allocation type: HLO temp\n",
+    {"RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space hbm. Used 63.80G of "
+     "30.75G hbm. Exceeded hbm capacity by 33.05G.\n\nProgram hbm requirement 63.80G:\n    HLO temp 63.79G\n\n  "
+     "Largest program allocations in hbm:\n\n  1. Size: 2.00G\n     Operator: "
+     "op_name=\"jit(step)/jvp(M)/self_attention/...qhd,...khd->...hqk/dot_general\"\n     Shape: "
+     "f32[32,4096,128]{1,2,0:T(8,128)}\n     Unpadded size: 2.00G\n     XLA label: fusion.1\n     Allocation type: HLO "
+     "temp\n",
      "unknown",
      {"shard"}},
-    {"RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space hbm. Used 63.80G of 30.75G hbm. "
-     "Exceeded hbm capacity by 33.05G.\n\nProgram hbm requirement 63.80G:\n    HLO temp 63.79G\n\n  Largest program allocations in "
-     "hbm:\n\n  1. Size: 2.00G\n     Operator: op_name=\"jit(step)/jvp(M)/self_attention/out/dot_general\"\n     Shape: f32[4096,4096]{1,0:T(8,128)}\n     Unpadded size: "
-     "2.00G\n     XLA label: fusion.1\n     Allocation type: HLO temp\n",
+    {"RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space hbm. Used 63.80G of "
+     "30.75G hbm. Exceeded hbm capacity by 33.05G.\n\nProgram hbm requirement 63.80G:\n    HLO temp 63.79G\n\n  "
+     "Largest program allocations in hbm:\n\n  1. Size: 2.00G\n     Operator: "
+     "op_name=\"jit(step)/jvp(M)/self_attention/out/dot_general\"\n     Shape: f32[4096,4096]{1,0:T(8,128)}\n     "
+     "Unpadded size: 2.00G\n     XLA label: fusion.1\n     Allocation type: HLO temp\n",
      "unknown",
      {"shard"}},
-    {"RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space hbm. Used 63.80G of 30.75G hbm. "
-     "Exceeded hbm capacity by 33.05G.\n\nProgram hbm requirement 63.80G:\n    HLO temp 63.79G\n\n  Largest program allocations in "
-     "hbm:\n\n  1. Size: 2.00G\n     Operator: op_name=\"jit(step)/jvp(M)/self_attention/query/dot_general\"\n     Shape: f32[36,8192,8192]{2,1,0}\n     Unpadded size: "
-     "2.00G\n     XLA label: fusion.1\n     Allocation type: HLO temp\n",
+    {"RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space hbm. Used 63.80G of "
+     "30.75G hbm. Exceeded hbm capacity by 33.05G.\n\nProgram hbm requirement 63.80G:\n    HLO temp 63.79G\n\n  "
+     "Largest program allocations in hbm:\n\n  1. Size: 2.00G\n     Operator: "
+     "op_name=\"jit(step)/jvp(M)/self_attention/query/dot_general\"\n     Shape: f32[36,8192,8192]{2,1,0}\n     "
+     "Unpadded size: 2.00G\n     XLA label: fusion.1\n     Allocation type: HLO temp\n",
      "unknown",
      {"shard"}},
-    {"RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space hbm. Used 63.80G of 30.75G hbm. "
-     "Exceeded hbm capacity by 33.05G.\n\nProgram hbm requirement 63.80G:\n    HLO temp 63.79G\n\n  Largest program allocations in "
-     "hbm:\n\n  1. Size: 2.00G\n     Operator: op_name=\"jit(step)/jvp(M)/self_attention/bthd,bshd->bhts/dot_general\"\n     Shape: f32[8,16,4096,4096]{3,2,1,0}\n     Unpadded size: "
+    {"RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space hbm. Used 63.80G of "
+     "30.75G hbm. Exceeded hbm capacity by 33.05G.\n\nProgram hbm requirement 63.80G:\n    HLO temp 63.79G\n\n  "
+     "Largest program allocations in hbm:\n\n  1. Size: 2.00G\n     Operator: "
+     "op_name=\"jit(step)/jvp(M)/self_attention/bthd,bshd->bhts/dot_general\"\n     Shape: "
+     "f32[8,16,4096,4096]{3,2,1,0}\n     Unpadded size: 2.00G\n     XLA label: fusion.1\n     Allocation type: HLO "
+     "temp\n",
+     "attention_logits",
+     {"fused_attention"}},
+    {"RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space hbm. Used 63.80G of "
+     "30.75G hbm. Exceeded hbm capacity by 33.05G.\n\nProgram hbm requirement 63.80G:\n    HLO temp 63.79G\n\n  "
+     "Largest program allocations in hbm:\n\n  1. Size: 2.00G\n     Operator: "
+     "op_name=\"jit(step)/jvp(M)/layer/softmax/dot_general\"\n     Shape: f32[8,4096,4096]{2,1,0}\n     Unpadded size: "
      "2.00G\n     XLA label: fusion.1\n     Allocation type: HLO temp\n",
      "attention_logits",
      {"fused_attention"}},
-    {"RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space hbm. Used 63.80G of 30.75G hbm. "
-     "Exceeded hbm capacity by 33.05G.\n\nProgram hbm requirement 63.80G:\n    HLO temp 63.79G\n\n  Largest program allocations in "
-     "hbm:\n\n  1. Size: 2.00G\n     Operator: op_name=\"jit(step)/jvp(M)/layer/softmax/dot_general\"\n     Shape: f32[8,4096,4096]{2,1,0}\n     Unpadded size: "
-     "2.00G\n     XLA label: fusion.1\n     Allocation type: HLO temp\n",
-     "attention_logits",
-     {"fused_attention"}},
-    {"[TensorRT-LLM][ERROR] CUDA runtime error in ::cudaMallocAsync(ptr, n, mCudaStream->get()): out of memory (/a/tllmBuffers.h:112)",
+    {"[TensorRT-LLM][ERROR] CUDA runtime error in ::cudaMallocAsync(ptr, n, mCudaStream->get()): out of memory "
+     "(/a/tllmBuffers.h:112)",
      "unknown",
      {"memory_share", "concurrency", "shard"}},
     {"[07/08/2025] [TRT-LLM] [RANK 1] [E] Executor creation failed due to insufficient GPU memory.",
      "unknown",
      {"memory_share", "shard"}},
-    {"RuntimeError: Current platform can NOT allocate memory block with size larger than 4GB! Tried to allocate 6.85 GiB (GPU  0; 15.56 GiB "
-     "total capacity; 0 bytes already allocated; 0 bytes reserved in total by PyTorch)",
+    {"RuntimeError: Current platform can NOT allocate memory block with size larger than 4GB! Tried to allocate 6.85 "
+     "GiB (GPU  0; 15.56 GiB total capacity; 0 bytes already allocated; 0 bytes reserved in total by PyTorch)",
      "limit",
      {"limit"}},
     /* in one piece 1 TiB of a memory that is not named */
     {"OOM when allocating tensor of shape [1000000,1000000] and type float", "unknown", {NULL}},
     /* what the list of allocations tells: its largest part, or that the program is little */
     {"RESOURCE_EXHAUSTED: Out of memory while trying to allocate 4770354232 bytes.\nBufferAssignment OOM Debugging.\n"
-     "BufferAssignment stats:\n             parameter allocation:  372.76MiB\n              constant allocation:    48.5KiB\n"
+     "BufferAssignment stats:\n             parameter allocation:  372.76MiB\n              constant allocation:    "
+     "48.5KiB\n"
      "        maybe_live_out allocation:    9.64GiB\n     preallocated temp allocation:    4.44GiB\n"
      "                 total allocation:   14.44GiB\n",
      "outputs",
      {"leak", "batch"}},
     {"RESOURCE_EXHAUSTED: Out of memory while trying to allocate 4770354232 bytes.\nBufferAssignment OOM Debugging.\n"
-     "BufferAssignment stats:\n             parameter allocation:    5.00GiB\n        maybe_live_out allocation:    5.00GiB\n"
+     "BufferAssignment stats:\n             parameter allocation:    5.00GiB\n        maybe_live_out allocation:    "
+     "5.00GiB\n"
      "     preallocated temp allocation:    4.44GiB\n                 total allocation:   14.44GiB\n",
      "unknown",
      {"leak", "batch"}},
     {"RESOURCE_EXHAUSTED: Out of memory while trying to allocate 6291456 bytes.\nBufferAssignment OOM Debugging.\n"
-     "BufferAssignment stats:\n             parameter allocation:    6.00MiB\n        maybe_live_out allocation:    6.00MiB\n"
+     "BufferAssignment stats:\n             parameter allocation:    6.00MiB\n        maybe_live_out allocation:    "
+     "6.00MiB\n"
      "     preallocated temp allocation:         0B\n                 total allocation:   12.00MiB\n",
      "live_arrays",
      {"leak"}},
@@ -156,10 +172,11 @@ static const struct {
     {"RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 15.78 GiB total capacity; 14.05 GiB already "
      "allocated; 1.20 GiB free; 14.30 GiB reserved in total by PyTorch)",
      "unknown", "Shortage"},
-    {"RuntimeError: [enforce fail at alloc_cpu.cpp:114] data. DefaultCPUAllocator: not enough memory: you tried to allocate "
-     "473910804480 bytes.",
+    {"RuntimeError: [enforce fail at alloc_cpu.cpp:114] data. DefaultCPUAllocator: not enough memory: you tried to "
+     "allocate 473910804480 bytes.",
      "host_memory", "Memory of the host"},
-    {"Out of memory: Killed process 4711 (python3) total-vm:41943040kB, anon-rss:31457280kB, file-rss:0kB, shmem-rss:0kB",
+    {"Out of memory: Killed process 4711 (python3) total-vm:41943040kB, anon-rss:31457280kB, file-rss:0kB, "
+     "shmem-rss:0kB",
      "host_memory", "Memory of the host"},
     {"/tmp/job: line 3: 4711 Killed python train.py", "host_memory", "signal 9"},
     {"triton.runtime.errors.OutOfResources: out of resource: shared memory, Required: 131072, Hardware limit: 101376. "
@@ -167,10 +184,10 @@ static const struct {
      "kernel_scratch", "triton.Config"},
     {"ptxas error   : Entry function 'tile' uses too much shared data (0xc400 bytes, 0xc000 max)", "kernel_scratch",
      "of shared memory"},
-    {"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 4.00 GiB. GPU 3 has a total capacity of 39.39 GiB of "
-     "which 1.94 GiB is free. Process 1 has 26.75 GiB memory in use. Including non-PyTorch memory, this process has 10.70 GiB "
-     "memory in use. Of the allocated memory 9.80 GiB is allocated by PyTorch, and 254.99 MiB is reserved by PyTorch but "
-     "unallocated.",
+    {"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 4.00 GiB. GPU 3 has a total capacity of 39.39 GiB "
+     "of which 1.94 GiB is free. Process 1 has 26.75 GiB memory in use. Including non-PyTorch memory, this process has "
+     "10.70 GiB memory in use. Of the allocated memory 9.80 GiB is allocated by PyTorch, and 254.99 MiB is reserved by "
+     "PyTorch but unallocated.",
      "other_process", "Other processes"},
 };
 
@@ -243,18 +260,18 @@ static const struct {
     {TORCH("1.00 GiB", "80.00 GiB", "70.00 GiB", "4.00 GiB allowed; " OWN("3.50 GiB", "0.10 GiB")), "limit", "perhaps",
      "exact", -1, -1, "set_per_process_memory_fraction"},
     {TORCH("1.00 GiB", "80.00 GiB", "0.50 GiB", OWN("70.00 GiB", "0.10 GiB")), "limit", NULL, NULL, -1, -1, NULL},
-    {"ValueError: To serve at least one request with the models's max seq len (4096), (8.00 GiB KV cache is needed, which is "
-     "larger than the available KV cache memory (4.00 GiB). Based on the available memory, the estimated maximum model length "
-     "is 2048.",
+    {"ValueError: To serve at least one request with the models's max seq len (4096), (8.00 GiB KV cache is needed, "
+     "which is larger than the available KV cache memory (4.00 GiB). Based on the available memory, the estimated "
+     "maximum model length is 2048.",
      "request_length", "yes", "exact", 4, 4, "--max-model-len 2048"},
-    {"ValueError: To serve at least one request with the models's max seq len (4096), (8.00 GiB KV cache is needed, which is "
-     "larger than the available KV cache memory (4.00 GiB).",
+    {"ValueError: To serve at least one request with the models's max seq len (4096), (8.00 GiB KV cache is needed, "
+     "which is larger than the available KV cache memory (4.00 GiB).",
      "request_length", "perhaps", "guess", -1, -1, "--max-model-len …"},
-    {"ValueError: To serve at least one request with the models's max seq len (4096), (8.00 GiB KV cache is needed, which is "
-     "larger than the available KV cache memory (4.00 GiB).",
+    {"ValueError: To serve at least one request with the models's max seq len (4096), (8.00 GiB KV cache is needed, "
+     "which is larger than the available KV cache memory (4.00 GiB).",
      "cast", "perhaps", "bound", 4, 4, "fp8"},
-    {"ValueError: Free memory on device cuda:0 (40.00/80.00 GiB) on startup is less than desired GPU memory utilization (0.9, "
-     "72.00 GiB).",
+    {"ValueError: Free memory on device cuda:0 (40.00/80.00 GiB) on startup is less than desired GPU memory "
+     "utilization (0.9, 72.00 GiB).",
      "memory_share", "perhaps", "exact", 32, 40, "--gpu-memory-utilization 0.50"},
     {"Unable to allocate 8.00 GiB for an array with shape (1024, 1024, 1024) and data type float64", "cast", "perhaps",
      "exact", 4, 4, "numpy.float32"},
@@ -385,10 +402,11 @@ END_TEST
 #define BUFFER(asked, left)                                                                                            \
     "RESOURCE_EXHAUSTED: Error allocating device buffer: Attempting to allocate " asked                                \
     ". That was not possible. There are " left " free.; (0x0x0_HBM0)"
-#define CUDA(asked)                                                                                                             \
-    "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate " asked                                                      \
-    " GiB. GPU 0 has a total capacity of 79.11 GiB of "                                                                         \
-    "which 10.00 GiB is free. Including non-PyTorch memory, this process has 69.11 GiB memory in use. Of the allocated memory " \
+#define CUDA(asked)                                                                                                    \
+    "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate " asked                                             \
+    " GiB. GPU 0 has a total capacity of 79.11 GiB of "                                                                \
+    "which 10.00 GiB is free. Including non-PyTorch memory, this process has 69.11 GiB memory in use. Of the "         \
+    "allocated memory "                                                                                                \
     "68.00 GiB is allocated by PyTorch, and 100.00 MiB is reserved by PyTorch but unallocated."
 
 #define BFC(asked, rounded)                                                                                            \
@@ -403,8 +421,8 @@ static const struct {
     const char *there[4], *never[6];
 } applying[] = {
     /* a Mac has one memory and one GPU */
-    {"RuntimeError: MPS backend out of memory (MPS allocated: 17.92 GB, other allocations: 20.00 MB, max allowed: 18.13 GB). "
-     "Tried to allocate 256.00 MB on private pool.",
+    {"RuntimeError: MPS backend out of memory (MPS allocated: 17.92 GB, other allocations: 20.00 MB, max allowed: "
+     "18.13 GB). Tried to allocate 256.00 MB on private pool.",
      {"batch", "limit"},
      {"offload", "shard"}},
     {CUDA("20.00"), {"batch", "offload", "no_gradients"}, {"limit"}},

@@ -49,8 +49,8 @@ static bool is_pipeline(const struct torch_snapshot *snapshot, struct arena *are
     return false;
 }
 
-/* Fills passes[i], what was saved after i backward passes had begun, and is alive. Returns the number of the pass at work:
- * the last one, but inside of a backward pass the one that it is of. */
+/* Fills passes[i], what was saved after i backward passes had begun, and is alive. Returns the number of the pass at
+ * work: the last one, but inside of a backward pass the one that it is of. */
 static uint32_t passes_fill(const struct memory_profile_pool *pool, uint32_t count, struct chunks *passes)
 {
     const struct memory_profile *profile = pool->profile;

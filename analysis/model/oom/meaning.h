@@ -70,8 +70,8 @@ bool oom_is_of_xla_family(const struct oom_failure *failure);
 bool oom_asks_for_piece(const struct oom_failure *failure, uint64_t bytes);
 /* Did the compiler ask for that as the total of a program? */
 bool oom_asks_for_total(const struct oom_failure *failure, uint64_t total_bytes);
-/* Is more asked for in one piece than there is in all? Where more is free than there is in all, that is a limit which was
- * set. */
+/* Is more asked for in one piece than there is in all? Where more is free than there is in all, that is a limit which
+ * was set. */
 bool oom_is_past_capacity(const struct oom_failure *failure);
 /* Whose allocator has given out what it has: PyTorch's, or one that is not named. Static. */
 const char *oom_rows_allocated_word(const struct oom_failure *failure);

@@ -224,8 +224,8 @@ static void torch_cause_text(struct oom_meaning *meaning)
     if (meaning->cause == OOM_CAUSE_UNPLACED) {
         oom_say(
             text,
-            "As much is free as was asked for, and yet the driver refused it: a limit that was set for this process, another "
-            "process that was faster, or a driver that cannot give out all of the memory.");
+            "As much is free as was asked for, and yet the driver refused it: a limit that was set for this process, "
+            "another process that was faster, or a driver that cannot give out all of the memory.");
         return;
     }
     oom_say(text, "Fragmentation: the allocator has reserved ");
@@ -313,13 +313,14 @@ static void cause_text_set(struct oom_meaning *meaning)
     case OOM_CAUSE_FRAGMENTATION:
         oom_say(
             text,
-            "Fragmentation: the free memory lies in pieces, and no piece is large enough. What was allocated early and is kept for long "
-            "splits it.");
+            "Fragmentation: the free memory lies in pieces, and no piece is large enough. What was allocated early and "
+            "is kept for long splits it.");
         break;
     case OOM_CAUSE_UNPLACED:
         oom_say(
             text,
-            "Enough is free in all, and yet there was no place: it lies in pieces. The text does not say how large the largest hole is.");
+            "Enough is free in all, and yet there was no place: it lies in pieces. The text does not say how large the "
+            "largest hole is.");
         break;
     }
 }
@@ -328,11 +329,12 @@ static void cause_text_set(struct oom_meaning *meaning)
 static const char *advice_of(const struct oom_failure *failure)
 {
     if (failure->family == OOM_FAMILY_tpu_program_load)
-        return "Arrays go before programs: when an array finds no room, the runtime throws loaded programs out of memory to make some, "
-               "never arrays for a program. So a program that ran before can fail to load later, once arrays have taken its place.";
+        return "Arrays go before programs: when an array finds no room, the runtime throws loaded programs out of "
+               "memory to make some, never arrays for a program. So a program that ran before can fail to load later, "
+               "once arrays have taken its place.";
     if (failure->family == OOM_FAMILY_tpu_buffer)
-        return "Arrays go before programs: the runtime has thrown out the programs that it could before it gave up, so what is left is held by "
-               "arrays.";
+        return "Arrays go before programs: the runtime has thrown out the programs that it could before it gave up, so "
+               "what is left is held by arrays.";
     return NULL;
 }
 

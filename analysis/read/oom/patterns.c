@@ -290,7 +290,8 @@ static struct str line_before(const struct oom_text *text, size_t at)
     return (struct str){text->raw + begin, raw - begin};
 }
 
-/* Said by a program, rather than mentioned: behind a line's end, a colon or a banner's "!!!", and not of an error that is spoken of. */
+/* Said by a program, rather than mentioned: behind a line's end, a colon or a banner's "!!!", and not of an error that
+ * is spoken of. */
 static bool is_stated(const struct oom_text *text, size_t at)
 {
     static const char *const spoken_of[] = {"catch", "handle", "Handle", " fix", "Fix", "avoid", "prevent"};
