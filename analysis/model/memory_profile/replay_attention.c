@@ -68,14 +68,6 @@ static bool is_attention(struct str text)
     return is_of;
 }
 
-static struct str name_of_file(struct str path)
-{
-    size_t from = path.length;
-    while (from > 0 && path.data[from - 1] != '/' && path.data[from - 1] != '\\')
-        from--;
-    return from == 0 ? path : (struct str){path.data + from, path.length - from};
-}
-
 static bool is_product(const struct torch_frame *frame)
 {
     return torch_snapshot_frame_is(frame, NULL, "bmm") || torch_snapshot_frame_is(frame, NULL, "matmul") ||
@@ -96,7 +88,7 @@ static uint8_t signs_of(const struct torch_frame *frame)
                      (str_equal(frame->function, STR("dropout")) ? SIGN_DROPOUT : 0) |
                      (frame->is_python && !is_torch ? SIGN_PROGRAM : 0) |
                      (is_attention(frame->function) ? SIGN_NAME : 0) |
-                     (is_attention(name_of_file(frame->file)) ? SIGN_FILE : 0) |
+                     (is_attention(torch_snapshot_frame_file(frame)) ? SIGN_FILE : 0) |
                      (is_product(frame) ? SIGN_PRODUCT : 0) | (is_linear(frame) ? SIGN_LINEAR : 0));
 }
 

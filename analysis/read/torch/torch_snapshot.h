@@ -137,6 +137,8 @@ uint32_t torch_snapshot_line_frame(const struct torch_snapshot *snapshot, uint32
 /* Is it of a place as the tables of frames name it? `file`: a piece of the path of a Python file, with slashes; NULL: a
  * frame of C++. `function`: a piece of the name, behind "=" the whole of it. */
 bool torch_snapshot_frame_is(const struct torch_frame *frame, const char *file, const char *function);
+/* The last part of its path, of any system; empty where no file is told. */
+struct str torch_snapshot_frame_file(const struct torch_frame *frame);
 /* "model.py:54 forward"; "AddmmBackward0" of a node of the backward pass, else the function without its arguments where
  * no file of Python is told. */
 struct str torch_snapshot_frame_words(const struct torch_frame *frame, struct arena *arena);

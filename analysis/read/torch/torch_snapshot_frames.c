@@ -101,12 +101,17 @@ bool torch_snapshot_frame_is(const struct torch_frame *frame, const char *file, 
     return is_function && (file == NULL || path_contains(frame->file, str_of(file)));
 }
 
-struct str torch_snapshot_frame_words(const struct torch_frame *frame, struct arena *arena)
+struct str torch_snapshot_frame_file(const struct torch_frame *frame)
 {
-    size_t from = frame->file.length; /* of the last part of the path */
+    size_t from = frame->file.length;
     while (from > 0 && frame->file.data[from - 1] != '/' && frame->file.data[from - 1] != '\\')
         from--;
-    const struct str file = from == 0 ? frame->file : (struct str){frame->file.data + from, frame->file.length - from};
+    return from == 0 ? frame->file : (struct str){frame->file.data + from, frame->file.length - from};
+}
+
+struct str torch_snapshot_frame_words(const struct torch_frame *frame, struct arena *arena)
+{
+    const struct str file = torch_snapshot_frame_file(frame);
     if (!frame->is_python)
         return native_words(frame->function);
     if (frame->line == 0)
