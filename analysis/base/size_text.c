@@ -47,6 +47,12 @@ static const char *write_size(char text[SIZE_TEXT_BYTES], const char *sign, uint
 
 const char *size_text(char text[SIZE_TEXT_BYTES], uint64_t bytes) { return write_size(text, "", bytes, 1, 0); }
 
+const char *size_text_in(struct arena *arena, uint64_t bytes)
+{
+    char text[SIZE_TEXT_BYTES];
+    return arena_text(arena, str_of(size_text(text, bytes)));
+}
+
 const char *size_text_beside(char text[SIZE_TEXT_BYTES], uint64_t bytes, uint64_t other)
 {
     char beside[SIZE_TEXT_BYTES];

@@ -2,6 +2,8 @@
  * size_text.h: sizes, shares and counts in words, for sentences, notes and the columns of a terminal. */
 #pragma once
 
+#include "base/arena.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -12,6 +14,8 @@ enum { SIZE_TEXT_BYTES = 32, SHARE_TEXT_BYTES = 24, COUNT_TEXT_BYTES = 32 };
  * "1024.00 MiB". Figures are exact, a tie goes to the even digit: 1.125 GiB is "1.12 GiB". The pages do the same
  * (web/lib/format.js), both by tests/fixtures/sizes.txt. Returns `text`. */
 const char *size_text(char text[SIZE_TEXT_BYTES], uint64_t bytes);
+/* The same, kept in the arena. */
+const char *size_text_in(struct arena *arena, uint64_t bytes);
 /* The same for a size that stands beside `other`: two that differ and would read alike are bytes, "1,048,577 B". */
 const char *size_text_beside(char text[SIZE_TEXT_BYTES], uint64_t bytes, uint64_t other);
 /* The same for a size in a column, which may be negative: KiB with two decimals, as MiB beside them have. */

@@ -113,8 +113,7 @@ static void groups_make(struct arrays_finding *finding)
 
 static const char *size_of(const struct arrays_finding *finding, int64_t bytes)
 {
-    char text[SIZE_TEXT_BYTES];
-    return arena_text(finding->arena, str_of(size_text(text, (uint64_t)bytes)));
+    return size_text_in(finding->arena, (uint64_t)bytes);
 }
 
 /* "200.00 GiB bf16[327680,327680] (result, oomjob.py:10)" */

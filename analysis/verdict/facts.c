@@ -13,8 +13,7 @@ int64_t facts_figure(const struct verdict_facts *facts, enum oom_figure_at at)
 
 const char *facts_size(const struct verdict_facts *facts, int64_t bytes)
 {
-    char text[SIZE_TEXT_BYTES];
-    return arena_text(facts->arena, str_of(size_text(text, (uint64_t)facts_positive(bytes))));
+    return size_text_in(facts->arena, (uint64_t)facts_positive(bytes));
 }
 
 const char *facts_size_beside(const struct verdict_facts *facts, int64_t bytes, int64_t other)

@@ -80,8 +80,7 @@ static struct shared shared_of(const struct oom_failure *failure, const struct m
 
 static const char *size_of(struct arena *arena, int64_t bytes)
 {
-    char text[SIZE_TEXT_BYTES];
-    return arena_text(arena, str_of(size_text(text, bytes < 0 ? 0 : (uint64_t)bytes)));
+    return size_text_in(arena, bytes < 0 ? 0 : (uint64_t)bytes);
 }
 
 /* Of those of the size the one that shares most figures with the text; of equals the last. */

@@ -234,8 +234,7 @@ int64_t *replay_program_held(struct replay_program *program)
 
 const char *replay_program_size(const struct replay_program *program, int64_t bytes)
 {
-    char text[SIZE_TEXT_BYTES];
-    return arena_text(program->arena, str_of(size_text(text, (uint64_t)(bytes < 0 ? 0 : bytes))));
+    return size_text_in(program->arena, (uint64_t)(bytes < 0 ? 0 : bytes));
 }
 
 bool *replay_program_stacks_with(const struct replay_program *program, bool (*is_such)(const struct torch_frame *frame))

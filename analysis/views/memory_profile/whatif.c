@@ -57,8 +57,7 @@ static struct memory_profile_replay_change after_of(const struct answer *answer)
 
 static const char *size_of(struct arena *arena, int64_t bytes)
 {
-    char text[SIZE_TEXT_BYTES];
-    return arena_text(arena, str_of(size_text(text, (uint64_t)(bytes < 0 ? -bytes : bytes))));
+    return size_text_in(arena, (uint64_t)(bytes < 0 ? -bytes : bytes));
 }
 
 static const char PROGRAM_BEFORE[] = "The requests of the changed program, by the allocator's rules.";
