@@ -15,26 +15,10 @@ $(B)/licenses.txt: scripts/make-licenses VERSION $(wildcard third_party/* LICENS
 	@mkdir -p $(@D)
 	$(Q)scripts/make-licenses $(package_versions) > $@
 
-$(B)/web_files.c: scripts/embed-pages build/gen/web.list $(web_src) $(B)/licenses.txt docs/openapi.yaml
+$(B)/web_files.c: scripts/embed-pages scripts/page_bundle.py build/gen/web.list $(web_src) $(B)/licenses.txt docs/openapi.yaml
 	@mkdir -p $(@D)
 	@echo "  EMBED web"
 	$(Q)scripts/embed-pages web $(B)/licenses.txt > $@
-
-# All modules of the pages as one, without what only readers need. Not the default: esbuild is one of the tests' packages.
-bundle: $(B)/bundle/memviewd ## the same with the pages' modules in one file, as release/bundle/memviewd
-
-$(B)/bundle/app.js: build/gen/web.list $(web_src) tests/web/node_modules/.package-lock.json
-	@mkdir -p $(@D)
-	@echo "  BUNDLE web"
-	$(Q)tests/web/node_modules/.bin/esbuild web/app.js --bundle --format=esm --minify --log-level=warning --outfile=$@
-
-$(B)/bundle/web_files.c: $(B)/bundle/app.js $(B)/web_files.c
-	$(Q)scripts/embed-pages web $(B)/licenses.txt $< > $@
-
-$(B)/bundle/memviewd: $(core_obj) $(filter-out $(B)/web_files.o,$(server_obj)) $(B)/bundle/web_files.o
-	@echo "  LINK  $@"
-	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
-	$(Q)$(split_debug)
 
 # Memory over time of the demo: two devices, twelve steps, 1 MiB a step that stays.
 $(B)/demo/training/host0.xplane.pb: $(B)/make-trace

@@ -3,6 +3,7 @@
 #include "server/api/api.h"
 #include "server/api/confirmations.h"
 #include "server/api/routes.h"
+#include "server/api/web_files.h"
 #include "server/base/cgroups.h"
 #include "server/base/clock.h"
 #include "server/base/log.h"
@@ -187,6 +188,7 @@ static void place_pages(struct daemon *daemon)
         *at = *at == ',' ? ' ' : *at;
     daemon->settings.path_prefix = daemon->server.guard.path_prefix = daemon->path_prefix;
     daemon->settings.frame_ancestors = daemon->frame_ancestors;
+    daemon->settings.script_hash = web_script_hash;
     daemon->server.guard.is_framed = options->frame_ancestors != NULL;
 }
 

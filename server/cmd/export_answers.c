@@ -100,13 +100,10 @@ static const char STYLES[] = "<!-- styles -->", ANSWERS[] = "<!-- answers -->", 
 
 static void begin_html(struct buf *out)
 {
-    static const char *const styles[] = {"vendor/uPlot.css", "style.css", "panels.css", "report/report.css"};
     page_add(out, NULL, STYLES);
-    for (size_t at = 0; at < sizeof(styles) / sizeof(styles[0]); at++) {
-        buf_text(out, "<style>\n");
-        file_add(out, styles[at]);
-        buf_text(out, "</style>\n");
-    }
+    buf_text(out, "<style>\n");
+    file_add(out, "report/report.css");
+    buf_text(out, "</style>\n");
     page_add(out, STYLES, ANSWERS);
     buf_text(out, "<script type=\"application/json\" id=\"answers\">");
     begin_json(out);

@@ -58,10 +58,6 @@ export const fileOf = (path) => new RegExp(`/${path.replace(/\.(\w+)$/, '(-[0-9a
 
 /* Opens the card of a figure by its key, with the module that the page itself has loaded. */
 export const explainIn = (page, key) =>
-  page.evaluate(
-    async ([pattern, each]) => {
-      const loaded = performance.getEntriesByType('resource').find(({ name }) => new RegExp(pattern).test(name));
-      (await import(loaded.name)).explain(each);
-    },
-    [fileOf('widgets/explain.js').source, key],
-  );
+  page.evaluate((each) => {
+    globalThis.memviewd.use('widgets/explain.js').explain(each);
+  }, key);

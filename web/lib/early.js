@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * early.js: runs before the first paint, so that no other theme flashes; and asks for all modules of the tool
- * that the URL names, which would else come one import after the other.
- * Its own file: a script of the page, not a module, run before all others. */
+ * early.js: runs before the first paint, so that no other theme flashes; and asks for the tool that the URL names,
+ * which would else come after the frame.
+ * Its own file: a script of the page, not a module, run before all others; scripts/embed-pages puts it into the page. */
 (() => {
-  const MODULES = {}; /* {tool: [addresses]}, filled in by scripts/embed-pages */
-  for (const href of MODULES[new URLSearchParams(location.search).get('tool')] ?? [])
-    document.head.append(Object.assign(document.createElement('link'), { rel: 'modulepreload', href }));
+  const PARTS = {}; // {tool: address}, filled in by scripts/embed-pages
+  const href = PARTS[new URLSearchParams(location.search).get('tool')];
+  if (href) document.head.append(Object.assign(document.createElement('link'), { rel: 'modulepreload', href }));
   let theme = null;
   try {
     theme = localStorage.getItem('memviewd.theme');

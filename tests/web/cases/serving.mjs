@@ -60,8 +60,8 @@ export function run({ test, equal, truth, daemon, open }) {
     const loaded = await page.evaluate(() =>
       performance.getEntriesByType('resource').filter(({ name }) => /\/tools\/.*\.js$/.test(name)).map(({ name }) => name),
     );
-    truth(loaded.some((name) => name.includes('/memory_profile/page-')), loaded.join(' '));
-    equal(loaded.filter((name) => !preloaded.includes(name) && !/explain|empty/.test(name)), []);
+    truth(loaded.length === 1 && loaded[0].includes('/memory_profile/page-'), loaded.join(' '));
+    equal(loaded, preloaded);
     await page.finish();
   });
 
