@@ -240,12 +240,8 @@ static struct response *refuse_for_memory(const struct server *server)
                                   (unsigned long long)(limit_bytes >> 20));
 }
 
-static struct response *answer_on_worker(const void *context, const struct request *request)
+static struct response *routes_answer_settled(const struct server *server, const struct request *request)
 {
-    const struct server *server = context;
-    struct response *refusal = refuse_for_memory(server);
-    if (refusal)
-        return refusal;
     struct response *response = routes_answer(server, request);
     /* A file that grows while it is read is mostly whole a moment later. */
     for (int tries = 1; tries < TRIES && response->is_changed; tries++) {
@@ -253,6 +249,38 @@ static struct response *answer_on_worker(const void *context, const struct reque
         index_nudge(server->index);
         response = routes_answer(server, request);
     }
+    return response;
+}
+
+static struct response *answer_on_worker(const void *context, const struct request *request)
+{
+    const struct server *server = context;
+    struct response *refusal = refuse_for_memory(server);
+    return refusal ? refusal : routes_answer_settled(server, request);
+}
+
+/* May the route be asked for by another one? That one may not: it would answer without end. */
+static bool may_be_beside(const struct route *route)
+{
+    return route && route->need == GUARD_DATA && route->answer != api_batch && !route->is_xprof && route != &PAGE;
+}
+
+struct response *routes_answer_beside(const struct server *server, const struct request *request, const char *target)
+{
+    bool is_allowed = false;
+    struct request *own = request_new(target, request->peer);
+    request_set_method(own, "GET");
+    struct response *response = refuse_form(own);
+    const struct route *route = response ? NULL : routes_find(own, &is_allowed);
+    if (!response)
+        response = refuse_query(own, route);
+    if (!response && (!may_be_beside(route) || !is_allowed))
+        response = response_problem(404, "notfound", "there is nothing to ask for together with others at this path");
+    if (!response) {
+        own->route = route;
+        response = routes_answer_settled(server, own);
+    }
+    request_release(own);
     return response;
 }
 

@@ -20,8 +20,8 @@ struct web_file {
 extern const struct web_file web_files[];
 extern const size_t web_file_count;
 
-/* The script that stands in the page, as a source of a Content-Security-Policy: "'sha256-…'". */
-extern const char web_script_hash[];
+/* The script and the style that stand in the page, each as a source of a Content-Security-Policy: "'sha256-…'". */
+extern const char web_script_hash[], web_style_hash[];
 
 /* The one served at `path`, by its plain path alone; NULL: there is none. */
 const struct web_file *web_files_find(const char *path);

@@ -189,6 +189,7 @@ static void place_pages(struct daemon *daemon)
     daemon->settings.path_prefix = daemon->server.guard.path_prefix = daemon->path_prefix;
     daemon->settings.frame_ancestors = daemon->frame_ancestors;
     daemon->settings.script_hash = web_script_hash;
+    daemon->settings.style_hash = web_style_hash;
     daemon->server.guard.is_framed = options->frame_ancestors != NULL;
 }
 

@@ -422,8 +422,8 @@ struct httpd *httpd_start(const struct http_handler *handler, struct jobs *jobs,
     httpd->jobs = jobs;
     httpd->metrics = settings->metrics;
     httpd->path_prefix = settings->path_prefix;
-    snprintf(httpd->policy, sizeof(httpd->policy), RESPONSE_POLICY_HEAD("'self' %s") "%s", settings->script_hash,
-             settings->frame_ancestors);
+    snprintf(httpd->policy, sizeof(httpd->policy), RESPONSE_POLICY_HEAD("'self' %s", "'self' %s") "%s",
+             settings->script_hash, settings->style_hash, settings->frame_ancestors);
     httpd->receiving_limit_bytes = settings->receiving_limit_bytes;
     httpd->peers = peers_new(settings->is_own_user_only);
     struct token random = {.text = ""};

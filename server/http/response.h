@@ -13,11 +13,12 @@
 
 enum { RESPONSE_MAX_HEADERS = 4, RESPONSE_HEADER_SIZE = 320 };
 
-/* Content-Security-Policy of an answer whose scripts may come from `scripts`, without its end: whose frames may show it. */
-#define RESPONSE_POLICY_HEAD(scripts)                                                                                  \
-    "default-src 'none'; script-src " scripts "; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "   \
-    "font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors "
-#define RESPONSE_POLICY(scripts) RESPONSE_POLICY_HEAD(scripts) "'none'"
+/* Content-Security-Policy of an answer whose scripts and styles may come from these, without its end: whose frames may
+ * show it. */
+#define RESPONSE_POLICY_HEAD(scripts, styles)                                                                          \
+    "default-src 'none'; script-src " scripts "; style-src " styles "; img-src 'self' data: blob:; "                   \
+    "connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors "
+#define RESPONSE_POLICY(scripts) RESPONSE_POLICY_HEAD(scripts, "'self'") "'none'"
 
 struct response {
     atomic_int holders;

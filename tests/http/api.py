@@ -4,7 +4,7 @@ import csv
 import io
 import os
 import re
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import inputs
 from harness import equal
@@ -449,3 +449,46 @@ def test_a_source_is_the_line_of_the_user(t):
                   "site-packages/optax" in str(daemon.get_json("/api/v1/memory_viewer/buffer", session=session,
                                                                id=row["id"])["data"]["stack"][0]["file"]))
     assert called, rows
+
+
+def batch(daemon, *asked):
+    return daemon.ask("/api/v1/batch?" + urlencode([("ask", each) for each in asked]))
+
+
+def test_several_questions_are_answered_as_each_alone(t):
+    daemon = serve_dumps(t)
+    session = daemon.session_id("seed-matmul-327680")
+    asked = ["sessions?limit=2", f"sessions/{session}/modules", f"memory_viewer/summary?session={session}",
+             f"memory_viewer/buffers?session={session}&filter=%3E1GiB", "sessions?limit=2"]
+    alone = {each: daemon.ask("/api/v1/" + each).json for each in asked}  # the last stands: the list knows more by then
+    answer = batch(daemon, *asked)
+    equal(answer.status, 200)
+    equal([part["status"] for part in answer.json["answers"]], [200] * len(asked))
+    for part, each in zip(answer.json["answers"], asked):
+        assert part["body"] == alone[each], each
+    equal(daemon.ask("/api/v1/batch?ask=tools", headers={"If-None-Match": daemon.ask("/api/v1/batch?ask=tools").headers["etag"]}).status, 304)
+
+
+def test_a_question_that_fails_does_not_fail_the_others(t):
+    daemon = serve_dumps(t)
+    session = daemon.session_id("seed-matmul-327680")
+    refused = {"sessions?limit=x": 400, "sessions/000000000000": 404, f"memory_viewer/summary?session={session}&x=1": 400,
+               f"memory_viewer/buffers?session={session}&format=csv": 400, "nothing": 404, "": 404, "%zz": 400,
+               "batch?ask=sessions": 404, "login": 404, "rescan": 404, "../../runs": 404, "../../data/plugin/profile/runs": 404,
+               "sessions?filter=": 200}
+    answer = batch(daemon, "about", *refused, "tools")
+    equal(answer.status, 200)
+    parts = answer.json["answers"]
+    equal([part["status"] for part in parts], [200, *refused.values(), 200])
+    for asked, part in zip(refused, parts[1:]):
+        if part["status"] != 200:
+            equal(part["body"]["status"], part["status"], asked)
+
+
+def test_what_is_asked_together_is_limited(t):
+    daemon = t.serve(t.folder())
+    equal(batch(daemon, *["about"] * 16).status, 200)
+    for asked in ([], ["about"] * 17):
+        equal(batch(daemon, *asked).status, 400, asked)
+    equal(daemon.ask("/api/v1/batch?ask=about&other=1").status, 400)
+    equal(daemon.ask("/api/v1/batch", method="POST", body="").status, 405)

@@ -205,6 +205,8 @@ def address_of(path, session, extra=""):
         address += f"?session={session}"
     if path == "/api/v1/source":
         address += "?file=/a/x.py"
+    if path == "/api/v1/batch":
+        address += "?ask=sessions"
     if is_of_two(path):
         address += f"?a={session}&b={session}"
     if is_of_device(path):

@@ -261,10 +261,10 @@ def test_built_in_pages(t):
     for path in ("/", "/index.html"):
         answer = daemon.ask(path)
         equal((answer.status, answer.headers["content-type"]), (200, "text/html; charset=utf-8"), path)
-        for script in re.findall(r"<script>(.*?)</script>", answer.text, re.S):
-            digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-            assert f"'sha256-{digest}'" in answer.headers["content-security-policy"], script
-        assert "style=" not in answer.text, "inline style"
+        for each in re.findall(r"<(?:script|style)>(.*?)</(?:script|style)>", answer.text, re.S):
+            digest = base64.b64encode(hashlib.sha256(each.encode()).digest()).decode()
+            assert f"'sha256-{digest}'" in answer.headers["content-security-policy"], each[:200]
+        assert "style=" not in answer.text, "a style of one element"
     equal(daemon.ask("/absent.js").status, 404)
 
 
@@ -294,7 +294,7 @@ def test_files_of_the_pages_are_kept_by_their_hash(t):
         open_paths += [posixpath.normpath(posixpath.join(folder, each)) if each.startswith(".") else each
                        for each in HASHED.findall(kept.text)]
     reached = {re.sub(r"-[0-9a-f]{16}(?=\.)", "", path) for path in seen}
-    for path in ("app.js", "pages.css", "tools/oom/page.js", "vendor/viz.js", "widgets/graph_worker.js", "icon.svg"):
+    for path in ("app.js", "tools/oom/page.js", "vendor/viz.js", "widgets/graph_worker.js", "icon.svg"):
         assert path in reached, path
     equal(daemon.ask("/app-0123456789abcdef.js").status, 404)
 
