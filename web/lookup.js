@@ -60,7 +60,7 @@ export async function lookUp(route, banners, signal) {
   if (named === HOME) return { row: HOME, found: null };
   named?.load().catch(() => {}); // on its way while the session is looked up; asked again when it is needed
   const ahead = named?.levels.includes('module') ? modulesAhead(route, signal) : null;
-  const summary = route.session ? (named?.ahead?.(route.session, signal) ?? null) : null;
+  const summary = route.session ? (named?.ahead?.(route, signal) ?? null) : null;
   summary?.catch(() => {}); // who needs it hears of it
   const sessions = await listSessions('', signal);
   if (named?.isAlone?.(route)) return { row: named, found: { ...NOTHING, sessions } };

@@ -5,7 +5,8 @@
  *   this key.
  * - load(): its module, with mount(root, context) → {show(selection, route), hear(route), escape(), unmount()}.
  * - levels: the selectors of the breadcrumb that it uses; without "module" none is looked up.
- * - ahead(session, signal): asked while that session of the URL is still looked up; show() gets it as selection.ahead.
+ * - ahead(route, signal): asked while the session of the URL is still looked up, or null; show() gets it as
+ *   selection.ahead. lib/early.js asks it sooner.
  * - prefers(session): among those that lack nothing these come first, where the URL names none.
  * - lacks(session): "" or, in words, why there is nothing for it in a session of the list.
  * - moment(text): what `:1536` in the palette changes in the URL, or null; left out without moments.
@@ -27,6 +28,8 @@ export const PAGES = [
     icon: 'M3 20V14h4V9h4V5h3v6h3v4h4v5z',
     load: () => import('./tools/memory_viewer/page.js'),
     levels: ['session', 'host', 'module', 'space'],
+    /* Without a module the daemon means the largest, which the page shows too. */
+    ahead: (route, signal) => (route.host || route.module || route.rules || route.capacity ? null : get('memory_viewer/summary', { session: route.session }, { signal })),
     lacks: (session) => (session.module_count === 0 ? 'No program in this session' : ''),
     moment: (text) => (/^\d{1,15}$/.test(text) ? { step: Number(text) } : null),
   },
@@ -38,7 +41,7 @@ export const PAGES = [
     icon: 'M3 19h18M4 16l4-7 4 4 4-9 4 8',
     load: () => import('./tools/memory_profile/page.js'),
     levels: ['session', 'host'],
-    ahead: (session, signal) => get('memory_profile/summary', { session }, { signal }),
+    ahead: ({ session }, signal) => get('memory_profile/summary', { session }, { signal }),
     lacks: (session) => (session.kind === 'trace' ? '' : 'No trace in this session'),
     moment: (text) => (/^\d{1,9}(\.\d{1,9})?$/.test(text) ? { time: Math.round(Number(text) * 1e9) } : null),
   },

@@ -131,13 +131,23 @@ async function answerFor(context, canned) {
   });
 }
 
+/* In the page: web/lib/settings.js. */
+function askAlone() {
+  try {
+    localStorage.setItem('memviewd.ask', 'alone');
+  } catch {
+    /* about:blank has no store */
+  }
+}
+
 /* Opens `url` in a fresh profile. options: {width, height, scheme, allow, canned, scale, touch, init,
  * isPassingKept, isMeasured}; `allow` is a pattern of console errors that the test expects; `canned` answers API
  * paths instead of the daemon; without `isPassingKept` what is shown for a moment goes as soon as for a reader;
- * `isMeasured`: the page runs as it is, and acts wait for nothing; `framed`: the address of what it shows in a frame. */
+ * `isMeasured`: the page runs as it is, and acts wait for nothing; `isAlone`: each question goes in a request of its
+ * own, so that one can be answered or held back (always with `canned`); `framed`: the address of what it shows in a frame. */
 export async function openPage(browser, url, options = {}) {
   const { width = 1440, height = 900, scheme = 'light', allow = null, canned = null } = options;
-  const { scale = 1, touch = false, init = null, isPassingKept = true, isMeasured = false, framed = null } = options;
+  const { scale = 1, touch = false, init = null, isPassingKept = true, isMeasured = false, framed = null, isAlone = Boolean(canned) } = options;
   const context = await browser.newContext({
     viewport: { width, height },
     colorScheme: scheme,
@@ -168,6 +178,7 @@ export async function openPage(browser, url, options = {}) {
       globalThis.violations.push(`${event.violatedDirective} ${event.blockedURI}`),
     );
   });
+  if (isAlone) await page.addInitScript(askAlone);
   if (init) await page.addInitScript(init);
   page.isMeasured = isMeasured;
   if (!isMeasured) actsEndAtRest(page);

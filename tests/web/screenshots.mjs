@@ -124,7 +124,7 @@ const settle = async (page) => {
 async function shoot(browser, folder, { name, query, act, served, how }, [width, height], scheme) {
   const { canned = null, isBusy = false, isWhole = false } = how;
   const touch = width < PHONE_PX;
-  const page = await openPage(browser, (await serving(served)) + query, { width, height, scheme, touch, canned, isMeasured: isBusy, allow: /./ });
+  const page = await openPage(browser, (await serving(served)) + query, { width, height, scheme, touch, canned, isMeasured: isBusy, isAlone: true, allow: /./ });
   page.setDefaultTimeout(MAX_MS);
   try {
     await act(page, place);

@@ -4,6 +4,7 @@
 
 import { beginRequest } from './activity.js';
 import { count, visible } from './format.js';
+import { setting } from './settings.js';
 
 const connectionListeners = new Set();
 let goneSinceMs = 0;
@@ -82,51 +83,126 @@ export function apiUrl(path, params) {
   return url;
 }
 
-/* ---- ahead ---------------------------------------------------------------------
- * What a page asks while it opens is kept with its entry of the browser's history. Loaded again, it asks all of that at
- * once, instead of one after the other: session, module, curve. */
+/* ---- several questions in one request ------------------------------------------
+ * What a page asks while it opens goes together, and is kept with its entry of the browser's history: loaded again, it
+ * asks all of that at once (early.js), instead of one after the other: session, module, curve. */
 
-const MAX_AHEAD = 16;
-const AHEAD_FOR_MS = 5000;
+const MAX_TOGETHER = 16; // as the daemon takes
+const MAX_TOGETHER_CHARACTERS = 6000;
+const HIDDEN_MS = 100; // a page that is not seen has no frames
+const OPENING_MS = 5000;
 const JSON_ONLY = { Accept: 'application/json' };
-const ahead = new Map(); // address → answer that is under way
-let opening = []; // addresses; null once the reader does something
+/* What of an address stands below api/v1/. */
+const belowRoot = (href) => href.slice(apiUrl('', {}).href.length);
 
-for (const href of globalThis.history?.state?.asked ?? []) {
-  if (!String(href).startsWith(apiUrl('', {}).href)) continue;
-  const answer = fetch(href, { headers: JSON_ONLY });
-  answer.catch(() => {}); // the page says it, if it asks for it
-  ahead.set(href, answer);
+let opening = []; // what was asked, below api/v1/; null once the reader does something
+let waiting = []; // {href, signal, resolve, reject} that will be asked together
+
+/* Its parts as fetch() gives them: [{status, ok, json()}], promises. What went wrong with all is told of each. */
+function partsOf(count, response) {
+  const whole = response.then(async (answer) => {
+    const body = await answer.json().catch(() => ({}));
+    return Array.from({ length: count }, (_, at) => (answer.ok ? body.answers[at] : { status: answer.status, body }));
+  });
+  return Array.from({ length: count }, async (_, at) => {
+    const { status, body } = (await whole)[at];
+    return { status, ok: status < 400, json: async () => body };
+  });
+}
+
+/* What early.js has asked for: address below api/v1/ → answer that is under way; each is taken once. */
+const ahead = new Map();
+if (globalThis.memviewdAhead) {
+  const { asked, response } = globalThis.memviewdAhead;
+  partsOf(asked.length, response).forEach((part, at) => {
+    part.catch(() => {}); // the page says it, if it asks for it
+    ahead.set(asked[at], part);
+  });
 }
 for (const event of ['pointermove', 'pointerdown', 'keydown', 'popstate'])
   globalThis.addEventListener?.(event, () => (opening = null), { once: true, capture: true });
-/* What nobody took is not read: each such answer would keep one of the few connections. */
-if (ahead.size)
-  setTimeout(() => {
-    for (const answer of ahead.values()) answer.then(({ body }) => body?.cancel(), () => {});
-    ahead.clear();
-  }, AHEAD_FOR_MS);
 
-/* The answer that is under way, or null; taken once. */
+const isTogether = setting('ask') !== 'alone';
+const isOpening = () => isTogether && opening !== null && performance.now() < OPENING_MS;
+
 function takeAhead({ href }) {
-  const answer = ahead.get(href) ?? null;
-  ahead.delete(href);
+  const answer = ahead.get(belowRoot(href)) ?? null;
+  ahead.delete(belowRoot(href));
   return answer;
 }
 
 function keepAhead({ href }) {
-  if (!opening || opening.length === MAX_AHEAD || opening.includes(href) || performance.now() > AHEAD_FOR_MS) return;
-  opening.push(href);
+  const path = belowRoot(href);
+  const length = opening.reduce((sum, each) => sum + each.length, path.length);
+  if (opening.length === MAX_TOGETHER || opening.includes(path) || length > MAX_TOGETHER_CHARACTERS) return;
+  opening.push(path);
   history.replaceState({ asked: opening }, '');
 }
 
-async function request(path, params, signal, sent = null) {
+function askAll(group) {
+  if (group.length === 1) {
+    const [{ href, signal, resolve, reject }] = group;
+    fetch(href, { headers: JSON_ONLY, signal }).then(resolve, reject);
+    return;
+  }
+  const gaveUp = new AbortController();
+  const url = apiUrl('batch', { ask: group.map(({ href }) => belowRoot(href)) });
+  const parts = partsOf(group.length, fetch(url, { headers: JSON_ONLY, signal: gaveUp.signal }));
+  group.forEach(({ signal, resolve, reject }, at) => {
+    parts[at].then(resolve, reject);
+    signal?.addEventListener('abort', () => {
+      reject(signal.reason);
+      if (group.every((each) => each.signal?.aborted)) gaveUp.abort();
+    });
+  });
+}
+
+function askWaiting() {
+  let group = [];
+  let length = 0;
+  for (const each of waiting) {
+    if (each.signal?.aborted) {
+      each.reject(each.signal.reason);
+      continue;
+    }
+    length += each.href.length;
+    if (group.length === MAX_TOGETHER || length > MAX_TOGETHER_CHARACTERS) {
+      askAll(group);
+      [group, length] = [[], each.href.length];
+    }
+    group.push(each);
+  }
+  waiting = [];
+  if (group.length) askAll(group);
+}
+
+/* GET of an address with what else is asked within two frames: so much later another part of the page may ask. */
+function askTogether(href, signal) {
+  return new Promise((resolve, reject) => {
+    if (!waiting.length) {
+      const hidden = setTimeout(askWaiting, HIDDEN_MS);
+      requestAnimationFrame(() =>
+        requestAnimationFrame(() => {
+          clearTimeout(hidden);
+          askWaiting();
+        }),
+      );
+    }
+    waiting.push({ href, signal, resolve, reject });
+  });
+}
+
+/* isSlow: its answer may take long, and others are not to wait for it. */
+async function request(path, params, signal, { sent = null, isSlow = false } = {}) {
   refuseNul(params);
   const url = apiUrl(path, params);
+  const isFirst = !sent && !isSlow && isOpening();
   let response;
   try {
     const early = sent ? null : takeAhead(url);
-    response = await (early ?? fetch(url, { ...sent, headers: { ...JSON_ONLY, ...sent?.headers }, signal }));
+    if (early) response = await early;
+    else if (isFirst) response = await askTogether(url.href, signal);
+    else response = await fetch(url, { ...sent, headers: { ...JSON_ONLY, ...sent?.headers }, signal });
     signal?.throwIfAborted();
   } catch (error) {
     if (error.name === 'AbortError') throw error;
@@ -135,15 +211,15 @@ async function request(path, params, signal, sent = null) {
   }
   reached(true);
   if (!response.ok) throw await readProblem(response);
-  if (!sent) keepAhead(url);
+  if (isFirst && isOpening()) keepAhead(url);
   return response;
 }
 
-/* GET api/v1/<path>. Counted as under way unless `isQuiet`. */
-export async function get(path, params = {}, { signal = null, isQuiet = false } = {}) {
+/* GET api/v1/<path>. Counted as under way unless `isQuiet`; isSlow: nothing else is to wait for its answer. */
+export async function get(path, params = {}, { signal = null, isQuiet = false, isSlow = false } = {}) {
   const end = isQuiet ? () => {} : beginRequest();
   try {
-    return await (await request(path, params, signal)).json();
+    return await (await request(path, params, signal, { isSlow })).json();
   } finally {
     end();
   }
@@ -153,7 +229,7 @@ export async function get(path, params = {}, { signal = null, isQuiet = false } 
 export async function getBytes(path, params = {}, { signal = null } = {}) {
   const end = beginRequest();
   try {
-    return new Uint8Array(await (await request(path, params, signal)).arrayBuffer());
+    return new Uint8Array(await (await request(path, params, signal, { isSlow: true })).arrayBuffer());
   } finally {
     end();
   }
@@ -163,7 +239,7 @@ export async function getBytes(path, params = {}, { signal = null } = {}) {
 export async function post(path, body, type = 'application/octet-stream', params = {}, { signal = null } = {}) {
   const end = beginRequest();
   try {
-    return await (await request(path, params, signal, { method: 'POST', body, headers: { 'Content-Type': type } })).json();
+    return await (await request(path, params, signal, { sent: { method: 'POST', body, headers: { 'Content-Type': type } } })).json();
   } finally {
     end();
   }
@@ -173,7 +249,7 @@ export async function post(path, body, type = 'application/octet-stream', params
 export async function remove(path) {
   const end = beginRequest();
   try {
-    await request(path, {}, null, { method: 'DELETE' });
+    await request(path, {}, null, { sent: { method: 'DELETE' } });
   } finally {
     end();
   }

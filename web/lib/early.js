@@ -1,17 +1,49 @@
 /* SPDX-License-Identifier: Apache-2.0
- * early.js: runs before the first paint, so that no other theme flashes; and asks for the tool that the URL names,
- * which would else come after the frame.
+ * early.js: runs before the first paint, so that no other theme flashes; and asks for what would else
+ * come after the frame: the tool that the URL names, and what it asks the daemon first.
  * Its own file: a script of the page, not a module, run before all others; scripts/embed-pages puts it into the page. */
 (() => {
   const PARTS = {}; // {tool: address}, filled in by scripts/embed-pages
-  const href = PARTS[new URLSearchParams(location.search).get('tool')];
+  const params = new URLSearchParams(location.search);
+  const tool = params.get('tool');
+  const session = params.get('session');
+  const href = PARTS[tool];
   if (href) document.head.append(Object.assign(document.createElement('link'), { rel: 'modulepreload', href }));
-  let theme = null;
-  try {
-    theme = localStorage.getItem('memviewd.theme');
-  } catch {
-    /* nothing stored: the system decides */
+
+  /* As lib/selection.js and the tools ask it, below api/v1/; api.js hands the answers on. Loaded again, a page asks all
+   * that it asked then. */
+  const first = ['about', tool === 'home' ? 'sessions?sort=newest&limit=1000&offset=0' : 'sessions?sort=newest&limit=100'];
+  if (session) {
+    const id = encodeURIComponent(session);
+    const module = params.get('module');
+    const isPlain = !params.get('host') && !params.get('rules') && !params.get('capacity');
+    if (tool === 'memory_viewer' && isPlain)
+      first.push(
+        `sessions/${id}/modules?sort=-total&limit=100`,
+        `sessions/${id}`,
+        `memory_viewer/summary?session=${id}${module ? `&module=${encodeURIComponent(module)}` : ''}`,
+      );
+    if (tool === 'memory_profile') first.push(`memory_profile/summary?session=${id}`);
+    if (tool === 'oom' && !params.get('file')) first.push(`oom?session=${id}`);
+    if (tool === 'device_memory') first.push(`sessions/${id}/profiles`, `device_memory/summary?session=${id}`);
   }
+  const asked = history.state?.asked ?? first;
+  const stored = (name) => {
+    try {
+      return localStorage.getItem(`memviewd.${name}`);
+    } catch {
+      return null; // nothing is stored
+    }
+  };
+  const isWithToken = location.hash.length > 1; // the daemon answers only once it has the token
+  if (!isWithToken && stored('ask') !== 'alone') {
+    const query = asked.map((path) => `ask=${encodeURIComponent(path)}`).join('&');
+    const response = fetch(`api/v1/batch?${query}`, { headers: { Accept: 'application/json' } });
+    response.catch(() => {}); // who asks for it hears of it
+    globalThis.memviewdAhead = { asked, response };
+  }
+
+  const theme = stored('theme'); // else the system decides
   const isDark = theme === 'dark' || (theme !== 'light' && matchMedia('(prefers-color-scheme: dark)').matches);
   document.documentElement.setAttribute('data-theme', isDark ? 'dark' : 'light');
 })();

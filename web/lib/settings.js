@@ -9,6 +9,7 @@ const DEFAULTS = {
   pane: '', // details pane: open, shut; empty: as the page has it
   pane_px: '320', // its width
   paths: 'with', // source paths in pictures and copies: with, without
+  ask: 'together', // what a page asks while it opens: together, alone (to see each question in the browser's tools)
   last_a: '', // reference that was set as A
 };
 const listeners = new Set();

@@ -277,7 +277,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
 
   test('a list sorted before all is read says how many are not, and does not move by itself', async () => {
     const base = await dumps();
-    const page = await open(`${base}?tool=oom`, { isMeasured: true });
+    const page = await open(`${base}?tool=oom`, { isMeasured: true, isAlone: true });
     const { release } = await holdBack(page, '**/modules?**');
     await page.goto(`${base}?tool=home&sort=share`);
     await page.waitForSelector('.home-grid tbody tr:nth-child(4)');
@@ -374,7 +374,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
       await own.stop();
       again = await startDaemon(binary, ['--demo'], Number(new URL(own.url).port));
       const asked = [];
-      page.on('request', (request) => /\/uploads\//.test(request.url()) && asked.push(request.url()));
+      page.on('request', (request) => /\buploads\//.test(decodeURIComponent(request.url())) && asked.push(request.url()));
       for (const wanted of [1, 1]) {
         await page.reload();
         await page.waitForSelector('.home-grid tbody tr');

@@ -180,7 +180,7 @@ export function run({ test, equal, includes, truth, daemon, open, fixtures, shar
   test('the page fills in while the session is read', async () => {
     const base = await daemon(`--logdir=${await job()}`);
     const { sessions } = await (await fetch(`${base}api/v1/sessions`)).json();
-    const page = await open(`${base}?tool=home`, { isMeasured: true });
+    const page = await open(`${base}?tool=home`, { isMeasured: true, isAlone: true });
     await page.route('**/api/v1/modules/summary?*within_ms=250*', (route) =>
       route.continue({ url: route.request().url().replace('within_ms=250', 'within_ms=0') }),
     );

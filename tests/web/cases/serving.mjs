@@ -3,11 +3,10 @@
 
 import { createServer, request } from 'node:http';
 import { once } from 'node:events';
-import { holdBack } from '../acts.mjs';
 import { idle, text } from '../harness.mjs';
 
 /* Passes on what is asked below `prefix`. Out: {url, files(): paths of what was asked since the last call, but for the
- * API; close()}. */
+ * API; all(): those too; close()}. */
 async function startProxy(daemon, prefix = '') {
   const { host } = new URL(daemon);
   let asked = [];
@@ -25,6 +24,9 @@ async function startProxy(daemon, prefix = '') {
   await once(server, 'listening');
   return {
     url: `http://127.0.0.1:${server.address().port}${prefix}/`,
+    all() {
+      return asked.splice(0);
+    },
     files() {
       const files = asked.filter((path) => !path.startsWith(`${prefix}/api/`)).map((path) => path.slice(prefix.length));
       asked = [];
@@ -69,15 +71,28 @@ export function run({ test, equal, truth, daemon, open }) {
     const page = await open(`${await daemon('--demo')}?tool=memory_viewer`, { isMeasured: true });
     await page.waitForSelector('.panel-table tbody tr');
     await idle(page);
-    const { release } = await holdBack(page, '**/api/v1/sessions?**');
-    const last = page.waitForRequest(/memory_viewer\/curve/);
-    await page.reload({ waitUntil: 'commit' });
-    await last;
-    release();
+    const asked = [];
+    page.on('request', (request) => asked.push(request.url()));
+    await page.reload();
     await page.waitForSelector('.panel-table tbody tr');
     await idle(page);
+    const api = asked.filter((url) => url.includes('/api/'));
+    truth(/\/batch\?.*sessions.*modules.*summary.*curve/.test(decodeURIComponent(api[0])), api[0]);
+    equal(api.slice(1).filter((url) => !url.includes('/verdict?')), []);
     await page.finish();
   });
+
+  for (const [tool, kind] of [['memory_viewer', 'dump'], ['memory_profile', 'trace'], ['oom', 'dump'], ['device_memory', 'profiles']])
+    test(`a link to ${tool} opens in six requests`, async () => {
+      const base = await daemon('--demo');
+      const { sessions } = await (await fetch(`${base}api/v1/sessions`)).json();
+      const proxy = await startProxy(base);
+      const page = await open(`${proxy.url}?tool=${tool}&session=${sessions.find((each) => each.kind === kind).id}`);
+      const asked = proxy.all();
+      truth(asked.length <= 6, asked.join('\n'));
+      await page.finish();
+      proxy.close();
+    });
 
   test('a page below a path of a proxy finds its files, its call graph included', async () => {
     const proxy = await startProxy(await daemon('--demo'), '/user/me/proxy/6006');

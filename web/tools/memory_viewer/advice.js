@@ -46,7 +46,7 @@ export async function loadAdvice(view) {
   if (space.space !== SPACE) return;
   const { signal } = (view.adviceAsked = new AbortController());
   try {
-    const verdict = await get('verdict', { session: place.session, host: place.host, module: place.module, capacity: isRefused ? '' : wanted }, { signal, isQuiet: true });
+    const verdict = await get('verdict', { session: place.session, host: place.host, module: place.module, capacity: isRefused ? '' : wanted }, { signal, isQuiet: true, isSlow: true });
     if (!signal.aborted && program.space === space) view.head.setAdvice(nodesOf(verdict, { context, program }, view.head.finding));
   } catch (error) {
     if (!isAbort(error) && !(error instanceof Problem)) throw error;

@@ -11,10 +11,11 @@ const ASK_AFTER_MS = 80;
 const KEPT_ANSWERS = 8;
 let serial = 0;
 
-/* place: {session, host, module} ids. Out: ask(view, params) → answer of the daemon. Views that ask the same
- * share one answer; `own` is the signal of a question that may be taken back. */
-export function asker(place, signal) {
-  const answers = new Map();
+/* place: {session, host, module} ids; summary: the answer to ask('summary'), if that was asked already. Out:
+ * ask(view, params) → answer of the daemon. Views that ask the same share one answer; `own` is the signal of a question
+ * that may be taken back. */
+export function asker(place, signal, summary = null) {
+  const answers = new Map(summary ? [['summary ', summary]] : []);
   const ask = (view, params = {}, own = null) => {
     const path = `memory_viewer/${view}`;
     if (own) return get(path, { ...place, ...params }, { signal: AbortSignal.any([signal, own]) });

@@ -93,7 +93,7 @@ export function enlarge(view) {
 }
 
 /* How the daemon is asked: with the person's rules of the URL; with rules that cannot be read, without them. */
-export async function askWithRules(view, place, rules, signal) {
+export async function askWithRules(view, place, rules, signal, summary) {
   view.rules = rules;
   view.context.banners.drop('rules');
   if (rules) {
@@ -106,7 +106,7 @@ export async function askWithRules(view, place, rules, signal) {
       view.context.banners.set('rules', { text: `The rules of this link cannot be used: ${error.message} The page is shown without them.` });
     }
   }
-  return asker(place, signal);
+  return asker(place, signal, summary);
 }
 
 /* The rules are typed into a dialog. */

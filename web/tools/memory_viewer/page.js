@@ -391,7 +391,8 @@ async function load(view, selection, route, signal) {
     host: selection.host?.id ?? '',
     module: selection.module.id,
   };
-  const ask = await askWithRules(view, place, route.rules, signal);
+  const isLargest = !place.host && place.module === selection.modules.modules[0]?.id;
+  const ask = await askWithRules(view, place, route.rules, signal, isLargest ? selection.ahead : null);
   const asked = [summaryWith(view.program, ask, route.capacity), readSession(place.session, signal)];
   const [answer, session] = await Promise.all(asked);
   const { module, spaces, arrays } = answer.data;

@@ -102,7 +102,7 @@ async function readLedger(view, signal) {
   const { session, context, ledger: panel } = view;
   panel.node.hidden = true;
   try {
-    const verdict = await get('verdict', { session: session.id, capacity: context.route.capacity }, { signal, isQuiet: true });
+    const verdict = await get('verdict', { session: session.id, capacity: context.route.capacity }, { signal, isQuiet: true, isSlow: true });
     if (signal.aborted) return;
     const { ledger } = verdict;
     view.evidence = evidenceLinks(context, verdict, null);
