@@ -187,7 +187,8 @@ async function go(route, isAgain = false) {
       selection = found;
       bar.drawBreadcrumb();
       bar.drawRail();
-      sayLost(found.lost, pageOf(route.tool) ?? PAGES[0]);
+      const linkTo = (session) => router.link({ ...emptyRoute(), tool: route.tool, session });
+      sayLost(found.lost, pageOf(route.tool) ?? PAGES[0], found.sessions.sessions, linkTo);
       return;
     }
     await mountPage(row, signal);

@@ -8,7 +8,11 @@ import { uploadAgain, uploaded } from './lib/uploads.js';
 import { bytes, count, cutMiddle, visible, when } from './lib/format.js';
 import { copyButton, fact, facts } from './widgets/details.js';
 import { message } from './widgets/panel.js';
+import { isDroppedSession } from './lib/route.js';
 import { nameOf } from './pages.js';
+
+/* Sessions that are offered in place of one that is not here. */
+const NEAREST = 5;
 
 /* "nothing to show · jit_f · Memory Viewer – memviewd" */
 function nothingTitle(subject, row) {
@@ -69,12 +73,33 @@ export function watchParts(banners) {
   });
 }
 
-/* The URL names files that were dropped, and the daemon holds them no more. */
-export function sayLost(id, row) {
-  const { title, text } = uploadAgain(id, uploaded(id));
-  document.title = nothingTitle('dropped, not stored', row);
+/* The URL names files that were dropped, and the daemon holds them no more; or a session that is not here. sessions: the
+ * newest of the list; linkTo(id): href of the same page of another one. */
+export function sayLost(id, row, sessions, linkTo) {
   document.body.classList.add('is-plain');
-  showInstead('Nothing to show.', { kind: 'empty', title, text });
+  if (isDroppedSession(id)) {
+    const { title, text } = uploadAgain(id, uploaded(id));
+    document.title = nothingTitle('dropped, not stored', row);
+    showInstead('Nothing to show.', { kind: 'empty', title, text });
+    return;
+  }
+  const shown = cutMiddle(visible(id), 40);
+  document.title = nothingTitle(shown, row);
+  showInstead('Nothing to show.', {
+    kind: 'empty',
+    title: `Session ${shown} is not here.`,
+    text: 'Its files were moved or deleted, or the link is of another daemon.',
+  });
+  const near = sessions.filter((session) => !row.lacks(session)).slice(0, NEAREST);
+  if (near.length)
+    document.querySelector('.whole-page').append(
+      el(
+        'div',
+        { class: 'message lost-near' },
+        'Newest sessions with something to show here:',
+        el('ul', {}, ...near.map(({ id: to, name: called, modified_at_ms: at }) => el('li', {}, el('a', { href: linkTo(to) }, name(called)), ` ${when(at)}`))),
+      ),
+    );
 }
 
 export function sayNoAnswer() {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * selection.js: what the URL names, looked up. A name that no longer exists becomes
- * a warning, the default takes its place, and the rest still applies. */
+ * selection.js: what the URL names, looked up. A host or module that no longer exists becomes
+ * a warning, the default takes its place, and the rest still applies; without its session nothing is shown. */
 
 import { get, Problem } from './api.js';
 import { cutMiddle, visible } from './format.js';
-import { isDroppedSession } from './route.js';
 
 const PAGE = 100;
 const MAX_LOOKS = 12;
@@ -103,7 +102,8 @@ export const NOTHING = { session: null, host: null, modules: null, module: null,
 
 /* page: {levels, lacks, prefers} of pages.js; sessions: the newest of them, as listed; ahead: of modulesAhead(). Out: {sessions, session, host, modules, module, problem, warnings};
  * session is null when nothing can be shown, problem is why its modules cannot be listed; modules and module
- * are null for a page that has no selector of them; lost: the name of dropped files that are not kept any more. */
+ * are null for a page that has no selector of them; lost: the session that the URL names and that is not here (any more): the
+ * figures of another one would be taken for its own. */
 export async function resolve(route, page, sessions, signal, ahead = null) {
   const warnings = [];
   const hasModules = page.levels.includes('module');
@@ -111,9 +111,8 @@ export async function resolve(route, page, sessions, signal, ahead = null) {
   let known = null;
   if (route.session) {
     session = await findSession(route.session, sessions, signal);
-    if (!session && isDroppedSession(route.session)) return { ...NOTHING, sessions, warnings, lost: route.session };
-    if (session) known = ahead;
-    else warnings.push(`Session ${short(route.session)} is not here; showing the newest.`);
+    if (!session) return { ...NOTHING, sessions, warnings, lost: route.session };
+    known = ahead;
   }
   if (!session && hasModules) {
     const found = await newestWithModules(sessions, signal);

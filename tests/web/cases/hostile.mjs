@@ -13,8 +13,6 @@ const LONGEST_SHOWN = 4200; // UTF-16 units of a text or title: 2,000 characters
 
 /* Parameter, and the banner that names what was not found. Steps of the demo: 0 to 1,017. */
 const WRONG = [
-  ['session=nope', 'Session nope is not here; showing the newest.'],
-  ['session=%00', 'Session ␀ is not here; showing the newest.'],
   ['host=nope', 'Host nope is not in this session'],
   ['module=%3Cb%3Ex', 'Module <b>x is not in this session; showing the largest.'],
   ['space=77', 'Memory space 77 is not in this module; showing HBM.'],

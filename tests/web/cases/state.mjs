@@ -139,9 +139,8 @@ export function run({ test, includes, equal, truth, daemon, open }) {
 
   test('ids that do not exist are named in a banner, the rest applies', async () => {
     const base = await daemon('--demo');
-    const page = await open(`${base}?session=ffffffffffff&space=77&pin=b:99999999&later=1`, { allow: /404/ });
+    const page = await open(`${base}?space=77&pin=b:99999999&later=1`, { allow: /404/ });
     const banners = (await page.locator('.banner').allInnerTexts()).join('\n');
-    includes(banners, 'Session ffffffffffff is not here; showing the newest.');
     includes(banners, 'Memory space 77 is not in this module; showing HBM.');
     includes(banners, 'Buffer 99999999 is not in this module; showing the peak.');
     includes(await text(page, 'h1'), 'Needs 33.49 GiB of HBM');
@@ -154,6 +153,21 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     includes(await text(page, 'h1'), 'Needs 33.49 GiB of HBM');
     await page.finish();
   });
+
+  for (const [id, shown] of [['ffffffffffff', 'ffffffffffff'], ['nope', 'nope'], ['%00', '␀']])
+    for (const tool of ['', '&tool=memory_viewer', '&tool=memory_profile', '&tool=oom', '&tool=modules'])
+      test(`a link to the session ${shown} that is not here shows no other's figures (${tool.slice(6) || 'no page'})`, async () => {
+        const page = await open(`${await daemon('--demo')}?session=${id}${tool}`, { allow: /404|400/ });
+        equal(await text(page, 'h1'), 'Nothing to show.');
+        const said = await text(page, 'main');
+        includes(said, `Session ${shown} is not here.`);
+        truth(!/GiB/.test(said), said);
+        const [near] = await page.locator('.lost-near a').all();
+        await near.click();
+        await idle(page);
+        includes(await text(page, 'h1'), 'iB');
+        await page.finish();
+      });
 
   test('unknown names in the URL are kept', async () => {
     const page = await open(`${await daemon('--demo')}?later=1`);
