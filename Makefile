@@ -403,7 +403,8 @@ bench: all ## speed and memory on real inputs (needs ../shared); XPROF=path and 
 	$(Q)$(PYTHON) tests/bench/profiles.py --binary $(B)/memviewd --shared ../shared $(if $(PPROF),--pprof $(PPROF))
 	$(Q)$(PYTHON) tests/bench/bench.py --binary $(B)/memviewd --shared ../shared $(if $(XPROF),--xprof $(XPROF))
 
-bench-page: all tests/web/node_modules/.package-lock.json ## the Memory Viewer with 100,000 buffers, Device Memory with 100,000 samples (needs ../shared)
+bench-page: all tests/web/node_modules/.package-lock.json ## opening links (OLD=PATH: beside another build), 100,000 buffers, 100,000 samples (needs ../shared)
+	$(Q)node tests/bench/page/opening.mjs --binary $(B)/memviewd $(if $(OLD),--old $(OLD))
 	$(Q)node tests/bench/page/viewer.mjs --binary $(B)/memviewd
 	$(Q)node tests/bench/page/device.mjs --binary $(B)/memviewd --shared $(or $(SHARED),../shared)
 
