@@ -122,9 +122,9 @@ void advice_find_return_less(struct advice *advice)
         .saves_bytes = results,
         .lands_at_bytes = facts->total_bytes - results,
         .confidence = VERDICT_GUESS,
-        .reason = "Whether the caller needs all of it is not known, nor whether the compiler can do without the whole "
-                  "array once it is no result.",
-        .call = "return y.sum()  # what the caller uses of it, in place of all of y",
+        .reason = "It is not known whether the caller needs all of it, nor whether the compiler can avoid the whole "
+                  "array when it is not a result.",
+        .call = "return y.sum()  # only what the caller uses, instead of all of y",
         .extra_flops_percent = -1,
     };
     category_evidence(advice, CATEGORY_OUTPUT, &item);
@@ -208,7 +208,7 @@ static void policies_find(struct advice *advice, const struct verdict_advice *wh
     item.title = "Checkpoint the layers, but keep the products of weights";
     item.change = NULL;
     item.confidence = VERDICT_BOUND;
-    item.reason = "It saves no more than computing all of a layer again; what the products take is not counted.";
+    item.reason = "It saves no more than recomputing the whole layer; the memory of the products is not counted.";
     item.call = "jax.checkpoint(layer, policy=jax.checkpoint_policies.dots_with_no_batch_dims_saveable)";
     item.effort = 2;
     item.extra_flops_percent = -1;
@@ -241,8 +241,8 @@ void advice_find_offload(struct advice *advice)
     struct verdict_advice item = {.title = "Keep the optimizer's state in the host's memory between its updates",
                                   .change = "offload=mu",
                                   .confidence = VERDICT_GUESS,
-                                  .reason = "The state streams back for its update: of 10.5 GiB that were offloaded "
-                                            "4.4 were saved when that was compiled, less than half."};
+                                  .reason = "The state streams back for its update: when 10.5 GiB were offloaded and "
+                                            "compiled, 4.4 GiB were saved, less than half."};
     if (!advice_is_of_program(advice) || is_of_cpu(advice))
         return;
     if (advice_program_held(advice, CATEGORY_OPTIMIZER_STATE) > 0) {
@@ -256,8 +256,8 @@ void advice_find_offload(struct advice *advice)
         .title = "Keep what the layers save in the host's memory",
         .change = "offload=saved_activations",
         .confidence = VERDICT_GUESS,
-        .reason = "What is saved comes back piece by piece; what that takes is not counted, and was more than half of "
-                  "what was offloaded where it was compiled.",
+        .reason = "Offloaded values come back piece by piece; the memory for that is not counted. In compiled "
+                  "examples it was more than half of what was offloaded.",
         .call = "jax.checkpoint(layer, policy=jax.checkpoint_policies.save_and_offload_only_these_names("
                 "names_which_can_be_saved=[], names_which_can_be_offloaded=[\"saved\"], offload_src=\"device\", "
                 "offload_dst=\"pinned_host\"))  # x = jax.ad_checkpoint.checkpoint_name(x, \"saved\")",
@@ -285,7 +285,7 @@ void advice_find_fused_attention(struct advice *advice)
 void advice_find_chunked_loss(struct advice *advice)
 {
     const struct plan_pattern *pattern = advice_pattern(advice, PATTERN_LOGITS);
-    struct verdict_advice item = {.title = "Take the loss in chunks of the sequence: no logits are stored whole",
+    struct verdict_advice item = {.title = "Compute the loss in chunks of the sequence: no logits are stored whole",
                                   .change = "without=logits"};
     if (!advice_is_of_program(advice) || pattern == NULL)
         return;

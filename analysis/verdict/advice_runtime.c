@@ -87,7 +87,7 @@ static const char *smaller_block(const struct advice *advice, const struct oom_b
     const char *shape = arena_format(advice->facts->arena, "%.*s[%lld", (int)type, text.data, (long long)dimensions[0]);
     for (uint32_t i = 1; i < count; i++)
         shape = arena_format(advice->facts->arena, "%s,%lld", shape, (long long)dimensions[i]);
-    return arena_format(advice->facts->arena, "%s] (%s) in place of %.*s", shape, facts_size(advice->facts, needed),
+    return arena_format(advice->facts->arena, "%s] (%s) instead of %.*s", shape, facts_size(advice->facts, needed),
                         (int)(type + 1 <= text.length ? strcspn(text.data, "]") + 1 : text.length), text.data);
 }
 
@@ -118,7 +118,7 @@ void advice_find_block_size(struct advice *advice)
         .saves_bytes = fit->over_bytes,
         .lands_at_bytes = fit->over_bytes < 0 ? -1 : fit->capacity_bytes,
         .confidence = VERDICT_BOUND,
-        .reason = "At least so much has to go; what else the kernel keeps on the chip is not in the text.",
+        .reason = "At least this much has to go; the text does not say what else the kernel keeps on the chip.",
         .evidence = text_evidence(advice),
         .extra_flops_percent = -1,
     };
@@ -230,11 +230,11 @@ static void growth_say(const struct verdict_facts *facts, struct verdict_advice 
     const struct profiles_growth *growth = &facts->growth;
     item->saves_bytes = growth->bytes;
     item->confidence = VERDICT_BOUND;
-    item->reason = "So much more is alive in the last profile than in the first; some of it may be needed.";
+    item->reason = "This much more is alive in the last profile than in the first; some of it may be needed.";
     item->evidence = arena_format(facts->arena, "Live arrays grow by %s from %s to %s.",
                                   facts_size(facts, growth->bytes), growth->first_name, growth->last_name);
     if (growth->place != NULL)
-        item->title = arena_format(facts->arena, "Let go of what %s allocates and keeps", growth->place);
+        item->title = arena_format(facts->arena, "Free what %s allocates and keeps", growth->place);
 }
 
 /* What the line made that holds most; of a program whose plan is known, no more than its arguments leave. */
@@ -242,7 +242,7 @@ static void line_say(const struct verdict_facts *facts, struct verdict_advice *i
 {
     const struct live_line *line = &facts->live.lines[0];
     int64_t besides = facts_live_besides_bytes(facts), needed = facts->out->fit.needed_bytes;
-    item->title = arena_format(facts->arena, "Let go of what %s makes and keeps", line->place);
+    item->title = arena_format(facts->arena, "Free what %s makes and keeps", line->place);
     item->saves_bytes = line->bytes < besides ? line->bytes : besides;
     item->confidence = VERDICT_BOUND;
     item->reason = "This much was live when the request failed; whether it is still needed is not known.";
@@ -259,8 +259,8 @@ void advice_find_leak(struct advice *advice)
     const struct profiles_growth *growth = &facts->growth;
     if (facts->failure != NULL ? !is_run_time(advice) || fit_is_past_device(facts) : !growth->grows)
         return;
-    struct verdict_advice item = guess_of("Let go of arrays that are no longer needed", let_go);
-    item.reason = "Which arrays are alive, and since when, is in a device profile, not in the text.";
+    struct verdict_advice item = guess_of("Free arrays that are no longer needed", let_go);
+    item.reason = "A device profile shows which arrays are alive, and since when; the text does not.";
     if (facts->failure != NULL)
         item.evidence = text_evidence(advice);
     if (growth->grows)
@@ -280,9 +280,9 @@ void advice_find_fewer_programs(struct advice *advice)
 {
     if (!is_run_time(advice) || advice->facts->failure->family != OOM_FAMILY_tpu_program_load)
         return;
-    struct verdict_advice item = guess_of("Load fewer programs at a time",
-                                          "jax.clear_caches()  # or: one jitted function for what several do now");
-    item.reason = "Each jitted function, and each shape that it is called with, is a program of its own on the device.";
+    struct verdict_advice item =
+        guess_of("Load fewer programs at a time", "jax.clear_caches()  # or: one jitted function instead of several");
+    item.reason = "Each jitted function is a separate program on the device for each shape that it is called with.";
     item.evidence = text_evidence(advice);
     advice_add(advice, item);
 }
@@ -296,11 +296,11 @@ void advice_find_fragmentation(struct advice *advice)
         return;
     bool is_bfc = is_of_text && facts->failure->family == OOM_FAMILY_gpu_bfc;
     struct verdict_advice item =
-        guess_of("Allocate what is large and stays first",
+        guess_of("Allocate first what is large and stays alive",
                  is_bfc              ? "TF_GPU_ALLOCATOR=cuda_malloc_async"
                  : is_of_gpu(advice) ? "XLA_PYTHON_CLIENT_ALLOCATOR=platform  # slow, but leaves no holes"
                                      : "state = jax.device_put(state)  # before anything that is small and kept");
-    item.reason = "Enough is free, and no piece of it is large enough: what was allocated early and stays splits it.";
+    item.reason = "Enough is free, but no piece is large enough: earlier allocations that stay alive split it.";
     item.evidence = is_of_text ? text_evidence(advice) : facts->out->cause.text;
     advice_add(advice, item);
 }
@@ -310,11 +310,11 @@ static void reserve_less(struct advice *advice)
 {
     bool is_tensorflow = advice->facts->failure->framework == OOM_FRAMEWORK_tensorflow;
     struct verdict_advice item =
-        guess_of(is_tensorflow ? "Let TensorFlow take memory as it needs it" : "Let JAX reserve less of the device",
+        guess_of(is_tensorflow ? "Let TensorFlow take memory as needed" : "Let JAX reserve less of the device",
                  is_tensorflow ? "TF_FORCE_GPU_ALLOW_GROWTH=true"
                                : "XLA_PYTHON_CLIENT_MEM_FRACTION=.6  # or XLA_PYTHON_CLIENT_PREALLOCATE=false");
     item.evidence = advice->facts->out->cause.text;
-    item.reason = "How much the allocator took, and how much the driver needs beside it, is not in the text.";
+    item.reason = "The text does not say how much the allocator took, nor how much the driver needs outside of it.";
     advice_add(advice, item);
 }
 
@@ -326,7 +326,7 @@ static void reserve_more(struct advice *advice)
     item.evidence =
         arena_format(facts->arena, "JAX takes %s of the %s by default.", facts_size(facts, facts->out->fit.share_bytes),
                      facts_size(facts, facts->out->fit.capacity_bytes));
-    item.reason = "What other processes hold of the device is not known here.";
+    item.reason = "How much of the device other processes hold is not known.";
     item.is_of_cause = true;
     advice_add(advice, item);
 }
@@ -347,13 +347,14 @@ void advice_find_preallocation(struct advice *advice)
         return;
     bool is_other = facts->out->cause.kind == VERDICT_CAUSE_OTHER_PROCESS;
     struct verdict_advice item = guess_of(
-        is_other ? "Make room: another process holds memory of the device" : "Let JAX reserve more of the device",
+        is_other ? "Make room: another process holds memory on the device" : "Let JAX reserve more of the device",
         is_other ? "nvidia-smi  # which process; then: XLA_PYTHON_CLIENT_PREALLOCATE=false" : RESERVE_MORE);
     item.evidence = text_evidence(advice);
     if (is_other && capacity >= 0 && left >= 0)
         item.evidence = arena_format(facts->arena, "Others hold %s of %s.", facts_size(facts, capacity - left),
                                      facts_size(facts, capacity));
-    item.reason = "JAX takes " MEMORY_FIT_SHARE_WORDS " of the device by default; what others hold is not in the text.";
+    item.reason =
+        "JAX takes " MEMORY_FIT_SHARE_WORDS " of the device by default; the text does not say what others hold.";
     advice_add(advice, item);
 }
 
@@ -416,7 +417,7 @@ void advice_find_larger_chip(struct advice *advice)
         .saves_bytes = -1,
         .lands_at_bytes = -1,
         .confidence = VERDICT_BOUND,
-        .reason = "Compiled for another chip the program is laid out anew, and may need more or less.",
+        .reason = "For another chip the compiler makes a new layout, which may need more or less.",
         .evidence = arena_format(facts->arena, "%s is the smallest in the table of devices that has %s.", best->title,
                                  facts_size(facts, fit->needed_bytes)),
         .call = topology_call(facts, best),

@@ -8,7 +8,7 @@
 
 enum { DEVICES_MAX = 128, LAST_OF_GUESSES = 130 };
 static const char no_plan[] =
-    "There is no plan of the program here: with its dump beside the text each change is predicted.";
+    "There is no plan of the program here. With its dump next to the text, memviewd predicts each change.";
 
 /* Of a program whose plan is not here: one that was compiled, or that ran beside other arrays. */
 static bool is_told(const struct advice *advice)
@@ -65,8 +65,8 @@ static void donate_of_arrays(struct advice *advice, const struct program_arrays 
                                   .lands_at_bytes = -1,
                                   .confidence = VERDICT_BOUND,
                                   .reason =
-                                      "At most so much: the arguments may be needed afterwards. No plan was made.",
-                                  .call = "jax.jit(step, donate_argnums=(0,))  # the state that the step gives back",
+                                      "At most this much: the arguments may be needed afterwards. No plan was made.",
+                                  .call = "jax.jit(step, donate_argnums=(0,))  # the state that the step returns",
                                   .extra_flops_percent = -1};
     item.evidence =
         arena_format(facts->arena, "Results of %s have the shapes and types of arguments that are not donated.",
@@ -85,14 +85,14 @@ void advice_text_donate(struct advice *advice)
     if (!is_told(advice) || arrays != NULL || has_no_arguments(advice) || fit_is_past_device(advice->facts))
         return;
     struct verdict_advice item = item_of(advice, "Donate the arguments that results replace",
-                                         "jax.jit(step, donate_argnums=(0,))  # the state that the step gives back");
+                                         "jax.jit(step, donate_argnums=(0,))  # the state that the step returns");
     if (is_compile(advice) && arguments >= 0 && results >= 0) {
         int64_t alone = results - facts_positive(shared);
         item.evidence =
             arena_format(advice->facts->arena, "Arguments take %s; of %s of results %s live in memory of arguments.",
                          facts_size(advice->facts, arguments), facts_size(advice->facts, results),
                          facts_size(advice->facts, facts_positive(shared)));
-        item.reason = "At most so much: which results have the shapes of arguments the text does not say.";
+        item.reason = "At most this much: the text does not say which results have the shapes of arguments.";
         bound_add(advice, item, alone < arguments ? alone : arguments);
     } else if (!is_compile(advice)) {
         item.effort = LAST_OF_GUESSES; /* an array that is asked for at run time is hardly a result */
@@ -124,7 +124,7 @@ void advice_text_unpad(struct advice *advice)
         arena_format(advice->facts->arena, "%.*s takes %s for %s of data.", (int)shape.length,
                      shape.data == NULL ? "" : shape.data, facts_size(advice->facts, (int64_t)worst->size.value),
                      facts_size(advice->facts, (int64_t)worst->unpadded.value));
-    item.reason = "At most so much: the padding of the buffers that the text lists, if they live at one time.";
+    item.reason = "At most this much: the padding of the buffers that the text lists, if they live at the same time.";
     bound_add(advice, item, padding);
 }
 
@@ -176,11 +176,11 @@ void advice_find_smaller(struct advice *advice)
         .reason = "One array has this size: its shape is wrong, or it has to be made in slices or tiles.",
         .evidence = large != NULL ? arena_format(facts->arena, "%s takes %s.", what, size)
                                   : facts_sentence(facts, &facts->parts->failure->answer),
-        .call =
-            large != NULL && large->source[0] != '\0'
-                ? arena_format(facts->arena, "print(x.shape)  # of what %s makes; slices or tiles where it is meant",
-                               large->source)
-                : "print(x.shape)  # of what the line makes; slices or tiles where it is meant",
+        .call = large != NULL && large->source[0] != '\0'
+                    ? arena_format(facts->arena,
+                                   "print(x.shape)  # of what %s makes; if the size is intended: slices or tiles",
+                                   large->source)
+                    : "print(x.shape)  # of what the line makes; if the size is intended: slices or tiles",
         .is_of_cause = true,
         .extra_flops_percent = -1};
     advice_add(advice, item);
@@ -270,6 +270,6 @@ void advice_text_cast(struct advice *advice)
     struct verdict_advice item = item_of(advice, "Keep the largest arrays in bfloat16", "x.astype(jnp.bfloat16)");
     item.evidence =
         arena_format(advice->facts->arena, "Listed buffers of float32 take %s.", facts_size(advice->facts, 2 * wide));
-    item.reason = "At most so much: half of the listed buffers of float32, if they live at one time.";
+    item.reason = "At most this much: half of the listed float32 buffers, if they live at the same time.";
     bound_add(advice, item, wide);
 }

@@ -182,8 +182,7 @@ static void of_kernel(const struct verdict_facts *facts)
     int64_t needed = facts->out->fit.needed_bytes;
     if (group.count == 0 && oom_is_form(facts->failure, "report"))
         cause_set(facts, VERDICT_CAUSE_KERNEL_SCRATCH, needed, VERDICT_EXACT,
-                  arena_format(facts->arena,
-                               "What kernels keep in %s is more than there is; the text does not say what it is.",
+                  arena_format(facts->arena, "Kernels keep more in %s than there is; the text does not say what it is.",
                                facts->out->fit.space));
     else
         cause_set(facts, VERDICT_CAUSE_KERNEL_SCRATCH, needed, VERDICT_EXACT,
@@ -218,8 +217,7 @@ static void of_reserved(const struct verdict_facts *facts)
     cause_set(
         facts, VERDICT_CAUSE_PREALLOCATION, -1, VERDICT_GUESS,
         arena_format(facts->arena,
-                     "The driver found no room beside %s, which takes %s of the device in advance unless it is told "
-                     "otherwise.",
+                     "The driver found no memory outside %s, which by default reserves %s of the device in advance.",
                      is_tensorflow ? "TensorFlow's allocator" : "JAX's allocator",
                      is_tensorflow ? "nearly all" : MEMORY_FIT_SHARE_WORDS));
 }
@@ -273,12 +271,13 @@ static bool of_other_arrays(const struct verdict_facts *facts)
     if (facts->is_live_known || !verdict_is_of_live_arrays(facts->parts->failure) || facts->total_bytes <= 0 ||
         facts->total_bytes > share / 2)
         return false;
-    cause_set(facts, VERDICT_CAUSE_LIVE_ARRAYS, -1, VERDICT_GUESS,
-              arena_format(
-                  facts->arena,
-                  "One run of the program takes %s where the device has %s: what filled it is held besides, by other "
-                  "arrays as a rule, which a device profile names.",
-                  facts_size(facts, facts->total_bytes), facts_size(facts, facts->out->fit.capacity_bytes)));
+    cause_set(
+        facts, VERDICT_CAUSE_LIVE_ARRAYS, -1, VERDICT_GUESS,
+        arena_format(
+            facts->arena,
+            "One run of the program takes %s, and the device has %s: other memory filled it, usually other arrays. "
+            "A device profile names them.",
+            facts_size(facts, facts->total_bytes), facts_size(facts, facts->out->fit.capacity_bytes)));
     return true;
 }
 
@@ -293,7 +292,7 @@ static void of_load(const struct verdict_facts *facts, int64_t used, int64_t lef
     else if (!of_live(facts))
         cause_set(facts, VERDICT_CAUSE_LIVE_ARRAYS, used, VERDICT_EXACT,
                   left >= 0
-                      ? arena_format(facts->arena, "Live arrays and loaded programs leave %s free; %s were asked for.",
+                      ? arena_format(facts->arena, "Live arrays and loaded programs leave %s free; %s were requested.",
                                      facts_size(facts, left), needed < 0 ? "more" : facts_size(facts, needed))
                       : cause_said(facts));
 }
@@ -320,7 +319,7 @@ static bool of_text(const struct verdict_facts *facts)
         cause_set(facts, VERDICT_CAUSE_FRAGMENTATION, left, VERDICT_EXACT, cause_said(facts));
     else if (is_shared(facts))
         cause_set(facts, VERDICT_CAUSE_OTHER_PROCESS, used, VERDICT_GUESS,
-                  arena_format(facts->arena, "%s of %s were taken already, and this process had asked for little.",
+                  arena_format(facts->arena, "%s of %s were already taken, and this process had requested little.",
                                facts_size(facts, used), facts_size(facts, capacity)));
     else if (facts->failure->family == OOM_FAMILY_tpu_program_load || facts->failure->family == OOM_FAMILY_tpu_buffer)
         of_load(facts, used, left, needed);
@@ -349,14 +348,15 @@ static void of_trace(const struct verdict_facts *facts)
     int64_t in_use = memory_profile_in_use_bytes(pool->profile, pool->peak_at);
     double lost = pool->has_fragmentation ? memory_profile_fragmentation_of(pool->profile, pool->peak_at) : 0;
     if (pool->capacity_bytes > 0 && in_use > pool->capacity_bytes / 10 * 9 && lost > 0.5)
-        cause_set(facts, VERDICT_CAUSE_FRAGMENTATION, pool->capacity_bytes - in_use, VERDICT_EXACT,
-                  arena_format(facts->arena, "At the peak %.0f %% of what was free lay in pieces.", 100 * lost));
-    else
         cause_set(
-            facts, VERDICT_CAUSE_LIVE_ARRAYS, in_use, VERDICT_EXACT,
-            arena_format(facts->arena,
-                         "At the peak the allocator held %s; which operations asked for it the Memory Profile lists.",
-                         facts_size(facts, in_use)));
+            facts, VERDICT_CAUSE_FRAGMENTATION, pool->capacity_bytes - in_use, VERDICT_EXACT,
+            arena_format(facts->arena, "At the peak %.0f %% of the free memory was in small pieces.", 100 * lost));
+    else
+        cause_set(facts, VERDICT_CAUSE_LIVE_ARRAYS, in_use, VERDICT_EXACT,
+                  arena_format(
+                      facts->arena,
+                      "At the peak the allocator held %s; the Memory Profile lists the operations that requested it.",
+                      facts_size(facts, in_use)));
 }
 
 static void of_profile(const struct verdict_facts *facts)
@@ -387,8 +387,7 @@ static const char *unknown_text(const struct verdict_facts *facts)
     if (of_trace != NULL)
         return arena_format(facts->arena, "What fills the memory is not known. %s", of_trace);
     if (parts->plan != NULL)
-        return "What fills the memory is not known: the program is here without a buffer assignment, which is the plan "
-               "of its memory.";
+        return "What fills the memory is not known: the program has no buffer assignment, which is its memory plan.";
     return "What fills the memory is not known: no plan, trace or profile is here.";
 }
 

@@ -18,8 +18,8 @@ static bool of_small_program(const struct verdict_facts *facts)
         return false;
     cause_set(facts, VERDICT_CAUSE_LIVE_ARRAYS, -1, VERDICT_GUESS,
               arena_format(facts->arena,
-                           "The program takes %s in all: what filled the device is held besides, by other arrays of "
-                           "this process or by other processes, which the text does not name.",
+                           "The program takes only %s in all: other arrays of this process, or other processes, filled "
+                           "the device; the text does not name them.",
                            facts_size(facts, total)));
     return true;
 }
@@ -135,8 +135,8 @@ static const char *of_request(const struct verdict_facts *facts, int64_t needed)
     if (facts->is_compile || needed <= 0 || facts->failure->family != OOM_FAMILY_gpu_xla)
         return "The error gives a total only; what fills it is in the compiler's dump.";
     return arena_format(facts->arena,
-                        "%s were asked for in one piece: one array, or all that a program holds besides its arguments "
-                        "and results. The compiler's dump tells which.",
+                        "%s were requested in one piece: one array, or all that a program holds besides its arguments "
+                        "and results. The compiler's dump shows which.",
                         facts_size(facts, needed));
 }
 

@@ -186,7 +186,7 @@ struct verdict_evidence evidence_change(const struct verdict_facts *facts, const
     evidence.space = facts->space == NULL ? -1 : facts->space->space;
     evidence.change = change;
     evidence.sentence =
-        arena_format(facts->arena, "The heap replayed with %s: memviewd whatif PATH --change='%s'.", change, change);
+        arena_format(facts->arena, "The heap, replayed with %s: memviewd whatif PATH --change='%s'.", change, change);
     return evidence;
 }
 

@@ -53,7 +53,7 @@ static struct verdict_evidence over_of(const struct verdict_facts *facts)
                        : said != NULL && said->is_limit_known ? facts_size(facts, (int64_t)said->limit_bytes)
                                                               : NULL;
     if (fit->needed_bytes < 0 || less == NULL)
-        return evidence_difference("What was asked for, less what there was.");
+        return evidence_difference("What was requested, minus what was available.");
     return evidence_difference(arena_format(facts->arena, "%s needed − %s %s = %s.",
                                             facts_size(facts, fit->needed_bytes), less,
                                             is_of_share      ? "that JAX takes by default"
@@ -71,7 +71,7 @@ static struct verdict_evidence free_of(const struct verdict_facts *facts)
     if (stated.kind == VERDICT_EVIDENCE_TEXT || fit->free_bytes < 0 || fit->needed_bytes < 0)
         return stated;
     if (facts->out->fits != VERDICT_FITS_YES)
-        return evidence_difference("More is needed than there is.");
+        return evidence_difference("More is needed than is available.");
     bool is_of_share = fit->share_bytes >= 0;
     return evidence_difference(arena_format(facts->arena, "%s %s − %s needed = %s.",
                                             facts_size(facts, is_of_share ? fit->share_bytes : fit->capacity_bytes),
@@ -181,7 +181,7 @@ static void moment_show(const struct verdict_facts *facts)
         evidence->rest = NULL;
         out->rest_bytes -= out->groups[i].bytes;
     }
-    out->rest = evidence_difference("What was there before the recording and is freed in it, and lines with less.");
+    out->rest = evidence_difference("Memory from before the recording that is freed in it, and lines with less.");
 }
 
 static void peak_show(const struct verdict_facts *facts)
@@ -269,7 +269,7 @@ static void cause_show(const struct verdict_facts *facts)
         return;
     if (cause->kind == VERDICT_CAUSE_EARLIER_STEPS) {
         cause->evidence =
-            evidence_difference("Saved activations, without those of the pass at work and of the one before it.");
+            evidence_difference("Saved activations, without those of the current pass and the one before it.");
         return;
     }
     if (cause_of_plan(facts, cause))
@@ -299,7 +299,7 @@ static void cause_show(const struct verdict_facts *facts)
         }
     cause->evidence = cause->bytes == out->fit.needed_bytes ? out->fit.needed
                       : out->fit.free_bytes >= 0            ? evidence_difference("The capacity, less what was free.")
-                                                            : evidence_difference("Worked out of what the text lists.");
+                                                            : evidence_difference("Computed from what the text lists.");
 }
 
 /* ---- 4 What will make it fit? ---- */

@@ -44,8 +44,8 @@ static void needed_find(struct verdict_facts *facts)
     if (is_of_program(facts) && facts->total_bytes >= 0 && fit->needed_bytes == asked && asked != facts->total_bytes)
         facts_note(facts, VERDICT_NOTE_DISAGREEMENT,
                    arena_format(facts->arena,
-                                "The text asks for %s and the plan takes %s: the plan may be of another compile of "
-                                "the program. Where it went and what would be saved are the plan's.",
+                                "The text says %s and the plan %s: the plan may be from another compilation of the "
+                                "program. Where it went and what would be saved come from the plan.",
                                 facts_size(facts, asked), facts_size(facts, facts->total_bytes)));
 }
 

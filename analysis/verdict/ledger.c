@@ -22,8 +22,8 @@ static void ledger_add(const struct verdict_facts *facts, const char *kind, cons
 /* Why what a device holds is not held against the capacity; NULL: it is. */
 static const char *not_of_device(const struct verdict_facts *facts)
 {
-    return facts->is_host      ? "It was the host's memory that was short: what a device holds says nothing of it."
-           : facts->is_on_chip ? "It is memory of one kernel that is short: what the device holds says nothing of it."
+    return facts->is_host      ? "The host's memory ran out: what a device holds says nothing about it."
+           : facts->is_on_chip ? "On-chip memory of one kernel ran out: what the device holds says nothing about it."
                                : NULL;
 }
 
@@ -54,10 +54,10 @@ static const char *live_text(const struct verdict_facts *facts)
     const char *held = facts_size(facts, facts->live.array_bytes);
     int64_t arguments = facts_arguments_bytes(facts);
     if (arguments < 0)
-        return arena_format(facts->arena, "Live arrays held %s beside what was asked for.", held);
-    return arena_format(
-        facts->arena, "Of the %s of live arrays at most %s are arguments of the program; at least %s are held besides.",
-        held, facts_size(facts, arguments), facts_size(facts, facts_live_besides_bytes(facts)));
+        return arena_format(facts->arena, "Live arrays held %s in addition to the request.", held);
+    return arena_format(facts->arena,
+                        "Of the %s of live arrays, at most %s are arguments of the program; at least %s are others.",
+                        held, facts_size(facts, arguments), facts_size(facts, facts_live_besides_bytes(facts)));
 }
 
 /* A plan is held against the allocator's peak; without one live arrays are. Of a request that failed beside live arrays
@@ -78,8 +78,8 @@ static void balance_find(const struct verdict_facts *facts)
     if (plan < 0 || seen <= 0) {
         ledger->sentence = ledger->bar_count == 0 ? "Nothing here says what was taken."
                            : ledger->bar_count == 1
-                               ? "Only one thing here says what was taken: there is nothing to hold it against."
-                               : "There is no allocator's peak to hold these against.";
+                               ? "Only one source here says what was taken: there is nothing to compare it with."
+                               : "There is no allocator peak to compare these with.";
         return;
     }
     ledger->has_drift = true;

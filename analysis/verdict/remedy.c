@@ -232,10 +232,11 @@ static const char *torch_sentence(const struct advice *advice)
     int64_t missing = remedy_short_bytes(advice), kept = remedy_kept_bytes(advice);
     bool is_cuda = facts->failure->family == OOM_FAMILY_torch_gpu && !oom_is_form(facts->failure, "xpu");
     if (facts->failure->family == OOM_FAMILY_torch_gpu && oom_is_past_capacity(facts->failure))
-        return arena_format(facts->arena,
-                            "%s are asked for in one piece and the GPU has %s in all: no setting makes room for it, it "
-                            "has to become smaller.",
-                            remedy_size(advice, OOM_needed_bytes), remedy_size(advice, OOM_capacity_bytes));
+        return arena_format(
+            facts->arena,
+            "%s are requested in one piece, and the GPU has %s in all: no setting makes room for this request, "
+            "it has to become smaller.",
+            remedy_size(advice, OOM_needed_bytes), remedy_size(advice, OOM_capacity_bytes));
     if (is_cuda && facts_figure(facts, OOM_allocated_bytes) >= 0 && missing > kept)
         return arena_format(facts->arena,
                             "%s are missing, and of what PyTorch has reserved %s are not allocated: neither "
@@ -259,7 +260,7 @@ const char *remedy_sentence(const struct advice *advice)
         may_fit = may_fit || advice->items[i].fits != VERDICT_FITS_NO;
     }
     if (advice->count == 0)
-        return "The text tells neither who asked nor for how much: nothing follows from it.";
+        return "The text says neither who made the request nor how large it was, so there is no advice.";
     const char *of_torch = torch_sentence(advice);
     if (of_torch != NULL && facts->failure->framework == OOM_FRAMEWORK_torch)
         return of_torch;
@@ -268,6 +269,6 @@ const char *remedy_sentence(const struct advice *advice)
     if (has_measured)
         return NULL;
     return oom_is_kill(facts->failure)
-               ? "How much more it would have taken is not in the text: none of these is measured."
-               : "How much each of these saves is not in the text.";
+               ? "The text does not say how much more it would have taken: none of these is measured."
+               : "The text does not say how much each of these saves.";
 }

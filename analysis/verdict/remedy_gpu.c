@@ -25,8 +25,8 @@ bool remedy_torch_pieces(const struct advice *advice, struct verdict_advice *ite
         item->effort = LAST_OF_GUESSES;
     }
     item->reason =
-        "At most so much: what lies in segments that are in part in use. torch.cuda.empty_cache() frees none of "
-        "it: before it fails the allocator itself gives back what is wholly free. It takes PyTorch 2.1 or later.";
+        "At most this much: what is free in segments that are partly in use. torch.cuda.empty_cache() frees none of "
+        "it: before it fails, the allocator itself gives back completely free segments. Needs PyTorch 2.1 or later.";
     item->evidence = arena_format(
         facts->arena, "PyTorch has reserved %s that it has not given out%s; %s are asked for.", facts_size(facts, kept),
         left < 0 ? "" : arena_format(facts->arena, ", %s are free", facts_size(facts, left)),
@@ -48,8 +48,8 @@ bool remedy_pool_limit(const struct advice *advice, struct verdict_advice *item)
     struct arena *arena = advice->facts->arena;
     const char *limit = remedy_size(advice, OOM_capacity_bytes);
     item->title = arena_format(arena, "Let the pool take more than %s", limit);
-    item->evidence = arena_format(arena, "%s are allowed to the pool.", limit);
-    item->reason = "The program set this limit; how much of the device is free the text does not say.";
+    item->evidence = arena_format(arena, "The pool may take %s.", limit);
+    item->reason = "The program set this limit; the text does not say how much of the device is free.";
     return true;
 }
 
@@ -62,10 +62,10 @@ bool remedy_torch_allowed(const struct advice *advice, struct verdict_advice *it
         return false;
     struct arena *arena = advice->facts->arena;
     item->title = arena_format(arena, "Let this process take more than %s", facts_size(advice->facts, allowed));
-    item->evidence = arena_format(arena, "%s are allowed to this process; %s of the GPU are free.",
+    item->evidence = arena_format(arena, "This process may take %s; %s of the GPU are free.",
                                   facts_size(advice->facts, allowed), facts_size(advice->facts, left));
     item->confidence = VERDICT_EXACT;
-    item->reason = "The text states both; who set the limit it does not say.";
+    item->reason = "The text states both; it does not say who set the limit.";
     item->fits = VERDICT_FITS_PERHAPS;
     return true;
 }
@@ -103,7 +103,7 @@ bool remedy_others(const struct advice *advice, struct verdict_advice *item)
     item->confidence = VERDICT_BOUND;
     item->fits = others >= missing ? VERDICT_FITS_PERHAPS : VERDICT_FITS_NO;
     if (!is_listed)
-        item->reason = "At most so much: what is neither free nor this process's; whose it is the text does not list.";
+        item->reason = "At most this much: it is neither free nor this process's; the text does not say whose it is.";
     item->evidence = arena_format(facts->arena, "Others hold %s%s; %s are missing.", facts_size(facts, others),
                                   capacity < 0 ? "" : arena_format(facts->arena, " of %s", facts_size(facts, capacity)),
                                   facts_size(facts, missing));
@@ -137,11 +137,10 @@ bool remedy_hami(const struct advice *advice, struct verdict_advice *item)
     item->title = arena_format(advice->facts->arena, "Give the container a larger share of the GPU%s%s",
                                limit[0] == '\0' ? "" : ": HAMi's limit is ", limit);
     if (facts_figure(advice->facts, OOM_total_bytes) < 0) {
-        item->title =
-            "Restart the container, with a newer version of HAMi: its counter of what is used went below zero";
+        item->title = "Restart the container with a newer version of HAMi: its usage counter went below zero";
         item->call = "";
     }
-    item->reason = "HAMi refuses what is past the limit of the container, however much the GPU has free.";
+    item->reason = "HAMi refuses requests above the container's limit, however much of the GPU is free.";
     item->evidence = facts_sentence(advice->facts, &advice->facts->parts->failure->answer);
     return true;
 }
@@ -152,15 +151,14 @@ bool remedy_context(const struct advice *advice, struct verdict_advice *item)
     item->title = "Make room: other processes hold the GPU";
     if (capacity[0] != '\0')
         item->evidence =
-            arena_format(advice->facts->arena, "Of the %s of the GPU not enough for a context was free.", capacity);
+            arena_format(advice->facts->arena, "Of the GPU's %s, not enough was free for a context.", capacity);
     return true;
 }
 
 bool remedy_bfc_pieces(const struct advice *advice, struct verdict_advice *item)
 {
     enum oom_cause cause = advice->facts->parts->failure->cause;
-    item->reason =
-        "Enough is free, and no piece of it is large enough; how the driver's pool would place it is not known.";
+    item->reason = "Enough is free, but no piece is large enough; how the driver's pool would place it is not known.";
     return cause == OOM_CAUSE_FRAGMENTATION || cause == OOM_CAUSE_UNPLACED;
 }
 
@@ -176,7 +174,7 @@ bool remedy_one_request(const struct advice *advice, struct verdict_advice *item
                          advice->facts->is_host ? "Work on it in pieces" : "Put fewer layers on the GPU", asked);
     if (asked != NULL)
         item->evidence = arena_format(advice->facts->arena, "%s.", asked);
-    item->reason = "What of it is needed at one time, and what there was, is not in the text.";
+    item->reason = "The text does not say how much of it is needed at one time, nor how much was free.";
     return true;
 }
 
@@ -193,7 +191,7 @@ bool remedy_stages(const struct advice *advice, struct verdict_advice *item)
     if (!oom_is_past_capacity(advice->facts->failure))
         return false;
     item->evidence = kernel_evidence(advice);
-    item->reason = "Each stage keeps blocks of its own; how many stages there are is not in the text.";
+    item->reason = "Each stage keeps its own blocks; the text does not say how many stages there are.";
     return true;
 }
 
@@ -206,13 +204,13 @@ bool remedy_dynamic_shared(const struct advice *advice, struct verdict_advice *i
     int64_t needed = facts_figure(advice->facts, OOM_needed_bytes);
     if (needed < 0 || facts_figure(advice->facts, OOM_capacity_bytes) != STATIC_SHARED_BYTES)
         return false;
-    item->title = "Take it as dynamic shared memory: 48 KiB is the limit of what is static";
+    item->title = "Use dynamic shared memory: static shared memory is limited to 48 KiB";
     item->call = arena_format(advice->facts->arena,
                               "cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, %lld)",
                               (long long)needed);
     item->reason =
-        "The most that a block may have so is 99 to 227 KiB on GPUs from compute capability 8.0 on; which GPU it "
-        "is the text does not say.";
+        "A block may then have at most 99 to 227 KiB on GPUs of compute capability 8.0 or higher; the text does not "
+        "say which GPU it is.";
     item->evidence = kernel_evidence(advice);
     item->fits = needed <= DYNAMIC_SHARED_BYTES ? VERDICT_FITS_PERHAPS : VERDICT_FITS_NO;
     return true;
@@ -225,10 +223,10 @@ bool remedy_nccl(const struct advice *advice, struct verdict_advice *item)
     const char *size = remedy_size(advice, OOM_needed_bytes);
     if (size[0] != '\0')
         item->evidence =
-            arena_format(advice->facts->arena, "NCCL asked for %s beside the framework's allocator.", size);
+            arena_format(advice->facts->arena, "NCCL requested %s outside the framework's allocator.", size);
     item->reason =
-        "Each communicator has buffers for each channel (4 MiB unless told otherwise); transfers may be slower. "
-        "How many there are is not in the text.";
+        "Each communicator has buffers for each channel (4 MiB by default); transfers may be slower. The text does not "
+        "say how many there are.";
     return true;
 }
 
@@ -236,10 +234,8 @@ bool remedy_shared(const struct advice *advice, struct verdict_advice *item)
 {
     const char *size = remedy_size(advice, OOM_needed_bytes);
     if (size[0] != '\0')
-        item->evidence =
-            arena_format(advice->facts->arena, "There was no place for a segment of %s in /dev/shm.", size);
-    item->reason =
-        "A container has 64 MiB of it unless it is told otherwise; how many segments there are is not in the text.";
+        item->evidence = arena_format(advice->facts->arena, "A segment of %s did not fit into /dev/shm.", size);
+    item->reason = "By default a container has 64 MiB of it; the text does not say how many segments there are.";
     return true;
 }
 
@@ -249,10 +245,10 @@ bool remedy_metal_buffer(const struct advice *advice, struct verdict_advice *ite
     int64_t needed = facts_figure(facts, OOM_needed_bytes), most = facts_figure(facts, OOM_capacity_bytes);
     if (most < 0)
         return false;
-    item->title = arena_format(facts->arena, "Take it in pieces of at most %s: a smaller batch, a shorter context",
+    item->title = arena_format(facts->arena, "Use pieces of at most %s: a smaller batch, a shorter context",
                                facts_size(facts, most));
-    item->evidence = "One buffer has a limit of its own, however much is free.";
-    item->reason = "The text states the limit of one buffer; what the pieces take together it does not.";
+    item->evidence = "A single buffer has its own limit, however much is free.";
+    item->reason = "The text states the limit of one buffer, but not what the pieces take together.";
     if (needed > most) {
         item->confidence = VERDICT_EXACT;
         item->saves_bytes = needed - most;

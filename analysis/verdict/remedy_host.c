@@ -23,10 +23,10 @@ bool remedy_numpy_half(const struct advice *advice, struct verdict_advice *item)
     const char *half = half_type(type);
     if (half == NULL)
         return false;
-    item->title = arena_format(facts->arena, "Take elements of half the size: %s in place of %.*s", half,
+    item->title = arena_format(facts->arena, "Use elements of half the size: %s instead of %.*s", half,
                                (int)type.length, type.data);
     item->call = arena_format(facts->arena, "dtype=numpy.%s", half);
-    item->reason = "Each element has half the bytes; what the host has is not in the text.";
+    item->reason = "Each element has half the bytes; the text does not say what the host has.";
     if (needed > 0) {
         item->saves_bytes = needed / 2;
         item->lands_at_bytes = needed - needed / 2;
@@ -43,14 +43,14 @@ static const char *who(const struct advice *advice)
     return name.data != NULL ? arena_text(advice->facts->arena, name) : "The process";
 }
 
-static const char growing[] = "It was killed while it grew: how much it would have taken is not in the text.";
+static const char growing[] = "It was killed while it grew: the text does not say how much it would have taken.";
 
 bool remedy_group_limit(const struct advice *advice, struct verdict_advice *item)
 {
     const char *limit = remedy_size(advice, OOM_capacity_bytes), *held = remedy_size(advice, OOM_process_bytes);
     struct arena *arena = advice->facts->arena;
-    item->title = limit[0] == '\0' ? "Lift the limit of its group"
-                                   : arena_format(arena, "Lift the limit of its group, %s", limit);
+    item->title = limit[0] == '\0' ? "Raise the limit of its group"
+                                   : arena_format(arena, "Raise the limit of its group, %s", limit);
     item->reason = growing;
     if (held[0] != '\0')
         item->evidence = arena_format(arena, "%s held %s%s.", who(advice), held,
@@ -65,7 +65,7 @@ bool remedy_host_full(const struct advice *advice, struct verdict_advice *item)
                                   : arena_format(advice->facts->arena, "Run it where more than %s are free", held);
     item->reason = growing;
     if (held[0] != '\0')
-        item->evidence = arena_format(advice->facts->arena, "%s held %s when the host had no more.", who(advice), held);
+        item->evidence = arena_format(advice->facts->arena, "%s held %s when the host ran out.", who(advice), held);
     return true;
 }
 
@@ -102,7 +102,7 @@ bool remedy_ray(const struct advice *advice, struct verdict_advice *item)
     const char *total = remedy_size(advice, OOM_total_bytes), *capacity = remedy_size(advice, OOM_capacity_bytes),
                *held = remedy_size(advice, OOM_process_bytes);
     struct arena *arena = advice->facts->arena;
-    item->reason = "What the other workers of the node hold is not in the text.";
+    item->reason = "The text does not say what the other workers on the node hold.";
     if (total[0] != '\0' && capacity[0] != '\0')
         item->evidence =
             arena_format(arena, "%s of the %s of the node were in use%s.", total, capacity,

@@ -51,7 +51,7 @@ bool remedy_vllm_length(const struct advice *advice, struct verdict_advice *item
     if (fit <= 0) {
         item->title = "Let requests be shorter";
         item->call = "vllm serve MODEL --max-model-len …";
-        item->reason = "The cache has to hold one request of this length; what length fits is not in the text.";
+        item->reason = "The cache has to hold one request of this length; the text does not say which length fits.";
         return true;
     }
     item->title = arena_format(advice->facts->arena, "Let a request be at most %s tokens long",
@@ -71,7 +71,7 @@ bool remedy_vllm_more(const struct advice *advice, struct verdict_advice *item)
 {
     int64_t needed, has;
     item->evidence = evidence_of(advice);
-    item->reason = "vLLM takes about 90 % of the GPU unless it is told otherwise; what the GPU has is not in the text.";
+    item->reason = "By default vLLM takes about 90 % of the GPU; the text does not say what the GPU has.";
     if (bytes_of(advice, &needed, &has))
         item->title = arena_format(advice->facts->arena, "Let vLLM take more of the GPU: %s are missing",
                                    facts_size(advice->facts, needed - has));
@@ -96,8 +96,8 @@ bool remedy_vllm_start(const struct advice *advice, struct verdict_advice *item)
     item->lands_at_bytes = capacity / 100 * percent;
     item->saves_bytes = wanted - item->lands_at_bytes;
     item->confidence = VERDICT_EXACT;
-    item->reason = "vLLM then starts; whether weights and cache have room in it the text does not say.";
-    item->evidence = arena_format(facts->arena, "%s of %s are free; vLLM is to take %s.", facts_size(facts, left),
+    item->reason = "vLLM then starts; the text does not say whether weights and cache fit.";
+    item->evidence = arena_format(facts->arena, "%s of %s are free; vLLM was told to take %s.", facts_size(facts, left),
                                   facts_size(facts, capacity), facts_size(facts, wanted));
     item->fits = VERDICT_FITS_PERHAPS;
     return true;
@@ -106,7 +106,7 @@ bool remedy_vllm_start(const struct advice *advice, struct verdict_advice *item)
 bool remedy_cache_halved(const struct advice *advice, struct verdict_advice *item)
 {
     int64_t needed, has, asked = asked_tokens(advice), held = held_tokens(advice);
-    item->reason = "At most half: only of a cache whose entries have 16 bits.";
+    item->reason = "At most half, and only if the cache has 16-bit entries.";
     item->evidence = evidence_of(advice);
     if (bytes_of(advice, &needed, &has)) {
         item->confidence = VERDICT_BOUND;
@@ -134,7 +134,7 @@ bool remedy_vllm_split(const struct advice *advice, struct verdict_advice *item)
         gpus *= 2;
     item->title = arena_format(advice->facts->arena, "Split weights and cache over %lld GPUs", (long long)gpus);
     item->call = arena_format(advice->facts->arena, "vllm serve MODEL --tensor-parallel-size %lld", (long long)gpus);
-    item->reason = "If the heads of the cache split evenly; weights that are split leave each GPU more.";
+    item->reason = "If the heads of the cache split evenly. Split weights also leave more room on each GPU.";
     item->evidence = evidence_of(advice);
     if (is_of_bytes) {
         item->confidence = VERDICT_BOUND;
@@ -151,10 +151,11 @@ bool remedy_tgi_tokens(const struct advice *advice, struct verdict_advice *item)
     bool is_total = oom_is_form(advice->facts->failure, "total");
     const char *flag = is_total ? "--max-batch-total-tokens" : "--max-batch-prefill-tokens";
     item->call = arena_format(arena, "text-generation-launcher --model-id MODEL %s …  # fewer than now", flag);
-    item->reason = "How many fit is not in the text.";
+    item->reason = "The text does not say how many fit.";
     if (asked > 1) {
-        const char *what = is_total ? "tokens" : "tokens of prompts";
-        item->title = arena_format(arena, "Take fewer than %s %s at a time", remedy_serving_count(advice, asked), what);
+        const char *what = is_total ? "tokens" : "prompt tokens";
+        item->title =
+            arena_format(arena, "Process fewer than %s %s at a time", remedy_serving_count(advice, asked), what);
         item->evidence = arena_format(arena, "There was no memory to warm up with %s %s.",
                                       remedy_serving_count(advice, asked), what);
         item->call = arena_format(arena, "text-generation-launcher --model-id MODEL %s %lld  # half, to begin with",

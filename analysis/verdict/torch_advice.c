@@ -68,7 +68,7 @@ static const char *replay_words(const struct torch_segments *segments)
     return torch_segments_confidence(segments) == VERDICT_EXACT ? "By replay" : "By a replay that is not exact";
 }
 
-static const char expandable_title[] = "Let the allocator's segments grow, so that their free pieces join",
+static const char expandable_title[] = "Let the allocator's segments grow, so that free pieces merge",
                   expandable_call[] = "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True";
 
 /* No request failed, and much of what was taken of the device was free. */
@@ -95,9 +95,9 @@ static void expandable_find(struct advice *advice)
 static const char *placed_text(const struct verdict_facts *facts)
 {
     const struct torch_segments *segments = &facts->moment->segments;
-    return segments->is_placed
-               ? arena_format(facts->arena, " %s, it gets its memory with segments that grow.", replay_words(segments))
-               : "";
+    return segments->is_placed ? arena_format(facts->arena, " %s, with segments that grow the request succeeds.",
+                                              replay_words(segments))
+                               : "";
 }
 
 /* What is free in pieces that are too small. */
@@ -111,23 +111,21 @@ static void pieces_find(struct advice *advice)
                             failure->kind == PROFILE_FAILURE_ELSEWHERE || failure->kind == PROFILE_FAILURE_PIECES);
     if (!is_in_pieces || failure->free_bytes <= 0 || moment->segments.is_refused)
         return;
-    const char *evidence = arena_format(
-        facts->arena,
-        "%s were asked for; %s lay free in segments, the largest hole where it could have been put was %s.%s",
-        facts_size(facts, failure->requested_bytes), facts_size(facts, failure->free_bytes),
-        facts_size(facts, failure->largest_hole_bytes), placed_text(facts));
+    const char *evidence =
+        arena_format(facts->arena, "%s were requested; %s were free in segments, and the largest usable hole was %s.%s",
+                     facts_size(facts, failure->requested_bytes), facts_size(facts, failure->free_bytes),
+                     facts_size(facts, failure->largest_hole_bytes), placed_text(facts));
     if (!moment->is_expandable)
         torch_advice_add(advice, &(struct item){VERDICT_ADVICE_FRAGMENTATION, CATEGORY_COUNT, failure->free_bytes,
                                                 VERDICT_BOUND, expandable_title, expandable_call,
-                                                "At most so much: what lay free in segments that were in part in use.",
+                                                "At most this much: what was free in segments that were partly in use.",
                                                 evidence});
     else
         torch_advice_add(advice,
                          &(struct item){VERDICT_ADVICE_FRAGMENTATION, CATEGORY_COUNT, -1, VERDICT_GUESS,
-                                        "Keep large blocks whole: segments that can grow are on already",
+                                        "Keep large blocks whole: expandable segments are already on",
                                         "PYTORCH_CUDA_ALLOC_CONF=max_split_size_mb:512",
-                                        "How the allocator would then place them cannot be told from a snapshot.",
-                                        evidence});
+                                        "A snapshot does not show how the allocator would then place them.", evidence});
 }
 
 /* Takes away the cause: what is computed again, or a smaller batch, is held all the same. */
@@ -141,7 +139,7 @@ static void retained_find(struct advice *advice)
             VERDICT_ADVICE_LEAK, CATEGORY_SAVED_ACTIVATION, retained->bytes, VERDICT_BOUND,
             "Free what each step saved: add up numbers, keep outputs detached and on the host",
             "total += loss.item()  # outputs.append(y.detach().cpu()); no retain_graph=True",
-            "Upper bound: what earlier steps saved. Which variable holds it a snapshot does not tell: a running "
+            "Upper bound: what earlier steps saved. A snapshot does not show which variable holds it: a running "
             "loss, a list of outputs, a hook, an exception that was kept. With create_graph=True it is held on "
             "purpose.",
             arena_format(facts->arena, "%s in %llu blocks have outlived up to %u backward passes.",
@@ -162,8 +160,8 @@ static void activations_find(struct advice *advice)
         torch_advice_add(
             advice,
             &(struct item){VERDICT_ADVICE_NO_GRADIENTS, CATEGORY_SAVED_ACTIVATION, bytes, VERDICT_BOUND,
-                           "Keep nothing for gradients where none are needed", "with torch.no_grad(): …",
-                           "At most so much, and only where nothing is trained: the recording shows no backward pass.",
+                           "Keep nothing for gradients if none are needed", "with torch.no_grad(): …",
+                           "At most this much, and only if nothing is trained: the recording shows no backward pass.",
                            torch_advice_holds(advice, CATEGORY_SAVED_ACTIVATION, "; no backward pass was recorded")});
         return;
     }
@@ -171,13 +169,13 @@ static void activations_find(struct advice *advice)
         advice,
         &(struct item){
             VERDICT_ADVICE_CHECKPOINT, CATEGORY_SAVED_ACTIVATION, bytes, VERDICT_BOUND,
-            "Compute activations again in the backward pass",
+            "Recompute activations in the backward pass",
             "torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)",
-            "At most so much: inputs of the blocks stay, and one block at a time is there again; a step takes about "
+            "At most this much: the blocks' inputs stay, and one block at a time is recomputed; a step takes about "
             "a third longer.",
             torch_advice_holds(advice, CATEGORY_SAVED_ACTIVATION, "")});
     torch_advice_add(advice, &(struct item){VERDICT_ADVICE_BATCH, CATEGORY_SAVED_ACTIVATION, bytes / 2, VERDICT_BOUND,
-                                            "Halve the batch, and add up the gradients of two",
+                                            "Halve the batch, and accumulate the gradients of two",
                                             "(loss / 2).backward()  # twice, then optimizer.step()",
                                             "At most half of the activations: what does not grow with the batch stays.",
                                             torch_advice_holds(advice, CATEGORY_SAVED_ACTIVATION, "")});
@@ -206,7 +204,7 @@ static void operations_find(struct advice *advice)
                 scores->is_of_transformers
                     ? "model = AutoModelForCausalLM.from_pretrained(…, attn_implementation=\"sdpa\")"
                     : "torch.nn.functional.scaled_dot_product_attention(q, k, v)  # attn_mask or is_causal as before",
-                "Upper bound, where the softmax is attention's; masks of any form may keep SDPA from its "
+                "Upper bound, if the softmax belongs to attention; arbitrary masks may keep SDPA from its "
                 "fused kernels.",
                 operation_evidence(facts, scores)},
             -1);
@@ -238,8 +236,8 @@ static void gradients_find(struct advice *advice)
         advice, &(struct item){
                     VERDICT_ADVICE_GRADIENTS_FREED, CATEGORY_GRADIENT, bytes, VERDICT_GUESS,
                     "Free the gradients between steps", "optimizer.zero_grad(set_to_none=True)",
-                    "At most so much, where the peak is before the backward pass; that they are gradients is told from "
-                    "sizes. Not where several batches add up to one step.",
+                    "At most this much, if the peak is before the backward pass. That they are gradients is inferred "
+                    "from sizes. It does not apply if one step accumulates several batches.",
                     torch_advice_holds(advice, CATEGORY_GRADIENT, "; they were there before the forward pass")});
 }
 
@@ -253,7 +251,7 @@ static void state_find(struct advice *advice)
         advice,
         &(struct item){VERDICT_ADVICE_OPTIMIZER_DTYPE, CATEGORY_OPTIMIZER_STATE, state / 4 * 3, VERDICT_GUESS,
                        "Keep the optimizer's state in 8 bits", "bitsandbytes.optim.AdamW8bit(model.parameters(), lr=…)",
-                       "Three quarters of it where it is of 32 bits, which sizes do not tell; steps differ a little.",
+                       "Three quarters of it if it has 32 bits, which sizes do not show; steps differ a little.",
                        torch_advice_holds(advice, CATEGORY_OPTIMIZER_STATE, "")});
     if (moment->has_backward || state > 0)
         torch_advice_add(
@@ -261,7 +259,7 @@ static void state_find(struct advice *advice)
             &(struct item){VERDICT_ADVICE_SHARD, CATEGORY_COUNT, (state + parameters + gradients) / 2, VERDICT_BOUND,
                            "Split parameters, gradients and optimizer state over two GPUs",
                            "torch.distributed.fsdp.fully_shard(model)",
-                           "At most half of them on two GPUs: the layer at work is there whole.",
+                           "At most half of them on two GPUs: the layer being computed is held whole.",
                            arena_format(facts->arena, "Parameters, gradients and optimizer state hold %s of %s.",
                                         facts_size(facts, state + parameters + gradients),
                                         facts_size(facts, moment->in_use_bytes))});
@@ -291,8 +289,8 @@ const char *torch_advice_sentence(const struct advice *advice)
         return NULL;
     return arena_format(
         facts->arena,
-        "torch.cuda.empty_cache() does not help here: before the request failed the allocator gave back "
-        "what was wholly free, and the %s that were left free lie beside blocks in use.%s",
+        "torch.cuda.empty_cache() does not help here: before the request failed, the allocator gave back "
+        "completely free segments, and the %s that were left free are in segments with blocks in use.%s",
         facts_size(facts, failure->free_bytes),
         facts->moment->segments.is_refused
             ? " Nor does expandable_segments:True: by replay the request fails with it as well."

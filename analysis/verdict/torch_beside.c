@@ -125,10 +125,11 @@ void torch_beside_make(struct verdict_facts *facts)
                                                  .agrees = true});
     if (parts.rest >= 0 || parts.used < 0 || sound(facts, OOM_capacity_bytes) < 0)
         return;
-    facts_note(facts, VERDICT_NOTE_DISAGREEMENT,
-               arena_format(facts->arena,
-                            "Text and snapshot together hold %s more than the device has: the text rounds.",
-                            facts_size(facts, -parts.rest)));
+    facts_note(
+        facts, VERDICT_NOTE_DISAGREEMENT,
+        arena_format(facts->arena,
+                     "Text and snapshot together add up to %s more than the device has, because the text rounds.",
+                     facts_size(facts, -parts.rest)));
 }
 
 /* ---- the blocks of the verdict ---- */
@@ -156,8 +157,9 @@ void torch_beside_where(const struct verdict_facts *facts)
     stretch_add(facts, "program", "this process outside of PyTorch's allocator", process, "together", NULL);
     stretch_add(facts, "others", "other processes", others, "error text", oom_figure_key(OOM_others_bytes));
     stretch_add(facts, "others",
-                parts.process < 0 && parts.others < 0 ? "not PyTorch's"
-                                                      : "whose it is neither tells: the driver's, rounding of the text",
+                parts.process < 0 && parts.others < 0
+                    ? "not PyTorch's"
+                    : "not explained by either: the driver's memory, rounding of the text",
                 parts.rest, "together", NULL);
     if (sound(facts, OOM_capacity_bytes) >= 0)
         stretch_add(facts, "free", "free on the device", failure->device_free_bytes, "trace", NULL);
@@ -196,7 +198,7 @@ static struct verdict_evidence of_stretch(const struct verdict_facts *facts, con
         return evidence_text(facts, row->key, row->bytes);
     return evidence_difference(
         strcmp(row->kind, "fragmentation") == 0
-            ? "Blocks are whole 512 bytes and may keep a rest that is too small to split: their sizes less what was asked for."
+            ? "Blocks are multiples of 512 bytes, and a rest too small to split stays with them: their sizes minus the requests."
         : strcmp(row->kind, "program") == 0
             ? "What the text says this process holds, less the segments of the snapshot: CUDA's context, libraries."
             : "What the text says the device has, less all the other rows.");

@@ -15,7 +15,7 @@ static void of_segments(const struct verdict_facts *facts)
     cause_set(facts, VERDICT_CAUSE_FRAGMENTATION, segments->beside_bytes, torch_segments_confidence(segments),
               arena_format(facts->arena,
                            "PyTorch's segments take %s for %s in use: freed blocks do not fit the sizes that are "
-                           "asked for next. With segments that grow they%s take %s.",
+                           "requested next. With segments that grow they%s take %s.",
                            facts_size(facts, segments->peak_bytes), facts_size(facts, moment->in_use_bytes), how,
                            facts_size(facts, segments->expandable->reserved_bytes)));
 }
@@ -30,7 +30,7 @@ static void of_retained(const struct verdict_facts *facts)
     cause_set(facts, VERDICT_CAUSE_EARLIER_STEPS, retained->bytes,
               saved->guessed_bytes * 2 > saved->bytes ? VERDICT_GUESS : VERDICT_BOUND,
               arena_format(facts->arena,
-                           "Memory of earlier forward passes is still held: of the %s of saved activations %s have "
+                           "Memory of earlier forward passes is still held: of the %s of saved activations, %s have "
                            "outlived up to %u backward passes%s%s.",
                            facts_size(facts, saved->bytes), facts_size(facts, retained->bytes),
                            retained->backward_count, line[0] != '\0' ? "; the largest part was made at " : "", line));
@@ -67,8 +67,7 @@ void torch_cause_make(const struct verdict_facts *facts)
     else if (failure != NULL && !memory_profile_failures_is_full(failure) &&
              (failure->kind == PROFILE_FAILURE_FRAGMENTATION || failure->kind == PROFILE_FAILURE_ELSEWHERE))
         cause_set(facts, VERDICT_CAUSE_FRAGMENTATION, failure->free_bytes, VERDICT_EXACT,
-                  arena_format(facts->arena,
-                               "%s lay free in segments, and the largest hole where %s could have been put was %s.",
+                  arena_format(facts->arena, "%s were free in segments, and the largest hole usable for %s was %s.",
                                facts_size(facts, failure->free_bytes), facts_size(facts, failure->requested_bytes),
                                facts_size(facts, failure->largest_hole_bytes)));
     else if (moment->segments.is_fragmented)

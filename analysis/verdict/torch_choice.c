@@ -37,7 +37,7 @@ size_t torch_choice_order(struct torch_choice *choice, const char *const *names,
 uint32_t torch_choice_shares(const struct oom_meaning *failure, const struct memory_profile *trace, struct arena *arena,
                              const char **reason)
 {
-    struct torch_join join = {.reason = "it is no allocator snapshot of PyTorch"};
+    struct torch_join join = {.reason = "it is not a PyTorch allocator snapshot"};
     if (trace->events.snapshot != NULL)
         torch_join_find(failure->failure, trace, arena, &join);
     *reason = join.reason;
@@ -70,15 +70,15 @@ const char *torch_choice_sentence(const struct torch_choice *choice, struct aren
     if (choice->taken == NULL && choice->refused == NULL)
         return NULL;
     const char *left =
-        choice->left_count == 0 ? "" : arena_format(arena, " %zu more were not looked at.", choice->left_count);
+        choice->left_count == 0 ? "" : arena_format(arena, " %zu more were not examined.", choice->left_count);
     if (choice->taken == NULL)
         return arena_format(arena, "The allocator snapshot %s is here and was not used: %s.%s", choice->refused,
                             choice->why_not, left);
     const char *why = choice->fitting_count < 2 ? ""
-                      : choice->is_named        ? " Several fit; it shares most with the text, and has its name."
-                                                : " Several fit; it shares most with the text.";
+                      : choice->is_named ? " Several match; this one shares most figures with the text, and its name."
+                                         : " Several match; this one shares most figures with the text.";
     const char *refused =
         choice->refused == NULL ? "" : arena_format(arena, " %s was not used: %s.", choice->refused, choice->why_not);
-    return arena_format(arena, "The allocator snapshot %s is of this failure: %s.%s%s%s", choice->taken, choice->reason,
-                        why, refused, left);
+    return arena_format(arena, "The allocator snapshot %s belongs to this failure: %s.%s%s%s", choice->taken,
+                        choice->reason, why, refused, left);
 }

@@ -126,7 +126,7 @@ def check_both(binary, truth):
     lines += same(kinds[:2], ["leak", "donate"], "both: advice")
     lines += [] if answer["advice"][0]["saves_bytes"] <= live - arguments else ["both: arguments of the program are let go of"]
     said = [note["text"] for note in answer["notes"] if note["kind"] == "profile"] + [answer["fit"]["sentence"], answer["ledger"]["sentence"]]
-    for words in ("of jit_train_step up to 9.00 GiB", "One run of jit_train_step needs 18.88 GiB", "at least 54.00 GiB are held besides"):
+    for words in ("of jit_train_step up to 9.00 GiB", "One run of jit_train_step needs 18.88 GiB", "at least 54.00 GiB are others"):
         lines += [] if any(words in text for text in said) else [f"both: nobody says {words}: {said}"]
     return lines
 

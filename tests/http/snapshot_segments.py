@@ -98,7 +98,7 @@ def test_of_a_request_that_failed_it_says_whether_growing_segments_would_have_he
     """holes of 6 MiB join; of 20 MiB of pages no half goes back"""
     _, answer = verdict_of(t, made.filled(25 * MIB)[0])
     first = answer["advice"][0]
-    equal((first["do"], first["evidence"]["sentence"].split(". ")[-1]), (GROW, "By replay, it gets its memory with segments that grow."))
+    equal((first["do"], first["evidence"]["sentence"].split(". ")[-1]), (GROW, "By replay, with segments that grow the request succeeds."))
     _, answer = verdict_of(t, made.fragmented())
     assert GROW not in calls_of(answer), calls_of(answer)
     assert "Nor does expandable_segments:True: by replay the request fails with it as well." in answer["advice_sentence"], answer["advice_sentence"]

@@ -110,11 +110,11 @@ def test_of_several_the_one_that_shares_most_is_taken(t):
     t.write("job/b.pickle", dumped(one))
     answer = explained(t, t.folder() + "/job/error.log")[0]["answer"]
     check_figures(answer, one, failed)
-    equal("b.pickle is of this failure" in answer["notes"][0]["text"] and "Several fit" in answer["notes"][0]["text"], True)
+    equal("b.pickle belongs to this failure" in answer["notes"][0]["text"] and "Several match" in answer["notes"][0]["text"], True)
     t.write("job/c.log", made.text_of(one, failed))
     t.write("job/c.pickle", dumped(one))
     named = explained(t, t.folder() + "/job/c.log")[0]["answer"]
-    equal("c.pickle is of this failure" in named["notes"][0]["text"], True)
+    equal("c.pickle belongs to this failure" in named["notes"][0]["text"], True)
 
 
 def test_what_is_of_another_failure_is_not_used_and_said(t):
@@ -192,7 +192,7 @@ def test_a_snapshot_of_the_name_of_the_text_is_looked_at_first(t):
     t.write("job/rank30.pickle", dumped(one))
     t.write("job/rank30.log", made.text_of(one, failed))
     note = next(note["text"] for note in explained(t, t.folder() + "/job/rank30.log")[0]["answer"]["notes"] if note["kind"] == "snapshot")
-    assert "rank30.pickle is of this failure" in note and "5 more were not looked at" in note, note
+    assert "rank30.pickle belongs to this failure" in note and "5 more were not examined" in note, note
 
 
 def test_both_dropped_on_the_page(t):

@@ -48,7 +48,7 @@ class Torch(Case):
         with open(os.path.join(self.only_run(), "snapshot.pickle"), "rb") as file:
             self.assertEqual(pickle.load(file), made.snapshot(self.device))
         told = self.stderr.getvalue()
-        self.assertIn("The allocator snapshot snapshot.pickle is of this failure", told)
+        self.assertIn("The allocator snapshot snapshot.pickle belongs to this failure", told)
         self.assertEqual(told.count("Did it fit?"), 1, told)
         self.assertNotIn("no allocator snapshot", self.stderr.getvalue())
 

@@ -50,7 +50,7 @@ def test_pytorch_is_recorded_and_its_snapshot_is_of_the_failure(box):
     assert calls(box) == ["_record_memory_history(enabled='all', stacks='python', max_entries=100000)",
                           "_cuda_attach_out_of_memory_observer()", "_dump_snapshot()"], calls(box)
     text = done.stderr.decode()
-    assert text.count("Did it fit?") == 1 and f"The allocator snapshot {snapshots(box)[0]} is of this failure" in text, text
+    assert text.count("Did it fit?") == 1 and f"The allocator snapshot {snapshots(box)[0]} belongs to this failure" in text, text
     assert f"its output and 1 allocator snapshot are in {box.only_session()}\nmemviewd: armed: PyTorch in 1 of 1 Python process\n" in text, text
     assert re.search(r"\nmemviewd: the page: http://localhost:6006/\?session=\w+ after memviewd --logdir=", text), text
     assert "XLA" not in text.split("As the text states it")[1], text

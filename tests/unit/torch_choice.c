@@ -63,14 +63,14 @@ START_TEST(the_sentence_names_what_was_taken_and_what_was_not)
                      "The allocator snapshot a.pickle is here and was not used: another size.");
     torch_choice_take(&choice, "b.pickle", 2, "as large");
     ck_assert_str_eq(sentence(&choice, &arena),
-                     "The allocator snapshot b.pickle is of this failure: as large. a.pickle was "
+                     "The allocator snapshot b.pickle belongs to this failure: as large. a.pickle was "
                      "not used: another size.");
     torch_choice_take(&choice, "c.pickle", 1, "as large");
     choice.left_count = 2;
     ck_assert_str_eq(
         sentence(&choice, &arena),
-        "The allocator snapshot b.pickle is of this failure: as large. Several fit; it shares most with the "
-        "text, and has its name. a.pickle was not used: another size. 2 more were not looked at.");
+        "The allocator snapshot b.pickle belongs to this failure: as large. Several match; this one shares most "
+        "figures with the text, and its name. a.pickle was not used: another size. 2 more were not examined.");
     arena_free(&arena);
 }
 END_TEST

@@ -53,7 +53,7 @@ START_TEST(memory_of_a_kernel_gets_no_advice_for_the_device)
     ck_assert_str_eq(first_of(&made), "block_size");
     ck_assert_double_eq(number(advice_of(&made, "block_size"), "saves_bytes"), 134217728);
     ck_assert_ptr_nonnull(
-        strstr(text(advice_of(&made, "block_size"), "do"), "f32[4096,4096] (64.00 MiB) in place of f32[16384,4096]"));
+        strstr(text(advice_of(&made, "block_size"), "do"), "f32[4096,4096] (64.00 MiB) instead of f32[16384,4096]"));
     ck_assert_str_eq(text(member(made.root, "fit"), "space"), "VMEM");
     ck_assert_int_eq(cJSON_GetArraySize(member(member(made.root, "peak"), "groups")), 0);
     made_free(&made);

@@ -315,9 +315,9 @@ static const struct {
     {TORCH("9.00 GiB", "8.00 GiB", "1.00 GiB", OWN("1.00 GiB", "9.00 GiB")), "the GPU has 8.00 GiB in all: no setting"},
     {TORCH("3.00 GiB", "8.00 GiB", "1.00 GiB", OWN("6.00 GiB", "0.50 GiB")),
      "2.00 GiB are missing, and of what PyTorch has reserved 512.00 MiB are not allocated"},
-    {"RuntimeError: CUDA error: out of memory", "How much each of these saves is not in the text."},
+    {"RuntimeError: CUDA error: out of memory", "The text does not say how much each of these saves."},
     {"/tmp/job: line 3: 4711 Killed python train.py", "none of these is measured"},
-    {"RESOURCE_EXHAUSTED: out of memory of an unknown kind", "nothing follows from it"},
+    {"RESOURCE_EXHAUSTED: out of memory of an unknown kind", "so there is no advice"},
 };
 
 START_TEST(what_no_advice_can_do_is_said)

@@ -54,7 +54,7 @@ def check(options, folder, name):
     snapshots = glob.glob(os.path.join(folder, name, "run-*", "*.pickle"))
     assert done.returncode == status and len(snapshots) == count, (done, snapshots)
     if status:
-        assert re.search(r"The allocator snapshot pid\d+\.pickle is of this failure", done.stderr) or name == "spawned", done.stderr
+        assert re.search(r"The allocator snapshot pid\d+\.pickle belongs to this failure", done.stderr) or name == "spawned", done.stderr
         assert "armed: PyTorch in" in done.stderr, done.stderr
     else:
         assert "PyTorch refused memory 5 times" in done.stderr, done.stderr

@@ -62,7 +62,7 @@ export function run({ test, includes, equal, truth, daemon, open, shared, fixtur
     const base = await daemon(`--logdir=${join(fixtures, 'gpu/jax-runtime')}`);
     const page = await open(`${base}?tool=oom&session=${await sessionOf(base, 'output.log')}`);
     equal(await text(page, '.answer-first'), 'GPU OOM: jit_train_step asks for 256.00 MiB while live arrays hold 63.13 GiB, 54.00 GiB of it from jax_oom.py:47.');
-    includes(await text(page, '.oom-finding'), 'Let go of what jax_oom.py:47 makes and keeps: saves ≤ 54.00 GiB, may fit (bound).');
+    includes(await text(page, '.oom-finding'), 'Free what jax_oom.py:47 makes and keeps: saves ≤ 54.00 GiB, may fit (bound).');
     equal((await page.locator('.panel-oom-where .oom-legend').first().locator('li').allInnerTexts()).slice(0, 2), ['live arrays from jax_oom.py:47 54.00 GiB 85 % of all', 'live arrays from <lambda> jax_oom.py:21 6.00 GiB 9.5 % of all']);
     await page.locator('.panel-oom-made > summary').click();
     includes(await text(page, '.panel-oom-made'), 'may be among the live arrays although they got no memory');

@@ -193,7 +193,7 @@ print(sum(len([block for block in row["blocks"] if block["state"] != "inactive"]
       includes(await text(page, 'h1'), 'A request of 25.50 MiB');
       await page.locator('.panel-oom-made > summary').click();
       const made = await text(page, '.panel-oom-made');
-      for (const words of ['text: 26.00 MiB', 'the text says 18.00 MiB', 'rank0.pickle is of this failure', 'Text and snapshot disagree']) includes(made, words);
+      for (const words of ['text: 26.00 MiB', 'the text says 18.00 MiB', 'rank0.pickle belongs to this failure', 'Text and snapshot disagree']) includes(made, words);
       const where = await text(page, '.panel-oom-where');
       for (const words of ['unknown 45.50 MiB', 'optimizer state 49.00 MiB', 'free on the device 15.00 MiB', 'in all 256.00 MiB']) includes(where, words);
       includes(made, 'blocks in use 94.50 MiB');

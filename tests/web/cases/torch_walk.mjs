@@ -136,7 +136,7 @@ export function run({ test, equal, includes, truth, daemon, open, shared }) {
       includes(said, `the largest hole ${within(known.largest)}: fragmentation, not shortage.`);
       await page.locator('.panel-oom-made > summary').click();
       const body = await text(page, '.oom');
-      includes(body, `${within(known.free)} lay free in segments`);
+      includes(body, `${within(known.free)} were free in segments`);
       includes(body, `blocks in use ${within(known.active)}`);
       includes(body, 'expandable_segments:True');
       const rows = await page.locator('.oom-largest tbody tr').allInnerTexts();
