@@ -104,7 +104,7 @@ static void decide_donation(const struct check_deciding *deciding, const struct 
     struct check_finding *finding = finding_add(deciding, CHECK_DONATION_LOST, lost.bytes);
     finding->count = lost.count;
     deciding->scratch->length = 0;
-    buf_format(deciding->scratch, "%s %s, %s, gave %s memory to results in the baseline and %s not now: ",
+    buf_format(deciding->scratch, "%s %s, %s, gave %s memory to results in the baseline and no longer %s: ",
                size_text_count(count, lost.count), lost.count == 1 ? "argument" : "arguments",
                size_text(size, (uint64_t)lost.bytes), lost.count == 1 ? "its" : "their",
                lost.count == 1 ? "does" : "do");
@@ -127,7 +127,7 @@ static void decide_fusion(const struct check_deciding *deciding, const struct co
     finding->count = lost.count;
     deciding->scratch->length = 0;
     buf_format(
-        deciding->scratch, "%s %s, %s at the peak, %s inside of fusions in the baseline and %s memory of %s own now: ",
+        deciding->scratch, "%s %s, %s at the peak, %s inside fusions in the baseline and now %s memory of %s own: ",
         size_text_count(count, lost.count), lost.count == 1 ? "value" : "values", size_text(size, (uint64_t)lost.bytes),
         lost.count == 1 ? "stays" : "stay", lost.count == 1 ? "takes" : "take", lost.count == 1 ? "its" : "their");
     sentence_group(compare, lost.largest, deciding->scratch);

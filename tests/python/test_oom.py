@@ -70,7 +70,7 @@ class Passing(OomCase):
         self.put_module("jax", None)
         self.pass_by(MemoryError())
         self.assertEqual(sorted(os.listdir(self.only_run())), ["output.log", "run.lock"])
-        self.assertIn("memory of the host", self.stderr.getvalue().lower())
+        self.assertIn("host memory ran out", self.stderr.getvalue().lower())
 
     def test_a_jax_without_devices_is_not_asked(self):
         jax = self.put_jax(has_devices=False)

@@ -106,7 +106,7 @@ START_TEST(a_lost_donation_is_told_by_its_argument)
     const struct check_finding *lost = finding(CHECK_DONATION_LOST);
     ck_assert_ptr_nonnull(lost);
     ck_assert_str_eq(lost->sentence,
-                     "1 argument, 4.0 KiB, gave its memory to results in the baseline and does not now: "
+                     "1 argument, 4.0 KiB, gave its memory to results in the baseline and no longer does: "
                      "state['w']. jax.jit(step, donate_argnums=(0,))");
     ck_assert_int_eq(lost->bytes, 4096);
     ck_assert_uint_eq(lost->count, 1);
@@ -123,9 +123,8 @@ START_TEST(a_value_that_left_its_fusion_is_found)
     ck_assert_int_eq(lost->bytes, 4096);
     ck_assert_uint_eq(lost->count, 1);
     ck_assert_int_eq(lost->source_line, 11);
-    ck_assert_ptr_nonnull(strstr(lost->sentence,
-                                 "1 value, 4.0 KiB at the peak, stays inside of fusions in the baseline "
-                                 "and takes memory of its own now: f32[1024]"));
+    ck_assert_ptr_nonnull(strstr(lost->sentence, "1 value, 4.0 KiB at the peak, stays inside fusions in the baseline "
+                                                 "and now takes memory of its own: f32[1024]"));
     decide(APART(""), APART(""), -1, 0);
     ck_assert_ptr_null(finding(CHECK_FUSION_LOST));
 }

@@ -174,10 +174,10 @@ static const struct {
      "unknown", "Shortage"},
     {"RuntimeError: [enforce fail at alloc_cpu.cpp:114] data. DefaultCPUAllocator: not enough memory: you tried to "
      "allocate 473910804480 bytes.",
-     "host_memory", "Memory of the host"},
+     "host_memory", "Host memory ran out"},
     {"Out of memory: Killed process 4711 (python3) total-vm:41943040kB, anon-rss:31457280kB, file-rss:0kB, "
      "shmem-rss:0kB",
-     "host_memory", "Memory of the host"},
+     "host_memory", "Host memory ran out"},
     {"/tmp/job: line 3: 4711 Killed python train.py", "host_memory", "signal 9"},
     {"triton.runtime.errors.OutOfResources: out of resource: shared memory, Required: 131072, Hardware limit: 101376. "
      "Reducing block sizes or `num_stages` may help.",

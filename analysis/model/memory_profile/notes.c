@@ -10,7 +10,7 @@
 
 enum { RECORDER_EVENTS = 1000000 };
 #define UNPARSED                                                                                                       \
-    "Memory events whose figures stand in a name (MemoryAllocation#key=value,...#) that is cut or longer than 4 kB: "  \
+    "Memory events whose figures are in a name (MemoryAllocation#key=value,...#) that is cut or longer than 4 kB: "    \
     "they are left out."
 _Static_assert(MEMORY_LINES_MAX == 1048576, "as the note says");
 static const int64_t JUMP_PS = INT64_C(3600) * 1000000000000;
@@ -68,7 +68,7 @@ static void note_curve(struct memory_profile *profile, const struct memory_profi
     memory_profile_note(&profile->notes, "curve_end", (uint64_t)(by < 0 ? -by : by),
                         arena_format(arena,
                                      "The curve of %.*s ends %s %s the blocks that are active at the end: events are "
-                                     "missing, or do not go together with the blocks.",
+                                     "missing, or do not match the blocks.",
                                      (int)pool->name.length, pool->name.data, size, by > 0 ? "above" : "below"));
 }
 
@@ -84,47 +84,44 @@ static void notes_snapshot(struct memory_profile *profile, struct arena *arena)
             unknown_count += profile->pools[p].failures[i].kind == PROFILE_FAILURE_UNKNOWN;
     }
     memory_profile_note(notes, "out_of_memory", oom_count,
-                        "Requests that failed for lack of memory (action oom) while this was recorded.");
+                        "Requests that failed because memory ran out (action oom) during the recording.");
     memory_profile_note(
         notes, "failure_without_segments", unknown_count,
-        "Requests that failed of which it is not known what was free in segments: the snapshot does not "
-        "tell the segments, or more failed than are looked into; the latest ones are.");
-    memory_profile_note(
-        notes, "failure_without_history", snapshot->lone_failure_count,
-        "Requests that failed on devices of which no allocation and no free is recorded: they are in no "
-        "curve, and left out.");
+        "Failed requests for which the free memory in segments is not known: the snapshot does not "
+        "contain the segments, or more requests failed than are examined; the latest ones are examined.");
+    memory_profile_note(notes, "failure_without_history", snapshot->lone_failure_count,
+                        "Failed requests on devices without any recorded allocation or free: they are in no "
+                        "curve, and left out.");
     memory_profile_note(
         notes, "no_times", !snapshot->has_times && profile->count > 0,
-        "The snapshot tells no times (PyTorch before 2.1, or a setting): events are drawn one microsecond "
+        "The snapshot has no times (PyTorch before 2.1, or a setting): events are drawn one microsecond "
         "apart, in their order.");
     for (uint32_t p = 0; p < profile->pool_count; p++)
         if (profile->pools[p].torch.is_known && snapshot->segment_count > 0)
             note_curve(profile, &profile->pools[p], arena);
     memory_profile_note(
         notes, "time_back", snapshot->time_back_count,
-        "Events whose time is before that of the event before them; they are drawn at that one's time, in "
+        "Events with an earlier time than the event before them; they are drawn at that event's time, in "
         "the order in which the allocator wrote them.");
     memory_profile_note(notes, "unknown_action", snapshot->unknown_action_count,
-                        "Events of an action that is not known here, or of none; they are left out.");
+                        "Events with an unknown action, or with none; they are left out.");
     memory_profile_note(notes, "odd_value", snapshot->odd_count,
-                        arena_format(arena,
-                                     "Values that cannot be, of %s: each counts as not told, and the rest is read.",
+                        arena_format(arena, "Impossible values of %s: each counts as not known, and the rest is read.",
                                      snapshot->odd_words));
     memory_profile_note(
         notes, "free_size_differs", snapshot->free_size_count,
-        "Frees whose size is not that of what was allocated at their address, of memory or of a segment: what was "
-        "allocated counts.");
+        "Frees whose size differs from the allocation at their address (memory or a segment): the allocated "
+        "size counts.");
     memory_profile_note(
         notes, "told_elsewhere", snapshot->found_count,
-        "Sizes and addresses of events that are not told there, or cannot be: they are those of the free, the "
+        "Sizes and addresses that are missing in events, or impossible: they are taken from the free, the "
         "allocation or the block that belongs to the event.");
     memory_profile_note(
         notes, "reserved_unknown", snapshot->low_reserved_count,
-        "Events after which less is reserved than is in use, by what the events of segments say: what is reserved "
+        "Events after which less is reserved than in use, according to the segment events: the reserved memory "
         "there counts as not known.");
-    memory_profile_note(
-        notes, "damaged_snapshot", snapshot->damaged_count,
-        "Frames, blocks and levels that do not go together with the rest of the snapshot; they are left out.");
+    memory_profile_note(notes, "damaged_snapshot", snapshot->damaged_count,
+                        "Frames, blocks and levels that do not match the rest of the snapshot; they are left out.");
 }
 
 /* Why a file that is cut has no curve; NULL: that is not why. */
@@ -137,9 +134,9 @@ static const char *cut_reason(const struct memory_events *events, struct arena *
         return NULL;
     if (events->untold_count > 0)
         return arena_format(arena,
-                            "%s: %llu memory events came before, but the names of their figures stood behind them.",
+                            "%s: %llu memory events came before, but the names of their figures came after them.",
                             place, (unsigned long long)events->untold_count);
-    return arena_format(arena, "%s: %llu events of the host came before, but their names stood behind them.", place,
+    return arena_format(arena, "%s: %llu events of the host came before, but their names came after them.", place,
                         (unsigned long long)events->unnamed_count);
 }
 
@@ -151,15 +148,16 @@ static void notes_cut(struct memory_profile *profile, struct arena *arena)
     if (profile->count == 0)
         profile->cut_reason = cut_reason(events, arena);
     memory_profile_note(notes, "unnamed_event", events->unnamed_count,
-                        "Events of the host whose names stood behind them and are missing; they are left out.");
-    memory_profile_note(notes, "untold_event", events->untold_count,
-                        "Memory events whose figures have no names, for these stood behind them and are missing; they "
-                        "are left out.");
+                        "Events of the host whose names came after them and are missing; they are left out.");
+    memory_profile_note(
+        notes, "untold_event", events->untold_count,
+        "Memory events whose figures have no names, because the names came after them and are missing; they "
+        "are left out.");
     memory_profile_note(notes, "lost_text", events->lost_text_count,
-                        "Texts of memory events (ops, allocators, shapes) that stood behind them and are missing; they "
-                        "count as not told.");
+                        "Texts of memory events (ops, allocators, shapes) that came after them and are missing; they "
+                        "count as not known.");
     memory_profile_note(notes, "unnamed_launch", events->launches.unnamed_count,
-                        "Launches of modules whose names stood behind them and are missing; they are left out.");
+                        "Launches of modules whose names came after them and are missing; they are left out.");
 }
 
 void memory_profile_notes_file(struct memory_profile *profile, struct arena *arena)
@@ -171,26 +169,25 @@ void memory_profile_notes_file(struct memory_profile *profile, struct arena *are
     memory_profile_note(notes, "damaged_event", events->damaged_count + events->launches.damaged_count,
                         "Events, lines or names that do not decode; they are left out.");
     memory_profile_note(notes, "aggregated_event", events->aggregated_count,
-                        "Memory events without a time of their own (counts of many); they are left out.");
+                        "Memory events without their own time (aggregated counts); they are left out.");
     memory_profile_note(
         notes, "encoded_event", events->encoded_count,
-        "Memory events whose figures stand in their names (MemoryAllocation#key=value,...#), because the tool "
-        "that recorded them did not take them apart: they are read from there. XProf shows none of them.");
+        "Memory events whose figures are in their names (MemoryAllocation#key=value,...#), because the tool "
+        "that recorded them did not parse them: they are read from the names. XProf shows none of them.");
     memory_profile_note(notes, "unparsed_event", events->unparsed_count, UNPARSED);
-    memory_profile_note(
-        notes, "missing_stat", events->missing_count,
-        "Memory events that do not tell bytes in use, size or address; what is missing is taken from the "
-        "events around them, else unknown.");
+    memory_profile_note(notes, "missing_stat", events->missing_count,
+                        "Memory events without bytes in use, size or address; missing values are taken from the "
+                        "events around them, else they are unknown.");
     memory_profile_note(
         notes, "absurd_size", events->absurd_count,
-        "Sizes below 0 or above 2^48 in memory events, and those that together pass 2^59; they count as not told.");
+        "Sizes below 0 or above 2^48 in memory events, and those whose sum is above 2^59; they count as not known.");
     memory_profile_note(notes, "too_many_pools", events->pool_overflow_count,
-                        "Memory events of further allocators than can be shown; they are left out.");
+                        "Memory events of more allocators than can be shown; they are left out.");
     memory_profile_note(notes, "too_many_lines", events->line_overflow_count,
-                        "Lines of the host's plane after the first 1,048,576; they are left out, with what they hold.");
+                        "Lines of the host's plane after the first 1,048,576; they and their events are left out.");
     memory_profile_note(
         notes, "line_bases_differ", other_bases(profile, arena),
-        "Lines of the trace count their time from another start than the first; times here follow each line's "
+        "Lines of the trace whose time starts at another moment than the first line's; times here follow each line's "
         "own start (XProf's do not).");
     if (events->snapshot != NULL)
         notes_snapshot(profile, arena);
@@ -199,21 +196,21 @@ void memory_profile_notes_file(struct memory_profile *profile, struct arena *are
         open_count += profile->steps[i].end_ps > profile->recorded_ps;
     memory_profile_note(
         notes, "step_beyond_end", open_count,
-        "Steps that end after the last recorded moment: what is live at their end is not known, and growth "
-        "does not count it.");
-    memory_profile_note(
-        notes, "no_module_launches",
-        profile->count > 0 && events->has_gpu_plane && events->launches.items.count == 0 && !events->cut.is,
-        "No launches of modules below the curve: the profiler of GPUs writes no line XLA Modules, and the "
-        "kernels of this trace do not tell their module.");
+        "Steps that end after the last recorded moment: what is live at their end is not known and is not counted "
+        "in growth.");
+    memory_profile_note(notes, "no_module_launches",
+                        profile->count > 0 && events->has_gpu_plane && events->launches.items.count == 0 &&
+                            !events->cut.is,
+                        "No launches of modules below the curve: the GPU profiler writes no line XLA Modules, and the "
+                        "kernels of this trace do not name their module.");
     memory_profile_note(
         notes, "inferred_launch", events->launches.inferred_count,
-        "Launches of modules on GPUs, told from their kernels: one ends where a kernel of another module begins "
-        "on its stream, or where an op comes again and another run of the host called it.");
+        "Launches of modules on GPUs, inferred from their kernels: a launch ends when a kernel of another module begins "
+        "on its stream, or when an op repeats and another run of the host called it.");
     memory_profile_note(
         notes, "unclear_launch", events->launches.unclear_count,
-        "Kernels of the op that ran before them on their stream, of which the host does not tell whether another "
-        "run called them: if so, two launches are shown as one.");
+        "Kernels with the same op as the kernel before them on their stream; the host does not show whether another "
+        "run called them. If so, two launches are shown as one.");
     memory_profile_note(
         notes, "event_limit", host_events(profile) == RECORDER_EVENTS,
         "The trace ends at 1,000,000 events, the limit of the recorder; later allocations are not known.");
@@ -229,34 +226,33 @@ void memory_profile_notes_pool(struct memory_profile_pool *pool)
     }
     memory_profile_note(
         &pool->notes, "no_addresses", pool->is_unpaired ? pool->count : 0,
-        "Events that tell no address, as traces of PyTorch before 1.10 do: which allocation a free ends is not known, "
-        "so what is in use is told as one sum, without whose it is.");
-    memory_profile_note(
-        &pool->notes, "one_event",
-        profile->events.snapshot != NULL && pool->count == 1 && pool->allocation_count + pool->deallocation_count == 1,
-        "One event alone is recorded: what is told as the peak is that moment, and no course of memory.");
+        "Events without an address, as in traces of PyTorch before 1.10: it is not known which allocation a free ends, "
+        "so memory in use is shown only as one sum.");
+    memory_profile_note(&pool->notes, "one_event",
+                        profile->events.snapshot != NULL && pool->count == 1 &&
+                            pool->allocation_count + pool->deallocation_count == 1,
+                        "Only one event is recorded: the peak is that moment, and there is no curve over time.");
     bool has_totals = false;
     for (uint32_t i = pool->first; i < pool->first + pool->count && !has_totals; i++)
         has_totals = (profile->flags[i] & MEMORY_HAS_IN_USE) != 0;
     memory_profile_note(
         &pool->notes, "no_totals", has_totals || profile->events.snapshot == NULL ? 0 : pool->count,
-        "Events that do not tell what is in use after them: the curve is the sum of those before, from 0; what was there "
+        "Events without the memory in use after them: the curve is the sum of the events so far, from 0; what was in use "
         "before the first is not known.");
     memory_profile_note(
         &pool->notes, "chain_break", pool->break_count,
-        "Events after which the bytes in use are not those before them and their size: events are missing, or "
+        "Events after which the bytes in use are not those before plus their size: events are missing, or "
         "their order is not known.");
     memory_profile_note(
         &pool->notes, "free_without_allocation", pool->pairs.before_window,
-        "Frees whose allocation is not in the trace: it was made before the trace began, or the free tells no "
+        "Frees whose allocation is not in the trace: it was made before the trace began, or the free has no "
         "address.");
     memory_profile_note(
         &pool->notes, "allocated_twice", pool->pairs.replaced,
-        "Allocations at an address that another allocation held: its free was not recorded, it ends there.");
-    memory_profile_note(
-        &pool->notes, "size_inferred", inferred,
-        "Frees that do not tell their size, as those of TPUs; it is that of their allocation, or the change "
-        "of bytes in use.");
+        "Allocations at an address that another allocation held: the free of that one was not recorded, so it ends there.");
+    memory_profile_note(&pool->notes, "size_inferred", inferred,
+                        "Frees without a size, as on TPUs; their size is that of the allocation, or the change "
+                        "of bytes in use.");
     memory_profile_note(&pool->notes, "clock_jump", jumps,
                         "Gaps of more than an hour between two memory events: a clock jumped, or the trace paused.");
 }
@@ -269,10 +265,10 @@ struct memory_profile_reason memory_profile_notes_reason(const struct memory_pro
         return (struct memory_profile_reason){
             "no_history",
             "The snapshot is empty: it has no segment, no allocation and no free. PyTorch's allocator held "
-            "nothing of this device when it was taken."};
+            "nothing on this device when it was taken."};
     if (profile->events.snapshot != NULL)
         return (struct memory_profile_reason){
-            "no_history", "The snapshot tells of no allocation and no free, only of what is in use at its end: "
+            "no_history", "The snapshot has no allocations and frees, only what is in use at its end: "
                           "torch.cuda.memory._record_memory_history() records them."};
     if (profile->cut_reason != NULL)
         return (struct memory_profile_reason){"cut", profile->cut_reason};
@@ -284,7 +280,7 @@ struct memory_profile_reason memory_profile_notes_reason(const struct memory_pro
     if (profile->events.unparsed_count > 0)
         return (struct memory_profile_reason){"unparsed_events", UNPARSED};
     return (struct memory_profile_reason){
-        "no_memory_events", "The trace holds no memory events. JAX on CPU records none; on GPU and TPU they "
+        "no_memory_events", "The trace has no memory events. JAX on CPU records none; on GPU and TPU they "
                             "need host tracer level 2 or higher: "
                             "options = jax.profiler.ProfileOptions(); options.host_tracer_level = 2; "
                             "jax.profiler.start_trace(\"/tmp/xprof\", profiler_options=options)"};

@@ -97,24 +97,23 @@ static void cause_set(struct oom_meaning *meaning)
         [OOM_CAUSE_OTHER_PROCESS] = {"other_process", "Other processes hold what is missing on this device."},
         [OOM_CAUSE_TOO_LARGE] = {"too_large", "One request is larger than the whole device."},
         [OOM_CAUSE_LIMIT] = {"limit", "A limit that was set for this process is reached; it is not the device's own."},
-        [OOM_CAUSE_HOST] = {"host_memory", "It is memory of the host that was short, not that of a device."},
+        [OOM_CAUSE_HOST] = {"host_memory", "Host memory ran out, not device memory."},
         [OOM_CAUSE_NOT_KNOWN] = {NULL, NULL},
-        [OOM_CAUSE_SHORTAGE] = {"shortage", "Less is free than was asked for: memory is short, whatever its order."},
+        [OOM_CAUSE_SHORTAGE] = {"shortage", "Less is free in total than was requested."},
         [OOM_CAUSE_FRAGMENTATION] = {"fragmentation",
                                      "Enough is free, but not in one piece: the memory is fragmented."},
-        [OOM_CAUSE_UNPLACED] =
-            {"unplaced",
-             "Enough is free, and yet there was no place: it lies in pieces, how large the text does not say."},
+        [OOM_CAUSE_UNPLACED] = {"unplaced",
+                                "Enough is free, but in pieces that are too small; the text does not say how large."},
     };
     meaning->cause = cause_of(meaning->failure);
     meaning->cause_name = causes[meaning->cause].name;
     meaning->cause_line = causes[meaning->cause].line;
     if (oom_is_limit_of_buffer(meaning->failure))
-        meaning->cause_line = "One buffer may not be so large on this device, however much of it is free.";
+        meaning->cause_line = "A single buffer may not be this large on this device, however much is free.";
     if (meaning->failure->family == OOM_FAMILY_torch_gpu && meaning->cause == OOM_CAUSE_FRAGMENTATION)
-        meaning->cause_line = "The allocator keeps more than was asked for, in pieces that are too small.";
+        meaning->cause_line = "The allocator keeps more than was requested, but in pieces that are too small.";
     if (meaning->failure->family == OOM_FAMILY_torch_gpu && meaning->cause == OOM_CAUSE_UNPLACED)
-        meaning->cause_line = "As much is free as was asked for, and yet the driver refused it.";
+        meaning->cause_line = "Enough is free for the request, but the driver refused it.";
 }
 
 static void over_set(struct oom_meaning *meaning, struct arena *arena, uint64_t bytes, uint64_t half_units)

@@ -224,8 +224,8 @@ static void torch_cause_text(struct oom_meaning *meaning)
     if (meaning->cause == OOM_CAUSE_UNPLACED) {
         oom_say(
             text,
-            "As much is free as was asked for, and yet the driver refused it: a limit that was set for this process, "
-            "another process that was faster, or a driver that cannot give out all of the memory.");
+            "Enough is free for the request, but the driver refused it: this process has a limit, another process was "
+            "faster, or the driver cannot use all of the memory.");
         return;
     }
     oom_say(text, "Fragmentation: the allocator has reserved ");
@@ -233,15 +233,14 @@ static void torch_cause_text(struct oom_meaning *meaning)
         oom_say_figure(text, meaning->failure, OOM_unallocated_bytes, NULL);
     else
         oom_say_size(text, oom_unallocated(meaning->failure));
-    oom_say(text, " that it has not given out, more than was asked for, but in pieces that are too small.");
+    oom_say(text, " that are not in use, more than was requested, but in pieces that are too small.");
 }
 
 /* Whether the text lists them or what is left of the device is theirs. */
 static void others_say(struct oom_sentence *text, const struct oom_failure *failure)
 {
     if (failure->family == OOM_FAMILY_hami) {
-        oom_say(text,
-                "The limit of this container's share of the GPU is reached, which HAMi keeps; others have the rest.");
+        oom_say(text, "This container has reached its share of the GPU, which HAMi enforces; others have the rest.");
         return;
     }
     oom_say(text, "Other processes: what other processes hold on this device would have sufficed (");
@@ -262,9 +261,11 @@ static void cause_text_set(struct oom_meaning *meaning)
     case OOM_CAUSE_NOT_KNOWN: break;
     case OOM_CAUSE_OTHER_PROCESS: others_say(text, meaning->failure); break;
     case OOM_CAUSE_TOO_LARGE:
-        oom_say(text, "One request is larger than the whole device: no setting and no letting go can help. ");
+        oom_say(
+            text,
+            "One request is larger than the whole device: no setting helps, and freeing memory does not help either. ");
         oom_say_figure(text, meaning->failure, OOM_needed_bytes, NULL);
-        oom_say(text, " are asked for in one piece, ");
+        oom_say(text, " are requested in one piece, ");
         if (oom_figure(meaning->failure, OOM_capacity_bytes) == NULL)
             oom_say(text, "more than any device has.");
         else {
@@ -274,7 +275,7 @@ static void cause_text_set(struct oom_meaning *meaning)
         break;
     case OOM_CAUSE_LIMIT:
         if (oom_is_limit_of_buffer(meaning->failure)) {
-            oom_say(text, "One buffer may not be so large, whatever the device has: it has to be made in pieces.");
+            oom_say(text, "A single buffer may not be this large, whatever the device has: split it into pieces.");
             break;
         }
         oom_say(text, meaning->failure->family == OOM_FAMILY_cupy
@@ -290,12 +291,11 @@ static void cause_text_set(struct oom_meaning *meaning)
         oom_say(text, ".");
         break;
     case OOM_CAUSE_HOST:
-        oom_say(text,
-                meaning->failure->memory_class == OOM_MEMORY_shared_memory
-                    ? "Memory that processes share (/dev/shm) was short; its size is set apart from that of the host."
-                : meaning->failure->memory_class == OOM_MEMORY_page_locked
-                    ? "Memory of the host was short that is locked for the device to read and write itself."
-                    : "Memory of the host was short, not that of a device.");
+        oom_say(text, meaning->failure->memory_class == OOM_MEMORY_shared_memory
+                          ? "Shared memory (/dev/shm) ran out; its size is set separately from the host's memory."
+                      : meaning->failure->memory_class == OOM_MEMORY_page_locked
+                          ? "Pinned host memory, which the device reads and writes directly, ran out."
+                          : "Host memory ran out, not device memory.");
         break;
     case OOM_CAUSE_SHORTAGE:
         if (oom_figure(meaning->failure, OOM_free_bytes) == NULL) {
@@ -303,24 +303,23 @@ static void cause_text_set(struct oom_meaning *meaning)
             oom_say_figure(text, meaning->failure, OOM_allocated_bytes, NULL);
             oom_say(text, " of ");
             oom_say_figure(text, meaning->failure, OOM_capacity_bytes, NULL);
-            oom_say(text, " allocated; what is left is less than was asked for.");
+            oom_say(text, " allocated; less is left than was requested.");
             break;
         }
         oom_say(text, "Shortage: less is free in all (");
         oom_say_figure(text, meaning->failure, OOM_free_bytes, NULL);
-        oom_say(text, ") than was asked for, however it lies.");
+        oom_say(text, ") than was requested, even if it were in one piece.");
         break;
     case OOM_CAUSE_FRAGMENTATION:
         oom_say(
             text,
-            "Fragmentation: the free memory lies in pieces, and no piece is large enough. What was allocated early and "
-            "is kept for long splits it.");
+            "Fragmentation: the free memory is in pieces, and no piece is large enough. Early allocations that stay "
+            "alive split it.");
         break;
     case OOM_CAUSE_UNPLACED:
-        oom_say(
-            text,
-            "Enough is free in all, and yet there was no place: it lies in pieces. The text does not say how large the "
-            "largest hole is.");
+        oom_say(text,
+                "Enough is free in total, but it is in pieces that are too small. The text does not say how large the "
+                "largest hole is.");
         break;
     }
 }
@@ -329,12 +328,12 @@ static void cause_text_set(struct oom_meaning *meaning)
 static const char *advice_of(const struct oom_failure *failure)
 {
     if (failure->family == OOM_FAMILY_tpu_program_load)
-        return "Arrays go before programs: when an array finds no room, the runtime throws loaded programs out of "
-               "memory to make some, never arrays for a program. So a program that ran before can fail to load later, "
-               "once arrays have taken its place.";
+        return "Arrays have priority over programs: if an array does not fit, the runtime evicts loaded programs, but it "
+               "never evicts arrays for a program. So a program that ran before can fail to load later, when arrays "
+               "fill its place.";
     if (failure->family == OOM_FAMILY_tpu_buffer)
-        return "Arrays go before programs: the runtime has thrown out the programs that it could before it gave up, so "
-               "what is left is held by arrays.";
+        return "Arrays have priority over programs: the runtime evicted all the programs that it could before it gave up, so "
+               "arrays hold the rest.";
     return NULL;
 }
 
@@ -360,17 +359,18 @@ static void sureness_set(struct oom_meaning *meaning)
     meaning->sureness = is_rounded ? "as printed" : "exact";
     meaning->sureness_of = is_rounded ? "in the error text, rounded there" : "error text";
     meaning->sureness_reason =
-        is_rounded ? "The compiler or runtime stated these figures itself and rounded each to the last digit shown."
+        is_rounded ? "The compiler or runtime printed these figures, each rounded to the last digit shown."
                    : "The text states these figures itself.";
 }
 
 void oom_sentences_set(struct oom_meaning *meaning, struct arena *arena)
 {
     titles_set(meaning, arena);
-    meaning->fits = meaning->failure->family == OOM_FAMILY_killed ? "It was killed; whether for memory is not told."
-                    : oom_is_kill(meaning->failure)               ? "No, it was killed to get memory back."
-                    : oom_is_compile(meaning->failure)            ? "No, it does not fit."
-                                                                  : "No, there was no place.";
+    meaning->fits = meaning->failure->family == OOM_FAMILY_killed
+                        ? "It was killed; the text does not say whether because of memory."
+                    : oom_is_kill(meaning->failure)    ? "No, it was killed to get memory back."
+                    : oom_is_compile(meaning->failure) ? "No, it does not fit."
+                                                       : "No, there was no place.";
     answer_set(meaning, arena);
     more_set(meaning, arena);
     cause_text_set(meaning);

@@ -194,7 +194,7 @@ static size_t sparse_read(struct oom_reader *reader, size_t from, size_t at)
     if (oom_cursor_find(text, &next, "allocating", 20))
         oom_cursor_take_number(text, &next, &request);
     oom_draft_note_owned(
-        reader, "words", "Asked for %llu words, which would end at word %llu of %llu; the text gives no bytes.",
+        reader, "words", "%llu words were requested, which would end at word %llu of %llu; the text gives no bytes.",
         (unsigned long long)request.value, (unsigned long long)above.value, (unsigned long long)limit.value);
     oom_draft_reach(reader, next);
     size_t memref = next;

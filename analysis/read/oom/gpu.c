@@ -16,8 +16,8 @@ static void tuning_note(struct oom_reader *reader, size_t at)
     size_t begin;
     if (oom_cursor_find_before(&reader->text, at, "Failedtogetconfigsfor", TUNING, &begin))
         oom_draft_note(reader, "autotuning",
-                       "XLA asked for it while it compiled the program, to try kernels for its instructions "
-                       "(autotuning): the program itself had not begun to run.");
+                       "XLA requested it while it compiled the program, to try kernels for its instructions "
+                       "(autotuning): the program itself was not running yet.");
 }
 
 /* What the compiler said of a program shortly before, and went on. */
@@ -28,15 +28,14 @@ static void compile_note(struct oom_reader *reader, size_t at)
     const uint64_t here = reader->text.raw_at + reader->text.raw_of[at > 0 ? at - 1 : 0];
     if (arguments->is_known && here >= arguments->at && here - arguments->at <= COMPILED)
         oom_draft_note_owned(reader, "arguments_over_limit",
-                             "Of a program that was compiled before, arguments and results alone take %s; XLA planned "
+                             "For a program compiled earlier, arguments and results alone take %s; XLA planned "
                              "for a limit of %s.",
                              size_text(first, arguments->bytes), size_text(second, arguments->limit_bytes));
     if (planned->is_known && here >= planned->at && here - planned->at <= COMPILED)
-        oom_draft_note_owned(
-            reader, "temporaries_over_limit",
-            "Of a program that was compiled before, XLA would have held the temporaries within %s, and "
-            "came to %s.",
-            size_text(first, planned->limit_bytes), size_text(second, planned->bytes));
+        oom_draft_note_owned(reader, "temporaries_over_limit",
+                             "For a program compiled earlier, XLA tried to keep the temporaries within %s, but "
+                             "reached %s.",
+                             size_text(first, planned->limit_bytes), size_text(second, planned->bytes));
 }
 
 static void compiled_set(struct oom_reader *reader, size_t at, struct oom_figure bytes, struct oom_figure limit,

@@ -263,8 +263,8 @@ size_t oom_other_wrapped(struct oom_reader *reader, size_t at, struct oom_failur
             continue;
         figure->is_known = false;
         oom_draft_note_owned(reader, "wrapped",
-                             "The size that the text states, %llu bytes, is none: a counter or a shape "
-                             "that went below zero.",
+                             "The size that the text states, %llu bytes, is not a real size: a counter or a "
+                             "shape went below zero.",
                              (unsigned long long)figure->value);
     }
     return at;

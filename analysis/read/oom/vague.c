@@ -181,7 +181,8 @@ size_t oom_vague_read(struct oom_reader *reader, size_t at)
         failure->memory_space.text = STR("host");
     if (memory == OOM_MEMORY_device)
         failure->memory_space.text = STR("device");
-    oom_draft_note_owned(reader, "line", "This runtime is not known here. The line: %.*s", (int)line.length, line.data);
+    oom_draft_note_owned(reader, "line", "memviewd does not know this runtime. The line: %.*s", (int)line.length,
+                         line.data);
     return oom_draft_reach(reader, line_end > end ? line_end : end);
 }
 

@@ -102,8 +102,8 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
     const page = await paste(LOAD);
     includes(await text(page, 'h1'), 'TPU program-load OOM: jit_embedding_pipeline_step_fn asks for 29.49 GiB; 147.64 MiB can be reserved. Short by 29.35 GiB.');
     const why = await text(page, '.oom-whys');
-    includes(why, 'Shortage: less is free in all (147.64 MiB) than was asked for');
-    includes(why, 'Arrays go before programs');
+    includes(why, 'Shortage: less is free in all (147.64 MiB) than was requested');
+    includes(why, 'Arrays have priority over programs');
     includes(await text(page, '.panel-oom-next'), '--tpu_log_allocations_on_oom');
     await page.finish();
   });

@@ -30,7 +30,7 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     includes(await said(page, `${DRAWER} .whatif-legend`), 'live as it is');
     truth(!(await page.locator(`${DRAWER} .key-after`).isVisible()), 'a second curve before a change');
     const alone = (await row(page, 'batch=0.5').innerText()).replace(/\s+/g, ' ');
-    const [, saves, lands] = /another size of the batch ([\d.]+ GiB) ([\d.]+ GiB) (?:fits|over)/.exec(alone) ?? [];
+    const [, saves, lands] = /another batch size ([\d.]+ GiB) ([\d.]+ GiB) (?:fits|over)/.exec(alone) ?? [];
     truth(saves && lands, alone);
     await box(page, 'batch=0.5').check();
     await idle(page);
