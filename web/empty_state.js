@@ -56,7 +56,7 @@ export function sayFailure(error, banners, hasPage) {
   if (error.code === 'gone') return;
   if (error.code === 'token') {
     banners.set('token', {
-      text: 'This daemon asks for a token. Open the link that it printed at start, or append #token= and the token of its file to the address.',
+      text: 'This daemon requires a token. Open the link that it printed at start, or append #token= and the token from its file to the address.',
       canClose: false,
     });
   }
@@ -105,6 +105,6 @@ export function sayLost(id, row, sessions, linkTo) {
 export function sayNoAnswer() {
   document.title = `no answer · ${location.host} – memviewd`;
   showInstead('No answer from the daemon.', {
-    text: 'Start it again with the command that printed this address; the page goes on by itself.',
+    text: 'Start it again with the command that printed this address; the page then continues by itself.',
   });
 }

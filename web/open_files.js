@@ -44,7 +44,7 @@ export function textWords(answer) {
       text: `This looks like ${failureWords(failures[0])}${failures.length > 1 ? `; and ${counted(failures.length - 1, 'other failure')}` : ''}.`,
       label: 'Open verdict',
     };
-  if (lines > 0 || answer.usage) return { text: 'No failure here: the text holds a memory report and no error.', label: 'Open report' };
+  if (lines > 0 || answer.usage) return { text: 'No failure here: the text has a memory report but no error.', label: 'Open report' };
   return {
     text: `No out-of-memory report found in ${counted(found?.line_count ?? 0, 'line')}; ${count(found?.mention_count ?? 0)} of them mention memory.`,
     label: 'Open text',
@@ -224,8 +224,8 @@ async function recogniseAll(files, { signal, onProgress }) {
  * label, link} for a banner; link and label are left out when there is nothing to open, or no page for it. */
 async function recognise(files, options) {
   const useful = files.length > 1 ? files.filter((file) => file.blob.size > 0 && !isBeside(file)) : files;
-  if (files.length === 0) return { text: 'The folder holds no file that can be read.' };
-  if (useful.length === 0) return { text: `None of ${counted(files.length, 'file')} can be opened: they are empty, or reports that stand beside what can.` };
+  if (files.length === 0) return { text: 'The folder has no file that can be read.' };
+  if (useful.length === 0) return { text: `None of ${counted(files.length, 'file')} can be opened: they are empty, or reports that belong to other files.` };
   const { text, label, link } = await (useful.length > 1 ? recogniseAll(useful, options) : recogniseOne(useful[0], options));
   return link && pageOf(link.tool) ? { text, label, link } : { text };
 }

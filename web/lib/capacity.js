@@ -36,7 +36,7 @@ export function heldAgainst({ parts }) {
 }
 
 /* Pure: why a figure held against it is a bound; '' where it is none, or where the share that JAX takes says it. */
-export const whyPhysical = (capacity) => (capacity?.isPhysical && capacity.share === null ? 'A program gets less than the physical size; how much is not known.' : '');
+export const whyPhysical = (capacity) => (capacity?.isPhysical && capacity.share === null ? 'A program gets less than the physical size; how much less is not known.' : '');
 
 export function canChoose(space) {
   return space === DEVICE_SPACE;

@@ -248,7 +248,7 @@ function show(main, answers, at) {
     buffers(whole(module.buffers)),
     el('h2', {}, 'Memory spaces'),
     spaces(summary.spaces),
-    el('footer', {}, `Written by memviewd ${answers.version}. This file asks for nothing: all figures stand in it.`),
+    el('footer', {}, `Written by memviewd ${answers.version}. This file loads nothing from the network: all figures are in it.`),
   );
   drawCurve(host, curve, limit);
 }

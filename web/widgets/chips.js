@@ -28,7 +28,7 @@ function chipNode({ key, value, text, faultAt = null, isEmpty = false, onDrop })
     { class: `condition ${isEmpty ? 'is-empty' : ''} ${faultAt !== null ? 'is-faulty' : ''}`.trim(), title: text },
     key ? el('span', { class: 'condition-key' }, `${key}: `) : null,
     valueNode(value, faultAt),
-    button('condition-drop', onDrop, '×', { 'aria-label': `Take away ${key ? `${key} ` : ''}${cutMiddle(visible(value), MAX)}` }),
+    button('condition-drop', onDrop, '×', { 'aria-label': `Remove ${key ? `${key} ` : ''}${cutMiddle(visible(value), MAX)}` }),
   );
 }
 

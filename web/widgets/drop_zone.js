@@ -15,7 +15,7 @@ function givenBy({ items, files }) {
 
 /* onFiles({files: [{name, blob}]} or {entries: of the file system, folders among them}), onText(text). */
 export function watchDrops({ onFiles, onText }) {
-  const veil = el('div', { class: 'drop-veil', hidden: true, 'aria-hidden': 'true' }, el('p', {}, 'Let go to see what it is'));
+  const veil = el('div', { class: 'drop-veil', hidden: true, 'aria-hidden': 'true' }, el('p', {}, 'Drop to open'));
   let depth = 0;
   const show = (isOver) => {
     veil.hidden = !isOver;

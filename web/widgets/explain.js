@@ -20,8 +20,8 @@ const WORDS = {
   model: 'A replay of the compiler\u2019s heap.',
   confirmed: 'The compiler compiled the changed program.',
   rule: 'Follows from how JAX and XLA name and connect values.',
-  bound: 'A limit, no estimate: lower or upper, as its reason says.',
-  guess: 'Rests on names, or a rule had several answers.',
+  bound: 'A limit, not an estimate: its reason says whether lower or upper.',
+  guess: 'Based on names, or a rule had several answers.',
 };
 const AWAY_PX = 8;
 const CLASSES = { main: 'answer-figure', over: 'over' };

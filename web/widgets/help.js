@@ -133,7 +133,7 @@ export function openAbout() {
       fill(
         body,
         el('p', {}, `memviewd ${visible(about.version)}${about.commit ? `, commit ${visible(about.commit)}` : ''}.`),
-        el('p', {}, 'Licence: Apache-2.0. ', el('a', { href: 'licenses.txt' }, 'Licences of all that is in it'), '.'),
+        el('p', {}, 'Licence: Apache-2.0. ', el('a', { href: 'licenses.txt' }, 'Licences of everything in it'), '.'),
         el('p', {}, 'Nothing on these pages comes from another origin.'),
       ),
     (error) => fill(body, error.message),

@@ -39,7 +39,7 @@ export function notesButton(notes) {
   const list = el(
     'ul',
     { class: 'notes-list', hidden: true },
-    el('li', { class: 'notes-head' }, 'What the input holds that could not be used as it is:'),
+    el('li', { class: 'notes-head' }, 'Parts of the input that could not be used as they are:'),
     notes.map((note) =>
       el(
         'li',

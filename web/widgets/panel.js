@@ -78,7 +78,7 @@ export function createPanel(className, title, { menu = null, hasReading = false 
       const turn = button('large-button', () => onChoose(turn.getAttribute('aria-pressed') !== 'true'), '⤢', {
         'aria-label': `${heading.textContent}: whole height`,
         'aria-pressed': 'false',
-        title: 'Whole height (z); again, or Esc: as it was',
+        title: 'Full height (z); again, or Esc, to go back',
       });
       fill(large, turn);
       more.prepend(large);

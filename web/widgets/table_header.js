@@ -106,7 +106,7 @@ function headerCell(column, at, sort, { sortBy, setWidth }) {
       'aria-colindex': String(at + 1),
       'aria-sort': direction,
       'data-rank': rank > 0 ? String(rank + 1) : null,
-      title: [column.hint, column.sortKey && 'Click sorts; Shift+click adds a second order.'].filter(Boolean).join('\n') || null,
+      title: [column.hint, column.sortKey && 'Click to sort; Shift+click to add a second order.'].filter(Boolean).join('\n') || null,
       on: {
         click: (event) => {
           if (!event.target.closest('.grid-edge')) sortBy(at, event.shiftKey);

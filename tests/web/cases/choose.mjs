@@ -128,7 +128,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, shar
       const denied = await open(bare, { allow: /401/ });
       includes(
         await text(denied, '.banner'),
-        'This daemon asks for a token. Open the link that it printed at start, or append #token= and the token of its file to the address.',
+        'This daemon requires a token. Open the link that it printed at start, or append #token= and the token from its file to the address.',
       );
       await denied.finish();
       const page = await open(`${bare}#token=a-token-of-this-test-0123456789`);

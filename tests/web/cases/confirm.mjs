@@ -81,7 +81,7 @@ export function run({ test, includes, equal, truth, daemon, open, binary, fixtur
     includes(await said(page).innerText(), 'Segmentation fault');
     await page.finish();
     const none = await open(`${await daemon('--libtpu=/nowhere', folder)}?tool=memory_viewer&drawer=whatif`);
-    includes(await said(none).innerText(), 'The compiler cannot be asked: /nowhere (--libtpu) is no libtpu.so');
+    includes(await said(none).innerText(), 'The compiler cannot be used: /nowhere (--libtpu) is no libtpu.so');
     truth(!(await act(none).isVisible()));
     await none.finish();
   });

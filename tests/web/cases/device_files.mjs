@@ -421,7 +421,7 @@ export function run({ test, equal, includes, truth, daemon, open, shared, fixtur
       serve(SERIES, async (base) => {
         const wanted = [
           ['', '.panel-flame', 'Picture (SVG)', 'anotherfunc'],
-          ['', '.panel-flame', 'Stacks, one a line', 'memprof.py'],
+          ['', '.panel-flame', 'Stacks, one per line', 'memprof.py'],
           ['', '.panel-top', 'Table (CSV)', 'flat,flat_percent,cum,cum_percent,unit,name'],
           ['&view=graph', '.panel-graph', 'Picture (SVG)', 'afunction'],
           ['&view=buffers', '.panel-buffers', 'Table (CSV)', 'each_bytes,count,total_bytes'],

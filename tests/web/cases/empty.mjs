@@ -19,7 +19,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
     try {
       const page = await open(await daemon(`--logdir=${folder}`));
       includes(await text(page, 'h1'), 'No profiles under');
-      includes(await text(page, '.message'), 'To record one, which appears here without a restart: with jax.profiler.trace(');
+      includes(await text(page, '.message'), 'To record one (it appears here without a restart): with jax.profiler.trace(');
       await page.finish();
     } finally {
       rmSync(folder, { recursive: true });
@@ -32,7 +32,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
       const awaited = join(folder, 'runs');
       const page = await open(await daemon(`--logdir=${awaited}`, '--wait'));
       includes(await text(page, 'h1'), `Waiting for ${awaited}.`);
-      includes(await text(page, '.message'), 'is not there. It is looked for each second');
+      includes(await text(page, '.message'), 'is not there. memviewd checks for it every second');
       cpSync(join(fixtures, 'dumps/seed-matmul-327680'), join(awaited, 'seed'), { recursive: true });
       await page.waitForSelector('h1:not(:has-text("Waiting for"))', { timeout: 30000 });
       await page.finish();
@@ -156,7 +156,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
     const flat = await open(await daemon(join(fixtures, 'dumps/f5-vmem-matmul-blocks')));
     includes(
       await text(flat, '.panel-curve'),
-      'Nothing comes or goes. What lies in HBM lives for the whole program: 384.00 MiB',
+      'Nothing is allocated or freed. Everything in HBM lives for the whole program: 384.00 MiB',
     );
     includes(await text(flat, '.error-text'), 'Ran out of memory in memory space vmem');
     await flat.finish();
@@ -306,7 +306,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
     const page = await openWorld({ intercept: () => ({ status: 401, json: denied }) }, { allow: /401/ });
     includes(
       await text(page, '.banner'),
-      'This daemon asks for a token. Open the link that it printed at start, or append #token= and the token of its file to the address.',
+      'This daemon requires a token. Open the link that it printed at start, or append #token= and the token from its file to the address.',
     );
     await page.finish();
   });

@@ -20,7 +20,7 @@ const WRONG = [
   ['step=1018', 'Step 1,018 is not in HBM, which has steps 0 to 1,017; showing the peak.'],
   ['step=%00', 'Step ␀ is not in HBM'],
   ['from=900000&to=5', '900000 to 5 is no range of HBM'],
-  ['low=5&high=1', 'Offsets 5 to 1 are no range; showing all.'],
+  ['low=5&high=1', 'Offsets 5 to 1 are not a range; showing all.'],
   ['low=5&high=99999999999999', 'Offsets up to 90.95 TiB are not in HBM, which needs 33.49 GiB; showing all.'],
   ['sel=5000-9000', 'The window 5000-9000 is not in HBM'],
   ['sel=10-20&offsets=7', 'Offsets 7 are not in HBM, which needs 33.49 GiB; '],

@@ -265,7 +265,7 @@ export function run({ test, includes, equal, truth, daemon, open }) {
       ['?step=x', 'Step x is not in HBM'],
       ['?from=400&to=20', '400 to 20 is no range of HBM'],
       ['?sel=1000-2000', 'The window 1000-2000 is not in HBM'],
-      ['?low=5&high=2', 'Offsets 5 to 2 are no range; showing all.'],
+      ['?low=5&high=2', 'Offsets 5 to 2 are not a range; showing all.'],
       ['?bars=nothing', 'There is no bar nothing in the strips; showing all buffers.'],
       ['?bars=size:90000-99999', '379 buffers stand in the strips; there is none from place 90,001 on; showing all.'],
       ['?group=plaid', 'Buffers are not grouped by plaid here; folding layers.'],

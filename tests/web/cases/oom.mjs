@@ -71,7 +71,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
     const heads = (column) => page.locator(`${column} > .panel:visible h2`).evaluateAll((found) => found.map((head) => head.firstChild.textContent));
     equal(await heads('.oom-left'), ['Where did it all go?', 'Text as given']);
     equal(await heads('.oom-right'), ['What will make it fit?', 'The error gives a total only']);
-    equal(await heads('.oom-body'), ['How these figures are made']);
+    equal(await heads('.oom-body'), ['How these figures are computed']);
     includes(await text(page, '.panel-oom-where'), '49.34 GiB');
     const said = await text(page, '.panel-oom-advice');
     includes(said, 'Run it on a larger chip');

@@ -76,7 +76,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     includes(await text(page, '.oom-facts'), '17.74 GiB');
     includes(await text(page, '.oom-patterns'), 'Attention scores hold');
     const heads = await page.locator('.oom h2').filter({ visible: true }).evaluateAll((nodes) => nodes.map((node) => node.firstChild.textContent));
-    equal(heads, ['Where did it all go?', 'What will make it fit?', 'Text as given', 'How these figures are made']);
+    equal(heads, ['Where did it all go?', 'What will make it fit?', 'Text as given', 'How these figures are computed']);
     const lines = await page.locator('.oom-text').evaluate((node) => [node.clientHeight, node.scrollHeight]);
     truth(lines[0] >= lines[1], `the text is cut: ${lines}`);
     await page.finish();

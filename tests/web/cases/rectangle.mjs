@@ -93,7 +93,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     /* Seven of the group live at the peak; one is in the rectangle, copy.2.remat_compressed. */
     const grouped = await openDump(`&${WINDOW}&group=dtype&pin=g:f32`);
     const pane = (await text(grouped, '.details-body')).replace(/\s+/g, ' ');
-    includes(pane, 'The row of the table counts those in the rectangle alone.');
+    includes(pane, 'The table row counts only those in the rectangle.');
     const own = /(\d+ buffers?), (\S+ GiB)/.exec(pane);
     includes(await card(grouped, 'pinned_group'), `${own[1]}, ${own[2]}`);
     equal(await grouped.locator('.details-body [data-explain^="group_row"]').count(), 0);

@@ -190,7 +190,7 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     equal(await sets(page).count(), 0);
     await page.finish();
     const unknown = await open(`${await daemon('--logdir=tests/fixtures/modules')}?tool=memory_viewer&drawer=fit`);
-    includes(await said(unknown, `${DRAWER} .whatif-fit`), 'What the device has is not known');
+    includes(await said(unknown, `${DRAWER} .whatif-fit`), 'The capacity of the device is not known');
     await unknown.finish();
   });
 

@@ -33,7 +33,7 @@ export function run({ test, equal }) {
     equal(toggledSite('group:7', 8), 'group:8');
     equal(siteOf('group:12 >1MiB'), 12);
     equal(siteOf('subgroup:12'), null);
-    equal(sitesSentence({ counts: { same: 4 }, site_count: 5 }), 'Counted are live arrays and code, as pprof -diff_base does; 1 of 5 call sites differs.');
+    equal(sitesSentence({ counts: { same: 4 }, site_count: 5 }), 'Counts live arrays and code, as pprof -diff_base does; 1 of 5 call sites differs.');
     const parts = [{ category: 'buffer', group: 0 }, { category: '', group: null }, { category: 'output' }, { category: 'fragmentation' }, { category: '', isTotal: true }];
     equal(parts.map(isPart), [true, false, true, false, false]);
   });

@@ -36,7 +36,7 @@ export function run({ test, equal }) {
   });
 
   test('a chart without points says what is not known', () => {
-    equal(noPoints([{ at_ms: [null, null] }, { at_ms: [] }], 'share').title, 'When the files were written is not known.');
+    equal(noPoints([{ at_ms: [null, null] }, { at_ms: [] }], 'share').title, 'It is not known when the files were written.');
     equal(noPoints([{ at_ms: [null, 5] }], 'share').title, 'The capacity is not known.');
     equal(noPoints([{ at_ms: [5] }], 'peak').title, 'Their peaks are not known.');
   });

@@ -146,7 +146,7 @@ export function createTableOfPairs({ context, ask, about, sides, onSpans, onShow
       sort: params.sort || DEFAULT_SORT,
       foot: { text: `${count(data.matched_count)} of ${counted(data.total_count, 'row')}, ${signedBytes(data.matched_delta_bytes)}` },
     });
-    if (data.total_count === 0) panel.say(message({ title: 'There is none of these.', text: about.noneText }));
+    if (data.total_count === 0) panel.say(message({ title: 'There are none of these.', text: about.noneText }));
     filter.forget();
   }
   async function load(route) {

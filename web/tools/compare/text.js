@@ -29,7 +29,7 @@ const changeOf = ({ total_before: before, total_after: after }) => after - befor
 export const changeWords = (data) => (changeOf(data) === 0 ? 'the same' : signedBytes(changeOf(data)));
 
 export function matchedSentence({ matched_bytes: matched, compared_bytes: all, is_of_steps: isOfSteps }) {
-  const what = isOfSteps ? 'Compared is what is live at the two steps' : 'Compared are the compiler’s totals, with fragmentation';
+  const what = isOfSteps ? 'Compares what is live at the two steps' : 'Compares the compiler’s totals, including fragmentation';
   return `${what}; ${percent(matched, all)} of the live bytes have a partner on the other side.`;
 }
 
@@ -68,7 +68,7 @@ export function barSentence({ label, delta, to, isTotal }) {
 export function barLines(bar) {
   if (bar.isTotal) return [[`${bar.label} ${bytes(bar.delta)}`], [exactBytes(bar.delta)]];
   const sign = bar.delta > 0 ? '+' : '';
-  return [[`${arrow(bar.delta)} ${bar.label} ${signedBytes(bar.delta)}`], [`${sign}${exactBytes(bar.delta)}`], bar.category === 'fragmentation' ? ['Allocations without what is live in them'] : isPart(bar) ? ['Click: only these in the table'] : ['All that changed less']];
+  return [[`${arrow(bar.delta)} ${bar.label} ${signedBytes(bar.delta)}`], [`${sign}${exactBytes(bar.delta)}`], bar.category === 'fragmentation' ? ['Allocations minus what is live in them'] : isPart(bar) ? ['Click: only these in the table'] : ['All smaller changes']];
 }
 
 export const waterfallLabel = (data) =>
@@ -91,7 +91,7 @@ export function siteOf(filter) {
 /* What is counted, and how many differ. */
 export function sitesSentence({ counts, site_count: sites }) {
   const changed = sites - counts.same;
-  return `Counted are live arrays and code, as pprof -diff_base does; ${count(changed)} of ${counted(sites, 'call site')} ${changed === 1 ? 'differs' : 'differ'}.`;
+  return `Counts live arrays and code, as pprof -diff_base does; ${count(changed)} of ${counted(sites, 'call site')} ${changed === 1 ? 'differs' : 'differ'}.`;
 }
 
 /* ---- curves ---- */

@@ -121,8 +121,8 @@ function frameDetails({ url }, { callers: data, traces }, isPinned) {
             { class: 'details-acts' },
             act('only this', 'Keep stacks through it (focus)', add('focus')),
             act('without it', 'Leave out stacks through it (ignore)', add('ignore')),
-            act('hide', 'Take the frame out of all stacks', add('hide')),
-            act('from here', 'Cut away what is above it (show from)', add('show_from')),
+            act('hide', 'Remove the frame from all stacks', add('hide')),
+            act('from here', 'Cut off what is above it (show from)', add('show_from')),
             act('callers', 'Callers and callees (4)', () => url.choose({ view: 'callers' })),
             act('source', 'Its file, line by line (5)', () => url.choose({ view: 'source' })),
             act('sandwich', 'All its callers above, all its callees below', () =>

@@ -8,10 +8,10 @@ import { countFilters } from './state.js';
 import { amount, isBytes, momentsOf, signedAmount } from './text.js';
 
 const CAVEAT =
-  'Counts live arrays and code only: temporaries inside a compiled program, what the allocator holds back and the peak are not in such a file.';
+  'Counts live arrays and code only: temporaries inside a compiled program, memory that the allocator keeps unused, and the peak, are not in such a file.';
 
 const MOMENT_CAVEAT =
-  'Counts what was asked for. The allocator rounds it up, and holds segments that are not in use: the Memory Profile shows them.';
+  'Counts requested bytes. The allocator rounds them up and keeps segments that are not in use: the Memory Profile shows them.';
 const caveatOf = (summary) => (momentsOf(summary).length ? MOMENT_CAVEAT : CAVEAT);
 
 const field = ({ name }) => `\`Profile.sample[].value[]\` of the sample type \`${visible(name)}\``;
@@ -56,8 +56,8 @@ function kind(summary, state, name) {
     confidence: 'exact',
     caveat:
       name === 'executable'
-        ? `The size of an executable is that of its code, and not known for ${count(unknown)} of them.`
-        : 'Each buffer counts once, however many arrays share it; on several devices once on each.',
+        ? `The size of an executable is that of its code; it is not known for ${count(unknown)} of them.`
+        : 'Each buffer counts once, however many arrays share it; on several devices, once on each.',
   };
 }
 
@@ -91,8 +91,8 @@ function site(summary, { isMachinery }, id) {
     field: '`Profile.sample[].location_id[]`, innermost first',
     confidence: isMachinery ? 'exact' : 'guess',
     why: isMachinery
-      ? 'The frame is the innermost of the stack.'
-      : 'Bytes go to the nearest frame that is not of JAX, Flax, PyTorch, IPython or Python itself; which files those are is told by their paths.',
+      ? 'The frame is the innermost one of the stack.'
+      : 'Bytes go to the nearest frame that is not of JAX, Flax, PyTorch, IPython or Python itself; their paths show which files those are.',
   };
 }
 

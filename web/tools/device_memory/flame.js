@@ -88,7 +88,7 @@ function build(flame) {
   });
   const toggle = (box, word, title) => el('label', { class: 'device-toggle', title }, box, word);
   flame.invertLabel = toggle(flame.invert, 'invert', 'Call sites on top, their callers below (v)');
-  flame.splitLabel = toggle(flame.split, 'by device', 'One picture a device, side by side');
+  flame.splitLabel = toggle(flame.split, 'by device', 'One graph per device, side by side');
   flame.legend = createLegend('Colours of the flame graph');
   flame.path = el('nav', { class: 'device-path', 'aria-label': 'Frames above', hidden: true });
   flame.partsNode = el('div', { class: 'flame-parts' });
@@ -116,7 +116,7 @@ function flameMenu(flame) {
     },
   });
   const collapsed = {
-    word: 'Stacks, one a line (collapsed)',
+    word: 'Stacks, one per line (collapsed)',
     run: () => downloadLink(flame.subject.link('traces', {}, 'collapsed')),
   };
   return () => [...entries(), collapsed];

@@ -60,7 +60,7 @@ function momentLinks(link, { session, summary }) {
   return el(
     'p',
     { class: 'device-standing dim' },
-    'Bytes that were asked for, of blocks that are not free yet. ',
+    'Requested bytes of blocks that are not free yet. ',
     rows.map((row, at) => [
       at ? ' \u00b7 ' : '',
       el('a', { href: hrefOf(row) }, summary.is_diff ? `${row.role === 'base' ? 'A' : 'B'} in the Memory Profile` : 'This moment in the Memory Profile'),

@@ -36,7 +36,7 @@ export function createFleetChart(view) {
     onPick(point) {
       const href = hrefOf(lineAt(point).references[point.point], lineAt(point).kind, context);
       if (href) openLink(href);
-      else context.say('This point is of a file that this daemon does not watch');
+      else context.say('This point comes from a file that this daemon does not watch');
     },
   });
   const legend = createLegend('Lines');

@@ -11,20 +11,20 @@ export function nothing({ sentence, is_catalog: isCatalog, unlabelled_count: unl
   if (unlabelled > 0)
     return {
       title: sentence,
-      text: 'Put a file memviewd.json beside the profiles of a job, or in a folder above them; or label them when they are indexed.',
+      text: 'Put a file memviewd.json next to the profiles of a job, or in a folder above them, or label them when you index them.',
       run: isCatalog ? FILL : 'echo \'{"job": "bert", "commit": "c0ffee"}\' > memviewd.json',
     };
   if (unknown > 0)
     return {
       title: sentence,
-      text: 'The files could not be read, or hold none; those that could not are tried again. Why each has none is said by',
+      text: 'The files could not be read, or have no figures; unreadable files are tried again. For the reason of each, run',
       run: 'memviewd index LOGDIR --format=csv',
     };
   if (isCatalog)
-    return { title: 'The catalog has no figures.', text: 'Why a file has none stands in memviewd.rows.error. It is filled by', run: FILL };
+    return { title: 'The catalog has no figures.', text: 'memviewd.rows.error says why a file has none. To fill the catalog:', run: FILL };
   return {
     title: 'No jobs yet.',
-    text: 'Shown are the folders of this daemon, and nothing in them says which job it is of. For many jobs start it with --catalog=postgresql://… and fill that:',
+    text: 'This shows the folders of this daemon, and nothing in them names a job. For many jobs, start it with --catalog=postgresql://… and fill the catalog:',
     run: FILL,
   };
 }
@@ -33,7 +33,7 @@ const NONE = {
   jobs: ['No jobs.', ''],
   modules: ['No modules.', ''],
   regressions: ['No regression.', 'No series changed by more than its noise.'],
-  hosts: ['No host differs.', 'Wherever a commit was seen on several hosts, they need the same.'],
+  hosts: ['No host differs.', 'Where a commit was seen on several hosts, all of them need the same.'],
   next: ['Nothing is over its capacity, and nothing grows towards it.', 'A trend needs five commits over a day.'],
   commits: ['No commits.', ''],
 };
@@ -49,7 +49,7 @@ export function noPoints(lines, metric) {
   const isTimed = lines.some(({ at_ms: all }) => all.some((each) => each !== null));
   return isTimed
     ? { title: UNKNOWN[metric], text: 'Another figure can be chosen above.' }
-    : { title: 'When the files were written is not known.', text: 'The tables below show what is in them.' };
+    : { title: 'It is not known when the files were written.', text: 'The tables below show what is in them.' };
 }
 
 export const noRows = (tab) => ({ title: NONE[tab][0], text: NONE[tab][1] });

@@ -196,7 +196,7 @@ async function apply(view, route) {
   } catch (error) {
     if (isAbort(error)) return;
     if (!(error instanceof Problem)) throw error;
-    view.context.say(`The chart is that of before: ${error.message}`);
+    view.context.say(`The chart is still the previous one: ${error.message}`);
   }
 }
 

@@ -28,18 +28,18 @@ const SOURCES = {
     formula: ({ worst, from }) =>
       `stack ${bytes(from.stack)} + heap ${bytes(from.heap)} = ${bytes(worst.bytes)}: the largest that this allocator said after one of its ${count(from.eventCount)} events. It is the fullest one of the trace.`,
     field: () => 'events `MemoryAllocation` and `MemoryDeallocation`: `bytes_reserved` + `bytes_allocated`',
-    more: { caveat: 'A higher peak before or after the trace is not in it.' },
+    more: { caveat: 'A higher peak before or after the trace is not included.' },
   },
   snapshot: {
     what: ({ worst }) => `the peak in use of ${visible(worst.name)}`,
     formula: ({ from }) =>
-      `The blocks of the snapshot say what was in use at its end; its ${count(from.eventCount)} allocations and frees are counted back from there. It is the fullest device.`,
+      `The blocks of the snapshot say what was in use at its end; its ${count(from.eventCount)} allocations and frees are counted back from there. This is the fullest device.`,
     field: () => '`segments[].blocks[].requested_size` and `device_traces[][].size`',
-    more: { caveat: 'A higher peak before the recording is not in it.' },
+    more: { caveat: 'A higher peak before the recording is not included.' },
   },
   profiles: {
     what: ({ from }) => `live arrays and code in ${baseName(from.file)}`,
-    formula: ({ from }) => `The sum over the samples of ${baseName(from.file)}; of ${count(from.profileCount)} it is the profile with the most.`,
+    formula: ({ from }) => `The sum over the samples of ${baseName(from.file)}; of ${count(from.profileCount)} profiles it has the most.`,
     field: (from) => `\`Profile.sample[].value[]\` of the sample type \`${visible(from.metric)}\``,
     more: { caveat: 'Temporaries inside a compiled program are not in such a file.' },
   },
@@ -87,7 +87,7 @@ function share(found) {
 function over(found) {
   const { worst } = found;
   if (worst.bytes === null || !worst.capacity)
-    return { title: `Over by ${worst.byText}`, formula: 'The text states by how much, and not of what.', inputs: [{ name: 'over by', bytes: worst.by }], ...sureOf(found) };
+    return { title: `Over by ${worst.byText}`, formula: 'The text says by how much, but not of which capacity.', inputs: [{ name: 'over by', bytes: worst.by }], ...sureOf(found) };
   const limit = worst.isOfShare ? { name: 'what JAX takes by default', bytes: worst.limit } : undefined;
   const [needed, available] = bytesApart(worst.bytes, worst.isOfShare ? worst.limit : worst.capacity);
   return { title: `Over by ${worst.byText}`, formula: `${needed} − ${available} = ${worst.byText}`, inputs: against(found, limit), ...sureOf(found) };

@@ -84,7 +84,7 @@ export function emptyMessage(about) {
     title: `No profiles under ${rootsText(about)}.`,
     text:
       `Looked at ${counted(files, 'file')}, ${counted(depth, 'level')} deep; none is a trace, dump, HLO proto or device profile. ` +
-      'Drop a file here, open one directly (`memviewd FILE_OR_DIR`), or see an example (`memviewd --demo`). To record one, which appears here without a restart:',
+      'Drop a file here, open one directly (`memviewd FILE_OR_DIR`), or see an example (`memviewd --demo`). To record one (it appears here without a restart):',
     run: `with jax.profiler.trace("${root ? root.path : '/tmp/xprof'}"):\n    step()`,
   };
 }
@@ -95,7 +95,7 @@ export function unreadableRoot(root) {
     return {
       kind: 'empty',
       title: `${visible(root.path)} is not there.`,
-      text: 'It is looked for each second; what is in it is listed here when it appears.',
+      text: 'memviewd checks for it every second, and lists its contents here when it appears.',
     };
   return {
     kind: 'error',

@@ -70,7 +70,7 @@ function eventFacts(event) {
 }
 
 const RELATIONS = {
-  never_freed: 'It is never freed in the trace.',
+  never_freed: 'It is not freed in the trace.',
   before_window: 'Its allocation is not in the trace: it was allocated before the window.',
 };
 
@@ -130,7 +130,7 @@ const ABSENT = {
 
 /* kind: of a pin that names nothing that is there now. */
 export function absentDetails(kind) {
-  const [heading, words] = ABSENT[kind] ?? ['Group', 'Nothing of what is pinned is live at this time.'];
+  const [heading, words] = ABSENT[kind] ?? ['Group', 'Nothing that is pinned is live at this time.'];
   return { heading, subject: '', isPinned: true, parts: [el('p', {}, words)] };
 }
 

@@ -55,7 +55,7 @@ export function noEvents(reason) {
     return {
       title: 'The memory events of this trace are cut off.',
       text:
-        'Their figures stand in their names (`MemoryAllocation#key=value,…#`), and no name is whole: each ends early ' +
+        'Their figures are in their names (`MemoryAllocation#key=value,…#`), and no name is complete: each ends early ' +
         'or is longer than 4 kB. A profiler of JAX or TensorFlow takes them apart when it writes the trace.',
     };
   if (reason.code === 'not_a_trace')
@@ -85,10 +85,10 @@ export function unreadable(sessionName, problem) {
 export function noRows(view, isFiltered) {
   if (isFiltered) return { title: 'Nothing matches.', text: 'The filter leaves out every row. Clear it to see all.' };
   const texts = {
-    live: ['Nothing is live at this time.', 'No allocation of the trace is open here; what is in use was there before.'],
+    live: ['Nothing is live at this time.', 'No allocation of the trace is live here; what is in use was allocated before.'],
     events: ['No allocation in this window.', 'Show all with `0`, or move the window.'],
-    segments: ['No segment.', 'PyTorch holds nothing of this device at this time.'],
-    growth: ['Nothing lives across a step.', 'What each step allocates, it frees before the next one begins.'],
+    segments: ['No segment.', 'PyTorch holds no memory of this device at this time.'],
+    growth: ['Nothing outlives a step.', 'Each step frees what it allocates before the next one begins.'],
   };
   const [title, text] = texts[view];
   return { title, text };
@@ -102,7 +102,7 @@ export function reasonOf(reason) {
     no_free_figures: 'This allocator does not say what is free.',
   };
   const more = {
-    no_steps: 'Growth is told from one step to the next. Mark steps with `jax.profiler.StepTraceAnnotation("train", step_num=i)`.',
+    no_steps: 'Growth is measured from one step to the next. Mark steps with `jax.profiler.StepTraceAnnotation("train", step_num=i)`.',
     no_addresses: 'The events carry no address, so blocks and holes cannot be placed.',
     no_free_figures: 'Free memory and fragmentation are recorded by BFC allocators and the TPU runtime only.',
   };

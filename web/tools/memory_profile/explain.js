@@ -12,7 +12,7 @@ function peak(view) {
   const { peak: at } = view.pool;
   return {
     title: `Peak ${bytes(at.in_use_bytes)}`,
-    formula: `stack ${bytes(at.stack_bytes)} + heap ${bytes(at.heap_bytes)} = ${bytes(at.in_use_bytes)}: the largest that the allocator said after one of its ${count(view.pool.event_count)} events.`,
+    formula: `stack ${bytes(at.stack_bytes)} + heap ${bytes(at.heap_bytes)} = ${bytes(at.in_use_bytes)}: the largest value that the allocator recorded after one of its ${count(view.pool.event_count)} events.`,
     inputs: [
       { name: 'stack, reserved', bytes: at.stack_bytes },
       { name: 'heap, in use', bytes: at.heap_bytes },
@@ -22,7 +22,7 @@ function peak(view) {
     field: `${EVENTS}: \`bytes_reserved\` + \`bytes_allocated\``,
     confidence: 'exact',
     why: `Recorded by the allocator at ${time(at.time_ps, 1e6)}.`,
-    caveat: 'Of what was recorded: a higher peak before or after the trace is not in it, nor is memory outside of this allocator.',
+    caveat: 'Only what was recorded: a higher peak before or after the trace is not included, nor is memory outside this allocator.',
   };
 }
 
@@ -40,7 +40,7 @@ function capacity(view) {
     file: fileOf(view),
     field: stat('bytes_available'),
     confidence: 'exact',
-    why: 'It is what the allocator may give out, not the size of the card.',
+    why: 'It is what the allocator may allocate, not the size of the card.',
   };
 }
 
@@ -65,7 +65,7 @@ function free(view) {
 function lifetimePeak(view) {
   return {
     title: `Highest since the program began: ${bytes(view.pool.lifetime_peak_bytes)}`,
-    formula: 'What the allocator itself remembers as its peak, after its last event.',
+    formula: 'Its peak as the allocator itself records it, after its last event.',
     inputs: [{ name: 'lifetime peak', bytes: view.pool.lifetime_peak_bytes }],
     file: fileOf(view),
     field: stat('peak_bytes_in_use'),
@@ -86,7 +86,7 @@ function spread(view) {
       { name: 'smallest peak', bytes: min },
     ],
     confidence: 'exact',
-    caveat: 'Devices that do the same work have nearly equal peaks; one that stands out holds more of something.',
+    caveat: 'Devices that do the same work have nearly equal peaks; a device that stands out holds more of something.',
   };
 }
 
@@ -95,7 +95,7 @@ function curve(view) {
   return {
     title: 'Memory over time',
     formula:
-      'Each event says what is in use after it: stack (`bytes_reserved`) and heap (`bytes_allocated`). A value holds until the next event; nothing is drawn between two. ' +
+      'Each event says what is in use after it: stack (`bytes_reserved`) and heap (`bytes_allocated`). A value holds until the next event; nothing is drawn between two events. ' +
       (data.is_thinned
         ? `Of ${count(data.event_count)} events in view, each pixel keeps the first, smallest, largest and last: no peak is lost.`
         : `All ${count(data.event_count)} events in view are drawn.`),
@@ -108,7 +108,7 @@ function curve(view) {
     field: EVENTS,
     confidence: 'exact',
     why: pool.chain.break_count
-      ? `${count(pool.chain.break_count)} of ${count(pool.chain.link_count)} events do not follow from the one before: events are missing, or their order is not known.`
+      ? `${count(pool.chain.break_count)} of ${count(pool.chain.link_count)} events do not follow from the event before: events are missing, or their order is not known.`
       : `Bytes in use before an event and its size give those after it, ${count(pool.chain.link_count)} times of ${count(pool.chain.link_count)}.`,
   };
 }
@@ -116,17 +116,17 @@ function curve(view) {
 const REMAINDERS = {
   stack: ['What the runtime set aside for itself, after the event at this time.', 'bytes_reserved', 'exact'],
   before_window: [
-    'In use before the first event, less what later frees of unknown allocations give back: it was allocated before the trace began and is never freed in it.',
+    'In use before the first event, minus what later frees of unknown allocations return: it was allocated before the trace began and is never freed in it.',
     'bytes_allocated',
     'exact',
   ],
   before_window_freed: [
-    'The sizes of frees, later than this time, whose allocation is not in the trace: so it was there already.',
+    'The sizes of later frees whose allocation is not in the trace, so the memory was already in use.',
     'allocation_bytes',
     'exact',
   ],
   unaccounted: [
-    'What is in use by the allocator’s own figure, less all rows and the other remainders: events are missing, or their sizes are not told.',
+    'The allocator’s own figure for memory in use, minus all rows and the other remainders: events are missing, or their sizes are not known.',
     'bytes_allocated',
     'exact',
   ],
@@ -151,7 +151,7 @@ function size(view, id) {
     title: row ? `Size ${bytes(row.size_bytes)}` : 'Size',
     formula:
       (isGroup ? `The sum of ${count(row.count)} allocations that are open at this time. ` : '') +
-      'What the allocator took for a request: rounded up to its chunks, and larger where it did not split one.',
+      'What the allocator took for a request: rounded up to whole chunks, and larger if it did not split one.',
     inputs: row
       ? [
           row.requested_bytes !== null && row.requested_bytes !== undefined && { name: 'asked for', bytes: row.requested_bytes },
@@ -162,7 +162,7 @@ function size(view, id) {
     field: stat('allocation_bytes'),
     confidence: 'exact',
     why: 'Rows and the named remainders add up to what is in use at this time.',
-    caveat: 'A free of a TPU carries no size: it is that of its allocation, found by the address.',
+    caveat: 'On TPUs a free has no size: it is that of its allocation, found by address.',
   };
 }
 
@@ -170,7 +170,7 @@ function between(view, id) {
   const row = view.rowOf(id);
   return {
     title: `Born ${bytes(row?.born_bytes ?? 0)}, died ${bytes(row?.died_bytes ?? 0)}`,
-    formula: 'Between the times A and B: born are the allocations whose event lies between them, died those whose free does. What is born and dies between them counts in both.',
+    formula: 'Between the times A and B: allocations in this range are born, allocations freed in it died. An allocation that is made and freed between A and B counts in both.',
     inputs: row
       ? [
           { name: 'born', bytes: row.born_bytes, note: count(row.born_count) },
@@ -200,7 +200,7 @@ function lifetime(view, id) {
 
 function slope(view, id) {
   const row = view.rowOf(id);
-  const line = 'The line of least squares through what is live at each boundary';
+  const line = 'The least-squares line through what is live at each boundary';
   return {
     title: row ? `${bytes(Math.abs(row.slope_bytes_per_step))} a step` : 'Growth',
     formula: row
@@ -216,7 +216,7 @@ function slope(view, id) {
     file: fileOf(view),
     field: EVENTS,
     confidence: 'exact',
-    why: 'Grows: up in at least half of the steps, down in at most a tenth, and more at the end than at the beginning. Steps once: one change, then level. Steady: none.',
+    why: 'Grows: up in at least half of the steps, down in at most a tenth, and higher at the end than at the beginning. Steps once: one change, then level. Steady: none.',
     caveat: 'A step that ends after the last recorded time is left out.',
   };
 }
@@ -228,14 +228,14 @@ function hole(view) {
     file: fileOf(view),
     field: stat('addr'),
     confidence: 'bound',
-    why: 'At most so large: memory from before the trace that is never freed has no address here, and may lie in it.',
+    why: 'An upper bound: memory from before the trace that is never freed has no address here, and may lie in this range.',
   };
 }
 
 function unknown(view) {
   return {
     title: 'In use at unknown addresses',
-    formula: 'What the allocator says is in use, less the blocks whose address an allocation or a later free tells.',
+    formula: 'Memory in use according to the allocator, minus the blocks whose address is known from an allocation or a later free.',
     file: fileOf(view),
     field: `${stat('bytes_allocated')} and \`addr\``,
     confidence: 'exact',
@@ -249,14 +249,14 @@ function chunk(view) {
     file: fileOf(view),
     field: `${stat('bytes_available')} and \`fragmentation\``,
     confidence: 'bound',
-    why: 'The allocator prints the share with six digits; and where it may still grow its pool, a larger request may be met.',
+    why: 'The allocator prints the share with six digits. If it may still grow its pool, a larger request may succeed.',
   };
 }
 
 function request(view) {
   return {
     title: 'Largest request',
-    formula: 'The largest that any allocation of the trace asked for, held against the largest free chunk after each event.',
+    formula: 'The largest request in the trace, compared with the largest free chunk after each event.',
     file: fileOf(view),
     field: stat('requested_bytes'),
     confidence: 'bound',

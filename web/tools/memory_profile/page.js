@@ -175,7 +175,7 @@ function build(view, root) {
   view.pins = createPins({ trace, url, timeline: view.timeline, tabsOf: view.tabsOf, pane: context.details, banners: context.banners });
   view.tabs = createTabs({
     tabs: TABS,
-    label: 'What to see of this time',
+    label: 'Views of this time',
     onChoose: (id) => context.choose({ view: id === TABS[0].id ? '' : id, sort: '' }),
   });
   view.tabBody = el('div', {});

@@ -352,7 +352,7 @@ function createLegend(onLayer) {
       fragmentation.hidden = !data.has_fragmentation;
       fragmentation.setAttribute('aria-pressed', String(hasFragmentation));
       fragmentation.textContent = data.is_thinned ? 'largest fragmentation (right axis)' : 'fragmentation (right axis)';
-      fragmentation.title = data.is_thinned ? 'The largest of each part of the width, of all its events' : 'After each event';
+      fragmentation.title = data.is_thinned ? 'The largest value of all events in each part of the width' : 'After each event';
     },
   };
 }

@@ -46,7 +46,7 @@ export function answer(space, isTold = false) {
   const plan = needs(space, isTold);
   const first = isTold ? behind(plan) : plan;
   if (space.replay_error)
-    return { needs: first, peak: ['Its peak cannot be told: the heap trace does not replay.'] };
+    return { needs: first, peak: ['Its peak is not known: the heap trace cannot be replayed.'] };
   /* Where both print alike the difference tells them apart. */
   const isAlike = total !== peak && bytes(total) === bytes(peak);
   const beside = isAlike ? `, ${bytes(Math.abs(total - peak))} ${total > peak ? 'less' : 'more'} than the total,` : '';

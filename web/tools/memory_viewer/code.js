@@ -292,7 +292,7 @@ function detailsOf(code) {
         name.file ? fact('source', nameInline(`${name.file}${name.line ? `:${name.line}` : ''}`, 120), ' ', copyButton(`${name.file}${name.line ? `:${name.line}` : ''}`)) : null,
         fact('filter', nameInline(termsOf(wayTo(code.read, at), by, open), 300)),
       ),
-      el('p', { class: 'dim' }, 'The other views show its buffers alone. Esc goes one step out.'),
+      el('p', { class: 'dim' }, 'The other views show only its buffers. Esc goes one step out.'),
     ],
   };
 }

@@ -113,7 +113,7 @@ export function createConfirm({ place, device, changes, tell }) {
     act.disabled = isRunning || changes().length === 0;
     fill(
       node,
-      offer && !offer.is_available ? el('p', { class: 'dim' }, `The compiler cannot be asked: ${visible(offer.reason)}`) : null,
+      offer && !offer.is_available ? el('p', { class: 'dim' }, `The compiler cannot be used: ${visible(offer.reason)}`) : null,
       fault ? el('p', { class: 'caution' }, visible(fault)) : null,
       isRunning ? el('p', { class: 'whatif-acts' }, el('span', {}, progressWords(run)), button('text-button', cancel, 'Cancel', { 'data-key': 'confirm cancel' })) : null,
       isShown && !isRunning ? answerNodes(run, state.at) : null,

@@ -125,7 +125,7 @@ export function mergedDetails(bar, space) {
       el(
         'p',
         { class: 'dim' },
-        'Each is too narrow for a bar of its own, so they are drawn as one, with two notches. Sums and the table count every one of them.',
+        'Each is too narrow for its own bar, so they are drawn as one, with two notches. Sums and the table count each of them.',
       ),
     ],
   };
@@ -161,7 +161,7 @@ export function pageDetails(space) {
     el(
       'p',
       {},
-      'The picture shows each buffer as a stripe from birth to death, the strips below it every buffer that lives at the peak, as wide as it is large. The hatched part is padding: bytes that hold no data.',
+      'The picture shows each buffer as a stripe from birth to death. The strips below show every buffer that is live at the peak; the width is its size. The hatched part is padding: bytes that hold no data.',
     ),
     el('dl', { class: 'keys' }, KEYS.map(([key, does]) => [el('dt', {}, key), el('dd', {}, does)]).flat()),
   ];

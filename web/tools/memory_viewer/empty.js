@@ -19,7 +19,7 @@ export function noHlo(notes = [], profile = '') {
     return {
       kind: 'error',
       title: 'The trace was cut short.',
-      text: `No program stands before its end: ${literal(cut.text).replace(/[.]?$/, '.')} Record it again with fewer steps.`,
+      text: `The part that was written contains no program: ${literal(cut.text).replace(/[.]?$/, '.')} Record it again with fewer steps.`,
     };
   return {
     title: 'No HLO in this session.',
@@ -85,14 +85,14 @@ export function cannotReplay(moduleName, replayError) {
 export function noPositions(space) {
   if (space.temporary_bytes === 0) {
     return {
-      title: 'Nothing comes or goes.',
-      text: `What lies in ${literal(space.name)} lives for the whole program: ${bytes(space.peak_bytes)} from start to end.`,
+      title: 'Nothing is allocated or freed.',
+      text: `Everything in ${literal(space.name)} lives for the whole program: ${bytes(space.peak_bytes)} from start to end.`,
     };
   }
   return {
     title: 'No heap trace and no schedule.',
     text:
-      'Sizes are exact; the order in which buffers live is not recorded in this module. ' +
+      'Sizes are exact; the lifetimes of buffers are not recorded in this module. ' +
       `A dump of the compiled program has it: ${DUMP}.`,
   };
 }
@@ -128,7 +128,7 @@ export function noBuffers(where = 'at the peak') {
   const text =
     where === 'at the peak'
       ? 'No buffer of this memory space has a size.'
-      : 'Every buffer of this memory space is born later or dead already.';
+      : 'Every buffer of this memory space is allocated later or already freed.';
   return { title: `Nothing is live ${where}.`, text };
 }
 

@@ -28,14 +28,14 @@ const baseName = (path) => visible(String(path ?? '').slice(String(path ?? '').l
 /* From the schedule, sizes are exact and times are ours. */
 const sureOfTime = (space) =>
   space.step_unit === 'schedule'
-    ? { confidence: 'bound', why: 'No heap trace: when a buffer lives follows from the schedule; XLA may pack tighter.' }
+    ? { confidence: 'bound', why: 'No heap trace: lifetimes come from the schedule; XLA may pack more tightly.' }
     : { confidence: 'exact', why: 'Replayed event by event from the heap trace.' };
 
 function total({ space }) {
   const parts = madeOf(space);
   return {
     title: `Needs ${bytes(space.total_bytes)}`,
-    formula: `${parts.map((part) => `${part.word} ${bytes(part.bytes)}`).join(' + ')} = ${bytes(space.total_bytes)}: every allocation of ${visible(space.name)}, thread-local ones left out. This figure is held against the capacity.`,
+    formula: `${parts.map((part) => `${part.word} ${bytes(part.bytes)}`).join(' + ')} = ${bytes(space.total_bytes)}: every allocation of ${visible(space.name)}, without thread-local ones. This figure is compared with the capacity.`,
     inputs: [
       ...parts.map((part) => ({ name: part.word, bytes: part.bytes, note: part.after })),
       { name: 'total', bytes: space.total_bytes },
@@ -43,7 +43,7 @@ function total({ space }) {
     field: `${ALLOCATIONS} \`.size\` where \`.color\` is ${space.space}`,
     confidence: 'exact',
     caveat:
-      'An allocation is as large as the compiler made it: holes between buffers (fragmentation) are inside. What the runtime keeps for itself is not.',
+      'An allocation is as large as the compiler made it, including holes between buffers (fragmentation). What the runtime keeps for itself is not included.',
   };
 }
 
@@ -51,7 +51,7 @@ function peak({ space }) {
   const moving = space.peak_bytes - space.indefinite_bytes;
   return {
     title: `Peak live ${bytes(space.peak_bytes)}`,
-    formula: `for the whole program ${bytes(space.indefinite_bytes)} + live at ${unitWord(space)} ${count(space.peak_step)} ${bytes(moving)} = ${bytes(space.peak_bytes)}: the largest sum of buffers that live at one time. It explains the total; it does not decide.`,
+    formula: `for the whole program ${bytes(space.indefinite_bytes)} + live at ${unitWord(space)} ${count(space.peak_step)} ${bytes(moving)} = ${bytes(space.peak_bytes)}: the largest sum of buffers that are live at the same time. It explains the total; the total decides whether it fits.`,
     inputs: [
       { name: 'arguments, outputs and constants, all the time', bytes: space.indefinite_bytes },
       { name: `temporaries at ${unitWord(space)} ${count(space.peak_step)} of ${count(space.step_count)}`, bytes: moving },
@@ -69,7 +69,7 @@ function capacity(view) {
   const { text, hint } = sourceOf(there);
   return {
     title: `Capacity ${bytes(there.bytes)}`,
-    formula: `${text}. The address (\`capacity=\`) comes first, then what an error text printed, then the chip of the dump or what the trace recorded, then nothing.`,
+    formula: `${text}. The URL (\`capacity=\`) comes first, then the figure in an error text, then the chip of the dump or the trace.`,
     inputs: [
       { name: there.isPhysical ? 'physical size' : 'available to one program', bytes: there.bytes },
       ...(there.half > 0 ? [{ name: 'printed to ±', bytes: there.half, note: 'as the text rounds it' }] : []),
@@ -93,7 +93,7 @@ function difference(view) {
     title: over ? `Over by ${apart}` : `${apart} free`,
     formula: over ? `${needed} − ${available} = ${apart}` : `${available} − ${needed} = ${apart}`,
     inputs: [
-      { name: held.asked === null ? 'needed: the total, with fragmentation' : 'asked for, as the error text says', bytes: held.needed },
+      { name: held.asked === null ? 'needed: the total, with fragmentation' : 'requested, according to the error text', bytes: held.needed },
       { name: `available: ${held.share === null ? sourceOf(there).text : 'what JAX takes by default'}`, bytes: held.limit },
     ],
     confidence: there.isPhysical ? 'bound' : 'exact',
@@ -121,10 +121,10 @@ function failure(view, word) {
       ...(over === null ? [] : [{ name: 'over by', bytes: over }]),
     ],
     file: errorTexts.length ? baseName(errorTexts[0].file) : null,
-    field: 'a figure in words; the OOM page marks where it stands',
+    field: 'a figure in the text; the OOM page marks its place',
     confidence: 'exact',
     why: 'Read from the text; a printed figure like 15.75G is rounded.',
-    caveat: 'Memory that a kernel asks for while it runs stands in no allocation of the plan.',
+    caveat: 'Memory that a kernel requests while it runs is in no allocation of the plan.',
   };
 }
 
@@ -180,7 +180,7 @@ const WASTE = {
   }),
   scoped: ({ space }) => ({
     title: `Largest scoped VMEM ${bytes(space.scoped_vmem_bytes)}`,
-    formula: `Asked by ${visible(space.scoped_vmem_instruction ?? 'one instruction')} while it runs; it stands in no allocation.`,
+    formula: `Requested by ${visible(space.scoped_vmem_instruction ?? 'one instruction')} while it runs; it is in no allocation.`,
     field: '`HloInstructionProto.backend_config`',
     confidence: 'exact',
   }),
@@ -190,7 +190,7 @@ function culprit({ space }) {
   const { count: number, each_bytes: each, bytes: sum, padding_bytes: padding } = space.culprit;
   return {
     title: `${count(number)} × ${bytes(each)}`,
-    formula: `${count(number)} × ${exactBytes(each)} = ${bytes(sum)}, ${percent(sum, space.peak_bytes)} of the peak: of all buffers that live there those of one size and one shape that take most.`,
+    formula: `${count(number)} × ${exactBytes(each)} = ${bytes(sum)}, ${percent(sum, space.peak_bytes)} of the peak: the group of live buffers of one size and shape that takes most.`,
     inputs: [
       { name: visible(space.culprit.shape).slice(0, 80), bytes: each },
       { name: 'together', bytes: sum },
@@ -257,35 +257,35 @@ const PANELS = {
     ],
     field: space.step_unit === 'schedule' ? '`HloProto.hlo_module.schedule`' : TRACES,
     ...sureOfTime(space),
-    caveat: 'Unpadded counts the dimensions as written; the curve below the line of the capacity is not free: holes are not drawn.',
+    caveat: 'Unpadded counts the dimensions as written. The space between the curve and the capacity line is not all free: holes are not drawn.',
   }),
   strips: (view) => ({
     title: 'Live buffers, in three orders',
-    formula: 'Each bar is one buffer, as wide as its bytes; the bars of a strip add up to what is live. Bars too narrow to be seen are drawn as one and counted.',
+    formula: 'Each bar is one buffer, as wide as its bytes; the bars of a strip add up to what is live. Bars too narrow to see are drawn as one and counted.',
     inputs: [liveNow(view)],
     field: BUFFERS,
     ...sureOfTime(view.space),
   }),
   map: ({ space }) => ({
     title: 'Allocation map',
-    formula: `One rectangle a buffer: across from the ${unitWord(space)} at which it is born to the one at which it dies, up from its offset to offset + size. What lives for the whole program has no offset in the heap; it stands in the bands above. What is white between rectangles is a hole.`,
+    formula: `One rectangle per buffer: across from the ${unitWord(space)} at which it is born to the one at which it dies, up from its offset to offset + size. What lives for the whole program has no offset in the heap; it is in the bands above. White space between rectangles is a hole.`,
     inputs: [
       { name: 'for the whole program', bytes: space.indefinite_bytes },
       { name: 'peak', bytes: space.peak_bytes, note: `at ${unitWord(space)} ${count(space.peak_step)}` },
     ],
     field: `${ALLOCATIONS} \`.assigned[].offset\`, \`.size\`; ${TRACES}`,
     ...sureOfTime(space),
-    caveat: 'Buffers too small to be seen are drawn as one and counted; zoom in to part them.',
+    caveat: 'Buffers too small to see are drawn as one and counted; zoom in to separate them.',
   }),
   table: (view) => ({
     ...(view.place.within
       ? {
           title: 'Buffers of the selected rectangle',
-          formula: `The rows and the rest add up to all buffers of ${visible(view.space.name)}, whether they live at one time or not. CSV holds every row that is listed, in bytes.`,
+          formula: `The rows and the rest add up to all buffers of ${visible(view.space.name)}, whether they are live at the same time or not. CSV has every listed row, in bytes.`,
         }
       : {
           title: 'Buffers, and what the filter leaves out',
-          formula: 'The rows and the rest add up to all that is live at this moment. CSV holds every row that the filter keeps, in bytes.',
+          formula: 'The rows and the rest add up to all that is live at this moment. CSV has every row that the filter keeps, in bytes.',
           inputs: [liveNow(view)],
         }),
     field: BUFFERS,
@@ -338,12 +338,12 @@ const OF_BUFFER = {
     ],
     field: `${BUFFERS} \`.size\`; layout ${visible(record.layout ?? '') || 'of its shape'}`,
     confidence: 'exact',
-    caveat: 'Tiles of the layout round dimensions up; a long dimension put last wastes least.',
+    caveat: 'Tiles of the layout round dimensions up; a long last dimension wastes least.',
   }),
   alive: (record, { space }) => ({
     title: record.is_indefinite ? 'Lives for the whole program' : `Alive from ${count(record.born_step)} to ${count(record.dies_step ?? space.step_count)}`,
     formula: record.is_indefinite
-      ? 'Parameters, outputs and constants keep their allocation from begin to end.'
+      ? 'Parameters, outputs and constants keep their allocation from beginning to end.'
       : `born at ${unitWord(space)} ${count(record.born_step)}, freed before ${count(record.dies_step ?? space.step_count)}`,
     ...(record.is_indefinite
       ? { field: ALLOCATIONS, confidence: 'exact' }
@@ -351,19 +351,19 @@ const OF_BUFFER = {
   }),
   kind: (record) => ({
     title: `Kind: ${kindWord(record.kind)}`,
-    formula: 'What the allocation says of itself, not a guess from names.',
+    formula: 'Recorded in the allocation itself, not guessed from names.',
     field: `${ALLOCATIONS}: ${FLAGS[{ parameter: 'arguments', output: 'outputs', constant: 'constants' }[record.kind]] ?? FLAGS.temporaries}`,
     confidence: 'exact',
   }),
   category: (record) => ({
     title: `Category: ${categoryWord(record.category)}`,
-    formula: record.rule_text ?? 'Whose memory it is, by the rule that is named below.',
+    formula: record.rule_text ?? 'Whose memory it is, by the rule below.',
     inputs: [{ name: 'rule', text: record.rule }],
     confidence: record.confidence,
   }),
   allocation: (record) => ({
     title: `Allocation ${visible(record.allocation?.index ?? '')}`,
-    formula: 'Buffers whose lives do not overlap may share an allocation, at one offset.',
+    formula: 'Buffers whose lifetimes do not overlap may share an allocation, at the same offset.',
     inputs: [
       { name: 'size of the allocation', bytes: record.allocation?.size_bytes },
       { name: 'offset of this buffer in it', bytes: record.allocation?.offset_bytes },
@@ -400,7 +400,7 @@ function merged(view) {
   if (!item) return null;
   return {
     title: `${counted(item.count, 'buffer')}, ${bytes(item.bytes)}`,
-    formula: `${percent(item.bytes, view.space.peak_bytes)} of the peak: the sum of ${counted(item.count, 'buffer')}, each too small for a bar of its own.`,
+    formula: `${percent(item.bytes, view.space.peak_bytes)} of the peak: the sum of ${counted(item.count, 'buffer')}, each too small for its own bar.`,
     inputs: [
       { name: 'together', bytes: item.bytes },
       { name: 'largest of them', bytes: item.largest_bytes },
@@ -408,7 +408,7 @@ function merged(view) {
     ],
     field: `${BUFFERS} \`.size\``,
     confidence: 'exact',
-    caveat: 'Merging is done in the drawing only; sums, table and CSV hold every one.',
+    caveat: 'Only the drawing merges them; sums, table and CSV have each one.',
   };
 }
 
@@ -451,7 +451,7 @@ function pinnedGroup(view) {
 
 function sumOfGroup(view, row, within) {
   const which = within
-    ? 'in the selected rectangle, whether they live at one time or not.'
+    ? 'in the selected rectangle, whether they are live at the same time or not.'
     : `that live at this moment; ${percent(row.bytes, view.space.peak_bytes)} of the peak.`;
   return {
     title: `${counted(row.count, 'buffer')}, ${bytes(row.bytes)}`,

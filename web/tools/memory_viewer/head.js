@@ -67,7 +67,7 @@ function capacityWords({ capacity, space, wanted }) {
     ];
   }
   return wanted && !canChoose(space.space)
-    ? [`What is chosen as capacity says nothing of ${visible(space.name)}.`]
+    ? [`The chosen capacity says nothing about ${visible(space.name)}.`]
     : [];
 }
 

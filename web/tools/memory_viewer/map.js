@@ -434,7 +434,7 @@ function itemsOf(group, space) {
   return itemsOfGroups.get(group);
 }
 
-const NOTHING_MATCHES = { title: 'Nothing matches the filter.', text: 'No buffer of any step passes it.' };
+const NOTHING_MATCHES = { title: 'Nothing matches the filter.', text: 'No buffer at any step passes it.' };
 
 function nothingMoves(space) {
   return {

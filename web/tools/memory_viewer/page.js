@@ -319,7 +319,7 @@ function hint() {
 function setTab(view, { view: id }) {
   view.tabs.set(id);
   if (!id || view.tabs.ids.includes(id)) view.context.banners.drop('view');
-  else view.context.banners.set('view', { text: `There is no view ${short(id)} here; showing the curve and all others.` });
+  else view.context.banners.set('view', { text: `There is no view ${short(id)} here; showing the curve and all other views.` });
 }
 
 /* The filter and the opened bar say what strips and map show. */

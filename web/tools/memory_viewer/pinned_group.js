@@ -159,9 +159,9 @@ export function groupDetails(group, space, { isPeak, within }, onPin) {
         aliveFact(group, space),
       ),
       rows.length ? folded(`Largest ${where}`, rows, true) : null,
-      within ? el('p', { class: 'dim' }, 'The row of the table counts those in the rectangle alone.') : null,
+      within ? el('p', { class: 'dim' }, 'The table row counts only those in the rectangle.') : null,
       group.isFiltered ? el('p', { class: 'dim' }, 'Of the buffers that pass the filter.') : null,
-      max > MAX_OUTLINED ? el('p', { class: 'dim' }, `Outlined are the ${count(MAX_OUTLINED)} largest, and shaded are the steps in which one of these lives.`) : null,
+      max > MAX_OUTLINED ? el('p', { class: 'dim' }, `The ${count(MAX_OUTLINED)} largest are outlined, and the steps in which one of them lives are shaded.`) : null,
       el('p', { class: 'dim' }, 'A click on a figure explains it. Esc unpins.'),
     ],
   };

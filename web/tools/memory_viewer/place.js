@@ -70,7 +70,7 @@ export function readPlace(space, route) {
   }
   const isBytes = Number.isInteger(route.low) && Number.isInteger(route.high) && route.low >= 0 && route.high > route.low;
   if (!isBytes && (route.low !== null || route.high !== null))
-    said.bytes = `Offsets ${quoted(route.low ?? '')} to ${quoted(route.high ?? '')} are no range; showing all.`;
+    said.bytes = `Offsets ${quoted(route.low ?? '')} to ${quoted(route.high ?? '')} are not a range; showing all.`;
   else if (isBytes && route.high > space.total_bytes) {
     const [high, total] = bytesApart(route.high, space.total_bytes);
     said.bytes = `Offsets up to ${high} are not in ${name}, which needs ${total}; showing all.`;

@@ -7,7 +7,7 @@ import { get, isAbort } from '../../lib/api.js';
 import { dialogHead, openDialog } from '../../widgets/dialog.js';
 
 const HELP =
-  'One rule a line: a regular expression, a space, a category. The first line that matches the op name, the path of the argument, the source line or the name of a buffer decides, before all other rules.';
+  'One rule per line: a regular expression, a space, a category. The first line that matches the op name, argument path, source line or name of a buffer decides, before all other rules.';
 const EXAMPLE = 'attention/.*softmax saved_activation\n^state\\.ema optimizer_state';
 
 /* place: {session, host, module} that the rules are tried on; onRules(text) once they are good. */

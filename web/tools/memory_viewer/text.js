@@ -26,19 +26,19 @@ export function madeOf(space) {
     {
       word: 'outputs',
       bytes: fresh,
-      hint: 'Outputs that have memory of their own.',
+      hint: 'Outputs that have their own memory.',
       after: space.output_reused_bytes > 0 ? `(${bytes(space.output_reused_bytes)} reuse arguments)` : '',
     },
     {
       word: 'temporaries',
       bytes: space.temporary_bytes,
-      hint: 'Total less what lives for the whole program.',
+      hint: 'Total minus what lives for the whole program.',
     },
   ];
   if (space.constant_bytes > 0)
     rows.splice(2, 0, { word: 'constants', bytes: space.constant_bytes, hint: 'Constants of the program.' });
   const rest = space.total_bytes - rows.reduce((sum, row) => sum + row.bytes, 0);
-  if (rest !== 0) rows.push({ word: 'other', bytes: rest, hint: 'Total less the parts named before.' });
+  if (rest !== 0) rows.push({ word: 'other', bytes: rest, hint: 'Total minus the parts above.' });
   return rows;
 }
 
@@ -49,7 +49,7 @@ export function waste(space) {
       word: 'padding at the peak',
       explain: 'padding',
       bytes: space.padding_bytes,
-      hint: 'Peak live with padding less without.',
+      hint: 'Peak live with padding minus without.',
     },
   ];
   const over = space.peak_bytes - space.total_bytes;

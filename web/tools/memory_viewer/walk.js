@@ -113,7 +113,7 @@ function linkParts(record, page, step) {
   if (!producer || !consumers) return null;
   const made = producer.operand_count
     ? folded(`made from ${counted(producer.operand_count, 'value')} (<)`, operandRows(record, record, page, step), producer.operands.length <= 6)
-    : el('p', { class: 'dim' }, producer.opcode === 'parameter' ? 'It comes in with the call.' : 'It is made from nothing.');
+    : el('p', { class: 'dim' }, producer.opcode === 'parameter' ? 'It is passed in with the call.' : 'It is made from nothing.');
   const readers = consumers.count
     ? folded(`read by ${consumers.is_cut ? 'at least ' : ''}${counted(consumers.count, 'instruction')} (>)`, readerRows(record, record, page, step), consumers.rows.length <= 6)
     : null;

@@ -60,7 +60,7 @@ function listNodes(data, about) {
       ? el(
           'table',
           { class: 'whatif-list' },
-          el('caption', { class: 'hidden' }, 'Changes, each alone against the program as it is'),
+          el('caption', { class: 'hidden' }, 'Changes, each one alone, compared with the unchanged program'),
           el('thead', {}, el('tr', {}, heads)),
           el('tbody', {}, rows.map((row, at) => changeRows(row, at, about))),
         )
@@ -131,7 +131,7 @@ function keepingFocus(node, draw) {
 function build(view, acts) {
   const panel = createPanel('panel-whatif', 'What if');
   const close = button('icon-button', acts.close, '×', { 'aria-label': 'Close what-if, untick all', title: 'Unticks all and closes (Esc)' });
-  const fold = button('text-button', acts.fold, 'See the page', { title: 'Folds this away; what is ticked stays, and the curve shows it' });
+  const fold = button('text-button', acts.fold, 'See the page', { title: 'Hides this; ticked changes stay, and the curve shows them' });
   const parts = Object.fromEntries(['says', 'fit', 'list', 'together'].map((name) => [name, el('div', { class: `whatif-${name}` })]));
   const curve = createWhatifCurve();
   const peak = createPeak({ onPin: (id) => view.context.pin(id), onAll: acts.allRows });
@@ -210,7 +210,7 @@ function drawFit(drawer, { route }, acts, fit, capacity) {
     const isOn = isSame(changes, route.whatif);
     return button('text-button', () => acts.apply(changes), isOn ? 'Applied' : 'Apply', { 'aria-pressed': String(isOn), 'data-key': `set ${changes.join('&')}` });
   };
-  fill(drawer.parts.fit, capacity === null ? el('p', {}, 'What the device has is not known, so nothing can be made to fit it: choose a device.') : fitNodes(fit, apply));
+  fill(drawer.parts.fit, capacity === null ? el('p', {}, 'The capacity of the device is not known: choose a device to see what fits.') : fitNodes(fit, apply));
 }
 
 /* What the daemon said: data, fit (null: not asked), held against the capacity (null: not known). */

@@ -327,7 +327,7 @@ const notIn = (space) =>
     : el(
         'p',
         { class: 'dim' },
-        `What lives for the whole program, ${bytes(space.indefinite_bytes)}, has no offset beside these and is not in it.`,
+        `What lives for the whole program, ${bytes(space.indefinite_bytes)}, has no offset among these and is not included.`,
       );
 
 /* The same where the window has offsets: a rectangle of the map. */
@@ -351,7 +351,7 @@ function rectangleDetails(data, space, onPin) {
       listOf('Born', data.born, space, onPin),
       listOf('Die', data.died, space, onPin),
       notIn(space),
-      el('p', { class: 'dim' }, `${alive.count ? 'The table lists them, a line below the strips marks them. ' : ''}Enter zooms to it, Esc lets it go.`),
+      el('p', { class: 'dim' }, `${alive.count ? 'The table lists them; a line below the strips marks them. ' : ''}Enter zooms to it, Esc releases it.`),
     ],
   };
 }
@@ -372,7 +372,7 @@ export function windowDetails(data, space, onPin) {
       ),
       listOf('Born', data.born, space, onPin),
       listOf('Die', data.died, space, onPin),
-      el('p', { class: 'dim' }, 'Enter zooms to it, Esc lets it go.'),
+      el('p', { class: 'dim' }, 'Enter zooms to it, Esc releases it.'),
     ],
   };
 }

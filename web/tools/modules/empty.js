@@ -9,18 +9,18 @@ export function noModules(session, { link }) {
   if (session.kind === 'profiles')
     return {
       title: 'This session has no modules.',
-      text: 'It holds device profiles, which know arrays and call stacks, and no programs.',
+      text: 'It has device profiles, which contain arrays and call stacks, but no programs.',
       action: { label: 'Device Memory', href: link(session.id, { tool: 'device_memory' }) },
     };
   if (session.kind === 'text')
     return {
       title: 'This session has no modules.',
-      text: 'It holds texts. What they say of memory is on the OOM page.',
+      text: 'It has texts. What they say about memory is on the OOM page.',
       action: { label: 'OOM', href: link(session.id, { tool: 'oom' }) },
     };
   return {
     title: 'This session has no modules.',
-    text: 'Nothing was compiled or run by XLA while the trace was taken, or the profiler left the programs out. What its allocators did over time, if that was recorded, is in the',
+    text: 'Nothing was compiled or run by XLA while the trace was taken, or the profiler left the programs out. If it was recorded, what its allocators did over time is in the',
     action: { label: 'Memory Profile', href: link(session.id, { tool: 'memory_profile' }) },
   };
 }
@@ -34,6 +34,6 @@ export const noRows = ({ filter, isOutliers }, showAll) =>
 
 export const noModule = (close) => ({
   title: 'This module is not in the session.',
-  text: 'The link names one that is not here any more.',
+  text: 'The link names a module that is no longer here.',
   action: { label: 'Close', run: close },
 });

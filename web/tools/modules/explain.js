@@ -25,7 +25,7 @@ const cards = {
     inputs: row.categories.map((part) => ({ name: categoryWords(part.category), bytes: part.bytes, note: percent(part.bytes, row.peak_bytes) })),
     field: '`HloProto.buffer_assignment.heap_simulator_traces[]`',
     confidence: 'exact',
-    caveat: 'Whose memory a value is follows from rules; the Memory Viewer says for each buffer which one.',
+    caveat: 'Rules decide the category of a value; the Memory Viewer shows the rule for each buffer.',
   }),
   capacity: (row) => ({
     title: `${percent(row.of_capacity_percent, 100)} of the capacity`,
@@ -42,7 +42,7 @@ const cards = {
     inputs: [],
     field: `${ASSIGNMENT}.is_entry_computation_parameter`,
     confidence: 'exact',
-    caveat: 'What one program hands on to another is an argument of both: arguments of several do not add up.',
+    caveat: 'A value that several programs use is an argument of each: their arguments do not add up.',
   }),
   temporaries: (row) => ({
     title: `${bytes(row.temporary_bytes)} of temporaries`,
@@ -68,7 +68,7 @@ const cards = {
     inputs: [],
     field: '`OpMetadata.size_of_generated_code_in_bytes`',
     confidence: 'bound',
-    why: 'Instructions of which the compiler wrote nothing have code too.',
+    why: 'Instructions that the compiler does not describe have code too.',
   }),
   padding: (row) => ({
     title: `${bytes(row.padding_bytes)} of padding`,

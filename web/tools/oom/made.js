@@ -103,7 +103,7 @@ const othersNode = (failure, figures) =>
   );
 
 export function createMade(figures) {
-  const panel = createClosed('panel-oom-made', 'How these figures are made');
+  const panel = createClosed('panel-oom-made', 'How these figures are computed');
   return {
     panel,
     /* failure: of a text, or null; core, plan: see where.js; other: a bar of the same memory, or null. */
@@ -124,7 +124,7 @@ export function createMade(figures) {
 
 /* What was taken, and who says so. */
 export function createLedger() {
-  const panel = createClosed('panel-oom-ledger', 'Ledger: what was taken, and who says so');
+  const panel = createClosed('panel-oom-ledger', 'Ledger: what was taken, and the source of each figure');
   const ledger = el('div', { class: 'ledger' });
   panel.body.append(ledger);
   return {

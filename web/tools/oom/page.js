@@ -48,7 +48,7 @@ function createPaste({ onGiven }) {
     }
   }
   const explain = () => {
-    if (field.value.trim() === '') say('The field is empty: paste the error text, as long as it is.');
+    if (field.value.trim() === '') say('The field is empty: paste the whole error text.');
     else give(field.value);
   };
   field.addEventListener('keydown', (event) => {
@@ -68,7 +68,7 @@ function createPaste({ onGiven }) {
   const node = el(
     'section',
     { class: 'oom-paste', 'aria-label': 'Give an error text' },
-    el('p', {}, 'Paste the error text here, with as much of the log around it as there is; or open the log as a file.'),
+    el('p', {}, 'Paste the error text here, with as much of the log around it as you have, or open the log as a file.'),
     field,
     el(
       'div',
@@ -101,7 +101,7 @@ function problemWords(error, route, session, context) {
   if (route.local && (error.status === 404 || error.status === 400))
     return [
       'This link shows a text that was given, not stored.',
-      el('p', {}, 'The daemon does not hold it any more, and this tab never had it: ', el('code', {}, cutMiddle(visible(route.local), 40)), '. Paste it again to see the same view.'),
+      el('p', {}, 'The daemon no longer has it, and this tab never had it: ', el('code', {}, cutMiddle(visible(route.local), 40)), '. Paste it again to see the same view.'),
     ];
   if (error.status !== 404) return ['The text could not be read.', el('p', { class: 'caution' }, problemText(error))];
   if (route.file) return ['No text of this name in this session.', planLink(session, context)];
@@ -111,7 +111,7 @@ function problemWords(error, route, session, context) {
 /* Without a text, the plan of its programs is what there is to see. */
 function planLink(session, context) {
   const href = session?.module_count > 0 && context.link(session.id, { tool: 'memory_viewer' });
-  return href ? el('p', {}, 'What its programs need stands in the ', el('a', { href }, 'Memory Viewer'), '.') : '';
+  return href ? el('p', {}, 'What its programs need is in the ', el('a', { href }, 'Memory Viewer'), '.') : '';
 }
 
 /* failures() of the text that is shown; cardOf() of a figure. Out: takes the cards back. */

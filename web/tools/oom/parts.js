@@ -29,7 +29,7 @@ export function createNext() {
         link && !isLinked ? el('p', {}, 'The compiler\u2019s plan of this program is here: ', el('a', { href: link.href }, link.text), '.') : null,
         failure.notes.map((note) => el('p', { class: 'oom-note' }, visible(note.text))),
         steps.map((step) => (step.kind === 'command' ? command(step.text) : el('p', {}, visible(step.text)))),
-        failure.family === 'tpu_compile' && !link && !isDumped ? el('p', {}, 'Then drop the folder into the one that memviewd watches, or name it: the Memory Viewer opens its modules.') : null,
+        failure.family === 'tpu_compile' && !link && !isDumped ? el('p', {}, 'Then move the folder into the one that memviewd watches, or pass it on the command line: the Memory Viewer opens its modules.') : null,
       );
       panel.node.hidden = panel.body.childElementCount === 0;
     },
@@ -98,7 +98,7 @@ export function nothingFound(found, onLine) {
     lines.mention_count > 0
       ? button('text-button', toggle, `Show the lines that mention memory: ${count(lines.mention_count)}`, { 'aria-expanded': 'false' })
       : null;
-  const looked = el('details', { class: 'folded' }, el('summary', {}, 'Sentences that were looked for'), el('ol', {}, found.looked_for.map((each) => el('li', {}, visible(each)))));
+  const looked = el('details', { class: 'folded' }, el('summary', {}, 'Sentences that memviewd looks for'), el('ol', {}, found.looked_for.map((each) => el('li', {}, visible(each)))));
   return { title, node: el('div', { class: 'oom-nothing' }, message({ title: '', text }), opener, list, isReport ? null : looked) };
 }
 

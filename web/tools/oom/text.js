@@ -46,12 +46,12 @@ export function nothing(found) {
   if (found.report_line_count > 0) {
     const { usage } = found;
     const held = usage ? ` (${bytes(usage.used_bytes)} of ${bytes(usage.capacity_bytes)}${usage.memory_space ? ` ${spaceName(usage.memory_space)}` : ''})` : '';
-    return { isReport: true, title: 'No failure here.', text: `The text holds the memory report of a compiler or an allocator${held}, and no error.` };
+    return { isReport: true, title: 'No failure here.', text: `The text has the memory report of a compiler or an allocator${held}, but no error.` };
   }
   return {
     isReport: false,
     title: `No out-of-memory report found in ${counted(found.lines?.line_count ?? 0, 'line')}.`,
-    text: 'Looked for: TPU E1000, E1001, E0100, E0101, E3000 family; reports of GPU allocators; PyTorch, TensorFlow, drivers and kernels of GPUs, servers of language models; host memory and who kills for it.',
+    text: 'Looked for: TPU E1000, E1001, E0100, E0101, E3000 family; reports of GPU allocators; PyTorch, TensorFlow, drivers and kernels of GPUs, language-model servers; host memory, and processes killed because of it.',
   };
 }
 
