@@ -189,7 +189,7 @@ static void agreement_set(struct oom_comparison *out, const struct comparing *of
         if (needed != NULL)
             oom_say_figure(said, failure, OOM_needed_bytes, NULL);
         if (is_of_kernel)
-            oom_say(said, " are asked for inside one kernel, and no plan lists that. The plan takes ");
+            oom_say(said, " are requested inside one kernel, and no plan lists that. The plan takes ");
         else if (needed != NULL)
             oom_say(said, oom_asks_for_piece(failure, of->temporary_bytes)
                               ? " in one piece: all temporaries of the program. Its plan takes "

@@ -25,7 +25,7 @@ static bool edits_read(const struct analysis_edit_asked *asked, struct arena *ar
     const struct plan_space *space = plan_space_find(asked->plan, 0);
     struct variant_sums sums;
     if (space == NULL || asked->plan->graph == NULL || asked->plan->hlo.instruction_count == 0)
-        return err_set(err, ERR_notfound, ERR_NO_OFFSET, "there is no program with memory of its own here to change");
+        return err_set(err, ERR_notfound, ERR_NO_OFFSET, "there is no program with its own memory to change");
     if (asked->count > CHANGES_MAX)
         return err_set(err, ERR_argument, ERR_NO_OFFSET, "change: at most %d of them", CHANGES_MAX);
     struct variant *variant = arena_array(arena, struct variant, 1);

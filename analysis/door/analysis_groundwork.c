@@ -16,7 +16,7 @@ static void groundwork_fill(struct job *job, const void *in, void *to, struct er
     struct analysis_groundwork *out = to;
     arena_allot_work(&job->arena, MIN_WORK + WORK_PER_INSTRUCTION * (uint64_t)plan->hlo.instruction_count);
     if (!groundwork_build(plan, &job->arena, &out->groundwork))
-        err_set(err, ERR_notfound, ERR_NO_OFFSET, "there is no program with memory of its own here to change");
+        err_set(err, ERR_notfound, ERR_NO_OFFSET, "there is no program with its own memory to change");
 }
 
 struct analysis_groundwork *analysis_groundwork_make(const struct analysis_subject *module, uint64_t limit_bytes,

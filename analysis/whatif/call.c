@@ -180,7 +180,7 @@ static const char *without_text(const struct change *change)
     static const char *const lines[][2] = {
         {"attention_scores", "jax.nn.dot_product_attention(q, k, v, is_causal=True)  # on a TPU: "
                              "jax.experimental.pallas.ops.tpu.flash_attention"},
-        {"mask", "jax.nn.dot_product_attention(q, k, v, is_causal=True)  # in place of mask="},
+        {"mask", "jax.nn.dot_product_attention(q, k, v, is_causal=True)  # instead of mask="},
         {"logits", "loss = jax.lax.map(jax.checkpoint(chunk_loss), chunks).sum()  # chunks of the sequence"},
         {"prefill_logits", "logits = x[:, -1] @ table  # of the last position only"},
         {"cache_copy", "cache = jax.lax.dynamic_update_slice(cache, new, start)  # in what the loop carries"},

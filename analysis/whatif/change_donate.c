@@ -164,11 +164,10 @@ bool change_donate(struct variant *variant, const struct change *change, struct 
                        : donated_count > 0          ? "all that has a result for its memory is donated already"
                                                     : "no result that could live in its memory has its shape and type");
     out->confidence = lodged == 0 ? CHANGE_EXACT : CHANGE_MODEL;
-    out->reason = lodged == 0
-                      ? "A result repeats the shape and type of the argument, and lives in memory of its own now."
-                      : arena_format(variant->arena,
-                                     "Other values lie in the memory of these results until they are made: %s "
-                                     "need a place of their own then, at most.",
-                                     size_text(size, (uint64_t)lodged));
+    out->reason = lodged == 0 ? "A result has the shape and type of the argument, and now has its own memory."
+                              : arena_format(variant->arena,
+                                             "Other values lie in the memory of these results until they are made: %s "
+                                             "need a place of their own then, at most.",
+                                             size_text(size, (uint64_t)lodged));
     return true;
 }

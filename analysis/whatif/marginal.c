@@ -327,7 +327,7 @@ static void next_peak_add(const struct marginal *marginal, struct buf *out, cons
         if (has_step)
             buf_text(out, saving->next_peak_step == marginal->space->peak_step ? ", still at " : ", at ");
     } else {
-        buf_text(out, saving->bytes == 0 ? "another peak, as high, stands at " : "another peak stands at ");
+        buf_text(out, saving->bytes == 0 ? "another peak of the same height is at " : "another peak is at ");
     }
     if (has_step)
         step_add(marginal, out, saving->next_peak_step);
@@ -375,8 +375,8 @@ void marginal_reason(const struct marginal *marginal, const struct marginal_savi
 {
     out->length = 0;
     buf_text(out, marginal->space->unit == PLAN_UNIT_SCHEDULE
-                      ? "When a buffer lives follows from the schedule, as there is no heap trace."
-                      : "Exact for the live bytes of this program, where everything else stays as it is.");
+                      ? "Lifetimes come from the schedule, because there is no heap trace."
+                      : "Exact for the live bytes of this program, if everything else stays as it is.");
     if (saving->next_peak_bytes > marginal->space->total_bytes)
         return;
     buf_text(out, " The total, with fragmentation, is then at least ");

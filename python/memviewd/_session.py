@@ -153,7 +153,7 @@ def _own_below_tmp():
     if _is_own(path):
         return path
     other = tempfile.mkdtemp(prefix=os.path.basename(path) + "-", dir=os.path.dirname(path))
-    say("{} is no folder that only you can write: this run is in {}".format(path, other))
+    say("{} is not a folder that only you can write to: this run is in {}".format(path, other))
     return other
 
 

@@ -7,7 +7,7 @@ bool capacity_option_read(const char *option, const char *text, struct capacity 
 {
     bool is_read = capacity_choose(text, capacity);
     if (!is_read)
-        log_line("--%s: \"%s\" is no device (v5e, H100-80G, …) and no size (15.75GiB, 16G or a number of bytes)",
+        log_line("--%s: \"%s\" is neither a device (v5e, H100-80G, …) nor a size (15.75GiB, 16G or a number of bytes)",
                  option, text);
     return is_read;
 }

@@ -68,7 +68,7 @@ bool check_catalog_read(struct check_catalog *modules, const char *baseline, con
     if (!at || at == job || !at[1])
         log_line("--baseline=%s: it is catalog:JOB@COMMIT", baseline);
     else if (!url)
-        log_line("--baseline=%s wants --catalog=URL", baseline);
+        log_line("--baseline=%s needs --catalog=URL", baseline);
     else {
         *at = '\0';
         is_good = check_catalog_ask(modules, job, at + 1, url);
@@ -76,7 +76,7 @@ bool check_catalog_read(struct check_catalog *modules, const char *baseline, con
     if (is_good)
         modules_take(modules);
     if (is_good && modules->count == 0)
-        log_line("%s: the catalog has no module of that job and commit", baseline);
+        log_line("%s: the catalog has no module for that job and commit", baseline);
     free(job);
     return is_good && modules->count > 0;
 }

@@ -224,7 +224,7 @@ static int status_of(const struct analysis_check *check, const struct options *o
     if (counts.findings > 0)
         return COMMANDS_FINDING;
     if (options->baseline && counts.compared == 0)
-        log_line("%s: holds no module of the names in %s", options->baseline, options->paths.items[0]);
+        log_line("%s: has no module with a name from %s", options->baseline, options->paths.items[0]);
     return counts.faults > 0 || (options->baseline && counts.compared == 0) ? COMMANDS_UNUSABLE : COMMANDS_DONE;
 }
 
@@ -243,7 +243,7 @@ static int check_all(struct analysis_check *check, struct store *store, struct s
         is_good = check_one(check, store, side, entry, baseline, &err);
     }
     if (is_good && checked_count == 0 && analysis_check_counts(check).faults == 0) {
-        log_line(options->module ? "%s: has no module of that name" : "%s: has no HLO module", side->path);
+        log_line(options->module ? "%s: has no module with that name" : "%s: has no HLO module", side->path);
         return COMMANDS_UNUSABLE;
     }
     is_good = is_good && analysis_check_write(check, options->format, &out, &err);
@@ -262,7 +262,7 @@ static bool tolerance_read(const char *text, uint64_t *ppm)
     double percent = strtod(text, &end);
     end += *end == '%';
     if (end == text || *end || !(percent >= 0 && percent <= 10000)) {
-        log_line("--tolerance: \"%s\" is no share: 2%%, 0.5%%", text);
+        log_line("--tolerance: \"%s\" is not a percentage: 2%%, 0.5%%", text);
         return false;
     }
     *ppm = (uint64_t)llround(percent * 10000);

@@ -94,7 +94,7 @@ static bool side_find(struct side *side, struct store *store)
     bool is_listed = side->snapshot->root_count == 0 || side->snapshot->roots[0].is_readable;
     if (!is_listed || (!side->module && side->unread.count > 0))
         return false;
-    log_line(side->module ? "%s: has no module of that name"
+    log_line(side->module ? "%s: has no module with that name"
                           : "%s: has no HLO module, no device profile and no allocator snapshot",
              side->path);
     return false;
@@ -210,7 +210,7 @@ static const char *fault_of(const struct options *options)
         return "--json and --markdown exclude each other";
     if (options->modules.count > SIDE_COUNT || options->spaces.count > SIDE_COUNT ||
         options->steps.count > SIDE_COUNT || options->moments.count > SIDE_COUNT)
-        return "--module, --space, --step and --at stand once, or once for A and once for B";
+        return "give --module, --space, --step and --at once, or once for A and once for B";
     return NULL;
 }
 

@@ -489,7 +489,7 @@ int cmd_explain(const struct options *options)
     if (explaining.unreadable_count > 0)
         return COMMANDS_UNUSABLE;
     if (options->module && explaining.module_count > 0) {
-        log_line("%s: has no module of that name", paths[0]);
+        log_line("%s: has no module with that name", paths[0]);
         return COMMANDS_UNUSABLE;
     }
     say_what_was_looked_for();

@@ -242,7 +242,7 @@ static struct catalog_writer *catalog_reach(const struct options *options)
 static bool webhook_reach(const struct options *options, struct webhook **webhook)
 {
     if (options->notify_url && !options->catalog) {
-        log_line("--notify wants --catalog=URL: what is new, and what was told already, stands there");
+        log_line("--notify needs --catalog=URL: the catalog records what is new and what was already sent");
         return false;
     }
     return notify_option_open(options, webhook);

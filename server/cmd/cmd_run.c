@@ -79,7 +79,7 @@ static char *own_below_tmp(bool *is_made, struct err *err)
     char *other = memory_format("%s-XXXXXX", path);
     *is_made = mkdtemp(other) != NULL;
     if (*is_made) {
-        log_line("%s is no folder that only you can write: this run is in %s", path, other);
+        log_line("%s is not a folder that only you can write to: this run is in %s", path, other);
     } else {
         err_set(err, ERR_io, ERR_NO_OFFSET, "%.120s: %s", path, strerror(errno));
         free(other);

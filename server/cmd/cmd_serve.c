@@ -139,7 +139,7 @@ static bool decide_users(struct daemon *daemon, char *reason, size_t reason_size
     errno = 0;
     enum peer_user_way way = peer_user_way(daemon->listening.sockets[0]);
     if (way == PEER_USER_PROC)
-        log_info("there is no sock_diag here: which user a connection is of is read from /proc/net/tcp");
+        log_info("sock_diag is not available: the user of a connection is read from /proc/net/tcp");
     if (way != PEER_USER_NO_WAY)
         return true;
     if (errno == EMFILE || errno == ENFILE) {

@@ -205,13 +205,13 @@ static int look_around(struct look *look, const char *path)
     if (look->found_count > 0 || !is_listed || is_unread_file)
         return COMMANDS_UNUSABLE;
     if (session_count == 0 && look->unread.count == 0)
-        log_line("%s: holds no profile: no .xplane.pb, no .hlo.pb, no dump of XLA", path);
+        log_line("%s: contains no profile: no .xplane.pb, .hlo.pb or XLA dump", path);
     else if (is_of_profiles(look, session_count))
         return COMMANDS_DONE;
     else if (session_count > 0 && look->profiles_count == session_count)
         log_line("%s: device profiles (pprof), not compiled programs: memviewd top prints what holds the memory", path);
     else if (session_count > 0 && !look->is_said && (look->options->module || look->unread.count == 0))
-        log_line(look->options->module ? "%s: has no module of that name" : "%s: has no HLO module", path);
+        log_line(look->options->module ? "%s: has no module with that name" : "%s: has no HLO module", path);
     bool is_unusable = has_unread_session || (session_count == 0 && look->unread.count > 0) ||
                        (look->options->module && session_count > 0);
     return is_unusable ? COMMANDS_UNUSABLE : COMMANDS_FINDING;

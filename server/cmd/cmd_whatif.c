@@ -39,7 +39,7 @@ static struct body *cmd_whatif_ask(struct cmd_whatif_printing *printing, const s
     if (wants_capacity && !capacity_find(session, entry->file->group, entry->file->opened.contents, &capacity)) {
         if (capacity.lost.file[0])
             unread_files_add(&printing->unread, capacity.lost.file, &capacity.lost.err);
-        log_line("%s: --fit wants --capacity=SIZE: what the device has; nothing beside the program says it",
+        log_line("%s: --fit needs --capacity=SIZE, the memory of the device: no file next to the program states it",
                  entry->program->key);
         return NULL;
     }

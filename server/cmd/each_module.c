@@ -82,7 +82,7 @@ int each_module_at(struct store *store, const struct each_module_place *place, c
     for (size_t at = 0; at < snapshot->root_count; at++)
         is_listed &= snapshot->roots[at].is_readable;
     if (found_count == 0 && is_listed && (wanted || unread->count == 0))
-        log_line(wanted ? "%s: has no module of that name" : "%s: has no HLO module", place->path);
+        log_line(wanted ? "%s: has no module with that name" : "%s: has no HLO module", place->path);
     return good_count > 0 ? COMMANDS_DONE : COMMANDS_UNUSABLE;
 }
 

@@ -106,7 +106,7 @@ static enum input_path_kind kind_of_address(const char *address, struct err *err
         listing = remote_root_hold(root);
     bool is_empty = listing && remote_listing_count(listing) == 0;
     if (is_empty)
-        err_set(err, ERR_notfound, ERR_NO_OFFSET, "nothing lies there that could be shown");
+        err_set(err, ERR_notfound, ERR_NO_OFFSET, "there is nothing that memviewd can show");
     remote_listing_release(listing);
     if (!listing || is_empty)
         return INPUT_PATH_NONE;

@@ -92,7 +92,7 @@ int main(int count, char **arguments)
     }
     const char *nearest = count > 1 && access(arguments[1], F_OK) != 0 ? commands_nearest(arguments[1]) : NULL;
     if (nearest) {
-        log_line("%s is no command, file or folder; did you mean \"memviewd %s\"?", arguments[1], nearest);
+        log_line("%s is not a command, file or folder; did you mean \"memviewd %s\"?", arguments[1], nearest);
         return COMMANDS_UNUSABLE;
     }
     return main_run(COMMANDS_BIT_AT_SERVE, arguments + (count > 0));

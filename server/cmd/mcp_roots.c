@@ -86,8 +86,7 @@ static char *fault_outside(const struct mcp_roots *roots, const char *path)
     for (size_t at = 0; at < roots->count; at++)
         buf_format(&list, "%s%s", at > 0 ? ", " : "", roots->paths[at]);
     buf_char(&list, '\0');
-    char *fault =
-        memory_format("%s: this server reads only what lies in %s", path, list.failed ? "its roots" : list.data);
+    char *fault = memory_format("%s: this server reads only files in %s", path, list.failed ? "its roots" : list.data);
     buf_free(&list);
     return fault;
 }

@@ -241,7 +241,7 @@ static struct response *refuse_peer(const struct exchange *exchange)
         return response_problem(503, "busy", "too many connections; close some and ask again");
     bool is_known = standing == PEERS_OTHER_USER;
     log_limited(LOG_OTHER_USERS, is_known ? "a connection of another user of this machine was refused"
-                                          : "a connection was refused: its user cannot be told");
+                                          : "a connection was refused: its user is not known");
     return response_problem(403, "user",
                             "this daemon answers the user who started it, and root, and %s; --share lets every user of "
                             "its machine in",

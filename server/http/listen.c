@@ -233,7 +233,7 @@ static const char *take_one(struct listen_set *set, int descriptor)
         memcpy(&local, &address, sizeof(local));
         local.sun_path[sizeof(local.sun_path) - 1] = '\0';
         if (local.sun_path[0] != '/')
-            return "a Unix socket without a file lets everybody in";
+            return "a Unix socket without a file admits every user";
         memcpy(set->unix_path, local.sun_path, sizeof(set->unix_path));
         return is_first || had_path ? NULL : "TCP and Unix sockets do not go together";
     }

@@ -41,9 +41,9 @@ def test_what_is_no_baseline(t, database):
     path = os.path.join(t.fixtures, "programs", "z-base")
     assert "has no rows of memviewd yet" in check(t, database, path, status=2)
     writing.index(t, database, path, "--label=job=bert", "--label=commit=c1")
-    for baseline, word in (("catalog:bert@c2", "has no module of that job and commit"), ("catalog:' OR true --@c1", "has no module"),
+    for baseline, word in (("catalog:bert@c2", "has no module for that job and commit"), ("catalog:' OR true --@c1", "has no module"),
                            ("catalog:bert", "it is catalog:JOB@COMMIT"), ("catalog:@c1", "it is catalog:JOB@COMMIT"), ("catalog:bert@", "it is catalog:JOB@COMMIT")):
         assert word in check(t, database, path, status=2, baseline=baseline), baseline
     done = t.run("check", path, "--baseline=catalog:bert@c1")
     equal(done.returncode, 2)
-    assert "wants --catalog=URL" in done.stderr, done.stderr
+    assert "needs --catalog=URL" in done.stderr, done.stderr

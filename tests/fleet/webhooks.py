@@ -26,7 +26,7 @@ def database_of(t):
 def serve(t, database, receiver):
     daemon = t.serve(t.folder(), f"--catalog={database.url}", f"--notify={receiver.url()}")
     daemon.sessions()
-    wait_until(lambda: "is told of what fails from now on" in daemon.log(), what="its first look")
+    wait_until(lambda: "gets failures from now on" in daemon.log(), what="its first look")
     return daemon
 
 
@@ -114,4 +114,4 @@ def test_an_index_ends_although_nobody_receives(t):
             index(t, database, receiver)
             equal([message["file"] for message in receiver.taken], ["run/job.log"])
         done = t.run("index", t.folder(), f"--notify={receiver.url()}")
-        assert done.returncode == 2 and "--notify wants --catalog" in done.stderr, done.stderr
+        assert done.returncode == 2 and "--notify needs --catalog" in done.stderr, done.stderr

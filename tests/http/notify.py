@@ -25,7 +25,7 @@ def secret_file(t, mode=0o600, secret=SECRET):
 def wait_until_it_looks(daemon):
     """what is there at its first look is not told"""
     daemon.sessions()
-    wait_until(lambda: "is told of what fails from now on" in daemon.log(), what="the first look")
+    wait_until(lambda: "gets failures from now on" in daemon.log(), what="the first look")
 
 
 def copy_failed_dump(t, where):
@@ -84,7 +84,7 @@ def test_a_regression_in_the_folders_of_a_daemon_is_told_once(t):
     write_days(t, "bert", 5, 5)
     with Receiver(SECRET).running() as receiver:
         daemon = t.serve(t.folder(), f"--notify={receiver.url()}", f"--notify-secret={secret_file(t)}")
-        wait_until(lambda: "is told of regressions from now on" in daemon.log(), what="that all files were read")
+        wait_until(lambda: "gets regressions from now on" in daemon.log(), what="that all files were read")
         write_days(t, "bert", 6, 5, 6)
         wait_until(lambda: receiver.taken, what="a message")
         write_days(t, "bert", 8, 5, 7)
@@ -148,7 +148,7 @@ def test_addresses_and_secrets_that_will_not_do_are_refused(t):
                         ("https://hooks.example/a b", "must be an https:// address"), ("http://127.0.0.1.hooks.example/", "http:// goes to this machine alone")):
         ended = t.run("--port=0", t.folder(), f"--notify={url}")
         assert ended.returncode == 2 and reason in ended.stderr and "word" not in ended.stderr, (url, ended.stderr)
-    for options, reason in ((["--notify-secret=/nowhere"], "and there is none"), (["--notify=https://hooks.example/", "--notify-secret=/nowhere"], "/nowhere: No such file"),
+    for options, reason in ((["--notify-secret=/nowhere"], "which is missing"), (["--notify=https://hooks.example/", "--notify-secret=/nowhere"], "/nowhere: No such file"),
                             (["--notify=https://hooks.example/", f"--notify-secret={secret_file(t, 0o644)}"], "chmod 600"),
                             (["--notify=https://hooks.example/", f"--notify-secret={secret_file(t, secret=b'short')}"], "16 to 1024 bytes")):
         ended = t.run("--port=0", t.folder(), *options)

@@ -59,7 +59,7 @@ def test_a_chip_that_is_not_known_says_nothing(t):
     equal(devices_of(t, root, "unknown"), [])
     equal(summary(t, root)["capacity"], None)
     process = t.run("whatif", "--fit", root)
-    assert process.returncode == 2 and "--fit wants --capacity" in process.stderr, process.stderr
+    assert process.returncode == 2 and "--fit needs --capacity" in process.stderr, process.stderr
 
 
 def text_fixtures(t, folder, *names):
@@ -162,4 +162,4 @@ def test_a_capacity_is_a_device_or_a_size_in_every_command(t):
     for words in (("summary", "--capacity=many"), ("explain", "--capacity=many"), ("whatif", "--capacity=many"), ("check", "--max-total=many")):
         process = t.run(*words, path)
         equal((process.returncode, process.stdout), (2, ""), words)
-        assert "is no device (v5e, " in process.stderr and "no size (15.75GiB" in process.stderr, process.stderr
+        assert "is neither a device (v5e, " in process.stderr and "nor a size (15.75GiB" in process.stderr, process.stderr

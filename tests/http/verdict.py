@@ -256,7 +256,7 @@ def test_what_fits(t):
     equal(t.run("explain", "--capacity=lots", folder).returncode, 2)
     process = t.run("explain", "--module=jit_nothing", folder)
     equal((process.returncode, process.stdout), (2, ""))
-    assert "has no module of that name" in process.stderr, process.stderr
+    assert "has no module with that name" in process.stderr, process.stderr
 
 
 def test_a_hostile_name_of_a_folder_moves_no_cursor(t):

@@ -79,7 +79,7 @@ def test_what_is_wrong_is_told(t):
         process = t.run("whatif", mlp(t), "--fit", f"--capacity={capacity}")
         assert process.returncode != 0 and "--capacity" in process.stderr, (capacity, process.stderr)
     process = t.run("whatif", mlp(t), "--fit")
-    assert process.returncode != 0 and "--fit wants --capacity" in process.stderr, process.stderr
+    assert process.returncode != 0 and "--fit needs --capacity" in process.stderr, process.stderr
     for arguments in ((), (mlp(t), mlp(t)), (os.path.join(t.folder(), "gone"),)):
         process = t.run("whatif", *arguments)
         equal((process.returncode, process.stderr.count("\n")), (2, 1), process.stderr)

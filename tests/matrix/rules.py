@@ -13,7 +13,7 @@ REASON = re.compile(
 # What a command or view says of kinds that it is not about, whole or not.
 OTHER_KIND = re.compile(
     r"has no HLO module|not a profile \(profile\.proto\)|no device profile|no profiler trace|no error text or log|holds no profile"
-    r"|no buffer assignment|no program with memory of its own|are (programs|device profiles|memory over time)|cannot be compared"
+    r"|no buffer assignment|no program with its own memory|are (programs|device profiles|memory over time)|cannot be compared"
     r"|there is no such failure|holds no memory events|no report of a plan|no memory of its own")
 SANITIZER = re.compile(r"Sanitizer|runtime error:")
 

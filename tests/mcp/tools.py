@@ -250,7 +250,7 @@ def test_only_what_lies_below_the_roots_is_read(talk):
         for tool, arguments in (("explain", {"path": path}), ("explain", {"path": "dump", "other_paths": [path]}), ("top", {"path": "dump", "base": path}),
                                 ("diff", {"a": "dump", "b": path})):
             answer = talk.result(call(tool, **arguments), roots=[inside])
-            assert answer["isError"] and answer["content"][0]["text"] == f"{path}: this server reads only what lies in {inside}", (path, answer)
+            assert answer["isError"] and answer["content"][0]["text"] == f"{path}: this server reads only files in {inside}", (path, answer)
     for path, words in (("pipe", "neither a file nor a folder"), ("-", "No such file"), ("dump/nothing", "No such file"), ("nothing/../../nothing", "No such file"),
                         (os.path.join(inside, "nothing", "nothing"), "No such file"), ("dump/error.txt/nothing", "Not a directory"), ("x" * 300, "too long"),
                         ("gs://bucket/x", "addresses are not read"), ("hf://a/b", "Hugging Face Hub is not read"), ("dump\x00", "")):

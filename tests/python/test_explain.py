@@ -47,7 +47,7 @@ class Explaining(Case):
         larger = found.at("600GiB")
         self.assertIs(larger.fits, True)
         self.assertEqual(str(larger) + "\n", self.printed("--capacity=600GiB", found.folder))
-        with self.assertRaisesRegex(RuntimeError, "no device"):
+        with self.assertRaisesRegex(RuntimeError, "neither a device"):
             found.at("v99")
 
     def test_a_capacity_that_is_asked_for(self):

@@ -267,5 +267,5 @@ class Folders(OomCase):
         with mock.patch.object(_session.tempfile, "tempdir", None), mock.patch.object(_session, "say") as said:
             session = _session.open_new()
         self.assertTrue(session.path.startswith(own + "-"), session.path)
-        self.assertIn("no folder that only you can write", said.call_args[0][0])
+        self.assertIn("not a folder that only you can write to", said.call_args[0][0])
         session.close()

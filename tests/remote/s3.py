@@ -60,7 +60,7 @@ def test_signatures_hold(t):
 
 def test_what_is_not_there_is_named(t):
     assert "404 NoSuchBucket" in t.command("summary", "s3://nobody-has-this/x", status=2, **t.keys()).stderr
-    assert "nothing lies there" in t.command("whose", "s3://profiles/nothing/", status=2, **t.keys()).stderr
+    assert "there is nothing that memviewd can show" in t.command("whose", "s3://profiles/nothing/", status=2, **t.keys()).stderr
     for wrong in ("s3://", "s3://a", "s3:///x", "s3://bad_bucket!/x", "http://example.com/x", "https://u:p@h/x", "https://h/x?sig=1"):
         assert t.command("summary", wrong, status=2).stderr.startswith(f"memviewd: {wrong}: ")
 

@@ -374,7 +374,7 @@ def test_below_tmp_each_user_has_a_folder_of_their_own(box):
     for _ in range(2):  # a link, then a folder that others can write: another place is taken, and told
         instead = [name for name in os.listdir(box.folder) if name.startswith(os.path.basename(own) + "-")]
         assert len(instead) == 1 and os.stat(os.path.join(box.folder, instead[0])).st_mode & 0o777 == 0o700, instead
-        assert b"no folder that only you can write" in last.stderr and instead[0].encode() in last.stderr, last.stderr
+        assert b"not a folder that only you can write to" in last.stderr and instead[0].encode() in last.stderr, last.stderr
         assert len(os.listdir(os.path.join(box.folder, instead[0]))) == 1
         shutil.rmtree(os.path.join(box.folder, instead[0]))
         if os.path.islink(own):

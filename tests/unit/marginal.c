@@ -213,14 +213,14 @@ START_TEST(a_sentence_says_where_the_next_peak_stands)
          "Cutting params alone saves all of its 1.00 GiB: the peak is then 4.00 GiB, still at step 1.");
     marginal = two_peaks_of(0);
     says(&marginal, STR("fusion.31"), 0,
-         "Cutting fusion.31 alone saves 0.40 of its 2.00 GiB: another peak stands at step 4.");
+         "Cutting fusion.31 alone saves 0.40 of its 2.00 GiB: another peak is at step 4.");
     says(&marginal, STR("a\x1b[2Jb"), 2, "Cutting a\\u001b[2Jb saves nothing: it is not live at the peak, step 1.");
     space.unit = PLAN_UNIT_SCHEDULE;
     bytes_of[2] = 4 * GIB;
     space_make(two_peaks, 6, 3, 0);
     marginal_build(&marginal, &space, &arena);
     says(&marginal, STR("x"), 0,
-         "Cutting x alone saves nothing of its 2.00 GiB: another peak, as high, stands at step 4.");
+         "Cutting x alone saves nothing of its 2.00 GiB: another peak of the same height is at step 4.");
 }
 END_TEST
 
@@ -234,15 +234,14 @@ START_TEST(a_set_is_said_together)
     struct buf out = BUF_INIT;
     marginal_sentence(&marginal, &subject, &saving, &out);
     buf_char(&out, '\0');
-    ck_assert_str_eq(out.data,
-                     "Cutting the group saves 0.40 of its 4.00 GiB at the peak: another peak stands at step 4.");
+    ck_assert_str_eq(out.data, "Cutting the group saves 0.40 of its 4.00 GiB at the peak: another peak is at step 4.");
     marginal_formula(&marginal, &saving, &out);
     buf_char(&out, '\0');
     ck_assert_str_eq(out.data, "peak 4.00 GiB − 3.60 GiB, the most that is live without it, at step 4, = 409.60 MiB");
     marginal_reason(&marginal, &saving, &out);
     buf_char(&out, '\0');
     ck_assert_str_eq(out.data,
-                     "Exact for the live bytes of this program, where everything else stays as it is. The total, "
+                     "Exact for the live bytes of this program, if everything else stays as it is. The total, "
                      "with fragmentation, is then at least 3.60 GiB; how the compiler would pack the rest is "
                      "not known.");
     buf_free(&out);

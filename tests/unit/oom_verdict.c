@@ -196,7 +196,7 @@ static const struct {
      "The plan of the program takes nothing of SMEM; the text asks for 2.00 MiB.", "", 0},
     {"Ran out of memory in memory space vmem while allocating on stack for %f = f32[8,8]{1,0} custom-call(). Scoped "
      "allocation with size 96.00M and limit 16.00M exceeded scoped vmem limit by 80.00M.",
-     "Text and plan speak of different things: the 96.00 MiB are asked for inside one kernel, and no plan lists "
+     "Text and plan speak of different things: the 96.00 MiB are requested inside one kernel, and no plan lists "
      "that. The plan takes 3.75 MiB of VMEM.",
      "", 0},
     {"Ran out of memory in memory space vmem while allocating on stack for %f = f32[8,8]{1,0} custom-call()",

@@ -178,7 +178,7 @@ const struct table_column columns_all[] = {
     {COLUMN_TEXT("state", state), .json = "state", .csv = "state", .title = "State",
      .help = "new, gone, grown, shrunk, same"},
     {COLUMN_TEXT("match", key), .aliases = "key", .word = key_word, .json = "key", .csv = "key", .title = "Match by",
-     .help = "what the pair has in common, beside its category"},
+     .help = "what the pair has in common besides its category"},
     {COLUMN_TEXT("", key_word), .json = "key_words"},
     {COLUMN_TEXT("name", shown_name), .is_searched = true, .help = "name of the buffer; * stands for any text"},
     {COLUMN_TEXT("", name_a), .json = "a_name", .csv = "a_name"},

@@ -269,8 +269,9 @@ void model_notes_left_out(const struct tool_request *request)
     uint64_t other_count = 0;
     for (uint32_t i = 0; i < set->count; i++)
         other_count += set->items[i].is_other;
-    tool_note(request, "not_chosen", other_count,
-              "Profiles that are not numbered like the others are no part of the series; they can be chosen by hand.");
+    tool_note(
+        request, "not_chosen", other_count,
+        "Profiles that are not numbered like the others are not part of the series; you can choose them by hand.");
     for (uint32_t i = 0; i < set->count; i++)
         if (set->items[i].pprof == NULL && !set->items[i].is_other)
             tool_note(request, "left_out", 1,
@@ -300,7 +301,7 @@ void model_notes(const struct model *model)
         "any sum.");
     tool_note(
         request, "no_stack", model->stackless_count,
-        "Samples without a stack: tracebacks were switched off when they were made. They stand under \"(no stack)\".");
+        "Samples without a stack: tracebacks were off when they were recorded. They are listed under \"(no stack)\".");
     tool_note(request, "no_sample", model->pprof->sample_count == 0,
               "The profile has no sample: it was taken when no array was alive.");
     tool_note(
@@ -315,7 +316,7 @@ void model_notes(const struct model *model)
         if (chip->is_literal)
             tool_note(request, "broken_expression", 1,
                       arena_format(request->arena,
-                                   "\"%s\" is no regular expression (%s at %zu); it is searched as plain text.",
+                                   "\"%s\" is not a regular expression (%s at %zu); it is searched as plain text.",
                                    chip->expression, chip->fault.text, chip->fault.at));
         if (chip->matched_count == 0)
             tool_note(request, "no_match", 1,

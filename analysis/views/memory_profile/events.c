@@ -117,7 +117,7 @@ static const struct table_column columns[] = {
     {COLUMN_NUMBER("size", size, "bytes"), .is_main = true, .json = "size_bytes", .csv = "size_bytes", .title = "Size",
      .help = "size:>1MiB · 1KiB..2MiB"},
     {COLUMN_NUMBER("requested", requested, "bytes"), .json = "requested_bytes", .csv = "requested_bytes", .title = "Requested",
-     .help = "bytes that were asked for"},
+     .help = "requested bytes"},
     {COLUMN_TEXT("op", op), .is_searched = true, .member = own_op, .json = "op", .csv = "op", .title = "Op",
      .help = "what allocated it; * stands for any text"},
     {COLUMN_NUMBER("step", step, "step"), .member = own_step, .json = "step", .csv = "step", .title = "Step",

@@ -138,7 +138,7 @@ bool memory_profile_fragmentation(const struct tool_request *request, struct jso
     json_key(json, "reason");
     memory_profile_views_reason(
         json, has_figures ? NULL : "no_free_figures",
-        "This allocator tells neither what is free nor how it is fragmented (the CPU allocator does not).");
+        "This allocator does not record free memory or fragmentation (the CPU allocator never does).");
     columns_write(json, &figures, at, has_figures ? count : 0);
     worst_write(json, &figures);
     largest_write(json, &figures);

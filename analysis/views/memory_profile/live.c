@@ -188,7 +188,7 @@ static const struct table_column columns[] = {
      .help = "size:>1MiB · 1KiB..2MiB"},
     {COLUMN_NUMBER("requested", requested, "bytes"), .json = "requested_bytes", .csv = "requested_bytes",
      .title = "Requested",
-     .help = "bytes that were asked for"},
+     .help = "requested bytes"},
     {COLUMN_NUMBER("count", count, "count"), .json = "count", .csv = "count", .title = "Count",
      .help = "allocations of the row"},
     {COLUMN_TEXT("op", op), .is_searched = true, .json = "op", .csv = "op", .title = "Op",

@@ -384,7 +384,7 @@ void memory_profile_stacked_write(const struct tool_request *request, const stru
                              : "no_stacks",
         chosen == BY_TREND ? "The trace tells of fewer than two steps or launches of a module: what grows and what "
                              "is steady cannot be told."
-                           : "Categories are told from stacks; only allocator snapshots of PyTorch have them.");
+                           : "Categories come from stacks; only PyTorch allocator snapshots have them.");
     if (is_possible) {
         groups_make(&stacking, chosen);
         ended_find(&stacking);

@@ -165,9 +165,9 @@ static const struct table_column columns[] = {
     {COLUMN_NUMBER("temp", temporary, "bytes"), .aliases = "temporaries temporary", .json = "temporary_bytes",
      .csv = "temporary_bytes", .title = "Temporaries", .help = "what lives only while it runs"},
     {COLUMN_NUMBER("outputs", output, "bytes"), .json = "output_bytes", .csv = "output_bytes", .title = "Outputs",
-     .help = "results, those in place of arguments among them"},
+     .help = "results, including those in the memory of arguments"},
     {COLUMN_NUMBER("reused", output_reused, "bytes"), .json = "output_reused_bytes", .csv = "output_reused_bytes",
-     .help = "outputs in place of donated arguments"},
+     .help = "outputs in the memory of donated arguments"},
     {COLUMN_NUMBER("constants", constant, "bytes"), .json = "constant_bytes", .csv = "constant_bytes", .help = "constants"},
     {COLUMN_NUMBER("code", code, "bytes"), .json = "code_bytes", .csv = "code_bytes", .title = "Code",
      .help = "machine code, where the compiler wrote its size"},
@@ -289,7 +289,7 @@ bool modules_table(const struct tool_request *request, struct json *json, struct
         !table_read(&listing->rows, request, listing->is_split ? &spec_of_hosts : &spec_of_all, listing, err))
         return false;
     if (!is_module_known(listing))
-        return err_set(err, ERR_notfound, ERR_NO_OFFSET, "the session has no module of that id");
+        return err_set(err, ERR_notfound, ERR_NO_OFFSET, "the session has no module with that id");
     if (listing->is_split)
         overview_split(&listing->overview);
     table_begin(&listing->rows, listing->overview.row_count);

@@ -89,7 +89,7 @@ static void notify_look(struct notify *notify)
         for (size_t at = 0; at < snapshot->session_count; at++)
             look_at(notify, snapshot, snapshot->sessions[at]);
         if (!notify->has_looked)
-            log_info("notify: %s is told of what fails from now on", webhook_name(notify->settings.webhook));
+            log_info("notify: %s gets failures from now on", webhook_name(notify->settings.webhook));
         notify->generation = snapshot->generation;
         notify->has_looked = true;
     }
@@ -109,7 +109,7 @@ static void notify_compare(struct notify *notify, const struct snapshot *snapsho
     if (is_good && !is_over)
         return; /* it goes on with the next tick */
     if (is_good && !notify->has_compared)
-        log_info("notify: %s is told of regressions from now on", webhook_name(notify->settings.webhook));
+        log_info("notify: %s gets regressions from now on", webhook_name(notify->settings.webhook));
     notify->has_compared |= is_good;
     notify->compared_generation = snapshot->generation;
 }

@@ -22,7 +22,7 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     await first.locator('.c-saves').click();
     await page.waitForURL(/pin=g/);
     await idle(page);
-    includes(await said(page, '.details-body'), 'Cutting the group saves 22.47 of its 24.00 GiB at the peak: another peak stands at step 300.');
+    includes(await said(page, '.details-body'), 'Cutting the group saves 22.47 of its 24.00 GiB at the peak: another peak is at step 300.');
     equal(await mark(page).innerText(), 'peak without it 10.94 GiB');
     await page.locator('.details-body [data-explain="pinned_saves"]').click();
     includes(await said(page, '.explain'), 'peak 33.41 GiB − 10.94 GiB, the most that is live without it, at step 300, = 22.47 GiB');
@@ -37,7 +37,7 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     await page.waitForURL(/pin=b/);
     await idle(page);
     const pane = await said(page, '.details-body');
-    truth(/Cutting \S+ alone saves 0\.47 of its 1\.95 GiB: another peak stands at step 300\./.test(pane), pane);
+    truth(/Cutting \S+ alone saves 0\.47 of its 1\.95 GiB: another peak is at step 300\./.test(pane), pane);
     equal(await mark(page).innerText(), 'peak without it 32.94 GiB');
     const at = async (node) => (await page.locator(node).boundingBox()).x;
     truth((await at('.panel-curve .curve-next')) < (await at('.panel-curve .curve-moment')), 'step 300 is before the peak at 376');

@@ -258,7 +258,7 @@ export function run({ test, includes, equal, truth, daemon, open }) {
   test('what the daemon cannot answer is said in the drawer, and the page stays', async () => {
     for (const [status, code, detail, expected] of [
       [503, 'memory', 'more memory than this daemon may take', 'The prediction could not be read. More memory than this daemon may take.'],
-      [404, 'notfound', 'there is no program with memory of its own here to change', 'Nothing is predicted here. There is no program with memory of its own here to change.'],
+      [404, 'notfound', 'there is no program with its own memory to change', 'Nothing is predicted here. There is no program with its own memory to change.'],
     ]) {
       const page = await openDemo('', { allow: /50|404/ });
       await page.route(/api\/v1\/memory_viewer\/whatif/, (route) =>
