@@ -34,13 +34,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum {
-    WORK_DRAIN_MS = 3000,
-    DRAIN_MS = 30000,
-    LAST_DRAIN_MS = 2000,
-    MAX_HOSTS = 64,
-    RECEIVING_PART = 4
-};
+enum { WORK_DRAIN_MS = 3000, DRAIN_MS = 30000, LAST_DRAIN_MS = 2000, MAX_HOSTS = 64, RECEIVING_PART = 4 };
 
 struct daemon {
     const struct options *options;
