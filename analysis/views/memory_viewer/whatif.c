@@ -3,6 +3,7 @@
  * (whatif/change.h); with fit=1 the cheapest sets of changes that make it fit, with alone=1 what each usual change
  * would save by itself. With format=text the same for a terminal. */
 #include "base/size_text.h"
+#include "views/fit_write.h"
 #include "views/memory_viewer/views_shared.h"
 #include "views/memory_viewer/whatif_steps.h"
 #include "whatif/fit.h"
@@ -145,25 +146,6 @@ static void steps_write(struct json *json, const struct answer *answer)
     json_array_end(json);
 }
 
-static void set_write(struct json *json, const struct answer *answer, const struct fit_set *set)
-{
-    json_object_begin(json);
-    json_key_array(json, "changes");
-    for (uint32_t i = 0; i < set->count; i++) {
-        json_object_begin(json);
-        json_key_text(json, "change", set->changes[i]);
-        json_key_text(json, "call", set->calls[i]);
-        json_object_end(json);
-    }
-    json_array_end(json);
-    json_key_int(json, "total_bytes", set->total_bytes);
-    json_key_int(json, "peak_bytes", set->peak_bytes);
-    json_key_int(json, "saving_bytes", answer->before.total_bytes - set->total_bytes);
-    json_key_text(json, "confidence", change_confidence_name(set->confidence));
-    whatif_steps_write_extra_flops(json, true, set->extra_flops_percent);
-    json_object_end(json);
-}
-
 /* Of steps [from, to) the curve in `width` columns. */
 struct stretch {
     int64_t width, from, to;
@@ -273,50 +255,12 @@ static void json_write(const struct tool_request *request, struct answer *answer
     steps_write(json, answer);
     curve_write(json, answer, stretch, request->arena);
     rows_write(request, json, answer, rows);
-    if (json_key_object_if(json, "fit", answer->has_fit)) {
-        json_key_text(json, "sentence", fit_sentence(request, answer));
-        json_key_bool(json, "is_complete", !answer->fit.is_cut);
-        json_key_array(json, "sets");
-        for (uint32_t i = 0; i < answer->fit.set_count; i++)
-            set_write(json, answer, &answer->fit.sets[i]);
-        json_array_end(json);
-        json_key_array(json, "nearest");
-        if (answer->fit.set_count == 0 && answer->fit.nearest.count > 0)
-            set_write(json, answer, &answer->fit.nearest);
-        json_array_end(json);
-        json_object_end(json);
-    }
+    fit_write_json(json, answer->has_fit ? &answer->fit : NULL, answer->has_fit ? fit_sentence(request, answer) : NULL,
+                   answer->before.total_bytes);
     json_object_end(json);
 }
 
 /* ---- text ---- */
-
-static void compute_text(struct buf *out, bool is_known, double percent)
-{
-    if (is_known && percent > 0)
-        buf_format(out, ", +%.1f %% compute", percent);
-}
-
-/* Names in it are the file's: they move no terminal's cursor. */
-static void line_text(struct buf *out, const char *text)
-{
-    buf_text(out, "      ");
-    buf_printable(out, str_of(text));
-    buf_char(out, '\n');
-}
-
-static void set_text(struct buf *out, const struct fit_set *set)
-{
-    char total[SIZE_TEXT_BYTES];
-    buf_text(out, "  ");
-    for (uint32_t i = 0; i < set->count; i++)
-        buf_format(out, "%s%s", i > 0 ? " + " : "", set->changes[i]);
-    buf_format(out, ": %s (%s", size_text(total, (uint64_t)set->total_bytes), change_confidence_name(set->confidence));
-    compute_text(out, true, set->extra_flops_percent);
-    buf_text(out, ")\n");
-    for (uint32_t i = 0; i < set->count; i++)
-        line_text(out, set->calls[i]);
-}
 
 static void text_write(const struct tool_request *request, struct answer *answer)
 {
@@ -329,24 +273,19 @@ static void text_write(const struct tool_request *request, struct answer *answer
         int64_t saving = step->saving_bytes;
         if (step->refusal != NULL) {
             buf_format(out, "  %s does not apply\n", step->text);
-            line_text(out, step->refusal);
+            fit_write_line(out, step->refusal);
             continue;
         }
         buf_format(out, "  %s %s %s → %s (%s", step->text, saving < 0 ? "costs" : "saves",
                    size_text(saved, (uint64_t)(saving < 0 ? -saving : saving)),
                    size_text(total, (uint64_t)step->sums.total_bytes), change_confidence_name(step->result.confidence));
-        compute_text(out, step->result.has_extra_flops, step->result.extra_flops_percent);
+        fit_write_compute(out, step->result.has_extra_flops ? step->result.extra_flops_percent : 0);
         buf_text(out, ")\n");
-        line_text(out, step->result.call);
-        line_text(out, step->result.reason);
+        fit_write_line(out, step->result.call);
+        fit_write_line(out, step->result.reason);
     }
-    if (!answer->has_fit)
-        return;
-    buf_format(out, "%s\n", fit_sentence(request, answer));
-    for (uint32_t i = 0; i < answer->fit.set_count; i++)
-        set_text(out, &answer->fit.sets[i]);
-    if (answer->fit.set_count == 0 && answer->fit.nearest.count > 0)
-        set_text(out, &answer->fit.nearest);
+    if (answer->has_fit)
+        fit_write_text(out, &answer->fit, fit_sentence(request, answer));
 }
 
 bool memory_viewer_whatif(const struct tool_request *request, struct json *json, struct err *err)

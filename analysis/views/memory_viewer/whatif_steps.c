@@ -2,7 +2,7 @@
  * whatif_steps.c: see whatif_steps.h. */
 #include "views/memory_viewer/whatif_steps.h"
 
-#include "whatif/fit.h"
+#include "views/fit_write.h"
 
 #include <stdlib.h>
 
@@ -95,14 +95,6 @@ void whatif_steps_write_fits(struct json *json, const char *key, int64_t capacit
         json_key_bool(json, key, total_bytes <= capacity_bytes);
 }
 
-void whatif_steps_write_extra_flops(struct json *json, bool is_known, double percent)
-{
-    if (is_known)
-        json_key_double(json, "extra_flops_percent", change_extra_flops_shown(percent));
-    else
-        json_key_null(json, "extra_flops_percent");
-}
-
 void whatif_steps_write(struct json *json, const struct whatif_step *step, int64_t capacity_bytes)
 {
     json_object_begin(json);
@@ -118,7 +110,7 @@ void whatif_steps_write(struct json *json, const struct whatif_step *step, int64
     whatif_steps_write_fits(json, "fits", capacity_bytes, step->sums.total_bytes);
     json_key_text(json, "confidence", step->refusal != NULL ? NULL : change_confidence_name(step->result.confidence));
     json_key_text(json, "reason", step->result.reason);
-    whatif_steps_write_extra_flops(json, step->result.has_extra_flops, step->result.extra_flops_percent);
+    fit_write_extra_flops(json, step->result.has_extra_flops, step->result.extra_flops_percent);
     json_key_text(json, "call", step->result.call);
     json_key_uint(json, "row_count", step->result.row_count);
     json_object_end(json);

@@ -35,5 +35,3 @@ void whatif_steps_alone(const struct variant *start, const struct variant_sums *
 void whatif_steps_write(struct json *json, const struct whatif_step *step, int64_t capacity_bytes);
 /* The member `key`: would so much fit? null where the capacity is not known. */
 void whatif_steps_write_fits(struct json *json, const char *key, int64_t capacity_bytes, int64_t total_bytes);
-/* The member "extra_flops_percent" with one decimal, or null. */
-void whatif_steps_write_extra_flops(struct json *json, bool is_known, double percent);
