@@ -67,7 +67,7 @@ void torch_segments_find(const struct verdict_facts *facts, struct torch_moment 
     struct memory_profile_replay_change *expandable = arena_array(facts->arena, struct memory_profile_replay_change, 1);
     struct caching_settings settings = replay->settings;
     settings.is_expandable = true;
-    memory_profile_replay_run(replay, &settings, NULL, facts->arena, expandable);
+    memory_profile_replay_run(replay, &settings, NULL, false, facts->arena, expandable);
     if (expandable->why_not != NULL)
         return;
     segments->replay = replay;

@@ -120,9 +120,81 @@ def test_what_does_not_apply_is_refused_and_why(t):
         assert words in process.stderr, f"{change}: {process.stderr}"
     process = t.run("whatif", trained(t), "--change", "checkpoint", "--change", "checkpoint")
     assert "checkpointed by a change before" in process.stderr, process.stderr
-    process = t.run("whatif", trained(t), "--fit", "--capacity", "1GiB")
-    assert "--fit works for XLA programs only; give --change for a snapshot" in process.stderr, process.stderr
+    process = t.run("whatif", trained(t), "--fit")
+    equal((process.returncode, process.stdout), (2, ""))
+    assert "say what the device has: capacity_bytes (--capacity)" in process.stderr, process.stderr
     equal(plain.failed, False)
+
+
+AS_RUN = {"attention=sdpa": {"attention": "sdpa"}, "checkpoint": {"checkpoint": True}, "accumulate=2": {"parts": 2, "batch": 4}, "accumulate=4": {"parts": 4, "batch": 2}, "batch=0.5": {"batch": 4}, "sequence=0.5": {"sequence": 0.5}, "optimizer=sgd": {"optimizer": "sgd"}}
+
+
+def changes_of(fit_set):
+    return [change["change"] for change in fit_set["changes"]]
+
+
+def test_sets_that_fit_are_run(t):
+    """a set that is said to fit does, when the training is run with its changes"""
+    seen = set()
+    for optimizer, capacity in (("adamw", 320), ("sgd", 180), ("sgd", 160)):
+        path = trained(t, optimizer=optimizer)
+        fit = answer_of(t, path, "--fit", "--capacity", f"{capacity}MiB")["fit"]
+        assert fit["sets"] and fit["nearest"] == [] and fit["sentence"].endswith(f" {capacity}.00 MiB, by replay."), fit
+        for fit_set in fit["sets"]:
+            changes = changes_of(fit_set)
+            assert fit_set["total_bytes"] <= capacity * MIB and fit_set["extra_flops_percent"] is None, fit_set
+            equal(answer_of(t, path, *(word for change in changes for word in ("--change", change)))["reserved_bytes_after"], fit_set["total_bytes"], changes)
+            if not set(changes) <= set(AS_RUN):
+                continue
+            more = {"optimizer": optimizer}
+            for change in changes:
+                more |= AS_RUN[change]
+            reserved = made_program.Program(**more).peaks["reserved"]
+            assert abs(reserved - fit_set["total_bytes"]) <= reserved * 6 // 100, (changes, reserved, fit_set)
+            seen.add(tuple(changes))
+    assert len(seen) >= 4 and any(len(changes) > 1 for changes in seen), seen
+
+
+def test_settings_come_first_and_another_program_last(t):
+    """what is free in pieces: the first set is the setting alone; a training: what leaves its numbers as they are is first"""
+    fit = answer_of(t, trained(t), "--fit", "--capacity", "320MiB")["fit"]
+    tiers = [max(0 if change.startswith(("expandable", "max_split")) else 1 if change.startswith(("attention", "checkpoint", "accumulate")) else 2 for change in changes_of(each)) for each in fit["sets"]]
+    equal((tiers, tiers[0]), (sorted(tiers), 1))
+    text = t.run("whatif", trained(t), "--fit", "--capacity", "320MiB").stdout
+    assert " would make it fit 320.00 MiB, by replay.\n  " + changes_of(fit["sets"][0])[0] in text, text
+
+
+def test_why_nothing_fits(t):
+    path = trained(t)
+    fit = answer_of(t, path, "--fit", "--capacity", "20MiB")["fit"]
+    equal((fit["sets"], len(fit["nearest"])), ([], 1))
+    assert fit["sentence"].startswith("Nothing that was tried is enough: the best leaves ") and "optimizer state, which are there whatever" in fit["sentence"], fit["sentence"]
+    fit = answer_of(t, path, "--fit", "--capacity", "4GiB")["fit"]
+    assert (fit["sets"], fit["nearest"]) == ([], []) and fit["sentence"].startswith("It fits as it is: "), fit
+    fit = answer_of(t, path, "--fit", "--capacity", "320MiB", "--change", "checkpoint")["fit"]
+    assert fit["sentence"].startswith("It fits with what is changed: "), fit
+
+
+def test_a_job_that_failed_is_to_get_past_its_request(t):
+    """what the process could take says the request; a set is a bound, for nobody knows what comes behind it"""
+    path = trained(t, capacity=300 * MIB)
+    answer = answer_of(t, path, "--fit")
+    equal(answer["capacity_bytes"], 300 * MIB)
+    assert "would get it past the request that failed" in answer["fit"]["sentence"], answer["fit"]
+    equal({fit_set["confidence"] for fit_set in answer["fit"]["sets"]} <= {"bound", "guess"}, True)
+    for fit_set in answer["fit"]["sets"]:
+        changed = answer_of(t, path, *(word for change in changes_of(fit_set) for word in ("--change", change)))
+        equal((changed["failed_request"]["is_placed"], changed["reserved_bytes_after"]), (True, fit_set["total_bytes"]), fit_set)
+
+
+def test_a_bound_on_the_other_side_does_not_fit(t):
+    """twice the batch takes at least so much: nothing says that it is within the device"""
+    one = made_program.Program()
+    one.at([made_program.frame("load", "/home/me/train.py", 7)], 200 * MIB)
+    path = t.write("run/rank0.pickle", pickle.dumps(made_program.snapshot(one), 4))
+    for change, fits in (("batch=2", None), ("batch=1", True)):
+        answer = answer_of(t, path, "--change", change, "--capacity", "4GiB")
+        equal((answer["fits_after"], answer["changes"][0]["fits"], "within" in answer["sentence"]), (fits, fits, bool(fits)), answer["sentence"])
 
 
 def test_a_request_that_failed_and_another_program(t):
@@ -197,6 +269,8 @@ def test_the_api_gives_the_same(t):
         operation = document.tree["paths"]["/api/v1/memory_profile/whatif"]["get"]
         equal(list(document.faults(answer.json, document.media(operation, 200)["application/json"])), [], changes)
         equal(answer.json["data"], answer_of(t, path, *(word for change in changes for word in ("--change", change))))
+    fitted = daemon.ask(f"/api/v1/memory_profile/whatif?session={session}&fit=1&capacity_bytes={80 * MIB}").json
+    equal((list(document.faults(fitted, document.media(operation, 200)["application/json"])), fitted["data"]), ([], answer_of(t, path, "--fit", "--capacity", "80MiB")))
     equal(daemon.ask(f"/api/v1/memory_profile/whatif?session={session}&change=batch%3D0.5").status, 400)
 
 

@@ -100,7 +100,7 @@ static inline struct memory_profile_replay_change changed(struct replay_program 
     struct memory_profile_replay_change after;
     *program = replay_program_begin(replay, &arena);
     ck_assert_msg(replay_program_apply(*program, change, &err), "%s", err.text);
-    memory_profile_replay_run(replay, &replay->settings, *program, &arena, &after);
+    memory_profile_replay_run(replay, &replay->settings, *program, false, &arena, &after);
     ck_assert_ptr_null(after.why_not);
     return after;
 }

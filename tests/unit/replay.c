@@ -46,7 +46,7 @@ START_TEST(a_replay_says_what_the_rules_make)
     ck_assert_int_eq(replay->reserved_bytes, 12 * MIB);
     struct memory_profile_replay_change change;
     const struct caching_settings settings = {.is_expandable = true};
-    memory_profile_replay_run(replay, &settings, NULL, &arena, &change);
+    memory_profile_replay_run(replay, &settings, NULL, false, &arena, &change);
     ck_assert_ptr_null(change.why_not);
     ck_assert_int_eq(change.reserved_bytes, 20 * MIB);
 }

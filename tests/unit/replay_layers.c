@@ -219,7 +219,7 @@ START_TEST(changes_follow_each_other)
     changed(&program, "checkpoint");
     ck_assert(replay_program_apply(program, "batch=0.5", &err));
     const struct memory_profile_replay *replay = memory_profile_replay_of(&profile.pools[0], &arena);
-    memory_profile_replay_run(replay, &replay->settings, program, &arena, &after);
+    memory_profile_replay_run(replay, &replay->settings, program, false, &arena, &after);
     ck_assert_int_eq(after.requested_bytes, 13 * MIB + MIB / 2);
     struct err own_err = ERR_INIT;
     ck_assert(!replay_program_apply(program, "checkpoint", &own_err));

@@ -170,6 +170,7 @@ struct replay_trial {
     const struct memory_profile_pool *pool;
     const struct caching_settings *settings; /* of a change */
     const struct replay_program *program;
+    bool is_one_way;
     struct memory_profile_replay *replay;
     struct memory_profile_replay_change *change;
     struct arena arena;
@@ -238,7 +239,7 @@ static void change_work(void *context)
     const struct replay_course course = {.ground = ground, .settings = trial->settings, .program = trial->program};
     run_once(course, (struct replay_start){is_placed_again, .is_upwards = false}, scratch, out);
     arena_free(scratch);
-    if (trial->settings->is_expandable || !out->is_moved)
+    if (trial->is_one_way || trial->settings->is_expandable || !out->is_moved)
         return; /* no segment could lie another way: there are none, or they lie as recorded */
     run_once(course, (struct replay_start){is_placed_again, .is_upwards = true}, scratch, &other);
     out->other_bytes = other.reserved_bytes;
@@ -249,13 +250,17 @@ static void change_work(void *context)
 }
 
 void memory_profile_replay_run(const struct memory_profile_replay *replay, const struct caching_settings *settings,
-                               const struct replay_program *program, struct arena *arena,
+                               const struct replay_program *program, bool is_one_way, struct arena *arena,
                                struct memory_profile_replay_change *out)
 {
     struct memory_profile_replay own = *replay;
     struct replay_trial *trial = arena_array(arena, struct replay_trial, 1);
-    *trial = (struct replay_trial){
-        .pool = replay->ground->pool, .settings = settings, .program = program, .replay = &own, .change = out};
+    *trial = (struct replay_trial){.pool = replay->ground->pool,
+                                   .settings = settings,
+                                   .program = program,
+                                   .is_one_way = is_one_way,
+                                   .replay = &own,
+                                   .change = out};
     const char *why_not = replay_try(trial, arena, change_work);
     if (why_not != NULL)
         *out = (struct memory_profile_replay_change){.why_not = why_not, .failed_at = PROFILE_NONE};

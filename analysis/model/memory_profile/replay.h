@@ -62,9 +62,10 @@ const struct memory_profile_replay *memory_profile_replay_of(const struct memory
                                                              struct arena *arena);
 /* The settings that the snapshot tells. */
 void memory_profile_replay_settings(const struct memory_profile_pool *pool, struct caching_settings *out);
-/* `replay` has no why_not. `program`: what is asked for then (replay_program.h); NULL: what was recorded. */
+/* `replay` has no why_not. `program`: what is asked for then (replay_program.h); NULL: what was recorded. `is_one_way`:
+ * new segments lie one way alone, in half of the time: what lies the other way round is then said to be the same. */
 void memory_profile_replay_run(const struct memory_profile_replay *replay, const struct caching_settings *settings,
-                               const struct replay_program *program, struct arena *arena,
+                               const struct replay_program *program, bool is_one_way, struct arena *arena,
                                struct memory_profile_replay_change *out);
 
 /* How far it was replayed: one sentence; in the arena. */
@@ -74,3 +75,9 @@ bool memory_profile_replay_is_sure(const struct memory_profile_replay *replay,
                                    const struct memory_profile_replay_change *change);
 const char *memory_profile_replay_reason(const struct memory_profile_replay *replay,
                                          const struct memory_profile_replay_change *change, struct arena *arena);
+/* How sure the figures of another program are: sentences. `unchanged`: the program as it was, replayed in the same way.
+ * `change_reason`: of the change itself; NULL: it was one of settings, behind one of the program. `bounds`: enum
+ * replay_bound. */
+const char *memory_profile_replay_reason_of_program(const struct memory_profile_replay *replay,
+                                                    const struct memory_profile_replay_change *unchanged,
+                                                    const char *change_reason, uint8_t bounds, struct arena *arena);

@@ -127,6 +127,27 @@ struct replay_program *replay_program_begin(const struct memory_profile_replay *
     return program;
 }
 
+struct replay_program *replay_program_copy(const struct replay_program *from, struct arena *arena)
+{
+    const struct memory_profile_held *held = &from->ground->held;
+    struct replay_program *program = arena_array(arena, struct replay_program, 1);
+    const size_t count = from->request_count;
+    *program = *from;
+    program->arena = arena;
+    arena_work(arena, count);
+    program->requests = arena_array(arena, struct replay_request, count + 1);
+    memcpy(program->requests, from->requests, count * sizeof(*program->requests));
+    if (from->held_bytes != NULL) {
+        program->held_bytes = arena_array(arena, int64_t, (size_t)held->block_count + 1);
+        memcpy(program->held_bytes, from->held_bytes, held->block_count * sizeof(*program->held_bytes));
+    }
+    if (from->extra_count > 0) {
+        program->extras = arena_array(arena, struct replay_extra, from->extra_count);
+        memcpy(program->extras, from->extras, from->extra_count * sizeof(*program->extras));
+    }
+    return program;
+}
+
 /* ---- changes ---- */
 
 static size_t change_of(const char *text)

@@ -55,6 +55,8 @@ struct replay_program {
 
 /* As recorded. In the arena. */
 struct replay_program *replay_program_begin(const struct memory_profile_replay *replay, struct arena *arena);
+/* One to be changed by itself; in `arena`. */
+struct replay_program *replay_program_copy(const struct replay_program *from, struct arena *arena);
 /* Is it a change of the program by its name? */
 bool replay_program_is_change(const char *text);
 /* "batch, optimizer, …"; in the arena. */

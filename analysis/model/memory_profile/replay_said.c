@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * replay_said.c: how far a snapshot was replayed, and how sure a figure of other settings is, in words. */
-#include "model/memory_profile/replay.h"
+#include "model/memory_profile/replay_program.h"
+#include "model/memory_profile/replay_walk.h"
 
 #include "base/size_text.h"
 
@@ -98,4 +99,42 @@ const char *memory_profile_replay_reason(const struct memory_profile_replay *rep
                "gave 1.2 % more than it took; why is not known.";
     return "The same requests and frees, by the allocator's rules; with the recorded settings they give the recorded "
            "segments.";
+}
+
+/* ---- of a changed program ---- */
+
+static const char *const SIDES[] = {
+    [REPLAY_AT_MOST] = "So the job takes at most this.",
+    [REPLAY_AT_LEAST] = "So the job takes at least this.",
+    [REPLAY_AT_MOST | REPLAY_AT_LEAST] = "So the job may take more or less.",
+};
+
+/* How the unchanged program differs in the replay from what was recorded; "". */
+static const char *unchanged_of(const struct memory_profile_replay *replay,
+                                const struct memory_profile_replay_change *unchanged, struct arena *arena)
+{
+    if (unchanged->failed_at != PROFILE_NONE)
+        return " The unchanged program, replayed in the same way, does not get as far as it did.";
+    if (unchanged->reserved_bytes != replay->reserved_bytes)
+        return arena_format(arena, " The unchanged program, replayed in the same way, reserves %s; %s were recorded.",
+                            size_text_in(arena, (uint64_t)unchanged->reserved_bytes),
+                            size_text_in(arena, (uint64_t)replay->reserved_bytes));
+    if (!replay->is_exact || replay->moved_count > 0)
+        return arena_format(arena, " %s", memory_profile_replay_reason(replay, unchanged, arena));
+    return "";
+}
+
+const char *memory_profile_replay_reason_of_program(const struct memory_profile_replay *replay,
+                                                    const struct memory_profile_replay_change *unchanged,
+                                                    const char *change_reason, uint8_t bounds, struct arena *arena)
+{
+    const char *change =
+        change_reason == NULL ? "The requests of the changed program, by the allocator's rules." : change_reason;
+    return arena_format(arena, "%s%s%s%s%s%s", change, unchanged_of(replay, unchanged, arena),
+                        replay->is_whole ? ""
+                                         : " The recording begins late: what the process took before it is not known.",
+                        replay->ground->pool->failure_count == 0
+                            ? ""
+                            : " What the program asks for once it gets past the request that failed is not known.",
+                        bounds == 0 ? "" : " ", bounds == 0 ? "" : SIDES[bounds]);
 }

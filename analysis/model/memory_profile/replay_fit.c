@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * replay_fit.c: see replay_fit.h. */
+#include "model/memory_profile/replay_fit.h"
+
+#include "base/size_text.h"
+#include "base/sum.h"
+#include "plan/category.h"
+
+#include <stdlib.h>
+
+/* What is asked of the program: nothing; as much as leaves its numbers as they are; another program. */
+enum tier { TIER_SETTING, TIER_SAME, TIER_OTHER };
+
+/* Of one sort at most one is in a set. */
+enum sort { SORT_SEGMENTS, SORT_ATTENTION, SORT_CHECKPOINT, SORT_PARTS, SORT_OPTIMIZER, SORT_SEQUENCE };
+
+static const struct {
+    const char *text;
+    enum tier tier;
+    enum sort sort;
+    uint32_t effort;
+} candidates[] = {
+    {"expandable_segments", TIER_SETTING, SORT_SEGMENTS, 1},
+    {"max_split_size=512MiB", TIER_SETTING, SORT_SEGMENTS, 2},
+    {"attention=sdpa", TIER_SAME, SORT_ATTENTION, 4},
+    {"checkpoint", TIER_SAME, SORT_CHECKPOINT, 5},
+    {"accumulate=2", TIER_SAME, SORT_PARTS, 6},
+    {"accumulate=4", TIER_SAME, SORT_PARTS, 7},
+    {"accumulate=8", TIER_SAME, SORT_PARTS, 8},
+    {"optimizer=8bit", TIER_OTHER, SORT_OPTIMIZER, 10},
+    {"batch=0.5", TIER_OTHER, SORT_PARTS, 12},
+    {"batch=0.25", TIER_OTHER, SORT_PARTS, 13},
+    {"sequence=0.5", TIER_OTHER, SORT_SEQUENCE, 14},
+    {"optimizer=adafactor", TIER_OTHER, SORT_OPTIMIZER, 15},
+    {"optimizer=sgd", TIER_OTHER, SORT_OPTIMIZER, 16},
+};
+enum { CANDIDATE_COUNT = sizeof(candidates) / sizeof(candidates[0]) };
+
+struct single {
+    uint32_t candidate;
+    int64_t saving_bytes;
+};
+
+struct replay_search {
+    const struct replay_steps *start; /* as it is, where only settings change */
+    struct replay_steps program;      /* the same with a program that can be changed */
+    bool has_program;
+    int64_t needed_bytes;
+    uint32_t trials_most;
+    struct single singles[CANDIDATE_COUNT];
+    uint32_t single_count;
+    struct arena *arena; /* of the set that is tried */
+    struct fit *out;
+};
+
+int64_t replay_fit_needed_bytes(const struct replay_steps *steps, const struct memory_profile_replay_change *change)
+{
+    const struct memory_profile_pool *pool = steps->pool;
+    if (change->failed_at != PROFILE_NONE)
+        return sum_add(change->reserved_bytes, change->failed_bytes);
+    if (change->failure_count == 0 || change->is_last_placed || pool->failure_count == 0)
+        return change->reserved_bytes;
+    return sum_add(change->reserved_bytes, pool->failures[pool->failure_count - 1].requested_bytes);
+}
+
+/* ---- one set ---- */
+
+/* Exact figures say what the recorded part of a job takes: where that is not the whole, they are a bound of the job. */
+static enum change_confidence confidence_beyond(const struct replay_steps *steps, enum change_confidence confidence)
+{
+    bool is_part = steps->pool->failure_count > 0 || !steps->replay->is_whole;
+    return is_part && confidence < CHANGE_BOUND ? CHANGE_BOUND : confidence;
+}
+
+/* False: a change does not apply, or the set could not be replayed. */
+static bool replay_set_try(struct replay_search *search, const uint32_t *chosen, uint32_t count, struct fit_set *set,
+                           bool *is_enough)
+{
+    struct replay_steps *steps = arena_array(search->arena, struct replay_steps, 1);
+    struct err err = ERR_INIT;
+    bool is_of_program = false;
+    *set = (struct fit_set){.count = count, .extra_flops_percent = -1};
+    for (uint32_t i = 0; i < count; i++)
+        is_of_program |= candidates[chosen[i]].tier != TIER_SETTING;
+    if (is_of_program && !search->has_program)
+        return false;
+    replay_steps_copy(steps, is_of_program ? &search->program : search->start, search->arena);
+    for (uint32_t i = 0; i < count; i++) {
+        set->changes[i] = candidates[chosen[i]].text;
+        set->kinds |= 1U << candidates[chosen[i]].sort;
+        set->effort += candidates[chosen[i]].effort;
+        if (!replay_steps_apply(steps, set->changes[i], &err))
+            return false;
+        set->calls[i] = arena_text(search->start->arena, str_of(steps->items[steps->count - 1].call));
+    }
+    search->out->trial_count++;
+    if (!replay_steps_run(steps, &err))
+        return false;
+    const struct memory_profile_replay_change after = replay_steps_after(steps);
+    set->confidence = confidence_beyond(steps, steps->items[steps->count - 1].confidence);
+    set->total_bytes = replay_fit_needed_bytes(steps, &after);
+    set->peak_bytes = after.requested_bytes;
+    *is_enough = replay_steps_is_enough(steps, &after);
+    return true;
+}
+
+/* ---- the best ones ---- */
+
+static int tier_of(const struct fit_set *set)
+{
+    int tier = TIER_SETTING;
+    for (uint32_t i = 0; i < set->count; i++)
+        for (uint32_t k = 0; k < CANDIDATE_COUNT; k++)
+            if (strcmp(candidates[k].text, set->changes[i]) == 0 && (int)candidates[k].tier > tier)
+                tier = (int)candidates[k].tier;
+    return tier;
+}
+
+static int replay_by_cost(const void *left, const void *right)
+{
+    const struct fit_set *a = left, *b = right;
+    return ORDER(tier_of(a), tier_of(b)) ?: ORDER(a->effort, b->effort) ?: ORDER(a->count, b->count)
+           ?: ORDER(a->total_bytes, b->total_bytes);
+}
+
+/* Of sets of the same sorts of changes the one that asks least stands for all. */
+static void replay_set_keep(struct fit *out, const struct fit_set *set)
+{
+    for (uint32_t i = 0; i < out->set_count; i++)
+        if (out->sets[i].kinds == set->kinds) {
+            if (replay_by_cost(set, &out->sets[i]) < 0)
+                out->sets[i] = *set;
+            return;
+        }
+    if (out->set_count < FIT_SETS_MAX)
+        out->sets[out->set_count++] = *set;
+    else if (replay_by_cost(set, &out->sets[FIT_SETS_MAX - 1]) < 0)
+        out->sets[FIT_SETS_MAX - 1] = *set;
+    qsort(out->sets, out->set_count, sizeof(*out->sets), replay_by_cost);
+}
+
+static void replay_set_weigh(struct replay_search *search, const struct fit_set *set, bool is_enough)
+{
+    struct fit *out = search->out;
+    if (is_enough)
+        replay_set_keep(out, set);
+    if (out->nearest.count == 0 || set->total_bytes < out->nearest.total_bytes)
+        out->nearest = *set;
+}
+
+/* ---- sets of several ---- */
+
+static int64_t over_bytes(const struct replay_search *search)
+{
+    return search->needed_bytes - search->start->capacity_bytes;
+}
+
+/* Do the parts of a set, each alone, save what is needed, with a third more for what they do to each other? A part that
+ * suffices alone stands in no larger set. */
+static bool replay_is_worth_trying(const struct replay_search *search, const uint32_t *chosen, uint32_t count)
+{
+    int64_t over = over_bytes(search), together = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct single *single = &search->singles[chosen[i]];
+        if (single->saving_bytes <= 0 || single->saving_bytes >= over)
+            return false;
+        for (uint32_t k = 0; k < i; k++)
+            if (candidates[search->singles[chosen[k]].candidate].sort == candidates[single->candidate].sort)
+                return false;
+        together = sum_add(together, single->saving_bytes);
+    }
+    return together >= over - over / 4;
+}
+
+static void replay_several_try(struct replay_search *search, const uint32_t *chosen, uint32_t count)
+{
+    uint32_t set_of[FIT_CHANGES_MAX];
+    struct fit_set set;
+    bool is_enough;
+    if (!replay_is_worth_trying(search, chosen, count))
+        return;
+    if (search->out->trial_count >= search->trials_most) {
+        search->out->is_cut = true;
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        set_of[i] = search->singles[chosen[i]].candidate;
+    if (replay_set_try(search, set_of, count, &set, &is_enough))
+        replay_set_weigh(search, &set, is_enough);
+    arena_free(search->arena);
+}
+
+static void replay_singles_try(struct replay_search *search)
+{
+    for (uint32_t i = 0; i < CANDIDATE_COUNT; i++) {
+        struct fit_set set;
+        bool is_enough;
+        if (search->out->trial_count >= search->trials_most) {
+            search->out->is_cut = true;
+            return;
+        }
+        if (replay_set_try(search, &i, 1, &set, &is_enough)) {
+            search->singles[search->single_count++] = (struct single){i, search->needed_bytes - set.total_bytes};
+            replay_set_weigh(search, &set, is_enough);
+        }
+        arena_free(search->arena);
+    }
+}
+
+static void replay_sets_try(struct replay_search *search)
+{
+    uint32_t count = search->single_count;
+    for (uint32_t i = 0; i < count && search->out->set_count < FIT_SETS_MAX; i++)
+        for (uint32_t k = i + 1; k < count; k++)
+            replay_several_try(search, (const uint32_t[]){i, k}, 2);
+    for (uint32_t i = 0; i < count && search->out->set_count == 0; i++)
+        for (uint32_t k = i + 1; k < count; k++)
+            for (uint32_t n = k + 1; n < count; n++)
+                replay_several_try(search, (const uint32_t[]){i, k, n}, 3);
+}
+
+static uint32_t trials_most(const struct replay_steps *start)
+{
+    uint64_t trials = REPLAY_FIT_EVENTS / ((uint64_t)start->pool->count + 1);
+    return (uint32_t)(trials < REPLAY_FIT_LEAST ? REPLAY_FIT_LEAST : trials > FIT_TRIALS_MAX ? FIT_TRIALS_MAX : trials);
+}
+
+void replay_fit_find(const struct replay_steps *start, struct fit *out)
+{
+    struct replay_search *search = arena_array(start->arena, struct replay_search, 1);
+    const struct memory_profile_replay_change now = replay_steps_after(start);
+    struct err err = ERR_INIT;
+    *search = (struct replay_search){.start = start,
+                                     .program = *start,
+                                     .arena = arena_child(start->arena),
+                                     .trials_most = trials_most(start),
+                                     .out = out};
+    *out = (struct fit){.set_count = 0};
+    search->needed_bytes = replay_fit_needed_bytes(start, &now);
+    out->has_fit_already = replay_steps_is_enough(start, &now);
+    if (out->has_fit_already)
+        return;
+    search->program.is_one_way = true;
+    search->has_program = start->program != NULL || replay_steps_begin_program(&search->program, &err);
+    replay_singles_try(search);
+    replay_sets_try(search);
+    arena_free(search->arena);
+}
+
+/* ---- in words ---- */
+
+/* What stays whatever is done to batch and activations. */
+static int64_t kept_bytes(const struct memory_profile_pool *pool)
+{
+    static const enum category kept[] = {CATEGORY_PARAMETER, CATEGORY_GRADIENT, CATEGORY_OPTIMIZER_STATE};
+    int64_t bytes = 0;
+    for (size_t i = 0; pool->at_peak != NULL && i < sizeof(kept) / sizeof(kept[0]); i++)
+        bytes = sum_add(bytes, pool->at_peak[kept[i]].bytes);
+    return bytes;
+}
+
+const char *replay_fit_sentence(const struct replay_steps *start, const struct fit *fit)
+{
+    struct arena *arena = start->arena;
+    const struct memory_profile_replay_change now = replay_steps_after(start);
+    const char *capacity = size_text_in(arena, (uint64_t)start->capacity_bytes);
+    if (fit->has_fit_already)
+        return arena_format(arena, "It fits %s: %s of %s.", start->count > 0 ? "with what is changed" : "as it is",
+                            size_text_in(arena, (uint64_t)now.reserved_bytes), capacity);
+    if (fit->set_count > 0 && start->pool->failure_count > 0)
+        return arena_format(arena,
+                            "%u %s of changes would get it past the request that failed, within %s, by replay; what it "
+                            "asks for then is not known.",
+                            fit->set_count, fit->set_count == 1 ? "set" : "sets", capacity);
+    if (fit->set_count > 0)
+        return arena_format(arena, "%u %s of changes would make it fit %s, by replay.", fit->set_count,
+                            fit->set_count == 1 ? "set" : "sets", capacity);
+    if (fit->nearest.count == 0)
+        return "Nothing that was tried applies to this recording.";
+    int64_t over = fit->nearest.total_bytes - start->capacity_bytes, kept = kept_bytes(start->pool);
+    const char *stays = kept <= 0
+                            ? ""
+                            : arena_format(arena,
+                                           "; parameters, gradients and optimizer state, which are there whatever "
+                                           "is done to activations, take %s at the peak",
+                                           size_text_in(arena, (uint64_t)kept));
+    if (over <= 0)
+        return arena_format(arena, "Nothing that was tried is enough: a request fails with each%s.", stays);
+    return arena_format(arena, "Nothing that was tried is enough: the best leaves %s over %s%s.",
+                        size_text_in(arena, (uint64_t)over), capacity, stays);
+}
