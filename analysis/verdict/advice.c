@@ -54,6 +54,7 @@ struct verdict_advice *advice_add(struct advice *advice, struct verdict_advice i
         arena_grown(advice->facts->arena, advice->items, (size_t)advice->count + 1, &capacity, sizeof(*advice->items));
     advice->capacity = capacity;
     item.kind = advice->kind;
+    item.allocated_bytes = item.allocated_bytes > 0 ? item.allocated_bytes : -1;
     item.effort += 10 * kinds[advice->kind].effort;
     item.fits = fits_of(advice->facts, &item);
     advice->items[advice->count] = item;

@@ -6,6 +6,8 @@
 #include "verdict/facts.h"
 #include "whatif/change.h"
 
+struct torch_replay;
+
 struct advice {
     const struct verdict_facts *facts;
     enum verdict_advice_kind kind; /* that is looked for */
@@ -14,6 +16,7 @@ struct advice {
     struct variant_sums before;
     struct arena *tried; /* of the change that is tried */
     bool has_backward;
+    struct torch_replay *replay; /* of a snapshot of PyTorch */
     struct verdict_advice *items;
     size_t capacity;
     uint32_t count;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "verdict/evidence.h"
+#include "verdict/torch_moment.h"
 
 #include "base/sum.h"
 #include "plan/pattern.h"
@@ -182,9 +183,17 @@ struct verdict_evidence evidence_change(const struct verdict_facts *facts, const
 {
     struct verdict_evidence evidence = nothing;
     evidence.kind = VERDICT_EVIDENCE_CHANGE;
+    evidence.change = change;
+    if (facts->space == NULL && facts->moment != NULL) {
+        evidence.tool = "memory_profile";
+        evidence.memory = arena_text(facts->arena, facts->moment->pool->name);
+        evidence.sentence = arena_format(
+            facts->arena, "The recording replayed with %s%s: memviewd whatif PATH --change='%s'.", change,
+            facts->moment->failure == NULL ? "" : ", with the request that failed where it is still made", change);
+        return evidence;
+    }
     evidence.tool = "memory_viewer";
     evidence.space = facts->space == NULL ? -1 : facts->space->space;
-    evidence.change = change;
     evidence.sentence =
         arena_format(facts->arena, "The heap, replayed with %s: memviewd whatif PATH --change='%s'.", change, change);
     return evidence;

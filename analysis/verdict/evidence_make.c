@@ -332,6 +332,8 @@ static struct verdict_evidence open_of(const struct verdict_facts *facts, const 
 /* A change that saves just as much: what cannot be predicted itself saves no more than it. */
 static const char *change_like(const struct verdict *out, const struct verdict_advice *advice)
 {
+    if (torch_advice_is(advice)) /* what was not replayed has a figure of its own */
+        return advice->allocated_bytes < 0 ? NULL : advice->change;
     for (uint32_t i = 0; advice->change == NULL && i < out->advice_count; i++)
         if (out->advice[i].kind == advice->kind && out->advice[i].saves_bytes == advice->saves_bytes)
             if (out->advice[i].change != NULL)
@@ -363,6 +365,8 @@ static struct verdict_evidence saves_of(const struct verdict_facts *facts, const
 static struct verdict_evidence landing_of(const struct verdict_facts *facts, const char *change, int64_t bytes)
 {
     struct verdict_evidence evidence = evidence_change(facts, change);
+    if (facts->out->replayed_bytes < 0) /* of a recording: it is what the replay says */
+        return evidence;
     evidence.rest_bytes = facts->total_bytes - facts->out->replayed_bytes;
     evidence.sum_bytes = bytes - evidence.rest_bytes;
     evidence.rest = evidence.rest_bytes == 0 ? NULL : "of the plan's total, which the replay leaves out";

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * torch_advice.c: what the figures of an allocator snapshot of PyTorch say would help. Each piece states at most what
- * its memory takes at the moment; what it costs it says. */
+ * torch_advice.c: what the figures of an allocator snapshot of PyTorch say would help. What can be replayed has the
+ * figures of the replay; of all else each piece states at most what its memory takes at the moment. */
 #include "verdict/advice.h"
 #include "verdict/torch_moment.h"
+#include "verdict/torch_replay.h"
 
 /* What holds less of the moment than this is not advised about. */
 enum { LEAST_PART = 50 };
@@ -16,6 +17,8 @@ struct item {
     int64_t saves_bytes;
     enum verdict_confidence confidence;
     const char *title, *call, *reason, *evidence;
+    const char *change;      /* as memviewd whatif takes it; NULL: there is none */
+    int64_t allocated_bytes; /* blocks behind it, where lands_at_bytes is a replay's */
 };
 
 /* NULL: it is too little. */
@@ -29,6 +32,8 @@ static struct verdict_advice *torch_advice_land(struct advice *advice, const str
         advice_add(advice, (struct verdict_advice){
                                .title = item->title,
                                .call = item->call,
+                               .change = item->change,
+                               .allocated_bytes = lands_at_bytes < 0 ? -1 : item->allocated_bytes,
                                .saves_bytes = item->saves_bytes > 0 ? item->saves_bytes : -1,
                                .lands_at_bytes = lands_at_bytes,
                                .confidence = item->confidence,
@@ -47,7 +52,40 @@ static struct verdict_advice *torch_advice_land(struct advice *advice, const str
     return added;
 }
 
-static void torch_advice_add(struct advice *advice, const struct item *item) { torch_advice_land(advice, item, -1); }
+/* What a replay says of the fit goes before what the figure alone would; but one that is near to the limit only may
+ * fit. */
+static enum verdict_fits fits_beside(enum verdict_fits by_figure, enum verdict_fits by_replay)
+{
+    bool is_near = by_figure == VERDICT_FITS_PERHAPS && by_replay == VERDICT_FITS_NO;
+    return is_near ? by_figure : by_replay;
+}
+
+/* The same with the figures of its change's replay, where there are any. NULL: it is too little, or would not help. */
+static struct verdict_advice *torch_advice_add(struct advice *advice, const struct item *item)
+{
+    struct item changed = *item;
+    struct torch_replay_figures figures;
+    enum torch_replay_word word =
+        item->change == NULL ? TORCH_REPLAY_NOT_KNOWN : torch_replay_try(advice->replay, item->change, &figures);
+    if (word == TORCH_REPLAY_IDLE)
+        return NULL;
+    if (word == TORCH_REPLAY_NOT_KNOWN)
+        changed.change = NULL;
+    if (word == TORCH_REPLAY_COSTLY)
+        changed.reason = arena_format(
+            advice->facts->arena, "%s The recording is too long for a replay here: memviewd whatif says the figure.",
+            item->reason);
+    if (word != TORCH_REPLAY_MADE)
+        return torch_advice_land(advice, &changed, -1);
+    changed.saves_bytes = figures.saves_bytes;
+    changed.confidence = figures.confidence;
+    changed.reason = figures.reason;
+    changed.allocated_bytes = figures.allocated_bytes;
+    struct verdict_advice *added = torch_advice_land(advice, &changed, figures.lands_at_bytes);
+    if (added != NULL && figures.fits != VERDICT_FITS_UNKNOWN)
+        added->fits = fits_beside(added->fits, figures.fits);
+    return added;
+}
 
 static const char *torch_advice_holds(const struct advice *advice, enum category category, const char *more)
 {
@@ -85,7 +123,8 @@ static void expandable_find(struct advice *advice)
                        torch_segments_confidence(segments), expandable_title, expandable_call, replay_reason(facts),
                        arena_format(facts->arena, "%s, %s of segments become %s.", replay_words(segments),
                                     facts_size(facts, segments->peak_bytes),
-                                    facts_size(facts, segments->expandable->reserved_bytes))},
+                                    facts_size(facts, segments->expandable->reserved_bytes)),
+                       "expandable_segments", segments->expandable->allocated_bytes},
         segments->expandable->reserved_bytes);
     if (added != NULL)
         added->is_of_cause = segments->is_fragmented;
@@ -119,13 +158,13 @@ static void pieces_find(struct advice *advice)
         torch_advice_add(advice, &(struct item){VERDICT_ADVICE_FRAGMENTATION, CATEGORY_COUNT, failure->free_bytes,
                                                 VERDICT_BOUND, expandable_title, expandable_call,
                                                 "At most this much: what was free in segments that were partly in use.",
-                                                evidence});
+                                                evidence, "expandable_segments", 0});
     else
-        torch_advice_add(advice,
-                         &(struct item){VERDICT_ADVICE_FRAGMENTATION, CATEGORY_COUNT, -1, VERDICT_GUESS,
-                                        "Keep large blocks whole: expandable segments are already on",
-                                        "PYTORCH_CUDA_ALLOC_CONF=max_split_size_mb:512",
-                                        "A snapshot does not show how the allocator would then place them.", evidence});
+        torch_advice_add(advice, &(struct item){VERDICT_ADVICE_FRAGMENTATION, CATEGORY_COUNT, -1, VERDICT_GUESS,
+                                                "Keep large blocks whole: expandable segments are already on",
+                                                "PYTORCH_CUDA_ALLOC_CONF=max_split_size_mb:512",
+                                                "A snapshot does not show how the allocator would then place them.",
+                                                evidence, "max_split_size=512MiB", 0});
 }
 
 /* Takes away the cause: what is computed again, or a smaller batch, is held all the same. */
@@ -144,7 +183,8 @@ static void retained_find(struct advice *advice)
             "purpose.",
             arena_format(facts->arena, "%s in %llu blocks have outlived up to %u backward passes.",
                          facts_size(facts, retained->bytes), (unsigned long long)retained->count,
-                         retained->backward_count)},
+                         retained->backward_count),
+            NULL, 0},
         -1);
     if (added != NULL)
         added->is_of_cause = true;
@@ -162,7 +202,13 @@ static void activations_find(struct advice *advice)
             &(struct item){VERDICT_ADVICE_NO_GRADIENTS, CATEGORY_SAVED_ACTIVATION, bytes, VERDICT_BOUND,
                            "Keep nothing for gradients if none are needed", "with torch.no_grad(): …",
                            "At most this much, and only if nothing is trained: the recording shows no backward pass.",
-                           torch_advice_holds(advice, CATEGORY_SAVED_ACTIVATION, "; no backward pass was recorded")});
+                           torch_advice_holds(advice, CATEGORY_SAVED_ACTIVATION, "; no backward pass was recorded"),
+                           NULL, 0});
+        torch_advice_add(advice,
+                         &(struct item){VERDICT_ADVICE_BATCH, CATEGORY_SAVED_ACTIVATION, bytes / 2, VERDICT_BOUND,
+                                        "Halve the batch", "DataLoader(…, batch_size=…)",
+                                        "At most half of the activations: what does not grow with the batch stays.",
+                                        torch_advice_holds(advice, CATEGORY_SAVED_ACTIVATION, ""), "batch=0.5", 0});
         return;
     }
     torch_advice_add(
@@ -173,12 +219,13 @@ static void activations_find(struct advice *advice)
             "torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)",
             "At most this much: the blocks' inputs stay, and one block at a time is recomputed; a step takes about "
             "a third longer.",
-            torch_advice_holds(advice, CATEGORY_SAVED_ACTIVATION, "")});
-    torch_advice_add(advice, &(struct item){VERDICT_ADVICE_BATCH, CATEGORY_SAVED_ACTIVATION, bytes / 2, VERDICT_BOUND,
-                                            "Halve the batch, and accumulate the gradients of two",
-                                            "(loss / 2).backward()  # twice, then optimizer.step()",
-                                            "At most half of the activations: what does not grow with the batch stays.",
-                                            torch_advice_holds(advice, CATEGORY_SAVED_ACTIVATION, "")});
+            torch_advice_holds(advice, CATEGORY_SAVED_ACTIVATION, ""), "checkpoint", 0});
+    torch_advice_add(advice,
+                     &(struct item){VERDICT_ADVICE_BATCH, CATEGORY_SAVED_ACTIVATION, bytes / 2, VERDICT_BOUND,
+                                    "Halve the batch, and accumulate the gradients of two",
+                                    "(loss / 2).backward()  # twice, then optimizer.step()",
+                                    "At most half of the activations: what does not grow with the batch stays.",
+                                    torch_advice_holds(advice, CATEGORY_SAVED_ACTIVATION, ""), "accumulate=2", 0});
 }
 
 static const char *operation_evidence(const struct verdict_facts *facts, const struct torch_operation_sum *sum)
@@ -196,7 +243,7 @@ static void operations_find(struct advice *advice)
                                      *loss = &sums[TORCH_OPERATION_LOSS];
     struct verdict_advice *added = NULL;
     if (scores->line != NULL)
-        added = torch_advice_land(
+        added = torch_advice_add(
             advice,
             &(struct item){
                 VERDICT_ADVICE_FUSED_ATTENTION, CATEGORY_COUNT, scores->bytes, VERDICT_BOUND,
@@ -206,8 +253,7 @@ static void operations_find(struct advice *advice)
                     : "torch.nn.functional.scaled_dot_product_attention(q, k, v)  # attn_mask or is_causal as before",
                 "Upper bound, if the softmax belongs to attention; arbitrary masks may keep SDPA from its "
                 "fused kernels.",
-                operation_evidence(facts, scores)},
-            -1);
+                operation_evidence(facts, scores), "attention=sdpa", 0});
     if (added != NULL)
         added->is_of_cause = facts->out->cause.kind == VERDICT_CAUSE_ATTENTION_LOGITS;
     added = loss->line == NULL
@@ -219,7 +265,8 @@ static void operations_find(struct advice *advice)
                           "Compute the loss in chunks, or fused with the last layer",
                           "liger_kernel.transformers.LigerFusedLinearCrossEntropyLoss()  # or logits of a part of the "
                           "tokens at a time",
-                          "Upper bound: logits of one chunk are there at a time.", operation_evidence(facts, loss)},
+                          "Upper bound: logits of one chunk are there at a time.", operation_evidence(facts, loss),
+                          NULL, 0},
                       -1);
     if (added != NULL)
         added->is_of_cause = facts->out->cause.kind == VERDICT_CAUSE_LOGITS;
@@ -233,12 +280,13 @@ static void gradients_find(struct advice *advice)
     if (bytes <= 0 || moment->sums[CATEGORY_SAVED_ACTIVATION].bytes < bytes)
         return;
     torch_advice_add(
-        advice, &(struct item){
-                    VERDICT_ADVICE_GRADIENTS_FREED, CATEGORY_GRADIENT, bytes, VERDICT_GUESS,
-                    "Free the gradients between steps", "optimizer.zero_grad(set_to_none=True)",
-                    "At most this much, if the peak is before the backward pass. That they are gradients is inferred "
-                    "from sizes. It does not apply if one step accumulates several batches.",
-                    torch_advice_holds(advice, CATEGORY_GRADIENT, "; they were there before the forward pass")});
+        advice,
+        &(struct item){
+            VERDICT_ADVICE_GRADIENTS_FREED, CATEGORY_GRADIENT, bytes, VERDICT_GUESS, "Free the gradients between steps",
+            "optimizer.zero_grad(set_to_none=True)",
+            "At most this much, if the peak is before the backward pass. That they are gradients is inferred "
+            "from sizes. It does not apply if one step accumulates several batches.",
+            torch_advice_holds(advice, CATEGORY_GRADIENT, "; they were there before the forward pass"), NULL, 0});
 }
 
 static void state_find(struct advice *advice)
@@ -252,7 +300,7 @@ static void state_find(struct advice *advice)
         &(struct item){VERDICT_ADVICE_OPTIMIZER_DTYPE, CATEGORY_OPTIMIZER_STATE, state / 4 * 3, VERDICT_GUESS,
                        "Keep the optimizer's state in 8 bits", "bitsandbytes.optim.AdamW8bit(model.parameters(), lr=…)",
                        "Three quarters of it if it has 32 bits, which sizes do not show; steps differ a little.",
-                       torch_advice_holds(advice, CATEGORY_OPTIMIZER_STATE, "")});
+                       torch_advice_holds(advice, CATEGORY_OPTIMIZER_STATE, ""), "optimizer=8bit", 0});
     if (moment->has_backward || state > 0)
         torch_advice_add(
             advice,
@@ -262,13 +310,16 @@ static void state_find(struct advice *advice)
                            "At most half of them on two GPUs: the layer being computed is held whole.",
                            arena_format(facts->arena, "Parameters, gradients and optimizer state hold %s of %s.",
                                         facts_size(facts, state + parameters + gradients),
-                                        facts_size(facts, moment->in_use_bytes))});
+                                        facts_size(facts, moment->in_use_bytes)),
+                           NULL, 0});
 }
 
 void torch_advice_find(struct advice *advice)
 {
     if (advice->facts->moment == NULL)
         return;
+    advice->replay = arena_array(advice->facts->arena, struct torch_replay, 1);
+    torch_replay_begin(advice->replay, advice->facts);
     expandable_find(advice);
     pieces_find(advice);
     if (advice->facts->moment->is_retained) {

@@ -81,7 +81,18 @@ class Held:
         elif len(data["rows"]) == data["matched_count"]:
             equal(sum(row["padding_bytes"] for row in data["rows"]), evidence["sum_bytes"], what)
 
+    def replayed(self, what, bytes_, evidence):
+        """of an allocator snapshot, with the request that failed as far as it is still to be made"""
+        data = self.ask("memory_profile/whatif", session=self.answer["trace_session"], memory=evidence["memory"], change=evidence["change"])["data"]
+        failed = data["failed_request"]
+        asked = failed["requested_bytes"] if failed else 0
+        lands = data["reserved_bytes_after"] + (0 if failed and failed["is_placed"] else asked)
+        equal(bytes_, lands if what.startswith("lands") else data["reserved_bytes_before"] + asked - lands, what)
+
     def change(self, what, bytes_, evidence):
+        if evidence["tool"] == "memory_profile":
+            self.replayed(what, bytes_, evidence)
+            return
         data = self.ask("memory_viewer/whatif", **self.module, change=evidence["change"])["data"]
         before, after = data["total_bytes_before"], data["total_bytes_after"]
         shown = bytes_ if evidence["sum_bytes"] is None else evidence["sum_bytes"]

@@ -283,8 +283,6 @@ static void calls_change(struct checkpoint *checkpoint)
 
 static const char *why_not(const struct replay_program *program)
 {
-    if (program->is_checkpointed)
-        return "it is checkpointed by a change before";
     for (uint32_t at = 0; at < program->pool->count; at++)
         if (program->requests[at].is_request && program->requests[at].phase == TORCH_PHASE_RECOMPUTE)
             return "it is checkpointed already: something is computed again in its backward pass";
@@ -310,9 +308,13 @@ static void checkpoint_begin(struct checkpoint *checkpoint)
 bool replay_program_checkpoint(struct replay_program *program, struct str value, const char *text, struct err *err)
 {
     struct checkpoint checkpoint = {.program = program, .snapshot = program->pool->profile->events.snapshot};
-    const char *reason = value.length > 0 ? "write checkpoint: modules that are called in a loop" : why_not(program);
+    if (value.length > 0)
+        return replay_program_refuse(text, "write checkpoint: modules that are called in a loop", err);
+    if (program->is_checkpointed)
+        return replay_program_refuse(text, "it is checkpointed by a change before", err);
+    const char *reason = why_not(program);
     if (reason != NULL)
-        return replay_program_refuse(text, reason, err);
+        return replay_program_refuse_already(program, text, reason, err);
     checkpoint_begin(&checkpoint);
     paths_find(&checkpoint);
     calls_find(&checkpoint);

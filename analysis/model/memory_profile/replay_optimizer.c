@@ -100,15 +100,6 @@ static bool is_narrow(const struct replay_program *program)
     return is_found;
 }
 
-static const char *why_not(const struct replay_program *program, enum optimizer optimizer)
-{
-    if (program->is_optimizer_changed)
-        return "another optimizer is taken by a change before";
-    if (optimizer == OPTIMIZER_8BIT && is_quantized(program))
-        return "its state is in 8 bits already, by frames of bitsandbytes or torchao";
-    return NULL;
-}
-
 /* ---- the change ---- */
 
 /* What was there before the recording. Returns the bytes of state that change. */
@@ -166,9 +157,11 @@ bool replay_program_optimizer(struct replay_program *program, struct str value, 
         optimizer++;
     if (optimizer == OPTIMIZERS)
         return replay_program_refuse(text, "write optimizer=sgd, optimizer=8bit or optimizer=adafactor", err);
-    const char *reason = why_not(program, optimizer);
-    if (reason != NULL)
-        return replay_program_refuse(text, reason, err);
+    if (program->is_optimizer_changed)
+        return replay_program_refuse(text, "another optimizer is taken by a change before", err);
+    if (optimizer == OPTIMIZER_8BIT && is_quantized(program))
+        return replay_program_refuse_already(
+            program, text, "its state is in 8 bits already, by frames of bitsandbytes or torchao", err);
     program->is_optimizer_changed = true;
     program->words = optimizers[optimizer].words;
     program->call = optimizers[optimizer].call;

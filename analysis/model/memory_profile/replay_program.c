@@ -177,6 +177,7 @@ bool replay_program_apply(struct replay_program *program, const char *text, stru
     program->call = program->words = program->reason = "";
     program->bounds = 0;
     program->changed_count = 0;
+    program->is_already = false;
     arena_work(program->arena, program->request_count);
     if (!changes[at].function(program, str_of(*value == '=' ? value + 1 : value), text, err))
         return false;
@@ -191,6 +192,12 @@ bool replay_program_apply(struct replay_program *program, const char *text, stru
 bool replay_program_refuse(const char *text, const char *why, struct err *err)
 {
     return err_set(err, ERR_argument, ERR_NO_OFFSET, "change \"%.60s\": %s", text, why);
+}
+
+bool replay_program_refuse_already(struct replay_program *program, const char *text, const char *why, struct err *err)
+{
+    program->is_already = true;
+    return replay_program_refuse(text, why, err);
 }
 
 bool replay_program_is_forward(const struct replay_request *request)

@@ -51,6 +51,7 @@ struct replay_program {
     const char *call, *words, *reason;
     uint8_t bounds;         /* enum replay_bound; 0: it is a model */
     uint64_t changed_count; /* requests that it changed */
+    bool is_already;        /* refused, for the program is so as it is */
 };
 
 /* As recorded. In the arena. */
@@ -96,6 +97,8 @@ static inline uint8_t replay_program_bound(double factor)
 /* Takes `extras` (struct replay_extra, without numbers) beside those that are there. */
 void replay_program_extras_take(struct replay_program *program, const struct chunks *extras);
 bool replay_program_refuse(const char *text, const char *why, struct err *err);
+/* The same where the program is so as it is. */
+bool replay_program_refuse_already(struct replay_program *program, const char *text, const char *why, struct err *err);
 bool replay_program_is_forward(const struct replay_request *request);
 bool replay_program_is_backward(const struct replay_request *request);
 /* Is it there at the recorded peak? */

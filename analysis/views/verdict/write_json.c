@@ -189,6 +189,7 @@ static void advice_write(struct json *json, const struct verdict *verdict)
         json_key_text(json, "change", advice->change);
         json_key_known(json, "saves_bytes", advice->saves_bytes);
         json_key_known(json, "lands_at_bytes", advice->lands_at_bytes);
+        json_key_known(json, "allocated_bytes", advice->allocated_bytes);
         json_key_text(json, "fits", verdict_fits_name(advice->fits));
         json_key_text(json, "confidence", verdict_confidence_name(advice->confidence));
         json_key_text(json, "reason", advice->reason);
