@@ -206,7 +206,7 @@ def verdict_faults(binary, path, needed, lands):
     return [] if got == wanted else [f"{got}, not {wanted}"]
 
 
-RECORDED_PROGRAMS = [("llama.batch", "batch=0.5", 0.001), ("llama.sgd", "optimizer=sgd", 0), ("llama.sdpa", "attention=sdpa", 0.01), ("llama.ckpt", "checkpoint", 0.1)]
+RECORDED_PROGRAMS = [("llama.batch", "batch=0.5", 0.001), ("llama.sgd", "optimizer=sgd", 0), ("llama.sdpa", "attention=sdpa", 0.01), ("llama.ckpt", "checkpoint", 0.005)]
 
 
 def hold_recorded(binary, counts, shared):
