@@ -280,13 +280,13 @@ static void gradients_find(struct advice *advice)
     if (bytes <= 0 || moment->sums[CATEGORY_SAVED_ACTIVATION].bytes < bytes)
         return;
     torch_advice_add(
-        advice,
-        &(struct item){
-            VERDICT_ADVICE_GRADIENTS_FREED, CATEGORY_GRADIENT, bytes, VERDICT_GUESS, "Free the gradients between steps",
-            "optimizer.zero_grad(set_to_none=True)",
-            "At most this much, if the peak is before the backward pass. That they are gradients is inferred "
-            "from sizes. It does not apply if one step accumulates several batches.",
-            torch_advice_holds(advice, CATEGORY_GRADIENT, "; they were there before the forward pass"), NULL, 0});
+        advice, &(struct item){
+                    VERDICT_ADVICE_GRADIENTS_FREED, CATEGORY_GRADIENT, bytes, VERDICT_GUESS,
+                    "Free the gradients between steps", "optimizer.zero_grad(set_to_none=True)",
+                    "At most this much, if the peak is before the backward pass. That they are gradients is inferred "
+                    "from sizes. It does not apply if one step accumulates several batches.",
+                    torch_advice_holds(advice, CATEGORY_GRADIENT, "; they were there before the forward pass"),
+                    "zero_grad", 0});
 }
 
 static void state_find(struct advice *advice)
@@ -311,7 +311,7 @@ static void state_find(struct advice *advice)
                            arena_format(facts->arena, "Parameters, gradients and optimizer state hold %s of %s.",
                                         facts_size(facts, state + parameters + gradients),
                                         facts_size(facts, moment->in_use_bytes)),
-                           NULL, 0});
+                           "shard=2", 0});
 }
 
 void torch_advice_find(struct advice *advice)

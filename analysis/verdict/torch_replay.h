@@ -9,7 +9,7 @@
 #include "model/memory_profile/replay_steps.h"
 #include "verdict/facts.h"
 
-#define TORCH_REPLAY_EVENTS (UINT64_C(3) << 20)
+#define TORCH_REPLAY_EVENTS (UINT64_C(1) << 20)
 
 enum torch_replay_word {
     TORCH_REPLAY_NOT_KNOWN, /* it cannot be replayed, or the change cannot be told here */

@@ -86,4 +86,6 @@ void fit_write_text(struct buf *out, const struct fit *fit, const char *sentence
         set_text(out, &fit->sets[i]);
     if (has_nearest(fit))
         set_text(out, &fit->nearest);
+    if (fit->is_cut)
+        buf_text(out, "  Not all sets were tried.\n");
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A training of a small transformer on the allocator of made_allocator.py, with stacks as PyTorch writes them where only Python's
-frames are kept. It can be run with another batch, sequence, optimizer, attention, or checkpointed: what it takes then is measured, not told
-by a rule. It ends where a request fails. Some activations have the size of a weight on purpose."""
+frames are kept. It can be run with another batch, sequence, optimizer, attention, checkpointed, with gradients that are kept, with a cache, with
+activations or the optimizer in the host's memory, and over several devices: what it takes then is measured, not told by a rule. It ends where a request fails. Some activations have the size of a weight on purpose."""
 import made_allocator
 from made_allocator import MIB, TORCH
 
@@ -15,13 +15,16 @@ def frame(name, file, line):
 
 
 class Program:
-    def __init__(self, batch=8, sequence=1, optimizer="adamw", attention="eager", checkpoint=False, layers=4, steps=3, parts=1, weights=(4 * MIB, 6 * MIB), capacity=4096 * MIB):
+    def __init__(self, batch=8, sequence=1, optimizer="adamw", attention="eager", checkpoint=False, layers=4, steps=3, parts=1, weights=(4 * MIB, 6 * MIB), capacity=4096 * MIB,
+                 keeps_gradients=False, offload=(), devices=1, caches=False):
         self.one = made_allocator.Caching(5, capacity=capacity)
+        self.keeps_gradients, self.offload, self.devices, self.caches = keeps_gradients, offload, devices, caches
         self.optimizer, self.attention, self.is_checkpointed, self.layers = optimizer, attention, checkpoint, layers
         self.activation, self.scores = int(batch * sequence * MIB / 2), int(batch * sequence ** 2 * 2 * MIB)  # of a batch of 8: 4 MiB, as much as a weight; 16 MiB
         self.outer = [frame("<module>", "/home/me/train.py", 40)]
-        self.weights = [self.at([frame("__init__", TORCH + "nn/modules/linear.py", 109), frame("__init__", "/home/me/net.py", 20), *self.outer], size)
-                        for _ in range(layers) for size in weights] + [self.at([frame("__init__", TORCH + "nn/modules/linear.py", 109), *self.outer], HEAD_BYTES)]
+        self.cached = []
+        self.weights = [self.at([frame("__init__", TORCH + "nn/modules/linear.py", 109), frame("__init__", "/home/me/net.py", 20), *self.outer], size // devices)
+                        for _ in range(layers) for size in weights] + [self.at([frame("__init__", TORCH + "nn/modules/linear.py", 109), *self.outer], HEAD_BYTES // devices)]
         self.sizes = [size for _ in range(layers) for size in weights] + [HEAD_BYTES]
         self.gradients, self.states, self.workspace, self.peaks = [], [], None, {"allocated": 0, "requested": 0, "reserved": 0}
         self.failed = False
@@ -68,27 +71,51 @@ class Program:
             saved.append(self.at([frame("softmax", TORCH + "nn/functional.py", 2161), {**attention, "line": 14}, *self.layer_frames(33), *prefix], self.scores))
             self.free(made)
         saved.append(self.at([{**attention, "line": 15}, *self.layer_frames(33), *prefix], self.activation))
+        if self.caches:
+            self.cached.append(at(self.activation, 33, frame("update", SITE + "transformers/cache_utils.py", 90)))
         passing = at(self.activation, 34, *linear)
         saved.append(at(self.activation, 35))
         self.free(passing)
         return saved
 
     def forward(self):
-        saved = []
-        for _ in range(self.layers):
+        saved, is_moved = [], "activations" in self.offload
+        for number in range(self.layers):
+            whole = self.gather(2 * number, 2)
             made = self.layer()
-            if self.is_checkpointed:
+            self.free(*whole)
+            if is_moved:  # to the host, but for what the next layer reads
+                self.free(*made[:-1], *(saved[-1][-1:] if saved else []))
+                made = [None] * (len(made) - 1) + made[-1:]
+            elif self.is_checkpointed:
                 self.free(*made[:-1])
                 made = [None, made[-1]]
             saved.append(made)
         head = self.layer_frames(80, frame("forward", TORCH + "nn/modules/linear.py", 134), *MODULE)[:-5] + [*MODULE, *self.outer]
-        return saved, [self.at(head, 2 * self.activation)]
+        whole = self.gather(len(self.sizes) - 1, 1)
+        made = self.at(head, 2 * self.activation)
+        if is_moved:
+            self.free(saved[-1][-1])
+        self.free(*whole)
+        return saved, [made]
+
+    def gather(self, first, count):
+        """weights of other devices, while they are at work"""
+        return [self.at([], size) for size in self.sizes[first:first + count]] if self.devices > 1 else []
+
+    def brought(self, sizes):
+        """from the host, one at a time"""
+        for size in sizes:
+            self.free(self.at([], size))
 
     # ---- backward ----
 
     def weight_gradient(self, number):
         """it stays, or is added to what is there"""
         made = self.at([], self.sizes[number])
+        if self.devices > 1:
+            whole, made = made, self.at([], self.sizes[number] // self.devices)
+            self.free(whole)
         if len(self.gradients) < len(self.sizes):
             self.gradients.append(made)
         else:
@@ -99,9 +126,15 @@ class Program:
         gradient = self.at([], self.activation)
         self.weight_gradient(len(self.sizes) - 1)
         self.free(*head)
+        is_moved = "activations" in self.offload
         for number, made in reversed(list(enumerate(saved))):
-            self.free(made.pop())
-            if made == [None]:
+            whole = self.gather(2 * number, 2)
+            if is_moved:
+                made.pop()
+                self.brought([self.activation])
+            else:
+                self.free(made.pop())
+            if made == [None] and not is_moved:
                 made = self.layer([frame("recompute_fn", TORCH + "utils/checkpoint.py", 1100), frame("backward", TORCH + "_tensor.py", 600)])
                 self.free(made.pop())
             self.weight_gradient(2 * number)
@@ -109,19 +142,27 @@ class Program:
             if self.attention == "eager":
                 self.free(*[self.at([], self.scores) for _ in range(2)])
             self.weight_gradient(2 * number + 1)
-            self.free(gradient, *made)
+            self.free(gradient, *whole)
+            if is_moved:
+                self.brought([self.activation] * 3 + ([self.scores] if self.attention == "eager" else []) + [self.activation])
+            else:
+                self.free(*made)
             gradient = next_gradient
         self.free(gradient)
 
     def step(self):
         adam = TORCH + "optim/adamw.py"
-        if self.optimizer == "adamw" and not self.states:
-            self.states = [self.at([frame("_init_group", adam, 150), frame("step", adam, 220), *self.outer], size) for size in self.sizes for _ in range(2)]
-        if self.optimizer == "adamw":
-            self.free(*[self.at([frame("_multi_tensor_adamw", adam, 500), frame("step", adam, 230), *self.outer], size) for size in self.sizes])
+        is_here = self.optimizer == "adamw" and "optimizer" not in self.offload
+        if is_here and not self.states:
+            self.states = [self.at([frame("_init_group", adam, 150), frame("step", adam, 220), *self.outer], size // self.devices) for size in self.sizes for _ in range(2)]
+        if is_here:
+            self.free(*[self.at([frame("_multi_tensor_adamw", adam, 500), frame("step", adam, 230), *self.outer], size // self.devices) for size in self.sizes])
+        self.free(*self.cached)
+        self.cached = []
         self.one.stack = lambda: [frame("zero_grad", TORCH + "optim/optimizer.py", 1066), *self.outer]
-        self.free(*self.gradients)
-        self.gradients = []
+        if not self.keeps_gradients:
+            self.free(*self.gradients)
+            self.gradients = []
 
 
 def snapshot(program):

@@ -148,6 +148,11 @@ PROGRAMS = [("batch=0.5", {"batch": 4}), ("batch=2", {"batch": 16}), ("accumulat
             ("checkpoint", {"checkpoint": True})]
 
 
+KEPT = [("zero_grad", {"keeps_gradients": True}, {"keeps_gradients": False}), ("no_cache", {"caches": True}, {"caches": False}),
+        ("offload=optimizer", {}, {"offload": ("optimizer",)}), ("offload=activations", {}, {"offload": ("activations",)}),
+        ("shard=2", {}, {"devices": 2}), ("shard=4", {}, {"devices": 4})]
+
+
 def near_faults(answer, peaks, part, reserved_part):
     names = {"requested": ("peak_bytes_after", part), "allocated": ("allocated_bytes_after", part), "reserved": ("reserved_bytes_after", reserved_part)}
     return [f"{name}: {answer[key]}, not {peaks[name]}" for name, (key, most) in names.items() if abs(answer[key] - peaks[name]) > most * peaks[name]]
@@ -163,6 +168,15 @@ def hold_programs(binary, counts, folder):
             faults = near_faults(answer, made_program.Program(**{**more, **other, "parts": parts}).peaks, 0.02, 0.06)
             faults += [] if answer["changes"][0]["confidence"] == "model" else ["it is not a model"]
             counts.add(faults, f"made program {more} with {change}")
+
+
+def hold_kept(binary, counts, folder):
+    """what is kept, elsewhere, or on other devices"""
+    for more in ({}, {"layers": 7, "weights": (5 * MIB, 4 * MIB)}):
+        for change, with_it, without in KEPT:
+            path = written(folder, made_program.snapshot(made_program.Program(**more, **with_it)))
+            answer = ask(binary, path, "--change", change)
+            counts.add(near_faults(answer, made_program.Program(**more, **without).peaks, 0.03 if change == "shard=2" else 0.02, 0.06), f"made program {more} {with_it} with {change}")
 
 
 def hold_cut(binary, counts, folder):
@@ -238,7 +252,7 @@ def main():
     options = parser.parse_args()
     counts = Counts()
     with tempfile.TemporaryDirectory() as folder:
-        for hold in (hold_settings, hold_recorded_settings, hold_programs, hold_cut, hold_limits):
+        for hold in (hold_settings, hold_recorded_settings, hold_programs, hold_kept, hold_cut, hold_limits):
             hold(options.binary, counts, folder)
     if options.shared:
         hold_recorded(options.binary, counts, options.shared)

@@ -114,12 +114,16 @@ def test_what_does_not_apply_is_refused_and_why(t):
     plain = made_program.Program()
     for more, change, words in (({"optimizer": "sgd"}, "optimizer=sgd", "no optimizer state is seen"), ({"attention": "sdpa"}, "attention=sdpa", "fused already"),
                                 ({"checkpoint": True}, "checkpoint", "checkpointed already"), ({"layers": 1}, "checkpoint", "called more than once"),
-                                ({}, "accumulate=1", "write accumulate=2"), ({}, "optimizer=lion", "write optimizer=sgd"), ({}, "attention=flash", "write attention=sdpa"), ({}, "checkpoint=net.py", "write checkpoint")):
+                                ({}, "accumulate=1", "write accumulate=2"), ({}, "optimizer=lion", "write optimizer=sgd"), ({}, "attention=flash", "write attention=sdpa"), ({}, "checkpoint=net.py", "write checkpoint"),
+                                ({}, "zero_grad", "freed already"), ({"keeps_gradients": True, "optimizer": "sgd"}, "zero_grad", "no step of an optimizer is seen"), ({}, "no_cache", "no cache of keys and values"),
+                                ({}, "offload=weights", "write offload=activations"), ({"optimizer": "sgd"}, "offload=optimizer", "no optimizer state is seen"), ({}, "shard=1", "write shard=4")):
         process = t.run("whatif", trained(t, **more), "--change", change)
         equal((process.returncode, process.stdout), (2, ""), change)
         assert words in process.stderr, f"{change}: {process.stderr}"
-    process = t.run("whatif", trained(t), "--change", "checkpoint", "--change", "checkpoint")
-    assert "checkpointed by a change before" in process.stderr, process.stderr
+    for changes, words in ((("checkpoint", "checkpoint"), "checkpointed by a change before"), (("checkpoint", "offload=activations"), "by a change before"),
+                           (("offload=activations", "checkpoint"), "in the host's memory by a change before"), (("optimizer=8bit", "offload=optimizer"), "taken by a change before")):
+        process = t.run("whatif", trained(t), *(word for change in changes for word in ("--change", change)))
+        assert words in process.stderr, (changes, process.stderr)
     process = t.run("whatif", trained(t), "--fit")
     equal((process.returncode, process.stdout), (2, ""))
     assert "say what the device has: capacity_bytes (--capacity)" in process.stderr, process.stderr
@@ -219,6 +223,43 @@ def test_a_job_that_fails_does_not_fit(t):
     equal(answer_of(t, path, "--change", "attention=sdpa", "--capacity", "64MiB")["fits_after"], False)
 
 
+def test_advice_of_a_long_recording_leaves_the_figure_to_whatif(t):
+    """a training, and behind it half a million small requests: no replay within a verdict"""
+    snapshot = made_program.snapshot(made_program.Program())
+    trace, own = snapshot["device_traces"][0], [made_program.frame("log", "/home/me/train.py", 3)]
+    now, end = trace[-1]["time_us"], 1 << 50
+    for at in range(280_000):
+        for action in ("alloc", "free_completed"):
+            trace.append({"action": action, "addr": end + 512 * (at % 7), "size": 512, "stream": 0, "time_us": now + at, "frames": own})
+    path = t.write("long/rank0.pickle", pickle.dumps(snapshot, 4))
+    (answer,) = [one["answer"] for one in json.loads(t.run("explain", "--json", path).stdout)]
+    row = next(row for row in answer["advice"] if row["change"] == "checkpoint")
+    equal((row["lands_at_bytes"], row["allocated_bytes"], row["confidence"]), (None, None, "bound"))
+    assert "The recording is too long for a replay here: memviewd whatif says the figure." in row["reason"], row
+    assert "memviewd whatif PATH --change='checkpoint'" in t.run("explain", path).stdout
+
+
+def test_advice_says_what_whatif_says(t):
+    """of a training that fits, and of one whose request failed"""
+    for more, capacity in (({}, "300MiB"), ({"capacity": 300 * MIB}, None)):
+        path = trained(t, **more)
+        about = ("--capacity", capacity) if capacity else ()
+        (answer,) = [one["answer"] for one in json.loads(t.run("explain", "--json", path, *about).stdout)]
+        rows = {row["change"]: row for row in answer["advice"] if row["change"]}
+        assert {"checkpoint", "attention=sdpa"} <= set(rows), rows.keys()
+        for change, row in rows.items():
+            said = answer_of(t, path, "--change", change, *about)
+            failed = said["failed_request"]
+            asked = failed["requested_bytes"] if failed and not failed["is_placed"] else 0
+            equal((row["lands_at_bytes"], row["allocated_bytes"], row["confidence"]), (said["reserved_bytes_after"] + asked, said["allocated_bytes_after"], said["changes"][0]["confidence"]), change)
+            if failed:
+                equal(row["fits"], "perhaps" if failed["is_placed"] else "no", change)
+            elif row["fits"] in ("yes", "no"):
+                equal(row["fits"], "yes" if said["fits_after"] else "no", change)
+        ranks = [row["fits"] == "no" for row in answer["advice"]]
+        equal(ranks, sorted(ranks), "what does not fit comes last")
+
+
 def test_the_same_program_saves_nothing(t):
     """where the replay places what was there before anew, or a segment is of no request, it reserves less than was recorded"""
     late, apart = made_program.Program().one, made_program.Program().one
@@ -244,7 +285,7 @@ def test_of_what_begins_late_nothing_is_said_to_fit(t):
 
 def test_what_is_wrong_is_told(t):
     path = fragmented(t)
-    for change, words in (("cast=*:bf16", "of the program batch, sequence, accumulate, optimizer, attention, checkpoint"), ("batch=0.5", "no forward pass"), ("batch=0", "0.001 to 1000"), ("max_split_size=8MiB", "more than 20"), ("gc_threshold=2", "below 1"),
+    for change, words in (("cast=*:bf16", "memory_fraction, batch, sequence, accumulate, optimizer, attention, checkpoint, zero_grad, no_cache, offload, shard"), ("batch=0.5", "no forward pass"), ("batch=0", "0.001 to 1000"), ("max_split_size=8MiB", "more than 20"), ("gc_threshold=2", "below 1"),
                           ("roundup=3", "powers of two"), ("memory_fraction=0.5", "--capacity"), ("expandable_segments=maybe", "False")):
         process = t.run("whatif", path, "--change", change)
         equal((process.returncode, process.stdout), (2, ""), change)

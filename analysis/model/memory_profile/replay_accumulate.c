@@ -24,21 +24,17 @@ static uint32_t parts_read(struct str text)
 static uint64_t gradients_move(struct replay_program *program)
 {
     struct chunks extras;
-    uint32_t begin = 0; /* of the pass forward */
-    bool is_forward = false;
+    struct passes passes = {.course = PASSES_BESIDE};
     chunks_init(&extras, program->arena, sizeof(struct replay_extra));
     for (uint32_t at = 0; at < program->pool->count; at++) {
         struct replay_request *request = &program->requests[at];
-        bool is_backward = request->is_request && replay_program_is_backward(request);
-        if (!request->is_request || (!is_backward && !replay_program_is_forward(request)))
-            continue;
-        if (!is_backward && !is_forward)
-            begin = at;
-        is_forward = !is_backward;
-        if (!is_backward || request->category != CATEGORY_GRADIENT || request->is_earlier)
+        enum passes_course course = replay_program_course(request);
+        passes_see(&passes, course, at);
+        if (course != PASSES_BACKWARD || request->category != CATEGORY_GRADIENT || request->is_earlier)
             continue;
         request->is_earlier = true;
-        CHUNKS_ADD(&extras, struct replay_extra, ((struct replay_extra){.at = begin, .of = at, .is_passing = true}));
+        CHUNKS_ADD(&extras, struct replay_extra,
+                   ((struct replay_extra){.at = passes.forward_begin, .of = at, .is_passing = true}));
         CHUNKS_ADD(&extras, struct replay_extra, ((struct replay_extra){.at = at + 1, .of = at, .is_free = true}));
     }
     replay_program_extras_take(program, &extras);

@@ -93,23 +93,23 @@ static void group_add(struct batch *batch, uint32_t number, uint32_t pass, uint3
 static uint32_t groups_make(struct batch *batch, bool is_forward)
 {
     const struct replay_program *program = batch->program;
-    uint32_t pass = 0;
-    bool is_inside = false;
+    struct passes passes = {.course = PASSES_BESIDE};
+    const enum passes_course wanted = is_forward ? PASSES_FORWARD : PASSES_BACKWARD;
     batch->groups.count = 0;
     for (size_t i = 0; i < batch->sizes.count; i++)
         CHUNKS_AT(&batch->sizes, struct weight_size, i).group = PROFILE_NONE;
     for (uint32_t at = 0; at < program->pool->count; at++) {
         const struct replay_request *request = &program->requests[at];
-        bool is_backward = replay_program_is_backward(request);
-        if (!request->is_request || (!is_backward && !replay_program_is_forward(request)))
+        enum passes_course course = replay_program_course(request);
+        passes_see(&passes, course, at);
+        uint32_t pass = is_forward ? passes.forward_count : passes.backward_count;
+        if (course != wanted)
             continue;
-        pass += is_forward != is_backward && !is_inside;
-        is_inside = is_forward != is_backward;
         uint32_t number = number_of(batch, request->bytes, is_forward ? 2 : 1);
-        if (is_inside && number != MAP_NONE && (is_forward || request->phase == TORCH_PHASE_BACKWARD))
+        if (number != MAP_NONE && (is_forward || request->phase == TORCH_PHASE_BACKWARD))
             group_add(batch, number, pass, at);
     }
-    return pass;
+    return is_forward ? passes.forward_count : passes.backward_count;
 }
 
 /* A backward pass makes gradients of weights in the same order each time. Where they are added to those that are there

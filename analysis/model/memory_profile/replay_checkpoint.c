@@ -110,22 +110,19 @@ static struct module *module_at(struct checkpoint *checkpoint, uint32_t stack, u
     return &checkpoint->modules[CHUNKS_AT(&checkpoint->of_stacks, uint32_t, of.first + at)];
 }
 
-/* Passes forward are told apart by the backward passes between them; they are counted from 1. */
-static void passes_see(struct checkpoint *checkpoint,
-                       void (*see)(struct checkpoint *checkpoint, uint32_t at, uint32_t pass))
+/* Passes are counted from 1: by the backward passes before them. */
+static void requests_see(struct checkpoint *checkpoint,
+                         void (*see)(struct checkpoint *checkpoint, uint32_t at, uint32_t pass))
 {
     struct replay_program *program = checkpoint->program;
-    uint32_t pass = 1;
-    bool was_backward = false;
+    struct passes passes = {.course = PASSES_BESIDE};
     for (uint32_t at = 0; at < program->pool->count; at++) {
         const struct replay_request *request = &program->requests[at];
-        was_backward |= request->is_request && replay_program_is_backward(request);
+        passes_see(&passes, replay_program_course(request), at);
         if (!is_in_forward(checkpoint, at) || checkpoint->by_stack[request->stack].count == 0)
             continue;
-        pass += was_backward;
-        was_backward = false;
         arena_work(program->arena, checkpoint->by_stack[request->stack].count);
-        see(checkpoint, at, pass);
+        see(checkpoint, at, passes.backward_count + 1);
     }
 }
 
@@ -163,7 +160,7 @@ static void call_see(struct checkpoint *checkpoint, uint32_t at, uint32_t pass)
 static void calls_find(struct checkpoint *checkpoint)
 {
     size_t count = table_count(&checkpoint->paths);
-    passes_see(checkpoint, calls_count);
+    requests_see(checkpoint, calls_count);
     for (size_t i = 0; i < count; i++) {
         struct module *module = &checkpoint->modules[i];
         /* a pass in which the recording ends may have come to the first of them only */
@@ -172,7 +169,7 @@ static void calls_find(struct checkpoint *checkpoint)
         module->least_calls = is_least ? module->calls : module->least_calls;
         module->pass = 0;
     }
-    passes_see(checkpoint, call_see);
+    requests_see(checkpoint, call_see);
 }
 
 /* ---- calls ---- */
@@ -326,6 +323,8 @@ bool replay_program_checkpoint(struct replay_program *program, struct str value,
         return replay_program_refuse(text, "write checkpoint: modules that are called in a loop", err);
     if (program->is_checkpointed)
         return replay_program_refuse(text, "it is checkpointed by a change before", err);
+    if (program->is_moved)
+        return replay_program_refuse(text, "its activations are in the host's memory by a change before", err);
     const char *reason = why_not(program);
     if (reason != NULL)
         return replay_program_refuse_already(program, text, reason, err);

@@ -8,11 +8,22 @@
 
 #include <stdlib.h>
 
-/* What is asked of the program: nothing; as much as leaves its numbers as they are; another program. */
+/* What is asked of the program: nothing; as much as leaves its numbers as they are; another program, or more devices. */
 enum tier { TIER_SETTING, TIER_SAME, TIER_OTHER };
 
-/* Of one sort at most one is in a set. */
-enum sort { SORT_SEGMENTS, SORT_ATTENTION, SORT_CHECKPOINT, SORT_PARTS, SORT_OPTIMIZER, SORT_SEQUENCE };
+/* Of one sort at most one is in a set; of activations it is the one that computes them again, or the one that moves
+ * them. */
+enum sort {
+    SORT_SEGMENTS,
+    SORT_ATTENTION,
+    SORT_CHECKPOINT,
+    SORT_PARTS,
+    SORT_OPTIMIZER,
+    SORT_SEQUENCE,
+    SORT_GRADIENTS,
+    SORT_CACHE,
+    SORT_DEVICES
+};
 
 static const struct {
     const char *text;
@@ -22,17 +33,24 @@ static const struct {
 } candidates[] = {
     {"expandable_segments", TIER_SETTING, SORT_SEGMENTS, 1},
     {"max_split_size=512MiB", TIER_SETTING, SORT_SEGMENTS, 2},
+    {"zero_grad", TIER_SAME, SORT_GRADIENTS, 3},
+    {"no_cache", TIER_SAME, SORT_CACHE, 3},
     {"attention=sdpa", TIER_SAME, SORT_ATTENTION, 4},
     {"checkpoint", TIER_SAME, SORT_CHECKPOINT, 5},
     {"accumulate=2", TIER_SAME, SORT_PARTS, 6},
     {"accumulate=4", TIER_SAME, SORT_PARTS, 7},
     {"accumulate=8", TIER_SAME, SORT_PARTS, 8},
+    {"offload=activations", TIER_SAME, SORT_CHECKPOINT, 9},
+    {"offload=optimizer", TIER_SAME, SORT_OPTIMIZER, 9},
     {"optimizer=8bit", TIER_OTHER, SORT_OPTIMIZER, 10},
     {"batch=0.5", TIER_OTHER, SORT_PARTS, 12},
     {"batch=0.25", TIER_OTHER, SORT_PARTS, 13},
     {"sequence=0.5", TIER_OTHER, SORT_SEQUENCE, 14},
     {"optimizer=adafactor", TIER_OTHER, SORT_OPTIMIZER, 15},
     {"optimizer=sgd", TIER_OTHER, SORT_OPTIMIZER, 16},
+    {"shard=2", TIER_OTHER, SORT_DEVICES, 20},
+    {"shard=4", TIER_OTHER, SORT_DEVICES, 21},
+    {"shard=8", TIER_OTHER, SORT_DEVICES, 22},
 };
 enum { CANDIDATE_COUNT = sizeof(candidates) / sizeof(candidates[0]) };
 
@@ -222,7 +240,9 @@ static void replay_sets_try(struct replay_search *search)
 static uint32_t trials_most(const struct replay_steps *start)
 {
     uint64_t trials = REPLAY_FIT_EVENTS / ((uint64_t)start->pool->count + 1);
-    return (uint32_t)(trials < REPLAY_FIT_LEAST ? REPLAY_FIT_LEAST : trials > FIT_TRIALS_MAX ? FIT_TRIALS_MAX : trials);
+    return (uint32_t)(trials < REPLAY_FIT_LEAST  ? REPLAY_FIT_LEAST
+                      : trials > REPLAY_FIT_MOST ? REPLAY_FIT_MOST
+                                                 : trials);
 }
 
 void replay_fit_find(const struct replay_steps *start, struct fit *out)

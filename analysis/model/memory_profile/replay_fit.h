@@ -7,14 +7,14 @@
  *         its confidence says so.
  * Order:  settings first, which cost nothing; then what leaves the numbers as they are; then what does not. Within
  *         these what asks less of a person.
- * Cost:   a replay for each trial: as many as REPLAY_FIT_EVENTS allows, from REPLAY_FIT_LEAST to FIT_TRIALS_MAX. */
+ * Cost:   a replay for each trial: as many as REPLAY_FIT_EVENTS allows, from REPLAY_FIT_LEAST to REPLAY_FIT_MOST. */
 #pragma once
 
 #include "model/memory_profile/replay_steps.h"
 #include "whatif/fit.h"
 
 #define REPLAY_FIT_EVENTS (UINT64_C(1) << 24)
-enum { REPLAY_FIT_LEAST = 8 };
+enum { REPLAY_FIT_LEAST = 8, REPLAY_FIT_MOST = 240 };
 
 /* `start` has a capacity, and was replayed as far as it has steps. Texts are in its arena. */
 void replay_fit_find(const struct replay_steps *start, struct fit *out);

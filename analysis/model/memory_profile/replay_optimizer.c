@@ -13,12 +13,13 @@
 
 enum { FLOAT_BYTES = 4, HALF_BYTES = 2, QUANTIZED_LEAST = 4096 * FLOAT_BYTES, QUANTIZED_BLOCK = 256 };
 
-enum optimizer { OPTIMIZER_SGD, OPTIMIZER_8BIT, OPTIMIZER_ADAFACTOR, OPTIMIZERS };
+/* The host's is of no change of its own: "offload=optimizer". */
+enum optimizer { OPTIMIZER_SGD, OPTIMIZER_8BIT, OPTIMIZER_ADAFACTOR, OPTIMIZERS, OPTIMIZER_HOST = OPTIMIZERS };
 
 static const struct {
     const char *name, *words, *call, *reason;
     uint8_t bounds;
-} optimizers[OPTIMIZERS] = {
+} optimizers[OPTIMIZERS + 1] = {
     [OPTIMIZER_SGD] =
         {"sgd", "an optimizer without state", "torch.optim.SGD(model.parameters(), lr=…)",
          "What the optimizer keeps, and what its step makes and gives back, is not asked for; gradients stay.", 0},
@@ -32,6 +33,11 @@ static const struct {
          "State becomes a row and a column, as of square matrices of floats; what the step makes for the "
          "largest weights stays. Other matrices and vectors keep more; the step may make less.",
          REPLAY_AT_MOST | REPLAY_AT_LEAST},
+    [OPTIMIZER_HOST] = {"", "the optimizer's state and step are in the host's memory",
+                        "deepspeed: \"offload_optimizer\": {\"device\": \"cpu\"}",
+                        "What the optimizer keeps, and what its step makes and gives back, is not asked for of the "
+                        "device; gradients stay until they are copied.",
+                        0},
 };
 
 /* Frames of the step that have nothing to do with which optimizer it is. */
@@ -46,7 +52,7 @@ static bool is_beside(const struct torch_frame *frame)
 
 static int64_t state_bytes(enum optimizer optimizer, int64_t bytes)
 {
-    if (optimizer == OPTIMIZER_SGD)
+    if (optimizer == OPTIMIZER_SGD || optimizer == OPTIMIZER_HOST)
         return 0;
     if (bytes < QUANTIZED_LEAST)
         return bytes;
@@ -150,18 +156,10 @@ static bool optimizer_change(struct replay_program *program, enum optimizer opti
     return changed_bytes > 0;
 }
 
-bool replay_program_optimizer(struct replay_program *program, struct str value, const char *text, struct err *err)
+static bool optimizer_take(struct replay_program *program, enum optimizer optimizer, const char *text, struct err *err)
 {
-    enum optimizer optimizer = OPTIMIZER_SGD;
-    while (optimizer < OPTIMIZERS && !str_equal(value, str_of(optimizers[optimizer].name)))
-        optimizer++;
-    if (optimizer == OPTIMIZERS)
-        return replay_program_refuse(text, "write optimizer=sgd, optimizer=8bit or optimizer=adafactor", err);
     if (program->is_optimizer_changed)
         return replay_program_refuse(text, "another optimizer is taken by a change before", err);
-    if (optimizer == OPTIMIZER_8BIT && is_quantized(program))
-        return replay_program_refuse_already(
-            program, text, "its state is in 8 bits already, by frames of bitsandbytes or torchao", err);
     program->is_optimizer_changed = true;
     program->words = optimizers[optimizer].words;
     program->call = optimizers[optimizer].call;
@@ -176,4 +174,22 @@ bool replay_program_optimizer(struct replay_program *program, struct str value, 
     return optimizer_change(program, optimizer) ||
            replay_program_refuse(
                text, "no optimizer state is seen that would be smaller: no step was recorded, or it keeps none", err);
+}
+
+bool replay_program_optimizer(struct replay_program *program, struct str value, const char *text, struct err *err)
+{
+    enum optimizer optimizer = OPTIMIZER_SGD;
+    while (optimizer < OPTIMIZERS && !str_equal(value, str_of(optimizers[optimizer].name)))
+        optimizer++;
+    if (optimizer == OPTIMIZERS)
+        return replay_program_refuse(text, "write optimizer=sgd, optimizer=8bit or optimizer=adafactor", err);
+    if (!program->is_optimizer_changed && optimizer == OPTIMIZER_8BIT && is_quantized(program))
+        return replay_program_refuse_already(
+            program, text, "its state is in 8 bits already, by frames of bitsandbytes or torchao", err);
+    return optimizer_take(program, optimizer, text, err);
+}
+
+bool replay_program_optimizer_move(struct replay_program *program, const char *text, struct err *err)
+{
+    return optimizer_take(program, OPTIMIZER_HOST, text, err);
 }

@@ -11,6 +11,7 @@
 
 #include "base/chunks.h"
 #include "base/err.h"
+#include "model/memory_profile/passes.h"
 #include "model/memory_profile/replay.h"
 #include "plan/torch_phase.h"
 
@@ -46,7 +47,7 @@ struct replay_program {
     int64_t *held_bytes; /* of each block that was there before; NULL: as they are */
     struct replay_extra *extras;
     uint32_t extra_count;
-    bool is_checkpointed, is_optimizer_changed, is_in_parts;
+    bool is_checkpointed, is_moved, is_optimizer_changed, is_in_parts;
     /* of the change that was applied last: */
     const char *call, *words, *reason;
     uint8_t bounds;         /* enum replay_bound; 0: it is a model */
@@ -82,7 +83,10 @@ static inline bool replay_program_is_earlier(const struct replay_program *progra
 /* True; or false with a report. */
 typedef bool replay_program_change(struct replay_program *program, struct str value, const char *text, struct err *err);
 replay_program_change replay_program_batch, replay_program_accumulate, replay_program_optimizer,
-    replay_program_attention, replay_program_sequence, replay_program_checkpoint;
+    replay_program_attention, replay_program_sequence, replay_program_checkpoint, replay_program_zero_grad,
+    replay_program_no_cache, replay_program_offload, replay_program_shard;
+/* The optimizer's state is the host's: so is its step. */
+bool replay_program_optimizer_move(struct replay_program *program, const char *text, struct err *err);
 /* Above 0.001, up to 1000. */
 bool replay_program_factor(struct str text, double *factor);
 /* All that is of examples, so many times as large. `is_growing`: of each request, is it in any case? NULL: of none.
@@ -101,6 +105,14 @@ bool replay_program_refuse(const char *text, const char *why, struct err *err);
 bool replay_program_refuse_already(struct replay_program *program, const char *text, const char *why, struct err *err);
 bool replay_program_is_forward(const struct replay_request *request);
 bool replay_program_is_backward(const struct replay_request *request);
+/* Which way it goes; BESIDE of what is no request, too. */
+static inline enum passes_course replay_program_course(const struct replay_request *request)
+{
+    return !request->is_request                  ? PASSES_BESIDE
+           : replay_program_is_backward(request) ? PASSES_BACKWARD
+           : replay_program_is_forward(request)  ? PASSES_FORWARD
+                                                 : PASSES_BESIDE;
+}
 /* Is it there at the recorded peak? */
 bool replay_program_is_at_peak(const struct replay_program *program, uint32_t at);
 enum category replay_program_category_of_held(const struct replay_program *program, uint32_t block);

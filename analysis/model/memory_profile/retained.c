@@ -5,6 +5,7 @@
 #include "base/chunks.h"
 #include "base/sum.h"
 #include "model/memory_profile/categories.h"
+#include "model/memory_profile/passes.h"
 #include "read/torch/torch_snapshot.h"
 
 /* Two networks that train each other hold one pass through the step of the other: what is older than that is left. */
@@ -15,20 +16,18 @@ struct pass {
     uint64_t count;
 };
 
-enum course { COURSE_OTHER, COURSE_FORWARD, COURSE_BACKWARD };
-
-static enum course course_of(struct category_choice choice)
+static enum passes_course course_of(struct category_choice choice)
 {
     switch (choice.rule) {
     case CATEGORY_RULE_TORCH_SAVED:
     case CATEGORY_RULE_TORCH_FORWARD:
-    case CATEGORY_RULE_TORCH_FORWARD_OPEN: return COURSE_FORWARD;
+    case CATEGORY_RULE_TORCH_FORWARD_OPEN: return PASSES_FORWARD;
     case CATEGORY_RULE_TORCH_GRADIENT:
     case CATEGORY_RULE_TORCH_GRADIENT_OPEN:
     case CATEGORY_RULE_TORCH_BACKWARD:
     case CATEGORY_RULE_TORCH_RECOMPUTED:
-    case CATEGORY_RULE_TORCH_ZERO_GRAD: return COURSE_BACKWARD;
-    default: return COURSE_OTHER;
+    case CATEGORY_RULE_TORCH_ZERO_GRAD: return PASSES_BACKWARD;
+    default: return PASSES_BESIDE;
     }
 }
 
@@ -54,25 +53,22 @@ static bool is_pipeline(const struct torch_snapshot *snapshot, struct arena *are
 static uint32_t passes_fill(const struct memory_profile_pool *pool, uint32_t count, struct chunks *passes)
 {
     const struct memory_profile *profile = pool->profile;
-    bool is_backward = false;
+    struct passes at_work = {.course = PASSES_BESIDE};
     CHUNKS_ADD(passes, struct pass, (struct pass){0});
     for (uint32_t at = 0; at < count; at++) {
         uint32_t event = pool->first + at;
         if (memory_profile_is_free(profile, event))
             continue;
         struct category_choice choice = memory_profile_categories_of(profile, event);
-        enum course course = course_of(choice);
-        if (course == COURSE_BACKWARD && !is_backward)
+        if (passes_see(&at_work, course_of(choice), at) && at_work.course == PASSES_BACKWARD)
             CHUNKS_ADD(passes, struct pass, (struct pass){0});
-        if (course != COURSE_OTHER)
-            is_backward = course == COURSE_BACKWARD;
         if (!memory_profile_is_open(pool, event, count) || choice.category != CATEGORY_SAVED_ACTIVATION)
             continue;
         struct pass *pass = chunks_at(passes, passes->count - 1);
         pass->bytes = sum_add(pass->bytes, profile->size_bytes[event]);
         pass->count++;
     }
-    return (uint32_t)passes->count - (is_backward ? 2 : 1);
+    return (uint32_t)passes->count - (at_work.course == PASSES_BACKWARD ? 2 : 1);
 }
 
 bool memory_profile_retained_find(const struct memory_profile_pool *pool, uint32_t count, struct arena *arena,

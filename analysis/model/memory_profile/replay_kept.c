@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * replay_kept.c: the changes "zero_grad" and "no_cache" of replay_program.h: what a program keeps from pass to pass and
+ * need not.
+ *
+ * Gradients that are there when a pass forward begins, behind a step of the optimizer, were set to zero and kept: freed
+ * instead, they come again in the next pass backward, where what is added to them is made. Of equal sizes the first that
+ * is made is taken for the first that was kept. */
+#include "model/memory_profile/replay_program.h"
+
+#include "base/chunks.h"
+#include "base/sum.h"
+#include "base/table.h"
+#include "model/memory_profile/replay_walk.h"
+
+/* Where less of the gradients is kept than this part, they are freed, and what is kept has another reason. */
+enum { PART_KEPT = 2 };
+
+/* A gradient that outlives its pass. */
+struct kept_gradient {
+    uint32_t at, next; /* request; the next one of its size, PROFILE_NONE */
+    bool is_gone;      /* freed by the changed program, and not made again yet */
+    bool was_gone;     /* ever */
+};
+
+struct gradient_size {
+    uint32_t first, last; /* of struct kept_gradient */
+    uint32_t at_work;     /* the next one to be made again; PROFILE_NONE */
+};
+
+struct kept {
+    struct replay_program *program;
+    struct table sizes;
+    struct chunks by_size;   /* struct gradient_size, by number in `sizes` */
+    struct chunks gradients; /* struct kept_gradient */
+    struct chunks extras;
+    int64_t made_bytes, gone_bytes; /* of gradients; of them that were kept beyond a step */
+    bool has_step, has_added;       /* a step since the last pass forward began; gradients that are there without one */
+};
+
+static uint32_t free_of(const struct replay_program *program, uint32_t at)
+{
+    const struct memory_profile_pool *pool = program->pool;
+    uint32_t partner = pool->profile->partner[pool->first + at];
+    return partner == PROFILE_NONE ? PROFILE_NONE : partner - pool->first;
+}
+
+static void gradient_add(struct kept *kept, uint32_t at)
+{
+    const uint64_t bytes = (uint64_t)kept->program->requests[at].bytes;
+    kept->made_bytes = sum_add(kept->made_bytes, (int64_t)bytes);
+    uint32_t number = table_number(&kept->sizes, &bytes), own = (uint32_t)kept->gradients.count;
+    if (number == kept->by_size.count)
+        CHUNKS_ADD(&kept->by_size, struct gradient_size, ((struct gradient_size){own, own, PROFILE_NONE}));
+    else
+        CHUNKS_AT(&kept->gradients, struct kept_gradient, CHUNKS_AT(&kept->by_size, struct gradient_size, number).last)
+            .next = own;
+    CHUNKS_AT(&kept->by_size, struct gradient_size, number).last = own;
+    CHUNKS_ADD(&kept->gradients, struct kept_gradient, ((struct kept_gradient){.at = at, .next = PROFILE_NONE}));
+}
+
+/* What outlived the step and is still there goes, at the beginning of a pass forward. */
+static void gradients_free(struct kept *kept, uint32_t at)
+{
+    arena_work(kept->program->arena, kept->gradients.count);
+    for (size_t i = 0; i < kept->gradients.count; i++) {
+        struct kept_gradient *gradient = chunks_at(&kept->gradients, i);
+        uint32_t end = free_of(kept->program, gradient->at);
+        if (gradient->is_gone || (end != PROFILE_NONE && end < at))
+            continue;
+        kept->has_added |= !kept->has_step;
+        if (!kept->has_step)
+            continue;
+        kept->gone_bytes =
+            sum_add(kept->gone_bytes, gradient->was_gone ? 0 : kept->program->requests[gradient->at].bytes);
+        gradient->is_gone = gradient->was_gone = true;
+        kept->program->changed_count++;
+        CHUNKS_ADD(&kept->extras, struct replay_extra,
+                   ((struct replay_extra){.at = at, .of = gradient->at, .is_free = true}));
+    }
+    for (size_t i = 0; i < kept->by_size.count; i++) {
+        struct gradient_size *size = chunks_at(&kept->by_size, i);
+        size->at_work = size->first;
+    }
+    kept->has_step = false;
+}
+
+/* A gradient that is added to one that was kept: that one is made of it now. */
+static void gradient_make(struct kept *kept, uint32_t at)
+{
+    const uint64_t bytes = (uint64_t)kept->program->requests[at].bytes;
+    uint32_t number = table_find(&kept->sizes, &bytes, 1), end = free_of(kept->program, at);
+    if (number == MAP_NONE || end == PROFILE_NONE)
+        return;
+    struct gradient_size *size = chunks_at(&kept->by_size, number);
+    while (size->at_work != PROFILE_NONE) {
+        struct kept_gradient *gradient = chunks_at(&kept->gradients, size->at_work);
+        size->at_work = gradient->next;
+        if (!gradient->is_gone)
+            continue;
+        gradient->is_gone = false;
+        CHUNKS_ADD(&kept->extras, struct replay_extra, ((struct replay_extra){.at = end + 1, .of = gradient->at}));
+        return;
+    }
+}
+
+static void gradients_follow(struct kept *kept)
+{
+    const struct replay_program *program = kept->program;
+    struct passes passes = {.course = PASSES_BESIDE};
+    for (uint32_t at = 0; at < program->pool->count; at++) {
+        const struct replay_request *request = &program->requests[at];
+        enum passes_course course = replay_program_course(request);
+        kept->has_step |= request->is_request &&
+                          (request->phase == TORCH_PHASE_OPTIMIZER || request->phase == TORCH_PHASE_OPTIMIZER_STATE);
+        if (passes_see(&passes, course, at) && course == PASSES_FORWARD)
+            gradients_free(kept, at);
+        if (course != PASSES_BACKWARD)
+            continue;
+        if (request->category == CATEGORY_GRADIENT && request->bytes > 0)
+            gradient_add(kept, at);
+        else if (request->phase == TORCH_PHASE_BACKWARD)
+            gradient_make(kept, at);
+    }
+}
+
+/* Of before the recording: nothing tells when they would be made again. Returns how many there are. */
+static uint32_t held_free(struct replay_program *program)
+{
+    const struct memory_profile_held *held = &program->ground->held;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < held->block_count; i++) {
+        if (replay_program_category_of_held(program, i) != CATEGORY_GRADIENT || held->blocks[i].event != PROFILE_NONE)
+            continue;
+        replay_program_held(program)[i] = 0;
+        count++;
+    }
+    program->changed_count += count;
+    return count;
+}
+
+bool replay_program_zero_grad(struct replay_program *program, struct str value, const char *text, struct err *err)
+{
+    struct kept kept = {.program = program};
+    if (value.length > 0)
+        return replay_program_refuse(text, "write zero_grad: gradients are freed before each forward pass", err);
+    table_init(&kept.sizes, program->arena, 1);
+    chunks_init(&kept.by_size, program->arena, sizeof(struct gradient_size));
+    chunks_init(&kept.gradients, program->arena, sizeof(struct kept_gradient));
+    chunks_init(&kept.extras, program->arena, sizeof(struct replay_extra));
+    gradients_follow(&kept);
+    uint32_t held_count = held_free(program);
+    if (program->changed_count == 0 && kept.gradients.count == 0)
+        return replay_program_refuse(text, "no gradients are seen that a backward pass leaves", err);
+    if (program->changed_count == 0 && kept.has_added)
+        return replay_program_refuse(
+            text, "gradients stay, but no step of an optimizer is seen between passes: they may be added up on purpose",
+            err);
+    if (held_count == 0 && kept.gone_bytes < kept.made_bytes / PART_KEPT)
+        return replay_program_refuse_already(program, text,
+                                             "no gradient that is kept waits for a second forward pass: they are freed "
+                                             "already, or one pass alone was recorded",
+                                             err);
+    replay_program_extras_take(program, &kept.extras);
+    program->words = "gradients are freed before each forward pass";
+    program->call = "optimizer.zero_grad(set_to_none=True)";
+    program->reason = "Gradients go before each forward pass, and come again where the backward pass makes what was "
+                      "added to them.";
+    program->bounds = held_count > 0 ? REPLAY_AT_LEAST : 0;
+    return true;
+}
+
+/* ---- keys and values ---- */
+
+static bool is_server(const struct torch_frame *frame) { return torch_snapshot_frame_is(frame, "/vllm/", ""); }
+
+bool replay_program_no_cache(struct replay_program *program, struct str value, const char *text, struct err *err)
+{
+    const uint32_t stack_count = (uint32_t)program->pool->profile->events.snapshot->stack_count;
+    const bool *is_of_server = replay_program_stacks_with(program, is_server);
+    bool has_backward = false;
+    if (value.length > 0)
+        return replay_program_refuse(text, "write no_cache: keys and values are not kept for further tokens", err);
+    for (uint32_t at = 0; at < program->pool->count; at++)
+        has_backward |= replay_program_course(&program->requests[at]) == PASSES_BACKWARD;
+    for (uint32_t at = 0; at < program->request_count; at++) {
+        struct replay_request *request = &program->requests[at];
+        bool is_kept = request->stack < stack_count && is_of_server[request->stack];
+        if (request->category != CATEGORY_CACHE || is_kept || request->bytes == 0)
+            continue;
+        request->bytes = 0;
+        program->changed_count++;
+    }
+    program->words = "keys and values are not kept for further tokens";
+    program->call = "model(…, use_cache=False)";
+    program->bounds = REPLAY_AT_LEAST;
+    program->reason =
+        has_backward
+            ? "The cache is not asked for. Attention saves for the backward pass what it reads: without a cache, that "
+              "may be the keys and values themselves."
+            : "The cache is not asked for. No backward pass is seen: where text is generated, each token computes all "
+              "those before it again, which takes more time and memory for a while.";
+    return program->changed_count > 0 ||
+           replay_program_refuse(text, "no cache of keys and values is seen, by frames of transformers", err);
+}
