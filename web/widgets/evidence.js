@@ -49,7 +49,7 @@ export function evidenceLinks(context, verdict, figures, failure = null) {
   function href(evidence) {
     if (!evidence || !evidence.tool) return null;
     const { kind, space, filter, view, file, change, memory, time_ps: time } = evidence;
-    if (kind === 'change') return viewer({ space, whatif: [change], drawer: 'whatif' });
+    if (kind === 'change') return evidence.tool !== 'memory_viewer' ? null : viewer({ space, whatif: [change], drawer: 'whatif' });
     if (kind === 'buffers') return viewer({ space, filter, pin: /^group:\w+$/.test(filter) ? { kind: 'g', id: filter.slice('group:'.length) } : null });
     if (evidence.tool === 'oom') return isOwnText(evidence) ? null : tool('oom', { file: file ?? '' });
     return tool(evidence.tool, { filter: filter ?? '', view: view ?? '', files: file === null ? [] : [file], memory: memory ?? '', ...(Number.isInteger(time) ? { time } : {}) });

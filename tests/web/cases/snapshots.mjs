@@ -39,6 +39,16 @@ open(sys.argv[3] + "/rank0.pickle", "wb").write(snapshot_texts.dumped(one))
 open(sys.argv[3] + "/error.log", "wb").write(made_allocator.text_of(one, failed, free=failed["device_free"] + 3 * snapshot_texts.MIB))
 `;
 
+/* A training whose request failed, with what PyTorch says of it. */
+const TRAINED = `
+import pickle, sys
+sys.path[:0] = [sys.argv[1]]
+import made_allocator, made_program
+one = made_program.Program(capacity=300 << 20).one
+open(sys.argv[2] + "/rank0.pickle", "wb").write(pickle.dumps(made_allocator.snapshot(one), 4))
+open(sys.argv[2] + "/error.log", "wb").write(made_allocator.text_of(one, one.failures[0]))
+`;
+
 export function run({ test, equal, includes, truth, daemon, open }) {
   const made = () => {
     const folder = mkdtempSync(join(tmpdir(), 'snapshots-'));
@@ -47,6 +57,31 @@ export function run({ test, equal, includes, truth, daemon, open }) {
     const active = JSON.parse(execFileSync('python3', ['-B', '-c', MAKE, GOLDEN, ...files], { encoding: 'utf8' }));
     return { folder, active };
   };
+
+  test('snapshots: advice that is ticked is replayed together, in the words of whatif', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'trained-'));
+    try {
+      mkdirSync(join(folder, 'job'));
+      execFileSync('python3', ['-B', '-c', TRAINED, GOLDEN, join(folder, 'job')]);
+      const url = await daemon(`--logdir=${folder}`);
+      const { sessions } = await (await fetch(new URL('/api/v1/sessions', url))).json();
+      const page = await open(`${url}?tool=oom&session=${sessions.find(({ kind }) => kind === 'text').id}`);
+      const piece = (word) => page.locator('.advice', { hasText: word });
+      equal(await page.locator('.oom-together').isVisible(), false);
+      await piece('fused attention').locator('input').check();
+      await idle(page);
+      includes(await text(page, '.oom-sum'), 'attention=sdpa saves ');
+      includes(await text(page, '.oom-sum'), 'that failed is not made any more.');
+      await piece('Halve the batch').locator('input').check();
+      await idle(page);
+      includes(await text(page, '.oom-sum'), 'These changes together save ');
+      await piece('fused attention').locator('.figure-link').first().click();
+      includes(await page.locator('.explain-formula').innerText(), "memviewd whatif PATH --change='attention=sdpa'");
+      await page.finish();
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
 
   test('snapshots: a session that is named opens on what it has, the first time too', async () => {
     const { folder } = made();

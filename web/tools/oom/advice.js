@@ -84,6 +84,13 @@ function togetherNodes(data, ticked, links) {
   ];
 }
 
+/* Who predicts the ticked ones: of a program its compiled heap, of a snapshot of PyTorch its replay; null: nobody. */
+function predictorOf({ module, trace_session: session, trace_host: host, advice }) {
+  if (module) return { view: 'memory_viewer/whatif', about: { session: module.session, module: module.id, alone: 1, category_rules: '' } };
+  const memory = advice.find(({ evidence }) => evidence.saves?.tool === 'memory_profile')?.evidence.saves.memory;
+  return session && memory ? { view: 'memory_profile/whatif', about: { session, host: host ?? '', memory } } : null;
+}
+
 /* Out: {panel, show(verdict, links, signal), hear(), focus()}. */
 export function createAdvice(context) {
   const opened = new Set();
@@ -106,15 +113,15 @@ export function createAdvice(context) {
     const { verdict, links } = state;
     state.asked?.abort();
     const { signal } = (state.asked = new AbortController());
-    together.hidden = ticked.length === 0 || !verdict.module;
+    const predictor = ticked.length === 0 ? null : predictorOf(verdict);
+    together.hidden = predictor === null;
     if (together.hidden) {
       fill(together);
       return;
     }
     try {
-      const { module, fit } = verdict;
-      const about = { session: module.session, module: module.id, change: ticked, capacity_bytes: fit.capacity_bytes ?? '', alone: 1, category_rules: '' };
-      const { data } = await get('memory_viewer/whatif', about, { signal });
+      const about = { ...predictor.about, change: ticked, capacity_bytes: verdict.fit.capacity_bytes ?? '' };
+      const { data } = await get(predictor.view, about, { signal });
       fill(together, togetherNodes(data, ticked, links), button('text-button', () => context.choose({ whatif: [] }), 'Untick all'));
     } catch (error) {
       if (isAbort(error)) return;
