@@ -24,7 +24,7 @@ static bool is_of_moment(const struct verdict_facts *facts)
 static bool walks_take(struct torch_replay *replay, uint64_t walks)
 {
     uint64_t events = walks * ((uint64_t)replay->facts->moment->pool->count + 1);
-    bool has = events <= replay->events_left;
+    bool has = events <= replay->events_left && replay->work < TORCH_REPLAY_WORK;
     replay->events_left -= has ? events : 0;
     return has;
 }
@@ -48,6 +48,7 @@ static void ground_make(struct torch_replay *replay)
     replay_steps_begin(&replay->steps, own, facts->limit_bytes, facts->arena);
     replay->steps.is_one_way = true;
     replay->is_ready = replay_steps_begin_program(&replay->steps, &err);
+    replay->work = replay->steps.unchanged.work;
     replay->tried = arena_child(facts->arena);
 }
 
@@ -116,7 +117,9 @@ static enum torch_replay_word change_try(struct torch_replay *replay, const char
         return is_of_program && steps->program->is_already ? TORCH_REPLAY_IDLE : TORCH_REPLAY_NOT_KNOWN;
     if (!walks_take(replay, is_of_program ? 1 : 2))
         return TORCH_REPLAY_COSTLY;
-    if (!replay_steps_run(steps, &err))
+    bool is_run = replay_steps_run(steps, &err);
+    replay->work += steps->items[steps->count - 1].after.work;
+    if (!is_run)
         return TORCH_REPLAY_NOT_KNOWN;
     const struct memory_profile_replay_change after = replay_steps_after(steps);
     figures_set(replay, steps, out);

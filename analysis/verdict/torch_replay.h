@@ -10,6 +10,8 @@
 #include "verdict/facts.h"
 
 #define TORCH_REPLAY_EVENTS (UINT64_C(1) << 20)
+/* Steps of them together; about 15 an event are usual. */
+#define TORCH_REPLAY_WORK (UINT64_C(1) << 27)
 
 enum torch_replay_word {
     TORCH_REPLAY_NOT_KNOWN, /* it cannot be replayed, or the change cannot be told here */
@@ -29,9 +31,9 @@ struct torch_replay_figures {
 
 struct torch_replay {
     const struct verdict_facts *facts;
-    struct replay_steps steps; /* with the program as it is */
-    struct arena *tried;       /* of the change that is tried */
-    uint64_t events_left;
+    struct replay_steps steps;  /* with the program as it is */
+    struct arena *tried;        /* of the change that is tried */
+    uint64_t events_left, work; /* work: steps so far */
     bool is_begun, is_ready, is_costly;
 };
 

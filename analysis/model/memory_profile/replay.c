@@ -173,6 +173,7 @@ struct replay_trial {
     bool is_one_way;
     struct memory_profile_replay *replay;
     struct memory_profile_replay_change *change;
+    uint64_t work; /* steps it took */
     struct arena arena;
     struct err err;
 };
@@ -184,9 +185,12 @@ static const char *replay_try(struct replay_trial *trial, struct arena *arena, v
     trial->err = (struct err)ERR_INIT;
     arena_init(&trial->arena, arena_left_bytes(whole), &trial->err);
     trial->arena.wanted = whole->wanted;
-    arena_allot_work(&trial->arena, LEAST_WORK + (uint64_t)WORK_PER_EVENT *
-                                                     ((uint64_t)trial->pool->count + trial->pool->torch.event_count));
-    if (arena_try(&trial->arena, work, trial)) {
+    const uint64_t allotted =
+        LEAST_WORK + (uint64_t)WORK_PER_EVENT * ((uint64_t)trial->pool->count + trial->pool->torch.event_count);
+    arena_allot_work(&trial->arena, allotted);
+    bool is_done = arena_try(&trial->arena, work, trial);
+    trial->work = allotted - arena_work_left(&trial->arena);
+    if (is_done) {
         arena_adopt(whole, &trial->arena);
         return NULL;
     }
@@ -264,5 +268,6 @@ void memory_profile_replay_run(const struct memory_profile_replay *replay, const
     const char *why_not = replay_try(trial, arena, change_work);
     if (why_not != NULL)
         *out = (struct memory_profile_replay_change){.why_not = why_not, .failed_at = PROFILE_NONE};
+    out->work = trial->work;
     out->is_split_changed = settings->max_split_bytes != replay->settings.max_split_bytes;
 }

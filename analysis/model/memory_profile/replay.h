@@ -55,6 +55,7 @@ struct memory_profile_replay_change {
     uint32_t failure_count, placed_count; /* requests that failed as recorded; of them, that would have got memory */
     bool is_last_placed;                  /* the last of them would have, or is not made any more */
     bool is_last_left_out;                /* it is not made any more */
+    uint64_t work;                        /* steps that the replay took: more than usual of a file that is made so */
 };
 
 /* How the pool is replayed with the settings that were recorded; in the arena. NULL: it is of a trace. */

@@ -65,6 +65,7 @@ struct replay_search {
     bool has_program;
     int64_t needed_bytes;
     uint32_t trials_most;
+    uint64_t work; /* steps of the replays so far */
     struct single singles[CANDIDATE_COUNT];
     uint32_t single_count;
     struct arena *arena; /* of the set that is tried */
@@ -90,6 +91,11 @@ static enum change_confidence confidence_beyond(const struct replay_steps *steps
     return is_part && confidence < CHANGE_BOUND ? CHANGE_BOUND : confidence;
 }
 
+static bool is_spent(const struct replay_search *search)
+{
+    return search->out->trial_count >= search->trials_most || search->work >= REPLAY_FIT_WORK;
+}
+
 /* False: a change does not apply, or the set could not be replayed. */
 static bool replay_set_try(struct replay_search *search, const uint32_t *chosen, uint32_t count, struct fit_set *set,
                            bool *is_enough)
@@ -112,7 +118,9 @@ static bool replay_set_try(struct replay_search *search, const uint32_t *chosen,
         set->calls[i] = arena_text(search->start->arena, str_of(steps->items[steps->count - 1].call));
     }
     search->out->trial_count++;
-    if (!replay_steps_run(steps, &err))
+    bool is_run = replay_steps_run(steps, &err);
+    search->work += steps->items[steps->count - 1].after.work;
+    if (!is_run)
         return false;
     const struct memory_profile_replay_change after = replay_steps_after(steps);
     set->confidence = confidence_beyond(steps, steps->items[steps->count - 1].confidence);
@@ -197,7 +205,7 @@ static void replay_several_try(struct replay_search *search, const uint32_t *cho
     bool is_enough;
     if (!replay_is_worth_trying(search, chosen, count))
         return;
-    if (search->out->trial_count >= search->trials_most) {
+    if (is_spent(search)) {
         search->out->is_cut = true;
         return;
     }
@@ -213,7 +221,7 @@ static void replay_singles_try(struct replay_search *search)
     for (uint32_t i = 0; i < CANDIDATE_COUNT; i++) {
         struct fit_set set;
         bool is_enough;
-        if (search->out->trial_count >= search->trials_most) {
+        if (is_spent(search)) {
             search->out->is_cut = true;
             return;
         }

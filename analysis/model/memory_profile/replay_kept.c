@@ -19,7 +19,6 @@ enum { PART_KEPT = 2 };
 struct kept_gradient {
     uint32_t at, next; /* request; the next one of its size, PROFILE_NONE */
     bool is_gone;      /* freed by the changed program, and not made again yet */
-    bool was_gone;     /* ever */
 };
 
 struct gradient_size {
@@ -31,7 +30,9 @@ struct kept {
     struct replay_program *program;
     struct table sizes;
     struct chunks by_size;   /* struct gradient_size, by number in `sizes` */
-    struct chunks gradients; /* struct kept_gradient */
+    struct chunks gradients; /* struct kept_gradient: those that a pass forward began with */
+    struct chunks made;      /* uint32_t, requests of gradients since then */
+    struct chunks there;     /* uint32_t, of `gradients`, made again since then */
     struct chunks extras;
     int64_t made_bytes, gone_bytes; /* of gradients; of them that were kept beyond a step */
     bool has_step, has_added;       /* a step since the last pass forward began; gradients that are there without one */
@@ -44,10 +45,9 @@ static uint32_t free_of(const struct replay_program *program, uint32_t at)
     return partner == PROFILE_NONE ? PROFILE_NONE : partner - pool->first;
 }
 
-static void gradient_add(struct kept *kept, uint32_t at)
+static uint32_t gradient_add(struct kept *kept, uint32_t at)
 {
     const uint64_t bytes = (uint64_t)kept->program->requests[at].bytes;
-    kept->made_bytes = sum_add(kept->made_bytes, (int64_t)bytes);
     uint32_t number = table_number(&kept->sizes, &bytes), own = (uint32_t)kept->gradients.count;
     if (number == kept->by_size.count)
         CHUNKS_ADD(&kept->by_size, struct gradient_size, ((struct gradient_size){own, own, PROFILE_NONE}));
@@ -56,31 +56,55 @@ static void gradient_add(struct kept *kept, uint32_t at)
             .next = own;
     CHUNKS_AT(&kept->by_size, struct gradient_size, number).last = own;
     CHUNKS_ADD(&kept->gradients, struct kept_gradient, ((struct kept_gradient){.at = at, .next = PROFILE_NONE}));
+    kept->gone_bytes = sum_add(kept->gone_bytes, (int64_t)bytes);
+    return own;
 }
 
-/* What outlived the step and is still there goes, at the beginning of a pass forward. */
+/* False: it was freed before. */
+static bool gradient_free(struct kept *kept, struct kept_gradient *gradient, uint32_t at)
+{
+    uint32_t end = free_of(kept->program, gradient->at);
+    gradient->is_gone = end == PROFILE_NONE || end >= at;
+    if (!gradient->is_gone)
+        return false;
+    kept->program->changed_count++;
+    CHUNKS_ADD(&kept->extras, struct replay_extra,
+               ((struct replay_extra){.at = at, .of = gradient->at, .is_free = true}));
+    return true;
+}
+
+/* Does any gradient wait for a pass forward without a step before it? */
+static void added_see(struct kept *kept, uint32_t at)
+{
+    arena_work(kept->program->arena, kept->has_added ? 0 : kept->made.count);
+    for (size_t i = 0; i < kept->made.count && !kept->has_added; i++) {
+        uint32_t end = free_of(kept->program, CHUNKS_AT(&kept->made, uint32_t, i));
+        kept->has_added = end == PROFILE_NONE || end >= at;
+    }
+    if (!kept->has_added)
+        kept->made.count = 0;
+}
+
+/* Behind a step what is still there goes, at the beginning of a pass forward. Without one it may be added to. */
 static void gradients_free(struct kept *kept, uint32_t at)
 {
-    arena_work(kept->program->arena, kept->gradients.count);
-    for (size_t i = 0; i < kept->gradients.count; i++) {
-        struct kept_gradient *gradient = chunks_at(&kept->gradients, i);
-        uint32_t end = free_of(kept->program, gradient->at);
-        if (gradient->is_gone || (end != PROFILE_NONE && end < at))
-            continue;
-        kept->has_added |= !kept->has_step;
-        if (!kept->has_step)
-            continue;
-        kept->gone_bytes =
-            sum_add(kept->gone_bytes, gradient->was_gone ? 0 : kept->program->requests[gradient->at].bytes);
-        gradient->is_gone = gradient->was_gone = true;
-        kept->program->changed_count++;
-        CHUNKS_ADD(&kept->extras, struct replay_extra,
-                   ((struct replay_extra){.at = at, .of = gradient->at, .is_free = true}));
+    if (!kept->has_step) {
+        added_see(kept, at);
+        return;
+    }
+    arena_work(kept->program->arena, kept->made.count + kept->there.count + kept->by_size.count + 1);
+    for (size_t i = 0; i < kept->there.count; i++)
+        gradient_free(kept, chunks_at(&kept->gradients, CHUNKS_AT(&kept->there, uint32_t, i)), at);
+    for (size_t i = 0; i < kept->made.count; i++) {
+        uint32_t of = CHUNKS_AT(&kept->made, uint32_t, i), end = free_of(kept->program, of);
+        if (end == PROFILE_NONE || end >= at)
+            gradient_free(kept, chunks_at(&kept->gradients, gradient_add(kept, of)), at);
     }
     for (size_t i = 0; i < kept->by_size.count; i++) {
         struct gradient_size *size = chunks_at(&kept->by_size, i);
         size->at_work = size->first;
     }
+    kept->made.count = kept->there.count = 0;
     kept->has_step = false;
 }
 
@@ -93,11 +117,14 @@ static void gradient_make(struct kept *kept, uint32_t at)
         return;
     struct gradient_size *size = chunks_at(&kept->by_size, number);
     while (size->at_work != PROFILE_NONE) {
+        const uint32_t own = size->at_work;
+        arena_work(kept->program->arena, 1);
         struct kept_gradient *gradient = chunks_at(&kept->gradients, size->at_work);
         size->at_work = gradient->next;
         if (!gradient->is_gone)
             continue;
         gradient->is_gone = false;
+        CHUNKS_ADD(&kept->there, uint32_t, own);
         CHUNKS_ADD(&kept->extras, struct replay_extra, ((struct replay_extra){.at = end + 1, .of = gradient->at}));
         return;
     }
@@ -116,10 +143,12 @@ static void gradients_follow(struct kept *kept)
             gradients_free(kept, at);
         if (course != PASSES_BACKWARD)
             continue;
-        if (request->category == CATEGORY_GRADIENT && request->bytes > 0)
-            gradient_add(kept, at);
-        else if (request->phase == TORCH_PHASE_BACKWARD)
+        if (request->category == CATEGORY_GRADIENT && request->bytes > 0) {
+            kept->made_bytes = sum_add(kept->made_bytes, request->bytes);
+            CHUNKS_ADD(&kept->made, uint32_t, at);
+        } else if (request->phase == TORCH_PHASE_BACKWARD) {
             gradient_make(kept, at);
+        }
     }
 }
 
@@ -146,10 +175,12 @@ bool replay_program_zero_grad(struct replay_program *program, struct str value, 
     table_init(&kept.sizes, program->arena, 1);
     chunks_init(&kept.by_size, program->arena, sizeof(struct gradient_size));
     chunks_init(&kept.gradients, program->arena, sizeof(struct kept_gradient));
+    chunks_init(&kept.made, program->arena, sizeof(uint32_t));
+    chunks_init(&kept.there, program->arena, sizeof(uint32_t));
     chunks_init(&kept.extras, program->arena, sizeof(struct replay_extra));
     gradients_follow(&kept);
     uint32_t held_count = held_free(program);
-    if (program->changed_count == 0 && kept.gradients.count == 0)
+    if (program->changed_count == 0 && kept.made_bytes == 0)
         return replay_program_refuse(text, "no gradients are seen that a backward pass leaves", err);
     if (program->changed_count == 0 && kept.has_added)
         return replay_program_refuse(
