@@ -62,7 +62,7 @@ const context = {
   /* href of the same place with `patch`; of another session with linkTo. */
   linkHere: (patch) => router.link({ ...routeHere(), ...patch }),
   link: (session, patch = {}) => router.link({ ...emptyRoute(), session, ...patch }),
-  pin: (id, kind = 'b') => router.push({ ...routeHere(), pin: id === null ? null : { kind, id } }),
+  pin: (id, kind = 'b') => router.push({ ...routeHere(), pin: id == null ? null : { kind, id } }),
   setCapacity: (capacity) => router.push({ ...routeHere(), capacity }),
   /* A hint of one sentence, for eyes and screen readers. */
   say: toast,

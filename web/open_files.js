@@ -31,8 +31,8 @@ const isProfile = ends('.prof', '.pprof', '.pb.gz', '.pb');
 export function failureWords(failure) {
   const { title, limit_bytes: limit, limit_phrase: phrase } = failure.verdict ?? failure;
   const who = failure.module ? short(failure.module) : 'the program';
-  const needed = failure.needed_bytes === null ? '' : `: ${who} needs ${bytes(failure.needed_bytes)}`;
-  const there = limit === null ? '' : `, ${bytes(limit)} ${phrase}`;
+  const needed = failure.needed_bytes == null ? '' : `: ${who} needs ${bytes(failure.needed_bytes)}`;
+  const there = limit == null ? '' : `, ${bytes(limit)} ${phrase}`;
   return `${/^[AEIOU]/.test(title) ? 'an' : 'a'} ${visible(title)}${needed}${there}`;
 }
 

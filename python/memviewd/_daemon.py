@@ -65,7 +65,7 @@ class Daemon:
                      if (name == "." or each["name"] == name or each["name"].startswith(name + "/"))
                      and kind in (None, each["kind"])]
             if found:
-                return max(found, key=lambda each: (each["failure"] is not None, each["kind"] != "profiles"))
+                return max(found, key=lambda each: (each.get("failure") is not None, each["kind"] != "profiles"))
             if time.monotonic() > end:
                 return None
             time.sleep(0.2)

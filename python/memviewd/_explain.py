@@ -20,9 +20,19 @@ FITS = {"yes": True, "no": False}
 _lock = threading.Lock()
 _all = None  # the folder of what this process explains
 
+# What docs/openapi.yaml lets an answer and its advice leave out where it is not known or does not apply.
+MAY_BE_ABSENT = frozenset((
+    "advice_sentence", "arrays", "arrays_sentence", "best", "change", "extra_flops_percent", "file",
+    "lands_at_bytes", "module", "profile_session", "program", "report", "saves_bytes", "session", "together",
+    "trace_host", "trace_session", "where_evidence"))
+
 
 class Row(Dict[str, Any]):
-    """A row of an answer: row["title"] and row.title"""
+    """A row of an answer: row["title"] and row.title. What is not known or does not apply is None."""
+
+    def __missing__(self, name: str) -> None:
+        if name not in MAY_BE_ABSENT:
+            raise KeyError(name)
 
     def __getattr__(self, name: str) -> Any:
         try:

@@ -10,12 +10,12 @@ Left out is what is joined from elsewhere: logs of another folder, which `summar
 limit of the allocator in a trace that lies in another folder. No program of a GPU says "Default memory".
 """
 import argparse
-import json
 import os
 import subprocess
 import time
 
 from daemon import Counts, Daemon
+from members import loads
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SETTLED_SECONDS = 60
@@ -34,7 +34,7 @@ def by_summary(binary, root):
     """{(session, module): its fit}"""
     done = subprocess.run([binary, "summary", "--json", root], capture_output=True, text=True, check=False)
     return {(session["id"], module["id"]): of_device(module["summary"]["data"]["spaces"])
-            for session in json.loads(done.stdout)["sessions"] for module in session["modules"] if module["summary"]}
+            for session in loads(done.stdout)["sessions"] for module in session["modules"] if module["summary"]}
 
 
 def rows_of(daemon, session):

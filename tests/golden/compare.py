@@ -14,6 +14,7 @@ import json
 import os
 import subprocess
 import sys
+from members import loads
 
 SUMS = [("dumps/e-no-donation", "modules/e-with-donation")]
 SIDES = ("a", "b")
@@ -23,7 +24,7 @@ def diff(binary, a, b):
     done = subprocess.run([binary, "diff", a, b, "--json"], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise SystemExit(f"diff {a} {b}: {done.stderr.strip()}")
-    return json.loads(done.stdout)
+    return loads(done.stdout)
 
 
 def sum_fault(answer):

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The daemon under test on a free port, and the count of what was held against it."""
-import json
 import re
 import subprocess
 import urllib.parse
 import urllib.request
+from members import loads
 
 
 class Daemon:
@@ -21,7 +21,7 @@ class Daemon:
     def json(self, path, **arguments):
         query = "?" + urllib.parse.urlencode(arguments) if arguments else ""
         with urllib.request.urlopen(self.url + path + query, timeout=120) as answer:
-            return json.load(answer)
+            return loads(answer.read())
 
     def find(self, folder, file):
         """(session, module) of the program in one file of a dump folder; (session, None) without it"""

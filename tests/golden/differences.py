@@ -17,6 +17,7 @@ import urllib.parse
 import urllib.request
 
 from daemon import Counts, Daemon
+from members import loads
 
 MODULE = "jit__lambda(16171982243519715633)"
 
@@ -63,9 +64,9 @@ class Ground:
 
     def profile(self, view, session, **arguments):
         """`data` of a view of ours"""
-        found = json.loads(self.get("/api/v1/sessions", filter=session)[2])["sessions"]
+        found = loads(self.get("/api/v1/sessions", filter=session)[2])["sessions"]
         session_id = next(row["id"] for row in found if row["name"] == session)
-        return json.loads(self.get(f"/api/v1/memory_profile/{view}", session=session_id, **arguments)[2])["data"]
+        return loads(self.get(f"/api/v1/memory_profile/{view}", session=session_id, **arguments)[2])["data"]
 
     def view(self, daemon, folder, name, ending=".after_optimizations.hlo.pb", **arguments):
         root = "dumps" if daemon is self.dumps else "modules"
@@ -117,7 +118,7 @@ def no_graphviz_page(ground):
 
 
 def run_tools(ground):
-    return [json.loads(ground.get("/run_tools", run=run)[2]) for run in ("tpu/small", "tf/small", "jax-cpu/small")] == [
+    return [loads(ground.get("/run_tools", run=run)[2]) for run in ("tpu/small", "tf/small", "jax-cpu/small")] == [
         ["memory_viewer"], ["memory_profile"], ["memory_viewer"]]
 
 
@@ -179,7 +180,7 @@ def three_ways(ground):
 def first_host_answers(ground):
     """(a session of which no host has memory events: the modules are those of the recorded first host)"""
     recorded = ground.recorded_profile("tpu/multihost-4", "t1v-n-abcdef-w-0")
-    return json.loads(ground.get("/data", tag="memory_profile", run="tpu/multihost-4")[2]) == recorded
+    return loads(ground.get("/data", tag="memory_profile", run="tpu/multihost-4")[2]) == recorded
 
 
 def true_times(ground):

@@ -17,6 +17,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from members import loads
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 FOLDER = os.path.join(ROOT, "tests", "fixtures", "gpu")
@@ -28,7 +29,7 @@ ASKED = {"jax-runtime": 2**28, "jax-array": 2**32, "jax-platform": 2**32, "jax-a
 def run(binary, *arguments):
     done = subprocess.run([binary, *arguments], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0 and done.stderr == "", (arguments, done.returncode, done.stderr)
-    return json.loads(done.stdout)
+    return loads(done.stdout)
 
 
 def answers(binary, name):

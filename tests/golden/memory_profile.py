@@ -32,6 +32,7 @@ from daemon import Counts, Daemon
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from wire import fields  # noqa: E402
+from members import loads
 
 SMALL = ("tf/small", "mi300/conv", "mi300/gemm", "synthetic/10k-bfc", "synthetic/10k-tpu")
 LARGE = "tf/large"
@@ -133,12 +134,12 @@ class Ground:
     def __init__(self, binary, logdir):
         self.daemon = Daemon(binary, logdir)
         with urllib.request.urlopen(self.daemon.url + "/api/v1/sessions") as answer:
-            self.ids = {row["name"]: row["id"] for row in json.load(answer)["sessions"]}
+            self.ids = {row["name"]: row["id"] for row in loads(answer.read())["sessions"]}
 
     def view(self, view, session, **arguments):
         query = urllib.parse.urlencode({"session": self.ids[session], **arguments})
         with urllib.request.urlopen(f"{self.daemon.url}/api/v1/memory_profile/{view}?{query}") as answer:
-            return json.load(answer)["data"]
+            return loads(answer.read())["data"]
 
     def __enter__(self):
         return self

@@ -26,6 +26,7 @@ import tempfile
 
 from daemon import Counts
 from made_snapshots import as_expandable, as_older, as_pending, made
+from members import loads
 
 EVENT_KEYS = ("action", "addr", "size", "time_us", "device_free")
 SEGMENT_SIGNS = {"segment_alloc": 1, "segment_map": 1, "segment_free": -1, "segment_unmap": -1}
@@ -46,7 +47,7 @@ def ours(driver, path):
     done = subprocess.run([driver, path], capture_output=True, text=True, timeout=300)
     if done.returncode != 0:
         raise ValueError(done.stderr.strip())
-    read = json.loads(done.stdout)
+    read = loads(done.stdout)
     stacks = [[read["frames"][at] for at in stack] for stack in read["stacks"]]
 
     def with_frames(row):
@@ -118,7 +119,7 @@ def end_faults(binary, viz, path, own, wanted):
     done = subprocess.run([binary, "summary", path, "--json"], capture_output=True, text=True, timeout=300)
     if done.returncode != 0:
         return [done.stderr.strip()]
-    pools, faults = {pool["memory"]: pool for pool in json.loads(done.stdout)["sessions"][0]["memory"]}, []
+    pools, faults = {pool["memory"]: pool for pool in loads(done.stdout)["sessions"][0]["memory"]}, []
     for device, trace in enumerate(wanted["device_traces"]):
         rows = [event for event in trace if event["action"] in ("alloc", "free_completed")]
         if not rows:

@@ -17,6 +17,7 @@ import os
 import re
 import subprocess
 import sys
+from members import loads
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FIXTURES = os.path.join(HERE, "..", "fixtures", "oom")
@@ -24,7 +25,7 @@ FIXTURES = os.path.join(HERE, "..", "fixtures", "oom")
 
 def explain(binary, path, text=None):
     done = subprocess.run([binary, "explain", "--json", path], capture_output=True, input=text, timeout=60)
-    return done.returncode, json.loads(done.stdout), done.stderr.decode()
+    return done.returncode, loads(done.stdout), done.stderr.decode()
 
 
 def differences(wanted, got, where=""):
@@ -32,7 +33,7 @@ def differences(wanted, got, where=""):
     if isinstance(wanted, dict):
         if not isinstance(got, dict):
             return [f"{where}: {got!r} is no object"]
-        return [line for key, value in wanted.items() for line in differences(value, got.get(key, "missing"), f"{where}.{key}")]
+        return [line for key, value in wanted.items() for line in differences(value, got.get(key), f"{where}.{key}")]
     if isinstance(wanted, list) and isinstance(got, list):
         short = [f"{where}: {len(got)} items, not {len(wanted)}"] if len(got) < len(wanted) else []
         return short + [line for at, pair in enumerate(zip(wanted, got)) for line in differences(*pair, f"{where}[{at}]")]

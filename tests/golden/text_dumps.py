@@ -22,6 +22,7 @@ import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from wire import fields  # noqa: E402
+from members import loads
 
 DEVICE_PEAK_APART = 0.003  # of the peak
 EXACT = ["space", "name", "total_bytes", "indefinite_bytes", "parameter_bytes", "output_bytes", "output_reused_bytes",
@@ -47,7 +48,7 @@ def summary(binary, path):
     process = subprocess.run([binary, "summary", "--json", path], capture_output=True, text=True)
     assert process.returncode == 0, f"{path}: {process.stderr}"
     found = {}
-    for session in json.loads(process.stdout)["sessions"]:
+    for session in loads(process.stdout)["sessions"]:
         for module in session["modules"]:
             assert module["error"] is None, (path, module["error"])
             found[module["name"]] = module["summary"]

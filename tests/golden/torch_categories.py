@@ -25,6 +25,7 @@ import tempfile
 
 from daemon import Counts, Daemon
 import made_allocator
+from members import loads, with_evidence
 
 RECORDED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fixtures", "torch", "trainings.json.gz")
 PAGE, MOMENTS, MIB = 1000, 25, 1 << 20
@@ -115,14 +116,14 @@ def explained(binary, folder, snapshot):
     path = os.path.join(folder, "asked.pickle")
     with open(path, "wb") as file:
         pickle.dump(snapshot, file, 4)
-    return json.loads(subprocess.run([binary, "explain", "--json", path], capture_output=True, check=True, text=True).stdout)
+    return loads(subprocess.run([binary, "explain", "--json", path], capture_output=True, check=True, text=True).stdout)
 
 
 def verdict_of(answer):
     """the verdict, wherever the answer of the command line has it"""
     if isinstance(answer, dict):
         if "cause" in answer and "advice" in answer:
-            return answer
+            return with_evidence(answer)
         answer = list(answer.values())
     return next((found for one in answer for found in [verdict_of(one)] if found), None) if isinstance(answer, list) else None
 
@@ -186,7 +187,7 @@ def operation_faults(binary, folder, scores, logits, cause, first):
 def replayed_faults(binary, path, advice):
     """what is advised has the figures of memviewd whatif"""
     process = subprocess.run([binary, "whatif", "--json", path, "--change", advice["change"]], capture_output=True, check=True, text=True)
-    (answer,) = json.loads(process.stdout)["modules"]
+    (answer,) = loads(process.stdout)["modules"]
     got = [advice[key] for key in ("saves_bytes", "lands_at_bytes", "allocated_bytes", "confidence")]
     failed = answer["failed_request"]
     asked = failed["requested_bytes"] if failed and not failed["is_placed"] else 0
@@ -209,7 +210,7 @@ def measured_faults(binary, shared):
         peaks = json.load(file)
     path, faults = os.path.join(folder, "llama.pickle.gz"), []
     process = subprocess.run([binary, "explain", "--json", path], capture_output=True, check=True, text=True)
-    by_change = {row["change"]: row for row in verdict_of(json.loads(process.stdout))["advice"] if row["change"]}
+    by_change = {row["change"]: row for row in verdict_of(loads(process.stdout))["advice"] if row["change"]}
     for change, name, part in (("attention=sdpa", "llama.sdpa", 0.01), ("checkpoint", "llama.ckpt", 0.01)):
         saved = peaks["llama"]["peak_reserved"] - peaks[name]["peak_reserved"]
         said = by_change[change]["saves_bytes"]

@@ -20,6 +20,7 @@ import made_allocator
 import made_program
 from daemon import Counts
 from made_allocator import KIB, MIB, SMALL
+from members import loads
 
 LARGE = 20 * MIB
 
@@ -91,7 +92,7 @@ def ask(binary, path, *words):
     done = subprocess.run([binary, "whatif", "--json", path, *words], capture_output=True, text=True, timeout=600)
     if done.returncode != 0:
         raise AssertionError(f"{words}: status {done.returncode}: {done.stderr.strip()}")
-    return json.loads(done.stdout)["modules"][0]
+    return loads(done.stdout)["modules"][0]
 
 
 def written(folder, snapshot):
@@ -213,7 +214,7 @@ def hold_limits(binary, counts, folder):
 def verdict_faults(binary, path, needed, lands):
     """it needs what the run reserved, and the first advice lands at what the run with that setting reserved"""
     done = subprocess.run([binary, "explain", "--json", path], capture_output=True, text=True, timeout=600, check=True)
-    (answer,) = [one["answer"] for one in json.loads(done.stdout)]
+    (answer,) = [one["answer"] for one in loads(done.stdout)]
     first = answer["advice"][0]
     got = (answer["fit"]["needed_bytes"], answer["cause"]["kind"], first["do"], first["lands_at_bytes"], first["confidence"])
     wanted = (needed, "fragmentation", "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True", lands, "exact")

@@ -11,13 +11,13 @@ add up. Without --shared what tests/fixtures has of these. The largest of all is
 """
 import argparse
 import glob
-import json
 import os
 import subprocess
 import sys
 import time
 
 import inputs
+from members import loads
 
 GIB = 2**30
 NEAR = 0.2  # of what the changed program took
@@ -53,7 +53,7 @@ EXACT = 0.001
 
 def explain(binary, path, *arguments):
     done = subprocess.run([binary, "explain", "--json", *arguments, path], capture_output=True, text=True, timeout=120)
-    return [found["answer"] for found in json.loads(done.stdout)], done.stderr
+    return [found["answer"] for found in loads(done.stdout)], done.stderr
 
 
 def unbalanced(answer):

@@ -15,6 +15,7 @@ import os
 import statistics
 import subprocess
 import sys
+from members import loads
 
 PAIRS = [("whatif", "actual.json"), ("programs", "whatif.json")]
 # Bases, and the total in MiB of checkpoint=* and batch=0.5 together, by libtpu 0.0.52 (--confirm).
@@ -25,7 +26,7 @@ SECOND = ["batch=0.5", "cast=*:bf16", "shard=*:4"]
 def predict(binary, folder, changes):
     run = subprocess.run([binary, "whatif", folder, "--json"] + [part for change in changes for part in ("--change", change)],
                          capture_output=True, text=True, check=False)
-    modules = json.loads(run.stdout)["modules"] if run.stdout else []
+    modules = loads(run.stdout)["modules"] if run.stdout else []
     return (modules[0], "") if modules else (None, run.stderr.strip())
 
 

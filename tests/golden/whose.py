@@ -17,6 +17,7 @@ import subprocess
 import sys
 
 import inputs
+from members import loads
 
 MIN_RIGHT, MIN_KNOWN, MIN_FOUND = 0.99, 0.98, 0.95
 # the twins of the programs of ../shared, which were made to be without a pattern
@@ -46,7 +47,7 @@ def whose(binary, folder):
     answer = subprocess.run([binary, "whose", "--json", folder], capture_output=True, text=True, check=False)
     if answer.returncode != 0:
         raise SystemExit(f"{folder}: {answer.stderr}")
-    return max(json.loads(answer.stdout)["modules"], key=lambda module: module["peak"]["bytes"])
+    return max(loads(answer.stdout)["modules"], key=lambda module: module["peak"]["bytes"])
 
 
 def is_right(argument, ours):
@@ -86,7 +87,7 @@ def check_program(counts, binary, folder, sums):
 
 def check_story(counts, binary, folder, wanted):
     answer = subprocess.run([binary, "summary", "--json", folder], capture_output=True, text=True, check=False)
-    modules = [module for session in json.loads(answer.stdout)["sessions"] for module in session["modules"]]
+    modules = [module for session in loads(answer.stdout)["sessions"] for module in session["modules"]]
     spaces = [space for module in modules for space in module["summary"]["data"]["spaces"]]
     largest = max(spaces, key=lambda space: space["total_bytes"])
     words = "".join(word if isinstance(word, str) else word.get("name", word.get("text"))

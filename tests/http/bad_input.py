@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 import inputs
-from harness import ROOT, equal
+from harness import ROOT, equal, loads
 
 TRACE = inputs.trace("jit_good", 7)
 CODES = {"malformed", "truncated", "unsupported", "limit", "memory", "notfound", "argument", "io", "changed"}
@@ -25,7 +25,7 @@ def ask_all(daemon, name):
         answers[view] = daemon.ask(f"/api/v1/memory_viewer/{view}?session={session}")
     for what, answer in answers.items():
         assert answer.status in (200, 404, 413, 422), (name, what, answer)
-        json.loads(answer.text)
+        loads(answer.text)
         if answer.status != 200:
             assert answer.json["code"] in CODES and answer.json["detail"], (name, what, answer)
     return answers

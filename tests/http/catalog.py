@@ -7,7 +7,7 @@ import os
 import re
 
 import inputs
-from harness import ROOT, equal
+from harness import ROOT, equal, loads
 
 
 def index(t, *arguments, status=0, environ=None):
@@ -22,7 +22,7 @@ def index(t, *arguments, status=0, environ=None):
 
 
 def rows_of(t, *arguments, **more):
-    return [json.loads(line) for line in index(t, *arguments, **more).stdout.splitlines()]
+    return [loads(line) for line in index(t, *arguments, **more).stdout.splitlines()]
 
 
 def sum_of(row, prefix):
@@ -36,7 +36,7 @@ def test_a_row_says_what_explain_says(t):
         rows = [row for row in rows_of(t, path) if row["kind"] == "module"]
         for row in rows[:6]:
             folder = os.path.dirname(os.path.join(row["logdir"], row["file"]))
-            (told,) = [one["answer"] for one in json.loads(t.run("explain", "--json", "--module", row["module"], folder).stdout)
+            (told,) = [one["answer"] for one in loads(t.run("explain", "--json", "--module", row["module"], folder).stdout)
                        if "answer" in one and one.get("session")][:1] or [None]
             if told is None or row["session"] == "":
                 continue
@@ -104,7 +104,7 @@ def test_many_sessions_are_read_side_by_side_and_told_in_one_order(t):
     first = t.run("index", t.folder()).stdout
     for _ in range(3):
         assert t.run("index", t.folder()).stdout == first, "the same bytes each time"
-    rows = [json.loads(line) for line in first.splitlines()]
+    rows = [loads(line) for line in first.splitlines()]
     equal(len(rows), 240)
     for row in rows:
         equal((row["job"], row["commit"]), tuple(row["file"].split("/")[:2]), "labels of its own folder")
@@ -125,7 +125,7 @@ def test_labels_and_which_of_them_counts(t):
     t.write("ann/memviewd.json", b'{"job": "of ann"}')
     pattern = "--label-path={user}/{name}-{run}/{commit}"
     (row,) = rows_of(t, t.folder(), pattern, "--label=cluster=eu", environ={"MEMVIEWD_LABELS": "cluster=us,zone=a,job=none"})
-    equal(json.loads(row["labels"]), {"cluster": "eu", "commit": "c0ffee", "is_last": "true", "job": "of ann", "lr": "0.001", "name": "bert",
+    equal(loads(row["labels"]), {"cluster": "eu", "commit": "c0ffee", "is_last": "true", "job": "of ann", "lr": "0.001", "name": "bert",
                                       "run": "7", "team": "x", "user": "ann", "zone": "a"})
     equal((row["job"], row["commit"], row["user_name"]), ("of ann", "c0ffee", "ann"))
     (row,) = rows_of(t, t.folder(), "--label", "job=given", "--label", "job=later")
@@ -142,7 +142,7 @@ def test_what_cannot_be_read_has_a_row(t):
     t.write("c/good.xplane.pb", inputs.xspace({("jit_one", 5): inputs.hlo_proto("jit_one", 4)}))
     t.write("d/module_0000.jit_f.after_optimizations.hlo.pb", b"\xff" * 100)
     process = index(t, t.folder())
-    rows = {row["file"]: row for row in map(json.loads, process.stdout.splitlines())}
+    rows = {row["file"]: row for row in map(loads, process.stdout.splitlines())}
     equal(set(rows), {"a/empty.xplane.pb", "b/cut.xplane.pb", "c/good.xplane.pb", "d/module_0000.jit_f.after_optimizations.hlo.pb"})
     for name, row in rows.items():
         assert bool(row["error"]) == ("good" not in name), row

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """memviewd check: what is a finding, every format, what is refused, and the commands of docs/use/check-workflow.yml."""
 import gzip
-import json
 import os
 import re
 import subprocess
@@ -9,7 +8,7 @@ import textwrap
 import xml.etree.ElementTree
 
 import inputs
-from harness import ROOT, equal
+from harness import ROOT, equal, loads
 
 
 def program(t, name):
@@ -24,23 +23,23 @@ def check(t, *arguments, status):
 
 def test_growth_is_told_as_diff_tells_it(t):
     before, after = program(t, "z-base"), program(t, "z-plus1")
-    report = json.loads(check(t, after, "--baseline", before, "--format=json", status=1))
+    report = loads(check(t, after, "--baseline", before, "--format=json", status=1))
     (module,) = report["modules"]
     (finding,) = module["findings"]
-    difference = json.loads(t.run("diff", "--json", before, after).stdout)
+    difference = loads(t.run("diff", "--json", before, after).stdout)
     equal((finding["rule"], finding["sentence"]), ("grown", difference["sentence"]))
     equal((module["baseline_bytes"], module["total_bytes"]), (difference["total_before"], difference["total_after"]))
     equal(finding["bytes"], difference["total_after"] - difference["total_before"])
     assert os.path.exists(module["file"]), module["file"]
-    equal(json.loads(check(t, after, "--baseline", before, "--format=json", "--tolerance=12%", status=0))["finding_count"], 0)
-    equal(json.loads(check(t, before, "--baseline", after, "--format=json", "--tolerance=0", status=0))["finding_count"], 0)
+    equal(loads(check(t, after, "--baseline", before, "--format=json", "--tolerance=12%", status=0))["finding_count"], 0)
+    equal(loads(check(t, before, "--baseline", after, "--format=json", "--tolerance=0", status=0))["finding_count"], 0)
 
 
 def test_the_limit_is_exact(t):
     path = program(t, "z-base")
-    total = json.loads(t.run("summary", "--json", path).stdout)["sessions"][0]["modules"][0]["summary"]["data"]["spaces"][0]["total_bytes"]
+    total = loads(t.run("summary", "--json", path).stdout)["sessions"][0]["modules"][0]["summary"]["data"]["spaces"][0]["total_bytes"]
     check(t, path, f"--max-total={total}", status=0)
-    report = json.loads(check(t, path, f"--max-total={total - 1}", "--format=json", status=1))
+    report = loads(check(t, path, f"--max-total={total - 1}", "--format=json", status=1))
     equal([(row["rule"], row["bytes"]) for row in report["modules"][0]["findings"]], [("over", 1)])
 
 
@@ -49,12 +48,12 @@ def test_modules_are_matched_by_name(t):
                                                             ("jit_two", 6): inputs.hlo_proto("jit_two", 6)}))
     after = t.write("after/run.xplane.pb", inputs.xspace({("jit_two", 8): inputs.hlo_proto("jit_two", 6, 4096),
                                                           ("jit_three", 9): inputs.hlo_proto("jit_three", 6)}))
-    report = json.loads(check(t, after, "--baseline", before, "--format=json", status=1))
+    report = loads(check(t, after, "--baseline", before, "--format=json", status=1))
     equal({row["module"]: [finding["rule"] for finding in row["findings"]] for row in report["modules"]},
           {"jit_two": ["grown"], "jit_three": []})
     assert "1 not in the baseline" in report["sentence"], report["sentence"]
-    equal(len(json.loads(check(t, after, "--max-total=1", "--module=jit_t*", "--format=json", status=1))["modules"]), 2)
-    equal(len(json.loads(check(t, after, "--max-total=1", "--module=*three", "--format=json", status=1))["modules"]), 1)
+    equal(len(loads(check(t, after, "--max-total=1", "--module=jit_t*", "--format=json", status=1))["modules"]), 2)
+    equal(len(loads(check(t, after, "--max-total=1", "--module=*three", "--format=json", status=1))["modules"]), 1)
     check(t, after, "--baseline", before, "--module=*three", status=2)
 
 
@@ -69,7 +68,7 @@ def test_what_cannot_be_checked_is_no_success(t):
         process = t.run("check", *arguments)
         equal((process.returncode, process.stdout), (2, ""), arguments)
         assert process.stderr, arguments
-    report = json.loads(check(t, bare, "--max-total=1G", "--format=json", status=2))
+    report = loads(check(t, bare, "--max-total=1G", "--format=json", status=2))
     assert "holds no buffer assignment" in report["modules"][0]["fault"], report
     equal(report["fault_count"], 1)
 
@@ -129,7 +128,7 @@ def test_the_workflow_finds_a_lost_donation(t):
 
 def test_a_smaller_program_may_store_what_it_likes(t):
     data = os.path.join(t.need_shared(), "data", "whatif")
-    report = json.loads(check(t, os.path.join(data, "fsdp.shard4"), "--baseline", os.path.join(data, "fsdp.base"),
+    report = loads(check(t, os.path.join(data, "fsdp.shard4"), "--baseline", os.path.join(data, "fsdp.base"),
                               "--tolerance=0%", "--format=json", status=0))
     equal(report["finding_count"], 0)
 

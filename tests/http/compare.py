@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two programs side by side: memviewd diff and /api/v1/compare say the same, and refuse what does not go together."""
-import json
 import os
 
 import inputs
-from harness import equal
+from harness import equal, loads
 
 
 def path(t, name):
@@ -26,11 +25,11 @@ def test_the_command_prints_what_the_api_answers(t):
         answer = daemon.ask(f"/api/v1/compare/diff?{about}&format={word}")
         equal(answer.status, 200)
         if option == "--json":  # a command says beside it what it could not read
-            equal(json.loads(process.stdout), {**answer.json, "not_read": []})
+            equal(loads(process.stdout), {**answer.json, "not_read": []})
         else:
             equal(answer.text.strip(), process.stdout.strip())
     summary = daemon.ask(f"/api/v1/compare/summary?{about}").json["data"]
-    answer = json.loads(t.run("diff", "--json", a, b).stdout)
+    answer = loads(t.run("diff", "--json", a, b).stdout)
     equal([answer[name] for name in ("sentence", "waterfall", "a", "b")], [summary[name] for name in ("sentence", "waterfall", "a", "b")])
     assert t.run("diff", a, b).stdout.startswith(answer["sentence"])
 
@@ -49,7 +48,7 @@ def test_names_are_nothing_but_texts_in_markdown(t):
 def test_sums_are_exact(t):
     a, b = programs(t)
     for one, two in ((a, b), (b, a), (a, path(t, "dumps/h-long-context"))):
-        answer = json.loads(t.run("diff", "--json", one, two).stdout)
+        answer = loads(t.run("diff", "--json", one, two).stdout)
         equal(answer["total_before"] + sum(row["bytes"] for row in answer["waterfall"]), answer["total_after"])
         of_buffers = sum(match["delta_bytes"] for match in answer["matches"])
         equal(of_buffers, sum(row["bytes"] for row in answer["waterfall"] if row["category"] != "fragmentation"))
@@ -58,7 +57,7 @@ def test_sums_are_exact(t):
 def test_modules_of_a_trace_are_chosen_by_name(t):
     trace = t.write("run.xplane.pb", inputs.xspace({("jit_one", 5): inputs.hlo_proto("jit_one", 4),
                                                     ("jit_two", 6): inputs.hlo_proto("jit_two", 6)}))
-    answer = json.loads(t.run("diff", "--json", trace, trace, "--module=jit_one", "--module=jit_two(6)").stdout)
+    answer = loads(t.run("diff", "--json", trace, trace, "--module=jit_one", "--module=jit_two(6)").stdout)
     equal((answer["a"]["module"], answer["b"]["module"]), ("jit_one", "jit_two"))
     process = t.run("diff", trace, trace, "--module=nothing")
     equal((process.returncode, "has no module with that name" in process.stderr), (2, True))
@@ -66,9 +65,9 @@ def test_modules_of_a_trace_are_chosen_by_name(t):
 
 def test_two_spaces_and_two_steps_are_compared(t):
     a, _ = programs(t)
-    answer = json.loads(t.run("diff", "--json", a, a, "--space=0", "--space=1").stdout)
+    answer = loads(t.run("diff", "--json", a, a, "--space=0", "--space=1").stdout)
     equal((answer["a"]["space"], answer["b"]["space"], answer["is_of_steps"]), (0, 1, False))
-    answer = json.loads(t.run("diff", "--json", a, a, "--step=3", "--step=peak").stdout)
+    answer = loads(t.run("diff", "--json", a, a, "--step=3", "--step=peak").stdout)
     equal((answer["a"]["step"], answer["b"]["is_peak"], answer["is_of_steps"]), (3, True, True))
     equal(answer["total_before"] + sum(row["bytes"] for row in answer["waterfall"]), answer["total_after"])
 
@@ -116,13 +115,13 @@ def test_references_say_what_is_meant(t):
 def test_device_profiles_are_compared(t):
     """the command, the API, and Device Memory's own difference (as pprof -diff_base) have one set of figures"""
     first, last = (path(t, f"memprof/{name}.prof") for name in ("memory1", "memory9"))
-    answer = json.loads(t.run("diff", "--json", first, last).stdout)
+    answer = loads(t.run("diff", "--json", first, last).stdout)
     equal(answer["total_before"] + sum(row["bytes"] for row in answer["waterfall"]), answer["total_after"])
     for rows in ("matches", "stacks"):
         equal(sum(row["delta_bytes"] for row in answer[rows]), answer["total_after"] - answer["total_before"], rows)
     assert t.run("diff", first, last).stdout.startswith(answer["sentence"] + "\n\nA  memory1.prof, 7.67 MiB\n")
     assert "| +1.68 MiB | grown | anotherfunc memprof.py:19" in t.run("diff", "--markdown", first, last).stdout
-    top = json.loads(t.run("top", "--json", "--diff-base", first, last).stdout)["data"]
+    top = loads(t.run("top", "--json", "--diff-base", first, last).stdout)["data"]
     grown = {row["frame"]["name"]: row["self"] for row in top["rows"] if row["self"]}
     equal({row["b"].split(" \u203a ")[0]: row["delta_bytes"] for row in answer["matches"] if row["delta_bytes"]}, grown)
 
@@ -165,7 +164,7 @@ def test_both_sides_say_what_could_not_be_read(t):
         folders.append(os.path.dirname(t.write(f"{side}/module_0002.jit_two.after_optimizations.hlo.pb", b"")))
     process = t.run("diff", "--json", *folders)
     equal(process.returncode, 0, process.stderr)
-    equal([row["file"] for row in json.loads(process.stdout)["not_read"]], [f"{folder}/module_0002.jit_two.after_optimizations.hlo.pb" for folder in folders])
+    equal([row["file"] for row in loads(process.stdout)["not_read"]], [f"{folder}/module_0002.jit_two.after_optimizations.hlo.pb" for folder in folders])
     empty = os.path.dirname(t.write("d/README", b"nothing"))
     process = t.run("diff", folders[0], empty)
     equal(process.returncode, 2)

@@ -4,7 +4,6 @@ import concurrent.futures
 import contextlib
 import functools
 import itertools
-import json
 import os
 import resource
 import socket
@@ -13,7 +12,7 @@ import threading
 import time
 
 import inputs
-from harness import PATIENCE_SECONDS, equal, wait_until
+from harness import PATIENCE_SECONDS, equal, loads, wait_until
 
 BUFFERS = 120000
 
@@ -210,7 +209,7 @@ def test_what_is_renamed_under_a_reader_is_one_or_the_other(t):
 
     def told_by_command():
         done = t.run("summary", path, "--json")
-        told = json.loads(done.stdout)
+        told = loads(done.stdout)
         if done.returncode != 0 or told["not_read"]:
             equal((done.returncode, {one["code"] for one in told["not_read"]}), (2, {"changed"}), done.stderr)
             return None

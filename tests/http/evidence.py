@@ -6,7 +6,7 @@ import re
 import sys
 import urllib.parse
 
-from harness import ROOT, equal
+from harness import ROOT, equal, with_evidence
 import live_arrays
 
 sys.path.append(os.path.join(ROOT, "tests", "golden"))  # behind our own: both have a module "verdict"
@@ -62,7 +62,7 @@ class Held:
     """evidence of one answer against what the daemon lists"""
 
     def __init__(self, daemon, answer, session):
-        self.daemon, self.answer = daemon, answer
+        self.daemon, self.answer = daemon, with_evidence(answer)
         self.module = {"session": answer["module"]["session"], "module": answer["module"]["id"]} if answer["module"] else None
         self.session, self.known, self.kinds = session, {}, {}
 
@@ -73,7 +73,7 @@ class Held:
         return self.known[key]
 
     def buffers(self, what, evidence):
-        params = {key: evidence[key] for key in ("space", "step", "filter") if evidence[key] != ""}
+        params = {key: evidence[key] for key in ("space", "step", "filter") if evidence[key] not in ("", None)}
         data = self.ask("memory_viewer/buffers", **self.module, **params, limit=1000, sort="-size")["data"]
         equal((data["matched_count"], bool(evidence["filter"] is not None)), (evidence["count"], True), what)
         if evidence["column"] == "size":
@@ -167,7 +167,8 @@ def test_of_a_snapshot(t):
     answer = daemon.get_json("/api/v1/verdict", session=session)
     held = Held(daemon, answer, session).hold()
     equal((held.columns, held.unmarked), ({None, "requested", "device_free", "free", "reserved", "largest_hole"}, []))
-    equal((answer["cause"]["kind"], answer["cause"]["evidence"]["column"], answer["cause"]["bytes"]), ("fragmentation", "free", one.failures[0]["free"]))
+    cause = held.answer["cause"]
+    equal((cause["kind"], cause["evidence"]["column"], cause["bytes"]), ("fragmentation", "free", one.failures[0]["free"]))
 
 
 def test_of_live_arrays(t):

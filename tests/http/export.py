@@ -2,12 +2,11 @@
 """memviewd export: rows that add up, answers as the API gives them, one page without anything from elsewhere."""
 import csv
 import io
-import json
 import os
 import re
 
 import inputs
-from harness import equal
+from harness import equal, loads
 
 
 def program(t, name="z-base"):
@@ -26,7 +25,7 @@ def rows_of(text):
 
 def test_rows_at_the_peak_add_up(t):
     rows = rows_of(export(t, program(t), "--format=csv"))
-    summary = json.loads(t.run("summary", "--json", program(t)).stdout)["sessions"][0]["modules"][0]["summary"]["data"]
+    summary = loads(t.run("summary", "--json", program(t)).stdout)["sessions"][0]["modules"][0]["summary"]["data"]
     for space in summary["spaces"]:
         own = [row for row in rows if row["space"] == str(space["space"])]
         peak = [row for row in own if not row["born_step"] or
@@ -40,7 +39,7 @@ def test_rows_at_the_peak_add_up(t):
 def test_both_formats_have_the_same_rows(t):
     path = program(t)
     rows = rows_of(export(t, path, "--format=csv"))
-    objects = [json.loads(line) for line in export(t, path, "--format=ndjson").splitlines()]
+    objects = [loads(line) for line in export(t, path, "--format=ndjson").splitlines()]
     equal(len(objects), len(rows))
     equal(list(objects[0]), list(rows[0]))
     for row, one in zip(rows, objects):
@@ -58,7 +57,7 @@ def test_tables_of_the_api_are_lines_too(t):
         rows = rows_of(daemon.ask(f"/api/v1/{view}?{question}&format=csv").text)
         answer = daemon.ask(f"/api/v1/{view}?{question}&format=ndjson")
         equal((answer.status, answer.headers["content-type"]), (200, "application/x-ndjson"), view)
-        objects = [json.loads(line) for line in answer.text.splitlines()]
+        objects = [loads(line) for line in answer.text.splitlines()]
         equal((len(objects), list(objects[0])), (len(rows), list(rows[0])), view)
         for name in objects[0]:
             kinds = {str if isinstance(one[name], str) else float for one in objects if one[name] is not None}
@@ -73,14 +72,14 @@ def test_modules_stand_below_one_head(t):
     equal({row["module"] for row in rows_of(text)}, {"jit_one", "jit_two, \"too\"\n"})
     equal(text.count("session,module,"), 1)
     equal({row["module"] for row in rows_of(export(t, path, "--format=csv", "--module=jit_one"))}, {"jit_one"})
-    names = {json.loads(line)["module"] for line in export(t, path, "--format=ndjson").splitlines()}
+    names = {loads(line)["module"] for line in export(t, path, "--format=ndjson").splitlines()}
     equal(names, {"jit_one", "jit_two, \"too\"\n"})
 
 
 def test_json_has_the_answers_of_the_api(t):
     daemon = t.serve(program(t))
     session = daemon.get_json("/api/v1/sessions")["sessions"][0]["id"]
-    (module,) = json.loads(export(t, program(t), "--format=json"))["modules"]
+    (module,) = loads(export(t, program(t), "--format=json"))["modules"]
     for view, params in (("summary", {}), ("curve", {"stack": "category"}), ("strips", {}), ("whose", {}),
                          ("groups", {"by": "whose", "limit": 1000}), ("buffers", {"limit": 1000})):
         equal(module[view], daemon.get_json(f"/api/v1/memory_viewer/{view}", session=session, **params), view)
@@ -88,7 +87,7 @@ def test_json_has_the_answers_of_the_api(t):
 
 
 def test_a_failure_beside_the_module_is_told(t):
-    (module,) = json.loads(export(t, os.path.join(t.fixtures, "demo", "b-activations-unrolled"), "--format=json"))["modules"]
+    (module,) = loads(export(t, os.path.join(t.fixtures, "demo", "b-activations-unrolled"), "--format=json"))["modules"]
     equal((module["failure"]["title"], module["failure"]["over_text"]), ("TPU compile-time OOM (E1000)", "17.74 GiB"))
 
 
@@ -100,7 +99,7 @@ def test_the_page_is_one_file_that_asks_for_nothing(t):
     assert "default-src 'none'" in page
     equal(re.findall(r"<(?:script|link|img|iframe)[^>]* (?:src|href)=", page), [])
     equal([mark for mark in ("<!-- styles -->", "<!-- answers -->", "<!-- scripts -->") if mark in page], [])
-    answers = json.loads(re.search(r'id="answers">(.*?)</script>', page, re.S)[1])
+    answers = loads(re.search(r'id="answers">(.*?)</script>', page, re.S)[1])
     equal([module["module"] for module in answers["modules"]], ["jit_train_step"])
     equal(len(re.findall(r"</script>", page)), 3)
 
@@ -119,13 +118,13 @@ def test_what_could_not_be_read_stands_beside_the_rest(t):
     whole = inputs.hlo_proto()
     t.write("mixed/module_0001.jit_one.after_optimizations.hlo.pb", whole)
     folder = os.path.dirname(t.write("mixed/module_0002.jit_two.after_optimizations.hlo.pb", whole[:len(whole) // 2]))
-    (lost,) = json.loads(export(t, folder, "--format=json"))["not_read"]
+    (lost,) = loads(export(t, folder, "--format=json"))["not_read"]
     equal(lost["file"], "module_0002.jit_two.after_optimizations.hlo.pb")
     assert lost["reason"] and lost["offset_bytes"], lost
     page = export(t, folder, "--format=html")
-    answers = json.loads(re.search(r'id="answers">(.*?)</script>', page, re.S)[1])
+    answers = loads(re.search(r'id="answers">(.*?)</script>', page, re.S)[1])
     equal([len(answers["modules"]), answers["not_read"]], [1, [lost]])
     t.write("named/module_0001.jit_one.after_optimizations.hlo.pb", whole)
     t.write("named/a</script><b>/module_0002.jit_two.after_optimizations.hlo.pb", whole[:len(whole) // 2])
     page = export(t, os.path.join(os.path.dirname(folder), "named"), "--format=html")
-    assert "a</script>" not in page and json.loads(re.search(r'id="answers">(.*?)</script>', page, re.S)[1])["not_read"][0]["file"].startswith("a<")
+    assert "a</script>" not in page and loads(re.search(r'id="answers">(.*?)</script>', page, re.S)[1])["not_read"][0]["file"].startswith("a<")

@@ -10,7 +10,7 @@ import os
 import fleet_story
 import inputs
 from fleet_story import BAD_DAY, DAYS, GIB, ODD_DAY, ODD_HOST, commit_of
-from harness import equal, wait_until
+from harness import equal, loads, wait_until
 
 FLEET = "/api/v1/fleet/"
 
@@ -73,7 +73,7 @@ def test_the_sentence_of_a_step_is_that_of_diff(t):
 
 def test_every_figure_is_that_of_index(t):
     daemon = serve(t, 5)
-    index = [json.loads(line) for line in t.run("index", t.folder("story")).stdout.splitlines()]
+    index = [loads(line) for line in t.run("index", t.folder("story")).stdout.splitlines()]
     points = {(row["job"], row["commit"]): row for row in ask(daemon, "points", limit=1000)["rows"]}
     equal(len(points), len({(row["job"], row["commit"]) for row in index}))
     for (job, commit), point in points.items():
@@ -106,7 +106,7 @@ def test_tables_are_files_too(t):
         table = list(csv.DictReader(io.StringIO(daemon.ask(FLEET + view + "?format=csv").text)))
         equal((len(lines), len(table)), (len(rows), len(rows)), view)
         for row, line, cells in zip(rows, lines, table):
-            equal(set(json.loads(line)), set(cells))
+            equal(set(loads(line)), set(cells))
             for name, value in row.items():
                 if name in cells and isinstance(value, (int, str)):
                     equal(cells[name], str(value), (view, name))

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Limits, each with a clear answer; and requests that are not what HTTP asks for."""
 import contextlib
-import json
 import re
 import socket
 
-from harness import equal, wait_until
+from harness import equal, loads, wait_until
 
 
 def head(daemon, extra=b""):
@@ -53,7 +52,7 @@ def test_a_body_that_is_said_to_be_too_large_is_not_waited_for(t):
             connection.sendall(b"POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: %s\r\n%sContent-Length: 99999999999\r\n\r\n"
                                % (path.encode(), kind, expects))
             told = answered(connection)
-        status, body = told.split(b" ", 2)[1], json.loads(told.partition(b"\r\n\r\n")[2])
+        status, body = told.split(b" ", 2)[1], loads(told.partition(b"\r\n\r\n")[2])
         equal((status, body["code"], b"\r\nConnection: close\r\n" in told), (b"413", "limit", True), (path, expects))
     with socket.create_connection((daemon.host, daemon.port), timeout=60) as connection:  # one that fits is told to come
         connection.sendall(b"POST /api/v1/oom HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nExpect: 100-continue\r\n"
@@ -76,7 +75,7 @@ def test_a_body_without_an_end_ends_at_the_limit(t):
         told = answered(connection)
     assert 64 << 20 <= sent < 128 << 20, f"{sent >> 20} MiB were taken"
     head, _, body = told.partition(b"\r\n\r\n")
-    equal((head.split(b" ", 2)[1], json.loads(body)["code"]), (b"413", "limit"))
+    equal((head.split(b" ", 2)[1], loads(body)["code"]), (b"413", "limit"))
     for line in (b"Connection: close", b"Content-Type: application/problem+json", b"X-Content-Type-Options: nosniff",
                  b"Content-Length: %d" % len(body)):
         assert line in head.split(b"\r\n"), (line, head)

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What live arrays of a device profile say of a request of JAX that failed at run time."""
-import json
 import os
 
-from harness import equal, wait_until
+from harness import equal, loads, wait_until
 from inputs import hlo_proto, profile
 
 GIB = 2**30
@@ -30,7 +29,7 @@ def held(train, init, programs=0, elsewhere=0):
 def explained(t, path):
     process = t.run("explain", "--json", path)
     equal((process.returncode, process.stderr), (0, ""))
-    return json.loads(process.stdout)
+    return loads(process.stdout)
 
 
 def test_what_was_live_leads(t):
@@ -113,7 +112,7 @@ def test_a_folder_of_profiles(t):
         t.write(f"job/memory-{at}.prof", held(train=(at + 1) * GIB, init=GIB))
     folder = os.path.join(t.folder(), "job")
     process = t.run("top", "--json", folder)
-    equal((process.returncode, json.loads(process.stdout)["data"]["total"], "memory-10.prof: the last of 3" in process.stderr), (0, 12 * GIB, True))
+    equal((process.returncode, loads(process.stdout)["data"]["total"], "memory-10.prof: the last of 3" in process.stderr), (0, 12 * GIB, True))
     for form, lines in (((), 1), (("--json",), 1)):
         process = t.run("summary", *form, folder)
         equal((process.returncode, process.stderr, len(process.stdout.splitlines())), (0, "", lines))

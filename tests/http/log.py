@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the daemon writes to stderr, and the ids of requests."""
-import json
 import re
 
-from harness import equal
+from harness import equal, loads
 
 BODY = b"x" * (2 << 20)
 
@@ -60,7 +59,7 @@ def test_a_log_of_json_is_one_object_a_line(t):
     answer = fail(daemon)
     daemon.ask("/api/v1/%22%0A%1b?x=%ff\"")
     daemon.stop()
-    rows = [json.loads(line) for line in daemon.log().splitlines()]
+    rows = [loads(line) for line in daemon.log().splitlines()]
     warnings = [row for row in rows if row["level"] == "warning"]
     assert any("--no-token" in row["message"] for row in warnings), rows
     request = next(row for row in rows if row["level"] == "error")
@@ -77,11 +76,11 @@ def test_levels_are_by_what_is_said(t):
     for _ in range(7):
         daemon.ask("/api/v1/about", headers={"Authorization": "Bearer wrong"})
     daemon.stop()
-    rows = [json.loads(line) for line in daemon.log().splitlines()]
+    rows = [loads(line) for line in daemon.log().splitlines()]
     for words, level in (("waiting for it", "info"), ("by its IP address", "info"), ("a wrong token", "warning"), ("wrong tokens: 2 more", "warning")):
         equal({row["level"] for row in rows if words in row["message"]}, {level}, (words, rows))
     refused = t.run("--demo", "--log-format=json", "--port=70000")
-    equal((json.loads(refused.stderr)["level"], refused.returncode), ("error", 2))
+    equal((loads(refused.stderr)["level"], refused.returncode), ("error", 2))
 
 
 def test_what_can_be_read_is_not_escaped_and_what_moves_a_cursor_is(t):

@@ -12,7 +12,7 @@ import subprocess
 import threading
 import time
 
-from harness import PATIENCE_SECONDS, equal, wait_until
+from harness import PATIENCE_SECONDS, equal, loads, wait_until
 
 PLAIN = {"Content-Type": "text/plain"}
 E1000 = "0.10.0-libtpu0.0.40-v5e-adamlin.txt"
@@ -36,7 +36,7 @@ def needed(answer):
 
 def test_a_given_text_says_what_explain_says(t):
     daemon, text = t.serve(t.folder()), t.fixture(f"oom/{E1000}")
-    printed = json.loads(t.run("explain", "--json", t.write("copy.log", text)).stdout)
+    printed = loads(t.run("explain", "--json", t.write("copy.log", text)).stdout)
     answer = give(daemon, text)
     assert printed[0].pop("answer")["verdict"]
     equal(answer["failures"], printed)
@@ -140,7 +140,7 @@ def test_the_command_line_says_what_the_verdict_says(t):
     )
     for text, line, reason in texts:
         path = t.write("one.log", text)
-        verdict = json.loads(t.run("explain", "--json", path).stdout)[0]["verdict"]
+        verdict = loads(t.run("explain", "--json", path).stdout)[0]["verdict"]
         printed = t.run("explain", path).stdout
         assert line in printed and line.endswith(verdict["over_text"]), printed
         assert reason is None or reason in printed, printed

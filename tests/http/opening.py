@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What people really have: the chip that a dump names, parts of one program that belong together."""
-import json
 import os
 
 import inputs
-from harness import equal, wait_until
+from harness import equal, loads, wait_until
 
 V5E = 16911433728  # 15.75 GiB, of the table of devices
 
@@ -28,7 +27,7 @@ def devices_of(t, root, session):
 
 
 def summary(t, root):
-    return json.loads(t.run("summary", "--json", root).stdout)["sessions"][0]["modules"][0]
+    return loads(t.run("summary", "--json", root).stdout)["sessions"][0]["modules"][0]
 
 
 def test_the_chip_of_a_dump_gives_the_capacity(t):
@@ -95,7 +94,7 @@ def test_a_proto_comes_before_a_text_of_its_stage(t):
 
 def test_module_and_assignment_apart_are_one(t):
     root = text_fixtures(t, "pieces", "mod.hlo.pb", "buffer_assignment.pb")
-    found = json.loads(t.run("summary", "--json", root).stdout)["sessions"][0]["modules"]
+    found = loads(t.run("summary", "--json", root).stdout)["sessions"][0]["modules"]
     equal([(module["name"], module["summary"]["data"]["spaces"][0]["peak_bytes"]) for module in found], [("jit_f", 16 << 20)])
     alone = summary(t, text_fixtures(t, "alone", "buffer_assignment.pb"))
     equal([note["code"] for note in alone["summary"]["notes"] if note["code"] == "no_module"], ["no_module"])
@@ -151,10 +150,10 @@ def test_a_capacity_is_a_device_or_a_size_in_every_command(t):
     path = os.path.join(t.fixtures, "dumps", "h-long-context")
     said = {}
     for capacity in ("v5e", "V5E", "15.75GiB", "16911433728"):
-        summary = json.loads(t.run("summary", "--json", f"--capacity={capacity}", path).stdout)["sessions"][0]["modules"][0]
-        verdict = json.loads(t.run("explain", "--json", f"--capacity={capacity}", path).stdout)[0]["answer"]
-        whatif = json.loads(t.run("whatif", "--json", f"--capacity={capacity}", path).stdout)["modules"][0]
-        check = json.loads(t.run("check", "--format=json", f"--max-total={capacity}", path).stdout)["modules"][0]
+        summary = loads(t.run("summary", "--json", f"--capacity={capacity}", path).stdout)["sessions"][0]["modules"][0]
+        verdict = loads(t.run("explain", "--json", f"--capacity={capacity}", path).stdout)[0]["answer"]
+        whatif = loads(t.run("whatif", "--json", f"--capacity={capacity}", path).stdout)["modules"][0]
+        check = loads(t.run("check", "--format=json", f"--max-total={capacity}", path).stdout)["modules"][0]
         said[capacity] = [summary["capacity"]["bytes"], summary["capacity"]["source"], verdict["fit"]["capacity_bytes"], whatif["capacity_bytes"],
                           check["findings"][0]["bytes"]]
     equal(said["v5e"][:4], [16911433728, "as chosen", 16911433728, 16911433728])

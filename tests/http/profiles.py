@@ -4,13 +4,12 @@ import csv
 import gzip
 import hashlib
 import io
-import json
 import os
 import subprocess
 import urllib.parse
 
 import inputs
-from harness import FIXTURES, equal
+from harness import FIXTURES, equal, loads
 
 PROTO = os.path.join(os.path.dirname(FIXTURES), "..", "proto")
 USER = ("f", "/home/me/train.py", 3)
@@ -89,7 +88,7 @@ def test_a_profile_without_bytes_ends_nothing(t):
         equal(done.returncode, 0, done)
         assert sentence in done.stdout, done
     daemon.get_json("/api/v1/fleet/summary")
-    rows = [json.loads(line) for line in t.run("index", t.folder()).stdout.splitlines()]
+    rows = [loads(line) for line in t.run("index", t.folder()).stdout.splitlines()]
     equal(len(rows), 3, rows)
     with open(os.path.join(t.folder(), "cpu", "cpu.prof"), "rb") as file:
         given = daemon.ask("/api/v1/uploads?name=cpu.prof", "POST", {"Content-Type": "application/octet-stream"}, file.read())
@@ -390,7 +389,7 @@ def test_top_prints_text_csv_and_json(t):
     equal(rows[0], ["flat", "flat_percent", "cum", "cum_percent", "unit", "name"])
     equal(rows[1], ["300", "100", "300", "100", "bytes", f"{JAX[0]} {JAX[1]}:9"])
     equal([row[5] for row in csv.reader(io.StringIO(t.run("top", path, "--machinery", "--csv", "--by=function", "--limit=1").stdout))][1:], ["apply_primitive"])
-    data = json.loads(t.run("top", path, "--base", base, "--json").stdout)["data"]
+    data = loads(t.run("top", path, "--base", base, "--json").stdout)["data"]
     equal([(row["frame"]["function"], row["self"]) for row in data["rows"]], [("f", 200)])
     assert "300 B" in t.run("top", path, "--focus=^f$").stdout
     equal(t.run("top", path, "--focus=(").returncode, 2)

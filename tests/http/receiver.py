@@ -4,8 +4,9 @@ import contextlib
 import hashlib
 import hmac
 import http.server
-import json
 import threading
+
+from harness import loads
 
 
 class Receiver:
@@ -34,7 +35,7 @@ class Receiver:
         """the status to answer with"""
         with self._lock:
             self._check(headers, body)
-            message = json.loads(body)
+            message = loads(body)
             if message["id"] != headers.get("X-Memviewd-Delivery"):
                 self.faults.append(f"delivery {headers.get('X-Memviewd-Delivery')} of {message['id']}")
             if self.refusals:

@@ -6,7 +6,7 @@ import os
 import sys
 
 from document import Document
-from harness import ROOT, equal
+from harness import ROOT, equal, loads
 from snapshots import snapshot
 from uploads import add, sessions_of
 
@@ -134,7 +134,7 @@ def test_a_time_is_the_same_however_it_is_written(t):
 def test_diff_on_the_command_line(t):
     t.write("rank0.pickle", snapshot())
     path = os.path.join(t.folder(), "rank0.pickle")
-    answers = [json.loads(t.run("top", path, "--json", "--at", moment).stdout) for moment in ("start", "end")]
+    answers = [loads(t.run("top", path, "--json", "--at", moment).stdout) for moment in ("start", "end")]
     totals = [answer.get("data", answer)["total"] for answer in answers]
     done = t.run("diff", path, path, "--at", "start", "--at", "end", "--json")
     equal(done.returncode, 0, done.stderr)
@@ -145,9 +145,9 @@ def test_diff_on_the_command_line(t):
 def test_top_on_the_command_line(t):
     t.write("rank0.pickle", snapshot())
     path = os.path.join(t.folder(), "rank0.pickle")
-    peak = json.loads(t.run("top", path, "--json").stdout)
-    end = json.loads(t.run("top", path, "--json", "--at", "end").stdout)
-    change = json.loads(t.run("top", path, "--json", "--base-at", "end").stdout)
+    peak = loads(t.run("top", path, "--json").stdout)
+    end = loads(t.run("top", path, "--json", "--at", "end").stdout)
+    change = loads(t.run("top", path, "--json", "--base-at", "end").stdout)
     totals = [answer["data"]["total"] if "data" in answer else answer["total"] for answer in (peak, end, change)]
     equal(totals[2], totals[0] - totals[1])
     equal(t.run("top", path, "--at", "end", "--memory", "GPU 9").returncode != 0, True)

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a snapshot's verdict says of its segments: a process takes them, whatever lies in them, and what is lost in pieces is a cause
 where segments that grow would do without."""
-import json
 import os
 import pickle
 import sys
 
 from document import Document
 from evidence import Held
-from harness import ROOT, equal
+from harness import ROOT, equal, loads
 
 sys.path.append(os.path.join(ROOT, "tests", "golden"))  # behind our own: both have a module "verdict"
 import made_allocator as made  # noqa: E402
@@ -56,7 +55,7 @@ def verdict_of(t, one, keeps=None):
     path = t.write("run/rank0.pickle", pickle.dumps(made.snapshot(one, keeps=keeps), 4))
     process = t.run("explain", path, "--json")
     equal((process.returncode, process.stderr), (0, ""))
-    (printed,) = json.loads(process.stdout)
+    (printed,) = loads(process.stdout)
     return path, printed["answer"]
 
 

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """An error text of PyTorch with an allocator snapshot of the same failure: one verdict of both, or why not."""
-import json
 import os
 import pickle
 import sys
 
 from evidence import Held
-from harness import ROOT, equal
+from harness import ROOT, equal, loads
 from uploads import add, sessions_of
 
 sys.path.append(os.path.join(ROOT, "tests", "golden"))  # behind our own: both have a module "verdict"
@@ -38,7 +37,7 @@ def check_figures(answer, one, failed):
 def explained(t, *paths):
     process = t.run("explain", "--json", *paths)
     equal((process.returncode, process.stderr), (0, ""))
-    return json.loads(process.stdout)
+    return loads(process.stdout)
 
 
 def test_a_folder_may_be_named_in_any_way(t):
@@ -75,7 +74,7 @@ def test_a_text_beside_the_snapshot_of_its_failure(t):
     held = Held(daemon, answer, session).hold()
     equal((held.columns >= {"requested", "device_free", "free", "reserved", "largest_hole"},
            [words for words, sentence in held.unmarked if not sentence.startswith("Others hold")]), (True, []))
-    for row in answer["together"]["rows"]:
+    for row in held.answer["together"]["rows"]:
         if row["evidence"]["kind"] == "trace":
             held.snapshot(row["label"], row["evidence"])
         if row["text_bytes"] is not None:

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """memviewd whatif and the API on allocator snapshots: what other settings would have made of them; what is refused."""
-import json
 import os
 import pickle
 import sys
 import urllib.parse
 
 from document import Document
-from harness import ROOT, equal
+from harness import ROOT, equal, loads
 
 sys.path.append(os.path.join(ROOT, "tests", "golden"))  # behind our own: both have a module "verdict"
 import made_allocator  # noqa: E402
@@ -25,7 +24,7 @@ def fragmented(t):
 def answer_of(t, path, *arguments):
     process = t.run("whatif", path, "--json", *arguments)
     equal((process.returncode, process.stderr), (0, ""))
-    (answer,) = json.loads(process.stdout)["modules"]
+    (answer,) = loads(process.stdout)["modules"]
     equal(answer.pop("file"), os.path.basename(path))
     return answer
 

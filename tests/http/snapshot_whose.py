@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """memviewd whose on allocator snapshots: the lines of code that hold the memory, in a terminal, as JSON and from the API."""
-import json
 import os
 import pickle
 import sys
 
-from harness import ROOT, equal
+from harness import ROOT, equal, loads
 from inputs import hlo_proto, memory_plane
 
 sys.path.append(os.path.join(ROOT, "tests", "golden"))  # behind our own: both have a module "verdict"
@@ -18,7 +17,7 @@ MIB = 1 << 20
 def test_lines_of_a_library_are_told_apart(t):
     """where the person's own code is one line for all of them; the moment is that of the failed request"""
     path = t.write("run/rank0.pickle", pickle.dumps(made_allocator.computed(96 * MIB, 16 * MIB), 4))
-    (answer,) = json.loads(t.run("whose", "--json", path).stdout)["modules"]
+    (answer,) = loads(t.run("whose", "--json", path).stdout)["modules"]
     lines = {(group["source"], group["category"]): (group["count"], group["size_bytes"]) for group in answer["groups"]}
     equal(lines["modeling_llama.py:208 eager_attention_forward", "saved_activation"], (2, 144 * MIB))
     equal(lines["loss_utils.py:40 fixed_cross_entropy", "saved_activation"], (2, 24 * MIB))
@@ -37,11 +36,11 @@ def test_without_a_failed_request_it_is_the_peak(t):
         one = made_allocator.Caching(1, device=at)
         one.free(one.allocate(30 * MIB))
         t.write(f"job/rank{at}.pickle", pickle.dumps(made_allocator.snapshot(one), 4))
-    answers = json.loads(t.run("whose", "--json", os.path.join(t.folder(), "job")).stdout)["modules"]
+    answers = loads(t.run("whose", "--json", os.path.join(t.folder(), "job")).stdout)["modules"]
     equal([(answer["file"], answer["memory"], answer["moment"], answer["in_use_bytes"]) for answer in answers],
           [(f"rank{at}.pickle", "GPU 0", "peak", 30 * MIB) for at in (0, 1)])
     t.write("job/module_0001.jit_made.after_optimizations.hlo.pb", hlo_proto("jit_made", 8))
-    answers = json.loads(t.run("whose", "--json", t.folder()).stdout)["modules"]
+    answers = loads(t.run("whose", "--json", t.folder()).stdout)["modules"]
     equal([answer.get("file", answer.get("name")) for answer in answers], ["job/rank0.pickle", "job/rank1.pickle", "jit_made"])
     end = t.write("end/rank0.pickle", pickle.dumps(made_snapshots.without_history(made_allocator.trained("plain")), 4))
     assert "MiB in use at the end" in t.run("whose", end).stdout

@@ -2,12 +2,11 @@
 """memviewd summary: the same figures as the page, in a terminal."""
 import csv
 import io
-import json
 import os
 import re
 
 import inputs
-from harness import equal
+from harness import equal, loads
 
 
 def dumps(t):
@@ -23,7 +22,7 @@ def test_the_seed_shows_300_gib(t):
 
 def test_figures_are_those_of_the_api(t):
     daemon = t.serve(dumps(t))
-    answer = json.loads(t.run("summary", "--json", dumps(t)).stdout)
+    answer = loads(t.run("summary", "--json", dumps(t)).stdout)
     equal(sorted(session["name"] for session in answer["sessions"]), sorted(daemon.sessions()))
     for session in answer["sessions"]:
         for module in session["modules"]:
@@ -36,7 +35,7 @@ def test_figures_are_those_of_the_api(t):
 
 def test_csv_has_one_line_for_each_module_and_space(t):
     rows = list(csv.DictReader(io.StringIO(t.run("summary", "--csv", dumps(t)).stdout)))
-    spaces = json.loads(t.run("summary", "--json", dumps(t)).stdout)
+    spaces = loads(t.run("summary", "--json", dumps(t)).stdout)
     count = sum(len(module["summary"]["data"]["spaces"]) for session in spaces["sessions"]
                 for module in session["modules"])
     equal(len(rows), count)
@@ -81,7 +80,7 @@ def test_a_file_that_cannot_be_read_is_named_by_every_command(t):
         told = done.stdout + done.stderr
         assert "at byte 200" in told and "has no HLO module" not in told and told.count("at byte") <= 2, (command, told)
     for command in ("summary", "whose", "whatif"):
-        (lost,) = json.loads(t.run(command, trace, "--json").stdout)["not_read"]
+        (lost,) = loads(t.run(command, trace, "--json").stdout)["not_read"]
         equal((lost["file"], lost["code"], lost["offset_bytes"]), ("h.xplane.pb", "truncated", 200), command)
     for command in ("summary", "top", "explain", "index"):
         done = t.run(command, profile)
@@ -92,7 +91,7 @@ def test_a_file_that_cannot_be_read_is_named_by_every_command(t):
     half = t.write(f"torch/{name}", torch[:len(torch) // 2])
     done = t.run("explain", half)
     equal((done.returncode, f"Note: {name}: The gzip stream ends in the middle, at byte {len(torch) // 2} " in done.stdout), (0, True), done.stdout)
-    ((lost,),) = [one["answer"]["not_read"] for one in json.loads(t.run("explain", "--json", half).stdout)]
+    ((lost,),) = [one["answer"]["not_read"] for one in loads(t.run("explain", "--json", half).stdout)]
     equal((lost["file"], lost["code"]), (name, "truncated"))
     done = t.run("index", os.path.dirname(profile) + "/cut.prof")
     equal(done.returncode, 2, done.stderr)
@@ -109,7 +108,7 @@ def test_explain_names_programs_that_cannot_be_read_beside_one_that_can(t):
         done = t.run("explain", path)
         equal(done.returncode, 2, done.stderr)
         assert "jit_good needs 8.0 KiB" in done.stdout and re.search(r"h\.xplane\.pb: jit_large\(2\): .*, at byte \d+$", done.stderr.strip()), done.stderr
-        answered = {one["module"]: one.get("error") for one in json.loads(t.run("explain", "--json", path).stdout)}
+        answered = {one["module"]: one.get("error") for one in loads(t.run("explain", "--json", path).stdout)}
         equal((answered["jit_good(1)"], answered["jit_large(2)"]["file"]), (None, "h.xplane.pb"))
     t.write("dump/module_0001.jit_f.after_optimizations.hlo.pb", good[:-30])
     path = t.write("dump/module_0002.jit_g.after_optimizations.hlo.pb", good)
@@ -122,7 +121,7 @@ def test_what_would_say_the_capacity_is_named_when_it_cannot_be_read(t):
     path = t.write(f"dump/{stem}.after_optimizations.hlo.pb", inputs.hlo_proto("jit_f"))
     t.write(f"dump/{stem}.target_arguments.pb", b"no message of any chip")
     done = t.run("summary", os.path.dirname(path), "--json")
-    (lost,) = json.loads(done.stdout)["not_read"]
+    (lost,) = loads(done.stdout)["not_read"]
     equal((lost["file"], lost["reason"]), (f"{stem}.target_arguments.pb", "says nothing of a chip"))
     assert "target_arguments.pb could not be read: says nothing of a chip" in t.run("explain", os.path.dirname(path)).stdout
 
@@ -143,7 +142,7 @@ def test_a_dump_that_says_no_capacity_lacks_nothing(t):
     path = t.write("dump/module_0001.jit_f.cl_1.after_optimizations.hlo.pb", inputs.hlo_proto("jit_f"))
     for asked in (path, os.path.dirname(path)):
         done = t.run("summary", asked, "--json")
-        equal((done.returncode, done.stderr, json.loads(done.stdout)["not_read"]), (0, "", []))
+        equal((done.returncode, done.stderr, loads(done.stdout)["not_read"]), (0, "", []))
         equal("could not be read" in t.run("explain", asked).stdout, False, asked)
 
 
@@ -174,7 +173,7 @@ def test_allocators_of_a_trace_in_each_form(t):
     pools = daemon.get_json("/api/v1/memory_profile/summary", session=session)["data"]["pools"]
     process = t.run("summary", "--json", t.folder())
     equal(process.returncode, 0, process.stderr)
-    (answer,) = json.loads(process.stdout)["sessions"]
+    (answer,) = loads(process.stdout)["sessions"]
     equal((answer["memory"], answer["modules"]), (pools, []))
     text = t.run("summary", "--csv", path).stdout
     (row,) = csv.DictReader(io.StringIO(text))

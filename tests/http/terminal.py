@@ -2,7 +2,6 @@
 """Names that a terminal would act upon: every command, on inputs whose every name holds such characters, by raw bytes."""
 import contextlib
 import gzip
-import json
 import os
 import pickle
 import pty
@@ -13,7 +12,7 @@ import sys
 import xml.etree.ElementTree
 
 import inputs
-from harness import ROOT, equal, wait_until
+from harness import ROOT, equal, loads, wait_until
 
 sys.path.append(os.path.join(ROOT, "tests", "golden"))  # behind our own: both have a module "verdict"
 import made_allocator  # noqa: E402
@@ -155,7 +154,7 @@ def test_data_is_escaped_on_a_terminal_and_left_alone_elsewhere(t):
             if b"\xc2\x9b" in out:
                 raw.add((command[0], command[-1]))
             if command[-1] in ("--json", "--format=json") and out:
-                equal(json.loads(seen), json.loads(out), (command, what))
+                equal(loads(seen), loads(out), (command, what))
     for command in DATA:
         assert command[0] == "whatif" or (command[0], command[-1]) in raw, f"{command} has no raw name for programs: {raw}"
 
@@ -203,7 +202,7 @@ def test_what_the_daemon_logs_moves_no_cursor(t):
         is_clean(form, lines)
         assert b"009b" in lines, lines
         if form == "json":
-            rows = [json.loads(line) for line in lines.splitlines()]
+            rows = [loads(line) for line in lines.splitlines()]
             assert any("\u202e" in row.get("target", "") for row in rows), rows
 
 

@@ -6,7 +6,7 @@ import os
 import pickle
 import sys
 
-from harness import ROOT, equal, wait_until
+from harness import ROOT, equal, loads, wait_until
 from inputs import device_plane, hlo_proto, memory_plane, profile, xspace
 from opening import target_arguments
 
@@ -33,7 +33,7 @@ def copy_dump(t, name, where, with_text=False):
 def explained(t, *arguments):
     process = t.run("explain", "--json", *arguments)
     equal((process.returncode, process.stderr), (0, ""))
-    return json.loads(process.stdout)
+    return loads(process.stdout)
 
 
 def balances(answer):
@@ -140,7 +140,7 @@ def test_a_log_of_another_runtime_lends_a_dump_nothing(t):
         folder = f"case{path.count('/')}"
         t.write(f"{folder}/above/dump/module_0001.jit_made.after_optimizations.hlo.pb", hlo_proto("jit_made", 8))
         t.write(f"{folder}/{path}", TORCH)
-        found = json.loads(t.run("summary", "--json", os.path.join(t.folder(), folder)).stdout)
+        found = loads(t.run("summary", "--json", os.path.join(t.folder(), folder)).stdout)
         equal([module["capacity"] for session in found["sessions"] for module in session["modules"]], [None], path)
 
 
@@ -336,7 +336,7 @@ def test_what_cannot_be_read_is_named_and_never_told_as_absent(t):
         assert f"{name}: " in process.stderr and word in process.stderr, process.stderr
         process = t.run("explain", "--json", file)
         equal(process.returncode, 2, path)
-        (element,) = json.loads(process.stdout)
+        (element,) = loads(process.stdout)
         equal((element["answer"], os.path.basename(element["error"]["file"])), (None, name), path)
         assert word in element["error"]["reason"] and element["error"]["code"] != "notfound", element
         assert name in t.run("explain", os.path.dirname(file)).stderr, path

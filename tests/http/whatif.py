@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """memviewd whatif: what changes would save, in a terminal, as JSON and over the API; and what is refused."""
-import json
 import os
 import urllib.parse
 
 import inputs
-from harness import equal
+from harness import equal, loads
 
 MIB = 1 << 20
 
@@ -17,7 +16,7 @@ def mlp(t):
 def answer_of(t, *arguments):
     process = t.run("whatif", mlp(t), "--json", *arguments)
     equal((process.returncode, process.stderr), (0, ""))
-    (module,) = json.loads(process.stdout)["modules"]
+    (module,) = loads(process.stdout)["modules"]
     return module
 
 

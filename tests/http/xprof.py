@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """XProf's surface: its addresses and its manners. Its figures are held against the recorded answers by
 tests/golden."""
-import json
 import os
 
 import inputs
-from harness import equal
+from harness import equal, loads
 
 PREFIX = "/data/plugin/profile"
 
@@ -189,7 +188,7 @@ def test_packed_traces_are_hosts_too(t):
     equal(daemon.get_json("/hosts", run="packed"), [{"hostname": "h"}])
     equal(daemon.ask("/module_list?run=packed").text, "jit_packed(9)")
     answer = daemon.ask("/data?run=packed&tag=memory_viewer&module_name=jit_packed(9)")
-    equal(json.loads(answer.text)["moduleName"], "jit_packed")
+    equal(loads(answer.text)["moduleName"], "jit_packed")
 
 
 def test_our_views_say_the_same_after_an_answer_that_needed_no_owners(t):

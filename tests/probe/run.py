@@ -13,7 +13,6 @@ import concurrent.futures
 import gzip
 import importlib
 import itertools
-import json
 import os
 import random
 import re
@@ -27,6 +26,8 @@ import checks
 from case import LEGAL, ODD, SAME
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "golden"))
+from members import loads, with_evidence  # noqa: E402: its folder is added above
 ROOT = os.path.dirname(os.path.dirname(HERE))
 MODULES = ("unknown_fields", "odd_numbers", "beside_a_dump")
 SHOWN = 12  # faults of one case that are printed
@@ -41,7 +42,7 @@ class Answer:
         self.status, self.fault_text = done.returncode, done.stderr.decode(errors="replace").strip()
         self.text = FILE_ID.sub('"file":""', done.stdout.decode(errors="replace"))
         try:
-            self.tree = json.loads(self.text) if self.text else None
+            self.tree = with_evidence(loads(self.text)) if self.text else None
         except ValueError:
             self.tree = None
 

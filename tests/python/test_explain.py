@@ -36,6 +36,7 @@ class Explaining(Case):
         self.assertTrue(found.advice and all(row.title and row["do"] for row in found.advice))
         with self.assertRaises(AttributeError):
             found.advice[0].nothing
+        self.assertIsNone(memviewd._explain.Row().saves_bytes)
         self.assertEqual(str(found) + "\n", self.printed(found.folder))
         self.assertIn("Padding holds 500.00 GiB", found._repr_html_())
         self.assertNotIn("<s>", Explained(found, "<s>")._repr_html_())

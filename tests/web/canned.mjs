@@ -17,7 +17,7 @@ export const columnsOf = (rows) =>
     name,
     aliases: [],
     title,
-    type: unit === null ? 'text' : 'number',
+    type: unit == null ? 'text' : 'number',
     unit,
     field,
     csv,

@@ -272,7 +272,7 @@ function live(pool, query) {
     row.requested_bytes += allocation.requested;
     row.count++;
   }
-  if (a !== null)
+  if (a != null)
     for (const { allocation, free } of pool.pairs.filter((pair) => pair.allocation)) {
       const row = at(allocation, keyOf(allocation));
       if (allocation.time > a && allocation.time <= b) Object.assign(row, { born_bytes: row.born_bytes + allocation.size, born_count: row.born_count + 1 });
@@ -298,7 +298,7 @@ function live(pool, query) {
     rows_bytes: sum(all),
     total_bytes: sum(all) + before,
     matches_curve: true,
-    between: a === null ? null : {
+    between: a == null ? null : {
       a_ps: a,
       b_ps: b,
       born_bytes: all.reduce((total, row) => total + row.born_bytes, 0),

@@ -44,7 +44,7 @@ const STYLE = {
   'comma-dangle': ['error', 'always-multiline'],
   'comma-spacing': 'error',
   'eol-last': 'error',
-  eqeqeq: 'error',
+  eqeqeq: ['error', 'always', { null: 'never' }], /* a member that is not known is absent from an answer; a page's own may be null */
   'key-spacing': 'error',
   'keyword-spacing': 'error',
   'no-multi-spaces': 'error',

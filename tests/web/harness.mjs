@@ -71,7 +71,7 @@ export async function startDaemon(binary, options, port = 0) {
   return {
     url,
     async stop() {
-      if (child.exitCode !== null || child.signalCode !== null) return;
+      if (child.exitCode != null || child.signalCode != null) return;
       const ended = once(child, 'exit');
       child.kill('SIGTERM');
       const timer = setTimeout(() => child.kill('SIGKILL'), STOP_MS);

@@ -79,7 +79,7 @@ export function apiUrl(path, params) {
   const url = new URL(`api/v1/${path}`, document.baseURI);
   for (const [name, value] of Object.entries(params))
     for (const each of [value].flat())
-      if (each !== null && each !== undefined && (each !== '' || name === 'key')) url.searchParams.append(name, each);
+      if (each != null && (each !== '' || name === 'key')) url.searchParams.append(name, each);
   return url;
 }
 
@@ -123,7 +123,7 @@ for (const event of ['pointermove', 'pointerdown', 'keydown', 'popstate'])
   globalThis.addEventListener?.(event, () => (opening = null), { once: true, capture: true });
 
 const isTogether = setting('ask') !== 'alone';
-const isOpening = () => isTogether && opening !== null && performance.now() < OPENING_MS;
+const isOpening = () => isTogether && opening != null && performance.now() < OPENING_MS;
 
 function takeAhead({ href }) {
   const answer = ahead.get(belowRoot(href)) ?? null;
@@ -265,7 +265,7 @@ export function problemText(problem) {
   const sentence = /[.!?]$/.test(text) ? text : `${text}.`;
   const place = [];
   if (problem.file && !text.includes(problem.file)) place.push(`File: ${visible(problem.file)}`);
-  if (problem.offsetBytes !== null && problem.offsetBytes !== undefined) {
+  if (problem.offsetBytes != null) {
     place.push(`${place.length ? 'at byte' : 'At byte'} ${count(problem.offsetBytes)}`);
   }
   return place.length ? `${sentence} ${place.join(', ')}.` : sentence;

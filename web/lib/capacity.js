@@ -24,7 +24,7 @@ export function parseSize(text) {
 /* Pure: {bytes, half (exact to ± this), isPhysical, share (that JAX takes of it by default, or null), source, deviceSource} of
  * the daemon's `fit`; null: the capacity is not known. */
 export function capacityIn({ capacity_bytes: value, half_unit_bytes: half, is_physical: isPhysical, share_bytes: share, source, device_source: deviceSource }) {
-  return value === null ? null : { bytes: value, half, isPhysical, share, source, deviceSource };
+  return value == null ? null : { bytes: value, half, isPhysical, share, source, deviceSource };
 }
 
 /* Pure: what the daemon's `fit` holds against what: {needed, asked (by an error text, or null), limit, share (that JAX takes by
@@ -36,7 +36,7 @@ export function heldAgainst({ parts }) {
 }
 
 /* Pure: why a figure held against it is a bound; '' where it is none, or where the share that JAX takes says it. */
-export const whyPhysical = (capacity) => (capacity?.isPhysical && capacity.share === null ? 'A program gets less than the physical size; how much less is not known.' : '');
+export const whyPhysical = (capacity) => (capacity?.isPhysical && capacity.share == null ? 'A program gets less than the physical size; how much less is not known.' : '');
 
 export function canChoose(space) {
   return space === DEVICE_SPACE;

@@ -11,13 +11,13 @@ const NOT_TEXT = '[type=checkbox], [type=radio], [type=button], [type=range], [t
 
 function put(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes ?? {})) {
-    if (value === null || value === undefined || value === false) continue;
+    if (value == null || value === false) continue;
     if (name === 'on')
       for (const [event, listener] of Object.entries(value)) node.addEventListener(event, listener);
     else node.setAttribute(name, value === true ? '' : String(value));
   }
   node.append(
-    ...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false),
+    ...children.flat(Infinity).filter((child) => child != null && child !== false),
   );
   return node;
 }
@@ -37,7 +37,7 @@ export function svg(tag, attributes, ...children) {
 
 export function fill(node, ...children) {
   node.replaceChildren(
-    ...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false),
+    ...children.flat(Infinity).filter((child) => child != null && child !== false),
   );
   return node;
 }

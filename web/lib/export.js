@@ -22,7 +22,7 @@ export function shownTable({ columns, rows }, isWithout = isWithoutPaths()) {
 }
 
 function csvCell(value) {
-  if (value === null || value === undefined) return '';
+  if (value == null) return '';
   if (typeof value === 'number' || typeof value === 'bigint') return String(value);
   const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value);
   return /[",\r\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
@@ -36,7 +36,7 @@ export function csvText({ columns, rows }) {
 
 /* What GitHub would take for a person, an issue or an address gets a space without width, as in analysis/base/markdown.h. */
 const markdownCell = (value) =>
-  value === null || value === undefined
+  value == null
     ? ''
     : visible(value)
         .replace(/([\\|`*_<>[\]])/g, '\\$1')
@@ -60,7 +60,7 @@ export function markdownText({ columns, rows }, title, facts) {
 /* Pure: rows of a table widget by columns {copy: [key, value(row)]}, tab-separated, with exact figures. A cell that a spreadsheet would take for a formula gets a quote before it; numbers do not. */
 export function tabSeparated(columns, rows) {
   const cell = (value) => {
-    const text = value === null || value === undefined ? '' : visible(String(value));
+    const text = value == null ? '' : visible(String(value));
     return typeof value === 'string' && /^[=+\-@]/.test(text) ? `'${text}` : text;
   };
   const kept = columns.filter((column) => column.copy);

@@ -51,7 +51,7 @@ export function bytesIn(bytes, unit, decimals = DECIMALS[unit]) {
 
 /* "33.49 GiB"; an unknown figure is a dash, never a zero. */
 export function bytes(value, unit = null, decimals = null) {
-  if (value === null || value === undefined) return NONE;
+  if (value == null) return NONE;
   const at = unit ?? unitOf(value);
   return `${bytesIn(value, at, decimals ?? DECIMALS[at])} ${UNITS[at]}`;
 }
@@ -86,7 +86,7 @@ export function bytesWithin(spread, largest) {
 
 /* "35,963,086,336 B", for hover, focus and copies. */
 export function exactBytes(value) {
-  return value === null || value === undefined ? 'not known' : `${fixed(value, 0)} B`;
+  return value == null ? 'not known' : `${fixed(value, 0)} B`;
 }
 
 /* In a column of one unit; what would print 0.00 there is printed in its own unit (`isOwn`). */
@@ -102,13 +102,13 @@ export function signedBytes(value) {
 }
 
 export function spokenBytes(value) {
-  if (value === null || value === undefined) return 'not known';
+  if (value == null) return 'not known';
   const unit = unitOf(value);
   return `${bytesIn(value, unit)} ${SPOKEN[unit]}`;
 }
 
 export function count(value) {
-  return value === null || value === undefined ? NONE : fixed(value, 0);
+  return value == null ? NONE : fixed(value, 0);
 }
 
 /* "1 buffer", "391 buffers". */
@@ -118,7 +118,7 @@ export function counted(value, one, many = `${one}s`) {
 
 /* Whole from 10, one decimal below; only the whole itself prints 100. */
 export function percent(part, whole) {
-  if (!whole || part === null || part === undefined) return NONE;
+  if (!whole || part == null) return NONE;
   const share = (100 * part) / whole;
   if (share === 0) return '0 %';
   if (share < 0.1) return '< 0.1 %';
@@ -130,7 +130,7 @@ export function percent(part, whole) {
 
 /* How many times larger: "42.7×". */
 export function factor(value) {
-  if (value === null || value === undefined) return NONE;
+  if (value == null) return NONE;
   return `${fixed(value, value < 10 ? 2 : 1)}${TIMES}`;
 }
 
@@ -269,7 +269,7 @@ export function timeIn(ps, { ps: unitPs }, stepPs) {
 
 /* "812.4 ms" below 10 s, "12.34 s" above it; `stepPs` asks for as many decimals as tell such steps apart. */
 export function time(ps, stepPs = null) {
-  if (ps === null || ps === undefined) return NONE;
+  if (ps == null) return NONE;
   const unit = timesUnit(ps);
   const needed = stepPs ? Math.max(0, Math.ceil(Math.log10(unit.ps / stepPs))) : 0;
   return `${fixed(ps / unit.ps, Math.min(9, Math.max(unit.name === 's' ? 2 : 1, needed)))} ${unit.name}`;
@@ -277,7 +277,7 @@ export function time(ps, stepPs = null) {
 
 /* A length of time in its own unit: "850 ns", "12.3 \u00b5s", "4.1 ms", "12.34 s". */
 export function duration(ps) {
-  if (ps === null || ps === undefined) return NONE;
+  if (ps == null) return NONE;
   if (ps === 0) return '0';
   const unit = timeUnit(ps);
   const value = ps / unit.ps;

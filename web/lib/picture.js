@@ -227,7 +227,7 @@ const short = (value) => String(Math.round(value * 100) / 100);
 
 function attributes(values) {
   return Object.entries(values)
-    .filter(([, value]) => value !== null && value !== '')
+    .filter(([, value]) => value != null && value !== '')
     .map(([name, value]) => ` ${name}="${escapeXml(typeof value === 'number' ? short(value) : value)}"`)
     .join('');
 }

@@ -112,7 +112,7 @@ export function format(route) {
   const pairs = [];
   for (const name of NAMES) {
     for (const value of [route[name]].flat()) {
-      if (value === '' || value === null || value === undefined) continue;
+      if (value === '' || value == null) continue;
       const spelled = name === 'session' && isDroppedSession(value) ? 'local' : name;
       pairs.push([spelled, name === 'pin' ? pinText(value) : String(value)]);
     }

@@ -14,7 +14,7 @@ const keyOf = (id) => `memviewd.dropped.${id}`;
 
 /* id: the `local` of the URL. */
 export function keepUpload(id, { name, size_bytes, text = null, is_forgotten = false }) {
-  const kept = { name, size_bytes, text: text !== null && text.length <= MAX_TEXT ? text : null, is_forgotten };
+  const kept = { name, size_bytes, text: text != null && text.length <= MAX_TEXT ? text : null, is_forgotten };
   for (const each of [kept, { ...kept, text: null }]) {
     try {
       sessionStorage.setItem(keyOf(id), JSON.stringify(each));

@@ -17,14 +17,14 @@ const whole = (answer) => answer?.data ?? null;
 /* The daemon's sentence: does it fit? */
 const STRONG = { needed: '', over: 'over' };
 const needsWords = ({ fit }) =>
-  fit.parts.map(({ text, bytes: value, role }) => (role === null ? visible(text) : role in STRONG ? el('strong', { class: STRONG[role] }, figure(value, text)) : figure(value, text)));
+  fit.parts.map(({ text, bytes: value, role }) => (role == null ? visible(text) : role in STRONG ? el('strong', { class: STRONG[role] }, figure(value, text)) : figure(value, text)));
 
 const culpritWords = ({ culprit }) =>
   (culprit?.sentence ?? []).map((part) => (typeof part === 'string' ? part : part.name ? nameInline(part.name, 80) : figure(part.bytes, part.text)));
 
 function head(module, space, chooser) {
   const { session, file, modified_at: at } = module;
-  const steps = space.step_unit === 'none' || space.peak_step === null ? '' : ` at step ${count(space.peak_step)} of ${count(space.step_count)}`;
+  const steps = space.step_unit === 'none' || space.peak_step == null ? '' : ` at step ${count(space.peak_step)} of ${count(space.step_count)}`;
   return el(
     'header',
     {},
@@ -66,7 +66,7 @@ function drawCurve(host, curve, limitBytes) {
       ...parts.map(({ category }) => ({ fill: categoryFill(category), width: 0, points: { show: false }, paths })),
       { stroke: text, width: 1.5, points: { show: false }, paths },
       { stroke: text, width: 1, dash: [4, 3], points: { show: false }, paths },
-      { show: limitBytes !== null, stroke: over, width: 1.5, points: { show: false } },
+      { show: limitBytes != null, stroke: over, width: 1.5, points: { show: false } },
     ],
   };
   fill(host);
@@ -107,7 +107,7 @@ function strips(answer) {
 
 /* ---- tables ---- */
 
-const cellText = (value) => (value === null || value === undefined ? '–' : typeof value === 'number' ? count(value) : visible(String(value)));
+const cellText = (value) => (value == null ? '–' : typeof value === 'number' ? count(value) : visible(String(value)));
 
 /* columns: [{title, of(row) → value it is sorted by, show(row) → what stands there, isNumber}]. */
 function table(label, columns, rows, sortedBy) {
@@ -119,8 +119,8 @@ function table(label, columns, rows, sortedBy) {
   const compare = (a, b) => {
     const [x, y] = [a, b].map(columns[by].of);
     if (x === y) return 0;
-    if (x === null || x === undefined) return 1;
-    if (y === null || y === undefined) return -1;
+    if (x == null) return 1;
+    if (y == null) return -1;
     return (x < y ? -1 : 1) * (isAscending ? 1 : -1);
   };
   const cell = (column, row) => el('td', { class: column.isNumber ? 'is-number' : 'is-text', title: column.isNumber ? null : cellText(column.of(row)) }, (column.show ?? ((each) => cellText(column.of(each))))(row));
@@ -146,7 +146,7 @@ function table(label, columns, rows, sortedBy) {
   };
 }
 
-const size = (title, of) => ({ title, of, show: (row) => (of(row) === null ? '–' : figure(of(row))), isNumber: true });
+const size = (title, of) => ({ title, of, show: (row) => (of(row) == null ? '–' : figure(of(row))), isNumber: true });
 const number = (title, of) => ({ title, of, isNumber: true });
 const textColumn = (title, of) => ({ title, of });
 const category = (of) => ({ title: 'Category', of, show: (row) => (of(row) ? [swatch(of(row)), categoryWord(of(row))] : 'several') });
@@ -215,7 +215,7 @@ function patterns(answer) {
 /* Files below the path that could not be read, or not to their end. */
 function notRead(files) {
   return files.map(({ file, reason, offset_bytes: at }) =>
-    el('p', { class: 'over' }, `Could not be read: ${visible(file)}: ${visible(reason)}${at === null || /byte \d/.test(reason) ? '' : `, at byte ${at}`}`),
+    el('p', { class: 'over' }, `Could not be read: ${visible(file)}: ${visible(reason)}${at == null || /byte \d/.test(reason) ? '' : `, at byte ${at}`}`),
   );
 }
 
@@ -239,7 +239,7 @@ function show(main, answers, at) {
     main,
     head(module, space, chooser),
     notRead(answers.not_read),
-    el('h2', {}, `Memory over program order, ${visible(space.name)}: live at each step, dashed without padding${limit === null ? '' : `, red: ${bytes(limit)} available`}`),
+    el('h2', {}, `Memory over program order, ${visible(space.name)}: live at each step, dashed without padding${limit == null ? '' : `, red: ${bytes(limit)} available`}`),
     host,
     strips(whole(module.strips)),
     patterns(whole(module.whose)),

@@ -20,7 +20,7 @@ const FILLS = { allocation: 'alloc-heap', before_window: 'panel', mixed: 'alloc-
  * Data: {blocks: [{offset_bytes, size_bytes, kind, used_bytes, op, …}], span, all: [first, last] as offsets from
  * `low` of the answer, range}. Out: {node, width, draw, setRange, setPinned, paintInto, destroy}. */
 export function createAddressStrip(actions) {
-  const layers = createLayers({ name: 'strip', outsetPx: OUTLINE_PX, isReady: () => data !== null, paint, paintOver });
+  const layers = createLayers({ name: 'strip', outsetPx: OUTLINE_PX, isReady: () => data != null, paint, paintOver });
   const plot = el('div', { class: 'strip-plot address-plot' }, layers.nodes);
   let data = null;
   let lit = null;
@@ -72,7 +72,7 @@ export function createAddressStrip(actions) {
     for (const block of data.blocks) paintBlock(context, block, boxOf(block, width), width, height, data.largest);
   }
   function paintOver(context, { width, height }) {
-    const held = pinned === null ? null : data.blocks.find((block) => block.event === pinned);
+    const held = pinned == null ? null : data.blocks.find((block) => block.event === pinned);
     for (const [block, colour] of [[lit, 'text'], [held, 'accent']]) {
       if (!block) continue;
       const box = boxOf(block, width);

@@ -13,7 +13,7 @@ const EDGE_PX = 6;
 export function createBrush({ onRange, min }) {
   const layers = createLayers({
     name: 'brush',
-    isReady: () => data !== null,
+    isReady: () => data != null,
     paint: (context, size) => paintOutline(context, size, data),
     onSize: () => place(),
   });

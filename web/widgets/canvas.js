@@ -80,14 +80,14 @@ export function bindMarks(plot, { markAt, keyboard, onHover, onLeave, onClick, o
   const on = (type, act) =>
     plot.addEventListener(type, (event) => {
       const mark = markAt(placeOf(event));
-      if (mark !== null) act(mark, event);
+      if (mark != null) act(mark, event);
     });
   plot.addEventListener('pointermove', (event) => {
     const box = plot.getBoundingClientRect(); // once, before anything changes
     const mark = markAt(placeOf(event, box));
-    if (mark === null) onLeave();
+    if (mark == null) onLeave();
     else onHover(mark, box);
-    plot.classList.toggle('is-on-mark', mark !== null);
+    plot.classList.toggle('is-on-mark', mark != null);
   });
   plot.addEventListener('pointerleave', () => {
     if (!keyboard.hasFocus) onLeave();

@@ -76,7 +76,7 @@ export function createChart({ className, beside = [], overlay, isReady, make, st
     },
     say(value, text) {
       slider.setAttribute('aria-valuenow', String(value));
-      if (text !== null) slider.setAttribute('aria-valuetext', text);
+      if (text != null) slider.setAttribute('aria-valuetext', text);
     },
     cancel: () => bound?.cancel() ?? false,
     destroy() {
@@ -143,7 +143,7 @@ function createOverlay({ flagClass, isFlagOnTop, unit }) {
   };
   /* At the middle of its unit; hidden where it is out of view. */
   const stand = (line, value) => {
-    const x = value === null ? NaN : at.xOf(value + unit / 2);
+    const x = value == null ? NaN : at.xOf(value + unit / 2);
     line.hidden = !(x >= -1 && x <= at.width + 1);
     line.style.transform = `translateX(${x || 0}px)`;
     return x;

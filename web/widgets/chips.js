@@ -11,7 +11,7 @@ let serial = 0;
 
 /* The value with the part from `faultAt` on underlined. */
 function valueNode(value, faultAt) {
-  if (faultAt === null || faultAt === undefined)
+  if (faultAt == null)
     return el('bdi', { class: 'condition-value', dir: 'ltr' }, cutMiddle(visible(value), MAX));
   const at = Math.min(faultAt, Math.max(0, value.length - 1));
   return el(
@@ -25,7 +25,7 @@ function valueNode(value, faultAt) {
 function chipNode({ key, value, text, faultAt = null, isEmpty = false, onDrop }) {
   return el(
     'li',
-    { class: `condition ${isEmpty ? 'is-empty' : ''} ${faultAt !== null ? 'is-faulty' : ''}`.trim(), title: text },
+    { class: `condition ${isEmpty ? 'is-empty' : ''} ${faultAt != null ? 'is-faulty' : ''}`.trim(), title: text },
     key ? el('span', { class: 'condition-key' }, `${key}: `) : null,
     valueNode(value, faultAt),
     button('condition-drop', onDrop, '×', { 'aria-label': `Remove ${key ? `${key} ` : ''}${cutMiddle(visible(value), MAX)}` }),

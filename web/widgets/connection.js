@@ -17,7 +17,7 @@ function startHeartbeat(onChange) {
     clearTimeout(timer);
     try {
       const about = await get('about', {}, { isQuiet: true });
-      if (generation !== null && about.scan_generation !== generation) onChange(about);
+      if (generation != null && about.scan_generation !== generation) onChange(about);
       generation = about.scan_generation;
     } catch {
       /* api.js told everybody already */
@@ -77,10 +77,10 @@ export async function checkSession(selection, banners, reload, follow) {
     if (error.status !== 404) return; // the daemon does not say
   }
   const missing = missingOf(selection, now);
-  if (missing === null) banners.drop('missing');
+  if (missing == null) banners.drop('missing');
   else banners.set('missing', { text: `${literal(missing)} is no longer on disk. What you see stays.` });
   if (!now || now.modified_at_ms === session.modified_at_ms) return;
-  if (missing === null && follow(now)) {
+  if (missing == null && follow(now)) {
     banners.drop('changed');
     return;
   }

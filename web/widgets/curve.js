@@ -85,7 +85,7 @@ export function createCurve(actions) {
     /* A new size moves the cursor too, which the map may have put there. */
     else if (u.over.matches(':hover')) {
       const item = itemUnder(u, state.data, { x: u.cursor.left, y: u.cursor.top });
-      u.over.classList.toggle('is-on-mark', item !== null);
+      u.over.classList.toggle('is-on-mark', item != null);
       actions.onHover(readAt(state.data, stepUnder(u, state.data, u.cursor.left)), item);
     }
   };
@@ -93,7 +93,7 @@ export function createCurve(actions) {
     className: 'curve',
     beside: brush.node,
     overlay: { flagClass: 'curve-mark', isFlagOnTop: false, unit: 1 },
-    isReady: () => state.data !== null,
+    isReady: () => state.data != null,
     make(host, place) {
       drawn = state.data.base;
       const plot = createPlot(host, () => state.data, { setCursor: [onCursor], draw: [place, () => litUp.repaint()] });
@@ -114,7 +114,7 @@ export function createCurve(actions) {
     const { plot } = chart;
     if (!plot) return;
     isKeyed = true;
-    const isOut = step === null || step < state.data.from || step > state.data.to;
+    const isOut = step == null || step < state.data.from || step > state.data.to;
     plot.setCursor(isOut ? { left: -10, top: -10 } : { left: plot.valToPos(step + 0.5, 'x'), top: 10 });
     isKeyed = false;
   };
@@ -131,7 +131,7 @@ export function createCurve(actions) {
   });
   const compose = () => {
     state.data = composed(state.all, state.detail, state.range, state);
-    chart.node.classList.toggle('has-stripes', state.data.stripes !== null);
+    chart.node.classList.toggle('has-stripes', state.data.stripes != null);
     chart.repaint();
   };
   return curveApi(state, {
@@ -188,7 +188,7 @@ function curveApi(state, { chart, brush, compose, litUp, forget, say, showStep }
     setMoment(step) {
       state.moment = step;
       chart.over.set({ moment: step });
-      if (state.all && step !== null) say(step);
+      if (state.all && step != null) say(step);
     },
     /* First and last step of the selected window, or nothing. */
     setWindow(next) {

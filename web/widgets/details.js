@@ -7,7 +7,7 @@ import { count, counted, visible } from '../lib/format.js';
 
 /* One line: a word and what it says; nothing for what is not known. */
 export function fact(term, ...value) {
-  const shown = value.flat().filter((part) => part !== null && part !== undefined && part !== '');
+  const shown = value.flat().filter((part) => part != null && part !== '');
   return shown.length ? el('div', { class: 'fact' }, el('dt', {}, term), el('dd', {}, shown)) : null;
 }
 

@@ -14,7 +14,7 @@ function whereWords({ kind, sentence, count, sum_bytes: sum, rest_bytes: rest, r
   return rest > 0 ? `${shown}; the other ${bytes(rest)}: ${visible(words)}.` : `${shown}, ${bytes(-rest)} more than this: ${visible(words)}.`;
 }
 
-/* Pure: every evidence of a verdict by the bytes of its figure, of those of its text `failure` too; of equal figures the
+/* Pure: every evidence of a verdict, as its number there, by the bytes of its figure, of those of its text `failure` too; of equal figures the
  * first. */
 function byBytesOf({ fit, where, where_bytes: whole, where_evidence: sum, categories, peak, ledger, cause, further }, failure) {
   const all = [
@@ -26,11 +26,12 @@ function byBytesOf({ fit, where, where_bytes: whole, where_evidence: sum, catego
     ...Object.keys(failure?.ranges ?? {}).map((key) => [typeof failure[key] === 'number' ? failure[key] : null, { kind: 'text', tool: 'oom', key, sentence: 'The error text states it.', file: null, range: failure.ranges[key] }]),
   ];
   const found = new Map();
-  for (const [value, evidence] of all) if (value !== null && evidence && !found.has(value)) found.set(value, evidence);
+  for (const [value, evidence] of all) if (value != null && evidence != null && !found.has(value)) found.set(value, evidence);
   return found;
 }
 
-/* figures: of marked.js, whose text is that of `failure`; both null without a text. Out: {viewer(more), tool(name, more), href(evidence) →
+/* An evidence is its number in `verdict.evidence`, where each stands once; or one that the page made.
+ * figures: of marked.js, whose text is that of `failure`; both null without a text. Out: {viewer(more), tool(name, more), href(evidence) →
  * address or null, figure(value, evidence, text, className) → node, sentence(text, figures) → nodes, of(bytes) → evidence
  * or null, cardOf(number) → card of explain.js}. */
 export function evidenceLinks(context, verdict, figures, failure = null) {
@@ -38,6 +39,7 @@ export function evidenceLinks(context, verdict, figures, failure = null) {
   const { module, session, file: ownFile, trace_session: ofTrace, profile_session: ofProfiles, trace_host: ofHost } = verdict;
   const cards = [];
   const known = byBytesOf(verdict, failure);
+  const whole = (evidence) => (typeof evidence === 'number' ? verdict.evidence[evidence] : evidence);
   const viewer = (more) => (module ? context.link(module.session, { tool: 'memory_viewer', module: module.id, capacity, ...more }) : null);
   const tool = (name, more = {}) => {
     if (name === 'memory_viewer') return viewer(more);
@@ -45,16 +47,18 @@ export function evidenceLinks(context, verdict, figures, failure = null) {
     const host = name === 'memory_profile' && ofHost ? { host: ofHost } : {};
     return place ? context.link(place, { tool: name, ...host, ...more }) : null;
   };
-  const isOwnText = ({ kind, file }) => kind === 'text' || (file !== null && file === ownFile);
-  function href(evidence) {
-    if (!evidence || !evidence.tool) return null;
+  const isOwnText = ({ kind, file }) => kind === 'text' || (file != null && file === ownFile);
+  function href(of) {
+    const evidence = whole(of);
+    if (!evidence?.tool) return null;
     const { kind, space, filter, view, file, change, memory, time_ps: time } = evidence;
     if (kind === 'change') return evidence.tool !== 'memory_viewer' ? null : viewer({ space, whatif: [change], drawer: 'whatif' });
     if (kind === 'buffers') return viewer({ space, filter, pin: /^group:\w+$/.test(filter) ? { kind: 'g', id: filter.slice('group:'.length) } : null });
     if (evidence.tool === 'oom') return isOwnText(evidence) ? null : tool('oom', { file: file ?? '' });
-    return tool(evidence.tool, { filter: filter ?? '', view: view ?? '', files: file === null ? [] : [file], memory: memory ?? '', ...(Number.isInteger(time) ? { time } : {}) });
+    return tool(evidence.tool, { filter: filter ?? '', view: view ?? '', files: file == null ? [] : [file], memory: memory ?? '', ...(Number.isInteger(time) ? { time } : {}) });
   }
-  function figure(value, evidence, text = bytes(value), className = 'strong') {
+  function figure(value, of, text = bytes(value), className = 'strong') {
+    const evidence = whole(of);
     if (!evidence) return el('span', { class: `figure ${className}`, title: exactBytes(value) }, text);
     const address = href(evidence);
     if (address) return el('a', { href: address, class: `figure figure-link ${className}`, title: `${exactBytes(value)}. ${whereWords(evidence)}` }, text);

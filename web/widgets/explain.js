@@ -72,8 +72,8 @@ function inputRow({ name, bytes: value, text, note, sign = '' }) {
     'tr',
     {},
     el('th', { scope: 'row' }, prose(name), note ? el('span', { class: 'dim' }, ` ${note}`) : null),
-    el('td', { class: 'figure' }, value === undefined || value === null ? (text ?? 'not known') : `${sign}${bytes(value)}`),
-    el('td', { class: 'figure dim' }, value === undefined || value === null ? '' : exactBytes(value)),
+    el('td', { class: 'figure' }, value == null ? (text ?? 'not known') : `${sign}${bytes(value)}`),
+    el('td', { class: 'figure dim' }, value == null ? '' : exactBytes(value)),
   );
 }
 

@@ -28,7 +28,7 @@ let serial = 0;
 function isOpen(text) {
   const last = splitTerms(text).pop()?.text ?? '';
   const { field, value } = partsOf(last);
-  if (field !== null && value.replace(/[<>=]/g, '') === '') return true;
+  if (field != null && value.replace(/[<>=]/g, '') === '') return true;
   return (last.match(/"/g) ?? []).length % 2 === 1 || /\[[^\]]*$/.test(last) || last === '-' || /^-?[<>]=?$/.test(last);
 }
 
@@ -64,7 +64,7 @@ function createTerms(input, { edit, remove }) {
       fill(
         node,
         terms.map((text, at) => {
-          const isWrong = wrong !== null && wrong >= from && wrong <= from + text.length;
+          const isWrong = wrong != null && wrong >= from && wrong <= from + text.length;
           from += text.length + 1;
           return chip(text, at, isWrong);
         }),
@@ -142,11 +142,11 @@ function createField({ label, fields, placeholder }, act) {
     },
     draw(chips, wrong) {
       const before = chips.join(' ').length + (chips.length ? 1 : 0);
-      const isInTyped = wrong !== null && wrong >= before;
+      const isInTyped = wrong != null && wrong >= before;
       terms.draw(chips, wrong);
       clear.hidden = chips.length === 0 && input.value === '';
       input.placeholder = chips.length ? '' : placeholder;
-      input.setAttribute('aria-invalid', String(wrong !== null));
+      input.setAttribute('aria-invalid', String(wrong != null));
       typed.underline(isInTyped ? (splitTerms(input.value).find(({ to }) => wrong - before <= to) ?? null) : null);
     },
   };

@@ -19,7 +19,7 @@ function lastTerm(text) {
 export function fieldOptions(fields, text) {
   const { before, term } = lastTerm(text);
   const { sign, field, value } = partsOf(term);
-  if (field !== null || /^[<>/"]/.test(value)) return [];
+  if (field != null || /^[<>/"]/.test(value)) return [];
   return fields
     .filter((each) => each.name.startsWith(value.toLowerCase()))
     .map((each) => ({
@@ -86,7 +86,7 @@ export function createCompletion({ id, input, fields, onTake }) {
   };
   const open = async () => {
     const { field: typedField } = partsOf(lastTerm(input.value).term);
-    if (typedField === null) {
+    if (typedField == null) {
       show(fieldOptions(fields(), input.value));
       return;
     }

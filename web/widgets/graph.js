@@ -138,7 +138,7 @@ export function createGraph({ onPick, onHover, onLeave, onHint = () => {} }) {
       },
       leave: onLeave,
       click: (_, event) => onPick(idAt(event)),
-      double: (_, event) => idAt(event) === null && scene.fit(layout),
+      double: (_, event) => idAt(event) == null && scene.fit(layout),
       select(from, to, isEnd) {
         grabbed ??= { x: scene.x, y: scene.y };
         scene.put({ x: grabbed.x + (to ? to.x - from.x : 0), y: grabbed.y + (to ? to.y - from.y : 0) });

@@ -40,7 +40,7 @@ export function createIcicle({ sentence, onHover, onLeave, onPick, onMove = () =
   };
   const layers = createLayers({
     name: 'icicle',
-    isReady: () => state.look !== null && state.tree.length > 0,
+    isReady: () => state.look != null && state.tree.length > 0,
     paint: (context) => paintBase(context, state),
     paintOver(context) {
       paintOver(context, state, keyboard.active);

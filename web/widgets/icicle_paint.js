@@ -21,7 +21,7 @@ function batches(rects, look, isHit) {
   const groups = new Map();
   for (let at = 0; at < rects.length; at++) {
     const node = rects.node[at];
-    const isFaded = isHit !== null && !isHit[node];
+    const isFaded = isHit != null && !isHit[node];
     const slot = rects.merged[at] ? look.slotOfMany(node) : look.slot[node];
     const key = slot * 2 + (isFaded ? 1 : 0);
     if (!groups.has(key)) groups.set(key, []);
@@ -66,7 +66,7 @@ function labels(context, rects, look, place, onePx) {
   for (let at = 0; at < rects.length; at++) {
     if (rects.width[at] < LABEL_FROM_PX) continue;
     const node = rects.node[at];
-    const isFaded = isHit !== null && !isHit[node];
+    const isFaded = isHit != null && !isHit[node];
     const [x, y, width] = boxOf(rects, at, place, onePx);
     const max = Math.floor((width - 2 * PAD_PX) / LETTER_PX);
     if (max < 2) continue;

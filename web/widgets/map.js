@@ -163,7 +163,7 @@ function overlayOf(state) {
   return {
     ...place,
     selected: drag ?? (place.window && place),
-    isDragged: drag !== null,
+    isDragged: drag != null,
     step,
     hovered: lit.hover?.id !== lit.pin?.id ? box(lit.hover) : null,
     pinned: box(lit.pin),
@@ -184,8 +184,8 @@ function mapDrawing(state, size) {
       paintRectangles(context, { ...state, found: null }, plot);
       if (bands.length) paintBands(context, bands, state.colouring, plot);
       if (state.limit) paintLimit(context, plot, state.limit);
-      if (peak !== null) paintPeak(context, plot, peak);
-      if (moment !== null) paintStep(context, plot, moment, 'accent');
+      if (peak != null) paintPeak(context, plot, peak);
+      if (moment != null) paintStep(context, plot, moment, 'accent');
     },
     legend: usedClasses(state).map((look) => ({ word: look.word, colour: look.fill() })),
   };
@@ -223,7 +223,7 @@ function bindMapGestures(node, state, { actions, keyboard, repaintOver }) {
       else actions.onLeave();
       const plot = state.plot();
       actions.onStep(at.y >= plot.top ? stepUnder(plot, at.x) : null);
-      node.classList.toggle('is-on-mark', item !== null);
+      node.classList.toggle('is-on-mark', item != null);
     },
     leave() {
       actions.onStep(null);
@@ -232,7 +232,7 @@ function bindMapGestures(node, state, { actions, keyboard, repaintOver }) {
     click(at) {
       const item = itemUnder(at);
       const plot = state.plot();
-      if (item && item.id !== null) actions.onPin(item);
+      if (item && item.id != null) actions.onPin(item);
       else if (item) actions.onOpen(item);
       else if (at.x >= plot.left && at.y >= plot.top) actions.onMoment(stepUnder(plot, at.x));
     },
@@ -278,8 +278,8 @@ function mapTable(items) {
     columns: [...COLUMNS.map((key) => ({ key })), { key: 'source', isSource: true }],
     rows: items.map(({ from = null, to = null, count, ...item }) => ({
       ...item,
-      name: item.id === null ? 'merged' : item.name,
-      buffers: item.id === null ? count : 1,
+      name: item.id == null ? 'merged' : item.name,
+      buffers: item.id == null ? count : 1,
       from_step: from,
       to_step: to,
     })),

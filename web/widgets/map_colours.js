@@ -89,7 +89,7 @@ export function colouring(how, items, stepCount) {
     classes: [...made.classes, MIXED],
     mixed,
     classOf(item) {
-      if (item.id === null && (how !== 'category' || item.category === null)) return mixed;
+      if (item.id == null && (how !== 'category' || item.category == null)) return mixed;
       const at = made.classOf(item);
       return at < 0 ? mixed : at;
     },

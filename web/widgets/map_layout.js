@@ -28,7 +28,7 @@ export function arrange(rectangles) {
     columns.high[at] = item.high_bytes;
     last = Math.max(last, item.to);
     columns.last[at] = last;
-    if (item.id !== null) columns.atOfId.set(item.id, at);
+    if (item.id != null) columns.atOfId.set(item.id, at);
   });
   return columns;
 }
@@ -43,7 +43,7 @@ export function rectangleAt(columns, step, byte, nearSteps, nearBytes) {
     const dx = Math.max(from[at] - step, step - to[at], 0) / nearSteps;
     const dy = Math.max(low[at] - byte, byte - high[at], 0) / nearBytes;
     if (dx > 1 || dy > 1) continue;
-    const away = dx + dy + (items[at].id === null ? 0.5 : 0);
+    const away = dx + dy + (items[at].id == null ? 0.5 : 0);
     if (away < bestAway) {
       best = at;
       bestAway = away;

@@ -67,7 +67,7 @@ export function boxOf(plot, from, to, low, high) {
 
 /* Where an item is drawn: its rectangle, its band, or the place that is known of it otherwise; or null. */
 export function boxOfItem(plot, bands, item) {
-  const band = bands.find((each) => each.item === item || (item.id !== null && each.item.id === item.id));
+  const band = bands.find((each) => each.item === item || (item.id != null && each.item.id === item.id));
   if (band) return { x: plot.left, y: band.y, width: plot.width, height: band.height };
   if (item.from === undefined || item.low_bytes === undefined) return null;
   return boxOf(plot, item.from, item.to, item.low_bytes, item.high_bytes);
@@ -147,7 +147,7 @@ export function paintRectangles(context, map, plot) {
       const item = columns.items[list[i]];
       const box = list[i + 1];
       if (found && !found.has(item.id)) continue;
-      if (item.id !== null && box.width >= LABEL_WIDE_PX && box.height >= LABEL_HIGH_PX) label(context, box, item, ink());
+      if (item.id != null && box.width >= LABEL_WIDE_PX && box.height >= LABEL_HIGH_PX) label(context, box, item, ink());
     }
   }
   context.fillStyle = token('panel');
@@ -166,7 +166,7 @@ export function paintBands(context, bands, colouring, { left, width, bandHeight 
     context.fillStyle = look.ink();
     context.font = `600 12px ${token('sans')}`;
     context.textBaseline = 'middle';
-    const name = item.id === null ? `in ${counted(item.count, 'buffer')}` : ` ${cutMiddle(visible(item.name), 40)}`;
+    const name = item.id == null ? `in ${counted(item.count, 'buffer')}` : ` ${cutMiddle(visible(item.name), 40)}`;
     context.fillText(`${bytes(item.bytes)} ${name}`, left + 6, y + height / 2);
   }
   context.strokeStyle = token('line');
@@ -321,11 +321,11 @@ function paintFlag(context, plot, letter, step) {
  * hovered, pinned: a box or null each, group: boxes. */
 export function paintMapOver(context, plot, { selected, isDragged, step, peak, moment, marks, hovered, pinned, group }) {
   if (selected) paintWindow(context, plot, selected, isDragged);
-  if (peak !== null) paintPeak(context, plot, peak);
-  if (step !== null) paintStep(context, plot, step, 'text2');
-  if (moment !== null) paintStep(context, plot, moment, 'accent');
+  if (peak != null) paintPeak(context, plot, peak);
+  if (step != null) paintStep(context, plot, step, 'text2');
+  if (moment != null) paintStep(context, plot, moment, 'accent');
   if (hovered) paintOutlines(context, [hovered], false);
   if (pinned) paintOutlines(context, [pinned], true);
   if (group.length) paintOutlines(context, group, true);
-  for (const [name, at] of Object.entries(marks)) if (at !== null) paintFlag(context, plot, name.toUpperCase(), at);
+  for (const [name, at] of Object.entries(marks)) if (at != null) paintFlag(context, plot, name.toUpperCase(), at);
 }

@@ -10,7 +10,7 @@ export function stepped(u, { x, end, from, to, last = to }, values, axis = 'y') 
   const points = [];
   for (let at = 0; at < x.length; at++) {
     const until = at + 1 < x.length ? x[at + 1] : end;
-    if (until <= from || x[at] > last || values[at] === null) continue;
+    if (until <= from || x[at] > last || values[at] == null) continue;
     const y = u.valToPos(values[at], axis);
     points.push([u.valToPos(Math.max(from, x[at]), 'x'), y], [u.valToPos(Math.min(to, until), 'x'), y]);
   }

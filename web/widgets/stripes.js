@@ -139,7 +139,7 @@ function paintLabel(ctx, { x, y, width, height }, { item, category }, ratio) {
 }
 
 /* Pure: does it keep its colour? lit: ids that are pinned, or null; isPart: only what a filter chose has a stripe. */
-const isClear = ({ item }, { lit, isPart }) => (lit ? item !== null && lit.has(item.id) : item !== null || !isPart);
+const isClear = ({ item }, { lit, isPart }) => (lit ? item != null && lit.has(item.id) : item != null || !isPart);
 
 /* u as of uPlot, in the pixels of its canvas; data: what is drawn of a curve, with stripes and {lit, isPart}. */
 export function paintStripes(u, data) {

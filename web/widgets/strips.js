@@ -24,7 +24,7 @@ export function createStrip({ order, sentence, onHover, onLeave, onPin, onZoom =
   const layers = createLayers({ name: 'strip', outsetPx: OUTLINE_PX, paint, paintOver });
   const plot = el('div', { class: 'strip-plot' }, layers.nodes);
 
-  const keyOf = (at) => (bars[at].id === null ? mergedKey(order, at) : buffersKey(bars[at].id));
+  const keyOf = (at) => (bars[at].id == null ? mergedKey(order, at) : buffersKey(bars[at].id));
   const boxAt = ({ x, width }) => ({ x, y: 0, width, height: layers.size.height });
   const markOf = (at, box = plot.getBoundingClientRect()) => markIn(box, { ...boxAt(rects[at]), height: box.height });
   const keyboard = createKeyboardList({
@@ -69,7 +69,7 @@ export function createStrip({ order, sentence, onHover, onLeave, onPin, onZoom =
     onHover: (at, box) => onHover(keyOf(at), bars[at], markOf(at, box)),
     onLeave,
     onClick: (at, event) => event.detail > 1 || onPin(bars[at]), // the first click did it
-    onDouble: (at) => bars[at].id !== null && onZoom?.(bars[at]),
+    onDouble: (at) => bars[at].id != null && onZoom?.(bars[at]),
   });
 
   return {

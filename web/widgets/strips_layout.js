@@ -16,7 +16,7 @@ export function joinMerged(bars) {
   const joined = [];
   for (const bar of bars) {
     const last = joined[joined.length - 1];
-    if (!last || bar.id !== null || last.id !== null || bar.category !== last.category) {
+    if (!last || bar.id != null || last.id != null || bar.category !== last.category) {
       joined.push(bar);
       continue;
     }
@@ -25,8 +25,8 @@ export function joinMerged(bars) {
       count: last.count + bar.count,
       marked_count: last.marked_count + bar.marked_count,
       bytes: last.bytes + bar.bytes,
-      unpadded_bytes: last.unpadded_bytes + bar.unpadded_bytes,
-      padding_bytes: last.padding_bytes + bar.padding_bytes,
+      unpadded_bytes: (last.unpadded_bytes ?? 0) + (bar.unpadded_bytes ?? 0),
+      padding_bytes: (last.padding_bytes ?? 0) + (bar.padding_bytes ?? 0),
       largest_bytes: Math.max(last.largest_bytes ?? 0, bar.largest_bytes ?? 0),
     };
   }
@@ -77,7 +77,7 @@ export function runsOf(rects, order, rows, isFiltered = false) {
   let next = 0;
   return runsWhere(rects, (bar) => {
     while (next < ranks.length && ranks[next] < bar.first_rank) next++;
-    return bar.id === null ? !isFiltered && ranks[next] < bar.first_rank + bar.count : ids.has(bar.id);
+    return bar.id == null ? !isFiltered && ranks[next] < bar.first_rank + bar.count : ids.has(bar.id);
   });
 }
 
@@ -89,9 +89,9 @@ export function dataShare(bar) {
 /* The bar that stands for a buffer: its own, or the merged one that holds its rank; -1 if not known. */
 export function barOf(rects, id, rank) {
   const own = rects.findIndex(({ bar }) => bar.id === id);
-  if (own >= 0 || rank === null || rank === undefined) return own;
+  if (own >= 0 || rank == null) return own;
   return rects.findIndex(
-    ({ bar }) => bar.id === null && rank >= bar.first_rank && rank < bar.first_rank + bar.count,
+    ({ bar }) => bar.id == null && rank >= bar.first_rank && rank < bar.first_rank + bar.count,
   );
 }
 

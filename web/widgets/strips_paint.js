@@ -66,7 +66,7 @@ function dotted(context, rects, height) {
 function notches(context, rects) {
   context.fillStyle = token('panel');
   for (const { bar, x, width } of rects) {
-    if (bar.id !== null || width < 3) continue;
+    if (bar.id != null || width < 3) continue;
     const wide = width < 9 ? 1 : NOTCH_PX;
     const cuts = width < 6 ? [1 / 2] : [1 / 3, 2 / 3];
     for (const share of cuts)
@@ -91,7 +91,7 @@ function labels(context, rects, height, isPadding) {
     context.font = `12px ${token('mono')}`;
     const max = Math.max(3, Math.floor((width - 12) / 7.3));
     context.fillText(
-      bar.id === null ? counted(bar.count, 'buffer') : cutMiddle(visible(bar.name), max),
+      bar.id == null ? counted(bar.count, 'buffer') : cutMiddle(visible(bar.name), max),
       x + 6,
       height - 5,
     );

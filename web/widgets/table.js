@@ -162,7 +162,7 @@ function redrawnBy(state) {
   const soon = () => nextFrame(draw);
   node.addEventListener('copy', (event) => {
     const text = copyNow(state);
-    if (text === null) return;
+    if (text == null) return;
     event.clipboardData.setData('text/plain', text);
     event.preventDefault();
   });
@@ -349,8 +349,8 @@ function lineOf(state, index) {
 function relight(state) {
   for (const line of state.lines.values()) {
     const id = line.dataset.id ?? null;
-    const isPinned = id !== null && id === state.pin;
-    line.classList.toggle('is-hover', id !== null && id === state.hover);
+    const isPinned = id != null && id === state.pin;
+    line.classList.toggle('is-hover', id != null && id === state.hover);
     line.classList.toggle('is-pinned', isPinned);
     line.classList.toggle('is-chosen', state.chosen.has(line.at));
     line.setAttribute('aria-selected', String(isPinned || state.chosen.has(line.at)));

@@ -30,7 +30,7 @@ export function inUnit(value, unit, sign = '') {
 const DRAWN = { bytes: figure, percent: (value) => percent(value, 100), ps: duration };
 
 function drawn(value, { type, unit }, own) {
-  if (value === null || value === undefined || value === '') return none();
+  if (value == null || value === '') return none();
   if (type === 'text') return name(value);
   if (own.in !== undefined) return inUnit(value, own.in);
   const part = (DRAWN[unit] ?? count)(value);
@@ -58,7 +58,7 @@ function columnOf(said, own) {
 
 /* columns: of the answer; own: name → what the page draws in its own way, or false. */
 export function tableColumns(columns, own) {
-  const titled = columns.filter(({ title }) => title !== null);
+  const titled = columns.filter(({ title }) => title != null);
   const placed = Object.keys(own).map((key) => titled.find((said) => keyOf(said) === key));
   const others = titled.filter((said) => !(keyOf(said) in own));
   return [...placed, ...others]

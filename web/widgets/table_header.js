@@ -31,7 +31,7 @@ export function createHeader({ state, onSort, onColumns }) {
       list.map((column) => {
         const node_ = el('col', {});
         const rem = widthOf(column);
-        if (rem !== null) node_.style.width = `${rem}rem`;
+        if (rem != null) node_.style.width = `${rem}rem`;
         return node_;
       }),
     );
@@ -40,7 +40,7 @@ export function createHeader({ state, onSort, onColumns }) {
   };
   /* rem null: as wide as the column asks for. */
   const setWidth = (column, rem) => {
-    if (rem === null) widths.delete(column.key);
+    if (rem == null) widths.delete(column.key);
     else widths.set(column.key, Math.max(MIN_REM, Math.min(MAX_REM, rem)));
     drawWidths();
   };
@@ -115,7 +115,7 @@ function headerCell(column, at, sort, { sortBy, setWidth }) {
     },
     el('span', { class: 'grid-title' }, column.title),
   );
-  cell.append(edge(cell, (px) => setWidth(column, px === null ? null : px / remPx())));
+  cell.append(edge(cell, (px) => setWidth(column, px == null ? null : px / remPx())));
   return cell;
 }
 

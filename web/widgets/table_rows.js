@@ -136,7 +136,7 @@ export function groupedRows({ groups, membersOf }) {
       const row = member < 0 ? groups.at(group) : members.at(member);
       if (!row) return null;
       return member < 0
-        ? { ...row, isGroup: !row.isSingle, isOpen: members !== null, level: 1, setSize: groups.count, position: group + 1 }
+        ? { ...row, isGroup: !row.isSingle, isOpen: members != null, level: 1, setSize: groups.count, position: group + 1 }
         : { ...row, level: 2, setSize: members.count, position: member + 1 };
     },
     parentOf(index) {

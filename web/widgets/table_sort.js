@@ -51,7 +51,7 @@ export function sortRows(rows, text, columns) {
     for (const { value, sign } of keys) {
       const [left, right] = [value(a) ?? null, value(b) ?? null];
       if (left === right) continue;
-      if (left === null || right === null) return left === null ? 1 : -1;
+      if (left == null || right == null) return left == null ? 1 : -1;
       if (left < right) return -sign;
       if (left > right) return sign;
     }

@@ -35,7 +35,7 @@ export const lineStyle = (at) => ({ fill: () => token(`cat-${COLOURS[at % COLOUR
 export function pointsOf(lines) {
   return lines
     .flatMap(({ at, values }, line) => at.map((ms, point) => ({ line, point, at: ms, value: values[point] })))
-    .filter(({ at, value }) => at !== null && value !== null && value !== undefined)
+    .filter(({ at, value }) => at != null && value != null)
     .sort((a, b) => a.at - b.at || a.line - b.line);
 }
 
@@ -195,7 +195,7 @@ function paintLimits(context, { limits, extent, size, y, isShare }) {
 }
 
 function paintLine(context, { at, values, isOver }, { fill, dash }, { x, y }) {
-  const drawn = at.map((ms, place) => [ms, values[place], isOver[place]]).filter(([ms, value]) => ms !== null && value !== null && value !== undefined);
+  const drawn = at.map((ms, place) => [ms, values[place], isOver[place]]).filter(([ms, value]) => ms != null && value != null);
   if (drawn.length === 0) return;
   context.strokeStyle = fill();
   context.fillStyle = fill();
@@ -230,7 +230,7 @@ export function apart(tops, least) {
 function paintNames(context, lines, { size, x, y }) {
   const ends = lines
     .map(({ name, at, values }) => {
-      const last = values.findLastIndex((value, place) => value !== null && value !== undefined && at[place] !== null);
+      const last = values.findLastIndex((value, place) => value != null && at[place] != null);
       return last < 0 ? null : { name, x: x(at[last]), y: y(values[last]) - NAME_AWAY_PX };
     })
     .filter(Boolean);

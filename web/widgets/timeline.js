@@ -49,7 +49,7 @@ export function createTimeline({ className = '', ...actions }) {
     gestures: timelineGestures(actions, { get: () => data, timeAt, hover, xOf: (ps) => chart.plot.valToPos(ps, 'x'), isOnGrip: (at) => chart.over.isOnGrip(at) }),
   });
   const say = () => {
-    const at = moment === null ? (data.peak?.step ?? data.all[0]) : moment;
+    const at = moment == null ? (data.peak?.step ?? data.all[0]) : moment;
     chart.say(at, data.x.length ? actions.sentence(pointAt(data.x, at)) : null);
   };
   chart.slider.addEventListener('focus', () => {

@@ -13,14 +13,14 @@ export const TIME_INCREMENTS = oneTwoFive(1e3, 1e17);
 
 /* One unit an axis, the last label carries it: "20", "40", "60 ms". */
 export function timeLabels(splits) {
-  const known = splits.filter((value) => value !== null);
+  const known = splits.filter((value) => value != null);
   if (known.length === 0) return splits.map(() => '');
   const step = known.length > 1 ? known[1] - known[0] : known[0] || 1e9;
   const last = known[known.length - 1];
   const unit = timeUnit(last && step / last < 1e-6 ? step : Math.max(step, last));
   const decimals = Math.max(0, Math.min(9, Math.ceil(-Math.log10(step / unit.ps) - 1e-9)));
   return splits.map((value) => {
-    if (value === null) return '';
+    if (value == null) return '';
     const text = (value / unit.ps).toFixed(decimals).replace(/\B(?=(\d{3})+(?!\d)(?=\.|$))/g, ',');
     return value === last ? `${text} ${unit.name}` : text;
   });

@@ -45,7 +45,7 @@ function place(mark) {
 }
 
 /* What the tooltip says `i` explains; null where there is none to see. */
-export const tooltipSubject = () => (current !== null && !node.hidden ? explains : null);
+export const tooltipSubject = () => (current != null && !node.hidden ? explains : null);
 
 const hint = () => el('span', { class: 'dim tooltip-hint' }, ' · i explains');
 
@@ -55,14 +55,14 @@ export function showTooltip(key, lines, mark, explain = null, dock = null) {
   const holder = dock ?? document.getElementById('main');
   if (node.parentNode !== holder) {
     holder.append(node);
-    node.classList.toggle('is-docked', dock !== null);
+    node.classList.toggle('is-docked', dock != null);
     node.style.cssText = '';
     widest = parseFloat(getComputedStyle(node).maxWidth);
   }
   if (dismissed === key) return;
   dismissed = null;
   takeBack?.();
-  const isFirst = current === null;
+  const isFirst = current == null;
   current = key;
   const open = () =>
     nextFrame(() => {
@@ -88,7 +88,7 @@ export function hideTooltip() {
 
 /* True if there was one to dismiss. */
 export function dismissTooltip() {
-  if (current === null || node.hidden) return false;
+  if (current == null || node.hidden) return false;
   dismissed = current;
   takeBack?.();
   node.hidden = true;

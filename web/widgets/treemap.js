@@ -29,7 +29,7 @@ export function createTreemap({ sentence, onHover, onLeave, onPick }) {
   };
   const layers = createLayers({
     name: 'treemap',
-    isReady: () => state.look !== null && state.tree.length > 0,
+    isReady: () => state.look != null && state.tree.length > 0,
     paint(context, { width, height }) {
       state.boxes = layTreemap(state.tree, state.root, { x: 0, y: 0, width, height }, MAX_BOXES);
       paintTreemap(context, state, layers.size.ratio);

@@ -77,7 +77,7 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     const whole = await base(page);
     await page.mouse.dblclick(...place);
     await settled(page);
-    truth(query(page).get('from') !== null && query(page).get('low') !== null, page.url());
+    truth(query(page).get('from') != null && query(page).get('low') != null, page.url());
     truth((await base(page)) !== whole, 'the picture is the same');
     const link = page.url();
     const near = await base(page);

@@ -52,7 +52,7 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     ])
       includes(svg, word);
     const isWell = await page.evaluate(
-      (text) => new DOMParser().parseFromString(text, 'image/svg+xml').querySelector('parsererror') === null,
+      (text) => new DOMParser().parseFromString(text, 'image/svg+xml').querySelector('parsererror') == null,
       svg,
     );
     truth(isWell, 'not well-formed');

@@ -25,7 +25,7 @@ export function run({ test, equal, includes, truth, daemon, open }) {
     truth(new Set(ids.slice(0, 3)).size === 3, `three events: ${ids}`);
     equal(ids[3], ids[1]);
     equal(await page.locator('.panel-events tr.is-pinned').count(), 1);
-    truth((await inUrl(page, 'time')) !== null, 'the moment is that of the event');
+    truth((await inUrl(page, 'time')) != null, 'the moment is that of the event');
     await page.finish();
   });
 

@@ -85,7 +85,7 @@ export function run({ test, equal, includes, truth, daemon, open, shared }) {
       equal(await text(page, '#details'), said);
       await page.keyboard.press('Escape');
       await idle(page);
-      equal([await inUrl(page, 'pin'), (await inUrl(page, 'sel')) !== null], [null, true], 'the window stays');
+      equal([await inUrl(page, 'pin'), (await inUrl(page, 'sel')) != null], [null, true], 'the window stays');
       await page.goto(`${page.url()}&pin=${kind}:1-2${kind === 'l' ? ':0' : ''}`);
       await idle(page);
       includes(await text(page, '#details'), 'of this trace begins and ends there');
@@ -161,7 +161,7 @@ export function run({ test, equal, includes, truth, daemon, open, shared }) {
     const [gripping, gripped] = await dragged([grip.x + grip.width / 2, grip.y + grip.height / 2], await over(0.7));
     equal(gripping, [], 'while the moment is drawn');
     equal(gripped, ['live'], 'what is live at the moment, once');
-    truth((await inUrl(page, 'time')) !== null, 'the moment is where it was let go');
+    truth((await inUrl(page, 'time')) != null, 'the moment is where it was let go');
     await page.goBack();
     await idle(page);
     equal(await inUrl(page, 'time'), null, 'one step back');

@@ -61,7 +61,7 @@ export function run({ test, equal, truth }) {
       found.map(({ item }) => item),
       ['Theme: dark', 'The memory of it'],
     );
-    equal(match('dark theme', 'Theme: dark') !== null, true, 'words in any order');
+    equal(match('dark theme', 'Theme: dark') != null, true, 'words in any order');
     equal(rank('', ['b', 'a'], (text) => text).map(({ item }) => item), ['b', 'a']);
   });
   test('keys are what they print', () => {

@@ -18,7 +18,7 @@ export function changeCell({ delta_bytes: delta }) {
   return figure(delta, `${arrow(delta)} ${signedBytes(delta)}`, delta > 0 ? 'compare-grown' : 'compare-shrunk');
 }
 
-const size = (unit, field) => (row) => (row[field] === null ? dim('–') : inUnit(row[field], unit));
+const size = (unit, field) => (row) => (row[field] == null ? dim('–') : inUnit(row[field], unit));
 
 /* Pure: "bf16[8→4,2048]", "f32→bf16[8,2048]" where as many dimensions are there, else "f32[8] → s32[2,4]"; one of them
  * where they agree or one side lacks it. */

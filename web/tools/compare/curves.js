@@ -34,7 +34,7 @@ function paintMarks(u, { data }, ratio) {
   ctx.textBaseline = 'bottom';
   for (const [at, side] of SIDES.entries()) {
     const { place, bytes: value } = data[side];
-    if (place === null) continue;
+    if (place == null) continue;
     const x = u.valToPos(place, 'x', true);
     const y = u.valToPos(value, 'y', true);
     if (x < u.bbox.left - 1 || x > u.bbox.left + u.bbox.width + 1) continue;
@@ -179,7 +179,7 @@ export function createCurves({ context, ask, onCompareSteps }) {
   const chart = createChart({
     className: 'curve curves',
     overlay: { flagClass: 'curve-mark', isFlagOnTop: false, unit: 0 },
-    isReady: () => state.data !== null,
+    isReady: () => state.data != null,
     make(host, place) {
       state.drawn = state.columns;
       return createPlot(host, () => state, { setCursor: [onCursor], draw: [place] });
@@ -194,7 +194,7 @@ export function createCurves({ context, ask, onCompareSteps }) {
   });
   const shown = () => (Number.isInteger(context.route.step) ? Math.min(context.route.step, state.all[1]) : (state.data?.b.place ?? 0));
   bindSliderKeys(chart.slider, {
-    get: () => state.data && { to: state.all[1], peak: state.data.b.place === null ? null : { step: Math.round(state.data.b.place) }, localPeaks: [], moment: Math.round(shown()) },
+    get: () => state.data && { to: state.all[1], peak: state.data.b.place == null ? null : { step: Math.round(state.data.b.place) }, localPeaks: [], moment: Math.round(shown()) },
     to(place) {
       const at = Math.max(0, Math.min(state.all[1], place));
       context.move({ tool: 'compare', step: at });

@@ -35,8 +35,8 @@ export function detailsOf(row, { sides }, context) {
     parts: [
       facts(
         fact('Change', `${arrow(row.delta_bytes)} ${row.delta_bytes === 0 ? 'none' : signedBytes(row.delta_bytes)}`),
-        fact('A', row.a_bytes === null ? 'not there' : figure(row.a_bytes), one && row.a_name ? ` ${row.a_name}` : ''),
-        fact('B', row.b_bytes === null ? 'not there' : figure(row.b_bytes), one && row.b_name ? ` ${row.b_name}` : ''),
+        fact('A', row.a_bytes == null ? 'not there' : figure(row.a_bytes), one && row.a_name ? ` ${row.a_name}` : ''),
+        fact('B', row.b_bytes == null ? 'not there' : figure(row.b_bytes), one && row.b_name ? ` ${row.b_name}` : ''),
         fact('Match by', row.key_words, el('span', { class: 'dim' }, `: ${SURE[row.key]}`)),
         fact('Category', categoryWords(row.category)),
         fact('Scope', row.op_name),

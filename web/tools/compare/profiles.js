@@ -17,7 +17,7 @@ const dim = (text) => el('span', { class: 'dim' }, text);
 
 /* ---- table ---- */
 
-const size = (unit, field) => (row) => (row[field] === null ? dim('–') : inUnit(row[field], unit));
+const size = (unit, field) => (row) => (row[field] == null ? dim('–') : inUnit(row[field], unit));
 const place = (row) => (row.isGroup ? row.name : (row.stack ?? row.name));
 
 function source({ frame }) {
@@ -63,7 +63,7 @@ function kindRow({ kind, a_bytes: before, b_bytes: after, a_count: many, b_count
   return el(
     'tr',
     {},
-    el('th', { scope: 'row' }, kind === null ? dim('without a kind') : name(kind)),
+    el('th', { scope: 'row' }, kind == null ? dim('without a kind') : name(kind)),
     [changeCell({ delta_bytes: change }), figure(before), figure(after), count(many), count(now)].map((cell) => el('td', { class: 'figure' }, cell)),
   );
 }
@@ -89,7 +89,7 @@ function deviceLink({ a, b }, frame, context) {
   return el('p', {}, el('a', { href: context.link(before.session, patch) }, 'Both by call stack in Device Memory'));
 }
 
-const held = (bytes, many) => (bytes === null ? 'not there' : [figure(bytes), ` in ${count(many)}`]);
+const held = (bytes, many) => (bytes == null ? 'not there' : [figure(bytes), ` in ${count(many)}`]);
 
 function detailsOf(row, { sides }, context) {
   const frames = row.stack ? row.stack.split(' › ') : [];
@@ -122,7 +122,7 @@ function sideFacts(side, { name: profile, total, count: many, captured_at_ms: at
 export function createProfiles({ context, view, ask, choose, showWhole }) {
   const waterfall = createWaterfall({
     onPart: ({ group }) => choose({ filter: toggledSite(context.route.filter, group) }),
-    isLit: ({ group }, filter) => group !== null && group === siteOf(filter),
+    isLit: ({ group }, filter) => group != null && group === siteOf(filter),
   });
   const kinds = createKinds();
   const table = createTableOfPairs({

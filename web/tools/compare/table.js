@@ -69,8 +69,8 @@ function createLights({ mark, onSpans, onShow }) {
     const shown = pinned ?? row;
     mark(row?.id ?? null, pinned?.id ?? null);
     onSpans(spansOf(row ?? pinned));
-    const key = `${shown?.id ?? ''} ${pinned !== null}`;
-    if (key !== inPane) onShow(shown, pinned !== null);
+    const key = `${shown?.id ?? ''} ${pinned != null}`;
+    if (key !== inPane) onShow(shown, pinned != null);
     inPane = key;
   };
   const pin = (row) => {
@@ -82,7 +82,7 @@ function createLights({ mark, onSpans, onShow }) {
     pin,
     /* False if nothing was pinned. */
     letGo() {
-      const wasPinned = pinned !== null;
+      const wasPinned = pinned != null;
       if (wasPinned) pin(null);
       return wasPinned;
     },

@@ -45,9 +45,9 @@ export function sidesAt(sides, data, steps) {
 /* ---- waterfall ---- */
 
 /* A part that the table can show alone: a category, or a call site (whose `group` is its number). */
-export const isPart = ({ category, group, isTotal }) => !isTotal && (group === undefined ? category !== '' && category !== 'fragmentation' : group !== null);
+export const isPart = ({ category, group, isTotal }) => !isTotal && (group != null || (category !== '' && category !== 'fragmentation'));
 
-/* Bars from A to B: {label, category, group, delta, from, to, isTotal}; group: undefined of a category. */
+/* Bars from A to B: {label, category, group, delta, from, to, isTotal}; group: only of a call site. */
 export function barsOf({ total_before: before, total_after: after, waterfall, is_of_steps: isOfSteps }) {
   const total = (word, value) => ({ label: word, category: '', delta: value, from: 0, to: value, isTotal: true });
   let at = before;

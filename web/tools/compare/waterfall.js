@@ -23,7 +23,8 @@ const PICTURE_PX = 640;
 /* Below this share of the largest total the axis begins at 0; else it begins where something happens, and says so. */
 const FITTED_FROM = 0.5;
 
-const labelOf = (bars) => (bars.some(({ group }) => group !== undefined) ? SITE_LABEL : CATEGORY_LABEL);
+const isOfSites = (bars) => bars.some(({ group }) => group != null);
+const labelOf = (bars) => (isOfSites(bars) ? SITE_LABEL : CATEGORY_LABEL);
 
 /* Pure: {low, high} of the axis. */
 export function axisOf(bars) {
@@ -67,6 +68,7 @@ function paintBar(context, bar, box, next) {
 function paintBars(context, bars, width, height) {
   const { low, boxOf } = layout(bars, width);
   const { px: labelPx, letters } = labelOf(bars);
+  const hasSwatches = !isOfSites(bars);
   context.textBaseline = 'middle';
   for (const [at, bar] of bars.entries()) {
     const box = boxOf(at);
@@ -74,12 +76,12 @@ function paintBars(context, bars, width, height) {
     paintBar(context, bar, box, at + 1 < bars.length ? boxOf(at + 1) : null);
     context.textAlign = 'left';
     context.font = `${bar.isTotal ? '600 ' : ''}13px ${token('sans')}`;
-    if (!bar.isTotal && bar.group === undefined && bar.category !== 'fragmentation') {
+    if (!bar.isTotal && hasSwatches && bar.category !== 'fragmentation') {
       context.fillStyle = categoryFill(bar.category);
       context.fillRect(8, middle - 5, 10, 10);
     }
     context.fillStyle = token('text');
-    context.fillText(cutMiddle(bar.label, letters), bar.isTotal || bar.group !== undefined ? 8 : 24, middle);
+    context.fillText(cutMiddle(bar.label, letters), bar.isTotal || !hasSwatches ? 8 : 24, middle);
     context.textAlign = 'right';
     context.fillStyle = bar.isTotal ? token('text') : token(bar.delta > 0 ? 'grown' : bar.delta < 0 ? 'shrunk' : 'text2');
     context.fillText(bar.isTotal ? bytes(bar.delta) : `${arrow(bar.delta)} ${signedBytes(bar.delta)}`.trim(), width - 8, middle);

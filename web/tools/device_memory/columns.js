@@ -12,7 +12,7 @@ const NONE = '–';
 
 /* In the unit of its column; `isSigned` for a change. */
 export function inUnit(metric, value, unit, isSigned = false) {
-  if (value === null || value === undefined) return NONE;
+  if (value == null) return NONE;
   const sign = isSigned && value > 0 ? '+' : '';
   return isBytes(metric) ? bytesInUnit(value, unit, sign) : el('span', { class: 'figure' }, sign + count(value));
 }
@@ -53,7 +53,7 @@ const SITE = {
 
 /* ▲ +1.80 MiB in the colour of growth, ▼ in that of shrinkage. */
 export function changeCell(metric, value, unit) {
-  if (value === null || value === undefined) return NONE;
+  if (value == null) return NONE;
   if (value === 0) return el('span', { class: 'dim' }, '0');
   const className = value > 0 ? 'is-grown' : 'is-shrunk';
   return el('span', { class: className }, value > 0 ? '▲ ' : '▼ ', inUnit(metric, value, unit, true));
@@ -61,12 +61,12 @@ export function changeCell(metric, value, unit) {
 
 /* "8 × 988.16 MiB"; a range where sizes differ. */
 export function eachText(min, max) {
-  if (min === null || min === undefined) return NONE;
+  if (min == null) return NONE;
   return min === max ? bytes(min) : `${bytes(min)} … ${bytes(max)}`;
 }
 
 function eachCell(min, max) {
-  if (min === null || min === undefined) return el('span', { class: 'dim' }, 'unknown');
+  if (min == null) return el('span', { class: 'dim' }, 'unknown');
   const title = min === max ? exactBytes(min) : `${exactBytes(min)} … ${exactBytes(max)}`;
   return el('span', { class: 'figure', title }, eachText(min, max));
 }
@@ -193,7 +193,7 @@ export function seriesColumns(data, spark, verdictWord) {
 }
 
 function slopeCell(metric, slope) {
-  if (slope === null || slope === undefined) return NONE;
+  if (slope == null) return NONE;
   const whole = Math.round(slope);
   if (whole === 0) return el('span', { class: 'dim' }, '0');
   return isBytes(metric) ? figure(whole, signedBytes(whole)) : `${slope > 0 ? '+' : ''}${slope.toFixed(1)}`;

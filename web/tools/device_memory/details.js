@@ -140,12 +140,12 @@ function groupPart(url, metric, traces) {
   const trace = group ? traces.rows.find(({ id }) => String(id) === group) : null;
   if (!trace) return null;
   const frames = new Map(traces.frames.map((frame) => [frame.id, frame]));
-  const each = trace.each === null ? 'of unknown size' : bytes(trace.each);
+  const each = trace.each == null ? 'of unknown size' : bytes(trace.each);
   return el(
     'section',
     { class: 'group-part' },
     el('h3', {}, `${count(trace.count)} ${TIMES} ${each}`, el('span', { class: 'dim' }, ` = ${amount(metric, trace.value)}`)),
-    facts(trace.labels.map(({ key, text, number, unit }) => fact(visible(key), text === null ? `${count(number)} ${unit}` : name(text)))),
+    facts(trace.labels.map(({ key, text, number, unit }) => fact(visible(key), text == null ? `${count(number)} ${unit}` : name(text)))),
     folded(
       `made by ${counted(trace.stack.length, 'frame')}, innermost first`,
       trace.stack.map((id) =>
@@ -168,7 +168,7 @@ function eachOf(traces) {
   const sizes = new Map();
   let unknown = 0;
   for (const { each, count: many } of traces.rows) {
-    if (each === null) unknown += many;
+    if (each == null) unknown += many;
     else sizes.set(each, (sizes.get(each) ?? 0) + many);
   }
   const list = [...sizes].sort((a, b) => b[0] - a[0]);

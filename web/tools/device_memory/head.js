@@ -95,7 +95,7 @@ export function createHead({ url, subject, store, link, linkHere }) {
   const drawTitle = () => {
     const { summary } = subject;
     if (!summary) return;
-    const isLed = leading !== null && url.state.view === 'series';
+    const isLed = leading != null && url.state.view === 'series';
     const isTold = !isLed && isGrave(finding) && !summary.is_diff && countFilters(url.state) === 0;
     const own = nodesOf(sentence(summary), isLed || isTold);
     const first = isLed ? nodesOf(leading) : isTold ? [nodesOf(sentenceParts(finding)), ' ', el('a', { class: 'see-why', href: linkHere({ view: finding.evidence.view }) }, 'See the series')] : own;

@@ -288,7 +288,7 @@ function keysOf(view) {
     {
       keys: ['x'],
       does: 'swap A and B',
-      isOn: () => swapped(url.state) !== null,
+      isOn: () => swapped(url.state) != null,
       run: () => url.choose(swapped(url.state)),
     },
   ];

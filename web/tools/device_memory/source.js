@@ -27,7 +27,7 @@ export function createSource({ subject, store }) {
     panel.setTitle('Source', el('span', { class: 'dim' }, ' ', name(data.file)));
     panel.setAside(copyButton(data.file));
     const text = await readText(data.file, largestLine(data));
-    fill(said, text.reason !== null ? message(empty.noSource(data.file, text.reason)) : text.isCut ? el('p', { class: 'dim' }, cutText(text, data)) : null);
+    fill(said, text.reason != null ? message(empty.noSource(data.file, text.reason)) : text.isCut ? el('p', { class: 'dim' }, cutText(text, data)) : null);
     fill(lines, table(data, text));
     lines.querySelector('.is-here')?.scrollIntoView({ block: 'center' });
   };

@@ -106,7 +106,7 @@ function momentSentence(summary, where) {
     part(metric, total, 'total', 'main'),
     `${isBytes(metric) ? '' : ` ${short(metric.name)}`} in use${where}`,
     ...(shown.length === 1 ? [' of ', { name: isNamed ? snapshot.slice(0, -moment.memory.length - 1) : snapshot }, ` at ${moment.words}`] : ''),
-    isBytes(metric) && many !== null ? `: ${counted(many, 'block')}.` : '.',
+    isBytes(metric) && many != null ? `: ${counted(many, 'block')}.` : '.',
   ];
 }
 
@@ -117,7 +117,7 @@ export const momentsOf = ({ profiles = [] }, role = 'profile') =>
 /* Two moments of one snapshot have one name before their words. */
 function isOfOneSnapshot({ profiles }) {
   const names = profiles.map(({ name, moment }) => (moment && name.endsWith(`, ${moment.words}`) ? name.slice(0, -moment.words.length) : null));
-  return names.every((name) => name !== null && name === names[0]);
+  return names.every((name) => name != null && name === names[0]);
 }
 
 function programsWords(summary) {

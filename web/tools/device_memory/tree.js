@@ -155,7 +155,7 @@ export function matcher(names, text) {
     ? (value) => expression.test(value)
     : (value) => value.includes(text);
   return {
-    isLiteral: expression === null,
+    isLiteral: expression == null,
     isMatch: Uint8Array.from(names.text, (value, at) => (at > 0 && (holds(value) || holds(names.file[at])) ? 1 : 0)),
   };
 }

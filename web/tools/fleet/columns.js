@@ -7,7 +7,7 @@ import { bytes, counted, percent, signedBytes, visible, when } from '../../lib/f
 import { tableColumns } from '../../widgets/table_columns.js';
 
 const none = () => el('span', { class: 'dim' }, '–');
-const isKnown = (value) => value !== null && value !== undefined;
+const isKnown = (value) => value != null;
 
 const dateOf = (field) => (row) => (isKnown(row[field]) ? el('span', { class: 'figure' }, when(row[field])) : none());
 

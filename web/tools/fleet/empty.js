@@ -46,7 +46,7 @@ const UNKNOWN = {
 
 /* Lines of which no point has both a place in time and a height. */
 export function noPoints(lines, metric) {
-  const isTimed = lines.some(({ at_ms: all }) => all.some((each) => each !== null));
+  const isTimed = lines.some(({ at_ms: all }) => all.some((each) => each != null));
   return isTimed
     ? { title: UNKNOWN[metric], text: 'Another figure can be chosen above.' }
     : { title: 'It is not known when the files were written.', text: 'The tables below show what is in them.' };

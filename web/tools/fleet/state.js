@@ -36,9 +36,9 @@ function dayMs(text) {
 }
 
 function faultOf({ sign, field, value }, params) {
-  if (sign || field === null || !Object.hasOwn(FIELDS, field)) return `each term is one of ${Object.keys(FIELDS).join(', ')}, and a value: job:bert`;
+  if (sign || field == null || !Object.hasOwn(FIELDS, field)) return `each term is one of ${Object.keys(FIELDS).join(', ')}, and a value: job:bert`;
   if (field in params) return `"${field}" is given twice`;
-  if (DAYS.includes(field) && dayMs(value) === null) return `"${value}" is no day: ${field}:2026-11-01`;
+  if (DAYS.includes(field) && dayMs(value) == null) return `"${value}" is no day: ${field}:2026-11-01`;
   if (field === 'label' && !/^[^=]+=/.test(value)) return 'a label is KEY=VALUE';
   return '';
 }

@@ -78,7 +78,7 @@ const sureOf = ({ from }) => ({
 
 function share(found) {
   const { worst } = found;
-  if (!worst.capacity || worst.bytes === null) return null;
+  if (!worst.capacity || worst.bytes == null) return null;
   const [needed, available] = bytesApart(worst.bytes, worst.capacity);
   const words = percent(worst.bytes, worst.capacity);
   return { title: `${words} of the capacity`, formula: `${needed} ÷ ${available} = ${words}`, inputs: against(found), ...sureOf(found) };
@@ -86,7 +86,7 @@ function share(found) {
 
 function over(found) {
   const { worst } = found;
-  if (worst.bytes === null || !worst.capacity)
+  if (worst.bytes == null || !worst.capacity)
     return { title: `Over by ${worst.byText}`, formula: 'The text says by how much, but not of which capacity.', inputs: [{ name: 'over by', bytes: worst.by }], ...sureOf(found) };
   const limit = worst.isOfShare ? { name: 'what JAX takes by default', bytes: worst.limit } : undefined;
   const [needed, available] = bytesApart(worst.bytes, worst.isOfShare ? worst.limit : worst.capacity);
@@ -98,6 +98,6 @@ const CARDS = { needs, share, over };
 /* word: "needs", "share" or "over"; found: of lookAt(). Null where there is nothing to say. */
 export function cardOf(word, found) {
   const worst = found?.worst;
-  if (!worst?.from || (word === 'needs' && worst.bytes === null)) return null;
+  if (!worst?.from || (word === 'needs' && worst.bytes == null)) return null;
   return CARDS[word]?.({ worst, from: worst.from }) ?? null;
 }

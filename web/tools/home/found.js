@@ -41,12 +41,12 @@ export function worstOf(modules) {
         bytes: needed,
         capacity: capacity?.bytes ?? null,
         limit,
-        isOfShare: taken !== null,
+        isOfShare: taken != null,
         by: fit.over_bytes || (fit.free_bytes ?? 0),
         byText: differenceText(fit.over_bytes || (fit.free_bytes ?? 0), capacity),
         name: module.name,
         word: fit.word,
-        from: asked !== null
+        from: asked != null
           ? { kind: 'text', file: capacity.source, module: module.id, space, spaceName, capacity }
           : { kind: 'module', file: module.file, module: module.id, space, spaceName: spaceName ?? '', capacity },
       };
@@ -120,7 +120,7 @@ const HOLDINGS = [
   },
   {
     is: (session) => session.module_count !== 0,
-    words: ({ module_count: total }) => (total === null ? 'not read yet' : counted(total, 'module')),
+    words: ({ module_count: total }) => (total == null ? 'not read yet' : counted(total, 'module')),
     look: lookAtModules,
   },
   { is: (session) => Boolean(session.has_memory_events), words: ({ snapshot_count: total }) => (total ? '' : 'memory events'), look: null },

@@ -27,7 +27,7 @@ const idleTime = () =>
 
 const ORDERS = {
   peak: ({ worst }) => worst?.bytes ?? -1,
-  share: ({ worst }) => (worst?.capacity && worst.bytes !== null ? worst.bytes / worst.capacity : -1),
+  share: ({ worst }) => (worst?.capacity && worst.bytes != null ? worst.bytes / worst.capacity : -1),
 };
 export const isByFigure = (sort) => Object.hasOwn(ORDERS, sort);
 
@@ -126,8 +126,8 @@ function sessionRow(session, href) {
     show({ worst, culprit, module_count: total = session.module_count, has_memory_events: has = session.has_memory_events }) {
       fill(found, foundText({ ...session, module_count: total, has_memory_events: has }));
       if (!worst) return;
-      if (worst.bytes !== null) fill(largest, largestCell(session.id, worst.bytes));
-      if (worst.bytes !== null && worst.capacity) fill(share, shareBar(session.id, worst.bytes, worst.capacity));
+      if (worst.bytes != null) fill(largest, largestCell(session.id, worst.bytes));
+      if (worst.bytes != null && worst.capacity) fill(share, shareBar(session.id, worst.bytes, worst.capacity));
       if (culprit) fill(most, mostCell(culprit));
       fill(verdict, el('span', { class: worst.word === 'over' ? 'over' : 'dim' }, worst.word));
     },

@@ -67,7 +67,7 @@ function notRead(list) {
           nameInline(entry.file, 120),
           ': ',
           visible(entry.reason || entry.code),
-          entry.offset_bytes === null || entry.offset_bytes === undefined
+          entry.offset_bytes == null
             ? ''
             : `, at byte ${count(entry.offset_bytes)}`,
           '.',

@@ -31,7 +31,7 @@ export function newestParts(session, kind, worst, isUnread = false) {
   const explain = `needs:${id}`;
   const name = { name: worst?.name || session.name };
   if (isUnread) return ['Newest: ', { name: session.name }, ', which cannot be read', place];
-  if (!worst || worst.bytes === null) return ['Newest: ', { name: session.name }, place];
+  if (!worst || worst.bytes == null) return ['Newest: ', { name: session.name }, place];
   if (worst.word === 'over' && worst.by > 0)
     return ['Newest: ', name, ', ', { text: `over by ${worst.byText}`, role: 'over', bytes: worst.by, explain: `over:${id}` }, place];
   if (worst.word === 'fits')

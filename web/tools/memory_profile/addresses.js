@@ -105,7 +105,7 @@ function createMap({ trace, url, onPickBlock }) {
     setPinned: strip.setPinned,
     /* The block of one event beside that of `id`, by address; the first without one; null at the ends. */
     beside(id, direction) {
-      const blocks = (data?.blocks ?? []).filter((block) => block.event !== null);
+      const blocks = (data?.blocks ?? []).filter((block) => block.event != null);
       const at = blocks.findIndex((block) => `e:${block.event}` === id);
       return (at < 0 ? blocks[0] : blocks[at + direction]) ?? null;
     },
@@ -123,7 +123,7 @@ function wasteLines({ columns }, at) {
   return [
     [time(columns.time_ps[at], 1e6)],
     [`${bytes(columns.free_bytes[at])} free, largest chunk ${bytes(columns.largest_free_bytes[at])}`],
-    failed === null ? ['every request of the trace would fit'] : [`a request of ${bytes(failed)} would fail`],
+    failed == null ? ['every request of the trace would fit'] : [`a request of ${bytes(failed)} would fail`],
   ];
 }
 
@@ -170,7 +170,7 @@ function createWaste({ trace, url }) {
   const draw = (found) => {
     data = found;
     fill(answer, nodesOf(say.fragmentationAnswer(found)));
-    failing.hidden = found.columns.failed_request_bytes.every((size) => size === null);
+    failing.hidden = found.columns.failed_request_bytes.every((size) => size == null);
     drawn = fragmentationOf(found, { all: trace.all, range: url.range() });
     chart.draw({ ...drawn, label: 'Free memory and the largest free chunk over time.' });
     place();

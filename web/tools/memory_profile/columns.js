@@ -11,7 +11,7 @@ import { guessTag } from './bands.js';
 import { segmentStrip } from './segments_strip.js';
 import { growthWords, verdictWord } from './text.js';
 
-const isKnown = (value) => value !== null && value !== undefined;
+const isKnown = (value) => value != null;
 const none = () => el('span', { class: 'dim' }, '–');
 
 /* The unit of the largest of some figures of rows. */
@@ -145,7 +145,7 @@ export function eventColumns(data, rows, endPs) {
     ...GUESSED,
     address: { width: 9, sortKey: null },
     lifetime: { card: 'line', width: 7, cell: lifetimeOf, explain: 'lasting', copy: ['lifetime_ms', (row) => inMs(row.lifetime_ps)] },
-    freed_by: { value: (row) => row.freed_by ?? (row.freed_ps === null ? '' : row.freed_thread) },
+    freed_by: { value: (row) => row.freed_by ?? (row.freed_ps == null ? '' : row.freed_thread) },
     step: { width: 3.75 },
     freed_step: { width: 5.5, sortKey: null },
     region: { width: 6, isHidden: true },

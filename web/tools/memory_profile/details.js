@@ -11,7 +11,7 @@ import { growthWords, guessWords, poolName, verdictWord } from './text.js';
 
 const MAX_PROGRAMS = 5;
 
-const isKnown = (value) => value !== null && value !== undefined && value !== '';
+const isKnown = (value) => value != null && value !== '';
 const sizeFact = (word, value) =>
   isKnown(value) ? fact(word, figure(value), ' ', value < 1024 ? null : el('span', { class: 'dim unbroken' }, exactBytes(value))) : null;
 const text = (word, value) => (isKnown(value) ? fact(word, name(String(value))) : null);

@@ -52,7 +52,7 @@ function free(view) {
     formula: `fragmentation = 1 − largest free chunk ÷ free = ${percent(at.fragmentation ?? 0, 1)}, so the largest free chunk has ${bytes(at.free_bytes)} × ${percent(1 - (at.fragmentation ?? 0), 1)} = ${bytes(largest)}.`,
     inputs: [
       { name: 'largest free chunk', bytes: largest },
-      { name: 'in smaller holes', bytes: at.free_bytes - largest },
+      { name: 'in smaller holes', bytes: at.free_bytes == null || largest == null ? null : at.free_bytes - largest },
       { name: 'free', bytes: at.free_bytes },
     ],
     file: fileOf(view),
@@ -154,7 +154,7 @@ function size(view, id) {
       'What the allocator took for a request: rounded up to whole chunks, and larger if it did not split one.',
     inputs: row
       ? [
-          row.requested_bytes !== null && row.requested_bytes !== undefined && { name: 'asked for', bytes: row.requested_bytes },
+          row.requested_bytes != null && { name: 'asked for', bytes: row.requested_bytes },
           { name: 'taken', bytes: row.size_bytes },
         ].filter(Boolean)
       : [],

@@ -76,7 +76,7 @@ export function createHead({ trace, link, linkHere }) {
 /* "Memory ids" and how far their peaks lie apart. */
 export function poolsTitle(summary) {
   const apart =
-    summary.spread_bytes === null ? null : el('span', { class: 'pools-spread dim' }, 'spread ', explained('spread', summary.spread_bytes));
+    summary.spread_bytes == null ? null : el('span', { class: 'pools-spread dim' }, 'spread ', explained('spread', summary.spread_bytes));
   return ['Memory ids', apart].filter(Boolean);
 }
 

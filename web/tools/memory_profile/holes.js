@@ -41,7 +41,7 @@ export function createHoles({ trace, url, onPickBlock }, createReader) {
       el('td', {}, button('text-button', () => onPickBlock(pin), whatOf(pin))),
       number(figure(pin.size_bytes)),
       el('td', {}, say.pinAge(pin)),
-      number(pin.step === null ? '–' : String(pin.step)),
+      number(pin.step == null ? '–' : String(pin.step)),
       number(figure(pin.hole_before_bytes)),
       number(figure(pin.hole_after_bytes)),
       el('td', { class: 'mono' }, pin.address),
@@ -50,7 +50,7 @@ export function createHoles({ trace, url, onPickBlock }, createReader) {
     data = found;
     const isPinned = found.finding?.kind === 'pinned';
     /* Where all fits, nothing is pinned: but of a request that failed it is said. */
-    panel.node.hidden = !isPinned && found.finding?.kind !== 'short' && found.failure === null;
+    panel.node.hidden = !isPinned && found.finding?.kind !== 'short' && found.failure == null;
     panel.setTitle('Who pins the holes ', el('span', { class: 'dim' }, say.timeWords({ ...found, step: null }, url.wanted)));
     fill(answer, found.finding ? nodesOf(sentenceParts(found.finding)) : '', found.pin_count > found.pins.length && isPinned ? ` The first ${counted(found.pins.length, 'of them', 'of them')}:` : '');
     table.hidden = !isPinned;

@@ -50,7 +50,7 @@ export function profileKeys({ trace, url, timeline, pins, say, byRow, focusFilte
       run: () => choose({ view: '', group, sort: '' }),
     })),
     ...GESTURES.map(([gesture, does]) => ({ gesture, does, run: () => false })),
-  ].map((row) => ({ ...row, isOn: () => trace.pool !== null && (row.isOn?.() ?? true) }));
+  ].map((row) => ({ ...row, isOn: () => trace.pool != null && (row.isOn?.() ?? true) }));
 }
 
 /* Arrows belong to whatever has the focus; without any, and on the chart, they move the time. */
@@ -131,7 +131,7 @@ function markKeys({ trace, url, say, timeNow }) {
     const at = begun.place === trace.place ? begun.at : null;
     begun = { at: null, place: null };
     if (url.wanted.window) url.choose({ sel: '' });
-    else if (at !== null && at !== timeNow()) url.choose({ sel: [at, timeNow()].sort((one, other) => one - other).join('-') });
+    else if (at != null && at !== timeNow()) url.choose({ sel: [at, timeNow()].sort((one, other) => one - other).join('-') });
     else {
       begun = { at: timeNow(), place: trace.place };
       say(`A window begins at ${time(timeNow(), 1e6)}; M again ends it`);
@@ -146,6 +146,6 @@ function markKeys({ trace, url, say, timeNow }) {
     { keys: ['m'], does: 'mark the time as A, then B; third clears', run: () => url.choose(nextMarks(url.wanted, timeNow())) },
     { keys: ['x'], does: 'swap A and B', run: swap },
     { keys: ['M'], does: 'window: begin at the time; again: end there; third clears', run: markWindow },
-    { does: 'let the selected window go', run: () => url.choose({ sel: '' }), isOn: () => url.wanted.window !== null },
+    { does: 'let the selected window go', run: () => url.choose({ sel: '' }), isOn: () => url.wanted.window != null },
   ];
 }

@@ -36,7 +36,7 @@ export function csvLink(place, view, params) {
 /* The pool that the URL names, else the worst. */
 export function choosePool(pools, { host, memory }) {
   const here = pools.filter((pool) => !host || pool.host === host);
-  if (memory === null || memory === undefined || memory === '') return here[0] ?? pools[0] ?? null;
+  if (memory == null || memory === '') return here[0] ?? pools[0] ?? null;
   return here.find((pool) => pool.memory === memory) ?? null;
 }
 
@@ -92,7 +92,7 @@ export function timelineOf(data, { range, isFree, hasFragmentation = data.has_fr
   let max = 0;
   for (let at = 0; at < count; at++) {
     used[at] = columns.stack_bytes[at] + columns.heap_bytes[at];
-    whole[at] = columns.free_bytes[at] === null ? null : used[at] + columns.free_bytes[at];
+    whole[at] = columns.free_bytes[at] == null ? null : used[at] + columns.free_bytes[at];
     min = Math.min(min, used[at]);
     max = Math.max(max, used[at], isFree ? (whole[at] ?? 0) : 0);
   }
@@ -247,7 +247,7 @@ export function runIn(data, id) {
 export function fragmentationOf(data, range) {
   const { columns } = data;
   const max = Math.max(1, ...columns.free_bytes);
-  const failing = columns.failed_request_bytes.some((size) => size !== null);
+  const failing = columns.failed_request_bytes.some((size) => size != null);
   return {
     all: range.all,
     range: range.range,

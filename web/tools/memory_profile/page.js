@@ -84,7 +84,7 @@ function urlOf(view) {
 function stacksHref({ context, trace, url }, timePs) {
   const { pool, session, summary } = trace;
   if (!pool.has_stacks) return '';
-  const isPeak = url.wanted.time === null || timePs === pool.peak.time_ps;
+  const isPeak = url.wanted.time == null || timePs === pool.peak.time_ps;
   const moment = isPeak ? 'peak' : timePs % PS_PER_US === 0 ? `${timePs / PS_PER_US}us` : `${timePs}ps`;
   const isOnly = summary.pools.filter(({ host }) => host === pool.host).length === 1;
   return context.link(session.id, { tool: 'device_memory', a: `${pool.host}@${moment}${isOnly ? '' : `@${pool.memory}`}` });
@@ -163,7 +163,7 @@ function build(view, root) {
     onPickRun: (run) => view.pins.pickRun(run),
   });
   const onPin = (row, name) => view.pins.pin(row, name);
-  const onPickBlock = (block) => block.event !== null && onPin(block, 'addresses');
+  const onPickBlock = (block) => block.event != null && onPin(block, 'addresses');
   const tableOf = (name) => createProfileTable(name, { trace, url, onPin, onDraw: () => view.pins.mark() });
   view.tabsOf = {
     live: tableOf('live'),

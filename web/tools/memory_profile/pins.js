@@ -20,7 +20,7 @@ const idIn = { g: (id) => `g:${id}`, r: (id) => `r:${id}`, w: (id) => `g:${id}` 
 /* How the URL names a row of a table or a block of the address map. Pure. */
 export function pinOf(row, table) {
   if (table === 'growth') return { kind: 'w', id: row.id.slice(2) };
-  if (row.event !== null && row.event !== undefined) return { kind: 'e', id: String(row.event) };
+  if (row.event != null) return { kind: 'e', id: String(row.event) };
   return { kind: row.id[0], id: row.id.slice(2) };
 }
 
@@ -73,7 +73,7 @@ export function createPins({ trace, url, timeline, tabsOf, pane, banners }) {
   const rowIn = (table) => {
     const { kind, id, table: own } = partsOf(url.wanted.pin);
     if (kind === 'e') return tabsOf[table].idOfEvent?.(Number(id)) ?? `e:${id}`;
-    return own !== null && own === table ? idIn[kind](id) : null;
+    return own != null && own === table ? idIn[kind](id) : null;
   };
   const mark = () => {
     for (const table of TABLES) tabsOf[table].mark(null, rowIn(table));
@@ -93,14 +93,14 @@ export function createPins({ trace, url, timeline, tabsOf, pane, banners }) {
       return found?.span ?? null;
     },
     /* Whether the pin is of a row that changes with the time. */
-    isOfRow: () => partsOf(url.wanted.pin).table !== null,
+    isOfRow: () => partsOf(url.wanted.pin).table != null,
     /* Reads what the URL names; the life of an event is shaded on the timeline. */
     async load() {
       const { pool } = trace;
       const { pin } = url.wanted;
       const own = partsOf(pin);
       let next = null;
-      if (pin !== null) {
+      if (pin != null) {
         try {
           next = await finderOf(own)({ trace, url, tabsOf }, own);
         } catch (error) {
@@ -122,7 +122,7 @@ export function createPins({ trace, url, timeline, tabsOf, pane, banners }) {
       const pin = pinOf(row, table);
       const isSame = pinText(pin) === url.wanted.pin;
       const time = row.time_ps ?? row.freed_ps ?? null;
-      url.choose({ pin: isSame ? null : pin, ...(table === 'events' && !isSame && time !== null ? { time } : {}) });
+      url.choose({ pin: isSame ? null : pin, ...(table === 'events' && !isSame && time != null ? { time } : {}) });
     },
     /* A step or launch was chosen: it is the window too. */
     pickRun: (run) => url.choose({ sel: `${run.from}-${Math.max(run.to, run.from + 1)}`, pin: runPin(run) }),
@@ -142,7 +142,7 @@ export function createPins({ trace, url, timeline, tabsOf, pane, banners }) {
     },
     /* Lets go of what is pinned. True if something was. */
     release() {
-      if (url.wanted.pin === null) return false;
+      if (url.wanted.pin == null) return false;
       url.choose({ pin: null });
       return true;
     },

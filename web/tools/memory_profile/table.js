@@ -17,7 +17,7 @@ import { csvLink, markOf, PAGE_ROWS } from './load.js';
 import * as empty from './empty.js';
 import * as say from './text.js';
 
-const hasBoth = (route) => markOf(route.a) !== null && markOf(route.b) !== null;
+const hasBoth = (route) => markOf(route.a) != null && markOf(route.b) != null;
 
 const STRIP_PARTS = 512;
 

@@ -27,7 +27,7 @@ export function poolName(pool) {
   return /^\d+$/.test(pool.memory) ? `TPU ${pool.memory}` : visible(pool.memory);
 }
 
-const stepWords = (step) => (step === null || step === undefined ? '' : ` (step ${count(step)})`);
+const stepWords = (step) => (step == null ? '' : ` (step ${count(step)})`);
 
 /* "GPU_0_bfc reached 70.10 of 80.00 GiB at 812.4 ms (step 3)." */
 export function answer(pool, hostCount = 1) {
@@ -120,7 +120,7 @@ export function timelineLabel(pool, data) {
 
 /* ---- one event ------------------------------------------------------------------ */
 
-const isKnown = (value) => value !== null && value !== undefined && value !== '';
+const isKnown = (value) => value != null && value !== '';
 
 /* "temporaries of jit_conv(15), a guess"; empty without one. */
 export const guessWords = (row) => (row.confidence === 'guess' && isKnown(row.program) ? `${visible(row.role)} of ${visible(row.program)}, a guess` : '');
@@ -170,7 +170,7 @@ export function readingSentence(reading) {
 /* "at 812.4 ms (step 3)", "at the peak, 812.4 ms (step 3)" */
 export function timeWords(data, { time: chosen, isEnd }) {
   if (isEnd) return 'at the end of the snapshot';
-  const isPeak = chosen === null;
+  const isPeak = chosen == null;
   return `${isPeak ? 'at the peak, ' : 'at '}${time(data.time_ps, 1e6)}${stepWords(data.step)}`;
 }
 
@@ -305,7 +305,7 @@ export function segmentsAnswer(data) {
 
 /* "allocated at 812.4 ms, 3.2 s before" of what stands between holes. */
 export function pinAge(pin) {
-  if (pin.born_ps === null) return 'before the trace';
+  if (pin.born_ps == null) return 'before the trace';
   return `${duration(pin.age_ps)}, since ${time(pin.born_ps)}`;
 }
 

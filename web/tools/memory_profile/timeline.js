@@ -319,7 +319,7 @@ function runLines({ kind, item, isInferred }) {
       [`${time(item.start_ps)} to ${time(item.end_ps)}, ${length}${isInferred ? ', told from its kernels' : ''}`],
       ...joined,
     ];
-  const number = item.step_num === null || item.step_num === undefined ? '' : `, step_num ${count(item.step_num)}`;
+  const number = item.step_num == null ? '' : `, step_num ${count(item.step_num)}`;
   return [
     [`step ${count(item.step)}${number}${item.name ? ` · ${visible(item.name)}` : ''}`],
     [`${time(item.start_ps)} to ${time(item.end_ps)}, ${length}`],

@@ -25,9 +25,9 @@ function nodesOf(verdict, { context, program }, told) {
     isTold ? null : [el('span', { 'data-explain': 'culprit' }, visible(cause.text)), ' '],
     best && [
       el('span', { 'aria-hidden': 'true' }, '▶ '),
-      el('a', { class: 'advice-best', href: best.change === null ? all : context.linkHere({ whatif: [best.change], drawer: 'whatif' }) }, visible(best.title)),
+      el('a', { class: 'advice-best', href: best.change == null ? all : context.linkHere({ whatif: [best.change], drawer: 'whatif' }) }, visible(best.title)),
       ': ',
-      best.lands_at_bytes === null
+      best.lands_at_bytes == null
         ? `saves ${best.confidence === 'bound' ? '≤ ' : ''}${bytes(best.saves_bytes)}`
         : explained('advice', best.lands_at_bytes, `${best.confidence === 'bound' ? '≥ ' : ''}${bytes(best.lands_at_bytes)}`, 'strong'),
       `${ENDS[best.fits]} (${best.confidence}). `,

@@ -9,7 +9,7 @@ const main = (value, text = bytes(value)) => part(value, text, 'main', 'total');
 
 /* "at step 376 of 1,018", "at position 1,536 of 5,150 in the schedule", "". */
 export function placeOfPeak(space) {
-  if (space.peak_step === null || space.peak_step === undefined || space.step_unit === 'none') return '';
+  if (space.peak_step == null || space.step_unit === 'none') return '';
   const of = `${count(space.peak_step)} of ${count(space.step_count)}`;
   return space.step_unit === 'schedule' ? ` at position ${of} in the schedule` : ` at step ${of}`;
 }
@@ -30,7 +30,7 @@ export const isOfText = ({ fit }) => fit.parts.some(({ role }) => role === 'aske
 function needs(space, isTold) {
   const { total_bytes: total, fit } = space;
   if (isOfText(space) && isTold) return ['Needs ', main(total), ` of ${visible(space.name)}: the failed request is not included.`];
-  return fit.parts.map(({ text, bytes: value, role }) => (role === null ? visible(text) : part(value, text, ...ROLES[role])));
+  return fit.parts.map(({ text, bytes: value, role }) => (role == null ? visible(text) : part(value, text, ...ROLES[role])));
 }
 
 /* Behind what an error text says, the plan speaks second, and not in large letters. */
@@ -58,7 +58,7 @@ export function answer(space, isTold = false) {
 /* {text, hint}: where the capacity comes from. */
 export function sourceOf(capacity) {
   const half = capacity.half > 0 ? `, printed to ± ${bytes(capacity.half, null, 0)}` : '';
-  const less = capacity.share === null ? ': a program gets less, how much is not known' : '';
+  const less = capacity.share == null ? ': a program gets less, how much is not known' : '';
   const physical = capacity.isPhysical ? `, its physical size${less}` : '';
   return { text: `${cutMiddle(visible(capacity.source), 80)}${half}${physical}`, hint: visible(capacity.deviceSource ? `Source: ${capacity.deviceSource}` : capacity.source) };
 }
@@ -81,5 +81,5 @@ export function capacityLabel(space, capacity) {
 
 /* The figure of an option: "31.25 GiB, over", "80.00 GiB physical, fits". */
 export function optionFigure({ capacity_bytes: value, is_physical: isPhysical, word }) {
-  return value === null ? 'not known' : `${bytes(value)}${isPhysical ? ' physical' : ''}, ${word}`;
+  return value == null ? 'not known' : `${bytes(value)}${isPhysical ? ' physical' : ''}, ${word}`;
 }

@@ -55,7 +55,7 @@ export function settleCapacity(program, banners) {
 }
 
 /* The device that is chosen, by its name; null: a size is, or nothing. */
-export const chosenDevice = ({ wanted, isRefused }) => (wanted && !isRefused && parseSize(wanted) === null ? wanted : null);
+export const chosenDevice = ({ wanted, isRefused }) => (wanted && !isRefused && parseSize(wanted) == null ? wanted : null);
 
 /* onChoose(capacity). Out: {node, set()}: shows program.capacity; hidden in spaces of which no device says anything. */
 export function createChooser(program, onChoose) {
@@ -81,7 +81,7 @@ export function createChooser(program, onChoose) {
     set() {
       const { capacity, wanted, space, isRefused } = program;
       selector.node.hidden = !canChoose(space.space);
-      const isSize = parseSize(wanted) !== null;
+      const isSize = parseSize(wanted) != null;
       const next = { id: wanted, label: !wanted || isRefused ? 'Choose a device' : isSize ? bytes(capacity.bytes) : wanted, count: 2 };
       if (JSON.stringify(next) === last) return;
       last = JSON.stringify(next);
@@ -99,7 +99,7 @@ function capacityOptions({ devices, filter, wanted, recorded, platform }) {
   const options = isLike(AS_RECORDED)
     ? [{ id: '', label: AS_RECORDED, figure: optionFigure(recorded) }]
     : [];
-  for (const size of new Set([filter, filter ? '' : wanted].filter((each) => parseSize(each) !== null)))
+  for (const size of new Set([filter, filter ? '' : wanted].filter((each) => parseSize(each) != null)))
     options.push({
       id: size.replace(/\s/g, ''),
       label: size === filter ? 'a size of your own' : 'the size in the address',

@@ -30,7 +30,7 @@ const whose = ({ category, confidence }) => [
 ];
 
 function padding(row) {
-  if (row.unpadded_bytes === null) return dim('not known');
+  if (row.unpadded_bytes == null) return dim('not known');
   if (row.padding_bytes === 0) return '–';
   return [figure(row.padding_bytes), expansion(row.expansion) ? el('span', { class: 'dim figure' }, ` ${expansion(row.expansion)}`) : null];
 }
@@ -47,7 +47,7 @@ const patterns = (row) => (row.patterns ? row.patterns.replaceAll('_', ' ') : ''
 
 function step(value, row, edge) {
   if (row.is_indefinite) return dim(edge);
-  return value === null ? '–' : el('span', { class: 'figure' }, count(value));
+  return value == null ? '–' : el('span', { class: 'figure' }, count(value));
 }
 
 /* Most of what lives saves nothing where the curve has two peaks. */
@@ -157,7 +157,7 @@ function groupColumns(buffers, { columns: said, groups }, unit, by) {
 export function columnsOf(data, by = '') {
   const unit = unitOf(data.largest_bytes || data.total_bytes);
   const columns = tableColumns(by ? data.member_columns : data.columns, ownOf(unit));
-  const buffers = data.step === null ? columns : columns.flatMap((column) => (column.key === 'size' ? [column, shareColumn(data)] : [column]));
+  const buffers = data.step == null ? columns : columns.flatMap((column) => (column.key === 'size' ? [column, shareColumn(data)] : [column]));
   return by ? groupColumns(buffers, data, unit, by) : buffers;
 }
 

@@ -107,8 +107,8 @@ export function createConfirm({ place, device, changes, tell }) {
 
   function set() {
     const { offer, run, fault } = state;
-    const isRunning = run !== null && !isEnded(run);
-    const isShown = run !== null && (isRunning || (isOf(run, changes()) && place().session === run.session));
+    const isRunning = run != null && !isEnded(run);
+    const isShown = run != null && (isRunning || (isOf(run, changes()) && place().session === run.session));
     act.hidden = !offer?.is_available;
     act.disabled = isRunning || changes().length === 0;
     fill(

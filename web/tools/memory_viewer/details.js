@@ -24,7 +24,7 @@ function life(record, space) {
       aliveButton(record, space.step_count ? `the whole program, ${word} 0 to ${count(space.step_count)}` : 'the whole program'),
     ];
   }
-  if (record.born_step === null || record.born_step === undefined)
+  if (record.born_step == null)
     return record.stack === undefined && record.shape === undefined ? [] : ['not known'];
   const dies = record.dies_step ?? space.step_count;
   return [
@@ -56,7 +56,7 @@ function saves({ id, saves_bytes: value, saving }) {
 export function bufferDetails(record, space, isPinned, links = null) {
   const [shape, layout] = splitShape(visible(record.shape ?? ''));
   const share =
-    record.share_of_peak !== undefined && record.share_of_peak !== null
+    record.share_of_peak != null
       ? percent(record.share_of_peak, 1)
       : percent(record.bytes, space.peak_bytes);
   return {
@@ -69,7 +69,7 @@ export function bufferDetails(record, space, isPinned, links = null) {
         fact('size', el('strong', {}, explained(`size:${record.id}`, record.bytes)), ' · ', explained(`share:${record.id}`, record.bytes, share), ' of the peak'),
         fact(
           'unpadded',
-          record.unpadded_bytes === null || record.unpadded_bytes === undefined
+          record.unpadded_bytes == null
             ? el('span', { class: 'dim' }, 'not known')
             : explained(`unpadded:${record.id}`, record.unpadded_bytes),
         ),
@@ -83,7 +83,7 @@ export function bufferDetails(record, space, isPinned, links = null) {
         fact(
           'kind',
           record.kind && wordButton(`kind:${record.id}`, kindWord(record.kind)),
-          record.parameter_number !== null && record.parameter_number !== undefined
+          record.parameter_number != null
             ? ` ${count(record.parameter_number)}`
             : '',
         ),

@@ -59,7 +59,7 @@ export function noSpaces(module) {
 export function unreadableModule(module, total = 2) {
   const { error } = module;
   const at =
-    error.offset_bytes === null || error.offset_bytes === undefined
+    error.offset_bytes == null
       ? ''
       : ` (byte ${count(error.offset_bytes)} of \`${short(module.file ?? '')}\`)`;
   return {

@@ -73,7 +73,7 @@ function capacity(view) {
     inputs: [
       { name: there.isPhysical ? 'physical size' : 'available to one program', bytes: there.bytes },
       ...(there.half > 0 ? [{ name: 'printed to ±', bytes: there.half, note: 'as the text rounds it' }] : []),
-      ...(space.fit.share_bytes === null ? [] : [{ name: 'that JAX takes by default', bytes: space.fit.share_bytes, note: `${percent(space.fit.share_bytes, space.fit.capacity_bytes)}; XLA_PYTHON_CLIENT_MEM_FRACTION sets another share` }]),
+      ...(space.fit.share_bytes == null ? [] : [{ name: 'that JAX takes by default', bytes: space.fit.share_bytes, note: `${percent(space.fit.share_bytes, space.fit.capacity_bytes)}; XLA_PYTHON_CLIENT_MEM_FRACTION sets another share` }]),
       { name: 'held against it: the total', bytes: space.total_bytes },
     ],
     field: visible(hint),
@@ -84,7 +84,7 @@ function capacity(view) {
 
 function difference(view) {
   const { capacity: there, space } = view;
-  if (!there || (space.fit.over_bytes === null && space.fit.free_bytes === null)) return null;
+  if (!there || (space.fit.over_bytes == null && space.fit.free_bytes == null)) return null;
   const { over_bytes: over, free_bytes: free } = space.fit;
   const held = heldAgainst(space.fit);
   const apart = differenceText(over || free, there);
@@ -93,8 +93,8 @@ function difference(view) {
     title: over ? `Over by ${apart}` : `${apart} free`,
     formula: over ? `${needed} − ${available} = ${apart}` : `${available} − ${needed} = ${apart}`,
     inputs: [
-      { name: held.asked === null ? 'needed: the total, with fragmentation' : 'requested, according to the error text', bytes: held.needed },
-      { name: `available: ${held.share === null ? sourceOf(there).text : 'what JAX takes by default'}`, bytes: held.limit },
+      { name: held.asked == null ? 'needed: the total, with fragmentation' : 'requested, according to the error text', bytes: held.needed },
+      { name: `available: ${held.share == null ? sourceOf(there).text : 'what JAX takes by default'}`, bytes: held.limit },
     ],
     confidence: there.isPhysical ? 'bound' : 'exact',
     why: there.half > 0 ? `The capacity is printed to ± ${bytes(there.half)}.` : '',
@@ -107,8 +107,8 @@ function failure(view, word) {
   if (!said) return null;
   const { needed, limit, over, overText } = figuresOf(said);
   const value = { needed, limit: limit?.bytes ?? null, over }[word] ?? null;
-  if (value === null) return null;
-  const isRead = word !== 'over' || said.exceeded_bytes !== null;
+  if (value == null) return null;
+  const isRead = word !== 'over' || said.exceeded_bytes != null;
   const titles = { needed: 'Asked for', limit: 'Available', over: 'Over by' };
   return {
     title: `${titles[word]} ${word === 'over' ? overText : bytes(value)}`,
@@ -118,7 +118,7 @@ function failure(view, word) {
     inputs: [
       { name: 'asked for', bytes: needed },
       ...(limit ? [{ name: 'available', bytes: limit.bytes }] : []),
-      ...(over === null ? [] : [{ name: 'over by', bytes: over }]),
+      ...(over == null ? [] : [{ name: 'over by', bytes: over }]),
     ],
     file: errorTexts.length ? baseName(errorTexts[0].file) : null,
     field: 'a figure in the text; the OOM page marks its place',
@@ -300,7 +300,7 @@ const savingCard = (saving) => ({
   formula: `${saving.sentence} ${saving.formula}.`,
   inputs: [
     { name: 'peak live', bytes: saving.next_peak_bytes + saving.bytes },
-    { name: 'the most that is live without it', bytes: saving.next_peak_bytes, note: saving.next_peak_step === null ? '' : `at ${count(saving.next_peak_step)}`, sign: '−' },
+    { name: 'the most that is live without it', bytes: saving.next_peak_bytes, note: saving.next_peak_step == null ? '' : `at ${count(saving.next_peak_step)}`, sign: '−' },
     { name: 'live of it at the peak', bytes: saving.of_bytes },
   ],
   confidence: saving.confidence,
@@ -404,7 +404,7 @@ function merged(view) {
     inputs: [
       { name: 'together', bytes: item.bytes },
       { name: 'largest of them', bytes: item.largest_bytes },
-      ...(item.padding_bytes === null || item.padding_bytes === undefined ? [] : [{ name: 'padding of them all', bytes: item.padding_bytes }]),
+      ...(item.padding_bytes == null ? [] : [{ name: 'padding of them all', bytes: item.padding_bytes }]),
     ],
     field: `${BUFFERS} \`.size\``,
     confidence: 'exact',
@@ -415,7 +415,7 @@ function merged(view) {
 /* The step of the curve that was hovered last. */
 function reading(view) {
   const { space, reading: at } = view;
-  if (!at || at.bytes === null) return null;
+  if (!at || at.bytes == null) return null;
   return {
     title: `${bytes(at.bytes)} live at ${unitWord(space)} ${count(at.step)}`,
     formula: `for the whole program ${bytes(space.indefinite_bytes)} + live at this ${unitWord(space)} ${bytes(at.bytes - space.indefinite_bytes)} = ${bytes(at.bytes)}`,
@@ -424,7 +424,7 @@ function reading(view) {
       { name: 'temporaries', bytes: at.bytes - space.indefinite_bytes },
       { name: 'live', bytes: at.bytes },
       { name: 'live without padding', bytes: at.unpadded },
-      ...(at.change === null ? [] : [{ name: `change from ${unitWord(space)} ${count(at.step - 1)}`, bytes: Math.abs(at.change), sign: at.change < 0 ? '−' : '+' }]),
+      ...(at.change == null ? [] : [{ name: `change from ${unitWord(space)} ${count(at.step - 1)}`, bytes: Math.abs(at.change), sign: at.change < 0 ? '−' : '+' }]),
     ],
     field: space.step_unit === 'schedule' ? '`HloProto.hlo_module.schedule`' : TRACES,
     ...sureOfTime(space),
@@ -459,14 +459,14 @@ function sumOfGroup(view, row, within) {
     inputs: [
       { name: 'together', bytes: row.bytes },
       { name: 'largest of them', bytes: row.largest_bytes },
-      ...(row.padding_bytes === null ? [] : [{ name: 'padding of them all', bytes: row.padding_bytes }]),
+      ...(row.padding_bytes == null ? [] : [{ name: 'padding of them all', bytes: row.padding_bytes }]),
     ],
     field: BUFFERS,
     ...sureOfTime(view.space),
   };
 }
 
-const isKnown = (record, word) => record !== null && (word !== 'saves' || record.saving !== undefined);
+const isKnown = (record, word) => record != null && (word !== 'saves' || record.saving !== undefined);
 
 /* A buffer and the space it is in: "1498" of the one that is shown, "1498:1" of another. */
 async function bufferOf(view, word, rest) {
@@ -486,4 +486,4 @@ export async function cardOf(view, word, rest) {
   return card && { file: view.module?.file ? baseName(view.module.file) : null, ...dropEmpty(card) };
 }
 
-const dropEmpty = (card) => Object.fromEntries(Object.entries(card).filter(([, value]) => value !== null && value !== ''));
+const dropEmpty = (card) => Object.fromEntries(Object.entries(card).filter(([, value]) => value != null && value !== ''));

@@ -22,7 +22,7 @@ const isOfSpace = ({ memory_class: kind, memory_space: name }, space) =>
 /* {needed, limit: {bytes, word} | null, over, overText}: figures of the text, null where it gives none. */
 export function figuresOf(failure) {
   const { needed_bytes: needed, limit_bytes: limit, limit_phrase: word, over_bytes: over, over_text: overText } = failure;
-  return { needed, limit: limit === null ? null : { bytes: limit, word }, over, overText };
+  return { needed, limit: limit == null ? null : { bytes: limit, word }, over, overText };
 }
 
 /* True where the plan says by itself what the text says: more is needed of this space than there is. A capacity that
@@ -42,7 +42,7 @@ export function failureParts({ failure, program = null }, view) {
   const act = ACTS[failure.phase] ?? ' ran out of memory';
   const space = spaceWord(failure);
   const head = [who ? { name: who } : 'A program of this session', act];
-  if (needed === null) return [...head, space ? ` in ${space}` : '', '; the text gives no size.'];
+  if (needed == null) return [...head, space ? ` in ${space}` : '', '; the text gives no size.'];
   const texts = limit ? bytesApart(needed, limit.bytes) : [bytes(needed)];
   const parts = [
     ...head,
@@ -51,7 +51,7 @@ export function failureParts({ failure, program = null }, view) {
     `${space ? ` of ${space}` : ''} ${failure.phase === 'compile' ? 'needed' : 'asked for'}`,
   ];
   if (limit) parts.push(', ', { bytes: limit.bytes, text: texts[1], explain: 'failure:limit' }, ` ${limit.word}`);
-  if (over !== null)
+  if (over != null)
     parts.push(limit ? ': ' : ', ', { bytes: over, text: `over by ${overText}`, role: 'over', explain: 'failure:over' });
   return [...parts, '.'];
 }
@@ -59,6 +59,6 @@ export function failureParts({ failure, program = null }, view) {
 /* "over by 128.00 MiB in VMEM", for the title of the document. */
 export function failureTitle(failure) {
   const { over, overText } = figuresOf(failure);
-  const by = over === null ? 'failed' : `over by ${overText}`;
+  const by = over == null ? 'failed' : `over by ${overText}`;
   return `${by}${spaceWord(failure) ? ` in ${spaceWord(failure)}` : ''}`;
 }

@@ -32,11 +32,11 @@ export async function setPin(view, { pin, group }) {
     return;
   }
   const id = pin?.kind === 'b' ? pin.id : null;
-  let fault = pin && id === null ? `${cutMiddle(visible(pinText(pin)), 40)} is no buffer; nothing is pinned.` : '';
+  let fault = pin && id == null ? `${cutMiddle(visible(pinText(pin)), 40)} is no buffer; nothing is pinned.` : '';
   view.wantedPin = id;
   view.groupAsked?.abort();
   view.group = null;
-  if (id !== null && view.program.space && !view.records.isWhole(id)) {
+  if (id != null && view.program.space && !view.records.isWhole(id)) {
     try {
       await view.records.read(id);
     } catch (error) {
@@ -48,14 +48,14 @@ export async function setPin(view, { pin, group }) {
   if (fault) view.context.banners.set('pin', { text: fault });
   else view.context.banners.drop('pin');
   view.store.set({ pin: fault ? null : id });
-  if (id !== null && !fault) view.table.reveal(id);
+  if (id != null && !fault) view.table.reveal(id);
   refresh(view);
 }
 
 /* item: a buffer, or a row that stands for a group. */
 export function pinItem(view, item) {
   if (item.isGroup) view.context.pin(item.key, 'g');
-  else if (item.id !== null) view.context.pin(item.id);
+  else if (item.id != null) view.context.pin(item.id);
 }
 
 /* A panel by its number: its tab on a phone, else the focus goes to what it shows. */
@@ -96,25 +96,25 @@ export function lightUp(view) {
   /* of all that lives, so of no merged bar that a filter thinned out */
   const rankOf = (id, order) => (view.context.route.filter ? null : view.table.rankOf(id, order));
   const group = groupOf(view);
-  view.strips.mark({ hover, pin: pin === null ? null : buffersKey(pin), runs: group?.runs, rankOf });
+  view.strips.mark({ hover, pin: pin == null ? null : buffersKey(pin), runs: group?.runs, rankOf });
   view.table.mark(hovered, pin);
   view.map.mark(hovered, pin, group);
   view.curve.setLit(litIds(view, hovered, pin, group));
   view.curve.showSpans(hovered ?? pin ? spansOf(view, hovered ?? pin) : (view.window.now?.line.spans ?? []));
   view.curve.setNext(nextPeakOf(view, hovered ?? pin));
-  if (hovered !== null) view.records.want(hovered);
+  if (hovered != null) view.records.want(hovered);
   view.takeBack?.();
   view.takeBack = later(
-    () => showDetails(view, pin ?? hovered, hover, pin !== null),
-    hovered !== null && pin === null ? PANE_AFTER_MS : 0,
+    () => showDetails(view, pin ?? hovered, hover, pin != null),
+    hovered != null && pin == null ? PANE_AFTER_MS : 0,
   );
 }
 
 /* Sets of ids of what is hovered and of what is pinned; the same set as long as the same is pinned. */
 function litIds(view, hovered, pin, group) {
   const of = group ?? pin;
-  if (view.litOf !== of || view.litNow !== group?.now) Object.assign(view, { litOf: of, litNow: group?.now, litPinned: of === null ? null : new Set(group ? group.all.rows.map(({ id }) => id) : [pin]) });
-  return { hovered: hovered === null || hovered === pin ? null : new Set([hovered]), pinned: view.litPinned };
+  if (view.litOf !== of || view.litNow !== group?.now) Object.assign(view, { litOf: of, litNow: group?.now, litPinned: of == null ? null : new Set(group ? group.all.rows.map(({ id }) => id) : [pin]) });
+  return { hovered: hovered == null || hovered === pin ? null : new Set([hovered]), pinned: view.litPinned };
 }
 
 /* The pane follows a pointer that rests; what moves along a strip is named by the tooltip. */
@@ -122,9 +122,9 @@ function showDetails(view, id, hover, isPinned) {
   if (!view.program.space) return;
   const { details } = view.context;
   const mine = (view.inPane = {}); // while the parts of a group are loaded
-  const record = id === null ? null : view.records.get(id);
+  const record = id == null ? null : view.records.get(id);
   const group = isPinned ? groupOf(view) : null;
-  const merged = id === null && hover ? view.strips.barOfKey(hover) : null;
+  const merged = id == null && hover ? view.strips.barOfKey(hover) : null;
   if (group)
     groupParts.with((parts) => view.inPane === mine && details.show(withWhatif(view, parts.groupDetails(group, view.program.space, view.place, (row) => pinItem(view, row)), group.now.glob)));
   else if (record) details.show(withWhatif(view, bufferDetails(record, view.program.space, isPinned, isPinned ? view.walk.parts(record) : null), isPinned && record.glob));
@@ -150,12 +150,12 @@ export function spansOf(view, id) {
 
 /* Pure: where the peak is without it, and what it is called there; null where it saves nothing and moves nothing. */
 export function nextPeak({ saves_bytes: saves, next_peak_step: step }, space) {
-  if (step === null || step === undefined || (saves === 0 && step === space.peak_step)) return null;
+  if (step == null || (saves === 0 && step === space.peak_step)) return null;
   return { step, word: `peak without it ${bytes(space.peak_bytes - saves)}` };
 }
 
 function nextPeakOf(view, id) {
-  if (id === null) return null;
+  if (id == null) return null;
   const group = groupOf(view);
   const saving = group && id === group.id ? group.now.saving : null;
   const known = saving ? { saves_bytes: saving.bytes, next_peak_step: saving.next_peak_step } : view.records.get(id);
@@ -165,7 +165,7 @@ function nextPeakOf(view, id) {
 /* Steps in which a buffer lives; all of them when it lives for the whole program. */
 function spanOf(record, space) {
   if (record.is_indefinite) return [0, space.step_count];
-  if (record.born_step === null || record.born_step === undefined) return null;
+  if (record.born_step == null) return null;
   return [record.born_step, record.dies_step ?? space.step_count];
 }
 

@@ -19,7 +19,7 @@ export function asker(place, signal, summary = null) {
   const ask = (view, params = {}, own = null) => {
     const path = `memory_viewer/${view}`;
     if (own) return get(path, { ...place, ...params }, { signal: AbortSignal.any([signal, own]) });
-    const said = Object.entries(params).filter(([, value]) => value !== '' && value !== null && value !== undefined);
+    const said = Object.entries(params).filter(([, value]) => value !== '' && value != null);
     const key = `${view} ${new URLSearchParams(said.sort())}`;
     if (!answers.has(key)) {
       const answer = get(path, { ...place, ...params }, { signal });
@@ -139,7 +139,7 @@ export function createRecords(onMore) {
       alive = {};
     },
     add(rows) {
-      for (const row of rows) if (row.id !== null) known.set(row.id, joined(known.get(row.id), row));
+      for (const row of rows) if (row.id != null) known.set(row.id, joined(known.get(row.id), row));
     },
     get: (id) => known.get(id) ?? null,
     read,

@@ -29,7 +29,7 @@ export function mapLines(item, space) {
     item.from === undefined
       ? 'lives for the whole program'
       : `${unitWord(space)}s ${count(item.from)} to ${count(item.to)}`;
-  if (item.id === null) return [[mergedText(item)], [`together ${share}`], [life]];
+  if (item.id == null) return [[mergedText(item)], [`together ${share}`], [life]];
   const padding = item.padding_bytes > 0 ? ` · padding ${bytes(item.padding_bytes)}` : '';
   const source = (item.source ?? '').slice((item.source ?? '').lastIndexOf('/') + 1);
   return [nameOf(item), [`${bytes(item.bytes)} · ${share}${padding}`], source ? [{ name: source }, ` · ${life}`] : [life]];
@@ -42,7 +42,7 @@ export function stripeLine(item, space) {
 }
 
 function sentenceOf(item, space) {
-  if (item.id === null) return `${counted(item.count, 'buffer')} drawn as one, ${spokenBytes(item.bytes)}.`;
+  if (item.id == null) return `${counted(item.count, 'buffer')} drawn as one, ${spokenBytes(item.bytes)}.`;
   const life =
     item.from === undefined ? 'alive for the whole program' : `alive from ${unitWord(space)} ${count(item.from)} to ${count(item.to)}`;
   return `${visible(item.name).slice(0, 200)}, ${spokenBytes(item.bytes)}, ${percent(item.bytes, space.peak_bytes).replace(' %', ' percent').replace('<', 'under')} of the peak, ${life}.`;
@@ -260,7 +260,7 @@ function placeOnMap({ program, place }, height) {
     /* Zooms until the item, or the parts of it, fill the view. */
     open(item) {
       if (item.from === undefined) return;
-      const room = item.id === null ? 0 : ROOM;
+      const room = item.id == null ? 0 : ROOM;
       fitBytes([item.low_bytes, item.high_bytes], room);
       place.setRange(around([item.from, item.to], [0, program.space.step_count], 8, room));
     },
@@ -277,7 +277,7 @@ function placeOnMap({ program, place }, height) {
 }
 
 function titleOf(data, space) {
-  const isMerged = data.rectangles.some((item) => item.id === null);
+  const isMerged = data.rectangles.some((item) => item.id == null);
   const merged = isMerged ? ', small ones merged: zoom in' : '';
   return el('span', { class: 'dim' }, ` ${unitWord(space)}s × offset · ${counted(data.rectangle_count, 'buffer')}${merged}`);
 }
@@ -321,7 +321,7 @@ export function createMapPanel(page, actions) {
       exports(),
       { word: 'Show all', key: '0', run: () => place.showAll() },
       { word: 'Next colour', key: 'c', run: colours.next },
-      { word: 'Centre the pin', key: 'f', run: () => actions.onCentre(), why: pinned() === null ? 'nothing is pinned' : '' },
+      { word: 'Centre the pin', key: 'f', run: () => actions.onCentre(), why: pinned() == null ? 'nothing is pinned' : '' },
       explainEntry('map'),
     ],
   });
@@ -356,8 +356,8 @@ export function createMapPanel(page, actions) {
   const widthOf = () => (map.now?.node.clientWidth ? map.now.width() : Math.max(64, page.width() - BESIDE_PX));
   const loader = createLoader(page, { widthOf, onData, onProblem });
   const itemOf = (id) => {
-    const record = id === null ? null : records.get(id);
-    return id === null ? null : (map.now?.itemOf(id) ?? (record?.allocation ? itemOfRow(record, program.space) : null));
+    const record = id == null ? null : records.get(id);
+    return id == null ? null : (map.now?.itemOf(id) ?? (record?.allocation ? itemOfRow(record, program.space) : null));
   };
 
   return {
@@ -409,7 +409,7 @@ function limitOf({ space, capacity }) {
 
 /* Buffers that are large enough for a stripe; what lives from begin to end has no steps of its own. */
 function stripesOf({ rectangles, indefinite, step_count: steps }) {
-  return [...indefinite.map((item) => ({ ...item, from: 0, to: steps })), ...rectangles].filter(({ id }) => id !== null);
+  return [...indefinite.map((item) => ({ ...item, from: 0, to: steps })), ...rectangles].filter(({ id }) => id != null);
 }
 
 /* What is known of a buffer from its rectangle. */

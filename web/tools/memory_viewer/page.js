@@ -196,7 +196,7 @@ function leave(view) {
 
 /* What is pinned already is let go. */
 function togglePin(view, item) {
-  if (item.id !== null && item.id === view.store.state.pin) view.context.pin(null);
+  if (item.id != null && item.id === view.store.state.pin) view.context.pin(null);
   else pinItem(view, item);
 }
 
@@ -219,7 +219,7 @@ function build(view) {
   });
   view.map = createMapPanel({ program: view.program, context: view.context, place: view.place, records: view.records, width: () => view.root.clientWidth, pinned: () => pinned(view) }, {
     onHover: (item, lines) => {
-      view.store.set({ hover: item.id === null ? null : buffersKey(item.id) });
+      view.store.set({ hover: item.id == null ? null : buffersKey(item.id) });
       showTooltip(
         `map:${item.id ?? `${item.from} ${item.low_bytes} ${item.category}`}`,
         lines.map((line) => nodesOf(line)),
@@ -306,8 +306,8 @@ function hoverBar(view, key, bar, mark) {
 
 /* The card of what is hovered: of a buffer, or of several drawn as one. */
 function explainOf(view, item) {
-  view.hoveredParts = item.id === null ? item : null;
-  return item.id === null ? 'merged' : `size:${item.id}`;
+  view.hoveredParts = item.id == null ? item : null;
+  return item.id == null ? 'merged' : `size:${item.id}`;
 }
 
 /* Said once the wheel turns over a chart that does not take it. */
@@ -467,7 +467,7 @@ function escape(view) {
     view.context.choose({ large: '' });
     return true;
   }
-  if (view.store.state.pin === null) return Boolean(view.code.part.now?.back()) || view.whatif.escape(false);
+  if (view.store.state.pin == null) return Boolean(view.code.part.now?.back()) || view.whatif.escape(false);
   view.context.pin(null);
   return true;
 }

@@ -21,7 +21,7 @@ const NAMED = 8;
 export function spansOf(rows, stepCount, max = MAX_SPANS) {
   const lives = rows
     .map((row) => (row.is_indefinite ? [0, stepCount] : [row.born_step, row.dies_step ?? stepCount]))
-    .filter(([born]) => born !== null && born !== undefined)
+    .filter(([born]) => born != null)
     .sort((a, b) => a[0] - b[0]);
   for (let gap = 0; ; gap = gap * 2 + 1) {
     const spans = [];

@@ -32,12 +32,12 @@ export function readPlace(space, route) {
   const has = space.step_count > 0 ? `${unit}s 0 to ${count(space.step_count - 1)}` : `no ${unit}s`;
   const name = visible(space.name);
   let { step } = route;
-  if (step !== null && !isStep(step, space)) {
+  if (step != null && !isStep(step, space)) {
     said.step = `${unit[0].toUpperCase()}${unit.slice(1)} ${typeof step === 'number' ? count(step) : quoted(step)} is not in ${name}, which has ${has}; showing the peak.`;
     step = null;
   }
   let range = null;
-  if (route.from !== null || route.to !== null) {
+  if (route.from != null || route.to != null) {
     const [from, to] = [route.from ?? 0, route.to ?? space.step_count];
     const isRange = isStep(from, space) && Number.isInteger(to) && to > from && to <= space.step_count;
     if (isRange) range = [from, to];
@@ -69,7 +69,7 @@ export function readPlace(space, route) {
     else said.marks = `${said.marks ? `${said.marks} ` : ''}The mark ${name.toUpperCase()} at ${quoted(route[name])} is not in ${visible(space.name)}, which has ${has}; it is left out.`;
   }
   const isBytes = Number.isInteger(route.low) && Number.isInteger(route.high) && route.low >= 0 && route.high > route.low;
-  if (!isBytes && (route.low !== null || route.high !== null))
+  if (!isBytes && (route.low != null || route.high != null))
     said.bytes = `Offsets ${quoted(route.low ?? '')} to ${quoted(route.high ?? '')} are not a range; showing all.`;
   else if (isBytes && route.high > space.total_bytes) {
     const [high, total] = bytesApart(route.high, space.total_bytes);
@@ -199,19 +199,19 @@ function windowIn({ program, context }, at, moment, hooks) {
     hooks.window();
   };
   /* What is drawn: the window, or what it would be if it ended now. */
-  const shown = () => at.window ?? (begun === null ? null : [Math.min(begun, moment.now()), Math.max(begun, moment.now())]);
+  const shown = () => at.window ?? (begun == null ? null : [Math.min(begun, moment.now()), Math.max(begun, moment.now())]);
   return {
     choose,
     shown,
     begun: () => (at.window ? null : begun),
     isChanged: () => begin(null),
-    isBegun: () => begun !== null,
+    isBegun: () => begun != null,
     forget() {
       begun = null;
     },
     /* False if there is none, and none was begun. */
     letGo() {
-      if (begun !== null) begin(null);
+      if (begun != null) begin(null);
       else if (at.window) choose(null);
       else return false;
       return true;
@@ -220,7 +220,7 @@ function windowIn({ program, context }, at, moment, hooks) {
     mark() {
       if (!hasSteps(program)) return;
       if (at.window) choose(null);
-      else if (begun !== null) choose(shown());
+      else if (begun != null) choose(shown());
       else begin(moment.now());
     },
     /* Terms of a filter that keep what overlaps a window with offsets; "" without one. */
@@ -270,7 +270,7 @@ export function createPlace({ program, context }, hooks) {
       return moment.now();
     },
     get isPeak() {
-      return at.step === null;
+      return at.step == null;
     },
     get isMoving() {
       return moment.isMoving();
@@ -279,7 +279,7 @@ export function createPlace({ program, context }, hooks) {
       return range.now();
     },
     get isWhole() {
-      return at.range === null;
+      return at.range == null;
     },
     get bytes() {
       return at.bytes;

@@ -29,7 +29,7 @@ export function createStrips(actions) {
   const parts = new Map();
   for (const order of ORDERS) {
     const onPin = (bar) =>
-      bar.id === null
+      bar.id == null
         ? actions.onOpen(`${order}:${bar.first_rank}-${bar.first_rank + bar.count - 1}`)
         : actions.onPin(bar);
     const strip = createStrip({ order, ...actions, onPin });
@@ -187,7 +187,7 @@ function stripsTable(bars) {
   return {
     columns: keys.map((key) => ({ key })),
     rows: ORDERS.flatMap((order) =>
-      bars[order].map((bar) => ({ ...bar, order, buffers: bar.count, name: bar.id === null ? 'merged' : bar.name })),
+      bars[order].map((bar) => ({ ...bar, order, buffers: bar.count, name: bar.id == null ? 'merged' : bar.name })),
     ),
   };
 }

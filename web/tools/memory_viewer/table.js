@@ -119,7 +119,7 @@ function createLoader(page, { onStart, onAnswer, onFilterProblem, onProblem }) {
     sayUnknown(context, refused);
     const end = onStart(params);
     try {
-      await ask(params, key, good !== null && good !== params.filter);
+      await ask(params, key, good != null && good !== params.filter);
       if (asked === key) good = params.filter;
     } catch (error) {
       if (isAbort(error) || asked !== key) return;
@@ -131,7 +131,7 @@ function createLoader(page, { onStart, onAnswer, onFilterProblem, onProblem }) {
         await load();
       } else if (isOfFilter(error)) {
         onFilterProblem(error);
-        if (good === null || drawn !== withoutFilter(params)) await ask({ ...params, filter: good ?? '' }, key).catch(() => {});
+        if (good == null || drawn !== withoutFilter(params)) await ask({ ...params, filter: good ?? '' }, key).catch(() => {});
       } else onProblem(error);
     } finally {
       end();
@@ -220,7 +220,7 @@ export function createBuffersTable(page, actions) {
       const key = by === 'whose' ? records.get(id)?.group : null;
       if (key) await table.openId(`g:${key}`).catch(() => {});
       const rank = by || text || place.within || sort !== '-size' ? null : records.get(id)?.ranks?.size;
-      if (rank !== null && rank !== undefined) table.reveal(rank);
+      if (rank != null) table.reveal(rank);
       else table.revealId(id);
     },
     groupOf: known.groupOf,
@@ -246,7 +246,7 @@ const filterSentence = ({ matched_count: matched, total_count: all, matched_byte
 /* "at the peak · step 376" */
 function whereText(data, space, place) {
   if (place.within) return `of ${say.windowWords(space, place.window, place.offsets)}`;
-  if (data.step === null) return 'of this memory space';
+  if (data.step == null) return 'of this memory space';
   if (space.step_unit === 'none') return 'at the peak';
   const at = `${say.unitWord(space)} ${count(data.step)}`;
   return data.step === space.peak_step ? `at the peak · ${at}` : `live at ${at}`;

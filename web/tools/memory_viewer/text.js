@@ -121,9 +121,9 @@ export function whereWords(space, step) {
 export const SCHEDULE_HINT = 'No heap trace: sizes are exact, positions over time come from the schedule.';
 
 export function readingSentence(space, reading) {
-  if (reading.bytes === null) return `${unitWord(space)} ${count(reading.step)}.`;
+  if (reading.bytes == null) return `${unitWord(space)} ${count(reading.step)}.`;
   const change =
-    reading.change === null
+    reading.change == null
       ? ''
       : `, ${reading.change === 0 ? 'no change' : `${signedBytes(reading.change)}`} from the one before`;
   return `${unitWord(space)} ${count(reading.step)}: ${spokenBytes(reading.bytes)} live, ${spokenBytes(reading.unpadded)} without padding${change}.`;
@@ -140,14 +140,14 @@ function liveText({ bytes: padded, unpadded }) {
 /* Tooltip of the curve: at most three lines. */
 export function readingLines(space, reading) {
   const unit = unitWord(space);
-  if (reading.bytes === null) return [[`${unit} ${count(reading.step)}`]];
+  if (reading.bytes == null) return [[`${unit} ${count(reading.step)}`]];
   const change =
-    reading.change === null
+    reading.change == null
       ? ''
       : reading.change === 0
         ? `as at ${unit} ${count(reading.step - 1)}`
         : `${signedBytes(reading.change)} from ${unit} ${count(reading.step - 1)}`;
-  const isPlaced = space.step_unit === 'heap_trace' && reading.schedulePosition !== null;
+  const isPlaced = space.step_unit === 'heap_trace' && reading.schedulePosition != null;
   const third = [change, isPlaced ? `schedule position ${count(reading.schedulePosition)}` : '']
     .filter(Boolean)
     .join(' · ');
@@ -166,7 +166,7 @@ export const nameOf = (item) => [{ name: item.name }, item.is_cut ? ' · cut; wh
 
 /* Tooltip of a bar: name; size and share; source. */
 export function barLines(bar, record, peakBytes) {
-  if (bar.id === null) return [[mergedText(bar)], [`together ${percent(bar.bytes, peakBytes)} of the peak`]];
+  if (bar.id == null) return [[mergedText(bar)], [`together ${percent(bar.bytes, peakBytes)} of the peak`]];
   const padding = bar.padding_bytes > 0 ? ` · padding ${bytes(bar.padding_bytes)}` : '';
   const source = record ? sourceLine(record.source_file, record.source_line) : '';
   const shape = record?.shape ? splitShape(visible(record.shape))[0] : '';
@@ -184,7 +184,7 @@ export function mergedText(bar) {
 
 export function barSentence(bar, record, peakBytes) {
   const inRectangle = bar.marked_count > 0;
-  if (bar.id === null)
+  if (bar.id == null)
     return `${counted(bar.count, 'small buffer')} drawn as one, ${spokenBytes(bar.bytes)}${inRectangle ? `, ${count(bar.marked_count)} in the rectangle` : ''}.`;
   const share = percent(bar.bytes, peakBytes).replace(' %', ' percent').replace('<', 'under');
   const words = [
@@ -214,7 +214,7 @@ export function stripLabel(order, bars, space, where = 'at the peak') {
 }
 
 export function paddingText(row) {
-  if (row.unpadded_bytes === null || row.unpadded_bytes === undefined) return 'not known';
+  if (row.unpadded_bytes == null) return 'not known';
   if (row.padding_bytes === 0) return 'none';
   return [bytes(row.padding_bytes), expansion(row.expansion)].filter(Boolean).join(', ');
 }

@@ -28,7 +28,7 @@ export async function showSpace(view, data, route, said, signal) {
   if (signal.aborted) return;
   const usual = usualOf(data.spaces);
   const space = data.spaces.find((each) => each.space === route.space) ?? usual;
-  if (route.space !== null && space.space !== route.space) {
+  if (route.space != null && space.space !== route.space) {
     view.context.banners.set('space', {
       text: `Memory space ${cutMiddle(visible(route.space), 40)} is not in this module; showing ${visible(space.name)}.`,
     });
@@ -75,7 +75,7 @@ export async function changeCapacity(view, wanted) {
   settleCapacity(view.program, view.context.banners);
   const usual = usualOf(view.program.spaces);
   view.context.setSpaces(view.program.spaces, view.program.space, usual);
-  if (usual !== view.program.space && view.context.route.space === null) view.context.move({ space: view.program.space.space });
+  if (usual !== view.program.space && view.context.route.space == null) view.context.move({ space: view.program.space.space });
   sayAnswer(view);
   if (view.program.drawn) drawCurve(view);
   view.map.setLimit();
@@ -252,8 +252,8 @@ export async function loadWindow(view) {
     return;
   }
   view.windowAsked?.abort();
-  if (begun === null) view.window.now?.line.clear();
-  else await view.window.with(({ line }) => view.place.begun !== null && line.begin(view.place.begun, view.program.space));
+  if (begun == null) view.window.now?.line.clear();
+  else await view.window.with(({ line }) => view.place.begun != null && line.begin(view.place.begun, view.program.space));
 }
 
 /* The same between two marked moments; what is live at the earlier one is there already. */
@@ -263,7 +263,7 @@ export async function loadMarks(view) {
   const isNow = () => view.program.space === space && view.place.marks.a === marks.a && view.place.marks.b === marks.b;
   view.curve.setMarks(marks);
   view.marksAsked?.abort();
-  const set = [marks.a, marks.b].filter((step) => step !== null);
+  const set = [marks.a, marks.b].filter((step) => step != null);
   if (set.length === 0) view.window.now?.marks.clear();
   else if (set.length === 1) await view.window.with((parts) => isNow() && parts.marks.show(marks, null, space));
   else
@@ -275,9 +275,9 @@ export async function loadMarks(view) {
 /* data: of the view whatif, of which the curve shows what would be live after the ticked changes; null: nothing is ticked.
  * Predictions are of the device's own memory. */
 export function setPredicted(view, data) {
-  const isAny = Boolean(data?.curve) && view.program.space?.space === 0 && data.changes.some(({ refusal }) => refusal === null);
+  const isAny = Boolean(data?.curve) && view.program.space?.space === 0 && data.changes.some(({ refusal }) => refusal == null);
   if (!isAny && !view.program.predicted) return;
-  view.program.predicted = isAny ? { steps: data.curve.step, bytes: data.curve.bytes_after, isThinned: data.curve.step.length < data.curve.step_count, peak: data.peak_bytes_after, sentence: data.sentence, changes: data.changes.filter(({ refusal }) => refusal === null).map(({ change }) => change) } : null;
+  view.program.predicted = isAny ? { steps: data.curve.step, bytes: data.curve.bytes_after, isThinned: data.curve.step.length < data.curve.step_count, peak: data.peak_bytes_after, sentence: data.sentence, changes: data.changes.filter(({ refusal }) => refusal == null).map(({ change }) => change) } : null;
   if (!view.program.drawn) return;
   drawCurve(view);
   loadDetail(view);

@@ -27,7 +27,7 @@ export function createWalk(page) {
   const isOnTrail = (id) => trail.length > 0 && trail[trail.length - 1].to === id;
   const read = async () => {
     const { id } = here();
-    if (id === null) return null;
+    if (id == null) return null;
     const record = page.records.isWhole(id) ? page.records.get(id) : await page.records.read(id);
     return id === page.pinned() ? record : null;
   };
@@ -42,7 +42,7 @@ export function createWalk(page) {
     toReader: by(({ id, consumers }) => largestOf((consumers?.rows ?? []).flatMap((row) => row.buffers).filter((buffer) => buffer.id !== id))),
     /* To the buffer that the last step left. True if there was one. */
     back() {
-      if (page.pinned() === null || !isOnTrail(page.pinned())) return false;
+      if (page.pinned() == null || !isOnTrail(page.pinned())) return false;
       goTo(trail.pop().from);
       return true;
     },
@@ -51,7 +51,7 @@ export function createWalk(page) {
 
 /* Pure: the largest that has a place of its own. */
 export function largestOf(buffers) {
-  const placed = buffers.filter(({ id }) => id !== null);
+  const placed = buffers.filter(({ id }) => id != null);
   return placed.length ? placed.reduce((best, each) => (each.bytes > best.bytes ? each : best)) : null;
 }
 
@@ -61,7 +61,7 @@ const place = ({ source_file: file, source_line: line }) => (file ? [' ', el('sp
 
 function bufferLink(buffer, page, step) {
   const name = nameInline(buffer.name, 60);
-  if (buffer.id === null) return [name, el('span', { class: 'dim' }, ' takes no memory of its own')];
+  if (buffer.id == null) return [name, el('span', { class: 'dim' }, ' takes no memory of its own')];
   const { spaces, space } = page.program;
   const isHere = buffer.space === space.space;
   const other = isHere ? '' : ` in ${spaces.find((each) => each.space === buffer.space)?.name ?? `space ${buffer.space}`}`;

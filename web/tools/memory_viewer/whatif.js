@@ -36,7 +36,7 @@ function changeRows(row, at, { ticked, opened, onTick }) {
   const box = el('input', { type: 'checkbox', id: `whatif-${at}`, 'data-key': `tick ${row.change}`, on: { change: () => onTick(row.change) } });
   box.checked = ticked.includes(row.change);
   const why = `whatif-why-${at}`;
-  const fits = row.fits === null ? null : el('span', { class: row.fits ? 'whatif-fits' : 'dim' }, row.fits ? 'fits' : 'over');
+  const fits = row.fits == null ? null : el('span', { class: row.fits ? 'whatif-fits' : 'dim' }, row.fits ? 'fits' : 'over');
   return [
     el(
       'tr',
@@ -52,8 +52,8 @@ function changeRows(row, at, { ticked, opened, onTick }) {
 }
 
 function listNodes(data, about) {
-  const rows = data.alone.filter(({ refusal }) => refusal === null);
-  const refused = data.alone.filter(({ refusal }) => refusal !== null);
+  const rows = data.alone.filter(({ refusal }) => refusal == null);
+  const refused = data.alone.filter(({ refusal }) => refusal != null);
   const heads = ['Change', 'Saves', 'Becomes', 'Compute', 'How sure'].map((word, at) => el('th', { scope: 'col', class: at && at < 4 ? 'number' : null }, word));
   return [
     rows.length
@@ -79,7 +79,7 @@ function listNodes(data, about) {
 /* Those that are ticked, one behind the other; a refused one keeps its place and its reason. */
 function togetherNodes(data, { onTick }) {
   const { changes } = data;
-  if (changes.length < 2 && !changes.some(({ refusal }) => refusal !== null)) return null;
+  if (changes.length < 2 && !changes.some(({ refusal }) => refusal != null)) return null;
   return [
     el('h3', {}, 'Together, in this order'),
     el(
@@ -90,7 +90,7 @@ function togetherNodes(data, { onTick }) {
           'li',
           {},
           el('code', {}, visible(row.change)),
-          row.refusal === null
+          row.refusal == null
             ? [el('span', {}, 'saves ', savingFigure(row)), el('span', {}, 'becomes ', landingFigure(row)), el('span', { class: 'dim' }, row.confidence)]
             : el('span', { class: 'caution' }, visible(row.refusal)),
           button('icon-button', () => onTick(row.change), '×', { 'aria-label': `Take ${visible(row.change)} away`, 'data-key': `away ${row.change}` }),
@@ -187,7 +187,7 @@ function actsOf({ context, program }, moreInput, allRows) {
       try {
         const { changes } = (await program.ask('whatif', { change: [...ticked, change], alone: 1 }, new AbortController().signal)).data;
         const { refusal } = changes[changes.length - 1];
-        if (refusal !== null) return capital(visible(refusal));
+        if (refusal != null) return capital(visible(refusal));
       } catch (error) {
         if (isAbort(error)) return '';
         if (error instanceof Problem) return capital(visible(error.message));
@@ -210,7 +210,7 @@ function drawFit(drawer, { route }, acts, fit, capacity) {
     const isOn = isSame(changes, route.whatif);
     return button('text-button', () => acts.apply(changes), isOn ? 'Applied' : 'Apply', { 'aria-pressed': String(isOn), 'data-key': `set ${changes.join('&')}` });
   };
-  fill(drawer.parts.fit, capacity === null ? el('p', {}, 'The capacity of the device is not known: choose a device to see what fits.') : fitNodes(fit, apply));
+  fill(drawer.parts.fit, capacity == null ? el('p', {}, 'The capacity of the device is not known: choose a device to see what fits.') : fitNodes(fit, apply));
 }
 
 /* What the daemon said: data, fit (null: not asked), held against the capacity (null: not known). */
@@ -226,13 +226,13 @@ function draw(drawer, { context, program }, acts, opened, { data, fit, capacity 
     fill(parts.together, togetherNodes(data, acts));
   });
   drawer.chooser.set();
-  acts.refused = new Set(data.changes.filter(({ refusal }) => refusal !== null).map(({ change }) => change));
+  acts.refused = new Set(data.changes.filter(({ refusal }) => refusal != null).map(({ change }) => change));
   drawer.confirm.set();
   drawer.clear.hidden = drawer.fold.hidden = ticked.length === 0;
   curve.node.hidden = !data.curve;
-  const isApplied = data.changes.some(({ refusal }) => refusal === null);
+  const isApplied = data.changes.some(({ refusal }) => refusal == null);
   keepingFocus(panel.node, () => drawer.peak.show(isApplied ? data : { rows: [] }, unitWord(space ?? program.space)));
-  const line = capacity === null ? null : { bytes: capacity, text: `capacity ${bytes(capacity)}`, isOver: data.fits_before === false };
+  const line = capacity == null ? null : { bytes: capacity, text: `capacity ${bytes(capacity)}`, isOver: data.fits_before === false };
   if (data.curve) curve.show(data.curve, line, unitWord(space ?? program.space), isApplied);
   panel.show();
   context.tell(data.sentence);
@@ -256,7 +256,7 @@ export function createWhatif(view) {
     const { space, ask } = program;
     const capacity = await capacityBytes(program, SPACE, route.capacity);
     const params = { change: [...new Set(route.whatif)], glob: route.glob, capacity_bytes: capacity ?? '', alone: 1, width: WIDTH, rows: state.rows };
-    const isFit = route.drawer === 'fit' && capacity !== null;
+    const isFit = route.drawer === 'fit' && capacity != null;
     const question = JSON.stringify([ask.serial, params, isFit]);
     if (question === state.question || program.space !== space) return;
     state.asked?.abort();

@@ -19,7 +19,7 @@ export function lifeOf({ is_indefinite: isWhole, born_step: born, dies_step: die
 }
 
 const isChanged = (row) => row.bytes !== row.bytes_before;
-const isWas = (row) => row.bytes_before !== null && isChanged(row);
+const isWas = (row) => row.bytes_before != null && isChanged(row);
 
 function lifeBar(row, { stepCount, peak, unit }) {
   const [from, to] = lifeOf(row, stepCount);
@@ -35,7 +35,7 @@ function lifeBar(row, { stepCount, peak, unit }) {
 /* What a change adds is nowhere in the plan: it has no buffer to pin. */
 function nameCell(row, onPin) {
   const shown = name(row.op_name || row.name);
-  return row.id === null ? shown : button('link-button', () => onPin(row.id), shown, { title: 'Pin it in the plan as it is', 'data-key': `row ${row.id}` });
+  return row.id == null ? shown : button('link-button', () => onPin(row.id), shown, { title: 'Pin it in the plan as it is', 'data-key': `row ${row.id}` });
 }
 
 const HEADS = [['Size', 'number'], ['Now', 'number'], ['Alive', ''], ['What', '']];
@@ -57,7 +57,7 @@ export function createPeak({ onPin, onAll }) {
           'tr',
           {},
           el('td', { class: 'number' }, inUnit(row.bytes, in_)),
-          el('td', { class: `number${isWas(row) ? '' : ' dim'}` }, isWas(row) ? inUnit(row.bytes_before, in_) : row.bytes_before === null ? 'added' : 'same'),
+          el('td', { class: `number${isWas(row) ? '' : ' dim'}` }, isWas(row) ? inUnit(row.bytes_before, in_) : row.bytes_before == null ? 'added' : 'same'),
           el('td', { class: 'whatif-when' }, lifeBar(row, about)),
           el('td', {}, nameCell(row, onPin)),
         );

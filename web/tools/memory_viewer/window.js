@@ -27,7 +27,7 @@ export function readOffsets(text) {
   const [, unit] = /([a-z]*)$/i.exec(words);
   const parts = words.split(/\s*(?:\.\.|[–-]|\bto\b)\s*/);
   const [low, high] = parts.map((part) => readOffset(/\d$/.test(part) ? part + unit : part));
-  return parts.length === 2 && low !== null && high !== null && low < high ? [low, high] : null;
+  return parts.length === 2 && low != null && high != null && low < high ? [low, high] : null;
 }
 
 /* Pure: the same back, in the largest unit that says it exactly. */
@@ -230,7 +230,7 @@ export function createMarksLine({ onSwap, onNames, onClear, onMoment }) {
     el('strong', {}, name),
     ' ',
     button('link-button', () => onMoment(step), `${unitWord(space)} ${count(step)}`),
-    live === null ? '' : [' ', explained('marks', live)],
+    live == null ? '' : [' ', explained('marks', live)],
   ];
   return {
     node,
@@ -243,7 +243,7 @@ export function createMarksLine({ onSwap, onNames, onClear, onMoment }) {
       swap.hidden = !answer;
       names.hidden = !answer;
       if (!answer) {
-        const [name, step] = marks.a === null ? ['B', marks.b] : ['A', marks.a];
+        const [name, step] = marks.a == null ? ['B', marks.b] : ['A', marks.a];
         fill(words, markOf(name, step, null, space), ' · m marks the other moment');
         return;
       }

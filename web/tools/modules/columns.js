@@ -7,7 +7,7 @@ import { categoryWords, swatch } from '../../widgets/categories.js';
 import { inUnit, tableColumns } from '../../widgets/table_columns.js';
 
 const none = () => el('span', { class: 'dim' }, '–');
-const isKnown = (value) => value !== null && value !== undefined;
+const isKnown = (value) => value != null;
 
 /* A bar of the share of the capacity; what is over it is said by a word and a colour. */
 function capacityOf(row) {

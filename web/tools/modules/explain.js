@@ -56,7 +56,7 @@ const cards = {
     formula: 'the sum of the allocations that may be live out',
     inputs: [
       { name: 'in place of donated arguments', bytes: row.output_reused_bytes },
-      { name: 'of their own', bytes: row.output_bytes - row.output_reused_bytes },
+      { name: 'of their own', bytes: row.output_bytes - (row.output_reused_bytes ?? 0) },
       { name: 'outputs', bytes: row.output_bytes },
     ],
     field: `${ASSIGNMENT}.maybe_live_out`,
@@ -95,7 +95,7 @@ const FIELDS = { total: 'total_bytes', capacity: 'of_capacity_percent', argument
 /* null: of what is not known there is nothing to explain. */
 export function cardOf(word, row) {
   const value = row[FIELDS[word] ?? `${word}_bytes`];
-  if (!cards[word] || value === null || value === undefined) return null;
+  if (!cards[word] || value == null) return null;
   const card = cards[word](row);
-  return { ...card, inputs: card.inputs.filter((input) => input.bytes !== null), file: visible(row.file) };
+  return { ...card, inputs: card.inputs.filter((input) => input.bytes != null), file: visible(row.file) };
 }

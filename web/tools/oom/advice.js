@@ -17,17 +17,17 @@ const COLUMNS = ['title', 'change', 'saves_bytes', 'lands_at_bytes', 'fits', 'co
 const fitsNode = ({ fits, lands_at_bytes: lands }, capacity) => {
   if (fits === 'yes') return el('strong', {}, 'fits');
   if (fits === 'perhaps') return el('span', {}, 'may fit');
-  if (fits === 'no') return el('span', { class: 'dim' }, capacity !== null && lands > capacity ? `over by ${bytes(lands - capacity)}` : 'over');
+  if (fits === 'no') return el('span', { class: 'dim' }, capacity != null && lands > capacity ? `over by ${bytes(lands - capacity)}` : 'over');
   return null;
 };
 
 function figuresNode(item, capacity, links) {
   const { saves_bytes: saves, lands_at_bytes: lands, evidence } = item;
-  if (saves === null && lands === null) return el('span', { class: 'dim' }, 'how much it saves is not known');
+  if (saves == null && lands == null) return el('span', { class: 'dim' }, 'how much it saves is not known');
   const [most, least] = isBound(item) ? ['≤ ', '≥ '] : item.confidence === 'guess' ? ['about ', 'about '] : ['', ''];
   return [
     saves > 0 ? el('span', {}, 'saves ', most, links.figure(saves, evidence.saves)) : null,
-    lands === null ? null : el('span', {}, '→ ', least, links.figure(lands, evidence.lands_at, undefined, ''), ' ', fitsNode(item, capacity)),
+    lands == null ? null : el('span', {}, '→ ', least, links.figure(lands, evidence.lands_at, undefined, ''), ' ', fitsNode(item, capacity)),
     item.extra_flops_percent ? el('span', { class: 'dim' }, `${computeWords(item)} compute`) : null,
   ];
 }
@@ -49,7 +49,7 @@ function saidAlready({ verdict, cause, peak, advice }) {
 function adviceNode(item, at, { links, said, capacity, opened, onTick }) {
   const href = links.href(item.evidence.open);
   const id = `advice-${at}`;
-  const box = item.change === null ? null : el('input', { type: 'checkbox', id, 'data-change': item.change, on: { change: () => onTick(item.change) } });
+  const box = item.change == null ? null : el('input', { type: 'checkbox', id, 'data-change': item.change, on: { change: () => onTick(item.change) } });
   const title = box ? el('label', { for: id }, box, el('span', {}, visible(item.title))) : el('span', { class: 'advice-plain' }, visible(item.title));
   return el(
     'li',
@@ -63,7 +63,7 @@ function adviceNode(item, at, { links, said, capacity, opened, onTick }) {
 
 /* What the ticked ones leave, held against the capacity; the sentence above says it. */
 function leftNode({ total_bytes_before: before, total_bytes_after: after, capacity_bytes: capacity }) {
-  if (after === null || capacity === null) return null;
+  if (after == null || capacity == null) return null;
   const scale = Math.max(before, after, capacity, 1);
   const share = (size) => `${(100 * size) / scale}%`;
   const [within, over, tick] = ['ledger-part', 'ledger-over', 'ledger-capacity'].map((name) => el('span', { class: name }));
@@ -159,7 +159,7 @@ export function createAdvice(context) {
       fill(rest, nodes.slice(atOnce));
       fill(more.firstElementChild, isIdle ? `Show ${counted(nodes.length, 'possible saving')}` : `${nodes.length - atOnce} more`);
       more.hidden = nodes.length <= atOnce;
-      more.open ||= advice.slice(atOnce).some(({ change }) => change !== null && context.route.whatif.includes(change));
+      more.open ||= advice.slice(atOnce).some(({ change }) => change != null && context.route.whatif.includes(change));
       return hear();
     },
     stop: () => state.asked?.abort(),

@@ -40,7 +40,7 @@ export function tableOf(rows) {
 }
 
 function inUnit(value, unit) {
-  if (value === null) return el('span', { class: 'dim' }, '–');
+  if (value == null) return el('span', { class: 'dim' }, '–');
   const { text, isOwn } = bytesInColumn(value, unit);
   const node = figure(value, text, isOwn ? 'dim' : '');
   return isOwn ? node : [node, el('span', { class: 'unit' }, `\u00a0${unitName(unit)}`)];
@@ -49,7 +49,7 @@ function inUnit(value, unit) {
 /* The stack of a kernel has no shape of its own. */
 const shapeCell = (row) => [row.is_shape_of_result ? el('span', { class: 'dim' }, 'stack of the kernel for ') : null, text('shape')(row)];
 
-const text = (key) => (row) => (row[key] === null ? el('span', { class: 'dim' }, '–') : name(row[key]));
+const text = (key) => (row) => (row[key] == null ? el('span', { class: 'dim' }, '–') : name(row[key]));
 
 function footOf(rows, verdict) {
   const { listed_bytes: sum, listed_shared_bytes: shared } = verdict;
@@ -60,7 +60,7 @@ function footOf(rows, verdict) {
 /* "13 × 2.00 GiB" */
 function timesCell({ count: many, each_bytes: each }) {
   if (!(many > 1)) return el('span', { class: 'dim' }, '1');
-  return el('span', { class: 'figure' }, each === null ? count(many) : `${count(many)} × ${bytes(each)}`);
+  return el('span', { class: 'figure' }, each == null ? count(many) : `${count(many)} × ${bytes(each)}`);
 }
 
 const categoryCell = ({ category, confidence }) =>
@@ -68,7 +68,7 @@ const categoryCell = ({ category, confidence }) =>
 
 /* linkTo(buffer of the plan) → href. */
 function columnsOf(rows, unit, linkTo, isGrouped) {
-  const has = (key) => rows.some((row) => (row[key] ?? null) !== null);
+  const has = (key) => rows.some((row) => (row[key] ?? null) != null);
   const column = (key, title, more) => ({ key, title, sortKey: key, value: (row) => row[key], copy: [key, (row) => row[key]], cell: text(key), ...more });
   const isBoth = new Set(rows.map((row) => row.list)).size > 1;
   return [
@@ -148,12 +148,12 @@ export function createBuffers(figures, context, menu) {
     const { sort = '', group } = context.route;
     const order = sort || '-size';
     groups = groupsOf(rows, wayOf(group));
-    const listed = sortRows(groups ?? rows, order, columnsFor(groups !== null));
+    const listed = sortRows(groups ?? rows, order, columnsFor(groups != null));
     choice.set(wayOf(group));
     table.node.style.minHeight = `${ROW_REM * (Math.min(listed.length, MAX_ROWS) + 2) + 0.25}rem`;
     table.show({
       label: 'Largest buffers',
-      columns: columnsFor(groups !== null),
+      columns: columnsFor(groups != null),
       source: groups ? groupedRows({ groups: localRows(listed), membersOf: ({ rows: members }) => localRows(sortRows(members, order, columnsFor(true))) }) : localRows(listed),
       sort: order,
       foot: { rest: null, text: footOf(rows, verdict) },

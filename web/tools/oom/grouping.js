@@ -24,7 +24,7 @@ export const wayOf = (group) => (WAYS.find(([name]) => name === group) ?? WAYS[0
 const common = (rows, key) => (rows.every((row) => row[key] === rows[0][key]) ? rows[0][key] : null);
 const SHARED = ['shape', 'source_file', 'source_line', 'name', 'list', 'category', 'confidence', 'allocation_type', 'label', 'times', 'op_name'];
 const sum = (rows, key) => {
-  const known = rows.map((row) => row[key]).filter((value) => value !== null && value !== undefined);
+  const known = rows.map((row) => row[key]).filter((value) => value != null);
   return known.length ? known.reduce((all, value) => all + value, 0) : null;
 };
 

@@ -26,7 +26,7 @@ const sureNode = ({ sureness, sureness_of: whose, sureness_reason: reason }) =>
 /* Of a plan, a trace or profiles alone, without a text. */
 function factsOf({ fits, fit }, links) {
   const { evidence } = fit;
-  const known = (word, name, ...about) => (fit[`${name}_bytes`] === null ? null : fact(word, links.figure(fit[`${name}_bytes`], evidence[name], undefined, name === 'over' ? 'strong over' : 'strong'), about));
+  const known = (word, name, ...about) => (fit[`${name}_bytes`] == null ? null : fact(word, links.figure(fit[`${name}_bytes`], evidence[name], undefined, name === 'over' ? 'strong over' : 'strong'), about));
   return [
     el('p', { class: 'oom-fits' }, el('strong', {}, FITS[fits]), ' ', links.sentence(fit.sentence, fit.figures)),
     el(
@@ -46,7 +46,7 @@ const togetherFacts = (together, links) =>
     fact(
       label,
       links.figure(value, evidence),
-      source === 'snapshot' && stated !== null && bytes(stated) !== bytes(value)
+      source === 'snapshot' && stated != null && bytes(stated) !== bytes(value)
         ? el('span', { class: agrees ? 'dim' : 'caution', title: why ?? '' }, agrees ? ' text: ' : ' the text says ', links.figure(stated, own, undefined, ''))
         : null,
     ),

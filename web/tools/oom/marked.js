@@ -106,7 +106,7 @@ export function createFigures(root) {
     },
     /* A figure as a button, if the text states it. */
     node(value, key, className = '', text = bytes(value)) {
-      if (!key && self.links?.of(value)) return self.links.figure(value, self.links.of(value), text, className);
+      if (!key && self.links?.of(value) != null) return self.links.figure(value, self.links.of(value), text, className);
       if (!key) return el('span', { class: `figure ${className}`, title: exactBytes(value) }, text);
       const title = `${exactBytes(value)}, as printed. Shows its place in the text.`;
       return link(key, { class: `figure figure-link ${className}`, title }, text);

@@ -91,7 +91,7 @@ async function look(route, session, given, signal) {
     return await get('oom', { local: route.local }, { signal });
   } catch (error) {
     const kept = error.status === 404 ? keptText(route.local) : null;
-    if (kept === null) throw error;
+    if (kept == null) throw error;
     return uploadText(kept, signal);
   }
 }

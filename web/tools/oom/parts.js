@@ -22,7 +22,7 @@ export function createNext() {
       const hasList = failure.buffers.length + failure.io_buffers.length > 0;
       const isTotal = failure.family === 'tpu_compile' && !hasList && failure.form !== 'fast_exit';
       const steps = core?.next_steps ?? failure.verdict.next_steps;
-      const isDumped = core !== null && core.module !== null;
+      const isDumped = core != null && core.module != null;
       panel.setTitle(isTotal && !link && !isDumped ? 'The error gives a total only' : 'To see more');
       fill(
         panel.body,

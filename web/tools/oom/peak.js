@@ -95,7 +95,7 @@ export function createPeak(figures) {
           el(
             'details',
             { class: 'folded oom-by-pattern' },
-            el('summary', {}, `${counted(patterns.length, 'pattern')} at the peak`, whole === null ? null : [' of ', bytes(whole), ' live'], patterns.length > 1 ? '; they may overlap' : ''),
+            el('summary', {}, `${counted(patterns.length, 'pattern')} at the peak`, whole == null ? null : [' of ', bytes(whole), ' live'], patterns.length > 1 ? '; they may overlap' : ''),
             el('ul', { class: 'oom-patterns', 'aria-label': 'Patterns at the peak' }, patterns.map((pattern) => patternNode(pattern, cause, links))),
           ),
       );

@@ -20,7 +20,7 @@ export function barOf({ where, where_bytes: whole, where_over_bytes: over, where
     whole_bytes: whole,
     whole_evidence: sum,
     of: '',
-    limit: fit.capacity_bytes === null ? null : { bytes: fit.capacity_bytes, word: 'capacity', key: null, evidence: fit.evidence.capacity },
+    limit: fit.capacity_bytes == null ? null : { bytes: fit.capacity_bytes, word: 'capacity', key: null, evidence: fit.evidence.capacity },
     over_bytes: over,
     over_evidence: fit.evidence.over,
     over_word: 'over by',

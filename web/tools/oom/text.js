@@ -13,7 +13,7 @@ const WORDS = [
   ['memory', 'memory_space'],
   ['device', 'device'],
 ];
-const isKnown = (value) => value !== null && value !== undefined;
+const isKnown = (value) => value != null;
 
 const spaceName = (space) => (space ? (/^(hbm|vmem|smem|cmem)$/.test(space) ? space.toUpperCase() : visible(space)) : '');
 export const phaseName = (phase) => PHASES[phase] ?? '';
@@ -75,7 +75,7 @@ export function barText(bar) {
 function coreLines({ cause, categories, advice, advice_sentence: sentence }) {
   const shares = categories.map(({ label, bytes: own }) => `${visible(label)} ${bytes(own)}`).join(', ');
   const piece = ({ title, saves_bytes: saves, lands_at_bytes: lands, fits, confidence, do: line }) => {
-    const said = [saves > 0 ? `saves ${bytes(saves)}` : '', lands === null ? '' : `becomes ${bytes(lands)}`, fits === 'yes' ? 'fits' : ''].filter(Boolean);
+    const said = [saves > 0 ? `saves ${bytes(saves)}` : '', lands == null ? '' : `becomes ${bytes(lands)}`, fits === 'yes' ? 'fits' : ''].filter(Boolean);
     const figures = said.length ? `: ${said.join(', ')}` : '';
     return `- ${visible(title)}${figures} (${confidence})${line ? ` \`${visible(line)}\`` : ''}`;
   };

@@ -153,7 +153,7 @@ function place(ui, isAsking) {
   const column = groups === 0 ? left : isShortRight && !isShown(next) ? right : null;
   if (isShown(text) && !isAsking) {
     placeText(ui, wide.matches ? column : null);
-    text.setFold(column === null);
+    text.setFold(column == null);
   }
   move(next.panel.node, wide.matches && isShown(advice) && !isShown(where) && !isShown(buffers) && !isShown(arrays) ? left : right);
   left.hidden = isEmpty(left);
@@ -191,11 +191,11 @@ function drawPlanned(ui, link, links) {
   const other = where.show(failure, plan, core, link);
   buffers.show(failure, plan);
   made.show(failure, core, plan, other);
-  next.show(failure, link, core, link !== null && isShown(where));
+  next.show(failure, link, core, link != null && isShown(where));
 }
 
 const landless = ({ confidence, saves_bytes: saves, evidence }, links) =>
-  saves === null ? [] : [': saves ', confidence === 'bound' ? '≤ ' : '', links.figure(saves, evidence.saves)];
+  saves == null ? [] : [': saves ', confidence === 'bound' ? '≤ ' : '', links.figure(saves, evidence.saves)];
 
 /* The best piece of advice, in the line of the answer; none where it fits. What it lands at, or what it saves where that
  * alone is known. */
@@ -208,7 +208,7 @@ function drawFinding({ finding, core, advice, figures: { links } }) {
     finding,
     el('span', { 'aria-hidden': 'true' }, '▶ '),
     visible(best.title),
-    best.lands_at_bytes === null ? landless(best, links) : [': ', best.confidence === 'bound' ? '≥ ' : '', links.figure(best.lands_at_bytes, best.evidence.lands_at)],
+    best.lands_at_bytes == null ? landless(best, links) : [': ', best.confidence === 'bound' ? '≥ ' : '', links.figure(best.lands_at_bytes, best.evidence.lands_at)],
     `${ends} (${best.confidence}). `,
     button('link-button', advice.focus, 'How'),
   );

@@ -11,7 +11,7 @@ const TITLE = 'Where did it all go?';
 
 /* A figure that lights its place in the text, or opens its evidence. */
 export const figureWith = (figures, links) => (value, key, evidence, text, className = 'strong') =>
-  key || !evidence ? figures.node(value, key, className, text) : links.figure(value, evidence, text, className);
+  key || evidence == null ? figures.node(value, key, className, text) : links.figure(value, evidence, text, className);
 
 /* What lies under the pointer lights its row; a click goes where the row leads. */
 function bindCells(node, figures) {
