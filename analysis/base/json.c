@@ -10,6 +10,20 @@ static void before_value(struct json *json)
     if (json->needs_comma)
         buf_char(json->out, ',');
     json->needs_comma = true;
+    json->is_after_key = false;
+}
+
+/* Where a member begins that json_null() may take back. */
+static void before_key(struct json *json)
+{
+    json->key_at = json->out->length;
+    json->key_has_comma = json->needs_comma;
+}
+
+static void after_key(struct json *json)
+{
+    json->needs_comma = false;
+    json->is_after_key = true;
 }
 
 static void open_with(struct json *json, char bracket)
@@ -32,11 +46,12 @@ void json_array_end(struct json *json) { close_with(json, ']'); }
 
 void json_key(struct json *json, const char *key)
 {
+    before_key(json);
     before_value(json);
     buf_char(json->out, '"');
     buf_text(json->out, key);
     buf_add(json->out, "\":", 2);
-    json->needs_comma = false;
+    after_key(json);
 }
 
 static void escaped(struct buf *out, unsigned char c)
@@ -83,9 +98,10 @@ void json_string(struct json *json, struct str text)
 
 void json_key_name(struct json *json, struct str key)
 {
+    before_key(json);
     json_string(json, key);
     buf_char(json->out, ':');
-    json->needs_comma = false;
+    after_key(json);
 }
 
 void json_text(struct json *json, const char *text)
@@ -190,6 +206,13 @@ void json_bool(struct json *json, bool value)
 
 void json_null(struct json *json)
 {
+    if (json->is_after_key && !json->keeps_null) {
+        if (!json->out->failed)
+            json->out->length = json->key_at;
+        json->needs_comma = json->key_has_comma;
+        json->is_after_key = false;
+        return;
+    }
     before_value(json);
     buf_add(json->out, "null", 4);
 }

@@ -347,8 +347,7 @@ void oom_write_json_failure(struct json *json, const struct oom_meaning *meaning
         json_key_text(json, "file", file);
     if (answer != NULL) {
         json_key(json, "answer");
-        buf_add(json->out, answer->data, answer->length);
-        json->needs_comma = true;
+        json_written(json, (struct str){answer->data, answer->length});
     }
     json_object_end(json);
 }

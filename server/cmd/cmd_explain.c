@@ -319,8 +319,7 @@ static bool element_write(struct cmd_explain_explaining *explaining, const struc
         json_key_text(json, "session", session->name);
         json_key_text(json, "module", name);
         json_key(json, "answer");
-        buf_add(json->out, out.data, out.length);
-        json->needs_comma = true;
+        json_written(json, (struct str){out.data, out.length});
         json_object_end(json);
     } else {
         char session_name[512];

@@ -46,14 +46,13 @@ static void write_memory(const struct summary_pool *pool)
 
 static void end_memory(void) { fputs("],\"modules\":[", stdout); }
 
-/* An answer of the core, as it is; or null. */
-static void put_answer(struct buf *buf, const char *key, const struct body *body)
+/* An answer of the core, as it is; nothing where there is none. */
+static void put_answer(struct json *json, const char *key, const struct body *body)
 {
-    buf_format(buf, ",\"%s\":", key);
-    if (body)
-        buf_add(buf, body->data, body->size);
-    else
-        buf_text(buf, "null");
+    if (!body)
+        return;
+    json_key(json, key);
+    json_written(json, (struct str){body->data, body->size});
 }
 
 static void write_module(const struct summary_module *module, int64_t space)
@@ -76,17 +75,13 @@ static void write_module(const struct summary_module *module, int64_t space)
         json_key_text(&json, "source", module->capacity->source);
         json_object_end(&json);
     }
-    json_key(&json, "error");
-    if (err_is_set(&module->err)) {
-        json_object_begin(&json);
+    if (json_key_object_if(&json, "error", err_is_set(&module->err))) {
         unread_files_write_error(&json, entry->file->file->path, &module->err);
         json_object_end(&json);
-    } else {
-        json_null(&json);
     }
-    put_answer(&buf, "summary", module->summary_body);
-    put_answer(&buf, "buffers", module->buffers_body);
-    buf_char(&buf, '}');
+    put_answer(&json, "summary", module->summary_body);
+    put_answer(&json, "buffers", module->buffers_body);
+    json_object_end(&json);
     summary_json_put(&buf);
 }
 

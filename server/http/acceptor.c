@@ -19,12 +19,12 @@ enum { RETRY_MS = 100, MAX_DROPPED_BYTES = 1 << 20, PROBE_FACTOR = 4 };
 
 #define BODY                                                                                                           \
     "{\"type\":\"about:blank\",\"title\":\"Service Unavailable\",\"status\":503,"                                      \
-    "\"detail\":\"there is no memory for one more connection; ask again\",\"code\":\"exhausted\",\"file\":null,"       \
-    "\"offset_bytes\":null,\"request_id\":\"\"}"
+    "\"detail\":\"there is no memory for one more connection; ask again\",\"code\":\"exhausted\","                     \
+    "\"request_id\":\"\"}"
 static const char NO_MEMORY[] = "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/problem+json\r\n"
                                 "X-Content-Type-Options: nosniff\r\nCache-Control: no-cache\r\nRetry-After: 1\r\n"
-                                "Connection: close\r\nContent-Length: 197\r\n\r\n" BODY;
-static_assert(sizeof(BODY) - 1 == 197, "as Content-Length has it");
+                                "Connection: close\r\nContent-Length: 165\r\n\r\n" BODY;
+static_assert(sizeof(BODY) - 1 == 165, "as Content-Length has it");
 
 struct acceptor {
     struct acceptor_taker taker;

@@ -6,12 +6,14 @@
 Both are asked the same: every view that docs/openapi.yaml lists, in each of its formats, about every session of
 tests/fixtures and of the data in --shared, and every command of commands.py, as text and as JSON, about every folder
 and file there. Each difference is named by question and path of the member ("/api/v1/verdict $.fit.over_bytes gone"),
-counted, with one example. `--allow`: those that are meant to differ, by what is printed of them. `--only`: questions
+counted, with one example. Evidence of a verdict stands in place of its number, and a member that is null is one that is
+absent; where the new program writes one, it is named too. `--allow`: those that are meant to differ, by what is printed of them. `--only`: questions
 with TEXT in their name. Exit status 1 with a difference that is not allowed; the last line is "N asked, N differ".
 """
 import argparse
 import collections
 import concurrent.futures
+import http.client
 import json
 import os
 import re
@@ -20,9 +22,11 @@ import tempfile
 
 import commands
 import kinds  # sets the path to tests/http
+import rules
 import views
 from document import Document
 from harness import Daemon, wait_until
+from members import nulls, with_evidence, without_nulls
 
 # What differs from one request, and from one start, to the next.
 OF_THE_MOMENT = {"request_id", "started_at_ms", "last_scan_ms", "scan_generation", "generated_at", "took_ms", "commit", "version"}
@@ -42,7 +46,7 @@ def differences(old, new, path="$"):
             if name in OF_THE_MOMENT:
                 continue
             if name not in new:
-                yield inner, "gone, was null" if old[name] is None else "gone", old[name], "–"
+                yield inner, "gone", old[name], "–"
             elif name not in old:
                 yield inner, "added", "–", new[name]
             else:
@@ -65,10 +69,13 @@ def tree_of(text):
         return None
 
 
-def text_differences(old, new):
+def text_differences(old, new, is_of_lines):
     before, after = tree_of(old), tree_of(new)
-    if before is not None and after is not None:
+    if before is not None and after is not None and is_of_lines:
         yield from differences(before, after)
+    elif before is not None and after is not None:
+        yield from ((path, "is null", "", "") for path in sorted(set(nulls(after))))
+        yield from differences(*(without_nulls(with_evidence(each)) for each in (before, after)))
     elif old != new:
         pairs = zip(old.split("\n") + ["–"], new.split("\n") + ["–"])
         yield "", "another text", *next(pair for pair in pairs if pair[0] != pair[1])
@@ -82,7 +89,8 @@ class Found:
     def note(self, question, about, old, new):
         """old, new: (status, text)"""
         self.asked += 1
-        rows = list(text_differences(old[1], new[1]))
+        is_of_lines = question.split()[0] in rules.LINES or (question.endswith(" ndjson") and new[0] == 200)  # a refusal is an object
+        rows = list(text_differences(old[1], new[1], is_of_lines))
         rows += [("", "another status", old[0], new[0])] if old[0] != new[0] else []
         for path, what, before, after in rows:
             key = " ".join(each for each in (question, path, what) if each)
@@ -121,7 +129,11 @@ class Served:
         wait_until(lambda: self.daemon.ask("/-/ready").status == 200, what="the daemon")
 
     def ask(self, address):
-        answer = self.daemon.ask(address, connection=self.connection)
+        try:
+            answer = self.daemon.ask(address, connection=self.connection)
+        except http.client.RemoteDisconnected:  # it was idle for as long as the other daemon took; one that is gone refuses
+            self.connection.close()
+            answer = self.daemon.ask(address, connection=self.connection)
         return answer.status, answer.body.decode(errors="replace")
 
 

@@ -3,6 +3,9 @@
 import json
 import re
 
+from members import nulls  # kinds.py sets the path to it
+
+LINES = {"index"}  # writes a table as one object a line: its columns are there in every line, null where nothing is known
 ABSENT = "no plan, trace or profile is here"
 PLACE = re.compile(r"\bbyte (\d+)|\bline \d+|offset_bytes\D{0,3}\d")
 PLACED = ("cut", "damaged")  # states in which the place is known, too
@@ -55,6 +58,8 @@ def command_faults(kind, state, command, is_json, whole, done):
     if done.returncode not in (0, 1, 2) or SANITIZER.search(told):
         yield f"status {done.returncode}: {told[-300:]}"
         return
+    if is_json and command not in LINES:
+        yield from (f"null member {path}" for path in sorted(set(nulls(trees_of(done.stdout)))))
     if ABSENT in told:
         yield f"says: {ABSENT}"
     if TWICE.search(told):
@@ -93,6 +98,7 @@ def view_faults(kind, state, whole, answer, is_told):
     if answer.status >= 500 and answer.status != 503:
         yield f"status {answer.status}: {answer.body[:200]}"
         return
+    yield from (f"null member {path}" for path in sorted(set(nulls(answer.tree))))
     if ABSENT in answer.body and state != "gone":
         yield f"says: {ABSENT}"
     if TWICE.search(answer.body):
@@ -109,5 +115,5 @@ def view_faults(kind, state, whole, answer, is_told):
     elif state != "gone":
         if problem["code"] == "notfound":
             yield f"{problem['detail']} (notfound), where the file is there"
-        elif problem["code"] not in ("argument", "conflict") and not str(problem["file"]).endswith(kind.file):
-            yield f"the file is not named: {problem['file']}: {problem['detail']}"
+        elif problem["code"] not in ("argument", "conflict") and not str(problem.get("file")).endswith(kind.file):
+            yield f"the file is not named: {problem.get('file')}: {problem['detail']}"

@@ -51,7 +51,60 @@ START_TEST(order_of_calls_is_order_of_bytes)
     json_key_id(&json, "c", INT64_MIN);
     json_key_known(&json, "d", -1);
     json_object_end(&json);
-    ends_as("{\"a\":-5,\"b\":[18446744073709551615,true,null],\"c\":\"-9223372036854775808\",\"d\":null}");
+    ends_as("{\"a\":-5,\"b\":[18446744073709551615,true,null],\"c\":\"-9223372036854775808\"}");
+}
+END_TEST
+
+/* At the beginning, in the middle, at the end, alone; a key of ours and one out of a file. */
+static void write_nulls(void)
+{
+    json_object_begin(&json);
+    json_key_null(&json, "a");
+    json_key_int(&json, "b", 1);
+    json_key_known(&json, "c", -1);
+    json_key_text(&json, "d", NULL);
+    if (json_key_object_if(&json, "e", true)) {
+        json_key_double(&json, "f", (double)NAN);
+        json_object_end(&json);
+    }
+    json_key_name(&json, STR("g\"\n"));
+    json_null(&json);
+    json_key_array(&json, "h");
+    json_null(&json);
+    json_text(&json, NULL);
+    json_array_end(&json);
+    json_key(&json, "i");
+    json_written(&json, STR("null"));
+    json_key_string_if_any(&json, "j", STR(""));
+    json_object_end(&json);
+}
+
+START_TEST(members_that_are_null_are_left_out)
+{
+    begin();
+    write_nulls();
+    ends_as("{\"b\":1,\"e\":{},\"h\":[null,null],\"i\":null}");
+    begin();
+    json_null(&json);
+    ends_as("null");
+    begin();
+    json.keeps_null = true;
+    write_nulls();
+    ends_as("{\"a\":null,\"b\":1,\"c\":null,\"d\":null,\"e\":{\"f\":null},\"g\\\"\\n\":null,\"h\":[null,null],"
+            "\"i\":null,\"j\":null}");
+}
+END_TEST
+
+/* A key that found no room leaves no part of it, and the failure stays. */
+START_TEST(a_null_of_a_full_buffer_is_no_crash)
+{
+    for (size_t limit = 1; limit < 80; limit++) {
+        begin();
+        out.limit_bytes = limit;
+        write_nulls();
+        ck_assert_uint_le(out.length, limit);
+        buf_free(&out);
+    }
 }
 END_TEST
 
@@ -127,6 +180,8 @@ int main(void)
     TCase *tests = tcase_create("json");
     tcase_add_test(tests, integers_are_written_as_printf_does);
     tcase_add_test(tests, order_of_calls_is_order_of_bytes);
+    tcase_add_test(tests, members_that_are_null_are_left_out);
+    tcase_add_test(tests, a_null_of_a_full_buffer_is_no_crash);
     tcase_add_test(tests, strings_hold_any_bytes);
     tcase_add_test(tests, mebibytes_have_every_digit);
     tcase_add_test(tests, doubles_read_back_as_they_were);

@@ -9,6 +9,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { chromium } from 'playwright-core';
 import { actsEndAtRest, rest, stir, watchRest } from './rest.mjs';
+import { refuseSlips } from './slips.mjs';
 
 /* The shell has no windows of its own to draw: a third less time than the whole browser. */
 const CHROMIUM =
@@ -125,7 +126,7 @@ async function answerFor(context, canned) {
       return route.fulfill({
         status: body.status ?? 200,
         contentType: body.status >= 400 ? 'application/problem+json' : 'application/json',
-        body: JSON.stringify(body.json),
+        body: JSON.stringify(body.json, (_, value) => value ?? undefined), // as the daemon: null in arrays alone
       });
     return route.continue();
   });
@@ -165,6 +166,7 @@ export async function openPage(browser, url, options = {}) {
   });
   if (canned || slowness > 1) await answerFor(context, canned);
   if (!isMeasured) await watchRest(context, { isPassingKept });
+  if (!isMeasured) await refuseSlips(context);
   const page = await context.newPage();
   if (slowness > 1) await slow(context, page);
   page.on('console', (message) => {

@@ -315,6 +315,7 @@ bool memory_profile_xprof(const struct tool_request *request, struct json *json,
         if (has_seen(&profile->pools[i]))
             pools[count++] = &profile->pools[i];
     qsort(pools, count, sizeof(*pools), by_name);
+    json->keeps_null = true;
     json_object_begin(json);
     json_key_object(json, "memoryProfilePerAllocator");
     for (uint32_t i = 0; i < count; i++) {

@@ -459,6 +459,7 @@ bool memory_viewer_xprof(const struct tool_request *request, struct json *json, 
     bool has_trace = space->trace_at != PLAN_NONE;
     int64_t moving = has_trace ? space->heap.peak_bytes : 0,
             moving_unpadded = has_trace ? space->heap.peak_unpadded_bytes : 0;
+    json->keeps_null = true;
     json_object_begin(json);
     xprof_text(json, "moduleName", plan->hlo.name);
     xprof_text(json, "entryComputationName", plan->hlo.entry_name);
