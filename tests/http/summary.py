@@ -257,7 +257,7 @@ def test_a_module_without_assignment_has_no_peak(t):
     assert said in data["arrays"]["sentence"] and data["spaces"] == [], data
     verdict = daemon.get_json("/api/v1/verdict", session=session)
     equal((verdict["arrays"]["items"], verdict["fits"], verdict["cause"]["kind"]), (data["arrays"]["items"], "unknown", "unknown"))
-    equal(verdict["arrays_figures"][0]["evidence"]["kind"], "difference")
+    equal(verdict["evidence"][verdict["arrays_figures"][0]["evidence"]]["kind"], "difference")
 
 
 def test_a_device_profile_is_named_and_led_to_top(t):

@@ -53,7 +53,7 @@ def test_a_dump_with_its_text(t):
     equal((first["kind"], first["change"], first["fits"], first["confidence"]), ("fused_attention", "without=attention_scores", "yes", "model"))
     assert abs(first["lands_at_bytes"] - 4.95 * GIB) < 0.2 * 4.95 * GIB, first
     equal([advice for advice in answer["advice"] if advice["kind"] == "checkpoint"], [])
-    shown = first["evidence"]["open"]
+    shown = answer["evidence"][first["evidence"]["open"]]
     equal([shown[key] for key in ("kind", "tool", "filter", "sum_bytes")], ["buffers", "memory_viewer", "pattern:attention_scores", 64 * GIB])
     equal([step for step in answer["next_steps"] if "--xla_dump_to" in step["text"]], [])
     larger = daemon.get_json("/api/v1/verdict", session=session, capacity="v7x")

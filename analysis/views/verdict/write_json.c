@@ -15,21 +15,46 @@ static void rows_write(struct json *json, const struct verdict_evidence *evidenc
     json_key_text(json, "column", evidence->column);
     if (evidence->step != NULL)
         json_key_uint(json, "count", evidence->count);
-    else
-        json_key_null(json, "count");
     json_key_known(json, "sum_bytes", evidence->sum_bytes);
     if (evidence->sum_bytes >= 0)
         json_key_int(json, "rest_bytes", evidence->rest_bytes);
-    else
-        json_key_null(json, "rest_bytes");
     json_key_text(json, "rest", evidence->rest);
 }
 
-/* Null where nothing shows the figure. */
-static void evidence_write(struct json *json, const char *key, const struct verdict_evidence *evidence)
+/* One evidence shows many figures: it is written once, and each figure has its number. */
+struct evidence_list {
+    struct buf texts; /* those that were written so far, as JSON, one after the other */
+    struct buf ends;  /* size_t: where in `texts` each of them ends */
+};
+
+static size_t list_count(const struct evidence_list *list) { return list->ends.length / sizeof(size_t); }
+
+/* That of a number, borrowed until the next one is added. */
+static struct str list_text(const struct evidence_list *list, size_t at)
 {
-    if (!json_key_object_if(json, key, evidence->kind != VERDICT_EVIDENCE_NONE))
-        return;
+    const size_t *ends = (const size_t *)(const void *)list->ends.data;
+    size_t begin = at == 0 ? 0 : ends[at - 1];
+    return (struct str){list->texts.data + begin, ends[at] - begin};
+}
+
+/* Out: the number of `text`, which ends `texts`; what is there already is taken away again. */
+static size_t list_number(struct evidence_list *list, size_t begin)
+{
+    const struct str text = {list->texts.data + begin, list->texts.length - begin};
+    const size_t count = list_count(list), end = list->texts.length;
+    for (size_t at = 0; at < count; at++) {
+        if (str_equal(list_text(list, at), text)) {
+            list->texts.length = begin;
+            return at;
+        }
+    }
+    buf_add(&list->ends, &end, sizeof(end));
+    return count;
+}
+
+static void evidence_object_write(struct json *json, const struct verdict_evidence *evidence)
+{
+    json_object_begin(json);
     json_key_text(json, "kind", verdict_evidence_name(evidence->kind));
     json_key_text(json, "sentence", evidence->sentence);
     json_key_text(json, "tool", evidence->tool);
@@ -41,29 +66,50 @@ static void evidence_write(struct json *json, const char *key, const struct verd
         json_uint(json, evidence->begin);
         json_uint(json, evidence->end);
         json_array_end(json);
-    } else {
-        json_key_null(json, "range");
     }
     json_key_text(json, "file", evidence->file);
     json_key_text(json, "change", evidence->change);
-    json_key(json, "time_ps");
     if (evidence->has_time)
-        json_int(json, evidence->time_ps);
-    else
-        json_null(json);
+        json_key_int(json, "time_ps", evidence->time_ps);
     json_key_text(json, "memory", evidence->memory);
     json_key_text(json, "device", evidence->device);
     json_object_end(json);
 }
 
-static void mentions_write(struct json *json, const char *key, const struct verdict_mentions *mentions)
+/* The number of the evidence; no member where nothing shows the figure. */
+static void evidence_write(struct json *json, struct evidence_list *list, const char *key,
+                           const struct verdict_evidence *evidence)
+{
+    if (evidence->kind == VERDICT_EVIDENCE_NONE)
+        return;
+    struct json one = JSON_INIT(&list->texts);
+    const size_t begin = list->texts.length;
+    evidence_object_write(&one, evidence);
+    if (!list->texts.failed && !list->ends.failed)
+        json_key_uint(json, key, list_number(list, begin));
+}
+
+static void evidence_list_write(struct json *json, struct evidence_list *list)
+{
+    buf_fail_with(json->out, &list->texts);
+    buf_fail_with(json->out, &list->ends);
+    json_key_array(json, "evidence");
+    for (size_t at = 0; at < list_count(list); at++)
+        json_written(json, list_text(list, at));
+    json_array_end(json);
+    buf_free(&list->texts);
+    buf_free(&list->ends);
+}
+
+static void mentions_write(struct json *json, struct evidence_list *list, const char *key,
+                           const struct verdict_mentions *mentions)
 {
     json_key_array(json, key);
     for (uint32_t i = 0; i < mentions->count; i++) {
         json_object_begin(json);
         json_key_text(json, "text", mentions->items[i].text);
         json_key_int(json, "bytes", mentions->items[i].bytes);
-        evidence_write(json, "evidence", mentions->items[i].evidence);
+        evidence_write(json, list, "evidence", mentions->items[i].evidence);
         json_object_end(json);
     }
     json_array_end(json);
@@ -71,7 +117,7 @@ static void mentions_write(struct json *json, const char *key, const struct verd
 
 /* ---- the blocks ---- */
 
-static void cause_write(struct json *json, const struct verdict_cause *cause)
+static void cause_write(struct json *json, struct evidence_list *list, const struct verdict_cause *cause)
 {
     json_key_object(json, "cause");
     json_key_text(json, "kind", verdict_cause_name(cause->kind));
@@ -79,12 +125,12 @@ static void cause_write(struct json *json, const struct verdict_cause *cause)
     json_key_text(json, "text", cause->text);
     json_key_known(json, "bytes", cause->bytes);
     json_key_text(json, "confidence", verdict_confidence_name(cause->confidence));
-    evidence_write(json, "evidence", &cause->evidence);
-    mentions_write(json, "figures", &cause->mentions);
+    evidence_write(json, list, "evidence", &cause->evidence);
+    mentions_write(json, list, "figures", &cause->mentions);
     json_object_end(json);
 }
 
-static void fit_write(struct json *json, const struct verdict_fit *fit)
+static void fit_write(struct json *json, struct evidence_list *list, const struct verdict_fit *fit)
 {
     json_key_object(json, "fit");
     json_key_known(json, "needed_bytes", fit->needed_bytes);
@@ -100,17 +146,18 @@ static void fit_write(struct json *json, const struct verdict_fit *fit)
     json_key_text(json, "sureness", fit->sureness);
     json_key_text(json, "sureness_of", fit->sureness_of);
     json_key_text(json, "sureness_reason", fit->sureness_reason);
-    mentions_write(json, "figures", &fit->mentions);
+    mentions_write(json, list, "figures", &fit->mentions);
     json_key_object(json, "evidence");
-    evidence_write(json, "needed", &fit->needed);
-    evidence_write(json, "capacity", &fit->capacity);
-    evidence_write(json, "over", &fit->over);
-    evidence_write(json, "free", &fit->free);
+    evidence_write(json, list, "needed", &fit->needed);
+    evidence_write(json, list, "capacity", &fit->capacity);
+    evidence_write(json, list, "over", &fit->over);
+    evidence_write(json, list, "free", &fit->free);
     json_object_end(json);
     json_object_end(json);
 }
 
-static void where_write(struct json *json, const char *key, const struct verdict_where *rows, uint32_t count)
+static void where_write(struct json *json, struct evidence_list *list, const char *key,
+                        const struct verdict_where *rows, uint32_t count)
 {
     json_key_array(json, key);
     for (uint32_t i = 0; i < count; i++) {
@@ -120,13 +167,13 @@ static void where_write(struct json *json, const char *key, const struct verdict
         json_key_int(json, "bytes", rows[i].bytes);
         json_key_text(json, "category", rows[i].category);
         json_key_text(json, "source", rows[i].source);
-        evidence_write(json, "evidence", &rows[i].evidence);
+        evidence_write(json, list, "evidence", &rows[i].evidence);
         json_object_end(json);
     }
     json_array_end(json);
 }
 
-static void peak_write(struct json *json, const struct verdict *verdict)
+static void peak_write(struct json *json, struct evidence_list *list, const struct verdict *verdict)
 {
     json_key_object(json, "peak");
     json_key_known(json, "bytes", verdict->peak_bytes > 0 ? verdict->peak_bytes : -1);
@@ -139,9 +186,9 @@ static void peak_write(struct json *json, const struct verdict *verdict)
         json_key_int(json, "saves_bytes", pattern->saves_bytes);
         json_key_text(json, "sentence", pattern->sentence);
         json_key_text(json, "when_gone", pattern->gone);
-        evidence_write(json, "evidence", &pattern->evidence);
-        evidence_write(json, "saves_evidence", &pattern->saves);
-        mentions_write(json, "figures", &pattern->mentions);
+        evidence_write(json, list, "evidence", &pattern->evidence);
+        evidence_write(json, list, "saves_evidence", &pattern->saves);
+        mentions_write(json, list, "figures", &pattern->mentions);
         json_object_end(json);
     }
     json_array_end(json);
@@ -156,29 +203,29 @@ static void peak_write(struct json *json, const struct verdict *verdict)
         json_key_uint(json, "count", group->count);
         json_key_int(json, "bytes", group->bytes);
         json_key_text(json, "source", group->source);
-        evidence_write(json, "evidence", &group->evidence);
+        evidence_write(json, list, "evidence", &group->evidence);
         json_object_end(json);
     }
     json_array_end(json);
     json_key_uint(json, "group_count", verdict->group_total_count);
     json_key_int(json, "rest_bytes", verdict->rest_bytes);
-    evidence_write(json, "evidence", &verdict->peak);
-    evidence_write(json, "rest_evidence", &verdict->rest);
+    evidence_write(json, list, "evidence", &verdict->peak);
+    evidence_write(json, list, "rest_evidence", &verdict->rest);
     json_object_end(json);
 }
 
-static void advice_evidence_write(struct json *json, const struct verdict_advice *advice)
+static void advice_evidence_write(struct json *json, struct evidence_list *list, const struct verdict_advice *advice)
 {
     json_key_object(json, "evidence");
     json_key_text(json, "sentence", advice->evidence);
-    mentions_write(json, "figures", &advice->mentions);
-    evidence_write(json, "open", &advice->open);
-    evidence_write(json, "saves", &advice->saves);
-    evidence_write(json, "lands_at", &advice->lands);
+    mentions_write(json, list, "figures", &advice->mentions);
+    evidence_write(json, list, "open", &advice->open);
+    evidence_write(json, list, "saves", &advice->saves);
+    evidence_write(json, list, "lands_at", &advice->lands);
     json_object_end(json);
 }
 
-static void advice_write(struct json *json, const struct verdict *verdict)
+static void advice_write(struct json *json, struct evidence_list *list, const struct verdict *verdict)
 {
     json_key_array(json, "advice");
     for (uint32_t i = 0; i < verdict->advice_count; i++) {
@@ -193,11 +240,9 @@ static void advice_write(struct json *json, const struct verdict *verdict)
         json_key_text(json, "fits", verdict_fits_name(advice->fits));
         json_key_text(json, "confidence", verdict_confidence_name(advice->confidence));
         json_key_text(json, "reason", advice->reason);
-        if (advice->extra_flops_percent < 0)
-            json_key_null(json, "extra_flops_percent");
-        else
+        if (advice->extra_flops_percent >= 0)
             json_key_double(json, "extra_flops_percent", change_extra_flops_shown(advice->extra_flops_percent));
-        advice_evidence_write(json, advice);
+        advice_evidence_write(json, list, advice);
         json_key_text(json, "do", advice->call);
         json_object_end(json);
     }
@@ -205,10 +250,10 @@ static void advice_write(struct json *json, const struct verdict *verdict)
     json_key_known(json, "best", verdict->best_at);
     json_key_bool(json, "advice_is_idle", verdict->is_advice_idle);
     json_key_text(json, "advice_sentence", verdict->advice_sentence);
-    mentions_write(json, "advice_figures", &verdict->advice_mentions);
+    mentions_write(json, list, "advice_figures", &verdict->advice_mentions);
 }
 
-static void ledger_write(struct json *json, const struct verdict_ledger *ledger)
+static void ledger_write(struct json *json, struct evidence_list *list, const struct verdict_ledger *ledger)
 {
     json_key_object(json, "ledger");
     json_key_known(json, "capacity_bytes", ledger->capacity_bytes);
@@ -219,7 +264,7 @@ static void ledger_write(struct json *json, const struct verdict_ledger *ledger)
         json_key_text(json, "label", ledger->bars[i].label);
         json_key_int(json, "bytes", ledger->bars[i].bytes);
         json_key_text(json, "source", ledger->bars[i].source);
-        evidence_write(json, "evidence", &ledger->bars[i].evidence);
+        evidence_write(json, list, "evidence", &ledger->bars[i].evidence);
         json_object_end(json);
     }
     json_array_end(json);
@@ -227,18 +272,14 @@ static void ledger_write(struct json *json, const struct verdict_ledger *ledger)
         json_key_double(json, "drift_percent", ledger->drift_percent);
         json_key_double(json, "coverage_percent", ledger->coverage_percent);
         json_key_bool(json, "balances", ledger->balances);
-    } else {
-        json_key_null(json, "drift_percent");
-        json_key_null(json, "coverage_percent");
-        json_key_null(json, "balances");
     }
     json_key_text(json, "sentence", ledger->sentence);
-    mentions_write(json, "figures", &ledger->mentions);
-    evidence_write(json, "capacity_evidence", &ledger->capacity);
+    mentions_write(json, list, "figures", &ledger->mentions);
+    evidence_write(json, list, "capacity_evidence", &ledger->capacity);
     json_object_end(json);
 }
 
-static void together_write(struct json *json, const struct verdict_together *together)
+static void together_write(struct json *json, struct evidence_list *list, const struct verdict_together *together)
 {
     if (!json_key_object_if(json, "together", together != NULL))
         return;
@@ -256,8 +297,8 @@ static void together_write(struct json *json, const struct verdict_together *tog
         json_key_known(json, "text_bytes", row->text_bytes);
         json_key_bool(json, "agrees", row->agrees);
         json_key_text(json, "why", row->why);
-        evidence_write(json, "evidence", &row->evidence);
-        evidence_write(json, "text_evidence", &row->text_evidence);
+        evidence_write(json, list, "evidence", &row->evidence);
+        evidence_write(json, list, "text_evidence", &row->text_evidence);
         json_object_end(json);
     }
     json_array_end(json);
@@ -286,26 +327,28 @@ static void not_read_write(struct json *json, const struct verdict_not_read *not
 
 void write_verdict_json(const struct verdict *verdict, struct json *json)
 {
+    struct evidence_list list = {BUF_INIT, BUF_INIT};
+    list.texts.limit_bytes = json->out->limit_bytes;
     json_object_begin(json);
     json_key_text(json, "verdict", verdict->sentence);
-    mentions_write(json, "figures", &verdict->mentions);
-    mentions_write(json, "further", &verdict->further);
+    mentions_write(json, &list, "figures", &verdict->mentions);
+    mentions_write(json, &list, "further", &verdict->further);
     json_key_text(json, "program", verdict->program);
     json_key_text(json, "fits", verdict_fits_name(verdict->fits));
-    cause_write(json, &verdict->cause);
-    fit_write(json, &verdict->fit);
-    where_write(json, "where", verdict->where, verdict->where_count);
+    cause_write(json, &list, &verdict->cause);
+    fit_write(json, &list, &verdict->fit);
+    where_write(json, &list, "where", verdict->where, verdict->where_count);
     json_key_int(json, "where_bytes", verdict->where_bytes);
     json_key_int(json, "where_over_bytes", verdict->where_over_bytes);
-    evidence_write(json, "where_evidence", &verdict->where_evidence);
-    where_write(json, "categories", verdict->categories, verdict->category_count);
-    peak_write(json, verdict);
+    evidence_write(json, &list, "where_evidence", &verdict->where_evidence);
+    where_write(json, &list, "categories", verdict->categories, verdict->category_count);
+    peak_write(json, &list, verdict);
     arrays_write(json, "arrays", verdict->arrays);
     json_key_text(json, "arrays_sentence", verdict->arrays_sentence);
-    mentions_write(json, "arrays_figures", &verdict->arrays_mentions);
-    advice_write(json, verdict);
-    ledger_write(json, &verdict->ledger);
-    together_write(json, verdict->together);
+    mentions_write(json, &list, "arrays_figures", &verdict->arrays_mentions);
+    advice_write(json, &list, verdict);
+    ledger_write(json, &list, &verdict->ledger);
+    together_write(json, &list, verdict->together);
     json_key_array(json, "notes");
     for (uint32_t i = 0; i < verdict->note_count; i++)
         note_write(json, &verdict->notes[i]);
@@ -315,5 +358,6 @@ void write_verdict_json(const struct verdict *verdict, struct json *json)
         not_read_write(json, &verdict->not_read[i]);
     json_array_end(json);
     oom_write_json_steps(json, verdict->steps, verdict->step_count);
+    evidence_list_write(json, &list);
     json_object_end(json);
 }
