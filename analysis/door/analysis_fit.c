@@ -49,7 +49,5 @@ void analysis_fit_write(struct json *json, const char *key, const struct analysi
                                               needed_bytes <= INT64_MAX ? (int64_t)needed_bytes : INT64_MAX};
     arena_init(&job.arena, LIMIT_BYTES, &err);
     job_try(&job, fit_answer, &question, NULL, &err);
-    if (err_is_set(&err))
-        json_key_null(json, key);
     arena_free(&job.arena);
 }

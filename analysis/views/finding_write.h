@@ -5,6 +5,6 @@
 #include "base/json.h"
 #include "model/finding.h"
 
-/* "finding": {kind, sentence, parts: [text, {bytes, text}, {name}], evidence: {view, params} or null}; null for
+/* "finding": {kind, sentence, parts: [text, {bytes, text}, {name}], evidence: {view, params} or none}; no member for
  * NULL. */
 void finding_write(struct json *json, const struct finding *finding);

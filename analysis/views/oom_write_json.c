@@ -9,8 +9,6 @@ static void known_write(struct json *json, const char *key, uint64_t value, bool
 {
     if (is_known)
         json_key_uint(json, key, value);
-    else
-        json_key_null(json, key);
 }
 
 static void figure_write(struct json *json, const char *key, const struct oom_figure *figure)
@@ -22,8 +20,6 @@ static void words_write(struct json *json, const char *key, const struct oom_wor
 {
     if (words->text.data != NULL)
         json_key_string(json, key, words->text);
-    else
-        json_key_null(json, key);
 }
 
 /* ---- what a buffer has, by key ---- */

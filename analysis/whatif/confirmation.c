@@ -157,12 +157,8 @@ void confirmation_write(const struct confirmation *confirmation, struct json *js
                    confirmation->changed.status != NULL ? confirmation->changed.peak_bytes : -1);
     if (before >= 0 && after >= 0)
         json_key_int(json, "saving_bytes", before - after);
-    else
-        json_key_null(json, "saving_bytes");
     if (is_answered(&confirmation->changed))
         json_key_bool(json, "fits", confirmation->changed.does_fit);
-    else
-        json_key_null(json, "fits");
     json_key_known(json, "predicted_total_bytes", confirmation->predicted_bytes);
     json_key_known(json, "dump_total_bytes", confirmed_total_bytes(&confirmation->dump));
     json_key_known(json, "dump_peak_bytes", confirmation->dump_peak_bytes);

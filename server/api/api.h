@@ -97,10 +97,10 @@ struct response *api_check_type(const struct request *request, const char *const
 /* The body will be kept after the answer, with `extra_bytes` beside it: NULL, or the refusal when there is no room. */
 struct response *api_keep_body(const struct request *request, uint64_t extra_bytes);
 
-/* "error": {code, reason, offset_bytes}; null when there is none. */
+/* "error": {code, reason, offset_bytes}; no member when there is none. */
 void api_write_error(struct json *json, const struct err *err);
 
-/* "modified_at_ms": null for what a reader uploaded, which tells no time. */
+/* "modified_at_ms"; no member for what a reader uploaded, which tells no time. */
 void api_write_modified(struct json *json, int64_t modified_at_ms);
 
 /* The members of a session in a list; is_whole: and the files of its hosts. */
@@ -121,5 +121,5 @@ void api_write_notes(struct json *json, const struct snapshot_session *session, 
 /* capacity=NAME of the table of devices, or a size: "15.75GiB"; 0 bytes where it is not given. NULL, or the refusal. */
 struct response *api_capacity_read(const struct request *request, struct capacity *chosen);
 
-/* "capacity": {…} or null: what an out-of-memory text says of its device (api_capacity.c). */
+/* "capacity": {…}, or no member: what an out-of-memory text says of its device (api_capacity.c). */
 void api_write_capacity(struct json *json, const char *text, size_t length);

@@ -53,12 +53,8 @@ static void write_unread(struct buf *buf, const struct analysis_trace_host *name
     api_write_error(&json, err);
     static const char *const COUNTS[] = {"event_count", "allocation_count", "deallocation_count",
                                          "pool_count",  "step_count",       "launch_count"};
-    json_key_null(&json, "reason");
     for (size_t at = 0; at < sizeof(COUNTS) / sizeof(COUNTS[0]); at++)
         json_key_uint(&json, COUNTS[at], 0);
-    json_key_null(&json, "start_ps");
-    json_key_null(&json, "end_ps");
-    json_key_null(&json, "profile_start_unix_ns");
     json_key_bool(&json, "has_tpu", false);
     json_key_bool(&json, "has_gpu", false);
     json_key_array(&json, "notes");

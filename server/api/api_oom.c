@@ -130,17 +130,12 @@ static struct response *answer_plan(struct store *store, const struct choice *ch
     modules_open(store, choice->about.session, NULL, &modules);
     const struct modules_entry *entry = verdict_parts_module(store, &modules, meaning);
     json_object_begin(&json);
-    json_key(&json, "module");
-    if (entry) {
-        json_object_begin(&json);
+    if (json_key_object_if(&json, "module", entry != NULL)) {
         json_key_text(&json, "id", entry->id);
         json_key_text(&json, "name", verdict_near_name(entry));
         json_key_bool(&json, "is_named", meaning->failure->module.text.data != NULL);
         json_object_end(&json);
         refusal = write_plan(&json, store, entry, meaning);
-    } else {
-        json_null(&json);
-        json_key_null(&json, "plan");
     }
     json_object_end(&json);
     modules_close(&modules);

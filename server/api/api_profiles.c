@@ -15,12 +15,6 @@ static void write_profile(struct json *json, const struct snapshot_profile *prof
     json_key_text(json, "file", profile->file->path);
     json_key_uint(json, "size_bytes", profile->file->identity.size_bytes);
     api_write_modified(json, profile->file->identity.modified_at_ns / 1000000);
-    json_key_null(json, "host");
-    json_key_null(json, "memory");
-    json_key_null(json, "moment");
-    json_key_null(json, "words");
-    json_key_null(json, "time_ps");
-    json_key_null(json, "in_use_bytes");
     json_object_end(json);
 }
 

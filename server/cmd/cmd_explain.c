@@ -152,11 +152,9 @@ static void unread_say(struct cmd_explain_explaining *explaining, const char *se
     json_object_begin(json);
     json_key_text(json, "session", session);
     json_key_text(json, "module", module);
-    json_key_null(json, "answer");
-    if (json_key_object_if(json, "error", true)) {
-        unread_files_write_error(json, file, err);
-        json_object_end(json);
-    }
+    json_key_object(json, "error");
+    unread_files_write_error(json, file, err);
+    json_object_end(json);
     json_object_end(json);
 }
 

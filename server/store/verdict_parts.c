@@ -440,8 +440,6 @@ static void write_found(struct json *json, const struct verdict_parts_about *abo
     json_key_text(json, "file", about->file);
     if (about->report > 0)
         json_key_uint(json, "report", about->report);
-    else
-        json_key_null(json, "report");
     json_key_uint(json, "report_count", about->report_count);
     if (json_key_object_if(json, "module", parts->entry != NULL)) {
         json_key_text(json, "session", parts->module_session->id);

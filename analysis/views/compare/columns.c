@@ -138,7 +138,7 @@ static void id_b_write(struct json *json, const void *context, uint32_t row)
     id_write(json, context, row, COMPARE_B);
 }
 
-/* From where to where on the common axis it lives: [from, to], or null. */
+/* From where to where on the common axis it lives: [from, to], or no member. */
 static void span_write(struct json *json, const void *context, uint32_t row, int side)
 {
     const struct about about = about_of(context, row);

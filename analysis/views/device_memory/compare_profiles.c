@@ -56,8 +56,6 @@ static void waterfall_write(const struct changes *changes, struct json *json)
         json_key_int(json, "bytes", parts[i].change);
         if (parts[i].row != NULL)
             json_key_uint(json, "group", parts[i].row->group);
-        else
-            json_key_null(json, "group");
         json_object_end(json);
     }
     json_array_end(json);
@@ -98,7 +96,7 @@ static bool compare_profiles_summary(const struct tool_request *request, struct 
     return model_end(&changes.model, json);
 }
 
-/* Null where a side has nothing of it. */
+/* No member where a side has nothing of it. */
 static void name_write(const struct changes *changes, const struct changes_row *row, const char *key, bool is_there,
                        struct json *json)
 {

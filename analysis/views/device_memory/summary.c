@@ -144,9 +144,6 @@ static void write_sides(const struct model *model, struct json *json)
     if (model->is_diff) {
         json_key_int(json, "before_total", before);
         json_key_int(json, "after_total", pprof_add(model->total, before));
-    } else {
-        json_key_null(json, "before_total");
-        json_key_null(json, "after_total");
     }
 }
 
@@ -171,8 +168,6 @@ bool device_memory_summary(const struct tool_request *request, struct json *json
     json_key_uint(json, "sample_count", model.sample_count);
     if (model.counting != PPROF_NONE)
         json_key_int(json, "allocation_count", allocation_count(&model));
-    else
-        json_key_null(json, "allocation_count");
     json_key_bool(json, "has_source", ((const struct profile_set *)request->model)->has_source);
     write_shares("devices", &devices, json);
     write_shares("kinds", &kinds, json);

@@ -29,13 +29,10 @@ static void write_labels(const struct model *model, const struct model_sample *s
         json_object_begin(json);
         json_key_string(json, "key", label->key);
         if (label->is_number) {
-            json_key_null(json, "text");
             json_key_int(json, "number", label->number);
             json_key_string(json, "unit", label->unit);
         } else {
             json_key_string(json, "text", label->text);
-            json_key_null(json, "number");
-            json_key_null(json, "unit");
         }
         json_object_end(json);
     }

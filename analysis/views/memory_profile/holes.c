@@ -169,8 +169,6 @@ static void pins_write(struct json *json, const struct holes *holes)
     json_key_uint(json, "pinned_bytes", holes->pinned);
     if (holes->end_pin > holes->first_pin)
         json_key_uint(json, "joined_bytes", holes->joined);
-    else
-        json_key_null(json, "joined_bytes");
     json_key_array(json, "pins");
     for (uint32_t at = holes->first_pin; at < holes->end_pin && at - holes->first_pin < PINS_SHOWN; at++)
         pin_write(json, holes, at);

@@ -5,5 +5,5 @@
 #include "base/json.h"
 #include "model/memory_profile/replay.h"
 
-/* The member "replay": `replay` NULL: null. */
+/* The member "replay"; `replay` NULL: none. */
 void memory_profile_replay_write(struct json *json, const struct memory_profile_replay *replay);

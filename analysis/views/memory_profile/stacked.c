@@ -362,10 +362,8 @@ void memory_profile_stacked_write(const struct tool_request *request, const stru
                                   const char *by, struct json *json)
 {
     struct stacking stacking = {.request = request, .drawn = drawn, .profile = drawn->pool->profile};
-    if (by == NULL) {
-        json_key_null(json, "stacked");
+    if (by == NULL)
         return;
-    }
     enum by chosen = BY_PROGRAM;
     while (by != by_names[chosen])
         chosen++;

@@ -31,7 +31,6 @@ void memory_profile_summary_host(struct json *json, const struct memory_profile 
     json_key_text(json, "host", names->host);
     json_key_text(json, "name", names->host_name);
     json_key_text(json, "file", names->file);
-    json_key_null(json, "error");
     json_key(json, "reason");
     memory_profile_views_reason(json, reason.code, reason.text);
     json_key_uint(json, "event_count", allocation_count + deallocation_count);

@@ -40,14 +40,12 @@ static void fragmentation_column(struct json *json, const struct timeline_drawin
     json_array_end(json);
 }
 
-/* Of the events from each one that is drawn up to the next: what is left out counts too. null where all are drawn. */
+/* Of the events from each one that is drawn up to the next: what is left out counts too. Nothing where all are drawn. */
 static void largest_fragmentation_column(struct json *json, const struct timeline_drawing *drawing)
 {
     const struct memory_profile_pool *pool = drawing->pool;
-    if (!pool->has_fragmentation || drawing->count == drawing->window.end - drawing->window.first) {
-        json_key_null(json, "largest_fragmentation");
+    if (!pool->has_fragmentation || drawing->count == drawing->window.end - drawing->window.first)
         return;
-    }
     column_begin(json, "largest_fragmentation");
     for (uint32_t i = 0; i < drawing->count; i++) {
         uint32_t min_at, max_at, end = i + 1 < drawing->count ? drawing->at[i + 1] : drawing->window.end;
@@ -264,8 +262,6 @@ bool memory_profile_timeline(const struct tool_request *request, struct json *js
     columns_write(json, &drawing);
     if (details != 0)
         details_write(json, &drawing);
-    else
-        json_key_null(json, "details");
     const struct memory_profile_drawn drawn = {drawing.pool, &drawing.window, drawing.at, drawing.count};
     memory_profile_stacked_write(request, &drawn, stack, json);
     peaks_write(json, &drawing);

@@ -103,8 +103,6 @@ void memory_profile_views_state(struct json *json, const struct memory_profile_p
     memory_profile_views_bytes(json, "free_bytes", limit == MEMORY_UNKNOWN ? limit : limit - stack - heap);
     if (count > 0)
         fragmentation_write(json, profile, event);
-    else
-        json_key_null(json, "fragmentation");
     json_key_known(json, "step", count > 0 ? profile->step[event] : -1);
 }
 
@@ -144,15 +142,11 @@ void memory_profile_views_text(struct json *json, const char *key, struct str te
 {
     if (text.length > 0)
         json_key_string(json, key, text);
-    else
-        json_key_null(json, key);
 }
 
 void memory_profile_views_bytes(struct json *json, const char *key, int64_t bytes)
 {
-    if (bytes == MEMORY_UNKNOWN)
-        json_key_null(json, key);
-    else
+    if (bytes != MEMORY_UNKNOWN)
         json_key_int(json, key, bytes);
 }
 
@@ -198,10 +192,8 @@ void memory_profile_views_named(struct json *json, const struct memory_profile *
                                 const struct memory_profile_tally *tally, int64_t in_use_bytes)
 {
     char sentence[NAMING_SENTENCE_BYTES];
-    if (profile->guess_count == 0 || profile->events.snapshot != NULL) {
-        json_key_null(json, "named");
+    if (profile->guess_count == 0 || profile->events.snapshot != NULL)
         return;
-    }
     bool has_main = tally->main_guess != PROFILE_NONE;
     json_key_object(json, "named");
     json_key_int(json, "bytes", tally->named_bytes);
@@ -237,10 +229,8 @@ void memory_profile_views_notes(const struct tool_request *request, const struct
 
 void memory_profile_views_categories(struct json *json, const struct memory_profile_category_sum *sums)
 {
-    if (sums == NULL) {
-        json_key_null(json, "categories");
+    if (sums == NULL)
         return;
-    }
     json_key_array(json, "categories");
     for (int i = 0; i < CATEGORY_COUNT; i++) {
         if (sums[i].bytes == 0)

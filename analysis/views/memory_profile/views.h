@@ -52,13 +52,13 @@ void memory_profile_views_level(struct json *json, const struct memory_profile_p
                                 int64_t time_ps);
 /* "memory": NAME. */
 void memory_profile_views_memory(struct json *json, const struct memory_profile_pool *pool);
-/* "reason": {code, text}, or null without a code. */
+/* "reason": {code, text}; no member without a code. */
 void memory_profile_views_reason(struct json *json, const char *code, const char *text);
-void memory_profile_views_text(struct json *json, const char *key, struct str text); /* null when empty */
-void memory_profile_views_bytes(struct json *json, const char *key, int64_t bytes);  /* null when unknown */
+void memory_profile_views_text(struct json *json, const char *key, struct str text); /* no member when empty */
+void memory_profile_views_bytes(struct json *json, const char *key, int64_t bytes);  /* no member when unknown */
 /* "0x7f…" or null; an item of a list when `key` is NULL. */
 void memory_profile_views_address(struct json *json, const char *key, uint64_t address, bool is_known);
-/* Who asked for it, the innermost frame first: [{file, function, line, is_library}]; null where the file tells no
+/* Who asked for it, the innermost frame first: [{file, function, line, is_library}]; json_null() where the file tells no
  * stack. */
 void memory_profile_views_stack(struct json *json, const char *key, const struct memory_profile *profile,
                                 uint32_t stack);
@@ -74,7 +74,7 @@ void memory_profile_views_notes(const struct tool_request *request, const struct
 /* "categories": [{category, size_bytes, guessed_bytes, count}], those that have bytes, in the order of
  * category.def; null without sums. */
 void memory_profile_views_categories(struct json *json, const struct memory_profile_category_sum *sums);
-/* Member "end": an object, or null. */
+/* Member "end": an object; none where there is no such moment. */
 void memory_profile_views_end(struct json *json, const struct memory_profile_pool *pool);
 /* "failures": [{…}], the latest ones last; "failure_count". */
 void memory_profile_views_failures(struct json *json, const struct memory_profile_pool *pool, uint32_t from,

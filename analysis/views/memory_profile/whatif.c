@@ -114,9 +114,7 @@ static void fits_write(struct json *json, const char *key, const struct answer *
 {
     struct memory_fit fit;
     enum replay_fits fits = replay_steps_fits(&answer->steps, change, bounds, &fit);
-    if (fits == REPLAY_FITS_NOT_KNOWN)
-        json_key_null(json, key);
-    else
+    if (fits != REPLAY_FITS_NOT_KNOWN)
         json_key_bool(json, key, fits == REPLAY_FITS_YES);
 }
 
@@ -128,14 +126,12 @@ static void step_write(struct json *json, const struct answer *answer, uint32_t 
     json_object_begin(json);
     json_key_text(json, "change", step->text);
     json_key_text(json, "words", step->words);
-    json_key_null(json, "refusal");
     json_key_int(json, "saving_bytes", before.reserved_bytes - step->after.reserved_bytes);
     json_key_int(json, "total_bytes", step->after.reserved_bytes);
     json_key_int(json, "peak_bytes", step->after.requested_bytes);
     fits_write(json, "fits", answer, &step->after, step->bounds);
     json_key_text(json, "confidence", change_confidence_name(step->confidence));
     json_key_text(json, "reason", step->reason);
-    json_key_null(json, "extra_flops_percent");
     json_key_text(json, "call", step->call);
     json_key_uint(json, "row_count", 0); /* of a program's table */
     json_object_end(json);
@@ -228,21 +224,6 @@ static void text_write(const struct tool_request *request, const struct answer *
 static void nothing_write(const struct tool_request *request, const struct answer *answer, const char *why_not,
                           bool is_text, struct json *json)
 {
-    static const char *const figures[] = {"total_bytes_before",
-                                          "total_bytes_after",
-                                          "peak_bytes_before",
-                                          "peak_bytes_after",
-                                          "allocated_bytes_before",
-                                          "allocated_bytes_after",
-                                          "reserved_bytes_before",
-                                          "reserved_bytes_after",
-                                          "reserved_bytes_otherwise",
-                                          "capacity_bytes",
-                                          "fits_before",
-                                          "fits_after",
-                                          "failed_request",
-                                          "fails",
-                                          "fit"};
     const struct memory_profile_pool *pool = answer->pool;
     const char *sentence = arena_format(request->arena, "Not replayed: %s.", why_not);
     if (is_text) {
@@ -253,8 +234,6 @@ static void nothing_write(const struct tool_request *request, const struct answe
     json_object_begin(json);
     memory_profile_views_memory(json, pool);
     json_key_text(json, "sentence", sentence);
-    for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++)
-        json_key_null(json, figures[i]);
     json_key_array(json, "changes");
     json_array_end(json);
     memory_profile_replay_write(json, answer->replay);

@@ -44,11 +44,7 @@ static void unplaced_write(const struct tool_request *request, struct json *json
 {
     const struct hlo *hlo = &((const struct plan *)request->model)->hlo;
     json_object_begin(json);
-    json_key_null(json, "id");
-    json_key_null(json, "space");
     describe_short(json, "name", at == HLO_NONE ? (struct str){"", 0} : hlo_instruction_name(hlo, at));
-    json_key_null(json, "bytes");
-    json_key_null(json, "category");
     shape_write(request, json, at == HLO_NONE ? (struct str){"", 0} : hlo_instruction_shape(hlo, at));
     json_object_end(json);
 }
@@ -132,11 +128,8 @@ void buffer_links_write(const struct tool_request *request, struct json *json, c
     const struct plan *plan = request->model;
     struct links links;
     uint32_t at = row->buffer_at == PLAN_NONE ? HLO_NONE : plan->hlo.buffers[row->buffer_at].instruction_at;
-    if (plan->graph == NULL || at == HLO_NONE) {
-        json_key_null(json, "producer");
-        json_key_null(json, "consumers");
+    if (plan->graph == NULL || at == HLO_NONE)
         return;
-    }
     links_build(plan, request->arena, &links);
     producer_write(request, json, &links, at, page);
     consumers_write(request, json, &links, row->buffer_at, page);

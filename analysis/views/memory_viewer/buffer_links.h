@@ -10,6 +10,6 @@ struct buffer_links_page {
 };
 bool buffer_links_page_read(const struct tool_request *request, struct buffer_links_page *page, struct err *err);
 
-/* Writes "producer" and "consumers": null where the file has no instructions, or the allocation no buffer. */
+/* Writes "producer" and "consumers"; neither where the file has no instructions, or the allocation no buffer. */
 void buffer_links_write(const struct tool_request *request, struct json *json, const struct plan_row *row,
                         const struct buffer_links_page *page);

@@ -78,8 +78,6 @@ static void json_write(const struct memory_viewer_listing *listing, struct json 
     json_key_int(json, "largest_bytes", listing->largest_bytes);
     if (listing->key != NULL)
         saving_write_rows(json, &listing->context, listing->group, listing->group_count, "the group");
-    else
-        json_key_null(json, "saving");
     row_glob_write(json, listing->context.request->model, listing->context.space, listing->group, listing->group_count,
                    listing->context.request->arena);
     json_key_int(json, "offset", rows->offset);

@@ -11,6 +11,6 @@
 bool culprit_largest(const struct tool_request *request, const struct plan_space *space, uint32_t *count,
                      int64_t *each_bytes, struct str *shape);
 
-/* Writes "culprit": as docs/openapi.yaml describes it (Culprit); null where nothing is live, or where the heap
+/* Writes "culprit": as docs/openapi.yaml describes it (Culprit); json_null() where nothing is live, or where the heap
  * trace does not replay, so that the peak is not known. */
 void culprit_write(const struct tool_request *request, struct json *json, const struct plan_space *space);

@@ -201,8 +201,6 @@ bool memory_viewer_curve(const struct tool_request *request, struct json *json, 
     columns_write(json, request->model, space, steps, count);
     if (is_stacked)
         stack_write(json, space, steps, count, request->arena);
-    else
-        json_key_null(json, "stack");
     peaks_write(json, request, space);
     json_object_end(json);
     return true;

@@ -78,8 +78,6 @@ static void words_write(const struct memory_viewer_columns_rows *row, struct jso
 static void rest_words_write(struct json *json, const struct rest *rest)
 {
     memory_viewer_columns_whose_write(json, &rest->whose);
-    json_key_null(json, "name");
-    json_key_null(json, "source");
     json_key_bool(json, "is_cut", false);
 }
 
@@ -121,14 +119,12 @@ static void rest_add(struct rest *rest, const struct memory_viewer_columns_rows 
 static void rest_write(struct json *json, const struct rest *rest)
 {
     json_object_begin(json);
-    json_key_null(json, "id");
     json_key_uint(json, "count", rest->count);
     json_key_int(json, "from", rest->from);
     json_key_int(json, "to", rest->to);
     json_key_int(json, "low_bytes", rest->low);
     json_key_int(json, "high_bytes", rest->high);
     json_key_int(json, "bytes", rest->bytes);
-    json_key_null(json, "padding_bytes");
     json_key_int(json, "largest_bytes", rest->largest_bytes);
     rest_words_write(json, rest);
     json_object_end(json);
@@ -192,10 +188,8 @@ static void band_write(const struct memory_viewer_columns_rows *row, struct json
 static void band_rest_write(struct json *json, const struct rest *rest)
 {
     json_object_begin(json);
-    json_key_null(json, "id");
     json_key_uint(json, "count", rest->count);
     json_key_int(json, "bytes", rest->bytes);
-    json_key_null(json, "padding_bytes");
     json_key_int(json, "largest_bytes", rest->largest_bytes);
     rest_words_write(json, rest);
     json_object_end(json);

@@ -52,10 +52,8 @@ void row_glob_write(struct json *json, const struct plan *plan, const struct pla
         if (first.length == 0)
             break;
     }
-    if (first.length == 0) {
-        json_key_null(json, "glob");
+    if (first.length == 0)
         return;
-    }
     struct str whole = is_same ? first : scope, glob = globbed(whole, !is_same, arena);
     struct str label = is_argument ? glob : globbed(group_key_label(whole, arena), !is_same, arena);
     /* a label of one part, "mul", is the name of many things */

@@ -75,14 +75,6 @@ static void single_write(const struct strip *strip, const struct plan_row *row)
                    row->is_indefinite || row->dies >= strip->space->step_count ? -1 : (int64_t)row->dies);
 }
 
-static void merged_write(struct json *json)
-{
-    static const char *const keys[] = {"name", "shape", "source_file", "source_line", "born_step", "dies_step"};
-    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-        json_key_null(json, keys[i]);
-    json_key_bool(json, "is_cut", false);
-}
-
 static void bar_write(const struct strip *strip, uint32_t first, uint32_t end)
 {
     struct json *json = strip->json;
@@ -116,7 +108,7 @@ static void bar_write(const struct strip *strip, uint32_t first, uint32_t end)
     if (end - first == 1)
         single_write(strip, row);
     else
-        merged_write(json);
+        json_key_bool(json, "is_cut", false); /* what several are of has no name */
     json_object_end(json);
 }
 

@@ -89,9 +89,7 @@ void whatif_steps_alone(const struct variant *start, const struct variant_sums *
 
 void whatif_steps_write_fits(struct json *json, const char *key, int64_t capacity_bytes, int64_t total_bytes)
 {
-    if (capacity_bytes < 0)
-        json_key_null(json, key);
-    else
+    if (capacity_bytes >= 0)
         json_key_bool(json, key, total_bytes <= capacity_bytes);
 }
 
@@ -102,8 +100,6 @@ void whatif_steps_write(struct json *json, const struct whatif_step *step, int64
     json_key_text(json, "words", step->change.kind < CHANGE_COUNT ? change_words(step->change.kind) : "");
     if (step->refusal != NULL)
         json_key_text(json, "refusal", step->refusal);
-    else
-        json_key_null(json, "refusal");
     json_key_int(json, "saving_bytes", step->saving_bytes);
     json_key_int(json, "total_bytes", step->sums.total_bytes);
     json_key_int(json, "peak_bytes", step->sums.peak_bytes);

@@ -33,5 +33,5 @@ void whatif_steps_alone(const struct variant *start, const struct variant_sums *
 
 /* One object. `capacity_bytes` < 0: not known. */
 void whatif_steps_write(struct json *json, const struct whatif_step *step, int64_t capacity_bytes);
-/* The member `key`: would so much fit? null where the capacity is not known. */
+/* The member `key`: would so much fit? None where the capacity is not known. */
 void whatif_steps_write_fits(struct json *json, const char *key, int64_t capacity_bytes, int64_t total_bytes);

@@ -80,10 +80,8 @@ static void main_say(const struct overview *overview, const struct overview_row 
 
 static void largest_write(const struct overview *overview, const struct overview_row *row, struct json *json)
 {
-    if (row == NULL) {
-        json_key_null(json, "largest");
+    if (row == NULL)
         return;
-    }
     const struct module_item *item = overview_item(overview, row);
     json_key_object(json, "largest");
     json_key_text(json, "module_id", item->id);

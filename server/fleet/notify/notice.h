@@ -20,8 +20,8 @@ struct notice_failure {
 
 /* The id of the text's notice: that of the row of its first failure. */
 void notice_failure_id(char id[ROWS_ID_SIZE], const struct snapshot_text *text);
-/* Appends the notice, about the first failure of the text, with the verdict as GET /api/v1/verdict gives it; null where
- * it cannot be had. False: see err. */
+/* Appends the notice, about the first failure of the text, with the verdict as GET /api/v1/verdict gives it; why
+ * there is none, where it cannot be had. False: see err. */
 bool notice_of_failure(struct store *store, const struct notice_failure *failure, struct buf *out, struct err *err);
 
 /* The id of the notice of a regression whose new level begins with this record: of its series and commit. */
