@@ -22,7 +22,7 @@ static bool is_same(const struct confirmation *confirmation, struct buf *sentenc
 {
     return confirmation->base.has_figures &&
            confirmed_is_same(&confirmation->dump, &confirmation->base.figures, confirmation->dump_build,
-                             confirmation->compiler_build, sentence);
+                             confirmation->compiler_build, confirmation->is_gpu, sentence);
 }
 
 enum confirmation_state confirmation_state(const struct confirmation *confirmation)
@@ -80,6 +80,21 @@ static void put_figures(struct buf *out, const struct confirmation *confirmation
     put_limits(out, confirmation);
 }
 
+/* Of GPUs: what the device may choose otherwise; how much that was for the unchanged program. */
+static void put_autotuning(struct buf *out, const struct confirmation *confirmation)
+{
+    char text[COUNT_TEXT_BYTES];
+    int64_t more = confirmation->base.figures.temporary_bytes - confirmation->dump.temporary_bytes;
+    if (!confirmation->is_gpu)
+        return;
+    buf_text(out, " Compiled without a GPU, so kernels were not autotuned: on the device the temporaries may differ");
+    if (more == 0)
+        buf_text(out, " (unchanged: not by a byte).");
+    else
+        buf_format(out, " (unchanged: %s B %s here).", size_text_count(text, (uint64_t)(more < 0 ? -more : more)),
+                   more < 0 ? "less" : "more");
+}
+
 void confirmation_sentence(const struct confirmation *confirmation, struct buf *out)
 {
     const struct confirmation_compile *failed =
@@ -88,6 +103,7 @@ void confirmation_sentence(const struct confirmation *confirmation, struct buf *
     case CONFIRMATION_CONFIRMED:
         buf_text(out, "Confirmed by the compiler: ");
         put_figures(out, confirmation);
+        put_autotuning(out, confirmation);
         return;
     case CONFIRMATION_DIFFERENT:
         if (confirmation->base.has_figures)
@@ -166,7 +182,9 @@ void confirmation_write(const struct confirmation *confirmation, struct json *js
     json_key_uint(json, "left_count", confirmation->left_count);
     compile_write(json, "base", &confirmation->base);
     compile_write(json, "changed", &confirmation->changed);
-    json_key_text(json, "libtpu_version", confirmation->libtpu_version);
+    json_key_text(json, "compiler", confirmation->compiler);
+    json_key_text(json, "compiler_version", confirmation->compiler_version);
+    json_key_text(json, "libtpu_version", confirmation->is_gpu ? NULL : confirmation->compiler_version);
     json_key_text(json, "topology", confirmation->topology);
     json_key_text(json, "topology_source", confirmation->topology_source);
     json_key_text(json, "plan", confirmation->plan);
@@ -202,8 +220,9 @@ void confirmation_text(const struct confirmation *confirmation, struct buf *out)
     buf_text(out, "  ");
     confirmation_sentence(confirmation, out);
     buf_char(out, '\n');
-    if (confirmation->libtpu_version != NULL && confirmation->topology != NULL && confirmation->base.status != NULL)
-        named_text(out, "by libtpu", confirmation->libtpu_version, "for", confirmation->topology);
+    if (confirmation->compiler_version != NULL && confirmation->topology != NULL && confirmation->base.status != NULL)
+        named_text(out, confirmation->is_gpu ? "by the CUDA plug-in" : "by libtpu", confirmation->compiler_version,
+                   "for", confirmation->topology);
     compile_text(out, "unchanged", &confirmation->base);
     compile_text(out, "changed", &confirmation->changed);
     if (confirmation->plan != NULL)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * confirmation.h: what came of asking the compiler about changes: first the unchanged program, then the changed one.
  *
- * Its word counts as confirmed only where the unchanged program compiles to the figures of the dump (confirmed.h). Whatever
- * else happens, the prediction stands, and a sentence says what happened.
+ * Its word counts as confirmed only where the unchanged program compiles to the figures of the dump (confirmed.h). Of
+ * a GPU its temporaries may differ by a thousandth of the total, since nothing is autotuned without one. Whatever else happens, the prediction stands, and a sentence says what happened.
  * Units: bytes of the default memory space (HBM); −1 where a figure is not known. Texts are borrowed. */
 #pragma once
 
@@ -36,8 +36,10 @@ struct confirmation {
     struct confirmation_compile base, changed;
     int64_t predicted_bytes; /* total of the changed program */
     uint64_t changed_count;
-    uint64_t left_count; /* arguments or layers that were asked for and stay as they are */
-    const char *libtpu, *libtpu_version, *topology, *topology_source; /* NULL: not known */
+    uint64_t left_count;                     /* arguments or layers that were asked for and stay as they are */
+    const char *compiler, *compiler_version; /* "libtpu", "CUDA plug-in"; NULL: not known */
+    const char *topology, *topology_source;  /* NULL: not known */
+    bool is_gpu;                             /* compiled for a GPU that is not there */
     const char *plan; /* where the changed program's plan is: a path or a session; NULL: it was not kept */
 };
 

@@ -39,8 +39,17 @@ static void put_difference(struct buf *out, const struct figure *figure)
         buf_format(out, "; %s %s B %s", figure->name, size_text_count(text, bytes), is_more ? "more" : "less");
 }
 
+/* All else is the same, and temporaries nearly so. */
+static bool is_of_autotuning(const struct confirmed_figures *dump, const struct confirmed_figures *compiled)
+{
+    int64_t more = compiled->temporary_bytes - dump->temporary_bytes; /* neither is below 0 */
+    return dump->argument_bytes == compiled->argument_bytes && dump->output_bytes == compiled->output_bytes &&
+           dump->alias_bytes == compiled->alias_bytes &&
+           (more < 0 ? -more : more) <= confirmed_total_bytes(dump) / CONFIRMED_GPU_SHARE;
+}
+
 bool confirmed_is_same(const struct confirmed_figures *dump, const struct confirmed_figures *compiled,
-                       uint64_t dump_build, uint64_t compiler_build, struct buf *sentence)
+                       uint64_t dump_build, uint64_t compiler_build, bool is_gpu, struct buf *sentence)
 {
     const struct figure figures[] = {
         {"arguments", dump->argument_bytes, compiled->argument_bytes},
@@ -55,6 +64,12 @@ bool confirmed_is_same(const struct confirmed_figures *dump, const struct confir
     bool is_same = differences.length == 0 && !differences.failed;
     if (is_same) {
         buf_text(sentence, "The unchanged program compiles to the figures of the dump, byte for byte.");
+    } else if (is_gpu && is_of_autotuning(dump, compiled)) {
+        is_same = true;
+        buf_text(sentence,
+                 "The unchanged program compiles to the figures of the dump, but for what autotuning chooses");
+        buf_add(sentence, differences.data, differences.length);
+        buf_char(sentence, '.');
     } else {
         buf_text(sentence, "Not confirmed: the unchanged program compiles to other figures than those of the dump");
         buf_add(sentence, differences.data, differences.length);
@@ -62,7 +77,10 @@ bool confirmed_is_same(const struct confirmed_figures *dump, const struct confir
         if (dump_build > 0 && compiler_build > 0 && dump_build != compiler_build)
             buf_format(sentence, " (dump of libtpu cl/%llu, compiled by cl/%llu)", (unsigned long long)dump_build,
                        (unsigned long long)compiler_build);
-        buf_char(sentence, '.');
+        buf_text(sentence, is_gpu
+                               ? " (compiled without a GPU, so nothing was autotuned; another release of XLA, or other "
+                                 "flags, differ as well)."
+                               : ".");
     }
     buf_free(&differences);
     return is_same;

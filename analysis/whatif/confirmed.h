@@ -26,10 +26,12 @@ struct confirmed_figures confirmed_of_assignment(int64_t parameter_bytes, int64_
 /* Arguments + outputs − aliased + temporaries; at least 0, at most INT64_MAX. */
 int64_t confirmed_total_bytes(const struct confirmed_figures *figures);
 
-/* Is what was compiled from the unchanged program what the dump holds? One sentence in any case, into `sentence`.
- * Builds: numbers of the libtpu of either ("cl/1014260217"); 0: not known. */
+/* Is what was compiled from the unchanged program what the dump holds? One sentence in any case, into `sentence`. On a GPU
+ * kernels are chosen by running them, so that the temporaries of a compile without one may be CONFIRMED_GPU_SHARE of the
+ * total more or less. Builds: numbers of the libtpu of either ("cl/1014260217"); 0: not known. */
 bool confirmed_is_same(const struct confirmed_figures *dump, const struct confirmed_figures *compiled,
-                       uint64_t dump_build, uint64_t compiler_build, struct buf *sentence);
+                       uint64_t dump_build, uint64_t compiler_build, bool is_gpu, struct buf *sentence);
+#define CONFIRMED_GPU_SHARE 1000 /* of the total one part */
 
 /* The number in "module_0000.jit_f.cl_1014260217.after_optimizations.hlo.pb" and in "… cl/1014260217"; 0 if there is
  * none. */

@@ -44,7 +44,7 @@ struct confirmations {
     pthread_t thread;
     bool has_thread, is_stopping;
     /* under `opening` */
-    struct libtpu found;
+    struct plugin found;
     struct err fault;
     int64_t looked_at_ms;
 };
@@ -203,7 +203,7 @@ void confirmations_free(struct confirmations *confirmations)
     confirmations_stop(confirmations);
     for (size_t at = 0; at < KEPT; at++)
         run_free(confirmations->runs[at]);
-    libtpu_free(&confirmations->found);
+    plugin_free(&confirmations->found);
     pthread_mutex_destroy(&confirmations->lock);
     pthread_mutex_destroy(&confirmations->opening);
     free(confirmations);
@@ -218,8 +218,7 @@ static bool libtpu_is_found(struct confirmations *confirmations)
     if (!confirmations->found.path && is_old) {
         confirmations->fault = (struct err)ERR_INIT;
         if (!compile_apart_find(confirmations->apart, &confirmations->found, &confirmations->fault)) {
-            libtpu_free(&confirmations->found);
-            confirmations->found = (struct libtpu){0};
+            plugin_free(&confirmations->found);
         }
         confirmations->looked_at_ms = clock_ms();
     }
@@ -243,7 +242,9 @@ void confirmations_write_offer(struct confirmations *confirmations, struct json 
     json_object_begin(json);
     json_key_bool(json, "is_available", is_found);
     json_key_text(json, "reason", is_found ? NULL : confirmations->fault.text);
-    json_key_text(json, "libtpu_version", is_found ? confirmations->found.version : NULL);
+    bool is_tpu = confirmations->found.kind == PLUGIN_TPU;
+    json_key_text(json, "compiler", is_found ? plugin_kind_name(confirmations->found.kind) : NULL);
+    json_key_text(json, "libtpu_version", is_found && is_tpu ? confirmations->found.version : NULL);
     json_key_text(json, "topology", confirmations->topology);
     pthread_mutex_unlock(&confirmations->opening);
     pthread_mutex_lock(&confirmations->lock);

@@ -347,7 +347,8 @@ static int cmd_serve_prepare(struct daemon *daemon, sigset_t *ends)
 {
     const struct options *options = daemon->options;
     char reason[512];
-    daemon->apart = compile_apart_start(options->libtpu); /* before there is anything that it should not have */
+    /* Before there is anything that it should not have. */
+    daemon->apart = compile_apart_start(&(struct compile_apart_named){options->libtpu, options->cuda_plugin});
     if (!daemon->apart) {
         snprintf(reason, sizeof(reason), "cannot start a process for compilers: %s", strerror(errno));
         return cmd_serve_refuse(reason);

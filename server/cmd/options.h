@@ -36,7 +36,7 @@ struct options {
         history_count, list_every_s;
     const char *bind, *allowed_hosts, *web_folder, *token_file, *log_format, *listen, *path_prefix, *frame_ancestors,
         *cache_folder, *module, *moment, *base_moment, *memory, *by, *metric, *category_rules, *libraries, *capacity,
-        *libtpu, *topology, *plan_folder, *max_total, *baseline, *tolerance, *format, *out_path, *run_logdir, *shard,
+        *libtpu, *cuda_plugin, *topology, *plan_folder, *max_total, *baseline, *tolerance, *format, *out_path, *run_logdir, *shard,
         *catalog, *endpoint_url;
     const char *notify_url, *notify_secret; /* of --notify */
     bool is_fit, is_confirmed, is_demo, is_waiting, is_without_token, is_shared, is_without_uploads, is_without_sandbox,

@@ -62,8 +62,8 @@ void whatif_confirm_end(void)
 static const char *step_words(enum compile_stage stage)
 {
     switch (stage) {
-    case COMPILE_STAGE_STARTING: return "starting libtpu";
-    case COMPILE_STAGE_LOADING: return "loading libtpu";
+    case COMPILE_STAGE_STARTING: return "starting the compiler";
+    case COMPILE_STAGE_LOADING: return "loading the compiler";
     case COMPILE_STAGE_COMPILING: return "compiling";
     case COMPILE_STAGE_CODE: return "buffers are assigned";
     }
@@ -97,6 +97,7 @@ static void whatif_confirm_run(struct whatif_confirm_asking *asking, const char 
         .change_count = count,
         .base = asking->has_first ? &asking->first.base : NULL,
         .libtpu = options->libtpu,
+        .cuda_plugin = options->cuda_plugin,
         .topology = options->topology,
         .limit_ms = options->limit_seconds * 1000,
         .folder = folder,

@@ -7,7 +7,7 @@
 #include "server/compile/compile_watch.h"
 #include "server/compile/dump.h"
 #include "server/compile/folder.h"
-#include "server/compile/libtpu.h"
+#include "server/compile/plugin.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +24,7 @@ const char *compile_status_name(enum compile_status status)
     case COMPILE_DONE: return "done";
     case COMPILE_DOES_NOT_FIT: return "does_not_fit";
     case COMPILE_NO_LIBTPU: return "no_libtpu";
+    case COMPILE_NO_PLUGIN: return "no_plugin";
     case COMPILE_UNKNOWN_VERSION: return "unknown_version";
     case COMPILE_REFUSED: return "refused";
     case COMPILE_CRASHED: return "crashed";
@@ -66,11 +67,11 @@ static void compile_say(struct compile_result *result, enum compile_status statu
     buf_free(sentence);
 }
 
-static void put_libtpu(struct buf *out, const struct compile_result *result)
+static void put_plugin(struct buf *out, const struct compile_result *result)
 {
-    buf_text(out, "libtpu");
-    if (result->libtpu_version)
-        buf_format(out, " %s", result->libtpu_version);
+    buf_text(out, plugin_kind_name(result->kind));
+    if (result->plugin_version)
+        buf_format(out, " %s", result->plugin_version);
     else if (result->build > 0)
         buf_format(out, " cl/%llu", (unsigned long long)result->build);
 }
@@ -116,7 +117,7 @@ static void say_death(struct compile_result *result, const struct compile_watch 
     struct buf sentence = BUF_INIT;
     struct str fatal = fatal_line(&watch->output);
     int status = watch->wait_status;
-    put_libtpu(&sentence, result);
+    put_plugin(&sentence, result);
     if (WIFSIGNALED(status))
         buf_format(&sentence, " ended by signal %d (%s) ", WTERMSIG(status), strsignal(WTERMSIG(status)));
     else
@@ -126,6 +127,8 @@ static void say_death(struct compile_result *result, const struct compile_watch 
         buf_text(&sentence, ": ");
         put_quote(&sentence, fatal);
     }
+    if (str_contains(fatal, STR("libdevice")))
+        buf_text(&sentence, "; it needs the package nvidia-cuda-nvcc beside it");
     buf_char(&sentence, '.');
     compile_say(result, COMPILE_CRASHED, &sentence);
 }
@@ -134,7 +137,7 @@ static void say_end(struct compile_result *result, enum compile_status status, c
                     const char *reason, uint64_t figure, const char *unit)
 {
     struct buf sentence = BUF_INIT;
-    put_libtpu(&sentence, result);
+    put_plugin(&sentence, result);
     buf_format(&sentence, " was ended %s: %s", doing(watch->stage), reason);
     if (figure > 0)
         buf_format(&sentence, " %llu %s", (unsigned long long)figure, unit);
@@ -146,7 +149,7 @@ static void say_done(struct compile_result *result, const char *topology)
 {
     struct buf sentence = BUF_INIT;
     buf_text(&sentence, "Compiled by ");
-    put_libtpu(&sentence, result);
+    put_plugin(&sentence, result);
     buf_format(&sentence, " for %s in %.1f s: ", topology, (double)result->took_ms / 1000);
     buf_text(&sentence, result->is_of_compiler ? "the compiler's own count."
                                                : "the buffer assignment that it dumped; no code was generated.");
@@ -174,6 +177,32 @@ static void take_dump(struct compile_result *result, const char *dump, struct er
         set_figures(result, &figures, false);
 }
 
+/* Of the CUDA plug-in libraries of other packages are missing as well: JAX loads them first. */
+static void say_no_load(struct compile_result *result, struct str text)
+{
+    struct buf sentence = BUF_INIT;
+    buf_format(&sentence, "%s could not be loaded: ", plugin_kind_name(result->kind));
+    put_quote(&sentence, text);
+    if (result->kind == PLUGIN_CUDA && str_contains(text, STR("cannot open shared object file")))
+        buf_text(&sentence,
+                 "; it needs the nvidia-* packages beside it, which pip install \"jax[cuda12]\" (or cuda13) brings");
+    buf_char(&sentence, '.');
+    compile_say(result, result->kind == PLUGIN_CUDA ? COMPILE_NO_PLUGIN : COMPILE_NO_LIBTPU, &sentence);
+}
+
+/* The file beside the program has the fields of the release that wrote it. */
+static void say_other_release(struct compile_result *result, struct str text)
+{
+    struct buf sentence = BUF_INIT;
+    put_plugin(&sentence, result);
+    buf_text(&sentence,
+             " cannot read the target configuration of the GPU, so it is of another release than the dump; the "
+             "plug-in of the dump's release is needed (pip install \"jax[cuda12]==RELEASE\"): ");
+    put_quote(&sentence, text);
+    buf_char(&sentence, '.');
+    compile_say(result, COMPILE_REFUSED, &sentence);
+}
+
 static void take_refusal(struct compile_result *result, const struct compile_watch *watch, const char *dump)
 {
     struct analysis_capacity capacity = {0};
@@ -183,15 +212,19 @@ static void take_refusal(struct compile_result *result, const struct compile_wat
     case COMPILE_REPORT_CANNOT_START:
         say_refusal(result, COMPILE_CANNOT_START, "The compile could not be started: ", text);
         return;
-    case COMPILE_REPORT_CANNOT_LOAD:
-        say_refusal(result, COMPILE_NO_LIBTPU, "libtpu could not be loaded: ", text);
-        return;
+    case COMPILE_REPORT_CANNOT_LOAD: say_no_load(result, text); return;
     case COMPILE_REPORT_UNKNOWN_TABLE:
-        say_refusal(result, COMPILE_UNKNOWN_VERSION, "This libtpu is not known: ", text);
+        say_refusal(
+            result, COMPILE_UNKNOWN_VERSION,
+            result->kind == PLUGIN_CUDA ? "This CUDA plug-in is not known: " : "This libtpu is not known: ", text);
         return;
     case COMPILE_REPORT_REFUSED: break;
     }
     result->text = memory_format("%.*s", (int)text.length, text.length > 0 ? text.data : "");
+    if (result->kind == PLUGIN_CUDA && str_contains(text, STR("GpuTargetConfigProto"))) {
+        say_other_release(result, text);
+        return;
+    }
     bool has_capacity = analysis_capacity_from_text(result->text, strlen(result->text), &capacity);
     bool is_of_hbm = has_capacity && capacity.space == 0 && capacity.has_needed;
     if (is_of_hbm) {
@@ -220,6 +253,19 @@ static void take_figures(struct compile_result *result, const struct compile_wat
         say_refusal(result, COMPILE_CRASHED, "What the compiler dumped cannot be read: ", str_of(err.text));
 }
 
+/* A compiler for GPUs goes on to start ptxas, which the box does not let it: what it dumped before counts. */
+static void take_death(struct compile_result *result, const struct compile_watch *watch,
+                       const struct compile_request *request, const char *dump)
+{
+    struct err err = ERR_INIT;
+    if (result->kind == PLUGIN_CUDA)
+        take_dump(result, dump, &err);
+    if (result->has_figures)
+        say_done(result, request->topology);
+    else
+        say_death(result, watch);
+}
+
 static void take_end(struct compile_result *result, const struct compile_watch *watch,
                      const struct compile_request *request, const char *dump)
 {
@@ -231,7 +277,7 @@ static void take_end(struct compile_result *result, const struct compile_watch *
             take_figures(result, watch, request, dump);
         return;
     case COMPILE_WATCH_STOPPED: take_figures(result, watch, request, dump); return;
-    case COMPILE_WATCH_DIED: say_death(result, watch); return;
+    case COMPILE_WATCH_DIED: take_death(result, watch, request, dump); return;
     case COMPILE_WATCH_GARBLED:
         say_end(result, COMPILE_CRASHED, watch, "what it reported cannot be read", 0, "");
         return;
@@ -251,14 +297,14 @@ static void take_end(struct compile_result *result, const struct compile_watch *
 /* ---- The request ----------------------------------------------------------------- */
 
 /* The files that the child reads, in `folder`. */
-static bool files_write(const struct compile_request *request, const char *folder, struct err *err)
+static bool files_write(const struct compile_request *request, const struct compile_input *input, const char *folder,
+                        struct err *err)
 {
-    struct compile_input input;
     struct buf options = BUF_INIT;
-    bool is_done = compile_input_read(request->module, &input, err) &&
-                   compile_input_options(&input, request->options, request->partition_count, STR(COMPILE_CHILD_DUMP),
+    bool is_done = compile_input_options(input, request->options, request->partition_count, STR(COMPILE_CHILD_DUMP),
                                          &options, err) &&
-                   folder_write(folder, COMPILE_CHILD_MODULE, input.module, err) &&
+                   folder_write(folder, COMPILE_CHILD_MODULE, input->module, err) &&
+                   (request->target.length == 0 || folder_write(folder, COMPILE_CHILD_TARGET, request->target, err)) &&
                    folder_write(folder, COMPILE_CHILD_OPTIONS, (struct str){options.data, options.length}, err);
     buf_free(&options);
     return is_done;
@@ -283,13 +329,26 @@ static char *dump_make(const struct compile_request *request, const char *folder
     return dump;
 }
 
-static void run_in(const struct compile_request *request, struct compile_result *result, const char *folder)
+/* What the child is told of the chips: as it is, of GPUs "1x1x8", which are slices, hosts and GPUs of a host. */
+static char *chips_of(const struct compile_request *request, const struct compile_input *input)
+{
+    int64_t partition_count = request->partition_count > 0 ? request->partition_count : input->partition_count;
+    if (request->target.length == 0)
+        return memory_text(request->topology);
+    return memory_format("1x1x%lld", (long long)(input->replica_count * partition_count));
+}
+
+static void run_in(const struct compile_request *request, struct compile_result *result, const struct plugin *plugin,
+                   const char *folder)
 {
     struct compile_watch watch = {.version = BUF_INIT};
+    struct compile_input input;
     struct err err = ERR_INIT;
-    char *dump = dump_make(request, folder, &err);
-    if (dump && files_write(request, folder, &err) &&
-        compile_watch_run(&watch, request, result->libtpu, folder, dump, &err)) {
+    char *dump = dump_make(request, folder, &err), *chips = NULL;
+    if (dump && compile_input_read(request->module, &input, &err))
+        chips = chips_of(request, &input);
+    if (chips && files_write(request, &input, folder, &err) &&
+        compile_watch_run(&watch, request, plugin, chips, folder, dump, &err)) {
         buf_char(&watch.version, '\0');
         result->build = watch.version.failed ? 0 : confirmed_build(watch.version.data);
         result->took_ms = watch.took_ms;
@@ -299,35 +358,41 @@ static void run_in(const struct compile_request *request, struct compile_result 
         say_refusal(result, COMPILE_CANNOT_START, "The compile could not be started: ", str_of(err.text));
     }
     compile_watch_free(&watch);
+    free(chips);
     result->folder = dump;
 }
 
 void compile_run(const struct compile_request *asked, struct compile_result *result)
 {
     struct compile_request request = *asked;
-    struct libtpu libtpu;
+    struct plugin plugin;
     struct err err = ERR_INIT;
     *result = (struct compile_result){.peak_bytes = -1, .module_descriptor = -1};
     request.limit_ms = asked->limit_ms > 0 ? asked->limit_ms : COMPILE_LIMIT_MS;
     request.limit_bytes = asked->limit_bytes > 0 ? asked->limit_bytes : default_limit_bytes();
-    if (!request.topology || !compile_input_is_topology(str_of(request.topology))) {
+    result->kind = request.target.length > 0 ? PLUGIN_CUDA : PLUGIN_TPU;
+    if (result->kind == PLUGIN_CUDA) {
+        request.topology = request.topology ? request.topology : "a GPU";
+    } else if (!request.topology || !compile_input_is_topology(str_of(request.topology))) {
         say_refusal(result, COMPILE_CANNOT_START, "The compile could not be started: ",
                     str_of(request.topology ? "a topology is written as v5e:2x2"
                                             : "the dump does not say for which chip; --topology=v5e:2x2 says it"));
         return;
     }
-    if (!libtpu_find(request.libtpu, &libtpu, &err)) {
-        say_refusal(result, COMPILE_NO_LIBTPU, "No compiler: ", str_of(err.text));
+    if (!plugin_find(result->kind, request.plugin, &plugin, &err)) {
+        say_refusal(result, result->kind == PLUGIN_CUDA ? COMPILE_NO_PLUGIN : COMPILE_NO_LIBTPU,
+                    "No compiler: ", str_of(err.text));
+        plugin_free(&plugin);
         return;
     }
-    result->libtpu = memory_text(libtpu.path);
-    result->libtpu_version = libtpu.version ? memory_text(libtpu.version) : NULL;
-    libtpu_free(&libtpu);
+    result->plugin = memory_text(plugin.path);
+    result->plugin_version = plugin.version ? memory_text(plugin.version) : NULL;
     char *folder = folder_make(&err);
     if (folder)
-        run_in(&request, result, folder);
+        run_in(&request, result, &plugin, folder);
     else
         say_refusal(result, COMPILE_CANNOT_START, "The compile could not be started: ", str_of(err.text));
+    plugin_free(&plugin);
     result->work = folder;
 }
 
@@ -345,7 +410,7 @@ void compile_free(struct compile_result *result)
     if (result->module_descriptor > 0) /* 0: of a result that was never filled */
         close(result->module_descriptor);
     char *texts[] = {result->sentence,    result->text,   result->folder,
-                     result->module_path, result->libtpu, result->libtpu_version};
+                     result->module_path, result->plugin, result->plugin_version};
     for (size_t at = 0; at < sizeof(texts) / sizeof(texts[0]); at++)
         free(texts[at]);
     *result = (struct compile_result){0};

@@ -21,7 +21,7 @@ enum { TOPOLOGY_MAX = 64, PATH_TEXT_MAX = 4096, LOOK_MS = 50, TEXT_COUNT = 5 };
 
 enum kind {
     FIND,     /* → FOUND */
-    COMPILE,  /* with the program and the options in one file → PROGRESS…, RESULT, MODULE; or DIED */
+    COMPILE,  /* with the program, the options and the target in one file → PROGRESS…, RESULT, MODULE; or DIED */
     CANCEL,   /* while it compiles */
     FOUND,    /* */
     PROGRESS, /* */
@@ -34,13 +34,13 @@ struct message {
     uint32_t kind;
     union {
         struct {
-            uint64_t module_bytes, option_bytes, limit_bytes;
+            uint64_t module_bytes, option_bytes, target_bytes, limit_bytes;
             int64_t limit_ms, partition_count;
             uint32_t has_topology, with_code;
             char topology[TOPOLOGY_MAX];
         } compile;
         struct {
-            uint32_t is_found, has_version;
+            uint32_t is_found, has_version, kind;
             char path[PATH_TEXT_MAX], version[128];
             struct err err;
         } found;
@@ -58,8 +58,8 @@ static void texts_of(struct compile_result *result, char **texts[TEXT_COUNT])
     texts[0] = &result->sentence;
     texts[1] = &result->text;
     texts[2] = &result->module_path;
-    texts[3] = &result->libtpu;
-    texts[4] = &result->libtpu_version;
+    texts[3] = &result->plugin;
+    texts[4] = &result->plugin_version;
 }
 
 /* ---- bytes in a file that has no name ------------------------------------------------------ */
@@ -149,22 +149,25 @@ static void compile_apart_answer(struct work *work, struct compile_result *resul
         _exit(1);
 }
 
-static void compile_once(int socket, const struct message *asked, int file, const char *library)
+static void compile_once(int socket, const struct message *asked, int file, const struct compile_apart_named *named)
 {
     struct work work = {.socket = socket};
     struct compile_result result;
     char *module = bytes_read(file, 0, asked->compile.module_bytes);
     char *options = bytes_read(file, asked->compile.module_bytes, asked->compile.option_bytes);
+    char *target =
+        bytes_read(file, asked->compile.module_bytes + asked->compile.option_bytes, asked->compile.target_bytes);
     char topology[TOPOLOGY_MAX];
     memcpy(topology, asked->compile.topology, sizeof(topology));
     topology[TOPOLOGY_MAX - 1] = '\0';
-    if (!module || !options)
+    if (!module || !options || !target)
         _exit(1);
     const struct compile_request request = {.module = {module, (size_t)asked->compile.module_bytes},
                                             .options = {options, (size_t)asked->compile.option_bytes},
+                                            .target = {target, (size_t)asked->compile.target_bytes},
                                             .partition_count = asked->compile.partition_count,
                                             .topology = asked->compile.has_topology ? topology : NULL,
-                                            .libtpu = library,
+                                            .plugin = asked->compile.target_bytes > 0 ? named->cuda : named->libtpu,
                                             .limit_ms = asked->compile.limit_ms,
                                             .limit_bytes = asked->compile.limit_bytes,
                                             .with_code = asked->compile.with_code,
@@ -179,29 +182,39 @@ static void compile_once(int socket, const struct message *asked, int file, cons
 
 /* ---- the process that starts them ------------------------------------------------------------- */
 
-static void compile_apart_find_one(int socket, const char *named, struct libtpu *found)
+/* libtpu, else the plug-in for CUDA; why there is none is told of libtpu. */
+static void compile_apart_find_one(int socket, const struct compile_apart_named *named, struct plugin *found)
 {
+    struct plugin cuda = {.kind = PLUGIN_CUDA};
+    struct err unsaid = ERR_INIT;
     struct message message = {.kind = FOUND, .found.err = ERR_INIT};
-    message.found.is_found = found->path || libtpu_find(named, found, &message.found.err);
+    message.found.is_found = found->path || plugin_find(PLUGIN_TPU, named->libtpu, found, &message.found.err);
+    if (!message.found.is_found && plugin_find(PLUGIN_CUDA, named->cuda, &cuda, &unsaid)) {
+        plugin_free(found);
+        *found = cuda;
+        cuda = (struct plugin){.kind = PLUGIN_CUDA};
+        message.found.is_found = true;
+    }
+    plugin_free(&cuda);
+    message.found.kind = found->kind;
     if (message.found.is_found && strlen(found->path) < sizeof(message.found.path)) {
         memcpy(message.found.path, found->path, strlen(found->path) + 1);
         message.found.has_version = found->version && strlen(found->version) < sizeof(message.found.version);
         if (message.found.has_version)
             memcpy(message.found.version, found->version, strlen(found->version) + 1);
     } else {
-        libtpu_free(found);
-        *found = (struct libtpu){NULL, NULL};
+        plugin_free(found);
     }
     helper_send(socket, &message, sizeof(message), -1);
 }
 
-static void start_one(int socket, const struct message *asked, int file, const char *library)
+static void start_one(int socket, const struct message *asked, int file, const struct compile_apart_named *named)
 {
     const struct message died = {.kind = DIED};
     int status = -1;
     pid_t id = fork();
     if (id == 0)
-        compile_once(socket, asked, file, library);
+        compile_once(socket, asked, file, named);
     while (id > 0 && waitpid(id, &status, 0) < 0 && errno == EINTR)
         ;
     if (status != 0)
@@ -210,15 +223,18 @@ static void start_one(int socket, const struct message *asked, int file, const c
 
 static void work_until_closed(int socket, void *context)
 {
-    const char *named = context;
+    const struct compile_apart_named *named = context;
     static struct message asked;
-    struct libtpu found = {NULL, NULL};
+    struct plugin found = {.kind = PLUGIN_TPU};
     int file;
     while (helper_receive(socket, &asked, sizeof(asked), &file, true) > 0) {
         if (asked.kind == FIND)
             compile_apart_find_one(socket, named, &found);
         else if (asked.kind == COMPILE)
-            start_one(socket, &asked, file, found.path ? found.path : named);
+            start_one(
+                socket, &asked, file,
+                &(struct compile_apart_named){found.path && found.kind == PLUGIN_TPU ? found.path : named->libtpu,
+                                              found.path && found.kind == PLUGIN_CUDA ? found.path : named->cuda});
         if (file >= 0)
             close(file);
     }
@@ -231,9 +247,9 @@ struct compile_apart {
     pthread_mutex_t lock; /* one question at a time */
 };
 
-struct compile_apart *compile_apart_start(const char *libtpu)
+struct compile_apart *compile_apart_start(const struct compile_apart_named *named)
 {
-    int socket = helper_start("memviewd-start", work_until_closed, (void *)(uintptr_t)libtpu);
+    int socket = helper_start("memviewd-start", work_until_closed, (void *)(uintptr_t)named);
     if (socket < 0)
         return NULL;
     struct compile_apart *apart = memory_new(sizeof(*apart));
@@ -251,11 +267,11 @@ void compile_apart_free(struct compile_apart *apart)
     free(apart);
 }
 
-bool compile_apart_find(struct compile_apart *apart, struct libtpu *out, struct err *err)
+bool compile_apart_find(struct compile_apart *apart, struct plugin *out, struct err *err)
 {
     const struct message asked = {.kind = FIND};
     struct message *heard = memory_new(sizeof(*heard));
-    *out = (struct libtpu){NULL, NULL};
+    *out = (struct plugin){.kind = PLUGIN_TPU};
     pthread_mutex_lock(&apart->lock);
     bool is_heard = helper_send(apart->socket, &asked, sizeof(asked), -1);
     while (is_heard && heard->kind != FOUND)
@@ -267,6 +283,7 @@ bool compile_apart_find(struct compile_apart *apart, struct libtpu *out, struct 
         *err = heard->found.err;
         err->text[sizeof(err->text) - 1] = '\0';
     } else {
+        out->kind = heard->found.kind == PLUGIN_CUDA ? PLUGIN_CUDA : PLUGIN_TPU;
         out->path = memory_format("%.*s", PATH_TEXT_MAX - 1, heard->found.path);
         out->version = heard->found.has_version ? memory_format("%.127s", heard->found.version) : NULL;
     }
@@ -279,6 +296,7 @@ static bool send_request(struct compile_apart *apart, const struct compile_reque
     struct message asked = {.kind = COMPILE};
     asked.compile.module_bytes = request->module.length;
     asked.compile.option_bytes = request->options.length;
+    asked.compile.target_bytes = request->target.length;
     asked.compile.limit_ms = request->limit_ms;
     asked.compile.limit_bytes = request->limit_bytes;
     asked.compile.partition_count = request->partition_count;
@@ -290,6 +308,7 @@ static bool send_request(struct compile_apart *apart, const struct compile_reque
     int file = descriptors_memory_file();
     bool is_sent = file >= 0 && bytes_add(file, request->module.data, request->module.length) &&
                    bytes_add(file, request->options.data, request->options.length) &&
+                   bytes_add(file, request->target.data, request->target.length) &&
                    helper_send(apart->socket, &asked, sizeof(asked), file);
     if (file >= 0)
         close(file);

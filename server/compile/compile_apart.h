@@ -8,17 +8,21 @@
 #pragma once
 
 #include "server/compile/compile.h"
-#include "server/compile/libtpu.h"
+#include "server/compile/plugin.h"
 
 struct compile_apart;
 
-/* Before any thread is started and before the box. `libtpu`: as in compile.h; borrowed for the call. NULL and errno. */
-struct compile_apart *compile_apart_start(const char *libtpu);
+/* --libtpu and --pjrt-plugin; NULL: as plugin.h searches. */
+struct compile_apart_named {
+    const char *libtpu, *cuda;
+};
+/* Before any thread is started and before the box. `named` is borrowed for the call. NULL and errno. */
+struct compile_apart *compile_apart_start(const struct compile_apart_named *named);
 void compile_apart_free(struct compile_apart *apart); /* NULL is fine */
 
-/* libtpu_find, there. Once it is found it stays. */
-bool compile_apart_find(struct compile_apart *apart, struct libtpu *out, struct err *err);
-/* compile_run, there; `folder` and `libtpu` of the request are not looked at. The files are gone then: `module_path` is only a
+/* plugin_find of libtpu there, else of the CUDA plug-in. Once one is found it stays; `libraries` is not told. */
+bool compile_apart_find(struct compile_apart *apart, struct plugin *out, struct err *err);
+/* compile_run, there; `folder` and `plugin` of the request are not looked at. The files are gone then: `module_path` is only a
  * name, and the module is what `module_descriptor` reads. */
 void compile_apart_run(struct compile_apart *apart, const struct compile_request *request,
                        struct compile_result *result);

@@ -28,6 +28,7 @@ struct child {
     const struct pjrt_api *api;
     struct pjrt_topology *topology;
     struct buf module, options;
+    struct buf target; /* of a GPU; else empty */
 };
 
 /* ---- Reports ------------------------------------------------------------------ */
@@ -138,8 +139,26 @@ static bool library_load(struct child *child, const char *path)
 
 static bool topology_create(struct child *child, const char *name)
 {
-    struct pjrt_topology_create create = {
-        .head = {sizeof(create), NULL}, .topology_name = name, .topology_name_size = strlen(name)};
+    const struct pjrt_named_value of_gpu[] = {
+        {.head = {sizeof(of_gpu[0]), NULL},
+         .name = "target_config",
+         .name_size = strlen("target_config"),
+         .type = PJRT_NAMED_VALUE_STRING,
+         .text = child->target.data,
+         .value_size = child->target.length},
+        {.head = {sizeof(of_gpu[0]), NULL},
+         .name = "topology",
+         .name_size = strlen("topology"),
+         .type = PJRT_NAMED_VALUE_STRING,
+         .text = name,
+         .value_size = strlen(name)},
+    };
+    bool is_gpu = child->target.length > 0;
+    struct pjrt_topology_create create = {.head = {sizeof(create), NULL},
+                                          .topology_name = is_gpu ? "" : name,
+                                          .topology_name_size = is_gpu ? 0 : strlen(name),
+                                          .create_options = is_gpu ? of_gpu : NULL,
+                                          .create_option_count = is_gpu ? 2 : 0};
     if (!is_done(child->api, call(child->api, PJRT_TOPOLOGY_CREATE, &create)))
         return false;
     struct pjrt_topology_version version = {.head = {sizeof(version), NULL}, .topology = create.topology};
@@ -221,9 +240,11 @@ static void box_put_on(const char *library)
     char *slash = strrchr(folder, '/');
     if (slash)
         *slash = '\0';
+    char *nvidia = memory_format("%s/../../nvidia", folder); /* beside jax_plugins: libdevice, which is no library */
     for (size_t at = 0; at < sizeof(system) / sizeof(system[0]); at++)
         sandbox_reads(sandbox, system[at]);
     sandbox_reads(sandbox, folder);
+    sandbox_reads(sandbox, nvidia);
     for (char *rest = places, *place; (place = strsep(&rest, ":"));)
         if (place[0] == '/')
             sandbox_reads(sandbox, place);
@@ -232,18 +253,20 @@ static void box_put_on(const char *library)
         sandbox_writes(sandbox, dump);
     sandbox_enter(sandbox, NULL);
     free(places);
+    free(nvidia);
     free(folder);
     free(dump);
 }
 
 int compile_child_run(char *const *arguments)
 {
-    static struct child child = {.module = BUF_INIT, .options = BUF_INIT};
+    static struct child child = {.module = BUF_INIT, .options = BUF_INIT, .target = BUF_INIT};
     if (!arguments[0] || !arguments[1] || fcntl(PROCESS_REPORT_DESCRIPTOR, F_GETFD) < 0)
         return 2;
     process_bind();
     box_put_on(arguments[0]);
     if (file_read(COMPILE_CHILD_MODULE, &child.module) && file_read(COMPILE_CHILD_OPTIONS, &child.options) &&
+        (access(COMPILE_CHILD_TARGET, F_OK) != 0 || file_read(COMPILE_CHILD_TARGET, &child.target)) &&
         library_load(&child, arguments[0]) && topology_create(&child, arguments[1]))
         compile_child_compile(&child);
     /* Not through exit(3): threads of the library still use what it would take down. */

@@ -37,7 +37,11 @@ static const char *const VARIABLES[][2] = {
 };
 enum { VARIABLE_COUNT = sizeof(VARIABLES) / sizeof(VARIABLES[0]) };
 
-static bool is_ours(const char *variable)
+/* What a compiler for GPUs does not see: a GPU, which a job may be using; it compiles the same without one. */
+#define NO_GPU "CUDA_VISIBLE_DEVICES"
+#define LIBRARIES "LD_LIBRARY_PATH"
+
+static bool is_ours(const char *variable, const struct plugin *plugin)
 {
     const char *equals = strchr(variable, '=');
     size_t length = equals ? (size_t)(equals - variable) : strlen(variable);
@@ -45,22 +49,31 @@ static bool is_ours(const char *variable)
     for (size_t at = 0; at < VARIABLE_COUNT; at++)
         if (str_equal(name, str_of(VARIABLES[at][0])))
             return true;
+    if (plugin->kind == PLUGIN_CUDA &&
+        (str_equal(name, STR(NO_GPU)) || (plugin->libraries && str_equal(name, STR(LIBRARIES)))))
+        return true;
     return str_equal(name, STR("XLA_FLAGS")) || str_equal(name, STR("MEMVIEWD_COMPILE"));
 }
 
 /* This process's own, with ours instead of those of the same name; by `mark` what came of the child is found again.
  * Ends with NULL; environment_free. */
-static char **environment_new(const char *mark)
+static char **environment_new(const struct plugin *plugin, const char *mark)
 {
+    const char *libraries = getenv(LIBRARIES);
     size_t count = 0, at = 0;
     while (environ[count])
         count++;
-    char **out = memory_new((count + VARIABLE_COUNT + 3) * sizeof(*out));
+    char **out = memory_new((count + VARIABLE_COUNT + 5) * sizeof(*out));
     for (size_t i = 0; i < count; i++)
-        if (!is_ours(environ[i]))
+        if (!is_ours(environ[i], plugin))
             out[at++] = memory_text(environ[i]);
     for (size_t i = 0; i < VARIABLE_COUNT; i++)
         out[at++] = memory_format("%s=%s", VARIABLES[i][0], VARIABLES[i][1]);
+    if (plugin->kind == PLUGIN_CUDA)
+        out[at++] = memory_text(NO_GPU "=-1");
+    if (plugin->kind == PLUGIN_CUDA && plugin->libraries)
+        out[at++] =
+            memory_format(LIBRARIES "=%s%s%s", plugin->libraries, libraries ? ":" : "", libraries ? libraries : "");
     out[at++] = memory_text("XLA_FLAGS=--xla_dump_to=" COMPILE_CHILD_DUMP " --xla_dump_hlo_as_proto");
     out[at] = memory_text(mark);
     return out;
@@ -216,12 +229,12 @@ static void watch_it(struct watching *watching)
     }
 }
 
-bool compile_watch_run(struct compile_watch *watch, const struct compile_request *request, const char *library,
-                       const char *folder, const char *dump, struct err *err)
+bool compile_watch_run(struct compile_watch *watch, const struct compile_request *request, const struct plugin *plugin,
+                       const char *chips, const char *folder, const char *dump, struct err *err)
 {
     struct watching watching = {.watch = watch, .request = request, .records = BUF_INIT, .dump = dump};
-    char *const arguments[] = {"memviewd", COMPILE_CHILD_COMMAND, (char *)library, (char *)request->topology, NULL};
-    char *mark = memory_format("MEMVIEWD_COMPILE=%s", folder), **environment = environment_new(mark);
+    char *const arguments[] = {"memviewd", COMPILE_CHILD_COMMAND, plugin->path, (char *)chips, NULL};
+    char *mark = memory_format("MEMVIEWD_COMPILE=%s", folder), **environment = environment_new(plugin, mark);
     *watch = (struct compile_watch){.fault_text = BUF_INIT, .version = BUF_INIT, .output = BUF_INIT};
     char *program = compile_program_path();
     bool is_started = program ? process_start(&watching.process, program, arguments, environment, folder, err)

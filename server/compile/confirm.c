@@ -23,6 +23,7 @@ struct work {
     struct buf before; /* the program before optimizations */
     struct dump_beside beside;
     struct analysis_changed changed;
+    bool is_gpu; /* the chip that is compiled for, as the dump tells it */
     enum confirm_stage stage;
 };
 
@@ -174,12 +175,14 @@ static void confirm_tell(void *context, const struct compile_progress *progress)
         work->request->progress(work->request->context, work->stage, progress);
 }
 
-static void confirm_take(const struct compile_result *from, struct confirmation_compile *to)
+/* `capacity_bytes`: of a GPU, where a program that does not fit is compiled all the same; 0: not known. */
+static void confirm_take(const struct compile_result *from, uint64_t capacity_bytes, struct confirmation_compile *to)
 {
     to->status = compile_status_name(from->status);
     to->sentence = from->sentence;
     to->has_figures = from->has_figures;
-    to->does_fit = from->status == COMPILE_DONE;
+    to->does_fit = from->status == COMPILE_DONE &&
+                   (capacity_bytes == 0 || !from->has_figures || (uint64_t)from->total_bytes <= capacity_bytes);
     to->figures = from->figures;
     to->needed_bytes = from->status == COMPILE_DOES_NOT_FIT ? from->needed_bytes : 0;
     to->peak_bytes = from->has_figures ? from->peak_bytes : -1;
@@ -218,15 +221,16 @@ static bool confirm_compile(struct work *work, enum confirm_stage stage, struct 
 {
     const struct confirm_request *request = work->request;
     struct confirm_result *confirmed = work->result;
-    if (stage == CONFIRM_CHANGED)
+    if (stage == CONFIRM_CHANGED && !work->is_gpu)
         confirmed->slice = slice_for(confirmed->topology, partition_count);
     to->topology = confirmed->slice ? confirmed->slice : confirmed->topology;
     const struct compile_request asked = {
         .module = module,
         .options = {work->beside.options.data, work->beside.options.length},
         .partition_count = partition_count,
+        .target = {work->beside.target.data, work->is_gpu ? work->beside.target.length : 0},
         .topology = to->topology,
-        .libtpu = request->libtpu,
+        .plugin = work->is_gpu ? request->cuda_plugin : request->libtpu,
         .limit_ms = request->limit_ms,
         .limit_bytes = request->limit_bytes,
         .folder = stage == CONFIRM_CHANGED ? request->folder : NULL,
@@ -239,7 +243,7 @@ static bool confirm_compile(struct work *work, enum confirm_stage stage, struct 
         compile_apart_run(work->request->apart, &asked, result);
     else
         compile_run(&asked, result);
-    confirm_take(result, to);
+    confirm_take(result, work->is_gpu ? work->beside.memory_bytes : 0, to);
     confirmed->is_cancelled |= result->status == COMPILE_CANCELLED;
     return result->has_figures || to->needed_bytes > 0;
 }
@@ -253,13 +257,13 @@ static void compile_both(struct work *work)
     const struct str after = {work->changed.program.data, work->changed.program.length};
     bool is_answered = work->request->base != NULL;
     if (is_answered) {
-        confirm_take(base, &confirmation->base);
+        confirm_take(base, work->is_gpu ? work->beside.memory_bytes : 0, &confirmation->base);
         confirmation->base.topology = result->topology;
     } else {
         is_answered = confirm_compile(work, CONFIRM_BASE, before, 0, &result->base, &confirmation->base);
     }
-    confirmation->libtpu = base->libtpu;
-    confirmation->libtpu_version = base->libtpu_version;
+    confirmation->compiler = plugin_kind_name(base->kind);
+    confirmation->compiler_version = base->plugin_version;
     confirmation->compiler_build = base->build;
     if (!is_answered)
         return;
@@ -277,13 +281,17 @@ static void topology_take(struct work *work)
         work->result->topology = memory_text(work->request->topology);
         confirmation->topology_source = "given";
     } else if (work->beside.source) {
-        work->result->topology = memory_text(work->beside.topology);
+        work->is_gpu = work->beside.target.length > 0;
+        work->result->topology = memory_text(!work->is_gpu           ? work->beside.topology
+                                             : work->beside.gpu[0] ? work->beside.gpu
+                                                                     : "a GPU");
         confirmation->topology_source = work->beside.source;
     } else if (work->request->otherwise) {
         work->result->topology = memory_text(work->request->otherwise);
         confirmation->topology_source = "given";
     }
     confirmation->topology = work->result->topology;
+    confirmation->is_gpu = work->is_gpu;
 }
 
 void confirm_run(const struct confirm_request *request, struct confirm_result *result)

@@ -21,7 +21,8 @@ struct confirm_request {
     const char *libraries;                  /* of analysis_reading; NULL: none */
     const char *const *changes;
     size_t change_count;
-    const char *libtpu, *topology; /* as in compile.h; NULL: the topology that the dump tells */
+    const char *libtpu, *cuda_plugin; /* as plugin.h's `named`; NULL: as it searches */
+    const char *topology;             /* as in compile.h; NULL: the chips that the dump tells, TPUs or a GPU */
     const char *otherwise;         /* the topology where neither does; may be NULL */
     const struct compile_result
         *base;        /* of the unchanged program for the same libtpu and topology, which must outlive the

@@ -10,11 +10,14 @@
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define BEFORE ".before_optimizations.hlo.pb"
 #define AFTER ".after_optimizations.hlo.pb"
 #define FINAL ".after_optimizations_after_buffer_assignment.hlo.pb"
+#define GPU_NEXT ".debug_options"
+#define GPU_AFTER "_gpu_after_optimizations.hlo.pb" /* behind "module_0001.jit_f.sm_9.0a" */
 
 static bool ends_with(const char *name, const char *end)
 {
@@ -30,6 +33,35 @@ static char *stage_path(const char *folder, const char *stem, const char *stage)
         return path;
     free(path);
     return NULL;
+}
+
+/* The first of that program for a GPU: its architecture stands in the name. NULL: none. */
+static char *gpu_path(const char *folder, const char *stem)
+{
+    DIR *open = opendir(folder);
+    const struct dirent *entry;
+    char *name = NULL;
+    size_t length = strlen(stem);
+    while (open && !name && (entry = readdir(open)) != NULL)
+        if (strncmp(entry->d_name, stem, length) == 0 && entry->d_name[length] == '.' &&
+            ends_with(entry->d_name, GPU_AFTER))
+            name = memory_text(entry->d_name);
+    if (open)
+        closedir(open);
+    char *path = name ? memory_format("%s/%s", folder, name) : NULL;
+    free(name);
+    return path;
+}
+
+/* Was the file that comes next written after the one at `path`? */
+static bool is_behind(const char *folder, const char *stem, const char *path)
+{
+    char *next = memory_format("%s/%s" GPU_NEXT, folder, stem);
+    struct stat one, other;
+    bool is_there = stat(path, &one) == 0 && stat(next, &other) == 0;
+    free(next);
+    return is_there && (other.st_mtim.tv_sec > one.st_mtim.tv_sec ||
+                        (other.st_mtim.tv_sec == one.st_mtim.tv_sec && other.st_mtim.tv_nsec >= one.st_mtim.tv_nsec));
 }
 
 char *dump_find(const char *folder, bool *is_final)
@@ -52,6 +84,10 @@ char *dump_find(const char *folder, bool *is_final)
     path = stage_path(folder, stem, AFTER);
     final = path ? stage_path(folder, stem, FINAL) : NULL;
     *is_final = final != NULL;
+    if (!path) {
+        path = gpu_path(folder, stem);
+        *is_final = path && is_behind(folder, stem, path);
+    }
     free(final);
     free(stem);
     return path;
@@ -70,7 +106,9 @@ static bool figures_take(const struct buf *answer, struct confirmed_figures *fig
     int64_t number, parameters, outputs, reused, temporaries;
     cJSON *tree = cJSON_ParseWithLength(answer->data, answer->length);
     const cJSON *data = cJSON_GetObjectItemCaseSensitive(tree, "data"), *space;
-    bool is_found = false;
+    const cJSON *module = cJSON_GetObjectItemCaseSensitive(data, "module");
+    const char *platform = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(module, "platform"));
+    bool is_found = false, is_gpu = platform && strcmp(platform, "gpu") == 0;
     cJSON_ArrayForEach(space, cJSON_GetObjectItemCaseSensitive(data, "spaces"))
     {
         if (!dump_take(space, "space", &number) || number != 0)
@@ -78,7 +116,9 @@ static bool figures_take(const struct buf *answer, struct confirmed_figures *fig
         is_found = dump_take(space, "parameter_bytes", &parameters) && dump_take(space, "output_bytes", &outputs) &&
                    dump_take(space, "output_reused_bytes", &reused) &&
                    dump_take(space, "temporary_bytes", &temporaries) && dump_take(space, "peak_bytes", peak_bytes);
-        if (is_found)
+        if (is_found && is_gpu)
+            *figures = (struct confirmed_figures){parameters, outputs, reused, temporaries};
+        else if (is_found)
             *figures = confirmed_of_assignment(parameters, outputs, reused, temporaries);
     }
     cJSON_Delete(tree);

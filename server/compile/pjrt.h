@@ -43,11 +43,23 @@ struct pjrt_error_code {
     int code; /* out */
 };
 
+enum { PJRT_NAMED_VALUE_STRING = 0 };
+
+/* An option; of five types the one that is needed. */
+struct pjrt_named_value {
+    struct pjrt_head head;
+    const char *name;
+    size_t name_size;
+    int type;
+    const char *text; /* of a union of 8 bytes */
+    size_t value_size;
+};
+
 struct pjrt_topology_create {
     struct pjrt_head head;
     const char *topology_name;
     size_t topology_name_size;
-    const void *create_options;
+    const struct pjrt_named_value *create_options;
     size_t create_option_count;
     struct pjrt_topology *topology; /* out */
 };

@@ -10,8 +10,9 @@
 enum { MAX_BYTES = 1 << 22 };
 
 /* Where a chip stands, the best first. */
+static const char GPU_TARGET[] = ".gpu_target_config.pbtxt";
 static const char *const CHIP_FILES[] = {".target_arguments.pb", "/topology.pb", ".target_arguments.txt",
-                                         "/topology.textproto", ".gpu_target_config.pbtxt"};
+                                         "/topology.textproto", GPU_TARGET};
 enum { CHIP_FILE_COUNT = sizeof(CHIP_FILES) / sizeof(CHIP_FILES[0]) };
 
 /* Length of the path up to the stage in its name: "…/module_0000.jit_f.cl_1"; 0: it has none. */
@@ -96,22 +97,44 @@ static bool chip_on_disk(const struct files_place *place, struct chip *chip, con
     return is_told;
 }
 
+/* Of a GPU of which the table has no row, its own figures are enough for a compiler. */
+static void target_read(const struct files_place *place, size_t stem, struct dump_beside *beside)
+{
+    struct chip chip = {.memory_bytes = 0};
+    struct err err = ERR_INIT;
+    if (!read_one(place, stem, GPU_TARGET, &beside->target, NULL) || beside->target.length == 0) {
+        buf_free(&beside->target);
+        return;
+    }
+    beside->source = &GPU_TARGET[1];
+    if (!chip_read((struct str){beside->target.data, beside->target.length}, &chip, &err))
+        return;
+    beside->memory_bytes = chip.memory_bytes > 0 ? chip.memory_bytes : (uint64_t)chip.device->physical_bytes;
+    snprintf(beside->gpu, sizeof(beside->gpu), "%s", chip.device->title);
+}
+
 void dump_beside_read(const struct files_place *place, struct dump_beside *beside)
 {
     struct chip chip;
     struct err err = ERR_INIT;
     const char *ending;
     size_t stem = stem_of(place);
-    *beside = (struct dump_beside){.options = BUF_INIT};
+    *beside = (struct dump_beside){.options = BUF_INIT, .target = BUF_INIT};
     if (chip_on_disk(place, &chip, &ending, NULL) && chip_topology(&chip, beside->topology, &err))
         beside->source = ending + 1;
     else
         beside->topology[0] = '\0';
+    if (stem > 0 && !beside->source)
+        target_read(place, stem, beside);
     if (stem > 0 && !read_one(place, stem, "/compile_options.pb", &beside->options, NULL))
         buf_free(&beside->options);
 }
 
-void dump_beside_free(struct dump_beside *beside) { buf_free(&beside->options); }
+void dump_beside_free(struct dump_beside *beside)
+{
+    buf_free(&beside->options);
+    buf_free(&beside->target);
+}
 
 /* Is it the file of that stem and ending? */
 static bool is_of(const struct snapshot_file *file, const char *stem, const char *end)

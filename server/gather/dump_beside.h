@@ -11,8 +11,11 @@
 #include "server/gather/snapshot.h"
 
 struct dump_beside {
-    char topology[CHIP_TOPOLOGY_SIZE]; /* "v5e:2x2"; "": not told */
-    const char *source;                /* "target_arguments.pb", "topology.pb" */
+    char topology[CHIP_TOPOLOGY_SIZE]; /* "v5e:2x2"; "": not told, or a GPU */
+    const char *source;                /* "target_arguments.pb", "topology.pb", "gpu_target_config.pbtxt"; NULL: none */
+    struct buf target;                 /* the text of the last of them; empty: none there */
+    char gpu[CHIP_TOPOLOGY_SIZE];      /* its name, "NVIDIA H200"; "": not told */
+    uint64_t memory_bytes;             /* of that GPU; 0: not told */
     struct buf options;                /* a CompileOptionsProto; empty: none there */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * drive.c: compiles one program by server/compile and prints what came of it as JSON.
  *
- *   drive [--libtpu=PATH] [--topology=v5e:2x2] [--limit-ms=N] [--limit-mib=N] [--cancel-ms=N] [--partitions=N] [--code]
+ *   drive [--libtpu=PATH | --pjrt-plugin=PATH] [--topology=v5e:2x2] [--limit-ms=N] [--limit-mib=N] [--cancel-ms=N] [--partitions=N] [--code]
  *         [--keep=FOLDER] MODULE
  *
  * Chip and options come from the files beside MODULE where they are there. Each progress is a line on stderr. */
@@ -40,8 +40,8 @@ static const char *wish_read(struct wish *wish, char **arguments)
 {
     const char *path = NULL, *value;
     for (; *arguments; arguments++) {
-        if ((value = value_of(*arguments, "--libtpu=")))
-            wish->request.libtpu = value;
+        if ((value = value_of(*arguments, "--libtpu=")) || (value = value_of(*arguments, "--pjrt-plugin=")))
+            wish->request.plugin = value;
         else if ((value = value_of(*arguments, "--topology=")))
             wish->request.topology = value;
         else if ((value = value_of(*arguments, "--keep=")))
@@ -83,7 +83,7 @@ static void print(const struct compile_result *result, const struct dump_beside 
     json_key_text(&json, "text", result->text);
     json_key_text(&json, "module_path", result->module_path);
     json_key_text(&json, "folder", result->folder);
-    json_key_text(&json, "libtpu_version", result->libtpu_version);
+    json_key_text(&json, "plugin_version", result->plugin_version);
     json_key_text(&json, "topology_source", beside->source);
     json_key_uint(&json, "build", result->build);
     json_key_int(&json, "took_ms", result->took_ms);
@@ -111,8 +111,11 @@ int main(int count, char **arguments)
     dump_beside_read(&place, &beside);
     wish.request.module = (struct str){module.data, module.length};
     wish.request.options = (struct str){beside.options.data, beside.options.length};
-    if (!wish.request.topology && beside.source)
-        wish.request.topology = beside.topology;
+    if (!wish.request.topology && beside.source) {
+        bool is_gpu = beside.target.length > 0;
+        wish.request.topology = is_gpu ? beside.gpu : beside.topology;
+        wish.request.target = (struct str){beside.target.data, beside.target.length};
+    }
     wish.request.context = &wish;
     wish.request.is_cancelled = &wish.is_cancelled;
     compile_run(&wish.request, &result);

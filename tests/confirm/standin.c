@@ -66,11 +66,32 @@ static struct pjrt_error *initialize(void *arguments)
     return head->struct_size == sizeof(*head) ? NULL : error(3, "wrong size of PJRT_Plugin_Initialize_Args");
 }
 
+static bool is_gpu; /* what is compiled for */
+
+static bool is_option(const struct pjrt_named_value *option, const char *name, const char *part)
+{
+    return option->head.struct_size == sizeof(*option) && option->type == PJRT_NAMED_VALUE_STRING &&
+           option->name_size == strlen(name) && memcmp(option->name, name, option->name_size) == 0 &&
+           memmem(option->text, option->value_size, part, strlen(part));
+}
+
+/* Of a GPU there are options instead of a name. */
+static struct pjrt_error *gpu_create(const struct pjrt_topology_create *call)
+{
+    is_gpu = true;
+    if (call->create_option_count != 2 || !is_option(&call->create_options[0], "target_config", "gpu_device_info") ||
+        !is_option(&call->create_options[1], "topology", "1x1x1"))
+        return error(3, "no target_config and topology");
+    return is_told("other_release") ? error(3, "Failed to parse GpuTargetConfigProto") : NULL;
+}
+
 static struct pjrt_error *topology_create(void *arguments)
 {
     static struct pjrt_topology topology = {"TFRT TPU v5 lite\nBuilt on a stand-in (1) cl/4242"};
     struct pjrt_topology_create *call = arguments;
     call->topology = &topology;
+    if (call->topology_name_size == 0)
+        return gpu_create(call);
     return strncmp(call->topology_name, "v5e:", 4) == 0 ? NULL : error(3, "Invalid TPU external name: stand-in");
 }
 
@@ -106,7 +127,8 @@ static void dump(const char *stage, const char *bytes, size_t size)
     if (!to)
         return;
     to += sizeof(flag) - 1;
-    snprintf(path, sizeof(path), "%.*s/module_0000.jit_f.cl_4242.%s.hlo.pb", (int)strcspn(to, " "), to, stage);
+    snprintf(path, sizeof(path), "%.*s/module_0000.jit_f.cl_4242.%s%s", (int)strcspn(to, " "), to, stage,
+             strcmp(stage, "debug_options") == 0 ? "" : ".hlo.pb");
     FILE *file = fopen(path, "wb");
     if (file) {
         fwrite(bytes, 1, size, file);
@@ -122,6 +144,12 @@ static void dump_after(bool is_final)
     size_t size = file ? fread(bytes, 1, sizeof(bytes), file) : 0;
     if (file)
         fclose(file);
+    if (is_gpu) {
+        dump("sm_9.0a_gpu_after_optimizations", bytes, is_told("broken_dump") ? size / 2 : size);
+        if (!is_told("no_marker"))
+            dump("debug_options", "", 0);
+        return;
+    }
     dump("after_optimizations", bytes, is_told("broken_dump") ? size / 2 : size);
     dump(is_final ? "after_optimizations_after_buffer_assignment" : "oom_intermediate_module", "", 0);
 }
@@ -239,6 +267,8 @@ static struct pjrt_error *compile(void *arguments)
     } else if (!is_told("no_dump")) {
         dump_after(true);
     }
+    if (is_told("no_marker")) /* at the program that the box does not let it start */
+        kill(getpid(), SIGABRT);
     if (is_told("vast") || is_told("stops") || is_told("broken_dump") || is_told("escapes"))
         for (;;)
             pause();

@@ -74,9 +74,9 @@ CASES = [
 FOUND = r"Compiled by libtpu 1\.2\.3 for v5e:2x2 in .*"
 NOWHERE = r"No compiler: no libtpu\.so: neither --libtpu nor MEMVIEWD_LIBTPU is set, and python3 imports no libtpu \(pip install libtpu; no TPU is needed\)\."
 SEARCHES = [
-    ("a file named by the variable", {"MEMVIEWD_LIBTPU": "{site}/libtpu/libtpu.so"}, "done", FOUND, {"libtpu_version": "1.2.3"}),
-    ("a folder named by the variable", {"MEMVIEWD_LIBTPU": "{site}/libtpu"}, "done", FOUND, {"libtpu_version": "1.2.3"}),
-    ("its parent", {"MEMVIEWD_LIBTPU": "{site}"}, "done", FOUND, {"libtpu_version": "1.2.3"}),
+    ("a file named by the variable", {"MEMVIEWD_LIBTPU": "{site}/libtpu/libtpu.so"}, "done", FOUND, {"plugin_version": "1.2.3"}),
+    ("a folder named by the variable", {"MEMVIEWD_LIBTPU": "{site}/libtpu"}, "done", FOUND, {"plugin_version": "1.2.3"}),
+    ("its parent", {"MEMVIEWD_LIBTPU": "{site}"}, "done", FOUND, {"plugin_version": "1.2.3"}),
     ("beside Python's package", {"PATH": "{python}", "WORDS": "a warning\n{site}/libtpu/libtpu.so\n"}, "done", FOUND, {}),
     ("behind more than is kept", {"PATH": "{python}", "WORDS": "a warning\n" * 5000 + "{site}/libtpu/libtpu.so\n"}, "done", FOUND, {}),
     ("Python prints no path", {"PATH": "{python}", "WORDS": "libtpu.so\n"}, "no_libtpu", NOWHERE, {}),
@@ -95,9 +95,31 @@ def field(number, data):
     return bytes([number << 3 | 2, len(data)]) + data
 
 
+GPU = b'gpu_device_info {\n  device_memory_size: 150109880320\n}\nplatform_name: "CUDA"\ndevice_description_str: "NVIDIA H200"\n'
+
+# The same program with a GPU's target configuration beside it: (word, status, sentence, members).
+GPUS = [
+    ("stops", "done", r"Compiled by CUDA plug-in cl/4242 for NVIDIA H200 in .*: the buffer assignment that it dumped; no code was generated\.", {"total_bytes": 17920}),
+    ("no_marker", "done", r"Compiled by CUDA plug-in cl/4242 for NVIDIA H200 in .*", {"total_bytes": 17920}),
+    ("broken_dump", "crashed", r"What the compiler dumped cannot be read: .+\.", NO_FIGURES),
+    ("aborts", "crashed", r"CUDA plug-in cl/4242 ended by signal 6 \(Aborted\) while it compiled: Check failed: .*", NO_FIGURES),
+    ("other_release", "refused", r"CUDA plug-in cannot read the target configuration of the GPU, so it is of another release than the dump; .*: Failed to parse GpuTargetConfigProto\.",
+     NO_FIGURES),
+    ("new_version", "unknown_version", r"This CUDA plug-in is not known: it speaks version 0\.118 of PJRT, .*", NO_FIGURES),
+    ("no_table", "no_plugin", r"CUDA plug-in could not be loaded: GetPjrtApi gives no table\.", NO_FIGURES),
+]
+PLUGIN_NOWHERE = r"No compiler: no xla_cuda_plugin\.so: neither --pjrt-plugin nor MEMVIEWD_PJRT_PLUGIN is set, and python3 has no xla_cuda plug-in of JAX .*"
+PLUGIN_SEARCHES = [
+    ("the folder of packages", {"MEMVIEWD_PJRT_PLUGIN": "{site}"}, "done", r"Compiled by CUDA plug-in 0\.11\.2 for .*", {"plugin_version": "0.11.2"}),
+    ("beside Python's package", {"PATH": "{python}", "WORDS": "{site}/jax_plugins/xla_cuda12/xla_cuda_plugin.so\n"}, "done", r"Compiled by CUDA plug-in 0\.11\.2 .*", {}),
+    ("Python has none", {"PATH": "{python}", "WORDS": "\n"}, "no_plugin", PLUGIN_NOWHERE, {}),
+    ("libtpu is none", {"MEMVIEWD_PJRT_PLUGIN": "{site}/libtpu"}, "no_plugin", r"No compiler: .*/libtpu \(MEMVIEWD_PJRT_PLUGIN\) is no xla_cuda_plugin\.so\.", {}),
+]
+
 BESIDE = [
     ("target_arguments.pb", ".target_arguments.pb", field(6, TOPOLOGY), "done", r"Compiled by .* for v5e:2x2 in .*"),
     ("topology.pb", "/topology.pb", field(2, b"tpu") + field(9, field(2, field(1, TOPOLOGY))), "done", r"Compiled by .* for v5e:2x2 in .*"),
+    ("gpu_target_config.pbtxt", ".gpu_target_config.pbtxt", GPU, "done", r"Compiled by CUDA plug-in cl/4242 for NVIDIA H200 in .*: the buffer assignment .*"),
     (None, ".other.pb", b"", "cannot_start",
      r"The compile could not be started: the dump does not say for which chip; --topology=v5e:2x2 says it\."),
     (None, ".target_arguments.pb", b"\x32\x7f", "cannot_start", r"The compile could not be started: the dump does not say .*"),
@@ -136,6 +158,7 @@ def run(arguments, place, word, options, variables=None, module=None):
     environ = {**os.environ, "TMPDIR": place.path, "MEMVIEWD_STANDIN": word, "MEMVIEWD_STANDIN_DUMP": os.path.abspath(arguments.module),
                "LD_LIBRARY_PATH": os.path.dirname(os.path.abspath(arguments.module))}
     environ.pop("MEMVIEWD_LIBTPU", None)
+    environ.pop("MEMVIEWD_PJRT_PLUGIN", None)
     done = subprocess.run([arguments.drive, *options, module or arguments.module], env={**environ, **(variables or {})},
                           capture_output=True, text=True, timeout=60, check=False)
     return json.loads(done.stdout) if done.returncode == 0 else {"status": f"exit {done.returncode}", "sentence": done.stderr}
@@ -153,6 +176,9 @@ def site_make(folder, standin):
     os.makedirs(f"{folder}/site/libtpu")
     os.makedirs(f"{folder}/site/libtpu-1.2.3.dist-info")
     shutil.copy(standin, f"{folder}/site/libtpu/libtpu.so")
+    os.makedirs(f"{folder}/site/jax_plugins/xla_cuda12")
+    os.makedirs(f"{folder}/site/jax_cuda12_pjrt-0.11.2.dist-info")
+    shutil.copy(standin, f"{folder}/site/jax_plugins/xla_cuda12/xla_cuda_plugin.so")
     os.makedirs(f"{folder}/python")
     with open(f"{folder}/python/python3", "w", encoding="utf-8") as file:
         file.write("#!/bin/sh\nprintf %s \"$WORDS\"\nexit $STATUS\n")
@@ -201,6 +227,13 @@ def main():
             told = {"STATUS": "0", **{key: value.format(**places) for key, value in variables.items()}}
             got = run(arguments, place, "stops", ["--topology=v5e:2x2"], told)
             count(name, faults_of(got, status, sentence, members))
+        module = beside_make(folder, ".gpu_target_config.pbtxt", GPU, arguments.module)
+        for word, status, sentence, members in GPUS:
+            got = run(arguments, place, word, [f"--pjrt-plugin={arguments.standin}"], None, module)
+            count(f"GPU {word}", faults_of(got, status, sentence, members))
+        for name, variables, status, sentence, members in PLUGIN_SEARCHES:
+            told = {"STATUS": "0", **{key: value.format(**places) for key, value in variables.items()}}
+            count(f"GPU {name}", faults_of(run(arguments, place, "stops", [], told, module), status, sentence, members))
     for source, end, data, status, sentence in BESIDE:
         with tempfile.TemporaryDirectory() as folder:
             module = beside_make(folder, end, data, arguments.module)

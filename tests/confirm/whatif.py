@@ -64,7 +64,7 @@ def fit_faults(arguments, place):
     faults = [] if done.returncode == 1 else [f"exit status {done.returncode}"]
     faults += [] if sets and [row["changes"] for row in asked] == [[part["change"] for part in row["changes"]] for row in sets] else ["other sets"]
     bases = [row["confirmed"]["base"]["sentence"] for row in asked if row["confirmed"]["base"]]
-    faults += [] if len(bases) > 1 and len(set(bases)) == 1 and done.stderr.count("unchanged program: starting libtpu") <= 1 else [f"{bases}: {done.stderr}"]
+    faults += [] if len(bases) > 1 and len(set(bases)) == 1 and done.stderr.count("unchanged program: starting the compiler") <= 1 else [f"{bases}: {done.stderr}"]
     for at, row in enumerate(asked, 1):
         plan = row["confirmed"]["plan"] or ""
         if row["confirmed"]["changed"] and not (os.path.isfile(plan) and os.path.dirname(plan) == os.path.join(folder, f"set-{at}")):

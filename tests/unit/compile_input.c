@@ -274,7 +274,7 @@ static void assert_sentence(const struct confirmed_figures *compiled, uint64_t b
 {
     const struct confirmed_figures dump = {1024, 512, 256, 16384};
     struct buf sentence = BUF_INIT;
-    bool is_same = confirmed_is_same(&dump, compiled, 5, build, &sentence);
+    bool is_same = confirmed_is_same(&dump, compiled, 5, build, false, &sentence);
     buf_char(&sentence, '\0');
     ck_assert_str_eq(sentence.data, wanted);
     ck_assert_int_eq(is_same, wanted[0] == 'T');

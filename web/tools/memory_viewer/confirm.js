@@ -11,7 +11,7 @@ import { emptyRoute, format } from '../../lib/route.js';
 
 const ASK_EVERY_MS = 400;
 const STAGES = { reading: 'Reading the program', base: 'Unchanged program', changed: 'Changed program' };
-const STEPS = { starting: 'libtpu starts', loading: 'libtpu is loaded', compiling: 'compiling', code: 'buffers are assigned' };
+const STEPS = { starting: 'the compiler starts', loading: 'the compiler is loaded', compiling: 'compiling', code: 'buffers are assigned' };
 
 /* A beat of an interval: the page itself is at rest meanwhile. */
 const beat = () =>
