@@ -65,7 +65,7 @@ fuzz_programs := $(fuzz_names:%=$(B)/fuzz/%)
 fixture_text := $(wildcard tests/fixtures/text/*.textproto)
 fixture_pb := $(fixture_text:tests/fixtures/text/%.textproto=build/fixtures/%.pb)
 
-.PHONY: all test-programs of-several-lanes analyze debs deb-test tarballs bench-run python-real python-test python-types-test run-real run-test mcp-test mcp-client-test compile-test confirm bench-page debug run demo test unit golden golden-fixtures golden-oom golden-compare golden-profile golden-pprof golden-regex golden-memory-viz golden-torch golden-torch-categories golden-torch-trace golden-torch-replay golden-whose golden-gpu golden-capacity golden-verdict golden-marginal golden-text-dumps whatif xla-reports differences probe-test probe-numbers probe-torch matrix-test answers-compare http-test typed-client-test metrics-format-test proxy-test catalog-test generated-requests-test web-test licences-test wheels wheel-test manual install install-test \
+.PHONY: all test-programs of-several-lanes analyze debs deb-test tarballs bench-run python-real python-test python-types-test run-real run-test mcp-test mcp-client-test compile-test confirm confirm-gpu bench-page debug run demo test unit golden golden-fixtures golden-oom golden-compare golden-profile golden-pprof golden-regex golden-memory-viz golden-torch golden-torch-categories golden-torch-trace golden-torch-replay golden-whose golden-gpu golden-capacity golden-verdict golden-marginal golden-text-dumps whatif xla-reports differences probe-test probe-numbers probe-torch matrix-test answers-compare http-test typed-client-test metrics-format-test proxy-test catalog-test generated-requests-test web-test licences-test wheels wheel-test manual install install-test \
         check asan tsan fuzz fuzz-replay fuzz-run fuzz-programs sweep replay-run reached-lines bench coverage coverage-run \
         screenshots fixtures format clean help compdb core
 
@@ -211,6 +211,15 @@ confirm: all $(B)/confirm/drive ## programs, unchanged and changed, compiled by 
 	$(Q)$(if $(LIBTPU),,$(MAKE) build/libtpu/ready ||) $(if $(LIBTPU),true,{ echo "skipped: libtpu, which cannot be had from PyPI"; echo "0 passed, 0 failed, 1 skipped"; exit 0; }); \
 	$(PYTHON) tests/confirm/libtpu.py --drive $(B)/confirm/drive --binary $(B)/memviewd $(if $(SHARED),--shared $(SHARED)) \
 	    $(if $(EVERY),--every) --libtpu $(or $(LIBTPU),$$(echo build/libtpu/lib/python3*/site-packages))
+
+build/cuda-plugin/ready: scripts/fetch-pypi tests/confirm/requirements-cuda.txt
+	$(Q)scripts/fetch-pypi $(@D) tests/confirm/requirements-cuda.txt
+
+confirm-gpu: all $(B)/confirm/drive ## programs for GPUs compiled by JAX's CUDA plug-in without one (PLUGIN=PATH, else fetched from PyPI once, 190 MB; EVERY=1: all of ../shared, an hour)
+	$(Q)$(if $(SHARED),,echo "skipped: programs for GPUs need ../shared"; echo "0 passed, 0 failed, 1 skipped"; exit 0;) \
+	$(if $(PLUGIN),,$(MAKE) build/cuda-plugin/ready ||) $(if $(PLUGIN),true,{ echo "skipped: the CUDA plug-in, which cannot be had from PyPI"; echo "0 passed, 0 failed, 1 skipped"; exit 0; }); \
+	$(PYTHON) tests/confirm/cuda.py --drive $(B)/confirm/drive --binary $(B)/memviewd --shared $(SHARED) \
+	    $(if $(EVERY),--every) --plugin $(or $(PLUGIN),$$(echo build/cuda-plugin/lib/python3*/site-packages))
 
 run-test: all fixtures ## memviewd run around commands that stand in for a job
 	$(Q)$(PYTHON) tests/run/run.py --binary $(B)/memviewd $(if $(ONLY),--only $(ONLY))
