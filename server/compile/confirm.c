@@ -2,13 +2,12 @@
 #include "server/compile/confirm.h"
 
 #include "server/base/memory.h"
+#include "server/compile/before.h"
 #include "server/compile/dump.h"
 #include "server/gather/dump_beside.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#define PROGRAM_MAX_BYTES ((size_t)1 << 30)
 
 const char *confirm_stage_name(enum confirm_stage stage)
 {
@@ -52,66 +51,11 @@ static bool goes_on(const struct work *work)
     return obstacle(work->result, "cancelled", "Cancelled before anything was compiled", "");
 }
 
-/* ---- the program before optimizations ---- */
-
-static size_t folder_length(const char *path)
+static bool program_before_read(struct work *work)
 {
-    const char *slash = strrchr(path, '/');
-    return slash ? (size_t)(slash - path) + 1 : 0;
-}
-
-static bool is_before_of(const char *path, const char *of)
-{
-    size_t folder = folder_length(of);
-    if (folder_length(path) != folder || strncmp(path, of, folder) != 0)
-        return false;
-    struct names_module module = names_module_of(of + folder), other = names_module_of(path + folder);
-    return other.stage == NAMES_STAGE_BEFORE && other.stem_length == module.stem_length &&
-           strncmp(path + folder, of + folder, module.stem_length) == 0;
-}
-
-/* A file given alone: beside it on disk. */
-static bool read_beside_alone(const struct files_place *place, struct buf *out, struct err *err)
-{
-    static const char *const endings[] = {".hlo.pb", ".hlo.pb.gz"};
-    size_t folder = folder_length(place->root);
-    struct names_module module = names_module_of(place->root + folder);
-    bool is_read = false;
-    for (size_t at = 0; at < sizeof(endings) / sizeof(endings[0]) && !is_read; at++) {
-        char *path =
-            memory_format("%.*s.before_optimizations%s", (int)(folder + module.stem_length), place->root, endings[at]);
-        const struct files_place beside = {.root = path, .path = ""};
-        *err = (struct err)ERR_INIT;
-        is_read = strcmp(path, place->root) != 0 && files_read_text(&beside, PROGRAM_MAX_BYTES, out, err);
-        free(path);
-    }
-    return is_read;
-}
-
-static bool before_read(struct work *work)
-{
-    const struct snapshot_file *module = work->request->module;
-    const struct snapshot_session *session = work->request->session;
-    bool is_alone = !module->place.bytes && module->place.path[0] == '\0', is_found = false, is_read = false;
-    struct err err = ERR_INIT;
-    for (size_t at = 0; at < session->file_count && !is_found; at++)
-        if (is_before_of(session->files[at]->path, module->path)) {
-            is_found = true;
-            is_read = files_read_text(&session->files[at]->place, PROGRAM_MAX_BYTES, &work->before, &err);
-        }
-    if (!is_found && is_alone)
-        is_found = is_read = read_beside_alone(&module->place, &work->before, &err);
-    if (!is_found)
-        return obstacle(
-            work->result, "no_program",
-            session->kind == SNAPSHOT_TRACE
-                ? "A trace holds no program as it was before optimizations, only dumps do"
-                : "The program as it was before optimizations (….before_optimizations.hlo.pb) is not beside it",
-            "");
-    if (!is_read || work->before.failed || work->before.length >= PROGRAM_MAX_BYTES)
-        return obstacle(work->result, "no_program", "The program before optimizations cannot be read: ",
-                        err_is_set(&err) ? err.text : "it is too large");
-    return true;
+    char reason[BEFORE_REASON_SIZE];
+    return before_read(work->request->session, work->request->module, &work->before, reason) ||
+           obstacle(work->result, "no_program", reason, "");
 }
 
 /* ---- the compiled program, and the changes ---- */
@@ -190,9 +134,7 @@ static void confirm_take(const struct compile_result *from, uint64_t capacity_by
     to->resident_bytes = from->resident_bytes;
 }
 
-/* A slice of the same chips that has enough for a program split over so many devices: as they can be had. NULL: the one
- * that is named has, or none is known. */
-static char *slice_for(const char *topology, int64_t partition_count)
+char *confirm_slice(const char *topology, int64_t partition_count)
 {
     static const struct {
         const char *chip, *sizes;
@@ -222,7 +164,7 @@ static bool confirm_compile(struct work *work, enum confirm_stage stage, struct 
     const struct confirm_request *request = work->request;
     struct confirm_result *confirmed = work->result;
     if (stage == CONFIRM_CHANGED && !work->is_gpu)
-        confirmed->slice = slice_for(confirmed->topology, partition_count);
+        confirmed->slice = confirm_slice(confirmed->topology, partition_count);
     to->topology = confirmed->slice ? confirmed->slice : confirmed->topology;
     const struct compile_request asked = {
         .module = module,
@@ -282,9 +224,9 @@ static void topology_take(struct work *work)
         confirmation->topology_source = "given";
     } else if (work->beside.source) {
         work->is_gpu = work->beside.target.length > 0;
-        work->result->topology = memory_text(!work->is_gpu           ? work->beside.topology
+        work->result->topology = memory_text(!work->is_gpu         ? work->beside.topology
                                              : work->beside.gpu[0] ? work->beside.gpu
-                                                                     : "a GPU");
+                                                                   : "a GPU");
         confirmation->topology_source = work->beside.source;
     } else if (work->request->otherwise) {
         work->result->topology = memory_text(work->request->otherwise);
@@ -302,7 +244,7 @@ void confirm_run(const struct confirm_request *request, struct confirm_result *r
     result->confirmation.dump_build = confirmed_build(request->module->path);
     confirm_tell(&work, &begin);
     topology_take(&work);
-    if (before_read(&work) && goes_on(&work) && program_read(&work) && goes_on(&work))
+    if (program_before_read(&work) && goes_on(&work) && program_read(&work) && goes_on(&work))
         compile_both(&work);
     compile_drop_files(&result->base);
     if (request->folder)

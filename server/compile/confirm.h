@@ -23,7 +23,7 @@ struct confirm_request {
     size_t change_count;
     const char *libtpu, *cuda_plugin; /* as plugin.h's `named`; NULL: as it searches */
     const char *topology;             /* as in compile.h; NULL: the chips that the dump tells, TPUs or a GPU */
-    const char *otherwise;         /* the topology where neither does; may be NULL */
+    const char *otherwise;            /* the topology where neither does; may be NULL */
     const struct compile_result
         *base;        /* of the unchanged program for the same libtpu and topology, which must outlive the
                                           result; NULL: it is compiled */
@@ -47,3 +47,7 @@ struct confirm_result {
 /* Always fills `result`, which confirm_free then frees, with the files in its folders. */
 void confirm_run(const struct confirm_request *request, struct confirm_result *result);
 void confirm_free(struct confirm_result *result);
+
+/* A slice of the same chips that has enough for a program split over so many devices: as they can be had ("v5e:2x2", 8:
+ * "v5e:2x4"). NULL: the one that is named has, or none is known. free(). */
+char *confirm_slice(const char *topology, int64_t partition_count);
