@@ -8,6 +8,7 @@
 #include "server/cmd/each_module.h"
 #include "server/cmd/each_snapshot.h"
 #include "server/cmd/input_path.h"
+#include "server/cmd/interrupts.h"
 #include "server/cmd/options.h"
 #include "server/cmd/whatif_confirm.h"
 #include "server/store/account.h"
@@ -154,6 +155,6 @@ int cmd_whatif(const struct options *options)
     unread_files_free(&printing.unread);
     store_free(printing.store);
     free(params);
-    whatif_confirm_end();
+    interrupts_end();
     return result == COMMANDS_DONE && printing.is_unconfirmed ? COMMANDS_FINDING : result;
 }

@@ -3,10 +3,10 @@
 
 #include "server/base/log.h"
 #include "server/base/memory.h"
+#include "server/cmd/interrupts.h"
 #include "server/compile/confirm.h"
 
 #include <cjson/cJSON.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,35 +27,6 @@ struct whatif_confirm_asking {
     bool has_first;
     size_t set_count; /* those that were asked */
 };
-
-/* ---- being interrupted: what is compiled is ended, and its folder removed, before this process ends ---- */
-
-static atomic_bool is_interrupted;
-static volatile sig_atomic_t interrupted_by;
-static const int interrupts[] = {SIGINT, SIGTERM, SIGHUP};
-
-static void interrupt(int number)
-{
-    interrupted_by = number;
-    atomic_store(&is_interrupted, true);
-}
-
-static void interrupts_take(void)
-{
-    struct sigaction action = {.sa_handler = interrupt, .sa_flags = SA_RESTART}, now;
-    for (size_t i = 0; i < sizeof(interrupts) / sizeof(interrupts[0]); i++)
-        if (sigaction(interrupts[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN) /* nohup */
-            sigaction(interrupts[i], &action, NULL);
-}
-
-void whatif_confirm_end(void)
-{
-    if (!atomic_load(&is_interrupted))
-        return;
-    fflush(stdout);
-    signal(interrupted_by, SIG_DFL);
-    raise(interrupted_by);
-}
 
 /* ---- asking ---- */
 
@@ -103,7 +74,7 @@ static void whatif_confirm_run(struct whatif_confirm_asking *asking, const char 
         .folder = folder,
         .progress = whatif_confirm_tell,
         .context = asking,
-        .is_cancelled = &is_interrupted,
+        .is_cancelled = interrupts_flag(),
     };
     asking->stage = CONFIRM_READING; /* of another set all is new */
     confirm_run(&request, result);
@@ -206,7 +177,7 @@ static bool sets_confirm(struct whatif_confirm_asking *asking, const struct body
     }
     cJSON_ArrayForEach(set, cJSON_GetObjectItemCaseSensitive(fit, "sets"))
     {
-        if (is_fitting || atomic_load(&is_interrupted))
+        if (is_fitting || atomic_load(interrupts_flag()))
             break;
         is_fitting = set_confirm(asking, set, (int64_t)cJSON_GetNumberValue(capacity));
     }

@@ -10,5 +10,3 @@
  * confirmed. */
 bool whatif_confirm(const struct options *options, const struct snapshot_session *session,
                     const struct modules_entry *entry, const struct body *prediction, struct buf *out);
-/* Ends this process by the signal that interrupted the compiler, if one did: to be called when all is printed. */
-void whatif_confirm_end(void);
