@@ -7,6 +7,7 @@
 #include "base/size_text.h"
 #include "door/analysis_subject.h"
 #include "door/job.h"
+#include "read/gpu_target.h"
 #include "read/hlo/chip.h"
 #include "read/hlo/hlo.h"
 #include "read/hlo/hlo_parts.h"
@@ -336,9 +337,8 @@ bool analysis_device_topology(const char *name, char topology[ANALYSIS_TOPOLOGY_
     return !chip_of_device(device, &chip) || chip_topology(&chip, topology, err);
 }
 
-bool analysis_device_at(size_t at, struct analysis_device *device)
+static bool device_take(const struct device *row, struct analysis_device *device)
 {
-    const struct device *row = device_at(at);
     if (row == NULL)
         return false;
     *device = (struct analysis_device){row->name,
@@ -348,6 +348,19 @@ bool analysis_device_at(size_t at, struct analysis_device *device)
                                        (uint64_t)row->available_bytes,
                                        row->source};
     return true;
+}
+
+bool analysis_device_at(size_t at, struct analysis_device *device) { return device_take(device_at(at), device); }
+
+bool analysis_device_find(const char *name, struct analysis_device *device)
+{
+    return device_take(device_of_family(name), device);
+}
+
+bool analysis_device_target(const char *name, struct buf *out)
+{
+    const struct device *device = device_named(name);
+    return device != NULL && gpu_target_write(device, out);
 }
 
 bool analysis_capacity_read(const char *text, uint64_t *bytes, struct analysis_device *device)

@@ -18,6 +18,19 @@ const struct device *device_named(const char *name)
     return NULL;
 }
 
+const struct device *device_of_family(const char *name)
+{
+    const struct device *device = device_named(name);
+    size_t length = strlen(name);
+    for (size_t i = 0; length > 0 && device == NULL && i < sizeof(devices) / sizeof(devices[0]); i++) {
+        const char *row = devices[i].name;
+        if (strlen(row) > length && row[length] == '-' &&
+            str_equal_any_case((struct str){row, length}, (struct str){name, length}))
+            device = &devices[i];
+    }
+    return device;
+}
+
 const struct device *device_of_kind(struct str kind)
 {
     for (size_t i = 0; kind.length > 0 && i < sizeof(devices) / sizeof(devices[0]); i++) {

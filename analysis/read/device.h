@@ -19,5 +19,7 @@ struct device {
 const struct device *device_at(size_t at);
 /* The row of that name, in letters of either case, or NULL. */
 const struct device *device_named(const char *name);
+/* The same; else the first, and smallest, of that family: "a100" is A100-40G, "h100" H100-80G. NULL: none. */
+const struct device *device_of_family(const char *name);
 /* The row that a trace's device_type_string means, in letters of either case, or NULL. */
 const struct device *device_of_kind(struct str kind);

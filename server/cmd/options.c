@@ -27,6 +27,7 @@ struct option {
 #define SUMMARY (1u << COMMANDS_BIT_AT_SUMMARY)
 #define WHOSE (1u << COMMANDS_BIT_AT_WHOSE)
 #define WHATIF (1u << COMMANDS_BIT_AT_WHATIF)
+#define FIT (1u << COMMANDS_BIT_AT_FIT)
 #define EXPLAIN (1u << COMMANDS_BIT_AT_EXPLAIN)
 #define RUN (1u << COMMANDS_BIT_AT_RUN)
 #define TOP (1u << COMMANDS_BIT_AT_TOP)

@@ -106,11 +106,29 @@ def interrupt_faults(arguments, place):
     return faults
 
 
+def devices_faults(arguments, place):
+    """fit --confirm: each device by its compiler; where there is none, the plan at hand, and why"""
+    environ = {**os.environ, "TMPDIR": place.path, "MEMVIEWD_STANDIN": "stops", "MEMVIEWD_STANDIN_DUMP": os.path.abspath(arguments.module),
+               "LD_LIBRARY_PATH": os.path.dirname(os.path.abspath(arguments.module)), "MEMVIEWD_PJRT_PLUGIN": os.path.abspath(arguments.standin)}
+    done = subprocess.run([arguments.binary, "fit", DUMP, "--confirm", "--json", "--device=v5e,h100,mi300x,v6e", f"--libtpu={arguments.standin}"],
+                          env=environ, capture_output=True, text=True, timeout=60, check=False)
+    (program,) = json.loads(done.stdout)["programs"]
+    rows = {row["device"]: row for row in program["rows"]}
+    by = {name: (row["source"], row["compile"] and row["compile"]["compiler"], row["needed_bytes"]) for name, row in rows.items()}
+    wanted = {"v5e": ("compiled", "libtpu", 17920), "H100-80G": ("compiled", "CUDA plug-in", 17920),
+              "MI300X": ("plan", None, program["needed_bytes"]), "v6e": ("plan", "libtpu", program["needed_bytes"])}
+    faults = [f"{name}: {by[name]}, not {value}" for name, value in wanted.items() if by[name] != value]
+    faults += [] if rows["MI300X"]["compile"]["sentence"] == "No compiler is known for AMD Instinct MI300X." else [f"{rows['MI300X']}"]
+    faults += [] if "Invalid TPU external name" in rows["v6e"]["compile"]["sentence"] else [f"{rows['v6e']}"]
+    return faults + ([] if done.returncode == 0 else [f"exit status {done.returncode}"])
+
+
 def cases(arguments, place):
     """(name, faults) of each"""
     for word, dump, path, options, code, state, status, sentence in CASES:
         done = ask(arguments, place, word, dump, ["--json", *options], path)
         yield f"whatif {word} {' '.join(options)}", faults_of(done, code, state, status, sentence)
     yield "whatif --fit", fit_faults(arguments, place)
+    yield "fit --confirm", devices_faults(arguments, place)
     yield "whatif interrupted", interrupt_faults(arguments, place)
     yield "whatif in a terminal", text_faults(arguments, place)

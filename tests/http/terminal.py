@@ -104,10 +104,10 @@ def told(t, *arguments):
     return done.returncode, done.stdout, done.stderr
 
 
-TEXTS = (["summary"], ["whose"], ["whatif"], ["whatif", "--change=batch=0.5"], ["explain"], ["explain", "--capacity=v5e"], ["top"], ["top", "--by=file"],
+TEXTS = (["summary"], ["whose"], ["whatif"], ["whatif", "--change=batch=0.5"], ["fit", "--device=v5e,h100"], ["explain"], ["explain", "--capacity=v5e"], ["top"], ["top", "--by=file"],
          ["check", "--max-total=1KiB"], ["check", "--max-total=1KiB", "--format=markdown"], ["check", "--max-total=1KiB", "--format=github"],
          ["check", "--max-total=1KiB", "--format=junit"])
-DATA = (["summary", "--json"], ["summary", "--csv"], ["whose", "--json"], ["whatif", "--json"], ["explain", "--json"], ["top", "--json"], ["top", "--csv"],
+DATA = (["summary", "--json"], ["summary", "--csv"], ["whose", "--json"], ["whatif", "--json"], ["fit", "--device=v5e", "--json"], ["explain", "--json"], ["top", "--json"], ["top", "--csv"],
         ["check", "--max-total=1KiB", "--format=json"], ["index"], ["index", "--format=csv"], ["export", "--format=csv"], ["export", "--format=ndjson"],
         ["export", "--format=json"], ["export", "--format=html"])
 

@@ -95,6 +95,48 @@ START_TEST(names_that_runtimes_print_are_recognised)
 }
 END_TEST
 
+START_TEST(a_family_is_its_smallest_device)
+{
+    static const char *const names[][2] = {{"h100", "H100-80G"}, {"A100", "A100-40G"}, {"a100-80g", "A100-80G"},
+                                           {"v5e", "v5e"},       {"v100", "V100-16G"}, {"gh200", "GH200-96G"}};
+    static const char *const others[] = {"", "h", "h100-", "v5", "15.75GiB"};
+    struct analysis_device device;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        ck_assert_msg(analysis_device_find(names[i][0], &device), "%s", names[i][0]);
+        ck_assert_str_eq(device.name, names[i][1]);
+    }
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        ck_assert_msg(!analysis_device_find(others[i], &device), "%s", others[i]);
+}
+END_TEST
+
+/* Every row is of a device of the table, and says of it what the table does. */
+START_TEST(targets_describe_their_devices)
+{
+    static const char *const named[] = {
+#define TARGET(device, major, minor, cores, lanes, threads, shared, shared_optin, l2, bandwidth, clock) device,
+#include "read/gpu_target.def"
+#undef TARGET
+    };
+    struct analysis_device device;
+    struct err report = ERR_INIT;
+    for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++) {
+        struct buf text = BUF_INIT;
+        struct chip chip;
+        ck_assert(analysis_device_find(named[i], &device));
+        ck_assert_msg(analysis_device_target(named[i], &text), "%s", named[i]);
+        ck_assert_msg(chip_read((struct str){text.data, text.length}, &chip, &report), "%s: %s", named[i], report.text);
+        ck_assert_str_eq(chip.device->name, named[i]);
+        ck_assert_uint_eq(chip.memory_bytes, device.physical_bytes);
+        buf_free(&text);
+    }
+    struct buf none = BUF_INIT;
+    ck_assert(!analysis_device_target("v5e", &none) && !analysis_device_target("MI300X", &none) &&
+              !analysis_device_target("nothing", &none));
+    ck_assert_uint_eq(none.length, 0);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("capacity");
@@ -103,6 +145,8 @@ int main(void)
     tcase_add_test(tests, other_texts_state_none);
     tcase_add_test(tests, devices_are_listed);
     tcase_add_loop_test(tests, names_that_runtimes_print_are_recognised, 0, (int)(sizeof(kinds) / sizeof(kinds[0])));
+    tcase_add_test(tests, a_family_is_its_smallest_device);
+    tcase_add_test(tests, targets_describe_their_devices);
     suite_add_tcase(suite, tests);
     return bytes_run(suite);
 }
