@@ -368,7 +368,7 @@ bool analysis_capacity_read(const char *text, uint64_t *bytes, struct analysis_d
     *device = (struct analysis_device){0};
     for (size_t at = 0; device_at(at) != NULL; at++)
         if (str_equal_any_case(str_of(device_at(at)->name), str_of(text)) && analysis_device_at(at, device)) {
-            *bytes = device->available_bytes > 0 ? device->available_bytes : device->physical_bytes;
+            (void)analysis_capacity_usable(device->available_bytes, device->physical_bytes, bytes);
             return true;
         }
     return size_text_read(text, bytes);

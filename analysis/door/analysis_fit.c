@@ -20,6 +20,34 @@ struct memory_capacity analysis_fit_capacity(const struct analysis_space_capacit
                                     .is_of_gpu = capacity->is_of_gpu};
 }
 
+static int64_t signed_bytes(uint64_t bytes) { return bytes <= INT64_MAX ? (int64_t)bytes : INT64_MAX; }
+
+static struct capacity_said said_of(const struct analysis_space_capacity *capacity)
+{
+    return (struct capacity_said){capacity->from, signed_bytes(capacity->bytes)};
+}
+
+bool analysis_capacity_counts_before(const struct analysis_space_capacity *one,
+                                     const struct analysis_space_capacity *other)
+{
+    const struct capacity_said first = said_of(one), second = said_of(other);
+    return capacity_counts_before(&first, &second);
+}
+
+bool analysis_capacity_may_count(enum capacity_from from, const struct analysis_space_capacity *found)
+{
+    const struct capacity_said said = found != NULL ? said_of(found) : (struct capacity_said){0};
+    return capacity_may_count(from, found != NULL ? &said : NULL);
+}
+
+bool analysis_capacity_usable(uint64_t available_bytes, uint64_t physical_bytes, uint64_t *bytes)
+{
+    const struct capacity_usable usable =
+        capacity_usable_of(signed_bytes(available_bytes), signed_bytes(physical_bytes));
+    *bytes = (uint64_t)usable.bytes;
+    return usable.is_physical;
+}
+
 struct fit_question {
     struct json *json;
     const char *key, *space_name;
@@ -45,8 +73,7 @@ void analysis_fit_write(struct json *json, const char *key, const struct analysi
                                           .key = key,
                                           .space_name = space_name,
                                           .capacity = analysis_fit_capacity(capacity),
-                                          .needed_bytes =
-                                              needed_bytes <= INT64_MAX ? (int64_t)needed_bytes : INT64_MAX};
+                                          .needed_bytes = signed_bytes(needed_bytes)};
     arena_init(&job.arena, LIMIT_BYTES, &err);
     job_try(&job, fit_answer, &question, NULL, &err);
     arena_free(&job.arena);

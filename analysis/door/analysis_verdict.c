@@ -138,11 +138,13 @@ static bool analysis_verdict_answer(const struct analysis_verdict_parts *parts, 
         *err = compared; /* what else refuses it leaves the verdict without it, which a note says */
     const struct analysis_verdict_asked asked = {
         .parts = {.failure = parts->failure,
+                  .failure_file = parts->failure_file,
                   .comparison = comparison,
                   .not_compared = err_is_set(&compared) ? compared.text : NULL,
                   .plan = parts->module != NULL ? &parts->module->plan : NULL,
                   .trace = parts->trace != NULL ? &parts->trace->trace : NULL,
                   .profiles = profile_count > 0 ? &set : NULL,
+                  .capacity_from = parts->capacity_from,
                   .capacity_bytes = parts->capacity_bytes > 0 ? (int64_t)parts->capacity_bytes : -1,
                   .capacity_half_bytes = (int64_t)parts->capacity_half_bytes,
                   .capacity_is_physical = parts->capacity_is_physical,

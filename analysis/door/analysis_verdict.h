@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/csv.h"
 #include "base/err.h"
+#include "verdict/capacity.h"
 #include "verdict/torch_choice.h"
 #include "verdict/unread.h"
 
@@ -22,14 +23,16 @@ struct analysis_use;     /* the same */
 /* Whatever is at hand; each may be NULL. */
 struct analysis_verdict_parts {
     const struct oom_meaning *failure; /* of the report of a text */
+    const char *failure_file;          /* name of that text; NULL: it has none */
     const struct analysis_subject *module, *trace;
     const struct analysis_use *profiles; /* in the order in which they were taken */
     size_t profile_count;
-    const atomic_int *wanted;     /* as of a question */
-    uint64_t capacity_bytes;      /* of device memory, as somebody said; 0: nobody did */
-    const char *capacity_source;  /* who did, in a few words; NULL with 0 */
-    uint64_t capacity_half_bytes; /* as a text prints it, to ± this; 0: exact */
-    bool capacity_is_physical;    /* of the whole device, by its trace or the table: a program may get less */
+    const atomic_int *wanted;         /* as of a question */
+    enum capacity_from capacity_from; /* which source said it */
+    uint64_t capacity_bytes;          /* of device memory, as somebody said; 0: nobody did */
+    const char *capacity_source;      /* who did, in a few words; NULL with 0 */
+    uint64_t capacity_half_bytes;     /* as a text prints it, to ± this; 0: exact */
+    bool capacity_is_physical;        /* of the whole device, by its trace or the table: a program may get less */
     bool capacity_is_of_gpu;
     /* Rules of whose memory a buffer is (plan/person_rules.h): those of this question, good ones
      * (analysis_own_rules_check), before those of all; each may be NULL. */

@@ -249,10 +249,10 @@ struct verdict_evidence evidence_capacity(const struct verdict_facts *facts)
     struct verdict_evidence evidence = nothing;
     if (fit->capacity_bytes < 0)
         return evidence;
-    if (fit->capacity_source != parts->capacity_source) {
-        evidence = evidence_text(facts, oom_figure_key(OOM_capacity_bytes), fit->capacity_bytes);
-        return evidence.kind == VERDICT_EVIDENCE_NONE ? evidence_trace() : evidence;
-    }
+    if (fit->capacity_from == CAPACITY_FAILURE)
+        return evidence_text(facts, oom_figure_key(OOM_capacity_bytes), fit->capacity_bytes);
+    if (fit->capacity_from == CAPACITY_ALLOCATOR)
+        return evidence_trace();
     evidence.kind = VERDICT_EVIDENCE_CAPACITY;
     evidence.device = parts->device_name;
     evidence.file = parts->capacity_file;

@@ -49,33 +49,34 @@ static void needed_find(struct verdict_facts *facts)
                                 facts_size(facts, asked), facts_size(facts, facts->total_bytes)));
 }
 
-/* The limit of the allocator is less than the whole of a GPU. What lies beside a program tells it where it can; here it
- * is known as well of a trace that lies elsewhere, and where its events come late. */
-static bool is_less_by_allocator(const struct verdict_facts *facts)
+static void fit_capacity_take(struct verdict_facts *facts, enum capacity_from from, int64_t bytes, const char *source)
 {
-    const struct verdict_parts *parts = facts->parts;
-    return facts->failure == NULL && parts->capacity_is_physical && facts->pool != NULL &&
-           facts->pool->capacity_bytes > 0 && facts->pool->capacity_bytes < parts->capacity_bytes;
+    struct verdict_fit *fit = &facts->out->fit;
+    const struct capacity_said one = {from, bytes}, found = {fit->capacity_from, fit->capacity_bytes};
+    if (bytes < 0 || (fit->capacity_bytes >= 0 && !capacity_counts_before(&one, &found)))
+        return;
+    fit->capacity_from = from;
+    fit->capacity_bytes = bytes;
+    fit->capacity_source = source;
 }
 
-static void capacity_find(struct verdict_facts *facts)
+/* Beside a plan the limit that its trace records is a device of that trace already (CAPACITY_TRACE). */
+static bool is_by_allocator(const struct verdict_facts *facts)
+{
+    return facts->failure == NULL && facts->parts->plan == NULL && facts->pool != NULL &&
+           facts->pool->capacity_bytes > 0;
+}
+
+static void fit_capacity_find(struct verdict_facts *facts)
 {
     const struct verdict_parts *parts = facts->parts;
-    struct verdict_fit *fit = &facts->out->fit;
-    int64_t stated = facts_figure(facts, OOM_capacity_bytes);
-    if (is_less_by_allocator(facts)) {
-        fit->capacity_bytes = facts->pool->capacity_bytes;
-        fit->capacity_source = "the limit of the allocator, recorded in the trace";
-    } else if (parts->capacity_bytes >= 0 && !facts->is_on_chip && !facts->is_host) {
-        fit->capacity_bytes = parts->capacity_bytes;
-        fit->capacity_source = parts->capacity_source;
-    } else if (stated >= 0) {
-        fit->capacity_bytes = stated;
-        fit->capacity_source = "error text";
-    } else if (facts->failure == NULL && facts->pool != NULL && facts->pool->capacity_bytes > 0) {
-        fit->capacity_bytes = facts->pool->capacity_bytes;
-        fit->capacity_source = "trace";
-    }
+    fit_capacity_take(facts, CAPACITY_FAILURE, facts_figure(facts, OOM_capacity_bytes),
+                      parts->failure_file != NULL ? parts->failure_file : "error text");
+    if (!facts->is_on_chip && !facts->is_host)
+        fit_capacity_take(facts, parts->capacity_from, parts->capacity_bytes, parts->capacity_source);
+    if (is_by_allocator(facts))
+        fit_capacity_take(facts, CAPACITY_ALLOCATOR, facts->pool->capacity_bytes,
+                          "the limit of the allocator, recorded in the trace");
 }
 
 /* ---- the whole device ---- */
@@ -85,15 +86,12 @@ static bool is_limit_of_allocator(const struct verdict_facts *facts)
 {
     bool is_of_gpu = facts->failure != NULL &&
                      (facts->failure->family == OOM_FAMILY_gpu_bfc || facts->failure->family == OOM_FAMILY_gpu_xla);
-    return is_of_gpu && facts->out->fit.capacity_bytes >= 0 &&
-           facts->out->fit.capacity_source != facts->parts->capacity_source;
+    return is_of_gpu && facts->out->fit.capacity_bytes >= 0 && facts->out->fit.capacity_from == CAPACITY_FAILURE;
 }
 
 int64_t fit_device_bytes(const struct verdict_facts *facts)
 {
     int64_t capacity = facts->out->fit.capacity_bytes, percent = capacity / MEMORY_FIT_SHARE_PERCENT;
-    if (is_less_by_allocator(facts))
-        return facts->parts->capacity_bytes;
     if (!is_limit_of_allocator(facts))
         return capacity;
     return percent <= INT64_MAX / 100 ? percent * 100 : INT64_MAX;
@@ -155,13 +153,19 @@ static void device_find(struct verdict_facts *facts)
                                                            facts_size(facts, facts_figure(facts, OOM_capacity_bytes)));
 }
 
+/* Does what was handed in count, and not what a text or a curve of this verdict says? */
+static bool is_capacity_of_parts(const struct verdict_facts *facts)
+{
+    const struct verdict_fit *fit = &facts->out->fit;
+    return fit->capacity_bytes >= 0 && fit->capacity_from == facts->parts->capacity_from;
+}
+
 /* A GPU of whose allocator nothing is known. */
 static bool is_whole_gpu(const struct verdict_facts *facts)
 {
     const struct verdict_parts *parts = facts->parts;
     bool is_of_plan = facts->space != NULL && facts->space->space == 0 && parts->plan->platform == SPACE_PLATFORM_GPU;
-    return parts->capacity_is_physical && facts->out->fit.capacity_source == parts->capacity_source &&
-           (parts->capacity_is_of_gpu || is_of_plan);
+    return parts->capacity_is_physical && is_capacity_of_parts(facts) && (parts->capacity_is_of_gpu || is_of_plan);
 }
 
 /* Nothing failed that is known of: what is needed beside what there is. */
@@ -174,7 +178,7 @@ static void without_failure_judge(struct verdict_facts *facts)
                                              [MEMORY_FIT_OVER] = VERDICT_FITS_NO};
     const struct verdict_parts *parts = facts->parts;
     struct verdict_fit *fit = &facts->out->fit;
-    bool is_of_parts = fit->capacity_source == parts->capacity_source;
+    bool is_of_parts = is_capacity_of_parts(facts);
     const struct memory_capacity capacity = {.bytes = fit->capacity_bytes,
                                              .half_bytes = is_of_parts ? parts->capacity_half_bytes : 0,
                                              .asked_bytes = -1,
@@ -225,7 +229,7 @@ static void over_find(struct verdict_facts *facts)
     fit->over_bytes = facts_positive(over);
     fit->free_bytes = facts_positive(-over);
     /* Figures of a text that are equal as they are rounded there. */
-    if (over <= 0 && fit->capacity_source != facts->parts->capacity_source) {
+    if (over <= 0 && fit->capacity_from == CAPACITY_FAILURE) {
         facts->out->fits = VERDICT_FITS_NO;
         fit->over_bytes = said->is_over_known ? (int64_t)said->over_bytes : -1;
         fit->free_bytes = -1;
@@ -318,7 +322,7 @@ void fit_make(struct verdict_facts *facts)
                  : facts->pool != NULL  ? arena_text(facts->arena, facts->pool->name)
                                         : "device memory";
     needed_find(facts);
-    capacity_find(facts);
+    fit_capacity_find(facts);
     over_find(facts);
     device_find(facts);
     bool is_run = facts->failure != NULL && !facts->is_compile;

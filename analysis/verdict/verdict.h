@@ -13,6 +13,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "plan/category.h"
+#include "verdict/capacity.h"
 #include "verdict/unread.h"
 
 #include <stdbool.h>
@@ -40,14 +41,16 @@ enum verdict_confidence {
 /* What is at hand; each may be NULL. */
 struct verdict_parts {
     const struct oom_meaning *failure;
+    const char *failure_file;                /* name of its text; NULL: it has none */
     const struct oom_comparison *comparison; /* of the failure with the plan */
     const struct plan *plan;
     const struct memory_profile *trace;
     const struct profile_set *profiles;
-    int64_t capacity_bytes;      /* that somebody said, of device memory; -1: nobody did */
-    const char *capacity_source; /* who did: "as chosen", "as the trace records it" */
-    int64_t capacity_half_bytes; /* as a text prints it, to ± this; 0: exact */
-    bool capacity_is_physical;   /* of the whole device; a program may get less */
+    enum capacity_from capacity_from; /* which source said it */
+    int64_t capacity_bytes;           /* that somebody said, of device memory; -1: nobody did */
+    const char *capacity_source;      /* who did: "as chosen", "as the trace records it" */
+    int64_t capacity_half_bytes;      /* as a text prints it, to ± this; 0: exact */
+    bool capacity_is_physical;        /* of the whole device; a program may get less */
     bool capacity_is_of_gpu;
     const char *device;       /* the chip, and what says so; NULL: not known */
     const char *not_compared; /* why text and plan were not held against each other although both are there; or NULL */
@@ -128,11 +131,12 @@ struct verdict_cause {
 
 struct verdict_fit {
     int64_t needed_bytes, capacity_bytes, over_bytes, free_bytes;
-    int64_t share_bytes;         /* of a whole GPU: what JAX takes of it by default (plan/memory_fit.h) */
-    const char *word;            /* as of memory_fit_word_name */
-    const char *capacity_source; /* NULL: not known */
-    const char *device;          /* "TPU v5e, by its limit of 15.75 GiB"; NULL: not known */
-    const char *space;           /* "HBM" */
+    int64_t share_bytes;              /* of a whole GPU: what JAX takes of it by default (plan/memory_fit.h) */
+    const char *word;                 /* as of memory_fit_word_name */
+    enum capacity_from capacity_from; /* where it is known */
+    const char *capacity_source;      /* NULL: not known */
+    const char *device;               /* "TPU v5e, by its limit of 15.75 GiB"; NULL: not known */
+    const char *space;                /* "HBM" */
     const char *sentence;
     const char *sureness;        /* of these figures: "exact", "as printed", or a confidence */
     const char *sureness_of;     /* whose they are: "in the snapshot"; "": nothing is to be said */

@@ -105,6 +105,7 @@ static struct response *api_verdict_answer(const struct server *server, const st
                                                 .session = about->session,
                                                 .host = about->host,
                                                 .module_id = module[0] ? module : NULL,
+                                                .text = asked->file,
                                                 .failure = asked->failure};
     struct response *response = NULL;
     if (!verdict_parts_open(server->store, &wanted, &parts, &err))

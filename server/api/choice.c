@@ -364,8 +364,8 @@ static void fit_find(const struct choice *choice, struct capacity_spaces *spaces
     const struct modules_file *file = choice->modules.entries[0].file;
     struct capacity_spaces texts;
     capacity_spaces_of_texts(choice->about.session, &texts);
-    capacity_spaces_find(&texts, choice->capacity_chosen.bytes > 0 ? &choice->capacity_chosen : NULL,
-                         choice->about.session, file->group, file->opened.contents, spaces);
+    capacity_spaces_find(&texts, &choice->capacity_chosen, choice->about.session, file->group, file->opened.contents,
+                         spaces);
 }
 
 struct body *choice_answer(const struct choice *choice, const struct request *request, const struct analysis_view *view,

@@ -66,13 +66,12 @@ static void look_at(struct look *look, const struct snapshot_session *session, c
     struct capacity_spaces texts, spaces;
     struct summary_module module = {.session = session, .entry = entry, .err = ERR_INIT};
     struct body *summary = NULL, *buffers = NULL;
-    struct capacity capacity = look->chosen;
+    struct capacity capacity;
     look->found_count++;
-    if (capacity.bytes > 0 || capacity_find(session, entry->file->group, entry->file->opened.contents, &capacity))
-        module.capacity = &capacity;
     capacity_spaces_of_texts(session, &texts);
-    capacity_spaces_find(&texts, look->chosen.bytes > 0 ? &look->chosen : NULL, session, entry->file->group,
-                         entry->file->opened.contents, &spaces);
+    capacity_spaces_find(&texts, &look->chosen, session, entry->file->group, entry->file->opened.contents, &spaces);
+    if (capacity_of_spaces(&spaces, &capacity))
+        module.capacity = &capacity;
     capacity_spaces_core(&spaces, core);
     const struct analysis_question question = {
         .tool = "memory_viewer", .view = "summary", .capacities = core, .capacity_count = spaces.count};

@@ -37,7 +37,7 @@ static struct body *cmd_whatif_ask(struct cmd_whatif_printing *printing, const s
     char bytes[24];
     size_t count = printing->param_count;
     bool wants_capacity = printing->options->is_fit && !printing->options->capacity;
-    if (wants_capacity && !capacity_find(session, entry->file->group, entry->file->opened.contents, &capacity)) {
+    if (wants_capacity && !capacity_find(NULL, session, entry->file->group, entry->file->opened.contents, &capacity)) {
         if (capacity.lost.file[0])
             unread_files_add(&printing->unread, capacity.lost.file, &capacity.lost.err);
         log_line("%s: --fit needs --capacity=SIZE, the memory of the device: no file next to the program states it",

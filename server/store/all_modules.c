@@ -48,9 +48,10 @@ static void file_name(struct all_modules *all, const struct snapshot_host *host,
     }
 }
 
-/* `of_texts`: what the texts of the session say; NULL: nothing. */
-static void file_open(struct all_modules *all, size_t at, const struct capacity *of_texts)
+/* `texts`: what those of the session say. */
+static void file_open(struct all_modules *all, size_t at, const struct capacity_spaces *texts)
 {
+    struct capacity_spaces spaces;
     struct all_modules_file *file = &all->files[at];
     store_open(all->store, &file->file->place, &file->opened, &file->err);
     const struct analysis_contents *contents = file->opened.contents;
@@ -58,10 +59,8 @@ static void file_open(struct all_modules *all, size_t at, const struct capacity 
         err_set(&file->err, ERR_unsupported, ERR_NO_OFFSET, "holds no HLO program");
     if (file->host && contents)
         file->has_runs = contents->has_tpu_plane || contents->has_gpu_plane;
-    if (of_texts)
-        file->capacity = *of_texts;
-    else
-        capacity_of_device(all->session, file->group, contents, &file->capacity);
+    capacity_spaces_find(texts, NULL, all->session, file->group, contents, &spaces);
+    capacity_of_spaces(&spaces, &file->capacity);
     file->entry_first = all->entry_count;
     file_list(all, at);
     file->entry_count = all->entry_count - file->entry_first;
@@ -83,10 +82,10 @@ void all_modules_open(struct store *store, const struct snapshot_session *sessio
     }
     store_read_contents(store, places, all->file_count);
     free(places);
-    struct capacity of_texts;
-    bool has_text = capacity_of_texts(session, &of_texts);
+    struct capacity_spaces texts;
+    capacity_spaces_of_texts(session, &texts);
     for (size_t at = 0; at < all->file_count; at++)
-        file_open(all, at, has_text ? &of_texts : NULL);
+        file_open(all, at, &texts);
     map_init_of(&all->figures_of, memory_new, 0);
     map_init_of(&all->figures_of_name, memory_new, 0);
 }
@@ -94,7 +93,7 @@ void all_modules_open(struct store *store, const struct snapshot_session *sessio
 void all_modules_choose(struct all_modules *all, const struct capacity *chosen)
 {
     for (size_t at = 0; at < all->file_count; at++)
-        all->files[at].capacity = *chosen;
+        capacity_take(&all->files[at].capacity, chosen);
 }
 
 void all_modules_close(struct all_modules *all)

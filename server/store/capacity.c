@@ -10,36 +10,45 @@
 
 enum { TEXT_BYTES = 1 << 20, DEVICE_SPACE = 0 };
 
-/* Of device memory; with `any_space` of whichever the text states. */
-static bool of_text(const struct snapshot_file *file, bool any_space, struct capacity *capacity)
+void capacity_take(struct capacity *found, const struct capacity *one)
+{
+    const struct analysis_space_capacity of_found = capacity_core(found), of_one = capacity_core(one);
+    if (one->bytes > 0 && (found->bytes == 0 || analysis_capacity_counts_before(&of_one, &of_found)))
+        *found = *one;
+}
+
+static bool may_count(enum capacity_from from, const struct capacity *found)
+{
+    if (!found)
+        return true;
+    const struct analysis_space_capacity of_found = capacity_core(found);
+    return analysis_capacity_may_count(from, &of_found);
+}
+
+/* ---- what each source says ---- */
+
+/* Of whichever memory space the text states. */
+static bool of_text(const struct snapshot_file *file, struct capacity *capacity, struct dump_beside_lost *lost)
 {
     struct buf text = BUF_INIT;
     struct err err = ERR_INIT;
     struct analysis_capacity said;
     bool is_told = files_read_text(&file->place, TEXT_BYTES, &text, &err) && text.length > 0 &&
-                   analysis_capacity_from_text(text.data, text.length, &said) && said.may_be_of_xla &&
-                   (any_space || said.space == DEVICE_SPACE);
+                   analysis_capacity_from_text(text.data, text.length, &said) && said.may_be_of_xla;
     buf_free(&text);
-    dump_beside_lost_note(&capacity->lost, file->name, &err);
+    dump_beside_lost_note(lost, file->name, &err);
     if (!is_told)
         return false;
-    *capacity = (struct capacity){.space = said.space,
+    *capacity = (struct capacity){.from = CAPACITY_TEXT,
+                                  .space = said.space,
                                   .bytes = said.available_bytes,
                                   .half_bytes = said.half_unit_bytes,
                                   .asked_bytes = said.has_needed ? said.needed_bytes : 0,
                                   .file = file->name,
                                   .begin = said.offset,
-                                  .end = said.offset + said.length,
-                                  .lost = capacity->lost};
+                                  .end = said.offset + said.length};
     snprintf(capacity->source, sizeof(capacity->source), "%s", file->name);
     return true;
-}
-
-static bool capacity_take_one(struct capacity *capacity, uint64_t available_bytes, uint64_t physical_bytes)
-{
-    capacity->is_physical = available_bytes == 0;
-    capacity->bytes = available_bytes > 0 ? available_bytes : physical_bytes;
-    return capacity->bytes > 0;
 }
 
 static bool find_chip(const struct snapshot_session *session, const struct snapshot_group *group,
@@ -51,69 +60,69 @@ static bool find_chip(const struct snapshot_session *session, const struct snaps
         return false;
     snprintf(capacity->source, sizeof(capacity->source), "%s, from %s", chip.device->title, ending + 1);
     memcpy(capacity->chip, capacity->source, sizeof(capacity->chip));
+    capacity->from = CAPACITY_CHIP;
     capacity->is_named = true;
     capacity->is_of_gpu = chip.device->platform == SPACE_PLATFORM_GPU;
     capacity->device =
         chip.memory_bytes == 0 ? chip.device->name : NULL; /* what a file states is no figure of the table */
-    return capacity_take_one(capacity, (uint64_t)chip.device->available_bytes,
-                             chip.memory_bytes > 0 ? chip.memory_bytes : (uint64_t)chip.device->physical_bytes);
+    capacity->is_physical = analysis_capacity_usable(
+        (uint64_t)chip.device->available_bytes,
+        chip.memory_bytes > 0 ? chip.memory_bytes : (uint64_t)chip.device->physical_bytes, &capacity->bytes);
+    return capacity->bytes > 0;
 }
 
-/* The smallest device counts. */
-static bool of_trace(const struct analysis_contents *contents, struct capacity *capacity)
+static void of_trace(const struct analysis_contents *contents, struct capacity *capacity)
 {
-    bool is_told = false;
     for (size_t at = 0; at < contents->device_count; at++) {
         const struct analysis_trace_device *device = &contents->devices[at];
-        struct capacity one = {0};
-        if (!capacity_take_one(&one, device->available_bytes, device->memory_bytes) ||
-            (is_told && one.bytes >= capacity->bytes))
-            continue;
+        struct capacity one = {.from = CAPACITY_TRACE};
+        one.is_physical = analysis_capacity_usable(device->available_bytes, device->memory_bytes, &one.bytes);
         snprintf(one.chip, sizeof(one.chip), "%s, recorded in the trace",
                  device->kind[0] ? device->kind : device->plane);
         snprintf(one.source, sizeof(one.source), "%s",
                  device->is_of_allocator ? "the limit of the allocator, recorded in the trace" : one.chip);
         one.is_of_gpu = strncmp(device->plane, "/device:GPU:", strlen("/device:GPU:")) == 0;
         one.is_named = device->kind[0] != '\0';
-        one.lost = capacity->lost;
-        *capacity = one;
-        is_told = true;
+        capacity_take(capacity, &one);
     }
-    return is_told;
-}
-
-static bool find_device(const struct snapshot_session *session, const struct snapshot_group *group,
-                        const struct analysis_contents *contents, struct capacity *capacity)
-{
-    return group ? find_chip(session, group, capacity) : contents && of_trace(contents, capacity);
 }
 
 bool capacity_of_device(const struct snapshot_session *session, const struct snapshot_group *group,
                         const struct analysis_contents *contents, struct capacity *capacity)
 {
     *capacity = (struct capacity){0};
-    return find_device(session, group, contents, capacity);
+    if (group)
+        return find_chip(session, group, capacity);
+    if (contents)
+        of_trace(contents, capacity);
+    return capacity->bytes > 0;
 }
+
+/* ---- all of them ---- */
 
 static bool may_state(const struct snapshot_text *text) { return !text->is_read || text->failure.failure_count > 0; }
 
-bool capacity_of_texts(const struct snapshot_session *session, struct capacity *capacity)
-{
-    *capacity = (struct capacity){0};
-    for (size_t at = 0; at < session->text_count; at++)
-        if (may_state(&session->texts[at]) && of_text(session->texts[at].file, false, capacity))
-            return true;
-    return false;
-}
-
-/* The first that says something of a space counts. */
-static void space_add(struct capacity_spaces *spaces, const struct capacity *capacity)
+static struct capacity *space_at(struct capacity_spaces *spaces, int64_t space)
 {
     for (size_t at = 0; at < spaces->count; at++)
-        if (spaces->items[at].space == capacity->space)
-            return;
-    if (spaces->count < CAPACITY_SPACES)
+        if (spaces->items[at].space == space)
+            return &spaces->items[at];
+    return NULL;
+}
+
+static void space_add(struct capacity_spaces *spaces, const struct capacity *capacity)
+{
+    struct capacity *found = space_at(spaces, capacity->space);
+    if (found)
+        capacity_take(found, capacity);
+    else if (spaces->count < CAPACITY_SPACES)
         spaces->items[spaces->count++] = *capacity;
+}
+
+static void lost_add(struct capacity_spaces *spaces, const struct dump_beside_lost *lost)
+{
+    if (!spaces->lost.file[0])
+        spaces->lost = *lost;
 }
 
 void capacity_spaces_of_texts(const struct snapshot_session *session, struct capacity_spaces *texts)
@@ -121,7 +130,7 @@ void capacity_spaces_of_texts(const struct snapshot_session *session, struct cap
     *texts = (struct capacity_spaces){0};
     for (size_t at = 0; at < session->text_count; at++) {
         struct capacity capacity = {0};
-        if (may_state(&session->texts[at]) && of_text(session->texts[at].file, true, &capacity))
+        if (may_state(&session->texts[at]) && of_text(session->texts[at].file, &capacity, &texts->lost))
             space_add(texts, &capacity);
     }
 }
@@ -131,21 +140,30 @@ void capacity_spaces_find(const struct capacity_spaces *texts, const struct capa
                           const struct analysis_contents *contents, struct capacity_spaces *spaces)
 {
     struct capacity device;
-    *spaces = (struct capacity_spaces){0};
-    if (chosen)
+    *spaces = *texts;
+    if (chosen && chosen->bytes > 0)
         space_add(spaces, chosen);
-    for (size_t at = 0; at < texts->count; at++)
-        space_add(spaces, &texts->items[at]);
-    bool is_known = false;
-    for (size_t at = 0; at < spaces->count; at++)
-        is_known |= spaces->items[at].space == DEVICE_SPACE;
-    if (!is_known && capacity_of_device(session, group, contents, &device))
+    if (!may_count(group ? CAPACITY_CHIP : CAPACITY_TRACE, space_at(spaces, DEVICE_SPACE)))
+        return;
+    if (capacity_of_device(session, group, contents, &device))
         space_add(spaces, &device);
+    lost_add(spaces, &device.lost);
+}
+
+bool capacity_of_spaces(const struct capacity_spaces *spaces, struct capacity *capacity)
+{
+    *capacity = (struct capacity){0};
+    for (size_t at = 0; at < spaces->count; at++)
+        if (spaces->items[at].space == DEVICE_SPACE)
+            *capacity = spaces->items[at];
+    capacity->lost = spaces->lost;
+    return capacity->bytes > 0;
 }
 
 struct analysis_space_capacity capacity_core(const struct capacity *capacity)
 {
-    return (struct analysis_space_capacity){.space = capacity->space,
+    return (struct analysis_space_capacity){.from = capacity->from,
+                                            .space = capacity->space,
                                             .bytes = capacity->bytes,
                                             .half_bytes = capacity->half_bytes,
                                             .asked_bytes = capacity->space == DEVICE_SPACE ? 0 : capacity->asked_bytes,
@@ -183,19 +201,25 @@ const struct analysis_space_capacity *capacity_spaces_at(const struct analysis_s
     return NULL;
 }
 
-bool capacity_find(const struct snapshot_session *session, const struct snapshot_group *group,
-                   const struct analysis_contents *contents, struct capacity *capacity)
+bool capacity_find(const struct capacity *chosen, const struct snapshot_session *session,
+                   const struct snapshot_group *group, const struct analysis_contents *contents,
+                   struct capacity *capacity)
 {
-    return capacity_of_texts(session, capacity) || find_device(session, group, contents, capacity);
+    struct capacity_spaces texts, spaces;
+    capacity_spaces_of_texts(session, &texts);
+    capacity_spaces_find(&texts, chosen, session, group, contents, &spaces);
+    return capacity_of_spaces(&spaces, capacity);
 }
 
 bool capacity_choose(const char *text, struct capacity *capacity)
 {
     struct analysis_device device;
-    *capacity = (struct capacity){.source = "as chosen"};
+    *capacity = (struct capacity){.from = CAPACITY_CHOSEN, .source = "as chosen"};
     bool is_read = analysis_capacity_read(text, &capacity->bytes, &device);
     capacity->device = device.name;
-    capacity->is_physical = device.name && device.available_bytes == 0;
+    if (device.name)
+        capacity->is_physical =
+            analysis_capacity_usable(device.available_bytes, device.physical_bytes, &capacity->bytes);
     capacity->is_of_gpu = device.name && strcmp(device.platform, "gpu") == 0;
     return is_read;
 }

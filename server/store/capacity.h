@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * capacity.h: how much memory of a device a program may use, from what lies beside it. */
+ * capacity.h: how much memory of a device a program may use: what the user chose and what lies beside the program say
+ * it. This file gathers what each says; which of them counts, the core decides (analysis_capacity_counts_before). */
 #pragma once
 
 #include "server/gather/dump_beside.h"
@@ -7,6 +8,7 @@
 enum { CAPACITY_SOURCE_SIZE = 160 };
 
 struct capacity {
+    enum capacity_from from;
     int64_t space; /* memory space of a program: 0 device memory, 1 VMEM */
     uint64_t bytes;
     uint64_t half_bytes;  /* as a text prints it, to ± this; 0: exact */
@@ -24,20 +26,24 @@ struct capacity {
 
 /* What a person chose: a device of the table or a size (analysis_capacity_read). False: `text` is neither. */
 bool capacity_choose(const char *text, struct capacity *capacity);
-/* The one order of sources, of memory space 0: what an error text of the session prints, else the chip that its dump
- * names, else the least that a device of its trace has, by the table of devices, the limit of its allocator, or its
- * size. False: nothing says it. Of a dump's module `group`, of a trace's `contents`; the other may be NULL. */
-bool capacity_find(const struct snapshot_session *session, const struct snapshot_group *group,
-                   const struct analysis_contents *contents, struct capacity *capacity);
+/* `found` is `one` where that counts before it; of the same memory space. Either may have 0 bytes: it says nothing. */
+void capacity_take(struct capacity *found, const struct capacity *one);
+/* That of memory space 0, by `chosen` (may be NULL), the error texts of the session, the chip that its dump names, the
+ * devices of its trace. False: nothing says it. Of a dump's module `group`, of a trace's `contents`; the other may be
+ * NULL. */
+bool capacity_find(const struct capacity *chosen, const struct snapshot_session *session,
+                   const struct snapshot_group *group, const struct analysis_contents *contents,
+                   struct capacity *capacity);
 /* What there is of each memory space; of others than 0 texts alone say it. */
 enum { CAPACITY_SPACES = 4 };
 struct capacity_spaces {
     struct capacity items[CAPACITY_SPACES];
-    size_t count; /* each space once */
+    size_t count;                 /* each space once */
+    struct dump_beside_lost lost; /* the first file that would have said one, and could not be read */
 };
 /* Out of the texts of a session. */
 void capacity_spaces_of_texts(const struct snapshot_session *session, struct capacity_spaces *texts);
-/* Those of a module: `chosen` (may be NULL) of its device memory first, then the texts', then its device. */
+/* Those of a module: `chosen` (may be NULL) of its device memory, the texts', its device. */
 void capacity_spaces_find(const struct capacity_spaces *texts, const struct capacity *chosen,
                           const struct snapshot_session *session, const struct snapshot_group *group,
                           const struct analysis_contents *contents, struct capacity_spaces *spaces);
@@ -50,7 +56,8 @@ char *capacity_spaces_key(char *key, const struct analysis_space_capacity *core,
 const struct analysis_space_capacity *capacity_spaces_at(const struct analysis_space_capacity *core, size_t count,
                                                          int64_t space);
 
-/* The two parts of it: of many modules of a session the texts are read once. */
-bool capacity_of_texts(const struct snapshot_session *session, struct capacity *capacity);
+/* That of memory space 0 among them; false: not known, bytes 0. */
+bool capacity_of_spaces(const struct capacity_spaces *spaces, struct capacity *capacity);
+/* What its device alone says. */
 bool capacity_of_device(const struct snapshot_session *session, const struct snapshot_group *group,
                         const struct analysis_contents *contents, struct capacity *capacity);

@@ -21,9 +21,10 @@ static void lost_note(struct verdict_parts *parts, const struct dump_beside_lost
 }
 
 /* The core gets what parts->capacity says. */
-static void capacity_take(struct verdict_parts *parts)
+static void verdict_capacity_hand(struct verdict_parts *parts)
 {
     const struct capacity *capacity = &parts->capacity;
+    parts->core.capacity_from = capacity->from;
     parts->core.capacity_bytes = capacity->bytes;
     parts->core.capacity_source = capacity->source;
     parts->core.capacity_half_bytes = capacity->half_bytes;
@@ -43,13 +44,13 @@ void verdict_capacity_find(const struct verdict_parts_wanted *wanted, struct ver
         parts->core.device = parts->chip.chip;
     lost_note(parts, &parts->chip.lost);
     if (file && !is_stated &&
-        capacity_find(parts->module_session, file->group, file->opened.contents, &parts->capacity))
-        capacity_take(parts);
+        capacity_find(NULL, parts->module_session, file->group, file->opened.contents, &parts->capacity))
+        verdict_capacity_hand(parts);
     lost_note(parts, &parts->capacity.lost);
 }
 
 void verdict_capacity_choose(struct verdict_parts *parts, const struct capacity *chosen)
 {
-    parts->capacity = *chosen;
-    capacity_take(parts);
+    capacity_take(&parts->capacity, chosen);
+    verdict_capacity_hand(parts);
 }

@@ -388,6 +388,7 @@ bool verdict_parts_open(struct store *store, const struct verdict_parts_wanted *
     if (!module_find(store, wanted, parts, err))
         return false;
     parts->core.failure = wanted->failure;
+    parts->core.failure_file = wanted->text;
     parts->core.category_rules = store_category_rules(store);
     bool is_of_torch = analysis_snapshots_may(wanted->failure);
     if (is_of_torch)

@@ -40,7 +40,7 @@ struct verdict_parts_wanted {
     const struct snapshot_host *host;       /* of the module and the trace; NULL: the largest, the worst */
     const char *module_id;                  /* NULL: that of the failure, else the largest */
     const struct modules_entry *module;     /* the same, where its modules are open; NULL */
-    const char *text;                       /* name of a log that is in no session; NULL */
+    const char *text;                       /* name of the log that the failure is of; NULL: it has none */
     bool takes_given;                       /* of snapshots of PyTorch only files that were named themselves */
     const char *folder;                     /* of a log that is in no session: root and path; NULL */
     const struct oom_meaning *failure;      /* NULL */

@@ -25,6 +25,14 @@ static void size_write(struct buf *out, int64_t bytes, const char *label)
     buf_char(out, '\n');
 }
 
+static void capacity_write(struct buf *out, const struct verdict_fit *fit)
+{
+    char size[SIZE_TEXT_BYTES];
+    buf_format(out, "  Capacity: %s, ", size_text(size, (uint64_t)fit->capacity_bytes));
+    buf_printable(out, str_of(fit->capacity_source));
+    buf_text(out, ".\n");
+}
+
 static void together_write(struct buf *out, const struct verdict_together *together)
 {
     char size[SIZE_TEXT_BYTES];
@@ -162,9 +170,10 @@ void write_verdict_text(const struct verdict *verdict, struct buf *out)
     buf_text(out, "\nDid it fit?\n");
     line(out, "  ", verdict->fit.sentence);
     const struct verdict_evidence *capacity = &verdict->fit.capacity;
-    if (verdict->fit.capacity_source != NULL)
-        line(out, "  Capacity: ",
-             capacity->kind == VERDICT_EVIDENCE_CAPACITY ? capacity->sentence : verdict->fit.capacity_source);
+    if (capacity->kind == VERDICT_EVIDENCE_CAPACITY)
+        line(out, "  Capacity: ", capacity->sentence);
+    else if (verdict->fit.capacity_source != NULL)
+        capacity_write(out, &verdict->fit);
     if (verdict->fit.device != NULL)
         line(out, "  Device: ", verdict->fit.device);
     together_write(out, verdict->together);

@@ -341,7 +341,8 @@ static void text_add(struct rows_making *making, const struct snapshot_session *
     const struct oom_report *report = is_open ? analysis_text_report(subject.core) : NULL;
     for (size_t at = 0; report && at < report->found.failure_count; at++) {
         const struct row row = {.kind = "failure", .session = session, .failure = (int64_t)at + 1};
-        const struct verdict_parts_wanted wanted = {.session = session, .failure = &report->meanings[at]};
+        const struct verdict_parts_wanted wanted = {
+            .session = session, .text = text->file->name, .failure = &report->meanings[at]};
         row_of_parts(making, row, &wanted);
     }
     unread_mark(making, &err, !is_open && subject.hold.is_passing);
