@@ -75,8 +75,7 @@ static void fit_capacity_find(struct verdict_facts *facts)
     if (!facts->is_on_chip && !facts->is_host)
         fit_capacity_take(facts, parts->capacity_from, parts->capacity_bytes, parts->capacity_source);
     if (is_by_allocator(facts))
-        fit_capacity_take(facts, CAPACITY_ALLOCATOR, facts->pool->capacity_bytes,
-                          "the limit of the allocator, recorded in the trace");
+        fit_capacity_take(facts, CAPACITY_ALLOCATOR, facts->pool->capacity_bytes, facts->pool->capacity_source);
 }
 
 /* ---- the whole device ---- */
@@ -168,6 +167,12 @@ static bool is_whole_gpu(const struct verdict_facts *facts)
     return parts->capacity_is_physical && is_capacity_of_parts(facts) && (parts->capacity_is_of_gpu || is_of_plan);
 }
 
+static bool is_physical_of_trace(const struct verdict_facts *facts)
+{
+    return facts->out->fit.capacity_from == CAPACITY_ALLOCATOR && facts->pool != NULL &&
+           facts->pool->capacity_is_physical;
+}
+
 /* Nothing failed that is known of: what is needed beside what there is. */
 static void without_failure_judge(struct verdict_facts *facts)
 {
@@ -183,7 +188,8 @@ static void without_failure_judge(struct verdict_facts *facts)
                                              .half_bytes = is_of_parts ? parts->capacity_half_bytes : 0,
                                              .asked_bytes = -1,
                                              .source = fit->capacity_source,
-                                             .is_physical = is_of_parts && parts->capacity_is_physical,
+                                             .is_physical = is_of_parts ? parts->capacity_is_physical
+                                                                        : is_physical_of_trace(facts),
                                              .is_of_gpu = is_whole_gpu(facts)};
     struct memory_fit judged;
     memory_fit_judge(&capacity, fit->needed_bytes, fit->space, facts->arena, &judged);

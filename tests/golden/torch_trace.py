@@ -27,6 +27,7 @@ import tempfile
 from daemon import Counts, Daemon
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+DEVICE_BYTES = 85_029_158_912
 SPANS = ("cpu_op", "Operator", "python_function", "user_annotation")
 LIBRARY = re.compile(r"torch/|numpy/|enum\.py|logging/|typing\.py|<frozen|contextlib\.py|threading\.py")
 
@@ -91,7 +92,7 @@ class Maker:
         self.instant(1, "[OutOfMemory]", (1, 0), 1 << 33, 0)
         self.memory(1, (1, 0), 64, 1 << 50)
         self.random.shuffle(self.events)
-        head = {"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "NVIDIA H100"}], "profile_memory": 1, "traceEvents": self.events}
+        head = {"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "NVIDIA H100", "totalGlobalMem": DEVICE_BYTES}], "profile_memory": 1, "traceEvents": self.events}
         return dict(head, **({} if self.is_old else {"baseTimeNanoseconds": 1_700_000_000_000_000_000}))
 
 
@@ -190,6 +191,13 @@ def step_faults(summary, own, wanted, trace):
     return faults
 
 
+def capacity_of(trace, memory):
+    """what the trace tells of the device of that name, and who says so"""
+    told = {f"GPU {one['id']}": one for one in trace["deviceProperties"] if "totalGlobalMem" in one}
+    device = told.get(memory)
+    return (device["totalGlobalMem"], f"{device['name']}, recorded in the trace") if device else (None, None)
+
+
 def hold(daemon, counts, name, trace, host):
     summary = daemon.json("/api/v1/memory_profile/summary", session=host["session"], host=host["id"])["data"]
     rows = memory_rows(trace)
@@ -205,6 +213,8 @@ def hold(daemon, counts, name, trace, host):
         counts.add(row_faults(own, wanted, origin) + ([] if is_all else ["there are more"]), f"rows of {what}")
         counts.add(stack_faults(own, wanted, trace), f"stacks of {what}")
         counts.add(step_faults(summary, own, wanted, trace), f"steps of {what}")
+        capacity = (pool.get("capacity_bytes"), pool.get("capacity_source"))
+        counts.add([] if capacity == capacity_of(trace, pool["memory"]) else [str(capacity)], f"capacity of {what}")
         peak = max(event["args"]["Total Allocated"] for event in wanted)
         reserved = {event["args"]["Total Reserved"] or None for event in wanted if event["args"]["Total Allocated"] == peak}
         counts.add([] if pool["peak"]["in_use_bytes"] == peak and pool["reserved_bytes"] in reserved and pool["chain"]["break_count"] == 0

@@ -121,13 +121,17 @@ struct memory_profile_pool {
     const struct memory_profile *profile;
     struct str name;
     enum memory_profile_kind kind;
-    int64_t device;        /* of an allocator snapshot, see memory_pool */
-    uint32_t first, count; /* its events */
+    int64_t device;            /* of an allocator snapshot, see memory_pool */
+    int64_t device_bytes;      /* size that a trace of torch.profiler tells; MEMORY_UNKNOWN */
+    const char *device_source; /* NULL with MEMORY_UNKNOWN */
+    uint32_t first, count;     /* its events */
     uint32_t allocation_count, deallocation_count;
     struct pairs_counts pairs;
     uint32_t link_count, break_count; /* of the chain of bytes in use */
     uint32_t peak_at, min_at;         /* events: first largest, first smallest in use */
     int64_t capacity_bytes;           /* MEMORY_UNKNOWN when not told */
+    const char *capacity_source;      /* what says so; NULL with MEMORY_UNKNOWN */
+    bool capacity_is_physical;        /* the size of the device, not the limit of its allocator */
     int64_t lifetime_peak_bytes;      /* largest that the allocator told; MEMORY_UNKNOWN */
     bool has_free, has_fragmentation, has_addresses;
     bool is_unpaired;              /* no event tells an address: each is its own partner */

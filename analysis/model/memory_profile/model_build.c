@@ -59,9 +59,10 @@ static void pool_measure(struct memory_profile *profile, struct memory_profile_p
     pool->peaks = thin_peaks(in_use_at, pool, pool->count, depth / 50, 64, arena, &pool->peak_count);
     for (uint32_t i = 0; i < pool->peak_count; i++)
         pool->peaks[i] += pool->first;
-    pool->capacity_bytes = profile->events.snapshot != NULL /* tells what PyTorch reserved, not what the device has */
-                               ? MEMORY_UNKNOWN
-                               : profile->events.figure_sets[profile->figures[pool->peak_at]].limit_bytes;
+    if (profile->events.snapshot == NULL) /* a snapshot tells what PyTorch reserved there, not what the device has */
+        pool->capacity_bytes = profile->events.figure_sets[profile->figures[pool->peak_at]].limit_bytes;
+    if (pool->capacity_source == NULL && pool->capacity_bytes != MEMORY_UNKNOWN)
+        pool->capacity_source = "the limit of the allocator, recorded in the trace";
     pool->lifetime_peak_bytes = MEMORY_UNKNOWN;
     for (uint32_t i = pool->first; i < end; i++) {
         int64_t told = profile->events.figure_sets[profile->figures[i]].peak_bytes;
@@ -154,6 +155,11 @@ static void pool_make(const struct model_build_making *making, uint32_t at, stru
                                          .name = pool->name,
                                          .kind = pool->kind,
                                          .device = pool->device,
+                                         .capacity_bytes = pool->device_bytes,
+                                         .capacity_source = pool->device_source,
+                                         .capacity_is_physical = pool->device_bytes != MEMORY_UNKNOWN,
+                                         .device_bytes = pool->device_bytes,
+                                         .device_source = pool->device_source,
                                          .first = pool->first,
                                          .count = pool->count,
                                          .xprof_lifetime_peak_bytes = peak->lifetime_bytes,
@@ -253,6 +259,10 @@ static void pools_make(struct memory_profile *profile, const struct memory_profi
         pool->name = events->pools[i].name;
         pool->kind = kind_of_pool(&events->pools[i]);
         pool->device = events->pools[i].device;
+        pool->device_bytes = events->pools[i].device_bytes > 0 ? events->pools[i].device_bytes : MEMORY_UNKNOWN;
+        if (pool->device_bytes != MEMORY_UNKNOWN)
+            pool->device_source =
+                arena_format(arena, "%s, recorded in the trace", events->pools[i].device_name ?: "size of the GPU");
     }
     for (uint32_t p = 0; p < profile->pool_count; p++) {
         profile->pools[p].first = order->first[p];

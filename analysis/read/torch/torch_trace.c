@@ -167,7 +167,25 @@ static bool torch_trace_take(void *context, struct pickle *pickle, struct pickle
 
 /* ---- all of them ---- */
 
-static void pools_name(struct torch_trace_reading *reading)
+/* What the trace tells of the GPU of that number. */
+static void device_find(struct torch_trace_reading *reading, struct pickle_value root, struct memory_pool *pool)
+{
+    size_t count;
+    const struct pickle_value *items =
+        pickle_value_items(reading->pickle, torch_trace_get(reading, root, TORCH_TRACE_KEY_properties), &count);
+    for (size_t i = 0; i < count; i++) {
+        int64_t number = torch_trace_whole(reading, items[i], TORCH_TRACE_KEY_number, 0, TORCH_MAX_DEVICE);
+        if (number != pool->device)
+            continue;
+        int64_t bytes = torch_trace_whole(reading, items[i], TORCH_TRACE_KEY_memory_of_device, 1, SUM_MAX_BYTES);
+        struct str name = pickle_value_text(reading->pickle, torch_trace_get(reading, items[i], TORCH_TRACE_KEY_name));
+        pool->device_bytes = bytes != MEMORY_UNKNOWN ? bytes : 0;
+        pool->device_name = name.length > 0 ? arena_text(reading->arena, name) : NULL;
+        return;
+    }
+}
+
+static void pools_name(struct torch_trace_reading *reading, struct pickle_value root)
 {
     size_t count = table_count(&reading->devices);
     count = count < MEMORY_POOLS_MAX ? count : MEMORY_POOLS_MAX;
@@ -182,6 +200,8 @@ static void pools_name(struct torch_trace_reading *reading)
             : is_gpu               ? arena_format(reading->arena, "GPU %lld", (long long)id)
                      : arena_format(reading->arena, "device %lld of type %lld", (long long)id, (long long)type);
         pools[i] = (struct memory_pool){.name = str_of(name), .device = is_gpu ? id : -1};
+        if (is_gpu)
+            device_find(reading, root, &pools[i]);
     }
     reading->out->pools = pools;
     reading->out->pool_count = count;
@@ -361,7 +381,7 @@ static void torch_trace_finish(struct torch_trace_reading *reading, struct pickl
     steps_take(reading, origin_ns);
     rows_write(reading, moments, origin_ns);
     torch_trace_stacks_take(&reading->stacks, reading->snapshot, out);
-    pools_name(reading);
+    pools_name(reading, root);
     torch_chains_settle(out, reading->scratch, &chains);
     reading->odd_counts[TORCH_TRACE_KEY_allocated] += chains.total_count;
     reading->odd_counts[TORCH_TRACE_KEY_bytes] += chains.size_count;

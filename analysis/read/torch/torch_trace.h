@@ -2,9 +2,9 @@
  * torch_trace.h: what torch.profiler wrote down of the allocators of PyTorch.
  *
  * In:     the Chrome trace of torch.profiler.profile(profile_memory=True), JSON as Kineto writes it: events "[memory]"
- *         with Bytes (below 0: freed), Addr, Total Allocated, Total Reserved, Device Type and Device Id; spans of
- *         operators, of Python's functions (with_stack=True) and of what the program names (record_function), on each
- *         thread.
+ *         with Bytes (below 0: freed), Addr, Total Allocated, Total Reserved, Device Type and Device Id; the
+ *         name and size of each GPU (totalGlobalMem of deviceProperties); spans of operators, of Python's functions
+ *         (with_stack=True) and of what the program names (record_function), on each thread.
  * Out:    as torch_snapshot.h, without segments and blocks: memory events in the order of their times, each with the
  *         stack of the spans that lie around it on its thread, the innermost first.
  * Units:  bytes; ps from the first memory event.

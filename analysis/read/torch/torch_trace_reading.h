@@ -24,6 +24,9 @@ enum { DEVICE_CPU = 0, DEVICE_CUDA = 1 };
     KEY(reserved, "Total Reserved")                                                                                    \
     KEY(device_type, "Device Type")                                                                                    \
     KEY(device_id, "Device Id")                                                                                        \
+    KEY(properties, "deviceProperties")                                                                                \
+    KEY(number, "id")                                                                                                  \
+    KEY(memory_of_device, "totalGlobalMem")                                                                            \
     KEY(base, "baseTimeNanoseconds")                                                                                   \
     KEY(events, "traceEvents")                                                                                         \
     KEY(complete, "X")                                                                                                 \

@@ -53,9 +53,11 @@ struct memory_figures {
 struct torch_snapshot;
 
 struct memory_pool {
-    struct str name;  /* "GPU_0_bfc", "0"; empty when no event says it */
-    bool is_numbered; /* an index of a device instead of an allocator's name */
-    int64_t device;   /* of an allocator snapshot: as its segments number it; -1: of none */
+    struct str name;         /* "GPU_0_bfc", "0"; empty when no event says it */
+    bool is_numbered;        /* an index of a device instead of an allocator's name */
+    int64_t device;          /* of an allocator snapshot: as its segments number it; -1: of none */
+    const char *device_name; /* of a trace of torch.profiler: "NVIDIA H100 80GB HBM3"; NULL: not told */
+    int64_t device_bytes;    /* the same: physical size of the device; 0: not told */
 };
 
 struct memory_events {

@@ -78,7 +78,6 @@ void memory_profile_summary_pool(struct json *json, const struct memory_profile_
         [PROFILE_DEVICE] = "device", [PROFILE_HOST] = "host", [PROFILE_OTHER] = "unknown"};
     const struct memory_profile *profile = pool->profile;
     uint32_t last = pool->first + pool->count - 1;
-    bool has_capacity = pool->capacity_bytes != MEMORY_UNKNOWN;
     json_object_begin(json);
     json_key_text(json, "host", names->host);
     json_key_text(json, "host_name", names->host_name);
@@ -90,9 +89,7 @@ void memory_profile_summary_pool(struct json *json, const struct memory_profile_
     json_key_uint(json, "never_freed_count", pool->pairs.never_freed);
     json_key_uint(json, "before_window_count", pool->pairs.before_window);
     memory_profile_views_bytes(json, "capacity_bytes", pool->capacity_bytes);
-    json_key_text(json, "capacity_source",
-                  has_capacity ? "stack, heap and free of the allocator's own events: the limit that it was given"
-                               : NULL);
+    json_key_text(json, "capacity_source", pool->capacity_source);
     json_key(json, "peak");
     memory_profile_views_point(json, pool, pool->peak_at - pool->first);
     memory_profile_views_named(json, profile, &pool->peak_named, memory_profile_in_use_bytes(profile, pool->peak_at));
