@@ -402,6 +402,8 @@ struct analysis_check_limits {
     int64_t max_total_bytes; /* of each module; −1: no limit */
     bool has_baseline;
     uint64_t tolerance_ppm; /* growth that is none yet, in millionths of the baseline's total */
+    bool is_physical,
+        is_of_gpu; /* of a device that was named as the limit: as struct analysis_space_capacity has them */
 };
 struct analysis_check; /* opaque */
 /* NULL without memory; analysis_check_free. */

@@ -60,15 +60,28 @@ static void finding_place(const struct check_deciding *deciding, struct check_fi
 static void decide_over(const struct check_deciding *deciding)
 {
     char needs[SIZE_TEXT_BYTES], allowed[SIZE_TEXT_BYTES], over[SIZE_TEXT_BYTES];
-    const struct check_module *module = deciding->module;
-    int64_t max_bytes = deciding->limits->max_total_bytes, over_bytes = module->total_bytes - max_bytes;
-    if (max_bytes < 0 || over_bytes <= 0)
+    struct check_module *module = deciding->module;
+    const struct check_limits *limits = deciding->limits;
+    if (limits->max_total_bytes < 0)
         return;
-    struct check_finding *finding = finding_add(deciding, CHECK_OVER, over_bytes);
+    const struct memory_capacity limit = {.bytes = limits->max_total_bytes,
+                                          .asked_bytes = -1,
+                                          .source = "as chosen",
+                                          .is_physical = limits->is_physical,
+                                          .is_of_gpu = limits->is_of_gpu};
+    module->fit = arena_array(deciding->arena, struct memory_fit, 1);
+    memory_fit_judge(&limit, module->total_bytes, module->space_name, deciding->arena, module->fit);
+    if (module->fit->word != MEMORY_FIT_OVER && module->fit->word != MEMORY_FIT_DEFAULT)
+        return;
+    struct check_finding *finding = finding_add(deciding, CHECK_OVER, module->fit->over_bytes);
     deciding->scratch->length = 0;
-    buf_format(deciding->scratch, "%s needs %s of %s; %s are allowed: over by %s.", module->name,
-               size_text(needs, (uint64_t)module->total_bytes), module->space_name,
-               size_text(allowed, (uint64_t)max_bytes), size_text(over, (uint64_t)over_bytes));
+    if (module->fit->word == MEMORY_FIT_DEFAULT)
+        buf_format(deciding->scratch, "%s: %s", module->name, module->fit->sentence);
+    else
+        buf_format(deciding->scratch, "%s needs %s of %s; %s are allowed: over by %s.", module->name,
+                   size_text(needs, (uint64_t)module->total_bytes), module->space_name,
+                   size_text(allowed, (uint64_t)limits->max_total_bytes),
+                   size_text(over, (uint64_t)module->fit->over_bytes));
     finding_say(deciding, finding);
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "plan/memory_fit.h"
 #include "plan/plan.h"
 
 enum check_rule {
@@ -26,7 +27,8 @@ const char *check_rule_words(enum check_rule rule);
 struct check_limits {
     int64_t max_total_bytes; /* −1: no limit */
     bool has_baseline;
-    uint64_t tolerance_ppm; /* growth that is none yet, in millionths of the baseline's total */
+    uint64_t tolerance_ppm;      /* growth that is none yet, in millionths of the baseline's total */
+    bool is_physical, is_of_gpu; /* of a device that was named as the limit: as struct memory_capacity has them */
 };
 
 /* What the baseline needed, where its program cannot be read any more. */
@@ -49,6 +51,7 @@ struct check_module {
     const char *fault; /* why it could not be checked; NULL: it was */
     const char *space_name;
     int64_t total_bytes;
+    struct memory_fit *fit; /* into the limit; NULL: there is no limit */
     int64_t baseline_bytes; /* −1: not in the baseline, or there is none */
     bool is_figure_alone;   /* of the baseline only what it needed is known: growth can be told, what was lost cannot */
     struct check_finding findings[CHECK_RULE_COUNT];

@@ -100,6 +100,10 @@ static void json_module(struct json *json, const struct check_module *module)
     json_key_text(json, "fault", module->fault);
     json_key_text(json, "space_name", module->space_name);
     json_key_known(json, "total_bytes", module->fault == NULL ? module->total_bytes : -1);
+    if (module->fit != NULL)
+        memory_fit_write(json, "fit", module->fit);
+    else
+        json_key_null(json, "fit");
     json_key_known(json, "baseline_bytes", module->baseline_bytes);
     json_key_array(json, "findings");
     for (uint32_t at = 0; at < module->finding_count; at++)

@@ -21,7 +21,8 @@ struct analysis_check *analysis_check_new(const struct analysis_check_limits *li
     struct analysis_check *check = calloc(1, sizeof(*check));
     if (check == NULL)
         return NULL;
-    check->report.limits = (struct check_limits){limits->max_total_bytes, limits->has_baseline, limits->tolerance_ppm};
+    check->report.limits = (struct check_limits){limits->max_total_bytes, limits->has_baseline, limits->tolerance_ppm,
+                                                 limits->is_physical, limits->is_of_gpu};
     arena_init(&check->job.arena, LIMIT_BYTES, &check->err);
     return check;
 }

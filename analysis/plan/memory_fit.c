@@ -11,6 +11,20 @@ int64_t memory_fit_share(int64_t physical_bytes) { return physical_bytes / 100 *
 
 int64_t memory_fit_share_safe(int64_t share_bytes) { return share_bytes / 100 * (100 - SHARE_NEAR_PERCENT); }
 
+static bool takes_a_share(const struct memory_capacity *capacity)
+{
+    return capacity->is_physical && capacity->is_of_gpu;
+}
+
+int64_t memory_fit_room(const struct memory_capacity *capacity)
+{
+    if (capacity->bytes < 0)
+        return -1;
+    if (takes_a_share(capacity))
+        return memory_fit_share_safe(memory_fit_share(capacity->bytes));
+    return capacity->bytes > capacity->half_bytes ? capacity->bytes - capacity->half_bytes : 0;
+}
+
 const char *memory_fit_word_name(enum memory_fit_word word)
 {
     static const char *const names[] = {"capacity not known", "fits", "too close", "over by default", "over"};
@@ -186,7 +200,7 @@ void memory_fit_judge(const struct memory_capacity *capacity, int64_t needed_byt
         .capacity = *capacity, .needed_bytes = needed_bytes, .over_bytes = -1, .free_bytes = -1, .share_bytes = -1};
     if (capacity->bytes < 0)
         out->capacity = (struct memory_capacity){.bytes = -1, .asked_bytes = -1};
-    else if (capacity->is_physical && capacity->is_of_gpu)
+    else if (takes_a_share(capacity))
         out->share_bytes = memory_fit_share(capacity->bytes);
     out->word = capacity->bytes < 0 ? MEMORY_FIT_NOT_KNOWN : word_of(out);
     memory_fit_say(out, space, arena);

@@ -36,7 +36,7 @@ struct single {
 
 struct search {
     const struct variant *start;
-    int64_t capacity_bytes, total_bytes;
+    int64_t room_bytes, total_bytes;
     struct single singles[CANDIDATE_COUNT];
     uint32_t single_count;
     struct arena *arena; /* of the set that is tried */
@@ -101,7 +101,7 @@ static void set_keep(struct fit *out, const struct fit_set *set)
 static void set_weigh(struct search *search, const struct fit_set *set)
 {
     struct fit *out = search->out;
-    if (set->total_bytes <= search->capacity_bytes)
+    if (set->total_bytes <= search->room_bytes)
         set_keep(out, set);
     if (out->nearest.count == 0 || set->total_bytes < out->nearest.total_bytes)
         out->nearest = *set;
@@ -113,7 +113,7 @@ static void set_weigh(struct search *search, const struct fit_set *set)
  * suffices alone stands in no larger set; two of one kind (two batch sizes) in none. */
 static bool is_worth_trying(const struct search *search, const uint32_t *chosen, uint32_t count)
 {
-    int64_t needed = search->total_bytes - search->capacity_bytes, together = 0;
+    int64_t needed = search->total_bytes - search->room_bytes, together = 0;
     for (uint32_t i = 0; i < count; i++) {
         const struct single *single = &search->singles[chosen[i]];
         if (single->saving_bytes <= 0 || single->saving_bytes >= needed)
@@ -142,17 +142,16 @@ static void several_try(struct search *search, const uint32_t *chosen, uint32_t 
         set_weigh(search, &set);
 }
 
-void fit_find(const struct variant *start, int64_t capacity_bytes, struct fit *out)
+void fit_find(const struct variant *start, int64_t room_bytes, struct fit *out)
 {
-    struct search search = {
-        .start = start, .capacity_bytes = capacity_bytes, .arena = arena_child(start->arena), .out = out};
+    struct search search = {.start = start, .room_bytes = room_bytes, .arena = arena_child(start->arena), .out = out};
     struct variant variant;
     struct variant_sums sums;
     *out = (struct fit){.set_count = 0};
     variant_copy(&variant, start, search.arena);
     variant_measure(&variant, &sums, NULL);
     search.total_bytes = sums.total_bytes;
-    out->has_fit_already = sums.total_bytes <= capacity_bytes;
+    out->has_fit_already = sums.total_bytes <= room_bytes;
     if (out->has_fit_already)
         return;
     for (uint32_t i = 0; i < CANDIDATE_COUNT; i++) {

@@ -30,6 +30,7 @@ struct fit {
     struct fit_set nearest; /* where none suffices: what comes nearest; count 0 where no change applies */
 };
 
-void fit_find(const struct variant *start, int64_t capacity_bytes, struct fit *out);
+/* `room_bytes`: what fits without doubt (memory_fit_room). */
+void fit_find(const struct variant *start, int64_t room_bytes, struct fit *out);
 /* Of the changes that are tried, one of each sort: the one with that number, as it is written; NULL behind the last. */
 const char *fit_usual(uint32_t at);

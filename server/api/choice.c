@@ -209,11 +209,11 @@ static struct response *open_session(struct choice *choice, const struct request
                               request_param(request, "host", NULL), &choice->about);
 }
 
-/* The summary says whether it fits: in what is known of its device, or in capacity=. */
+/* The summary and the what-if say whether it fits: in what is known of its device, or in capacity=. */
 static struct response *fit_choose(struct choice *choice, const struct request *request,
                                    const struct analysis_view *view)
 {
-    choice->has_fit = strcmp(view->view, "summary") == 0;
+    choice->has_fit = strcmp(view->view, "summary") == 0 || strcmp(view->view, "whatif") == 0;
     return choice->has_fit ? api_capacity_read(request, &choice->capacity_chosen) : NULL;
 }
 

@@ -274,6 +274,8 @@ static bool max_total_read(const char *text, struct analysis_check_limits *limit
     struct capacity capacity;
     bool is_read = capacity_option_read("max-total", text, &capacity);
     limits->max_total_bytes = is_read ? (int64_t)capacity.bytes : -1;
+    limits->is_physical = is_read && capacity.is_physical;
+    limits->is_of_gpu = is_read && capacity.is_of_gpu;
     return is_read;
 }
 

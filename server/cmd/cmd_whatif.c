@@ -24,6 +24,7 @@ struct cmd_whatif_printing {
     const struct options *options;
     const struct analysis_param *params; /* the last one is the format */
     size_t param_count;
+    struct capacity chosen;      /* of --capacity; 0 bytes: not given */
     bool needs_comma, was_asked; /* the compiler, of one module */
     bool is_unconfirmed;
     struct unread_files unread;
@@ -33,8 +34,7 @@ static struct body *cmd_whatif_ask(struct cmd_whatif_printing *printing, const s
                                    const struct modules_entry *entry, const char *format)
 {
     struct err err = ERR_INIT;
-    struct capacity capacity;
-    char bytes[24];
+    struct capacity capacity = printing->chosen;
     size_t count = printing->param_count;
     bool wants_capacity = printing->options->is_fit && !printing->options->capacity;
     if (wants_capacity && !capacity_find(NULL, session, entry->file->group, entry->file->opened.contents, &capacity)) {
@@ -44,17 +44,19 @@ static struct body *cmd_whatif_ask(struct cmd_whatif_printing *printing, const s
                  entry->program->key);
         return NULL;
     }
-    struct analysis_param *params = memory_new((count + 2) * sizeof(*params));
+    struct analysis_param *params = memory_new((count + 1) * sizeof(*params));
     memcpy(params, printing->params, count * sizeof(*params));
     params[count++] = (struct analysis_param){"format", format};
-    if (wants_capacity) {
-        snprintf(bytes, sizeof(bytes), "%llu", (unsigned long long)capacity.bytes);
-        params[count++] = (struct analysis_param){"capacity_bytes", bytes};
-        if (strcmp(format, "text") == 0)
-            log_line("%s: --capacity is not given: that of %s", entry->program->key, capacity.source);
-    }
-    const struct analysis_question question = {
-        .tool = "memory_viewer", .view = "whatif", .params = params, .param_count = count, .is_bare = true};
+    if (wants_capacity && strcmp(format, "text") == 0)
+        log_line("%s: --capacity is not given: that of %s", entry->program->key, capacity.source);
+    const struct analysis_space_capacity core = capacity_core(&capacity);
+    const struct analysis_question question = {.tool = "memory_viewer",
+                                               .view = "whatif",
+                                               .params = params,
+                                               .param_count = count,
+                                               .capacities = &core,
+                                               .capacity_count = capacity.bytes > 0,
+                                               .is_bare = true};
     struct body *body = each_module_ask(printing->store, entry, &question, &err);
     if (!body)
         unread_files_add_module(&printing->unread, entry, &err);
@@ -103,18 +105,13 @@ static bool print_module(void *context, const struct snapshot_session *session, 
 }
 
 /* What the core is asked: the changes, and what the device has. False: it is not understood, and was said. */
-static bool params_read(const struct options *options, struct analysis_param *params, size_t *count, char *capacity,
-                        size_t capacity_size)
+static bool params_read(const struct options *options, struct analysis_param *params, size_t *count,
+                        struct capacity *chosen)
 {
-    struct capacity chosen;
     for (size_t i = 0; i < options->changes.count; i++)
         params[(*count)++] = (struct analysis_param){"change", options->changes.items[i]};
-    if (options->capacity) {
-        if (!capacity_option_read("capacity", options->capacity, &chosen))
-            return false;
-        snprintf(capacity, capacity_size, "%llu", (unsigned long long)chosen.bytes);
-        params[(*count)++] = (struct analysis_param){"capacity_bytes", capacity};
-    }
+    if (options->capacity && !capacity_option_read("capacity", options->capacity, chosen))
+        return false;
     if (options->is_fit)
         params[(*count)++] = (struct analysis_param){"fit", "1"};
     if (options->is_confirmed && !options->is_fit && options->changes.count == 0) {
@@ -134,20 +131,29 @@ int cmd_whatif(const struct options *options)
     if (input_path_kind(options->paths.items[0], true) == INPUT_PATH_NONE)
         return COMMANDS_UNUSABLE;
     struct analysis_param *params = memory_new((options->changes.count + 4) * sizeof(*params));
-    char capacity[24];
+    struct capacity chosen = {0};
     size_t param_count = 0;
-    if (!params_read(options, params, &param_count, capacity, sizeof(capacity))) {
+    if (!params_read(options, params, &param_count, &chosen)) {
         free(params);
         return COMMANDS_UNUSABLE;
     }
-    struct cmd_whatif_printing printing = {
-        .store = store_new(account_default_limit()), .options = options, .params = params, .param_count = param_count};
+    size_t snapshot_param_count = param_count;
+    char bytes[24];
+    if (chosen.bytes > 0) { /* of a snapshot the size alone counts */
+        snprintf(bytes, sizeof(bytes), "%llu", (unsigned long long)chosen.bytes);
+        params[snapshot_param_count++] = (struct analysis_param){"capacity_bytes", bytes};
+    }
+    struct cmd_whatif_printing printing = {.store = store_new(account_default_limit()),
+                                           .options = options,
+                                           .params = params,
+                                           .param_count = param_count,
+                                           .chosen = chosen};
     fputs(options->is_json ? "{\"modules\":[" : "", stdout);
     struct each_snapshot snapshots = {.store = printing.store,
                                       .view = "whatif",
                                       .is_json = options->is_json,
                                       .params = params,
-                                      .param_count = param_count,
+                                      .param_count = snapshot_param_count,
                                       .unread = &printing.unread};
     int result = each_snapshot_and_module(&snapshots, options->paths.items[0], options->module, print_module, &printing,
                                           &printing.needs_comma);

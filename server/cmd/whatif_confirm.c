@@ -131,7 +131,7 @@ static char *set_folder(const struct whatif_confirm_asking *asking)
 }
 
 /* True: by the compiler's word it fits. */
-static bool set_confirm(struct whatif_confirm_asking *asking, const cJSON *set, int64_t capacity_bytes)
+static bool set_confirm(struct whatif_confirm_asking *asking, const cJSON *set, int64_t room_bytes)
 {
     const struct options_list *given = &asking->options->changes;
     const cJSON *changes = cJSON_GetObjectItemCaseSensitive(set, "changes"), *item;
@@ -153,7 +153,7 @@ static bool set_confirm(struct whatif_confirm_asking *asking, const cJSON *set, 
     const struct confirmation *confirmation = &result.confirmation;
     bool is_fitting = confirmation_state(confirmation) == CONFIRMATION_CONFIRMED && confirmation->changed.has_figures &&
                       confirmation->changed.does_fit &&
-                      confirmed_total_bytes(&confirmation->changed.figures) <= capacity_bytes;
+                      confirmed_total_bytes(&confirmation->changed.figures) <= room_bytes;
     set_print(asking, texts, count, confirmation, is_fitting);
     if (!asking->has_first && result.base.has_figures) {
         asking->first = result;
@@ -169,7 +169,7 @@ static bool sets_confirm(struct whatif_confirm_asking *asking, const struct body
 {
     cJSON *tree = cJSON_ParseWithLength(prediction->data, prediction->size);
     const cJSON *fit = cJSON_GetObjectItemCaseSensitive(tree, "fit"), *set;
-    const cJSON *capacity = cJSON_GetObjectItemCaseSensitive(tree, "capacity_bytes");
+    const cJSON *room = cJSON_GetObjectItemCaseSensitive(tree, "room_bytes");
     bool is_fitting = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(tree, "fits_after"));
     if (asking->options->is_json) {
         buf_text(asking->out, "\"confirmed_sets\":");
@@ -179,7 +179,7 @@ static bool sets_confirm(struct whatif_confirm_asking *asking, const struct body
     {
         if (is_fitting || atomic_load(interrupts_flag()))
             break;
-        is_fitting = set_confirm(asking, set, (int64_t)cJSON_GetNumberValue(capacity));
+        is_fitting = set_confirm(asking, set, (int64_t)cJSON_GetNumberValue(room));
     }
     if (asking->options->is_json)
         json_array_end(&asking->json);

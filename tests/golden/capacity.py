@@ -6,9 +6,10 @@
 
 Over all programs of tests/fixtures and of ../shared/data every face says the same bytes of the same source, with the same
 word and sentence: /api/v1/memory_viewer/summary, the list of modules, the table of modules, the verdict with and without a
-module, `explain`, `summary --json` and the rows of `index`. A face that says less (the table, the rows) is held to what it
+module, the what-if of no change, `explain`, `summary --json`, `check` and the rows of `index`. A face that says less (the table, the rows) is held to what it
 says. With capacity=h200 those that take one agree as well. No program of a GPU says "Default memory".
 
+The what-if judges the plan alone: where an error text asks for more than the plan, bytes and source are held.
 A verdict without a module of a session that failed is of the failure: what that needs is the text's own figure, so bytes
 and source of the capacity are held alone.
 """
@@ -16,6 +17,7 @@ import argparse
 import os
 import subprocess
 import time
+import urllib.error
 
 from daemon import Counts, Daemon
 from members import loads
@@ -61,6 +63,13 @@ def by_explain(binary, root, *words):
             if one.get("answer") and one.get("module") and one.get("session")}
 
 
+def by_check(binary, root, name):
+    """{(file, module, bytes): its fit into the device of that name}"""
+    checked = json_of(binary, "check", f"--max-total={name}", "--format=json", root)
+    return {(one["file"].removeprefix(root + "/"), one["module"], one["total_bytes"]): of_fit(one["fit"])
+            for one in checked["modules"] if one.get("fit")}
+
+
 def table_of(daemon, session, **chosen):
     answer = {"reading": {"is_complete": False}}
     while not answer["reading"]["is_complete"]:
@@ -78,10 +87,17 @@ def faces_of_module(daemon, session, module, **chosen):
     about = {"session": session["id"], "module": module["id"]}
     viewer = daemon.json("/api/v1/memory_viewer/summary", **about, **chosen)
     said = of_device(viewer["data"]["spaces"])
+    viewer_fit = next(space["fit"] for space in viewer["data"]["spaces"] if space["space"] == 0)
     faces = {"viewer": said}
     verdict = daemon.json("/api/v1/verdict", **about, **chosen)["fit"]
     if verdict["space"] in said[3]:
         faces["verdict"] = of_fit(verdict)
+    try:
+        whatif = of_fit(daemon.json("/api/v1/memory_viewer/whatif", **about, **chosen)["data"]["fit_before"])
+    except urllib.error.HTTPError:  # nothing to change: no program, or none with memory of its own
+        return faces
+    is_of_plan = viewer_fit["needed_bytes"] == next((part["bytes"] for part in viewer_fit["parts"] if part.get("role") == "asked"), viewer_fit["needed_bytes"])
+    faces["whatif"] = whatif if is_of_plan else held(said, (*whatif[:2], ..., ...))
     return faces
 
 
@@ -119,6 +135,10 @@ def faces_of(daemon, by):
                 chosen = faces_of_module(daemon, session, module, capacity=name)
                 chosen["summary"] = by[name][session["id"], module["id"]]
                 explain_add(chosen, by["explain", name], session, module)
+                total = next(space["total_bytes"] for space in module["spaces"] if space["space"] == 0)
+                check = by["check", name].get((module["file"], module["name"], total))
+                if check:
+                    chosen["check"] = check
                 found.append((f"{session['name']} {module['name']} --capacity={name}", chosen))
     return found
 
@@ -128,6 +148,7 @@ def hold(binary, root, counts):
     by = {name: by_summary(binary, root, f"--capacity={name}") for name in CHOSEN}
     by |= {"summary": by_summary(binary, root), "rows": by_rows(binary, root)}
     by |= {("explain", name): by_explain(binary, root, f"--capacity={name}") for name in CHOSEN}
+    by |= {("check", name): by_check(binary, root, name) for name in CHOSEN}
     by["explain", None] = by_explain(binary, root)
     until = time.monotonic() + SETTLED_SECONDS
     with Daemon(binary, root) as daemon:
@@ -135,7 +156,7 @@ def hold(binary, root, counts):
         while any(len(set(said.values())) > 1 for _, said in faces) and time.monotonic() < until:
             faces = faces_of(daemon, by)
     counts.add([] if any("modules" in said and said["modules"][0] for _, said in faces) else ["no program has a capacity"], root)
-    for face in ("index", "explain", "session", "verdict"):
+    for face in ("index", "explain", "session", "verdict", "whatif", "check"):
         counts.add([] if any(face in said for _, said in faces) else [f"{face} says nothing of any program"], root)
     for name, said in faces:
         is_of_gpu = any(word in str(said["viewer"][1]) for word in ("NVIDIA", "AMD", "allocator"))

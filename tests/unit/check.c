@@ -29,7 +29,7 @@ static void decide(const char *before, const char *after, int64_t max_total_byte
 {
     struct buf files[2] = {BUF_INIT, BUF_INIT}, scratch = BUF_INIT;
     struct plan *plans[2] = {arena_array(&arena, struct plan, 1), arena_array(&arena, struct plan, 1)};
-    const struct check_limits limits = {max_total_bytes, before != NULL, tolerance_ppm};
+    const struct check_limits limits = {max_total_bytes, before != NULL, tolerance_ppm, false, false};
     module = (struct check_module){.file = "dump/a.hlo.pb", .name = "jit_step"};
     if (before != NULL)
         program_read(before, &files[0], plans[0]);
@@ -46,7 +46,7 @@ static void decide_by_figures(const char *after, const struct check_before *befo
 {
     struct buf file = BUF_INIT, scratch = BUF_INIT;
     struct plan *plan = arena_array(&arena, struct plan, 1);
-    const struct check_limits limits = {-1, true, 0};
+    const struct check_limits limits = {-1, true, 0, false, false};
     module = (struct check_module){.file = "dump/a.hlo.pb", .name = "jit_step"};
     program_read(after, &file, plan);
     check_decide(&limits, plan, &(struct check_baseline){NULL, before}, &arena, &arena, &scratch, &module);
@@ -228,7 +228,7 @@ START_TEST(figures_alone_tell_growth_and_nothing_that_was_lost)
     decide(NULL, APART(""), -1, 0);
     const int64_t total = module.total_bytes;
     const char *space = module.space_name;
-    const struct check_limits limits = {-1, true, 0};
+    const struct check_limits limits = {-1, true, 0, false, false};
     decide_by_figures(APART(""), &(struct check_before){space, total});
     ck_assert_uint_eq(module.finding_count, 0);
     ck_assert_int_eq(module.baseline_bytes, total);

@@ -3,6 +3,7 @@
  * (whatif/change.h); with fit=1 the cheapest sets of changes that make it fit, with alone=1 what each usual change
  * would save by itself. With format=text the same for a terminal. */
 #include "base/size_text.h"
+#include "plan/memory_fit.h"
 #include "views/fit_write.h"
 #include "views/memory_viewer/views_shared.h"
 #include "views/memory_viewer/whatif_steps.h"
@@ -20,7 +21,8 @@ struct answer {
     struct variant_sums before, after;
     struct whatif_step steps[CHANGES_MAX];
     uint32_t step_count;
-    int64_t capacity_bytes; /* −1: not known */
+    struct memory_capacity capacity; /* bytes -1: not known */
+    int64_t room_bytes;              /* the most that fits in it without doubt; -1: not known */
     bool has_fit, has_alone;
     struct fit fit;
     struct whatif_steps alone;
@@ -80,17 +82,37 @@ static struct applied applied_of(const struct answer *answer)
     return applied;
 }
 
-/* ", fits 15.75 GiB" or ", 1.20 GiB over 15.75 GiB"; nothing where the device is not known. */
+static struct memory_fit *fit_of(const struct answer *answer, int64_t total_bytes, struct arena *arena)
+{
+    struct memory_fit *fit = arena_array(arena, struct memory_fit, 1);
+    memory_fit_judge(&answer->capacity, total_bytes, answer->space->name, arena, fit);
+    return fit;
+}
+
+/* "15.75 GiB", "the 59.38 GiB that JAX takes by default (75 % of 79.18 GiB)": what is held against. */
+static const char *limit_text(const struct memory_fit *fit, struct arena *arena)
+{
+    char capacity[SIZE_TEXT_BYTES], share[SIZE_TEXT_BYTES];
+    size_text(capacity, (uint64_t)fit->capacity.bytes);
+    if (fit->share_bytes < 0 || fit->word == MEMORY_FIT_OVER)
+        return arena_text(arena, str_of(capacity));
+    return arena_format(arena, "the %s that JAX takes by default (%s of %s)",
+                        size_text(share, (uint64_t)fit->share_bytes), MEMORY_FIT_SHARE_WORDS, capacity);
+}
+
+/* ", which fits 15.75 GiB" or ", 1.20 GiB over 15.75 GiB"; nothing where the device is not known. */
 static const char *verdict_of(const struct answer *answer, int64_t total_bytes, struct arena *arena)
 {
-    char capacity[SIZE_TEXT_BYTES], over[SIZE_TEXT_BYTES];
-    if (answer->capacity_bytes < 0)
+    char over[SIZE_TEXT_BYTES];
+    const struct memory_fit *fit = fit_of(answer, total_bytes, arena);
+    if (fit->word == MEMORY_FIT_NOT_KNOWN)
         return "";
-    size_text(capacity, (uint64_t)answer->capacity_bytes);
-    if (total_bytes <= answer->capacity_bytes)
-        return arena_format(arena, ", which fits %s", capacity);
-    return arena_format(arena, ", %s over %s", size_text(over, (uint64_t)(total_bytes - answer->capacity_bytes)),
-                        capacity);
+    const char *limit = limit_text(fit, arena);
+    if (fit->word == MEMORY_FIT_FITS)
+        return arena_format(arena, ", which fits %s", limit);
+    if (fit->word == MEMORY_FIT_CLOSE)
+        return arena_format(arena, ", too close to %s to tell whether it fits", limit);
+    return arena_format(arena, ", %s over %s", size_text(over, (uint64_t)fit->over_bytes), limit);
 }
 
 static const char *sentence_of(const struct tool_request *request, const struct answer *answer)
@@ -116,20 +138,20 @@ static const char *sentence_of(const struct tool_request *request, const struct 
 
 static const char *fit_sentence(const struct tool_request *request, const struct answer *answer)
 {
-    char needed[SIZE_TEXT_BYTES], capacity[SIZE_TEXT_BYTES], nearest[SIZE_TEXT_BYTES];
+    char needed[SIZE_TEXT_BYTES];
+    const struct memory_fit *fit = fit_of(answer, answer->after.total_bytes, request->arena);
+    const char *limit = limit_text(fit, request->arena);
     size_text(needed, (uint64_t)answer->after.total_bytes);
-    size_text(capacity, (uint64_t)answer->capacity_bytes);
     if (answer->fit.has_fit_already)
         return arena_format(request->arena, "It fits %s: %s of %s.",
-                            applied_of(answer).count > 0 ? "with what is changed" : "as it is", needed, capacity);
+                            applied_of(answer).count > 0 ? "with what is changed" : "as it is", needed, limit);
     if (answer->fit.set_count > 0)
         return arena_format(request->arena, "%u %s of changes would make it fit %s, by prediction.",
-                            answer->fit.set_count, answer->fit.set_count == 1 ? "set" : "sets", capacity);
+                            answer->fit.set_count, answer->fit.set_count == 1 ? "set" : "sets", limit);
     if (answer->fit.nearest.count == 0)
         return arena_format(request->arena, "Nothing that was tried applies to this program.");
-    return arena_format(request->arena, "Nothing that was tried is enough: the best leaves %s over %s.",
-                        size_text(nearest, (uint64_t)(answer->fit.nearest.total_bytes - answer->capacity_bytes)),
-                        capacity);
+    const char *nearest = verdict_of(answer, answer->fit.nearest.total_bytes, request->arena);
+    return arena_format(request->arena, "Nothing that was tried is enough: the best leaves it%s.", nearest + 1);
 }
 
 /* ---- JSON ---- */
@@ -138,11 +160,11 @@ static void steps_write(struct json *json, const struct answer *answer)
 {
     json_key_array(json, "changes");
     for (uint32_t i = 0; i < answer->step_count; i++)
-        whatif_steps_write(json, &answer->steps[i], answer->capacity_bytes);
+        whatif_steps_write(json, &answer->steps[i], answer->room_bytes);
     json_array_end(json);
     json_key_array(json, "alone");
     for (uint32_t i = 0; i < answer->alone.count; i++)
-        whatif_steps_write(json, &answer->alone.steps[i], answer->capacity_bytes);
+        whatif_steps_write(json, &answer->alone.steps[i], answer->room_bytes);
     json_array_end(json);
 }
 
@@ -249,9 +271,12 @@ static void json_write(const struct tool_request *request, struct answer *answer
     json_key_int(json, "peak_bytes_before", answer->before.peak_bytes);
     json_key_int(json, "peak_bytes_after", answer->after.peak_bytes);
     json_key_uint(json, "peak_step_after", answer->after.peak_step);
-    json_key_known(json, "capacity_bytes", answer->capacity_bytes);
-    whatif_steps_write_fits(json, "fits_before", answer->capacity_bytes, answer->before.total_bytes);
-    whatif_steps_write_fits(json, "fits_after", answer->capacity_bytes, answer->after.total_bytes);
+    json_key_known(json, "capacity_bytes", answer->capacity.bytes);
+    json_key_known(json, "room_bytes", answer->room_bytes);
+    whatif_steps_write_fits(json, "fits_before", answer->room_bytes, answer->before.total_bytes);
+    whatif_steps_write_fits(json, "fits_after", answer->room_bytes, answer->after.total_bytes);
+    memory_fit_write(json, "fit_before", fit_of(answer, answer->before.total_bytes, request->arena));
+    memory_fit_write(json, "fit_after", fit_of(answer, answer->after.total_bytes, request->arena));
     steps_write(json, answer);
     curve_write(json, answer, stretch, request->arena);
     rows_write(request, json, answer, rows);
@@ -288,6 +313,21 @@ static void text_write(const struct tool_request *request, struct answer *answer
         fit_write_text(out, &answer->fit, fit_sentence(request, answer));
 }
 
+/* That of the request; where it tells bytes alone, the module's capacity says more of just as many. */
+static bool capacity_read(const struct tool_request *request, struct answer *answer, struct err *err)
+{
+    int64_t bytes;
+    if (!tool_param_number(request, "capacity_bytes", 0, INT64_C(1) << 48, -1, &bytes, err))
+        return false;
+    answer->capacity = (struct memory_capacity){.bytes = bytes};
+    for (size_t i = 0; i < request->capacity_count; i++)
+        if (request->capacities[i].space == 0 && (bytes < 0 || request->capacities[i].capacity.bytes == bytes))
+            answer->capacity = request->capacities[i].capacity;
+    answer->capacity.asked_bytes = -1; /* of the program as it was: a change changes that */
+    answer->room_bytes = memory_fit_room(&answer->capacity);
+    return true;
+}
+
 bool memory_viewer_whatif(const struct tool_request *request, struct json *json, struct err *err)
 {
     struct answer *answer = arena_array(request->arena, struct answer, 1);
@@ -296,7 +336,7 @@ bool memory_viewer_whatif(const struct tool_request *request, struct json *json,
     bool is_text;
     answer->plan = request->model;
     answer->space = plan_space_find(answer->plan, 0);
-    if (!tool_param_number(request, "capacity_bytes", 0, INT64_C(1) << 48, -1, &answer->capacity_bytes, err) ||
+    if (!capacity_read(request, answer, err) ||
         !tool_param_number(request, "width", 0, WIDTH_MAX, 0, &stretch.width, err) ||
         !tool_param_number(request, "from", 0, UINT32_MAX, 0, &stretch.from, err) ||
         !tool_param_number(request, "to", 0, UINT32_MAX, UINT32_MAX, &stretch.to, err) ||
@@ -304,7 +344,7 @@ bool memory_viewer_whatif(const struct tool_request *request, struct json *json,
         !tool_param_number(request, "fit", 0, 1, 0, &wants_fit, err) ||
         !tool_param_number(request, "alone", 0, 1, 0, &wants_alone, err) || !tool_param_format(request, &is_text, err))
         return false;
-    if (wants_fit && answer->capacity_bytes < 0)
+    if (wants_fit && answer->capacity.bytes < 0)
         return err_set(err, ERR_argument, ERR_NO_OFFSET, "fit: say what the device has: capacity_bytes");
     if (!answer->space || !answer->plan->graph || answer->plan->hlo.instruction_count == 0)
         return err_set(err, ERR_notfound, ERR_NO_OFFSET, "there is no program with its own memory to change");
@@ -319,7 +359,7 @@ bool memory_viewer_whatif(const struct tool_request *request, struct json *json,
         alone_find(request, answer);
     answer->has_fit = wants_fit;
     if (wants_fit)
-        fit_find(&answer->variant, answer->capacity_bytes, &answer->fit);
+        fit_find(&answer->variant, answer->room_bytes, &answer->fit);
     if (is_text)
         text_write(request, answer);
     else

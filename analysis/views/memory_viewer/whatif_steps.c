@@ -87,13 +87,13 @@ void whatif_steps_alone(const struct variant *start, const struct variant_sums *
 
 /* ---- JSON ---- */
 
-void whatif_steps_write_fits(struct json *json, const char *key, int64_t capacity_bytes, int64_t total_bytes)
+void whatif_steps_write_fits(struct json *json, const char *key, int64_t room_bytes, int64_t total_bytes)
 {
-    if (capacity_bytes >= 0)
-        json_key_bool(json, key, total_bytes <= capacity_bytes);
+    if (room_bytes >= 0)
+        json_key_bool(json, key, total_bytes <= room_bytes);
 }
 
-void whatif_steps_write(struct json *json, const struct whatif_step *step, int64_t capacity_bytes)
+void whatif_steps_write(struct json *json, const struct whatif_step *step, int64_t room_bytes)
 {
     json_object_begin(json);
     json_key_text(json, "change", step->text);
@@ -103,7 +103,7 @@ void whatif_steps_write(struct json *json, const struct whatif_step *step, int64
     json_key_int(json, "saving_bytes", step->saving_bytes);
     json_key_int(json, "total_bytes", step->sums.total_bytes);
     json_key_int(json, "peak_bytes", step->sums.peak_bytes);
-    whatif_steps_write_fits(json, "fits", capacity_bytes, step->sums.total_bytes);
+    whatif_steps_write_fits(json, "fits", room_bytes, step->sums.total_bytes);
     json_key_text(json, "confidence", step->refusal != NULL ? NULL : change_confidence_name(step->result.confidence));
     json_key_text(json, "reason", step->result.reason);
     fit_write_extra_flops(json, step->result.has_extra_flops, step->result.extra_flops_percent);

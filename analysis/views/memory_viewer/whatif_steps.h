@@ -31,7 +31,7 @@ void whatif_steps_try(struct variant *variant, const struct variant_sums *before
 void whatif_steps_alone(const struct variant *start, const struct variant_sums *before, const char *glob,
                         const char *const *asked, uint32_t asked_count, struct whatif_steps *out);
 
-/* One object. `capacity_bytes` < 0: not known. */
-void whatif_steps_write(struct json *json, const struct whatif_step *step, int64_t capacity_bytes);
+/* One object. `room_bytes`: memory_fit_room; < 0: not known. */
+void whatif_steps_write(struct json *json, const struct whatif_step *step, int64_t room_bytes);
 /* The member `key`: would so much fit? None where the capacity is not known. */
-void whatif_steps_write_fits(struct json *json, const char *key, int64_t capacity_bytes, int64_t total_bytes);
+void whatif_steps_write_fits(struct json *json, const char *key, int64_t room_bytes, int64_t total_bytes);

@@ -255,7 +255,7 @@ export function createWhatif(view) {
   async function load(route) {
     const { space, ask } = program;
     const capacity = await capacityBytes(program, SPACE, route.capacity);
-    const params = { change: [...new Set(route.whatif)], glob: route.glob, capacity_bytes: capacity ?? '', alone: 1, width: WIDTH, rows: state.rows };
+    const params = { change: [...new Set(route.whatif)], glob: route.glob, capacity: route.capacity ?? '', capacity_bytes: capacity ?? '', alone: 1, width: WIDTH, rows: state.rows };
     const isFit = route.drawer === 'fit' && capacity != null;
     const question = JSON.stringify([ask.serial, params, isFit]);
     if (question === state.question || program.space !== space) return;
@@ -263,7 +263,7 @@ export function createWhatif(view) {
     const { signal } = (state.asked = new AbortController());
     const end = panel.wait('', null);
     try {
-      const asked = [ask('whatif', params, signal), isFit ? ask('whatif', { capacity_bytes: capacity, fit: 1 }) : null, styled];
+      const asked = [ask('whatif', params, signal), isFit ? ask('whatif', { capacity: route.capacity ?? '', capacity_bytes: capacity, fit: 1 }) : null, styled];
       const [{ data }, fit] = await Promise.all(asked);
       if (signal.aborted || program.space !== space) return;
       state.question = question;
