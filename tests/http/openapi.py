@@ -25,7 +25,7 @@ DEMO = {"memory_viewer": "b-activations-unrolled", "memory_profile": "training",
         "oom": "b-activations-unrolled", "compare": "b-activations-unrolled", "compare_profiles": "leak"}
 
 
-SAYS_WHETHER_IT_FITS = ("memory_viewer/summary", "modules/summary", "modules/table")
+SAYS_WHETHER_IT_FITS = ("memory_viewer/summary", "memory_viewer/whatif", "modules/summary", "modules/table")
 
 
 def objects(schema):

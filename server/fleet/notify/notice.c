@@ -25,8 +25,10 @@ static void verdict_write(struct store *store, const struct notice_failure *fail
     if (is_good && report->found.failure_count == 0)
         is_good = err_set(&err, ERR_changed, ERR_NO_OFFSET, "tells of no failure any more");
     if (is_good) {
-        const struct verdict_parts_wanted wanted = {
-            .snapshot = failure->snapshot, .session = failure->session, .failure = &report->meanings[0]};
+        const struct verdict_parts_wanted wanted = {.snapshot = failure->snapshot,
+                                                    .session = failure->session,
+                                                    .text = failure->text->file->name,
+                                                    .failure = &report->meanings[0]};
         const struct verdict_parts_about about = {failure->session->id, failure->text->file->name, 1,
                                                   report->found.failure_count};
         is_good =
