@@ -57,8 +57,8 @@ struct analysis_space_capacity {
     const char *device; /* row of the table of devices that it is of; NULL: of none */
     bool is_physical, is_of_gpu;
 };
-/* The order of sources (verdict/capacity.h): does `one` count where `other` of the same space was found before it; may a
- * source of that kind still count where `found` is known (NULL: nothing is); what a program may use of a device in
+/* The order of sources (verdict/capacity.h): does `one` count where `other` of the same space was found before it; may
+ * a source of that kind still count where `found` is known (NULL: nothing is); what a program may use of a device in
  * `bytes` (0: not known), true where that is its physical size. */
 bool analysis_capacity_counts_before(const struct analysis_space_capacity *one,
                                      const struct analysis_space_capacity *other);

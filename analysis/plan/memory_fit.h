@@ -63,8 +63,8 @@ int64_t memory_fit_share(int64_t physical_bytes);
 /* The most that fits in it without doubt. */
 int64_t memory_fit_share_safe(int64_t share_bytes);
 
-/* The most bytes of which memory_fit_judge says that they fit, of a program that no error text is about (asked_bytes -1);
- * -1: the capacity is not known. */
+/* The most bytes of which memory_fit_judge says that they fit, of a program that no error text is about
+ * (asked_bytes -1); -1: the capacity is not known. */
 int64_t memory_fit_room(const struct memory_capacity *capacity);
 
 /* "fits", "over", "too close", "over by default", "capacity not known". */

@@ -10,12 +10,12 @@
 
 /* In the order in which they count. */
 enum capacity_from {
-    CAPACITY_CHOSEN,  /* the user, as --capacity */
-    CAPACITY_FAILURE, /* the failure that is explained states it */
-    CAPACITY_TEXT,    /* an error text beside the program states it */
-    CAPACITY_CHIP,    /* a file beside the dump names the chip: target_arguments.pb, topology.pb */
-    CAPACITY_TRACE,   /* the trace that holds the program records its devices */
-    CAPACITY_ALLOCATOR, /* without a program: a trace's memory over time has its allocator's limit, or its device's size */
+    CAPACITY_CHOSEN,    /* the user, as --capacity */
+    CAPACITY_FAILURE,   /* the failure that is explained states it */
+    CAPACITY_TEXT,      /* an error text beside the program states it */
+    CAPACITY_CHIP,      /* a file beside the dump names the chip: target_arguments.pb, topology.pb */
+    CAPACITY_TRACE,     /* the trace that holds the program records its devices */
+    CAPACITY_ALLOCATOR, /* without a program: limit of an allocator or size of a device, in memory over time */
 };
 
 /* What one source says of one memory space. */
