@@ -57,7 +57,7 @@ messages := hlo xla_data
 message_headers := $(messages:%=build/gen/%.pb-c.h)
 core_obj := $(core_src:%.c=$(B)/%.o) $(messages:%=$(B)/gen/%.pb-c.o)
 server_obj := $(server_src:%.c=$(B)/%.o) $(gen_src:.c=.o)
-fields := $(addprefix build/gen/,xplane.fields.h hlo.fields.h memory_usage_report.fields.h profile.fields.h compile.fields.h)
+fields := $(addprefix build/gen/,xplane.fields.h hlo.fields.h memory_usage_report.fields.h profile.fields.h compile.fields.h profiler_service.fields.h)
 
 unit_src := $(wildcard tests/unit/*.c)
 fuzz_names := $(basename $(notdir $(filter-out tests/fuzz/driver.c tests/fuzz/ask.c tests/fuzz/ask_trace.c tests/fuzz/ask_modules.c tests/fuzz/ask_verdict.c,$(wildcard tests/fuzz/*.c))))

@@ -19,6 +19,8 @@
 #include "door/analysis_verdict.h"
 #include "model/oom/model.h"
 #include "read/hlo/compile_input.h"
+#include "read/profiler/profiler_answer.h"
+#include "read/profiler/profiler_request.h"
 #include "verdict/torch_choice.h"
 #include "whatif/confirmation.h"
 #include "whatif/confirmed.h"
