@@ -292,6 +292,7 @@ include tests/soak/soak.mk
 include tests/catalog/catalog.mk
 include tests/fleet/fleet.mk
 include tests/remote/remote.mk
+include tests/capture/capture.mk
 
 metrics-format-test: all build/openapi-tools/ready ## GET /metrics read by Prometheus' own library (fetches it from PyPI once)
 	$(Q)build/openapi-tools/bin/python tests/http/metrics_format.py --binary $(B)/memviewd

@@ -4,6 +4,7 @@
 #include "server/base/log.h"
 #include "server/base/memory.h"
 #include "server/cmd/input_path.h"
+#include "server/cmd/run_address.h"
 #include "server/files/opener.h"
 #include "server/files/remote/remote_address.h"
 #include "server/files/remote/remote_needs.h"
@@ -105,6 +106,22 @@ static void add_catalog(struct sandbox *sandbox, const struct options *options)
     catalog_needs_files(options->catalog, read_file, sandbox);
 }
 
+static void add_captures(struct sandbox *sandbox, const struct options *options)
+{
+    struct err err = ERR_INIT;
+    struct capture_address address;
+    if (options->captures.count == 0)
+        return;
+    add_network(sandbox);
+    sandbox_reads(sandbox, "/etc/localtime");
+    for (size_t at = 0; at < options->captures.count; at++) {
+        if (!capture_address_read(options->captures.items[at], &address, &err))
+            continue; /* cmd_serve.c has refused it */
+        sandbox_connects(sandbox, address.port);
+        capture_address_free(&address);
+    }
+}
+
 static void add_webhook(struct sandbox *sandbox, const struct options *options)
 {
     if (!options->notify_url)
@@ -133,13 +150,16 @@ void box_serve(const struct options *options, const char *socket_path)
     add_list(&reads, &options->logdirs);
     add_list(&reads, &options->paths);
     add_list(&reads, &options->source_roots);
+    box_add(&reads, options->capture_logdir);
     box_add(&reads, options->web_folder);
     box_add(&reads, options->token_file);
     struct sandbox *sandbox = sandbox_new(SANDBOX_DAEMON);
     box_add(&writes, options->cache_folder);
+    box_add(&writes, options->capture_logdir);
     add_catalog(sandbox, options);
     add_addresses(sandbox, options, &addresses);
     add_webhook(sandbox, options);
+    add_captures(sandbox, options);
     for (size_t at = 0; at < reads.count; at++)
         sandbox_reads(sandbox, reads.items[at]);
     for (size_t at = 0; at < writes.count; at++)
@@ -193,6 +213,21 @@ void box_command(const struct options *options)
     }
     if (has_stream(options))
         sandbox_writes(sandbox, P_tmpdir);
+    sandbox_enter(sandbox, NULL);
+}
+
+void box_capture(const struct options *options, const char *logdir, const struct capture_address *const *addresses,
+                 size_t count)
+{
+    if (options->is_without_sandbox)
+        return;
+    struct sandbox *sandbox = sandbox_new(SANDBOX_COMMAND);
+    sandbox_writes(sandbox, logdir);
+    sandbox_reads(sandbox, "/etc/localtime");
+    add_network(sandbox);
+    sandbox_connects(sandbox, RUN_ADDRESS_PORT);
+    for (size_t at = 0; at < count; at++)
+        sandbox_connects(sandbox, addresses[at]->port);
     sandbox_enter(sandbox, NULL);
 }
 

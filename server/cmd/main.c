@@ -32,11 +32,11 @@ static int end_of_output(int status)
     return COMMANDS_UNUSABLE;
 }
 
-/* The daemon and the processes of `mcp` put themselves in a box of their own, and these start programs. */
+/* The daemon, `capture` and the processes of `mcp` put themselves in a box of their own, and these start programs. */
 static bool is_boxed(enum commands_bit_at command, const struct options *options)
 {
     return command != COMMANDS_BIT_AT_SERVE && command != COMMANDS_BIT_AT_RUN && command != COMMANDS_BIT_AT_MCP &&
-           !options->is_confirmed;
+           command != COMMANDS_BIT_AT_CAPTURE && !options->is_confirmed;
 }
 
 /* `arguments` are those after the subcommand, ending with NULL. */
@@ -51,7 +51,8 @@ static int main_run(enum commands_bit_at command, char *const *arguments)
     } else if (!options_answer(command, &options)) {
         if (command == COMMANDS_BIT_AT_SERVE)
             options_take_runs(&options);
-        bool has_paths = command != COMMANDS_BIT_AT_RUN && command != COMMANDS_BIT_AT_MCP;
+        bool has_paths =
+            command != COMMANDS_BIT_AT_RUN && command != COMMANDS_BIT_AT_MCP && command != COMMANDS_BIT_AT_CAPTURE;
         if (has_paths)
             input_path_respell(&options);
         if (has_paths && !input_path_set_up(&options)) {

@@ -30,6 +30,7 @@ struct option {
 #define FIT (1u << COMMANDS_BIT_AT_FIT)
 #define EXPLAIN (1u << COMMANDS_BIT_AT_EXPLAIN)
 #define RUN (1u << COMMANDS_BIT_AT_RUN)
+#define CAPTURE (1u << COMMANDS_BIT_AT_CAPTURE)
 #define TOP (1u << COMMANDS_BIT_AT_TOP)
 #define DIFF (1u << COMMANDS_BIT_AT_DIFF)
 #define EXPORT (1u << COMMANDS_BIT_AT_EXPORT)

@@ -30,14 +30,14 @@ enum options_filter {
 };
 
 struct options {
-    struct options_list logdirs, paths, changes, bases, diff_bases, source_roots, modules, spaces, steps, moments,
-        labels, label_paths, device_names, filters[OPTIONS_FILTER_COUNT];
+    struct options_list logdirs, paths, changes, bases, diff_bases, source_roots, captures, modules, spaces, steps,
+        moments, labels, label_paths, device_names, filters[OPTIONS_FILTER_COUNT];
     int64_t port, space, memory_limit_mib, cache_limit_mib, limit, limit_seconds, program_count, dump_limit_mib,
-        history_count, list_every_s, part_count;
+        history_count, list_every_s, part_count, capture_seconds;
     const char *bind, *allowed_hosts, *web_folder, *token_file, *log_format, *listen, *path_prefix, *frame_ancestors,
         *cache_folder, *module, *moment, *base_moment, *memory, *by, *metric, *category_rules, *libraries, *capacity,
         *libtpu, *cuda_plugin, *topology, *plan_folder, *max_total, *baseline, *tolerance, *format, *out_path,
-        *run_logdir, *shard, *catalog, *endpoint_url;
+        *run_logdir, *shard, *catalog, *endpoint_url, *capture_logdir;
     const char *notify_url, *notify_secret; /* of --notify */
     bool is_fit, is_confirmed, is_demo, is_waiting, is_without_token, is_shared, is_without_uploads, is_without_sandbox,
         is_verbose, is_json, is_csv, is_markdown, is_normalized, has_machinery, is_without_inlined, is_kept,

@@ -14,8 +14,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-/* As --port has it. */
-enum { PORT = 6006, WAIT_MS = 500, MAX_ANSWER_BYTES = 1 << 20 };
+enum { PORT = RUN_ADDRESS_PORT, WAIT_MS = 500, MAX_ANSWER_BYTES = 1 << 20 };
 
 static const char QUESTION[] =
     "GET /api/v1/about HTTP/1.1\r\nHost: localhost:6006\r\nAccept-Encoding: identity\r\nConnection: close\r\n\r\n";
@@ -67,7 +66,7 @@ static int served_at(const char *all)
     return found;
 }
 
-/* Does the session lie in the folder "run-…"? */
+/* Does the session lie in the folder `name`: "run-…", "plugins/profile/…"? */
 static bool is_of(const struct snapshot_session *session, const char *name)
 {
     size_t length = strlen(name);
@@ -99,8 +98,10 @@ static char *session_id(const char *all, const char *name)
 char *run_address_make(const char *all, const char *run, bool *is_served)
 {
     int at = served_at(all);
-    const char *slash = strrchr(run, '/');
-    char *id = at <= 0 ? session_id(all, slash ? slash + 1 : run) : NULL; /* of another folder it has another id */
+    size_t length = strlen(all);
+    bool is_below = strncmp(run, all, length) == 0 && run[length] == '/';
+    char *id =
+        at <= 0 ? session_id(all, is_below ? run + length + 1 : run) : NULL; /* of another folder it has another id */
     char *url = memory_format("http://localhost:%d/%s%s", PORT, id ? "?session=" : "", id ? id : "");
     *is_served = at >= 0;
     free(id);

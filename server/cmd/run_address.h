@@ -4,6 +4,8 @@
 
 #include <stdbool.h>
 
-/* URL of what is in the folder `run` right below `all` (both absolute), on a daemon at the default port: of its dump and
+enum { RUN_ADDRESS_PORT = 6006 }; /* as --port has it */
+
+/* URL of what is in the folder `run` below `all` (both absolute), on a daemon at the default port: of its dump and
  * log together, else of the page that lists all. Is a daemon there that serves `all`? free() it. */
 char *run_address_make(const char *all, const char *run, bool *is_served);
