@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * profiler_answer.c: any bytes as what a profiler server answers, whole and in pieces of several sizes: the same of both,
- * and never more of a trace than there are bytes. */
+ * and never more of a trace than there are bytes; and as what is asked. */
 #include "analysis/analysis.h"
 
 #include <stdlib.h>
@@ -35,6 +35,24 @@ static struct seen read_in_pieces(const uint8_t *data, size_t size, size_t piece
     return seen;
 }
 
+/* A request with these bytes for its numbers and its texts says how long it is. */
+static void write_request(const uint8_t *data, size_t size)
+{
+    struct buf out = BUF_INIT;
+    char text[64] = "";
+    uint64_t number = 0;
+    memcpy(text, data, size < sizeof(text) - 1 ? size : sizeof(text) - 1);
+    memcpy(&number, data, size < sizeof(number) ? size : sizeof(number));
+    const struct profiler_request request = {number, number >> 1, text, text, text};
+    profiler_request_write(&request, &out);
+    uint32_t length = 0;
+    for (size_t at = 1; at < 5 && !out.failed; at++)
+        length = length << 8 | (uint8_t)out.data[at];
+    if (!out.failed && length != out.length - 5)
+        abort();
+    buf_free(&out);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct err whole_err = ERR_INIT;
@@ -46,6 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             strcmp(err.text, whole_err.text) != 0)
             abort();
     }
+    write_request(data, size);
     char *text = malloc(size + 1);
     if (!text)
         return 0;
