@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/api/api.h"
+#include "server/api/captures.h"
 #include "server/base/version.h"
 
 struct response *api_healthy(const struct server *server, const struct request *request)
@@ -49,6 +50,7 @@ struct response *api_about(const struct server *server, const struct request *re
         json_object_end(&json);
     }
     json_array_end(&json);
+    captures_write_addresses(server->captures, &json);
     json_key_uint(&json, "scan_generation", snapshot->generation);
     json_key_uint(&json, "memory_limit_bytes", account_limit(store_account(server->store)));
     json_object_end(&json);

@@ -6,8 +6,8 @@
  * take), api_view.c (what a tool says of what choice.c chooses),
  * api_memory_profile.c (memory over time, of all hosts), api_oom.c (out-of-memory texts), api_verdict.c (what will make
  * it fit), api_profiles.c (device profiles), api_metrics.c (figures for Prometheus), api_uploads.c (files that a reader
- * uploaded), api_confirmations.c (changes that the compiler is asked about), api_capacity.c (how much memory devices
- * have), api_batch.c (several questions in one request), api_shared.c. */
+ * uploaded), api_confirmations.c (changes that the compiler is asked about), api_captures.c (traces of
+ * running jobs), api_capacity.c (how much memory devices have), api_batch.c (several questions in one request), api_shared.c. */
 #pragma once
 
 #include "analysis/analysis.h"
@@ -55,6 +55,11 @@ struct response *api_confirmations(const struct server *server, const struct req
 struct response *api_confirmation(const struct server *server, const struct request *request);
 struct response *api_confirmations_add(const struct server *server, const struct request *request);
 struct response *api_confirmation_cancel(const struct server *server, const struct request *request);
+/* Which running jobs may be asked for a trace; a capture; beginning one, ending it. */
+struct response *api_captures(const struct server *server, const struct request *request);
+struct response *api_capture(const struct server *server, const struct request *request);
+struct response *api_captures_add(const struct server *server, const struct request *request);
+struct response *api_capture_cancel(const struct server *server, const struct request *request);
 struct response *api_profiles(const struct server *server, const struct request *request);
 struct response *api_profiles_add(const struct server *server, const struct request *request);
 /* The view "summary" of the memory profile, which is of all hosts. */

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 struct cache;
+struct captures;
 struct confirmations;
 struct fleet_files;
 struct metrics;
@@ -23,6 +24,7 @@ struct server {
     size_t source_root_count;
     struct guard guard;
     struct confirmations *confirmations;
+    struct captures *captures;
     struct fleet_files *fleet_files; /* rows of the watched files */
     struct cache *fleets;            /* of the catalog, for some seconds: api_fleet.c */
     const char *web_folder;          /* --web-dir, or NULL for the pages that are compiled in */

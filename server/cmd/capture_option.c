@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/cmd/capture_option.h"
 
+#include "server/base/log.h"
 #include "server/base/memory.h"
 #include "server/capture/capture.h"
 #include "server/files/remote/remote_address.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum { SHOWN = 80 };
 
@@ -54,4 +59,45 @@ bool capture_option_check_logdir(const char *logdir, const char *option, struct 
            err_set(err, ERR_unsupported, ERR_NO_OFFSET,
                    "%s%.*s: memviewd reads such addresses and does not write them: name a folder of this machine",
                    option, SHOWN, logdir);
+}
+
+static bool check_folder(const char *path, struct err *err)
+{
+    struct stat status;
+    int fault = stat(path, &status) != 0 ? errno : S_ISDIR(status.st_mode) ? 0 : ENOTDIR;
+    if (!fault && access(path, W_OK | X_OK) != 0)
+        fault = errno;
+    return !fault || err_set(err, ERR_io, ERR_NO_OFFSET, "--capture-logdir=%.*s: %s", SHOWN, path, strerror(fault));
+}
+
+bool capture_option_open(const struct options *options, struct capture_addresses *addresses)
+{
+    const char *logdir = options->capture_logdir;
+    struct err err = ERR_INIT;
+    if (options->captures.count == 0 && !logdir)
+        return true;
+    if (options->captures.count == 0)
+        err_set(&err, ERR_argument, ERR_NO_OFFSET, "--capture-logdir without --capture=HOST:PORT: no job may be asked");
+    else if (!logdir)
+        err_set(&err, ERR_argument, ERR_NO_OFFSET,
+                "--capture needs --capture-logdir=DIR: the folder that gets the traces; nothing else is written");
+    else if (capture_option_check_logdir(logdir, "--capture-logdir=", &err) && check_folder(logdir, &err) &&
+             capture_set_up(&err))
+        capture_option_read(&options->captures, addresses, &err);
+    if (err_is_set(&err))
+        log_error("%s", err.text);
+    return !err_is_set(&err);
+}
+
+bool capture_option_is_watched(const struct options *options)
+{
+    bool is_watched = false;
+    char *own = realpath(options->capture_logdir, NULL);
+    for (size_t at = 0; own && at < options->logdirs.count; at++) {
+        char *other = realpath(options->logdirs.items[at], NULL);
+        is_watched |= other && strcmp(own, other) == 0;
+        free(other);
+    }
+    free(own);
+    return is_watched;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cmd_serve.c: the daemon, from its options to its end. */
 #include "server/api/api.h"
+#include "server/api/captures.h"
 #include "server/api/confirmations.h"
 #include "server/api/routes.h"
 #include "server/api/web_files.h"
@@ -11,6 +12,7 @@
 #include "server/base/service.h"
 #include "server/base/system.h"
 #include "server/cmd/box.h"
+#include "server/cmd/capture_option.h"
 #include "server/cmd/category_rules.h"
 #include "server/cmd/commands.h"
 #include "server/cmd/keeping.h"
@@ -46,6 +48,7 @@ struct daemon {
     struct compile_apart *apart;
     struct disk_cache *disk_cache;
     struct webhook *webhook; /* of --notify, or NULL */
+    struct capture_addresses captures;
     struct notify *notify;
     char *names, *bind_name, *category_rules, *libraries, *path_prefix, *frame_ancestors;
 };
@@ -152,6 +155,8 @@ static struct index *make_index(const struct options *options)
     struct index *index = index_new();
     for (size_t at = 0; at < options->logdirs.count; at++)
         index_add(index, options->logdirs.items[at]);
+    if (options->capture_logdir && !capture_option_is_watched(options))
+        index_add(index, options->capture_logdir);
     for (size_t at = 0; at < options->paths.count; at++)
         index_add(index, options->paths.items[at]);
     if (options->is_demo)
@@ -233,6 +238,7 @@ static int cmd_serve_stop(struct daemon *daemon, struct httpd *httpd, struct job
     httpd_stop_accepting(httpd);
     listen_refuse(&daemon->listening);
     confirmations_stop(daemon->server.confirmations);
+    captures_stop(daemon->server.captures);
     notify_stop(daemon->notify);
     if (!httpd_drain(httpd, WORK_DRAIN_MS))
         store_stop(daemon->server.store);
@@ -249,6 +255,7 @@ static int cmd_serve_stop(struct daemon *daemon, struct httpd *httpd, struct job
     remote_stop();   /* its threads tell the index */
     jobs_free(jobs); /* only now: until its threads ended, a connection could still submit */
     confirmations_free(daemon->server.confirmations);
+    captures_free(daemon->server.captures);
     cache_free(daemon->server.fleets);
     fleet_files_free(daemon->server.fleet_files);
     index_free(daemon->server.index);
@@ -300,6 +307,9 @@ static int cmd_serve_run(struct daemon *daemon, const sigset_t *ends)
     store_set_libraries(daemon->server.store, daemon->libraries);
     store_set_disk_cache(daemon->server.store, daemon->disk_cache);
     daemon->server.confirmations = confirmations_new(daemon->server.store, daemon->apart, daemon->options->topology);
+    const struct captures_settings captures = {daemon->captures.items, daemon->captures.count,
+                                               daemon->options->capture_logdir, daemon->server.index};
+    daemon->server.captures = captures_new(&captures);
     const struct http_handler handler = routes_handler(&daemon->server);
     struct jobs *jobs = jobs_new(&handler);
     const struct cache_waiting waiting = jobs_waiting(jobs); /* a worker that waits gives up its place meanwhile */
@@ -364,7 +374,7 @@ static int cmd_serve_prepare(struct daemon *daemon, sigset_t *ends)
         return cmd_serve_refuse(reason);
     if (!open_catalog(daemon, reason, sizeof(reason)))
         return cmd_serve_refuse(reason);
-    if (!notify_option_open(options, &daemon->webhook))
+    if (!notify_option_open(options, &daemon->webhook) || !capture_option_open(options, &daemon->captures))
         return COMMANDS_UNUSABLE;
     daemon->server.fleet_files = fleet_files_new(getenv("MEMVIEWD_LABELS"));
     if (!daemon->server.fleet_files)
@@ -393,6 +403,7 @@ int cmd_serve(const struct options *options)
     disk_cache_close(daemon.disk_cache);
     catalog_close(daemon.server.catalog);
     webhook_free(daemon.webhook);
+    capture_option_free(&daemon.captures);
     free(daemon.names);
     free(daemon.bind_name);
     free(daemon.path_prefix);

@@ -77,7 +77,8 @@ bool serve_options_check(const struct options *options, char *reason, size_t rea
 {
     struct stat status;
     const char *fault = NULL;
-    if (options->logdirs.count + options->paths.count == 0 && !options->is_demo && !options->catalog)
+    if (options->logdirs.count + options->paths.count == 0 && !options->is_demo && !options->catalog &&
+        !options->capture_logdir)
         fault =
             "nothing to show: give --logdir=DIR, files or folders, --catalog=URL or --demo (./memviewd-runs is not there)";
     else if (options->port < 0 || options->port > 65535)

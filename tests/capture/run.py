@@ -17,7 +17,7 @@ sys.path[:0] = [HERE, os.path.join(HERE, "..", "http")]
 import harness
 import running
 
-THEMES = ["command"]
+THEMES = ["command", "page"]
 
 
 def run_one(name, function, options):

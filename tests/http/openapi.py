@@ -7,6 +7,7 @@ import os
 import urllib.parse
 
 import inputs
+from captures import allowed, taken, walk_captures
 from confirmations import walk_confirmations
 from document import Document
 from fleet_story import walk_fleet
@@ -139,7 +140,7 @@ class Walk:
         self.gone = {"gone": t.write("plugins/profile/gone/h.xplane.pb", inputs.xspace(run)),
                      "alone/gone.log": t.write("alone/gone.log", self.log), "vanished": t.write("vanished/memory.prof", self.profile)}
         program = "modules/mlp-adam/module_0000.jit_step.cl_1014260217.after_optimizations.hlo.pb.gz"
-        self.daemon = t.serve_with_compiler("stops", program, t.folder(), os.path.join(t.fixtures, "dumps"), os.path.join(t.fixtures, "memprof"), *lone)
+        self.daemon = t.serve_with_compiler("stops", program, *allowed(t), t.folder(), os.path.join(t.fixtures, "dumps"), os.path.join(t.fixtures, "memprof"), *lone)
         self.small = t.serve("--memory-limit=1", t.folder())
         self.locked = t.serve("--bind=0.0.0.0", t.folder())
         self.token = urllib.parse.parse_qs(self.locked.fragment)["token"][0]
@@ -150,7 +151,7 @@ class Walk:
                                      inputs.hlo_proto()).json["id"]
         self.sessions["upload"] = self.upload
         asked = self.daemon.ask("/api/v1/confirmations", "POST", LOGIN, json.dumps({"session": self.sessions["h-long-context"], "change": ["sequence=0.5"]}))
-        self.confirmation = asked.json["id"]
+        self.confirmation, self.capture = asked.json["id"], taken(self.daemon)["id"]
         wait_until(lambda: self.daemon.get_json(f"/api/v1/confirmations/{self.confirmation}")["state"] == "done", what="the compiler's answer")
 
     def check(self, path, method, answer):
@@ -200,7 +201,7 @@ DEVICE_EXTRAS = {"callers": "&match=.", "source": "&file=/a/x.py"}
 
 
 def address_of(path, session, extra=""):
-    address = path.replace("{session}", session).replace("{upload}", session).replace("{confirmation}", session)
+    address = path.replace("{session}", session).replace("{upload}", session).replace("{confirmation}", session).replace("{capture}", session)
     if is_of_text(path):
         address += f"?session={session}"
     if path == "/api/v1/source":
@@ -221,10 +222,8 @@ def address_of(path, session, extra=""):
 def walk_common(walk, path):
     """what every GET has"""
     session = walk.sessions["job/train.log" if is_of_text(path) else "series" if is_of_profiles(path) else "run"]
-    if "{upload}" in path:
-        session = walk.upload
-    if "{confirmation}" in path:
-        session = walk.confirmation
+    for word, own in (("{upload}", walk.upload), ("{confirmation}", walk.confirmation), ("{capture}", walk.capture)):
+        session = own if word in path else session
     address = address_of(path, session)
     first = walk.ask(path, address)
     equal(first.status, 200, address)
@@ -249,7 +248,7 @@ def walk_errors(walk, path):
     """what a question about a session may meet"""
     if "{upload}" in path:
         equal(walk.ask(path, address_of(path, "0" * 40)).status, 404, path)
-    if "{confirmation}" in path:
+    if "{confirmation}" in path or "{capture}" in path:
         equal(walk.ask(path, address_of(path, "0" * 12)).status, 404, path)
     if "{session}" in path or is_of_session(path) or is_of_text(path) or is_of_device(path) or is_of_two(path):
         equal(walk.ask(path, address_of(path, "000000000000")).status, 404, path)
@@ -486,6 +485,7 @@ def test_every_route_and_status_is_met_and_follows_its_schema(t):
     walk_profiles(walk, t)
     walk_uploads(walk)
     walk_confirmations(walk)
+    walk_captures(walk, t)
     walk_views(walk)
     walk_compare(walk)
     walk_profile(walk)

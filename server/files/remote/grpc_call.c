@@ -29,8 +29,7 @@ bool grpc_call_set_up(struct err *err)
     const curl_version_info_data *library = curl_version_info(CURLVERSION_NOW);
     return (library->features & CURL_VERSION_HTTP2) != 0 ||
            err_set(err, ERR_unsupported, ERR_NO_OFFSET,
-                   "libcurl %s of this machine has no HTTP/2, without which no profiler server can be asked",
-                   library->version);
+                   "this libcurl has no HTTP/2 (%s), without which no profiler server can be asked", library->version);
 }
 
 /* ---- what comes ---- */

@@ -8,6 +8,7 @@ import { ago, count, counted, cutMiddle, visible } from '../../lib/format.js';
 import { forgetUpload, uploadedSessions, UPLOADS } from '../../lib/uploads.js';
 import { explainKeys, explainWith, nodesOf } from '../../widgets/explain.js';
 import { message } from '../../widgets/panel.js';
+import { createCapture } from './capture.js';
 import { foundText, VERDICT_NAMES, verdictName } from './found.js';
 import { createSessionList, foundOf, isByFigure } from './list.js';
 import * as say from './text.js';
@@ -284,10 +285,10 @@ export function mount(root, context) {
   const title = el('h1', { class: 'answer home-answer' });
   const aside = el('p', { class: 'home-tally' });
   const news = el('div', { role: 'status' });
-  const tools = createTools(context);
+  const [tools, capture] = [createTools(context), createCapture(context)];
   const body = el('div', { class: 'home-body' });
   root.replaceChildren(
-    el('div', { class: 'home' }, el('div', { class: 'home-head' }, title, aside), news, openFilesLine(context), tools.node, body),
+    el('div', { class: 'home' }, el('div', { class: 'home-head' }, title, aside), news, openFilesLine(context), capture.node, tools.node, body),
   );
   const answer = createAnswer({ title, aside }, context, () => load());
   let [controller, route, shown] = [null, null, null];
@@ -331,6 +332,7 @@ export function mount(root, context) {
       fill(title, broken.length && broken.length === about.roots.length ? say.nothingReadable(broken) : `No profiles under ${say.short(say.rootsText(about))}.`);
     } else sayNow();
     tools.node.hidden = list.total_count < 2 && isPlain();
+    capture.set(about.capture_addresses);
     fill(body, bodyOf({ list, about, dropped, broken, filter: route.filter }, rows, look.again));
     return dropped ? [dropped, rows] : [rows];
   }
@@ -372,11 +374,10 @@ export function mount(root, context) {
       else if (text) fill(news, newsLine(text, load));
     },
     unmount() {
-      look.stop();
+      [look, capture, tools].forEach((each) => each.stop());
       controller?.abort();
       stopLists();
       stopCards();
-      tools.stop();
     },
   };
 }

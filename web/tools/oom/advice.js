@@ -114,7 +114,7 @@ export function createAdvice(context) {
     state.asked?.abort();
     const { signal } = (state.asked = new AbortController());
     const predictor = ticked.length === 0 ? null : predictorOf(verdict);
-    together.hidden = predictor === null;
+    together.hidden = predictor == null;
     if (together.hidden) {
       fill(together);
       return;
