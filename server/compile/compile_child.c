@@ -4,11 +4,11 @@
 #include "base/buf.h"
 #include "server/base/descriptors.h"
 #include "server/base/memory.h"
+#include "server/base/process.h"
 #include "server/base/system.h"
 #include "server/compile/compile_report.h"
 #include "server/compile/compile_stage.h"
 #include "server/compile/pjrt.h"
-#include "server/compile/process.h"
 #include "server/sandbox/sandbox.h"
 
 #include <assert.h>
@@ -44,7 +44,7 @@ static void compile_child_report(enum compile_report_kind kind, const void *firs
     buf_add(&record, first, first_size);
     buf_add(&record, text, length);
     for (size_t at = 0; at < record.length && !record.failed;) {
-        ssize_t part = write(PROCESS_REPORT_DESCRIPTOR, record.data + at, record.length - at);
+        ssize_t part = write(PROCESS_REPORTS_APART, record.data + at, record.length - at);
         if (part <= 0)
             break;
         at += (size_t)part;
@@ -219,7 +219,7 @@ static void process_bind(void)
     setrlimit(RLIMIT_CORE, &no_core);
     setrlimit(RLIMIT_FSIZE, &file);
     /* Descriptors of the daemon that were not marked to be closed; where memory runs out, this one goes first. */
-    descriptors_close_from(PROCESS_REPORT_DESCRIPTOR + 1);
+    descriptors_close_from(PROCESS_REPORTS_APART + 1);
     FILE *score = fopen("/proc/self/oom_score_adj", "we");
     if (score) {
         fputs("1000", score);
@@ -261,7 +261,7 @@ static void box_put_on(const char *library)
 int compile_child_run(char *const *arguments)
 {
     static struct child child = {.module = BUF_INIT, .options = BUF_INIT, .target = BUF_INIT};
-    if (!arguments[0] || !arguments[1] || fcntl(PROCESS_REPORT_DESCRIPTOR, F_GETFD) < 0)
+    if (!arguments[0] || !arguments[1] || fcntl(PROCESS_REPORTS_APART, F_GETFD) < 0)
         return 2;
     process_bind();
     box_put_on(arguments[0]);

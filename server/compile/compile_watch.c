@@ -3,10 +3,10 @@
 
 #include "server/base/clock.h"
 #include "server/base/memory.h"
+#include "server/base/process.h"
 #include "server/compile/compile_child.h"
 #include "server/compile/compile_program.h"
 #include "server/compile/dump.h"
-#include "server/compile/process.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -237,8 +237,9 @@ bool compile_watch_run(struct compile_watch *watch, const struct compile_request
     char *mark = memory_format("MEMVIEWD_COMPILE=%s", folder), **environment = environment_new(plugin, mark);
     *watch = (struct compile_watch){.fault_text = BUF_INIT, .version = BUF_INIT, .output = BUF_INIT};
     char *program = compile_program_path();
-    bool is_started = program ? process_start(&watching.process, program, arguments, environment, folder, err)
-                              : err_set(err, ERR_notfound, ERR_NO_OFFSET, "memviewd-compile is gone");
+    bool is_started =
+        program ? process_start(&watching.process, program, arguments, environment, folder, PROCESS_REPORTS_APART, err)
+                : err_set(err, ERR_notfound, ERR_NO_OFFSET, "memviewd-compile is gone");
     if (is_started) {
         watch_it(&watching);
         watch->wait_status = process_end(&watching.process);

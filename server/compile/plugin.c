@@ -4,8 +4,8 @@
 #include "base/buf.h"
 #include "server/base/clock.h"
 #include "server/base/memory.h"
+#include "server/base/process.h"
 #include "server/compile/compile_program.h"
-#include "server/compile/process.h"
 
 #include <dirent.h>
 #include <libgen.h>
@@ -55,7 +55,7 @@ static char *ask_python(const char *program)
     struct err err = ERR_INIT;
     char answer[MAX_ANSWER_BYTES + 1];
     size_t length = 0;
-    if (!process_start(&process, "python3", arguments, environ, "/", &err))
+    if (!process_start(&process, "python3", arguments, environ, "/", PROCESS_REPORTS_APART, &err))
         return NULL;
     for (int64_t begin = clock_ms(); clock_ms() - begin < PYTHON_LIMIT_MS;) {
         if (length == MAX_ANSWER_BYTES) { /* the path comes last */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "server/compile/process.h"
+#include "server/base/process.h"
 
 #include "server/base/descriptors.h"
 #include "server/base/memory.h"
@@ -38,7 +38,7 @@ static bool ends_open(struct ends *ends)
 }
 
 static int spawn(pid_t *id, const char *program, char *const *arguments, char *const *environment, const char *folder,
-                 const struct ends *ends)
+                 const struct ends *ends, enum process_report report)
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -49,11 +49,12 @@ static int spawn(pid_t *id, const char *program, char *const *arguments, char *c
     posix_spawnattr_init(&attributes);
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&actions, ends->output[1], 1);
-    posix_spawn_file_actions_adddup2(&actions, ends->output[1], 2);
-    posix_spawn_file_actions_adddup2(&actions, ends->report[1], PROCESS_REPORT_DESCRIPTOR);
-    posix_spawn_file_actions_addchdir_np(&actions, folder);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-    posix_spawnattr_setpgroup(&attributes, 0);
+    if (report != PROCESS_REPORTS_ERRORS)
+        posix_spawn_file_actions_adddup2(&actions, ends->output[1], 2);
+    posix_spawn_file_actions_adddup2(&actions, ends->report[1], (int)report);
+    if (folder)
+        posix_spawn_file_actions_addchdir_np(&actions, folder);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
     posix_spawnattr_setsigdefault(&attributes, &all);
     posix_spawnattr_setsigmask(&attributes, &none);
     int fault = posix_spawnp(id, program, &actions, &attributes, arguments, environment);
@@ -63,12 +64,12 @@ static int spawn(pid_t *id, const char *program, char *const *arguments, char *c
 }
 
 bool process_start(struct process *process, const char *program, char *const *arguments, char *const *environment,
-                   const char *folder, struct err *err)
+                   const char *folder, enum process_report report, struct err *err)
 {
     struct ends ends;
     if (!ends_open(&ends))
         return err_set(err, ERR_io, ERR_NO_OFFSET, "%s", strerror(errno));
-    int fault = spawn(&process->id, program, arguments, environment, folder, &ends);
+    int fault = spawn(&process->id, program, arguments, environment, folder, &ends, report);
     close(ends.output[1]);
     close(ends.report[1]);
     process->output = ends.output[0];

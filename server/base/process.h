@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * process.h: a child process that is watched, and of which nothing is left.
  *
- * It runs in a process group of its own. What it prints (stdout and stderr) and what it reports (descriptor 3) come
- * through pipes that never block the reader. Threads: one process belongs to one thread. */
+ * It runs in a session of its own: it has no terminal, so it can ask nobody. What it prints and what it reports come through
+ * pipes that never block the reader. Threads: one process belongs to one thread. */
 #pragma once
 
 #include "base/err.h"
@@ -16,12 +16,16 @@ struct process {
     int output, report; /* to be read, not blocking */
 };
 
-enum { PROCESS_REPORT_DESCRIPTOR = 3 };
+/* Which descriptor of it is the report; stdout is the output. */
+enum process_report {
+    PROCESS_REPORTS_ERRORS = 2, /* stderr */
+    PROCESS_REPORTS_APART = 3,  /* one of its own: stderr belongs to the output */
+};
 
 /* `program` is searched in PATH if it has no slash; `arguments` and `environment` end with NULL; `folder` is where it
- * works. `io` if it cannot be started. A started one is given to process_end, whatever happens. */
+ * works (NULL: where we do). `io` if it cannot be started. A started one is given to process_end, whatever happens. */
 bool process_start(struct process *process, const char *program, char *const *arguments, char *const *environment,
-                   const char *folder, struct err *err);
+                   const char *folder, enum process_report report, struct err *err);
 /* It has ended by itself; what it wrote is in the pipes still. */
 bool process_has_ended(const struct process *process);
 /* Ends it and its group, and closes the pipes. Its wait status, of wait(2). */
