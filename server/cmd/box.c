@@ -80,6 +80,7 @@ static void add_addresses(struct sandbox *sandbox, const struct options *options
     const char *address;
     for (size_t at = 0; (address = input_path_address(options, at)); at++) {
         remote_needs_ports(address, connect_port, sandbox);
+        remote_needs_program(address);
         box_add(addresses, address);
     }
     if (addresses->count == 0)

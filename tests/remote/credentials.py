@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where credentials come from, that they reach their service alone, and that no log has them."""
 import base64
-import hashlib
+import datetime
 import json
 import os
+import sys
 import urllib.parse
 
 import harness
@@ -48,13 +49,11 @@ def test_of_profiles(t):
     with open(os.path.join(home, ".aws", "credentials"), "w", encoding="utf-8") as file:
         file.write("[default]\naws_access_key_id = AKIADEF\naws_secret_access_key = the-secret-key\n[lab]\naws_access_key_id=AKIALAB\naws_secret_access_key=the-secret-key\n")
     with open(os.path.join(home, ".aws", "config"), "w", encoding="utf-8") as file:
-        file.write("[default]\nregion = eu-west-1\n[profile lab]\nregion = eu-central-1\n[profile made]\ncredential_process = /bin/false\n")
+        file.write("[default]\nregion = eu-west-1\n[profile lab]\nregion = eu-central-1\n")
     proxy = check(t, ("AKIADEF", None))
     assert "/eu-west-1/s3/aws4_request" in str(proxy.requests[0][2])
     proxy = check(t, ("AKIALAB", None), AWS_PROFILE="lab")
     assert "/eu-central-1/s3/aws4_request" in str(proxy.requests[0][2])
-    ended = t.command("summary", PLACE, status=2, AWS_PROFILE="made", AWS_ENDPOINT_URL_S3=t.s3().url)
-    assert "AWS profile made has no keys but a program that makes them" in ended.stderr, ended.stderr
 
 
 def test_of_a_web_identity_by_sts(t):
@@ -72,6 +71,14 @@ def test_of_a_web_identity_by_sts(t):
     assert "the-web-identity" not in str(proxy.requests)
 
 
+
+def test_of_a_web_identity_that_sts_gives_half_of(t):
+    half = servers.Server(lambda handler, request: handler.reply(200, {}, b"<AssumeRoleResponse><AccessKeyId>ASIAHALF</AccessKeyId></AssumeRoleResponse>"))
+    ended = t.command("summary", PLACE, status=2, AWS_ENDPOINT_URL_STS=half.url, AWS_ENDPOINT_URL_S3=t.s3().url, AWS_ROLE_ARN=ROLE,
+                      AWS_WEB_IDENTITY_TOKEN_FILE=t.write("token", b"the-web-identity"))
+    assert "STS gives no credentials" in ended.stderr and "the-web-identity" not in ended.stderr, ended.stderr
+
+
 ROLE = "arn:aws:iam::123456789012:role/reader"
 
 
@@ -79,69 +86,82 @@ def profiles(t, text):
     return {"AWS_CONFIG_FILE": t.write("config", text.encode()), "AWS_SHARED_CREDENTIALS_FILE": os.devnull}
 
 
-def test_of_a_role_by_another_profile(t):
-    """moto checks the signature of the request for the role by the keys of the other profile, and that of S3 by the role's"""
-    moto = servers.Moto()
-    moto.put("signed", os.path.join(harness.FIXTURES, "modules"), "a/")
-    made, iam = moto.user("asker"), moto.client("iam")
-    trust = '{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"AWS":"arn:aws:iam::123456789012:user/asker"},"Action":"sts:AssumeRole"}]}'
-    iam.create_role(RoleName="reader", AssumeRolePolicyDocument=trust)
-    iam.put_role_policy(RoleName="reader", PolicyName="all", PolicyDocument=servers.EVERYTHING)
-    keys = f"aws_access_key_id = {made['AccessKeyId']}\naws_secret_access_key = {made['SecretAccessKey']}\n"
-    role = f"role_arn = {ROLE}\nexternal_id = a+b/c é\n"
-    config = profiles(t, f"[profile base]\n{keys}[profile lab]\n{role}source_profile = base\n[profile own]\n{keys}{role}source_profile = own\n"
-                         f"[profile environment]\n{role}credential_source = Environment\n[profile wrong]\n{role}source_profile = nothing\n"
-                         f"[profile bad]\naws_access_key_id = {made['AccessKeyId']}\naws_secret_access_key = wrong\n[profile by-bad]\n{role}source_profile = bad\n"
-                         f"[profile ring]\n{role}source_profile = ring2\n[profile ring2]\n{role}source_profile = ring\n"
-                         f"[profile code]\n{role}source_profile = base\nmfa_serial = arn:aws:iam::1:mfa/ann\n")
-    with moto.checking():
-        for name in ("lab", "own"):
-            proxy = servers.Proxy(moto.port)
-            ended = t.command("summary", "s3://signed/a", AWS_PROFILE=name, AWS_ENDPOINT_URL_STS=moto.url, AWS_ENDPOINT_URL_S3=proxy.url, **config)
-            assert "jit_step" in ended.stdout
-            ((key, session),) = signed_by(proxy)
-            assert key.startswith("ASIA") and session and made["SecretAccessKey"] not in str(proxy.requests)
-        for name, words in (("by-bad", "403 SignatureDoesNotMatch"), ("wrong", "no credentials in what AWS profile wrong assumes its role by (nothing)"),
-                            ("environment", "assumes its role by (Environment)"), ("ring", "AWS profiles assume their roles by each other"), ("code", "wants a code")):
-            ended = t.command("summary", "s3://signed/a", status=2, AWS_PROFILE=name, AWS_ENDPOINT_URL_STS=moto.url, AWS_ENDPOINT_URL_S3=moto.url, **config)
-            assert words in ended.stderr and made["SecretAccessKey"] not in ended.stderr, ended.stderr
+PROGRAM = """import json, os, sys
+here = os.path.dirname(os.path.abspath(__file__))
+with open(os.path.join(here, "runs"), "a") as file:
+    file.write(json.dumps({"arguments": sys.argv[1:], "input": sys.stdin.read(), "has_terminal": os.path.exists("/dev/tty") and bool(os.isatty(2))}) + "\\n")
+answer = {"Version": 1, "AccessKeyId": "ASIAPROC", "SecretAccessKey": "the-secret-key", "SessionToken": "the-session-token", "Expiration": "2099-01-01T00:00:00+00:00"}
+answer.update(json.loads(sys.argv[1]))
+print(json.dumps({name: value for name, value in answer.items() if value is not None}))
+"""
 
 
-def test_of_a_single_sign_on(t):
-    """a stand-in for the service that gives keys for the token which `aws sso login` leaves"""
-    def answer(handler, request):
-        if request[2].get("x-amz-sso_bearer_token") != "the-access-token":
-            return handler.reply(401, {}, b'{"__type":"UnauthorizedException"}')
-        return handler.reply(200, {}, json.dumps({"roleCredentials": {"accessKeyId": "ASIASSO", "secretAccessKey": "the-secret-key", "sessionToken": "the-session-token",
-                                                                      "expiration": 4070908800000}}).encode())
-    server = servers.Server(answer)
-    cache = os.path.join(t.folder("home"), ".aws", "sso", "cache")
-    os.makedirs(cache)
+def program(t, **changes):
+    """(the environment of a profile whose credential_process is PROGRAM with these changes of its answer, the file that counts its runs)"""
+    path = t.write("the program.py", PROGRAM.encode())
+    runs = os.path.join(os.path.dirname(path), "runs")
+    command = f"{sys.executable} '{path}' " + json.dumps(json.dumps(changes)) + " 'a b'c\\ d $HOME \"\""
+    return {"AWS_PROFILE": "made", **profiles(t, f"[profile made]\nrole_arn = {ROLE}\nsource_profile = base\ncredential_process = {command}\n")}, runs
 
-    def login(named, end="2099-01-01T00:00:00Z", token="the-access-token"):
-        with open(os.path.join(cache, hashlib.sha1(named.encode()).hexdigest() + ".json"), "w", encoding="utf-8") as file:
-            json.dump({"accessToken": token, "expiresAt": end, "region": "eu-west-1"}, file)
-    sign_on = "sso_start_url = https://lab.awsapps.com/start\nsso_region = eu-west-1\n"
-    account = "sso_account_id = 123456789012\nsso_role_name = Read+Only\n"
-    environ = {"AWS_ENDPOINT_URL_SSO": server.url, **profiles(t, f"[sso-session lab]\n{sign_on}[profile new]\nsso_session = lab\n{account}[profile old]\n{sign_on}{account}"
-                                                                 f"[profile role]\nrole_arn = {ROLE}\nsource_profile = new\n[profile little]\nsso_account_id = 1\n")}
-    for name in ("new", "old"):
-        ended = t.command("summary", PLACE, status=2, AWS_PROFILE=name, AWS_ENDPOINT_URL_S3=t.s3().url, **environ)
-        assert f"aws sso login --profile {name}" in ended.stderr, ended.stderr
-    login("lab")
-    login("https://lab.awsapps.com/start")
-    for name in ("new", "old"):
-        check(t, ("ASIASSO", "the-session-token"), AWS_PROFILE=name, **environ)
-    harness.equal({request[1] for request in server.requests}, {"/federation/credentials?account_id=123456789012&role_name=Read%2BOnly"})
-    sts = servers.Proxy(t.s3().port)
-    assert "jit_step" in t.command("summary", PLACE, AWS_PROFILE="role", AWS_ENDPOINT_URL_STS=sts.url, AWS_ENDPOINT_URL_S3=t.s3().url, **environ).stdout
-    harness.equal(signed_by(sts), {("ASIASSO", "the-session-token")})
-    login("lab", "2020-01-01T00:00:00Z")
-    assert "has ended" in t.command("summary", PLACE, status=2, AWS_PROFILE="new", AWS_ENDPOINT_URL_S3=t.s3().url, **environ).stderr
-    login("lab", token="another")
-    ended = t.command("summary", PLACE, status=2, AWS_PROFILE="new", AWS_ENDPOINT_URL_S3=t.s3().url, **environ)
-    assert "401" in ended.stderr and "another" not in ended.stderr, ended.stderr
-    assert "too little" in t.command("summary", PLACE, status=2, AWS_PROFILE="little", AWS_ENDPOINT_URL_S3=t.s3().url, **environ).stderr
+
+def runs_of(path):
+    with open(path, encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
+
+
+def test_of_a_process(t):
+    """it is run from within the sandbox's reach and by no shell, and asks nobody"""
+    environ, runs = program(t)
+    check(t, ("ASIAPROC", "the-session-token"), **environ)
+    harness.equal(runs_of(runs), [{"arguments": ["{}", "a bc d", "$HOME", ""], "input": "", "has_terminal": False}])
+    check(t, ("AKIA1", None), AWS_ACCESS_KEY_ID="AKIA1", AWS_SECRET_ACCESS_KEY="the-secret-key", **environ)
+    environ, _ = program(t, SessionToken=None, Expiration=None)
+    check(t, ("ASIAPROC", None), **environ)
+
+
+def test_of_a_process_outside_of_a_sandbox(t):
+    environ, _ = program(t)
+    ended = t.command("summary", "--no-sandbox", PLACE, AWS_ENDPOINT_URL_S3=t.s3().url, **environ)
+    assert "jit_step" in ended.stdout, ended.stdout
+
+
+def test_of_a_process_that_fails(t):
+    for changes, words in (({"Version": 2}, "another Version than 1"), ({"SecretAccessKey": None}, "gives no credentials"), ({"AccessKeyId": 7}, "gives no credentials"),
+                           ({"Expiration": "soon"}, "no time of ISO 8601"), ({"Expiration": "2020-01-01T00:00:00+01:00"}, "have ended already"),
+                           ({"more": "x" * 70000}, "more than 65536 bytes")):
+        environ, _ = program(t, **changes)
+        ended = t.command("summary", PLACE, status=2, AWS_ENDPOINT_URL_S3=t.s3().url, **environ)
+        assert words in ended.stderr and "credential_process of AWS profile made" in ended.stderr, (changes, ended.stderr)
+        assert "the-secret-key" not in ended.stderr and "the-session-token" not in ended.stderr
+    for command, words in (("sh -c 'echo first >&2; echo the sign-on has ended >&2; exit 3'", "exit status 3: the sign-on has ended\n"), ("sh -c 'kill -9 $$'", "signal 9 ended it"),
+                           ("echo no", "prints no JSON object"), ("true", "prints no JSON object"), ("echo [1]", "prints no JSON object"),
+                           ("/nowhere/at-all --x", "/nowhere/at-all: No such file or directory"), ("sh -c 'exit", "a quote without its end")):
+        ended = t.command("summary", PLACE, status=2, AWS_ENDPOINT_URL_S3=t.s3().url, AWS_PROFILE="made", **profiles(t, f"[profile made]\ncredential_process = {command}\n"))
+        assert words in ended.stderr, (command, ended.stderr)
+
+
+def test_of_a_process_whose_credentials_end(t):
+    """a daemon runs it once for those that last, and again before they end"""
+    def follow(**changes):
+        environ, runs = program(t, **changes)
+        proxy = servers.Proxy(t.s3().port)
+        daemon = t.daemon("--logdir=" + PLACE, "--list-every=1", AWS_ENDPOINT_URL_S3=proxy.url, **environ)
+        harness.wait_until(daemon.sessions, 30)
+        return proxy, runs
+    proxy, lasting = follow()
+    harness.wait_until(lambda: len(proxy.requests) > 3, 60)
+    harness.equal(len(runs_of(lasting)), 1)
+    os.remove(lasting)
+    _, ending = follow(Expiration=(datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(minutes=4)).isoformat())
+    harness.wait_until(lambda: len(runs_of(ending)) > 1, 60)
+
+
+def test_what_a_process_is_needed_for(t):
+    for name, values in (("chained", f"role_arn = {ROLE}\nsource_profile = base"), ("of-instance", f"role_arn = {ROLE}\ncredential_source = Ec2InstanceMetadata"),
+                         ("code", f"role_arn = {ROLE}\nsource_profile = base\nmfa_serial = arn:aws:iam::1:mfa/ann"), ("new", "sso_session = lab\nsso_account_id = 1"),
+                         ("old", "sso_start_url = https://lab.awsapps.com/start\nsso_account_id = 1"), ("self", f"role_arn = {ROLE}\nsource_profile = self\naws_access_key_id = A\naws_secret_access_key = B")):
+        ended = t.command("summary", PLACE, status=2, AWS_ENDPOINT_URL_S3=t.s3().url, AWS_PROFILE=name, **profiles(t, f"[profile {name}]\n{values}\n"))
+        assert f"credential_process = aws configure export-credentials --profile {name} --format process" in ended.stderr, ended.stderr
 
 
 def test_of_a_container(t):
@@ -176,23 +196,6 @@ def test_of_an_instance(t):
     harness.equal([request[:2] for request in server.requests],
                   [("PUT", "/latest/api/token"), ("GET", "/latest/meta-data/iam/security-credentials/"),
                    ("GET", "/latest/meta-data/iam/security-credentials/the-role")])
-
-
-def test_of_a_role_by_an_instance(t):
-    server, sts, proxy = servers.Server(instance), servers.Proxy(t.s3().port), servers.Proxy(t.s3().port)
-    ended = t.command("summary", PLACE, AWS_EC2_METADATA_DISABLED="", AWS_EC2_METADATA_SERVICE_ENDPOINT=server.url, AWS_ENDPOINT_URL_STS=sts.url,
-                      AWS_ENDPOINT_URL_S3=proxy.url, AWS_PROFILE="role", **profiles(t, f"[profile role]\nrole_arn = {ROLE}\ncredential_source = Ec2InstanceMetadata\n"))
-    assert "jit_step" in ended.stdout
-    harness.equal(signed_by(sts), {("ASIAINST", "the-session-token")})
-    ((key, session),) = signed_by(proxy)
-    assert key.startswith("ASIA") and key != "ASIAINST" and session != "the-session-token"
-
-
-def test_of_a_role_that_sts_gives_half_of(t):
-    half = servers.Server(lambda handler, request: handler.reply(200, {}, b"<AssumeRoleResponse><AccessKeyId>ASIAHALF</AccessKeyId></AssumeRoleResponse>"))
-    ended = t.command("summary", PLACE, status=2, AWS_ENDPOINT_URL_STS=half.url, AWS_ENDPOINT_URL_S3=t.s3().url, AWS_PROFILE="role",
-                      **profiles(t, f"[profile role]\nrole_arn = {ROLE}\nsource_profile = base\n[profile base]\naws_access_key_id = AKIA1\naws_secret_access_key = the-secret-key\n"))
-    assert "STS gives no credentials" in ended.stderr and "the-secret-key" not in ended.stderr, ended.stderr
 
 
 def test_of_an_instance_whose_server_is_late(t):

@@ -373,6 +373,10 @@ START_TEST(times_are_those_of_the_calendar)
 {
     ck_assert_int_eq(remote_answer_iso_ns("2026-01-09T12:00:00Z"), INT64_C(1767960000000000000));
     ck_assert_int_eq(remote_answer_iso_ns("2026-01-09T12:00:00.123456789123Z"), INT64_C(1767960000123456789));
+    ck_assert_int_eq(remote_answer_iso_ns("2026-01-09T13:30:00+01:30"), INT64_C(1767960000000000000));
+    ck_assert_int_eq(remote_answer_iso_ns("2026-01-09T11:00:00.5-01:00"), INT64_C(1767960000500000000));
+    ck_assert_int_eq(remote_answer_iso_ns("2026-01-09T11:00:00+1:00"), 0);
+    ck_assert_int_eq(remote_answer_iso_ns("2026-01-09T11:00:00+01:00Z"), 0);
     ck_assert_int_eq(remote_answer_http_ns("Fri, 09 Jan 2026 12:00:00 GMT"), INT64_C(1767960000000000000));
     ck_assert_int_eq(remote_answer_iso_ns("2026-01-09"), 0);
     ck_assert_int_eq(remote_answer_iso_ns("9999999-01-09T12:00:00Z"), 0);

@@ -3,8 +3,8 @@
 
 #include "server/base/clock.h"
 #include "server/base/memory.h"
+#include "server/files/remote/aws_process.h"
 #include "server/files/remote/aws_profile.h"
-#include "server/files/remote/aws_sso.h"
 #include "server/files/remote/aws_sts.h"
 #include "server/files/remote/http_client.h"
 #include "server/files/remote/remote_address.h"
@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RENEW_BEFORE_MS = 5 * 60 * 1000, LOOK_AGAIN_MS = 10000, METADATA_LIMIT_MS = 2000, SOURCES_MAX = 4 };
+enum { RENEW_BEFORE_MS = 5 * 60 * 1000, LOOK_AGAIN_MS = 10000, METADATA_LIMIT_MS = 2000 };
 
 static struct {
     pthread_mutex_t lock; /* held while they are asked for: others wait for the same */
@@ -52,18 +52,48 @@ bool aws_credentials_are_whole(struct aws_credentials *credentials, const char *
     return err_set(err, ERR_io, ERR_NO_OFFSET, "%s gives no credentials", of);
 }
 
-/* {"AccessKeyId", "SecretAccessKey", "Token", "Expiration"} of containers and instances. */
+/* {"AccessKeyId", "SecretAccessKey", `token`, "Expiration"} */
+static bool read_object(const cJSON *object, const char *token, struct aws_credentials *credentials, const char *of,
+                        struct err *err)
+{
+    char *expiration = member_text(object, "Expiration");
+    credentials->key_id = member_text(object, "AccessKeyId");
+    credentials->secret = member_text(object, "SecretAccessKey");
+    credentials->token = member_text(object, token);
+    credentials->expires_at_ms = expiration ? remote_answer_iso_ns(expiration) / 1000000 : 0;
+    free(expiration);
+    return aws_credentials_are_whole(credentials, of, err);
+}
+
+/* Of containers and instances. */
 static bool read_json(const struct buf *body, struct aws_credentials *credentials, const char *of, struct err *err)
 {
     cJSON *root = cJSON_ParseWithLength(body->data, body->length);
-    char *expiration = member_text(root, "Expiration");
-    credentials->key_id = member_text(root, "AccessKeyId");
-    credentials->secret = member_text(root, "SecretAccessKey");
-    credentials->token = member_text(root, "Token");
-    credentials->expires_at_ms = expiration ? remote_answer_iso_ns(expiration) / 1000000 : 0;
-    free(expiration);
+    bool is_good = read_object(root, "Token", credentials, of, err);
     cJSON_Delete(root);
-    return aws_credentials_are_whole(credentials, of, err);
+    return is_good;
+}
+
+/* Of credential_process: the same with a version. */
+static bool read_process_json(const struct buf *body, struct aws_credentials *credentials, const char *of,
+                              struct err *err)
+{
+    cJSON *root = body->length > 0 ? cJSON_ParseWithLength(body->data, body->length) : NULL;
+    const cJSON *version = cJSON_GetObjectItemCaseSensitive(root, "Version");
+    bool is_known = cJSON_IsNumber(version) && version->valuedouble == 1,
+         has_end = cJSON_GetObjectItemCaseSensitive(root, "Expiration") != NULL, is_good = false;
+    if (!cJSON_IsObject(root))
+        err_set(err, ERR_malformed, ERR_NO_OFFSET, "%s prints no JSON object", of);
+    else if (!is_known)
+        err_set(err, ERR_unsupported, ERR_NO_OFFSET, "%s prints another Version than 1", of);
+    else if (read_object(root, "SessionToken", credentials, of, err) && has_end && credentials->expires_at_ms == 0)
+        err_set(err, ERR_malformed, ERR_NO_OFFSET, "%s prints an Expiration that is no time of ISO 8601", of);
+    else if (has_end && credentials->expires_at_ms <= clock_unix_ms())
+        err_set(err, ERR_io, ERR_NO_OFFSET, "%s gives credentials that have ended already", of);
+    else
+        is_good = !err_is_set(err);
+    cJSON_Delete(root);
+    return is_good;
 }
 
 /* ---- the places --------------------------------------------------------------------------- */
@@ -192,120 +222,63 @@ static bool from_instance(struct aws_credentials *credentials, struct err *err)
 
 /* ---- profiles ----------------------------------------------------------------------------- */
 
-/* Values that tell what a profile is; each NULL when it has none. */
-struct profile {
-    const char *name;
-    char *key_id, *secret, *token;
-    char *role, *token_path, *source, *source_kind, *external_id, *session_name, *mfa;
-    char *sso_account, *process;
-};
-
-static struct profile profile_read(const char *name)
+static void by_process(const char *profile, const char *command, struct aws_credentials *credentials, struct err *err)
 {
-    return (struct profile){.name = name,
-                            .key_id = aws_profile_value_of(name, "aws_access_key_id"),
-                            .secret = aws_profile_value_of(name, "aws_secret_access_key"),
-                            .token = aws_profile_value_of(name, "aws_session_token"),
-                            .role = aws_profile_value_of(name, "role_arn"),
-                            .token_path = aws_profile_value_of(name, "web_identity_token_file"),
-                            .source = aws_profile_value_of(name, "source_profile"),
-                            .source_kind = aws_profile_value_of(name, "credential_source"),
-                            .external_id = aws_profile_value_of(name, "external_id"),
-                            .session_name = aws_profile_value_of(name, "role_session_name"),
-                            .mfa = aws_profile_value_of(name, "mfa_serial"),
-                            .sso_account = aws_profile_value_of(name, "sso_account_id"),
-                            .process = aws_profile_value_of(name, "credential_process")};
-}
-
-static void profile_free(struct profile *profile)
-{
-    char *const values[] = {profile->key_id,     profile->secret,  profile->token,        profile->role,
-                            profile->token_path, profile->source,  profile->source_kind,  profile->external_id,
-                            profile->mfa,        profile->process, profile->session_name, profile->sso_account};
-    for (size_t at = 0; at < sizeof(values) / sizeof(values[0]); at++)
-        free(values[at]);
-}
-
-static bool profile_ask(const char *name, unsigned depth, bool is_source_of_itself, struct aws_credentials *credentials,
-                        struct err *err);
-
-/* By what the request for a role is signed: another profile, or a place that `credential_source` names. */
-static bool source_find(const struct profile *profile, unsigned depth, struct aws_credentials *credentials,
-                        struct err *err)
-{
-    static const struct {
-        const char *kind;
-        place *find;
-    } PLACES[] = {
-        {"Environment", from_environment}, {"EcsContainer", from_container}, {"Ec2InstanceMetadata", from_instance}};
-    if (profile->source)
-        return profile_ask(profile->source, depth + 1, strcmp(profile->source, profile->name) == 0, credentials, err);
-    for (size_t at = 0; at < sizeof(PLACES) / sizeof(PLACES[0]); at++) {
-        if (strcmp(profile->source_kind, PLACES[at].kind) == 0)
-            return PLACES[at].find(credentials, err);
-    }
-    return false;
-}
-
-static void assume_role(const struct profile *profile, unsigned depth, struct aws_credentials *credentials,
-                        struct err *err)
-{
-    struct aws_credentials by = {.key_id = NULL};
-    const struct aws_sts_role role = {profile->role, profile->external_id, profile->session_name};
-    if (profile->mfa)
-        err_set(err, ERR_unsupported, ERR_NO_OFFSET,
-                "AWS profile %s wants a code for each role (mfa_serial), which nobody is asked for here: "
-                "eval \"$(aws configure export-credentials --format env)\"",
-                profile->name);
-    else if (source_find(profile, depth, &by, err) && !err_is_set(err))
-        aws_sts_by_keys(&role, &by, credentials, err);
-    else if (!err_is_set(err))
-        err_set(err, ERR_io, ERR_NO_OFFSET, "there are no credentials in what AWS profile %s assumes its role by (%s)",
-                profile->name, profile->source ? profile->source : profile->source_kind);
-    aws_credentials_free(&by);
-}
-
-/* True when the profile is a place, see `place`. */
-static bool profile_use(const struct profile *profile, unsigned depth, bool is_source_of_itself,
-                        struct aws_credentials *credentials, struct err *err)
-{
-    if (profile->role && (profile->source || profile->source_kind) && !is_source_of_itself)
-        assume_role(profile, depth, credentials, err);
-    else if (profile->key_id && profile->secret)
-        *credentials = (struct aws_credentials){.key_id = memory_text(profile->key_id),
-                                                .secret = memory_text(profile->secret),
-                                                .token = copy_of(profile->token)};
-    else if (profile->role && profile->token_path)
-        by_web_identity(profile->role, profile->token_path, credentials, err);
-    else if (profile->sso_account)
-        aws_sso_ask(profile->name, credentials, err);
-    else if (profile->process)
-        err_set(err, ERR_unsupported, ERR_NO_OFFSET,
-                "AWS profile %s has no keys but a program that makes them, which is not started here: "
-                "eval \"$(aws configure export-credentials --format env)\"",
-                profile->name);
+    struct buf output = BUF_INIT;
+    struct err why = ERR_INIT;
+    char *of = memory_format("credential_process of AWS profile %s", profile);
+    if (aws_process_ask(command, &output, &why))
+        read_process_json(&output, credentials, of, err);
     else
-        return false;
-    return true;
+        err_set(err, why.code, ERR_NO_OFFSET, "%s: %s", of, why.text);
+    if (output.data)
+        explicit_bzero(output.data, output.length);
+    buf_free(&output);
+    free(of);
 }
 
-static bool profile_ask(const char *name, unsigned depth, bool is_source_of_itself, struct aws_credentials *credentials,
-                        struct err *err)
-{
-    if (depth > SOURCES_MAX) {
-        err_set(err, ERR_limit, ERR_NO_OFFSET, "more than %d AWS profiles assume their roles by each other",
-                SOURCES_MAX);
-        return true;
-    }
-    struct profile profile = profile_read(name);
-    bool is_place = profile_use(&profile, depth, is_source_of_itself, credentials, err);
-    profile_free(&profile);
-    return is_place;
-}
-
+/* The role and sign-on of a profile are left to AWS's own program. */
 static bool from_profile(struct aws_credentials *credentials, struct err *err)
 {
-    return profile_ask(aws_profile_chosen(), 0, false, credentials, err);
+    enum {
+        KEY_ID,
+        SECRET,
+        TOKEN,
+        ROLE,
+        TOKEN_PATH,
+        SOURCE,
+        SOURCE_KIND,
+        SSO_SESSION,
+        SSO_ACCOUNT,
+        PROCESS,
+        VALUE_COUNT
+    };
+    static const char *const NAMES[VALUE_COUNT] = {
+        "aws_access_key_id", "aws_secret_access_key", "aws_session_token", "role_arn",       "web_identity_token_file",
+        "source_profile",    "credential_source",     "sso_session",       "sso_account_id", "credential_process"};
+    const char *name = aws_profile_chosen();
+    char *values[VALUE_COUNT];
+    for (size_t at = 0; at < VALUE_COUNT; at++)
+        values[at] = aws_profile_value_of(name, NAMES[at]);
+    bool has_role = values[ROLE] && (values[SOURCE] || values[SOURCE_KIND]), is_place = true;
+    if (values[KEY_ID] && values[SECRET] && !has_role)
+        *credentials = (struct aws_credentials){.key_id = memory_text(values[KEY_ID]),
+                                                .secret = memory_text(values[SECRET]),
+                                                .token = copy_of(values[TOKEN])};
+    else if (values[TOKEN_PATH] && values[ROLE] && !has_role)
+        by_web_identity(values[ROLE], values[TOKEN_PATH], credentials, err);
+    else if (values[PROCESS])
+        by_process(name, values[PROCESS], credentials, err);
+    else if (has_role || values[SSO_SESSION] || values[SSO_ACCOUNT])
+        err_set(err, ERR_unsupported, ERR_NO_OFFSET,
+                "AWS profile %s has a role or single sign-on; add to it in ~/.aws/config: "
+                "credential_process = aws configure export-credentials --profile %s --format process",
+                name, name);
+    else
+        is_place = false;
+    for (size_t at = 0; at < VALUE_COUNT; at++)
+        free(values[at]);
+    return is_place;
 }
 
 /* ---- keeping ------------------------------------------------------------------------------ */
@@ -398,35 +371,17 @@ char *aws_credentials_region(void)
     return memory_text("us-east-1");
 }
 
-/* Those that a chain of profiles names. */
-static void each_file_of_profiles(void (*file)(void *context, const char *path), void *context)
-{
-    char *name = memory_text(aws_profile_chosen());
-    for (unsigned depth = 0; name && depth <= SOURCES_MAX; depth++) {
-        char *token_path = aws_profile_value_of(name, "web_identity_token_file"), *sso_path = aws_sso_token_path(name);
-        char *source = aws_profile_value_of(name, "source_profile");
-        if (token_path)
-            file(context, token_path);
-        if (sso_path)
-            file(context, sso_path);
-        free(token_path);
-        free(sso_path);
-        free(name);
-        name = source;
-    }
-    free(name);
-}
-
 void aws_credentials_each_file(void (*file)(void *context, const char *path), void *context)
 {
-    char *of_credentials = aws_profile_credentials_path(), *of_config = aws_profile_config_path();
-    const char *const paths[] = {of_credentials, of_config, setting("AWS_WEB_IDENTITY_TOKEN_FILE"),
+    char *of_credentials = aws_profile_credentials_path(), *of_config = aws_profile_config_path(),
+         *of_token = aws_profile_value("web_identity_token_file");
+    const char *const paths[] = {of_credentials, of_config, of_token, setting("AWS_WEB_IDENTITY_TOKEN_FILE"),
                                  setting("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE")};
     for (size_t at = 0; at < sizeof(paths) / sizeof(paths[0]); at++) {
         if (paths[at] && paths[at][0])
             file(context, paths[at]);
     }
-    each_file_of_profiles(file, context);
     free(of_credentials);
     free(of_config);
+    free(of_token);
 }

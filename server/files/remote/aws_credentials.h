@@ -4,8 +4,8 @@
  *   1. AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN
  *   2. AWS_ROLE_ARN with AWS_WEB_IDENTITY_TOKEN_FILE (Kubernetes), by STS
  *   3. the profile (AWS_PROFILE, else "default") of AWS_SHARED_CREDENTIALS_FILE (~/.aws/credentials) and
- *      AWS_CONFIG_FILE (~/.aws/config): keys; role_arn with web_identity_token_file, source_profile or
- *      credential_source; a single sign-on that `aws sso login` began
+ *      AWS_CONFIG_FILE (~/.aws/config): keys; role_arn with web_identity_token_file;
+ *      credential_process (aws_process.h), which carries all else: single sign-on, roles by other profiles
  *   4. AWS_CONTAINER_CREDENTIALS_RELATIVE_URI or _FULL_URI (ECS, EKS Pod Identity)
  *   5. the metadata server of an EC2 instance (IMDSv2), unless AWS_EC2_METADATA_DISABLED
  *

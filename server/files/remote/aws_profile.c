@@ -83,11 +83,3 @@ char *aws_profile_value_of(const char *profile, const char *name)
 }
 
 char *aws_profile_value(const char *name) { return aws_profile_value_of(aws_profile_chosen(), name); }
-
-char *aws_profile_sso_value(const char *session, const char *name)
-{
-    char *section = memory_format("[sso-session %s]", session);
-    char *value = value_in(aws_profile_config_path(), section, name);
-    free(section);
-    return value;
-}

@@ -14,8 +14,6 @@ const char *aws_profile_chosen(void);
 char *aws_profile_value_of(const char *profile, const char *name);
 /* The same in the profile that is chosen. */
 char *aws_profile_value(const char *name);
-/* The value of `name` in a section "sso-session" of the config. NULL; free(). */
-char *aws_profile_sso_value(const char *session, const char *name);
 
 /* The value in a text of that form; `section`: "[default]". NULL; free(). */
 char *aws_profile_find(const char *text, const char *section, const char *name);

@@ -44,38 +44,18 @@ static void form_add(struct buf *form, const char *name, const char *value)
     remote_address_encode(form, value, false);
 }
 
-static const char *session_name(const char *named)
-{
-    const char *set = setting("AWS_ROLE_SESSION_NAME");
-    return named ? named : set ? set : "memviewd";
-}
-
-static bool aws_sts_ask(const struct http_client_request *request, struct aws_credentials *credentials, struct err *err)
-{
-    struct http_client_answer answer;
-    *credentials = (struct aws_credentials){.key_id = NULL};
-    bool is_good = http_client_perform(request, &answer, err) && remote_answer_is_good(&answer, err) &&
-                   read_answer(&answer.body, credentials, err);
-    http_client_free(&answer);
-    return is_good;
-}
-
-static char *service_url(const char *region, const char *behind)
-{
-    const char *endpoint = setting("AWS_ENDPOINT_URL_STS");
-    return endpoint ? memory_format("%s/%s", endpoint, behind)
-                    : memory_format("https://sts.%s.amazonaws.com/%s", region, behind);
-}
-
 bool aws_sts_by_token(const char *role, const char *token, struct aws_credentials *credentials, struct err *err)
 {
     struct buf form = BUF_INIT;
-    char *region = aws_credentials_region(), *url = service_url(region, "");
+    struct http_client_answer answer;
+    const char *endpoint = setting("AWS_ENDPOINT_URL_STS"), *session = setting("AWS_ROLE_SESSION_NAME");
+    char *region = aws_credentials_region();
+    char *url = endpoint ? memory_format("%s/", endpoint) : memory_format("https://sts.%s.amazonaws.com/", region);
     const char *type = "Content-Type: application/x-www-form-urlencoded";
     form_add(&form, "Action", "AssumeRoleWithWebIdentity");
     form_add(&form, "Version", "2011-06-15");
     form_add(&form, "RoleArn", role);
-    form_add(&form, "RoleSessionName", session_name(NULL));
+    form_add(&form, "RoleSessionName", session ? session : "memviewd");
     form_add(&form, "WebIdentityToken", token);
     const struct http_client_request request = {.method = HTTP_CLIENT_POST,
                                                 .url = url,
@@ -84,32 +64,11 @@ bool aws_sts_by_token(const char *role, const char *token, struct aws_credential
                                                 .body = form.data,
                                                 .body_bytes = form.length,
                                                 .ca_file = setting("AWS_CA_BUNDLE")};
-    bool is_good = aws_sts_ask(&request, credentials, err);
+    *credentials = (struct aws_credentials){.key_id = NULL};
+    bool is_good = http_client_perform(&request, &answer, err) && remote_answer_is_good(&answer, err) &&
+                   read_answer(&answer.body, credentials, err);
+    http_client_free(&answer);
     buf_free(&form);
-    free(url);
-    free(region);
-    return is_good;
-}
-
-/* As a query, in the order of the names: so it is signed. */
-bool aws_sts_by_keys(const struct aws_sts_role *role, const struct aws_credentials *by,
-                     struct aws_credentials *credentials, struct err *err)
-{
-    struct buf query = BUF_INIT;
-    form_add(&query, "Action", "AssumeRole");
-    form_add(&query, "ExternalId", role->external_id);
-    form_add(&query, "RoleArn", role->arn);
-    form_add(&query, "RoleSessionName", session_name(role->session_name));
-    form_add(&query, "Version", "2011-06-15");
-    buf_char(&query, '\0');
-    char *region = aws_credentials_region(), *behind = memory_format("?%s", query.failed ? "" : query.data);
-    char *url = service_url(region, behind);
-    const struct http_client_signing signing = {
-        .key_id = by->key_id, .secret = by->secret, .token = by->token, .region = region, .service = "sts"};
-    const struct http_client_request request = {.url = url, .signing = &signing, .ca_file = setting("AWS_CA_BUNDLE")};
-    bool is_good = aws_sts_ask(&request, credentials, err);
-    buf_free(&query);
-    free(behind);
     free(url);
     free(region);
     return is_good;

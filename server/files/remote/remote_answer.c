@@ -86,11 +86,24 @@ bool remote_answer_object(const struct http_client_answer *answer, struct remote
            err_set(err, ERR_unsupported, ERR_NO_OFFSET, "the server does not tell its size");
 }
 
+/* "Z", "+01:00": seconds before the time in Greenwich. False: it is neither. */
+static bool zone_read(const char *text, int64_t *offset_s)
+{
+    int hours = 0, minutes = 0, length = 0;
+    if (strcmp(text, "Z") == 0)
+        return true;
+    if ((text[0] != '+' && text[0] != '-') || sscanf(text + 1, "%2d:%2d%n", &hours, &minutes, &length) != 2 ||
+        length != 5 || text[6] != '\0' || hours < 0 || hours > 23 || minutes < 0 || minutes > 59)
+        return false;
+    *offset_s = (text[0] == '+' ? 1 : -1) * (hours * 3600 + minutes * 60);
+    return true;
+}
+
 int64_t remote_answer_iso_ns(const char *text)
 {
     struct tm parts = {0};
     const char *end = strptime(text, "%Y-%m-%dT%H:%M:%S", &parts);
-    int64_t fraction_ns = 0;
+    int64_t fraction_ns = 0, offset_s = 0;
     if (!end || parts.tm_year < 70)
         return 0;
     if (*end == '.') {
@@ -98,7 +111,9 @@ int64_t remote_answer_iso_ns(const char *text)
         for (end++; isdigit((unsigned char)*end); end++, scale /= 10)
             fraction_ns += (*end - '0') * scale;
     }
-    return *end == 'Z' && end[1] == '\0' && parts.tm_year < 300 ? (int64_t)timegm(&parts) * NS_PER_S + fraction_ns : 0;
+    if (!zone_read(end, &offset_s) || parts.tm_year >= 300)
+        return 0;
+    return ((int64_t)timegm(&parts) - offset_s) * NS_PER_S + fraction_ns;
 }
 
 int64_t remote_answer_http_ns(const char *text)

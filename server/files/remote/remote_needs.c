@@ -2,6 +2,7 @@
 #include "server/files/remote/remote_needs.h"
 
 #include "server/files/remote/aws_credentials.h"
+#include "server/files/remote/aws_process.h"
 #include "server/files/remote/ca_file.h"
 #include "server/files/remote/google_credentials.h"
 
@@ -39,6 +40,12 @@ void remote_needs_files(void (*file)(void *context, const char *path), void *con
     const char *ca_file = ca_file_find(NULL, why);
     if (ca_file)
         file(context, ca_file); /* what it is a link to */
+}
+
+void remote_needs_program(const char *address)
+{
+    if (strncmp(address, "s3:", 3) == 0)
+        aws_process_prepare();
 }
 
 void remote_needs_credentials(void (*file)(void *context, const char *path), void *context)
@@ -90,7 +97,6 @@ void remote_needs_ports(const char *address, void (*port)(void *context, uint16_
         {"AWS_ENDPOINT_URL", PORT_HTTPS},
         {"AWS_ENDPOINT_URL_S3", PORT_HTTPS},
         {"AWS_ENDPOINT_URL_STS", PORT_HTTPS},
-        {"AWS_ENDPOINT_URL_SSO", PORT_HTTPS},
         {"AWS_CONTAINER_CREDENTIALS_FULL_URI", PORT_HTTP},
         {"AWS_EC2_METADATA_SERVICE_ENDPOINT", PORT_HTTP},
         {"STORAGE_EMULATOR_HOST", PORT_HTTP},

@@ -9,6 +9,9 @@
 void remote_needs_files(void (*file)(void *context, const char *path), void *context);
 /* Credentials, which are replaced while the process runs; some of them may not be there. */
 void remote_needs_credentials(void (*file)(void *context, const char *path), void *context);
+/* Before any thread and the box: starts the process that runs the program by which this address's credentials are had,
+ * where there is one. */
+void remote_needs_program(const char *address);
 /* The port that a URL or "host:port" leads to; `usual` where neither it nor its scheme tells. */
 uint16_t remote_needs_port(const char *url, uint16_t usual);
 /* Of the proxies that the environment names. */
