@@ -35,7 +35,7 @@ coverage_flags := -O1 --coverage
 fuzz_flags := -O1 -g -fsanitize=fuzzer-no-link,address,undefined,float-cast-overflow -fno-sanitize-recover=all
 mode_flags := $($(firstword $(subst -, ,$(variant)))_flags)
 
-packages := libmicrohttpd libcjson zlib nettle libprotobuf-c $(if $(made),zig) $(optional_packages)
+packages := libmicrohttpd libcjson zlib nettle libprotobuf-c $(if $(MACOS),,libseccomp) $(if $(made),zig) $(optional_packages)
 VERSION := $(shell cat VERSION)
 COMMIT := $(shell git describe --always --dirty --abbrev=12 --exclude='*' 2>/dev/null)
 package_flags := $(shell $(pkg_config) --cflags $(packages))
@@ -95,11 +95,12 @@ $(B)/memviewd: $(core_obj) $(server_obj)
 	$(Q)$(split_debug)
 
 ifdef STATIC
+STATIC_PREFIX := $(CURDIR)/build/static/$(STATIC)
 all: $(B)/memviewd-compile
 # A static program loads no library; this one does for it, linked with a glibc no newer than libtpu's own.
 $(B)/memviewd-compile: packaging/compile.c $(addprefix server/,compile/compile_child.c sandbox/sandbox.c sandbox/landlock.c sandbox/seccomp.c base/descriptors.c base/memory.c base/system.c) $(addprefix analysis/base/,buf.c err.c printable.c)
 	@echo "  LINK  $@"
-	$(Q)$(CURDIR)/build/static/$(STATIC)/bin/glibc-cc -std=gnu11 $(warnings) -O2 -fstack-protector-strong -D_GNU_SOURCE= $(includes) -s -pie -Wl,-z,relro,-z,now -o $@ $^ -ldl
+	$(Q)$(STATIC_PREFIX)/bin/glibc-cc -std=gnu11 $(warnings) -O2 -fstack-protector-strong -D_GNU_SOURCE= $(includes) -s -pie -Wl,-z,relro,-z,now -o $@ $^ -I$(STATIC_PREFIX)/include $(STATIC_PREFIX)/lib/libseccomp-glibc.a -ldl
 endif
 
 $(B)/%.o: %.c | $(fields) $(message_headers)
@@ -170,7 +171,7 @@ remote_obj := $(filter $(B)/server/files/remote/%,$(server_obj))
 box_obj := $(addprefix $(B)/server/,files/beneath.o files/opener.o sandbox/helper.o sandbox/helper_message.o sandbox/sandbox.o sandbox/landlock.o sandbox/seccomp.o base/descriptors.o base/memory.o base/system.o)
 $(B)/unit/tree: $(remote_obj) $(addprefix $(B)/server/,gather/tree.o gather/tree_list.o gather/tree_remote.o gather/watch.o files/names.o files/files.o files/files_joined.o base/clock.o base/log.o base/process.o base/wanted.o) $(box_obj)
 $(B)/unit/watch: $(addprefix $(B)/server/,gather/watch.o base/clock.o base/log.o base/memory.o)
-$(B)/unit/sandbox: $(box_obj)
+$(B)/unit/sandbox $(B)/unit/seccomp: $(box_obj)
 $(B)/unit/beneath: $(box_obj)
 $(B)/unit/disk_cache: $(addprefix $(B)/server/,store/disk_cache.o store/sha256.o base/clock.o base/memory.o)
 $(B)/unit/cache: $(addprefix $(B)/server/,store/cache.o base/clock.o base/memory.o base/wanted.o)

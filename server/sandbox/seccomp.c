@@ -1,15 +1,16 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * seccomp.c: two filters, by libseccomp. The first looks at arguments, the second at the numbers of calls: one filter has
+ * one answer for all that no rule of it is about, while a call that nobody knew then is to be answered otherwise (ENOSYS)
+ * than arguments that are refused (EPERM). What either refuses is refused, and where both do, the second one's errno is told. */
 #include "server/sandbox/seccomp.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
 #include <linux/netlink.h>
-#include <linux/seccomp.h>
 #include <sched.h>
-#include <stddef.h>
+#include <seccomp.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -18,211 +19,170 @@
 #include <termios.h>
 #include <unistd.h>
 
-#if defined(__x86_64__)
-static const uint32_t ARCHITECTURE = AUDIT_ARCH_X86_64;
-#elif defined(__aarch64__)
-static const uint32_t ARCHITECTURE = AUDIT_ARCH_AARCH64;
-#else
-#define SECCOMP_UNKNOWN_ARCHITECTURE
-static const uint32_t ARCHITECTURE = 0;
-#endif
-
 /* set_mempolicy_home_node of Linux 5.17; later numbers are the same everywhere, and of calls that nobody here knows. */
 enum { NEWEST_KNOWN = 450 };
-enum { MAX_STEPS = 512 };
 
-struct program {
-    struct sock_filter steps[MAX_STEPS];
-    unsigned short count;
+struct filters {
+    scmp_filter_ctx arguments, numbers;
+    bool is_allowed[NEWEST_KNOWN + 1]; /* by its number; then its arguments may decide */
+    int fault;                         /* errno; 0: none */
 };
 
-static void seccomp_add(struct program *program, uint16_t code, uint8_t if_true, uint8_t if_false, uint32_t value)
+static void seccomp_note(struct filters *filters, int result)
 {
-    if (program->count < MAX_STEPS)
-        program->steps[program->count++] = (struct sock_filter){code, if_true, if_false, value};
-}
-
-static void seccomp_load(struct program *program, size_t at)
-{
-    seccomp_add(program, BPF_LD | BPF_W | BPF_ABS, 0, 0, (uint32_t)at);
-}
-
-static void seccomp_answer(struct program *program, uint32_t action)
-{
-    seccomp_add(program, BPF_RET | BPF_K, 0, 0, action);
-}
-
-static void seccomp_refuse(struct program *program, int reason)
-{
-    seccomp_answer(program, SECCOMP_RET_ERRNO | ((uint32_t)reason & SECCOMP_RET_DATA));
-}
-
-/* The lower half of an argument: little-endian here. */
-static size_t argument(unsigned at) { return offsetof(struct seccomp_data, args) + at * sizeof(uint64_t); }
-
-static void load_number(struct program *program) { seccomp_load(program, offsetof(struct seccomp_data, nr)); }
-
-/* The next `steps` are about this call alone; they end with an answer. */
-static void of_call(struct program *program, long number, uint8_t steps)
-{
-    seccomp_add(program, BPF_JMP | BPF_JEQ | BPF_K, 0, steps, (uint32_t)number);
-}
-
-static void seccomp_take(struct program *program, long number, uint32_t action)
-{
-    of_call(program, number, 1);
-    seccomp_answer(program, action);
+    if (result < 0 && filters->fault == 0)
+        filters->fault = -result;
 }
 
 /* ---- calls of which the arguments decide ------------------------------------------------- */
 
-/* Allowed only without any of these bits, or, with `wanted`, only with one. */
-static void take_bits(struct program *program, long number, unsigned at, uint32_t bits, bool wanted)
+/* The kernel takes them as numbers of 32 bits: the upper half of the register may be anything. */
+static struct scmp_arg_cmp is_value(unsigned at, uint32_t value)
 {
-    of_call(program, number, 4);
-    seccomp_load(program, argument(at));
-    seccomp_add(program, BPF_JMP | BPF_JSET | BPF_K, wanted ? 1 : 0, wanted ? 0 : 1, bits);
-    seccomp_refuse(program, EPERM);
-    seccomp_answer(program, SECCOMP_RET_ALLOW);
+    return SCMP_CMP64(at, SCMP_CMP_MASKED_EQ, UINT32_MAX, value);
 }
 
-/* Allowed only with one of these values. */
-static void take_values(struct program *program, long number, unsigned at, const uint32_t *values, uint8_t count)
+static struct scmp_arg_cmp has_bits(unsigned at, uint32_t bits, uint32_t set)
 {
-    of_call(program, number, (uint8_t)(count + 3));
-    seccomp_load(program, argument(at));
-    for (uint8_t i = 0; i < count; i++)
-        seccomp_add(program, BPF_JMP | BPF_JEQ | BPF_K, (uint8_t)(count - i), 0, values[i]);
-    seccomp_refuse(program, EPERM);
-    seccomp_answer(program, SECCOMP_RET_ALLOW);
+    return SCMP_CMP64(at, SCMP_CMP_MASKED_EQ, bits, set);
 }
 
-/* socket(AF_NETLINK, …, NETLINK_SOCK_DIAG): peer_user.c. With `connects` also NETLINK_ROUTE, by which getaddrinfo
- * learns which addresses this machine has, and sockets of the internet. */
-static void take_sockets(struct program *program, bool connects)
+/* One more case in which a call is allowed, or refused with EPERM: all that is compared holds. */
+static void seccomp_when(struct filters *filters, uint32_t action, long number, const struct scmp_arg_cmp *compared,
+                         unsigned count)
 {
-    const uint32_t second = connects ? NETLINK_ROUTE : NETLINK_SOCK_DIAG;
-    of_call(program, SYS_socket, connects ? 9 : 7);
-    seccomp_load(program, argument(0));
-    if (connects) {
-        seccomp_add(program, BPF_JMP | BPF_JEQ | BPF_K, 6, 0, AF_INET);
-        seccomp_add(program, BPF_JMP | BPF_JEQ | BPF_K, 5, 0, AF_INET6);
+    filters->is_allowed[number] = true;
+    seccomp_note(filters, seccomp_rule_add_array(filters->arguments, action, (int)number, count, compared));
+}
+#define ALLOW_WHEN(filters, number, ...)                                                                               \
+    seccomp_when(filters, SCMP_ACT_ALLOW, number, (const struct scmp_arg_cmp[]){__VA_ARGS__},                          \
+                 sizeof((const struct scmp_arg_cmp[]){__VA_ARGS__}) / sizeof(struct scmp_arg_cmp))
+#define REFUSE_WHEN(filters, number, compared)                                                                         \
+    seccomp_when(filters, SCMP_ACT_ERRNO(EPERM), number, (const struct scmp_arg_cmp[]){compared}, 1)
+
+/* NETLINK_SOCK_DIAG: peer_user.c. Who connects takes NETLINK_ROUTE as well, by which getaddrinfo learns which addresses
+ * this machine has, and sockets of the internet. */
+static void take_sockets(struct filters *filters, const struct seccomp_needs *needs)
+{
+    if (needs->serves || needs->connects)
+        ALLOW_WHEN(filters, SYS_socket, is_value(0, AF_NETLINK), is_value(2, NETLINK_SOCK_DIAG));
+    if (needs->connects) {
+        ALLOW_WHEN(filters, SYS_socket, is_value(0, AF_NETLINK), is_value(2, NETLINK_ROUTE));
+        ALLOW_WHEN(filters, SYS_socket, is_value(0, AF_INET));
+        ALLOW_WHEN(filters, SYS_socket, is_value(0, AF_INET6));
     }
-    seccomp_add(program, BPF_JMP | BPF_JEQ | BPF_K, 0, 3, AF_NETLINK);
-    seccomp_load(program, argument(2));
-    seccomp_add(program, BPF_JMP | BPF_JEQ | BPF_K, 2, 0, NETLINK_SOCK_DIAG);
-    seccomp_add(program, BPF_JMP | BPF_JEQ | BPF_K, 1, 0, second);
-    seccomp_refuse(program, EPERM);
-    seccomp_answer(program, SECCOMP_RET_ALLOW);
+    if (needs->connects_unix)
+        ALLOW_WHEN(filters, SYS_socket, is_value(0, AF_UNIX));
 }
 
-/* socket(AF_UNIX); others are looked at by what comes after it. */
-static void take_unix_sockets(struct program *program)
+static void take_opening_to_read(struct filters *filters)
 {
-    of_call(program, SYS_socket, 4);
-    seccomp_load(program, argument(0));
-    seccomp_add(program, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, AF_UNIX);
-    seccomp_answer(program, SECCOMP_RET_ALLOW);
-    load_number(program);
-}
-
-/* Limits are read, not set: the third argument is NULL, in both halves. */
-static void take_reading_of_limits(struct program *program)
-{
-    of_call(program, SYS_prlimit64, 6);
-    seccomp_load(program, argument(2));
-    seccomp_add(program, BPF_JMP | BPF_JEQ | BPF_K, 0, 2, 0);
-    seccomp_load(program, argument(2) + sizeof(uint32_t));
-    seccomp_add(program, BPF_JMP | BPF_JEQ | BPF_K, 1, 0, 0);
-    seccomp_refuse(program, EPERM);
-    seccomp_answer(program, SECCOMP_RET_ALLOW);
-}
-
-static void take_opening(struct program *program, bool writes)
-{
-    const uint32_t bits = writes ? 0 : O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | O_APPEND;
-    take_bits(program, SYS_openat, 2, bits, false);
+    const uint32_t bits = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | O_APPEND;
+    ALLOW_WHEN(filters, SYS_openat, has_bits(2, bits, 0));
 #ifdef SYS_open
-    take_bits(program, SYS_open, 1, bits, false);
+    ALLOW_WHEN(filters, SYS_open, has_bits(1, bits, 0));
 #endif
 }
 
-/* ---- the two filters --------------------------------------------------------------------- */
-
-static void seccomp_begin(struct program *program)
-{
-    seccomp_load(program, offsetof(struct seccomp_data, arch));
-    seccomp_add(program, BPF_JMP | BPF_JEQ | BPF_K, 1, 0, ARCHITECTURE);
-    seccomp_answer(program, SECCOMP_RET_KILL_PROCESS); /* numbers of another architecture mean something else */
-    load_number(program);
-}
-
-/* The answers above these load something else, and have ended. */
-static void fill_narrow(struct program *program, const struct seccomp_needs *needs)
+static void narrow_arguments(struct filters *filters, const struct seccomp_needs *needs)
 {
     static const uint32_t asks[] = {TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO}, names[] = {PR_SET_NAME, PR_GET_NAME};
-    const uint32_t own[] = {(uint32_t)getpid()};
-    seccomp_begin(program);
-    take_bits(program, SYS_mmap, 2, PROT_EXEC, false);
-    take_bits(program, SYS_mprotect, 2, PROT_EXEC, false);
-    take_opening(program, needs->writes);
-    take_bits(program, SYS_clone, 0, CLONE_THREAD, true);
-    seccomp_take(program, SYS_clone3, SECCOMP_RET_ERRNO | ENOSYS); /* its flags lie in memory; then clone is asked */
-    take_values(program, SYS_ioctl, 1, asks, sizeof(asks) / sizeof(asks[0]));
-    take_values(program, SYS_prctl, 0, names, sizeof(names) / sizeof(names[0]));
-    take_values(program, SYS_tgkill, 0, own, 1);
-    take_reading_of_limits(program);
-    if (needs->connects_unix)
-        take_unix_sockets(program);
-    if (needs->serves || needs->connects)
-        take_sockets(program, needs->connects);
+    ALLOW_WHEN(filters, SYS_mmap, has_bits(2, PROT_EXEC, 0));
+    ALLOW_WHEN(filters, SYS_mprotect, has_bits(2, PROT_EXEC, 0));
+    if (!needs->writes)
+        take_opening_to_read(filters);
+    ALLOW_WHEN(filters, SYS_clone, has_bits(0, CLONE_THREAD, CLONE_THREAD));
+    for (size_t at = 0; at < sizeof(asks) / sizeof(asks[0]); at++)
+        ALLOW_WHEN(filters, SYS_ioctl, is_value(1, asks[at]));
+    for (size_t at = 0; at < sizeof(names) / sizeof(names[0]); at++)
+        ALLOW_WHEN(filters, SYS_prctl, is_value(0, names[at]));
+    ALLOW_WHEN(filters, SYS_tgkill, is_value(0, (uint32_t)getpid()));
+    ALLOW_WHEN(filters, SYS_prlimit64, SCMP_A2_64(SCMP_CMP_EQ, 0)); /* limits are read, not set */
+    take_sockets(filters, needs);
+}
+
+static void wide_arguments(struct filters *filters)
+{
+    static const uint32_t apart[] = {CLONE_NEWNS,   CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC,
+                                     CLONE_NEWUSER, CLONE_NEWPID,    CLONE_NEWNET};
+    for (size_t at = 0; at < sizeof(apart) / sizeof(apart[0]); at++)
+        REFUSE_WHEN(filters, SYS_clone, has_bits(0, apart[at], apart[at]));
+    REFUSE_WHEN(filters, SYS_ioctl, is_value(1, TIOCSTI)); /* types into the terminal */
+}
+
+/* ---- the two kinds ----------------------------------------------------------------------- */
+
+/* Numbers of another architecture, x32 among them, mean something else. */
+static scmp_filter_ctx seccomp_begin(struct filters *filters, uint32_t otherwise)
+{
+    scmp_filter_ctx filter = seccomp_init(otherwise);
+    if (!filter) {
+        seccomp_note(filters, -ENOSYS);
+        return NULL;
+    }
+    seccomp_note(filters, seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS));
+    seccomp_note(filters,
+                 seccomp_attr_set(filter, SCMP_FLTATR_CTL_NNP, 0)); /* it is set, and prctl limited by the first */
+    seccomp_note(filters, seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1));
+    seccomp_note(filters, seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2)); /* a tree of numbers */
+    seccomp_note(filters, seccomp_attr_set(filter, SCMP_FLTATR_API_SYSRAWRC, 1)); /* errno of the kernel */
+    return filter;
+}
+
+static void fill_narrow(struct filters *filters, const struct seccomp_needs *needs)
+{
+    filters->arguments = seccomp_begin(filters, SCMP_ACT_ERRNO(EPERM));
+    narrow_arguments(filters, needs);
+    for (int number = 0; number <= NEWEST_KNOWN; number++)
+        if (!filters->is_allowed[number]) /* by its arguments */
+            seccomp_note(filters, seccomp_rule_add(filters->arguments, SCMP_ACT_ALLOW, number, 0));
     const bool ALWAYS = true, SERVES = needs->serves, CONNECTS = needs->connects, WRITES = needs->writes,
                CONFINED = needs->is_confined;
 #define ALLOWED(name, when)                                                                                            \
     if (when)                                                                                                          \
-        seccomp_take(program, SYS_##name, SECCOMP_RET_ALLOW);
+        filters->is_allowed[SYS_##name] = true;
 #include "server/sandbox/seccomp_allowed.def"
 #undef ALLOWED
-    seccomp_add(program, BPF_JMP | BPF_JGT | BPF_K, 0, 1, NEWEST_KNOWN);
-    seccomp_refuse(program, ENOSYS);
-    seccomp_refuse(program, EPERM);
 }
 
-static void fill_wide(struct program *program)
+static void fill_wide(struct filters *filters)
 {
-    seccomp_begin(program);
-    seccomp_add(program, BPF_JMP | BPF_JGT | BPF_K, 0, 1, NEWEST_KNOWN); /* those of x32 too, which are others */
-    seccomp_refuse(program, ENOSYS);
-    take_bits(program, SYS_clone, 0,
-              CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET,
-              false);
-    seccomp_take(program, SYS_clone3, SECCOMP_RET_ERRNO | ENOSYS);
-    of_call(program, SYS_ioctl, 4);
-    seccomp_load(program, argument(1));
-    seccomp_add(program, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, TIOCSTI); /* types into the terminal */
-    seccomp_refuse(program, EPERM);
-    seccomp_answer(program, SECCOMP_RET_ALLOW);
-#define REFUSED(name) seccomp_take(program, SYS_##name, SECCOMP_RET_ERRNO | EPERM);
+    filters->arguments = seccomp_begin(filters, SCMP_ACT_ALLOW);
+    wide_arguments(filters);
+    memset(filters->is_allowed, true, sizeof(filters->is_allowed));
+#define REFUSED(name) filters->is_allowed[SYS_##name] = false;
 #include "server/sandbox/seccomp_refused.def"
 #undef REFUSED
-    seccomp_answer(program, SECCOMP_RET_ALLOW);
+}
+
+/* clone3 is answered as a call that is not known: its flags lie in memory; then clone is asked. */
+static void fill_numbers(struct filters *filters)
+{
+    filters->numbers = seccomp_begin(filters, SCMP_ACT_ERRNO(ENOSYS));
+    for (int number = 0; number <= NEWEST_KNOWN; number++) {
+        uint32_t action = filters->is_allowed[number] ? SCMP_ACT_ALLOW : SCMP_ACT_ERRNO(EPERM);
+        if (number != SYS_clone3)
+            seccomp_note(filters, seccomp_rule_add(filters->numbers, action, number, 0));
+    }
 }
 
 bool seccomp_enter(enum seccomp_kind kind, const struct seccomp_needs *needs)
 {
-    struct program program = {.count = 0};
-#ifdef SECCOMP_UNKNOWN_ARCHITECTURE
-    errno = ENOSYS;
-    return false;
+    struct filters filters = {.fault = 0};
+#if !defined(__x86_64__) && !defined(__aarch64__)
+    filters.fault = ENOSYS;
 #endif
     if (kind == SECCOMP_NARROW)
-        fill_narrow(&program, needs);
+        fill_narrow(&filters, needs);
     else
-        fill_wide(&program);
-    if (program.count == MAX_STEPS) {
-        errno = E2BIG;
-        return false;
-    }
-    const struct sock_fprog filter = {program.count, program.steps};
-    return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &filter) == 0;
+        fill_wide(&filters);
+    fill_numbers(&filters);
+    if (filters.fault == 0)
+        seccomp_note(&filters, seccomp_load(filters.arguments));
+    if (filters.fault == 0)
+        seccomp_note(&filters, seccomp_load(filters.numbers));
+    seccomp_release(filters.arguments);
+    seccomp_release(filters.numbers);
+    errno = filters.fault;
+    return filters.fault == 0;
 }

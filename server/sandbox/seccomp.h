@@ -3,7 +3,7 @@
  * become fewer later, never more.
  *
  * Which files may be opened is Landlock's (landlock.h): a filter sees numbers, not what a pointer leads to. Source:
- * linux/seccomp.h, linux/filter.h. x86_64 and aarch64. */
+ * seccomp_rule_add(3). x86_64 and aarch64; who calls by the numbers of another architecture (i386, x32) is killed. */
 #pragma once
 
 #include <stdbool.h>
@@ -24,5 +24,5 @@ struct seccomp_needs {
 };
 
 /* Holds for all threads there are, too. `needs` may be NULL of a wide one. PR_SET_NO_NEW_PRIVS has to be set. False and
- * errno where there is none: EINVAL (not built in), ENOSYS (not for this architecture). */
+ * errno where not all of it holds: EINVAL (not built in), ENOSYS (not for this architecture). */
 bool seccomp_enter(enum seccomp_kind kind, const struct seccomp_needs *needs);

@@ -152,7 +152,7 @@ def test_the_description_of_the_api_is_served(t):
 def test_licences_of_all_that_is_held_are_printed_and_served(t):
     printed = t.run("--licenses")
     equal(printed.returncode, 0)
-    for name in ("uPlot 1.", "Viz.js 3.", "Graphviz ", "Expat ", "libmicrohttpd ", "cJSON ", "zlib ", "Nettle ", "protobuf-c "):
+    for name in ("uPlot 1.", "Viz.js 3.", "Graphviz ", "Expat ", "libmicrohttpd ", "libseccomp ", "cJSON ", "zlib ", "Nettle ", "protobuf-c "):
         assert re.search(f"^  {re.escape(name)}[0-9].*" if name[-1] == " " else f"^  {re.escape(name)}", printed.stdout, re.M), name
     for words in ("Apache License", "GNU LESSER GENERAL PUBLIC LICENSE", "Eclipse Public License - v 2.0", "Leon Sorokin"):
         assert words in printed.stdout, words

@@ -47,7 +47,7 @@ def test_the_package_says_what_it_is(folder, suite):
         version = file.read().strip()
     told = run("dpkg-deb", "-f", one(folder, "memviewd_*.deb"))
     assert re.search(rf"(?m)^Version: {re.escape(version)}[~0-9a-z.]*~deb1[23]$", told), told
-    for library in ("libmicrohttpd12", "libcjson1", "libnettle8", "libprotobuf-c1", "zlib1g", "libcurl4", "libpq5"):
+    for library in ("libmicrohttpd12", "libcjson1", "libnettle8", "libprotobuf-c1", "zlib1g", "libcurl4", "libpq5", "libseccomp2"):
         assert re.search(rf"(?m)^Depends: .*\b{library}", told), (library, told)
 
 
