@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Every command of the project; `make help` lists them. Words as options:
-#   CC=gcc|clang   DEBUG=1   SAN=address,undefined|thread   COV=1   WERROR=1   V=1 (print commands)   REMOTE=   CATALOG=
+#   CC=gcc|clang   DEBUG=1   SAN=address,undefined|thread   COV=1   WERROR=1   V=1 (print commands)   REMOTE=   CATALOG=   FLEET=0
 
 MAKEFLAGS += --no-builtin-rules
 .SUFFIXES:
@@ -19,7 +19,7 @@ include scripts/systems.mk
 
 # ---- variants: one folder each ------------------------------------------------
 compiler := $(if $(findstring clang,$(CC)),-clang,)
-variant := $(if $(made),$(if $(MACOS),$(made),static-$(STATIC)),$(if $(FUZZ),fuzz,$(if $(SAN),$(if $(filter thread,$(SAN)),tsan,asan),$(if $(COV),coverage,$(if $(DEBUG),debug,release))))$(if $(FUZZ),,$(compiler)))
+variant := $(if $(made),$(if $(MACOS),$(made),static-$(STATIC)),$(if $(FUZZ),fuzz,$(if $(SAN),$(if $(filter thread,$(SAN)),tsan,asan),$(if $(COV),coverage,$(if $(DEBUG),debug,release))))$(if $(FUZZ),,$(compiler)$(if $(has_fleet),,-fleetless)))
 B := build/$(variant)
 
 warnings := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wpointer-arith -Wconversion \
@@ -51,7 +51,7 @@ UNIT_LIBS = $(shell pkg-config --libs check)
 # ---- sources: found, not listed -------------------------------------------------
 core_src := $(sort $(call of_system,$(shell find analysis -name '*.c')))
 server_src := $(sort $(call of_system,$(shell find server -name '*.c')))
-gen_src := $(B)/web_files.c $(B)/demo_files.c $(B)/schema_files.c $(B)/inject_files.c
+gen_src := $(B)/web_files.c $(B)/demo_files.c $(B)/inject_files.c $(if $(has_fleet),$(B)/schema_files.c)
 # Written by protoc-c for the edits of analysis/edit: with its warnings off.
 messages := hlo xla_data
 message_headers := $(messages:%=build/gen/%.pb-c.h)
@@ -65,7 +65,7 @@ fuzz_programs := $(fuzz_names:%=$(B)/fuzz/%)
 fixture_text := $(wildcard tests/fixtures/text/*.textproto)
 fixture_pb := $(fixture_text:tests/fixtures/text/%.textproto=build/fixtures/%.pb)
 
-.PHONY: all test-programs of-several-lanes analyze debs deb-test tarballs bench-run python-real python-test python-types-test run-real run-test mcp-test mcp-client-test compile-test confirm confirm-gpu bench-page debug run demo test unit golden golden-fixtures golden-oom golden-compare golden-profile golden-pprof golden-regex golden-memory-viz golden-torch golden-torch-categories golden-torch-trace golden-torch-replay golden-whose golden-gpu golden-capacity golden-verdict golden-marginal golden-text-dumps whatif xla-reports differences probe-test probe-numbers probe-torch matrix-test answers-compare http-test typed-client-test metrics-format-test proxy-test catalog-test generated-requests-test web-test licences-test wheels wheel-test manual install install-test \
+.PHONY: all fleetless-test fleetless-run test-programs of-several-lanes analyze debs deb-test tarballs bench-run python-real python-test python-types-test run-real run-test mcp-test mcp-client-test compile-test confirm confirm-gpu bench-page debug run demo test unit golden golden-fixtures golden-oom golden-compare golden-profile golden-pprof golden-regex golden-memory-viz golden-torch golden-torch-categories golden-torch-trace golden-torch-replay golden-whose golden-gpu golden-capacity golden-verdict golden-marginal golden-text-dumps whatif xla-reports differences probe-test probe-numbers probe-torch matrix-test answers-compare http-test typed-client-test metrics-format-test proxy-test catalog-test generated-requests-test web-test licences-test wheels wheel-test manual install install-test \
         check asan tsan fuzz fuzz-replay fuzz-run fuzz-programs sweep replay-run reached-lines bench coverage coverage-run \
         screenshots fixtures format clean help compdb core
 
@@ -115,7 +115,7 @@ $(B)/build_info.h: FORCE
 	    echo "#define BUILD_INFO_LIBRARIES \"$$(printf '%s\n' $(package_versions) | tr = ' ' | paste -sd, | sed 's/,/, /g')\""; } >$$new; \
 	    cmp -s $$new $@ && rm $$new || mv $$new $@
 $(B)/server/base/version.o: $(B)/build_info.h
-$(B)/server/base/version.o: CPPFLAGS += -include $(B)/build_info.h
+$(B)/server/base/version.o: CPPFLAGS += -include $(B)/build_info.h $(if $(has_fleet),,-DMEMVIEWD_FLEETLESS)
 
 $(B)/%_files.o: $(B)/%_files.c
 	@echo "  CC    $<"
@@ -288,6 +288,11 @@ typed-client-test: all build/openapi-tools/ready $(if $(SHARED),build/golden/log
 
 proxy-test: all ## behind nginx, as docs/operate/proxy.md says
 	$(Q)$(PYTHON) tests/http/proxy.py --binary $(B)/memviewd
+
+fleetless-test: ## memviewd built with FLEET=0: it links no libpq, says what it lacks, does the rest
+	$(Q)$(MAKE) FLEET=0 fleetless-run
+fleetless-run: all fixtures
+	$(Q)$(PYTHON) tests/packaging/fleetless.py --binary $(B)/memviewd
 
 include tests/soak/soak.mk
 include tests/catalog/catalog.mk

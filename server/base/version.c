@@ -19,3 +19,8 @@
 const char version_number[] = BUILD_INFO_VERSION;
 const char version_commit[] = BUILD_INFO_COMMIT;
 const char version_libraries[] = BUILD_INFO_LIBRARIES ", " C_LIBRARY "; " COMPILER;
+#ifdef MEMVIEWD_FLEETLESS
+const bool version_has_fleet = false;
+#else
+const bool version_has_fleet = true;
+#endif

@@ -202,6 +202,8 @@ void options_print_help(enum commands_bit_at command)
     printf("\nThe first word may be a command (a file of that name is ./WORD):\n");
     for (size_t at = 0; at < COMMAND_COUNT; at++)
         printf("  %-24s %s\n", COMMANDS[at].name, COMMANDS[at].help);
+    if (!version_has_fleet)
+        printf("\n" VERSION_FLEETLESS ": no index, --catalog, --notify, page Fleet\n");
 }
 
 static void print_version(void)
@@ -210,6 +212,8 @@ static void print_version(void)
     if (version_commit[0])
         printf("commit %s\n", version_commit);
     printf("built with %s\n", version_libraries);
+    if (!version_has_fleet)
+        printf(VERSION_FLEETLESS "\n");
     if (system_lacks[0])
         printf("this system has %s\n", system_lacks);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * catalog_none.c: in the place of all other catalog*.c where there is no libpq. */
+#include "server/base/version.h"
 #include "server/fleet/catalog/catalog.h"
 #include "server/fleet/catalog/catalog_needs.h"
 #include "server/fleet/catalog/catalog_notices.h"
@@ -9,7 +10,8 @@
 struct catalog *catalog_open(const char *url, struct err *err)
 {
     (void)url;
-    err_set(err, ERR_unsupported, ERR_NO_OFFSET, "this build has no libpq, by which PostgreSQL is reached");
+    err_set(err, ERR_unsupported, ERR_NO_OFFSET, "%s",
+            version_has_fleet ? "this build has no libpq, by which PostgreSQL is reached" : VERSION_FLEETLESS);
     return NULL;
 }
 
