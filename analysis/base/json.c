@@ -271,3 +271,12 @@ void json_key_string_if_any(struct json *json, const char *key, struct str text)
     else
         json_key_string(json, key, text);
 }
+
+void json_keys_of_err(struct json *json, const char *file, const struct err *err)
+{
+    if (file)
+        json_key_text(json, "file", file);
+    json_key_text(json, "code", err_name(err->code));
+    json_key_text(json, "reason", err->text);
+    json_key_known(json, "offset_bytes", (int64_t)err->offset_bytes);
+}

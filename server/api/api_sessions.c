@@ -11,10 +11,7 @@ enum { ERROR_TEXT_BYTES = 64 * 1024, MAX_ERROR_TEXTS = 32, MAX_PROBLEMS = 1000 }
 static void write_problem(struct json *json, const char *file, const struct err *why)
 {
     json_object_begin(json);
-    json_key_text(json, "file", file);
-    json_key_text(json, "code", err_name(why->code));
-    json_key_text(json, "reason", why->text);
-    json_key_known(json, "offset_bytes", (int64_t)why->offset_bytes);
+    json_keys_of_err(json, file, why);
     json_object_end(json);
 }
 

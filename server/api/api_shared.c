@@ -111,9 +111,7 @@ void api_write_error(struct json *json, const struct err *err)
 {
     if (!json_key_object_if(json, "error", err && err_is_set(err)))
         return;
-    json_key_text(json, "code", err_name(err->code));
-    json_key_text(json, "reason", err->text);
-    json_key_known(json, "offset_bytes", (int64_t)err->offset_bytes);
+    json_keys_of_err(json, NULL, err);
     json_object_end(json);
 }
 

@@ -153,7 +153,7 @@ static void unread_say(struct cmd_explain_explaining *explaining, const char *se
     json_key_text(json, "session", session);
     json_key_text(json, "module", module);
     json_key_object(json, "error");
-    unread_files_write_error(json, file, err);
+    json_keys_of_err(json, file, err);
     json_object_end(json);
     json_object_end(json);
 }

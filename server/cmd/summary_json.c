@@ -76,7 +76,7 @@ static void write_module(const struct summary_module *module, int64_t space)
         json_object_end(&json);
     }
     if (json_key_object_if(&json, "error", err_is_set(&module->err))) {
-        unread_files_write_error(&json, entry->file->file->path, &module->err);
+        json_keys_of_err(&json, entry->file->file->path, &module->err);
         json_object_end(&json);
     }
     put_answer(&json, "summary", module->summary_body);

@@ -79,20 +79,12 @@ void unread_files_add_module(struct unread_files *files, const struct modules_en
     unread_files_add(files, entry->file->file->path, &of_module);
 }
 
-void unread_files_write_error(struct json *json, const char *file, const struct err *err)
-{
-    json_key_text(json, "file", file);
-    json_key_text(json, "code", err_name(err->code));
-    json_key_text(json, "reason", err->text);
-    json_key_known(json, "offset_bytes", (int64_t)err->offset_bytes);
-}
-
 void unread_files_write(const struct unread_files *files, struct json *json)
 {
     json_key_array(json, "not_read");
     for (size_t at = 0; at < files->count; at++) {
         json_object_begin(json);
-        unread_files_write_error(json, files->items[at].file, &files->items[at].err);
+        json_keys_of_err(json, files->items[at].file, &files->items[at].err);
         json_object_end(json);
     }
     json_array_end(json);

@@ -31,8 +31,6 @@ void unread_files_add_module(struct unread_files *files, const struct modules_en
 
 /* A member of the JSON object: "not_read": [{file, code, reason, offset_bytes}]. */
 void unread_files_write(const struct unread_files *files, struct json *json);
-/* The same of one error, as the members of an object: file, code, reason, offset_bytes. */
-void unread_files_write_error(struct json *json, const char *file, const struct err *err);
 /* The end of the JSON that a command begins with {"modules":[. */
 void unread_files_add_end(const struct unread_files *files, struct buf *out);
 /* The same, printed; nothing as text. */

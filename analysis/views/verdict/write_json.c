@@ -315,12 +315,8 @@ static void note_write(struct json *json, const struct verdict_note *note)
 
 static void not_read_write(struct json *json, const struct verdict_not_read *not_read)
 {
-    const struct err *why = &not_read->unread->why;
     json_object_begin(json);
-    json_key_text(json, "file", not_read->unread->file);
-    json_key_text(json, "code", err_name(why->code));
-    json_key_text(json, "reason", why->text);
-    json_key_known(json, "offset_bytes", (int64_t)why->offset_bytes);
+    json_keys_of_err(json, not_read->unread->file, &not_read->unread->why);
     json_key_text(json, "sentence", not_read->sentence);
     json_object_end(json);
 }
