@@ -93,8 +93,7 @@ export function createCapture(context) {
         draw();
         return;
       }
-      const addresses = which.value ? [which.value] : null;
-      state.run = await post('captures', JSON.stringify({ seconds: Number(seconds.value), addresses }), 'application/json');
+      state.run = await post('captures', JSON.stringify({ seconds: Number(seconds.value), ...(which.value && { addresses: [which.value] }) }), 'application/json');
       draw();
       await follow();
     });
