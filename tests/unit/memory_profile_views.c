@@ -66,7 +66,7 @@ END_TEST
 START_TEST(growth_goes_from_launch_to_launch_of_gpus)
 {
     char *answer = answer_of("build/fixtures/trace-gpu.pb", "growth", NULL, 0);
-    says(answer, "\"boundary\":\"launch\",\"reason\":null,\"boundary_count\":3");
+    says(answer, "\"boundary\":\"launch\",\"boundary_count\":3");
     says(answer, "\"time_ps\":[1160,1230,1410]");
     free(answer);
 }
@@ -130,14 +130,14 @@ START_TEST(the_fewest_bytes_pin_the_holes)
         "\"pin_count\":1,\"pinned_bytes\":100,\"joined_bytes\":6100,\"pins\":[{\"address\":\"0x10fa0\",\"size_bytes\":100,"
         "\"event\":4,\"op\":\"log\"");
     says(answer,
-         "\"born_ps\":6000,\"age_ps\":4000,\"freed_ps\":null,\"hole_before_bytes\":3000,\"hole_after_bytes\":3000");
+         "\"born_ps\":6000,\"age_ps\":4000,\"hole_before_bytes\":3000,\"hole_after_bytes\":3000");
     free(answer);
     answer = answer_of("build/fixtures/trace-holes.pb", "holes", before, 1);
     says(answer, "\"pin_count\":2,\"pinned_bytes\":3100,\"joined_bytes\":6100");
     free(answer);
     answer = answer_of("build/fixtures/trace-holes.pb", "holes", small, 2);
     says(answer, "\"kind\":\"fits\",\"sentence\":\"a request of 2.9 KiB fits: the largest hole has 2.9 KiB\"");
-    says(answer, "\"pin_count\":0,\"pinned_bytes\":0,\"joined_bytes\":null,\"pins\":[]");
+    says(answer, "\"pin_count\":0,\"pinned_bytes\":0,\"pins\":[]");
     free(answer);
     answer = answer_of("build/fixtures/trace-holes.pb", "holes", huge, 2);
     says(answer, "\"kind\":\"short\",\"sentence\":\"a request of 8.8 KiB meets a largest hole of 2.9 KiB\"");
@@ -219,7 +219,7 @@ START_TEST(a_thinned_timeline_tells_the_largest_fragmentation_of_what_it_leaves_
     says(answer, "\"largest_fragmentation\":[0.25,0.25,0.25,0.25]"); /* event 1 has 0.25 */
     free(answer);
     answer = answer_of("build/fixtures/trace-steps.pb", "timeline", NULL, 0);
-    says(answer, "\"largest_fragmentation\":null"); /* each event is there */
+    ck_assert_ptr_null(strstr(answer, "largest_fragmentation")); /* each event is there */
     free(answer);
 }
 END_TEST

@@ -50,7 +50,7 @@ START_TEST(a_buffer_says_what_its_row_says)
     cJSON *root, *own, *row;
     asked_open(&asked, asked_modules[_i]);
     cJSON *data = ask(&asked, "buffers", "limit", "8", &root);
-    ck_assert(cJSON_IsNull(cJSON_GetObjectItem(data, "saving")));
+    ck_assert(!cJSON_HasObjectItem(data, "saving"));
     cJSON_ArrayForEach(row, cJSON_GetObjectItem(data, "rows"))
     {
         const cJSON *buffer = ask(&asked, "buffer", "id", text(row, "id"), &own);

@@ -13,7 +13,7 @@ static const char *text(const cJSON *object, const char *name)
     return item->valuestring;
 }
 
-static bool is_null(const cJSON *object, const char *name) { return cJSON_IsNull(cJSON_GetObjectItem(object, name)); }
+static bool is_null(const cJSON *object, const char *name) { return !cJSON_HasObjectItem(object, name); }
 
 static cJSON *whatif(struct asked *asked, const struct analysis_param *params, size_t count, cJSON **root)
 {

@@ -39,13 +39,13 @@ static inline struct oom_answer oom_ask(const char *text, size_t length)
     return answer;
 }
 
-/* The value of `key` as text: the string, the whole number, "null"; "none" when there is no such key. */
+/* The value of `key` as text: the string, the whole number, "null" when it is absent. */
 static inline const char *oom_value(const cJSON *object, const char *key, char out[128])
 {
     const cJSON *value = cJSON_GetObjectItemCaseSensitive(object, key);
     if (cJSON_IsNumber(value))
         snprintf(out, 128, "%.0f", value->valuedouble);
     else
-        snprintf(out, 128, "%s", cJSON_IsString(value) ? value->valuestring : value != NULL ? "null" : "none");
+        snprintf(out, 128, "%s", cJSON_IsString(value) ? value->valuestring : "null");
     return out;
 }

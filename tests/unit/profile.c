@@ -254,7 +254,7 @@ static char *series_finding(const int *numbers, size_t count)
     ck_assert_msg(analysis_answer(&question, &out, &err), "%s", err.text);
     cJSON *root = cJSON_ParseWithLength(out.data, out.length);
     const cJSON *finding = cJSON_GetObjectItem(cJSON_GetObjectItem(root, "data"), "finding");
-    char *sentence = strdup(cJSON_IsNull(finding) ? "null" : cJSON_GetObjectItem(finding, "sentence")->valuestring);
+    char *sentence = strdup(finding == NULL ? "null" : cJSON_GetObjectItem(finding, "sentence")->valuestring);
     cJSON_Delete(root);
     buf_free(&out);
     for (size_t i = 0; i < count; i++)

@@ -158,7 +158,7 @@ START_TEST(rows_are_written_as_their_columns_say)
     json_object_end(&json);
     buf_char(&out, '\0');
     ck_assert_str_eq(
-        out.data, "{\"size_bytes\":null,\"name\":\"fusion.2\",\"columns\":[{\"name\":\"size\",\"aliases\":[\"bytes\"],"
+        out.data, "{\"name\":\"fusion.2\",\"columns\":[{\"name\":\"size\",\"aliases\":[\"bytes\"],"
                   "\"title\":\"Size\","
                   "\"type\":\"number\",\"unit\":\"bytes\",\"field\":\"size_bytes\",\"csv\":\"size_bytes\","
                   "\"help\":\"what it takes\"}]}");
