@@ -129,8 +129,7 @@ START_TEST(the_fewest_bytes_pin_the_holes)
         answer,
         "\"pin_count\":1,\"pinned_bytes\":100,\"joined_bytes\":6100,\"pins\":[{\"address\":\"0x10fa0\",\"size_bytes\":100,"
         "\"event\":4,\"op\":\"log\"");
-    says(answer,
-         "\"born_ps\":6000,\"age_ps\":4000,\"hole_before_bytes\":3000,\"hole_after_bytes\":3000");
+    says(answer, "\"born_ps\":6000,\"age_ps\":4000,\"hole_before_bytes\":3000,\"hole_after_bytes\":3000");
     free(answer);
     answer = answer_of("build/fixtures/trace-holes.pb", "holes", before, 1);
     says(answer, "\"pin_count\":2,\"pinned_bytes\":3100,\"joined_bytes\":6100");

@@ -157,11 +157,10 @@ START_TEST(rows_are_written_as_their_columns_say)
     table_columns_write(columns, "columns", &json);
     json_object_end(&json);
     buf_char(&out, '\0');
-    ck_assert_str_eq(
-        out.data, "{\"name\":\"fusion.2\",\"columns\":[{\"name\":\"size\",\"aliases\":[\"bytes\"],"
-                  "\"title\":\"Size\","
-                  "\"type\":\"number\",\"unit\":\"bytes\",\"field\":\"size_bytes\",\"csv\":\"size_bytes\","
-                  "\"help\":\"what it takes\"}]}");
+    ck_assert_str_eq(out.data, "{\"name\":\"fusion.2\",\"columns\":[{\"name\":\"size\",\"aliases\":[\"bytes\"],"
+                               "\"title\":\"Size\","
+                               "\"type\":\"number\",\"unit\":\"bytes\",\"field\":\"size_bytes\",\"csv\":\"size_bytes\","
+                               "\"help\":\"what it takes\"}]}");
     buf_free(&out);
     arena_end();
 }
