@@ -73,7 +73,7 @@ const context = {
   /* Reads what the URL names anew. */
   again: () => go(router.route, true),
   /* Where the reason of a failure stands. */
-  verdictOf: (session) => {
+  whereReason: (session) => {
     const row = PAGES.find((each) => each.leads?.(session));
     return row ? { tool: row.tool } : {};
   },

@@ -45,7 +45,7 @@ const char *err_describe(const struct err *err, char out[ERR_DESCRIPTION_SIZE])
     return out;
 }
 
-bool err_is_passing(enum err_code code)
+bool err_is_transient(enum err_code code)
 {
     return code == ERR_io || code == ERR_changed || code == ERR_exhausted || code == ERR_stopped;
 }

@@ -39,7 +39,7 @@ bool err_empty(struct err *err);
 static inline bool err_is_set(const struct err *err) { return err->code != ERR_none; }
 
 /* May the same question be answered when it is asked again, although nothing else is changed? */
-bool err_is_passing(enum err_code code);
+bool err_is_transient(enum err_code code);
 
 /* "length runs past the end, at byte 612": the fact and its place, where there is one that the fact does not name
  * itself; the first byte is none: it is the file. */

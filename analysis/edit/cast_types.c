@@ -95,7 +95,7 @@ static void join_one(struct cast_types *types, uint32_t at)
     }
 }
 
-static bool is_passing(const program_instruction *instruction)
+static bool is_transient(const program_instruction *instruction)
 {
     static const char *const opcodes[] = {"get-tuple-element", "opt-barrier", "while", "call", "conditional", "tuple"};
     for (size_t i = 0; i < sizeof opcodes / sizeof *opcodes; i++)
@@ -147,7 +147,7 @@ static void keep_apart(struct cast_types *types, uint32_t at)
 {
     const program_instruction *instruction = types->instructions[at];
     const struct graph *graph = &types->graph.graph;
-    bool has_combiner = instruction->n_called_computation_ids > 0 && !is_passing(instruction);
+    bool has_combiner = instruction->n_called_computation_ids > 0 && !is_transient(instruction);
     if (program_is(instruction, "custom-call") || program_is(instruction, "constant") || program_is(instruction, "rng"))
         keep_all(types, at, STATE_APART);
     for (size_t i = 0; has_combiner && i < instruction->n_called_computation_ids; i++)
@@ -193,7 +193,7 @@ static bool is_kept(const struct cast_types *types, uint32_t at)
 static bool promote_one(struct cast_types *types, uint32_t at)
 {
     const struct graph *graph = &types->graph.graph;
-    bool is_new = false, passes = is_passing(types->instructions[at]);
+    bool is_new = false, passes = is_transient(types->instructions[at]);
     for (uint32_t i = 0; i < types->instructions[at]->n_operand_ids; i++) {
         uint32_t operand = graph_operand(graph, at, i);
         if ((passes && !is_argument(types, operand)) || !is_kept(types, operand))

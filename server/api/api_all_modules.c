@@ -45,19 +45,19 @@ static struct response *api_all_modules_answer(const struct request *request, co
     struct analysis_module_use *uses = all_modules_uses(all);
     struct analysis_param *params = api_core_params(request, OWN_NAMES, &question.param_count);
     const char *format = request_param(request, "format", "");
-    bool is_passing = false, is_file = format[0] && strcmp(format, "json") != 0;
+    bool is_transient = false, is_file = format[0] && strcmp(format, "json") != 0;
     question.modules = uses;
     question.wanted = wanted_holders();
     question.modules_read = all_modules_progress(all);
     question.params = params;
     char *key = all_modules_is_complete(all) ? all_modules_key(all) : NULL;
     struct body *body =
-        key ? subjects_answer(store, NULL, key, &question, &err, &is_passing) : answer_now(&question, &err);
+        key ? subjects_answer(store, NULL, key, &question, &err, &is_transient) : answer_now(&question, &err);
     free(key);
     free(params);
     free(uses);
     if (!body)
-        return response_failure(&err, is_passing, NULL);
+        return response_failure(&err, is_transient, NULL);
     const struct api_file_format *file = api_file_format(format);
     struct response *response = response_of_body(200, is_file ? file->type : "application/json", body);
     if (is_file)

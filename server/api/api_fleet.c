@@ -196,7 +196,7 @@ static void *kept_make(void *context, struct cache_made *made, struct err *err)
     bool is_made = api_fleet_make(asking, err);
     struct analysis_fleet *fleet = asking->fleet;
     asking->fleet = NULL;
-    made->is_passing = !is_made; /* a database that failed may not do so again */
+    made->is_transient = !is_made; /* a database that failed may not do so again */
     if (!is_made) {
         analysis_fleet_free(fleet);
         return NULL;

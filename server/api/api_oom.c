@@ -77,7 +77,7 @@ struct response *api_oom_add(const struct server *server, const struct request *
         report = subjects_answer(server->store, NULL, text.key, &question, &err, NULL);
     }
     response =
-        report ? api_oom_answer(NULL, NULL, text.key, report) : response_failure(&err, text.hold.is_passing, NULL);
+        report ? api_oom_answer(NULL, NULL, text.key, report) : response_failure(&err, text.hold.is_transient, NULL);
     subjects_close(&text);
     return response;
 }
@@ -109,8 +109,8 @@ static struct response *write_plan(struct json *json, struct store *store, const
     if (entry->program && subjects_open(store, &place, &subject, &err))
         comparison = analysis_oom_compare(meaning, subject.core, &err);
     struct response *refusal = NULL;
-    if (!comparison && (subject.hold.is_passing || response_status_of(err.code) == 503))
-        refusal = response_failure(&err, subject.hold.is_passing, entry->file->file->path);
+    if (!comparison && (subject.hold.is_transient || response_status_of(err.code) == 503))
+        refusal = response_failure(&err, subject.hold.is_transient, entry->file->file->path);
     json_key(json, "plan");
     if (comparison)
         analysis_oom_write_comparison(comparison, meaning, json);
@@ -156,7 +156,7 @@ struct response *api_oom_plan(const struct server *server, const struct request 
                                     ? choice_open(&choice, server, request, &view)
                                     : response_problem(400, "argument", "report is a number, from 1");
     if (!response && !subjects_open(server->store, &choice.place, &text, &err))
-        response = response_failure(&err, text.hold.is_passing, choice.file);
+        response = response_failure(&err, text.hold.is_transient, choice.file);
     const struct oom_report *report = response ? NULL : analysis_text_report(text.core);
     if (report && (report_at == 0 || report_at > report->found.failure_count))
         response = response_problem(404, "notfound", "the text has no report of that number");

@@ -88,7 +88,7 @@ struct response *api_profiles_add(const struct server *server, const struct requ
     if (strlen(name) > 255)
         response = response_problem(400, "argument", "the name is longer than 255 bytes");
     if (!response && !subjects_add(server->store, ANALYSIS_PROFILE, request->body, name, &one, &err))
-        response = response_failure(&err, one.hold.is_passing, name);
+        response = response_failure(&err, one.hold.is_transient, name);
     if (!response) {
         struct buf buf = BUF_INIT;
         struct json json = JSON_INIT(&buf);

@@ -21,7 +21,7 @@ struct api_verdict_asked {
 
 static struct response *refuse_text(struct err *err, const struct api_verdict_asked *asked)
 {
-    return response_failure(err, asked->text.hold.is_passing, asked->file);
+    return response_failure(err, asked->text.hold.is_transient, asked->file);
 }
 
 /* The text of a session: the one named; else, where no module is, the first with a failure. NULL: none is wanted. */
@@ -109,7 +109,7 @@ static struct response *api_verdict_answer(const struct server *server, const st
                                                 .failure = asked->failure};
     struct response *response = NULL;
     if (!verdict_parts_open(server->store, &wanted, &parts, &err))
-        response = response_failure(&err, parts.is_passing, parts.refused_file);
+        response = response_failure(&err, parts.is_transient, parts.refused_file);
     if (!response)
         response = capacity_read(request, &parts);
     if (!response)

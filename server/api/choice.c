@@ -144,7 +144,7 @@ static struct response *check_read(struct choice *choice)
     for (size_t at = 0; at < choice->count; at++) {
         bool is_needed = choice->uses[at].is_base || read_count == 0;
         if (!choice->uses[at].subject && is_needed)
-            return response_failure(&choice->errs[at], choice->subjects[at].hold.is_passing, choice->files[at]);
+            return response_failure(&choice->errs[at], choice->subjects[at].hold.is_transient, choice->files[at]);
     }
     return NULL;
 }
@@ -388,11 +388,11 @@ struct body *choice_answer(const struct choice *choice, const struct request *re
         question.capacities = capacities;
         question.capacity_count = spaces.count;
     }
-    bool is_passing;
+    bool is_transient;
     struct body *body = subjects_answer(choice->server->store, choice->key ? NULL : &choice->place, choice->key,
-                                        &question, &err, &is_passing);
+                                        &question, &err, &is_transient);
     free(params);
     if (!body)
-        *refusal = response_failure(&err, is_passing, choice->file);
+        *refusal = response_failure(&err, is_transient, choice->file);
     return body;
 }

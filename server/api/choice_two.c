@@ -104,7 +104,7 @@ static struct response *open_module(struct choice *choice, int side)
         .kind = ANALYSIS_MODULE, .opened = &entry->file->opened, .program = entry->program};
     struct subject *subject = &choice->subjects[at];
     if (!subjects_open(choice->server->store, &place, subject, err))
-        return response_failure(err, subject->hold.is_passing, entry->file->file->path);
+        return response_failure(err, subject->hold.is_transient, entry->file->file->path);
     choice->uses[at].subject = subject->core;
     return NULL;
 }
@@ -120,7 +120,7 @@ static struct response *open_moment(struct choice *choice, const struct snapshot
         choice_add_moments(choice, session, false);
     if (refusal || choice->uses[at].subject)
         return refusal;
-    return response_failure(&choice->errs[at], choice->subjects[at].hold.is_passing, choice->files[at]);
+    return response_failure(&choice->errs[at], choice->subjects[at].hold.is_transient, choice->files[at]);
 }
 
 /* The profile that is named, else the last of the session. */
@@ -146,7 +146,7 @@ static struct response *open_profile(struct choice *choice, int side)
                          : subjects_find(store, ANALYSIS_PROFILE, half->module_id, subject, &choice->errs[at]);
     const char *name = found ? found->file->name : subject->name ? subject->name : half->module_id;
     if (!is_open)
-        return response_failure(&choice->errs[at], subject->hold.is_passing, name);
+        return response_failure(&choice->errs[at], subject->hold.is_transient, name);
     choice->uses[at] = (struct analysis_use){.subject = subject->core,
                                              .id = found ? found->id : half->module_id,
                                              .name = name,

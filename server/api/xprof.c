@@ -200,11 +200,11 @@ static struct response *xprof_answer(struct store *store, const struct subjects_
                                      const struct analysis_question *question)
 {
     struct err err = ERR_INIT;
-    bool is_passing;
-    struct body *body = subjects_answer(store, place, NULL, question, &err, &is_passing);
+    bool is_transient;
+    struct body *body = subjects_answer(store, place, NULL, question, &err, &is_transient);
     if (body)
         return response_of_body(200, "application/json", body);
-    struct response *response = is_passing ? response_text(503, err.text) : no_data();
+    struct response *response = is_transient ? response_text(503, err.text) : no_data();
     response->is_changed = err.code == ERR_changed;
     return response;
 }

@@ -91,7 +91,7 @@ bool tree_profiles_look(struct tree *tree)
         file->is_as_named = is_as_named(tree, &candidates.items[at], &err);
         bool was_unread = file->is_unread,
              is_again = tree->is_remote && err_is_set(&err); /* it may answer the next time */
-        file->is_unread = !tree->is_remote && err_is_passing(err.code);
+        file->is_unread = !tree->is_remote && err_is_transient(err.code);
         if (!is_again && !file->is_unread)
             file->looked_into = file->identity;
         tree->has_unread |= file->is_unread;

@@ -129,7 +129,7 @@ struct body *response_body_of_request(const struct response *response, const cha
 
 int response_status_of(enum err_code code)
 {
-    if (err_is_passing(code))
+    if (err_is_transient(code))
         return 503;
     switch (code) {
     case ERR_argument: return 400;
@@ -154,9 +154,10 @@ struct response *response_err(const struct err *err, const char *file)
     return response;
 }
 
-struct response *response_failure(const struct err *err, bool is_passing, const char *file)
+struct response *response_failure(const struct err *err, bool is_transient, const char *file)
 {
-    return is_passing ? problem(503, err_name(err->code), err->text, file, err->offset_bytes) : response_err(err, file);
+    return is_transient ? problem(503, err_name(err->code), err->text, file, err->offset_bytes)
+                        : response_err(err, file);
 }
 
 void response_add_header(struct response *response, const char *name, const char *format, ...)

@@ -54,8 +54,8 @@ struct response *response_problem(int status, const char *code, const char *form
 struct body *response_body_of_request(const struct response *response, const char *id);
 /* The same from an error about `file` (or NULL), with the status that its code stands for. */
 struct response *response_err(const struct err *err, const char *file);
-/* The same; 503 of an error that is passing: it may be gone when asked again. */
-struct response *response_failure(const struct err *err, bool is_passing, const char *file);
+/* The same; 503 of a transient error, which may be gone when asked again. */
+struct response *response_failure(const struct err *err, bool is_transient, const char *file);
 int response_status_of(enum err_code code);
 
 /* Before the response is handed on. `name` is static; a value that is too long is cut. */

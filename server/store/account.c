@@ -101,7 +101,7 @@ void account_range(const struct account *account, const struct account_share *sh
     *max = part_of(limit, size_bytes, share->max_factor, share->max_base_bytes);
 }
 
-bool account_is_passing(const struct account *account, uint64_t taken, uint64_t max, struct err *err)
+bool account_is_transient(const struct account *account, uint64_t taken, uint64_t max, struct err *err)
 {
     bool is_of_room = err->code == ERR_limit || err->code == ERR_memory;
     if (err->code == ERR_memory && (taken < max || max < account->limit_bytes))

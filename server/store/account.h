@@ -44,7 +44,7 @@ void account_range(const struct account *account, const struct account_share *sh
 
 /* Of a file that could not be read with `taken` of its `max` bytes: true where it is because others have memory now.
  * `err` is `memory` afterwards only where a larger limit of the account would help. */
-bool account_is_passing(const struct account *account, uint64_t taken, uint64_t max, struct err *err);
+bool account_is_transient(const struct account *account, uint64_t taken, uint64_t max, struct err *err);
 
 /* Half of the memory that this process may have (the machine's, that of its
  * control group, or what ulimit leaves). */

@@ -246,7 +246,7 @@ static void *read_piece(void *context, struct cache_made *made, struct err *err)
     }
     if (!is_over(&piece))
         run_some(&piece);
-    made->is_passing = true; /* whoever waited looks at what there is now */
+    made->is_transient = true; /* whoever waited looks at what there is now */
     return memory_new(1);
 }
 

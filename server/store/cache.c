@@ -32,7 +32,7 @@ struct cache_entry {
     void *value;
     void (*free_value)(void *value);
     struct err err;
-    bool is_passing;       /* of err */
+    bool is_transient;     /* of err */
     int64_t good_until_ms; /* of what is made anew later; else 0 */
     int64_t used_at_ms;
 };
@@ -221,7 +221,7 @@ static void cache_make(struct cache *cache, struct cache_entry *entry, const str
     entry->value = value;
     entry->free_value = maker->free_value;
     entry->err = err;
-    entry->is_passing = made.is_passing;
+    entry->is_transient = made.is_transient;
     int64_t kept_ms = value ? made.kept_ms : is_costly(err.code) ? CACHE_TRY_AGAIN_MS : 0;
     entry->good_until_ms = kept_ms > 0 ? clock_ms() + kept_ms : 0;
     entry->state = value ? READY : FAILED;
@@ -231,7 +231,7 @@ static void cache_make(struct cache *cache, struct cache_entry *entry, const str
     entry->cost_bytes = made.cost_bytes + sizeof(*entry) + strlen(entry->key);
     entry->shelf->figures.cost_bytes += entry->cost_bytes;
     bool is_too_large = value && made.cost_bytes > entry->shelf->rules.largest_bytes;
-    if (is_too_large || made.is_passing || (!value && !is_lasting(err.code)))
+    if (is_too_large || made.is_transient || (!value && !is_lasting(err.code)))
         cache_forget(cache, entry);
     for (; entry->waiting_count > 0; entry->waiting_count--)
         wanted_release(entry->made_for);
@@ -313,9 +313,9 @@ static bool cache_get_entry(struct cache *cache, size_t shelf, const char *key, 
         wanted_stopped(&reason);
     else
         reason = entry->err;
-    bool is_passing = !is_left && entry->is_passing, is_stopped = !is_mine && reason.code == ERR_stopped;
+    bool is_transient = !is_left && entry->is_transient, is_stopped = !is_mine && reason.code == ERR_stopped;
     cache_release(hold);
-    hold->is_passing = is_passing;
+    hold->is_transient = is_transient;
     if (is_stopped && !wanted_is_over())
         return false;
     if (!err_is_set(err))

@@ -25,8 +25,8 @@ enum { CACHE_TRY_AGAIN_MS = 60000 };
 /* What a maker tells besides the value. */
 struct cache_made {
     uint64_t cost_bytes;
-    int64_t kept_ms; /* a value is made anew after so long; 0: it stays good */
-    bool is_passing; /* is not kept; on failure: it came of what others do now */
+    int64_t kept_ms;   /* a value is made anew after so long; 0: it stays good */
+    bool is_transient; /* is not kept; on failure: it came of what others do now */
 };
 
 /* Makes a value; NULL and `err` on failure. Called without any lock held. */
@@ -67,7 +67,7 @@ void cache_free(struct cache *cache);
 struct cache_hold {
     struct cache *cache;
     struct cache_entry *entry;
-    bool is_passing; /* after a failure: asking again may help */
+    bool is_transient; /* after a failure: asking again may help */
 };
 
 /* The value of `key` of a shelf, held in `hold`, or NULL and `err`. Without a `maker`: only what is kept, or being made; `err` is

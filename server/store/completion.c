@@ -37,7 +37,7 @@ void completion_free(struct completion *completion)
     free(completion);
 }
 
-static bool completion_complete(struct completion *completion, bool *is_passing, struct err *err)
+static bool completion_complete(struct completion *completion, bool *is_transient, struct err *err)
 {
     struct account *account = completion->account;
     uint64_t min, max, before_bytes = analysis_subject_memory_bytes(completion->module);
@@ -49,7 +49,7 @@ static bool completion_complete(struct completion *completion, bool *is_passing,
         completion->is_complete = analysis_module_complete(completion->module, taken_bytes, wanted_holders(), err);
     if (!completion->is_complete) {
         account_give(account, taken_bytes);
-        *is_passing = account_is_passing(account, taken_bytes, max, err);
+        *is_transient = account_is_transient(account, taken_bytes, max, err);
         return false;
     }
     uint64_t used_bytes = analysis_subject_memory_bytes(completion->module) - before_bytes;
@@ -57,10 +57,10 @@ static bool completion_complete(struct completion *completion, bool *is_passing,
     return true;
 }
 
-bool completion_ask(struct completion *completion, bool *is_passing, struct err *err)
+bool completion_ask(struct completion *completion, bool *is_transient, struct err *err)
 {
     pthread_mutex_lock(&completion->lock);
-    bool is_complete = completion->is_complete || completion_complete(completion, is_passing, err);
+    bool is_complete = completion->is_complete || completion_complete(completion, is_transient, err);
     pthread_mutex_unlock(&completion->lock);
     return is_complete;
 }

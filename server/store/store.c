@@ -310,19 +310,19 @@ static void *make_totals(void *context, struct cache_made *made, struct err *err
     totals->count = contents->program_count;
     made->cost_bytes = size;
     struct disk_cache *disk_cache = store_disk_cache(making->store, &making->file->place);
-    bool is_kept = kept_facts_totals(disk_cache, &making->file->identity, totals), is_passing = false;
+    bool is_kept = kept_facts_totals(disk_cache, &making->file->identity, totals), is_transient = false;
     for (size_t at = 0; at < totals->count; at++) {
         if (!is_kept)
             totals_read(making, at, totals);
         if (totals->programs[at].totals)
             made->cost_bytes += analysis_totals_memory_bytes(totals->programs[at].totals);
-        is_passing |= err_is_passing(totals->programs[at].err.code);
+        is_transient |= err_is_transient(totals->programs[at].err.code);
     }
-    if (is_passing) /* not for all the time of this process */
+    if (is_transient) /* not for all the time of this process */
         made->kept_ms = CACHE_TRY_AGAIN_MS;
     bool is_good = files_unchanged(making->opened, err);
     files_close(making->opened);
-    if (is_good && !is_kept && !is_passing)
+    if (is_good && !is_kept && !is_transient)
         kept_facts_keep_totals(disk_cache, &making->file->identity, totals);
     if (is_good)
         return totals;

@@ -114,7 +114,7 @@ static void *make_once(void *context, struct cache_made *made, struct err *err)
     if (taken_bytes == 0) {
         err_set(err, ERR_limit, ERR_NO_OFFSET, "there is no memory to read the %s now; ask again",
                 KINDS[making->reading.kind].name);
-        made->is_passing = account_is_passing(account, taken_bytes, max, err);
+        made->is_transient = account_is_transient(account, taken_bytes, max, err);
         return NULL;
     }
     making->reading.limit_bytes = taken_bytes;
@@ -128,7 +128,7 @@ static void *make_once(void *context, struct cache_made *made, struct err *err)
     }
     if (!core) {
         account_give(account, taken_bytes);
-        made->is_passing = account_is_passing(account, taken_bytes, max, err);
+        made->is_transient = account_is_transient(account, taken_bytes, max, err);
         return NULL;
     }
     struct kept *kept = memory_new(sizeof(*kept));
@@ -197,11 +197,11 @@ static const struct kept *subjects_get(struct store *store, size_t shelf, const 
 /* One that was read for a question that does not need its owners may be asked one that does. */
 static bool has_owners(const struct kept *kept, struct subject *subject, struct err *err)
 {
-    bool is_passing = false;
-    if (!kept->completion || completion_ask(kept->completion, &is_passing, err))
+    bool is_transient = false;
+    if (!kept->completion || completion_ask(kept->completion, &is_transient, err))
         return true;
     subjects_close(subject);
-    subject->hold.is_passing = is_passing;
+    subject->hold.is_transient = is_transient;
     return false;
 }
 
@@ -261,7 +261,7 @@ void subjects_make(struct store *store, const struct subjects_place *place, stru
     made->kept = subjects_make_one(&making, &facts, &made->err);
     made->cost_bytes = facts.cost_bytes;
     made->kept_ms = facts.kept_ms;
-    made->is_passing = facts.is_passing;
+    made->is_transient = facts.is_transient;
 }
 
 /* Hands over what is there already. */
@@ -270,7 +270,7 @@ static void *hand_over(void *context, struct cache_made *facts, struct err *err)
     struct subjects_made *made = context;
     void *kept = made->kept;
     made->kept = NULL;
-    *facts = (struct cache_made){made->cost_bytes, made->kept_ms, made->is_passing};
+    *facts = (struct cache_made){made->cost_bytes, made->kept_ms, made->is_transient};
     if (!kept)
         *err = made->err;
     return kept;
@@ -391,11 +391,11 @@ static void *make_answer_once(void *context, struct cache_made *made, struct err
         question.use_count = 1;
         if (is_open && analysis_question_predicts(&question))
             question.groundwork = groundwork_slot_get(subject.groundwork);
-        made->is_passing = subject.hold.is_passing;
+        made->is_transient = subject.hold.is_transient;
         is_partial = subject.is_partial;
     }
     if (is_open && analysis_answer_begin(&question, &out, answering->place ? &rest : NULL, err)) {
-        made->is_passing |= rest != NULL; /* what is made while it is sent cannot be kept */
+        made->is_transient |= rest != NULL; /* what is made while it is sent cannot be kept */
         made->kept_ms = is_partial || lacks_room(&question) ? CACHE_TRY_AGAIN_MS : 0;
         body = rest ? subjects_rest_body(rest, &subject) : body_new(&out);
         if (!body)
@@ -437,7 +437,7 @@ static void *make_answer(void *context, struct cache_made *made, struct err *err
         *made = (struct cache_made){0};
         body = make_answer_once(context, made, err);
     }
-    if (body && !made->is_passing && made->kept_ms == 0 && !wanted_is_over())
+    if (body && !made->is_transient && made->kept_ms == 0 && !wanted_is_over())
         disk_cache_write(disk_cache_of(answering), answering->key, body->data, body->size);
     return body;
 }
@@ -457,7 +457,7 @@ static char *question_key(const char *about, const struct analysis_question *que
 }
 
 struct body *subjects_answer(struct store *store, const struct subjects_place *place, const char *key,
-                             const struct analysis_question *question, struct err *err, bool *is_passing)
+                             const struct analysis_question *question, struct err *err, bool *is_transient)
 {
     struct answering answering = {.store = store, .place = place, .question = question};
     struct cache_maker maker = {make_answer, free_answer, &answering};
@@ -476,8 +476,8 @@ struct body *subjects_answer(struct store *store, const struct subjects_place *p
     }
     free(own_key);
     files_close(answering.file);
-    if (is_passing)
-        *is_passing = hold.is_passing;
+    if (is_transient)
+        *is_transient = hold.is_transient;
     if (body)
         body_hold(body);
     cache_release(&hold);

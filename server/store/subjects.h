@@ -24,7 +24,7 @@ struct subject {
     int64_t modified_at_ms; /* of a file; 0 of an uploaded one */
     bool is_partial; /* something was left out of it, for lack of room or of a file: another time it may be told */
     bool lacks_file; /* the same, for a file that could not be read */
-    struct cache_hold hold; /* is_passing after a failure: only others took the memory */
+    struct cache_hold hold; /* is_transient after a failure: only others took the memory */
 };
 
 /* Where one lies. */
@@ -47,7 +47,7 @@ struct subjects_made {
     void *kept; /* NULL: see err */
     uint64_t cost_bytes;
     int64_t kept_ms;
-    bool is_passing;
+    bool is_transient;
     struct err err;
 };
 /* Reads one out of an open file; `source` may be that of the file, unpacked. Then subjects_keep, once, from a thread
@@ -87,7 +87,7 @@ const struct snapshot_host *subjects_worst_host(struct store *store, const struc
 
 /* The answer to `question`, with a reference of its own, or NULL. With a `place` the question is about the subject
  * there, which is read only if the answer is not known (uses: none); else about its uses, which `key` tells from all
- * others, with their roles. `is_passing` (may be NULL) is then whether it was only others that took the memory; `limit`
+ * others, with their roles. `is_transient` (may be NULL) is then whether it was only others that took the memory; `limit`
  * without it means that it is too large for this machine. */
 struct body *subjects_answer(struct store *store, const struct subjects_place *place, const char *key,
-                             const struct analysis_question *question, struct err *err, bool *is_passing);
+                             const struct analysis_question *question, struct err *err, bool *is_transient);

@@ -37,9 +37,9 @@ char *verdict_parts_folder(const struct verdict_parts_wanted *wanted)
 /* ---- what cannot be read ---- */
 
 /* Will asking again help? */
-static bool is_passing(const struct subject *subject, const struct err *err)
+static bool is_transient(const struct subject *subject, const struct err *err)
 {
-    return subject->hold.is_passing || err_is_passing(err->code);
+    return subject->hold.is_transient || err_is_transient(err->code);
 }
 
 /* As the sessions name it; one that was named itself has no path below its root. */
@@ -51,7 +51,7 @@ static void unread_add(struct verdict_parts *parts, const char *file, bool may_p
     for (size_t at = 0; at < parts->unread_count; at++)
         if (strcmp(parts->unread[at].file, file) == 0)
             return;
-    parts->is_passing |= may_pass;
+    parts->is_transient |= may_pass;
     parts->unread =
         memory_grow(parts->unread, &parts->unread_capacity, parts->unread_count + 1, sizeof(*parts->unread));
     parts->unread[parts->unread_count++] = (struct verdict_unread){memory_text(file), *err};
@@ -62,21 +62,21 @@ static void unread_add(struct verdict_parts *parts, const char *file, bool may_p
 void verdict_parts_unread(struct verdict_parts *parts, const struct snapshot_file *file, const struct subject *subject,
                           const struct err *err)
 {
-    bool may_pass = is_passing(subject, err);
+    bool may_pass = is_transient(subject, err);
     parts->lacks_file |= file->reason == 0 && may_pass;
     unread_add(parts, file_name(file), may_pass, err);
 }
 
 void verdict_parts_unread_name(struct verdict_parts *parts, const char *file, const struct err *err)
 {
-    unread_add(parts, file, err_is_passing(err->code), err);
+    unread_add(parts, file, err_is_transient(err->code), err);
 }
 
 /* For verdict_parts_open: what was asked for by name, or all that there is, cannot be had. */
 static bool verdict_parts_refuse(struct verdict_parts *parts, const char *file, bool may_pass)
 {
     parts->refused_file = file;
-    parts->is_passing = may_pass;
+    parts->is_transient = may_pass;
     return false;
 }
 
@@ -180,10 +180,10 @@ static bool module_choose(struct store *store, const struct verdict_parts_wanted
         file = file_name(parts->modules.entries[0].file->file);
     }
     if (wanted->module_id)
-        return verdict_parts_refuse(parts, file, is_passing(&parts->module, err));
+        return verdict_parts_refuse(parts, file, is_transient(&parts->module, err));
     if (file) /* else the session holds no program */
-        unread_add(parts, file[0] ? file : session->name, is_passing(&parts->module, err), err);
-    parts->lacks_file |= file && is_passing(&parts->module, err);
+        unread_add(parts, file[0] ? file : session->name, is_transient(&parts->module, err), err);
+    parts->lacks_file |= file && is_transient(&parts->module, err);
     *err = (struct err)ERR_INIT;
     return true;
 }
@@ -194,10 +194,10 @@ static bool lacks_modules(const struct modules *modules)
     bool lacks = false;
     for (size_t at = 0; at < modules->file_count && !lacks; at++) {
         const struct modules_file *file = &modules->files[at];
-        lacks = file->file->reason == 0 && (err_is_passing(file->err.code) || err_is_passing(file->totals_err.code) ||
-                                            file->totals_hold.is_passing);
+        lacks = file->file->reason == 0 && (err_is_transient(file->err.code) ||
+                                            err_is_transient(file->totals_err.code) || file->totals_hold.is_transient);
         for (size_t program = 0; file->totals && program < file->totals->count && !lacks; program++)
-            lacks = err_is_passing(file->totals->programs[program].err.code);
+            lacks = err_is_transient(file->totals->programs[program].err.code);
     }
     return lacks;
 }
@@ -221,7 +221,7 @@ static bool module_find(struct store *store, const struct verdict_parts_wanted *
          is_of_plan = wanted->failure && analysis_verdict_is_of_plan(wanted->failure);
     if (wanted->module)
         return module_open(store, session, wanted->module, parts, err) ||
-               verdict_parts_refuse(parts, file_name(wanted->module->file->file), is_passing(&parts->module, err));
+               verdict_parts_refuse(parts, file_name(wanted->module->file->file), is_transient(&parts->module, err));
     if (wanted->module_id && !has_modules)
         return err_set(err, ERR_notfound, ERR_NO_OFFSET, "the session has no module of that id");
     if (has_modules && (wanted->module_id || !wanted->failure))
@@ -410,7 +410,7 @@ bool verdict_parts_open(struct store *store, const struct verdict_parts_wanted *
     empty_add(wanted, parts);
     if (has_nothing_but_unread(parts)) {
         *err = parts->unread[0].why;
-        return verdict_parts_refuse(parts, parts->unread[0].file, parts->is_passing);
+        return verdict_parts_refuse(parts, parts->unread[0].file, parts->is_transient);
     }
     memcpy(parts->core.joined, parts->joined, sizeof(parts->core.joined));
     parts->core.choice = &parts->choice;

@@ -29,7 +29,7 @@ struct verdict_parts {
     struct verdict_unread *unread; /* of core.unread: files that this would have come from; their names are its own */
     size_t unread_count, unread_capacity;
     const char *refused_file; /* after a failure: the file that `err` is about; NULL: it is about none */
-    bool is_passing;          /* after a failure: asking again may help */
+    bool is_transient;        /* after a failure: asking again may help */
     bool lacks_file;          /* is without something that could not be read now, and another time may be */
 };
 

@@ -71,7 +71,7 @@ static bool extras_run(struct replay_walk *walk, struct replay_course *course, u
          course->extra_at++) {
         const struct replay_extra *extra = &program->extras[course->extra_at];
         uint64_t recorded = profile->address[walk->ground->pool->first + extra->of];
-        uint64_t address = extra->is_passing ? PASSING_ADDRESS | extra->of : recorded;
+        uint64_t address = extra->is_transient ? PASSING_ADDRESS | extra->of : recorded;
         int64_t bytes = replay_program_bytes(program, extra->of);
         if (extra->is_free) {
             replay_walk_free(walk, address);

@@ -34,7 +34,7 @@ static uint64_t gradients_move(struct replay_program *program)
             continue;
         request->is_earlier = true;
         CHUNKS_ADD(&extras, struct replay_extra,
-                   ((struct replay_extra){.at = passes.forward_begin, .of = at, .is_passing = true}));
+                   ((struct replay_extra){.at = passes.forward_begin, .of = at, .is_transient = true}));
         CHUNKS_ADD(&extras, struct replay_extra, ((struct replay_extra){.at = at + 1, .of = at, .is_free = true}));
     }
     replay_program_extras_take(program, &extras);

@@ -192,9 +192,9 @@ static bool is_held(const struct checkpoint *checkpoint, const struct call *call
            backward != PROFILE_NONE && end > backward;
 }
 
-static void extra_add(struct checkpoint *checkpoint, uint32_t at, uint32_t of, bool is_free, bool is_passing)
+static void extra_add(struct checkpoint *checkpoint, uint32_t at, uint32_t of, bool is_free, bool is_transient)
 {
-    CHUNKS_ADD(&checkpoint->extras, struct replay_extra, ((struct replay_extra){at, 0, of, is_free, is_passing}));
+    CHUNKS_ADD(&checkpoint->extras, struct replay_extra, ((struct replay_extra){at, 0, of, is_free, is_transient}));
 }
 
 struct held {

@@ -333,7 +333,7 @@ static bool is_busy(int status)
 }
 
 /* Does it help to ask again what failed so? A name that does not resolve or a certificate that is wrong stays so. */
-static bool is_passing(CURLcode code)
+static bool is_transient(CURLcode code)
 {
     return code == CURLE_COULDNT_CONNECT || code == CURLE_OPERATION_TIMEDOUT || code == CURLE_GOT_NOTHING ||
            code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR || code == CURLE_PARTIAL_FILE || code == CURLE_HTTP2 ||
@@ -351,7 +351,7 @@ static bool is_to_be_tried_again(const struct transfer *transfer, CURLcode code)
 {
     if (transfer->fault || transfer->is_given_up || transfer->is_complete || http_turns_are_over())
         return false;
-    return code == CURLE_OK ? is_busy(transfer->answer->status) || is_short(transfer) : is_passing(code);
+    return code == CURLE_OK ? is_busy(transfer->answer->status) || is_short(transfer) : is_transient(code);
 }
 
 static void keep_away(const struct transfer *transfer)

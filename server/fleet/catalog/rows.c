@@ -128,9 +128,9 @@ static size_t lead_make(struct rows_making *making, const struct row *row, struc
 
 /* What could not be read now, or not all of it, may be read another time. What is wrong with labels is none of this:
  * it is a part of the file's state. */
-static void unread_mark(struct rows_making *making, const struct err *err, bool is_passing)
+static void unread_mark(struct rows_making *making, const struct err *err, bool is_transient)
 {
-    making->file.is_unread |= is_passing || err_is_passing(err->code);
+    making->file.is_unread |= is_transient || err_is_transient(err->code);
 }
 
 /* `parts` NULL: row->err says why there is no verdict. */
@@ -165,7 +165,7 @@ static void row_of_parts(struct rows_making *making, struct row row, const struc
     if (wanted->failure && parts.entry && parts.entry->program)
         row.module = parts.entry->program->name;
     row.err = is_open ? NULL : &err;
-    unread_mark(making, &err, !is_open && parts.is_passing);
+    unread_mark(making, &err, !is_open && parts.is_transient);
     making->file.lacks_file |= parts.lacks_file;
     row_add(making, &row, is_open ? &parts.core : NULL);
     verdict_parts_close(&parts);
@@ -276,7 +276,7 @@ static void memory_add(struct rows_making *making, const struct snapshot_session
     bool is_open = subjects_open(making->wanted->store, &place, &trace, &err);
     parts.trace = trace.core;
     row.err = is_open ? NULL : &err;
-    unread_mark(making, &err, !is_open && trace.hold.is_passing);
+    unread_mark(making, &err, !is_open && trace.hold.is_transient);
     making->file.lacks_file |= trace.lacks_file;
     row_add(making, &row, is_open ? &parts : NULL);
     subjects_close(&trace);
@@ -345,7 +345,7 @@ static void text_add(struct rows_making *making, const struct snapshot_session *
             .session = session, .text = text->file->name, .failure = &report->meanings[at]};
         row_of_parts(making, row, &wanted);
     }
-    unread_mark(making, &err, !is_open && subject.hold.is_passing);
+    unread_mark(making, &err, !is_open && subject.hold.is_transient);
     if (making->file.count == 0)
         nothing_add(making, session, NULL, &err);
     bool is_told = report && report->found.failure_count > 0 && making->wanted->fails;

@@ -31,7 +31,7 @@ struct rows_file {
     const struct buf *rows;           /* lines */
     size_t count, error_count;        /* error_count: of these, those that say why there is no verdict */
     size_t unread_count;              /* of those, where something could not be read; else there is nothing in it */
-    /* What it says could not be read now (err_is_passing), and a row says so; something that lies beside it could
+    /* What it says could not be read now (err_is_transient), and a row says so; something that lies beside it could
      * not, and its rows are without. Either is to be asked for again, whatever `state` is. */
     bool is_unread, lacks_file;
 };

@@ -176,7 +176,7 @@ function createAnswer({ title, aside }, context, onAgain) {
       nodesOf(parts),
       culprit ? el('span', { class: 'answer-second' }, ' ', nodesOf(culprit.sentence)) : null,
       ' ',
-      el('a', { href: context.link(session.id, context.verdictOf(session)) }, 'See why'),
+      el('a', { href: context.link(session.id, context.whereReason(session)) }, 'See why'),
       findingNodes(rows),
     );
   }
@@ -215,7 +215,7 @@ function createAnswer({ title, aside }, context, onAgain) {
         nodesOf(say.newestParts(newest, kind, known, isUnread)),
         culprit ? el('span', { class: 'answer-second' }, ' ', nodesOf(culprit.sentence)) : null,
         ' ',
-        isOver ? el('a', { href: context.link(newest.id, context.verdictOf(newest)) }, 'See why') : openLink(newest),
+        isOver ? el('a', { href: context.link(newest.id, context.whereReason(newest)) }, 'See why') : openLink(newest),
         findingNodes(rows),
       );
     },
@@ -280,7 +280,7 @@ function createLook(load) {
 }
 
 /* context: {link(session, patch), setFilter(text), choose(patch), setTitle(text), bind(rows), takeIn(),
- * verdictOf(session) → patch of the link that says why}. */
+ * whereReason(session) → patch of the link that says why}. */
 export function mount(root, context) {
   const title = el('h1', { class: 'answer home-answer' });
   const aside = el('p', { class: 'home-tally' });
