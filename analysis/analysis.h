@@ -224,8 +224,8 @@ struct analysis_oom_module {
 uint64_t analysis_oom_piece_bytes(const struct oom_meaning *verdict);
 /* The place of the module that a failure is about: of that name, or of any where none is named, the one of which the
  * request is the total, as compilers ask for it, or all temporaries or an output, as is asked for at run time. Else of
- * that name the one with the largest total, if that is no smaller than a piece of it; where none is named, the only one. `count` when
- * there is none. */
+ * that name the one with the largest total, if that is no smaller than a piece of it; where none is named, the only
+ * one. `count` when there is none. */
 size_t analysis_oom_choose_module(const struct oom_meaning *verdict, const struct analysis_oom_module *modules,
                                   size_t count);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * compile.c: the program memviewd-compile, which lies beside a memviewd that is linked statically (server/compile/compile_program.h). */
+ * compile.c: the program memviewd-compile, which lies beside a memviewd that is linked statically
+ * (server/compile/compile_program.h). */
 #include "server/compile/compile_child.h"
 
 #include <string.h>

@@ -44,11 +44,12 @@ static inline uint64_t arena_left_bytes(const struct arena *arena)
     return arena->limit_bytes == 0 ? 0 : left_bytes > 0 ? left_bytes : 1;
 }
 /* An arena that can be emptied before its parent (arena_free), for what is needed only for a
- * while. It shares the parent's limit and trap; work is charged to the parent. One of a child is one of its parent, too, and
- * outlives the former. */
+ * while. It shares the parent's limit and trap; work is charged to the parent. One of a child is one of its parent,
+ * too, and outlives the former. */
 struct arena *arena_child(struct arena *parent);
 
-/* Does `work` with the trap set; within another trial of the same arena that one's trap is set again afterwards. False when the arena gave up; what it holds then is still to be freed. */
+/* Does `work` with the trap set; within another trial of the same arena that one's trap is set again afterwards. False
+ * when the arena gave up; what it holds then is still to be freed. */
 bool arena_try(struct arena *arena, void (*work)(void *context), void *context);
 /* One of `count` arenas that side by side keep to what `whole` may take and do yet. */
 void arena_share(struct arena *share, const struct arena *whole, size_t count, struct err *err);
@@ -75,8 +76,8 @@ static inline uint64_t arena_work_left(const struct arena *arena) { return arena
 void arena_watch(struct arena *arena, const atomic_int *wanted);
 /* May do what work is left to `whole`, and is wanted for as long. */
 void arena_work_as(struct arena *arena, const struct arena *whole);
-/* Gives up with what an arena within this one's work reported, if that is no matter of that arena alone: the system had no
- * memory, or nobody waits any more. */
+/* Gives up with what an arena within this one's work reported, if that is no matter of that arena alone: the system had
+ * no memory, or nobody waits any more. */
 void arena_give_up_with(struct arena *arena, const struct err *report);
 void arena_work_more(struct arena *arena, uint64_t steps);
 static inline void arena_work(struct arena *arena, uint64_t steps)

@@ -39,7 +39,8 @@ void buf_format(struct buf *buf, const char *format, ...) __attribute__((format(
 char *buf_reserve(struct buf *buf, size_t size);
 /* A part of what `buf` was to hold is not whole: then `buf` has failed, too. */
 void buf_fail_with(struct buf *buf, const struct buf *part);
-/* True unless it failed; then `err` says why: `limit`, or `exhausted` where the system had no memory. `what`: "the answer". */
+/* True unless it failed; then `err` says why: `limit`, or `exhausted` where the system had no memory. `what`: "the
+ * answer". */
 bool buf_is_whole(const struct buf *buf, const char *what, struct err *err);
 /* Gives the bytes (to be freed with free()) to the caller and empties the buf. */
 char *buf_take(struct buf *buf, size_t *length);

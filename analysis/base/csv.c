@@ -35,7 +35,8 @@ void csv_head(struct csv *csv, const char *word)
         buf_text(csv->out, word);
 }
 
-/* What PostgreSQL takes for the end of a cell or of a row, or for the beginning of such a sequence. It has no NUL in texts. */
+/* What PostgreSQL takes for the end of a cell or of a row, or for the beginning of such a sequence. It has no NUL in
+ * texts. */
 static void copy_byte(struct buf *out, char c)
 {
     static const char bytes[] = "\\\t\n\r", letters[] = "\\tnr";

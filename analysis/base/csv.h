@@ -2,8 +2,9 @@
  * csv.h: rows of cells, for other tools: comma-separated as in RFC 4180, for spreadsheets, one JSON object a line
  * (NDJSON), whose members are the heads, or lines as PostgreSQL's COPY … FROM STDIN takes them.
  *
- * In CSV a text that a spreadsheet would take for a formula gets a quote before it; numbers do not. In NDJSON texts are as
- * they are, numbers are numbers, and what is not known is null. So it is for COPY; what is not UTF-8 becomes U+FFFD in both. */
+ * In CSV a text that a spreadsheet would take for a formula gets a quote before it; numbers do not. In NDJSON texts are
+ * as they are, numbers are numbers, and what is not known is null. So it is for COPY; what is not UTF-8 becomes U+FFFD
+ * in both. */
 #pragma once
 
 #include "base/buf.h"

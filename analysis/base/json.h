@@ -70,6 +70,6 @@ void json_key_id(struct json *json, const char *key, int64_t value);
 void json_key_string_if_any(struct json *json, const char *key, struct str text);
 /* no member when `value` is below 0: for counts, steps and offsets that may not be known */
 void json_key_known(struct json *json, const char *key, int64_t value);
-/* The members of what could not be read or answered: "file" (left out when NULL), "code" (a name of err.def), "reason" (a
- * sentence), "offset_bytes" (the place in the input; null: none). Every "not_read" and "error" has them. */
+/* The members of what could not be read or answered: "file" (left out when NULL), "code" (a name of err.def), "reason"
+ * (a sentence), "offset_bytes" (the place in the input; null: none). Every "not_read" and "error" has them. */
 void json_keys_of_err(struct json *json, const char *file, const struct err *err);

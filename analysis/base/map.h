@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * map.h: the hash map: 64-bit keys and a value of each, by open addressing.
  *
- * Where a key is wider than that (a text, a few words), its hash is the key, and whoever asks says which value it means:
- * the things themselves are the caller's, mostly in an array, and the values are places in it. Keys come out of hostile
- * files: where one stands depends on the table's address too, which is not known to whoever wrote the file, and hashes
- * that are made to be equal are charged to the arena's work.
+ * Where a key is wider than that (a text, a few words), its hash is the key, and whoever asks says which value it
+ * means: the things themselves are the caller's, mostly in an array, and the values are places in it. Keys come out of
+ * hostile files: where one stands depends on the table's address too, which is not known to whoever wrote the file, and
+ * hashes that are made to be equal are charged to the arena's work.
  *
- * Memory: the arena's, or of a function of the caller that always gives some, until map_free; 32 to 64 bytes a key, and what it grew out of. */
+ * Memory: the arena's, or of a function of the caller that always gives some, until map_free; 32 to 64 bytes a key, and
+ * what it grew out of. */
 #pragma once
 
 #include "base/arena.h"

@@ -5,8 +5,8 @@
 #include "base/buf.h"
 #include "base/str.h"
 
-/* Appends `text` so that nothing in it marks up, ends a line or a cell, links, mentions a person or a team ("@name"), or
- * refers to an issue ("#1", "GH-1"). A backslash does not keep GitHub from the last three: it looks for them in what was made
- * of the Markdown; so a character that takes no room stands in them. What a terminal would act upon and marks of
- * direction are escaped (base/printable.h), bytes that are no UTF-8 become U+FFFD. */
+/* Appends `text` so that nothing in it marks up, ends a line or a cell, links, mentions a person or a team ("@name"),
+ * or refers to an issue ("#1", "GH-1"). A backslash does not keep GitHub from the last three: it looks for them in what
+ * was made of the Markdown; so a character that takes no room stands in them. What a terminal would act upon and marks
+ * of direction are escaped (base/printable.h), bytes that are no UTF-8 become U+FFFD. */
 void markdown_text(struct buf *out, struct str text);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * pages.h: memory in whole pages, for large arrays: they grow and are joined by moving pages, not bytes.
  *
- * A page costs nothing until it is written to, and then more than filling it: what moves is never touched twice. Up to 64 KiB
- * come from malloc and are copied, which takes less than telling all threads of the process that a page is gone.
+ * A page costs nothing until it is written to, and then more than filling it: what moves is never touched twice. Up to
+ * 64 KiB come from malloc and are copied, which takes less than telling all threads of the process that a page is gone.
  * Memory: the system's, until pages_resize to 0. */
 #pragma once
 

@@ -24,8 +24,8 @@ const char *size_text_column(char text[SIZE_TEXT_BYTES], int64_t bytes);
  * were printed as GiB with two decimals: in no unit whose last printed digit would be finer. */
 const char *size_text_coarse(char text[SIZE_TEXT_BYTES], uint64_t bytes, uint64_t resolution_bytes);
 
-/* Writes "29 %": whole from 10, one decimal below, "< 0.1 %" and "> 99.9 %" at the ends, "> 100 %" beyond; only the whole prints 100 %.
- * Neither is negative; "–" when `whole` is 0. Returns `text`. */
+/* Writes "29 %": whole from 10, one decimal below, "< 0.1 %" and "> 99.9 %" at the ends, "> 100 %" beyond; only the
+ * whole prints 100 %. Neither is negative; "–" when `whole` is 0. Returns `text`. */
 const char *size_text_share(char text[SHARE_TEXT_BYTES], int64_t part, int64_t whole);
 /* Writes "1,024". Returns `text`. */
 const char *size_text_count(char text[COUNT_TEXT_BYTES], uint64_t count);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * sort.h: sorting in an order that looks something up. C libraries disagree on how qsort_r takes the order and its context:
- * sort.c is for those of Linux, sort_other.c for the one of macOS. */
+ * sort.h: sorting in an order that looks something up. C libraries disagree on how qsort_r takes the order and its
+ * context: sort.c is for those of Linux, sort_other.c for the one of macOS. */
 #pragma once
 
 #include <stddef.h>

@@ -40,7 +40,8 @@ static inline bool str_contains(struct str text, struct str part)
     return text.length >= part.length && memmem(text.data, text.length, part.data, part.length) != NULL;
 }
 
-/* "models.py:11" of "training/models.py:11", "dot_general" of "jit(step)/mlp/dot_general"; all of a text without '/'. */
+/* "models.py:11" of "training/models.py:11", "dot_general" of "jit(step)/mlp/dot_general"; all of a text without '/'.
+ */
 static inline struct str str_last_part(struct str path)
 {
     size_t from = path.length;

@@ -22,9 +22,11 @@ struct analysis_device {
 };
 /* False past the end. */
 bool analysis_device_at(size_t at, struct analysis_device *device);
-/* The row of that name in letters of either case, else the smallest of that family: "h100" is H100-80G. False: there is none. */
+/* The row of that name in letters of either case, else the smallest of that family: "h100" is H100-80G. False: there is
+ * none. */
 bool analysis_device_find(const char *name, struct analysis_device *device);
-/* Appends the text of a *.gpu_target_config.pbtxt for the GPU of that name, from NVIDIA's figures. False: none is known. */
+/* Appends the text of a *.gpu_target_config.pbtxt for the GPU of that name, from NVIDIA's figures. False: none is
+ * known. */
 bool analysis_device_target(const char *name, struct buf *out);
 enum { ANALYSIS_TOPOLOGY_SIZE = 64 };
 /* Four chips of the device of that name as libtpu calls them, "v5e:2x2"; "" where it does not compile for it.

@@ -39,7 +39,7 @@ int64_t loops_element_of(const program_instruction *instruction, int64_t tuple_i
 
 /* Has anything in its body, or in what that calls, such a name (of op_name)? */
 bool loops_is_named(const struct loop *loop, struct str glob);
-/* One layer of a stack that is read: by a dynamic-slice, or by a call of a computation that does that alone. False where
- * the instruction is none. `stack_id` and `index_id` are instructions of the body. */
+/* One layer of a stack that is read: by a dynamic-slice, or by a call of a computation that does that alone. False
+ * where the instruction is none. `stack_id` and `index_id` are instructions of the body. */
 bool loops_is_layer(const struct program *program, const struct program_body *body,
                     const program_instruction *instruction, int64_t *stack_id, int64_t *index_id);

@@ -106,8 +106,8 @@ static bool is_meshes(const ProtobufCMessageUnknownField *field, struct str *val
     return is_found;
 }
 
-/* JAX names a mesh even where there is none, "{empty_mesh = #sdy.mesh<[]>}": then Shardy would split the program, which does
- * not look at what is written here, so that name goes. False where a mesh has axes: the program is split by it. */
+/* JAX names a mesh even where there is none, "{empty_mesh = #sdy.mesh<[]>}": then Shardy would split the program, which
+ * does not look at what is written here, so that name goes. False where a mesh has axes: the program is split by it. */
 static bool empty_meshes_drop(struct program *program)
 {
     Xla__KeptMessage *attributes = program->module->frontend_attributes;

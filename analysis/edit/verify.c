@@ -119,8 +119,8 @@ static bool check_called(const struct check *check, const program_instruction *i
     return check_call(check, instruction, 0, 0, instruction->n_operand_ids, instruction->shape);
 }
 
-/* Its own shape, and what comparing it and its operands takes: each has its own size, but many may read one. Each element
- * of a tuple is compared once. */
+/* Its own shape, and what comparing it and its operands takes: each has its own size, but many may read one. Each
+ * element of a tuple is compared once. */
 static bool check_own_shape(const struct check *check, const program_instruction *instruction)
 {
     uint64_t parts;

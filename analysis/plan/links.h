@@ -22,7 +22,8 @@ struct links_place {
 /* plan->graph must be there. */
 void links_build(const struct plan *plan, struct arena *arena, struct links *out);
 
-/* Where the value of operand `nth` of an instruction lies; *made_at: the instruction that made it (HLO_NONE: not known). */
+/* Where the value of operand `nth` of an instruction lies; *made_at: the instruction that made it (HLO_NONE: not
+ * known). */
 struct links_place links_operand(const struct links *links, uint32_t at, uint32_t nth, uint32_t *made_at);
 /* The next row that an instruction made, behind the buffer *buffer_at (HLO_NONE at first); false at the end. */
 bool links_made(const struct links *links, uint32_t at, uint32_t *buffer_at, struct links_place *place);

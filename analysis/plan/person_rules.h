@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * person_rules.h: the person's own rules of whose memory a buffer is; they come before all others.
  *
- * In:     lines "REGEX CATEGORY": an expression (base/regex.h), which may hold spaces, and the name of a category behind
- *         the last one. Empty lines, and those that begin with #, say nothing.
- * Out:    a plan whose rows and arguments have the category of the first line that matches one of their texts: op name,
- *         path of the argument, source line ("model.py:41", with folders) or name of the buffer.
- * Errors: `argument`, with the line, the place in it, and the nearest category; the offset counts in the whole text.
- * Cost:   expressions × texts, each text once, charged to the arena's work. */
+ * In:     lines "REGEX CATEGORY": an expression (base/regex.h), which may hold spaces, and the name of a category
+ * behind the last one. Empty lines, and those that begin with #, say nothing. Out:    a plan whose rows and arguments
+ * have the category of the first line that matches one of their texts: op name, path of the argument, source line
+ * ("model.py:41", with folders) or name of the buffer. Errors: `argument`, with the line, the place in it, and the
+ * nearest category; the offset counts in the whole text. Cost:   expressions × texts, each text once, charged to the
+ * arena's work. */
 #pragma once
 
 #include "base/buf.h"

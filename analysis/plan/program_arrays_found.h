@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * program_arrays_found.h: what is shared while the arrays of a program are found and listed; for program_arrays*.c alone. */
+ * program_arrays_found.h: what is shared while the arrays of a program are found and listed; for program_arrays*.c
+ * alone. */
 #pragma once
 
 #include "plan/program_arrays.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * torch_operation.h: which operation of PyTorch asked for a block, where it is one that is known for large tensors, by the
- * frames of its stack (torch_operation.def). */
+ * torch_operation.h: which operation of PyTorch asked for a block, where it is one that is known for large tensors, by
+ * the frames of its stack (torch_operation.def). */
 #pragma once
 
 #include "read/torch/torch_snapshot.h"
@@ -12,5 +12,6 @@ enum torch_operation {
     TORCH_OPERATION_COUNT
 };
 
-/* Fills one for each stack of the snapshot; cost: frames × rows, and frames of all stacks, charged to the arena's work. */
+/* Fills one for each stack of the snapshot; cost: frames × rows, and frames of all stacks, charged to the arena's work.
+ */
 uint8_t *torch_operations_find(const struct torch_snapshot *snapshot, struct arena *arena);

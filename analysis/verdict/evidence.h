@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * evidence.h: what shows a figure of a verdict: rows of the plan, a place in a text, a file; for analysis/verdict alone.
+ * evidence.h: what shows a figure of a verdict: rows of the plan, a place in a text, a file; for analysis/verdict
+ * alone.
  *
  * What each returns is complete: page, filter, sum over its rows, and what lies between that and the figure. */
 #pragma once

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * peak.c: what made the peak: patterns with what the peak falls by without them, and equal buffers of repeated layers. */
+ * peak.c: what made the peak: patterns with what the peak falls by without them, and equal buffers of repeated layers.
+ */
 #include "verdict/facts.h"
 #include "verdict/torch_moment.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * torch_beside.c: what an error text of PyTorch and the snapshot of its failure say together: see torch_join.h. Where the
- * snapshot has a figure to the byte it counts; what the text alone knows, the device and other processes, is the text's. */
+ * torch_beside.c: what an error text of PyTorch and the snapshot of its failure say together: see torch_join.h. Where
+ * the snapshot has a figure to the byte it counts; what the text alone knows, the device and other processes, is the
+ * text's. */
 #include "verdict/evidence.h"
 #include "verdict/torch_join.h"
 #include "verdict/torch_moment.h"

@@ -2,8 +2,8 @@
  * torch_replay.h: what a change of settings or of the program would make of a recording, for advice: the figures of
  * `memviewd whatif`. For analysis/verdict alone.
  *
- * Cost:   all replays of one verdict together walk over at most TORCH_REPLAY_EVENTS events, so that a verdict of a large
- *         recording takes no longer than reading it: those asked for first are made. */
+ * Cost:   all replays of one verdict together walk over at most TORCH_REPLAY_EVENTS events, so that a verdict of a
+ * large recording takes no longer than reading it: those asked for first are made. */
 #pragma once
 
 #include "model/memory_profile/replay_steps.h"

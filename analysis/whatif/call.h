@@ -6,15 +6,16 @@
 
 /* What to write for a change that applies to `variant`, as it is before the change; in the arena, never NULL. */
 const char *call_text(const struct variant *variant, const struct change *change);
-/* "jax.jit(train_step, donate_argnums=(0, 2))": what donates those of plan->arguments that are flagged; in the arena. */
+/* "jax.jit(train_step, donate_argnums=(0, 2))": what donates those of plan->arguments that are flagged; in the arena.
+ */
 const char *call_donation(const struct plan *plan, const bool *flags, struct arena *arena);
 /* The name of the jitted function: "train_step" of the module "jit_train_step"; "step" where it has none. Borrowed. */
 struct str call_function(const struct plan *plan);
 /* Of an argument's path its first name, "state" of "state.params['w']": the function's own argument; "" without one. */
 struct str call_argument(struct str path);
 /* Which of the function's arguments each of plan->arguments belongs to, counted as donate_argnums does, by names in the
- * order of the parameters; arguments that jit dropped for not being used are not seen. −1 where paths are not recorded. In
- * the arena. */
+ * order of the parameters; arguments that jit dropped for not being used are not seen. −1 where paths are not recorded.
+ * In the arena. */
 const int64_t *call_argument_numbers(const struct plan *plan, struct arena *arena);
 /* That of an entry parameter; −1: none. */
 int64_t call_argument_number(const struct plan *plan, const int64_t *numbers, int64_t parameter_number);

@@ -48,8 +48,8 @@ struct change_result {
 /* To a tenth of a per cent, as it is shown and answered; `percent` from 0. */
 static inline double change_extra_flops_shown(double percent) { return (double)(int64_t)(10 * percent + 0.5) / 10; }
 
-/* False with an `argument` report that says how it is written; `kind` is CHANGE_COUNT where it names no change. Texts are
- * borrowed. */
+/* False with an `argument` report that says how it is written; `kind` is CHANGE_COUNT where it names no change. Texts
+ * are borrowed. */
 bool change_read(struct str text, struct change *out, struct err *err);
 /* Changes the variant. False with an `argument` report where it does not apply: why, and the nearest names. */
 bool change_apply(struct variant *variant, const struct change *change, struct change_result *out, struct err *err);
@@ -64,8 +64,8 @@ struct change_target {
  * there is none, or the factor makes no whole number of it. */
 bool change_targets(const struct variant *variant, const struct change *change, struct change_target **targets,
                     uint32_t *count, struct err *err);
-/* Of CHANGE_DONATE: which rows are arguments that it names, by row; how many. "all" are those of the program's state, as
- * people donate; data that comes anew with each call only where there is nothing else to donate. */
+/* Of CHANGE_DONATE: which rows are arguments that it names, by row; how many. "all" are those of the program's state,
+ * as people donate; data that comes anew with each call only where there is nothing else to donate. */
 uint32_t change_donated(const struct variant *variant, const struct change *change, bool *flags);
 /* Of them those that get a result for their memory, each another one. */
 void change_donating(const struct variant *variant, const struct change *change, bool *flags);

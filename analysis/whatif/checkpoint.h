@@ -39,8 +39,8 @@ static inline void checkpoint_earlier(uint32_t *step, uint32_t found)
         *step = found;
 }
 
-/* Values that several products read are put into memory again. What only elementwise operations read is computed inside of
- * the fusion that reads it. */
+/* Values that several products read are put into memory again. What only elementwise operations read is computed inside
+ * of the fusion that reads it. */
 struct checkpoint_reading {
     struct checkpoint *work;
     uint32_t layer;        /* its own, or HLO_NONE: one of a scan */
@@ -52,15 +52,15 @@ struct checkpoint_reading {
 /* A value_reader that counts into a checkpoint_reading. */
 bool checkpoint_reader_note(void *context, uint32_t reader_at, uint32_t operand);
 
-/* What goes into the layers stays: rows for it that are not there already (checkpoint_inputs.c). In two steps: what that is,
- * before anything is dropped; and once it is known what is dropped. */
+/* What goes into the layers stays: rows for it that are not there already (checkpoint_inputs.c). In two steps: what
+ * that is, before anything is dropped; and once it is known what is dropped. */
 struct checkpoint_inputs;
-/* By instruction: a hash of its op name and dimensions, by which a value is known again where another instruction makes it; 0: it
- * makes no array with dimensions. Of the program as it is, found once for all variants of it. */
+/* By instruction: a hash of its op name and dimensions, by which a value is known again where another instruction makes
+ * it; 0: it makes no array with dimensions. Of the program as it is, found once for all variants of it. */
 const uint64_t *checkpoint_values(const struct variant *variant);
 struct checkpoint_inputs *checkpoint_inputs_find(struct checkpoint *work);
 void checkpoint_inputs_keep(struct checkpoint *work, const struct checkpoint_inputs *inputs);
-/* Stacks that the forward loop of a scan writes go (checkpoint_stacks.c): how many. `flags` by row: those that are meant;
- * NULL: all. */
+/* Stacks that the forward loop of a scan writes go (checkpoint_stacks.c): how many. `flags` by row: those that are
+ * meant; NULL: all. */
 bool checkpoint_is_stack(const struct checkpoint *work, const struct variant_row *row);
 uint32_t checkpoint_stacks_drop(struct checkpoint *work, const bool *flags);

@@ -2,8 +2,9 @@
  * confirmation.h: what came of asking the compiler about changes: first the unchanged program, then the changed one.
  *
  * Its word counts as confirmed only where the unchanged program compiles to the figures of the dump (confirmed.h). Of
- * a GPU its temporaries may differ by a thousandth of the total, since nothing is autotuned without one. Whatever else happens, the prediction stands, and a sentence says what happened.
- * Units: bytes of the default memory space (HBM); −1 where a figure is not known. Texts are borrowed. */
+ * a GPU its temporaries may differ by a thousandth of the total, since nothing is autotuned without one. Whatever else
+ * happens, the prediction stands, and a sentence says what happened. Units: bytes of the default memory space (HBM); −1
+ * where a figure is not known. Texts are borrowed. */
 #pragma once
 
 #include "base/json.h"

@@ -18,17 +18,17 @@ struct confirmed_figures {
     int64_t temporary_bytes; /* as the compiler counts: whole pages of 16 KiB */
 };
 
-/* Of a buffer assignment: its parameters, outputs, outputs reused and temporaries. Byte for byte what the compiler counts
- * itself, but where temporaries are nothing but tables of pointers: those it leaves out. */
+/* Of a buffer assignment: its parameters, outputs, outputs reused and temporaries. Byte for byte what the compiler
+ * counts itself, but where temporaries are nothing but tables of pointers: those it leaves out. */
 struct confirmed_figures confirmed_of_assignment(int64_t parameter_bytes, int64_t output_bytes,
                                                  int64_t output_reused_bytes, int64_t temporary_bytes);
 
 /* Arguments + outputs − aliased + temporaries; at least 0, at most INT64_MAX. */
 int64_t confirmed_total_bytes(const struct confirmed_figures *figures);
 
-/* Is what was compiled from the unchanged program what the dump holds? One sentence in any case, into `sentence`. On a GPU
- * kernels are chosen by running them, so that the temporaries of a compile without one may be CONFIRMED_GPU_SHARE of the
- * total more or less. Builds: numbers of the libtpu of either ("cl/1014260217"); 0: not known. */
+/* Is what was compiled from the unchanged program what the dump holds? One sentence in any case, into `sentence`. On a
+ * GPU kernels are chosen by running them, so that the temporaries of a compile without one may be CONFIRMED_GPU_SHARE
+ * of the total more or less. Builds: numbers of the libtpu of either ("cl/1014260217"); 0: not known. */
 bool confirmed_is_same(const struct confirmed_figures *dump, const struct confirmed_figures *compiled,
                        uint64_t dump_build, uint64_t compiler_build, bool is_gpu, struct buf *sentence);
 #define CONFIRMED_GPU_SHARE 1000 /* of the total one part */

@@ -14,6 +14,6 @@ struct donors;
 
 /* Of the variant as it is then: rows may become gone and donated while it is used, and nothing else may change. */
 struct donors *donors_build(const struct variant *variant);
-/* The result that the argument of a row could give its memory to, or PLAN_NONE: also for what is no argument, is gone or
- * donated already. */
+/* The result that the argument of a row could give its memory to, or PLAN_NONE: also for what is no argument, is gone
+ * or donated already. */
 uint32_t donors_result(struct donors *donors, uint32_t row);

@@ -6,8 +6,8 @@
 
 #include <stdlib.h>
 
-/* Changes that are tried, and what they ask of a person: first what leaves the results as they are, then what costs time,
- * then numbers of fewer bits, then another batch, then more devices. One of each sort is usual. */
+/* Changes that are tried, and what they ask of a person: first what leaves the results as they are, then what costs
+ * time, then numbers of fewer bits, then another batch, then more devices. One of each sort is usual. */
 static const struct {
     const char *text;
     uint32_t effort;

@@ -8,9 +8,9 @@
  * Sure:   exact for the curve: live bytes of one space, everything else as and when it was. What the compiler would
  *         allocate then, with fragmentation, is only bounded: it is no less than the new peak.
  * Memory: the arena: about 6 bytes a step, 8 more once a large set is asked for, and 12 a row once a row is.
- * Cost:   building: linear in the steps; a row: constant; a set of k rows: O(k log k), or linear in the steps. Charged to the arena's work.
- * Source: range maxima: blocks of 32 steps, in each a mask for every step of the values behind which nothing larger
- *         comes (Alstrup, Gavoille, Kaplan, Rauhe 2004), and a sparse table over the blocks' maxima. */
+ * Cost:   building: linear in the steps; a row: constant; a set of k rows: O(k log k), or linear in the steps. Charged
+ * to the arena's work. Source: range maxima: blocks of 32 steps, in each a mask for every step of the values behind
+ * which nothing larger comes (Alstrup, Gavoille, Kaplan, Rauhe 2004), and a sparse table over the blocks' maxima. */
 #pragma once
 
 #include "base/buf.h"

@@ -11,7 +11,8 @@ struct search {
     uint32_t waiting_count;
 };
 
-/* Views, copies, casts, fusions and their elements on the way back from a value to what computed it; loops are not left. */
+/* Views, copies, casts, fusions and their elements on the way back from a value to what computed it; loops are not
+ * left. */
 enum { BACK_STEPS_MAX = 64 };
 
 static uint32_t computed_by(const struct graph *graph, uint32_t at)

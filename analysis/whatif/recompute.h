@@ -2,8 +2,8 @@
  * recompute.h: the work that layers cost once more when jax.checkpoint computes their values again.
  *
  * In:     a program's graph, its layers, which of them are chosen.
- * Out:    floating-point operations of the dots and convolutions going forward whose results, or what is made of them in
- *         the same layer, the backward pass of that layer reads; and those of the whole program. */
+ * Out:    floating-point operations of the dots and convolutions going forward whose results, or what is made of them
+ * in the same layer, the backward pass of that layer reads; and those of the whole program. */
 #pragma once
 
 #include "whatif/flops.h"

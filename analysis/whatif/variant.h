@@ -28,7 +28,8 @@ struct variant_row {
 
 struct regions;
 
-/* What changes find out of the program as it is, once for all variants of it; in the arena of the first. NULL: not yet. */
+/* What changes find out of the program as it is, once for all variants of it; in the arena of the first. NULL: not yet.
+ */
 struct variant_findings {
     struct arena *arena;
     const struct regions *by_scopes, *by_any;

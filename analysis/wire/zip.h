@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * zip.h: the members of a zip archive, and the inside of one as a source.
  *
- * Members that are stored or deflated, of archives with 64-bit sizes too; not encrypted ones, nor archives in several parts.
- * What a member inflates to is held to the limits of gzip.h, and to its checksum.
- * Memory: names of at most ZIP_MAX_MEMBERS, and what gzip.h takes, in malloc; zip_close frees it. */
+ * Members that are stored or deflated, of archives with 64-bit sizes too; not encrypted ones, nor archives in several
+ * parts. What a member inflates to is held to the limits of gzip.h, and to its checksum. Memory: names of at most
+ * ZIP_MAX_MEMBERS, and what gzip.h takes, in malloc; zip_close frees it. */
 #pragma once
 
 #include "base/err.h"

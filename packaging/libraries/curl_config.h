@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * curl_config.h: in the place of the one that libcurl's configure makes, for Linux on 64 bits with musl: HTTP and HTTPS by Mbed TLS,
- * HTTP/2 by nghttp2, names looked up on a thread of their own, no place of its own for certificates. */
+ * curl_config.h: in the place of the one that libcurl's configure makes, for Linux on 64 bits with musl: HTTP and HTTPS
+ * by Mbed TLS, HTTP/2 by nghttp2, names looked up on a thread of their own, no place of its own for certificates. */
 
 /* ---- what is there ---- */
 #define USE_MBEDTLS 1

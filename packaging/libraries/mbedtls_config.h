@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * mbedtls_config.h: MBEDTLS_USER_CONFIG_FILE, what differs from Mbed TLS' own defaults: a client of TLS 1.2 and 1.3 with keys that are
- * agreed on for each connection, on several threads. What is not needed is not there to be attacked. */
+ * mbedtls_config.h: MBEDTLS_USER_CONFIG_FILE, what differs from Mbed TLS' own defaults: a client of TLS 1.2 and 1.3
+ * with keys that are agreed on for each connection, on several threads. What is not needed is not there to be attacked.
+ */
 
 /* Connections are made on several threads, and PSA's keys are of all of them. */
 #define MBEDTLS_THREADING_C
 #define MBEDTLS_THREADING_PTHREAD
 
-/* Without glibc it takes no getrandom; of the two devices this one is open to processes in their sandbox and never waits. */
+/* Without glibc it takes no getrandom; of the two devices this one is open to processes in their sandbox and never
+ * waits. */
 #define MBEDTLS_PLATFORM_DEV_RANDOM "/dev/urandom"
 
 /* SHA-256 by the processor, where it has that; asked when it runs. */
@@ -28,7 +30,8 @@
 #undef MBEDTLS_SSL_DTLS_CONNECTION_ID
 #undef MBEDTLS_SSL_DTLS_CONNECTION_ID_COMPAT
 
-/* Keys by elliptic curves alone: the others let who has the server's key read what was recorded, or take groups that the server makes up. */
+/* Keys by elliptic curves alone: the others let who has the server's key read what was recorded, or take groups that
+ * the server makes up. */
 #undef MBEDTLS_KEY_EXCHANGE_PSK_ENABLED
 #undef MBEDTLS_KEY_EXCHANGE_DHE_PSK_ENABLED
 #undef MBEDTLS_KEY_EXCHANGE_ECDHE_PSK_ENABLED

@@ -7,7 +7,8 @@
  * api_memory_profile.c (memory over time, of all hosts), api_oom.c (out-of-memory texts), api_verdict.c (what will make
  * it fit), api_profiles.c (device profiles), api_metrics.c (figures for Prometheus), api_uploads.c (files that a reader
  * uploaded), api_confirmations.c (changes that the compiler is asked about), api_captures.c (traces of
- * running jobs), api_capacity.c (how much memory devices have), api_batch.c (several questions in one request), api_shared.c. */
+ * running jobs), api_capacity.c (how much memory devices have), api_batch.c (several questions in one request),
+ * api_shared.c. */
 #pragma once
 
 #include "analysis/analysis.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * api_profiles.c: device profiles: those of a session, moments of its allocator snapshots, and those that are uploaded. */
+ * api_profiles.c: device profiles: those of a session, moments of its allocator snapshots, and those that are uploaded.
+ */
 #include "server/api/api.h"
 
 #include "server/store/subjects.h"

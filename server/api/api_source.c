@@ -133,7 +133,8 @@ static bool is_source_name(const char *path)
 
 static bool is_hidden(const char *path) { return path[0] == '.' || strstr(path, "/."); }
 
-/* A recorded path is one of another machine: its beginning is left off piece by piece, until the rest lies below a root. */
+/* A recorded path is one of another machine: its beginning is left off piece by piece, until the rest lies below a
+ * root. */
 static bool read_below(const char *root, const char *file, uint64_t line, struct window *window, const char **found)
 {
     for (const char *rest = file; rest; rest = strchr(rest, '/')) {

@@ -232,7 +232,8 @@ static const char *taking_state(const struct taking *taking)
     return taking->result.is_stopped ? "cancelled" : "done";
 }
 
-/* Does the path of a file, below a root, end with the last four names of `path`: "plugins/profile/TIME/HOST.xplane.pb"? */
+/* Does the path of a file, below a root, end with the last four names of `path`: "plugins/profile/TIME/HOST.xplane.pb"?
+ */
 static bool is_same_trace(const char *below_root, const char *path)
 {
     const char *tail = path + strlen(path);

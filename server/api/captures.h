@@ -25,9 +25,9 @@ struct captures *captures_new(const struct captures_settings *settings);
 void captures_stop(struct captures *captures);
 void captures_free(struct captures *captures);
 
-/* Asks `count` of the addresses, each once; all of them where it is 0. `id` is filled. False with `argument` (an address
- * that was not named at the start, or twice; seconds out of 1 to CAPTURE_SECONDS_MAX), `unsupported` (nothing may be
- * asked), `conflict` (another one runs) or `limit` (no thread, or the daemon ends). */
+/* Asks `count` of the addresses, each once; all of them where it is 0. `id` is filled. False with `argument` (an
+ * address that was not named at the start, or twice; seconds out of 1 to CAPTURE_SECONDS_MAX), `unsupported` (nothing
+ * may be asked), `conflict` (another one runs) or `limit` (no thread, or the daemon ends). */
 bool captures_begin(struct captures *captures, const char *const *addresses, size_t count, int64_t seconds,
                     char id[CAPTURES_ID_SIZE], struct err *err);
 /* False: there is none of that id, or not any more. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * confirmations.h: what the compiler was asked about changes, in the daemon: one at a time, each on a thread of its own.
+ * confirmations.h: what the compiler was asked about changes, in the daemon: one at a time, each on a thread of its
+ * own.
  *
  * The last few are kept with what came of them. The changed program becomes a session like uploaded files as soon
  * as it is there, whether anybody asks for the result or not. Threads: any number. */
@@ -36,8 +37,8 @@ bool confirmations_begin(struct confirmations *confirmations, const struct confi
 bool confirmations_cancel(struct confirmations *confirmations, const char *id);
 /* Writes an object, schema Confirmation in docs/openapi.yaml. False as of confirmations_cancel. */
 bool confirmations_write(struct confirmations *confirmations, const char *id, struct json *json);
-/* Whether the compiler can be asked, an object as well: schema Confirmations. Looks for libtpu, which may take seconds the
- * first time. */
+/* Whether the compiler can be asked, an object as well: schema Confirmations. Looks for libtpu, which may take seconds
+ * the first time. */
 void confirmations_write_offer(struct confirmations *confirmations, struct json *json);
 /* Is a libtpu there? Else `notfound` and where was looked. */
 bool confirmations_is_offered(struct confirmations *confirmations, struct err *err);

@@ -20,8 +20,8 @@ struct response *listing_check_once_but(const struct request *request, const cha
 /* NULL when each parameter of the request is among `names` (ends with NULL) and given once, else the refusal. */
 struct response *listing_check_names(const struct request *request, const char *const *names);
 
-/* Reads offset (0), limit (100, at most 1000), filter, sort (one of `sorts`, the first is the default) and format (json).
- * NULL when all are good, else the refusal, which names the nearest order or format as the core's tables do. */
+/* Reads offset (0), limit (100, at most 1000), filter, sort (one of `sorts`, the first is the default) and format
+ * (json). NULL when all are good, else the refusal, which names the nearest order or format as the core's tables do. */
 struct response *listing_read(const struct request *request, const char *const *sorts, struct listing *listing);
 
 /* "total_count", "matched_count", "offset", as tables have them. */

@@ -9,7 +9,8 @@
 #include <stdint.h>
 
 uint64_t cgroups_memory_bytes(const char *root);
-/* What this process may have: all of the machine's, or what its group, ulimit -v or ulimit -d leave of that. 0 where nothing tells. */
+/* What this process may have: all of the machine's, or what its group, ulimit -v or ulimit -d leave of that. 0 where
+ * nothing tells. */
 uint64_t cgroups_usable_memory_bytes(void);
 /* A part of a processor counts as one. Sets of processors are not asked: sched_getaffinity(2) has them. */
 uint64_t cgroups_processor_count(const char *root);

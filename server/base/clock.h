@@ -19,7 +19,9 @@ void clock_cond_init(pthread_cond_t *condition);
 int64_t clock_unix_ns(void);
 int64_t clock_unix_ms(void);
 
-/* What the system says of a file, as Unix time. Years before 1844 and after 2254 become those: a difference from now fits. */
+/* What the system says of a file, as Unix time. Years before 1844 and after 2254 become those: a difference from now
+ * fits. */
 int64_t clock_file_ns(struct timespec time);
-/* Are two times further apart than `span`, whichever is later? A clock may be set back: what was done "in the future" is over. */
+/* Are two times further apart than `span`, whichever is later? A clock may be set back: what was done "in the future"
+ * is over. */
 bool clock_is_apart(int64_t one, int64_t other, int64_t span);

@@ -11,7 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Before any thread is started. `is_json`: each line is an object with time, level and message, or the figures of a request. */
+/* Before any thread is started. `is_json`: each line is an object with time, level and message, or the figures of a
+ * request. */
 void log_set_up(bool is_verbose, bool is_json);
 
 /* "memviewd: TEXT". As JSON with the level warning, what only tells how it was started info, and why it ends error. */

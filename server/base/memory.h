@@ -3,8 +3,8 @@
  *
  * For the daemon's own bookkeeping (names, table rows, requests). When the
  * system has no memory left even for these, they take from a reserve, if there is one; when that is gone too,
- * the process says so, with how much was asked for and what ulimit -v allows, and exits with status 70. Whatever grows with an input is allocated elsewhere, where running
- * out is an error of that one request. */
+ * the process says so, with how much was asked for and what ulimit -v allows, and exits with status 70. Whatever grows
+ * with an input is allocated elsewhere, where running out is an error of that one request. */
 #pragma once
 
 #include "base/buf.h"
@@ -13,8 +13,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Sets memory aside for the small allocations, or does so again after they took it. False when the system has too little for
- * that now. Threads: any number. */
+/* Sets memory aside for the small allocations, or does so again after they took it. False when the system has too
+ * little for that now. Threads: any number. */
 bool memory_reserve(void);
 /* Did they take it? */
 bool memory_is_short(void);
@@ -22,8 +22,8 @@ bool memory_is_short(void);
 /* `size` zeroed bytes, to be freed with free(). */
 void *memory_new(size_t size);
 
-/* What `write` appends to `out`, which is empty; it is called again when the system had no memory, and has to append the same.
- * Not for what grows with an input. */
+/* What `write` appends to `out`, which is empty; it is called again when the system had no memory, and has to append
+ * the same. Not for what grows with an input. */
 typedef void memory_writer(const void *context, struct buf *out);
 void memory_write(struct buf *out, memory_writer *write, const void *context);
 

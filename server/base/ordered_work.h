@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * ordered_work.h: pieces of work that several threads make side by side, and the caller takes in their order.
  *
- * What is made and not taken yet waits in memory; when that is more than `ahead_bytes`, threads wait, but for the one that
- * makes the piece which is taken next. */
+ * What is made and not taken yet waits in memory; when that is more than `ahead_bytes`, threads wait, but for the one
+ * that makes the piece which is taken next. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,8 +12,8 @@
 struct ordered_work {
     size_t count, thread_count; /* pieces; threads beside the caller's, which are numbered from 0 */
     uint64_t ahead_bytes;
-    /* Piece `at`, never NULL, and about how much memory it takes. By any thread, the number of which is told: 0 where the caller
-     * has to do it all, for there are no threads. */
+    /* Piece `at`, never NULL, and about how much memory it takes. By any thread, the number of which is told: 0 where
+     * the caller has to do it all, for there are no threads. */
     void *(*make)(void *context, size_t thread, size_t at, uint64_t *cost_bytes);
     /* By the caller's thread, from piece 0 on. False: nothing more is wanted. */
     bool (*take)(void *context, void *made);

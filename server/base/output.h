@@ -2,8 +2,9 @@
  * output.h: what commands write on standard output.
  *
  * Texts for people have names out of files: what a terminal would act upon is escaped (base/printable.h), wherever the
- * text goes. That is the last of two nets: whoever puts a name in a line escapes ends of lines in it, too (buf_printable).
- * Data for programs (JSON, CSV) is written as it is to files and pipes, and escaped like a text on a terminal. */
+ * text goes. That is the last of two nets: whoever puts a name in a line escapes ends of lines in it, too
+ * (buf_printable). Data for programs (JSON, CSV) is written as it is to files and pipes, and escaped like a text on a
+ * terminal. */
 #pragma once
 
 #include "base/buf.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * process.h: a child process that is watched, and of which nothing is left.
  *
- * It runs in a session of its own: it has no terminal, so it can ask nobody. What it prints and what it reports come through
- * pipes that never block the reader. Threads: one process belongs to one thread. */
+ * It runs in a session of its own: it has no terminal, so it can ask nobody. What it prints and what it reports come
+ * through pipes that never block the reader. Threads: one process belongs to one thread. */
 #pragma once
 
 #include "base/err.h"
@@ -35,5 +35,6 @@ void process_wait(const struct process *process, int wait_ms);
 
 /* Memory of it that is in RAM; 0: not known. */
 uint64_t process_resident_bytes(const struct process *process);
-/* Ends all processes whose environment, as they were started with it, has the text `mark`: those that left the group. */
+/* Ends all processes whose environment, as they were started with it, has the text `mark`: those that left the group.
+ */
 void process_end_marked(const char *mark);

@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Reads what the manager says in the environment, and takes it out of there: programs that are started later are not meant. Opens
- * the socket by which it is told; before the process gives that up. */
+/* Reads what the manager says in the environment, and takes it out of there: programs that are started later are not
+ * meant. Opens the socket by which it is told; before the process gives that up. */
 void service_begin(void);
 /* Tells "READY=1" and the like, several apart by line feeds. */
 void service_tell(const char *what);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * system.h: what a process asks of the system about itself, where systems differ: system.c for Linux, system_other.c for
- * macOS. */
+ * system.h: what a process asks of the system about itself, where systems differ: system.c for Linux, system_other.c
+ * for macOS. */
 #pragma once
 
 #include <signal.h>
@@ -16,7 +16,8 @@ char *system_own_program(void);
 size_t system_processor_count(void);
 /* As ps shows this process, at most 15 letters. */
 void system_name_process(const char *name);
-/* Ends this process when its parent ends, as far as the system does that; whether it has ended by now is for the caller to see. */
+/* Ends this process when its parent ends, as far as the system does that; whether it has ended by now is for the caller
+ * to see. */
 void system_end_with_parent(void);
 /* No file of this process's memory is written when a signal ends it. */
 void system_keep_no_core(void);

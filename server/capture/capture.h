@@ -3,8 +3,8 @@
  * tf.profiler.experimental.server.start): of several hosts in one window of time.
  *
  * Each server is told when to begin, a second ahead, so that windows agree as far as the clocks of the hosts do. Traces
- * come in the answers and are written here; a server of 2025 or before writes its own, which is found only if it sees the
- * same folder. */
+ * come in the answers and are written here; a server of 2025 or before writes its own, which is found only if it sees
+ * the same folder. */
 #pragma once
 
 #include "base/err.h"

@@ -12,7 +12,7 @@ struct capture_address {
     uint16_t port;
 };
 
-/* A name, an IPv4 address or an IPv6 address in brackets, and a port from 1 on. False with `argument`; then nothing is to
- * be freed. */
+/* A name, an IPv4 address or an IPv6 address in brackets, and a port from 1 on. False with `argument`; then nothing is
+ * to be freed. */
 bool capture_address_read(const char *text, struct capture_address *address, struct err *err);
 void capture_address_free(struct capture_address *address);

@@ -9,11 +9,13 @@
  * below it. `socket_path`: the file of a Unix socket that goes with it, or "". Says what holds in a line of the log. */
 void box_serve(const struct options *options, const char *socket_path);
 
-/* Of a command that reads, prints and ends: before it opens an input. It reads what its user may, writes no file but the one of
- * --out, and of a pipe a temporary one, starts nothing and has no socket. Nothing is said. Not for those that start programs: run, whatif --confirm. */
+/* Of a command that reads, prints and ends: before it opens an input. It reads what its user may, writes no file but
+ * the one of
+ * --out, and of a pipe a temporary one, starts nothing and has no socket. Nothing is said. Not for those that start
+ * programs: run, whatif --confirm. */
 void box_command(const struct options *options);
-/* Of `capture`: it writes below `logdir`, which is there, and connects to the ports of these addresses, and of the daemon
- * that may show what came. Nothing is said. */
+/* Of `capture`: it writes below `logdir`, which is there, and connects to the ports of these addresses, and of the
+ * daemon that may show what came. Nothing is said. */
 void box_capture(const struct options *options, const char *logdir, const struct capture_address *const *addresses,
                  size_t count);
 /* Of a process that answers one question of `mcp`: reads `roots` and what lies below them, and what the options name;

@@ -16,8 +16,8 @@ void capture_option_free(struct capture_addresses *addresses);
 /* Not an address of a server: those are read, never written. `option`: "--logdir=". False with `unsupported`. */
 bool capture_option_check_logdir(const char *logdir, const char *option, struct err *err);
 
-/* Of `serve`: --capture with --capture-logdir, checked and made ready, before the sandbox. False, and why is said in the
- * log. */
+/* Of `serve`: --capture with --capture-logdir, checked and made ready, before the sandbox. False, and why is said in
+ * the log. */
 bool capture_option_open(const struct options *options, struct capture_addresses *addresses);
 /* Is --capture-logdir one of the folders of --logdir? */
 bool capture_option_is_watched(const struct options *options);

@@ -15,8 +15,8 @@ struct fit_compile {
     char *version;        /* of the compiler; NULL: not known */
 };
 
-/* Compiles the program as it was before optimizations for one device, or for as many as it is split over: TPUs by libtpu, NVIDIA
- * GPUs by the CUDA plug-in. Fills `out`; fit_compile_free. Takes what a compile takes (compile.h). */
+/* Compiles the program as it was before optimizations for one device, or for as many as it is split over: TPUs by
+ * libtpu, NVIDIA GPUs by the CUDA plug-in. Fills `out`; fit_compile_free. Takes what a compile takes (compile.h). */
 void fit_compile_run(const struct options *options, const struct snapshot_session *session,
                      const struct modules_entry *entry, const struct analysis_device *device, struct fit_compile *out);
 void fit_compile_free(struct fit_compile *compile);

@@ -8,7 +8,8 @@
 /* Of the options' paths, folders and baselines those that are addresses, one after the other; NULL behind the last.
  * `at`: 0, 1, … Of `run`, whose paths are a command, there are none. */
 const char *input_path_address(const struct options *options, size_t at);
-/* Paths and addresses in other spellings (remote_address_respell) are spelled as here; what that takes is the options'. */
+/* Paths and addresses in other spellings (remote_address_respell) are spelled as here; what that takes is the options'.
+ */
 void input_path_respell(struct options *options);
 /* Before the sandbox and any thread: where there is an address, what reads them is made ready. False, and why is said
  * in the log. */

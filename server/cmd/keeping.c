@@ -20,8 +20,8 @@ static void put_texts(char text[SHA256_TEXT_SIZE], const char *rules, const char
     free(both);
 }
 
-/* What answers rest on beside files and questions: this very program (two builds may have one version) and what options tell
- * to all questions alike. */
+/* What answers rest on beside files and questions: this very program (two builds may have one version) and what options
+ * tell to all questions alike. */
 static char *about(const struct options *options, const char *category_rules, const char *libraries)
 {
     struct stat program = {.st_size = 0};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * keeping.h: the disk cache of the daemon, by its options. Its own file: what all of its keys rest on is gathered here. */
+ * keeping.h: the disk cache of the daemon, by its options. Its own file: what all of its keys rest on is gathered here.
+ */
 #pragma once
 
 #include "server/cmd/options.h"

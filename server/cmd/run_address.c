@@ -74,8 +74,8 @@ static bool is_of(const struct snapshot_session *session, const char *name)
     return strncmp(path, name, length) == 0 && path[length] == '/';
 }
 
-/* The id that a daemon gives it which serves `all` as its first folder: of its dump, else of its snapshots; NULL: it has
- * neither, and stands on the first page. */
+/* The id that a daemon gives it which serves `all` as its first folder: of its dump, else of its snapshots; NULL: it
+ * has neither, and stands on the first page. */
 static char *session_id(const char *all, const char *name)
 {
     struct index *index = index_new();

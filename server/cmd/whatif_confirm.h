@@ -6,7 +6,7 @@
 #include "server/cmd/options.h"
 
 /* Asks about the options' changes, or with --fit about its sets, until one fits; `prediction` is the view's answer as
- * JSON. Appends lines of text, or with --json members: "confirmed", or "confirmed_sets". True where all that was needed is
- * confirmed. */
+ * JSON. Appends lines of text, or with --json members: "confirmed", or "confirmed_sets". True where all that was needed
+ * is confirmed. */
 bool whatif_confirm(const struct options *options, const struct snapshot_session *session,
                     const struct modules_entry *entry, const struct body *prediction, struct buf *out);

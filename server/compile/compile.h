@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * compile.h: one program compiled ahead of time by the person's own libtpu.so, or CUDA plug-in of JAX, in a process that may
- * do what it wants.
+ * compile.h: one program compiled ahead of time by the person's own libtpu.so, or CUDA plug-in of JAX, in a process
+ * that may do what it wants.
  *
- * No TPU or GPU is needed, and the rest of memviewd needs neither library. They may abort, hang, take gigabytes and print: so
- * this program runs itself again (compile_child.h), watches time, memory and output, and ends it together with all that it
- * started. It is ended early as well: once the buffer assignment is dumped the figures are final, and what is left is
- * code generation (0.6 s instead of 11 s for a step of 3,000 instructions). What only code generation finds is not found
- * then: a kernel of Pallas whose scratch memory is too large, of which buffer assignment knows nothing.
- * Threads: any number at once, each compile in the one that calls; it needs a processor and some 0.2 to 1.5 GiB.
- * Source:  compiling without a TPU or GPU: JAX's ahead-of-time compilation, which goes through the same calls. */
+ * No TPU or GPU is needed, and the rest of memviewd needs neither library. They may abort, hang, take gigabytes and
+ * print: so this program runs itself again (compile_child.h), watches time, memory and output, and ends it together
+ * with all that it started. It is ended early as well: once the buffer assignment is dumped the figures are final, and
+ * what is left is code generation (0.6 s instead of 11 s for a step of 3,000 instructions). What only code generation
+ * finds is not found then: a kernel of Pallas whose scratch memory is too large, of which buffer assignment knows
+ * nothing. Threads: any number at once, each compile in the one that calls; it needs a processor and some 0.2 to 1.5
+ * GiB. Source:  compiling without a TPU or GPU: JAX's ahead-of-time compilation, which goes through the same calls. */
 #pragma once
 
 #include "analysis/analysis.h"
@@ -48,8 +48,8 @@ struct compile_request {
     struct str module;       /* a HloProto or HloModuleProto before optimizations, not packed */
     struct str options;      /* bytes of a compile_options.pb; empty: as jax.jit compiles */
     int64_t partition_count; /* of a program that was split; 0: as the module says */
-    /* The text of a *.gpu_target_config.pbtxt: the program is compiled for that GPU, of as many as it is split over. Empty:
-     * for a TPU. */
+    /* The text of a *.gpu_target_config.pbtxt: the program is compiled for that GPU, of as many as it is split over.
+     * Empty: for a TPU. */
     struct str target;
     const char *topology; /* "v5e:2x2"; NULL: "no chip is told". Of a GPU its name for a person, "NVIDIA H200" */
     const char *plugin;   /* --libtpu, of a GPU --pjrt-plugin; NULL: as plugin.h searches */
@@ -94,5 +94,6 @@ struct compile_result {
 /* Compiles, and waits for it. Always fills `result`, which compile_free then frees. */
 void compile_run(const struct compile_request *request, struct compile_result *result);
 void compile_free(struct compile_result *result);
-/* Removes the files that compile_free would: module_path and folder are then only names, unless the folder is the request's. */
+/* Removes the files that compile_free would: module_path and folder are then only names, unless the folder is the
+ * request's. */
 void compile_drop_files(struct compile_result *result);

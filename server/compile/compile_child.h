@@ -2,7 +2,8 @@
  * compile_child.h: the process in which a library of somebody else compiles one program.
  *
  * This program runs itself again as `memviewd compile-child LIBRARY TOPOLOGY`, in a folder that holds the files named
- * below, of which the target is there for a GPU alone (TOPOLOGY is "1x1x8" then); it reports through descriptor 3 (compile_report.h). Nobody types that command: it is in no list. */
+ * below, of which the target is there for a GPU alone (TOPOLOGY is "1x1x8" then); it reports through descriptor 3
+ * (compile_report.h). Nobody types that command: it is in no list. */
 #pragma once
 
 #define COMPILE_CHILD_COMMAND "compile-child"

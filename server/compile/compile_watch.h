@@ -32,8 +32,9 @@ struct compile_watch {
     uint64_t resident_bytes; /* the most that was seen */
 };
 
-/* Runs `memviewd compile-child` in `folder`, where its files are; `chips` is its TOPOLOGY, `dump` is the path of the folder that it dumps into. The
- * limits of the request are set. False if no process could be started. compile_watch_free in either case. */
+/* Runs `memviewd compile-child` in `folder`, where its files are; `chips` is its TOPOLOGY, `dump` is the path of the
+ * folder that it dumps into. The limits of the request are set. False if no process could be started.
+ * compile_watch_free in either case. */
 bool compile_watch_run(struct compile_watch *watch, const struct compile_request *request, const struct plugin *plugin,
                        const char *chips, const char *folder, const char *dump, struct err *err);
 void compile_watch_free(struct compile_watch *watch);

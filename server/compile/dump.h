@@ -3,10 +3,10 @@
  *
  * XLA writes "….after_optimizations.hlo.pb" as soon as the buffers are assigned, then either
  * "….after_optimizations_after_buffer_assignment.hlo.pb" or, when the program does not fit,
- * "….oom_intermediate_module.hlo.pb" and an error. When the second is there, the first is whole, the assignment is final
- * and it fits: what is left to do is code generation, mostly nine tenths of the time. (libtpu 0.0.30 to 0.0.52.) On GPUs
- * it writes "….sm_9.0a_gpu_after_optimizations.hlo.pb" and then "….debug_options" (jax 0.11.2); where an older release does
- * not, nobody knows that it is whole before the compile ends. */
+ * "….oom_intermediate_module.hlo.pb" and an error. When the second is there, the first is whole, the assignment is
+ * final and it fits: what is left to do is code generation, mostly nine tenths of the time. (libtpu 0.0.30 to 0.0.52.)
+ * On GPUs it writes "….sm_9.0a_gpu_after_optimizations.hlo.pb" and then "….debug_options" (jax 0.11.2); where an older
+ * release does not, nobody knows that it is whole before the compile ends. */
 #pragma once
 
 #include "analysis/analysis.h"

@@ -11,7 +11,8 @@
 char *folder_make(struct err *err);
 /* One at this path, for this user alone; an empty one that is there already is as good. */
 bool folder_make_at(const char *path, struct err *err);
-/* A symbolic link `name` to the one at `path`, whose absolute path is returned, which the caller frees; NULL with `io`. */
+/* A symbolic link `name` to the one at `path`, whose absolute path is returned, which the caller frees; NULL with `io`.
+ */
 char *folder_link(const char *path, const char *name, struct err *err);
 /* With all that is in it; symbolic links are removed, not followed. */
 void folder_remove(const char *path);

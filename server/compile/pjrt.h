@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * pjrt.h: the part of PJRT's C interface by which a program is compiled ahead of time.
  *
- * A library gives a table (GetPjrtApi); every entry of it takes one struct, which begins with its own size and a pointer
- * to extensions (NULL here), and most return NULL or an error that is to be destroyed. Entries and members are only ever
- * added at the end while the major version stays: what is declared here has its place in every version from
+ * A library gives a table (GetPjrtApi); every entry of it takes one struct, which begins with its own size and a
+ * pointer to extensions (NULL here), and most return NULL or an error that is to be destroyed. Entries and members are
+ * only ever added at the end while the major version stays: what is declared here has its place in every version from
  * PJRT_MIN_MINOR to PJRT_MAX_MINOR. Versions beyond are refused until somebody has looked at them.
  * Source: xla/pjrt/c/pjrt_c_api.h of XLA (version 0.90 of it, in tensorflow 2.21.0); tables of libtpu 0.0.17 (0.69),
  * 0.0.30 (0.81), 0.0.40 (0.103) and 0.0.52 (0.117), each of which compiled with these declarations. */

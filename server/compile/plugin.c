@@ -100,8 +100,8 @@ static char *library_at(const struct plugin_search *search, const char *path)
     return file;
 }
 
-/* The folder of packages that a library lies in: above site-packages/libtpu/libtpu.so or site-packages/jax_plugins/xla_cuda12/
- * xla_cuda_plugin.so. free() */
+/* The folder of packages that a library lies in: above site-packages/libtpu/libtpu.so or
+ * site-packages/jax_plugins/xla_cuda12/ xla_cuda_plugin.so. free() */
 static char *packages_of(enum plugin_kind kind, const char *library)
 {
     char *path = memory_text(library);
@@ -110,7 +110,8 @@ static char *packages_of(enum plugin_kind kind, const char *library)
     return packages;
 }
 
-/* By the folder libtpu-VERSION.dist-info beside that of the package; for xla_cuda12 it is jax_cuda12_pjrt-VERSION.dist-info. */
+/* By the folder libtpu-VERSION.dist-info beside that of the package; for xla_cuda12 it is
+ * jax_cuda12_pjrt-VERSION.dist-info. */
 static char *version_of(enum plugin_kind kind, const char *library, const char *packages)
 {
     const char *cuda = strstr(library, "/xla_cuda");
@@ -132,7 +133,8 @@ static char *version_of(enum plugin_kind kind, const char *library, const char *
     return version;
 }
 
-/* packages/nvidia/cublas/lib and its like, ":" between them; JAX loads what lies there before the plug-in. NULL: none. */
+/* packages/nvidia/cublas/lib and its like, ":" between them; JAX loads what lies there before the plug-in. NULL: none.
+ */
 static char *libraries_of(const char *packages)
 {
     struct buf found = BUF_INIT;

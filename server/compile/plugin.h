@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * plugin.h: where the person's own compilers are: libtpu.so, and JAX's plug-in for CUDA. Both are libraries of PJRT, only
- * ever loaded by a child process (compile_child.h). */
+ * plugin.h: where the person's own compilers are: libtpu.so, and JAX's plug-in for CUDA. Both are libraries of PJRT,
+ * only ever loaded by a child process (compile_child.h). */
 #pragma once
 
 #include "base/err.h"
@@ -21,8 +21,8 @@ struct plugin {
 };
 
 /* The file `named` (--libtpu=PATH, --pjrt-plugin=PATH; or a folder that holds it, or its package); else that of
- * MEMVIEWD_LIBTPU or MEMVIEWD_PJRT_PLUGIN; else the one that `python3` finds, which is waited for for 10 seconds: beside
- * `import libtpu`, or as xla_cuda13 or xla_cuda12 of `jax_plugins`. Where one is named, no other is looked for.
+ * MEMVIEWD_LIBTPU or MEMVIEWD_PJRT_PLUGIN; else the one that `python3` finds, which is waited for for 10 seconds:
+ * beside `import libtpu`, or as xla_cuda13 or xla_cuda12 of `jax_plugins`. Where one is named, no other is looked for.
  * False with `notfound` and a sentence that says where was looked, or that this program
  * can load no library since it is linked statically. plugin_free in either case. */
 bool plugin_find(enum plugin_kind kind, const char *named, struct plugin *out, struct err *err);

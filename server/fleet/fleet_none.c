@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * fleet_none.c: in the place of rows, labels, notifications and regressions in a build with FLEET=0: what others call of
- * them. catalog_none.c is in the catalog's. */
+ * fleet_none.c: in the place of rows, labels, notifications and regressions in a build with FLEET=0: what others call
+ * of them. catalog_none.c is in the catalog's. */
 #include "server/base/memory.h"
 #include "server/base/version.h"
 #include "server/fleet/catalog/fleet_files.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * job_list.h: the jobs that wait or run, and whose turn is next. No threads, no locks: jobs.c has them.
  *
- * Those who ask take turns, however many requests each has waiting: a job's turn comes one after that of the last job that
- * the same one has waiting, and a newcomer's is that which is on now. */
+ * Those who ask take turns, however many requests each has waiting: a job's turn comes one after that of the last job
+ * that the same one has waiting, and a newcomer's is that which is on now. */
 #pragma once
 
 #include "server/base/wanted.h"

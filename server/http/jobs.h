@@ -2,12 +2,11 @@
  * jobs.h: worker threads for requests that read files or compute.
  *
  * Equal requests that wait at the same time are one job: it runs once and all
- * get its response. Sixteen jobs are worked on at a time, of which twelve may be costly: however many of those wait, a quick one
- * is answered at once. Of those who ask, each in turn has a job begun (job_list.h). One that waits for
- * what another makes (cache.h) does not count: its thread gives up its place and
- * takes one again when the thing is there. So neither a slow disk nor a slow
- * program holds up the others. Threads are started as they are needed.
- * A job for which nobody waits any more ends soon (wanted.h). */
+ * get its response. Sixteen jobs are worked on at a time, of which twelve may be costly: however many of those wait, a
+ * quick one is answered at once. Of those who ask, each in turn has a job begun (job_list.h). One that waits for what
+ * another makes (cache.h) does not count: its thread gives up its place and takes one again when the thing is there. So
+ * neither a slow disk nor a slow program holds up the others. Threads are started as they are needed. A job for which
+ * nobody waits any more ends soon (wanted.h). */
 #pragma once
 
 #include "server/http/handler.h"

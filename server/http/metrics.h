@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * metrics.h: what was asked and answered, counted for GET /metrics.
  *
- * By route, as the table of routes spells it: nothing that a request or a file names is a label, so that their number is that
- * of the rows. Threads: any number. */
+ * By route, as the table of routes spells it: nothing that a request or a file names is a label, so that their number
+ * is that of the rows. Threads: any number. */
 #pragma once
 
 #include "base/buf.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * peer_progress_other.c: see peer_progress.h. What was sent counts as taken: the other side's window lets no more be sent. */
+ * peer_progress_other.c: see peer_progress.h. What was sent counts as taken: the other side's window lets no more be
+ * sent. */
 #include "server/http/peer_progress.h"
 
 #include <netinet/in.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * peer_user_other.c: see peer_user.h. Where the kernel is not Linux nobody is asked: whose a TCP connection is, is not known,
- * so that the daemon asks for a token or a Unix socket. */
+ * peer_user_other.c: see peer_user.h. Where the kernel is not Linux nobody is asked: whose a TCP connection is, is not
+ * known, so that the daemon asks for a token or a Unix socket. */
 #include "server/http/peer_user.h"
 
 enum peer_user_way peer_user_way(int listening)

@@ -3,9 +3,9 @@
  *
  * Limits: 256 connections in all, 64 from one address that is not this machine.
  * For one more the connection is shut that waits longest for a request or for the
- * rest of its headers; where none does, the new one is told 503 and closed, or how the daemon is. Shut are as well: after
- * ten seconds without all headers of a request, twenty without 64 KiB of a body, sixty without another request, and thirty in
- * which no 64 KiB of an answer were taken. Where other users of this machine are kept out, each
+ * rest of its headers; where none does, the new one is told 503 and closed, or how the daemon is. Shut are as well:
+ * after ten seconds without all headers of a request, twenty without 64 KiB of a body, sixty without another request,
+ * and thirty in which no 64 KiB of an answer were taken. Where other users of this machine are kept out, each
  * connection is asked once whose it is (peer_user.h). Threads: any number. */
 #pragma once
 

@@ -49,8 +49,8 @@ struct response *response_empty(int status);
 /* application/problem+json; `code` is a name of err.def or a word of the server's own. */
 struct response *response_problem(int status, const char *code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* A copy of the body of such a response that also tells the id of the request, which must need no escapes; a copy of the
- * reference when there is no memory, or it is another response. NULL without a body. */
+/* A copy of the body of such a response that also tells the id of the request, which must need no escapes; a copy of
+ * the reference when there is no memory, or it is another response. NULL without a body. */
 struct body *response_body_of_request(const struct response *response, const char *id);
 /* The same from an error about `file` (or NULL), with the status that its code stands for. */
 struct response *response_err(const struct err *err, const char *file);

@@ -3,7 +3,8 @@
  *
  * XLA_FLAGS alone is read by all: jaxlib for CPU and GPU, libtpu itself (also for PyTorch/XLA), TensorFlow. A flag that
  * a release does not know ends the process, so only flags are used that all of them know; LIBTPU_INIT_ARGS knows none
- * of them, and TF_XLA_FLAGS says only what is compiled. JAX leaves them out of the keys of its compilation cache, but for
+ * of them, and TF_XLA_FLAGS says only what is compiled. JAX leaves them out of the keys of its compilation cache, but
+ * for
  * --xla_dump_include_timestamp (0.10.2).
  * Source: xla/parse_flags_from_env.cc, xla/debug_options_flags.cc; libtpu 0.0.52 and jax 0.10.2 as they run. */
 #pragma once

@@ -2,8 +2,8 @@
  * run_folder.h: where one run leaves its output and its dump: "run-2026-01-09-101500-4711" in the folder of all runs.
  *
  * It is there while the command runs, so that what is left by a runner that was killed can be looked at too. The file
- * run.lock in it, locked as long as its runner lives, tells it from folders of other origin: only such are ever removed.
- * python/memviewd/_session.py makes and removes the same ones. */
+ * run.lock in it, locked as long as its runner lives, tells it from folders of other origin: only such are ever
+ * removed. python/memviewd/_session.py makes and removes the same ones. */
 #pragma once
 
 #include "base/err.h"
@@ -19,8 +19,8 @@ struct run_folder {
 
 /* `all` is made if it is not there. `io` when that cannot be. run_folder_close or run_folder_remove afterwards. */
 bool run_folder_open(struct run_folder *folder, const char *all, struct err *err);
-/* Leaves it, and removes the oldest runs that have ended until all runs together have no more than `max_bytes`; this one
- * stays. */
+/* Leaves it, and removes the oldest runs that have ended until all runs together have no more than `max_bytes`; this
+ * one stays. */
 void run_folder_close(struct run_folder *folder, uint64_t max_bytes);
 /* With all that is in it. */
 void run_folder_remove(struct run_folder *folder);

@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 enum { PART_BYTES = 1 << 16 };
-/* After the child's end what it wrote is there, if a moment later of a terminal. Others that hold the stream open and go
- * on writing are not waited for; the time that writing takes us is not counted. */
+/* After the child's end what it wrote is there, if a moment later of a terminal. Others that hold the stream open and
+ * go on writing are not waited for; the time that writing takes us is not counted. */
 enum { QUIET_MS = 50, LAST_MS = 1000 };
 
 struct stream {

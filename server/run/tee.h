@@ -2,10 +2,10 @@
  * tee.h: what a child prints, passed on byte for byte and kept in a log as well.
  *
  * Where our stream is a terminal the child gets one (a pty that changes no byte and has the same size), so that colours
- * and progress bars stay; else a pipe. It is not the child's controlling terminal: that, its stdin and the keys stay ours.
- * stdout and stderr that are the same file here are one stream for the child, too, so that their order is kept. When
- * ours can no longer be written, the child's is closed, so that it learns of it as it would without us.
- * Each stream is copied by a thread of its own. */
+ * and progress bars stay; else a pipe. It is not the child's controlling terminal: that, its stdin and the keys stay
+ * ours. stdout and stderr that are the same file here are one stream for the child, too, so that their order is kept.
+ * When ours can no longer be written, the child's is closed, so that it learns of it as it would without us. Each
+ * stream is copied by a thread of its own. */
 #pragma once
 
 #include "base/err.h"
@@ -15,7 +15,8 @@
 
 struct tee;
 
-/* Before anything is opened: the numbers 0 to 2 that are closed are not given to others; for the child they stay closed. */
+/* Before anything is opened: the numbers 0 to 2 that are closed are not given to others; for the child they stay
+ * closed. */
 void tee_reserve(void);
 /* The streams are made; nothing runs yet. NULL with `io`. */
 struct tee *tee_new(struct run_log *log, struct err *err);

@@ -36,8 +36,8 @@ bool helper_send(int socket, const void *data, size_t size, int descriptor)
     return sent == (ssize_t)size;
 }
 
-/* The first descriptor of a message. CMSG_SPACE rounds up, so that there may be room for one more, and who sends is not trusted:
- * what nobody takes is closed. */
+/* The first descriptor of a message. CMSG_SPACE rounds up, so that there may be room for one more, and who sends is not
+ * trusted: what nobody takes is closed. */
 static void take_first(struct msghdr *message, int *descriptor)
 {
     const struct cmsghdr *head = CMSG_FIRSTHDR(message);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * helper_message_other.c: see helper.h. On a socket of bytes: each message begins with its size, which carries the descriptor. */
+ * helper_message_other.c: see helper.h. On a socket of bytes: each message begins with its size, which carries the
+ * descriptor. */
 #include "server/sandbox/helper.h"
 
 #include <errno.h>
@@ -71,8 +72,8 @@ bool helper_send(int socket, const void *data, size_t size, int descriptor)
     return sent == (ssize_t)sizeof(announced) && send_all(socket, data, size);
 }
 
-/* The first descriptor of a message. CMSG_SPACE rounds up, so that there may be room for one more, and who sends is not trusted:
- * what nobody takes is closed. */
+/* The first descriptor of a message. CMSG_SPACE rounds up, so that there may be room for one more, and who sends is not
+ * trusted: what nobody takes is closed. */
 static void take_first(struct msghdr *message, int *descriptor)
 {
     const struct cmsghdr *head = CMSG_FIRSTHDR(message);
@@ -88,7 +89,8 @@ static void take_first(struct msghdr *message, int *descriptor)
     }
 }
 
-/* The size of the next message, and the descriptor that it carries, which is closed when nobody takes it; as recvmsg(2). */
+/* The size of the next message, and the descriptor that it carries, which is closed when nobody takes it; as
+ * recvmsg(2). */
 static ssize_t receive_size(int socket, uint32_t *announced, int *descriptor, bool waits)
 {
     struct iovec part = {announced, sizeof(*announced)};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * seccomp.c: two filters, by libseccomp. The first looks at arguments, the second at the numbers of calls: one filter has
- * one answer for all that no rule of it is about, while a call that nobody knew then is to be answered otherwise (ENOSYS)
- * than arguments that are refused (EPERM). What either refuses is refused, and where both do, the second one's errno is told. */
+ * seccomp.c: two filters, by libseccomp. The first looks at arguments, the second at the numbers of calls: one filter
+ * has one answer for all that no rule of it is about, while a call that nobody knew then is to be answered otherwise
+ * (ENOSYS) than arguments that are refused (EPERM). What either refuses is refused, and where both do, the second one's
+ * errno is told. */
 #include "server/sandbox/seccomp.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * seccomp.h: which system calls this process may make from now on, with all threads and processes that it starts. It can
- * become fewer later, never more.
+ * seccomp.h: which system calls this process may make from now on, with all threads and processes that it starts. It
+ * can become fewer later, never more.
  *
  * Which files may be opened is Landlock's (landlock.h): a filter sees numbers, not what a pointer leads to. Source:
  * seccomp_rule_add(3). x86_64 and aarch64; who calls by the numbers of another architecture (i386, x32) is killed. */

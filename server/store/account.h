@@ -38,7 +38,8 @@ struct account_share {
     uint64_t max_factor, max_base_bytes;
     uint64_t limit_bytes; /* UINT64_MAX: the account's own */
 };
-/* That share for a file of `size_bytes`, for account_take and account_need; neither is more than the account's limit. */
+/* That share for a file of `size_bytes`, for account_take and account_need; neither is more than the account's limit.
+ */
 void account_range(const struct account *account, const struct account_share *share, uint64_t size_bytes, uint64_t *min,
                    uint64_t *max);
 

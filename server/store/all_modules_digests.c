@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * all_modules_digests.c: tells which programs of a file are which. One that is, byte for byte, a program of another file
- * of the session has that one's hash: to compare takes a third of the time that SHA-256 does. */
+ * all_modules_digests.c: tells which programs of a file are which. One that is, byte for byte, a program of another
+ * file of the session has that one's hash: to compare takes a third of the time that SHA-256 does. */
 #include "server/store/all_modules_read.h"
 
 #include "server/base/memory.h"

@@ -3,12 +3,10 @@
  *
  * Whoever asks first for a key makes the value; who asks meanwhile waits for
  * that one. What is alike stands on one shelf, with a budget: values that nobody
- * holds leave, longest unused first, when the costs together pass it; of those that take from the account (account.h) the one used
- * last stays whatever it costs, for it fits there. An error that will come again for the same
- * bytes (malformed, truncated, …) is kept like a value. `limit` and `memory` may
- * be a lack of memory now, but what exhausts a limit is costly to try: it is kept for
- * CACHE_TRY_AGAIN_MS. Any other is forgotten.
- * Threads: any number. */
+ * holds leave, longest unused first, when the costs together pass it; of those that take from the account (account.h)
+ * the one used last stays whatever it costs, for it fits there. An error that will come again for the same bytes
+ * (malformed, truncated, …) is kept like a value. `limit` and `memory` may be a lack of memory now, but what exhausts a
+ * limit is costly to try: it is kept for CACHE_TRY_AGAIN_MS. Any other is forgotten. Threads: any number. */
 #pragma once
 
 #include "base/err.h"
@@ -70,15 +68,16 @@ struct cache_hold {
     bool is_transient; /* after a failure: asking again may help */
 };
 
-/* The value of `key` of a shelf, held in `hold`, or NULL and `err`. Without a `maker`: only what is kept, or being made; `err` is
- * left alone when there is neither. */
+/* The value of `key` of a shelf, held in `hold`, or NULL and `err`. Without a `maker`: only what is kept, or being
+ * made; `err` is left alone when there is neither. */
 void *cache_get(struct cache *cache, size_t shelf, const char *key, const struct cache_maker *maker,
                 struct cache_hold *hold, struct err *err);
 /* The same when it is there already; never makes anything, never waits for it. */
 void *cache_peek(struct cache *cache, size_t shelf, const char *key, struct cache_hold *hold);
 /* Frees the longest unused value of that origin although its budget would allow it; false when all are held. */
 bool cache_drop_oldest(struct cache *cache, enum cache_origin origin);
-/* Frees the values, but facts, that nobody asked for during `idle_ms`, or those of their shelf, before `now_ms` (clock_ms). */
+/* Frees the values, but facts, that nobody asked for during `idle_ms`, or those of their shelf, before `now_ms`
+ * (clock_ms). */
 void cache_drop_idle(struct cache *cache, int64_t now_ms, int64_t idle_ms);
 /* What a shelf did since it is there, and holds now. */
 struct cache_figures {

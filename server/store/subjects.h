@@ -87,7 +87,7 @@ const struct snapshot_host *subjects_worst_host(struct store *store, const struc
 
 /* The answer to `question`, with a reference of its own, or NULL. With a `place` the question is about the subject
  * there, which is read only if the answer is not known (uses: none); else about its uses, which `key` tells from all
- * others, with their roles. `is_transient` (may be NULL) is then whether it was only others that took the memory; `limit`
- * without it means that it is too large for this machine. */
+ * others, with their roles. `is_transient` (may be NULL) is then whether it was only others that took the memory;
+ * `limit` without it means that it is too large for this machine. */
 struct body *subjects_answer(struct store *store, const struct subjects_place *place, const char *key,
                              const struct analysis_question *question, struct err *err, bool *is_transient);

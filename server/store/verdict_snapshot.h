@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * verdict_snapshot.h: the allocator snapshots of PyTorch that may be of a failure: those of its session, those beside its
- * text, or those that were named with it. Which one is, and what is said of it, the core decides (verdict/torch_choice.h). */
+ * verdict_snapshot.h: the allocator snapshots of PyTorch that may be of a failure: those of its session, those beside
+ * its text, or those that were named with it. Which one is, and what is said of it, the core decides
+ * (verdict/torch_choice.h). */
 #pragma once
 
 #include "server/store/verdict_parts.h"

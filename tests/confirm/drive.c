@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * drive.c: compiles one program by server/compile and prints what came of it as JSON.
  *
- *   drive [--libtpu=PATH | --pjrt-plugin=PATH] [--topology=v5e:2x2] [--limit-ms=N] [--limit-mib=N] [--cancel-ms=N] [--partitions=N] [--code]
+ *   drive [--libtpu=PATH | --pjrt-plugin=PATH] [--topology=v5e:2x2] [--limit-ms=N] [--limit-mib=N] [--cancel-ms=N]
+ * [--partitions=N] [--code]
  *         [--keep=FOLDER] MODULE
  *
  * Chip and options come from the files beside MODULE where they are there. Each progress is a line on stderr. */

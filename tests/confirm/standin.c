@@ -5,8 +5,8 @@
  * LD_LIBRARY_PATH has its folder. Words: compiles, stops (the dump is there, code
  * generation never ends), hangs, segfaults, aborts, exits, prints, allocates, refuses, too_large, grandchild, escapes
  * (a grandchild in a session of its own), new_version, old_version, other_major, short_table, short_version, no_table,
- * empty_entry, garbage (in the report), lies (figures below 0), forges (records of the report), closes (all descriptors),
- * fills (a file without end), vast (a dump of zeros), no_dump, broken_dump, no_figures. */
+ * empty_entry, garbage (in the report), lies (figures below 0), forges (records of the report), closes (all
+ * descriptors), fills (a file without end), vast (a dump of zeros), no_dump, broken_dump, no_figures. */
 #include "server/compile/pjrt.h"
 
 #include <fcntl.h>

@@ -170,8 +170,8 @@ static uint32_t number_of(const struct source *source)
     return number >> 4;
 }
 
-/* Changes of every kind on top of each other, each alone, and sets that fit. Those that do not apply are told. One of the
- * questions for each input, and of larger ones every fourth: they cost more than all else that is asked. */
+/* Changes of every kind on top of each other, each alone, and sets that fit. Those that do not apply are told. One of
+ * the questions for each input, and of larger ones every fourth: they cost more than all else that is asked. */
 enum { ASK_WHATIF_LARGE_BYTES = 32 << 10 };
 
 static void ask_whatif(const struct source *source, const struct analysis_subject *module)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * profiler_answer.c: any bytes as what a profiler server answers, whole and in pieces of several sizes: the same of both,
- * and never more of a trace than there are bytes; and as what is asked. */
+ * profiler_answer.c: any bytes as what a profiler server answers, whole and in pieces of several sizes: the same of
+ * both, and never more of a trace than there are bytes; and as what is asked. */
 #include "analysis/analysis.h"
 
 #include <stdlib.h>

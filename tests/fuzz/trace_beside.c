@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * trace_beside.c: any bytes as a file beside a trace, by whose programs allocations are named. The trace stands before them,
- * behind its size: four bytes, the lowest first. */
+ * trace_beside.c: any bytes as a file beside a trace, by whose programs allocations are named. The trace stands before
+ * them, behind its size: four bytes, the lowest first. */
 #include "tests/fuzz/ask.h"
 #include "tests/unit/subject.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * regex_lines.c: base/regex on lines of stdin, for regex_against_re2.py. A line: the pattern and its texts in hexadecimal, a blank
- * between them. Its answer, a line of stdout: one of 0 and 1 for each text, or ! where the pattern is refused. */
+ * regex_lines.c: base/regex on lines of stdin, for regex_against_re2.py. A line: the pattern and its texts in
+ * hexadecimal, a blank between them. Its answer, a line of stdout: one of 0 and 1 for each text, or ! where the pattern
+ * is refused. */
 #include "base/arena.h"
 #include "base/regex.h"
 

@@ -3,10 +3,11 @@
  *
  *   refused [--places=N] FILE…
  *
- * Each file is read as all that it can be and asked every view. Each of these is done again with memory refused at the k-th
- * place: in three ways, the k-th request to an arena at its limit, the k-th request to the system, and all from that one on.
- * The first N places are all tried, of the others N more, evenly spread. What is done then either says that memory
- * did not suffice, and why, or is the same to the byte; it leaves nothing behind; and without a fault it is the same again. */
+ * Each file is read as all that it can be and asked every view. Each of these is done again with memory refused at the
+ * k-th place: in three ways, the k-th request to an arena at its limit, the k-th request to the system, and all from
+ * that one on. The first N places are all tried, of the others N more, evenly spread. What is done then either says
+ * that memory did not suffice, and why, or is the same to the byte; it leaves nothing behind; and without a fault it is
+ * the same again. */
 #include "tests/soak/refused.h"
 
 #include <stdio.h>

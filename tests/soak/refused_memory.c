@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * refused_memory.c: linked with --wrap of the functions named __wrap_…: calls from one file of the core to another come here. */
+ * refused_memory.c: linked with --wrap of the functions named __wrap_…: calls from one file of the core to another come
+ * here. */
 #include "tests/soak/refused.h"
 
 #include "base/arena.h"

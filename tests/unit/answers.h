@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * answers.h: a server on 127.0.0.1 that gives each connection the next answer of a list, word by word, and keeps what it was
- * asked. */
+ * answers.h: a server on 127.0.0.1 that gives each connection the next answer of a list, word by word, and keeps what
+ * it was asked. */
 #pragma once
 
 #include <arpa/inet.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Layers that are computed again: unrolled with scopes, told by their parameters alone, and those of a scan; and which sets
- * of changes make a program fit. */
+ * Layers that are computed again: unrolled with scopes, told by their parameters alone, and those of a scan; and which
+ * sets of changes make a program fit. */
 #include "change.h"
 
 #include <stdio.h>

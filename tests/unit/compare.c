@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Two programs side by side: sums are exact, equal values find each other, refusals say why, equal keys cost no square. */
+ * Two programs side by side: sums are exact, equal values find each other, refusals say why, equal keys cost no square.
+ */
 #include "analysis/analysis.h"
 
 #include "bytes.h"
@@ -113,7 +114,8 @@ START_TEST(a_program_is_the_same_as_itself)
 }
 END_TEST
 
-/* One more layer: the four that were there keep their partners, though the new one stands in between on the way back. */
+/* One more layer: the four that were there keep their partners, though the new one stands in between on the way back.
+ */
 START_TEST(a_further_layer_shifts_no_other)
 {
     cJSON *root = ask(base, plus_one, "diff", NULL, 0), *item;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the compiler is asked where a person asks for changes, and what is made of its answer. That it answers so is told by
- * tests/confirm. */
+ * What the compiler is asked where a person asks for changes, and what is made of its answer. That it answers so is
+ * told by tests/confirm. */
 #include "edit/program.h"
 #include "wire/wire.h"
 

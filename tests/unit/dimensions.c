@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Which dimensions of a program are one: what becomes of all arrays when some get another size, operation by operation. */
+ * Which dimensions of a program are one: what becomes of all arrays when some get another size, operation by operation.
+ */
 #include "whatif/dimensions.h"
 
 #include "program.h"

@@ -116,7 +116,8 @@ START_TEST(fragmentation_is_told_with_request_and_hole)
 }
 END_TEST
 
-/* Of what stands between holes the fewest bytes: at event 8 the log of 100 bytes, at event 7 it and what is behind it. */
+/* Of what stands between holes the fewest bytes: at event 8 the log of 100 bytes, at event 7 it and what is behind it.
+ */
 START_TEST(the_fewest_bytes_pin_the_holes)
 {
     const struct analysis_param last[] = {{"event", "8"}}, before[] = {{"event", "7"}};

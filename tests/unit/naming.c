@@ -62,7 +62,8 @@ START_TEST(a_size_that_several_programs_have_names_none)
 }
 END_TEST
 
-/* 3,000,000 bytes on a thread that launches nothing, once as asked for and once as rounded; and what was there before. */
+/* 3,000,000 bytes on a thread that launches nothing, once as asked for and once as rounded; and what was there before.
+ */
 START_TEST(a_size_of_one_program_alone_names_it)
 {
     rows_say("GPU_0_bfc", "thread:tf* role:temporaries", 2, "");

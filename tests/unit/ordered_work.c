@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * ordered_work.c: tests of server/base/ordered_work: each piece is made once and taken in its order, little waits in memory. */
+ * ordered_work.c: tests of server/base/ordered_work: each piece is made once and taken in its order, little waits in
+ * memory. */
 #include "server/base/ordered_work.h"
 
 #include "bytes.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a profiler server is asked, byte for byte, and its answers: whole, in pieces, broken, and what their trailers say. */
+ * What a profiler server is asked, byte for byte, and its answers: whole, in pieces, broken, and what their trailers
+ * say. */
 #include "read/profiler/profiler_answer.h"
 #include "read/profiler/profiler_request.h"
 

@@ -2,19 +2,18 @@
  * program.h: small programs, written as text like HLO's, and their plans.
  *
  *     unplanned                                             no buffer assignment
- *     scheduled module=jit_f devices=8 alias=0:1 donor=2    what the module says of itself: instructions run in the order
- *                                                           of the text; its name; result:argument, argument
- *     devices=1 replicas=8                                  partitions, of each so many
- *     body {                               computations; the one called main is the entry
- *       p = (f32[4], f32[8]) parameter(0) "an op name"
- *       ROOT t = (f32[4], f32[8]) tuple(a, b)
+ *     scheduled module=jit_f devices=8 alias=0:1 donor=2    what the module says of itself: instructions run in the
+ * order of the text; its name; result:argument, argument devices=1 replicas=8 partitions, of each so many body {
+ * computations; the one called main is the entry p = (f32[4], f32[8]) parameter(0) "an op name" ROOT t = (f32[4],
+ * f32[8]) tuple(a, b)
  *     }
  *     main { x = f32[4] while(y) calls=body,condition !temp{1} }
  *
- * Behind an instruction: index=1 of a get-tuple-element, calls=, target=, line=11 of models.py, replicated; and what holds
- * its value: !arg, !out, !const or !temp, one element of it with {1}, twice its bytes with padded. All temporaries are
- * live at the end but those that frees={a,b} gives back. A shape may have a layout: f32[8,128]{1,0:T(8,128)}. What
- * operations say of dimensions: program_attributes.h. Names that are defined nowhere stay ids that name nothing. */
+ * Behind an instruction: index=1 of a get-tuple-element, calls=, target=, line=11 of models.py, replicated; and what
+ * holds its value: !arg, !out, !const or !temp, one element of it with {1}, twice its bytes with padded. All
+ * temporaries are live at the end but those that frees={a,b} gives back. A shape may have a layout:
+ * f32[8,128]{1,0:T(8,128)}. What operations say of dimensions: program_attributes.h. Names that are defined nowhere
+ * stay ids that name nothing. */
 #pragma once
 
 #include "plan/pattern.h"
@@ -23,7 +22,8 @@
 #include "arena.h"
 #include "program_attributes.h"
 
-/* "{0,1:T(8,128)(2,1)}" or "{0,1:S(5)}", at once behind the dimensions; "*" is a dimension that is combined with the next. */
+/* "{0,1:T(8,128)(2,1)}" or "{0,1:S(5)}", at once behind the dimensions; "*" is a dimension that is combined with the
+ * next. */
 static inline void program_layout(struct program_writing *writing, struct buf *shape)
 {
     struct buf layout = BUF_INIT;

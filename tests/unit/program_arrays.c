@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The arrays of a program without a buffer assignment: which are listed, the least that it takes at one time, and what a
- * verdict makes of them. */
+ * The arrays of a program without a buffer assignment: which are listed, the least that it takes at one time, and what
+ * a verdict makes of them. */
 #include "plan/program_arrays.h"
 
 #include "made.h"
@@ -116,8 +116,8 @@ static const struct arrays_case cases[] = {
      0,
      1,
      {"result f32[64,16]"}},
-    /* a result that one device's part was made of is as large as all of them together; where nothing changes its shape, as
-     * before */
+    /* a result that one device's part was made of is as large as all of them together; where nothing changes its shape,
+     * as before */
     {"unplanned devices=8 main { x = f32[64,16] parameter(0) \"x\" l = f32[8,16] custom-call(x) target=SPMDFullToShardShape"
      " y = f32[8,16] dot(l, l) ROOT g = f32[64,16] custom-call(y) target=SPMDShardToFullShape }",
      1024,
@@ -151,7 +151,8 @@ static const struct arrays_case cases[] = {
      4096,
      0,
      {"argument f32[64,16]", "result f32[64,16]", "result f32[32]"}},
-    /* of an optimized program results and temporaries in the host's memory are none of the device, those in its own are */
+    /* of an optimized program results and temporaries in the host's memory are none of the device, those in its own are
+     */
     {"unplanned main { x = f32[64,16]{1,0} parameter(0) \"x\" y = f32[64,16]{1,0} fusion(x)"
      " h = f32[64,16]{1,0:S(5)} copy(y) z = f32[32]{0:S(5)} fusion(x) w = f32[16]{0} fusion(z)"
      " ROOT r = (f32[64,16]{1,0:S(5)}, f32[16]{0}) tuple(h, w) }",
@@ -349,7 +350,8 @@ START_TEST(what_may_fit_is_not_known)
 }
 END_TEST
 
-/* A request at run time that is larger than the device: no share of it is large enough, and letting go makes no room. */
+/* A request at run time that is larger than the device: no share of it is large enough, and letting go makes no room.
+ */
 START_TEST(a_request_past_the_device)
 {
     static const char *const none[] = {"preallocation", "leak", "donate", "larger_chip", "flags"};

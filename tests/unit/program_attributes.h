@@ -8,7 +8,8 @@
  *     offset={1} collapsed={0} vector=1         of gather; operand_batching={}, indices_batching={}
  *     window={1} inserted={0} vector=1          of scatter
  *     windows={size:stride:base_dilation}       of convolution, and its dimensions as input/kernel/output:
- *     conv={b,f,s/i,o,s/b,f,s}                  places of batch, feature, spatial ones / input feature, output feature, … */
+ *     conv={b,f,s/i,o,s/b,f,s}                  places of batch, feature, spatial ones / input feature, output feature,
+ * … */
 #pragma once
 
 #include "program_text.h"

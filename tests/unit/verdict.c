@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The verdict of a text, a plan, profiles, and of all together: its cause, its rows, its advice, and what is never advised.
- * What its predictions are worth is told by tests/golden/verdict.py. */
+ * The verdict of a text, a plan, profiles, and of all together: its cause, its rows, its advice, and what is never
+ * advised. What its predictions are worth is told by tests/golden/verdict.py. */
 #include "made.h"
 
 #define H_LONG_CONTEXT ASKED_DUMP "h-long-context/module_0011.jit__lambda.cl_1014260217.after_optimizations.hlo.pb.gz"

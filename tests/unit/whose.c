@@ -69,7 +69,8 @@ static const struct telling argument_tellings[] = {
      "       h = f32[32,64] tanh(x) " FORWARD " y = f32[32,128] dot(h, w) " FORWARD
      "       ROOT d = f32[64,64] dot(y, w) " BACKWARD " }",
      {TOLD("w", PARAMETER, ARGUMENT_WEIGHT), TOLD("x", BATCH, ARGUMENT_READ)}},
-    /* the same, kept as whole numbers with a scale for each column; an image beside them is data, of short numbers too */
+    /* the same, kept as whole numbers with a scale for each column; an image beside them is data, of short numbers too
+     */
     {"sum { sa = f32[] parameter(0) sb = f32[] parameter(1) ROOT sc = f32[] add(sa, sb) }"
      "main { q = s8[64,128] parameter(0) \"a[0]\" !arg scale = f32[1,128] parameter(1) \"a[1]\" !arg"
      "       x = s8[32,64] parameter(2) \"a[2]\" !arg m = f32[128,128] parameter(3) \"a[3]\" !arg"

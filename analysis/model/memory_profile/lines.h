@@ -15,8 +15,8 @@ struct memory_profile_line {
     enum category category;
     uint32_t count; /* blocks */
     int64_t bytes;  /* that were asked for */
-    /* Of these, by the operation that the line called; [TORCH_OPERATION_NONE]: what it asked for itself, such as a copy in
-     * another dtype. What other functions that it calls ask for is in none. */
+    /* Of these, by the operation that the line called; [TORCH_OPERATION_NONE]: what it asked for itself, such as a copy
+     * in another dtype. What other functions that it calls ask for is in none. */
     int64_t operation_bytes[TORCH_OPERATION_COUNT];
     uint32_t operation_count[TORCH_OPERATION_COUNT];
 };

@@ -8,7 +8,8 @@
 
 #include <stdlib.h>
 
-/* What is asked of the program: nothing; as much as leaves its numbers as they are; another program, or more devices. */
+/* What is asked of the program: nothing; as much as leaves its numbers as they are; another program, or more devices.
+ */
 enum tier { TIER_SETTING, TIER_SAME, TIER_OTHER };
 
 /* Of one sort at most one is in a set; of activations it is the one that computes them again, or the one that moves

@@ -3,8 +3,8 @@
  * need not.
  *
  * Gradients that are there when a pass forward begins, behind a step of the optimizer, were set to zero and kept: freed
- * instead, they come again in the next pass backward, where what is added to them is made. Of equal sizes the first that
- * is made is taken for the first that was kept. */
+ * instead, they come again in the next pass backward, where what is added to them is made. Of equal sizes the first
+ * that is made is taken for the first that was kept. */
 #include "model/memory_profile/replay_program.h"
 
 #include "base/chunks.h"

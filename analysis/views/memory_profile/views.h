@@ -58,8 +58,8 @@ void memory_profile_views_text(struct json *json, const char *key, struct str te
 void memory_profile_views_bytes(struct json *json, const char *key, int64_t bytes);  /* no member when unknown */
 /* "0x7f…" or null; an item of a list when `key` is NULL. */
 void memory_profile_views_address(struct json *json, const char *key, uint64_t address, bool is_known);
-/* Who asked for it, the innermost frame first: [{file, function, line, is_library}]; json_null() where the file tells no
- * stack. */
+/* Who asked for it, the innermost frame first: [{file, function, line, is_library}]; json_null() where the file tells
+ * no stack. */
 void memory_profile_views_stack(struct json *json, const char *key, const struct memory_profile *profile,
                                 uint32_t stack);
 /* May `typed` stand behind "cat:" of a filter? */

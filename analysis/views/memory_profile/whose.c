@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * whose.c: the view "whose": whose memory an allocator snapshot holds where it matters: when the last request failed, else
- * at the peak, or at the end of one without a history. By category, and by line of code. With format=text the same for a terminal. */
+ * whose.c: the view "whose": whose memory an allocator snapshot holds where it matters: when the last request failed,
+ * else at the peak, or at the end of one without a history. By category, and by line of code. With format=text the same
+ * for a terminal. */
 #include "model/memory_profile/categories.h"
 #include "model/memory_profile/lines.h"
 #include "views/memory_profile/views.h"

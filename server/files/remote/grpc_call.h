@@ -3,7 +3,8 @@
  * <curl/curl.h>, and grpc_call_none.c stands in for it where there is no libcurl.
  *
  * What the messages are is the caller's: bytes that are sent, bytes that are taken as they come. No proxy, no redirect,
- * no second try. Answers are hostile: headers have a limit, and what is no answer of gRPC is not given to the caller. */
+ * no second try. Answers are hostile: headers have a limit, and what is no answer of gRPC is not given to the caller.
+ */
 #pragma once
 
 #include "base/err.h"
@@ -28,8 +29,8 @@ struct grpc_call {
 
     /* Filled: */
     bool is_ended;
-    /* Of what went wrong below gRPC: io (nobody listens, a name that is not known, a cut), unsupported (what listens does
-     * not speak gRPC), stopped (`tick` or `take` ended it). */
+    /* Of what went wrong below gRPC: io (nobody listens, a name that is not known, a cut), unsupported (what listens
+     * does not speak gRPC), stopped (`tick` or `take` ended it). */
     struct err err;
     char status[GRPC_CALL_STATUS_SIZE];   /* grpc-status of the trailers; "" where it is missing */
     char message[GRPC_CALL_MESSAGE_SIZE]; /* grpc-message, cut to what fits, as it was sent */
