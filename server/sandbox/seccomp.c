@@ -98,7 +98,7 @@ static void narrow_arguments(struct filters *filters, const struct seccomp_needs
     for (size_t at = 0; at < sizeof(names) / sizeof(names[0]); at++)
         ALLOW_WHEN(filters, SYS_prctl, is_value(0, names[at]));
     ALLOW_WHEN(filters, SYS_tgkill, is_value(0, (uint32_t)getpid()));
-    ALLOW_WHEN(filters, SYS_prlimit64, SCMP_A2_64(SCMP_CMP_EQ, 0)); /* limits are read, not set */
+    ALLOW_WHEN(filters, SYS_prlimit64, SCMP_A2_64(SCMP_CMP_EQ, 0, 0)); /* limits are read, not set */
     take_sockets(filters, needs);
 }
 

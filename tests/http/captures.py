@@ -77,7 +77,7 @@ def test_what_the_options_may_be(t):
 
 def test_without_addresses_there_is_nothing_to_ask(t):
     daemon = t.serve("--demo")
-    equal(daemon.get_json(PATH), {"capture_addresses": [], "logdir": None, "max_seconds": 3600, "running": None})
+    equal(daemon.get_json(PATH), {"capture_addresses": [], "max_seconds": 3600})
     equal(daemon.get_json("/api/v1/about")["capture_addresses"], [])
     equal(ask(daemon, 409)["code"], "unsupported")
 
@@ -113,7 +113,7 @@ def walk_captures(walk, t):
     equal((begun.status, begun.headers["location"], begun.json["state"]), (202, place, "running"))
     equal(walk.ask(path, path, "POST", AS_JSON, good, daemon).json["code"], "busy")
     equal(walk.ask(path, path, daemon=daemon).json["running"], begun.json["id"])
-    equal(walk.ask(one, place, daemon=daemon).json["hosts"], [{"address": address, "file": None, "trace_bytes": 0, "reason": None}])
+    equal(walk.ask(one, place, daemon=daemon).json["hosts"], [{"address": address, "trace_bytes": 0}])
     for headers, query, asked, status in (({"Origin": "http://evil.example"}, "", daemon, 403), ({}, "?x=1", daemon, 400), ({}, "", walk.locked, 401),
                                           ({"X": "a" * 20000}, "", daemon, 431), ({}, "?x=" + "a" * 9000, daemon, 414), ({}, "", daemon, 204)):
         equal(walk.ask(one, place + query, "DELETE", headers, None, asked).status, status, (headers, query[:9]))
