@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """One program, one capacity and one answer to whether it fits, whoever says it.
 
-  capacity.py --binary memviewd [--shared ../shared]
+  capacity.py --binary memviewd [--shared ../shared] [--part K/N:SEED]
 
 Over all programs of tests/fixtures and of ../shared/data every face says the same bytes of the same source, with the same
 word and sentence: /api/v1/memory_viewer/summary, the list of modules, the table of modules, the verdict with and without a
 module, the what-if of no change, `explain`, `summary --json`, `check` and the rows of `index`. A face that says less (the table, the rows) is held to what it
-says. With capacity=h200 those that take one agree as well. No program of a GPU says "Default memory".
+says. With capacity=h200 those that take one agree as well. No program of a GPU says "Default memory". Of the sessions of
+../shared/data --part takes the K-th (from 0) of N parts into which SEED divides them.
 
 The what-if judges the plan alone: where an error text asks for more than the plan, bytes and source are held.
 A verdict without a module of a session that failed is of the failure: what that needs is the text's own figure, so bytes
@@ -16,9 +17,12 @@ and source of the capacity are held alone.
 import argparse
 import os
 import subprocess
+import sys
 import time
 import urllib.error
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "http"))
+import running  # noqa: E402: its folder comes first
 from daemon import Counts, Daemon
 from members import loads
 
@@ -82,12 +86,17 @@ def held(said, other):
     return tuple(mine if mine is not ... else whole for mine, whole in zip(other, said))
 
 
+def has_total(viewer):
+    """does the what-if start from the total that the other faces need? It counts neither constants nor what a text asks for"""
+    space = next(space for space in viewer["data"]["spaces"] if space["space"] == 0)
+    return space["fit"]["needed_bytes"] == space["total_bytes"] and not space["constant_bytes"] and not space["thread_local_bytes"]
+
+
 def faces_of_module(daemon, session, module, **chosen):
     """{face: what it says} of one program, asked by its id"""
     about = {"session": session["id"], "module": module["id"]}
     viewer = daemon.json("/api/v1/memory_viewer/summary", **about, **chosen)
     said = of_device(viewer["data"]["spaces"])
-    viewer_fit = next(space["fit"] for space in viewer["data"]["spaces"] if space["space"] == 0)
     faces = {"viewer": said}
     verdict = daemon.json("/api/v1/verdict", **about, **chosen)["fit"]
     if verdict["space"] in said[3]:
@@ -96,8 +105,7 @@ def faces_of_module(daemon, session, module, **chosen):
         whatif = of_fit(daemon.json("/api/v1/memory_viewer/whatif", **about, **chosen)["data"]["fit_before"])
     except urllib.error.HTTPError:  # nothing to change: no program, or none with memory of its own
         return faces
-    is_of_plan = viewer_fit["needed_bytes"] == next((part["bytes"] for part in viewer_fit["parts"] if part.get("role") == "asked"), viewer_fit["needed_bytes"])
-    faces["whatif"] = whatif if is_of_plan else held(said, (*whatif[:2], ..., ...))
+    faces["whatif"] = whatif if whatif[3] == said[3] or has_total(viewer) else held(said, (*whatif[:2], ..., ...))
     return faces
 
 
@@ -107,11 +115,11 @@ def explain_add(faces, explained, session, module):
         faces["explain"] = of_fit(fit)
 
 
-def faces_of(daemon, by):
+def faces_of(daemon, by, is_in_part):
     """(program, {face: what it says}) of each program with memory of a device"""
     found = []
     for session in daemon.json("/api/v1/sessions", limit=1000)["sessions"]:
-        if session["kind"] not in KINDS:
+        if session["kind"] not in KINDS or not is_in_part(session["name"]):
             continue
         modules = daemon.json(f"/api/v1/sessions/{session['id']}/modules", limit=1000)["modules"]
         table = table_of(daemon, session) if modules else {}
@@ -143,7 +151,7 @@ def faces_of(daemon, by):
     return found
 
 
-def hold(binary, root, counts):
+def hold(binary, root, counts, is_in_part):
     """the daemon reads logs while it answers: what they state is in all answers a little later"""
     by = {name: by_summary(binary, root, f"--capacity={name}") for name in CHOSEN}
     by |= {"summary": by_summary(binary, root), "rows": by_rows(binary, root)}
@@ -152,9 +160,9 @@ def hold(binary, root, counts):
     by["explain", None] = by_explain(binary, root)
     until = time.monotonic() + SETTLED_SECONDS
     with Daemon(binary, root) as daemon:
-        faces = faces_of(daemon, by)
+        faces = faces_of(daemon, by, is_in_part)
         while any(len(set(said.values())) > 1 for _, said in faces) and time.monotonic() < until:
-            faces = faces_of(daemon, by)
+            faces = faces_of(daemon, by, is_in_part)
     counts.add([] if any("modules" in said and said["modules"][0] for _, said in faces) else ["no program has a capacity"], root)
     for face in ("index", "explain", "session", "verdict", "whatif", "check"):
         counts.add([] if any(face in said for _, said in faces) else [f"{face} says nothing of any program"], root)
@@ -168,11 +176,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--binary", required=True)
     parser.add_argument("--shared")
+    parser.add_argument("--part", default="")
     options = parser.parse_args()
     counts = Counts()
     roots = [os.path.join(HERE, "..", "fixtures")] + ([os.path.join(options.shared, "data")] if options.shared else [])
-    for root in roots:
-        hold(options.binary, os.path.abspath(root), counts)
+    for at, root in enumerate(roots):
+        hold(options.binary, os.path.abspath(root), counts, running.part_of(options.part if at else ""))
     return counts.finish()
 
 

@@ -51,7 +51,7 @@ golden-torch-replay: all ## the caching allocator's rules on snapshots against w
 	$(Q)$(PYTHON) tests/golden/torch_replay.py --binary $(B)/memviewd $(if $(SHARED),--shared $(SHARED))
 
 golden-capacity: all ## every face names one capacity of a program
-	$(Q)$(PYTHON) tests/golden/capacity.py --binary $(B)/memviewd $(if $(SHARED),--shared $(SHARED))
+	$(Q)$(PYTHON) tests/golden/capacity.py --binary $(B)/memviewd $(if $(SHARED),--shared $(SHARED)) $(if $(PART),--part $(PART))
 golden-gpu: all ## jobs that ran on an H100, against what JAX and PyTorch printed there
 	$(Q)$(PYTHON) tests/golden/gpu.py --binary $(B)/memviewd $(if $(SHARED),--shared $(SHARED))
 

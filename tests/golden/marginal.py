@@ -15,6 +15,7 @@ import sys
 
 import inputs
 from daemon import Counts, Daemon
+from members import Members
 
 FOLDERS = ("modules", "dumps", "programs", "whatif", "chips", "logdir")
 GROUPS = {"shape": "shape", "category": "category", "whose": "group"}
@@ -101,7 +102,7 @@ def check_space(ask, summary):
         group_count += 1
         own = [row for each in pattern["buffers"] for row in by_id[each] if space.is_alive(row, summary["peak_step"])]
         if pattern["kind"] == "padding":
-            own = [{**row, "bytes": row["padding_bytes"]} for row in own]
+            own = [Members(row, bytes=row["padding_bytes"]) for row in own]
         compare(faults, f"pattern {pattern['kind']}", pattern, space.saving(own), has_step)
     order = [row["saves_bytes"] for row in ask("buffers", space=number, limit=PAGE)["rows"]]
     if order != sorted(order, reverse=True):
