@@ -170,8 +170,9 @@ static void fill_numbers(struct filters *filters)
 bool seccomp_enter(enum seccomp_kind kind, const struct seccomp_needs *needs)
 {
     struct filters filters = {.fault = 0};
-#if !defined(__x86_64__) && !defined(__aarch64__)
-    filters.fault = ENOSYS;
+#if (!defined(__x86_64__) && !defined(__aarch64__)) || defined(__ILP32__)
+    errno = ENOSYS; /* its numbers may lie beyond those of is_allowed */
+    return false;
 #endif
     if (kind == SECCOMP_NARROW)
         fill_narrow(&filters, needs);
