@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -83,8 +84,10 @@ static void open_standard_descriptors(void)
 int main(int count, char **arguments)
 {
     bool is_run = count > 1 && strcmp(arguments[1], "run") == 0; /* hands on what it has, closed ones too */
-    if (!is_run)
+    if (!is_run) {
         open_standard_descriptors();
+        signal(SIGCHLD, SIG_DFL); /* where it was ignored at the start, wait(2) would get no status */
+    }
     if (count > 1 && strcmp(arguments[1], COMPILE_CHILD_COMMAND) == 0)
         return compile_child_run(arguments + 2);
     for (unsigned at = 0; count > 1 && at < sizeof(COMMANDS) / sizeof(COMMANDS[0]); at++) {

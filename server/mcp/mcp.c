@@ -368,7 +368,6 @@ int mcp_serve(const struct mcp_server *server)
     struct conversation conversation = {.server = server, .input = BUF_INIT};
     conversation.end = &conversation.first;
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGCHLD, SIG_DFL); /* where it was ignored at the start, wait(2) would get no status */
     do {
         handle_lines(&conversation);
         jobs_go_on(&conversation);

@@ -33,13 +33,13 @@ CASES = [
 ]
 
 
-def ask(arguments, place, word, dump, options, path, folder=None):
+def ask(arguments, place, word, dump, options, path, folder=None, before=None):
     environ = {**os.environ, "TMPDIR": place.path, "MEMVIEWD_STANDIN": word, "MEMVIEWD_STANDIN_DUMP": os.path.abspath(dump or arguments.module),
                "LD_LIBRARY_PATH": os.path.dirname(os.path.abspath(dump or arguments.module))}
     environ.pop("MEMVIEWD_LIBTPU", None)
     library = [] if any(option.startswith("--libtpu") for option in options) else [f"--libtpu={os.path.abspath(arguments.standin)}"]
     return subprocess.run([os.path.abspath(arguments.binary), "whatif", os.path.abspath(path), "--confirm", "--topology=v5e:2x2", *library, *options],
-                          env=environ, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+                          env=environ, cwd=folder, preexec_fn=before, capture_output=True, text=True, timeout=60, check=False)
 
 
 def faults_of(done, code, state, status, sentence):
@@ -123,6 +123,13 @@ def devices_faults(arguments, place):
     return faults + ([] if done.returncode == 0 else [f"exit status {done.returncode}"])
 
 
+def signals_faults(arguments, place):
+    """a crash is one whatever signals were ignored at the start, as by a shell's trap "" CHLD"""
+    done = ask(arguments, place, "segfaults", COMPILED, ["--json", "--change=batch=0.5"], DUMP,
+               before=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
+    return faults_of(done, 1, "unanswered", "crashed", STANDS + r"The unchanged program: libtpu cl/4242 ended by signal 11 .*")
+
+
 def cases(arguments, place):
     """(name, faults) of each"""
     for word, dump, path, options, code, state, status, sentence in CASES:
@@ -130,5 +137,6 @@ def cases(arguments, place):
         yield f"whatif {word} {' '.join(options)}", faults_of(done, code, state, status, sentence)
     yield "whatif --fit", fit_faults(arguments, place)
     yield "fit --confirm", devices_faults(arguments, place)
+    yield "whatif with SIGCHLD ignored", signals_faults(arguments, place)
     yield "whatif interrupted", interrupt_faults(arguments, place)
     yield "whatif in a terminal", text_faults(arguments, place)
