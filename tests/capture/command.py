@@ -7,6 +7,7 @@ import os
 import signal
 import socket
 import subprocess
+import sys
 import threading
 
 from harness import PATIENCE_SECONDS, ROOT, Skip, equal, wait_until
@@ -93,6 +94,16 @@ def test_an_older_server_elsewhere_leaves_the_trace_there(t):
         done = capture(t, server.address, status=2)
     assert f"{server.address}: its server, of an older release, wrote the trace on its own machine, to " in done.stderr, done.stderr
     equal(left(t), [])
+
+
+def test_its_folder_is_named_by_local_time(t):
+    zone = "Asia/Kathmandu"  # 5:45 ahead, named by TZ: /etc/localtime says another one
+    now = [sys.executable, "-c", "import time; print(time.strftime('%Y_%m_%d_%H_%M_%S'))"]
+    moments = [subprocess.run(now, env={**os.environ, "TZ": zone}, capture_output=True, text=True, check=True).stdout.strip()]
+    with Profiler(good(xspace(t))) as server:
+        capture(t, server.address, TZ=zone)
+    moments.append(subprocess.run(now, env={**os.environ, "TZ": zone}, capture_output=True, text=True, check=True).stdout.strip())
+    assert moments[0] <= server.asked[0].session <= moments[1], (moments, server.asked[0].session)
 
 
 WRONG = {  # what it says: what the server does
