@@ -13,7 +13,7 @@
 
 /* AHEAD: of several hosts each has its request by then. COLLECTING: a server puts its trace together after the window,
  * which takes it minutes where much was recorded, and sends nothing meanwhile. */
-enum { AHEAD_MS = 1000, COLLECTING_MAX_MS = 300000, NS_PER_MS = 1000000 };
+enum { AHEAD_MS = 1000, COLLECTING_MAX_MS = 300000, NS_PER_MS = 1000000, PATH_SHOWN = 90 };
 
 /* One host while it is asked. */
 struct recording {
@@ -78,11 +78,15 @@ static void recording_begin(struct recording *recording, const struct run *run, 
 /* A server that does not send its trace has written it, on its own machine. */
 static bool find_written(struct recording *recording)
 {
+    const char *path = recording->file.path; /* of a long one the end, which names the file */
+    size_t length = strlen(path), cut = length > PATH_SHOWN ? length - PATH_SHOWN : 0;
+    while (((unsigned char)path[cut] & 0xC0) == 0x80) /* within a character */
+        cut++;
     recording->host->trace_bytes = capture_file_found_bytes(&recording->file);
     return recording->host->trace_bytes > 0 ||
            err_set(&recording->host->err, ERR_notfound, ERR_NO_OFFSET,
-                   "its server, of an older release, wrote the trace on its own machine, to %.100s: copy it from there",
-                   recording->file.path);
+                   "its server, of an older release, wrote the trace on its own machine, to %s%s: copy it from there",
+                   cut > 0 ? "…" : "", path + cut);
 }
 
 static bool recording_keep(struct recording *recording)

@@ -96,6 +96,13 @@ def test_an_older_server_elsewhere_leaves_the_trace_there(t):
     equal(left(t), [])
 
 
+def test_of_a_long_path_on_another_machine_the_end_is_told(t):
+    with Profiler(parts(GRPC, framed(b""), GOOD)) as server:
+        done = t.run("capture", f"--logdir={t.folder('logs')}/{'é' * 99}", "--seconds=1", server.address)
+    end = server.asked[0].path.encode()[-90:].decode(errors="ignore")
+    assert f"to …{end}: copy it from there\n" in done.stderr, done.stderr
+
+
 def test_its_folder_is_named_by_local_time(t):
     zone = "Asia/Kathmandu"  # 5:45 ahead, named by TZ: /etc/localtime says another one
     now = [sys.executable, "-c", "import time; print(time.strftime('%Y_%m_%d_%H_%M_%S'))"]
