@@ -15,6 +15,9 @@ import os
 import subprocess
 import sys
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "golden"))  # behind our own: both have a module "whatif"
+from members import loads  # noqa: E402: its folder is added above
+
 SAME = {"argument_bytes": "parameter_bytes", "output_bytes": "output_bytes", "alias_bytes": "output_reused_bytes"}
 QUICK = ["decode"]
 # An edit confirms what it edits: these are other programs than their edit (the first another kernel, the second autotuned).
@@ -23,7 +26,7 @@ OTHERS = {"lm.flash", "rnn.remat"}
 
 def space_of(binary, folder):
     done = subprocess.run([binary, "summary", folder, "--json", "--space=0"], capture_output=True, text=True, check=True)
-    modules = [module for session in json.loads(done.stdout)["sessions"] for module in session["modules"] if module["summary"]]
+    modules = [module for session in loads(done.stdout)["sessions"] for module in session["modules"] if module["summary"]]
     return modules[0]["summary"]["data"]["spaces"][0]
 
 
@@ -32,7 +35,7 @@ def unchanged_faults(arguments, name):
     module = glob.glob(f"{glob.escape(folder)}/*.before_optimizations.hlo.pb")[0]
     wanted = space_of(arguments.binary, folder)
     done = subprocess.run([arguments.drive, f"--pjrt-plugin={arguments.plugin}", module], capture_output=True, text=True, check=True)
-    got = json.loads(done.stdout)
+    got = loads(done.stdout)
     print(f"{name:12} {got['status']:8} {got['took_ms'] / 1000:6.1f} s {got['resident_bytes'] >> 20:5} MiB {got['total_bytes']:15,} B, "
           f"temporaries {got['temporary_bytes'] - wanted['temporary_bytes']:+,} B", flush=True)
     if got["status"] != "done":
@@ -46,7 +49,7 @@ def changed_faults(arguments, name, pair):
     folder = os.path.join(arguments.shared, "data", "gpu-h200", "dumps", pair["base"])
     done = subprocess.run([arguments.binary, "whatif", folder, "--json", "--confirm", f"--pjrt-plugin={arguments.plugin}",
                            *(f"--change={change}" for change in pair["change"])], capture_output=True, text=True, check=False)
-    said = json.loads(done.stdout)["modules"][0]["confirmed"]
+    said = loads(done.stdout)["modules"][0]["confirmed"]
     after, real = said["total_bytes_after"], pair["total_bytes"]
     print(f"{name:12} {said['state']:10} {after or 0:15,} B, real {real:15,} B  {said['sentence']}", flush=True)
     if said["state"] != "confirmed" or name in OTHERS:

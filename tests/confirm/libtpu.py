@@ -15,6 +15,8 @@ import subprocess
 import sys
 
 import pairs
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "golden"))  # behind our own: both have a module "whatif"
+from members import loads  # noqa: E402: its folder is added above
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FIXTURES = os.path.join(HERE, "..", "fixtures")
@@ -47,7 +49,7 @@ def counted(folder):
 def assigned(binary, folder):
     """what the dump's own assignment takes, its temporaries in whole pages"""
     done = subprocess.run([binary, "summary", folder, "--json", "--space=0"], capture_output=True, text=True, check=True)
-    modules = [module for session in json.loads(done.stdout)["sessions"] for module in session["modules"] if module["summary"]]
+    modules = [module for session in loads(done.stdout)["sessions"] for module in session["modules"] if module["summary"]]
     space = next(space for module in modules for space in module["summary"]["data"]["spaces"] if space["space"] == 0)
     figures = {key: space[name] for key, name in ASSIGNED.items()}
     return {**figures, "temporary_bytes": -(-figures["temporary_bytes"] // PAGE_BYTES) * PAGE_BYTES}
@@ -57,7 +59,7 @@ def compile_it(arguments, module, options):
     topology = [] if "/chips/" in module else ["--topology=v5e:4x4" if "4x4" in module else "--topology=v5e:2x2"]
     done = subprocess.run([arguments.drive, f"--libtpu={arguments.libtpu}", *topology, *options, module], capture_output=True,
                           text=True, timeout=900, check=True)
-    return json.loads(done.stdout)
+    return loads(done.stdout)
 
 
 def faults_of(got, status, wanted):

@@ -14,6 +14,9 @@ import os
 import subprocess
 import sys
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "golden"))  # behind our own: both have a module "whatif"
+from members import loads  # noqa: E402: its folder is added above
+
 QUICK = {"mlp.half-batch", "mlp.remat", "kv.donate", "fsdp.shard4"}
 ASKED = ("donate", "batch", "sequence", "checkpoint", "shard", "cast")
 TOPOLOGY = "v5e:2x2"
@@ -24,7 +27,7 @@ TABLES_ALONE = {"kv.half-batch": 32768}
 def confirm(arguments, folder, changes):
     command = [arguments.binary, "whatif", folder, "--json", "--confirm", f"--libtpu={arguments.libtpu}", f"--topology={TOPOLOGY}"]
     done = subprocess.run(command + [f"--change={change}" for change in changes], capture_output=True, text=True, check=False)
-    modules = json.loads(done.stdout)["modules"] if done.stdout else []
+    modules = loads(done.stdout)["modules"] if done.stdout else []
     return (modules[0]["confirmed"], "") if modules else (None, done.stderr.strip().splitlines()[-1])
 
 

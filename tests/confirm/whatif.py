@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """memviewd whatif --confirm with a library that goes wrong: one sentence, the prediction stands, the exit status says which."""
-import json
 import os
 import re
 import shutil
 import signal
 import subprocess
+import sys
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "golden"))  # behind our own: both have a module "whatif"
+from members import loads  # noqa: E402: its folder is added above
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 DUMP = os.path.join(HERE, "..", "fixtures", "modules", "mlp-adam")
@@ -44,7 +47,7 @@ def ask(arguments, place, word, dump, options, path, folder=None, before=None):
 
 def faults_of(done, code, state, status, sentence):
     faults = [] if done.returncode == code else [f"exit status {done.returncode}, not {code}: {done.stderr[-200:]}"]
-    module = json.loads(done.stdout)["modules"][0]
+    module = loads(done.stdout)["modules"][0]
     said = module["confirmed"]
     if (said["state"], said["status"]) != (state, status):
         faults.append(f"{said['state']}, {said['status']}")
@@ -59,7 +62,7 @@ def fit_faults(arguments, place):
     """sets are asked until one fits; here none does, for the stand-in always dumps the same. Each plan is kept by itself"""
     folder = os.path.join(place.path, "plans")
     done = ask(arguments, place, "stops", COMPILED, ["--fit", "--capacity=7.5MiB", "--json", f"--keep={folder}"], DUMP)
-    module = json.loads(done.stdout)["modules"][0]
+    module = loads(done.stdout)["modules"][0]
     asked, sets = module["confirmed_sets"], module["fit"]["sets"]
     faults = [] if done.returncode == 1 else [f"exit status {done.returncode}"]
     faults += [] if sets and [row["changes"] for row in asked] == [[part["change"] for part in row["changes"]] for row in sets] else ["other sets"]
@@ -112,7 +115,7 @@ def devices_faults(arguments, place):
                "LD_LIBRARY_PATH": os.path.dirname(os.path.abspath(arguments.module)), "MEMVIEWD_PJRT_PLUGIN": os.path.abspath(arguments.standin)}
     done = subprocess.run([arguments.binary, "fit", DUMP, "--confirm", "--json", "--device=v5e,h100,mi300x,v6e", f"--libtpu={arguments.standin}"],
                           env=environ, capture_output=True, text=True, timeout=60, check=False)
-    (program,) = json.loads(done.stdout)["programs"]
+    (program,) = loads(done.stdout)["programs"]
     rows = {row["device"]: row for row in program["rows"]}
     by = {name: (row["source"], row["compile"] and row["compile"]["compiler"], row["needed_bytes"]) for name, row in rows.items()}
     wanted = {"v5e": ("compiled", "libtpu", 17920), "H100-80G": ("compiled", "CUDA plug-in", 17920),
