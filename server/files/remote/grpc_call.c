@@ -178,15 +178,17 @@ static void set_limits(CURL *easy, const struct grpc_call *call)
 static bool transfer_begin(CURLM *multi, struct transfer *transfer, struct curl_slist *headers)
 {
     CURL *easy = multi && headers ? curl_easy_init() : NULL;
-    if (!easy) {
-        transfer->call->is_ended = true;
-        return err_set(&transfer->call->err, ERR_exhausted, ERR_NO_OFFSET, "there is no memory for it");
+    if (easy) {
+        set_request(easy, transfer, headers);
+        set_limits(easy, transfer->call);
+        if (curl_multi_add_handle(multi, easy) == CURLM_OK) {
+            transfer->easy = easy;
+            return true;
+        }
+        curl_easy_cleanup(easy);
     }
-    transfer->easy = easy;
-    set_request(easy, transfer, headers);
-    set_limits(easy, transfer->call);
-    curl_multi_add_handle(multi, easy);
-    return true;
+    transfer->call->is_ended = true;
+    return err_set(&transfer->call->err, ERR_exhausted, ERR_NO_OFFSET, "there is no memory for it");
 }
 
 static size_t take_ended(CURLM *multi)
