@@ -158,7 +158,7 @@ def test_of_a_process_whose_credentials_end(t):
 
 def test_what_a_process_is_needed_for(t):
     for name, values in (("chained", f"role_arn = {ROLE}\nsource_profile = base"), ("of-instance", f"role_arn = {ROLE}\ncredential_source = Ec2InstanceMetadata"),
-                         ("code", f"role_arn = {ROLE}\nsource_profile = base\nmfa_serial = arn:aws:iam::1:mfa/ann"), ("new", "sso_session = lab\nsso_account_id = 1"),
+                         ("code", f"role_arn = {ROLE}\nsource_profile = base\nmfa_serial = arn:aws:iam::1:mfa/ann"), ("AdministratorAccess-123456789012", "sso_session = lab\nsso_account_id = 1"),
                          ("old", "sso_start_url = https://lab.awsapps.com/start\nsso_account_id = 1"), ("self", f"role_arn = {ROLE}\nsource_profile = self\naws_access_key_id = A\naws_secret_access_key = B")):
         ended = t.command("summary", PLACE, status=2, AWS_ENDPOINT_URL_S3=t.s3().url, AWS_PROFILE=name, **profiles(t, f"[profile {name}]\n{values}\n"))
         assert f"credential_process = aws configure export-credentials --profile {name} --format process" in ended.stderr, ended.stderr

@@ -271,9 +271,9 @@ static bool from_profile(struct aws_credentials *credentials, struct err *err)
         by_process(name, values[PROCESS], credentials, err);
     else if (has_role || values[SSO_SESSION] || values[SSO_ACCOUNT])
         err_set(err, ERR_unsupported, ERR_NO_OFFSET,
-                "AWS profile %s has a role or single sign-on; add to it in ~/.aws/config: "
+                "the AWS profile has a role or single sign-on; add to it in ~/.aws/config: "
                 "credential_process = aws configure export-credentials --profile %s --format process",
-                name, name);
+                name);
     else
         is_place = false;
     for (size_t at = 0; at < VALUE_COUNT; at++)
