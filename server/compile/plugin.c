@@ -114,10 +114,10 @@ static char *packages_of(enum plugin_kind kind, const char *library)
  * jax_cuda12_pjrt-VERSION.dist-info. */
 static char *version_of(enum plugin_kind kind, const char *library, const char *packages)
 {
-    const char *cuda = strstr(library, "/xla_cuda");
+    static const char PACKAGE[] = "/jax_plugins/xla_cuda";
+    const char *found = strstr(library, PACKAGE), *cuda = found ? found + sizeof(PACKAGE) - 1 : "";
     char *start = kind == PLUGIN_TPU ? memory_text("libtpu-")
-                                     : memory_format("jax_cuda%.*s_pjrt-", cuda ? (int)strcspn(cuda + 9, "/") : 0,
-                                                     cuda ? cuda + 9 : "");
+                                     : memory_format("jax_cuda%.*s_pjrt-", (int)strcspn(cuda, "/"), cuda);
     char *version = NULL;
     DIR *folder = opendir(packages);
     const struct dirent *entry;

@@ -172,18 +172,18 @@ def with_usual(arguments, options):
 
 
 def site_make(folder, standin):
-    """what SEARCHES name"""
-    os.makedirs(f"{folder}/site/libtpu")
-    os.makedirs(f"{folder}/site/libtpu-1.2.3.dist-info")
-    shutil.copy(standin, f"{folder}/site/libtpu/libtpu.so")
-    os.makedirs(f"{folder}/site/jax_plugins/xla_cuda12")
-    os.makedirs(f"{folder}/site/jax_cuda12_pjrt-0.11.2.dist-info")
-    shutil.copy(standin, f"{folder}/site/jax_plugins/xla_cuda12/xla_cuda_plugin.so")
+    """what SEARCHES name, below a folder that is called like the plug-in"""
+    os.makedirs(f"{folder}/xla_cuda-site/libtpu")
+    os.makedirs(f"{folder}/xla_cuda-site/libtpu-1.2.3.dist-info")
+    shutil.copy(standin, f"{folder}/xla_cuda-site/libtpu/libtpu.so")
+    os.makedirs(f"{folder}/xla_cuda-site/jax_plugins/xla_cuda12")
+    os.makedirs(f"{folder}/xla_cuda-site/jax_cuda12_pjrt-0.11.2.dist-info")
+    shutil.copy(standin, f"{folder}/xla_cuda-site/jax_plugins/xla_cuda12/xla_cuda_plugin.so")
     os.makedirs(f"{folder}/python")
     with open(f"{folder}/python/python3", "w", encoding="utf-8") as file:
         file.write("#!/bin/sh\nprintf %s \"$WORDS\"\nexit $STATUS\n")
     os.chmod(f"{folder}/python/python3", 0o755)
-    return {"site": f"{folder}/site", "python": f"{folder}/python"}
+    return {"site": f"{folder}/xla_cuda-site", "python": f"{folder}/python"}
 
 
 def beside_make(folder, end, data, module):
