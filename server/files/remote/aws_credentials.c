@@ -231,8 +231,6 @@ static void by_process(const char *profile, const char *command, struct aws_cred
         read_process_json(&output, credentials, of, err);
     else
         err_set(err, why.code, ERR_NO_OFFSET, "%s: %s", of, why.text);
-    if (output.data)
-        explicit_bzero(output.data, output.length);
     buf_free(&output);
     free(of);
 }
