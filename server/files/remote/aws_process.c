@@ -128,6 +128,7 @@ bool aws_process_run(const char *command, int64_t limit_ms, struct buf *output, 
     }
     if (is_good)
         buf_add(output, printed->text, printed->length);
+    is_good = is_good && (!output->failed || err_exhausted(err));
     free(printed);
     free(arguments);
     return is_good;
@@ -147,7 +148,7 @@ static void aws_process_serve(int socket, void *context)
         struct told *told = memory_new(sizeof(*told));
         struct buf output = BUF_INIT;
         struct err err = ERR_INIT;
-        told->is_good = aws_process_run(context, AWS_PROCESS_LIMIT_MS, &output, &err) && !output.failed;
+        told->is_good = aws_process_run(context, AWS_PROCESS_LIMIT_MS, &output, &err);
         const struct str text = told->is_good ? (struct str){output.data, output.length} : str_of(err.text);
         memcpy(told->text, text.length > 0 ? text.data : "", text.length);
         helper_send(socket, told, offsetof(struct told, text) + text.length, -1);
@@ -172,12 +173,14 @@ bool aws_process_ask(const char *command, struct buf *output, struct err *err)
     ssize_t length = helper_send(asking, "?", 1, -1) ? helper_receive(asking, told, sizeof(*told), NULL, true) : 0;
     size_t text_bytes = (size_t)length - offsetof(struct told, text);
     bool is_whole = length >= (ssize_t)offsetof(struct told, text), is_good = is_whole && told->is_good;
-    if (is_good)
+    if (is_good) {
         buf_add(output, told->text, text_bytes);
-    else if (is_whole)
+        is_good = !output->failed || err_exhausted(err);
+    } else if (is_whole) {
         err_set(err, ERR_io, ERR_NO_OFFSET, "%.*s", (int)text_bytes, told->text);
-    else
+    } else {
         err_set(err, ERR_io, ERR_NO_OFFSET, "the process that runs it has ended");
+    }
     free(told);
     return is_good;
 }
