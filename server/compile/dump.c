@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/compile/dump.h"
 
+#include "server/base/clock.h"
 #include "server/base/memory.h"
 #include "server/files/files.h"
 
@@ -60,8 +61,7 @@ static bool is_behind(const char *folder, const char *stem, const char *path)
     struct stat one, other;
     bool is_there = stat(path, &one) == 0 && stat(next, &other) == 0;
     free(next);
-    return is_there && (other.st_mtim.tv_sec > one.st_mtim.tv_sec ||
-                        (other.st_mtim.tv_sec == one.st_mtim.tv_sec && other.st_mtim.tv_nsec >= one.st_mtim.tv_nsec));
+    return is_there && clock_file_ns(other.st_mtim) >= clock_file_ns(one.st_mtim);
 }
 
 char *dump_find(const char *folder, bool *is_final)
