@@ -81,7 +81,8 @@ static cJSON *whatif_ask(struct fitting *fitting, const struct candidate *candid
                                                .is_bare = true};
     struct body *body = subjects_answer(fitting->store, candidate->place, NULL, &question, &err, NULL);
     if (!body && capacity_bytes == 0)
-        unread_files_add(&fitting->unread, candidate->name, &err);
+        candidate->entry ? unread_files_add_module(&fitting->unread, candidate->entry, &err)
+                         : unread_files_add(&fitting->unread, candidate->name, &err);
     cJSON *tree = body ? cJSON_ParseWithLength(body->data, body->size) : NULL;
     body_release(body);
     return tree;

@@ -64,6 +64,8 @@ int cmd_whose(const struct options *options)
         .store = printing.store, .view = "whose", .is_json = options->is_json, .unread = &printing.unread};
     int result = each_snapshot_and_module(&snapshots, options->paths.items[0], options->module, print_module, &printing,
                                           &printing.needs_comma);
+    if (result == COMMANDS_DONE && printing.unread.count > 0)
+        result = COMMANDS_UNUSABLE; /* what was told is not of all that is there */
     unread_files_print_end(&printing.unread, options->is_json);
     unread_files_free(&printing.unread);
     store_free(printing.store);

@@ -10,13 +10,15 @@ COMMANDS = {
     "summary": (["summary", PATH], ["summary", "--json", PATH]),
     "whose": (["whose", PATH], ["whose", "--json", PATH]),
     "whatif": (["whatif", "--change=donate=all", PATH], ["whatif", "--change=donate=all", "--json", PATH]),
+    "fit": (["fit", "--device=v5e,h200", PATH], ["fit", "--device=v5e,h200", "--json", PATH]),
     "top": (["top", PATH], ["top", "--json", PATH]),
     "check": (["check", "--max-total=1TiB", PATH], ["check", "--max-total=1TiB", "--format=json", PATH]),
     "diff": (["diff", WHOLE, PATH], ["diff", "--json", WHOLE, PATH]),
     "export": (["export", "--format=csv", PATH], ["export", "--format=json", PATH]),
     "index": (["index", "--format=csv", PATH], ["index", PATH]),
 }
-NOT_ASKED = {"serve", "run", "mcp"}  # the daemon's views are asked by views.py; `run` reads what a command leaves (tests/run); `mcp` runs these
+# The daemon's views are asked by views.py; `run` and `capture` write (tests/run, tests/capture); `mcp` runs these.
+NOT_ASKED = {"serve", "run", "mcp", "capture"}
 HANGS_SECONDS = 300  # ends a command that hangs; measures nothing
 
 
