@@ -50,11 +50,13 @@ static void sizes_settle(struct torch_reading *reading, const struct torch_segme
         block_at(reading, segment, odd)->size_bytes = gap_of(reading, segment, odd);
         reading->odd_counts[TORCH_KEY_size]++;
     }
+    int64_t rest = segment->total_bytes - sum_of(reading, segment);
     for (uint32_t i = 0; i < segment->block_count; i++) {
         struct torch_block *block = block_at(reading, segment, i);
-        int64_t rest = segment->total_bytes - sum_of(reading, segment);
-        if (block->size_bytes < 0) /* the only one, as a rule: it is what the others leave */
-            block->size_bytes = rest > 0 ? rest : 0;
+        if (block->size_bytes >= 0)
+            continue;
+        block->size_bytes = rest > 0 ? rest : 0; /* the only one, as a rule: it is what the others leave */
+        rest = 0;
     }
 }
 
