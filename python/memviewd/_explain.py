@@ -22,8 +22,8 @@ _all = None  # the folder of what this process explains
 
 # What docs/openapi.yaml lets an answer and its advice leave out where it is not known or does not apply.
 MAY_BE_ABSENT = frozenset((
-    "advice_sentence", "arrays", "arrays_sentence", "best", "change", "extra_flops_percent", "file",
-    "lands_at_bytes", "module", "profile_session", "program", "report", "saves_bytes", "session", "together",
+    "advice_sentence", "allocated_bytes", "arrays", "arrays_sentence", "best", "change", "extra_flops_percent",
+    "file", "lands_at_bytes", "module", "profile_session", "program", "report", "saves_bytes", "session", "together",
     "trace_host", "trace_session", "where_evidence"))
 
 

@@ -37,6 +37,7 @@ class Explaining(Case):
         with self.assertRaises(AttributeError):
             found.advice[0].nothing
         self.assertIsNone(memviewd._explain.Row().saves_bytes)
+        self.assertIsNone(memviewd._explain.Row().allocated_bytes)
         self.assertEqual(str(found) + "\n", self.printed(found.folder))
         self.assertIn("Padding holds 500.00 GiB", found._repr_html_())
         self.assertNotIn("<s>", Explained(found, "<s>")._repr_html_())
