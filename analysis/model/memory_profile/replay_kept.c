@@ -24,6 +24,7 @@ struct kept_gradient {
 struct gradient_size {
     uint32_t first, last; /* of struct kept_gradient */
     uint32_t at_work;     /* the next one to be made again; PROFILE_NONE */
+    uint32_t pass;        /* that at_work is of; of others it is the first */
 };
 
 struct kept {
@@ -34,6 +35,7 @@ struct kept {
     struct chunks made;      /* uint32_t, requests of gradients since then */
     struct chunks there;     /* uint32_t, of `gradients`, made again since then */
     struct chunks extras;
+    uint32_t pass;                  /* the last one that a step was before, from 1 */
     int64_t made_bytes, gone_bytes; /* of gradients; of them that were kept beyond a step */
     bool has_step, has_added;       /* a step since the last pass forward began; gradients that are there without one */
 };
@@ -50,7 +52,7 @@ static uint32_t gradient_add(struct kept *kept, uint32_t at)
     const uint64_t bytes = (uint64_t)kept->program->requests[at].bytes;
     uint32_t number = table_number(&kept->sizes, &bytes), own = (uint32_t)kept->gradients.count;
     if (number == kept->by_size.count)
-        CHUNKS_ADD(&kept->by_size, struct gradient_size, ((struct gradient_size){own, own, PROFILE_NONE}));
+        CHUNKS_ADD(&kept->by_size, struct gradient_size, ((struct gradient_size){own, own, PROFILE_NONE, 0}));
     else
         CHUNKS_AT(&kept->gradients, struct kept_gradient, CHUNKS_AT(&kept->by_size, struct gradient_size, number).last)
             .next = own;
@@ -92,7 +94,7 @@ static void gradients_free(struct kept *kept, uint32_t at)
         added_see(kept, at);
         return;
     }
-    arena_work(kept->program->arena, kept->made.count + kept->there.count + kept->by_size.count + 1);
+    arena_work(kept->program->arena, kept->made.count + kept->there.count + 1);
     for (size_t i = 0; i < kept->there.count; i++)
         gradient_free(kept, chunks_at(&kept->gradients, CHUNKS_AT(&kept->there, uint32_t, i)), at);
     for (size_t i = 0; i < kept->made.count; i++) {
@@ -100,10 +102,7 @@ static void gradients_free(struct kept *kept, uint32_t at)
         if (end == PROFILE_NONE || end >= at)
             gradient_free(kept, chunks_at(&kept->gradients, gradient_add(kept, of)), at);
     }
-    for (size_t i = 0; i < kept->by_size.count; i++) {
-        struct gradient_size *size = chunks_at(&kept->by_size, i);
-        size->at_work = size->first;
-    }
+    kept->pass++;
     kept->made.count = kept->there.count = 0;
     kept->has_step = false;
 }
@@ -116,6 +115,9 @@ static void gradient_make(struct kept *kept, uint32_t at)
     if (number == MAP_NONE || end == PROFILE_NONE)
         return;
     struct gradient_size *size = chunks_at(&kept->by_size, number);
+    if (size->pass != kept->pass)
+        size->at_work = size->first;
+    size->pass = kept->pass;
     while (size->at_work != PROFILE_NONE) {
         const uint32_t own = size->at_work;
         arena_work(kept->program->arena, 1);
