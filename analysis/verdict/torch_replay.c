@@ -23,8 +23,10 @@ static bool is_of_moment(const struct verdict_facts *facts)
 /* Has the budget so many walks? They are taken then. */
 static bool walks_take(struct torch_replay *replay, uint64_t walks)
 {
-    uint64_t events = walks * ((uint64_t)replay->facts->moment->pool->count + 1);
-    bool has = events <= replay->events_left && replay->work < TORCH_REPLAY_WORK;
+    const struct memory_profile_pool *pool = replay->facts->moment->pool;
+    uint64_t events = walks * (replay->steps.replay != NULL ? replay_steps_walk(replay->steps.replay)
+                                                            : (uint64_t)pool->count + pool->torch.event_count);
+    bool has = events < replay->events_left && replay->work < TORCH_REPLAY_WORK;
     replay->events_left -= has ? events : 0;
     return has;
 }
@@ -113,7 +115,10 @@ static enum torch_replay_word change_try(struct torch_replay *replay, const char
         steps->program = NULL;
         steps->is_one_way = false;
     }
-    if (!replay_steps_apply(steps, change, &err))
+    const uint64_t left = arena_work_left(replay->tried->parent);
+    bool is_applied = replay_steps_apply(steps, change, &err);
+    replay->work += left - arena_work_left(replay->tried->parent);
+    if (!is_applied)
         return is_of_program && steps->program->is_already ? TORCH_REPLAY_IDLE : TORCH_REPLAY_NOT_KNOWN;
     if (!walks_take(replay, is_of_program ? 1 : 2))
         return TORCH_REPLAY_COSTLY;
@@ -135,6 +140,8 @@ enum torch_replay_word torch_replay_try(struct torch_replay *replay, const char 
         ground_make(replay);
     if (!replay->is_ready)
         return replay->is_costly ? TORCH_REPLAY_COSTLY : TORCH_REPLAY_NOT_KNOWN;
+    if (replay->work >= TORCH_REPLAY_WORK)
+        return TORCH_REPLAY_COSTLY;
     enum torch_replay_word word = change_try(replay, change, out);
     arena_free(replay->tried);
     return word;

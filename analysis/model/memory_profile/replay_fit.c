@@ -55,6 +55,9 @@ static const struct {
 };
 enum { CANDIDATE_COUNT = sizeof(candidates) / sizeof(candidates[0]) };
 
+/* Of the work that an answer may do, what a search leaves: so it ends before the answer is given up. */
+enum { WORK_KEPT_PART = 4 };
+
 struct single {
     uint32_t candidate;
     int64_t saving_bytes;
@@ -66,7 +69,8 @@ struct replay_search {
     bool has_program;
     int64_t needed_bytes;
     uint32_t trials_most;
-    uint64_t work; /* steps of the replays so far */
+    uint64_t work;       /* steps of the trials so far: of the changes, and of their replays */
+    uint64_t work_least; /* that the answer has left; with less no trial is begun */
     struct single singles[CANDIDATE_COUNT];
     uint32_t single_count;
     struct arena *arena; /* of the set that is tried */
@@ -92,13 +96,16 @@ static enum change_confidence confidence_beyond(const struct replay_steps *steps
     return is_part && confidence < CHANGE_BOUND ? CHANGE_BOUND : confidence;
 }
 
+/* What the answer that is made may work yet. */
+static uint64_t work_left(const struct replay_search *search) { return arena_work_left(search->arena->parent); }
+
 static bool is_spent(const struct replay_search *search)
 {
-    return search->out->trial_count >= search->trials_most || search->work >= REPLAY_FIT_WORK;
+    return search->out->trial_count >= search->trials_most || search->work >= REPLAY_FIT_WORK ||
+           work_left(search) < search->work_least;
 }
 
-/* False: a change does not apply, or the set could not be replayed. */
-static bool replay_set_try(struct replay_search *search, const uint32_t *chosen, uint32_t count, struct fit_set *set,
+static bool replay_set_run(struct replay_search *search, const uint32_t *chosen, uint32_t count, struct fit_set *set,
                            bool *is_enough)
 {
     struct replay_steps *steps = arena_array(search->arena, struct replay_steps, 1);
@@ -129,6 +136,16 @@ static bool replay_set_try(struct replay_search *search, const uint32_t *chosen,
     set->peak_bytes = after.requested_bytes;
     *is_enough = replay_steps_is_enough(steps, &after);
     return true;
+}
+
+/* False: a change does not apply, or the set could not be replayed. */
+static bool replay_set_try(struct replay_search *search, const uint32_t *chosen, uint32_t count, struct fit_set *set,
+                           bool *is_enough)
+{
+    const uint64_t left = work_left(search);
+    bool is_run = replay_set_run(search, chosen, count, set, is_enough);
+    search->work += left - work_left(search);
+    return is_run;
 }
 
 /* ---- the best ones ---- */
@@ -248,7 +265,7 @@ static void replay_sets_try(struct replay_search *search)
 
 static uint32_t trials_most(const struct replay_steps *start)
 {
-    uint64_t trials = REPLAY_FIT_EVENTS / ((uint64_t)start->pool->count + 1);
+    uint64_t trials = REPLAY_FIT_EVENTS / (replay_steps_walk(start->replay) + 1);
     return (uint32_t)(trials < REPLAY_FIT_LEAST  ? REPLAY_FIT_LEAST
                       : trials > REPLAY_FIT_MOST ? REPLAY_FIT_MOST
                                                  : trials);
@@ -265,6 +282,7 @@ void replay_fit_find(const struct replay_steps *start, struct fit *out)
                                      .trials_most = trials_most(start),
                                      .out = out};
     *out = (struct fit){.set_count = 0};
+    search->work_least = work_left(search) / WORK_KEPT_PART;
     search->needed_bytes = replay_fit_needed_bytes(start, &now);
     out->has_fit_already = replay_steps_is_enough(start, &now);
     if (out->has_fit_already)

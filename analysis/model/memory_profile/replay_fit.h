@@ -8,14 +8,14 @@
  * Order:  settings first, which cost nothing; then what leaves the numbers as they are; then what does not. Within
  *         these what asks less of a person.
  * Cost:   a replay for each trial: as many as REPLAY_FIT_EVENTS allows, from REPLAY_FIT_LEAST to REPLAY_FIT_MOST,
- *         and none after REPLAY_FIT_WORK steps. */
+ *         and none after REPLAY_FIT_WORK steps, or where the answer has little work left. */
 #pragma once
 
 #include "model/memory_profile/replay_steps.h"
 #include "whatif/fit.h"
 
 #define REPLAY_FIT_EVENTS (UINT64_C(1) << 24)
-/* Steps of all replays together; about 15 an event are usual. */
+/* Steps of all trials together; about 15 an event are usual. */
 #define REPLAY_FIT_WORK (UINT64_C(1) << 30)
 enum { REPLAY_FIT_LEAST = 8, REPLAY_FIT_MOST = 240 };
 

@@ -31,6 +31,12 @@ void replay_steps_copy(struct replay_steps *steps, const struct replay_steps *fr
         steps->program = replay_program_copy(from->program, arena);
 }
 
+uint64_t replay_steps_walk(const struct memory_profile_replay *replay)
+{
+    const struct memory_profile_pool *pool = replay->ground->pool;
+    return (uint64_t)pool->count + pool->torch.event_count + replay->ground->held.block_count;
+}
+
 /* ---- steps ---- */
 
 static bool is_seen_to_its_end(const struct replay_steps *steps)

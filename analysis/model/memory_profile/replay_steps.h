@@ -61,5 +61,7 @@ struct memory_profile_replay_change replay_steps_after(const struct replay_steps
  * end, unless the figure is at least so much. `fit`: of what is reserved. */
 enum replay_fits replay_steps_fits(const struct replay_steps *steps, const struct memory_profile_replay_change *change,
                                    uint8_t bounds, struct memory_fit *fit);
+/* Events and blocks that one replay walks over. */
+uint64_t replay_steps_walk(const struct memory_profile_replay *replay);
 /* Does it get past all that was recorded, within the capacity? What comes behind the recording is not asked. */
 bool replay_steps_is_enough(const struct replay_steps *steps, const struct memory_profile_replay_change *change);
