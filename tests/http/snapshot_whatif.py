@@ -231,7 +231,7 @@ def test_advice_of_a_long_recording_leaves_the_figure_to_whatif(t):
         for action in ("alloc", "free_completed"):
             trace.append({"action": action, "addr": end + 512 * (at % 7), "size": 512, "stream": 0, "time_us": now + at, "frames": own})
     path = t.write("long/rank0.pickle", pickle.dumps(snapshot, 4))
-    (answer,) = [one["answer"] for one in json.loads(t.run("explain", "--json", path).stdout)]
+    (answer,) = [one["answer"] for one in loads(t.run("explain", "--json", path).stdout)]
     row = next(row for row in answer["advice"] if row["change"] == "checkpoint")
     equal((row["lands_at_bytes"], row["allocated_bytes"], row["confidence"]), (None, None, "bound"))
     assert "The recording is too long for a replay here: memviewd whatif says the figure." in row["reason"], row
@@ -243,7 +243,7 @@ def test_advice_says_what_whatif_says(t):
     for more, capacity in (({}, "300MiB"), ({"capacity": 300 * MIB}, None)):
         path = trained(t, **more)
         about = ("--capacity", capacity) if capacity else ()
-        (answer,) = [one["answer"] for one in json.loads(t.run("explain", "--json", path, *about).stdout)]
+        (answer,) = [one["answer"] for one in loads(t.run("explain", "--json", path, *about).stdout)]
         rows = {row["change"]: row for row in answer["advice"] if row["change"]}
         assert {"checkpoint", "attention=sdpa"} <= set(rows), rows.keys()
         for change, row in rows.items():
