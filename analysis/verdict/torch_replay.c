@@ -96,11 +96,13 @@ static void figures_set(struct torch_replay *replay, const struct replay_steps *
                                          .fits = replay_fits_of(steps, &after, step->bounds),
                                          .confidence = confidence_of(step->confidence)};
     out->saves_bytes = replay_fit_needed_bytes(steps, &before) - out->lands_at_bytes;
+    int64_t reserved_before = replay_steps_reserved_bytes(steps, &before),
+            reserved_after = replay_steps_reserved_bytes(steps, &after);
     out->reason = arena_format(facts->arena, "By replay %s reserved become %s, of which blocks take %s.%s %s",
-                               facts_size_beside(facts, before.reserved_bytes, after.reserved_bytes),
-                               facts_size_beside(facts, after.reserved_bytes, before.reserved_bytes),
-                               facts_size_beside(facts, after.allocated_bytes, after.reserved_bytes),
-                               placed_words(&after), step->reason);
+                               facts_size_beside(facts, reserved_before, reserved_after),
+                               facts_size_beside(facts, reserved_after, reserved_before),
+                               facts_size_beside(facts, after.allocated_bytes, reserved_after), placed_words(&after),
+                               step->reason);
 }
 
 /* Settings are replayed on the recording itself, and both ways round: so they can be exact. */

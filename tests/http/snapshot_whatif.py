@@ -273,6 +273,25 @@ def test_the_same_program_saves_nothing(t):
             assert "The unchanged program, replayed in the same way, reserves " in change["reason"], (name, change["reason"])
 
 
+def test_what_the_rules_leave_out_is_no_saving(t):
+    """a segment of no request, which no replay reserves: a set is enough by what its changes save, not by that"""
+    apart = made_program.Program().one
+    apart.write("segment_alloc", apart.next, 400 * MIB, 0, [])
+    path = t.write("apart/rank0.pickle", pickle.dumps(made_allocator.snapshot(apart), 4))
+    plain = answer_of(t, path)
+    capacity = plain["reserved_bytes_before"] // MIB - 60
+    fit = answer_of(t, path, "--fit", "--capacity", f"{capacity}MiB")["fit"]
+    assert fit["sets"], fit
+    for fit_set in fit["sets"]:
+        changes = changes_of(fit_set)
+        changed = answer_of(t, path, *(word for change in changes for word in ("--change", change)))
+        before = plain["replay"]["made_reserved_bytes"] if set(changes) <= {"expandable_segments", "max_split_size=512MiB"} else changed["reserved_bytes_before"]
+        equal(fit_set["saving_bytes"], before - changed["reserved_bytes_after"], changes)
+        assert fit_set["saving_bytes"] >= 60 * MIB and fit_set["total_bytes"] <= capacity * MIB, fit_set
+    answer = answer_of(t, path, "--change", "batch=1", "--capacity", f"{capacity}MiB")
+    equal((answer["fits_before"], answer["fits_after"]), (None, None))
+
+
 def test_of_what_begins_late_nothing_is_said_to_fit(t):
     path = t.write("late/rank0.pickle", pickle.dumps(made_allocator.snapshot(made_program.Program().one, keeps=200), 4))
     equal(answer_of(t, path)["replay"]["is_whole"], False)

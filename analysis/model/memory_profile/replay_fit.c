@@ -80,11 +80,12 @@ struct replay_search {
 int64_t replay_fit_needed_bytes(const struct replay_steps *steps, const struct memory_profile_replay_change *change)
 {
     const struct memory_profile_pool *pool = steps->pool;
+    const int64_t reserved = replay_steps_reserved_bytes(steps, change);
     if (change->failed_at != PROFILE_NONE)
-        return sum_add(change->reserved_bytes, change->failed_bytes);
+        return sum_add(reserved, change->failed_bytes);
     if (change->failure_count == 0 || change->is_last_placed || pool->failure_count == 0)
-        return change->reserved_bytes;
-    return sum_add(change->reserved_bytes, pool->failures[pool->failure_count - 1].requested_bytes);
+        return reserved;
+    return sum_add(reserved, pool->failures[pool->failure_count - 1].requested_bytes);
 }
 
 /* ---- one set ---- */

@@ -2,6 +2,7 @@
  * replay_steps.c: see replay_steps.h. */
 #include "model/memory_profile/replay_steps.h"
 
+#include "base/sum.h"
 #include "model/memory_profile/replay_walk.h"
 
 void replay_steps_begin(struct replay_steps *steps, const struct memory_profile_replay *replay, int64_t capacity_bytes,
@@ -139,6 +140,26 @@ static bool is_failing(const struct memory_profile_replay_change *change)
     return change->failed_at != PROFILE_NONE || (change->failure_count > 0 && !change->is_last_placed);
 }
 
+/* What the recorded job needed; with `made`, what the rules make of the unchanged one in the same replay. */
+static int64_t recorded_bytes(const struct replay_steps *steps, int64_t *made)
+{
+    const struct memory_profile_replay *replay = steps->replay;
+    const struct memory_profile_pool *pool = steps->pool;
+    bool is_replayed = steps->program != NULL && steps->unchanged.failed_at == PROFILE_NONE;
+    *made = is_replayed ? steps->unchanged.reserved_bytes : replay->made_reserved_bytes;
+    bool is_placed = is_replayed && pool->failure_count > 0 && !is_failing(&steps->unchanged); /* where it failed */
+    return is_placed ? sum_add(replay->reserved_bytes, pool->failures[pool->failure_count - 1].requested_bytes)
+                     : replay->reserved_bytes;
+}
+
+int64_t replay_steps_reserved_bytes(const struct replay_steps *steps, const struct memory_profile_replay_change *change)
+{
+    int64_t made, recorded = recorded_bytes(steps, &made);
+    if (made >= recorded || change->reserved_bytes >= recorded)
+        return change->reserved_bytes;
+    return change->reserved_bytes < made ? change->reserved_bytes + (recorded - made) : recorded;
+}
+
 enum replay_fits replay_steps_fits(const struct replay_steps *steps, const struct memory_profile_replay_change *change,
                                    uint8_t bounds, struct memory_fit *fit)
 {
@@ -150,10 +171,12 @@ enum replay_fits replay_steps_fits(const struct replay_steps *steps, const struc
         return REPLAY_FITS_NO;
     if (fit->word != MEMORY_FIT_FITS)
         return (bounds & REPLAY_AT_MOST) != 0 ? REPLAY_FITS_NOT_KNOWN : REPLAY_FITS_NO;
-    return is_seen_to_its_end(steps) && (bounds & REPLAY_AT_LEAST) == 0 ? REPLAY_FITS_YES : REPLAY_FITS_NOT_KNOWN;
+    bool is_sure = is_seen_to_its_end(steps) && (bounds & REPLAY_AT_LEAST) == 0 &&
+                   replay_steps_reserved_bytes(steps, change) <= steps->capacity_bytes;
+    return is_sure ? REPLAY_FITS_YES : REPLAY_FITS_NOT_KNOWN;
 }
 
 bool replay_steps_is_enough(const struct replay_steps *steps, const struct memory_profile_replay_change *change)
 {
-    return !is_failing(change) && change->reserved_bytes <= steps->capacity_bytes;
+    return !is_failing(change) && replay_steps_reserved_bytes(steps, change) <= steps->capacity_bytes;
 }

@@ -57,8 +57,12 @@ bool replay_steps_run(struct replay_steps *steps, struct err *err);
 /* Without any change, and with all of them. */
 struct memory_profile_replay_change replay_steps_before(const struct replay_steps *steps);
 struct memory_profile_replay_change replay_steps_after(const struct replay_steps *steps);
+/* What is reserved, and beside it what the recorded job needed and the replay of the unchanged one does not: so what the
+ * rules leave out is no saving of a change. */
+int64_t replay_steps_reserved_bytes(const struct replay_steps *steps,
+                                    const struct memory_profile_replay_change *change);
 /* More than the device has is over, unless the figure is at most so much. Less fits only of a job that is seen to its
- * end, unless the figure is at least so much. `fit`: of what is reserved. */
+ * end and is replayed to what was recorded, unless the figure is at least so much. `fit`: of what is reserved. */
 enum replay_fits replay_steps_fits(const struct replay_steps *steps, const struct memory_profile_replay_change *change,
                                    uint8_t bounds, struct memory_fit *fit);
 /* Events and blocks that one replay walks over. */
