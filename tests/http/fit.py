@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """memviewd fit: what a program or a snapshot needs beside what each device has, without a compiler."""
-import json
 import os
 import pickle
 import sys
 
-from harness import ROOT, equal
+from harness import ROOT, equal, loads
 
 sys.path.append(os.path.join(ROOT, "tests", "golden"))  # behind our own: both have a module "verdict"
 import made_allocator  # noqa: E402
@@ -17,7 +16,7 @@ PADDED = os.path.join("dumps", "d-tile-padding")
 def program_of(t, path, code, *arguments):
     process = t.run("fit", path, "--json", *arguments)
     equal((process.returncode, process.stderr), (code, ""))
-    answer = json.loads(process.stdout)
+    answer = loads(process.stdout)
     equal(answer["not_read"], [])
     (program,) = answer["programs"]
     return program
