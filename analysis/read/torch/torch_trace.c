@@ -167,21 +167,23 @@ static bool torch_trace_take(void *context, struct pickle *pickle, struct pickle
 
 /* ---- all of them ---- */
 
-/* What the trace tells of the GPU of that number. */
-static void device_find(struct torch_trace_reading *reading, struct pickle_value root, struct memory_pool *pool)
+/* What the trace tells of GPUs; of several that have one number the first counts. */
+static void devices_tell(struct torch_trace_reading *reading, struct pickle_value root, struct memory_pool *pools,
+                         size_t pool_count)
 {
     size_t count;
     const struct pickle_value *items =
         pickle_value_items(reading->pickle, torch_trace_get(reading, root, TORCH_TRACE_KEY_properties), &count);
     for (size_t i = 0; i < count; i++) {
         int64_t number = torch_trace_whole(reading, items[i], TORCH_TRACE_KEY_number, 0, TORCH_MAX_DEVICE);
-        if (number != pool->device)
+        const uint64_t device[2] = {DEVICE_CUDA, (uint64_t)number};
+        uint32_t at = number != MEMORY_UNKNOWN ? table_find(&reading->devices, device, 2) : MAP_NONE;
+        if (at == MAP_NONE || at >= pool_count || pools[at].device_bytes > 0 || pools[at].device_name != NULL)
             continue;
         int64_t bytes = torch_trace_whole(reading, items[i], TORCH_TRACE_KEY_memory_of_device, 1, SUM_MAX_BYTES);
         struct str name = pickle_value_text(reading->pickle, torch_trace_get(reading, items[i], TORCH_TRACE_KEY_name));
-        pool->device_bytes = bytes != MEMORY_UNKNOWN ? bytes : 0;
-        pool->device_name = name.length > 0 ? arena_text(reading->arena, name) : NULL;
-        return;
+        pools[at].device_bytes = bytes != MEMORY_UNKNOWN ? bytes : 0;
+        pools[at].device_name = name.length > 0 ? arena_text(reading->arena, name) : NULL;
     }
 }
 
@@ -200,9 +202,8 @@ static void pools_name(struct torch_trace_reading *reading, struct pickle_value 
             : is_gpu               ? arena_format(reading->arena, "GPU %lld", (long long)id)
                      : arena_format(reading->arena, "device %lld of type %lld", (long long)id, (long long)type);
         pools[i] = (struct memory_pool){.name = str_of(name), .device = is_gpu ? id : -1};
-        if (is_gpu)
-            device_find(reading, root, &pools[i]);
     }
+    devices_tell(reading, root, pools, count);
     reading->out->pools = pools;
     reading->out->pool_count = count;
 }
