@@ -69,7 +69,7 @@ static enum verdict_fits replay_fits_of(const struct replay_steps *steps,
 {
     struct memory_fit fit;
     enum replay_fits fits = replay_steps_fits(steps, after, bounds, &fit);
-    if (after->failure_count > 0 && !after->is_last_placed)
+    if (after->failure_count > 0 && !after->is_last_placed && (bounds & REPLAY_AT_MOST) == 0)
         return VERDICT_FITS_NO;
     return fits == REPLAY_FITS_YES                                  ? VERDICT_FITS_YES
            : fits == REPLAY_FITS_NO                                 ? VERDICT_FITS_NO

@@ -167,9 +167,7 @@ enum replay_fits replay_steps_fits(const struct replay_steps *steps, const struc
     memory_fit_judge(&capacity, change->reserved_bytes, "device memory", steps->arena, fit);
     if (fit->word == MEMORY_FIT_NOT_KNOWN)
         return REPLAY_FITS_NOT_KNOWN;
-    if (is_failing(change))
-        return REPLAY_FITS_NO;
-    if (fit->word != MEMORY_FIT_FITS)
+    if (is_failing(change) || fit->word != MEMORY_FIT_FITS)
         return (bounds & REPLAY_AT_MOST) != 0 ? REPLAY_FITS_NOT_KNOWN : REPLAY_FITS_NO;
     bool is_sure = is_seen_to_its_end(steps) && (bounds & REPLAY_AT_LEAST) == 0 &&
                    replay_steps_reserved_bytes(steps, change) <= steps->capacity_bytes;

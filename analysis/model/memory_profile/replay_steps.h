@@ -61,8 +61,9 @@ struct memory_profile_replay_change replay_steps_after(const struct replay_steps
  * rules leave out is no saving of a change. */
 int64_t replay_steps_reserved_bytes(const struct replay_steps *steps,
                                     const struct memory_profile_replay_change *change);
-/* More than the device has is over, unless the figure is at most so much. Less fits only of a job that is seen to its
- * end and is replayed to what was recorded, unless the figure is at least so much. `fit`: of what is reserved. */
+/* More than the device has is over, and so is a job whose request fails, unless the figure is at most so much. Less
+ * fits only of a job that is seen to its end and is replayed to what was recorded, unless the figure is at least so
+ * much. `fit`: of what is reserved. */
 enum replay_fits replay_steps_fits(const struct replay_steps *steps, const struct memory_profile_replay_change *change,
                                    uint8_t bounds, struct memory_fit *fit);
 /* Events and blocks that one replay walks over. */
