@@ -27,6 +27,13 @@ MAY_BE_ABSENT = frozenset((
     "trace_host", "trace_session", "where_evidence"))
 
 
+class Part(Dict[str, Any]):
+    """What stands within an answer: answer["fit"]["capacity_bytes"]. What is not known or does not apply is None."""
+
+    def __missing__(self, name: str) -> None:
+        return None
+
+
 class Row(Dict[str, Any]):
     """A row of an answer: row["title"] and row.title. What is not known or does not apply is None."""
 
@@ -66,7 +73,7 @@ class Explanation:
         done = _binary.run("explain", "--json", *self._options(), folder)
         if done.returncode not in (0, 1):
             raise RuntimeError(done.stderr.decode("utf-8", "replace").strip())
-        self.json = json.loads(done.stdout.decode("utf-8")) if done.stdout.strip() else []
+        self.json = json.loads(done.stdout.decode("utf-8"), object_hook=Part) if done.stdout.strip() else []
         self.answers = [Row(each["answer"]) for each in self.json if each.get("answer")]
         self.answer = self.answers[0] if self.answers else Row()
         self._text = None
