@@ -38,7 +38,9 @@ static bool take_seconds(const cJSON *member, struct api_captures_asked *asked)
 static bool api_captures_take(const cJSON *body, struct api_captures_asked *asked)
 {
     const cJSON *member;
-    bool is_good = cJSON_IsObject(body);
+    bool is_good = true;
+    if (!cJSON_IsObject(body))
+        return false; /* places of an array have no names */
     cJSON_ArrayForEach(member, body)
     {
         if (strcmp(member->string, "addresses") == 0 && asked->count == 0)

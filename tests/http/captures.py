@@ -97,6 +97,7 @@ def walk_captures(walk, t):
     daemon = serve(t, address)
     for headers, body, asked, status in (
             ({}, good, daemon, 415), ({"Content-Type": "text/plain"}, good, daemon, 415), (AS_JSON, "{}", daemon, 400), (AS_JSON, "[" * 4000, daemon, 400),
+            (AS_JSON, '[null, null]', daemon, 400), (AS_JSON, 'null', daemon, 400),
             (AS_JSON, '{"seconds": 0}', daemon, 400), (AS_JSON, '{"seconds": 3601}', daemon, 400), (AS_JSON, '{"seconds": 1.5}', daemon, 400),
             (AS_JSON, '{"seconds": 1e300}', daemon, 400), (AS_JSON, '{"seconds": "1"}', daemon, 400), (AS_JSON, '{"seconds": 1, "seconds": 1}', daemon, 400),
             (AS_JSON, '{"seconds": 1, "more": 1}', daemon, 400), (AS_JSON, '{"seconds": 1, "addresses": []}', daemon, 400),
