@@ -40,7 +40,9 @@ static void of_plan(const struct verdict_facts *facts)
     int64_t left = space->total_bytes - temporary - lost - arguments - outputs - space->constant_bytes;
     kind_add(facts, "arguments", "arguments", arguments, "plan");
     kind_add(facts, "outputs", "outputs", outputs, "plan");
-    kind_add(facts, "temporaries", "temporaries", temporary + (left < 0 ? left : 0), "plan");
+    /* Elsewhere the temporaries are what the compiler allocated for them, fragmentation with it. */
+    kind_add(facts, "temporaries", lost > 0 ? "temporaries, without fragmentation" : "temporaries",
+             temporary + (left < 0 ? left : 0), "plan");
     kind_add(facts, "constants", "constants", space->constant_bytes, "plan");
     kind_add(facts, "others", "other allocations of the plan", left, "plan");
     kind_add(facts, "fragmentation", "fragmentation of the heap", lost, "plan");

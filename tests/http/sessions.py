@@ -74,8 +74,7 @@ def test_a_dump_opens_its_best_stage(t):
     session = daemon.get_json(f"/api/v1/sessions/{daemon.session_id('dump')}")
     words = {file["name"].split(".")[-2] + "." + file["name"].split(".")[-1]: file["kind"] for file in session["files"]}
     equal(words["after_optimizations-buffer-assignment.txt"], "buffer_assignment")
-    equal(session["error_texts"], [{"file": "dump/error.txt", "text": "RESOURCE_EXHAUSTED: \ufffd\x00 out of memory",
-                                     "capacity": None}])
+    equal(session["error_texts"], [{"file": "dump/error.txt", "text": "RESOURCE_EXHAUSTED: \ufffd\x00 out of memory"}])
     equal(daemon.sessions()["dump"]["has_error_text"], True)
 
 
