@@ -16,7 +16,7 @@
  * - isAside: no bare address opens it: what it shows of a session another page shows first.
  * - leads(session): true if `/` opens this page when that session is the one that is meant (lookup.js). */
 
-import { get } from './lib/api.js';
+import { get, isAhead } from './lib/api.js';
 
 export const PAGES = [
   {
@@ -29,7 +29,8 @@ export const PAGES = [
     load: () => import('./tools/memory_viewer/page.js'),
     levels: ['session', 'host', 'module', 'space'],
     /* Without a module the daemon means the largest, which the page shows too. */
-    ahead: (route, signal) => (route.host || route.module || route.rules || route.capacity ? null : get('memory_viewer/summary', { session: route.session }, { signal })),
+    ahead: ({ session, host, module, rules, capacity }, signal) =>
+      !host && !module && !rules && !capacity && isAhead('memory_viewer/summary', { session }) ? get('memory_viewer/summary', { session }, { signal }) : null,
     lacks: (session) => (session.module_count === 0 ? 'No program in this session' : ''),
     moment: (text) => (/^\d{1,15}$/.test(text) ? { step: Number(text) } : null),
   },

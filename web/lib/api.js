@@ -125,6 +125,9 @@ for (const event of ['pointermove', 'pointerdown', 'keydown', 'popstate'])
 const isTogether = setting('ask') !== 'alone';
 const isOpening = () => isTogether && opening != null && performance.now() < OPENING_MS;
 
+/* Did early.js ask for it, and nobody took it yet? */
+export const isAhead = (path, params) => ahead.has(belowRoot(apiUrl(path, params).href));
+
 function takeAhead({ href }) {
   const answer = ahead.get(belowRoot(href)) ?? null;
   ahead.delete(belowRoot(href));

@@ -332,7 +332,7 @@ export function mount(root, context) {
       fill(title, broken.length && broken.length === about.roots.length ? say.nothingReadable(broken) : `No profiles under ${say.short(say.rootsText(about))}.`);
     } else sayNow();
     tools.node.hidden = list.total_count < 2 && isPlain();
-    capture.set(about.capture_addresses);
+    capture.set(about.capture_addresses ?? []);
     fill(body, bodyOf({ list, about, dropped, broken, filter: route.filter }, rows, look.again));
     return dropped ? [dropped, rows] : [rows];
   }
