@@ -244,7 +244,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
   test('a text without a failure says so and names the use', async () => {
     const page = await paste('I0101 x.cc:1] XLA::TPU program HBM usage: 9.10G / 15.75G\n');
     equal(await text(page, 'h1'), 'No failure here.');
-    includes(await text(page, '.oom-nothing'), '(9.10 GiB of 15.75 GiB HBM), and no error');
+    includes(await text(page, '.oom-nothing'), '(9.10 GiB of 15.75 GiB HBM), but no error');
     await page.finish();
   });
 
