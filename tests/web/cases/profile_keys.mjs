@@ -130,7 +130,7 @@ export function run({ test, equal, includes, truth, daemon, open }) {
   test('profile cards: a size, a slope, a lifetime and the chart explain themselves', async () => {
     for (const [query, cell, words] of [
       ['', '.panel-live tbody td.c-size', 'add up to'],
-      ['&view=growth', '.panel-growth tbody td.c-slope', 'least squares'],
+      ['&view=growth', '.panel-growth tbody td.c-slope', 'least-squares'],
       ['&view=events', '.panel-events tbody td.c-lifetime', 'same address'],
     ]) {
       const page = await show(query);
