@@ -85,9 +85,9 @@ function togetherNodes(data, ticked, links) {
 }
 
 /* Who predicts the ticked ones: of a program its compiled heap, of a snapshot of PyTorch its replay; null: nobody. */
-function predictorOf({ module, trace_session: session, trace_host: host, advice }) {
+function predictorOf({ module, trace_session: session, trace_host: host, advice, evidence: rows }) {
   if (module) return { view: 'memory_viewer/whatif', about: { session: module.session, module: module.id, alone: 1, category_rules: '' } };
-  const memory = advice.find(({ evidence }) => evidence.saves?.tool === 'memory_profile')?.evidence.saves.memory;
+  const memory = advice.map(({ evidence }) => rows[evidence.saves]).find((row) => row?.tool === 'memory_profile')?.memory;
   return session && memory ? { view: 'memory_profile/whatif', about: { session, host: host ?? '', memory } } : null;
 }
 
