@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 struct str {
@@ -88,6 +89,17 @@ static inline int str_compare_natural(struct str a, struct str b)
         j += y;
     }
     return (i < a.length) - (j < b.length);
+}
+
+/* All of `text` is a decimal number without a sign, at most `max`; leading zeros do not count. False: it is none. */
+static inline bool str_number_read(struct str text, uint64_t max, uint64_t *number)
+{
+    *number = 0;
+    for (size_t i = 0; i < text.length; i++)
+        if (text.data[i] < '0' || text.data[i] > '9' || __builtin_mul_overflow(*number, 10, number) ||
+            __builtin_add_overflow(*number, (unsigned)(text.data[i] - '0'), number) || *number > max)
+            return false;
+    return text.length > 0;
 }
 
 /* A byte that moves a terminal's cursor or ends a line: below a space, or DEL. Those of UTF-8 are none. */

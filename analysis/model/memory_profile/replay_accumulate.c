@@ -10,17 +10,6 @@
 
 enum { PARTS_MOST = 1000 };
 
-static uint32_t parts_read(struct str text)
-{
-    uint32_t parts = 0;
-    for (size_t i = 0; i < text.length; i++) {
-        if (text.data[i] < '0' || text.data[i] > '9' || parts > PARTS_MOST)
-            return 0;
-        parts = 10 * parts + (uint32_t)(text.data[i] - '0');
-    }
-    return parts > PARTS_MOST ? 0 : parts;
-}
-
 static uint64_t gradients_move(struct replay_program *program)
 {
     struct chunks extras;
@@ -43,9 +32,10 @@ static uint64_t gradients_move(struct replay_program *program)
 
 bool replay_program_accumulate(struct replay_program *program, struct str value, const char *text, struct err *err)
 {
-    uint32_t parts = parts_read(value);
-    if (parts < 2)
+    uint64_t number;
+    if (!str_number_read(value, PARTS_MOST, &number) || number < 2)
         return replay_program_refuse(text, "write accumulate=2: in 2 to 1000 parts, one after the other", err);
+    const uint32_t parts = (uint32_t)number;
     if (program->is_in_parts)
         return replay_program_refuse(text, "it is in parts by a change before: write one with all parts", err);
     if (!replay_program_scale(program, 1.0 / parts, NULL, text, err))

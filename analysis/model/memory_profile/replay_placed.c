@@ -161,9 +161,10 @@ bool replay_program_shard(struct replay_program *program, struct str value, cons
 {
     const struct memory_profile_held *held = &program->ground->held;
     struct gathered gathered = {.bytes = largest_weight(program)};
-    uint32_t devices = devices_read(value);
-    if (devices < 2)
+    uint64_t number;
+    if (!str_number_read(value, DEVICES_MOST, &number) || number < 2)
         return replay_program_refuse(text, "write shard=4: over 2 to 4096 devices", err);
+    const uint32_t devices = (uint32_t)number;
     if (gathered.bytes == 0)
         return replay_program_refuse(text, "no weights are seen that could be split", err);
     if (is_collective(program))

@@ -14,17 +14,6 @@ _Static_assert((int)TORCH_SEGMENT_UNIT_BYTES == (int)CACHING_SMALL_SEGMENT, "one
 
 /* ---- texts ---- */
 
-static bool number_read(struct str text, uint64_t max, uint64_t *number)
-{
-    *number = 0;
-    for (size_t i = 0; i < text.length; i++) {
-        if (text.data[i] < '0' || text.data[i] > '9' || *number > max)
-            return false;
-        *number = *number * 10 + (uint64_t)(text.data[i] - '0');
-    }
-    return text.length > 0 && *number <= max;
-}
-
 static struct str cut_at(struct str *rest, char end)
 {
     struct str part = *rest;
@@ -50,8 +39,8 @@ static bool by_size_read(struct str text, uint32_t roundup[CACHING_ROUNDUP_INTER
         struct str pair = cut_at(&text, ','), size = cut_at(&pair, ':');
         uint64_t mib, divisions;
         bool is_rest = str_equal(size, STR(">"));
-        if (!number_read(pair, LAST_DIVISIONS, &divisions) || !is_divisions(divisions) ||
-            (!is_rest && (!number_read(size, LAST_DIVISIONS, &mib) || mib == 0 || !is_divisions(mib))))
+        if (!str_number_read(pair, LAST_DIVISIONS, &divisions) || !is_divisions(divisions) ||
+            (!is_rest && (!str_number_read(size, LAST_DIVISIONS, &mib) || mib == 0 || !is_divisions(mib))))
             return false;
         uint32_t at = is_rest ? last + 1 : caching_settings_interval((int64_t)mib << 20);
         uint32_t from = is_rest ? at : is_first ? 0 : at, to = is_rest ? CACHING_ROUNDUP_INTERVALS : at + 1;
@@ -68,7 +57,7 @@ static bool roundup_read(struct str text, uint32_t roundup[CACHING_ROUNDUP_INTER
     uint64_t divisions;
     if (str_starts(text, STR("[")) && str_ends(text, STR("]")) && text.length > 1)
         text = (struct str){text.data + 1, text.length - 2};
-    if (!number_read(text, LAST_DIVISIONS, &divisions))
+    if (!str_number_read(text, LAST_DIVISIONS, &divisions))
         return by_size_read(text, roundup);
     for (uint32_t i = 0; i < CACHING_ROUNDUP_INTERVALS; i++)
         roundup[i] = (uint32_t)divisions;
@@ -115,7 +104,7 @@ void memory_profile_replay_settings(const struct memory_profile_pool *pool, stru
             is_told = true;
             out->is_expandable = str_equal(setting->value, STR("True"));
         } else if (str_equal(setting->name, STR("max_split_size"))) {
-            if (number_read(setting->value, (uint64_t)SUM_MAX_BYTES, &bytes))
+            if (str_number_read(setting->value, (uint64_t)SUM_MAX_BYTES, &bytes))
                 out->max_split_bytes = (int64_t)bytes;
         } else if (str_equal(setting->name, STR("garbage_collection_threshold"))) {
             share_read(setting->value, &out->collect_threshold);
