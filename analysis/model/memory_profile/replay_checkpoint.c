@@ -174,18 +174,11 @@ static void calls_find(struct checkpoint *checkpoint)
 
 /* ---- calls ---- */
 
-static uint32_t free_of(const struct checkpoint *checkpoint, uint32_t at)
-{
-    const struct memory_profile_pool *pool = checkpoint->program->pool;
-    uint32_t partner = pool->profile->partner[pool->first + at];
-    return partner == PROFILE_NONE ? PROFILE_NONE : partner - pool->first;
-}
-
 /* What a call holds for its backward pass. */
 static bool is_held(const struct checkpoint *checkpoint, const struct call *call, uint32_t at)
 {
     const struct replay_request *request = &checkpoint->program->requests[at];
-    uint32_t end = free_of(checkpoint, at), backward = checkpoint->next_backward[call->last];
+    uint32_t end = replay_program_partner(checkpoint->program, at), backward = checkpoint->next_backward[call->last];
     if (end == PROFILE_NONE)
         return request->category == CATEGORY_SAVED_ACTIVATION;
     return (request->category == CATEGORY_SAVED_ACTIVATION || request->category == CATEGORY_CACHE) &&
@@ -209,7 +202,7 @@ static struct held held_of(const struct checkpoint *checkpoint, const struct cal
     for (uint32_t at = call->first; at <= call->last; at++) {
         if (checkpoint->call_of[at] != number || !is_held(checkpoint, call, at))
             continue;
-        uint32_t end = free_of(checkpoint, at);
+        uint32_t end = replay_program_partner(checkpoint->program, at);
         held.count++;
         held.freed_count += end != PROFILE_NONE;
         if (end == PROFILE_NONE) {
@@ -228,21 +221,20 @@ static void call_repeat(struct checkpoint *checkpoint, const struct call *call, 
 {
     const struct memory_profile_pool *pool = checkpoint->program->pool;
     for (uint32_t at = call->first; at <= call->last; at++) {
-        uint32_t event = pool->first + at;
-        if (memory_profile_is_free(pool->profile, event)) {
-            uint32_t of = pool->profile->partner[event];
-            uint32_t from = of == PROFILE_NONE ? PROFILE_NONE : of - pool->first;
+        if (memory_profile_is_free(pool->profile, pool->first + at)) {
+            uint32_t from = replay_program_partner(checkpoint->program, at);
             if (from != PROFILE_NONE && from >= call->first && checkpoint->call_of[from] == number)
                 extra_add(checkpoint, place, from, true, true);
             continue;
         }
-        if (checkpoint->call_of[at] != number || at == held->result || free_of(checkpoint, at) == PROFILE_NONE)
+        if (checkpoint->call_of[at] != number || at == held->result ||
+            replay_program_partner(checkpoint->program, at) == PROFILE_NONE)
             continue;
         extra_add(checkpoint, place, at, false, !is_held(checkpoint, call, at));
     }
     for (uint32_t at = call->first; at <= call->last; at++) /* what it frees behind its last request */
-        if (checkpoint->call_of[at] == number && free_of(checkpoint, at) != PROFILE_NONE &&
-            free_of(checkpoint, at) > call->last && !is_held(checkpoint, call, at))
+        if (checkpoint->call_of[at] == number && replay_program_partner(checkpoint->program, at) != PROFILE_NONE &&
+            replay_program_partner(checkpoint->program, at) > call->last && !is_held(checkpoint, call, at))
             extra_add(checkpoint, place, at, true, true);
 }
 
@@ -267,7 +259,7 @@ static void call_change(struct checkpoint *checkpoint, const struct call *call, 
         return;
     for (uint32_t at = call->first; at <= call->last; at++)
         if (checkpoint->call_of[at] == number && at != result && is_held(checkpoint, call, at) &&
-            (free_of(checkpoint, at) == PROFILE_NONE) == is_kept)
+            (replay_program_partner(checkpoint->program, at) == PROFILE_NONE) == is_kept)
             extra_add(checkpoint, release_at(checkpoint, call, number, at), at, true, false);
     if (!is_kept)
         call_repeat(checkpoint, call, number, &held, held.result_end + 1);

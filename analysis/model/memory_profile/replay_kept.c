@@ -40,13 +40,6 @@ struct kept {
     bool has_step, has_added;       /* a step since the last pass forward began; gradients that are there without one */
 };
 
-static uint32_t free_of(const struct replay_program *program, uint32_t at)
-{
-    const struct memory_profile_pool *pool = program->pool;
-    uint32_t partner = pool->profile->partner[pool->first + at];
-    return partner == PROFILE_NONE ? PROFILE_NONE : partner - pool->first;
-}
-
 static uint32_t gradient_add(struct kept *kept, uint32_t at)
 {
     const uint64_t bytes = (uint64_t)kept->program->requests[at].bytes;
@@ -62,27 +55,23 @@ static uint32_t gradient_add(struct kept *kept, uint32_t at)
     return own;
 }
 
-/* False: it was freed before. */
-static bool gradient_free(struct kept *kept, struct kept_gradient *gradient, uint32_t at)
+/* Nothing where it was freed before. */
+static void gradient_free(struct kept *kept, struct kept_gradient *gradient, uint32_t at)
 {
-    uint32_t end = free_of(kept->program, gradient->at);
-    gradient->is_gone = end == PROFILE_NONE || end >= at;
+    gradient->is_gone = replay_program_is_there(kept->program, gradient->at, at);
     if (!gradient->is_gone)
-        return false;
+        return;
     kept->program->changed_count++;
     CHUNKS_ADD(&kept->extras, struct replay_extra,
                ((struct replay_extra){.at = at, .of = gradient->at, .is_free = true}));
-    return true;
 }
 
 /* Does any gradient wait for a pass forward without a step before it? */
 static void added_see(struct kept *kept, uint32_t at)
 {
     arena_work(kept->program->arena, kept->has_added ? 0 : kept->made.count);
-    for (size_t i = 0; i < kept->made.count && !kept->has_added; i++) {
-        uint32_t end = free_of(kept->program, CHUNKS_AT(&kept->made, uint32_t, i));
-        kept->has_added = end == PROFILE_NONE || end >= at;
-    }
+    for (size_t i = 0; i < kept->made.count && !kept->has_added; i++)
+        kept->has_added = replay_program_is_there(kept->program, CHUNKS_AT(&kept->made, uint32_t, i), at);
     if (!kept->has_added)
         kept->made.count = 0;
 }
@@ -98,8 +87,8 @@ static void gradients_free(struct kept *kept, uint32_t at)
     for (size_t i = 0; i < kept->there.count; i++)
         gradient_free(kept, chunks_at(&kept->gradients, CHUNKS_AT(&kept->there, uint32_t, i)), at);
     for (size_t i = 0; i < kept->made.count; i++) {
-        uint32_t of = CHUNKS_AT(&kept->made, uint32_t, i), end = free_of(kept->program, of);
-        if (end == PROFILE_NONE || end >= at)
+        uint32_t of = CHUNKS_AT(&kept->made, uint32_t, i);
+        if (replay_program_is_there(kept->program, of, at))
             gradient_free(kept, chunks_at(&kept->gradients, gradient_add(kept, of)), at);
     }
     kept->pass++;
@@ -111,7 +100,7 @@ static void gradients_free(struct kept *kept, uint32_t at)
 static void gradient_make(struct kept *kept, uint32_t at)
 {
     const uint64_t bytes = (uint64_t)kept->program->requests[at].bytes;
-    uint32_t number = table_find(&kept->sizes, &bytes, 1), end = free_of(kept->program, at);
+    uint32_t number = table_find(&kept->sizes, &bytes, 1), end = replay_program_partner(kept->program, at);
     if (number == MAP_NONE || end == PROFILE_NONE)
         return;
     struct gradient_size *size = chunks_at(&kept->by_size, number);

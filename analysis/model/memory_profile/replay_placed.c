@@ -23,17 +23,10 @@ static bool is_saved(const struct replay_request *request)
            request->category == CATEGORY_SAVED_ACTIVATION;
 }
 
-static uint32_t free_of(const struct replay_program *program, uint32_t at)
-{
-    const struct memory_profile_pool *pool = program->pool;
-    uint32_t partner = pool->profile->partner[pool->first + at];
-    return partner == PROFILE_NONE ? PROFILE_NONE : partner - pool->first;
-}
-
 /* It goes before event `at`, unless it is freed by then. */
 static void saved_free(struct offload *offload, uint32_t of, uint32_t at)
 {
-    if (of == PROFILE_NONE || free_of(offload->program, of) <= at)
+    if (of == PROFILE_NONE || !replay_program_is_there(offload->program, of, at + 1))
         return;
     offload->program->changed_count++;
     CHUNKS_ADD(&offload->extras, struct replay_extra, ((struct replay_extra){.at = at, .of = of, .is_free = true}));
@@ -65,11 +58,10 @@ static bool activations_move(struct replay_program *program)
                 saved_wait(&offload, PROFILE_NONE, at);
             last_backward = at;
         }
-        uint32_t event = program->pool->first + at, partner = program->pool->profile->partner[event];
-        if (!memory_profile_is_free(program->pool->profile, event) || partner == PROFILE_NONE ||
-            !is_saved(&program->requests[partner - program->pool->first]))
+        uint32_t of = replay_program_partner(program, at);
+        if (!memory_profile_is_free(program->pool->profile, program->pool->first + at) || of == PROFILE_NONE ||
+            !is_saved(&program->requests[of]))
             continue;
-        uint32_t of = partner - program->pool->first;
         CHUNKS_ADD(&offload.extras, struct replay_extra,
                    ((struct replay_extra){.at = last_backward > of ? last_backward : at, .of = of}));
     }
@@ -98,17 +90,6 @@ bool replay_program_offload(struct replay_program *program, struct str value, co
 }
 
 /* ---- other devices ---- */
-
-static uint32_t devices_read(struct str text)
-{
-    uint32_t devices = 0;
-    for (size_t i = 0; i < text.length; i++) {
-        if (text.data[i] < '0' || text.data[i] > '9' || devices > DEVICES_MOST)
-            return 0;
-        devices = 10 * devices + (uint32_t)(text.data[i] - '0');
-    }
-    return devices > DEVICES_MOST ? 0 : devices;
-}
 
 static bool is_split(enum category category)
 {

@@ -113,6 +113,18 @@ static inline enum passes_course replay_program_course(const struct replay_reque
            : replay_program_is_forward(request)  ? PASSES_FORWARD
                                                  : PASSES_BESIDE;
 }
+/* The event that frees what event `at` allocates, or allocates what it frees; PROFILE_NONE, which is behind all. */
+static inline uint32_t replay_program_partner(const struct replay_program *program, uint32_t at)
+{
+    const struct memory_profile_pool *pool = program->pool;
+    uint32_t partner = pool->profile->partner[pool->first + at];
+    return partner == PROFILE_NONE ? PROFILE_NONE : partner - pool->first;
+}
+/* Is what event `at` allocates there before event `before`, which is behind it? */
+static inline bool replay_program_is_there(const struct replay_program *program, uint32_t at, uint32_t before)
+{
+    return memory_profile_is_open(program->pool, program->pool->first + at, before);
+}
 /* Is it there at the recorded peak? */
 bool replay_program_is_at_peak(const struct replay_program *program, uint32_t at);
 enum category replay_program_category_of_held(const struct replay_program *program, uint32_t block);
