@@ -14,6 +14,7 @@
 #include "base/str.h"
 #include "base/workers.h"
 #include "door/analysis_capacity.h"
+#include "door/analysis_device_fit.h"
 #include "door/analysis_fleet.h"
 #include "door/analysis_pool.h"
 #include "door/analysis_verdict.h"

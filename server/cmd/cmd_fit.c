@@ -14,9 +14,6 @@
 #include "server/store/body.h"
 #include "server/store/subjects.h"
 
-#include "base/size_text.h"
-#include "base/sum.h"
-
 #include <cjson/cJSON.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,19 +38,9 @@ struct candidate {
     const struct subjects_place *place; /* of either */
     const char *memory;                 /* of a snapshot, "GPU 0" */
     const char *name;                   /* as printed */
-    uint64_t own_bytes;                 /* of that device as the dump states it; 0: it does not */
-    bool is_least;                      /* a request failed: it needs at least so much */
-    const char *own_device;             /* of the table, that it was compiled for; NULL: not known, or split anew */
     char split[32];                     /* "shard=*:8"; "": as it is */
-    int64_t needed_bytes;               /* by the plan */
+    struct device_fit_job job;
 };
-
-static const char *needed_words(const struct candidate *candidate)
-{
-    if (candidate->is_least)
-        return "PyTorch's segments and the request that failed";
-    return !candidate->entry ? "PyTorch's segments at their peak" : "by this dump's plan";
-}
 
 /* ---- questions to the view whatif ---- */
 
@@ -88,17 +75,12 @@ static cJSON *whatif_ask(struct fitting *fitting, const struct candidate *candid
     return tree;
 }
 
-static int64_t cmd_fit_number(const cJSON *object, const char *name)
-{
-    const cJSON *member = cJSON_GetObjectItemCaseSensitive(object, name);
-    return cJSON_IsNumber(member) ? sum_of_real(member->valuedouble) : -1;
-}
-
-/* The member "remedy": the first set of changes that makes it fit, by the plan; null where none is found. */
-static void remedy_write(struct fitting *fitting, const struct candidate *candidate, uint64_t capacity_bytes,
+/* The member "remedy": the first set of changes that makes it fit, by the plan; null where none is found, or none is
+ * asked for. */
+static void remedy_write(struct fitting *fitting, const struct candidate *candidate, int64_t room_bytes,
                          struct json *json)
 {
-    cJSON *tree = candidate->entry ? whatif_ask(fitting, candidate, capacity_bytes) : NULL;
+    cJSON *tree = room_bytes > 0 ? whatif_ask(fitting, candidate, (uint64_t)room_bytes) : NULL;
     const cJSON *sets = cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(tree, "fit"), "sets"), *part;
     const cJSON *set = cJSON_GetArrayItem(sets, 0);
     if (json_key_object_if(json, "remedy", set != NULL)) {
@@ -106,7 +88,7 @@ static void remedy_write(struct fitting *fitting, const struct candidate *candid
         cJSON_ArrayForEach(part, cJSON_GetObjectItemCaseSensitive(set, "changes"))
             json_text(json, cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(part, "change")));
         json_array_end(json);
-        json_key_known(json, "total_bytes", cmd_fit_number(set, "total_bytes"));
+        json_key_known(json, "total_bytes", fit_print_number(set, "total_bytes"));
         json_key_text(json, "confidence", cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(set, "confidence")));
         json_object_end(json);
     }
@@ -126,85 +108,35 @@ static void compile_write(const struct fit_compile *compile, bool was_asked, str
     json_object_end(json);
 }
 
-static bool is_of_own(const struct candidate *candidate, const struct analysis_device *device)
-{
-    return candidate->own_device && strcmp(candidate->own_device, device->name) == 0;
-}
-
-/* What the core says of it: the object, as text; cJSON_Delete. */
-static cJSON *fit_judge(const struct candidate *candidate, const struct analysis_device *device, int64_t needed_bytes)
-{
-    struct buf out = BUF_INIT;
-    struct json json = JSON_INIT(&out);
-    bool is_gpu = strcmp(device->platform, "gpu") == 0, is_own = is_of_own(candidate, device);
-    const struct analysis_space_capacity capacity = {
-        .bytes = is_own && candidate->own_bytes > 0 ? candidate->own_bytes
-                 : device->available_bytes > 0      ? device->available_bytes
-                                                    : device->physical_bytes,
-        .source = device->title,
-        .device = device->name,
-        .is_physical = device->available_bytes == 0,
-        .is_of_gpu = is_gpu && candidate->entry, /* the share is JAX's */
-    };
-    json_object_begin(&json);
-    analysis_fit_write(&json, "fit", &capacity, (uint64_t)needed_bytes, "Device memory");
-    json_object_end(&json);
-    cJSON *tree = out.failed ? NULL : cJSON_ParseWithLength(out.data, out.length);
-    buf_free(&out);
-    return tree;
-}
-
 static void row_write(struct fitting *fitting, const struct candidate *candidate, const struct analysis_device *device,
                       struct json *json)
 {
     struct fit_compile compile = {.total_bytes = -1};
-    bool is_own = is_of_own(candidate, device);
-    bool is_asked = fitting->options->is_confirmed && candidate->entry && !candidate->split[0] && !is_own;
+    bool is_asked = candidate->job.is_confirmed && device_fit_may_compile(&candidate->job, device->name);
     if (is_asked && !atomic_load(interrupts_flag()))
         fit_compile_run(fitting->options, candidate->session, candidate->entry, device, &compile);
-    int64_t needed_bytes = compile.is_answered ? compile.total_bytes : candidate->needed_bytes;
-    cJSON *judged = fit_judge(candidate, device, needed_bytes);
-    const cJSON *fit = cJSON_GetObjectItemCaseSensitive(judged, "fit");
-    const char *word = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(fit, "word"));
-    int64_t capacity_bytes = cmd_fit_number(fit, "capacity_bytes"), share_bytes = cmd_fit_number(fit, "share_bytes");
-    bool is_fitting = word && strcmp(word, "fits") == 0 && !candidate->is_least;
-    if (word && strcmp(word, "fits") == 0 && candidate->is_least)
-        word = "perhaps";
     json_object_begin(json);
-    json_key_text(json, "device", device->name);
-    json_key_text(json, "title", device->title);
-    json_key_int(json, "needed_bytes", needed_bytes);
-    json_key_known(json, "capacity_bytes", capacity_bytes);
-    json_key_known(json, "share_bytes", share_bytes);
-    json_key_int(json, "headroom_bytes", capacity_bytes - needed_bytes);
-    json_key_text(json, "word", word);
-    json_key_bool(json, "fits", is_fitting);
-    json_key_text(json, "sentence", cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(fit, "sentence")));
-    json_key_text(json, "source",
-                  compile.is_answered ? "compiled"
-                  : is_own            ? "own plan"
-                  : candidate->entry  ? "plan"
-                                      : "replay");
+    const struct analysis_device_fit fit = analysis_device_fit_write_row(
+        json, &candidate->job, device->name, compile.is_answered ? compile.total_bytes : -1);
     compile_write(&compile, is_asked, json);
-    if (is_fitting || capacity_bytes < 0)
-        json_key_null(json, "remedy");
-    else
-        remedy_write(fitting, candidate, (uint64_t)(share_bytes > 0 ? share_bytes : capacity_bytes), json);
+    remedy_write(fitting, candidate, fit.room_bytes, json);
     json_object_end(json);
-    fitting->lacks_room |= !is_fitting;
+    fitting->lacks_room |= !fit.is_fitting;
     fit_compile_free(&compile);
-    cJSON_Delete(judged);
 }
 
-static const char *note_of(const struct fitting *fitting, const struct candidate *candidate)
+/* False: its figures could not be had. */
+static bool candidate_measure(struct fitting *fitting, struct candidate *candidate)
 {
-    if (!candidate->entry)
-        return "What PyTorch's segments took of the device that was recorded; another GPU's kernels may need other workspaces.";
-    if (candidate->split[0])
-        return "By this dump's plan, predicted for the split and not compiled: a bound.";
-    if (!fitting->options->is_confirmed)
-        return "By this dump's plan, not compiled for these devices: layouts, padding and fusions differ. --confirm compiles it.";
-    return "own plan: compiled for this device in the dump. plan: that of the dump's device. Changes are predicted from the dump's plan.";
+    cJSON *plan = whatif_ask(fitting, candidate, 0);
+    const cJSON *failed = cJSON_GetObjectItemCaseSensitive(plan, "failed_request");
+    candidate->job.is_program = candidate->entry != NULL;
+    candidate->job.part_count = fitting->options->part_count;
+    candidate->job.is_confirmed = fitting->options->is_confirmed;
+    candidate->job.total_bytes = fit_print_number(plan, "total_bytes_after");
+    candidate->job.failed_bytes = fit_print_number(failed, "requested_bytes");
+    cJSON_Delete(plan);
+    return candidate->job.total_bytes >= 0;
 }
 
 /* False: its figures could not be had. */
@@ -212,27 +144,11 @@ static bool candidate_print(struct fitting *fitting, struct candidate *candidate
 {
     struct buf out = BUF_INIT, text = BUF_INIT;
     struct json json = JSON_INIT(&out);
-    char size[SIZE_TEXT_BYTES];
-    cJSON *plan = whatif_ask(fitting, candidate, 0);
-    int64_t failed_bytes = cmd_fit_number(cJSON_GetObjectItemCaseSensitive(plan, "failed_request"), "requested_bytes");
-    candidate->needed_bytes = cmd_fit_number(plan, "total_bytes_after");
-    candidate->is_least = failed_bytes > 0;
-    if (candidate->is_least) /* it was not made: what came after it is not known */
-        candidate->needed_bytes = sum_add(candidate->needed_bytes, failed_bytes);
-    cJSON_Delete(plan);
-    if (candidate->needed_bytes < 0)
+    if (!candidate_measure(fitting, candidate))
         return false;
     json_object_begin(&json);
     json_key_text(&json, "name", candidate->name);
-    json_key_text(&json, "kind", candidate->entry ? "module" : "snapshot");
-    json_key_int(&json, "needed_bytes", candidate->needed_bytes);
-    json_key_bool(&json, "is_least", candidate->is_least);
-    json_key_int(&json, "devices", fitting->options->part_count);
-    buf_format(&text, "needs %s%s%s (%s).", candidate->is_least ? "at least " : "",
-               size_text(size, (uint64_t)candidate->needed_bytes), candidate->split[0] ? " of each device" : "",
-               needed_words(candidate));
-    json_key_string(&json, "sentence", (struct str){text.data, text.length});
-    json_key_text(&json, "note", note_of(fitting, candidate));
+    analysis_device_fit_write_needs(&json, &candidate->job);
     json_key_array(&json, "rows");
     for (size_t at = 0; at < fitting->device_count; at++)
         row_write(fitting, candidate, &fitting->devices[at], &json);
@@ -244,7 +160,6 @@ static bool candidate_print(struct fitting *fitting, struct candidate *candidate
         output_answer(out.data, out.length, true);
     } else {
         cJSON *tree = cJSON_ParseWithLength(out.data, out.length);
-        text.length = 0;
         fit_print(tree, &text);
         output_answer(text.data, text.length, false);
         cJSON_Delete(tree);
@@ -267,7 +182,7 @@ static bool fit_module(void *context, const struct snapshot_session *session, co
     if (fitting->options->part_count > 1)
         snprintf(candidate.split, sizeof(candidate.split), "shard=*:%lld", (long long)fitting->options->part_count);
     else if (entry->file->group && dump_beside_chip(session, entry->file->group, &chip, &ending, NULL))
-        candidate.own_device = chip.device->name, candidate.own_bytes = chip.memory_bytes;
+        candidate.job.own_device = chip.device->name, candidate.job.own_bytes = chip.memory_bytes;
     return candidate_print(fitting, &candidate);
 }
 

@@ -14,8 +14,7 @@ static const char *fit_text(const cJSON *object, const char *name)
     return text ? text : "";
 }
 
-/* -1: not known. */
-static int64_t fit_number(const cJSON *object, const char *name)
+int64_t fit_print_number(const cJSON *object, const char *name)
 {
     const cJSON *member = cJSON_GetObjectItemCaseSensitive(object, name);
     return cJSON_IsNumber(member) ? sum_of_real(member->valuedouble) : -1;
@@ -42,7 +41,7 @@ static void remedy_put(struct buf *out, const cJSON *remedy)
         buf_printable(out, str_of(cJSON_IsString(change) ? change->valuestring : ""));
         before = " + ";
     }
-    buf_format(out, " → %s (%s)", size_text(size, (uint64_t)fit_number(remedy, "total_bytes")),
+    buf_format(out, " → %s (%s)", size_text(size, (uint64_t)fit_print_number(remedy, "total_bytes")),
                fit_text(remedy, "confidence"));
 }
 
@@ -50,8 +49,8 @@ static void row_put(struct buf *out, const cJSON *row)
 {
     const cJSON *remedy = cJSON_GetObjectItemCaseSensitive(row, "remedy");
     buf_format(out, "  %-11s", fit_text(row, "device"));
-    size_put(out, fit_number(row, "needed_bytes"), 12);
-    size_put(out, fit_number(row, "capacity_bytes"), 12);
+    size_put(out, fit_print_number(row, "needed_bytes"), 12);
+    size_put(out, fit_print_number(row, "capacity_bytes"), 12);
     size_put(out, sum_of_real(cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(row, "headroom_bytes"))), 13);
     buf_format(out, "  %-15s  %-8s", fit_text(row, "word"), fit_text(row, "source"));
     if (cJSON_IsObject(remedy)) {

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * door/analysis_device_fit.h: what a program, or a recording of PyTorch, needs beside what each device of the table
+ * has, as analysis.h hands it out. */
+#pragma once
+
+#include "base/json.h"
+#include "verdict/device_fit.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Members of the open object: kind, needed_bytes, is_least, devices, sentence, note. */
+void analysis_device_fit_write_needs(struct json *json, const struct device_fit_job *job);
+
+struct analysis_device_fit {
+    bool is_fitting;
+    int64_t room_bytes; /* that changes would have to keep to; -1: none are asked for */
+};
+/* Members of the open object, of the device of that name: device, title, needed_bytes, capacity_bytes, share_bytes,
+ * headroom_bytes, word, fits, sentence, source. `compiled_bytes`: as in device_fit_judge. Of a name that is no row, or
+ * without memory, nothing is written, and it does not fit. */
+struct analysis_device_fit analysis_device_fit_write_row(struct json *json, const struct device_fit_job *job,
+                                                         const char *device_name, int64_t compiled_bytes);

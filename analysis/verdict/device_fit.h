@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * device_fit.h: would it fit on a device of the table, whether or not it was made for it: which size is needed, which
+ * of the device's figures it is held against, and in which word that ends.
+ *
+ * memory_fit.h says the rest: this adds what a dump or a recording leaves open.
+ * Units:  bytes.
+ * Memory: the arena. */
+#pragma once
+
+#include "plan/memory_fit.h"
+#include "read/device.h"
+
+/* What is held against devices: a program of XLA, or what PyTorch's allocator took. */
+struct device_fit_job {
+    bool is_program;
+    int64_t total_bytes;    /* of each device, at least 0: by the plan, or of PyTorch's segments at their peak */
+    int64_t failed_bytes;   /* of a recording: of the request that failed; 0 or less: none */
+    int64_t part_count;     /* of a program: devices that it is split over, from 1 */
+    const char *own_device; /* row of the table that the dump was compiled for; NULL: not known, or split anew */
+    uint64_t own_bytes;     /* that the dump states of that device; 0: it does not */
+    bool is_confirmed;      /* a compiler is asked where device_fit_may_compile */
+};
+
+/* What it needs. A request that failed was not made: with it the job needs at least so much, for what came after it is
+ * not known. */
+int64_t device_fit_needed_bytes(const struct device_fit_job *job);
+bool device_fit_is_least(const struct device_fit_job *job);
+/* "needs 102.22 GiB (by this dump's plan)." */
+const char *device_fit_sentence(const struct device_fit_job *job, struct arena *arena);
+/* What figures of other devices are worth; static storage. */
+const char *device_fit_note(const struct device_fit_job *job);
+/* Would a compiler's word be worth more than the plan: not of the device whose plan it is, nor of a predicted split. */
+bool device_fit_may_compile(const struct device_fit_job *job, const char *device_name);
+
+/* On one device. */
+struct device_fit {
+    const struct device *device;
+    const char *source;     /* of needed_bytes: "compiled", "own plan", "plan", "replay" */
+    struct memory_fit fit;  /* with needed_bytes */
+    int64_t headroom_bytes; /* what the device has beyond it, below 0 where it is over */
+    bool is_fitting;
+    const char *word;   /* that of `fit`, or "perhaps": as far as the recording goes it fits */
+    int64_t room_bytes; /* that changes would have to keep to; -1: none are asked for */
+};
+
+/* `compiled_bytes`: what a compiler for that device gives it; -1: there is no such figure. */
+void device_fit_judge(const struct device_fit_job *job, const struct device *device, int64_t compiled_bytes,
+                      struct arena *arena, struct device_fit *out);
