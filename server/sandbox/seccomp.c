@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
- * seccomp.c: two filters, by libseccomp. The first looks at arguments, the second at the numbers of calls: one filter
- * has one answer for all that no rule of it is about, while a call that nobody knew then is to be answered otherwise
- * (ENOSYS) than arguments that are refused (EPERM). What either refuses is refused, and where both do, the second one's
- * errno is told. */
+ * seccomp.c: two filters. The first, by libseccomp, says which calls may be made, and of some with which arguments:
+ * what it refuses is EPERM. The second only tells calls that nobody knew then (ENOSYS) from those that are refused: it
+ * has no more steps than a comparison of numbers takes, where libseccomp would want a rule for each number. What either
+ * refuses is refused, and where both do, the second one's errno is told. */
 #include "server/sandbox/seccomp.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
 #include <linux/netlink.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <seccomp.h>
+#include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -23,16 +25,15 @@
 /* set_mempolicy_home_node of Linux 5.17; later numbers are the same everywhere, and of calls that nobody here knows. */
 enum { NEWEST_KNOWN = 450 };
 
-struct filters {
-    scmp_filter_ctx arguments, numbers;
-    bool is_allowed[NEWEST_KNOWN + 1]; /* by its number; then its arguments may decide */
-    int fault;                         /* errno; 0: none */
+struct filter {
+    scmp_filter_ctx rules;
+    int fault; /* errno; 0: none */
 };
 
-static void seccomp_note(struct filters *filters, int result)
+static void seccomp_note(struct filter *filter, int result)
 {
-    if (result < 0 && filters->fault == 0)
-        filters->fault = -result;
+    if (result < 0 && filter->fault == 0)
+        filter->fault = -result;
 }
 
 /* ---- calls of which the arguments decide ------------------------------------------------- */
@@ -48,143 +49,147 @@ static struct scmp_arg_cmp has_bits(unsigned at, uint32_t bits, uint32_t set)
     return SCMP_CMP64(at, SCMP_CMP_MASKED_EQ, bits, set);
 }
 
+static void seccomp_always(struct filter *filter, uint32_t action, long number)
+{
+    seccomp_note(filter, seccomp_rule_add(filter->rules, action, (int)number, 0));
+}
+
 /* One more case in which a call is allowed, or refused with EPERM: all that is compared holds. */
-static void seccomp_when(struct filters *filters, uint32_t action, long number, const struct scmp_arg_cmp *compared,
+static void seccomp_when(struct filter *filter, uint32_t action, long number, const struct scmp_arg_cmp *compared,
                          unsigned count)
 {
-    filters->is_allowed[number] = true;
-    seccomp_note(filters, seccomp_rule_add_array(filters->arguments, action, (int)number, count, compared));
+    seccomp_note(filter, seccomp_rule_add_array(filter->rules, action, (int)number, count, compared));
 }
-#define ALLOW_WHEN(filters, number, ...)                                                                               \
-    seccomp_when(filters, SCMP_ACT_ALLOW, number, (const struct scmp_arg_cmp[]){__VA_ARGS__},                          \
+#define ALLOW_WHEN(filter, number, ...)                                                                                \
+    seccomp_when(filter, SCMP_ACT_ALLOW, number, (const struct scmp_arg_cmp[]){__VA_ARGS__},                           \
                  sizeof((const struct scmp_arg_cmp[]){__VA_ARGS__}) / sizeof(struct scmp_arg_cmp))
-#define REFUSE_WHEN(filters, number, compared)                                                                         \
-    seccomp_when(filters, SCMP_ACT_ERRNO(EPERM), number, (const struct scmp_arg_cmp[]){compared}, 1)
+#define REFUSE_WHEN(filter, number, compared)                                                                          \
+    seccomp_when(filter, SCMP_ACT_ERRNO(EPERM), number, (const struct scmp_arg_cmp[]){compared}, 1)
 
 /* NETLINK_SOCK_DIAG: peer_user.c. Who connects takes NETLINK_ROUTE as well, by which getaddrinfo learns which addresses
  * this machine has, and sockets of the internet. */
-static void take_sockets(struct filters *filters, const struct seccomp_needs *needs)
+static void take_sockets(struct filter *filter, const struct seccomp_needs *needs)
 {
     if (needs->serves || needs->connects)
-        ALLOW_WHEN(filters, SYS_socket, is_value(0, AF_NETLINK), is_value(2, NETLINK_SOCK_DIAG));
+        ALLOW_WHEN(filter, SYS_socket, is_value(0, AF_NETLINK), is_value(2, NETLINK_SOCK_DIAG));
     if (needs->connects) {
-        ALLOW_WHEN(filters, SYS_socket, is_value(0, AF_NETLINK), is_value(2, NETLINK_ROUTE));
-        ALLOW_WHEN(filters, SYS_socket, is_value(0, AF_INET));
-        ALLOW_WHEN(filters, SYS_socket, is_value(0, AF_INET6));
+        ALLOW_WHEN(filter, SYS_socket, is_value(0, AF_NETLINK), is_value(2, NETLINK_ROUTE));
+        ALLOW_WHEN(filter, SYS_socket, is_value(0, AF_INET));
+        ALLOW_WHEN(filter, SYS_socket, is_value(0, AF_INET6));
     }
     if (needs->connects_unix)
-        ALLOW_WHEN(filters, SYS_socket, is_value(0, AF_UNIX));
+        ALLOW_WHEN(filter, SYS_socket, is_value(0, AF_UNIX));
 }
 
-static void take_opening_to_read(struct filters *filters)
+static void take_opening_to_read(struct filter *filter)
 {
     const uint32_t bits = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | O_APPEND;
-    ALLOW_WHEN(filters, SYS_openat, has_bits(2, bits, 0));
+    ALLOW_WHEN(filter, SYS_openat, has_bits(2, bits, 0));
 #ifdef SYS_open
-    ALLOW_WHEN(filters, SYS_open, has_bits(1, bits, 0));
+    ALLOW_WHEN(filter, SYS_open, has_bits(1, bits, 0));
 #endif
 }
 
-static void narrow_arguments(struct filters *filters, const struct seccomp_needs *needs)
+static void narrow_arguments(struct filter *filter, const struct seccomp_needs *needs)
 {
     static const uint32_t asks[] = {TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO}, names[] = {PR_SET_NAME, PR_GET_NAME};
-    ALLOW_WHEN(filters, SYS_mmap, has_bits(2, PROT_EXEC, 0));
-    ALLOW_WHEN(filters, SYS_mprotect, has_bits(2, PROT_EXEC, 0));
+    ALLOW_WHEN(filter, SYS_mmap, has_bits(2, PROT_EXEC, 0));
+    ALLOW_WHEN(filter, SYS_mprotect, has_bits(2, PROT_EXEC, 0));
     if (!needs->writes)
-        take_opening_to_read(filters);
-    ALLOW_WHEN(filters, SYS_clone, has_bits(0, CLONE_THREAD, CLONE_THREAD));
+        take_opening_to_read(filter);
+    ALLOW_WHEN(filter, SYS_clone, has_bits(0, CLONE_THREAD, CLONE_THREAD));
     for (size_t at = 0; at < sizeof(asks) / sizeof(asks[0]); at++)
-        ALLOW_WHEN(filters, SYS_ioctl, is_value(1, asks[at]));
+        ALLOW_WHEN(filter, SYS_ioctl, is_value(1, asks[at]));
     for (size_t at = 0; at < sizeof(names) / sizeof(names[0]); at++)
-        ALLOW_WHEN(filters, SYS_prctl, is_value(0, names[at]));
-    ALLOW_WHEN(filters, SYS_tgkill, is_value(0, (uint32_t)getpid()));
-    ALLOW_WHEN(filters, SYS_prlimit64, SCMP_A2_64(SCMP_CMP_EQ, 0, 0)); /* limits are read, not set */
-    take_sockets(filters, needs);
+        ALLOW_WHEN(filter, SYS_prctl, is_value(0, names[at]));
+    ALLOW_WHEN(filter, SYS_tgkill, is_value(0, (uint32_t)getpid()));
+    ALLOW_WHEN(filter, SYS_prlimit64, SCMP_A2_64(SCMP_CMP_EQ, 0, 0)); /* limits are read, not set */
+    take_sockets(filter, needs);
 }
 
-static void wide_arguments(struct filters *filters)
+static void wide_arguments(struct filter *filter)
 {
     static const uint32_t apart[] = {CLONE_NEWNS,   CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC,
                                      CLONE_NEWUSER, CLONE_NEWPID,    CLONE_NEWNET};
     for (size_t at = 0; at < sizeof(apart) / sizeof(apart[0]); at++)
-        REFUSE_WHEN(filters, SYS_clone, has_bits(0, apart[at], apart[at]));
-    REFUSE_WHEN(filters, SYS_ioctl, is_value(1, TIOCSTI)); /* types into the terminal */
+        REFUSE_WHEN(filter, SYS_clone, has_bits(0, apart[at], apart[at]));
+    REFUSE_WHEN(filter, SYS_ioctl, is_value(1, TIOCSTI)); /* types into the terminal */
 }
 
 /* ---- the two kinds ----------------------------------------------------------------------- */
 
 /* Numbers of another architecture, x32 among them, mean something else. */
-static scmp_filter_ctx seccomp_begin(struct filters *filters, uint32_t otherwise)
+static void seccomp_begin(struct filter *filter, uint32_t otherwise)
 {
-    scmp_filter_ctx filter = seccomp_init(otherwise);
-    if (!filter) {
-        seccomp_note(filters, -ENOSYS);
-        return NULL;
+    filter->rules = seccomp_init(otherwise);
+    if (!filter->rules) {
+        seccomp_note(filter, -ENOSYS);
+        return;
     }
-    seccomp_note(filters, seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS));
-    seccomp_note(filters,
-                 seccomp_attr_set(filter, SCMP_FLTATR_CTL_NNP, 0)); /* it is set, and prctl limited by the first */
-    seccomp_note(filters, seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1));
-    seccomp_note(filters, seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2)); /* a tree of numbers */
-    seccomp_note(filters, seccomp_attr_set(filter, SCMP_FLTATR_API_SYSRAWRC, 1)); /* errno of the kernel */
-    return filter;
+    seccomp_note(filter, seccomp_attr_set(filter->rules, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS));
+    seccomp_note(filter, seccomp_attr_set(filter->rules, SCMP_FLTATR_CTL_NNP, 0)); /* it is set */
+    seccomp_note(filter, seccomp_attr_set(filter->rules, SCMP_FLTATR_CTL_TSYNC, 1));
+    seccomp_note(filter, seccomp_attr_set(filter->rules, SCMP_FLTATR_CTL_OPTIMIZE, 2)); /* a tree of numbers */
+    seccomp_note(filter, seccomp_attr_set(filter->rules, SCMP_FLTATR_API_SYSRAWRC, 1)); /* errno of the kernel */
 }
 
-static void fill_narrow(struct filters *filters, const struct seccomp_needs *needs)
+static void fill_narrow(struct filter *filter, const struct seccomp_needs *needs)
 {
-    filters->arguments = seccomp_begin(filters, SCMP_ACT_ERRNO(EPERM));
-    narrow_arguments(filters, needs);
-    for (int number = 0; number <= NEWEST_KNOWN; number++)
-        if (!filters->is_allowed[number]) /* by its arguments */
-            seccomp_note(filters, seccomp_rule_add(filters->arguments, SCMP_ACT_ALLOW, number, 0));
     const bool ALWAYS = true, SERVES = needs->serves, CONNECTS = needs->connects, WRITES = needs->writes,
                CONFINED = needs->is_confined;
+    seccomp_begin(filter, SCMP_ACT_ERRNO(EPERM));
+    narrow_arguments(filter, needs);
+    seccomp_always(filter, SCMP_ACT_ALLOW, SYS_seccomp); /* for the second filter, which refuses it */
 #define ALLOWED(name, when)                                                                                            \
     if (when)                                                                                                          \
-        filters->is_allowed[SYS_##name] = true;
+        seccomp_always(filter, SCMP_ACT_ALLOW, SYS_##name);
 #include "server/sandbox/seccomp_allowed.def"
 #undef ALLOWED
 }
 
-static void fill_wide(struct filters *filters)
+static void fill_wide(struct filter *filter)
 {
-    filters->arguments = seccomp_begin(filters, SCMP_ACT_ALLOW);
-    wide_arguments(filters);
-    memset(filters->is_allowed, true, sizeof(filters->is_allowed));
-#define REFUSED(name) filters->is_allowed[SYS_##name] = false;
+    seccomp_begin(filter, SCMP_ACT_ALLOW);
+    wide_arguments(filter);
+#define REFUSED(name) seccomp_always(filter, SCMP_ACT_ERRNO(EPERM), SYS_##name);
 #include "server/sandbox/seccomp_refused.def"
 #undef REFUSED
 }
 
-/* clone3 is answered as a call that is not known: its flags lie in memory; then clone is asked. */
-static void fill_numbers(struct filters *filters)
+/* clone3 is answered as a call that is not known: its flags lie in memory; then clone is asked. A narrow kind makes no
+ * further filters. 0, or a fault as libseccomp returns it. */
+static int load_numbers(enum seccomp_kind kind)
 {
-    filters->numbers = seccomp_begin(filters, SCMP_ACT_ERRNO(ENOSYS));
-    for (int number = 0; number <= NEWEST_KNOWN; number++) {
-        uint32_t action = filters->is_allowed[number] ? SCMP_ACT_ALLOW : SCMP_ACT_ERRNO(EPERM);
-        if (number != SYS_clone3)
-            seccomp_note(filters, seccomp_rule_add(filters->numbers, action, number, 0));
-    }
+    struct sock_filter steps[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, NEWEST_KNOWN, 1, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_seccomp, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, kind == SECCOMP_NARROW ? SECCOMP_RET_ERRNO | EPERM : SECCOMP_RET_ALLOW),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const struct sock_fprog program = {sizeof(steps) / sizeof(steps[0]), steps};
+    long result = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program);
+    return result < 0 ? -errno : result > 0 ? -ESRCH : 0; /* above 0: a thread that it cannot hold for */
 }
 
 bool seccomp_enter(enum seccomp_kind kind, const struct seccomp_needs *needs)
 {
-    struct filters filters = {.fault = 0};
+    struct filter filter = {.fault = 0};
 #if (!defined(__x86_64__) && !defined(__aarch64__)) || defined(__ILP32__)
-    errno = ENOSYS; /* its numbers may lie beyond those of is_allowed */
+    errno = ENOSYS; /* numbers that are known may lie above NEWEST_KNOWN */
     return false;
 #endif
     if (kind == SECCOMP_NARROW)
-        fill_narrow(&filters, needs);
+        fill_narrow(&filter, needs);
     else
-        fill_wide(&filters);
-    fill_numbers(&filters);
-    if (filters.fault == 0)
-        seccomp_note(&filters, seccomp_load(filters.arguments));
-    if (filters.fault == 0)
-        seccomp_note(&filters, seccomp_load(filters.numbers));
-    seccomp_release(filters.arguments);
-    seccomp_release(filters.numbers);
-    errno = filters.fault;
-    return filters.fault == 0;
+        fill_wide(&filter);
+    if (filter.fault == 0)
+        seccomp_note(&filter, seccomp_load(filter.rules));
+    if (filter.fault == 0)
+        seccomp_note(&filter, load_numbers(kind));
+    seccomp_release(filter.rules);
+    errno = filter.fault;
+    return filter.fault == 0;
 }
