@@ -31,9 +31,9 @@ function byBytesOf({ fit, where, where_bytes: whole, where_evidence: sum, catego
 }
 
 /* An evidence is its number in `verdict.evidence`, where each stands once; or one that the page made.
- * figures: of marked.js, whose text is that of `failure`; both null without a text. Out: {viewer(more), tool(name, more), href(evidence) →
- * address or null, figure(value, evidence, text, className) → node, sentence(text, figures) → nodes, of(bytes) → evidence
- * or null, cardOf(number) → card of explain.js}. */
+ * figures: of marked.js, whose text is that of `failure`; both null without a text. Out: {whole(evidence) → all of it, or
+ * undefined; viewer(more), tool(name, more), href(evidence) → address or null, figure(value, evidence, text, className) → node,
+ * sentence(text, figures) → nodes, of(bytes) → evidence or null, cardOf(number) → card of explain.js}. */
 export function evidenceLinks(context, verdict, figures, failure = null) {
   const { capacity } = context.route;
   const { module, session, file: ownFile, trace_session: ofTrace, profile_session: ofProfiles, trace_host: ofHost } = verdict;
@@ -67,6 +67,7 @@ export function evidenceLinks(context, verdict, figures, failure = null) {
     return explained(`evidence:${cards.length - 1}`, value, text, `figure-link ${className}`);
   }
   return {
+    whole,
     viewer,
     tool,
     href,

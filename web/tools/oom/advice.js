@@ -85,9 +85,9 @@ function togetherNodes(data, ticked, links) {
 }
 
 /* Who predicts the ticked ones: of a program its compiled heap, of a snapshot of PyTorch its replay; null: nobody. */
-function predictorOf({ module, trace_session: session, trace_host: host, advice, evidence: rows }) {
+function predictorOf({ module, trace_session: session, trace_host: host, advice }, links) {
   if (module) return { view: 'memory_viewer/whatif', about: { session: module.session, module: module.id, alone: 1, category_rules: '' } };
-  const memory = advice.map(({ evidence }) => rows[evidence.saves]).find((row) => row?.tool === 'memory_profile')?.memory;
+  const memory = advice.map(({ evidence }) => links.whole(evidence.saves)).find((row) => row?.tool === 'memory_profile')?.memory;
   return session && memory ? { view: 'memory_profile/whatif', about: { session, host: host ?? '', memory } } : null;
 }
 
@@ -113,7 +113,7 @@ export function createAdvice(context) {
     const { verdict, links } = state;
     state.asked?.abort();
     const { signal } = (state.asked = new AbortController());
-    const predictor = ticked.length === 0 ? null : predictorOf(verdict);
+    const predictor = ticked.length === 0 ? null : predictorOf(verdict, links);
     together.hidden = predictor == null;
     if (together.hidden) {
       fill(together);
