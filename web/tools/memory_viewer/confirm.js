@@ -3,26 +3,16 @@
  * What is said, and whether it counts as confirmed, is the daemon's word. Its own file: it lives longer than one drawing
  * of the drawer. */
 
-import { get, isAbort, post, Problem, problemText, remove } from '../../lib/api.js';
+import { get, Problem, problemText } from '../../lib/api.js';
 import { button, el, fill } from '../../lib/dom.js';
 import { bytes, visible } from '../../lib/format.js';
 import { referenceText } from '../../lib/reference.js';
 import { emptyRoute, format } from '../../lib/route.js';
+import { createTask, isEnded } from '../../lib/task.js';
 
-const ASK_EVERY_MS = 400;
 const STAGES = { reading: 'Reading the program', base: 'Unchanged program', changed: 'Changed program' };
 const STEPS = { starting: 'the compiler starts', loading: 'the compiler is loaded', compiling: 'compiling', code: 'buffers are assigned' };
 
-/* A beat of an interval: the page itself is at rest meanwhile. */
-const beat = () =>
-  new Promise((resolve) => {
-    const timer = setInterval(() => {
-      clearInterval(timer);
-      resolve();
-    }, ASK_EVERY_MS);
-  });
-
-const isEnded = ({ state }) => state === 'done' || state === 'cancelled';
 const isOf = (run, changes) => run.changes.length === changes.length && run.changes.every((each, at) => each === changes[at]);
 
 /* Pure: "Unchanged program (1 of 2): compiling, 3 s, 243 MiB". */
@@ -58,7 +48,9 @@ function answerNodes({ session, confirmed, plan_session, plan_reason }, place) {
 export function createConfirm({ place, device, changes, tell }) {
   const act = button('text-button', () => begin(), 'Confirm with the compiler', { 'data-key': 'confirm' });
   const node = el('div', { class: 'whatif-confirm' });
-  const state = { offer: null, run: null, at: null, fault: '', ending: new AbortController() };
+  const state = { offer: null, at: null };
+  const onEnd = ({ confirmed }) => confirmed && tell(confirmed.sentence);
+  const task = createTask('confirmations', { draw: set, onEnd });
 
   async function look() {
     try {
@@ -70,43 +62,14 @@ export function createConfirm({ place, device, changes, tell }) {
     set();
   }
 
-  async function follow() {
-    const { signal } = state.ending;
-    while (state.run && !isEnded(state.run)) {
-      await beat();
-      if (signal.aborted) return;
-      state.run = await get(`confirmations/${state.run.id}`, {}, { signal, isQuiet: true });
-      if (!state.run) return;
-      set();
-    }
-    if (state.run?.confirmed) tell(state.run.confirmed.sentence);
+  function begin() {
+    state.at = place();
+    return task.begin({ ...state.at, host: state.at.host || null, device: device(), change: changes() });
   }
-
-  async function tried(act) {
-    try {
-      state.fault = '';
-      await act();
-    } catch (error) {
-      if (isAbort(error)) return;
-      if (!(error instanceof Problem)) throw error;
-      state.fault = problemText(error);
-      if (error.status === 404) state.run = null;
-      set();
-    }
-  }
-
-  const begin = () =>
-    tried(async () => {
-      state.at = place();
-      state.run = await post('confirmations', JSON.stringify({ ...state.at, host: state.at.host || null, device: device(), change: changes() }), 'application/json');
-      set();
-      await follow();
-    });
-
-  const cancel = () => tried(() => remove(`confirmations/${state.run.id}`));
 
   function set() {
-    const { offer, run, fault } = state;
+    const { offer } = state;
+    const { run, fault } = task;
     const isRunning = run != null && !isEnded(run);
     const isShown = run != null && (isRunning || (isOf(run, changes()) && place().session === run.session));
     act.hidden = !offer?.is_available;
@@ -115,11 +78,11 @@ export function createConfirm({ place, device, changes, tell }) {
       node,
       offer && !offer.is_available ? el('p', { class: 'dim' }, `The compiler cannot be used: ${visible(offer.reason)}`) : null,
       fault ? el('p', { class: 'caution' }, visible(fault)) : null,
-      isRunning ? el('p', { class: 'whatif-acts' }, el('span', {}, progressWords(run)), button('text-button', cancel, 'Cancel', { 'data-key': 'confirm cancel' })) : null,
+      isRunning ? el('p', { class: 'whatif-acts' }, el('span', {}, progressWords(run)), button('text-button', task.cancel, 'Cancel', { 'data-key': 'confirm cancel' })) : null,
       isShown && !isRunning ? answerNodes(run, state.at) : null,
     );
   }
 
   look();
-  return { act, node, set, destroy: () => state.ending.abort() };
+  return { act, node, set, destroy: task.stop };
 }
