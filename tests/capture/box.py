@@ -2,7 +2,6 @@
 """`memviewd capture` into a folder of the test, and what it left there."""
 import glob
 import os
-import socket
 
 from harness import equal
 
@@ -16,9 +15,3 @@ def capture(t, *arguments, status=0, **environ):
 def left(t):
     """files and folders below the logdir"""
     return sorted(os.path.relpath(path, t.folder("logs")) for path in glob.glob(t.folder("logs") + "/**", recursive=True))[1:]
-
-
-def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]

@@ -10,9 +10,10 @@ import subprocess
 import sys
 import threading
 
-from harness import PATIENCE_SECONDS, ROOT, Skip, equal, wait_until
-from box import capture, free_port, left
-from profiler import GOOD, GRPC, METHOD, Profiler, field, framed, good, parts, says, trace
+from harness import PATIENCE_SECONDS, ROOT, Skip, equal, free_port, wait_until
+from box import capture, left
+from inputs import block
+from profiler import GOOD, GRPC, METHOD, Profiler, framed, good, parts, says, trace
 
 TRACE = "logdir/tpu/plugins/profile/small/host0.xplane.pb.gz"
 
@@ -47,7 +48,7 @@ def test_what_is_asked_for(t):
 
 
 def test_a_large_trace_comes_in_whole(t):
-    data = xspace(t) + field(1, field(2, b"/host:more") + field(15, bytes(range(256)) * 40000))
+    data = xspace(t) + block(1, block(2, b"/host:more") + block(15, bytes(range(256)) * 40000))
     with Profiler(good(data)) as server:
         path = capture(t, server.address).stdout.split("  ")[0]
     with open(path, "rb") as file:

@@ -5,9 +5,8 @@ import json
 import os
 import threading
 
-from box import free_port
 from command import xspace
-from harness import PATIENCE_SECONDS, equal, wait_until
+from harness import PATIENCE_SECONDS, equal, free_port, wait_until
 from profiler import GRPC, Profiler, good, parts, trace
 
 PATH = "/api/v1/captures"

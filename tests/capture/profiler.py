@@ -15,22 +15,11 @@ import h2.settings
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import wire
+from inputs import block
 
 GRPC = [(":status", "200"), ("content-type", "application/grpc")]
 GOOD = [("grpc-status", "0")]
 METHOD = "/tensorflow.ProfilerService/Profile"
-
-
-def varint(value):
-    out = bytearray()
-    while value > 127:
-        out.append(value & 127 | 128)
-        value >>= 7
-    return bytes(out + bytes([value]))
-
-
-def field(number, data):
-    return varint(number << 3 | 2) + varint(len(data)) + data
 
 
 def framed(message):
@@ -40,7 +29,7 @@ def framed(message):
 
 def trace(data):
     """a ProfileResponse with this XSpace, framed"""
-    return framed(field(8, data))
+    return framed(block(8, data))
 
 
 class Asked:

@@ -7,7 +7,6 @@
 From the running job to what the daemon and the commands say of the trace. The last line is "N passed, N failed, N skipped".
 """
 import contextlib
-import functools
 import os
 import signal
 import subprocess
@@ -19,13 +18,13 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "..", "http")]
 import harness
 import running
-from box import capture, free_port, left
+from box import capture, left
 
 
 @contextlib.contextmanager
 def job(python):
     """its address; it runs until the block ends"""
-    port = free_port()
+    port = harness.free_port()
     with subprocess.Popen([python, os.path.join(HERE, "job.py"), str(port)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                           env={**os.environ, "JAX_PLATFORMS": "cpu"}) as process:
         assert process.stdout.readline() == b"running\n"
@@ -75,14 +74,13 @@ def main():
     parser = running.parser_of(__doc__)
     parser.add_argument("--python", required=True)
     options = parser.parse_args()
-    outcomes = running.Outcomes()
+
+    def run_one(name, function):
+        return running.run_one(name, function, harness.Toolbox(os.path.abspath(options.binary), None), options.python)
+
     tests = [(name[5:], function) for name, function in globals().items() if name.startswith("test_")]
-    for name, function in tests:
-        if any(text in name for text in options.only or [""]):
-            toolbox = lambda: harness.Toolbox(os.path.abspath(options.binary), None)
-            run = functools.partial(lambda name, function: running.run_one(name, function, toolbox(), options.python), name, function)
-            outcomes.take(*run(), run)
-    sys.exit(outcomes.end())
+    chosen = [test for test in tests if any(text in test[0] for text in options.only or [""])]
+    sys.exit(running.in_turn(chosen, run_one).end())
 
 
 if __name__ == "__main__":

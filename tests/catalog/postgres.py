@@ -17,10 +17,11 @@ import pwd
 import secrets
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import time
+
+from harness import free_port
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 USER, DATABASE = "memviewd", "catalog"
@@ -53,12 +54,6 @@ def user_of_server():
         except KeyError:
             pass
     raise Missing("PostgreSQL, which does not run as root, and there is no other user")
-
-
-def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
 
 
 class Postgres:

@@ -8,7 +8,6 @@ Each file here that is named in THEMES is a theme, each function in it that begi
 tests/http/harness.py, and an empty database. The last line is "N passed, N failed, N skipped"; without PostgreSQL, or a
 memviewd without libpq, all are skipped.
 """
-import functools
 import os
 import subprocess
 import sys
@@ -30,16 +29,12 @@ def on_empty(function):
     return test
 
 
-def run_one(name, function, binary, database):
-    return running.run_one(name, on_empty(function), harness.Toolbox(binary, None), database)
-
-
 def run_all(tests, binary):
-    outcomes = running.Outcomes()
     with postgres.Postgres() as database:
-        for name, function in tests:
-            run = functools.partial(run_one, name, function, binary, database)
-            outcomes.take(*run(), run)
+        def run_one(name, function):
+            return running.run_one(name, on_empty(function), harness.Toolbox(binary, None), database)
+
+        outcomes = running.in_turn(tests, run_one)
         outcomes.settle()
     return outcomes
 

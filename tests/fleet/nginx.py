@@ -11,8 +11,8 @@ import ssl
 import subprocess
 import urllib.parse
 
-from harness import Answer, ROOT, Skip, wait_until
-from proxy import CONFIGURATION, free_port
+from harness import Answer, ROOT, Skip, free_port, wait_until
+from proxy import CONFIGURATION
 
 NAME, USER, PASSWORD = "profiles.example", "somebody", "secret-of-the-proxy"
 

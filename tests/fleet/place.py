@@ -11,7 +11,7 @@ import postgres
 from harness import ROOT, Skip, wait_until
 from jobs import Jobs
 from nginx import NAME, Nginx
-from proxy import free_port
+from harness import free_port
 from receiver import Receiver
 
 TOKEN = "0123456789abcdef0123456789abcdef"

@@ -8,7 +8,7 @@ import time
 
 from harness import equal, wait_until
 from nginx import NAME, Nginx
-from proxy import free_port
+from harness import free_port
 
 TOKEN = "0123456789abcdef0123456789abcdef"
 FIXTURES = ("dumps", "logdir", "memprof", "oom-logs")

@@ -7,7 +7,6 @@
 Each file here that is named in THEMES is a theme, each function in it that begins with test_ a test: it gets a Toolbox of
 tests/http/harness.py. The last line is "N passed, N failed, N skipped".
 """
-import functools
 import os
 import sys
 
@@ -20,18 +19,14 @@ import running  # noqa: E402
 THEMES = ["replicas", "webhooks", "story"]
 
 
-def run_one(name, function, options):
-    return running.run_one(name, function, harness.Toolbox(os.path.abspath(options.binary), options.shared))
-
-
 def main():
     options = running.parser_of(__doc__).parse_args()
     os.environ["PATH"] += ":/usr/sbin"
-    outcomes = running.Outcomes()
-    for name, function in running.chosen_of(THEMES, options.only):
-        run = functools.partial(run_one, name, function, options)
-        outcomes.take(*run(), run)
-    return outcomes.end()
+
+    def run_one(name, function):
+        return running.run_one(name, function, harness.Toolbox(os.path.abspath(options.binary), options.shared))
+
+    return running.in_turn(running.chosen_of(THEMES, options.only), run_one).end()
 
 
 if __name__ == "__main__":

@@ -4,16 +4,10 @@ import json
 import os
 import socket
 
-from harness import equal, wait_until
+from harness import equal, free_port, wait_until
 
 PATH = "/api/v1/captures"
 AS_JSON = {"Content-Type": "application/json"}
-
-
-def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
 
 
 def allowed(t, *addresses):

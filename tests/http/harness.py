@@ -239,5 +239,12 @@ def wait_until(condition, seconds=PATIENCE_SECONDS, what="the condition"):
         time.sleep(0.05)
 
 
+def free_port():
+    """one that nobody listened on just now"""
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
 def equal(mine, expected, what=""):
     assert mine == expected, f"{what}: {mine!r}, expected {expected!r}"

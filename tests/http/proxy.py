@@ -24,6 +24,8 @@ import tempfile
 import time
 import traceback
 
+from harness import free_port
+
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 USER, PASSWORD = "somebody", "secret-of-the-proxy"
 NAME = "profiles.example"
@@ -53,12 +55,6 @@ def equal(mine, expected, what=""):
 def blocks_of(text):
     """the indented blocks of a text, by their first line"""
     return {block.strip().splitlines()[0].strip(): block for block in re.findall(r"(?:^    .*\n|^\n)+", text, re.M) if block.strip()}
-
-
-def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
 
 
 def wait_until(condition, what):

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the run.py of tests/http, tests/catalog, tests/fleet and tests/remote share: the tests of their themes, options, outcomes.
+"""What the run.py of tests/http, tests/capture, tests/catalog, tests/fleet and tests/remote share: the tests of their
+themes, options, outcomes.
 
 A theme is a file, each function in it that begins with test_ a test; its name is THEME.WORDS."""
 import argparse
+import functools
 import importlib
 import re
 import resource
@@ -88,3 +90,12 @@ class Outcomes:
         self.settle()
         print(", ".join(f"{count} {what}" for what, count in self.counts.items()), flush=True)
         return 1 if self.counts["failed"] else 0
+
+
+def in_turn(tests, run_one):
+    """the Outcomes of tests, one after the other; run_one(name, function) gives what running.run_one does"""
+    outcomes = Outcomes()
+    for name, function in tests:
+        run = functools.partial(run_one, name, function)
+        outcomes.take(*run(), run)
+    return outcomes

@@ -7,7 +7,6 @@
 The last line is "N passed, N failed, N skipped".
 """
 import argparse
-import functools
 import os
 import subprocess
 import sys
@@ -53,12 +52,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--binary", required=True)
     options = parser.parse_args()
-    outcomes = running.Outcomes()
-    for name, function in list(globals().items()):
-        if name.startswith("test_"):
-            run = functools.partial(running.run_one, name[5:], function, harness.Toolbox(os.path.abspath(options.binary), None))
-            outcomes.take(*run(), run)
-    return outcomes.end()
+
+    def run_one(name, function):
+        return running.run_one(name, function, harness.Toolbox(os.path.abspath(options.binary), None))
+
+    tests = [(name[5:], function) for name, function in globals().items() if name.startswith("test_")]
+    return running.in_turn(tests, run_one).end()
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@
 By the Python that has requirements.txt. Each file that THEMES names is a theme, each function in it that begins with
 test_ a test: it gets a Toolbox. The last line is "N passed, N failed, N skipped".
 """
-import functools
 import os
 import subprocess
 import sys
@@ -63,16 +62,13 @@ class Toolbox(harness.Toolbox):
         return {"AWS_ACCESS_KEY_ID": servers.KEY, "AWS_SECRET_ACCESS_KEY": servers.SECRET, "AWS_ENDPOINT_URL": url or self.s3().url, **more}
 
 
-def run_one(name, function, options):
-    return running.run_one(name, function, Toolbox(os.path.abspath(options.binary), options.shared))
-
-
 def main():
     options = running.parser_of(__doc__).parse_args()
-    outcomes = running.Outcomes()
-    for name, function in running.chosen_of(THEMES, options.only):
-        run = functools.partial(run_one, name, function, options)
-        outcomes.take(*run(), run)
+
+    def run_one(name, function):
+        return running.run_one(name, function, Toolbox(os.path.abspath(options.binary), options.shared))
+
+    outcomes = running.in_turn(running.chosen_of(THEMES, options.only), run_one)
     outcomes.settle()
     for server in Toolbox.shared_servers.values():
         server.stop()

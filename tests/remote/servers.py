@@ -13,13 +13,9 @@ import threading
 import time
 import urllib.parse
 
+from harness import free_port
+
 KEY, SECRET = "AKIATESTOFMEMVIEWD00", "not-a-secret-that-anybody-has"
-
-
-def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
 
 
 def wait_for_port(port):
