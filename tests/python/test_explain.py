@@ -3,13 +3,17 @@
 import glob
 import os
 import subprocess
+import sys
 import types
 from unittest import mock
 
 import memviewd
 import stub_jax
 from memviewd import _daemon, _explain
-from python_box import Case, fixture
+from python_box import Case, HERE, fixture
+
+sys.path.append(os.path.join(HERE, "..", "http"))
+from document import Document  # noqa: E402: its folder is added above
 
 DUMP = os.path.join(stub_jax.DUMP, "d-tile-padding")
 FILES = [path for path in glob.glob(os.path.join(DUMP, "module_*.pb"))]
@@ -22,6 +26,12 @@ def too_large():
 class Explaining(Case):
     def printed(self, *words):
         return subprocess.run([os.environ["MEMVIEWD"], "explain", *words], stdout=subprocess.PIPE, check=True).stdout.decode()
+
+    def test_what_may_be_absent_is_what_the_document_says(self):
+        document = Document(os.path.join(HERE, "..", "..", "docs", "openapi.yaml"))
+        answer = document.tree["components"]["schemas"]["Verdict"]
+        rows = (answer, answer["properties"]["advice"]["items"])
+        self.assertEqual(_explain.MAY_BE_ABSENT, {name for row in rows for name in row["properties"] if name not in row["required"]})
 
     def test_what_does_not_fit(self):
         error, lowered = too_large(), stub_jax.Lowered(FILES)
