@@ -19,7 +19,8 @@ struct fit_set {
     double extra_flops_percent;
     enum change_confidence confidence; /* the least sure of its parts */
     const char *calls[FIT_CHANGES_MAX];
-    uint32_t effort, kinds; /* of the person, for the order; bits 1 << enum change_kind */
+    uint32_t tier, effort; /* of the person, for the order: by tier first; tier is 0 of a program of XLA */
+    uint32_t kinds;        /* bits 1 << enum change_kind; of a replay, of its own sorts */
 };
 
 struct fit {

@@ -5,8 +5,7 @@
 #include "base/size_text.h"
 #include "base/sum.h"
 #include "plan/category.h"
-
-#include <stdlib.h>
+#include "whatif/fit_search.h"
 
 /* What is asked of the program: nothing; as much as leaves its numbers as they are; another program, or more devices.
  */
@@ -54,25 +53,18 @@ static const struct {
     {"shard=8", TIER_OTHER, SORT_DEVICES, 22},
 };
 enum { CANDIDATE_COUNT = sizeof(candidates) / sizeof(candidates[0]) };
+_Static_assert((int)CANDIDATE_COUNT <= (int)FIT_CANDIDATES_MAX, "a search takes them all");
 
 /* Of the work that an answer may do, what a search leaves: so it ends before the answer is given up. */
 enum { WORK_KEPT_PART = 4 };
 
-struct single {
-    uint32_t candidate;
-    int64_t saving_bytes;
-};
-
-struct replay_search {
+struct replay_trials {
     const struct replay_steps *start; /* as it is, where only settings change */
     struct replay_steps program;      /* the same with a program that can be changed */
     bool has_program;
-    int64_t needed_bytes;
     uint32_t trials_most;
     uint64_t work;       /* steps of the trials so far: of the changes, and of their replays */
     uint64_t work_least; /* that the answer has left; with less no trial is begun */
-    struct single singles[CANDIDATE_COUNT];
-    uint32_t single_count;
     struct arena *arena; /* of the set that is tried */
     struct fit *out;
 };
@@ -98,37 +90,39 @@ static enum change_confidence confidence_beyond(const struct replay_steps *steps
 }
 
 /* What the answer that is made may work yet. */
-static uint64_t work_left(const struct replay_search *search) { return arena_work_left(search->arena->parent); }
+static uint64_t work_left(const struct replay_trials *trials) { return arena_work_left(trials->arena->parent); }
 
-static bool is_spent(const struct replay_search *search)
+static bool is_spent(const void *context)
 {
-    return search->out->trial_count >= search->trials_most || search->work >= REPLAY_FIT_WORK ||
-           work_left(search) < search->work_least;
+    const struct replay_trials *trials = context;
+    return trials->out->trial_count >= trials->trials_most || trials->work >= REPLAY_FIT_WORK ||
+           work_left(trials) < trials->work_least;
 }
 
-static bool replay_set_run(struct replay_search *search, const uint32_t *chosen, uint32_t count, struct fit_set *set,
+static bool replay_set_run(struct replay_trials *trials, const uint32_t *chosen, uint32_t count, struct fit_set *set,
                            bool *is_enough)
 {
-    struct replay_steps *steps = arena_array(search->arena, struct replay_steps, 1);
+    struct replay_steps *steps = arena_array(trials->arena, struct replay_steps, 1);
     struct err err = ERR_INIT;
     bool is_of_program = false;
     *set = (struct fit_set){.count = count, .extra_flops_percent = -1};
     for (uint32_t i = 0; i < count; i++)
         is_of_program |= candidates[chosen[i]].tier != TIER_SETTING;
-    if (is_of_program && !search->has_program)
+    if (is_of_program && !trials->has_program)
         return false;
-    replay_steps_copy(steps, is_of_program ? &search->program : search->start, search->arena);
+    replay_steps_copy(steps, is_of_program ? &trials->program : trials->start, trials->arena);
     for (uint32_t i = 0; i < count; i++) {
         set->changes[i] = candidates[chosen[i]].text;
         set->kinds |= 1U << candidates[chosen[i]].sort;
+        set->tier = candidates[chosen[i]].tier > set->tier ? candidates[chosen[i]].tier : set->tier;
         set->effort += candidates[chosen[i]].effort;
         if (!replay_steps_apply(steps, set->changes[i], &err))
             return false;
-        set->calls[i] = arena_text(search->start->arena, str_of(steps->items[steps->count - 1].call));
+        set->calls[i] = arena_text(trials->start->arena, str_of(steps->items[steps->count - 1].call));
     }
-    search->out->trial_count++;
+    trials->out->trial_count++;
     bool is_run = replay_steps_run(steps, &err);
-    search->work += steps->items[steps->count - 1].after.work;
+    trials->work += steps->items[steps->count - 1].after.work;
     if (!is_run)
         return false;
     const struct memory_profile_replay_change after = replay_steps_after(steps);
@@ -140,128 +134,14 @@ static bool replay_set_run(struct replay_search *search, const uint32_t *chosen,
 }
 
 /* False: a change does not apply, or the set could not be replayed. */
-static bool replay_set_try(struct replay_search *search, const uint32_t *chosen, uint32_t count, struct fit_set *set,
-                           bool *is_enough)
+static bool replay_set_try(void *context, const uint32_t *chosen, uint32_t count, struct fit_set *set, bool *is_enough)
 {
-    const uint64_t left = work_left(search);
-    bool is_run = replay_set_run(search, chosen, count, set, is_enough);
-    search->work += left - work_left(search);
+    struct replay_trials *trials = context;
+    const uint64_t left = work_left(trials);
+    bool is_run = replay_set_run(trials, chosen, count, set, is_enough);
+    trials->work += left - work_left(trials);
+    arena_free(trials->arena);
     return is_run;
-}
-
-/* ---- the best ones ---- */
-
-static int tier_of(const struct fit_set *set)
-{
-    int tier = TIER_SETTING;
-    for (uint32_t i = 0; i < set->count; i++)
-        for (uint32_t k = 0; k < CANDIDATE_COUNT; k++)
-            if (strcmp(candidates[k].text, set->changes[i]) == 0 && (int)candidates[k].tier > tier)
-                tier = (int)candidates[k].tier;
-    return tier;
-}
-
-static int replay_by_cost(const void *left, const void *right)
-{
-    const struct fit_set *a = left, *b = right;
-    return ORDER(tier_of(a), tier_of(b)) ?: ORDER(a->effort, b->effort) ?: ORDER(a->count, b->count)
-           ?: ORDER(a->total_bytes, b->total_bytes);
-}
-
-/* Of sets of the same sorts of changes the one that asks least stands for all. */
-static void replay_set_keep(struct fit *out, const struct fit_set *set)
-{
-    for (uint32_t i = 0; i < out->set_count; i++)
-        if (out->sets[i].kinds == set->kinds) {
-            if (replay_by_cost(set, &out->sets[i]) < 0)
-                out->sets[i] = *set;
-            return;
-        }
-    if (out->set_count < FIT_SETS_MAX)
-        out->sets[out->set_count++] = *set;
-    else if (replay_by_cost(set, &out->sets[FIT_SETS_MAX - 1]) < 0)
-        out->sets[FIT_SETS_MAX - 1] = *set;
-    qsort(out->sets, out->set_count, sizeof(*out->sets), replay_by_cost);
-}
-
-static void replay_set_weigh(struct replay_search *search, const struct fit_set *set, bool is_enough)
-{
-    struct fit *out = search->out;
-    if (is_enough)
-        replay_set_keep(out, set);
-    if (out->nearest.count == 0 || set->total_bytes < out->nearest.total_bytes)
-        out->nearest = *set;
-}
-
-/* ---- sets of several ---- */
-
-static int64_t over_bytes(const struct replay_search *search)
-{
-    return search->needed_bytes - search->start->capacity_bytes;
-}
-
-/* Do the parts of a set, each alone, save what is needed, with a third more for what they do to each other? A part that
- * suffices alone stands in no larger set. */
-static bool replay_is_worth_trying(const struct replay_search *search, const uint32_t *chosen, uint32_t count)
-{
-    int64_t over = over_bytes(search), together = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        const struct single *single = &search->singles[chosen[i]];
-        if (single->saving_bytes <= 0 || single->saving_bytes >= over)
-            return false;
-        for (uint32_t k = 0; k < i; k++)
-            if (candidates[search->singles[chosen[k]].candidate].sort == candidates[single->candidate].sort)
-                return false;
-        together = sum_add(together, single->saving_bytes);
-    }
-    return together >= over - over / 4;
-}
-
-static void replay_several_try(struct replay_search *search, const uint32_t *chosen, uint32_t count)
-{
-    uint32_t set_of[FIT_CHANGES_MAX];
-    struct fit_set set;
-    bool is_enough;
-    if (!replay_is_worth_trying(search, chosen, count))
-        return;
-    if (is_spent(search)) {
-        search->out->is_cut = true;
-        return;
-    }
-    for (uint32_t i = 0; i < count; i++)
-        set_of[i] = search->singles[chosen[i]].candidate;
-    if (replay_set_try(search, set_of, count, &set, &is_enough))
-        replay_set_weigh(search, &set, is_enough);
-    arena_free(search->arena);
-}
-
-static void replay_singles_try(struct replay_search *search)
-{
-    for (uint32_t i = 0; i < CANDIDATE_COUNT; i++) {
-        struct fit_set set;
-        bool is_enough;
-        if (is_spent(search)) {
-            search->out->is_cut = true;
-            return;
-        }
-        if (replay_set_try(search, &i, 1, &set, &is_enough)) {
-            search->singles[search->single_count++] = (struct single){i, search->needed_bytes - set.total_bytes};
-            replay_set_weigh(search, &set, is_enough);
-        }
-        arena_free(search->arena);
-    }
-}
-
-static void replay_sets_try(struct replay_search *search)
-{
-    uint32_t count = search->single_count;
-    for (uint32_t i = 0; i < count && search->out->set_count < FIT_SETS_MAX; i++)
-        for (uint32_t k = i + 1; k < count; k++)
-            replay_several_try(search, (const uint32_t[]){i, k}, 2);
-    for (uint32_t i = 0; i < count && search->out->set_count == 0; i++)
-        for (uint32_t k = i + 1; k < count; k++)
-            for (uint32_t n = k + 1; n < count; n++)
-                replay_several_try(search, (const uint32_t[]){i, k, n}, 3);
 }
 
 static uint32_t trials_most(const struct replay_steps *start)
@@ -274,25 +154,29 @@ static uint32_t trials_most(const struct replay_steps *start)
 
 void replay_fit_find(const struct replay_steps *start, struct fit *out)
 {
-    struct replay_search *search = arena_array(start->arena, struct replay_search, 1);
+    struct replay_trials *trials = arena_array(start->arena, struct replay_trials, 1);
     const struct memory_profile_replay_change now = replay_steps_after(start);
     struct err err = ERR_INIT;
-    *search = (struct replay_search){.start = start,
+    *trials = (struct replay_trials){.start = start,
                                      .program = *start,
                                      .arena = arena_child(start->arena),
                                      .trials_most = trials_most(start),
                                      .out = out};
     *out = (struct fit){.set_count = 0};
-    search->work_least = work_left(search) / WORK_KEPT_PART;
-    search->needed_bytes = replay_fit_needed_bytes(start, &now);
+    trials->work_least = work_left(trials) / WORK_KEPT_PART;
     out->has_fit_already = replay_steps_is_enough(start, &now);
     if (out->has_fit_already)
         return;
-    search->program.is_one_way = true;
-    search->has_program = start->program != NULL || replay_steps_begin_program(&search->program, &err);
-    replay_singles_try(search);
-    replay_sets_try(search);
-    arena_free(search->arena);
+    trials->program.is_one_way = true;
+    trials->has_program = start->program != NULL || replay_steps_begin_program(&trials->program, &err);
+    const struct fit_search search = {.candidate_count = CANDIDATE_COUNT,
+                                      .needed_bytes = replay_fit_needed_bytes(start, &now),
+                                      .room_bytes = start->capacity_bytes,
+                                      .context = trials,
+                                      .set_try = replay_set_try,
+                                      .is_spent = is_spent,
+                                      .out = out};
+    fit_search_run(&search);
 }
 
 /* ---- in words ---- */
