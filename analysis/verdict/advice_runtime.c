@@ -170,8 +170,8 @@ static const struct flag scoped_limit = {
     "pltpu.CompilerParams(vmem_limit_bytes=…)  # of all kernels: LIBTPU_INIT_ARGS=\"--xla_tpu_scoped_vmem_limit_kib=…\"",
     "The limit is the compiler's own, not the chip's; what is left for other uses of the memory shrinks."};
 
-/* The compiler's own limit for one kernel is 16 or 32 MiB; chips from v5e on have more. */
-enum { SCOPED_VMEM_BYTES = 32 << 20 };
+/* The compiler's own limit for one kernel is 16 or 32 MiB, on TPU v7x 64; chips from v5e on have more. */
+enum { SCOPED_VMEM_BYTES = 64 << 20 };
 
 static bool is_scoped_vmem(const struct verdict_facts *facts)
 {
