@@ -305,6 +305,7 @@ void advice_make(const struct verdict_facts *facts)
     facts->out->replayed_bytes = -1;
     if (advice->has_program) {
         variant_begin(&advice->start, plan, facts->space, facts->arena);
+        variant_limit(&advice->start, facts->out->fit.capacity_bytes);
         variant_measure(&advice->start, &advice->before, NULL);
         facts->out->replayed_bytes = advice->before.total_bytes;
         advice->has_backward = plan->graph->has_backward;

@@ -127,6 +127,20 @@ bool change_read(struct str text, struct change *out, struct err *err)
 
 bool change_apply(struct variant *variant, const struct change *change, struct change_result *out, struct err *err)
 {
+    struct change_result result = {.reason = "", .call = ""};
+    struct err ignored = ERR_INIT;
     *out = (struct change_result){.reason = "", .call = call_text(variant, change)};
-    return kinds[change->kind].apply(variant, change, out, err);
+    if (!kinds[change->kind].apply(variant, change, out, err))
+        return false;
+    if (variant->undone == NULL)
+        return true;
+    if (!kinds[change->kind].apply(variant->undone, change, &result, &ignored))
+        variant->undone = NULL;
+    else if (out->confidence == CHANGE_EXACT) {
+        out->confidence = CHANGE_MODEL;
+        out->reason =
+            "The compiler computes values again to make the program fit: of what is saved, it first uses some "
+            "to compute less again.";
+    }
+    return true;
 }

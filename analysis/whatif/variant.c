@@ -3,6 +3,7 @@
 
 #include "base/sum.h"
 #include "read/hlo/shape_layout.h"
+#include "whatif/remat.h"
 
 /* ---- the program as it is ---- */
 
@@ -86,30 +87,6 @@ uint32_t variant_step(const struct variant *variant, uint32_t instruction_at)
 {
     uint32_t at = variant_scheduled(variant, instruction_at);
     return at == HLO_NONE ? HLO_NONE : variant->step_at[variant->plan->schedule.position_of_instruction[at]];
-}
-
-void variant_begin(struct variant *variant, const struct plan *plan, const struct plan_space *space,
-                   struct arena *arena)
-{
-    *variant = (struct variant){.plan = plan, .space = space, .arena = arena};
-    variant->findings = arena_array(arena, struct variant_findings, 1);
-    variant->findings->arena = arena;
-    variant->row_capacity = (size_t)space->row_count + 1;
-    variant->rows = arena_raw(arena, variant->row_capacity * sizeof(*variant->rows));
-    dimensions_build(plan->graph, arena, &variant->dimensions);
-    variant->sizes = variant->dimensions.leaves.sizes;
-    for (uint32_t i = 0; i < space->row_count; i++)
-        row_begin(variant, i);
-    steps_find(variant);
-}
-
-void variant_copy(struct variant *variant, const struct variant *of, struct arena *arena)
-{
-    *variant = *of;
-    variant->arena = arena;
-    variant->row_capacity = (size_t)of->row_count + 1;
-    variant->rows = arena_raw(arena, variant->row_capacity * sizeof(*variant->rows));
-    memcpy(variant->rows, of->rows, of->row_count * sizeof(*of->rows));
 }
 
 /* ---- sizes ---- */
@@ -226,7 +203,8 @@ static int64_t heap_of(const struct plan_space *space, int64_t live_bytes)
     return sum_of_real(now * (1 + waste));
 }
 
-void variant_measure(struct variant *variant, struct variant_sums *out, int64_t *series)
+/* Of these rows alone. */
+static void measure(struct variant *variant, struct variant_sums *out, int64_t *series)
 {
     const struct plan_space *space = variant->space;
     uint32_t steps = space->step_count;
@@ -254,4 +232,69 @@ void variant_measure(struct variant *variant, struct variant_sums *out, int64_t 
     out->total_bytes = sum_add(out->fixed_bytes, out->temporary_bytes);
     for (uint32_t step = 0; series && step < steps; step++)
         series[step] = sum_add(changes[step], indefinite_bytes);
+}
+
+/* The compiler computes as much again as it has to: nothing, where all fits without; at most what it did before. */
+void variant_measure(struct variant *variant, struct variant_sums *out, int64_t *series)
+{
+    struct variant_sums undone;
+    measure(variant, out, series);
+    if (variant->undone == NULL)
+        return;
+    measure(variant->undone, &undone, NULL);
+    if (undone.total_bytes <= variant->limit_bytes) {
+        measure(variant->undone, out, series);
+    } else if (out->total_bytes < variant->limit_bytes) {
+        int64_t more_bytes = variant->limit_bytes - out->total_bytes;
+        out->temporary_bytes = sum_add(out->temporary_bytes, more_bytes);
+        out->total_bytes = variant->limit_bytes;
+        out->live_bytes = sum_add(out->live_bytes, more_bytes);
+        out->peak_bytes = sum_add(out->peak_bytes, more_bytes);
+    }
+}
+
+void variant_limit(struct variant *variant, int64_t capacity_bytes)
+{
+    if (variant->undone != NULL && capacity_bytes > 0 && capacity_bytes < variant->limit_bytes)
+        variant->limit_bytes = capacity_bytes;
+}
+
+/* ---- the program as it is ---- */
+
+void variant_begin(struct variant *variant, const struct plan *plan, const struct plan_space *space,
+                   struct arena *arena)
+{
+    *variant = (struct variant){.plan = plan, .space = space, .arena = arena};
+    variant->findings = arena_array(arena, struct variant_findings, 1);
+    variant->findings->arena = arena;
+    variant->row_capacity = (size_t)space->row_count + 1;
+    variant->rows = arena_raw(arena, variant->row_capacity * sizeof(*variant->rows));
+    dimensions_build(plan->graph, arena, &variant->dimensions);
+    variant->sizes = variant->dimensions.leaves.sizes;
+    for (uint32_t i = 0; i < space->row_count; i++)
+        row_begin(variant, i);
+    steps_find(variant);
+    variant->undone = remat_undone(variant);
+    if (variant->undone != NULL) {
+        struct variant_sums sums;
+        measure(variant->undone, &sums, NULL);
+        int64_t undone_bytes = sums.total_bytes;
+        measure(variant, &sums, NULL);
+        variant->limit_bytes = sums.total_bytes;
+        if (undone_bytes <= sums.total_bytes) /* nothing was gained by it */
+            variant->undone = NULL;
+    }
+}
+
+void variant_copy(struct variant *variant, const struct variant *of, struct arena *arena)
+{
+    *variant = *of;
+    variant->arena = arena;
+    variant->row_capacity = (size_t)of->row_count + 1;
+    variant->rows = arena_raw(arena, variant->row_capacity * sizeof(*variant->rows));
+    memcpy(variant->rows, of->rows, of->row_count * sizeof(*of->rows));
+    if (of->undone != NULL) {
+        variant->undone = arena_array(arena, struct variant, 1);
+        variant_copy(variant->undone, of->undone, arena);
+    }
 }

@@ -33,6 +33,7 @@ struct regions;
 struct variant_findings {
     struct arena *arena;
     const struct regions *by_scopes, *by_any;
+    const uint32_t *repeats;      /* by instruction: which one the compiler repeats in it, or HLO_NONE (remat.h) */
     const double *flops;          /* by instruction: recompute_flops */
     const uint64_t *value_hashes; /* by instruction: checkpoint_values */
 };
@@ -50,6 +51,10 @@ struct variant {
     uint32_t row_count;
     size_t row_capacity;
     uint32_t *step_at; /* by position in the schedule: the first step that belongs to it or what follows */
+    /* The same without what the compiler computed again to make it fit (remat.h), which every change is made to as well;
+     * NULL: it did not, or a change could not be made. With it, what the unchanged program takes. */
+    struct variant *undone;
+    int64_t limit_bytes; /* up to which the compiler computes nothing again; set where the device is known: less */
 };
 
 struct variant_sums {
@@ -67,6 +72,8 @@ void variant_begin(struct variant *variant, const struct plan *plan, const struc
 /* Another one that may be changed by itself; what does not change is shared with `of`. It and what changes add are in
  * `arena`: that of `of`, or a child of it for a variant that is only tried. */
 void variant_copy(struct variant *variant, const struct variant *of, struct arena *arena);
+/* What the device has, where it is known: a program that needs more than that was not made to fit. */
+void variant_limit(struct variant *variant, int64_t capacity_bytes);
 /* The instruction itself, or the fusion around it that the schedule names; HLO_NONE: neither is scheduled. */
 uint32_t variant_scheduled(const struct variant *variant, uint32_t instruction_at);
 /* The step at which an instruction of the schedule, or the fusion around it, runs; HLO_NONE: it is not scheduled. */

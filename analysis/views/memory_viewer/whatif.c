@@ -349,6 +349,7 @@ bool memory_viewer_whatif(const struct tool_request *request, struct json *json,
     if (!answer->space || !answer->plan->graph || answer->plan->hlo.instruction_count == 0)
         return err_set(err, ERR_notfound, ERR_NO_OFFSET, "there is no program with its own memory to change");
     groundwork_begin(request->groundwork, answer->plan, answer->space, request->arena, &answer->start);
+    variant_limit(&answer->start, answer->capacity.bytes);
     variant_copy(&answer->variant, &answer->start, request->arena);
     variant_measure(&answer->variant, &answer->before, NULL);
     answer->after = answer->before;
