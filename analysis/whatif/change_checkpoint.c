@@ -126,7 +126,39 @@ static void outer_cut(struct checkpoint *work, struct variant_row *row)
         row->dies = reading.last_forward + 1;
 }
 
-static uint32_t saved_drop(struct checkpoint *work)
+/* What reads a value of a layer going backward. */
+struct again_reading {
+    const struct checkpoint *work;
+    uint32_t layer;           /* that makes it */
+    bool is_input, is_needed; /* another layer is computed again from it; something else reads it */
+};
+
+static bool again_reader_note(void *context, uint32_t reader_at, uint32_t operand)
+{
+    struct again_reading *reading = context;
+    const struct checkpoint *work = reading->work;
+    uint32_t step = reader_at == HLO_NONE ? HLO_NONE : variant_step(work->variant, reader_at);
+    (void)operand;
+    if (step != HLO_NONE && step < work->first_backward)
+        return true;
+    bool is_again = step != HLO_NONE && graph_phase(work->graph, reader_at) == GRAPH_RECOMPUTE &&
+                    work->regions->of[reader_at] != reading->layer;
+    reading->is_input = reading->is_input || is_again;
+    reading->is_needed = reading->is_needed || !is_again;
+    return !reading->is_needed;
+}
+
+/* Is it kept for a layer behind that is checkpointed already? That layer goes on needing it. */
+static bool is_checkpoint_input(struct checkpoint *work, const struct variant_row *row, uint32_t layer)
+{
+    struct again_reading reading = {.work = work, .layer = layer};
+    value_each_reader(&work->walk,
+                      value_of_buffer(&work->plan->hlo, work->variant->space->rows[row->plan_row].buffer_at),
+                      again_reader_note, &reading);
+    return reading.is_input && !reading.is_needed;
+}
+
+static uint32_t saved_drop(struct checkpoint *work, const struct checkpoint_inputs *inputs)
 {
     uint32_t before = work->variant->row_count, dropped = 0;
     for (uint32_t i = 0; i < before; i++) {
@@ -143,19 +175,45 @@ static uint32_t saved_drop(struct checkpoint *work)
                 outer_cut(work, &work->variant->rows[i]);
             continue;
         }
+        if (work->has_recompute && is_checkpoint_input(work, &row, work->regions->of[at]))
+            continue;
         work->variant->rows[i].is_gone = true;
         dropped++;
-        struct checkpoint_reading reading = {.work = work, .layer = work->regions->of[at], .dot_at = HLO_NONE};
+        struct checkpoint_reading reading = {.work = work, .layer = work->regions->of[at], .kernel_at = HLO_NONE};
         value_each_reader(&work->walk,
                           value_of_buffer(&work->plan->hlo, work->variant->space->rows[row.plan_row].buffer_at),
                           checkpoint_reader_note, &reading);
         if (reading.count < 2 || layer->backward == HLO_NONE)
             continue;
         row.born = layer->backward;
-        row.dies = layer->backward_end != HLO_NONE ? layer->backward_end : row.dies;
-        *variant_add(work->variant) = row;
+        row.dies = layer->backward_end < row.dies ? layer->backward_end : row.dies;
+        if (!checkpoint_inputs_stand_for(work, inputs, work->regions->of[at], &row))
+            *variant_add(work->variant) = row;
     }
     return dropped;
+}
+
+/* Where what the compiler computes again to save memory is needed, so is what it repeats (remat.h). */
+static void repeated_need(struct checkpoint *work)
+{
+    const uint32_t *repeats = work->variant->findings->repeats;
+    const uint64_t *hashes = checkpoint_values(work->variant);
+    uint32_t count = work->plan->hlo.instruction_count;
+    struct map needed;
+    if (repeats == NULL)
+        return;
+    map_init(&needed, work->variant->arena, 64);
+    for (uint32_t at = 0; at < count; at++) {
+        uint32_t kernel_at = work->recompute.is_needed[at] ? variant_scheduled(work->variant, at) : HLO_NONE;
+        if (kernel_at != HLO_NONE && repeats[kernel_at] != HLO_NONE)
+            map_put(&needed, hash_number(repeats[kernel_at], hashes[at]), at, false);
+    }
+    for (uint32_t at = 0; at < count && needed.count > 0; at++) {
+        uint32_t kernel_at =
+            graph_phase(work->graph, at) == GRAPH_FORWARD ? variant_scheduled(work->variant, at) : HLO_NONE;
+        if (kernel_at != HLO_NONE && map_get(&needed, hash_number(kernel_at, hashes[at])) != MAP_NONE)
+            work->recompute.is_needed[at] = true;
+    }
 }
 
 bool change_checkpoint(struct variant *variant, const struct change *change, struct change_result *out, struct err *err)
@@ -179,6 +237,8 @@ bool change_checkpoint(struct variant *variant, const struct change *change, str
             work.layers[i].is_chosen = true;
         chosen_count = work.regions->count;
     }
+    for (uint32_t at = 0; at < variant->plan->hlo.instruction_count && !work.has_recompute; at++)
+        work.has_recompute = graph_phase(work.graph, at) == GRAPH_RECOMPUTE;
     layers_time(&work);
     for (uint32_t i = 0; i < variant->row_count && work.regions->count == 0; i++) {
         uint32_t at = checkpoint_maker(&work, &variant->rows[i]);
@@ -197,9 +257,10 @@ bool change_checkpoint(struct variant *variant, const struct change *change, str
     for (uint32_t i = 0; i < work.regions->count; i++)
         is_chosen[i] = work.layers[i].is_chosen;
     recompute_count(variant, work.regions, is_chosen, has_stacks, &work.recompute);
+    repeated_need(&work);
     if (chosen_count > 0) {
         struct checkpoint_inputs *inputs = checkpoint_inputs_find(&work);
-        out->row_count += saved_drop(&work);
+        out->row_count += saved_drop(&work, inputs);
         if (out->row_count > 0 && !work.only)
             checkpoint_inputs_keep(&work, inputs);
     }

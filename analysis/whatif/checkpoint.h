@@ -23,6 +23,7 @@ struct checkpoint {
     uint32_t flag_count;     /* rows that there were when flags by row were set: what is added later has none */
     const bool *only;        /* by row: what is computed again of the layers (a policy); NULL: all */
     uint32_t first_backward; /* step */
+    bool has_recompute;      /* the program checkpoints something already */
 };
 
 /* The instruction that computes what a row holds, or HLO_NONE. */
@@ -39,14 +40,12 @@ static inline void checkpoint_earlier(uint32_t *step, uint32_t found)
         *step = found;
 }
 
-/* Values that several products read are put into memory again. What only elementwise operations read is computed inside
- * of the fusion that reads it. */
+/* Values that several kernels read are put into memory again. What only one reads is computed inside of it. */
 struct checkpoint_reading {
     struct checkpoint *work;
-    uint32_t layer;        /* its own, or HLO_NONE: one of a scan */
-    uint32_t dot_at;       /* the first product that reads it, going backward in its own layer; or HLO_NONE */
-    bool is_computed_with; /* elementwise, the same */
-    uint32_t count;        /* of products, and of all elementwise readers together */
+    uint32_t layer;     /* its own, or HLO_NONE: one of a scan */
+    uint32_t kernel_at; /* the last one met that reads it, going backward in its own layer; or HLO_NONE */
+    uint32_t count;     /* of kernels */
 };
 
 /* A value_reader that counts into a checkpoint_reading. */
@@ -59,6 +58,10 @@ struct checkpoint_inputs;
  * it; 0: it makes no array with dimensions. Of the program as it is, found once for all variants of it. */
 const uint64_t *checkpoint_values(const struct variant *variant);
 struct checkpoint_inputs *checkpoint_inputs_find(struct checkpoint *work);
+/* Is what the layer gives kept while `row`, a value of its inside of the same dimensions, would be put back? Of the two
+ * the compiler keeps one. */
+bool checkpoint_inputs_stand_for(struct checkpoint *work, const struct checkpoint_inputs *inputs, uint32_t layer,
+                                 const struct variant_row *row);
 void checkpoint_inputs_keep(struct checkpoint *work, const struct checkpoint_inputs *inputs);
 /* Stacks that the forward loop of a scan writes go (checkpoint_stacks.c): how many. `flags` by row: those that are
  * meant; NULL: all. */

@@ -32,6 +32,9 @@ static uint64_t value_hash(const struct variant *variant, uint32_t made_by)
     if (!shape_array_read(text, &shape) || shape.rank == 0)
         return HASH_NONE;
     uint64_t hash = hash_bytes(name.data, name.length, shape_array_hash_any_order(&shape));
+    const struct regions *regions = regions_by_any(variant);
+    if (regions != regions_by_scopes(variant)) /* names without scopes are the same in every layer */
+        hash = hash_number(regions->of[made_by], hash);
     return hash == HASH_NONE ? HASH_NONE + 1 : hash;
 }
 
@@ -115,7 +118,8 @@ struct checkpoint_inputs *checkpoint_inputs_find(struct checkpoint *work)
         if (layer == HLO_NONE || !work->layers[layer].is_chosen)
             layer = OUTSIDE;
         bool is_late = variant_step(work->variant, at) >= work->first_backward;
-        if (layer != OUTSIDE && phase == GRAPH_FORWARD && !work->recompute.is_needed[at])
+        bool is_only_read = layer != OUTSIDE && phase == GRAPH_FORWARD && !is_late && !work->recompute.is_needed[at];
+        if (layer != OUTSIDE && phase == GRAPH_FORWARD && is_late)
             continue;
         if ((phase != GRAPH_FORWARD && !(layer == OUTSIDE && phase == GRAPH_BACKWARD)) ||
             (layer == OUTSIDE && !is_late) || op == GRAPH_FUSION || op == GRAPH_CONVERT || op == GRAPH_COPY ||
@@ -128,10 +132,38 @@ struct checkpoint_inputs *checkpoint_inputs_find(struct checkpoint *work)
                 graph_phase(work->graph, made_by) != GRAPH_FORWARD ||
                 (layer == OUTSIDE && (maker == HLO_NONE || !work->layers[maker].is_chosen)))
                 continue;
+            if (is_only_read) {
+                uint64_t found = map_find(&inputs->map, inputs->hashes[made_by], is_input, NULL);
+                if (found != MAP_FREE && op != GRAPH_DOT)
+                    inputs->items[found].is_read_by_others = true;
+                continue;
+            }
             input_note(work, inputs, layer, made_by, at);
         }
     }
     return inputs;
+}
+
+static bool has_same_sizes(const struct leaves *leaves, uint32_t left, uint32_t right)
+{
+    const struct leaf *a = &leaves->items[left], *b = right == HLO_NONE ? NULL : &leaves->items[right];
+    return b != NULL && a->rank == b->rank &&
+           memcmp(leaves->sizes + a->first, leaves->sizes + b->first, a->rank * sizeof(*leaves->sizes)) == 0;
+}
+
+bool checkpoint_inputs_stand_for(struct checkpoint *work, const struct checkpoint_inputs *inputs, uint32_t layer,
+                                 const struct variant_row *row)
+{
+    const struct leaves *leaves = &work->variant->dimensions.leaves;
+    arena_work(work->variant->arena, inputs->count);
+    for (uint32_t i = 0; i < inputs->count; i++) {
+        const struct input *input = &inputs->items[i];
+        if (work->regions->of[input->made_by] == layer && input->born < row->dies && row->born < input->dies &&
+            leaves_count(leaves, input->made_by) == 1 &&
+            has_same_sizes(leaves, leaves->first[input->made_by], row->leaf))
+            return true;
+    }
+    return false;
 }
 
 /* What the rows say of each input. */
@@ -167,7 +199,7 @@ static uint8_t kept_type(const struct variant *variant, const struct input *inpu
     uint8_t type = (uint8_t)made, cast = variant->types ? variant->types[variant->dimensions.arrays[leaf]] : 0;
     if (!input->is_read_by_others && shape_type_is_float(made) && shape_type_bytes(made) == 4)
         type = (uint8_t)shape_type_find(STR("bf16"));
-    return narrower(narrower(type, cast), input->kept_type);
+    return narrower(narrower(type, cast), input->is_read_by_others ? type : input->kept_type);
 }
 
 /* Devices that share every row: those of a change that split all of them, which splits what is added too. */

@@ -54,14 +54,25 @@ static bool slice_note(void *context, uint32_t reader_at, uint32_t operand)
     return slices->count < SLICE_MAX;
 }
 
+/* Where the backward pass takes layers out of a stack. It may be filled where it was made, or in what the forward loop
+ * gives. */
+static void slices_find(struct checkpoint *work, const struct variant_row *row, struct slices *slices)
+{
+    uint32_t maker = checkpoint_maker(work, row);
+    *slices = (struct slices){.work = work, .first_step = HLO_NONE};
+    value_each_reader(&work->walk,
+                      value_of_buffer(&work->plan->hlo, work->variant->space->rows[row->plan_row].buffer_at),
+                      slice_note, slices);
+    if (slices->count == 0 && maker != HLO_NONE)
+        value_each_reader(&work->walk, (struct value){maker, VALUE_WHOLE}, slice_note, slices);
+}
+
 /* Is a layer's part put into memory when it is computed again? */
 static bool is_stored_again(struct checkpoint *work, const struct variant_row *row, uint32_t *first_step)
 {
-    struct slices slices = {.work = work, .first_step = HLO_NONE};
-    struct checkpoint_reading reading = {.work = work, .layer = HLO_NONE, .dot_at = HLO_NONE};
-    value_each_reader(&work->walk,
-                      value_of_buffer(&work->plan->hlo, work->variant->space->rows[row->plan_row].buffer_at),
-                      slice_note, &slices);
+    struct slices slices;
+    struct checkpoint_reading reading = {.work = work, .layer = HLO_NONE, .kernel_at = HLO_NONE};
+    slices_find(work, row, &slices);
     for (uint32_t i = 0; i < slices.count && reading.count < 2; i++)
         value_each_reader(&work->walk, (struct value){slices.at[i], VALUE_WHOLE}, checkpoint_reader_note, &reading);
     checkpoint_earlier(first_step, slices.first_step);
@@ -115,6 +126,22 @@ static bool stack_read(const struct checkpoint *work, uint32_t at, struct stack 
     return true;
 }
 
+/* The body of the loop that takes its layers out again going backward, or HLO_NONE. */
+static uint32_t backward_body(struct checkpoint *work, uint32_t row)
+{
+    struct slices slices;
+    slices_find(work, &work->variant->rows[row], &slices);
+    return slices.count > 0 ? graph_loop_body_around(work->graph, slices.at[0]) : HLO_NONE;
+}
+
+/* Going forward a loop may take what it carries out of the stack of it; going backward it carries the gradients. */
+static uint32_t wanted_count(struct checkpoint *work, const struct stack *stack, const struct leaf *leaf)
+{
+    uint32_t forward = carried_count(work, stack->body, leaf), body = backward_body(work, stack->row),
+             backward = body == HLO_NONE ? 0 : carried_count(work, body, leaf);
+    return forward > backward ? forward : backward;
+}
+
 /* Which stacks stay, by row: as many of a shape as the loop carries arrays of it, the smallest first. */
 static bool *stacks_staying(struct checkpoint *work, const bool *flags)
 {
@@ -131,7 +158,7 @@ static bool *stacks_staying(struct checkpoint *work, const bool *flags)
         const struct leaf *leaf = &variant->dimensions.leaves.items[variant->rows[stacks[i].row].leaf];
         nth++;
         if (i == 0 || stacks[i].kind != stacks[i - 1].kind) {
-            wanted = carried_count(work, stacks[i].body, leaf);
+            wanted = wanted_count(work, &stacks[i], leaf);
             nth = 0;
         }
         stays[stacks[i].row] = nth < wanted;

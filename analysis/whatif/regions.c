@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "whatif/regions.h"
+#include "whatif/regions_cut.h"
 
 #include "plan/category.h"
 
@@ -192,6 +192,9 @@ static void parameters_label(struct regions_reading *reading, struct builder *bu
                 kinds_note(builder, path);
             else if (label)
                 *label = region_of(builder, reading->regions, path);
+            if (pass == 1 && label && *label == HLO_NONE && argument->choice.category == CATEGORY_PARAMETER &&
+                !path.is_bias)
+                *label = REGION_OUTSIDE;
         }
 }
 
@@ -250,7 +253,11 @@ static void regions_by_parameters(const struct variant *variant, struct arena *a
     if (out->count < 2)
         return;
     readers_label(&reading);
+    regions_cut(variant, arena, out);
     rest_label(&reading, variant, arena);
+    for (uint32_t at = 0; at < variant->plan->hlo.instruction_count; at++)
+        if (out->of[at] == REGION_OUTSIDE)
+            out->of[at] = HLO_NONE;
 }
 
 /* ---- both ---- */

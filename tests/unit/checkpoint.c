@@ -83,7 +83,10 @@ END_TEST
 
 START_TEST(layers_told_by_their_parameters)
 {
-    all_layers(nameless);
+    uint32_t middle = all_layers(nameless);
+    /* names are equal in all layers: what goes into each is kept all the same */
+    ck_assert_int_gt(live_at("x1", middle), 0);
+    ck_assert_int_gt(live_at("x2", middle), 0);
     refused("checkpoint=layer_0", "nothing has this name");
     all_layers(in_state);
     all_layers(numbered);
@@ -163,6 +166,56 @@ START_TEST(a_scan_keeps_what_it_carries)
     ck_assert_int_eq(gone, 1); /* one of the shape of what it carries stays */
     ck_assert_int_gt(saved, 10 * 16384);
     ck_assert_double_gt(result.extra_flops_percent, 0);
+}
+END_TEST
+
+/* ---- what the compiler computes again by itself ---- */
+
+/* k, which is small, is kept for a.remat alone; without it a would live until c reads it again. */
+static const char *const repeated =
+    "scheduled module=jit_f main { x = f32[1,64] parameter(0) \"x\" !arg "
+    "m = f32[512,64] custom-call(x) !temp k = f32[1,64] tanh(x) !temp a = f32[64,64] dot(k, k) lhs={0} rhs={0} !temp b = f32[64,64] negate(a) !temp frees={a} e = f32[64,64] negate(b) !temp frees={b} "
+    "g = f32[1,64] slice(e) !temp frees={e} a.remat = f32[64,64] dot(k, k) lhs={0} rhs={0} !temp frees={k} "
+    "c = f32[1,64] slice(a.remat) !temp frees={a.remat} ROOT y = f32[1,64] add(c, g) !out frees={c,g} }";
+
+START_TEST(without_what_the_compiler_computes_again)
+{
+    open_program(repeated);
+    ck_assert_ptr_nonnull(start.undone);
+    for (uint32_t i = 0; i < start.undone->row_count; i++) {
+        const struct variant_row *row = &start.undone->rows[i], *was = &start.rows[i];
+        struct str name = hlo_instruction_name(&plan.hlo, row->instruction_at);
+        if (str_equal(name, STR("a.remat")))
+            ck_assert(row->is_gone);
+        else if (str_equal(name, STR("a")))
+            ck_assert(row->born == was->born && row->dies > step_of("c") && was->dies <= step_of("e"));
+        else if (str_equal(name, STR("k")))
+            ck_assert(row->dies < was->dies && row->dies == step_of("b"));
+        else
+            ck_assert(row->dies == was->dies && !row->is_gone);
+    }
+    /* As it is, it takes what it takes; and a change that saves less than that is no longer exact. */
+    ck_assert_int_eq(before.total_bytes, start.limit_bytes);
+    open_program(scoped);
+    ck_assert_ptr_null(start.undone);
+}
+END_TEST
+
+/* What is saved, the compiler first uses to compute less again: up to what the program takes, or the device has. */
+START_TEST(a_change_is_held_against_the_whole)
+{
+    struct variant_sums whole;
+    open_program(repeated);
+    variant_measure(start.undone, &whole, NULL);
+    ck_assert_int_gt(whole.live_bytes, before.live_bytes);
+    int64_t halved = saves("shard=*:2");
+    variant_measure(changed.undone, &whole, NULL); /* the half fits without */
+    ck_assert_int_eq(after.total_bytes, whole.total_bytes);
+    ck_assert_int_eq(halved, before.total_bytes - whole.total_bytes);
+    ck_assert_int_eq(saves("donate=0"), 0); /* it has to compute again all the same */
+    ck_assert_int_eq(result.confidence, CHANGE_MODEL);
+    variant_limit(&start, whole.total_bytes / 2); /* the half does not fit either */
+    ck_assert_int_gt(saves("shard=*:2"), halved);
 }
 END_TEST
 
@@ -274,6 +327,8 @@ int main(void)
     tcase_add_test(tests, one_layer_alone);
     tcase_add_test(tests, what_has_no_backward_pass_is_refused);
     tcase_add_test(tests, a_scan_keeps_what_it_carries);
+    tcase_add_test(tests, without_what_the_compiler_computes_again);
+    tcase_add_test(tests, a_change_is_held_against_the_whole);
     tcase_add_test(tests, what_is_added_is_changed_too);
     tcase_add_test(tests, sets_that_fit);
     tcase_add_test(tests, none_suffices);

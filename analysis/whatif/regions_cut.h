@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * regions_cut.h: where one layer ends and the next begins, where only their parameters tell them.
+ *
+ * In:     regions of which the operations that read a layer's parameters are known.
+ * Out:    the forward operations between two layers are shared out so that as few bytes as possible go from one to the
+ *         other: a residual stream is cut before what normalizes it, and behind an activation that only products read.
+ * Cost:   two passes over the operations and their operands. */
+#pragma once
+
+#include "whatif/regions.h"
+
+/* Of what reads parameters that are no layer's: it is told apart while layers are found, and is in no region then. */
+#define REGION_OUTSIDE (UINT32_MAX - 1)
+
+void regions_cut(const struct variant *variant, struct arena *arena, struct regions *regions);
