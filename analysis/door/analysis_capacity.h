@@ -67,6 +67,10 @@ bool analysis_capacity_counts_before(const struct analysis_space_capacity *one,
 bool analysis_capacity_may_count(enum capacity_from from, const struct analysis_space_capacity *found);
 bool analysis_capacity_usable(uint64_t available_bytes, uint64_t physical_bytes, uint64_t *bytes);
 
+/* Of all that a job needs the first one to look at (memory_fit_is_worse in plan/memory_fit.h); a capacity that is NULL is
+ * not known. */
+bool analysis_fit_is_worse(const struct analysis_space_capacity *capacity, uint64_t needed_bytes,
+                           const struct analysis_space_capacity *other, uint64_t other_needed_bytes);
 /* The member `key`: does it fit (Fit in docs/openapi.yaml); `capacity` NULL: not known. */
 void analysis_fit_write(struct json *json, const char *key, const struct analysis_space_capacity *capacity,
                         uint64_t needed_bytes, const char *space_name);

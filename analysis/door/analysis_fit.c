@@ -48,6 +48,13 @@ bool analysis_capacity_usable(uint64_t available_bytes, uint64_t physical_bytes,
     return usable.is_physical;
 }
 
+bool analysis_fit_is_worse(const struct analysis_space_capacity *capacity, uint64_t needed_bytes,
+                           const struct analysis_space_capacity *other, uint64_t other_needed_bytes)
+{
+    const struct memory_capacity one = analysis_fit_capacity(capacity), two = analysis_fit_capacity(other);
+    return memory_fit_is_worse(&one, signed_bytes(needed_bytes), &two, signed_bytes(other_needed_bytes));
+}
+
 struct fit_question {
     struct json *json;
     const char *key, *space_name;

@@ -141,10 +141,27 @@ static void over_say(struct memory_fit *fit, const char *space, struct arena *ar
 
 /* ---- the judgement ---- */
 
-static bool is_over_by_text(const struct memory_fit *fit)
+static bool asks_too_much(const struct memory_capacity *capacity)
 {
-    const struct memory_capacity *capacity = &fit->capacity;
     return capacity->asked_bytes > capacity->bytes + capacity->half_bytes;
+}
+
+/* What is held against the capacity; `share`: of it, −1 where that is not known. */
+static int64_t held_of(const struct memory_capacity *capacity, int64_t needed_bytes, double *share)
+{
+    bool is_asked = capacity->bytes >= 0 && needed_bytes <= capacity->bytes && asks_too_much(capacity);
+    int64_t held = is_asked ? capacity->asked_bytes : needed_bytes;
+    *share = capacity->bytes > 0 ? (double)held / (double)capacity->bytes : -1;
+    return held;
+}
+
+bool memory_fit_is_worse(const struct memory_capacity *capacity, int64_t needed_bytes,
+                         const struct memory_capacity *other, int64_t other_needed_bytes)
+{
+    double share, other_share;
+    int64_t held = held_of(capacity, needed_bytes, &share),
+            other_held = held_of(other, other_needed_bytes, &other_share);
+    return share > other_share || (!(share < other_share) && held > other_held);
 }
 
 static enum memory_fit_word word_of(struct memory_fit *fit)
@@ -155,7 +172,7 @@ static enum memory_fit_word word_of(struct memory_fit *fit)
         fit->free_bytes = 0;
         return MEMORY_FIT_OVER;
     }
-    if (is_over_by_text(fit)) {
+    if (asks_too_much(&fit->capacity)) {
         fit->over_bytes = fit->capacity.asked_bytes - fit->capacity.bytes;
         fit->free_bytes = 0;
         return MEMORY_FIT_OVER;

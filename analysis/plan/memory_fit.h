@@ -67,6 +67,12 @@ int64_t memory_fit_share_safe(int64_t share_bytes);
  * (asked_bytes -1); -1: the capacity is not known. */
 int64_t memory_fit_room(const struct memory_capacity *capacity);
 
+/* Of all that a job needs the first one to look at: it is further above its capacity than `other`, or nearer to it, in
+ * shares of that; what an error text asked for counts where that is over and the plan is not. After those with a
+ * capacity those without, the larger first. */
+bool memory_fit_is_worse(const struct memory_capacity *capacity, int64_t needed_bytes,
+                         const struct memory_capacity *other, int64_t other_needed_bytes);
+
 /* "fits", "over", "too close", "over by default", "capacity not known". */
 const char *memory_fit_word_name(enum memory_fit_word word);
 

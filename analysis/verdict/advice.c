@@ -295,6 +295,17 @@ static int64_t best_of(const struct advice *advice)
     return -1;
 }
 
+/* Where all has its word on whether it fits. */
+static void over_fill(struct advice *advice)
+{
+    int64_t limit = advice->facts->limit_bytes;
+    for (uint32_t i = 0; i < advice->count; i++) {
+        struct verdict_advice *item = &advice->items[i];
+        bool is_over = item->fits == VERDICT_FITS_NO && limit >= 0 && item->lands_at_bytes > limit;
+        item->over_bytes = is_over ? item->lands_at_bytes - limit : -1;
+    }
+}
+
 void advice_make(const struct verdict_facts *facts)
 {
     const struct plan *plan = facts->parts->plan;
@@ -319,6 +330,7 @@ void advice_make(const struct verdict_facts *facts)
     jax_calls_drop(advice);
     torch_advice_find(advice);
     remedy_find(advice);
+    over_fill(advice);
     if (advice->count > 1)
         qsort(advice->items, advice->count, sizeof(*advice->items), by_use);
     facts->out->advice_sentence = sentence_of(advice);

@@ -186,6 +186,7 @@ struct verdict_advice {
     const char *title;  /* verb and object */
     const char *change; /* as `memviewd whatif --change` takes it; NULL: there is no model of it */
     int64_t saves_bytes, lands_at_bytes;
+    int64_t over_bytes;      /* of what it lands at, past what there is; -1: it fits, may fit, or one is not known */
     int64_t allocated_bytes; /* of what a replay of PyTorch's allocator lands at, in blocks; -1: it is of none */
     enum verdict_fits fits;
     enum verdict_confidence confidence;

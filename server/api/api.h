@@ -122,6 +122,8 @@ void api_write_not_read(struct json *json, const struct snapshot *snapshot);
 void api_write_failure(struct json *json, const struct log_text_failure *failure);
 
 /* "notes": [{code, count, text}…]: what the reader should know about the files of a session. */
+/* The member `worst` of a session (SessionWorst in docs/openapi.yaml): none before its modules were listed. */
+void api_write_worst(struct json *json, const struct snapshot_session *session);
 void api_write_notes(struct json *json, const struct snapshot_session *session, const struct modules *modules);
 
 /* capacity=NAME of the table of devices, or a size: "15.75GiB"; 0 bytes where it is not given. NULL, or the refusal. */

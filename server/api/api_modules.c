@@ -206,6 +206,98 @@ static void write_devices(struct json *json, const struct snapshot_session *sess
     json_array_end(json);
 }
 
+/* ---- the worst of them ---- */
+
+/* The memory space of a module that is to be looked at first (analysis_fit_is_worse). */
+struct worst {
+    const struct modules_entry *entry; /* NULL: no module says what it needs */
+    const struct analysis_space_total *total;
+    struct capacity_spaces capacities; /* of the module */
+};
+
+static void worst_take(struct worst *worst, const struct modules_entry *entry, const struct analysis_totals *totals,
+                       const struct capacity_spaces *capacities)
+{
+    struct analysis_space_capacity own[CAPACITY_SPACES], others[CAPACITY_SPACES];
+    capacity_spaces_core(capacities, own);
+    for (size_t at = 0; totals && at < totals->space_count; at++) {
+        const struct analysis_space_total *total = &totals->spaces[at];
+        capacity_spaces_core(&worst->capacities, others);
+        if (worst->entry &&
+            !analysis_fit_is_worse(capacity_spaces_at(own, capacities->count, total->space), total->total_bytes,
+                                   capacity_spaces_at(others, worst->capacities.count, worst->total->space),
+                                   worst->total->total_bytes))
+            continue;
+        *worst = (struct worst){entry, total, *capacities};
+    }
+}
+
+static void worst_find(const struct snapshot_session *session, const struct capacity_spaces *texts,
+                       const struct modules *modules, struct worst *worst)
+{
+    const struct modules_file *file = NULL;
+    struct capacity_spaces capacities = {0};
+    *worst = (struct worst){0};
+    for (size_t at = 0; at < modules->entry_count; at++) {
+        const struct modules_entry *entry = &modules->entries[at];
+        const struct err *err;
+        if (entry->file != file)
+            capacity_spaces_find(texts, NULL, session, entry->file->group, entry->file->opened.contents, &capacities);
+        file = entry->file;
+        worst_take(worst, entry, modules_totals(entry, &err), &capacities);
+    }
+}
+
+static void worst_write(const void *context, struct buf *out)
+{
+    const struct worst *worst = context;
+    struct json json = JSON_INIT(out);
+    struct analysis_space_capacity core[CAPACITY_SPACES];
+    capacity_spaces_core(&worst->capacities, core);
+    json_object_begin(&json);
+    json_key_text(&json, "module", worst->entry->id);
+    json_key_text(&json, "name", name_of(worst->entry));
+    json_key_text(&json, "file", worst->entry->file->file->path);
+    json_key_int(&json, "space", worst->total->space);
+    json_key_text(&json, "space_name", worst->total->name);
+    analysis_fit_write(&json, "fit", capacity_spaces_at(core, worst->capacities.count, worst->total->space),
+                       worst->total->total_bytes, worst->total->name);
+    json_object_end(&json);
+}
+
+/* The lists of sessions say it from then on. */
+static void worst_keep(const struct snapshot_session *session, const struct buf *written)
+{
+    char *none = NULL, *text = memory_format("%.*s", (int)written->length, written->data);
+    if (!atomic_compare_exchange_strong(&session->known->worst, &none, text))
+        free(text);
+}
+
+static void worst_answer(struct json *json, const struct snapshot_session *session, const struct snapshot_host *host,
+                         const struct capacity_spaces *texts, const struct modules *modules)
+{
+    struct worst worst;
+    struct buf written = BUF_INIT;
+    worst_find(session, texts, modules, &worst);
+    if (!worst.entry)
+        return;
+    memory_write(&written, worst_write, &worst);
+    if (!host)
+        worst_keep(session, &written);
+    json_key(json, "worst");
+    json_written(json, (struct str){written.data, written.length});
+    buf_free(&written);
+}
+
+void api_write_worst(struct json *json, const struct snapshot_session *session)
+{
+    const char *text = atomic_load(&session->known->worst);
+    if (!text)
+        return;
+    json_key(json, "worst");
+    json_written(json, str_of(text));
+}
+
 /* The list of sessions says it from now on. */
 static void keep_largest(const struct snapshot_session *session, const struct modules *modules)
 {
@@ -213,7 +305,7 @@ static void keep_largest(const struct snapshot_session *session, const struct mo
     for (size_t at = 0; at < modules->entry_count; at++)
         if (modules->entries[at].largest_total_bytes > largest)
             largest = modules->entries[at].largest_total_bytes;
-    atomic_store(session->largest_total_bytes, largest <= INT64_MAX ? (int64_t)largest : INT64_MAX);
+    atomic_store(&session->known->largest_total_bytes, largest <= INT64_MAX ? (int64_t)largest : INT64_MAX);
 }
 
 static struct response *write_modules(struct store *store, const struct snapshot_session *session,
@@ -231,13 +323,14 @@ static struct response *write_modules(struct store *store, const struct snapshot
     modules_read_totals(store, &modules);
     if (!host)
         keep_largest(session, &modules);
+    struct capacity_spaces texts;
+    capacity_spaces_of_texts(session, &texts);
     json_object_begin(&json);
     api_write_notes(&json, session, &modules);
     write_devices(&json, session, &modules);
+    worst_answer(&json, session, host, &texts, &modules);
     size_t total_count = api_modules_choose(&modules, listing);
     listing_write_head(&json, listing, total_count, modules.entry_count);
-    struct capacity_spaces texts;
-    capacity_spaces_of_texts(session, &texts);
     json_key_array(&json, "modules");
     for (size_t at = listing->offset; at < modules.entry_count && at - listing->offset < listing->limit; at++)
         write_module(&json, session, &texts, &modules.entries[at]);

@@ -97,7 +97,8 @@ void api_write_session(struct json *json, struct store *store, const struct snap
     json_key_uint(json, "host_count", session->host_count);
     write_hosts(json, session, is_whole);
     json_key_known(json, "module_count", modules_known_count(store, session));
-    json_key_known(json, "largest_total_bytes", atomic_load(session->largest_total_bytes));
+    json_key_known(json, "largest_total_bytes", atomic_load(&session->known->largest_total_bytes));
+    api_write_worst(json, session);
     json_key_uint(json, "profile_count", session->profile_count);
     json_key_uint(json, "snapshot_count", session->allocator_count);
     json_key_bool(json, "has_error_text", session->text_count > 0);

@@ -143,10 +143,10 @@ static struct snapshot_session *add_session(struct sessions_builder *builder, co
     struct snapshot *snapshot = builder->snapshot;
     struct snapshot_session *session = memory_pool_new(&snapshot->pool, sizeof(*session));
     session->kind = kind;
-    session->module_count = memory_pool_new(&snapshot->pool, sizeof(*session->module_count));
-    session->largest_total_bytes = memory_pool_new(&snapshot->pool, sizeof(*session->largest_total_bytes));
-    atomic_init(session->module_count, -1);
-    atomic_init(session->largest_total_bytes, -1);
+    session->known = memory_pool_new(&snapshot->pool, sizeof(*session->known));
+    atomic_init(&session->known->module_count, -1);
+    atomic_init(&session->known->largest_total_bytes, -1);
+    atomic_init(&session->known->worst, NULL);
     session->name = contents->run_name ? contents->run_name : folder_name(builder, contents);
     uint64_t hash = hash_text(contents->folder->path, hash_text(snapshot_kind_name(kind), 0));
     if (builder->tree->is_file)
@@ -327,7 +327,7 @@ static void add_text(struct sessions_builder *builder, const struct contents *co
         if (!builder->upload_id)
             snapshot_write_id(session->id, hash_text(file->name, hash_text(session->id, 0)));
     }
-    atomic_store(session->module_count, 0);
+    atomic_store(&session->known->module_count, 0);
     count_in(session, file, true);
 }
 
@@ -361,7 +361,7 @@ static void add_profiles(struct sessions_builder *builder, const struct contents
     const struct snapshot_file **files = memory_pool_new(pool, contents->profile_count * sizeof(*files));
     session->profiles = memory_pool_new(pool, contents->profile_count * sizeof(*session->profiles));
     session->files = files;
-    atomic_store(session->module_count, 0);
+    atomic_store(&session->known->module_count, 0);
     for (size_t at = 0; at < contents->folder->file_count; at++) {
         const struct tree_file *from = &contents->folder->files[at];
         if (kind_of(builder, from) == NAMES_PROFILE && is_listed(from))
@@ -389,7 +389,7 @@ static void add_lone_profile(struct sessions_builder *builder, const struct cont
         session->profiles = profiles;
         session->files = builder->lone_files = files;
     }
-    atomic_store(session->module_count, 0);
+    atomic_store(&session->known->module_count, 0);
     add_profile(builder, session, &contents->files[0], builder->lone_files);
 }
 

@@ -63,6 +63,12 @@ const char *snapshot_kind_name(enum snapshot_kind kind);
 
 enum { SNAPSHOT_ID_SIZE = 48 };
 
+/* What becomes known by reading a session. */
+struct snapshot_known {
+    _Atomic int64_t module_count, largest_total_bytes; /* -1 until its modules were counted, and added up */
+    _Atomic(char *) worst; /* the object SessionWorst of docs/openapi.yaml; NULL: not known, or there is none */
+};
+
 /* What a person opens. */
 struct snapshot_session {
     char id[SNAPSHOT_ID_SIZE];
@@ -77,8 +83,7 @@ struct snapshot_session {
     size_t program_file_count;
     const struct snapshot_file *const *program_files; /* of a trace: HLO files beside it, of any session */
     const struct snapshot_file *const *files;         /* all that belong to it, by name */
-    /* What becomes known by reading: -1 until modules.c has counted and added up; nothing else changes. */
-    _Atomic int64_t *module_count, *largest_total_bytes;
+    struct snapshot_known *known;                     /* nothing else changes */
     size_t text_count;
     const struct snapshot_text *texts; /* error.txt first, then those with failures */
     size_t profile_count;

@@ -144,7 +144,7 @@ int64_t modules_known_count(struct store *store, const struct snapshot_session *
     bool is_known = true;
     if (session->kind != SNAPSHOT_TRACE)
         return (int64_t)session->group_count;
-    int64_t counted = atomic_load(session->module_count);
+    int64_t counted = atomic_load(&session->known->module_count);
     if (counted >= 0)
         return counted;
     modules.files = memory_new(modules.file_count * sizeof(*modules.files));
@@ -157,7 +157,7 @@ int64_t modules_known_count(struct store *store, const struct snapshot_session *
     }
     int64_t count = is_known ? (int64_t)modules.entry_count : -1;
     modules_close(&modules);
-    atomic_store(session->module_count, count); /* of the files as the snapshot has them: stays right */
+    atomic_store(&session->known->module_count, count); /* of the files as the snapshot has them: stays right */
     return count;
 }
 

@@ -212,3 +212,22 @@ def test_files_of_any_date_are_listed(t):
         equal(len(modules(daemon, name)), 1, name)
     rows = t.run("index", t.folder(), "--format=ndjson")
     equal((rows.returncode, len(rows.stdout.splitlines())), (0, len(days)))
+
+
+def test_the_worst_module_is_said_once_the_modules_were_listed(t):
+    daemon = t.serve(os.path.join(t.fixtures, "dumps"))
+    equal({row["worst"] for row in daemon.sessions().values()}, {None})
+    for name in ("seed-matmul-327680", "d-tile-padding"):
+        path = f"/api/v1/sessions/{daemon.session_id(name)}"
+        listed = daemon.get_json(f"{path}/modules", filter="nothing is called so")
+        worst = listed["worst"]
+        equal((listed["modules"], worst["fit"]["word"]), ([], "over"))
+        rows = {row["id"]: row for row in daemon.get_json(f"{path}/modules")["modules"]}
+        spaces = {space["space"]: space for space in rows[worst["module"]]["spaces"]}
+        equal((worst["name"], worst["file"]), (rows[worst["module"]]["name"], rows[worst["module"]]["file"]))
+        equal((worst["space_name"], worst["fit"]), (spaces[worst["space"]]["name"], spaces[worst["space"]]["fit"]))
+        fits = [space["fit"] for row in rows.values() for space in row["spaces"]]
+        shares = [fit["needed_bytes"] / (fit["capacity_bytes"] or float("inf")) for fit in fits]
+        equal(worst["fit"]["needed_bytes"] / worst["fit"]["capacity_bytes"], max(shares))
+        equal([daemon.sessions()[key]["worst"] for key in daemon.sessions() if key.endswith(name)], [worst])
+        equal(daemon.get_json(path)["worst"], worst)

@@ -44,6 +44,23 @@ START_TEST(the_total_is_held_against_the_capacity)
 }
 END_TEST
 
+START_TEST(the_worst_is_the_one_furthest_above_its_capacity)
+{
+    const int64_t gib = 1 << 30;
+    const struct memory_capacity small = stated(1), large = stated(80), none = {.bytes = -1, .asked_bytes = -1};
+    struct memory_capacity asked = stated(16);
+    asked.asked_bytes = 96 * gib;
+    ck_assert(memory_fit_is_worse(&small, 2 * gib, &large, 81 * gib));
+    ck_assert(!memory_fit_is_worse(&large, 81 * gib, &small, 2 * gib));
+    ck_assert_msg(memory_fit_is_worse(&asked, 0, &small, 5 * gib), "the text asked for six times as much");
+    ck_assert(!memory_fit_is_worse(&asked, 0, &small, 7 * gib));
+    ck_assert_msg(memory_fit_is_worse(&small, 1, &none, 80 * gib), "a capacity that is known goes before");
+    ck_assert(!memory_fit_is_worse(&none, 80 * gib, &small, 1));
+    ck_assert(memory_fit_is_worse(&none, 2 * gib, &none, gib));
+    ck_assert_msg(!memory_fit_is_worse(&large, gib, &large, gib), "of equals the first stays");
+}
+END_TEST
+
 START_TEST(of_a_gpu_jax_takes_a_share_by_default)
 {
     ck_assert_str_eq(judge(whole_gpu(), 8.14, "Device memory")->sentence,
@@ -121,6 +138,7 @@ int main(void)
     TCase *tests = tcase_create("memory_fit");
     tcase_add_checked_fixture(tests, arena_begin, arena_end);
     tcase_add_test(tests, the_total_is_held_against_the_capacity);
+    tcase_add_test(tests, the_worst_is_the_one_furthest_above_its_capacity);
     tcase_add_test(tests, of_a_gpu_jax_takes_a_share_by_default);
     tcase_add_test(tests, a_device_of_another_kind_has_no_share);
     tcase_add_test(tests, within_the_rounding_of_a_text_it_is_not_known);

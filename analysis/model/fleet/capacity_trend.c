@@ -60,7 +60,7 @@ struct capacity_trend capacity_trend_find(const struct capacity_trend_point *poi
         return trend;
     const struct capacity_trend_point *first = points + count - used, *last = points + count - 1;
     trend.point_count = used;
-    if (capacity_bytes > 0 && last->bytes > capacity_bytes)
+    if (capacity_trend_over_bytes(last->bytes, capacity_bytes) > 0)
         trend.kind = CAPACITY_TREND_OVER;
     else if (capacity_bytes <= 0)
         trend.kind = CAPACITY_TREND_CAPACITY_UNKNOWN;

@@ -43,6 +43,11 @@ struct capacity_trend {
     double days, soonest_days, latest_days;
 };
 
+/* How far a need is above a capacity: 0: it is not; -1: the capacity is not known. */
+static inline int64_t capacity_trend_over_bytes(int64_t bytes, int64_t capacity_bytes)
+{
+    return capacity_bytes <= 0 ? -1 : bytes > capacity_bytes ? bytes - capacity_bytes : 0;
+}
 /* `points` by time; `capacity_bytes` below 1: not known. */
 struct capacity_trend capacity_trend_find(const struct capacity_trend_point *points, size_t count,
                                           int64_t capacity_bytes, struct arena *arena);

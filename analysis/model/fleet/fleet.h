@@ -126,6 +126,11 @@ static inline uint32_t fleet_last_point(const struct fleet *fleet, uint32_t seri
 {
     return fleet->series[series].first_point + fleet->series[series].point_count - 1;
 }
+/* How far the value of a point is above the capacity of its device: 0: it is not; -1: the capacity is not known. */
+static inline int64_t fleet_over_bytes(const struct fleet *fleet, const struct fleet_point *point)
+{
+    return capacity_trend_over_bytes(point->max_bytes, fleet->records[point->record].capacity_bytes);
+}
 /* Of a series of one host; NULL: of all, or the files do not name it. */
 static inline const char *fleet_host_of(const struct fleet *fleet, uint32_t series)
 {

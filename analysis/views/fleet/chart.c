@@ -59,6 +59,7 @@ POINT_VALUE(time_of, point->first_at_ms)
 POINT_VALUE(needed_of, point->max_bytes)
 POINT_VALUE(peak_of, point->peak_bytes)
 POINT_VALUE(capacity_of, fleet->records[point->record].capacity_bytes)
+POINT_VALUE(over_of, fleet_over_bytes(fleet, point))
 POINT_VALUE(hosts_of, point->host_count > 0 ? point->host_count : -1)
 
 static void commits_write(const struct chart *chart, const struct fleet_series *series, struct json *json)
@@ -128,6 +129,7 @@ static void line_write(const struct chart *chart, uint32_t at, const struct tool
     column_write(chart, series, "needed_bytes", json, needed_of);
     column_write(chart, series, "peak_bytes", json, peak_of);
     column_write(chart, series, "capacity_bytes", json, capacity_of);
+    column_write(chart, series, "over_bytes", json, over_of);
     column_write(chart, series, "host_counts", json, hosts_of);
     commits_write(chart, series, json);
     steps_write(chart, series, request, json);

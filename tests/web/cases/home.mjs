@@ -276,7 +276,9 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
   });
 
   test('a list sorted before all is read says how many are not, and does not move by itself', async () => {
-    const base = await dumps();
+    const folder = mkdtempSync(join(tmpdir(), 'memviewd-unread-')); /* of a daemon that has read none of them */
+    cpSync(join(fixtures, 'dumps'), folder, { recursive: true });
+    const base = await daemon(`--logdir=${folder}`);
     const page = await open(`${base}?tool=oom`, { isMeasured: true, isAlone: true });
     const { release } = await holdBack(page, '**/modules?**');
     await page.goto(`${base}?tool=home&sort=share`);
@@ -295,7 +297,12 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
     const after = await names();
     truth(before[0] !== after[0], 'the order as found is that of the shares: nothing was tried');
     equal(after.map((name) => name.split('-')[0]), ['d', 'seed', ...after.slice(2).map((name) => name.split('-')[0])]);
+    const again = await open(`${base}?tool=home&sort=share`, { isMeasured: true });
+    await again.waitForSelector('.home-grid tbody tr:nth-child(4)');
+    equal((await again.locator('.home-grid .h-name a').allInnerTexts())[0], after[0], 'the list of sessions says what is known by now');
+    await again.finish();
     await page.finish();
+    rmSync(folder, { recursive: true });
   });
 
   test('every figure opens a card: what it is made of, from which file and field', async () => {

@@ -56,11 +56,11 @@ export function run({ test, equal }) {
     equal(capacityIn(NOT_KNOWN), null);
     equal(bytesApart(V5E, V5E + 1024 ** 2), ['15.750 GiB', '15.751 GiB']);
   });
-  test('of a session that counts which is furthest above its capacity, by the word of the daemon', () => {
-    const spaces = (...fits) => [{ id: 'm', name: 'f', file: 'f.pb', spaces: fits.map((fit, at) => ({ space: at, name: 'HBM', fit })) }];
-    equal([worstOf(spaces(FITS, SCOPED)).word, worstOf(spaces(FITS, SCOPED)).bytes, worstOf(spaces(FITS, SCOPED)).from.kind], ['over', 96 * MIB, 'text']);
-    equal([worstOf(spaces(OVER)).byText, worstOf(spaces(OVER)).by], ['17.74 GiB', 19051458560]);
-    equal([worstOf(spaces(FITS)).word, worstOf(spaces(NOT_KNOWN)).word, worstOf([])], ['fits', 'capacity not known', null]);
+  const worst = (fit) => worstOf({ module: 'm', name: 'f', file: 'f.pb', space: 0, space_name: 'HBM', fit });
+  test('the worst of a session is the daemon\'s', () => {
+    equal([worst(SCOPED).word, worst(SCOPED).bytes, worst(SCOPED).from.kind], ['over', 96 * MIB, 'text']);
+    equal([worst(OVER).byText, worst(OVER).by], ['17.74 GiB', 19051458560]);
+    equal([worst(FITS).word, worst(NOT_KNOWN).word, worstOf(undefined)], ['fits', 'capacity not known', null]);
   });
   test('a text that failed elsewhere than in the space shown speaks first, and the plan second', () => {
     const failure = {
@@ -93,7 +93,7 @@ export function run({ test, equal }) {
   });
   test('a difference is that of the two figures that the daemon holds against each other', () => {
     equal([OVER, SCOPED, TAKEN].map(heldAgainst).map(({ needed, limit }) => [needed, limit]), [[35962892288, V5E], [96 * MIB, 16 * MIB], [118 * GIB, SHARE]]);
-    const cards = [SCOPED, TAKEN].map((fit) => cardOf('over', { worst: worstOf([{ id: 'm', name: 'f', file: 'f.pb', spaces: [{ space: 0, name: 'HBM', fit }] }]) }));
+    const cards = [SCOPED, TAKEN].map((fit) => cardOf('over', { worst: worst(fit) }));
     equal(cards.map(({ formula }) => formula), ['96.00 MiB − 16.00 MiB = 80.00 MiB', '118.00 GiB − 104.85 GiB = 13.15 GiB']);
     equal(cards[1].inputs.map(({ name }) => name).at(-1), 'what JAX takes by default');
   });

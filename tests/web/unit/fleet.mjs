@@ -54,13 +54,13 @@ export function run({ test, equal }) {
     equal([compareHref({ reference_before: null, reference: 'b', kind: 'module' }, { link }), compareHref({ reference_before: 'a', reference: 'b', kind: 'memory' }, { link })], [null, null]);
   });
 
-  const line = (patch) => ({ job: 'j', name: 'j', module: 'm', kind: 'module', at_ms: [1, 2, 3], needed_bytes: [10, 20, 30], peak_bytes: [9, null, 29], capacity_bytes: [40, 40, null], steps: [], categories: [], ...patch });
+  const line = (patch) => ({ job: 'j', name: 'j', module: 'm', kind: 'module', at_ms: [1, 2, 3], needed_bytes: [10, 20, 30], peak_bytes: [9, null, 29], capacity_bytes: [40, 40, null], over_bytes: [0, 0, null], steps: [], categories: [], ...patch });
 
   test('a line is drawn by what is chosen', () => {
     equal(lineOf(line({}), 'needed').values, [10, 20, 30]);
     equal(lineOf(line({}), 'peak').values, [9, null, 29]);
     equal(lineOf(line({}), 'share').values, [25, 50, null]);
-    equal(lineOf(line({ capacity_bytes: [10, 10, null] }), 'peak').isOver, [false, true, false]);
+    equal(lineOf(line({ over_bytes: [0, 10, null] }), 'peak').isOver, [false, true, false]);
     equal(lineOf(line({ steps: [{ point: 1, change_bytes: 10 }, { point: 2, change_bytes: -1 }] }), 'needed').marks, { 1: 'up', 2: 'down' });
     const names = (lines, linesOf) => named(lines, linesOf).map(({ name }) => name);
     equal([names([line({})], 'job'), names([line({}), line({ module: null })], 'module')], [['j'], ['m', 'module']]);

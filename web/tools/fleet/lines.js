@@ -43,7 +43,7 @@ export function limitsOf(lines, metric) {
 /* Pure: one line of the answer as one of the chart. */
 export function lineOf(line, metric) {
   const marks = Object.fromEntries(line.steps.map((step) => [step.point, step.change_bytes > 0 ? 'up' : 'down']));
-  return { name: cutMiddle(line.name, NAME_MAX), at: line.at_ms, values: valuesOf(line, metric), marks, isOver: line.needed_bytes.map((value, point) => line.capacity_bytes[point] > 0 && value > line.capacity_bytes[point]) };
+  return { name: cutMiddle(line.name, NAME_MAX), at: line.at_ms, values: valuesOf(line, metric), marks, isOver: line.over_bytes.map((over) => over > 0) };
 }
 
 /* Pure: the columns of whose memory it is: of modules the commits of the first, else the last commit of each line.

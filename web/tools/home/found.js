@@ -25,35 +25,26 @@ export function verdictName(found) {
   return Object.keys(VERDICTS).find((name) => VERDICTS[name](word)) ?? 'other';
 }
 
-/* Pure: the module and memory space nearest to or furthest above its capacity, as the daemon says whether it fits; without
- * any capacity the largest. {bytes, capacity, by, byText, name, word, from}: word is the daemon's; `from` is what explain.js
- * tells of it; null without any. */
-export function worstOf(modules) {
-  let worst = null;
-  for (const module of modules)
-    for (const { space, name: spaceName, fit } of module.spaces ?? []) {
-      const capacity = capacityIn(fit);
-      const { needed, asked, limit, share: taken } = heldAgainst(fit);
-      const share = capacity ? needed / capacity.bytes : -1;
-      if (worst && (share < worst.share || (share === worst.share && needed <= worst.bytes))) continue;
-      worst = {
-        share,
-        bytes: needed,
-        capacity: capacity?.bytes ?? null,
-        limit,
-        isOfShare: taken != null,
-        by: fit.over_bytes || (fit.free_bytes ?? 0),
-        byText: differenceText(fit.over_bytes || (fit.free_bytes ?? 0), capacity),
-        name: module.name,
-        word: fit.word,
-        from: asked != null
-          ? { kind: 'text', file: capacity.source, module: module.id, space, spaceName, capacity }
-          : { kind: 'module', file: module.file, module: module.id, space, spaceName: spaceName ?? '', capacity },
-      };
-    }
+/* Pure: the daemon's word on the worst module of a session (SessionWorst): {bytes, capacity, limit, isOfShare, by, byText, name,
+ * word, from}; `from` is what explain.js tells of it. Null without any. */
+export function worstOf(worst) {
   if (!worst) return null;
-  const { share, ...figure } = worst;
-  return figure;
+  const { module, name, file, space, space_name: spaceName, fit } = worst;
+  const capacity = capacityIn(fit);
+  const { needed, asked, limit, share } = heldAgainst(fit);
+  const by = fit.over_bytes || (fit.free_bytes ?? 0);
+  const from = asked == null ? { kind: 'module', file } : { kind: 'text', file: capacity.source };
+  return {
+    bytes: needed,
+    capacity: capacity?.bytes ?? null,
+    limit,
+    isOfShare: share != null,
+    by,
+    byText: differenceText(by, capacity),
+    name,
+    word: fit.word,
+    from: { ...from, module, space, spaceName, capacity },
+  };
 }
 
 /* Pure: the same of a failure that a text tells. */
@@ -63,14 +54,19 @@ export function worstOfFailure(failure) {
   return { bytes: needed, capacity, by: by ?? 0, byText: byText ?? '', name: module ?? '', word: 'over', from };
 }
 
+/* A failure goes before a plan that is not over. */
+function worstTold(session, told) {
+  const worst = worstOf(told);
+  return session.failure && worst?.word !== 'over' ? worstOfFailure(session.failure) : worst;
+}
+
 async function lookAtModules(session, how) {
   const modules = await get(`sessions/${encodeURIComponent(session.id)}/modules`, { sort: '-total', limit: 100 }, how);
-  const found = worstOf(modules.modules);
-  const isTold = session.failure && found?.word !== 'over';
+  const worst = worstTold(session, modules.worst);
   const broken = modules.modules.find((module) => module.error)?.error;
-  if (!found && !isTold && broken) throw new Error(broken.reason || broken.code);
-  if (!found && !isTold && session.kind === 'trace') return { module_count: modules.total_count, ...(await lookAtEvents(session, how)) };
-  return { module_count: modules.total_count, worst: isTold ? worstOfFailure(session.failure) : found };
+  if (!worst && broken) throw new Error(broken.reason || broken.code);
+  if (!worst && session.kind === 'trace') return { module_count: modules.total_count, ...(await lookAtEvents(session, how)) };
+  return { module_count: modules.total_count, worst };
 }
 
 /* What leads the page is read as a whole: of a dump that is damaged in its middle the list knows totals all the same.
@@ -122,6 +118,7 @@ const HOLDINGS = [
     is: (session) => session.module_count !== 0,
     words: ({ module_count: total }) => (total == null ? 'not read yet' : counted(total, 'module')),
     look: lookAtModules,
+    tell: (session) => (session.worst ? { module_count: session.module_count, worst: worstTold(session, session.worst) } : null),
   },
   { is: (session) => Boolean(session.has_memory_events), words: ({ snapshot_count: total }) => (total ? '' : 'memory events'), look: null },
   {

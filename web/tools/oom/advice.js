@@ -12,22 +12,22 @@ import { createPanel } from '../../widgets/panel.js';
 
 /* More stand behind a word. */
 const AT_ONCE = 6;
-const COLUMNS = ['title', 'change', 'saves_bytes', 'lands_at_bytes', 'fits', 'confidence', 'reason', 'do'].map((key) => ({ key, title: key }));
+const COLUMNS = ['title', 'change', 'saves_bytes', 'lands_at_bytes', 'over_bytes', 'fits', 'confidence', 'reason', 'do'].map((key) => ({ key, title: key }));
 
-const fitsNode = ({ fits, lands_at_bytes: lands }, capacity) => {
+const fitsNode = ({ fits, over_bytes: over }) => {
   if (fits === 'yes') return el('strong', {}, 'fits');
   if (fits === 'perhaps') return el('span', {}, 'may fit');
-  if (fits === 'no') return el('span', { class: 'dim' }, capacity != null && lands > capacity ? `over by ${bytes(lands - capacity)}` : 'over');
+  if (fits === 'no') return el('span', { class: 'dim' }, over == null ? 'over' : `over by ${bytes(over)}`);
   return null;
 };
 
-function figuresNode(item, capacity, links) {
+function figuresNode(item, links) {
   const { saves_bytes: saves, lands_at_bytes: lands, evidence } = item;
   if (saves == null && lands == null) return el('span', { class: 'dim' }, 'how much it saves is not known');
   const [most, least] = isBound(item) ? ['≤ ', '≥ '] : item.confidence === 'guess' ? ['about ', 'about '] : ['', ''];
   return [
     saves > 0 ? el('span', {}, 'saves ', most, links.figure(saves, evidence.saves)) : null,
-    lands == null ? null : el('span', {}, '→ ', least, links.figure(lands, evidence.lands_at, undefined, ''), ' ', fitsNode(item, capacity)),
+    lands == null ? null : el('span', {}, '→ ', least, links.figure(lands, evidence.lands_at, undefined, ''), ' ', fitsNode(item)),
     item.extra_flops_percent ? el('span', { class: 'dim' }, `${computeWords(item)} compute`) : null,
   ];
 }
@@ -46,7 +46,7 @@ function saidAlready({ verdict, cause, peak, advice }) {
 }
 
 /* One piece; what nothing predicts cannot be ticked, and has no box. */
-function adviceNode(item, at, { links, said, capacity, opened, onTick }) {
+function adviceNode(item, at, { links, said, opened, onTick }) {
   const href = links.href(item.evidence.open);
   const id = `advice-${at}`;
   const box = item.change == null ? null : el('input', { type: 'checkbox', id, 'data-change': item.change, on: { change: () => onTick(item.change) } });
@@ -54,7 +54,7 @@ function adviceNode(item, at, { links, said, capacity, opened, onTick }) {
   return el(
     'li',
     { class: 'advice' },
-    el('div', { class: 'advice-head' }, title, el('span', { class: 'advice-figures' }, figuresNode(item, capacity, links), confidenceButton({ key: id, word: item.confidence, id: `${id}-why`, opened }), href ? el('a', { href }, 'See it') : null)),
+    el('div', { class: 'advice-head' }, title, el('span', { class: 'advice-figures' }, figuresNode(item, links), confidenceButton({ key: id, word: item.confidence, id: `${id}-why`, opened }), href ? el('a', { href }, 'See it') : null)),
     el('p', { class: 'dim', id: `${id}-why`, hidden: !opened.has(id) }, visible(item.reason)),
     evidenceNode(item.evidence, links, said[at]),
     callLine(item.do),
@@ -146,9 +146,9 @@ export function createAdvice(context) {
     },
     show(verdict, links) {
       Object.assign(state, { verdict, links });
-      const { advice, advice_is_idle: isIdle, advice_sentence: sentence, fit } = verdict;
+      const { advice, advice_is_idle: isIdle, advice_sentence: sentence } = verdict;
       panel.node.hidden = advice.length === 0 && (!sentence || verdict.fits === 'yes');
-      const about = { links, said: saidAlready(verdict), capacity: fit.capacity_bytes, opened, onTick };
+      const about = { links, said: saidAlready(verdict), opened, onTick };
       const nodes = advice.map((item, at) => adviceNode(item, at, about));
       panel.setTitle(verdict.fits === 'yes' ? 'What would save more?' : 'What will make it fit?');
       fill(says, sentence ? links.sentence(sentence, verdict.advice_figures) : '');
