@@ -306,9 +306,9 @@ struct analysis_module_use {
     const char *id, *name, *key; /* key: "name(program id)", or the name of its file */
     const char *host_id, *host;  /* NULL unless a trace */
     const char *file;
-    const struct analysis_subject *figures;  /* NULL: not read yet, or not readable: then code and reason */
-    const struct analysis_subject *runs;     /* of its trace; NULL: not known (yet) */
-    struct analysis_space_capacity capacity; /* of a device there; 0 bytes: not known */
+    const struct analysis_subject *figures; /* NULL: not read yet, or not readable: then code and reason */
+    const struct analysis_subject *runs;    /* of its trace; NULL: not known (yet) */
+    struct capacity_stated capacity;        /* of a device there; 0 bytes: not known */
     enum err_code code;
     const char *reason;
 };
@@ -335,7 +335,7 @@ struct analysis_question {
     const struct analysis_groundwork *groundwork; /* of the module; NULL: made for this answer alone */
     const atomic_int *wanted; /* it is answered while this is above 0, else `stopped`; NULL: in any case */
     bool has_source;          /* source lines may be shown: --source-root */
-    const struct analysis_space_capacity *capacities; /* of the module's device, for its summary; each space once */
+    const struct capacity_stated *capacities; /* of the module's device, for its summary; each space once */
     size_t capacity_count;
     bool is_bare;                /* of the JSON below the value of "data" alone */
     const char *category_rules;  /* of a module: lines behind those of the parameter category_rules; NULL: none */
@@ -404,9 +404,8 @@ void analysis_changed_free(struct analysis_changed *changed);
 struct analysis_check_limits {
     int64_t max_total_bytes; /* of each module; −1: no limit */
     bool has_baseline;
-    uint64_t tolerance_ppm; /* growth that is none yet, in millionths of the baseline's total */
-    bool is_physical,
-        is_of_gpu; /* of a device that was named as the limit: as struct analysis_space_capacity has them */
+    uint64_t tolerance_ppm;      /* growth that is none yet, in millionths of the baseline's total */
+    bool is_physical, is_of_gpu; /* of a device that was named as the limit: as struct capacity_stated has them */
 };
 struct analysis_check; /* opaque */
 /* NULL without memory; analysis_check_free. */

@@ -50,27 +50,17 @@ struct analysis_capacity {
 /* The first sentence of `text` that states a capacity; false if there is none. */
 bool analysis_capacity_from_text(const char *text, size_t length, struct analysis_capacity *capacity);
 
-/* What there is of a memory space for one program, and who says so. */
-struct analysis_space_capacity {
-    enum capacity_from from;
-    int64_t space;
-    uint64_t bytes, half_bytes, asked_bytes; /* as plan/memory_fit.h has them; 0: none */
-    const char *source;
-    const char *device; /* row of the table of devices that it is of; NULL: of none */
-    bool is_physical, is_of_gpu;
-};
 /* The order of sources (verdict/capacity.h): does `one` count where `other` of the same space was found before it; may
  * a source of that kind still count where `found` is known (NULL: nothing is); what a program may use of a device in
  * `bytes` (0: not known), true where that is its physical size. */
-bool analysis_capacity_counts_before(const struct analysis_space_capacity *one,
-                                     const struct analysis_space_capacity *other);
-bool analysis_capacity_may_count(enum capacity_from from, const struct analysis_space_capacity *found);
+bool analysis_capacity_counts_before(const struct capacity_stated *one, const struct capacity_stated *other);
+bool analysis_capacity_may_count(enum capacity_from from, const struct capacity_stated *found);
 bool analysis_capacity_usable(uint64_t available_bytes, uint64_t physical_bytes, uint64_t *bytes);
 
 /* Of all that a job needs the first one to look at (memory_fit_is_worse in plan/memory_fit.h); a capacity that is NULL is
  * not known. */
-bool analysis_fit_is_worse(const struct analysis_space_capacity *capacity, uint64_t needed_bytes,
-                           const struct analysis_space_capacity *other, uint64_t other_needed_bytes);
+bool analysis_fit_is_worse(const struct capacity_stated *capacity, uint64_t needed_bytes,
+                           const struct capacity_stated *other, uint64_t other_needed_bytes);
 /* The member `key`: does it fit (Fit in docs/openapi.yaml); `capacity` NULL: not known. */
-void analysis_fit_write(struct json *json, const char *key, const struct analysis_space_capacity *capacity,
+void analysis_fit_write(struct json *json, const char *key, const struct capacity_stated *capacity,
                         uint64_t needed_bytes, const char *space_name);

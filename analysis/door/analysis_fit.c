@@ -4,7 +4,7 @@
 
 enum { LIMIT_BYTES = 1 << 20 };
 
-struct memory_capacity analysis_fit_capacity(const struct analysis_space_capacity *capacity)
+struct memory_capacity analysis_fit_capacity(const struct capacity_stated *capacity)
 {
     bool is_known = capacity != NULL && capacity->bytes > 0 && capacity->bytes <= INT64_MAX;
     if (!is_known)
@@ -22,19 +22,18 @@ struct memory_capacity analysis_fit_capacity(const struct analysis_space_capacit
 
 static int64_t signed_bytes(uint64_t bytes) { return bytes <= INT64_MAX ? (int64_t)bytes : INT64_MAX; }
 
-static struct capacity_said said_of(const struct analysis_space_capacity *capacity)
+static struct capacity_said said_of(const struct capacity_stated *capacity)
 {
     return (struct capacity_said){capacity->from, signed_bytes(capacity->bytes)};
 }
 
-bool analysis_capacity_counts_before(const struct analysis_space_capacity *one,
-                                     const struct analysis_space_capacity *other)
+bool analysis_capacity_counts_before(const struct capacity_stated *one, const struct capacity_stated *other)
 {
     const struct capacity_said first = said_of(one), second = said_of(other);
     return capacity_counts_before(&first, &second);
 }
 
-bool analysis_capacity_may_count(enum capacity_from from, const struct analysis_space_capacity *found)
+bool analysis_capacity_may_count(enum capacity_from from, const struct capacity_stated *found)
 {
     const struct capacity_said said = found != NULL ? said_of(found) : (struct capacity_said){0};
     return capacity_may_count(from, found != NULL ? &said : NULL);
@@ -48,8 +47,8 @@ bool analysis_capacity_usable(uint64_t available_bytes, uint64_t physical_bytes,
     return usable.is_physical;
 }
 
-bool analysis_fit_is_worse(const struct analysis_space_capacity *capacity, uint64_t needed_bytes,
-                           const struct analysis_space_capacity *other, uint64_t other_needed_bytes)
+bool analysis_fit_is_worse(const struct capacity_stated *capacity, uint64_t needed_bytes,
+                           const struct capacity_stated *other, uint64_t other_needed_bytes)
 {
     const struct memory_capacity one = analysis_fit_capacity(capacity), two = analysis_fit_capacity(other);
     return memory_fit_is_worse(&one, signed_bytes(needed_bytes), &two, signed_bytes(other_needed_bytes));
@@ -71,7 +70,7 @@ static void fit_answer(struct job *job, const void *in, void *out, struct err *e
     memory_fit_write(question->json, question->key, fit);
 }
 
-void analysis_fit_write(struct json *json, const char *key, const struct analysis_space_capacity *capacity,
+void analysis_fit_write(struct json *json, const char *key, const struct capacity_stated *capacity,
                         uint64_t needed_bytes, const char *space_name)
 {
     struct job job = {.source = NULL};

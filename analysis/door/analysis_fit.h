@@ -6,4 +6,4 @@
 #include "door/job.h"
 #include "plan/memory_fit.h"
 
-struct memory_capacity analysis_fit_capacity(const struct analysis_space_capacity *capacity);
+struct memory_capacity analysis_fit_capacity(const struct capacity_stated *capacity);

@@ -8,9 +8,7 @@
 #include "base/buf.h"
 #include "base/csv.h"
 #include "base/err.h"
-#include "verdict/capacity.h"
-#include "verdict/torch_choice.h"
-#include "verdict/unread.h"
+#include "verdict/around.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -23,28 +21,14 @@ struct analysis_use;     /* the same */
 /* Whatever is at hand; each may be NULL. */
 struct analysis_verdict_parts {
     const struct oom_meaning *failure; /* of the report of a text */
-    const char *failure_file;          /* name of that text; NULL: it has none */
     const struct analysis_subject *module, *trace;
     const struct analysis_use *profiles; /* in the order in which they were taken */
     size_t profile_count;
-    const atomic_int *wanted;         /* as of a question */
-    enum capacity_from capacity_from; /* which source said it */
-    uint64_t capacity_bytes;          /* of device memory, as somebody said; 0: nobody did */
-    const char *capacity_source;      /* who did, in a few words; NULL with 0 */
-    uint64_t capacity_half_bytes;     /* as a text prints it, to ± this; 0: exact */
-    bool capacity_is_physical;        /* of the whole device, by its trace or the table: a program may get less */
-    bool capacity_is_of_gpu;
+    struct verdict_around around; /* verdict/around.h */
+    const atomic_int *wanted;     /* as of a question */
     /* Rules of whose memory a buffer is (plan/person_rules.h): those of this question, good ones
      * (analysis_own_rules_check), before those of all; each may be NULL. */
     const char *own_category_rules, *category_rules;
-    const char *device;    /* "TPU v5e, from target_arguments.pb": the chip, and what says so; NULL: not known */
-    const char *joined[2]; /* sentences: what of this was taken from elsewhere, and why; each may be NULL */
-    const struct torch_choice *choice; /* of allocator snapshots that were looked at; NULL: none were */
-    const char *capacity_device;       /* row of the table of devices that it is of; NULL: of none */
-    const char *capacity_file; /* text that states it, in bytes [capacity_begin, capacity_end); NULL: none does */
-    uint64_t capacity_begin, capacity_end;
-    const struct verdict_unread *unread; /* files that any of this would have come from; NULL: all were read */
-    size_t unread_count;
 };
 enum analysis_verdict_format { ANALYSIS_VERDICT_JSON, ANALYSIS_VERDICT_TEXT };
 /* May it be of a program that XLA compiled, so that a module or a trace says more of it? */

@@ -378,13 +378,14 @@ static const char *topology_call(const struct verdict_facts *facts, const struct
 static enum space_platform platform_of(const struct advice *advice)
 {
     const struct verdict_facts *facts = advice->facts;
-    const struct device *device = facts->parts->device_name != NULL ? device_named(facts->parts->device_name) : NULL;
+    const struct device *device =
+        facts->parts->around.capacity.device != NULL ? device_named(facts->parts->around.capacity.device) : NULL;
     if (facts->parts->plan != NULL && facts->parts->plan->platform != SPACE_PLATFORM_UNKNOWN)
         return facts->parts->plan->platform;
     if (device != NULL)
         return device->platform;
     bool is_gpu = facts->failure != NULL && facts->failure->memory_class == OOM_MEMORY_gpu;
-    if (is_gpu || is_of_gpu(advice) || facts->parts->capacity_is_of_gpu)
+    if (is_gpu || is_of_gpu(advice) || facts->parts->around.capacity.is_of_gpu)
         return SPACE_PLATFORM_GPU;
     return facts->failure != NULL && facts->failure->family == OOM_FAMILY_tpu_compile ? SPACE_PLATFORM_TPU
                                                                                       : SPACE_PLATFORM_UNKNOWN;

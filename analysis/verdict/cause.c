@@ -380,10 +380,11 @@ static const char *unknown_text(const struct verdict_facts *facts)
     if (without_bytes != NULL)
         return arena_format(facts->arena, "What fills the memory is not known: %s", without_bytes);
     const char *of_trace = parts->trace != NULL ? memory_profile_notes_reason(parts->trace).text : NULL;
-    bool is_of_trace = of_trace != NULL && parts->unread_count == 1 && parts->unread[0].why.code == ERR_truncated;
-    if (parts->unread_count > 0 && !is_of_trace)
+    bool is_of_trace =
+        of_trace != NULL && parts->around.unread_count == 1 && parts->around.unread[0].why.code == ERR_truncated;
+    if (parts->around.unread_count > 0 && !is_of_trace)
         return arena_format(facts->arena, "What fills the memory is not known: %s could not be read.",
-                            unread_names(parts->unread, parts->unread_count, facts->arena));
+                            unread_names(parts->around.unread, parts->around.unread_count, facts->arena));
     if (of_trace != NULL)
         return arena_format(facts->arena, "What fills the memory is not known. %s", of_trace);
     if (parts->plan != NULL)

@@ -254,20 +254,22 @@ struct verdict_evidence evidence_capacity(const struct verdict_facts *facts)
     if (fit->capacity_from == CAPACITY_ALLOCATOR)
         return evidence_trace();
     evidence.kind = VERDICT_EVIDENCE_CAPACITY;
-    evidence.device = parts->device_name;
-    evidence.file = parts->capacity_file;
-    if (parts->capacity_file != NULL) {
+    evidence.device = parts->around.capacity.device;
+    evidence.file = parts->around.capacity.file;
+    if (parts->around.capacity.file != NULL) {
         evidence.tool = "oom";
-        evidence.begin = parts->capacity_begin;
-        evidence.end = parts->capacity_end;
+        evidence.begin = parts->around.capacity.begin;
+        evidence.end = parts->around.capacity.end;
     }
-    const struct device *device = parts->device_name == NULL ? NULL : device_named(parts->device_name);
+    const struct device *device =
+        parts->around.capacity.device == NULL ? NULL : device_named(parts->around.capacity.device);
     evidence.sentence =
-        device != NULL ? device_sentence(facts, parts->capacity_source, device)
-        : parts->capacity_file != NULL
-            ? arena_format(facts->arena, "%s states it in its bytes %llu to %llu.", parts->capacity_file,
+        device != NULL ? device_sentence(facts, parts->around.capacity.source, device)
+        : parts->around.capacity.file != NULL
+            ? arena_format(facts->arena, "%s states it in its bytes %llu to %llu.", parts->around.capacity.file,
                            (unsigned long long)evidence.begin, (unsigned long long)evidence.end)
-            : arena_format(facts->arena, "%s, %s.", facts_size(facts, fit->capacity_bytes), parts->capacity_source);
+            : arena_format(facts->arena, "%s, %s.", facts_size(facts, fit->capacity_bytes),
+                           parts->around.capacity.source);
     return evidence;
 }
 

@@ -67,13 +67,19 @@ static bool is_by_allocator(const struct verdict_facts *facts)
            facts->pool->capacity_bytes > 0;
 }
 
+static int64_t stated_bytes(const struct capacity_stated *stated)
+{
+    return stated->bytes > 0 && stated->bytes <= INT64_MAX ? (int64_t)stated->bytes : -1;
+}
+
 static void fit_capacity_find(struct verdict_facts *facts)
 {
     const struct verdict_parts *parts = facts->parts;
     fit_capacity_take(facts, CAPACITY_FAILURE, facts_figure(facts, OOM_capacity_bytes),
-                      parts->failure_file != NULL ? parts->failure_file : "error text");
+                      parts->around.failure_file != NULL ? parts->around.failure_file : "error text");
     if (!facts->is_on_chip && !facts->is_host)
-        fit_capacity_take(facts, parts->capacity_from, parts->capacity_bytes, parts->capacity_source);
+        fit_capacity_take(facts, parts->around.capacity.from, stated_bytes(&parts->around.capacity),
+                          parts->around.capacity.source);
     if (is_by_allocator(facts))
         fit_capacity_take(facts, CAPACITY_ALLOCATOR, facts->pool->capacity_bytes, facts->pool->capacity_source);
 }
@@ -146,8 +152,8 @@ static const struct device *device_of_limit(const struct verdict_facts *facts)
 
 static void device_find(struct verdict_facts *facts)
 {
-    const struct device *device = facts->parts->device == NULL ? device_of_limit(facts) : NULL;
-    facts->out->fit.device = device == NULL ? facts->parts->device
+    const struct device *device = facts->parts->around.device == NULL ? device_of_limit(facts) : NULL;
+    facts->out->fit.device = device == NULL ? facts->parts->around.device
                                             : arena_format(facts->arena, "%s, by its limit of %s", device->title,
                                                            facts_size(facts, facts_figure(facts, OOM_capacity_bytes)));
 }
@@ -156,7 +162,7 @@ static void device_find(struct verdict_facts *facts)
 static bool is_capacity_of_parts(const struct verdict_facts *facts)
 {
     const struct verdict_fit *fit = &facts->out->fit;
-    return fit->capacity_bytes >= 0 && fit->capacity_from == facts->parts->capacity_from;
+    return fit->capacity_bytes >= 0 && fit->capacity_from == facts->parts->around.capacity.from;
 }
 
 /* A GPU of whose allocator nothing is known. */
@@ -164,7 +170,8 @@ static bool is_whole_gpu(const struct verdict_facts *facts)
 {
     const struct verdict_parts *parts = facts->parts;
     bool is_of_plan = facts->space != NULL && facts->space->space == 0 && parts->plan->platform == SPACE_PLATFORM_GPU;
-    return parts->capacity_is_physical && is_capacity_of_parts(facts) && (parts->capacity_is_of_gpu || is_of_plan);
+    return parts->around.capacity.is_physical && is_capacity_of_parts(facts) &&
+           (parts->around.capacity.is_of_gpu || is_of_plan);
 }
 
 static bool is_physical_of_trace(const struct verdict_facts *facts)
@@ -185,10 +192,10 @@ static void without_failure_judge(struct verdict_facts *facts)
     struct verdict_fit *fit = &facts->out->fit;
     bool is_of_parts = is_capacity_of_parts(facts);
     const struct memory_capacity capacity = {.bytes = fit->capacity_bytes,
-                                             .half_bytes = is_of_parts ? parts->capacity_half_bytes : 0,
+                                             .half_bytes = is_of_parts ? (int64_t)parts->around.capacity.half_bytes : 0,
                                              .asked_bytes = -1,
                                              .source = fit->capacity_source,
-                                             .is_physical = is_of_parts ? parts->capacity_is_physical
+                                             .is_physical = is_of_parts ? parts->around.capacity.is_physical
                                                                         : is_physical_of_trace(facts),
                                              .is_of_gpu = is_whole_gpu(facts)};
     struct memory_fit judged;

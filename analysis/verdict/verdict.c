@@ -169,10 +169,10 @@ static void not_read_make(const struct verdict_facts *facts)
 {
     const struct verdict_parts *parts = facts->parts;
     struct verdict *out = facts->out;
-    out->not_read = arena_array(facts->arena, struct verdict_not_read, parts->unread_count);
-    for (size_t i = 0; i < parts->unread_count; i++)
-        out->not_read[out->not_read_count++] =
-            (struct verdict_not_read){&parts->unread[i], unread_sentence(&parts->unread[i], facts->arena)};
+    out->not_read = arena_array(facts->arena, struct verdict_not_read, parts->around.unread_count);
+    for (size_t i = 0; i < parts->around.unread_count; i++)
+        out->not_read[out->not_read_count++] = (struct verdict_not_read){
+            &parts->around.unread[i], unread_sentence(&parts->around.unread[i], facts->arena)};
 }
 
 /* ---- the sentence ---- */
@@ -287,10 +287,11 @@ static void notes_make(const struct verdict_facts *facts)
 {
     const struct verdict_parts *parts = facts->parts;
     const struct plan *plan = facts->is_of_plan ? parts->plan : NULL;
-    for (size_t i = 0; i < sizeof(parts->joined) / sizeof(parts->joined[0]); i++)
-        if (parts->joined[i] != NULL)
-            facts_note(facts, VERDICT_NOTE_ELSEWHERE, parts->joined[i]);
-    const char *choice = parts->choice != NULL ? torch_choice_sentence(parts->choice, facts->arena) : NULL;
+    for (size_t i = 0; i < sizeof(parts->around.joined) / sizeof(parts->around.joined[0]); i++)
+        if (parts->around.joined[i] != NULL)
+            facts_note(facts, VERDICT_NOTE_ELSEWHERE, parts->around.joined[i]);
+    const char *choice =
+        parts->around.choice != NULL ? torch_choice_sentence(parts->around.choice, facts->arena) : NULL;
     if (choice != NULL)
         facts_note(facts, VERDICT_NOTE_SNAPSHOT, choice);
     if (parts->not_compared != NULL)

@@ -13,8 +13,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "plan/category.h"
-#include "verdict/capacity.h"
-#include "verdict/unread.h"
+#include "verdict/around.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -41,26 +40,12 @@ enum verdict_confidence {
 /* What is at hand; each may be NULL. */
 struct verdict_parts {
     const struct oom_meaning *failure;
-    const char *failure_file;                /* name of its text; NULL: it has none */
     const struct oom_comparison *comparison; /* of the failure with the plan */
+    const char *not_compared; /* why text and plan were not held against each other although both are there; or NULL */
     const struct plan *plan;
     const struct memory_profile *trace;
     const struct profile_set *profiles;
-    enum capacity_from capacity_from; /* which source said it */
-    int64_t capacity_bytes;           /* that somebody said, of device memory; -1: nobody did */
-    const char *capacity_source;      /* who did: "as chosen", "as the trace records it" */
-    int64_t capacity_half_bytes;      /* as a text prints it, to ± this; 0: exact */
-    bool capacity_is_physical;        /* of the whole device; a program may get less */
-    bool capacity_is_of_gpu;
-    const char *device;       /* the chip, and what says so; NULL: not known */
-    const char *not_compared; /* why text and plan were not held against each other although both are there; or NULL */
-    const char *joined[2];    /* sentences: what was taken from elsewhere, and why; each may be NULL */
-    const struct torch_choice *choice; /* of allocator snapshots that were looked at; NULL: none were */
-    const char *device_name;           /* row of the table of devices that it is of; NULL: of none */
-    const char *capacity_file; /* text that states it, in bytes [capacity_begin, capacity_end); NULL: none does */
-    uint64_t capacity_begin, capacity_end;
-    const struct verdict_unread *unread; /* files that any of this would have come from; NULL: there are none */
-    size_t unread_count;
+    struct verdict_around around;
 };
 
 /* ---- where a figure comes from ---- */

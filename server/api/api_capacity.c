@@ -33,7 +33,7 @@ struct response *api_devices(const struct server *server, const struct request *
         if (needed > 0) {
             struct capacity chosen;
             capacity_choose(device.name, &chosen);
-            struct analysis_space_capacity capacity = capacity_core(&chosen);
+            struct capacity_stated capacity = capacity_core(&chosen);
             capacity.source = device.title;
             analysis_fit_write(&json, "fit", &capacity, (uint64_t)needed, request_param(request, "space_name", ""));
         }

@@ -98,7 +98,7 @@ static size_t api_modules_choose(struct modules *modules, const struct listing *
 static void write_spaces(struct json *json, const struct analysis_totals *totals,
                          const struct capacity_spaces *capacities)
 {
-    struct analysis_space_capacity core[CAPACITY_SPACES];
+    struct capacity_stated core[CAPACITY_SPACES];
     capacity_spaces_core(capacities, core);
     json_key_array(json, "spaces");
     for (size_t at = 0; totals && at < totals->space_count; at++) {
@@ -218,7 +218,7 @@ struct worst {
 static void worst_take(struct worst *worst, const struct modules_entry *entry, const struct analysis_totals *totals,
                        const struct capacity_spaces *capacities)
 {
-    struct analysis_space_capacity own[CAPACITY_SPACES], others[CAPACITY_SPACES];
+    struct capacity_stated own[CAPACITY_SPACES], others[CAPACITY_SPACES];
     capacity_spaces_core(capacities, own);
     for (size_t at = 0; totals && at < totals->space_count; at++) {
         const struct analysis_space_total *total = &totals->spaces[at];
@@ -252,7 +252,7 @@ static void worst_write(const void *context, struct buf *out)
 {
     const struct worst *worst = context;
     struct json json = JSON_INIT(out);
-    struct analysis_space_capacity core[CAPACITY_SPACES];
+    struct capacity_stated core[CAPACITY_SPACES];
     capacity_spaces_core(&worst->capacities, core);
     json_object_begin(&json);
     json_key_text(&json, "module", worst->entry->id);

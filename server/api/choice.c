@@ -380,7 +380,7 @@ struct body *choice_answer(const struct choice *choice, const struct request *re
     if (choice->given_count > 0)
         params = add_given(params, &question.param_count, choice);
     question.params = params;
-    struct analysis_space_capacity capacities[CAPACITY_SPACES];
+    struct capacity_stated capacities[CAPACITY_SPACES];
     struct capacity_spaces spaces = {0};
     if (choice->has_fit) {
         fit_find(choice, &spaces);

@@ -62,7 +62,7 @@ static cJSON *cmd_summary_parse(const struct body *body)
 
 static void look_at(struct look *look, const struct snapshot_session *session, const struct modules_entry *entry)
 {
-    struct analysis_space_capacity core[CAPACITY_SPACES];
+    struct capacity_stated core[CAPACITY_SPACES];
     struct capacity_spaces texts, spaces;
     struct summary_module module = {.session = session, .entry = entry, .err = ERR_INIT};
     struct body *summary = NULL, *buffers = NULL;

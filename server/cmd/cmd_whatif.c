@@ -49,7 +49,7 @@ static struct body *cmd_whatif_ask(struct cmd_whatif_printing *printing, const s
     params[count++] = (struct analysis_param){"format", format};
     if (wants_capacity && strcmp(format, "text") == 0)
         log_line("%s: --capacity is not given: that of %s", entry->program->key, capacity.source);
-    const struct analysis_space_capacity core = capacity_core(&capacity);
+    const struct capacity_stated core = capacity_core(&capacity);
     const struct analysis_question question = {.tool = "memory_viewer",
                                                .view = "whatif",
                                                .params = params,

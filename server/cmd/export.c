@@ -30,7 +30,7 @@ bool export_ask(const struct export_module *module, const char *view, const stru
     struct err err = ERR_INIT;
     struct analysis_question question = {
         .tool = "memory_viewer", .view = view, .params = params, .param_count = param_count};
-    struct analysis_space_capacity capacities[CAPACITY_SPACES];
+    struct capacity_stated capacities[CAPACITY_SPACES];
     struct capacity_spaces texts, spaces;
     if (strcmp(view, "summary") == 0) {
         const struct modules_file *file = module->entry->file;

@@ -12,7 +12,7 @@ enum { TEXT_BYTES = 1 << 20, DEVICE_SPACE = 0 };
 
 void capacity_take(struct capacity *found, const struct capacity *one)
 {
-    const struct analysis_space_capacity of_found = capacity_core(found), of_one = capacity_core(one);
+    const struct capacity_stated of_found = capacity_core(found), of_one = capacity_core(one);
     if (one->bytes > 0 && (found->bytes == 0 || analysis_capacity_counts_before(&of_one, &of_found)))
         *found = *one;
 }
@@ -21,7 +21,7 @@ static bool may_count(enum capacity_from from, const struct capacity *found)
 {
     if (!found)
         return true;
-    const struct analysis_space_capacity of_found = capacity_core(found);
+    const struct capacity_stated of_found = capacity_core(found);
     return analysis_capacity_may_count(from, &of_found);
 }
 
@@ -160,26 +160,29 @@ bool capacity_of_spaces(const struct capacity_spaces *spaces, struct capacity *c
     return capacity->bytes > 0;
 }
 
-struct analysis_space_capacity capacity_core(const struct capacity *capacity)
+struct capacity_stated capacity_core(const struct capacity *capacity)
 {
-    return (struct analysis_space_capacity){.from = capacity->from,
-                                            .space = capacity->space,
-                                            .bytes = capacity->bytes,
-                                            .half_bytes = capacity->half_bytes,
-                                            .asked_bytes = capacity->space == DEVICE_SPACE ? 0 : capacity->asked_bytes,
-                                            .source = capacity->source,
-                                            .device = capacity->device,
-                                            .is_physical = capacity->is_physical,
-                                            .is_of_gpu = capacity->is_of_gpu};
+    return (struct capacity_stated){.from = capacity->from,
+                                    .space = capacity->space,
+                                    .bytes = capacity->bytes,
+                                    .half_bytes = capacity->half_bytes,
+                                    .asked_bytes = capacity->space == DEVICE_SPACE ? 0 : capacity->asked_bytes,
+                                    .source = capacity->source,
+                                    .device = capacity->device,
+                                    .is_physical = capacity->is_physical,
+                                    .is_of_gpu = capacity->is_of_gpu,
+                                    .file = capacity->file,
+                                    .begin = capacity->begin,
+                                    .end = capacity->end};
 }
 
-void capacity_spaces_core(const struct capacity_spaces *spaces, struct analysis_space_capacity core[CAPACITY_SPACES])
+void capacity_spaces_core(const struct capacity_spaces *spaces, struct capacity_stated core[CAPACITY_SPACES])
 {
     for (size_t at = 0; at < spaces->count; at++)
         core[at] = capacity_core(&spaces->items[at]);
 }
 
-char *capacity_spaces_key(char *key, const struct analysis_space_capacity *core, size_t count)
+char *capacity_spaces_key(char *key, const struct capacity_stated *core, size_t count)
 {
     for (size_t at = 0; at < count; at++) {
         char *before = key;
@@ -192,8 +195,7 @@ char *capacity_spaces_key(char *key, const struct analysis_space_capacity *core,
     return key;
 }
 
-const struct analysis_space_capacity *capacity_spaces_at(const struct analysis_space_capacity *core, size_t count,
-                                                         int64_t space)
+const struct capacity_stated *capacity_spaces_at(const struct capacity_stated *core, size_t count, int64_t space)
 {
     for (size_t at = 0; at < count; at++)
         if (core[at].space == space)

@@ -48,13 +48,12 @@ void capacity_spaces_find(const struct capacity_spaces *texts, const struct capa
                           const struct snapshot_session *session, const struct snapshot_group *group,
                           const struct analysis_contents *contents, struct capacity_spaces *spaces);
 /* As the core takes it; valid as long as `capacity`, and as `spaces`. */
-struct analysis_space_capacity capacity_core(const struct capacity *capacity);
-void capacity_spaces_core(const struct capacity_spaces *spaces, struct analysis_space_capacity core[CAPACITY_SPACES]);
+struct capacity_stated capacity_core(const struct capacity *capacity);
+void capacity_spaces_core(const struct capacity_spaces *spaces, struct capacity_stated core[CAPACITY_SPACES]);
 /* `key`, which is freed, and what tells an answer with these capacities from others; free(). */
-char *capacity_spaces_key(char *key, const struct analysis_space_capacity *core, size_t count);
+char *capacity_spaces_key(char *key, const struct capacity_stated *core, size_t count);
 /* That of a space; NULL: not known. */
-const struct analysis_space_capacity *capacity_spaces_at(const struct analysis_space_capacity *core, size_t count,
-                                                         int64_t space);
+const struct capacity_stated *capacity_spaces_at(const struct capacity_stated *core, size_t count, int64_t space);
 
 /* That of memory space 0 among them; false: not known, bytes 0. */
 bool capacity_of_spaces(const struct capacity_spaces *spaces, struct capacity *capacity);

@@ -20,37 +20,21 @@ static void lost_note(struct verdict_parts *parts, const struct dump_beside_lost
         verdict_parts_unread_name(parts, lost->file, &lost->err);
 }
 
-/* The core gets what parts->capacity says. */
-static void verdict_capacity_hand(struct verdict_parts *parts)
-{
-    const struct capacity *capacity = &parts->capacity;
-    parts->core.capacity_from = capacity->from;
-    parts->core.capacity_bytes = capacity->bytes;
-    parts->core.capacity_source = capacity->source;
-    parts->core.capacity_half_bytes = capacity->half_bytes;
-    parts->core.capacity_is_of_gpu = capacity->is_of_gpu;
-    parts->core.capacity_is_physical = capacity->is_physical;
-    parts->core.capacity_device = capacity->device;
-    parts->core.capacity_file = capacity->file;
-    parts->core.capacity_begin = capacity->begin;
-    parts->core.capacity_end = capacity->end;
-}
-
 void verdict_capacity_find(const struct verdict_parts_wanted *wanted, struct verdict_parts *parts)
 {
     const struct modules_file *file = parts->entry ? parts->entry->file : NULL;
     bool is_stated = wanted->failure && wanted->failure->failure->figures[OOM_capacity_bytes].is_known;
     if (chip_find(wanted, parts))
-        parts->core.device = parts->chip.chip;
+        parts->core.around.device = parts->chip.chip;
     lost_note(parts, &parts->chip.lost);
     if (file && !is_stated &&
         capacity_find(NULL, parts->module_session, file->group, file->opened.contents, &parts->capacity))
-        verdict_capacity_hand(parts);
+        parts->core.around.capacity = capacity_core(&parts->capacity);
     lost_note(parts, &parts->capacity.lost);
 }
 
 void verdict_capacity_choose(struct verdict_parts *parts, const struct capacity *chosen)
 {
     capacity_take(&parts->capacity, chosen);
-    verdict_capacity_hand(parts);
+    parts->core.around.capacity = capacity_core(&parts->capacity);
 }

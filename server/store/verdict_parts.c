@@ -55,8 +55,8 @@ static void unread_add(struct verdict_parts *parts, const char *file, bool may_p
     parts->unread =
         memory_grow(parts->unread, &parts->unread_capacity, parts->unread_count + 1, sizeof(*parts->unread));
     parts->unread[parts->unread_count++] = (struct verdict_unread){memory_text(file), *err};
-    parts->core.unread = parts->unread;
-    parts->core.unread_count = parts->unread_count;
+    parts->core.around.unread = parts->unread;
+    parts->core.around.unread_count = parts->unread_count;
 }
 
 void verdict_parts_unread(struct verdict_parts *parts, const struct snapshot_file *file, const struct subject *subject,
@@ -388,7 +388,7 @@ bool verdict_parts_open(struct store *store, const struct verdict_parts_wanted *
     if (!module_find(store, wanted, parts, err))
         return false;
     parts->core.failure = wanted->failure;
-    parts->core.failure_file = wanted->text;
+    parts->core.around.failure_file = wanted->text;
     parts->core.category_rules = store_category_rules(store);
     bool is_of_torch = analysis_snapshots_may(wanted->failure);
     if (is_of_torch)
@@ -412,8 +412,8 @@ bool verdict_parts_open(struct store *store, const struct verdict_parts_wanted *
         *err = parts->unread[0].why;
         return verdict_parts_refuse(parts, parts->unread[0].file, parts->is_transient);
     }
-    memcpy(parts->core.joined, parts->joined, sizeof(parts->core.joined));
-    parts->core.choice = &parts->choice;
+    memcpy(parts->core.around.joined, parts->joined, sizeof(parts->core.around.joined));
+    parts->core.around.choice = &parts->choice;
     verdict_capacity_find(wanted, parts);
     return true;
 }

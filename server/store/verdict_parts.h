@@ -21,12 +21,13 @@ struct verdict_parts {
     size_t profile_count;
     const struct snapshot_session *profile_session; /* of the profiles; NULL: there are none */
     struct capacity capacity;                       /* bytes 0: nothing says it */
-    struct capacity chip;                           /* its source is core.device */
+    struct capacity chip;                           /* its source is core.around.device */
     const struct snapshot_session *trace_session;   /* of core.trace; NULL: there is none */
     const struct snapshot_host *trace_host;         /* the same, where it was chosen; NULL: the worst */
-    char *joined[2];                                /* of core.joined */
-    struct torch_choice choice;                     /* of core.choice */
-    struct verdict_unread *unread; /* of core.unread: files that this would have come from; their names are its own */
+    char *joined[2];                                /* of core.around.joined */
+    struct torch_choice choice;                     /* of core.around.choice */
+    struct verdict_unread
+        *unread; /* of core.around.unread: files that this would have come from; their names are its own */
     size_t unread_count, unread_capacity;
     const char *refused_file; /* after a failure: the file that `err` is about; NULL: it is about none */
     bool is_transient;        /* after a failure: asking again may help */

@@ -216,7 +216,7 @@ static void ask_module_verdict(const struct source *source, const struct analysi
 {
     uint32_t number = number_of(source);
     const struct analysis_verdict_parts parts = {
-        .module = module, .capacity_bytes = number % 2 ? 1 : 100000, .capacity_source = "as chosen"};
+        .module = module, .around.capacity.bytes = number % 2 ? 1 : 100000, .around.capacity.source = "as chosen"};
 
     if (source->size_bytes > ASK_WHATIF_LARGE_BYTES && number / 16 % 4 != 0)
         return;

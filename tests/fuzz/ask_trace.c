@@ -182,8 +182,10 @@ static void ask_trace_verdict(const struct source *source, const struct analysis
     struct analysis_verdict_parts parts = {.trace = trace};
 
     if (source->size_bytes % 2 == 1)
-        parts = (struct analysis_verdict_parts){
-            .trace = trace, .capacity_bytes = 1 << 20, .capacity_source = "as chosen", .capacity_is_physical = true};
+        parts = (struct analysis_verdict_parts){.trace = trace,
+                                                .around.capacity.bytes = 1 << 20,
+                                                .around.capacity.source = "as chosen",
+                                                .around.capacity.is_physical = true};
     ask_verdict(&parts);
     ask_verdict_of_failure(parts, analysis_trace_has_stacks(trace) ? ASK_FAILURE_OF_TORCH : ASK_FAILURE_OF_PLAN);
 }

@@ -100,8 +100,8 @@ static void ask_verdicts(const struct analysis_use *uses, size_t size)
     struct analysis_verdict_parts parts = {.profiles = series, .profile_count = 1};
     ask_verdict(&parts);
     parts.profile_count = 4;
-    parts.capacity_bytes = size % 2 == 1 ? 1 << 20 : 0;
-    parts.capacity_source = size % 2 == 1 ? "as chosen" : NULL;
+    parts.around.capacity.bytes = size % 2 == 1 ? 1 << 20 : 0;
+    parts.around.capacity.source = size % 2 == 1 ? "as chosen" : NULL;
     ask_verdict(&parts);
     parts.profile_count = 1 + size % 4;
     ask_verdict_of_failure(parts, ASK_FAILURE_OF_ARRAYS);

@@ -135,8 +135,8 @@ bool do_verdict(const struct thing *thing, struct buf *out, struct err *err)
         .trace = thing->kind == ANALYSIS_TRACE ? thing->subject : NULL,
         .profiles = thing->kind == ANALYSIS_PROFILE ? &use : NULL,
         .profile_count = thing->kind == ANALYSIS_PROFILE,
-        .capacity_bytes = 100000,
-        .capacity_source = "as chosen",
+        .around.capacity.bytes = 100000,
+        .around.capacity.source = "as chosen",
         .category_rules = "# none\n"};
     return analysis_verdict(&parts, thing->format, out, err);
 }

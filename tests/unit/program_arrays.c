@@ -296,10 +296,10 @@ static struct made verdict_before(const char *content, double capacity_bytes)
     struct bytes bytes;
     asked_open(&asked, BEFORE);
     struct analysis_verdict_parts parts = {.module = asked.module,
-                                           .capacity_bytes = (uint64_t)capacity_bytes,
-                                           .capacity_is_of_gpu = content != NULL,
-                                           .capacity_is_physical = content != NULL,
-                                           .capacity_source = "as chosen"};
+                                           .around.capacity.bytes = (uint64_t)capacity_bytes,
+                                           .around.capacity.is_of_gpu = content != NULL,
+                                           .around.capacity.is_physical = content != NULL,
+                                           .around.capacity.source = "as chosen"};
     struct analysis_subject *subject = content != NULL ? read_text(content, &bytes) : NULL;
     if (subject != NULL)
         parts.failure = &analysis_text_report(subject)->meanings[0];

@@ -14,8 +14,9 @@ START_TEST(a_program_without_a_backward_pass)
 {
     struct asked asked;
     asked_open(&asked, H_LONG_CONTEXT);
-    const struct analysis_verdict_parts parts = {
-        .module = asked.module, .capacity_bytes = (uint64_t)(15.75 * (double)GIB), .capacity_source = "as chosen"};
+    const struct analysis_verdict_parts parts = {.module = asked.module,
+                                                 .around.capacity.bytes = (uint64_t)(15.75 * (double)GIB),
+                                                 .around.capacity.source = "as chosen"};
     struct made made = make(&parts);
     ck_assert_str_eq(cause_of(&made), "attention_logits");
     ck_assert_str_eq(text(made.root, "fits"), "no");
@@ -77,9 +78,9 @@ START_TEST(the_limit_decides_to_the_byte)
     ck_assert_str_eq(text(made.root, "fits"), "unknown");
     ck_assert(cJSON_IsNull(member(member(made.root, "fit"), "capacity_bytes")));
     made_free(&made);
-    parts.capacity_source = "as chosen";
+    parts.around.capacity.source = "as chosen";
     for (int64_t more = -1; more <= 1; more++) {
-        parts.capacity_bytes = (uint64_t)(needed + more);
+        parts.around.capacity.bytes = (uint64_t)(needed + more);
         made = make(&parts);
         const cJSON *fit = member(made.root, "fit");
         ck_assert_str_eq(text(made.root, "fits"), more < 0 ? "no" : "yes");
@@ -105,11 +106,11 @@ START_TEST(what_suffices_alone_stands_first_then_what_is_surer)
     static const char *const sureness[] = {"confirmed", "exact", "model", "bound", "guess"};
     struct asked asked;
     asked_open(&asked, MLP);
-    struct analysis_verdict_parts parts = {.module = asked.module, .capacity_source = "as chosen"};
+    struct analysis_verdict_parts parts = {.module = asked.module, .around.capacity.source = "as chosen"};
     int seen = 0;
     for (uint64_t capacity = 1 << 20; capacity < 9 << 20; capacity += 1 << 20) {
         int last = -1, last_rank = -1;
-        parts.capacity_bytes = capacity;
+        parts.around.capacity.bytes = capacity;
         struct made made = make(&parts);
         const cJSON *advice = member(made.root, "advice"), *one;
         cJSON_ArrayForEach(one, advice)
@@ -138,9 +139,9 @@ START_TEST(where_nothing_is_enough_the_best_two_are_named)
     static const char nothing[] = "Nothing found here is enough alone.";
     struct asked asked;
     asked_open(&asked, PADDED);
-    struct analysis_verdict_parts parts = {.module = asked.module, .capacity_source = "as chosen"};
+    struct analysis_verdict_parts parts = {.module = asked.module, .around.capacity.source = "as chosen"};
     for (int shift = 20; shift <= 30; shift += 10) { /* 1 MiB, 1 GiB */
-        parts.capacity_bytes = UINT64_C(1) << shift;
+        parts.around.capacity.bytes = UINT64_C(1) << shift;
         struct made made = make(&parts);
         const char *sentence = text(made.root, "advice_sentence");
         ck_assert_msg(strncmp(sentence, nothing, strlen(nothing)) == 0, "%s", sentence);
@@ -158,7 +159,7 @@ START_TEST(the_smallest_chip_on_which_it_fits)
     struct asked asked;
     asked_open(&asked, H_LONG_CONTEXT);
     struct analysis_verdict_parts parts = {
-        .module = asked.module, .capacity_bytes = 15 * GIB, .capacity_source = "as chosen"};
+        .module = asked.module, .around.capacity.bytes = 15 * GIB, .around.capacity.source = "as chosen"};
     struct made made = make(&parts);
     const cJSON *larger = advice_of(&made, "larger_chip");
     int64_t needed = (int64_t)number(member(made.root, "fit"), "needed_bytes"), least = INT64_MAX;

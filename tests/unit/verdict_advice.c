@@ -40,8 +40,9 @@ static cJSON *made(const struct analysis_verdict_parts *parts)
 
 static cJSON *verdict_of(const struct analysis_subject *module, double capacity_gib)
 {
-    const struct analysis_verdict_parts parts = {
-        .module = module, .capacity_bytes = (uint64_t)(capacity_gib * (double)GIB), .capacity_source = "as chosen"};
+    const struct analysis_verdict_parts parts = {.module = module,
+                                                 .around.capacity.bytes = (uint64_t)(capacity_gib * (double)GIB),
+                                                 .around.capacity.source = "as chosen"};
     return made(&parts);
 }
 
