@@ -39,8 +39,8 @@ static const struct overview_row *largest_row(const struct overview *overview)
 static struct memory_fit *fit_of(const struct overview *overview, const struct overview_row *row)
 {
     const struct memory_capacity capacity = overview_device(overview, row);
-    struct memory_fit *fit = arena_array(overview->request->arena, struct memory_fit, 1);
-    memory_fit_judge(&capacity, row->space->total_bytes, row->space_name, overview->request->arena, fit);
+    struct memory_fit *fit = arena_array(overview->arena, struct memory_fit, 1);
+    memory_fit_judge(&capacity, row->space->total_bytes, row->space_name, overview->arena, fit);
     return fit;
 }
 
@@ -139,7 +139,7 @@ static bool has_hosts(const struct overview *overview)
 
 static const char *hosts_text(const struct overview *overview, const struct overview_host *hosts, uint32_t count)
 {
-    struct buf *out = overview->request->scratch;
+    struct buf *out = overview->scratch;
     out->length = 0;
     if (!has_hosts(overview))
         return NULL;
@@ -154,7 +154,7 @@ static const char *hosts_text(const struct overview *overview, const struct over
     uint64_t without_count = overview->set->host_count - overview->host_count;
     if (overview->set->host_count > overview->host_count)
         buf_format(out, " %s host%s no module.", COUNT(without_count), without_count == 1 ? " holds" : "s hold");
-    return arena_text(overview->request->arena, (struct str){out->data, out->length});
+    return arena_text(overview->arena, (struct str){out->data, out->length});
 }
 
 static void host_write(const struct overview *overview, const struct overview_host *host, struct json *json)
@@ -162,7 +162,7 @@ static void host_write(const struct overview *overview, const struct overview_ho
     const struct module_item *item = &overview->set->items[host->item];
     const struct module_item *module =
         host->row != OVERVIEW_NONE ? overview_item(overview, &overview->rows[host->row]) : NULL;
-    struct buf *out = overview->request->scratch;
+    struct buf *out = overview->scratch;
     json_object_begin(json);
     json_key_text(json, "host", item->host_id);
     json_key_text(json, "host_name", item->host);
@@ -180,8 +180,7 @@ static void host_write(const struct overview *overview, const struct overview_ho
 
 static void hosts_write(const struct overview *overview, struct json *json)
 {
-    struct overview_host *hosts =
-        arena_array(overview->request->arena, struct overview_host, (size_t)overview->host_count + 1);
+    struct overview_host *hosts = arena_array(overview->arena, struct overview_host, (size_t)overview->host_count + 1);
     uint32_t count = 0;
     for (uint32_t i = 0; has_hosts(overview) && i < overview->host_count; i++)
         if (summary_differs(&overview->hosts[i]))
@@ -217,7 +216,7 @@ static int largest_first(const void *left, const void *right)
 
 static void spaces_write(const struct overview *overview, struct json *json)
 {
-    struct space_sum *sums = arena_array(overview->request->arena, struct space_sum, (size_t)overview->row_count + 1);
+    struct space_sum *sums = arena_array(overview->arena, struct space_sum, (size_t)overview->row_count + 1);
     uint32_t count = 0, kept = 0;
     for (uint32_t i = 0; i < overview->row_count; i++) {
         const struct overview_row *row = &overview->rows[i];
@@ -342,7 +341,7 @@ static const char *additive_say(const struct overview *overview, const struct su
 static void additive_write(const struct overview *overview, struct json *json)
 {
     struct sums sums = sums_of(overview);
-    struct buf *out = overview->request->scratch;
+    struct buf *out = overview->scratch;
     out->length = 0;
     const char *verdict = additive_say(overview, &sums, out);
     json_key_object(json, "additive");
@@ -375,7 +374,7 @@ void modules_summary_reading(const struct overview *overview, struct json *json)
 bool modules_summary(const struct tool_request *request, struct json *json, struct err *err)
 {
     struct overview overview;
-    if (!overview_build(request, &overview, err))
+    if (!modules_overview(request, &overview, err))
         return false;
     const struct overview_row *largest = largest_row(&overview);
     request->scratch->length = 0;

@@ -285,7 +285,7 @@ static int64_t largest_total(const struct table_listing *listing)
 bool modules_table(const struct tool_request *request, struct json *json, struct err *err)
 {
     struct table_listing *listing = arena_array(request->arena, struct table_listing, 1);
-    if (!choices_read(listing, request, err) || !overview_build(request, &listing->overview, err) ||
+    if (!choices_read(listing, request, err) || !modules_overview(request, &listing->overview, err) ||
         !table_read(&listing->rows, request, listing->is_split ? &spec_of_hosts : &spec_of_all, listing, err))
         return false;
     if (!is_module_known(listing))

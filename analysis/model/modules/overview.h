@@ -4,11 +4,10 @@
  * Equal modules of several hosts are one: those of equal keys; and those of equal names, where each host has one of
  * that name (a host that compiled something else gives it another program id). Per space the usual figures are those of
  * most hosts (of equally many the smaller); a host with others is an outlier.
- * Memory: the request's arena. */
+ * Memory: the arena that is handed in. */
 #pragma once
 
 #include "model/modules/set.h"
-#include "views/tool.h"
 
 #define OVERVIEW_NONE UINT32_MAX
 
@@ -51,9 +50,10 @@ struct overview_host {
 };
 
 struct overview {
-    const struct tool_request *request;
     const struct module_set *set;
-    int64_t capacity_bytes; /* of the request; 0: as recorded for each host */
+    struct arena *arena;
+    struct buf *scratch;    /* for one text at a time */
+    int64_t capacity_bytes; /* that was chosen; 0: as recorded for each host */
     uint32_t *order;        /* items, module by module */
     uint32_t *host_of;      /* of each item: a place in hosts */
     struct overview_group *groups;
@@ -68,8 +68,9 @@ struct overview {
     uint64_t read_count, failed_count, unread_count; /* items */
 };
 
-/* Groups, hosts and the rows of all hosts together. False with an `argument` report about `capacity_bytes`. */
-bool overview_build(const struct tool_request *request, struct overview *out, struct err *err);
+/* Groups, hosts and the rows of all hosts together. */
+void overview_build(const struct module_set *set, int64_t capacity_bytes, struct arena *arena, struct buf *scratch,
+                    struct overview *out);
 /* Replaces the rows by one for each host. */
 void overview_split(struct overview *overview);
 
@@ -85,5 +86,5 @@ struct memory_capacity overview_device(const struct overview *overview, const st
 int64_t overview_capacity(const struct overview *overview, const struct overview_row *row);
 /* NULL: the trace does not tell, or the module did not run in it. */
 const struct module_run *overview_run(const struct module_item *item);
-/* One sentence on what is not known of the row; NULL: nothing is missing. In the request's arena. */
+/* One sentence on what is not known of the row; NULL: nothing is missing. In the arena. */
 const char *overview_remark(const struct overview *overview, const struct overview_row *row);

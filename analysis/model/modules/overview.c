@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * overview.c: see overview.h. */
-#include "views/modules/overview.h"
+#include "model/modules/overview.h"
 
 #include "base/sum.h"
 #include "plan/program_arrays.h"
@@ -37,7 +37,7 @@ static bool is_host_of(const struct module_item *a, const struct module_item *b)
 static void hosts_find(struct overview *overview)
 {
     const struct module_set *set = overview->set;
-    overview->hosts = arena_array(overview->request->arena, struct overview_host, (size_t)set->count + 1);
+    overview->hosts = arena_array(overview->arena, struct overview_host, (size_t)set->count + 1);
     for (uint32_t i = 0; i < set->count; i++) {
         if (i == 0 || !is_host_of(&set->items[i], &set->items[i - 1]))
             overview->hosts[overview->host_count++] = (struct overview_host){.item = i, .row = OVERVIEW_NONE};
@@ -79,7 +79,7 @@ static bool is_one_a_host(const struct member *members, uint32_t count)
 static void groups_find(struct overview *overview)
 {
     const struct module_set *set = overview->set;
-    struct arena *arena = overview->request->arena;
+    struct arena *arena = overview->arena;
     struct member *members = arena_array(arena, struct member, (size_t)set->count + 1);
     overview->groups = arena_array(arena, struct overview_group, (size_t)set->count + 1);
     for (uint32_t i = 0; i < set->count; i++)
@@ -133,7 +133,7 @@ static struct pair pair_of(const struct module_figures *figures, int64_t number)
 /* The figures that most hosts have. */
 static struct pair usual_of(const struct overview *overview, const struct overview_group *group, int64_t number)
 {
-    struct pair *pairs = arena_array(overview->request->arena, struct pair, group->read_count + 1);
+    struct pair *pairs = arena_array(overview->arena, struct pair, group->read_count + 1);
     uint32_t count = 0, best = 0, best_count = 0;
     for (uint32_t i = 0; i < group->count; i++)
         if (figures_at(overview, group, i) != NULL)
@@ -153,7 +153,7 @@ static struct pair usual_of(const struct overview *overview, const struct overvi
 static struct overview_row *row_add(struct overview *overview)
 {
     size_t capacity = overview->row_capacity;
-    overview->rows = arena_grown(overview->request->arena, overview->rows, (size_t)overview->row_count + 1, &capacity,
+    overview->rows = arena_grown(overview->arena, overview->rows, (size_t)overview->row_count + 1, &capacity,
                                  sizeof(*overview->rows));
     overview->row_capacity = (uint32_t)capacity;
     return &overview->rows[overview->row_count++];
@@ -170,7 +170,7 @@ struct across {
 static struct across across_of(const struct overview *overview, const struct overview_group *group, int64_t number)
 {
     struct across across = {.number = number, .name = "", .usual = usual_of(overview, group, number)};
-    arena_work(overview->request->arena, group->count);
+    arena_work(overview->arena, group->count);
     for (uint32_t i = group->count; i-- > 0;) {
         const struct module_figures *figures = figures_at(overview, group, i);
         const struct module_space *space = figures != NULL ? figures_space(figures, number) : NULL;
@@ -235,7 +235,7 @@ static uint32_t spaces_of(const struct overview *overview, const struct overview
     for (uint32_t i = 0; i < group->count; i++) {
         const struct module_figures *figures = figures_at(overview, group, i);
         for (uint32_t space = 0; figures != NULL && space < figures->space_count; space++) {
-            *numbers = arena_grown(overview->request->arena, *numbers, (size_t)count + 1, &capacity, sizeof(**numbers));
+            *numbers = arena_grown(overview->arena, *numbers, (size_t)count + 1, &capacity, sizeof(**numbers));
             (*numbers)[count++] = figures->spaces[space].space;
         }
     }
@@ -335,12 +335,12 @@ static void outliers_find(struct overview *overview)
 /* A module that more than half of the hosts have is missing on the others. */
 static void missing_find(struct overview *overview)
 {
-    uint32_t *last = arena_array(overview->request->arena, uint32_t, (size_t)overview->host_count + 1);
+    uint32_t *last = arena_array(overview->arena, uint32_t, (size_t)overview->host_count + 1);
     for (uint32_t at = 0; at < overview->group_count; at++) {
         const struct overview_group *group = &overview->groups[at];
         if (group->absent_count == 0 || group->count * UINT64_C(2) <= overview->host_count)
             continue;
-        arena_work(overview->request->arena, overview->host_count);
+        arena_work(overview->arena, overview->host_count);
         for (uint32_t i = 0; i < group->count; i++)
             last[overview->host_of[overview->order[group->first + i]]] = at + 1;
         for (uint32_t host = 0; host < overview->host_count; host++)
@@ -348,22 +348,19 @@ static void missing_find(struct overview *overview)
     }
 }
 
-bool overview_build(const struct tool_request *request, struct overview *out, struct err *err)
+void overview_build(const struct module_set *set, int64_t capacity_bytes, struct arena *arena, struct buf *scratch,
+                    struct overview *out)
 {
-    const struct module_set *set = request->model;
-    *out = (struct overview){.request = request, .set = set};
-    if (!tool_param_number(request, "capacity_bytes", 1, SUM_MAX_BYTES, 0, &out->capacity_bytes, err))
-        return false;
-    out->order = arena_array(request->arena, uint32_t, (size_t)set->count + 1);
-    out->host_of = arena_array(request->arena, uint32_t, (size_t)set->count + 1);
-    out->group_of = arena_array(request->arena, uint32_t, (size_t)set->count + 1);
+    *out = (struct overview){.set = set, .arena = arena, .scratch = scratch, .capacity_bytes = capacity_bytes};
+    out->order = arena_array(arena, uint32_t, (size_t)set->count + 1);
+    out->host_of = arena_array(arena, uint32_t, (size_t)set->count + 1);
+    out->group_of = arena_array(arena, uint32_t, (size_t)set->count + 1);
     hosts_find(out);
     groups_find(out);
     rows_make(out, false);
     main_space_find(out);
     outliers_find(out);
     missing_find(out);
-    return true;
 }
 
 /* ---- a row ---- */
@@ -430,10 +427,8 @@ const char *overview_remark(const struct overview *overview, const struct overvi
     default: break;
     }
     if (!row->is_single && group->failed_count > 0)
-        return arena_format(overview->request->arena, "On %u of %u hosts it cannot be read.", group->failed_count,
-                            group->count);
+        return arena_format(overview->arena, "On %u of %u hosts it cannot be read.", group->failed_count, group->count);
     if (!row->is_single && unread_count > 0)
-        return arena_format(overview->request->arena, "On %u of %u hosts it is not read yet.", unread_count,
-                            group->count);
+        return arena_format(overview->arena, "On %u of %u hosts it is not read yet.", unread_count, group->count);
     return figures_remark(row, item->figures);
 }
