@@ -53,7 +53,7 @@ static bool api_captures_take(const cJSON *body, struct api_captures_asked *aske
 
 static struct response *api_captures_begin(const struct server *server, const struct api_captures_asked *asked)
 {
-    char id[CAPTURES_ID_SIZE];
+    char id[TASK_RING_ID_SIZE];
     struct err err = ERR_INIT;
     struct buf buf = BUF_INIT;
     struct json json = JSON_INIT(&buf);

@@ -81,7 +81,7 @@ static struct response *api_confirmations_begin(const struct server *server, str
                                                .otherwise = topology[0] ? topology : NULL,
                                                .changes = asked->changes,
                                                .change_count = asked->change_count};
-    char id[CONFIRMATIONS_ID_SIZE];
+    char id[TASK_RING_ID_SIZE];
     struct buf buf = BUF_INIT;
     struct json json = JSON_INIT(&buf);
     if (!confirmations_is_offered(server->confirmations, &err))

@@ -1,55 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/api/captures.h"
 
-#include "base/hash.h"
-#include "server/base/clock.h"
 #include "server/base/memory.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEPT = 16, MS_PER_S = 1000, ADDRESS_SHOWN = 80 };
+enum { MS_PER_S = 1000, ADDRESS_SHOWN = 80 };
 
 struct taking {
-    char id[CAPTURES_ID_SIZE];
+    struct task task; /* first */
     struct captures *of;
     const struct capture_address **addresses;
     size_t count;
     int64_t seconds;
-    atomic_bool is_cancelled;
-    /* under the lock */
-    struct capture_progress progress;
-    bool is_done;
-    struct capture_result result; /* once it is done */
+    struct capture_progress progress; /* under the lock of the ring */
+    struct capture_result result;     /* once it is done */
 };
 
 struct captures {
     struct captures_settings settings;
-    pthread_mutex_t lock;
-    pthread_mutex_t opening; /* one at a time begins one or ends them */
-    struct taking *takings[KEPT];
-    size_t next;
-    uint64_t count;
-    struct taking *running;
-    pthread_t thread;
-    bool has_thread, is_stopping;
+    struct task_ring ring; /* of takings */
 };
 
-struct captures *captures_new(const struct captures_settings *settings)
+static void taking_free(struct task *task)
 {
-    struct captures *made = memory_new(sizeof(*made));
-    made->settings = *settings;
-    pthread_mutex_init(&made->lock, NULL);
-    pthread_mutex_init(&made->opening, NULL);
-    return made;
-}
-
-static void taking_free(struct taking *taking)
-{
-    if (!taking)
-        return;
+    struct taking *taking = (struct taking *)task;
     capture_free(&taking->result);
     free(taking->addresses);
     free(taking);
@@ -60,55 +36,35 @@ static void taking_free(struct taking *taking)
 static bool captures_tick(void *context, const struct capture_progress *progress)
 {
     struct taking *taking = context;
-    pthread_mutex_lock(&taking->of->lock);
+    pthread_mutex_lock(&taking->of->ring.lock);
     taking->progress = *progress;
-    pthread_mutex_unlock(&taking->of->lock);
-    return !atomic_load(&taking->is_cancelled);
+    pthread_mutex_unlock(&taking->of->ring.lock);
+    return !atomic_load(&taking->task.is_cancelled);
 }
 
-static void *captures_work(void *context)
+static void captures_work(struct task *task)
 {
-    struct taking *taking = context;
-    struct captures *of = taking->of;
-    struct capture_result result;
-    const struct capture_request request = {of->settings.logdir, taking->addresses, taking->count,
+    struct taking *taking = (struct taking *)task;
+    const struct captures_settings *settings = &taking->of->settings;
+    const struct capture_request request = {settings->logdir, taking->addresses, taking->count,
                                             taking->seconds * MS_PER_S};
-    capture_run(&request, &result, captures_tick, taking);
-    index_nudge(of->settings.index);
-    pthread_mutex_lock(&of->lock);
-    taking->result = result;
-    taking->is_done = true;
-    of->running = NULL;
-    pthread_mutex_unlock(&of->lock);
-    return NULL;
+    capture_run(&request, &taking->result, captures_tick, taking);
+    index_nudge(settings->index);
 }
 
-static void captures_join(struct captures *captures)
+struct captures *captures_new(const struct captures_settings *settings)
 {
-    if (captures->has_thread)
-        pthread_join(captures->thread, NULL);
-    captures->has_thread = false;
+    struct captures *made = memory_new(sizeof(*made));
+    made->settings = *settings;
+    task_ring_init(&made->ring, captures_work, taking_free, "another capture is at work");
+    return made;
 }
 
-void captures_stop(struct captures *captures)
-{
-    pthread_mutex_lock(&captures->opening);
-    pthread_mutex_lock(&captures->lock);
-    captures->is_stopping = true;
-    if (captures->running)
-        atomic_store(&captures->running->is_cancelled, true);
-    pthread_mutex_unlock(&captures->lock);
-    captures_join(captures); /* nobody else does while `opening` is held */
-    pthread_mutex_unlock(&captures->opening);
-}
+void captures_stop(struct captures *captures) { task_ring_stop(&captures->ring); }
 
 void captures_free(struct captures *captures)
 {
-    captures_stop(captures);
-    for (size_t at = 0; at < KEPT; at++)
-        taking_free(captures->takings[at]);
-    pthread_mutex_destroy(&captures->lock);
-    pthread_mutex_destroy(&captures->opening);
+    task_ring_free(&captures->ring);
     free(captures);
 }
 
@@ -158,78 +114,44 @@ static struct taking *taking_new(struct captures *captures, const char *const *a
         taking->addresses[taking->count++] = captures->settings.addresses[at];
     if (!err_is_set(err))
         return taking;
-    taking_free(taking);
+    taking_free(&taking->task);
     return NULL;
-}
-
-/* With both locks, and nothing that runs: takes the place of the oldest. */
-static bool taking_begin(struct captures *captures, struct taking *taking)
-{
-    snapshot_write_id(taking->id, hash_number(++captures->count, (uint64_t)clock_unix_ns()));
-    if (pthread_create(&captures->thread, NULL, captures_work, taking) != 0)
-        return false;
-    captures->has_thread = true;
-    captures->running = taking;
-    taking_free(captures->takings[captures->next]);
-    captures->takings[captures->next] = taking;
-    captures->next = (captures->next + 1) % KEPT;
-    return true;
 }
 
 bool captures_begin(struct captures *captures, const char *const *addresses, size_t count, int64_t seconds,
-                    char id[CAPTURES_ID_SIZE], struct err *err)
+                    char id[TASK_RING_ID_SIZE], struct err *err)
 {
     struct taking *taking = taking_new(captures, addresses, count, seconds, err);
-    bool is_begun = false;
-    if (!taking)
-        return false;
-    pthread_mutex_lock(&captures->opening);
-    pthread_mutex_lock(&captures->lock);
-    if (captures->is_stopping) {
-        err_set(err, ERR_limit, ERR_NO_OFFSET, "the daemon ends");
-    } else if (captures->running) {
-        err_set(err, ERR_conflict, ERR_NO_OFFSET, "another capture is at work: %s", captures->running->id);
-    } else {
-        captures_join(captures);
-        is_begun = taking_begin(captures, taking);
-        if (!is_begun)
-            err_set(err, ERR_limit, ERR_NO_OFFSET, "there is no thread for it now");
-    }
-    if (is_begun)
-        memcpy(id, taking->id, CAPTURES_ID_SIZE);
-    pthread_mutex_unlock(&captures->lock);
-    pthread_mutex_unlock(&captures->opening);
-    if (!is_begun)
-        taking_free(taking);
+    bool is_begun = taking && task_ring_begin(&captures->ring, &taking->task, id, err);
+    if (taking && !is_begun)
+        taking_free(&taking->task);
     return is_begun;
 }
 
-/* With the lock. */
-static struct taking *captures_find(const struct captures *captures, const char *id)
-{
-    for (size_t at = 0; at < KEPT; at++)
-        if (captures->takings[at] && strcmp(captures->takings[at]->id, id) == 0)
-            return captures->takings[at];
-    return NULL;
-}
-
-bool captures_cancel(struct captures *captures, const char *id)
-{
-    pthread_mutex_lock(&captures->lock);
-    struct taking *taking = captures_find(captures, id);
-    if (taking)
-        atomic_store(&taking->is_cancelled, true);
-    pthread_mutex_unlock(&captures->lock);
-    return taking != NULL;
-}
+bool captures_cancel(struct captures *captures, const char *id) { return task_ring_cancel(&captures->ring, id); }
 
 /* ---- JSON ---- */
 
-static const char *taking_state(const struct taking *taking)
+/* What is told of a taking; of one that runs nothing came yet. */
+struct told {
+    const struct taking *taking;
+    const struct capture_result *result; /* NULL: it runs */
+    struct capture_progress progress;
+};
+
+static struct told told_of(struct taking *taking)
 {
-    if (!taking->is_done)
-        return atomic_load(&taking->is_cancelled) ? "cancelling" : "running";
-    return taking->result.is_stopped ? "cancelled" : "done";
+    pthread_mutex_lock(&taking->of->ring.lock);
+    const struct told told = {taking, taking->task.is_done ? &taking->result : NULL, taking->progress};
+    pthread_mutex_unlock(&taking->of->ring.lock);
+    return told;
+}
+
+static const char *told_state(const struct told *told)
+{
+    if (!told->result)
+        return atomic_load(&told->taking->task.is_cancelled) ? "cancelling" : "running";
+    return told->result->is_stopped ? "cancelled" : "done";
 }
 
 /* Does the path of a file, below a root, end with the last four names of `path`: "plugins/profile/TIME/HOST.xplane.pb"?
@@ -255,25 +177,26 @@ static bool has_trace(const struct snapshot_session *session, const struct captu
 }
 
 /* Its id, or null: nothing was kept, or the scanner has not met all that was. */
-static void write_session(const struct taking *taking, struct json *json)
+static void write_session(const struct told *told, struct json *json)
 {
-    const struct capture_result *result = &taking->result;
-    struct snapshot *snapshot = result->kept_count > 0 ? index_hold(taking->of->settings.index) : NULL;
+    const struct capture_result *result = told->result;
+    struct index *index = told->taking->of->settings.index;
+    struct snapshot *snapshot = result && result->kept_count > 0 ? index_hold(index) : NULL;
     const struct snapshot_session *found = NULL;
     for (size_t at = 0; snapshot && !found && at < snapshot->session_count; at++)
         found = has_trace(snapshot->sessions[at], result) ? snapshot->sessions[at] : NULL;
     json_key_text(json, "session", found && found->host_count >= result->kept_count ? found->id : NULL);
     if (snapshot)
-        index_release(taking->of->settings.index, snapshot);
+        index_release(index, snapshot);
 }
 
-static void write_hosts(const struct taking *taking, struct json *json)
+static void write_hosts(const struct told *told, struct json *json)
 {
     json_key_array(json, "hosts");
-    for (size_t at = 0; at < taking->count; at++) {
-        const struct capture_host *host = at < taking->result.count ? &taking->result.hosts[at] : NULL;
+    for (size_t at = 0; at < told->taking->count; at++) {
+        const struct capture_host *host = told->result && at < told->result->count ? &told->result->hosts[at] : NULL;
         json_object_begin(json);
-        json_key_text(json, "address", taking->addresses[at]->text);
+        json_key_text(json, "address", told->taking->addresses[at]->text);
         json_key_text(json, "file", host ? host->path : NULL);
         json_key_uint(json, "trace_bytes", host ? host->trace_bytes : 0);
         json_key_text(json, "reason", host && err_is_set(&host->err) ? host->err.text : NULL);
@@ -282,28 +205,31 @@ static void write_hosts(const struct taking *taking, struct json *json)
     json_array_end(json);
 }
 
-static void taking_write(const struct taking *taking, struct json *json)
+static void told_write(const struct told *told, struct json *json)
 {
+    const struct capture_result *result = told->result;
     json_object_begin(json);
-    json_key_text(json, "id", taking->id);
-    json_key_text(json, "state", taking_state(taking));
-    json_key_int(json, "seconds", taking->seconds);
-    json_key_int(json, "recorded_ms", taking->progress.recorded_ms);
-    json_key_uint(json, "trace_bytes", taking->progress.trace_bytes);
-    write_hosts(taking, json);
-    json_key_text(json, "reason", err_is_set(&taking->result.err) ? taking->result.err.text : NULL);
-    write_session(taking, json);
+    json_key_text(json, "id", told->taking->task.id);
+    json_key_text(json, "state", told_state(told));
+    json_key_int(json, "seconds", told->taking->seconds);
+    json_key_int(json, "recorded_ms", told->progress.recorded_ms);
+    json_key_uint(json, "trace_bytes", told->progress.trace_bytes);
+    write_hosts(told, json);
+    json_key_text(json, "reason", result && err_is_set(&result->err) ? result->err.text : NULL);
+    write_session(told, json);
     json_object_end(json);
 }
 
+/* Looks through all sessions: without the lock. */
 bool captures_write(struct captures *captures, const char *id, struct json *json)
 {
-    pthread_mutex_lock(&captures->lock); /* so it does not go meanwhile */
-    const struct taking *taking = captures_find(captures, id);
-    if (taking)
-        taking_write(taking, json);
-    pthread_mutex_unlock(&captures->lock);
-    return taking != NULL;
+    struct task *task = task_ring_hold(&captures->ring, id);
+    if (!task)
+        return false;
+    const struct told told = told_of((struct taking *)task);
+    told_write(&told, json);
+    task_ring_release(task);
+    return true;
 }
 
 void captures_write_addresses(struct captures *captures, struct json *json)
@@ -316,12 +242,11 @@ void captures_write_addresses(struct captures *captures, struct json *json)
 
 void captures_write_offer(struct captures *captures, struct json *json)
 {
+    char running[TASK_RING_ID_SIZE];
     json_object_begin(json);
     captures_write_addresses(captures, json);
     json_key_text(json, "logdir", captures->settings.logdir);
     json_key_int(json, "max_seconds", CAPTURE_SECONDS_MAX);
-    pthread_mutex_lock(&captures->lock);
-    json_key_text(json, "running", captures->running ? captures->running->id : NULL);
-    pthread_mutex_unlock(&captures->lock);
+    json_key_text(json, "running", task_ring_running(&captures->ring, running) ? running : NULL);
     json_object_end(json);
 }

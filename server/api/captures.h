@@ -6,10 +6,9 @@
 #pragma once
 
 #include "base/json.h"
+#include "server/api/task_ring.h"
 #include "server/capture/capture.h"
 #include "server/gather/index.h"
-
-enum { CAPTURES_ID_SIZE = 13 };
 
 struct captures;
 
@@ -29,7 +28,7 @@ void captures_free(struct captures *captures);
  * address that was not named at the start, or twice; seconds out of 1 to CAPTURE_SECONDS_MAX), `unsupported` (nothing
  * may be asked), `conflict` (another one runs) or `limit` (no thread, or the daemon ends). */
 bool captures_begin(struct captures *captures, const char *const *addresses, size_t count, int64_t seconds,
-                    char id[CAPTURES_ID_SIZE], struct err *err);
+                    char id[TASK_RING_ID_SIZE], struct err *err);
 /* False: there is none of that id, or not any more. */
 bool captures_cancel(struct captures *captures, const char *id);
 /* Writes an object, schema Capture in docs/openapi.yaml. False as of captures_cancel. */

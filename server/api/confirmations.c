@@ -5,24 +5,22 @@
 #include "server/base/memory.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { NAME_MAX_BYTES = 160, KEPT = 16, LOOK_AGAIN_MS = 30000, PART_BYTES = 1 << 16 };
+enum { NAME_MAX_BYTES = 160, LOOK_AGAIN_MS = 30000, PART_BYTES = 1 << 16 };
 #define PLAN_MAX_BYTES ((size_t)1 << 30)
 
 struct run {
-    char id[CONFIRMATIONS_ID_SIZE];
+    struct task task; /* first */
     struct api_subject subject;
     const struct snapshot_file *module; /* until it is done, in `subject` */
     char *session, *key, *topology, *otherwise;
     char **changes;
     size_t change_count;
-    atomic_bool is_cancelled, is_done;
     struct confirmations *of;
-    /* under the lock */
+    /* under the lock of the ring */
     enum confirm_stage stage;
     struct compile_progress progress;
     /* once it is done */
@@ -35,36 +33,17 @@ struct confirmations {
     struct store *store;
     struct compile_apart *apart;
     const char *topology;
-    pthread_mutex_t lock;
-    pthread_mutex_t opening; /* one at a time looks for libtpu, begins a run or ends them */
-    struct run *runs[KEPT];
-    size_t next;
-    uint64_t count;
-    struct run *running;
-    pthread_t thread;
-    bool has_thread, is_stopping;
-    /* under `opening` */
+    struct task_ring ring;   /* of runs */
+    pthread_mutex_t looking; /* one at a time looks for libtpu */
+    /* under `looking` */
     struct plugin found;
     struct err fault;
     int64_t looked_at_ms;
 };
 
-struct confirmations *confirmations_new(struct store *store, struct compile_apart *apart, const char *topology)
+static void run_free(struct task *task)
 {
-    struct confirmations *made = memory_new(sizeof(*made));
-    made->store = store;
-    made->apart = apart;
-    made->topology = topology;
-    made->fault = (struct err)ERR_INIT;
-    pthread_mutex_init(&made->lock, NULL);
-    pthread_mutex_init(&made->opening, NULL);
-    return made;
-}
-
-static void run_free(struct run *run)
-{
-    if (!run)
-        return;
+    struct run *run = (struct run *)task;
     confirm_free(&run->result);
     upload_set_close(&run->plan_set);
     api_close(&run->subject);
@@ -145,15 +124,15 @@ static void plan_open(struct run *run)
 static void confirmations_note(void *context, enum confirm_stage stage, const struct compile_progress *progress)
 {
     struct run *run = context;
-    pthread_mutex_lock(&run->of->lock);
+    pthread_mutex_lock(&run->of->ring.lock);
     run->stage = stage;
     run->progress = *progress;
-    pthread_mutex_unlock(&run->of->lock);
+    pthread_mutex_unlock(&run->of->ring.lock);
 }
 
-static void *confirmations_work(void *context)
+static void confirmations_work(struct task *task)
 {
-    struct run *run = context;
+    struct run *run = (struct run *)task;
     struct confirmations *of = run->of;
     const struct confirm_request request = {
         .session = run->subject.session,
@@ -167,51 +146,38 @@ static void *confirmations_work(void *context)
         .apart = of->apart,
         .progress = confirmations_note,
         .context = run,
-        .is_cancelled = &run->is_cancelled,
+        .is_cancelled = &task->is_cancelled,
     };
     confirm_run(&request, &run->result);
     api_close(&run->subject);
     plan_open(run);
-    pthread_mutex_lock(&of->lock);
-    of->running = NULL;
-    atomic_store(&run->is_done, true);
-    pthread_mutex_unlock(&of->lock);
-    return NULL;
 }
 
-static void thread_join(struct confirmations *confirmations)
+struct confirmations *confirmations_new(struct store *store, struct compile_apart *apart, const char *topology)
 {
-    if (confirmations->has_thread)
-        pthread_join(confirmations->thread, NULL);
-    confirmations->has_thread = false;
+    struct confirmations *made = memory_new(sizeof(*made));
+    made->store = store;
+    made->apart = apart;
+    made->topology = topology;
+    made->fault = (struct err)ERR_INIT;
+    task_ring_init(&made->ring, confirmations_work, run_free, "the compiler is at work already");
+    pthread_mutex_init(&made->looking, NULL);
+    return made;
 }
 
-void confirmations_stop(struct confirmations *confirmations)
-{
-    pthread_mutex_lock(&confirmations->opening);
-    pthread_mutex_lock(&confirmations->lock);
-    confirmations->is_stopping = true;
-    if (confirmations->running)
-        atomic_store(&confirmations->running->is_cancelled, true);
-    pthread_mutex_unlock(&confirmations->lock);
-    thread_join(confirmations); /* nobody else does while `opening` is held */
-    pthread_mutex_unlock(&confirmations->opening);
-}
+void confirmations_stop(struct confirmations *confirmations) { task_ring_stop(&confirmations->ring); }
 
 void confirmations_free(struct confirmations *confirmations)
 {
-    confirmations_stop(confirmations);
-    for (size_t at = 0; at < KEPT; at++)
-        run_free(confirmations->runs[at]);
+    task_ring_free(&confirmations->ring);
     plugin_free(&confirmations->found);
-    pthread_mutex_destroy(&confirmations->lock);
-    pthread_mutex_destroy(&confirmations->opening);
+    pthread_mutex_destroy(&confirmations->looking);
     free(confirmations);
 }
 
 /* ---- libtpu ---- */
 
-/* With `opening`. One that was found stays; where there is none, it is looked for again after a while. */
+/* With `looking`. One that was found stays; where there is none, it is looked for again after a while. */
 static bool libtpu_is_found(struct confirmations *confirmations)
 {
     bool is_old = confirmations->looked_at_ms == 0 || clock_ms() - confirmations->looked_at_ms > LOOK_AGAIN_MS;
@@ -227,17 +193,18 @@ static bool libtpu_is_found(struct confirmations *confirmations)
 
 bool confirmations_is_offered(struct confirmations *confirmations, struct err *err)
 {
-    pthread_mutex_lock(&confirmations->opening);
+    pthread_mutex_lock(&confirmations->looking);
     bool is_found = libtpu_is_found(confirmations);
     if (!is_found)
         *err = confirmations->fault;
-    pthread_mutex_unlock(&confirmations->opening);
+    pthread_mutex_unlock(&confirmations->looking);
     return is_found;
 }
 
 void confirmations_write_offer(struct confirmations *confirmations, struct json *json)
 {
-    pthread_mutex_lock(&confirmations->opening);
+    char running[TASK_RING_ID_SIZE];
+    pthread_mutex_lock(&confirmations->looking);
     bool is_found = libtpu_is_found(confirmations);
     json_object_begin(json);
     json_key_bool(json, "is_available", is_found);
@@ -246,21 +213,16 @@ void confirmations_write_offer(struct confirmations *confirmations, struct json 
     json_key_text(json, "compiler", is_found ? plugin_kind_name(confirmations->found.kind) : NULL);
     json_key_text(json, "libtpu_version", is_found && is_tpu ? confirmations->found.version : NULL);
     json_key_text(json, "topology", confirmations->topology);
-    pthread_mutex_unlock(&confirmations->opening);
-    pthread_mutex_lock(&confirmations->lock);
-    json_key_text(json, "running", confirmations->running ? confirmations->running->id : NULL);
-    pthread_mutex_unlock(&confirmations->lock);
+    pthread_mutex_unlock(&confirmations->looking);
+    json_key_text(json, "running", task_ring_running(&confirmations->ring, running) ? running : NULL);
     json_object_end(json);
 }
 
 /* ---- beginning, cancelling ---- */
 
-/* With the lock, and no thread that runs: takes the place of the oldest. */
-static bool run_begin(struct confirmations *confirmations, const struct confirmations_asked *asked,
-                      char id[CONFIRMATIONS_ID_SIZE])
+static struct run *run_new(struct confirmations *confirmations, const struct confirmations_asked *asked)
 {
     struct run *run = memory_new(sizeof(*run));
-    snapshot_write_id(run->id, hash_number(++confirmations->count, (uint64_t)clock_unix_ns()));
     run->of = confirmations;
     run->subject = *asked->subject;
     run->module = asked->module;
@@ -271,59 +233,26 @@ static bool run_begin(struct confirmations *confirmations, const struct confirma
     run->changes = memory_new((asked->change_count + 1) * sizeof(*run->changes));
     for (run->change_count = 0; run->change_count < asked->change_count; run->change_count++)
         run->changes[run->change_count] = memory_text(asked->changes[run->change_count]);
-    if (pthread_create(&confirmations->thread, NULL, confirmations_work, run) != 0) {
-        run->subject = (struct api_subject){0};
-        run_free(run);
-        return false;
-    }
-    confirmations->has_thread = true;
-    confirmations->running = run;
-    *asked->subject = (struct api_subject){0};
-    run_free(confirmations->runs[confirmations->next]);
-    confirmations->runs[confirmations->next] = run;
-    confirmations->next = (confirmations->next + 1) % KEPT;
-    memcpy(id, run->id, CONFIRMATIONS_ID_SIZE);
-    return true;
+    return run;
 }
 
 bool confirmations_begin(struct confirmations *confirmations, const struct confirmations_asked *asked,
-                         char id[CONFIRMATIONS_ID_SIZE], struct err *err)
+                         char id[TASK_RING_ID_SIZE], struct err *err)
 {
-    bool is_begun = false;
-    pthread_mutex_lock(&confirmations->opening); /* nobody looks into the one that goes */
-    pthread_mutex_lock(&confirmations->lock);
-    if (confirmations->is_stopping) {
-        err_set(err, ERR_limit, ERR_NO_OFFSET, "the daemon ends");
-    } else if (confirmations->running) {
-        err_set(err, ERR_conflict, ERR_NO_OFFSET, "the compiler is at work already: %s", confirmations->running->id);
-    } else {
-        thread_join(confirmations);
-        is_begun = run_begin(confirmations, asked, id);
-        if (!is_begun)
-            err_set(err, ERR_limit, ERR_NO_OFFSET, "there is no thread for it now");
+    struct run *run = run_new(confirmations, asked);
+    bool is_begun = task_ring_begin(&confirmations->ring, &run->task, id, err);
+    if (is_begun) {
+        *asked->subject = (struct api_subject){0};
+        return true;
     }
-    pthread_mutex_unlock(&confirmations->lock);
-    pthread_mutex_unlock(&confirmations->opening);
-    return is_begun;
-}
-
-/* With the lock. */
-static struct run *confirmations_find(const struct confirmations *confirmations, const char *id)
-{
-    for (size_t at = 0; at < KEPT; at++)
-        if (confirmations->runs[at] && strcmp(confirmations->runs[at]->id, id) == 0)
-            return confirmations->runs[at];
-    return NULL;
+    run->subject = (struct api_subject){0};
+    run_free(&run->task);
+    return false;
 }
 
 bool confirmations_cancel(struct confirmations *confirmations, const char *id)
 {
-    pthread_mutex_lock(&confirmations->lock);
-    struct run *run = confirmations_find(confirmations, id);
-    if (run)
-        atomic_store(&run->is_cancelled, true);
-    pthread_mutex_unlock(&confirmations->lock);
-    return run != NULL;
+    return task_ring_cancel(&confirmations->ring, id);
 }
 
 /* ---- JSON ---- */
@@ -331,14 +260,14 @@ bool confirmations_cancel(struct confirmations *confirmations, const char *id)
 static const char *state_of(const struct run *run, bool is_done)
 {
     if (!is_done)
-        return atomic_load(&run->is_cancelled) ? "cancelling" : "running";
+        return atomic_load(&run->task.is_cancelled) ? "cancelling" : "running";
     return run->result.is_cancelled ? "cancelled" : "done";
 }
 
 static void run_write(const struct run *run, bool is_done, struct json *json)
 {
     json_object_begin(json);
-    json_key_text(json, "id", run->id);
+    json_key_text(json, "id", run->task.id);
     json_key_text(json, "state", state_of(run, is_done));
     json_key_text(json, "session", run->session);
     json_key_text(json, "module", run->key);
@@ -362,10 +291,12 @@ static void run_write(const struct run *run, bool is_done, struct json *json)
 
 bool confirmations_write(struct confirmations *confirmations, const char *id, struct json *json)
 {
-    pthread_mutex_lock(&confirmations->lock); /* so it does not go meanwhile */
-    const struct run *run = confirmations_find(confirmations, id);
-    if (run)
-        run_write(run, atomic_load(&run->is_done), json);
-    pthread_mutex_unlock(&confirmations->lock);
-    return run != NULL;
+    struct task *task = task_ring_hold(&confirmations->ring, id);
+    if (!task)
+        return false;
+    pthread_mutex_lock(&confirmations->ring.lock); /* of its stage and progress */
+    run_write((const struct run *)task, task->is_done, json);
+    pthread_mutex_unlock(&confirmations->ring.lock);
+    task_ring_release(task);
+    return true;
 }

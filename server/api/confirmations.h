@@ -7,9 +7,8 @@
 #pragma once
 
 #include "server/api/api.h"
+#include "server/api/task_ring.h"
 #include "server/compile/confirm.h"
-
-enum { CONFIRMATIONS_ID_SIZE = 13 };
 
 struct confirmations;
 
@@ -32,7 +31,7 @@ struct confirmations_asked {
 
 /* `id` is filled. False: another one is running (`conflict`), or a thread cannot be had (`limit`). */
 bool confirmations_begin(struct confirmations *confirmations, const struct confirmations_asked *asked,
-                         char id[CONFIRMATIONS_ID_SIZE], struct err *err);
+                         char id[TASK_RING_ID_SIZE], struct err *err);
 /* False: there is none of that id, or not any more. */
 bool confirmations_cancel(struct confirmations *confirmations, const char *id);
 /* Writes an object, schema Confirmation in docs/openapi.yaml. False as of confirmations_cancel. */
