@@ -7,6 +7,7 @@
 #include "server/cmd/box.h"
 #include "server/cmd/capture_option.h"
 #include "server/cmd/commands.h"
+#include "server/cmd/interrupts.h"
 #include "server/cmd/options.h"
 #include "server/cmd/run_address.h"
 
@@ -22,20 +23,6 @@
 #include <unistd.h>
 
 enum { MS_PER_S = 1000, STATUS_SIGNAL = 128 };
-
-static volatile sig_atomic_t stop_signal; /* 0: none came */
-
-static void take_signal(int number) { stop_signal = number; }
-
-static void signals_set_up(void)
-{
-    static const int ENDS[] = {SIGINT, SIGTERM, SIGHUP};
-    struct sigaction action = {.sa_handler = take_signal}, before;
-    for (size_t at = 0; at < sizeof(ENDS) / sizeof(ENDS[0]); at++)
-        if (sigaction(ENDS[at], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
-            sigaction(ENDS[at], &action, NULL);
-    signal(SIGPIPE, SIG_IGN);
-}
 
 /* ---- while it runs ---- */
 
@@ -53,7 +40,7 @@ static bool cmd_capture_tick(void *context, const struct capture_progress *progr
         fprintf(stderr, "\rrecording: %" PRId64 " s of %" PRId64 " s\033[K", recorded_s, shown->duration_s);
     else if (shown->is_terminal)
         fprintf(stderr, "\rreceiving: %s\033[K", size_text(size, progress->trace_bytes));
-    return stop_signal == 0;
+    return !atomic_load(interrupts_flag());
 }
 
 /* ---- what came of it ---- */
@@ -96,7 +83,7 @@ static int cmd_capture_finish(const char *logdir, const struct capture_result *r
     if (result->is_stopped && result->kept_count == 0)
         log_line("interrupted: nothing was kept");
     if (result->is_stopped)
-        return STATUS_SIGNAL + (stop_signal ? stop_signal : SIGINT);
+        return STATUS_SIGNAL + (interrupts_signal() ? interrupts_signal() : SIGINT);
     return result->kept_count == result->count ? COMMANDS_DONE
            : result->kept_count > 0            ? COMMANDS_FINDING
                                                : COMMANDS_UNUSABLE;
@@ -122,7 +109,8 @@ static int cmd_capture_run(const struct options *options, const struct capture_a
     const struct capture_request request = {logdir, addresses->items, addresses->count,
                                             options->capture_seconds * MS_PER_S};
     box_capture(options, logdir, addresses->items, addresses->count);
-    signals_set_up();
+    interrupts_take();
+    signal(SIGPIPE, SIG_IGN);
     capture_run(&request, &result, cmd_capture_tick, &shown);
     if (shown.is_terminal)
         fputs("\r\033[K", stderr);

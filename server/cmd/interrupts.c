@@ -23,6 +23,8 @@ void interrupts_take(void)
             sigaction(interrupts[i], &action, NULL);
 }
 
+int interrupts_signal(void) { return interrupted_by; }
+
 const atomic_bool *interrupts_flag(void) { return &is_interrupted; }
 
 void interrupts_end(void)

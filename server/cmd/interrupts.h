@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * interrupts.h: a command that compiles is interrupted: what is compiled is ended, and its folder removed, before this
- * process ends. One for the process. */
+ * interrupts.h: a command that compiles or records is interrupted: what it began is ended, and its folder removed, before
+ * this process ends. One for the process. */
 #pragma once
 
 #include <stdatomic.h>
@@ -9,5 +9,7 @@
 void interrupts_take(void);
 /* True once one came. */
 const atomic_bool *interrupts_flag(void);
+/* Which one; 0: none came. */
+int interrupts_signal(void);
 /* Ends this process by the signal that came, if one did: to be called when all is printed. */
 void interrupts_end(void);
