@@ -38,17 +38,21 @@ struct cmd_explain_explaining {
     struct capacity capacity; /* of --capacity; 0 bytes: not given */
     size_t read_count;
     size_t unreadable_count;
-    bool is_of_file;                           /* the path is a file, not a folder or what comes out of a pipe */
-    const char *path;                          /* that is explained */
+    const struct explain_input *input;         /* that is explained */
     bool has_unread_file;                      /* a file that was named itself could not be read, or not all of it */
     size_t module_count;                       /* of the sessions, whether they are wanted or not */
     size_t understood_count;                   /* with failures, or with the report of a compile that went well */
     const struct snapshot_session **explained; /* those that failures were joined with */
     size_t explained_count, explained_capacity;
-    const char **given; /* allocator snapshots among the paths: first of all of the logs' failures */
-    bool *is_used;      /* each of these: a failure was joined with it */
+    struct explain_input **given; /* allocator snapshots among the paths: first of all of the logs' failures */
     size_t given_count;
 };
+
+/* Not a folder, nor what comes out of a pipe. */
+static bool is_of_file(const struct cmd_explain_explaining *explaining)
+{
+    return explaining->input->place == INPUT_PATH_FILE;
+}
 
 static void explained_add(struct cmd_explain_explaining *explaining, const struct snapshot_session *session)
 {
@@ -129,8 +133,8 @@ static void snapshot_used(struct cmd_explain_explaining *explaining, const struc
     char *real = real_of(&host->file->place);
     explained_add(explaining, session);
     for (size_t at = 0; real && at < explaining->given_count; at++) {
-        char *other = input_path_real(explaining->given[at]);
-        explaining->is_used[at] |= other && strcmp(other, real) == 0;
+        char *other = input_path_real(explaining->given[at]->path);
+        explaining->given[at]->is_used |= other && strcmp(other, real) == 0;
         free(other);
     }
     free(real);
@@ -146,7 +150,7 @@ static void unread_say(struct cmd_explain_explaining *explaining, const char *se
     log_line("%s%s%s%s%s", file ? file : "", file ? ": " : "", module ? module : "", module ? ": " : "",
              err_describe(err, why));
     explaining->unreadable_count++;
-    explaining->has_unread_file |= explaining->is_of_file;
+    explaining->has_unread_file |= is_of_file(explaining);
     if (!explaining->is_json)
         return;
     json_object_begin(json);
@@ -164,7 +168,7 @@ static bool has_lost(const struct cmd_explain_explaining *explaining, const stru
 {
     bool is_lost = false;
     for (size_t at = 0; at < parts->unread_count; at++)
-        is_lost |= strcmp(explain_name(parts->unread[at].file), explain_name(explaining->path)) == 0 &&
+        is_lost |= strcmp(explain_name(parts->unread[at].file), explain_name(explaining->input->path)) == 0 &&
                    !(parts->core.trace && parts->unread[at].why.code == ERR_truncated);
     return is_lost;
 }
@@ -181,7 +185,7 @@ static bool verdict_write(struct cmd_explain_explaining *explaining, const struc
         is_made &&
         analysis_verdict(&parts.core, explaining->is_json ? ANALYSIS_VERDICT_JSON : ANALYSIS_VERDICT_TEXT, out, err);
     *file = !is_made && parts.refused_file ? memory_text(parts.refused_file) : NULL;
-    explaining->has_unread_file |= explaining->is_of_file && !wanted->failure && has_lost(explaining, &parts);
+    explaining->has_unread_file |= is_of_file(explaining) && !wanted->failure && has_lost(explaining, &parts);
     bool is_of_plan = wanted->failure && analysis_verdict_is_of_plan(wanted->failure);
     if (wanted->session && (is_of_plan || (wanted->failure && wanted->session->group_count == 0)))
         explained_add(explaining, wanted->session);
@@ -292,11 +296,6 @@ static void explain_folder(struct cmd_explain_explaining *explaining, const char
     free(names);
 }
 
-static bool is_folder(const char *path)
-{
-    return strcmp(path, "-") != 0 && input_path_kind(path, false) == INPUT_PATH_FOLDER;
-}
-
 /* ---- what has no failure: programs, traces, profiles ---------------------------- */
 
 /* False: it could not be read, and was said. */
@@ -387,22 +386,19 @@ static void problems_say(struct cmd_explain_explaining *explaining)
     }
 }
 
-static void explain_path(struct cmd_explain_explaining *explaining, const char *path)
+static void input_explain(struct cmd_explain_explaining *explaining, const struct explain_input *input)
 {
-    explaining->path = path;
-    bool is_text = !is_folder(path) && explain_is_log(path);
-    explain_around_open(&explaining->around, explaining->store, path, is_text, explaining->given,
-                        explaining->given_count);
+    explaining->input = input;
+    explain_around_open(&explaining->around, explaining->store, input, explaining->given, explaining->given_count);
     const struct snapshot *snapshot = explaining->around.snapshot;
-    explaining->is_of_file = strcmp(path, "-") != 0 && input_path_kind(path, false) == INPUT_PATH_FILE;
-    if (is_folder(path))
-        explain_folder(explaining, path, 0);
-    else if (is_text)
-        explain_log(explaining, path, true);
-    for (size_t at = 0; at < snapshot->session_count && !is_text; at++)
+    if (input->place == INPUT_PATH_FOLDER)
+        explain_folder(explaining, input->path, 0);
+    else if (input->is_log)
+        explain_log(explaining, input->path, true);
+    for (size_t at = 0; at < snapshot->session_count && !input->is_log; at++)
         if (!is_explained(explaining, snapshot->sessions[at]))
             session_explain(explaining, snapshot->sessions[at]);
-    if (!is_text)
+    if (!input->is_log)
         problems_say(explaining);
     explain_around_close(&explaining->around);
     explaining->explained_count = 0;
@@ -411,22 +407,25 @@ static void explain_path(struct cmd_explain_explaining *explaining, const char *
 /* Snapshots come last: a log may be joined with one that is named behind or before it. */
 static void explain_all(struct cmd_explain_explaining *explaining, const char *const *paths, size_t count)
 {
+    struct explain_input *inputs = memory_new((count + 1) * sizeof(*inputs));
     explaining->given = memory_new((count + 1) * sizeof(*explaining->given));
-    explaining->is_used = memory_new((count + 1) * sizeof(*explaining->is_used));
-    for (size_t at = 0; at < count; at++)
-        if (count > 1 && explain_kind_of(paths[at]) == ANALYSIS_KIND_TORCH_SNAPSHOT)
-            explaining->given[explaining->given_count++] = paths[at];
+    for (size_t at = 0; at < count; at++) {
+        explain_input_look(paths[at], &inputs[at]);
+        if (count > 1 && inputs[at].kind == ANALYSIS_KIND_TORCH_SNAPSHOT)
+            explaining->given[explaining->given_count++] = &inputs[at];
+    }
+    explaining->has_names = count > 1 || inputs[0].place == INPUT_PATH_FOLDER;
     for (size_t at = 0, next = 0; at < count; at++) {
-        if (next < explaining->given_count && paths[at] == explaining->given[next])
+        if (next < explaining->given_count && &inputs[at] == explaining->given[next])
             next++;
         else
-            explain_path(explaining, paths[at]);
+            input_explain(explaining, &inputs[at]);
     }
     for (size_t at = 0; at < explaining->given_count; at++)
-        if (!explaining->is_used[at])
-            explain_path(explaining, explaining->given[at]);
+        if (!explaining->given[at]->is_used)
+            input_explain(explaining, explaining->given[at]);
     free(explaining->given);
-    free(explaining->is_used);
+    free(inputs);
 }
 
 static void say_what_was_looked_for(void)
@@ -469,7 +468,6 @@ int cmd_explain(const struct options *options)
         return COMMANDS_UNUSABLE;
     explaining.store = store_new(account_default_limit());
     store_set_category_rules(explaining.store, rules);
-    explaining.has_names = count > 1 || is_folder(paths[0]);
     json_array_begin(&explaining.json);
     explain_all(&explaining, paths, count);
     json_array_end(&explaining.json);

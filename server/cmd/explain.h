@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analysis/analysis.h"
+#include "server/cmd/input_path.h"
 #include "server/store/verdict_parts.h"
 
 #include <stdio.h>
@@ -15,10 +16,16 @@ struct analysis_subject *explain_read(const char *path, struct err *err);
 const char *explain_name(const char *path);
 /* Is it named as logs are: .log, .txt, packed or not? */
 bool explain_is_log_name(const char *name);
-/* What the bytes of a file tell; a text where it is named as a log, is no file, or cannot be read. */
-enum analysis_kind explain_kind_of(const char *path);
-/* Is it a log, and not a text that the compiler dumped? */
-bool explain_is_log(const char *path);
+
+/* What a path is; looked at once. */
+struct explain_input {
+    const char *path;           /* "-": standard input */
+    enum input_path_kind place; /* of standard input INPUT_PATH_NONE */
+    enum analysis_kind kind;    /* by the bytes of a file; a text where it is named as a log, or cannot be read */
+    bool is_log;                /* and not a text that the compiler dumped */
+    bool is_used;               /* of an allocator snapshot: a failure was joined with it */
+};
+void explain_input_look(const char *path, struct explain_input *input);
 
 /* Prints what a person wants to know of one log to stdout; `name` as the user gave it, "-" is standard input.
  * `answers`: of each failure the verdict as text. */
@@ -33,8 +40,8 @@ struct explain_around {
     bool holds_dump;           /* that folder */
     bool has_given;            /* snapshots that were named are looked at, and no others */
 };
-/* `path`: a folder, which is looked through; a log, for which the files beside it are, and the folders beside, above
+/* `input`: a folder, which is looked through; a log, for which the files beside it are, and the folders beside, above
  * and below it that hold a dump; or a file of another kind. `given`: allocator snapshots that were named with a log. */
-void explain_around_open(struct explain_around *around, struct store *store, const char *path, bool is_log,
-                         const char *const *given, size_t given_count);
+void explain_around_open(struct explain_around *around, struct store *store, const struct explain_input *input,
+                         struct explain_input *const *given, size_t given_count);
 void explain_around_close(struct explain_around *around);

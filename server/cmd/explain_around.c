@@ -115,9 +115,11 @@ static void folder_add(struct explain_around *around, const char *path)
     free(real);
 }
 
-void explain_around_open(struct explain_around *around, struct store *store, const char *path, bool is_log,
-                         const char *const *given, size_t given_count)
+void explain_around_open(struct explain_around *around, struct store *store, const struct explain_input *input,
+                         struct explain_input *const *given, size_t given_count)
 {
+    const char *path = input->path;
+    bool is_log = input->is_log;
     *around = (struct explain_around){.store = store, .index = index_new()};
     if (is_log && remote_address_is(path))
         address_add(around, path);
@@ -127,7 +129,7 @@ void explain_around_open(struct explain_around *around, struct store *store, con
         folder_add(around, path);
     around->has_given = is_log && given_count > 0;
     for (size_t at = 0; is_log && at < given_count; at++)
-        index_add(around->index, given[at]);
+        index_add(around->index, given[at]->path);
     index_scan_once(around->index);
     around->snapshot = index_hold(around->index);
 }

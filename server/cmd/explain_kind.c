@@ -34,13 +34,11 @@ static bool is_named_otherwise(const char *path)
     return kind != NAMES_OTHER && kind != NAMES_LOG && kind != NAMES_ERROR_TEXT && kind != NAMES_DUMP_SIBLING;
 }
 
-enum analysis_kind explain_kind_of(const char *path)
+static enum analysis_kind kind_of_bytes(const char *path)
 {
     struct err err = ERR_INIT;
     enum analysis_kind kind = ANALYSIS_KIND_TEXT;
     const struct files_place place = {.root = path, .path = ""};
-    if (strcmp(path, "-") == 0 || input_path_kind(path, false) != INPUT_PATH_FILE || explain_is_log_name(path))
-        return kind;
     struct file *file = files_open(&place, &err);
     if (file && !analysis_identify(files_source(file), &kind, NULL, &err))
         kind = ANALYSIS_KIND_TEXT;
@@ -51,7 +49,7 @@ enum analysis_kind explain_kind_of(const char *path)
 /* A text that the compiler dumped: the scanner takes it for a program, whatever it is named. */
 static bool is_program_text(const char *path)
 {
-    if (!(has_ending(path, ".txt") || has_ending(path, ".txt.gz")) || input_path_kind(path, false) != INPUT_PATH_FILE)
+    if (!(has_ending(path, ".txt") || has_ending(path, ".txt.gz")))
         return false;
     struct index *index = index_new();
     index_add(index, path);
@@ -63,9 +61,16 @@ static bool is_program_text(const char *path)
     return is_program;
 }
 
-bool explain_is_log(const char *path)
+void explain_input_look(const char *path, struct explain_input *input)
 {
-    enum analysis_kind kind = explain_kind_of(path);
-    bool is_of_no_kind = kind == ANALYSIS_KIND_EMPTY || kind == ANALYSIS_KIND_UNKNOWN;
-    return (kind == ANALYSIS_KIND_TEXT && !is_program_text(path)) || (is_of_no_kind && !is_named_otherwise(path));
+    *input = (struct explain_input){.path = path, .place = INPUT_PATH_NONE, .kind = ANALYSIS_KIND_TEXT};
+    if (strcmp(path, "-") != 0)
+        input->place = input_path_kind(path, false);
+    if (input->place == INPUT_PATH_FOLDER)
+        return;
+    if (input->place == INPUT_PATH_FILE && !explain_is_log_name(path))
+        input->kind = kind_of_bytes(path);
+    bool is_of_no_kind = input->kind == ANALYSIS_KIND_EMPTY || input->kind == ANALYSIS_KIND_UNKNOWN;
+    input->is_log = input->kind == ANALYSIS_KIND_TEXT ? input->place != INPUT_PATH_FILE || !is_program_text(path)
+                                                      : is_of_no_kind && !is_named_otherwise(path);
 }
