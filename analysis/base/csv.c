@@ -12,7 +12,7 @@ static bool cell_begin(struct csv *csv, struct str head)
             collected->items[collected->count++] = head;
         return false;
     }
-    if (csv->heads == NULL && csv->is_in_row)
+    if (csv->heads == NULL && csv->is_in_row && !csv->is_cells)
         buf_char(csv->out, csv->is_copy ? '\t' : ',');
     if (csv->heads != NULL) {
         struct json json = JSON_INIT(csv->out);
@@ -29,12 +29,6 @@ static void value_write(struct csv *csv, struct str text)
     json_string(&json, text);
 }
 
-void csv_head(struct csv *csv, const char *word)
-{
-    if (cell_begin(csv, str_of(word)))
-        buf_text(csv->out, word);
-}
-
 /* What PostgreSQL takes for the end of a cell or of a row, or for the beginning of such a sequence. It has no NUL in
  * texts. */
 static void copy_byte(struct buf *out, char c)
@@ -49,17 +43,53 @@ static void copy_byte(struct buf *out, char c)
         buf_char(out, c);
 }
 
-static void copy_write(struct csv *csv, struct str text)
+/* What is not UTF-8 becomes U+FFFD. */
+static void utf8_write(struct buf *out, struct str text, void (*byte_write)(struct buf *out, char c))
 {
     for (size_t i = 0, length; i < text.length; i += length) {
         length = str_utf8_length(text.data + i, text.length - i);
         if (length == 1)
-            copy_byte(csv->out, text.data[i]);
+            byte_write(out, text.data[i]);
         else
-            buf_add(csv->out, length > 0 ? text.data + i : "\xEF\xBF\xBD", length > 0 ? length : 3);
+            buf_add(out, length > 0 ? text.data + i : "\xEF\xBF\xBD", length > 0 ? length : 3);
         length = length > 0 ? length : 1;
     }
 }
+
+/* The lowest byte first. */
+static void cells_number(struct buf *out, uint64_t number, int byte_count)
+{
+    for (int at = 0; at < byte_count; at++)
+        buf_char(out, (char)(number >> (8 * at)));
+}
+
+static void cells_text(struct buf *out, struct str text)
+{
+    size_t before = out->length;
+    cells_number(out, 0, 4);
+    utf8_write(out, text, buf_char);
+    if (out->failed)
+        return;
+    uint64_t length = out->length - before - 4;
+    for (int at = 0; at < 4; at++)
+        out->data[before + (size_t)at] = (char)(length >> (8 * at));
+}
+
+void csv_head_typed(struct csv *csv, const char *word, enum csv_type type, bool is_always)
+{
+    if (!cell_begin(csv, str_of(word)))
+        return;
+    if (!csv->is_cells) {
+        buf_text(csv->out, word);
+        return;
+    }
+    buf_char(csv->out, CSV_MARK_HEAD);
+    buf_char(csv->out, (char)type);
+    buf_char(csv->out, is_always);
+    cells_text(csv->out, str_of(word));
+}
+
+void csv_head(struct csv *csv, const char *word) { csv_head_typed(csv, word, CSV_TYPE_TEXT, false); }
 
 bool csv_is_formula(struct str text)
 {
@@ -81,7 +111,12 @@ void csv_text(struct csv *csv, struct str text)
         return;
     }
     if (csv->is_copy) {
-        copy_write(csv, text);
+        utf8_write(csv->out, text, copy_byte);
+        return;
+    }
+    if (csv->is_cells) {
+        buf_char(csv->out, CSV_MARK_TEXT);
+        cells_text(csv->out, text);
         return;
     }
     buf_char(csv->out, '"');
@@ -97,8 +132,14 @@ void csv_text(struct csv *csv, struct str text)
 
 void csv_int(struct csv *csv, int64_t value)
 {
-    if (cell_begin(csv, STR("")))
+    if (!cell_begin(csv, STR("")))
+        return;
+    if (csv->is_cells) {
+        buf_char(csv->out, CSV_MARK_INTEGER);
+        cells_number(csv->out, (uint64_t)value, 8);
+    } else {
         buf_format(csv->out, "%lld", (long long)value);
+    }
 }
 
 void csv_double(struct csv *csv, double value)
@@ -114,13 +155,17 @@ void csv_double(struct csv *csv, double value)
 
 void csv_none(struct csv *csv)
 {
-    if (cell_begin(csv, STR("")) && (csv->heads != NULL || csv->is_copy))
+    if (!cell_begin(csv, STR("")))
+        return;
+    if (csv->is_cells)
+        buf_char(csv->out, CSV_MARK_NONE);
+    else if (csv->heads != NULL || csv->is_copy)
         buf_text(csv->out, csv->is_copy ? "\\N" : "null");
 }
 
 void csv_row_end(struct csv *csv)
 {
-    if (csv->collected == NULL)
+    if (csv->collected == NULL && !csv->is_cells)
         buf_text(csv->out, csv->is_copy ? "\n" : csv->heads != NULL ? csv->is_in_row ? "}\n" : "{}\n" : "\r\n");
     csv->is_in_row = false;
     csv->at = 0;
@@ -129,7 +174,7 @@ void csv_row_end(struct csv *csv)
 void csv_cell(struct csv *csv, const struct csv_cell *cell, bool is_head)
 {
     if (is_head)
-        csv_head(csv, cell->head);
+        csv_head_typed(csv, cell->head, cell->type, cell->is_always);
     else if (cell->kind == CSV_TEXT)
         csv_text(csv, str_of(cell->text));
     else if (cell->kind == CSV_INTEGER)

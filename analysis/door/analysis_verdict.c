@@ -174,7 +174,7 @@ bool analysis_verdict(const struct analysis_verdict_parts *parts, enum analysis_
 static void row_alone(const struct analysis_row_form *form, bool is_head, struct buf *out)
 {
     struct buf scratch = BUF_INIT;
-    const struct verdict_row_form alone = {is_head ? CSV_COMMAS : form->form, is_head, form->lead, form->lead_count};
+    const struct verdict_row_form alone = {form->form, is_head, form->lead, form->lead_count};
     write_verdict_row(NULL, &alone, &scratch, out);
     buf_free(&scratch);
 }

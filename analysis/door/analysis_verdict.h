@@ -55,7 +55,7 @@ struct analysis_row_form {
 };
 bool analysis_verdict_row(const struct analysis_verdict_parts *parts, const struct analysis_row_form *form,
                           struct buf *out, struct err *err);
-/* The names of its columns, as the first line of the CSV. */
+/* The names of its columns, as the first line of the CSV, or with their types as CSV_CELLS; of no other form. */
 void analysis_verdict_row_heads(const struct analysis_row_form *form, struct buf *out);
 /* Appends the verdict to `out`: schema Verdict in docs/openapi.yaml, or lines for a terminal. Errors: limit. */
 bool analysis_verdict(const struct analysis_verdict_parts *parts, enum analysis_verdict_format format, struct buf *out,

@@ -11,6 +11,7 @@
 #include "server/fleet/catalog/catalog_write.h"
 #include "server/fleet/catalog/fleet_tables.h"
 #include "server/fleet/catalog/rows.h"
+#include "server/fleet/catalog/rows_schema.h"
 #include "server/fleet/notify/notify_index.h"
 #include "server/fleet/notify/regressions.h"
 #include "server/gather/index.h"
@@ -88,7 +89,7 @@ static bool write_all(struct rows_wanted *wanted, const char *out_path, struct r
     wanted->context = out;
     bool has_heads = wanted->form == CSV_COMMAS;
     if (has_heads)
-        rows_heads(&heads);
+        rows_heads(CSV_COMMAS, &heads);
     bool is_good =
         !heads.failed && (!has_heads || output_data(out, heads.data, heads.length)) && rows_write(wanted, counts);
     is_good = (out_path ? fclose(out) : fflush(out)) == 0 && is_good;
@@ -248,8 +249,23 @@ static bool webhook_reach(const struct options *options, struct webhook **webhoo
     return notify_option_open(options, webhook);
 }
 
+static int schema_print(const char *name)
+{
+    struct buf out = BUF_INIT;
+    bool is_known = rows_schema_write(name, &out);
+    if (!is_known)
+        log_line("--schema=%s: it is %s", name, rows_schema_names());
+    bool is_good = is_known && !out.failed && output_data(stdout, out.data, out.length) && fflush(stdout) == 0;
+    if (is_known && !is_good)
+        log_line("standard output: %s", strerror(errno));
+    buf_free(&out);
+    return is_good ? COMMANDS_DONE : COMMANDS_UNUSABLE;
+}
+
 int cmd_index(const struct options *options)
 {
+    if (options->schema)
+        return schema_print(options->schema);
     struct catalog_writer *writer = NULL;
     struct webhook *webhook = NULL;
     struct rows_wanted wanted = {0};

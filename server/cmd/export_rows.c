@@ -10,12 +10,12 @@
 
 static struct csv_cell text_cell(const char *head, const char *text)
 {
-    return (struct csv_cell){head, text[0] ? CSV_TEXT : CSV_NONE, text, 0};
+    return (struct csv_cell){.head = head, .kind = text[0] ? CSV_TEXT : CSV_NONE, .text = text};
 }
 
 static struct csv_cell number_cell(const char *head, bool is_known, int64_t number)
 {
-    return (struct csv_cell){head, is_known ? CSV_INTEGER : CSV_NONE, NULL, number};
+    return (struct csv_cell){.head = head, .kind = is_known ? CSV_INTEGER : CSV_NONE, .integer = number};
 }
 
 static bool space_rows(const struct export_module *module, const struct analysis_subject *core,

@@ -125,7 +125,7 @@ static void ask_fleet(const cJSON *row)
 
 static void ask_rows(const struct analysis_verdict_parts *parts)
 {
-    static const struct csv_cell lead = {"file", CSV_TEXT, "f", 0};
+    static const struct csv_cell lead = {.head = "file", .kind = CSV_TEXT, .text = "f"};
     for (int form = CSV_COMMAS; form <= CSV_COPY; form++) {
         const struct analysis_row_form asked = {(enum csv_form)form, &lead, 1};
         struct buf out = BUF_INIT;

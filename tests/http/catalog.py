@@ -43,6 +43,7 @@ def test_a_row_says_what_explain_says(t):
             equal((row["verdict"], row["fits"], row["cause"], row["needed_bytes"], row["capacity_bytes"], row["over_bytes"]),
                   (told["verdict"], told["fits"], told["cause"]["kind"], told["fit"]["needed_bytes"], told["fit"]["capacity_bytes"],
                    told["fit"]["over_bytes"]), row["file"])
+            equal((row["fit_word"], row["fit_sentence"]), (told["fit"]["word"], told["fit"]["sentence"]), row["file"])
             equal((row["advice"], row["advice_saves_bytes"]),
                   (told["advice"][0]["title"], told["advice"][0]["saves_bytes"]) if told["advice"] else (None, None))
 
@@ -72,6 +73,61 @@ def test_both_formats_have_the_same_rows_and_types(t):
     for name, seen in kinds.items():
         whole = name.endswith("_bytes") or name in ("schema_version", "failure")
         assert seen <= {int if whole else str, type(None)}, (name, seen)
+
+
+def declared(t, form):
+    """what --schema=FORM declares: {name: (type, may it be null)}"""
+    text = index(t, f"--schema={form}").stdout
+    if form == "arrow":
+        (version,) = loads(text)["schema"]["metadata"]
+        equal(version, {"key": "memviewd.schema_version", "value": "2"})
+        return {one["name"]: ("int64" if one["type"] == {"name": "int", "bitWidth": 64, "isSigned": True} else one["type"]["name"], one["nullable"])
+                for one in loads(text)["schema"]["fields"]}
+    if form == "bigquery":
+        assert "version 2." in loads(text)[0]["description"], text[:200]
+        return {one["name"]: (one["type"], one["mode"] == "NULLABLE") for one in loads(text)}
+    if form == "json":
+        schema = loads(text)
+        equal((schema["required"], schema["properties"]["schema_version"]["const"]), (list(schema["properties"]), 2))
+        return {name: (one["type"][0] if isinstance(one["type"], list) else one["type"], isinstance(one["type"], list))
+                for name, one in schema["properties"].items()}
+    assert text.startswith("-- Columns of memviewd index, version 2.\n"), text[:200]
+    if form == "clickhouse":
+        return {name: (kind.removeprefix("Nullable(").removesuffix(")") if kind.startswith("Nullable") else kind, kind.startswith("Nullable"))
+                for name, kind in re.findall(r"(?m)^    `(\w+)` (.+) COMMENT '", text)}
+    return {name: (kind, not required) for name, kind, required in re.findall(r'(?m)^    "(\w+)" (\w+)( NOT NULL)?', text)}
+
+
+# By form: a text, a number, a time, an object.
+DECLARED = {"arrow": ("utf8", "int64", "timestamp", "utf8"), "bigquery": ("STRING", "INTEGER", "TIMESTAMP", "STRING"),
+            "clickhouse": ("String", "Int64", "DateTime64(6, 'UTC')", "String"), "json": ("string", "integer", "string", "string"),
+            "postgresql": ("text", "bigint", "timestamptz", "jsonb")}
+ALWAYS = ("schema_version", "id", "file_id", "logdir", "file", "labels", "kind")
+
+
+def test_schemas_have_the_columns_and_their_types(t):
+    heads = index(t, t.fixtures, "--format=csv").stdout.splitlines()[0].split(",")
+    for form, (text, number, time, labels) in DECLARED.items():
+        told = declared(t, form)
+        equal(list(told), heads, form)
+        for name, (kind, is_nullable) in told.items():
+            whole = name.endswith("_bytes") or name in ("schema_version", "failure")
+            equal(kind, number if whole else {"modified_at": time, "labels": labels}.get(name, text), (form, name))
+            equal(is_nullable, name not in ALWAYS, (form, name))
+    assert "arrow, bigquery, clickhouse, json or postgresql" in index(t, "--schema=avro", status=2).stderr
+
+
+def test_rows_keep_to_the_json_schema(t):
+    schema = loads(index(t, "--schema=json").stdout)["properties"]
+    equal([name for name, one in schema.items() if not one["description"]], [], "columns without a description: server/fleet/catalog/rows_columns.def")
+    kinds = {"string": str, "integer": int, "null": type(None)}
+    for row in rows_of(t, t.fixtures):
+        equal(list(row), list(schema))
+        for name, value in row.items():
+            wanted = schema[name]["type"] if isinstance(schema[name]["type"], list) else [schema[name]["type"]]
+            assert type(value) in [kinds[one] for one in wanted], (name, value)
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", row["modified_at"]), row["modified_at"]
+        assert row["program_id"] is None or row["program_id"] == str(int(row["program_id"])), row["program_id"]
 
 
 def test_every_column_is_documented(t):

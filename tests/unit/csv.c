@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * csv.c: tests of base/csv: cells in each of the three forms. */
+ * csv.c: tests of base/csv: cells in each of the four forms. */
 #include "base/csv.h"
 
 #include "bytes.h"
@@ -67,6 +67,24 @@ START_TEST(lines_of_json_have_the_heads_as_names)
 }
 END_TEST
 
+START_TEST(cells_say_what_they_are)
+{
+    struct buf out = BUF_INIT;
+    struct csv csv = CSV_INIT(&out);
+    csv.is_cells = true;
+    csv_head_typed(&csv, "n", CSV_TYPE_INTEGER, true);
+    csv_head(&csv, "t");
+    csv_row_end(&csv);
+    csv_text(&csv, STR("\xFF\0\""));
+    csv_int(&csv, -2);
+    csv_none(&csv);
+    csv_row_end(&csv);
+    ck_assert(str_equal(whole(&out), STR("\3\1\1\1\0\0\0n\3\0\0\1\0\0\0t"
+                                         "\2\5\0\0\0\xEF\xBF\xBD\0\"\1\xFE\xFF\xFF\xFF\xFF\xFF\xFF\xFF\0")));
+    buf_free(&out);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("csv");
@@ -75,6 +93,7 @@ int main(void)
     tcase_add_test(tests, copy_has_no_bytes_that_are_not_utf8_and_no_nul);
     tcase_add_test(tests, commas_quote_texts_and_defuse_formulas);
     tcase_add_test(tests, lines_of_json_have_the_heads_as_names);
+    tcase_add_test(tests, cells_say_what_they_are);
     suite_add_tcase(suite, tests);
     return bytes_run(suite);
 }

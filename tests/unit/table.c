@@ -169,8 +169,9 @@ END_TEST
 /* Row 9 has no size. What stands before the rows is the same in both formats. */
 START_TEST(rows_are_objects_of_one_line_too)
 {
-    static const struct csv_cell lead[] = {
-        {"module", CSV_TEXT, "=a\"\n", 0}, {"space", CSV_INTEGER, NULL, -1}, {"at", CSV_NONE, NULL, 0}};
+    static const struct csv_cell lead[] = {{.head = "module", .kind = CSV_TEXT, .text = "=a\"\n"},
+                                           {.head = "space", .kind = CSV_INTEGER, .integer = -1},
+                                           {.head = "at", .kind = CSV_NONE}};
     static const char *const expected[] = {
         "{\"module\":\"=a\\\"\\n\",\"space\":-1,\"at\":null,\"name\":\"fusion.2\",\"size_bytes\":null}\n",
         "module,space,at,name,size_bytes\r\n\"'=a\"\"\n\",-1,,\"fusion.2\",\r\n",

@@ -13,7 +13,7 @@ void write_verdict_text(const struct verdict *verdict, struct buf *out);
 /* A row of the columns of row.def: cells that stand before them, the same in each row of a table, at most 40. */
 struct verdict_row_form {
     enum csv_form form;
-    bool is_head; /* the names of the columns, as CSV; there is no verdict then */
+    bool is_head; /* the names of the columns, as CSV or CSV_CELLS; there is no verdict then */
     const struct csv_cell *lead;
     size_t lead_count;
 };

@@ -54,7 +54,7 @@ static void text_write(const struct row *row, const char *head, const char *text
 static void bytes_write(const struct row *row, const char *head, int64_t bytes)
 {
     if (row->is_head)
-        csv_head(row->csv, head);
+        csv_head_typed(row->csv, head, CSV_TYPE_INTEGER, false);
     else if (bytes >= 0)
         csv_int(row->csv, bytes);
     else
@@ -165,6 +165,7 @@ void write_verdict_row(const struct verdict *verdict, const struct verdict_row_f
     struct csv_heads heads = {.items = items, .capacity = HEADS_MAX};
     struct csv collecting = CSV_INIT(out), csv = CSV_INIT(out);
     csv.is_copy = form->form == CSV_COPY && !form->is_head;
+    csv.is_cells = form->form == CSV_CELLS;
     if (form->form == CSV_NDJSON) {
         collecting.collected = &heads;
         cells_write(&(struct row){NULL, &collecting, true}, form, scratch);

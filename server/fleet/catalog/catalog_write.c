@@ -387,7 +387,7 @@ struct catalog_writer *catalog_write_open(const char *url, struct err *err)
                                       .err = ERR_INIT};
     pthread_mutex_init(&writer->lock, NULL);
     map_init_of(&writer->by_id, memory_new, 0);
-    rows_heads(&writer->heads);
+    rows_heads(CSV_COMMAS, &writer->heads);
     writer->heads.length -= writer->heads.length > 1 ? 2 : 0; /* the end of the line */
     writer->connection = catalog_connection_open(url, false, err);
     if (writer->connection && catalog_write_prepare(writer, err))

@@ -29,7 +29,7 @@ struct fleet_columns *fleet_record_columns_new(void)
 {
     struct fleet_columns *columns = memory_new(sizeof(*columns));
     struct buf heads = BUF_INIT;
-    rows_heads(&heads);
+    rows_heads(CSV_COMMAS, &heads);
     buf_char(&heads, '\0');
     for (const char *at = heads.failed ? "" : heads.data; *at; at += strspn(at, ",\r\n")) {
         size_t length = strcspn(at, ",\r\n");

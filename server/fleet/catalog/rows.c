@@ -45,12 +45,26 @@ struct row {
 
 static struct csv_cell text_cell(const char *head, const char *text)
 {
-    return (struct csv_cell){head, text && text[0] ? CSV_TEXT : CSV_NONE, text, 0};
+    return (struct csv_cell){.head = head, .kind = text && text[0] ? CSV_TEXT : CSV_NONE, .text = text};
+}
+
+/* Of a column in which every row has a text, if an empty one. */
+static struct csv_cell always_cell(const char *head, const char *text)
+{
+    return (struct csv_cell){.head = head, .kind = CSV_TEXT, .text = text ? text : "", .is_always = true};
 }
 
 static struct csv_cell number_cell(const char *head, int64_t number)
 {
-    return (struct csv_cell){head, number >= 0 ? CSV_INTEGER : CSV_NONE, NULL, number};
+    return (struct csv_cell){
+        .head = head, .kind = number >= 0 ? CSV_INTEGER : CSV_NONE, .integer = number, .type = CSV_TYPE_INTEGER};
+}
+
+static struct csv_cell typed_cell(struct csv_cell cell, enum csv_type type, bool is_always)
+{
+    cell.type = type;
+    cell.is_always = is_always;
+    return cell;
 }
 
 /* Two texts of which the first ends where it ends: "a", "bc" are not "ab", "c". */
@@ -97,19 +111,19 @@ static size_t lead_make(struct rows_making *making, const struct row *row, struc
     snprintf(texts->program_id, sizeof(texts->program_id), "%llu",
              program ? (unsigned long long)program->program_id : 0ULL);
     const struct csv_cell all[] = {
-        number_cell("schema_version", ROWS_SCHEMA),
-        text_cell("id", texts->id),
-        text_cell("file_id", making->file.id),
-        text_cell("logdir", making->file.root),
-        text_cell("file", making->file.path),
+        typed_cell(number_cell("schema_version", ROWS_SCHEMA), CSV_TYPE_INTEGER, true),
+        always_cell("id", texts->id),
+        always_cell("file_id", making->file.id),
+        always_cell("logdir", making->file.root),
+        always_cell("file", making->file.path),
         number_cell("file_bytes", file ? (int64_t)file->identity.size_bytes : -1),
-        text_cell("modified_at", making->file.modified_at),
+        typed_cell(text_cell("modified_at", making->file.modified_at), CSV_TYPE_TIME, false),
         text_cell("content_sha256", making->content_sha256),
         text_cell("job", labels_value(labels, "job")),
         text_cell("commit", labels_value(labels, "commit")),
         text_cell("user_name", labels_value(labels, "user")),
-        text_cell("labels", labels_json(labels)),
-        text_cell("kind", row->kind),
+        typed_cell(text_cell("labels", labels_json(labels)), CSV_TYPE_OBJECT, true),
+        always_cell("kind", row->kind),
         text_cell("session", row->session ? row->session->name : NULL),
         text_cell("session_id", row->session ? row->session->id : NULL),
         text_cell("host", row->host ? row->host->name : labels_value(labels, "host")),
@@ -462,7 +476,7 @@ bool rows_write(const struct rows_wanted *wanted, struct rows_counts *counts)
     return !making.is_stopped;
 }
 
-void rows_heads(struct buf *out)
+void rows_heads(enum csv_form wanted_form, struct buf *out)
 {
     struct labels *labels = labels_new(NULL, 0, NULL, 0, NULL);
     struct rows_wanted wanted = {.labels = labels};
@@ -470,7 +484,8 @@ void rows_heads(struct buf *out)
     const struct row row = {.kind = "", .failure = -1};
     struct lead_texts texts;
     struct csv_cell cells[LEAD_MAX];
-    const struct analysis_row_form form = {.lead = cells, .lead_count = lead_make(&making, &row, &texts, cells)};
+    const struct analysis_row_form form = {
+        .form = wanted_form, .lead = cells, .lead_count = lead_make(&making, &row, &texts, cells)};
     analysis_verdict_row_heads(&form, out);
     labels_free(labels);
 }

@@ -16,7 +16,7 @@
 #include "server/store/sha256.h"
 #include "server/store/store.h"
 
-enum { ROWS_SCHEMA = 1, ROWS_ID_SIZE = 33, ROWS_STATE_SIZE = 33, ROWS_TIME_SIZE = 40 };
+enum { ROWS_SCHEMA = 2, ROWS_ID_SIZE = 33, ROWS_STATE_SIZE = 33, ROWS_TIME_SIZE = 40 };
 
 /* All of one file. */
 struct rows_file {
@@ -89,5 +89,5 @@ bool rows_session_write(const struct rows_wanted *wanted, const struct snapshot_
                         struct rows_counts *counts);
 /* False when it was stopped. */
 bool rows_write(const struct rows_wanted *wanted, struct rows_counts *counts);
-/* The names of the columns, as the first line of the CSV. */
-void rows_heads(struct buf *out);
+/* The names of the columns: CSV_COMMAS, as the first line, or CSV_CELLS, with their types (rows_columns.h). */
+void rows_heads(enum csv_form form, struct buf *out);
