@@ -297,6 +297,7 @@ fleetless-run: all fixtures
 include tests/soak/soak.mk
 include tests/catalog/catalog.mk
 include tests/fleet/fleet.mk
+include tests/rows/rows.mk
 include tests/remote/remote.mk
 include tests/capture/capture.mk
 

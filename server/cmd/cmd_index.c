@@ -11,6 +11,7 @@
 #include "server/fleet/catalog/catalog_write.h"
 #include "server/fleet/catalog/fleet_tables.h"
 #include "server/fleet/catalog/rows.h"
+#include "server/fleet/catalog/rows_parquet.h"
 #include "server/fleet/catalog/rows_schema.h"
 #include "server/fleet/notify/notify_index.h"
 #include "server/fleet/notify/regressions.h"
@@ -21,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { SHARDS_MAX = 100000 };
 
@@ -43,10 +45,16 @@ static bool shard_read(const char *text, uint64_t *shard, uint64_t *count)
 
 static bool format_read(const char *text, enum csv_form *form)
 {
-    *form = strcmp(text, "csv") == 0 ? CSV_COMMAS : CSV_NDJSON;
-    if (*form == CSV_COMMAS || strcmp(text, "ndjson") == 0)
-        return true;
-    log_line("--format=%s: it is ndjson or csv", text);
+    static const struct {
+        const char *name;
+        enum csv_form form;
+    } formats[] = {{"ndjson", CSV_NDJSON}, {"csv", CSV_COMMAS}, {"parquet", CSV_CELLS}};
+    for (size_t at = 0; at < sizeof(formats) / sizeof(formats[0]); at++) {
+        *form = formats[at].form;
+        if (strcmp(formats[at].name, text) == 0)
+            return true;
+    }
+    log_line("--format=%s: it is ndjson, csv or parquet", text);
     return false;
 }
 
@@ -75,29 +83,57 @@ static bool print(void *context, const struct rows_file *file)
     return output_data(out, file->rows->data, file->rows->length);
 }
 
+static bool print_parquet(void *context, const struct rows_file *file)
+{
+    return rows_parquet_take(context, (struct str){file->rows->data, file->rows->length});
+}
+
+/* As it is: Parquet is not for terminals, and write_all refuses them. */
+static bool put_bytes(void *context, const char *bytes, size_t size) { return fwrite(bytes, 1, size, context) == size; }
+
+static bool write_parquet(struct rows_wanted *wanted, FILE *out, struct rows_counts *counts)
+{
+    struct rows_parquet *file = rows_parquet_open(put_bytes, out);
+    wanted->take = print_parquet;
+    wanted->context = file;
+    if (rows_write(wanted, counts))
+        return rows_parquet_close(file);
+    rows_parquet_drop(file);
+    return false;
+}
+
+static bool write_lines(struct rows_wanted *wanted, FILE *out, struct rows_counts *counts)
+{
+    struct buf heads = BUF_INIT;
+    wanted->take = print;
+    wanted->context = out;
+    if (wanted->form == CSV_COMMAS)
+        rows_heads(CSV_COMMAS, &heads);
+    bool is_good = !heads.failed && (heads.length == 0 || output_data(out, heads.data, heads.length)) &&
+                   rows_write(wanted, counts);
+    buf_free(&heads);
+    return is_good;
+}
+
 /* What was written is in `counts`. */
 static bool write_all(struct rows_wanted *wanted, const char *out_path, struct rows_counts *counts)
 {
-    struct buf heads = BUF_INIT;
+    if (!out_path && wanted->form == CSV_CELLS && isatty(STDOUT_FILENO)) {
+        log_line("--format=parquet is not for a terminal: name a file, --out=rows.parquet");
+        return false;
+    }
     errno = 0;
     FILE *out = out_path ? fopen(out_path, "wb") : stdout;
     if (!out) {
         log_line("%s: %s", out_path, strerror(errno));
         return false;
     }
-    wanted->take = print;
-    wanted->context = out;
-    bool has_heads = wanted->form == CSV_COMMAS;
-    if (has_heads)
-        rows_heads(CSV_COMMAS, &heads);
-    bool is_good =
-        !heads.failed && (!has_heads || output_data(out, heads.data, heads.length)) && rows_write(wanted, counts);
+    bool is_good = wanted->form == CSV_CELLS ? write_parquet(wanted, out, counts) : write_lines(wanted, out, counts);
     is_good = (out_path ? fclose(out) : fflush(out)) == 0 && is_good;
     if (is_good)
         log_line("%zu rows of %zu files, %zu of them without a verdict", counts->rows, counts->files, counts->errors);
     else
         log_line("%s: %s", out_path ? out_path : "standard output", strerror(errno));
-    buf_free(&heads);
     return is_good;
 }
 
