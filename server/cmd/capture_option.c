@@ -4,7 +4,7 @@
 #include "server/base/log.h"
 #include "server/base/memory.h"
 #include "server/capture/capture.h"
-#include "server/files/remote/remote_address.h"
+#include "server/cmd/input_path.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -53,14 +53,6 @@ void capture_option_free(struct capture_addresses *addresses)
     *addresses = (struct capture_addresses){0};
 }
 
-bool capture_option_check_logdir(const char *logdir, const char *option, struct err *err)
-{
-    return !remote_address_is(logdir) ||
-           err_set(err, ERR_unsupported, ERR_NO_OFFSET,
-                   "%s%.*s: memviewd reads such addresses and does not write them: name a folder of this machine",
-                   option, SHOWN, logdir);
-}
-
 static bool check_folder(const char *path, struct err *err)
 {
     struct stat status;
@@ -81,7 +73,7 @@ bool capture_option_open(const struct options *options, struct capture_addresses
     else if (!logdir)
         err_set(&err, ERR_argument, ERR_NO_OFFSET,
                 "--capture needs --capture-logdir=DIR: the folder that gets the traces; nothing else is written");
-    else if (capture_option_check_logdir(logdir, "--capture-logdir=", &err) && check_folder(logdir, &err) &&
+    else if (input_path_check_folder(logdir, "--capture-logdir=", &err) && check_folder(logdir, &err) &&
              capture_set_up(&err))
         capture_option_read(&options->captures, addresses, &err);
     if (err_is_set(&err))

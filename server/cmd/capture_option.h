@@ -13,8 +13,6 @@ struct capture_addresses {
 /* Each once, CAPTURE_HOSTS_MAX at most. False with `argument`; then nothing is to be freed. */
 bool capture_option_read(const struct options_list *texts, struct capture_addresses *addresses, struct err *err);
 void capture_option_free(struct capture_addresses *addresses);
-/* Not an address of a server: those are read, never written. `option`: "--logdir=". False with `unsupported`. */
-bool capture_option_check_logdir(const char *logdir, const char *option, struct err *err);
 
 /* Of `serve`: --capture with --capture-logdir, checked and made ready, before the sandbox. False, and why is said in
  * the log. */

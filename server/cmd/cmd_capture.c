@@ -7,6 +7,7 @@
 #include "server/cmd/box.h"
 #include "server/cmd/capture_option.h"
 #include "server/cmd/commands.h"
+#include "server/cmd/input_path.h"
 #include "server/cmd/interrupts.h"
 #include "server/cmd/options.h"
 #include "server/cmd/run_address.h"
@@ -129,7 +130,7 @@ int cmd_capture(const struct options *options)
         log_line("which job? memviewd capture HOST:PORT, where the job called jax.profiler.start_server(PORT)");
     else if (options->capture_seconds < 1 || options->capture_seconds > CAPTURE_SECONDS_MAX)
         log_line("--seconds must be a number from 1 to %d", CAPTURE_SECONDS_MAX);
-    else if (!capture_option_check_logdir(options->capture_logdir, "--logdir=", &err) ||
+    else if (!input_path_check_folder(options->capture_logdir, "--logdir=", &err) ||
              !capture_option_read(&options->paths, &addresses, &err))
         log_line("%s", err.text);
     else {

@@ -7,6 +7,7 @@
 #include "server/base/system.h"
 #include "server/cmd/commands.h"
 #include "server/cmd/explain.h"
+#include "server/cmd/input_path.h"
 #include "server/cmd/options.h"
 #include "server/cmd/run_address.h"
 #include "server/cmd/run_report.h"
@@ -334,6 +335,8 @@ int cmd_run(const struct options *options)
     if (options->program_count < 1 || options->dump_limit_mib < 1 || options->dump_limit_mib > MAX_LIMIT_MIB ||
         options->history_count < 0)
         return cmd_run_refuse("--programs and --dump-limit must be numbers above 0, --history one of 0 or more");
+    if (!input_path_check_folder(options->run_logdir, "--logdir=", &err))
+        return cmd_run_refuse(err.text);
     char **arguments = memory_new((options->paths.count + 1) * sizeof(*arguments));
     memcpy(arguments, options->paths.items, options->paths.count * sizeof(*arguments));
     run.arguments = arguments;

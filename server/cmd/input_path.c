@@ -29,6 +29,14 @@ static void respell(struct options *options, const char **path)
         *path = options_keep(options, usual);
 }
 
+void input_path_respell_folders(struct options *options)
+{
+    const char **const folders[] = {&options->run_logdir, &options->capture_logdir};
+    for (size_t at = 0; at < sizeof(folders) / sizeof(folders[0]); at++)
+        if (*folders[at])
+            respell(options, folders[at]);
+}
+
 void input_path_respell(struct options *options)
 {
     struct options_list *const lists[] = PATH_LISTS(options);
@@ -37,6 +45,7 @@ void input_path_respell(struct options *options)
             respell(options, &lists[list]->items[at]);
     if (options->baseline)
         respell(options, &options->baseline);
+    input_path_respell_folders(options);
 }
 
 const char *input_path_address(const struct options *options, size_t at)
@@ -75,8 +84,38 @@ static const char *fault_of(const struct options *options)
     return NULL;
 }
 
+/* Why `path` cannot be read, where it is an address of a kind that is not; a folder may be named like one. NULL: it is
+ * none. */
+static const char *other_storage(const char *path)
+{
+    struct stat status;
+    bool is_other = !remote_address_is(path) && stat(path, &status) != 0 && errno == ENOENT;
+    return is_other ? remote_address_why_not(path) : NULL;
+}
+
+/* What the user named and is not read, said in the log. --logdir waits for folders, and names them itself. */
+static bool has_other_storage(const struct options *options)
+{
+    const struct options_list *const lists[] = {&options->paths, &options->bases, &options->diff_bases};
+    const char *path = NULL, *why = NULL;
+    for (size_t list = 0; list < sizeof(lists) / sizeof(lists[0]) && !why; list++)
+        for (size_t at = 0; at < lists[list]->count && !why; at++) {
+            path = lists[list]->items[at];
+            why = other_storage(path);
+        }
+    if (!why && options->baseline) {
+        path = options->baseline;
+        why = other_storage(path);
+    }
+    if (why)
+        log_line("%s: %s", path, why);
+    return why != NULL;
+}
+
 bool input_path_set_up(const struct options *options)
 {
+    if (has_other_storage(options))
+        return false;
     struct err err = ERR_INIT;
     const char *first = input_path_address(options, 0), *fault = fault_of(options);
     uint64_t limit_bytes =
@@ -135,6 +174,15 @@ const char *input_path_why_not(const char *path, int fault)
 {
     const char *why_not = fault == ENOENT ? remote_address_why_not(path) : NULL;
     return why_not ? why_not : fault == ENOENT ? "no such file or folder" : strerror(fault);
+}
+
+bool input_path_check_folder(const char *path, const char *option, struct err *err)
+{
+    enum { SHOWN = 100 };
+    const char *why =
+        remote_address_is(path) ? "memviewd reads such addresses and does not write them" : other_storage(path);
+    return !why || err_set(err, ERR_unsupported, ERR_NO_OFFSET, "%s%.*s: %s%s", option, SHOWN, path, why,
+                           remote_address_is(path) ? ": name a folder of this machine" : "");
 }
 
 char *input_path_real(const char *path) { return remote_address_is(path) ? memory_text(path) : realpath(path, NULL); }

@@ -3,6 +3,7 @@
  * (server/files/remote). */
 #pragma once
 
+#include "base/err.h"
 #include "server/cmd/options.h"
 
 /* Of the options' paths, folders and baselines those that are addresses, one after the other; NULL behind the last.
@@ -11,6 +12,8 @@ const char *input_path_address(const struct options *options, size_t at);
 /* Paths and addresses in other spellings (remote_address_respell) are spelled as here; what that takes is the options'.
  */
 void input_path_respell(struct options *options);
+/* The same for folders that get files, as of `run` and `capture`, whose paths are none. */
+void input_path_respell_folders(struct options *options);
 /* Before the sandbox and any thread: where there is an address, what reads them is made ready. False, and why is said
  * in the log. */
 bool input_path_set_up(const struct options *options);
@@ -22,6 +25,9 @@ enum input_path_kind input_path_kind(const char *path, bool says_why);
 
 /* Why `path`, which is not there, is not: a clause; static. */
 const char *input_path_why_not(const char *path, int fault);
+/* May files be written there: it is a folder of this machine, whether or not it is there. False with `err`
+ * (unsupported). `option`: "--logdir=". */
+bool input_path_check_folder(const char *path, const char *option, struct err *err);
 /* Without links; an address as it is. NULL: it is gone. free() */
 char *input_path_real(const char *path);
 /* Calls `file` with the whole address of each file that was listed below this one; nothing when it was not listed. */

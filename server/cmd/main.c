@@ -56,6 +56,8 @@ static int main_run(enum commands_bit_at command, char *const *arguments)
             command != COMMANDS_BIT_AT_RUN && command != COMMANDS_BIT_AT_MCP && command != COMMANDS_BIT_AT_CAPTURE;
         if (has_paths)
             input_path_respell(&options);
+        else
+            input_path_respell_folders(&options);
         if (has_paths && !input_path_set_up(&options)) {
             options_free(&options);
             return COMMANDS_UNUSABLE;

@@ -22,9 +22,14 @@ bool mcp_roots_open(struct mcp_roots *roots, const char *const *paths, size_t co
         bool is_address = remote_address_is(paths[at]);
         char *usual = remote_address_respell(paths[at]);
         char *real = is_address ? NULL : realpath(usual ? usual : paths[at], NULL);
+        int reason = errno;
+        const char *why_not = !real && reason == ENOENT ? remote_address_why_not(paths[at]) : NULL;
         free(usual);
         if (!real) {
-            log_line("%s: %s", paths[at], is_address ? "mcp reads local files and folders only" : strerror(errno));
+            log_line("%s: %s", paths[at],
+                     is_address ? "mcp reads local files and folders only"
+                     : why_not  ? why_not
+                                : strerror(reason));
             return false;
         }
         roots->paths[roots->count++] = real;

@@ -76,6 +76,13 @@ def test_bad_usage_is_status_2_and_one_line(t):
                              (["tpo", missing], 'did you mean "memviewd top"'), (["x", missing], "no such file"),
                              (["--wait", "--logdir=az://container/x"], "Azure storage is not read"),
                              (["--logdir=hf://org/name"], "Hub is not read"), (["diff", "abfs://x", file], "Azure"),
+                             (["explain", "az://c/x"], "Azure"), (["explain", "--json", file, "hf://a/b"], "Hub"), (["top", "abfs://c/x"], "Azure"),
+                             (["top", "--base=hf://a/b", file], "Hub"), (["index", "wasbs://c/x"], "Azure"), (["export", "az://c/x"], "Azure"),
+                             (["fit", "--device=v5e", "az://c/x"], "Azure"), (["whose", "az://c/x"], "Azure"), (["whatif", "--change=batch=0.5", "az://c"], "Azure"),
+                             (["check", "--max-total=1GiB", "az://c/x"], "Azure"), (["check", "--baseline=az://c/x", file], "Azure"),
+                             (["mcp", "az://c/x"], "Azure"), (["run", "--logdir=az://c/x", "--", "true"], "Azure"),
+                             (["run", "--logdir=gs://bucket/x", "--", "true"], "does not write"), (["capture", "--logdir=abfs://c/x", "localhost:1"], "Azure"),
+                             (["--capture=localhost:1", "--capture-logdir=az://c/x", t.folder()], "Azure"),
                              (["summary"], "PATH"), (["summary", missing], "no such file"),
                              (["summary", "--json", "--csv", file], "exclude"), (["summary", "--demo"], "unknown")):
         process = t.run(*arguments)
