@@ -88,24 +88,52 @@ bool catalog_regressions_lock(struct catalog_regressions *regressions, struct er
     return catalog_regressions_ask(regressions, "SELECT pg_advisory_lock(x'6d656d7669657772'::bigint)", NULL, 0, err);
 }
 
+/* "{ID,ID}" of the series that are not open, and where `but_cut` not cut. */
+static void ids_write(const struct catalog_series_list *list, size_t first, size_t count, bool but_cut, struct buf *ids)
+{
+    buf_text(ids, "{");
+    for (size_t at = first; at < first + count; at++) {
+        if (!list->items[at].is_open && !(but_cut && list->items[at].is_cut))
+            buf_format(ids, "%s%s", ids->length == 1 ? "" : ",", list->items[at].id);
+    }
+    buf_text(ids, "}");
+    buf_char(ids, '\0');
+}
+
+/* Before the series count as looked at: one that is killed between leaves them to be looked at again. */
+static bool gone_mark(struct catalog_regressions *regressions, const struct catalog_series_list *list, size_t first,
+                      size_t count, const struct buf *found, struct err *err)
+{
+    static const char sql[] =
+        "UPDATE memviewd.regressions SET gone_at = CASE WHEN gone_at IS NULL THEN now() END WHERE job = $1 AND "
+        "memviewd.series_id(job, module, kind, memory_space) = ANY ($2::text[]) AND "
+        "(gone_at IS NOT NULL) = (id = ANY ($3::text[]))";
+    struct buf ids = BUF_INIT, found_ids = BUF_INIT;
+    ids_write(list, first, count, true, &ids);
+    buf_format(&found_ids, "{%.*s}", (int)found->length, found->length > 0 ? found->data : "");
+    buf_char(&found_ids, '\0');
+    bool is_good =
+        buf_is_whole(&ids, "the list of series", err) && buf_is_whole(&found_ids, "the list of regressions", err);
+    const char *const parameters[] = {list->items[first].job, ids.data, found_ids.data};
+    is_good = is_good && catalog_regressions_ask(regressions, sql, parameters, 3, err);
+    buf_free(&ids);
+    buf_free(&found_ids);
+    return is_good;
+}
+
 /* What changed since, or was settled since, is looked at again. Locked in order, so that of two processes one waits for
  * the other. */
 bool catalog_regressions_looked(struct catalog_regressions *regressions, const struct catalog_series_list *list,
-                                size_t first, size_t count, struct err *err)
+                                size_t first, size_t count, const struct buf *found, struct err *err)
 {
     static const char sql[] =
         "DELETE FROM memviewd.series_changes WHERE ctid = ANY (ARRAY(SELECT ctid FROM memviewd.series_changes WHERE "
         "series_id = ANY ($1::text[]) AND (settled_at <= $2::timestamptz OR (settled_at IS NULL AND changed_at <= now() - "
         "interval '1 day')) ORDER BY series_id, run_id, logdir FOR UPDATE))";
     struct buf ids = BUF_INIT;
-    buf_text(&ids, "{");
-    for (size_t at = first; at < first + count; at++) {
-        if (!list->items[at].is_open)
-            buf_format(&ids, "%s%s", ids.length == 1 ? "" : ",", list->items[at].id);
-    }
-    buf_text(&ids, "}");
-    buf_char(&ids, '\0');
-    bool is_good = buf_is_whole(&ids, "the list of series", err);
+    ids_write(list, first, count, false, &ids);
+    bool is_good =
+        buf_is_whole(&ids, "the list of series", err) && gone_mark(regressions, list, first, count, found, err);
     const char *const parameters[] = {ids.data, list->settled_at};
     is_good = is_good && catalog_regressions_ask(regressions, sql, parameters, 2, err);
     buf_free(&ids);

@@ -27,6 +27,7 @@ struct catalog_series {
     const char *id, *job, *module, *kind, *memory_space;
     bool was_before; /* has points of before runs were kept: of what is found in it nobody is told */
     bool is_open;    /* false; set by whoever learns that it changed since: catalog_regressions_looked leaves it */
+    bool is_cut;     /* false; set where not all of its points were looked at: then nothing of it is taken for gone */
 };
 struct catalog_series_list {
     struct catalog_series *items; /* by job */
@@ -53,7 +54,7 @@ bool catalog_regressions_has(struct catalog_regressions *regressions, const char
  * added. */
 bool catalog_regressions_add(struct catalog_regressions *regressions, const struct catalog_regression *found,
                              const struct buf *notice, bool *is_settled, struct err *err);
-/* `count` of the list's series, from `first` on, but for those that are open, need not be looked at again until their
- * points change. */
+/* `count` of the list's series, from `first` on and all of one job, but for those that are open, need not be looked at
+ * again until their points change. Of their regressions those in `found`, "ID,ID", are there, the others are gone. */
 bool catalog_regressions_looked(struct catalog_regressions *regressions, const struct catalog_series_list *list,
-                                size_t first, size_t count, struct err *err);
+                                size_t first, size_t count, const struct buf *found, struct err *err);

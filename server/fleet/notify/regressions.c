@@ -16,6 +16,7 @@ struct regressions_looking {
     struct fleet_columns *columns;
     struct catalog_series_list list;
     struct regressions_counts counts;
+    struct buf found; /* "ID,ID": of the job that is looked at */
 };
 
 /* ---- one step ---- */
@@ -65,6 +66,7 @@ static bool step_keep(struct regressions_looking *looking, struct analysis_fleet
     const struct level_step *level = analysis_fleet_step_level(fleet, step, &is_regression);
     analysis_fleet_step(fleet, step, &before, &after);
     notice_regression_id(id, after);
+    buf_format(&looking->found, "%s%s", looking->found.length > 0 ? "," : "", id);
     const struct catalog_regression found = {.id = id,
                                              .series_id = series->id,
                                              .settled_at = looking->list.settled_at,
@@ -140,6 +142,9 @@ static bool modules_look(const struct part *part, struct err *err)
             .job = items[at].job, .module = items[at].module, .kind = items[at].kind, .since_ms = -1, .until_ms = -1};
         is_good = points_look(part, &filter, false, &is_cut, err);
         part->looking->counts.cut += is_cut;
+        for (size_t other = at; other < part->count; other++)
+            part->looking->list.items[part->first + other].is_cut |=
+                is_cut && is_of_same_points(&items[at], &items[other]);
     }
     return is_good;
 }
@@ -149,8 +154,10 @@ static bool job_look(const struct part *part, struct err *err)
     struct regressions_looking *looking = part->looking;
     const struct fleet_filter filter = {.job = looking->list.items[part->first].job, .since_ms = -1, .until_ms = -1};
     bool is_cut = false;
+    looking->found.length = 0;
     bool is_good = points_look(part, &filter, true, &is_cut, err) && (!is_cut || modules_look(part, err)) &&
-                   catalog_regressions_looked(looking->regressions, &looking->list, part->first, part->count, err);
+                   catalog_regressions_looked(looking->regressions, &looking->list, part->first, part->count,
+                                              &looking->found, err);
     looking->counts.series += is_good ? part->count : 0;
     return is_good;
 }
@@ -160,7 +167,7 @@ static bool job_look(const struct part *part, struct err *err)
 static bool regressions_begin(struct regressions_looking *looking, const struct regressions_wanted *wanted,
                               struct err *err)
 {
-    *looking = (struct regressions_looking){.wanted = wanted, .columns = fleet_record_columns_new()};
+    *looking = (struct regressions_looking){.wanted = wanted, .columns = fleet_record_columns_new(), .found = BUF_INIT};
     looking->regressions = catalog_regressions_open(wanted->catalog_url, err);
     return looking->regressions && (looking->catalog = catalog_open(wanted->catalog_url, err)) &&
            catalog_regressions_settled(looking->regressions, &looking->list, err);
@@ -172,6 +179,7 @@ static void regressions_end(struct regressions_looking *looking)
     catalog_regressions_close(looking->regressions);
     catalog_close(looking->catalog);
     fleet_record_columns_free(looking->columns);
+    buf_free(&looking->found);
 }
 
 static bool jobs_look(struct regressions_looking *looking, struct err *err)
