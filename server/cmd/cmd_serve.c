@@ -273,6 +273,8 @@ static bool start_notify(struct daemon *daemon)
                                              .store = daemon->server.store,
                                              .fleet_files = daemon->server.fleet_files,
                                              .labels = getenv("MEMVIEWD_LABELS"),
+                                             .label_paths = daemon->options->label_paths.items,
+                                             .label_path_count = daemon->options->label_paths.count,
                                              .catalog_url = daemon->options->catalog};
     daemon->notify = daemon->webhook ? notify_start(&settings, &err) : NULL;
     if (err_is_set(&err))
@@ -376,7 +378,8 @@ static int cmd_serve_prepare(struct daemon *daemon, sigset_t *ends)
         return cmd_serve_refuse(reason);
     if (!notify_option_open(options, &daemon->webhook) || !capture_option_open(options, &daemon->captures))
         return COMMANDS_UNUSABLE;
-    daemon->server.fleet_files = fleet_files_new(getenv("MEMVIEWD_LABELS"));
+    daemon->server.fleet_files =
+        fleet_files_new(options->label_paths.items, options->label_paths.count, getenv("MEMVIEWD_LABELS"));
     if (!daemon->server.fleet_files)
         return COMMANDS_UNUSABLE;
     set_up_process(ends);

@@ -11,8 +11,10 @@
 
 /* ---- catalog/fleet_files.h ---- */
 
-struct fleet_files *fleet_files_new(const char *environment)
+struct fleet_files *fleet_files_new(const char *const *patterns, size_t pattern_count, const char *environment)
 {
+    (void)patterns;
+    (void)pattern_count;
     (void)environment;
     return memory_new(1);
 }

@@ -19,7 +19,7 @@ def test_answers_are_texts_and_parameters_stay_values(t, database):
     for url in (database.url, database.socket_url):
         equal(ask(t, url, "SELECT $1::text AS a, $2::bigint + 1 AS b, null AS c, '' AS d", "'; DROP SCHEMA memviewd; --", "41"),
               ["a\tb\tc\td", "'; DROP SCHEMA memviewd; --\t42\t\\N\t"])
-        equal(ask(t, url, "SELECT version FROM schema_version WHERE version > 5"), ["version"], "no row, and its head")
+        equal(ask(t, url, "SELECT version FROM schema_version WHERE version > 900"), ["version"], "no row, and its head")
         equal(ask(t, url, "SELECT timestamptz '2026-11-26T17:00:00.5Z' AS at"), ["at", "2026-11-26 17:00:00.5+00"])
 
 

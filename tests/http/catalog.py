@@ -167,7 +167,7 @@ def test_many_sessions_are_read_side_by_side_and_told_in_one_order(t):
     one_alone = [row for folder in ("job1/c1", "job2/c2") for row in rows_of(t, os.path.join(t.folder(), folder))]
     beside = [row for row in rows if row["commit"] in ("c1", "c2")]
     for row in (*one_alone, *beside):
-        for name in ("id", "file_id", "logdir", "file", "session", "session_id"):  # told by where it lies
+        for name in ("id", "file_id", "logdir", "file", "session", "session_id", "labels"):  # told by where it lies
             del row[name]
     equal(sorted(one_alone, key=json.dumps), sorted(beside, key=json.dumps))
     parts = [{os.path.dirname(row["file"]) for row in rows_of(t, t.folder(), f"--shard={at}/3")} for at in range(3)]
@@ -190,6 +190,33 @@ def test_labels_and_which_of_them_counts(t):
     broken, row = rows_of(t, t.folder())
     equal((broken["kind"], broken["error_code"], row["job"]), ("nothing", "malformed", "all"))
     assert broken["error"].startswith("ann/memviewd.json: \"job\" is no text"), broken["error"]
+
+
+def test_folders_of_known_programs_are_labels(t):
+    """MaxText, XPK, Levanter, TorchTitan, Lightning, Hugging Face's Trainer, TensorBoard; anything else said of a file comes first"""
+    trace, proto = inputs.xspace({("jit_one", 5): inputs.hlo_proto("jit_one", 4)}), inputs.hlo_proto()
+    module = "module_0001.jit_f.after_optimizations.hlo.pb"
+    wanted = {
+        "team/llama-7b/tensorboard/plugins/profile/2026_01_09/h.xplane.pb": {"job": "llama-7b"},
+        f"dumps/bert-large-slice-job-0-3-x7k2p/{module}": {"job": "bert-large", "slice": "0", "worker": "3"},
+        "logs/ab12cd/profiler/plugins/profile/2026_01_09/h.xplane.pb": {"job": "ab12cd"},
+        "vision/lightning_logs/version_3/error.txt": {"job": "vision", "run": "version_3"},
+        "sft/runs/Nov29_18-43-00_node7/error.txt": {"job": "sft", "run": "Nov29_18-43-00_node7"},
+        "sft2/runs/first/error.txt": {},
+        "exp/run4/plugins/profile/2026_01_09/h.xplane.pb": {"job": "exp", "run": "run4"},
+        "alone/plugins/profile/2026_01_09/h.xplane.pb": {"job": "alone"},
+        "plugins/profile/2026_01_09/h.xplane.pb": {},
+        f"titan/memory_snapshot/iteration_5_exit/rank12_memory_snapshot/{module}": {"job": "titan", "step": "5_exit", "rank": "12"},
+    }
+    for path in wanted:
+        t.write(path, proto if path.endswith(".hlo.pb") else trace if path.endswith(".xplane.pb") else b"RESOURCE_EXHAUSTED: Out of memory while trying to allocate 123456789 bytes.")
+    told = {row["file"]: loads(row["labels"]) for row in rows_of(t, t.folder())}
+    equal(told, wanted)
+    t.write("exp/memviewd.json", b'{"job": "said"}')
+    told = {row["file"]: loads(row["labels"]) for row in rows_of(t, t.folder(), "--label-path={team}/{name}/tensorboard", environ={"MEMVIEWD_LABELS": "job=all"})}
+    equal(told["exp/run4/plugins/profile/2026_01_09/h.xplane.pb"], {"job": "said", "run": "run4"})
+    equal(told["alone/plugins/profile/2026_01_09/h.xplane.pb"], {"job": "all"})
+    equal(told["team/llama-7b/tensorboard/plugins/profile/2026_01_09/h.xplane.pb"], {"team": "team", "name": "llama-7b", "job": "all"})
 
 
 def test_what_cannot_be_read_has_a_row(t):

@@ -146,6 +146,17 @@ def test_without_labels_it_is_said_what_is_missing(t):
     equal(ask(t.serve(t.folder("empty")), "summary")["sentence"], "There are no rows.")
 
 
+def test_labels_come_from_paths(t):
+    """by --label-path, as of index; else by where known programs put files"""
+    t.write("ann/bert/c1/h.xplane.pb", inputs.xspace({("jit_one", 5): inputs.hlo_proto("jit_one", 4)}))
+    t.write("exp/run1/plugins/profile/a/h.xplane.pb", inputs.xspace({("jit_one", 5): inputs.hlo_proto("jit_one", 4)}))
+    rows = ask(t.serve(t.folder(), "--label-path={user}/{job}/c{commit}/h.xplane.pb"), "points")["rows"]
+    equal(sorted((row["job"], row.get("commit")) for row in rows), [("bert", "1"), ("exp", None)])
+    done = t.run("--port=0", t.folder(), "--label-path=none")
+    equal(done.returncode, 2)
+    assert "--label-path=none: it is a path with names in it" in done.stderr, done.stderr
+
+
 def test_labels_that_are_not_understood_end_the_start(t):
     done = t.run("--port=0", t.folder(), environ={"MEMVIEWD_LABELS": "job=a,broken"})
     equal((done.returncode, done.stdout), (2, ""))

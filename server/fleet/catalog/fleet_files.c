@@ -47,9 +47,9 @@ struct fleet_files {
     uint64_t round;   /* under `known` */
 };
 
-struct fleet_files *fleet_files_new(const char *environment)
+struct fleet_files *fleet_files_new(const char *const *patterns, size_t pattern_count, const char *environment)
 {
-    struct labels *labels = labels_new(NULL, 0, NULL, 0, environment);
+    struct labels *labels = labels_new(NULL, 0, patterns, pattern_count, environment);
     if (!labels)
         return NULL;
     struct fleet_files *files = memory_new(sizeof(*files));

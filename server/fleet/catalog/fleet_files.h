@@ -13,9 +13,9 @@ enum { FLEET_FILES_MAX = 2000 };
 
 struct fleet_files;
 
-/* `environment`: of MEMVIEWD_LABELS, or NULL; it must outlive it. NULL and a line of the log when it is not
- * understood. */
-struct fleet_files *fleet_files_new(const char *environment);
+/* `patterns`: of --label-path; `environment`: of MEMVIEWD_LABELS, or NULL; they must outlive it. NULL and a line of the
+ * log when one is not understood. */
+struct fleet_files *fleet_files_new(const char *const *patterns, size_t pattern_count, const char *environment);
 void fleet_files_free(struct fleet_files *files);
 const struct fleet_columns *fleet_files_columns(const struct fleet_files *files);
 

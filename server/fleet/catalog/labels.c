@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { KEY_MAX_BYTES = 63, VALUE_MAX_BYTES = 1024, FILE_MAX_BYTES = 64 << 10, COUNT_MAX = 64 };
 #define FILE_NAME "memviewd.json"
@@ -113,6 +114,15 @@ static size_t name_length(const char *pattern)
     return end && is_key(pattern + 1, (size_t)(end - pattern - 1)) ? (size_t)(end - pattern - 1) : 0;
 }
 
+/* How much of the pattern stands for itself. */
+static size_t literal_length(const char *pattern)
+{
+    size_t length = 0;
+    while (pattern[length] && pattern[length] != '*' && name_length(pattern + length) == 0)
+        length++;
+    return length;
+}
+
 /* Components of `path` from the first, up to the end of the pattern; what {name} and '*' stand for has at least one
  * letter, and ends where what follows in the pattern first stands. `set` NULL: only whether it fits. */
 static bool path_match(const char *pattern, const char *path, struct set *set)
@@ -127,7 +137,9 @@ static bool path_match(const char *pattern, const char *path, struct set *set)
         }
         const char *name = pattern + 1;
         pattern += is_star ? 1 : length + 2;
-        while (path[taken] && path[taken] != '/' && (taken == 0 || path[taken] != *pattern))
+        size_t literal = literal_length(pattern);
+        while (path[taken] && path[taken] != '/' &&
+               (taken == 0 || literal == 0 || strncmp(path + taken, pattern, literal) != 0))
             taken++;
         if (taken == 0 || taken > VALUE_MAX_BYTES)
             return false;
@@ -136,6 +148,43 @@ static bool path_match(const char *pattern, const char *path, struct set *set)
         path += taken;
     }
     return *path == '\0' || *path == '/' || (path[-1] == '/');
+}
+
+static const char *set_value(const struct set *set, const char *key)
+{
+    for (size_t at = 0; at < set->count; at++)
+        if (strcmp(set->items[at].key, key) == 0)
+            return set->items[at].value;
+    return NULL;
+}
+
+/* What a layout says where its pattern begins at `path`; false: it is not of that layout. */
+static bool layout_match(const char *pattern, const char *time_form, const char *path, struct set *found)
+{
+    struct set set = {0};
+    struct tm ignored = {0};
+    bool is = path_match(pattern, path, &set);
+    const char *run = is && time_form ? set_value(&set, "run") : NULL;
+    is = is && (!time_form || (run && strptime(run, time_form, &ignored)));
+    if (is)
+        set_add_all(found, &set);
+    set_free(&set);
+    return is;
+}
+
+static void layouts_find(const char *path, struct set *found)
+{
+    static const struct {
+        const char *pattern, *time_form;
+    } layouts[] = {
+#define LAYOUT(who, pattern, time_form) {pattern, time_form},
+#include "server/fleet/catalog/layouts.def"
+#undef LAYOUT
+    };
+    for (size_t layout = 0; layout < sizeof(layouts) / sizeof(layouts[0]); layout++)
+        for (const char *at = path; at; at = strchr(at, '/') ? strchr(at, '/') + 1 : NULL)
+            if (layout_match(layouts[layout].pattern, layouts[layout].time_form, at, found))
+                return;
 }
 
 static bool pattern_check(const char *pattern)
@@ -327,15 +376,10 @@ void labels_find(struct labels *labels, const struct files_place *place, const c
         break;
     }
     set_add_all(&labels->found, &labels->environment);
+    layouts_find(place->path, &labels->found);
 }
 
-const char *labels_value(const struct labels *labels, const char *key)
-{
-    for (size_t at = 0; at < labels->found.count; at++)
-        if (strcmp(labels->found.items[at].key, key) == 0)
-            return labels->found.items[at].value;
-    return NULL;
-}
+const char *labels_value(const struct labels *labels, const char *key) { return set_value(&labels->found, key); }
 
 const char *labels_json(struct labels *labels)
 {

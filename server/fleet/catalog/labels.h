@@ -2,8 +2,8 @@
  * labels.h: what a file is of, as people say it: the job, the commit, the user, or any word they choose.
  *
  * They come, the first before the others, from --label; from memviewd.json in the folder of the file or one above it,
- * up to the root (the nearest first); from the file's path, by --label-path; and from MEMVIEWD_LABELS,
- * "KEY=VALUE,KEY=VALUE". A key is a word of letters, digits, '_', '-' and '.', at most 63 bytes and beginning with a
+ * up to the root (the nearest first); from the file's path, by --label-path; from MEMVIEWD_LABELS,
+ * "KEY=VALUE,KEY=VALUE"; and from where known programs put files (layouts.def). A key is a word of letters, digits, '_', '-' and '.', at most 63 bytes and beginning with a
  * letter; a value has at most 1,024 bytes. */
 #pragma once
 

@@ -57,7 +57,8 @@ static void notify_tell(struct notify *notify, const struct snapshot *snapshot, 
     struct err err = ERR_INIT;
     struct buf body = BUF_INIT;
     struct notice_failure failure = {snapshot, session, text, NULL};
-    failure.labels = labels_new(NULL, 0, NULL, 0, notify->settings.labels);
+    failure.labels =
+        labels_new(NULL, 0, notify->settings.label_paths, notify->settings.label_path_count, notify->settings.labels);
     if (failure.labels && notice_of_failure(notify->settings.store, &failure, &body, &err))
         outbox_add(&notify->sender.outbox, id, "failure", &body);
     else

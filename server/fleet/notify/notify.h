@@ -21,7 +21,9 @@ struct notify_settings {
     struct store *store;
     struct fleet_files *fleet_files; /* in which regressions are looked for where there is no catalog */
     const char *labels;              /* of MEMVIEWD_LABELS, or NULL */
-    const char *catalog_url;         /* NULL: there is none; else what is found goes by way of the catalog */
+    const char *const *label_paths;  /* of --label-path */
+    size_t label_path_count;
+    const char *catalog_url; /* NULL: there is none; else what is found goes by way of the catalog */
 };
 
 /* All of `settings` must outlive it. NULL with `err`. */
