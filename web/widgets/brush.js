@@ -9,7 +9,8 @@ import { createLayers } from './canvas.js';
 
 const EDGE_PX = 6;
 
-/* onRange([from, to), isEnd). Out: {node, draw({steps, bytes, lastStep, max}), setRange(range), destroy}. */
+/* onRange([from, to), isEnd). Out: {node, draw({steps, bytes, lowest, lastStep, max}), setRange(range), destroy}; lowest: where
+ * many values share a place, the smallest of them, else left out. */
 export function createBrush({ onRange, min }) {
   const layers = createLayers({
     name: 'brush',
@@ -91,19 +92,25 @@ export function createBrush({ onRange, min }) {
   };
 }
 
-/* The curve as a grey area, in device pixels. */
-function paintOutline(context, { width, height, ratio }, { steps, bytes, lastStep, max }) {
-  const [wide, high] = [Math.round(width * ratio), Math.round(height * ratio)];
+const ALPHA = 0.45;
+const PALE_ALPHA = 0.2;
+
+/* The curve as a grey area, in device pixels; pale above the smallest value of a place. */
+function paintOutline(context, { width, height, ratio }, { steps, bytes, lowest = bytes, lastStep, max }) {
+  const [pixels, high] = [Math.round(width * ratio), Math.round(height * ratio)];
   context.setTransform(1, 0, 0, 1, 0, 0);
   context.fillStyle = token('text2');
-  context.globalAlpha = 0.45;
-  const xOf = (step) => (step / (lastStep + 1)) * wide;
+  const xOf = (step) => (step / (lastStep + 1)) * pixels;
   for (let i = 0; i < steps.length; i++) {
     const from = Math.floor(xOf(steps[i]));
     const to = Math.ceil(xOf(steps[i + 1] ?? lastStep + 1));
-    const tall = Math.round((bytes[i] / max) * high);
+    const [tall, solid] = [bytes[i], lowest[i]].map((value) => Math.round((value / max) * high));
     if (to > from) context.clearRect(from, 0, to - from, high);
-    context.fillRect(from, high - tall, Math.max(1, to - from), tall);
+    const wide = Math.max(1, to - from);
+    context.globalAlpha = PALE_ALPHA;
+    context.fillRect(from, high - tall, wide, tall - solid);
+    context.globalAlpha = ALPHA;
+    context.fillRect(from, high - solid, wide, solid);
   }
   context.globalAlpha = 1;
 }

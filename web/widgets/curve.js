@@ -2,7 +2,7 @@
  * curve.js: live bytes over program order, the moment on it and a brush below. The plot is
  * drawn once for a range; hover, moment and window lie over it.
  *
- * Data: {from, to, stepCount, steps[], bytes[], unpadded[], isThinned, peak, localPeaks[], capacity};
+ * Data: {from, to, stepCount, steps[], bytes[], unpadded[], isThinned, width: parts it was thinned to, peak, localPeaks[], capacity};
  * value i holds during step i and up to the next one; capacity is {bytes, text, isOver} or null; stack: as of
  * curve_plot.js, shown while setStacked('category'), as stripes of buffers while setStacked(''); predicted: {steps[], bytes[]} of the same steps, drawn dashed, or null. */
 
@@ -14,10 +14,11 @@ import { createChart } from './chart.js';
 import { bindSliderKeys } from './curve_keys.js';
 import { paintCapacityLabel, paintCapacityLine, paintOver, splitAt, topWith } from './curve_capacity.js';
 import { byteLabels, byteSplits, increment, multiples, paintMarks, STEP_INCREMENTS } from './curve_marks.js';
-import { columnsOf, createPlot, LEFT_PX, paintPredicted, paintStack, RIGHT_PX } from './curve_plot.js';
+import { columnsOf, createPlot, LEFT_PX, outlineOf, paintPredicted, paintStack, paintVeil, RIGHT_PX } from './curve_plot.js';
 import { fillBelow, paintByteAxis, stepped, trace } from './picture_lines.js';
 import { pointAt, readAt } from './readings.js';
 import { createLit } from './curve_lit.js';
+import { spread, taken } from './spread.js';
 import { bandAt, layStripes, paintStripeNames, paintStripes } from './stripes.js';
 
 const SNAP_PX = 4;
@@ -47,7 +48,16 @@ function composed(all, detail, range, { hasUnpadded, stacked, buffers, lit, pred
   const predicted = isNear ? finer : all.predicted;
   const stack = stacked === 'none' ? null : base.stack;
   const stripes = stacked === '' && stack && buffers ? stripesOf(base, buffers) : null;
-  return { ...base, base, stack, stripes, lit: lit.pinned, isPart: Boolean(buffers?.isPart), capacity, max, label, peak, localPeaks, predicted, hasUnpadded, lastStep: base.to, view: range, from, to: to - 1 };
+  const ends = endsOf(base);
+  return { ...base, base, stack, stripes, ends, lit: lit.pinned, isPart: Boolean(buffers?.isPart), capacity, max, label, peak, localPeaks, predicted, hasUnpadded, lastStep: base.to, view: range, from, to: to - 1 };
+}
+
+/* The lowest and the highest of the steps that share a pixel; null where each step has its own. Of one answer, once. */
+const endsKept = new WeakMap();
+function endsOf(base) {
+  if (!base.isThinned) return null;
+  if (!endsKept.has(base.steps)) endsKept.set(base.steps, spread(base.steps, base.bytes, [base.from, base.to + 1], base.width));
+  return endsKept.get(base.steps);
 }
 
 /* The same steps with the same buffers are laid once. */
@@ -162,7 +172,8 @@ function curveApi(state, { chart, brush, compose, litUp, forget, say, showStep }
         Object.assign(state, { detail: null, range: [0, next.to + 1], moment: next.peak?.step ?? 0 });
         brush.setRange(state.range);
       }
-      brush.draw(state.all);
+      const ends = endsOf(state.all);
+      brush.draw({ ...state.all, lowest: ends ? taken(state.all.bytes, ends.lowAt) : undefined });
       chart.setSlider(`${next.label} Arrow keys move the moment by one step; p goes to the peak, brackets to the local peaks.`, [0, next.to]);
       say(state.moment);
       forget();
@@ -325,17 +336,18 @@ function paintCurve(context, data, width, height) {
   paintAxes(u, data, top);
   const { steps: x, from, to } = data;
   const line = { x, end: (data.lastStep ?? to) + 1, from, to: to + 1, last: to };
-  const points = stepped(u, line, data.bytes);
+  const points = stepped(u, line, outlineOf(data, data.bytes));
   if (data.stripes) paintStripes(u, data);
   else paintStack(u, data);
+  paintVeil(u, data);
   if (points.length) {
-    if (!data.stack) fillBelow(context, points, bbox.top + bbox.height, splitAt(u, data.capacity, 'area', 'over-area'));
+    if (!data.stack && !data.ends) fillBelow(context, points, bbox.top + bbox.height, splitAt(u, data.capacity, 'area', 'over-area'));
     trace(context, points);
     context.strokeStyle = splitAt(u, data.capacity, 'text', 'over');
     context.lineWidth = 1.5;
     context.stroke();
     if (data.hasUnpadded !== false) {
-      trace(context, stepped(u, line, data.unpadded));
+      trace(context, stepped(u, line, outlineOf(data, data.unpadded)));
       context.strokeStyle = token('text');
       context.lineWidth = 1.25;
       context.setLineDash([4, 3]);

@@ -6,6 +6,7 @@ import { token } from '../lib/theme.js';
 import { makePlot, X_AXIS_PX } from './chart.js';
 import { byteLabels, byteSplits, LABEL_HALF_PX, paintMarks, STEP_INCREMENTS } from './curve_marks.js';
 import { fillBelow, stepped, trace } from './picture_lines.js';
+import { taken } from './spread.js';
 import { paintStripeNames, paintStripes } from './stripes.js';
 import { paintCapacityLabel, paintCapacityLine, paintOver, splitAt, topWith } from './curve_capacity.js';
 
@@ -23,13 +24,16 @@ export const CURVE_AXES = [
   },
 ];
 
+/* A line that goes up and down within a pixel would be a block: there it is the highest. */
+export const outlineOf = ({ ends }, values) => (ends ? taken(values, ends.highAt) : values);
+
 /* One value more at the end, so that the last step has a width as well. */
 export function columnsOf(data) {
-  const last = data.steps.length - 1;
+  const [padded, unpadded] = [data.bytes, data.unpadded].map((values) => outlineOf(data, values));
   return [
     [...data.steps, data.lastStep + 1],
-    [...data.bytes, data.bytes[last]],
-    [...data.unpadded, data.unpadded[last]],
+    [...padded, padded.at(-1)],
+    [...unpadded, unpadded.at(-1)],
   ];
 }
 
@@ -50,6 +54,30 @@ export function paintStack(u, data) {
   ctx.clip();
   for (const { fill, points } of tops.reverse())
     if (points.length) fillBelow(ctx, points, bbox.top + bbox.height, fill());
+  ctx.restore();
+}
+
+const VEIL_ALPHA = 0.58;
+
+/* Where many steps share a pixel, what is reached in a part of them only is pale: data.ends of spread.js, null: none do. */
+export function paintVeil(u, data) {
+  const { ends, bytes } = data;
+  if (!ends || data.steps.length === 0) return;
+  const { ctx, bbox } = u;
+  const line = { x: data.steps, end: data.lastStep + 1, from: data.from, to: data.to + 1, last: data.to };
+  const low = stepped(u, line, taken(bytes, ends.lowAt));
+  const high = stepped(u, line, outlineOf(data, bytes));
+  if (low.length === 0) return;
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+  ctx.clip();
+  if (!data.stack) fillBelow(ctx, high, bbox.top + bbox.height, splitAt(u, data.capacity, 'area', 'over-area'));
+  trace(ctx, [...high, ...low.reverse()]);
+  ctx.closePath();
+  ctx.globalAlpha = VEIL_ALPHA;
+  ctx.fillStyle = token('panel');
+  ctx.fill();
   ctx.restore();
 }
 
@@ -92,13 +120,14 @@ export const createPlot = (host, get, hooks) =>
       {
         stroke: (u) => splitAt(u, get().capacity, 'text', 'over'),
         width: 1.5,
-        fill: (u) => (get().stack ? null : splitAt(u, get().capacity, 'area', 'over-area')),
+        fill: (u) => (get().stack || get().ends ? null : splitAt(u, get().capacity, 'area', 'over-area')),
       },
       { show: get().hasUnpadded, stroke: () => token('text'), width: 1.25, dash: [4, 3] },
     ],
     paintBelow(u) {
       if (get().stripes) paintStripes(inPixels(u), get());
       else paintStack(inPixels(u), get());
+      paintVeil(inPixels(u), get());
     },
     paint(u, ratio) {
       paintOver(inPixels(u), get(), ratio);

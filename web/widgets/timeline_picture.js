@@ -7,6 +7,7 @@ import { token } from '../lib/theme.js';
 import { increment, multiples, paintMarks } from './curve_marks.js';
 import { fillBelow, paintByteAxis, stepped, trace } from './picture_lines.js';
 import { axisWords, byteRange, byteTickLabels, byteTicks, TIME_INCREMENTS, timeLabels } from './timeline_axis.js';
+import { toneOfLayer } from './timeline_plot.js';
 
 const LEFT_PX = 84;
 const RIGHT_PX = 56;
@@ -46,12 +47,13 @@ function paintLayers(u, data) {
   ctx.beginPath();
   ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
   ctx.clip();
-  for (const { values, fill, stroke, dash, isShare, width } of data.layers) {
+  for (const layer of data.layers) {
+    const { values, fill, stroke, dash, isShare, width } = layer;
     const points = stepped(u, line, values, isShare ? 'share' : 'y');
     if (points.length === 0) continue;
-    if (fill) fillBelow(ctx, points, floor, token(fill));
+    if (fill) fillBelow(ctx, points, floor, toneOfLayer(layer, fill));
     trace(ctx, points);
-    ctx.strokeStyle = token(stroke);
+    ctx.strokeStyle = toneOfLayer(layer, stroke);
     ctx.lineWidth = width ?? 1;
     ctx.setLineDash(dash ?? []);
     ctx.stroke();

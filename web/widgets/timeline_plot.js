@@ -2,14 +2,16 @@
  * timeline_plot.js: the plot over time: stepped layers that lie one in front of the other, a share
  * on its own axis at the right. What was is held until the next event, never interpolated.
  *
- * get() → {range: [from, to], low, high, layers: [{values, fill, stroke, dash, isShare}], peak, localPeaks,
- * peakWords, capacity, note, failures: [{time, bytes}]}. Layers are drawn in order: the largest sum first. */
+ * get() → {range: [from, to], low, high, layers: [{values, fill, stroke, dash, isShare, isPale}], peak, localPeaks,
+ * peakWords, capacity, note, failures: [{time, bytes}]}. Layers are drawn in order: the largest sum first; a pale one is
+ * what is reached for a part of a pixel only. */
 
 import { bytes } from '../lib/format.js';
 import { token } from '../lib/theme.js';
 import { makePlot, X_AXIS_PX } from './chart.js';
 import { paintMarks } from './curve_marks.js';
 import { byteTickLabels, byteTicks, columnsOf, TIME_INCREMENTS, timeLabels } from './timeline_axis.js';
+import { paleTone } from './tones.js';
 
 export const LEFT_PX = 80;
 export const RIGHT_PX = 12;
@@ -21,10 +23,13 @@ const LABEL_PX = 28;
 /* Height of the plot itself. */
 export const plotPx = (hostPx) => Math.max(40, hostPx - X_AXIS_PX - TOP_PX);
 
-const seriesOf = ({ fill, stroke, dash, isShare, width }) => ({
+/* The colour of a layer's area or edge. */
+export const toneOfLayer = ({ isPale }, name) => (isPale ? paleTone(token(name), token('panel')) : token(name));
+
+const seriesOf = ({ fill, stroke, dash, isShare, isPale, width }) => ({
   scale: isShare ? 'share' : 'y',
-  stroke: () => token(stroke),
-  fill: fill ? () => token(fill) : undefined,
+  stroke: () => toneOfLayer({ isPale }, stroke),
+  fill: fill ? () => toneOfLayer({ isPale }, fill) : undefined,
   width: width ?? 1,
   dash,
   spanGaps: false,

@@ -9,6 +9,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { bytes, bytesIn, count, time } from '../../../web/lib/format.js';
+import { paleTone } from '../../../web/widgets/tones.js';
 import { drag, inUrl } from '../acts.mjs';
 import { idle, sessionLink, text } from '../harness.mjs';
 
@@ -104,6 +105,31 @@ export function run({ test, equal, includes, truth, daemon, open, shared }) {
       await page.reload();
       await idle(page);
       equal(await page.locator('.pool[aria-checked="true"]').getAttribute('data-memory'), 'GPU_0_bfc');
+      await page.finish();
+    },
+    needs,
+  );
+
+  test(
+    'events that share a pixel are a solid area up to their lowest and a pale one up to their highest',
+    async () => {
+      const page = await show('synthetic/10k-bfc');
+      includes(await text(page, '.panel-time h2'), 'each pixel: lowest to highest of');
+      const seen = await page.locator('.panel-time .uplot canvas').evaluate((canvas) => {
+        const style = getComputedStyle(document.documentElement);
+        const [heap, panel] = ['--alloc-heap', '--panel'].map((name) => style.getPropertyValue(name).trim());
+        const { width, height } = canvas;
+        const pixels = canvas.getContext('2d').getImageData(0, 0, width, height).data;
+        const counts = {};
+        for (let at = 0; at < pixels.length; at += 4) {
+          const colour = `#${[0, 1, 2].map((channel) => pixels[at + channel].toString(16).padStart(2, '0')).join('')}`;
+          if (pixels[at + 3] === 255) counts[colour] = (counts[colour] ?? 0) + 1;
+        }
+        return { heap, panel, counts };
+      });
+      const solid = seen.counts[seen.heap.toLowerCase()] ?? 0;
+      const pale = seen.counts[paleTone(seen.heap, seen.panel)] ?? 0;
+      truth(solid > 10000 && pale > 10000, `${solid} solid and ${pale} pale pixels`);
       await page.finish();
     },
     needs,

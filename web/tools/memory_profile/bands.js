@@ -4,6 +4,7 @@
 
 import { el, fill, name } from '../../lib/dom.js';
 import { categoryWords, swatchStyle } from '../../widgets/categories.js';
+import { taken } from '../../widgets/spread.js';
 import { verdictWord } from './text.js';
 
 /* Value of the URL, word. */
@@ -32,8 +33,8 @@ export function bandWords(data, band) {
 }
 
 /* Pure: layers of the chart, the whole in front of nothing, then less and less of it. hasBefore: the level before the
- * first event is drawn too. */
-export function bandLayers(data, hasBefore) {
+ * first event is drawn too; of: {at: the index of the event whose bands stand at each index, isPale}, for all where null. */
+export function bandLayers(data, hasBefore, of = null) {
   const bands = data.stacked?.bands ?? [];
   const sums = [];
   return bands
@@ -41,7 +42,7 @@ export function bandLayers(data, hasBefore) {
       const values = hasBefore ? [band.before_bytes, ...band.bytes] : band.bytes;
       values.forEach((value, at) => (sums[at] = (sums[at] ?? 0) + Math.max(0, value)));
       const tone = toneOf(data, band);
-      return { values: [...sums], fill: tone, stroke: tone, width: 1, word: bandWords(data, band) };
+      return { values: of ? taken(sums, of.at) : [...sums], fill: tone, stroke: tone, width: 1, word: bandWords(data, band), isPale: Boolean(of?.isPale) };
     })
     .reverse();
 }

@@ -4,6 +4,7 @@
 
 import { apiUrl, get } from '../../lib/api.js';
 import { listModules } from '../../lib/selection.js';
+import { spread, taken } from '../../widgets/spread.js';
 import { bandLayers } from './bands.js';
 
 export const PAGE_ROWS = 100;
@@ -82,8 +83,20 @@ function largestIn({ time_ps: times, largest_fragmentation: fragmentation }, [fr
   return times.map((_, at) => largest.get(partOf(at)));
 }
 
-/* The timeline as the widget wants it. isFree: the free area is shown. */
-export function timelineOf(data, { range, isFree, hasFragmentation = data.has_fragmentation }) {
+/* Of events that share a pixel: solid to the lowest, pale to the highest. Bands are those at the lowest and at the highest. */
+function usedLayers(data, used, hasBefore, ends) {
+  const layersAt = (of) => {
+    const bands = bandLayers(data, hasBefore, of);
+    if (bands.length > 0) return bands;
+    /* Where many events share a pixel, an edge of its own colour would hide the fill. */
+    const stroke = of ? 'alloc-heap' : 'alloc-edge';
+    return [{ values: of ? taken(used, of.at) : used, fill: 'alloc-heap', stroke, width: 1, isPale: Boolean(of?.isPale) }];
+  };
+  return ends ? [...layersAt({ at: ends.highAt, isPale: true }), ...layersAt({ at: ends.lowAt, isPale: false })] : layersAt(null);
+}
+
+/* The timeline as the widget wants it. isFree: the free area is shown; width: of the picture, as the daemon was asked for it. */
+export function timelineOf(data, { range, isFree, hasFragmentation = data.has_fragmentation, width = PARTS }) {
   const { columns, shift } = withBefore(data);
   const count = columns.time_ps.length;
   const used = new Array(count);
@@ -98,14 +111,13 @@ export function timelineOf(data, { range, isFree, hasFragmentation = data.has_fr
   }
   const hasStack = columns.stack_bytes.some((value) => value > 0);
   const fragmentation = columns.largest_fragmentation ? largestIn(columns, range) : columns.fragmentation;
-  const bands = bandLayers(data, shift > 0);
+  const ends = data.is_thinned ? spread(columns.time_ps, used, [data.from_ps, data.to_ps], width) : null;
+  const isBanded = Boolean(data.stacked?.bands.length);
   const layers = [
     isFree && { values: whole, fill: 'panel', stroke: 'control', width: 1 },
-    /* Where many events share a pixel, an edge of its own colour would hide the fill. */
-    ...bands,
-    bands.length === 0 && { values: used, fill: 'alloc-heap', stroke: data.is_thinned ? 'alloc-heap' : 'alloc-edge', width: 1 },
-    bands.length === 0 &&
-      hasStack && { values: columns.stack_bytes, fill: 'alloc-stack', stroke: 'alloc-stack' },
+    ...usedLayers(data, used, shift > 0, ends),
+    !isBanded &&
+      hasStack && { values: ends ? taken(columns.stack_bytes, ends.lowAt) : columns.stack_bytes, fill: 'alloc-stack', stroke: 'alloc-stack' },
     hasFragmentation && {
       values: fragmentation,
       fill: '',
@@ -124,6 +136,7 @@ export function timelineOf(data, { range, isFree, hasFragmentation = data.has_fr
     events: columns.event,
     end: data.to_ps,
     used,
+    ends,
     columns,
     fragmentation,
     shift,
@@ -139,22 +152,26 @@ export function timelineOf(data, { range, isFree, hasFragmentation = data.has_fr
   };
 }
 
-/* The whole run in small, for the brush: the largest of each part of the time, from 0 on. */
+/* The whole run in small, for the brush: the lowest and the highest of each part of the time, from 0 on. */
 export function overviewOf(data, all) {
   const { x, used, max } = timelineOf(data, { range: all, isFree: false });
   const part = Math.max(1, (all[1] - all[0]) / OVERVIEW_PARTS);
   const steps = [];
   const bytes = [];
+  const lowest = [];
   x.forEach((ps, at) => {
     const from = Math.floor((ps - all[0]) / part) * part;
     const last = steps.length - 1;
-    if (steps[last] === from) bytes[last] = Math.max(bytes[last], used[at]);
-    else {
+    if (steps[last] === from) {
+      bytes[last] = Math.max(bytes[last], used[at]);
+      lowest[last] = Math.min(lowest[last], used[at]);
+    } else {
       steps.push(from);
       bytes.push(used[at]);
+      lowest.push(used[at]);
     }
   });
-  return { steps, bytes, lastStep: all[1] - all[0] - 1, max: Math.max(1, max) };
+  return { steps, bytes, lowest, lastStep: all[1] - all[0] - 1, max: Math.max(1, max) };
 }
 
 /* What is known of the event that stands at index `at` of a drawn timeline. */
@@ -165,6 +182,7 @@ export function readAt(drawn, data, at) {
     event: columns.event[at],
     step: columns.step[at],
     in_use_bytes: drawn.used[at],
+    ...(drawn.ends && { lowest_bytes: drawn.used[drawn.ends.lowAt[at]], highest_bytes: drawn.used[drawn.ends.highAt[at]] }),
     stack_bytes: columns.stack_bytes[at],
     heap_bytes: columns.heap_bytes[at],
     free_bytes: columns.free_bytes[at],

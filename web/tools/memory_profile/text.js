@@ -141,6 +141,8 @@ export function readingLines(reading) {
     second.push(`, fragmentation ${percent(reading.fragmentation, 1)}`);
   if (reading.drawn_fragmentation > (reading.fragmentation ?? 0))
     second.push(`, drawn ${percent(reading.drawn_fragmentation, 1)}: the largest near it`);
+  if (reading.highest_bytes > reading.lowest_bytes)
+    second.push(`; in this pixel ${bytes(reading.lowest_bytes)} to ${bytes(reading.highest_bytes)}`);
   const facts = [
     `${time(reading.time_ps, 1e6)}`,
     isKnown(reading.step) ? `step ${count(reading.step)}` : '',

@@ -166,11 +166,11 @@ function draw(state) {
   const range = url.range();
   const isFree = url.wanted.isFree && data.has_free;
   const hasFragmentation = url.wanted.isFragmentation && data.has_fragmentation;
-  state.drawn = { ...timelineOf(data, { range, isFree, hasFragmentation }), of: data };
+  state.drawn = { ...timelineOf(data, { range, isFree, hasFragmentation, width: askedWidth(chart.width) }), of: data };
   state.legend.set({ data, isFree, hasFragmentation, hasStack: state.drawn.hasStack });
   state.bands.set(url.wanted.stack, Boolean(trace.pool?.categories));
   state.bands.draw(data);
-  state.panel.setTitle('Memory over time', el('span', { class: 'dim' }, ` ${titleWords(data, range, url.isZoomed())}`));
+  state.panel.setTitle('Memory over time', el('span', { class: 'dim' }, ` ${titleWords(state, range)}`));
   state.drawn.peakWords = `peak ${bytes(data.peak.in_use_bytes)}, ${time(data.peak.time_ps)}`;
   chart.draw({ ...state.drawn, label: say.timelineLabel(trace.pool, data), keys: KEYS });
   const rightPx = hasFragmentation ? SHARE_PX : RIGHT_PX;
@@ -303,10 +303,11 @@ function createWindowLine({ trace, url }) {
   };
 }
 
-function titleWords(data, [from, to], isPart) {
+function titleWords({ data, url, chart }, [from, to]) {
   const events = counted(data.event_count, 'event');
-  const where = isPart ? `${time(from)} to ${time(to)}, ${duration(to - from)}` : `${duration(to - from)}`;
-  return `${where}, ${events}${data.is_thinned ? '' : ', each one drawn'}`;
+  const where = url.isZoomed() ? `${time(from)} to ${time(to)}, ${duration(to - from)}` : `${duration(to - from)}`;
+  const each = count(Math.round(data.event_count / askedWidth(chart.width)));
+  return `${where}, ${events}, ${data.is_thinned ? `each pixel: lowest to highest of ${each}` : 'each one drawn'}`;
 }
 
 /* Name, when, and how many were joined. */
@@ -360,7 +361,7 @@ function createLegend(onLayer) {
 /* Words of the layers, for pictures. */
 function pictureLegend({ layers }) {
   const words = { 'alloc-heap': 'heap', 'alloc-stack': 'stack', panel: 'free', '': 'fragmentation' };
-  return layers.map(({ fill, stroke, dash, word }) => ({
+  return layers.filter(({ isPale }) => !isPale).map(({ fill, stroke, dash, word }) => ({
     word: word ?? words[fill],
     colour: token(fill && fill !== 'panel' ? fill : stroke),
     kind: dash ? 'dashed' : fill === 'panel' ? 'line' : 'fill',

@@ -45,14 +45,15 @@ export function usualSpace(spaces, isOver) {
 const stackOf = (stack) =>
   stack?.map(({ category, bytes }) => ({ name: category, word: categoryWords(category), values: bytes, fill: () => categoryFill(category) })) ?? null;
 
-/* Pure: the curve of an answer as the widget wants it. `to` of the answer is the step behind the last. */
-export function curveOf(data) {
+/* Pure: the curve of an answer as the widget wants it. `to` of the answer is the step behind the last; width: as it was asked for. */
+export function curveOf(data, width) {
   const { columns } = data;
   return {
     from: data.from,
     to: Math.max(data.from, Math.min(data.to, data.step_count) - 1),
     stepCount: data.step_count,
     isThinned: data.is_thinned,
+    width,
     steps: columns.step,
     bytes: columns.bytes,
     unpadded: columns.unpadded_bytes ?? columns.bytes,

@@ -144,7 +144,7 @@ function loadCurve(view) {
   if (space.step_unit === 'none') return curvePanel.say(message(noPositions(space)));
   const width = widthOf(view);
   return fillPanel(view, curvePanel, 'The curve', 'curve', { width, stack: 'category' }, (data) => {
-    view.program.drawn = curveOf(data);
+    view.program.drawn = curveOf(data, width);
     drawCurve(view);
     view.curve.setMoment(view.place.moment);
     view.curve.setRange(view.place.range);
@@ -171,7 +171,7 @@ export function loadDetail(view) {
   const [from, to] = whole(view.place.range);
   const params = { width: widthOf(view), from, to, stack: 'category' };
   return Promise.all([
-    drawn.isThinned && fillPanel(view, view.curvePanel, 'The curve', 'curve', params, (data) => view.curve.setDetail(curveOf(data))),
+    drawn.isThinned && fillPanel(view, view.curvePanel, 'The curve', 'curve', params, (data) => view.curve.setDetail(curveOf(data, params.width))),
     loadPredictedDetail(view, params),
   ]);
 }
