@@ -63,22 +63,39 @@ const lineApart = (text) => text.replace(/(?<=[\u0590-\u08ff\ufb1d-\ufefc])(?=:\
 /* A name out of a file: isolated, cut where there is no room for it (see splitName), whole on hover. */
 export function name(text, className = '') {
   const whole = visible(text);
-  const [head, kept, rest, tail] = splitName(lineApart(cutMiddle(whole, LONGEST_NAME)));
-  const node = el(
-    'bdi',
-    { class: `name ${className}`.trim(), dir: 'ltr', title: cutMiddle(whole, LONGEST_TITLE) },
+  const node = el('bdi', { class: `name ${className}`.trim(), dir: 'ltr', title: cutMiddle(whole, LONGEST_TITLE) });
+  wholes.set(node, whole);
+  putParts(node, splitName(lineApart(cutMiddle(whole, LONGEST_NAME))));
+  return node;
+}
+
+/* The text of a node of name(), as it is seen where there is room; '': it is no such node. */
+const wholes = new WeakMap();
+export const wholeName = (node) => wholes.get(node) ?? '';
+
+function putParts(node, [head, kept, rest, tail]) {
+  fill(
+    node,
     el('span', { class: 'name-head' }, head),
     kept && [el('span', { class: 'name-kept' }, kept), el('span', { class: 'name-rest' }, rest)],
     el('span', { class: 'name-tail' }, tail),
   );
-  if (kept || (head && tail.length !== 10)) {
-    /* Characters, by which the style shares out the width. */
-    node.style.setProperty('--stays', `${kept.length + tail.length}ch`);
-    node.style.setProperty('--tail', `${tail.length}ch`);
-    node.style.setProperty('--head', `${head.length}ch`);
-    node.style.setProperty('--rest', `${rest.length}ch`);
+  const isShared = Boolean(kept || (head && tail.length !== 10));
+  /* Characters, by which the style shares out the width. */
+  const widths = { '--stays': kept.length + tail.length, '--tail': tail.length, '--head': head.length, '--rest': rest.length };
+  for (const [property, letters] of Object.entries(widths)) {
+    if (isShared) node.style.setProperty(property, `${letters}ch`);
+    else node.style.removeProperty(property);
   }
-  return node;
+}
+
+/* A node of name() is cut elsewhere than in span, [from, to) of its text; null: as it was made. */
+export function resplit(node, span) {
+  const key = span ? span.join() : '';
+  if (!wholes.has(node) || (node.dataset.apart ?? '') === key) return;
+  node.dataset.apart = key;
+  const text = lineApart(cutMiddle(wholeName(node), LONGEST_NAME));
+  putParts(node, splitName(text, wholeName(node).length > LONGEST_NAME ? null : span));
 }
 
 /* A name inside a sentence: isolated, cut at a fixed length. */

@@ -181,14 +181,16 @@ export const capital = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);
 const TAIL = 10;
 const MIN_HEAD = 3;
 const MAX_NUMBER = 24;
+const LONGEST_SPAN = 24;
 const LAYER = /(?<![a-z])(?:layers?|blocks?)[_.]?(?:\d+|\{i\})/i;
 const SHAPE = /^[a-z]\w*\[[\d,<=]*\](?=\{)/;
 const SHAPE_ALONE = /^[a-z]\w*\[[\d,<=]*\]$/;
 
 /* Pure: what of a name gives way where there is no room, and what does not: [gives way, stays, gives way, stays]. A
  * layout gives way before its shape; the first layer_N and the end with the whole number of `fusion.123` stay. A
- * dimension is not cut in two: the rest of 1024 would read as 24. */
-export function splitName(text) {
+ * dimension is not cut in two: the rest of 1024 would read as 24. span: [from, to) of what tells it from others, which
+ * stays instead of a layer. */
+export function splitName(text, span = null) {
   const [shape] = SHAPE.exec(text) ?? [];
   if (shape) return ['', shape, text.slice(shape.length), ''];
   const [number] = /[._-]\d+$/.exec(text) ?? [''];
@@ -197,6 +199,10 @@ export function splitName(text) {
   const tail = Math.max(TAIL, number.length <= MAX_NUMBER ? number.length : 0) - (inDimension?.index === 0 ? inDimension[1].length : 0);
   const before = points.length - tail < MIN_HEAD ? '' : points.slice(0, -tail).join('');
   const end = text.slice(before.length);
+  if (span && span[0] < before.length && span[1] - span[0] <= LONGEST_SPAN) {
+    const to = Math.min(span[1], before.length);
+    return [before.slice(0, span[0]), before.slice(span[0], to), before.slice(to), end];
+  }
   const layer = LAYER.exec(text);
   const after = layer ? layer.index + layer[0].length : 0;
   if (!layer || after > before.length) return [before, '', '', end];

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * breadcrumb.js: the breadcrumb in the bar: Home › session › host › module › memory space.
- * On a phone it is a sheet behind the menu button. Each selector lists with figures, largest first (sessions: newest first). */
+ * On a phone it is a sheet behind the menu button. Each selector lists with figures, largest first (sessions: newest
+ * first). Its own file: bar.js holds the rest of the frame. */
 
 import { el, fill } from '../lib/dom.js';
 import { bytes, when } from '../lib/format.js';
+import { moduleName } from '../lib/module_names.js';
 import { listModules, listSessions } from '../lib/selection.js';
 import { createSelector } from './selector.js';
 
@@ -64,12 +66,6 @@ function moduleFigure(module) {
   return module.has_buffer_assignment ? bytes(module.largest_total_bytes) : 'no sizes';
 }
 
-/* Modules of one name are told apart by their key, "name(program id)". */
-function moduleLabel(module, modules) {
-  const isAlone = modules.filter((each) => each.name === module.name).length <= 1;
-  return isAlone ? module.name : module.key;
-}
-
 /* "over by 17.74 GiB" of what a text says of a session; "" without one. */
 const verdictWords = (failure) => (!failure ? '' : failure.over_text ? `over by ${failure.over_text}` : 'failed');
 
@@ -89,7 +85,7 @@ export function breadcrumbLevels(here) {
     const list = await listModules(selection.session.id, route.host, filter, signal);
     const options = list.modules.map((module) => ({
       id: module.id,
-      label: moduleLabel(module, list.modules),
+      label: moduleName(module, list.modules),
       figure: moduleFigure(module),
     }));
     return { matched: list.matched_count, options };
@@ -118,7 +114,7 @@ export function breadcrumbValues(selection) {
     session: session ? { id: session.id, label: session.name, count: sessions.total_count } : null,
     host: host ? { id: host.id, label: host.name, count: session.hosts.length } : null,
     module: module
-      ? { id: module.id, label: moduleLabel(module, modules.modules), count: modules.total_count }
+      ? { id: module.id, label: moduleName(module, modules.modules), count: modules.total_count }
       : null,
     space: space ? { id: space.space, label: space.name, count: spaces.length } : null,
   };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * listbox.js: the options below a field (WAI-ARIA combobox): each with its figure, one of them active. */
 
+import { tellApart } from '../lib/apart.js';
 import { el, fill, name } from '../lib/dom.js';
 
 /* The field above; its name is the placeholder if it is not given. */
@@ -58,6 +59,7 @@ export function createListbox({ id, input, label, className, rowClass = 'selecto
   function show(options) {
     Object.assign(list, { options, active: -1 });
     fill(node, options.map(rowOf));
+    tellApart([...node.querySelectorAll('.name')]);
   }
   return list;
 }

@@ -25,6 +25,7 @@
  * second key); Shift+arrows choose rows; Shift+← → at a header change its width; Ctrl+C copies. */
 
 import { nextFrame } from '../lib/activity.js';
+import { tellApart } from '../lib/apart.js';
 import { el, fill } from '../lib/dom.js';
 import { counted } from '../lib/format.js';
 import { copyNow, copyRows, createChosen } from './table_copy.js';
@@ -272,7 +273,9 @@ function drawRows(state, before, after) {
     }
   }
   let next = body.firstChild;
+  let isNew = false;
   for (let index = range.from; index < range.to; index++) {
+    isNew ||= !lines.has(index);
     const line = lines.get(index) ?? lineOf(state, index);
     if (line === next) next = next.nextSibling;
     else body.insertBefore(line, next);
@@ -281,10 +284,19 @@ function drawRows(state, before, after) {
   setSpace(before, range.beforePx, (node) => body.before(node));
   setSpace(after, range.afterPx, (node) => body.after(node));
   state.range = range;
+  if (isNew) namesApart(state);
   source.need(range.from, range.to);
   state.settleFocus(hadFocus);
   relight(state);
   measure(state, before, after);
+}
+
+/* Names of a column are cut where they are equal. */
+function namesApart({ lines, header }) {
+  for (let at = 0; at < header.shown().length; at++) {
+    const cells = [...lines.values()].map((line) => line.children[at]);
+    tellApart(cells.flatMap((cell) => [...(cell?.querySelectorAll('.name') ?? [])]));
+  }
 }
 
 /* The height of a row is the style sheet's; rows are 44 px on touch, cards on a phone. */

@@ -51,6 +51,21 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     return { page, asked };
   };
 
+  test('names that are alike are cut where they are equal: of mu and nu these words stay', async () => {
+    const page = await open(`${await daemon('--demo')}?tool=memory_viewer&large=table&filter=cat:optimizer_state`, { width: 1000, height: 700 });
+    const kept = await page.locator('.panel-table tbody .name').evaluateAll((nodes) =>
+      nodes
+        .filter((node) => /\.mu\[/.test(node.title) && nodes.some((other) => other.title === node.title.replace('.mu[', '.nu[')))
+        /* The end of a short name begins before the word. */
+        .map((node) => [node.querySelector('.name-kept'), node.querySelector('.name-tail')].filter(Boolean))
+        .map((parts) => [parts.map((part) => part.textContent).join(''), parts.every((part) => part.scrollWidth <= part.clientWidth + 1)]),
+    );
+    truth(kept.length > 2, `${kept.length} moments`);
+    truth(kept.some(([word]) => word.startsWith('mu')), 'one is cut before the word');
+    for (const [word, isWhole] of kept) truth(/m/.test(word) && isWhole, `"${word}" stays`);
+    await page.finish();
+  });
+
   test('of 100,000 rows those in view stand in the document; the last is reached by End', async () => {
     const { page, asked } = await openMany(100000);
     const lines = () => page.locator('.panel-table tbody tr[role="row"]').count();

@@ -3,6 +3,7 @@
 
 import { button, el, name } from '../../lib/dom.js';
 import { bytes, count, percent, signedBytes, unitOf, visible } from '../../lib/format.js';
+import { moduleName } from '../../lib/module_names.js';
 import { categoryWords, swatch } from '../../widgets/categories.js';
 import { inUnit, tableColumns } from '../../widgets/table_columns.js';
 
@@ -113,9 +114,9 @@ export function moduleColumns(data, { hasHosts, isOfHosts, isOneModule, isOneSpa
   const unit = unitOf(data.largest_bytes);
   const size = { in: unit, width: 5.25 };
   const isSaid = (field) => data.rows.some((row) => isKnown(row[field]) && row[field] !== '');
-  const idsOf = (module) => new Set(data.rows.filter((row) => row.module === module).map((row) => row.key)).size;
-  /* Several programs of one name are told apart by their ids. */
-  const wordOf = (row) => (row.host && idsOf(row.module) > 1 ? row.key : row.module);
+  const named = ({ module, key, file }) => ({ name: module, key, file: isOfHosts ? key : file });
+  const peers = data.rows.map(named);
+  const wordOf = (row) => moduleName(named(row), peers);
   const linked = (row) => {
     const href = hrefOf(row);
     return href ? el('a', { href, class: 'module-link', tabindex: '-1' }, name(wordOf(row))) : name(wordOf(row));
