@@ -331,6 +331,13 @@ def test_the_api_gives_the_same(t):
     fitted = daemon.ask(f"/api/v1/memory_profile/whatif?session={session}&fit=1&capacity_bytes={80 * MIB}").json
     equal((list(document.faults(fitted, document.media(operation, 200)["application/json"])), fitted["data"]), ([], answer_of(t, path, "--fit", "--capacity", "80MiB")))
     equal(daemon.ask(f"/api/v1/memory_profile/whatif?session={session}&change=batch%3D0.5").status, 400)
+    drawn = daemon.ask(f"/api/v1/memory_profile/whatif?session={session}&change=expandable_segments&width=64").json
+    equal(list(document.faults(drawn, document.media(operation, 200)["application/json"])), [])
+    curve, data = drawn["data"]["curve"], drawn["data"]
+    equal((len(curve["reserved_bytes"]), len(curve["allocated_bytes"])), (64, 64))
+    equal((max(curve["reserved_bytes"]), max(curve["allocated_bytes"])), (data["reserved_bytes_after"], data["allocated_bytes_after"]))
+    equal(data["offered"][0], "expandable_segments")
+    assert all(reserved >= allocated for reserved, allocated in zip(curve["reserved_bytes"], curve["allocated_bytes"])), curve
 
 
 def written(t, one):

@@ -52,6 +52,48 @@ START_TEST(a_replay_says_what_the_rules_make)
 }
 END_TEST
 
+START_TEST(a_curve_has_the_highest_of_each_part_of_the_time)
+{
+    ARENA_MUST_NOT_JUMP();
+    const struct memory_profile_replay *replay = memory_profile_replay_of(&profile.pools[0], &arena);
+    const struct caching_settings settings = {.is_expandable = true};
+    struct replay_curve curve;
+    const int64_t request_ps = profile.time_ps[profile.pools[0].first];
+    replay_curve_begin(&curve, request_ps - 2, request_ps + 2, 4, &arena);
+    ck_assert_ptr_null(memory_profile_replay_curve(replay, &settings, NULL, &arena, &curve));
+    ck_assert_uint_eq(curve.count, 4);
+    const int64_t reserved[] = {0, 0, 20 * MIB, 20 * MIB}, allocated[] = {0, 0, 12 * MIB, 12 * MIB};
+    for (int i = 0; i < 4; i++) {
+        ck_assert_int_eq(curve.reserved_bytes[i], reserved[i]);
+        ck_assert_int_eq(curve.allocated_bytes[i], allocated[i]);
+    }
+}
+END_TEST
+
+START_TEST(a_curve_keeps_a_peak_and_goes_on_with_what_is_held)
+{
+    ARENA_MUST_NOT_JUMP();
+    struct replay_curve curve;
+    struct caching caching = {.reserved.bytes = 5, .allocated.bytes = 4};
+    replay_curve_begin(&curve, 100, 500, 4, &arena);
+    replay_curve_add(&curve, 100, &caching);
+    caching.reserved.bytes = caching.allocated.bytes = 9;
+    replay_curve_add(&curve, 150, &caching);
+    caching.reserved.bytes = caching.allocated.bytes = 1;
+    replay_curve_add(&curve, 160, &caching);
+    caching.reserved.bytes = 2;
+    replay_curve_add(&curve, 450, &caching);
+    ck_assert_uint_eq(curve.count, 4);
+    const int64_t reserved[] = {9, 1, 1, 2};
+    for (int i = 0; i < 4; i++)
+        ck_assert_int_eq(curve.reserved_bytes[i], reserved[i]);
+    replay_curve_begin(&curve, 7, 7, 1, &arena); /* no time at all */
+    replay_curve_add(&curve, 7, &caching);
+    replay_curve_end(&curve);
+    ck_assert_int_eq(curve.reserved_bytes[0], 2);
+}
+END_TEST
+
 static bool is_done_within(uint64_t limit_bytes)
 {
     struct err own_err = ERR_INIT;
@@ -82,6 +124,8 @@ int main(void)
     TCase *tests = tcase_create("replay");
     tcase_add_checked_fixture(tests, begin, end);
     tcase_add_test(tests, a_replay_says_what_the_rules_make);
+    tcase_add_test(tests, a_curve_has_the_highest_of_each_part_of_the_time);
+    tcase_add_test(tests, a_curve_keeps_a_peak_and_goes_on_with_what_is_held);
     tcase_add_test(tests, without_room_it_says_so_and_is_asked_again);
     suite_add_tcase(suite, tests);
     return bytes_run(suite);

@@ -47,6 +47,7 @@ struct replay_course {
     const struct caching_settings *settings;
     const struct replay_program *program; /* NULL: as recorded */
     uint32_t extra_at;                    /* of the program's extras, that have happened */
+    struct replay_curve *curve;           /* NULL: none is wanted */
 };
 
 static void failure_try(struct replay_walk *walk, const struct replay_course *course, const struct torch_event *event,
@@ -144,6 +145,8 @@ static void run_once(struct replay_course course, struct replay_start start, str
     start.is_placed_again |= course.program != NULL; /* in segments that it would have had */
     replay_walk_begin(&walk, ground, course.settings, start, arena);
     walk.caching.device_bytes = ground->driver.limit_bytes;
+    if (course.curve != NULL)
+        replay_curve_add(course.curve, course.curve->from_ps, &walk.caching);
     for (uint32_t at = 0; at < pool->count && out->failed_at == PROFILE_NONE; at++) {
         uint32_t event = pool->first + at;
         between_run(&walk, &course, at, &recorded_bytes, out);
@@ -155,9 +158,13 @@ static void run_once(struct replay_course course, struct replay_start start, str
             out->is_moved |= caching_blocks_at(&walk.caching.blocks, block)->address != profile->address[event];
         }
         walk.caching.change_count = 0;
+        if (course.curve != NULL && out->failed_at == PROFILE_NONE)
+            replay_curve_add(course.curve, profile->time_ps[event], &walk.caching);
     }
     if (out->failed_at == PROFILE_NONE && extras_run(&walk, &course, pool->count, out))
         between_run(&walk, &course, pool->count, &recorded_bytes, out);
+    if (course.curve != NULL && out->failed_at == PROFILE_NONE)
+        replay_curve_end(course.curve);
     out->requested_bytes = walk.caching.requested.peak_bytes;
     out->allocated_bytes = out->other_allocated_bytes = walk.caching.allocated.peak_bytes;
     out->reserved_bytes = out->other_bytes = walk.caching.reserved.peak_bytes;
@@ -171,6 +178,7 @@ struct replay_trial {
     const struct caching_settings *settings; /* of a change */
     const struct replay_program *program;
     bool is_one_way;
+    struct replay_curve *curve; /* NULL: none is wanted */
     struct memory_profile_replay *replay;
     struct memory_profile_replay_change *change;
     uint64_t work; /* steps it took */
@@ -240,7 +248,8 @@ static void change_work(void *context)
     struct memory_profile_replay_change other, *out = trial->change;
     struct arena *scratch = arena_child(&trial->arena);
     const bool is_placed_again = trial->settings->is_expandable != trial->replay->settings.is_expandable;
-    const struct replay_course course = {.ground = ground, .settings = trial->settings, .program = trial->program};
+    const struct replay_course course = {
+        .ground = ground, .settings = trial->settings, .program = trial->program, .curve = trial->curve};
     run_once(course, (struct replay_start){is_placed_again, .is_upwards = false}, scratch, out);
     arena_free(scratch);
     if (trial->is_one_way || trial->settings->is_expandable || !out->is_moved)
@@ -270,4 +279,21 @@ void memory_profile_replay_run(const struct memory_profile_replay *replay, const
         *out = (struct memory_profile_replay_change){.why_not = why_not, .failed_at = PROFILE_NONE};
     out->work = trial->work;
     out->is_split_changed = settings->max_split_bytes != replay->settings.max_split_bytes;
+}
+
+const char *memory_profile_replay_curve(const struct memory_profile_replay *replay,
+                                        const struct caching_settings *settings, const struct replay_program *program,
+                                        struct arena *arena, struct replay_curve *curve)
+{
+    struct memory_profile_replay own = *replay;
+    struct memory_profile_replay_change change;
+    struct replay_trial *trial = arena_array(arena, struct replay_trial, 1);
+    *trial = (struct replay_trial){.pool = replay->ground->pool,
+                                   .settings = settings,
+                                   .program = program,
+                                   .is_one_way = true,
+                                   .curve = curve,
+                                   .replay = &own,
+                                   .change = &change};
+    return replay_try(trial, arena, change_work);
 }

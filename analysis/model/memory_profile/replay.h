@@ -15,6 +15,7 @@
 
 #include "memory/allocator/caching.h"
 #include "model/memory_profile/model.h"
+#include "model/memory_profile/replay_curve.h"
 
 struct replay_ground;
 struct replay_program;
@@ -68,6 +69,12 @@ void memory_profile_replay_settings(const struct memory_profile_pool *pool, stru
 void memory_profile_replay_run(const struct memory_profile_replay *replay, const struct caching_settings *settings,
                                const struct replay_program *program, bool is_one_way, struct arena *arena,
                                struct memory_profile_replay_change *out);
+
+/* What would be held over time, as memory_profile_replay_run replays it, in parts that `curve` has begun with. Where a
+ * request fails the curve ends there. NULL: it is made; else why not: a clause. */
+const char *memory_profile_replay_curve(const struct memory_profile_replay *replay,
+                                        const struct caching_settings *settings, const struct replay_program *program,
+                                        struct arena *arena, struct replay_curve *curve);
 
 /* How far it was replayed: one sentence; in the arena. */
 const char *memory_profile_replay_sentence(const struct memory_profile_replay *replay, struct arena *arena);

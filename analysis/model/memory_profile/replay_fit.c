@@ -58,6 +58,8 @@ _Static_assert((int)CANDIDATE_COUNT <= (int)FIT_CANDIDATES_MAX, "a search takes 
 /* Of the work that an answer may do, what a search leaves: so it ends before the answer is given up. */
 enum { WORK_KEPT_PART = 4 };
 
+const char *replay_fit_candidate(uint32_t at) { return at < CANDIDATE_COUNT ? candidates[at].text : NULL; }
+
 struct replay_trials {
     const struct replay_steps *start; /* as it is, where only settings change */
     struct replay_steps program;      /* the same with a program that can be changed */

@@ -25,3 +25,5 @@ void replay_fit_find(const struct replay_steps *start, struct fit *out);
 int64_t replay_fit_needed_bytes(const struct replay_steps *steps, const struct memory_profile_replay_change *change);
 /* Why nothing is enough, or what is: one sentence. */
 const char *replay_fit_sentence(const struct replay_steps *start, const struct fit *fit);
+/* Change `at` of those that a search tries, as it is written; NULL: there are no more. */
+const char *replay_fit_candidate(uint32_t at);

@@ -109,6 +109,13 @@ bool replay_steps_run(struct replay_steps *steps, struct err *err)
     return true;
 }
 
+bool replay_steps_curve(const struct replay_steps *steps, struct replay_curve *curve, struct err *err)
+{
+    const char *why_not =
+        memory_profile_replay_curve(steps->replay, &steps->change.settings, steps->program, steps->arena, curve);
+    return why_not == NULL || err_set(err, ERR_limit, ERR_NO_OFFSET, "the curve of the changes: %s", why_not);
+}
+
 /* ---- what they leave ---- */
 
 static struct memory_profile_replay_change recorded_of(const struct replay_steps *steps)

@@ -54,6 +54,9 @@ bool replay_steps_apply(struct replay_steps *steps, const char *text, struct err
 /* Replays the changes so far: what it says is of the last one. False with a `limit` report. */
 bool replay_steps_run(struct replay_steps *steps, struct err *err);
 
+/* What the changes so far would hold over time. False with a `limit` report. */
+bool replay_steps_curve(const struct replay_steps *steps, struct replay_curve *curve, struct err *err);
+
 /* Without any change, and with all of them. */
 struct memory_profile_replay_change replay_steps_before(const struct replay_steps *steps);
 struct memory_profile_replay_change replay_steps_after(const struct replay_steps *steps);

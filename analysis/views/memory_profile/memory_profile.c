@@ -15,7 +15,7 @@ static const char *const addresses_params[] = {"memory", "time", "event", "width
 static const char *const holes_params[] = {"memory", "time", "event", "failure", "request", NULL};
 static const char *const segments_params[] = {"memory", "time",   "event", "width",  "sort",
                                               "filter", "offset", "limit", "format", NULL};
-static const char *const whatif_params[] = {"memory", "change", "capacity_bytes", "fit", "format", NULL};
+static const char *const whatif_params[] = {"memory", "change", "capacity_bytes", "fit", "width", "format", NULL};
 static const char *const whatif_repeatable[] = {"change", NULL};
 static const char *const whose_params[] = {"memory", "format", NULL};
 static const char *const fragmentation_params[] = {"memory", "from", "to", "width", NULL};

@@ -13,8 +13,11 @@ struct answer {
     const struct memory_profile_pool *pool;
     const struct memory_profile_replay *replay;
     struct replay_steps steps;
-    struct fit *fit; /* NULL: it is not asked for */
+    struct fit *fit;           /* NULL: it is not asked for */
+    struct replay_curve curve; /* width 0: it is not asked for */
 };
+
+enum { WIDTH_MAX = 4096 };
 
 static const char *size_of(struct arena *arena, int64_t bytes)
 {
@@ -181,6 +184,33 @@ static void whatif_fit_write(const struct answer *answer, struct json *json)
                    replay_fit_needed_bytes(&answer->steps, &before));
 }
 
+static void bytes_write(struct json *json, const char *key, const int64_t *bytes, uint32_t count)
+{
+    json_key_array(json, key);
+    for (uint32_t i = 0; i < count; i++)
+        json_int(json, bytes[i]);
+    json_array_end(json);
+}
+
+/* For a page: what can be tried, and what the changes would hold over time. */
+static void picture_write(const struct answer *answer, struct json *json)
+{
+    const struct replay_curve *curve = &answer->curve;
+    if (curve->width == 0)
+        return;
+    json_key_array(json, "offered");
+    for (uint32_t i = 0; replay_fit_candidate(i) != NULL; i++)
+        json_text(json, replay_fit_candidate(i));
+    json_array_end(json);
+    json_key_object(json, "curve");
+    json_key_int(json, "from_ps", curve->from_ps);
+    json_key_int(json, "to_ps", curve->to_ps);
+    json_key_uint(json, "width", curve->width);
+    bytes_write(json, "reserved_bytes", curve->reserved_bytes, curve->count);
+    bytes_write(json, "allocated_bytes", curve->allocated_bytes, curve->count);
+    json_object_end(json);
+}
+
 static void json_write(const struct tool_request *request, const struct answer *answer, struct json *json)
 {
     json_object_begin(json);
@@ -193,6 +223,7 @@ static void json_write(const struct tool_request *request, const struct answer *
         step_write(json, answer, i);
     json_array_end(json);
     whatif_fit_write(answer, json);
+    picture_write(answer, json);
     memory_profile_replay_write(json, answer->replay);
     json_object_end(json);
 }
@@ -257,11 +288,12 @@ static bool whatif_fit_find(struct answer *answer, struct arena *arena, struct e
 bool memory_profile_whatif(const struct tool_request *request, struct json *json, struct err *err)
 {
     struct answer *answer = arena_array(request->arena, struct answer, 1);
-    int64_t capacity_bytes, wants_fit;
+    int64_t capacity_bytes, wants_fit, width;
     bool is_text;
     answer->pool = memory_profile_views_pool(request, err);
     if (answer->pool == NULL || !tool_param_format(request, &is_text, err) ||
         !tool_param_number(request, "fit", 0, 1, 0, &wants_fit, err) ||
+        !tool_param_number(request, "width", 0, WIDTH_MAX, 0, &width, err) ||
         !tool_param_number(request, "capacity_bytes", 0, INT64_C(1) << 48, -1, &capacity_bytes, err))
         return false;
     const struct memory_profile_replay *replay = answer->replay =
@@ -276,6 +308,12 @@ bool memory_profile_whatif(const struct tool_request *request, struct json *json
     replay_steps_begin(&answer->steps, replay, capacity_bytes, request->arena);
     if (!changes_apply(request, answer, err) || (wants_fit && !whatif_fit_find(answer, request->arena, err)))
         return false;
+    if (width > 0) {
+        const struct memory_profile *profile = answer->pool->profile;
+        replay_curve_begin(&answer->curve, profile->start_ps, profile->end_ps, (uint32_t)width, request->arena);
+        if (!replay_steps_curve(&answer->steps, &answer->curve, err))
+            return false;
+    }
     if (is_text)
         text_write(request, answer);
     else
