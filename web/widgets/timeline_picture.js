@@ -7,7 +7,7 @@ import { token } from '../lib/theme.js';
 import { increment, multiples, paintMarks } from './curve_marks.js';
 import { fillBelow, paintByteAxis, stepped, trace } from './picture_lines.js';
 import { axisWords, byteRange, byteTickLabels, byteTicks, TIME_INCREMENTS, timeLabels } from './timeline_axis.js';
-import { toneOfLayer } from './timeline_plot.js';
+import { paintPredicted, toneOfLayer } from './timeline_plot.js';
 
 const LEFT_PX = 84;
 const RIGHT_PX = 56;
@@ -104,6 +104,7 @@ export function timelineDrawing(data, lanes, widthPx, legend) {
       const u = { ctx: context, bbox, valToPos: (value, axis) => places[axis](value) };
       paintAxes(u, data, [low, high]);
       paintLayers(u, data);
+      if (data.predicted) paintPredicted(u, data, 1);
       paintMarks(u, { ...data, from, to, capacity: null }, 1);
       paintLanes(u, data, lanes, TOP_PX + PLOT_PX + AXIS_PX);
     },

@@ -3,13 +3,14 @@
  * on its own axis at the right. What was is held until the next event, never interpolated.
  *
  * get() → {range: [from, to], low, high, layers: [{values, fill, stroke, dash, isShare, isPale}], peak, localPeaks,
- * peakWords, capacity, note, failures: [{time, bytes}]}. Layers are drawn in order: the largest sum first; a pale one is
+ * peakWords, capacity, note, failures: [{time, bytes, deviceFree, free}], predicted: {x, end, lines} or null}. Layers are drawn in order: the largest sum first; a pale one is
  * what is reached for a part of a pixel only. */
 
 import { bytes } from '../lib/format.js';
 import { token } from '../lib/theme.js';
 import { makePlot, X_AXIS_PX } from './chart.js';
 import { paintMarks } from './curve_marks.js';
+import { stepped, trace } from './picture_lines.js';
 import { byteTickLabels, byteTicks, columnsOf, TIME_INCREMENTS, timeLabels } from './timeline_axis.js';
 import { paleTone } from './tones.js';
 
@@ -19,6 +20,7 @@ export const SHARE_PX = 52;
 const TOP_PX = 9;
 const BREAK_PX = 6;
 const LABEL_PX = 28;
+const LINE_PX = 16; // of a label
 
 /* Height of the plot itself. */
 export const plotPx = (hostPx) => Math.max(40, hostPx - X_AXIS_PX - TOP_PX);
@@ -127,25 +129,61 @@ function paintFailures(u, { failures, range: [from, to] }, ratio) {
     ctx.lineTo(x, bbox.top + bbox.height);
     ctx.stroke();
     if (at < shown.length - 1) return;
-    const words = `failed: ${bytes(failure.bytes)}`;
-    const isLeft = x + 6 * ratio + ctx.measureText(words).width > bbox.left + bbox.width;
-    const place = [words, x + (isLeft ? -6 : 6) * ratio, bbox.top + 2 * ratio];
+    const lines = failureWords(failure);
+    /* The second where there is room. */
+    if (ctx.measureText(lines[1]).width > 0.45 * bbox.width) lines.pop();
+    const wide = Math.max(...lines.map((words) => ctx.measureText(words).width));
+    const isLeft = x + 6 * ratio + wide > bbox.left + bbox.width;
     ctx.textAlign = isLeft ? 'right' : 'left';
     ctx.setLineDash([]);
-    ctx.save();
-    ctx.strokeStyle = token('panel');
-    ctx.lineWidth = 4 * ratio;
-    ctx.lineJoin = 'round';
-    ctx.strokeText(...place);
-    ctx.restore();
-    ctx.fillText(...place);
+    lines.forEach((words, line) => {
+      const place = [words, x + (isLeft ? -6 : 6) * ratio, bbox.top + (2 + LINE_PX * line) * ratio];
+      ctx.save();
+      ctx.strokeStyle = token('panel');
+      ctx.lineWidth = 4 * ratio;
+      ctx.lineJoin = 'round';
+      ctx.strokeText(...place);
+      ctx.restore();
+      ctx.fillText(...place);
+    });
   });
   ctx.restore();
+}
+
+/* What would be held after changes: dashed, over all that is. */
+export function paintPredicted({ ctx, bbox, valToPos }, { predicted, range: [from, to] }, ratio) {
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+  ctx.clip();
+  for (const values of predicted.lines) {
+    const points = stepped({ valToPos }, { x: predicted.x, end: predicted.end, from, to }, values);
+    if (points.length === 0) continue;
+    trace(ctx, points);
+    ctx.setLineDash([]);
+    ctx.strokeStyle = token('panel');
+    ctx.lineWidth = 4 * ratio;
+    ctx.stroke();
+    ctx.setLineDash([5 * ratio, 3 * ratio]);
+    ctx.strokeStyle = token('accent');
+    ctx.lineWidth = 2 * ratio;
+    ctx.stroke();
+  }
+  ctx.restore();
+}
+
+const inPixels = (u) => ({ ctx: u.ctx, bbox: u.bbox, valToPos: (value, axis) => u.valToPos(value, axis, true) });
+
+/* What was asked for, and what was free then, as far as it is known. */
+function failureWords({ bytes: asked, deviceFree, free }) {
+  const parts = [deviceFree != null && bytes(deviceFree), free != null && `${bytes(free)} in segments`].filter(Boolean);
+  return [`failed: ${bytes(asked)}`, parts.length ? `free: ${parts.join(' + ')}` : ''];
 }
 
 function paintOver(u, data, ratio) {
   if (data.low > 0) paintBreak(u, ratio);
   if (data.capacity) paintLine(u, data.capacity, ratio);
+  if (data.predicted) paintPredicted(inPixels(u), data, ratio);
   if (data.failures?.length) paintFailures(u, data, ratio);
   if (!data.peak) return;
   const [from, to] = data.range;

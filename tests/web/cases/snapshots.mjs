@@ -7,7 +7,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { idle, text } from '../harness.mjs';
+import { idle, pixels, text } from '../harness.mjs';
 
 const GOLDEN = join(dirname(fileURLToPath(import.meta.url)), '../../golden');
 /* Writes snapshots into folders, and prints the sums of blocks that are in use at the end of each device. */
@@ -57,6 +57,48 @@ export function run({ test, equal, includes, truth, daemon, open }) {
     const active = JSON.parse(execFileSync('python3', ['-B', '-c', MAKE, GOLDEN, ...files], { encoding: 'utf8' }));
     return { folder, active };
   };
+
+  test('snapshots: changes are replayed in the Memory Profile, each alone and those that are ticked over the timeline', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'trained-'));
+    try {
+      mkdirSync(join(folder, 'job'));
+      execFileSync('python3', ['-B', '-c', TRAINED, GOLDEN, join(folder, 'job')]);
+      const url = await daemon(`--logdir=${folder}`);
+      const { sessions } = await (await fetch(new URL('/api/v1/sessions', url))).json();
+      const session = sessions.find(({ kind }) => kind === 'trace').id;
+      /* A change that does not apply is refused. */
+      const page = await open(`${url}?tool=memory_profile&session=${session}`, { allow: /400/ });
+      const ask = async (query) => (await (await fetch(new URL(`/api/v1/memory_profile/whatif?session=${session}${query}`, url))).json()).data;
+      equal(await page.locator('.key-predicted').isVisible(), false);
+      await page.keyboard.press('5');
+      await page.waitForSelector('.panel-replay details');
+      const { offered } = await ask('&width=1');
+      const rows = await page.locator('.panel-replay th[scope=row] code').allInnerTexts();
+      equal(rows.length + (await page.locator('.panel-replay details li').count()), offered.length, 'each change is there or says why not');
+      truth(rows.includes('batch=0.5'), rows.join(' '));
+      const before = await pixels(page, '.panel-time .uplot canvas');
+      await page.locator('.panel-replay label', { hasText: 'batch=0.5' }).locator('input').check();
+      await idle(page);
+      equal(await text(page, '.panel-replay .whatif-answer'), (await ask('&change=batch%3D0.5')).sentence);
+      truth((await pixels(page, '.panel-time .uplot canvas')) !== before, 'its curve is drawn');
+      equal(await page.locator('.key-predicted').isVisible(), true);
+      await page.keyboard.press('1');
+      await idle(page);
+      equal(await page.locator('.key-predicted').isVisible(), true, 'with another tab open too');
+      equal(new URL(page.url()).searchParams.getAll('whatif'), ['batch=0.5']);
+      await page.reload();
+      await idle(page);
+      equal(await page.locator('.key-predicted').isVisible(), true);
+      await page.keyboard.press('5');
+      await page.waitForSelector('.panel-replay details');
+      await page.locator('.panel-replay button', { hasText: 'Untick all' }).click();
+      await idle(page);
+      equal(await page.locator('.key-predicted').isVisible(), false);
+      await page.finish();
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
 
   test('snapshots: advice that is ticked is replayed together, in the words of whatif', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'trained-'));

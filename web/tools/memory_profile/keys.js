@@ -7,7 +7,7 @@ import { isUnclaimed } from '../../lib/keys.js';
 import { around, following, moved, zoomed } from '../../lib/range.js';
 import { MIN_PS } from '../../widgets/timeline.js';
 import { GROUPS } from './filter.js';
-import { rangePatch } from './state.js';
+import { isReplayed, rangePatch } from './state.js';
 
 const NOTCH = 1.2 ** 2;
 const PAN_SHARE = 0.2;
@@ -27,7 +27,7 @@ const GESTURES = [
 /* say(words): a hint; byRow(direction): to the row beside the pinned one. Out: rows for context.bind. */
 export function profileKeys({ trace, url, timeline, pins, say, byRow, focusFilter }) {
   const { choose } = url;
-  const hasFilter = () => url.route.filter !== '' && url.wanted.view !== 'addresses';
+  const hasFilter = () => url.route.filter !== '' && !['addresses', 'whatif'].includes(url.wanted.view);
   const tab = (id) => () => choose({ view: id === 'live' ? '' : id, sort: '' });
   const timeNow = () => url.wanted.time ?? trace.pool.peak.time_ps;
   return [
@@ -41,6 +41,7 @@ export function profileKeys({ trace, url, timeline, pins, say, byRow, focusFilte
     { keys: ['2'], does: 'events', run: tab('events') },
     { keys: ['3'], does: 'growth', run: tab('growth') },
     { keys: ['4'], does: 'address map', run: tab('addresses') },
+    { keys: ['5'], does: 'what other settings or another program would take', run: tab('whatif'), isOn: () => isReplayed(trace.pool) },
     { keys: ['n'], does: 'next row that the filter matches', run: () => byRow(1), isOn: hasFilter },
     { keys: ['N'], does: 'previous row that the filter matches', run: () => byRow(-1), isOn: hasFilter },
     { keys: [','], does: 'previous row or block in this order', run: () => byRow(-1) },

@@ -95,8 +95,9 @@ function usedLayers(data, used, hasBefore, ends) {
   return ends ? [...layersAt({ at: ends.highAt, isPale: true }), ...layersAt({ at: ends.lowAt, isPale: false })] : layersAt(null);
 }
 
-/* The timeline as the widget wants it. isFree: the free area is shown; width: of the picture, as the daemon was asked for it. */
-export function timelineOf(data, { range, isFree, hasFragmentation = data.has_fragmentation, width = PARTS }) {
+/* The timeline as the widget wants it. isFree: the free area is shown; isHeld: what the process reserved
+ * and allocated are lines of their own; width: of the picture, as the daemon was asked for it. */
+export function timelineOf(data, { range, isFree, hasFragmentation = data.has_fragmentation, isHeld = false, width = PARTS }) {
   const { columns, shift } = withBefore(data);
   const count = columns.time_ps.length;
   const used = new Array(count);
@@ -114,10 +115,11 @@ export function timelineOf(data, { range, isFree, hasFragmentation = data.has_fr
   const ends = data.is_thinned ? spread(columns.time_ps, used, [data.from_ps, data.to_ps], width) : null;
   const isBanded = Boolean(data.stacked?.bands.length);
   const layers = [
-    isFree && { values: whole, fill: 'panel', stroke: 'control', width: 1 },
+    isFree && { values: whole, fill: 'panel', stroke: isHeld ? 'text' : 'control', width: isHeld ? 1.5 : 1 },
     ...usedLayers(data, used, shift > 0, ends),
     !isBanded &&
       hasStack && { values: ends ? taken(columns.stack_bytes, ends.lowAt) : columns.stack_bytes, fill: 'alloc-stack', stroke: 'alloc-stack' },
+    isHeld && { values: ends ? taken(used, ends.highAt) : used, fill: '', stroke: 'text', width: 1, word: 'allocated' },
     hasFragmentation && {
       values: fragmentation,
       fill: '',
@@ -148,8 +150,18 @@ export function timelineOf(data, { range, isFree, hasFragmentation = data.has_fr
     hasStack,
     peak: peakOf(data.peak),
     localPeaks: data.local_peaks.map(peakOf),
-    failures: data.failures.map(({ time_ps, requested_bytes }) => ({ time: time_ps, bytes: requested_bytes })),
+    failures: data.failures.map((failure) => ({ time: failure.time_ps, bytes: failure.requested_bytes, deviceFree: failure.device_free_bytes, free: failure.free_bytes })),
   };
+}
+
+/* The curve of changes over it: {from_ps, to_ps, width, reserved_bytes, allocated_bytes}, or null. Where the changed job ends
+ * early the lines do. */
+export function withPredicted(drawn, curve) {
+  if (!curve) return { ...drawn, predicted: null };
+  const { from_ps: from, to_ps: to, width, reserved_bytes: reserved, allocated_bytes: allocated } = curve;
+  const at = (index) => from + ((to - from) * index) / width;
+  const predicted = { x: reserved.map((_, index) => at(index)), end: at(reserved.length), lines: [reserved, allocated] };
+  return { ...drawn, predicted, max: reserved.reduce((max, value) => Math.max(max, value), drawn.max) };
 }
 
 /* The whole run in small, for the brush: the lowest and the highest of each part of the time, from 0 on. */

@@ -19,10 +19,11 @@ import { createHead, createPools, poolsTitle, programsMessage } from './head.js'
 import { profileKeys } from './keys.js';
 import { asker, choosePool, listPrograms } from './load.js';
 import { createPins } from './pins.js';
-import { changed, OVER_TIME, rangeOf, rangePatch, wantedOf } from './state.js';
+import { changed, isReplayed, OVER_TIME, rangeOf, rangePatch, wantedOf } from './state.js';
 import { createSegments } from './segments.js';
 import { createProfileTable } from './table.js';
 import { createTimelinePanel } from './timeline.js';
+import { createProfileWhatif } from './whatif.js';
 import * as say from './text.js';
 
 const TABS = [
@@ -30,6 +31,7 @@ const TABS = [
   { id: 'events', word: 'Events', key: '2' },
   { id: 'growth', word: 'Growth', key: '3' },
   { id: 'addresses', word: 'Address map', key: '4' },
+  { id: 'whatif', word: 'What if', key: '5' },
 ];
 
 const PS_PER_US = 1e6;
@@ -171,6 +173,7 @@ function build(view, root) {
     growth: tableOf('growth'),
     addresses: createAddresses({ trace, url, onPickBlock }),
     segments: createSegments({ trace, url, onPickBlock, onDraw: () => {} }),
+    whatif: createProfileWhatif({ trace, url, onCurve: (curve) => view.timeline.predict(curve) }),
   };
   view.pins = createPins({ trace, url, timeline: view.timeline, tabsOf: view.tabsOf, pane: context.details, banners: context.banners });
   view.tabs = createTabs({
@@ -272,11 +275,13 @@ async function showPool(view, route, notes, signal) {
   view.poolsPanel.setTitle(...poolsTitle(summary));
   view.poolsPanel.node.hidden = summary.pools.length === 1;
   view.timeline.panel.node.hidden = url.wanted.isEnd;
-  view.tabs.leaveOut(url.wanted.isEnd ? OVER_TIME : []);
+  view.tabs.leaveOut([...(url.wanted.isEnd ? OVER_TIME : []), ...(isReplayed(pool) ? [] : ['whatif'])]);
+  view.timeline.predict(null);
   context.setTitle(say.pageTitle(pool, session.name));
   view.head.show();
   showTab(view);
-  await Promise.all([view.timeline.load(), withPins(view, loadTab(view), true), showPrograms(view, signal)]);
+  const drawn = view.timeline.load();
+  await Promise.all([drawn, withPins(view, loadTab(view), true), showPrograms(view, signal), drawn.then(() => view.tabsOf.whatif.hear())]);
 }
 
 /* Programs of the same session, largest first; nothing is lost if they cannot be read. */
@@ -328,7 +333,7 @@ async function hear(view, route) {
   else if (what.has('stack')) timeline.again();
   else timeline.place();
   if (what.has('view')) showTab(view);
-  await withPins(view, tabOf(view).hear(), what.has('pin'));
+  await Promise.all([withPins(view, tabOf(view).hear(), what.has('pin')), view.tabsOf.whatif.hear()]);
 }
 
 /* A pinned row is looked for in what the table shows now; an event is read beside it. */

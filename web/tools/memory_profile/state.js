@@ -7,9 +7,12 @@ import { markOf, windowOf } from './load.js';
 
 const PIN = /^(e:\d{1,15}|[gw]:[0-9a-f]{16}|r:[a-z_]{1,40}|s:\d{1,16}-\d{1,16}|l:\d{1,16}-\d{1,16}:\d{1,4})$/;
 const STACKS = ['program', 'op', 'trend', 'category'];
-const VIEWS = ['live', 'events', 'growth', 'addresses'];
+const VIEWS = ['live', 'events', 'growth', 'addresses', 'whatif'];
 /* Of these what a snapshot without a history cannot tell. */
 export const OVER_TIME = ['events', 'growth'];
+/* Snapshots of PyTorch's allocator with a history can be replayed with other settings. */
+export const isReplayed = (pool) => Boolean(pool?.has_segments && !pool.end);
+
 /* Below this share of what there is, the free area leaves no height for the curve. */
 const MIN_SHARE = 0.4;
 
@@ -18,6 +21,7 @@ function isFreeShown(route, pool) {
   if (route.hide.includes('free')) return false;
   if (route.show.includes('free')) return true;
   if (!pool?.has_free) return false;
+  if (pool.has_segments) return true; // what PyTorch holds beyond what is allocated is the cost of its cache
   const { in_use_bytes: used, free_bytes: free } = pool.peak;
   const isFlat = pool.peak.in_use_bytes - pool.min_bytes < 0.02 * pool.peak.in_use_bytes;
   return !isFlat && used >= MIN_SHARE * (used + (free ?? 0));
@@ -28,6 +32,8 @@ const stackDefault = (pool) => (pool?.categories ? 'category' : '');
 const stackOf = (route, pool) => (STACKS.includes(route.stack) ? route.stack : route.stack === 'none' ? '' : stackDefault(pool));
 /* What the URL says of the bands that were chosen: nothing of the default. */
 export const stackPatch = (by, pool) => (by === (stackDefault(pool) || 'none') ? '' : by);
+
+const isLeftOut = (view, pool) => Boolean(pool) && ((pool.end && OVER_TIME.includes(view)) || (view === 'whatif' && !isReplayed(pool)));
 
 /* {time (ps, null: the peak), from, to, window, a, b, pin (as in pins.js, or null), view, stack, isFree,
  * isFragmentation}. */
@@ -40,7 +46,7 @@ export function wantedOf(route, pool) {
     a: markOf(route.a),
     b: markOf(route.b),
     pin: route.pin && PIN.test(pinText(route.pin)) ? pinText(route.pin) : null,
-    view: VIEWS.includes(route.view) && !(pool?.end && OVER_TIME.includes(route.view)) ? route.view : VIEWS[0],
+    view: VIEWS.includes(route.view) && !isLeftOut(route.view, pool) ? route.view : VIEWS[0],
     isEnd: Boolean(pool?.end),
     stack: stackOf(route, pool),
     isFree: isFreeShown(route, pool),

@@ -19,7 +19,7 @@ import { hideTooltip, showTooltip } from '../../widgets/tooltip.js';
 import { selectedLine } from '../../widgets/window_line.js';
 import { createBands } from './bands.js';
 import { stackPatch } from './state.js';
-import { lanesOf, overviewOf, readAt, timelineOf } from './load.js';
+import { lanesOf, overviewOf, readAt, timelineOf, withPredicted } from './load.js';
 import * as empty from './empty.js';
 import * as say from './text.js';
 
@@ -35,7 +35,7 @@ const askedWidth = (px) => Math.min(MAX_PX, Math.max(64, Math.ceil(px / 64) * 64
 /* spanOf(): the life of what is pinned, or null; onReading(reading | null); onPickRun(run). Out: {panel, slider, load(),
  * moved(), draw(), place(), data, …}. */
 export function createTimelinePanel({ trace, url, spanOf, onReading, onPickRun }) {
-  const state = { trace, url, spanOf, data: null, drawn: null, overview: null, runs: [], takeBack: null, asked: 0 };
+  const state = { trace, url, spanOf, data: null, drawn: null, predicted: null, overview: null, runs: [], takeBack: null, asked: 0 };
   const hint = createHint();
   state.legend = createLegend(url.toggle);
   state.bands = createBands((by) => url.choose({ stack: stackPatch(by, trace.pool) }));
@@ -62,6 +62,12 @@ export function createTimelinePanel({ trace, url, spanOf, onReading, onPickRun }
     /* In other bands. */
     again: () => ask(state),
     draw: () => draw(state),
+    /* The curve of changes, as the view whatif gives it, or null. */
+    predict(curve) {
+      if (state.predicted === curve) return;
+      state.predicted = curve;
+      draw(state);
+    },
     place: (how) => place(state, how),
     /* Another range: shown at once, asked for when it has come to rest. */
     moved() {
@@ -166,8 +172,10 @@ function draw(state) {
   const range = url.range();
   const isFree = url.wanted.isFree && data.has_free;
   const hasFragmentation = url.wanted.isFragmentation && data.has_fragmentation;
-  state.drawn = { ...timelineOf(data, { range, isFree, hasFragmentation, width: askedWidth(chart.width) }), of: data };
-  state.legend.set({ data, isFree, hasFragmentation, hasStack: state.drawn.hasStack });
+  const isHeld = Boolean(trace.pool?.has_segments);
+  const how = { range, isFree, hasFragmentation, isHeld, width: askedWidth(chart.width) };
+  state.drawn = withPredicted({ ...timelineOf(data, how), of: data }, state.predicted);
+  state.legend.set({ data, isFree, isHeld, hasFragmentation, hasStack: state.drawn.hasStack, isPredicted: Boolean(state.predicted) });
   state.bands.set(url.wanted.stack, Boolean(trace.pool?.categories));
   state.bands.draw(data);
   state.panel.setTitle('Memory over time', el('span', { class: 'dim' }, ` ${titleWords(state, range)}`));
@@ -340,15 +348,21 @@ function createLegend(onLayer) {
   const free = button('key key-free', () => onLayer('free'), 'free');
   const fragmentation = button('key key-line key-dashed', () => onLayer('fragmentation'), 'fragmentation (right axis)');
   const failed = key('key-line key-failed', 'failed request');
+  const allocated = key('key-line', 'allocated');
+  const predicted = key('key-line key-dashed key-predicted', 'after the ticked changes: reserved, allocated');
   return {
-    nodes: [stack, heap, free, fragmentation, failed],
-    set({ data, isFree, hasFragmentation, hasStack }) {
+    nodes: [stack, heap, allocated, free, fragmentation, failed, predicted],
+    set({ data, isFree, isHeld, hasFragmentation, hasStack, isPredicted }) {
+      allocated.hidden = !isHeld;
+      predicted.hidden = !isPredicted;
+      free.textContent = isHeld ? 'reserved' : 'free';
+      free.classList.toggle('key-held', isHeld);
       const isStacked = Boolean(data.stacked?.bands.length);
       stack.hidden = !hasStack || isStacked;
       heap.hidden = isStacked;
       failed.hidden = data.failures.length === 0;
       free.disabled = !data.has_free;
-      free.title = data.has_free ? 'Free memory on or off (u)' : 'This allocator does not say what is free.';
+      free.title = isHeld ? 'What PyTorch holds of the device, free blocks too; on or off (u)' : data.has_free ? 'Free memory on or off (u)' : 'This allocator does not say what is free.';
       free.setAttribute('aria-pressed', String(isFree));
       fragmentation.hidden = !data.has_fragmentation;
       fragmentation.setAttribute('aria-pressed', String(hasFragmentation));
