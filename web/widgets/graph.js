@@ -6,13 +6,15 @@ import { el, fill, svg } from '../lib/dom.js';
 import { cutMiddle, visible } from '../lib/format.js';
 import { token } from '../lib/theme.js';
 import { bindGestures } from './gestures.js';
-import { edgeWidth } from './graph_layout.js';
+import { boxHeat, boxScale, edgeWidth } from './graph_layout.js';
 
 const LETTER_PX = 7.25;
 const LINE_PX = 16;
 const PAD_PX = 8;
 const BAR_PX = 4;
 const MAX_LETTERS = 34;
+const LETTERS_PX = 12; // of a box of scale 1
+const HOT = 0.15; // from here on all words have the colour of text
 const PAN = 0.15;
 const MIN_SCALE = 0.05;
 const MAX_SCALE = 4;
@@ -22,9 +24,10 @@ const READABLE = 0.9;
 const SEGMENTS = 16;
 
 /* Size of a box with these lines, in px. */
-export function boxSize(lines) {
+export function boxSize({ lines, own = 0 }) {
   const letters = Math.min(MAX_LETTERS, Math.max(...lines.map((line) => Array.from(line).length), 6));
-  return { width: letters * LETTER_PX + 2 * PAD_PX, height: lines.length * LINE_PX + 2 * PAD_PX + BAR_PX };
+  const scale = boxScale(own);
+  return { width: (letters * LETTER_PX + 2 * PAD_PX) * scale, height: (lines.length * LINE_PX + 2 * PAD_PX + BAR_PX) * scale };
 }
 
 function pathOf({ points, tip }) {
@@ -43,21 +46,33 @@ function arrowOf({ points, tip }) {
   return `M${tip.x.toFixed(1)} ${tip.y.toFixed(1)}L${corner(0.4)}L${corner(-0.4)}Z`;
 }
 
-function boxNode({ id, lines, share, className = '', title, at }) {
-  const { width, height } = boxSize(lines);
+/* The policy of the page allows no attribute for it. */
+function styled(node, property, value) {
+  node.style.setProperty(property, value);
+  return node;
+}
+
+function boxNode({ id, lines, share, own = 0, className = '', title, at }) {
+  const { width, height } = boxSize({ lines, own });
+  const scale = boxScale(own);
+  const heat = boxHeat(own);
   const left = at.x - width / 2;
   const top = at.y - height / 2;
   return svg(
     'g',
-    { class: `graph-box ${className}`.trim(), 'data-id': id },
+    { class: `graph-box ${heat > HOT ? 'is-hot' : ''} ${className}`.trim().replace(/\s+/g, ' '), 'data-id': id },
     svg('title', {}, title),
-    svg('rect', { class: 'graph-frame', x: left, y: top, width, height, rx: 4 }),
+    styled(svg('rect', { class: 'graph-frame', x: left, y: top, width, height, rx: 4 }), '--heat', `${(100 * heat).toFixed(1)}%`),
     svg('rect', { class: 'graph-bar', x: left, y: top + height - BAR_PX, width: width * Math.min(1, share), height: BAR_PX }),
     lines.map((line, i) =>
-      svg(
-        'text',
-        { class: i === 0 ? 'graph-name' : 'graph-line', x: left + PAD_PX, y: top + PAD_PX + LINE_PX * (i + 0.75) },
-        cutMiddle(visible(line), MAX_LETTERS),
+      styled(
+        svg(
+          'text',
+          { class: i === 0 ? 'graph-name' : 'graph-line', x: left + PAD_PX * scale, y: top + (PAD_PX + LINE_PX * (i + 0.75)) * scale },
+          cutMiddle(visible(line), MAX_LETTERS),
+        ),
+        'font-size',
+        `${(LETTERS_PX * scale).toFixed(1)}px`,
       ),
     ),
   );
@@ -107,7 +122,7 @@ function createScene(moving, box) {
   return scene;
 }
 
-/* nodes: [{id, lines, share, className, title}]; edges: [{share, text, className, isDashed}].
+/* nodes: [{id, lines, share: of all, own: of all that is its own, className, title}]; edges: [{share, text, className, isDashed}].
  * onPick(id), onHover(id, mark), onLeave(). Out: see the end. */
 export function createGraph({ onPick, onHover, onLeave, onHint = () => {} }) {
   const moving = svg('g', {});
@@ -226,20 +241,26 @@ export function paintGraph(context, nodes, edges, layout) {
   nodes.forEach((each, at) => {
     const centre = layout.nodes[at];
     if (!centre) return;
-    const { width, height } = boxSize(each.lines);
+    const { width, height } = boxSize(each);
+    const scale = boxScale(each.own ?? 0);
+    const heat = boxHeat(each.own ?? 0);
     const left = centre.x - width / 2;
     const top = centre.y - height / 2;
     context.fillStyle = token('panel');
     context.fillRect(left, top, width, height);
+    context.globalAlpha = heat;
+    context.fillStyle = token('seq-2');
+    context.fillRect(left, top, width, height);
+    context.globalAlpha = 1;
     context.strokeStyle = token('control');
     context.lineWidth = 1;
     context.strokeRect(left, top, width, height);
     context.fillStyle = token('accent');
     context.fillRect(left, top + height - BAR_PX, width * Math.min(1, each.share), BAR_PX);
     each.lines.forEach((line, i) => {
-      context.fillStyle = token(i ? 'text2' : 'text');
-      context.font = `${i ? '' : '600 '}12px ${token('mono')}`;
-      context.fillText(cutMiddle(visible(line), MAX_LETTERS), left + PAD_PX, top + PAD_PX + LINE_PX * (i + 0.75));
+      context.fillStyle = token(i && heat <= HOT ? 'text2' : 'text');
+      context.font = `${i ? '' : '600 '}${LETTERS_PX * scale}px ${token('mono')}`;
+      context.fillText(cutMiddle(visible(line), MAX_LETTERS), left + PAD_PX * scale, top + (PAD_PX + LINE_PX * (i + 0.75)) * scale);
     });
   });
 }

@@ -8,6 +8,9 @@ import { begin } from '../lib/activity.js';
 const POINTS_PER_INCH = 72;
 const LABEL_PX_PER_LETTER = 7;
 const MAX_WIDTH = 5;
+const MIN_BOX = 1;
+const MAX_BOX = 1.7;
+const HOTTEST = 0.7;
 
 /* nodes: [{width, height}] in px; edges: [{from, to, share (0..1), text}], from and to indices. */
 export function graphvizInput(nodes, edges) {
@@ -31,6 +34,11 @@ export function graphvizInput(nodes, edges) {
     })),
   };
 }
+
+/* Pure. How much larger a box is drawn that has this share of all to itself; and how much of the colour it has, up to the
+ * hottest, of which its words are read still. */
+export const boxScale = (own) => MIN_BOX + (MAX_BOX - MIN_BOX) * Math.sqrt(Math.min(1, own));
+export const boxHeat = (own) => HOTTEST * Math.sqrt(Math.min(1, own));
 
 /* Line width of an edge that carries this share of the total. */
 export function edgeWidth(share) {

@@ -93,6 +93,10 @@ export function run({ test, equal, includes, truth, daemon, open, fixtures }) {
     equal(await page.evaluate(() => globalThis.violations), []);
     const boxes = await page.locator('.graph-box').evaluateAll((all) => all.map((each) => each.getBoundingClientRect().top));
     truth(boxes[0] < boxes[1] && boxes[1] < boxes[2], `callers stand above: ${boxes}`);
+    const heats = await page.locator('.graph-frame').evaluateAll((all) => all.map((each) => getComputedStyle(each).getPropertyValue('--heat')));
+    truth(new Set(heats).size > 1, `what is its own is seen: ${heats}`);
+    const totals = await page.locator('.graph-list .share-part').evaluateAll((all) => all.map((each) => Number(each.getAttribute('width'))));
+    equal(totals, [...totals].sort((a, b) => b - a), 'the list beside it: largest first');
     await page.finish();
   });
 

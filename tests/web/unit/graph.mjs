@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * graph.mjs: what goes to Graphviz, and what comes back. */
 
-import { graphvizInput, readLayout } from '../../../web/widgets/graph_layout.js';
+import { boxHeat, boxScale, graphvizInput, readLayout } from '../../../web/widgets/graph_layout.js';
 
 export function run({ test, equal, truth }) {
   test('boxes go to Graphviz by number, never by name', () => {
@@ -36,5 +36,11 @@ export function run({ test, equal, truth }) {
       { x: 60, y: 60 },
       { x: 75, y: 48 },
     ]);
+  });
+
+  test('a box grows and warms with what is its own, and stays readable', () => {
+    equal([boxScale(0), boxHeat(0)], [1, 0]);
+    truth(boxScale(0.25) > 1 && boxScale(0.25) < boxScale(1) && boxScale(1) === boxScale(3), 'size');
+    truth(boxHeat(0.25) < boxHeat(1) && boxHeat(1) < 1, 'colour');
   });
 }

@@ -87,6 +87,7 @@ async function draw(state, data) {
     id: node.frame.id,
     lines: linesOf(data, node),
     share: Math.abs(node.total) / base,
+    own: Math.abs(node.self) / base,
     className: growth(data, node.total),
     title: visible(`${node.frame.name}\n${node.frame.file}`),
   }));
@@ -101,7 +102,8 @@ async function draw(state, data) {
       className: growth(data, edge.value),
     }));
   panel.setTitle('Call graph', el('span', { class: 'dim' }, ` ${counted(data.nodes.length, 'function')}, shares of ${say.wholeWords(data, 'all')}`));
-  fill(state.list, data.nodes.map((node) => listRow(state, data, node)));
+  const byTotal = [...data.nodes].sort((a, b) => Math.abs(b.total) - Math.abs(a.total));
+  fill(state.list, byTotal.map((node) => listRow(state, data, node)));
   if (data.nodes.length === 0) {
     panel.say(
       message(
@@ -114,12 +116,12 @@ async function draw(state, data) {
   fill(said, `Laying out ${words}.`);
   try {
     const layout = await layOutGraph(
-      state.nodes.map(({ lines }) => boxSize(lines)),
+      state.nodes.map(boxSize),
       state.edges,
     );
     if (state.data !== data) return;
     state.graph.draw(state.nodes, state.edges, layout, `Call graph of ${words}.`);
-    fill(said, `${words[0].toUpperCase()}${words.slice(1)}. Drag pans, the wheel zooms after a click, 0 shows all.`);
+    fill(said, `${words[0].toUpperCase()}${words.slice(1)}. Size and colour show what is its own. Drag pans, the wheel zooms after a click, 0 shows all.`);
   } catch (error) {
     if (isAbort(error) || state.data !== data) return;
     fill(said, message(empty.graphFailed(error.message)));
