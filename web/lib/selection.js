@@ -15,11 +15,24 @@ export function listSessions(filter = '', signal = null, sort = 'newest') {
   return get('sessions', { sort, filter, limit: PAGE }, { signal });
 }
 
-/* The session that failed last, or null; list: the newest sessions, as listed. */
+/* Pure: sessions that failed before all others, in both the order of the list. */
+export const failedFirst = (sessions) => [...sessions.filter(({ failure }) => failure), ...sessions.filter(({ failure }) => !failure)];
+
+/* Failures that were found within so much of each other are of one event: a job whose ranks fail, a folder that was copied. */
+const AT_ONCE_MS = 60000;
+
+/* Pure: of sessions, newest first, the one whose failure is the worst of the newest: most bytes too many. */
+export function worstOfNewest(sessions) {
+  const failed = sessions.filter(({ failure }) => failure);
+  const atOnce = failed.filter(({ modified_at_ms: at }) => failed[0].modified_at_ms - at <= AT_ONCE_MS);
+  const over = ({ failure }) => failure.over_bytes ?? -1;
+  return atOnce.reduce((worst, session) => (over(session) > over(worst) ? session : worst), atOnce[0] ?? null);
+}
+
+/* The session that failed last, the worst of several; or null; list: the newest sessions, as listed. */
 export async function lastFailed(list, signal) {
   if (list.failed_count === 0) return null;
-  const listed = list.sessions.find((session) => session.failure);
-  return listed ?? (await get('sessions', { verdict: 'failed', limit: 1 }, { signal })).sessions[0] ?? null;
+  return worstOfNewest(list.sessions) ?? worstOfNewest((await get('sessions', { verdict: 'failed', limit: PAGE }, { signal })).sessions);
 }
 
 export function listModules(session, host, filter = '', signal = null) {

@@ -15,6 +15,7 @@ import * as say from './text.js';
 
 const ASK_AFTER_MS = 300;
 const SORTS = [
+  ['over', 'failed first'],
   ['newest', 'newest'],
   ['name', 'name'],
   ['largest', 'largest on disk'],
@@ -26,7 +27,7 @@ const MAX_SESSIONS = 5000;
 
 /* All that match, or the first 5,000 of them: a list as the daemon sends one. */
 async function listAll(filter, sort, how) {
-  const ask = (offset) => get('sessions', { sort: isByFigure(sort) ? 'newest' : sort, filter, limit: PAGE, offset }, how);
+  const ask = (offset) => get('sessions', { sort: isByFigure(sort) || sort === SORTS[0][0] ? 'newest' : sort, filter, limit: PAGE, offset }, how);
   const list = await ask(0);
   while (list.sessions.length < Math.min(list.matched_count, MAX_SESSIONS)) {
     const { sessions } = await ask(list.sessions.length);
@@ -116,7 +117,7 @@ function createTools(context) {
   });
   const select = el(
     'select',
-    { class: 'home-sort', on: { change: () => context.choose({ sort: select.value === 'newest' ? '' : select.value, tool: 'home', session: '' }) } },
+    { class: 'home-sort', on: { change: () => context.choose({ sort: select.value === SORTS[0][0] ? '' : select.value, tool: 'home', session: '' }) } },
     SORTS.map(([value, word]) => el('option', { value }, word)),
   );
   const verdicts = el(
@@ -142,7 +143,7 @@ function createTools(context) {
     set({ filter, sort, verdict }) {
       verdicts.value = VERDICT_NAMES.includes(verdict) ? verdict : '';
       if (document.activeElement !== input) input.value = filter;
-      select.value = SORTS.some(([value]) => value === sort) ? sort : 'newest';
+      select.value = SORTS.some(([value]) => value === sort) ? sort : SORTS[0][0];
     },
   };
 }
@@ -301,9 +302,9 @@ export function mount(root, context) {
   });
   context.bind(explainKeys(), 'Figures');
 
-  const sort = () => (SORTS.some(([value]) => value === route.sort) ? route.sort : 'newest');
+  const sort = () => (SORTS.some(([value]) => value === route.sort) ? route.sort : SORTS[0][0]);
   const verdict = () => (VERDICT_NAMES.includes(route.verdict) ? route.verdict : '');
-  const isPlain = () => route.filter === '' && sort() === 'newest' && verdict() === '';
+  const isPlain = () => route.filter === '' && sort() === SORTS[0][0] && verdict() === '';
   const stopLists = () => lists.splice(0).forEach((each) => each.stop());
   function makeList(sessions, options) {
     const list = createSessionList(sessions, { linkOf: (session) => context.link(session.id), ...options });
@@ -318,7 +319,7 @@ export function mount(root, context) {
       sort: sort(),
       verdict: verdict(),
       lead: isPlain() ? list.sessions[0] : null,
-      onSort: (order) => context.choose({ sort: order === 'newest' ? '' : order, tool: 'home', session: '' }),
+      onSort: (order) => context.choose({ sort: order, tool: 'home', session: '' }),
       onRead: () => sayNow(),
     });
     rows.isSorted = rows.counts.unknown === 0 || !isByFigure(sort());

@@ -60,7 +60,7 @@ export const findingParts = (session, finding) => [{ name: short(session.name) }
 
 /* The answer when the list is not simply the newest first. unknown: how many sessions have no figure yet. */
 export function listParts(list, sort, unknown = 0, verdict = '', shownCount = 0) {
-  const order = { name: ', by name', largest: ', largest on disk first', peak: ', highest peak first', share: ', fullest first' }[sort] ?? '';
+  const order = { newest: ', newest first', name: ', by name', largest: ', largest on disk first', peak: ', highest peak first', share: ', fullest first' }[sort] ?? '';
   if (verdict) return [`${count(shownCount)} of ${counted(list.total_count, 'session')}: ${verdict}${unknown ? `; ${count(unknown)} not read yet` : ''}${order}.`];
   if (['peak', 'share'].includes(sort) && unknown > 0)
     return [`${list.matched_count < list.total_count ? `${count(list.matched_count)} of ` : ''}${counted(list.total_count, 'session')}${order}; ${count(unknown)} not read yet, at the end.`];
