@@ -181,7 +181,7 @@ static const struct doing *doing_of(const struct oom_failure *failure)
                                                OOM_FAMILY_ggml,      OOM_FAMILY_vulkan,     OOM_FAMILY_level_zero,
                                                OOM_FAMILY_killed,    OOM_FAMILY_directml,   OOM_FAMILY_torch_mps,
                                                OOM_FAMILY_tensorrt};
-    bool is_of_family = false;
+    bool is_of_family = failure->family == OOM_FAMILY_metal && oom_is_form(failure, "command");
     for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++)
         is_of_family |= failure->family == families[i];
     for (size_t i = 0; is_of_family && i < sizeof(doings) / sizeof(doings[0]); i++)

@@ -34,6 +34,7 @@ bool remedy_torch_allowed(const struct advice *advice, struct verdict_advice *it
 bool remedy_smaller_request(const struct advice *advice, struct verdict_advice *item);
 bool remedy_checkpoint(const struct advice *advice, struct verdict_advice *item);
 bool remedy_hami(const struct advice *advice, struct verdict_advice *item);
+bool remedy_torch_refused(const struct advice *advice, struct verdict_advice *item);
 bool remedy_mps_limit(const struct advice *advice, struct verdict_advice *item);
 bool remedy_others(const struct advice *advice, struct verdict_advice *item);
 bool remedy_context(const struct advice *advice, struct verdict_advice *item);

@@ -4,7 +4,8 @@
 #include "model/oom/meaning.h"
 #include "verdict/remedy.h"
 
-enum { LAST_OF_GUESSES = 300 };
+/* What PyTorch's allocator asks the driver for is at most this much more than was requested, for all but small ones. */
+enum { LAST_OF_GUESSES = 300, ROUNDED_UP_BYTES = 20 << 20 };
 
 /* ---- allocators ---- */
 
@@ -15,7 +16,8 @@ bool remedy_torch_pieces(const struct advice *advice, struct verdict_advice *ite
     int64_t needed = facts_figure(facts, OOM_needed_bytes), left = facts_figure(facts, OOM_free_bytes);
     int64_t kept = remedy_kept_bytes(advice);
     enum oom_cause cause = facts->parts->failure->cause;
-    if (needed < 0 || kept <= 0 || oom_is_past_capacity(facts->failure) || left >= needed ||
+    bool is_free = left >= needed && cause != OOM_CAUSE_FRAGMENTATION;
+    if (needed < 0 || kept <= 0 || oom_is_past_capacity(facts->failure) || is_free ||
         kept < needed - facts_positive(left))
         return false;
     item->saves_bytes = kept;
@@ -58,7 +60,7 @@ bool remedy_torch_allowed(const struct advice *advice, struct verdict_advice *it
 {
     int64_t allowed = facts_figure(advice->facts, OOM_capacity_bytes),
             left = facts_figure(advice->facts, OOM_free_bytes);
-    if (allowed < 0 || left <= allowed)
+    if (allowed < 0 || left <= allowed || !advice->facts->failure->has_own_limit)
         return false;
     struct arena *arena = advice->facts->arena;
     item->title = arena_format(arena, "Let this process take more than %s", facts_size(advice->facts, allowed));
@@ -67,6 +69,19 @@ bool remedy_torch_allowed(const struct advice *advice, struct verdict_advice *it
     item->confidence = VERDICT_EXACT;
     item->reason = "The text states both; it does not say who set the limit.";
     item->fits = VERDICT_FITS_PERHAPS;
+    return true;
+}
+
+/* The driver refused although more was free: another limit than the device's memory. */
+bool remedy_torch_refused(const struct advice *advice, struct verdict_advice *item)
+{
+    const struct verdict_facts *facts = advice->facts;
+    int64_t needed = facts_figure(facts, OOM_needed_bytes), left = facts_figure(facts, OOM_free_bytes);
+    if (facts->parts->failure->cause != OOM_CAUSE_UNPLACED || left - needed < ROUNDED_UP_BYTES)
+        return false;
+    item->evidence = arena_format(facts->arena, "%s are asked for, and %s are free.",
+                                  remedy_size(advice, OOM_needed_bytes), remedy_size(advice, OOM_free_bytes));
+    item->is_of_cause = true;
     return true;
 }
 

@@ -5,6 +5,9 @@
 #include "base/sum.h"
 #include "model/oom/meaning.h"
 
+/* Of a request: free memory of this many times its size is enough in any pieces. */
+enum { AMPLE_TIMES = 4 };
+
 static uint64_t value_of(const struct oom_failure *failure, enum oom_figure_at at)
 {
     return failure->figures[at].is_known ? failure->figures[at].value : 0;
@@ -27,6 +30,8 @@ static enum oom_cause torch_cause(const struct oom_failure *failure, uint64_t ne
     bool is_much = others >= needed && others >= value_of(failure, OOM_capacity_bytes) / 10;
     if (is_much && others / 4 > kept && free_figure != NULL && free_figure->value < needed)
         return OOM_CAUSE_OTHER_PROCESS;
+    if (free_figure != NULL && free_figure->value / AMPLE_TIMES >= needed)
+        return OOM_CAUSE_UNPLACED; /* pieces are no reason: the allocator would have asked the driver for a new one */
     if (kept >= needed && oom_keeps_much(failure))
         return OOM_CAUSE_FRAGMENTATION;
     if (free_figure == NULL)
@@ -55,7 +60,8 @@ static bool is_limited(const struct oom_failure *failure)
     if (allowed == NULL || needed == NULL)
         return false;
     if (failure->family == OOM_FAMILY_torch_gpu)
-        return free_figure != NULL && free_figure->value > allowed->value && free_figure->value >= needed->value;
+        return failure->has_own_limit && free_figure != NULL && free_figure->value > allowed->value &&
+               free_figure->value >= needed->value;
     return failure->family == OOM_FAMILY_cupy;
 }
 

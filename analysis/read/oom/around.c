@@ -35,6 +35,10 @@ static const struct row deaths[] = {
 #define DEATH(word) {1, word},
 #include "read/oom/around.def"
 };
+static const struct row finals[] = {
+#define FINAL(word) {1, word},
+#include "read/oom/around.def"
+};
 static const struct row progresses[] = {
 #define PROGRESS(word) {1, word},
 #include "read/oom/around.def"
@@ -129,6 +133,20 @@ static void whose_set(const struct around *around, struct oom_failure *failure)
                {OOM_FRAMEWORK_sglang, OOM_PROGRAM_sglang},
                {OOM_FRAMEWORK_tgi, OOM_PROGRAM_tgi},
                {OOM_FRAMEWORK_ollama, OOM_PROGRAM_ollama}};
+    static const struct {
+        enum oom_family family;
+        const char *form;
+        enum oom_activity activity;
+    } said[] = {{OOM_FAMILY_vllm, "no_blocks", OOM_ACTIVITY_kv_cache},
+                {OOM_FAMILY_vllm, "request", OOM_ACTIVITY_kv_cache},
+                {OOM_FAMILY_vllm, "tokens", OOM_ACTIVITY_kv_cache},
+                {OOM_FAMILY_vllm, "start", OOM_ACTIVITY_init},
+                {OOM_FAMILY_vllm, "warm_up", OOM_ACTIVITY_profile_run},
+                {OOM_FAMILY_gpu_driver, "wake_up", OOM_ACTIVITY_wake_up},
+                {OOM_FAMILY_sglang, "start", OOM_ACTIVITY_kv_cache},
+                {OOM_FAMILY_tgi, "total", OOM_ACTIVITY_profile_run},
+                {OOM_FAMILY_tgi, "prefill", OOM_ACTIVITY_profile_run},
+                {OOM_FAMILY_ollama, "system_memory", OOM_ACTIVITY_load}};
     failure->program = (enum oom_program)of_both(around, program_words, COUNT(program_words));
     for (size_t i = 0; i < COUNT(own); i++)
         if (failure->framework == own[i].framework)
@@ -139,6 +157,9 @@ static void whose_set(const struct around *around, struct oom_failure *failure)
         activity = of_both(around, activity_words, COUNT(activity_words));
     if (failure->activity == OOM_ACTIVITY_not_known)
         failure->activity = (enum oom_activity)activity;
+    for (size_t i = 0; i < COUNT(said) && failure->form != NULL; i++)
+        if (failure->family == said[i].family && strcmp(failure->form, said[i].form) == 0)
+            failure->activity = said[i].activity;
 }
 
 /* ---- taken back ---- */
@@ -146,6 +167,12 @@ static void whose_set(const struct around *around, struct oom_failure *failure)
 static bool is_tried(const struct oom_failure *failure)
 {
     return failure->family == OOM_FAMILY_triton || failure->family == OOM_FAMILY_gpu_kernel;
+}
+
+/* ggml takes ordinary memory where there is no pinned memory. */
+static bool is_optional(const struct oom_failure *failure)
+{
+    return failure->family == OOM_FAMILY_ggml && failure->form != NULL && strcmp(failure->form, "pinned") == 0;
 }
 
 static void retraction_set(struct around *around, struct oom_failure *failure)
@@ -156,7 +183,9 @@ static void retraction_set(struct around *around, struct oom_failure *failure)
     if (life == NULL && is_tried(failure))
         life = first_of(behind, ROOM, progresses, COUNT(progresses));
     bool has_lived_on = life != NULL && (death == NULL || life < death);
-    failure->is_given_up = has_lived_on || first_of(behind, SOON, retractions, COUNT(retractions)) != NULL;
+    bool is_over = first_of(behind, ROOM, finals, COUNT(finals)) != NULL;
+    failure->is_given_up = has_lived_on || (is_optional(failure) && death == NULL) ||
+                           (!is_over && first_of(behind, SOON, retractions, COUNT(retractions)) != NULL);
 }
 
 /* Lines up to a retraction are about what was given up. */

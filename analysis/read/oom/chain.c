@@ -49,6 +49,10 @@ static bool is_of_layers(const struct oom_failure *first, const struct oom_failu
     for (size_t i = 0; i < sizeof(uppers) / sizeof(uppers[0]); i++)
         is_upper |= next->family == uppers[i];
     bool is_bare = !next->figures[OOM_needed_bytes].is_known;
+    /* ggml's buffer is made of several pieces, of which one was refused. */
+    if (next->family == OOM_FAMILY_ggml && first->family == OOM_FAMILY_vulkan &&
+        next->figures[OOM_needed_bytes].value >= first->figures[OOM_needed_bytes].value)
+        return true;
     return is_upper && agree(&first->figures[OOM_needed_bytes], &next->figures[OOM_needed_bytes]) &&
            (first->family == next->family || is_bare || is_vague(next) || next->family == OOM_FAMILY_ggml);
 }

@@ -259,7 +259,7 @@ bool oom_cursor_take_amount(const struct oom_text *text, size_t *at, char unit, 
 {
     uint64_t whole, part = 0, scale = 1;
     bool fits = true;
-    unsigned shift = unit == 'G' ? 30 : unit == 'K' ? 10 : 0;
+    unsigned shift = unit == 'G' ? 30 : unit == 'M' ? 20 : unit == 'K' ? 10 : 0;
     size_t end = unit == 'x' ? hexadecimal_read(text, *at, &whole, &fits)
                              : decimals_read(text, *at, &whole, &part, &scale, &fits);
     if (end == *at)

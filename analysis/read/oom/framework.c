@@ -85,7 +85,8 @@ enum oom_memory oom_framework_memory(const struct oom_failure *failure)
     const enum oom_memory usual = oom_family_memory(failure->family);
     for (size_t i = 0; space.data != NULL && i < sizeof(spaces) / sizeof(spaces[0]); i++)
         if (str_equal(space, str_of(spaces[i].space)))
-            return spaces[i].memory == OOM_MEMORY_host && usual == OOM_MEMORY_gpu
+            return spaces[i].memory == OOM_MEMORY_host && usual == OOM_MEMORY_gpu &&
+                           !str_equal(space, STR("host memory"))
                        ? OOM_MEMORY_page_locked /* a GPU's runtime takes no other memory of the host */
                        : spaces[i].memory;
     bool is_of_core = failure->form != NULL && strcmp(failure->form, "sparse_core") == 0;

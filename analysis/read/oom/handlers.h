@@ -44,6 +44,8 @@ size_t oom_torch_limit(struct oom_reader *reader, size_t at,
                        struct oom_failure *failure); /* that a program set for itself */
 size_t oom_serving_length(struct oom_reader *reader, size_t at,
                           struct oom_failure *failure); /* "… estimated maximum model length is 34736" */
+size_t oom_serving_sleep(struct oom_reader *reader, size_t at,
+                         struct oom_failure *failure); /* what "Sleep mode freed …" before it says */
 size_t oom_serving_tokens(struct oom_reader *reader, size_t at,
                           struct oom_failure *failure); /* the number of tokens in the sentence before */
 size_t oom_other_wrapped(struct oom_reader *reader, size_t at,

@@ -97,12 +97,25 @@ static bool is_of_dump(const struct oom_reader *reader, size_t from, struct str 
            draft->failure.lists[OOM_ALLOCATIONS].count == 0;
 }
 
+/* "shape[100,4096,32]" alone: the rest of the sentence was left out. */
+static size_t shape_read(struct oom_reader *reader, size_t from, size_t at)
+{
+    const struct oom_text *text = &reader->text;
+    size_t end = at;
+    if (at + 1 >= text->length || text->bytes[at] != '[' || !isdigit((unsigned char)text->bytes[at + 1]) ||
+        !oom_cursor_skip_to(text, &end, "]", 200))
+        return 0;
+    oom_draft_begin(reader, OOM_FAMILY_other, "tensor", from, end)->framework = OOM_FRAMEWORK_tensorflow;
+    oom_draft_words(reader, &oom_draft_buffer(reader, OOM_ALLOCATIONS)->shape, at, end + 1);
+    return oom_draft_reach(reader, end + 1);
+}
+
 static size_t tensor_read(struct oom_reader *reader, size_t from, size_t at)
 {
     const struct oom_text *text = &reader->text;
     struct tensor tensor;
     if (!tensor_take(text, &at, &tensor))
-        return 0;
+        return shape_read(reader, from, at);
     struct str allocator = {text->bytes + tensor.allocator, tensor.allocator_end - tensor.allocator};
     struct oom_failure *failure = &reader->draft.failure;
     if (is_of_dump(reader, from, allocator))
@@ -292,13 +305,19 @@ static bool mentions_memory(const struct oom_text *text, size_t at, size_t withi
     return false;
 }
 
+/* In a document: "`RESOURCE_EXHAUSTED:`", "`Resource exhausted: OOM when …`". */
+static bool is_mentioned(const struct oom_text *text, size_t from, size_t at)
+{
+    size_t raw = text->raw_of[at > 0 ? at - 1 : 0] + 1, begin = text->raw_of[from];
+    return (raw < text->raw_length && text->raw[raw] == '`') || (begin > 0 && text->raw[begin - 1] == '`');
+}
+
 /* Codes outlive their sentences: one alone still tells the family. */
 static size_t status_read(struct oom_reader *reader, size_t from, size_t at)
 {
-    (void)from;
     const struct oom_text *text = &reader->text;
     size_t next = at;
-    if (oom_read_head_within(reader, at, SENTENCE))
+    if (oom_read_head_within(reader, at, SENTENCE) || is_mentioned(text, from, at))
         return 0;
     for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
         if (oom_cursor_find(text, &next, codes[i].code, 4)) {

@@ -7,7 +7,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 
-enum { LONGEST_LITERAL = 120, LONGEST_NAME = 220, LONGEST_LINE = 2000, AGAIN = 1024 };
+enum { LONGEST_LITERAL = 120, LONGEST_NAME = 220, LONGEST_LINE = 2000, AGAIN = 1024, CODE_NEAR = 600 };
 
 static const struct {
     enum oom_family family;
@@ -310,6 +310,23 @@ static bool ends_with(struct str text, const char *word)
     return text.length >= length && memcmp(text.data + text.length - length, word, length) == 0;
 }
 
+/* One of a list of strings in source code, by the code around it: a log in JSON has none. */
+static bool is_listed_in_source(const struct oom_text *text, size_t at)
+{
+    static const char *const code[] = {"assert", " in [", "#[test]", "parametrize", "fn ", "def test", "expect("};
+    struct str before = line_before(text, at);
+    size_t raw = text->raw_of[at], from = raw > CODE_NEAR ? raw - CODE_NEAR : 0, blank = 0;
+    size_t to = raw + CODE_NEAR < text->raw_length ? raw + CODE_NEAR : text->raw_length;
+    while (blank < before.length && (before.data[blank] == ' ' || before.data[blank] == '\t'))
+        blank++;
+    if (blank == before.length || (before.data[blank] != '"' && before.data[blank] != '\''))
+        return false;
+    for (size_t i = 0; i < sizeof(code) / sizeof(code[0]); i++)
+        if (memmem(text->raw + from, to - from, code[i], strlen(code[i])) != NULL)
+            return true;
+    return false;
+}
+
 /* In a string of source code: behind '= "' or '("', unless that is an exception as Python prints one. */
 static bool is_in_source(const struct oom_text *text, size_t at)
 {
@@ -318,6 +335,8 @@ static bool is_in_source(const struct oom_text *text, size_t at)
     while (quote > 0 && before.data[quote - 1] != '"' && before.data[quote - 1] != '\'')
         quote--;
     struct str code = {before.data, quote > 0 ? quote - 1 : 0};
+    if (is_listed_in_source(text, at))
+        return true;
     code.length -= code.length > 0 && (code.data[code.length - 1] == 'f' || code.data[code.length - 1] == 'r');
     if (ends_with(code, " = "))
         return true;

@@ -70,6 +70,8 @@ static const struct clause {
     enum oom_figure_at figure; /* OOM_FIGURE_COUNT: of no use */
 } clauses[] = {
     {"hasatotalcapacityof", "", OOM_capacity_bytes},
+    {"GPUhasatotalcapacityof", "", OOM_capacity_bytes},
+    {"Processhas", "memoryinuse", OOM_process_bytes},
     {"hasatotalcapactyof", "", OOM_capacity_bytes},
     {"ofwhich", "isfree", OOM_free_bytes},
     {"Includingnon-PyTorchmemory,thisprocesshas", "memoryinuse", OOM_process_bytes},
@@ -96,6 +98,7 @@ static bool clause_take(const struct oom_text *text, size_t *at, const struct cl
         return false;
     if (clause->figure < OOM_FIGURE_COUNT)
         failure->figures[clause->figure] = figure;
+    failure->has_own_limit = failure->has_own_limit || strcmp(clause->behind, "allowed") == 0;
     *at = end;
     return true;
 }
@@ -177,7 +180,9 @@ size_t oom_torch_limit(struct oom_reader *reader, size_t at, struct oom_failure 
     if (!oom_cursor_find(&reader->text, &end, "memoryfraction):", PRIVATE_POOLS) ||
         !oom_cursor_take_size(&reader->text, &end, &figure))
         return at;
-    if (figure.is_known && (!capacity->is_known || figure.value < capacity->value))
+    if (figure.is_known && (!capacity->is_known || figure.value < capacity->value)) {
         *FIGURE_OF(failure, capacity_bytes) = figure;
+        failure->has_own_limit = true;
+    }
     return end;
 }

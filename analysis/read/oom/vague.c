@@ -10,7 +10,7 @@
 #include <ctype.h>
 #include <string.h>
 
-enum { LONGEST_LINE = 600, HEAD_WITHIN = 500 };
+enum { LONGEST_LINE = 600, HEAD_WITHIN = 500, LONGEST_NAME = 40 };
 
 /* Of lack, without white space. */
 static const char *const lacks[] = {
@@ -68,7 +68,7 @@ static const char *const others[] = {
     "')",         "\")",
     "log(",       "std::cerr",
     "Killed",     "oom-k",
-    "OOM killer",
+    "OOM killer", "pinned memory",
 };
 
 static bool has_word(struct str line, const char *const *words, size_t count)
@@ -95,6 +95,9 @@ static struct str line_of(const struct oom_text *text, size_t at, size_t *clean_
 static bool is_quoted(const struct oom_text *text, size_t at)
 {
     size_t raw = text->raw_of[at];
+    bool is_in_name = text->bytes[at] == 'a' || text->bytes[at] == 'A'; /* of an allocator */
+    if (is_in_name && raw > 0 && text->raw[raw - 1] == '_')
+        return false;
     return raw > 0 && (text->raw[raw - 1] == '"' || text->raw[raw - 1] == '\'' || text->raw[raw - 1] == '`' ||
                        text->raw[raw - 1] == '_' || text->raw[raw - 1] == '.');
 }
@@ -126,9 +129,21 @@ static bool is_of_error(const struct oom_text *text, size_t at, struct str line)
            !has_word(line, others, sizeof(others) / sizeof(others[0]));
 }
 
+/* "size = 0xc0fb4000" in [from, to). */
+static bool hexadecimal_find(const struct oom_text *text, size_t from, size_t to, struct oom_figure *figure)
+{
+    size_t at = from;
+    if (!oom_cursor_find(text, &at, "size=", to > from ? to - from : 0) || at >= to ||
+        !oom_cursor_take_amount(text, &at, 'x', figure))
+        return false;
+    return figure->is_known && at <= to && figure->value >= 1024;
+}
+
 /* The first size with a unit in [from, to), or a number of bytes of five digits and more. */
 static void size_find(const struct oom_text *text, size_t from, size_t to, struct oom_figure *figure)
 {
+    if (hexadecimal_find(text, from, to, figure))
+        return;
     for (size_t at = from; at < to; at++) {
         struct oom_figure found;
         size_t end = at;
@@ -146,15 +161,31 @@ static void size_find(const struct oom_text *text, size_t from, size_t to, struc
 static enum oom_memory memory_of(struct str line)
 {
     static const char *const of_host[] = {"host", "Host", "HOST", "RAM", "system memory", "CPU", "cpu", "swap"};
-    static const char *const of_device[] = {"device", "Device", "DEVICE", "GPU", "gpu",  "NPU",  "TPU",
-                                            "XPU",    "CUDA",   "cuda",   "HIP", "vram", "VRAM", "accelerator"};
+    static const char *const of_device[] = {"device", "Device", "DEVICE", "GPU", "gpu",  "NPU",  "TPU",        "XPU",
+                                            "dev_id", "CUDA",   "cuda",   "HIP", "vram", "VRAM", "accelerator"};
     if (has_word(line, of_device, sizeof(of_device) / sizeof(of_device[0])))
         return OOM_MEMORY_device;
     return has_word(line, of_host, sizeof(of_host) / sizeof(of_host[0])) ? OOM_MEMORY_host : OOM_MEMORY_not_known;
 }
 
+/* "bm_alloc_gmem failed", "dma_alloc_coherent() failed": a function whose name says that it allocates. */
+static bool is_allocator_failed(const struct oom_text *text, size_t at, size_t *end)
+{
+    size_t next = at;
+    if (!oom_cursor_take(text, &next, "alloc") && !oom_cursor_take(text, &next, "Alloc"))
+        return false;
+    while (next < text->length && next - at < LONGEST_NAME &&
+           (isalnum((unsigned char)text->bytes[next]) || strchr("_()", text->bytes[next]) != NULL) &&
+           text->raw_of[next] == text->raw_of[next - 1] + 1)
+        next++;
+    *end = next;
+    return oom_cursor_take(text, end, "failed") && text->bytes[next - 1] != '(';
+}
+
 static const char *lack_at(const struct oom_text *text, size_t at, size_t *end)
 {
+    if (is_allocator_failed(text, at, end))
+        return "alloc";
     for (size_t i = 0; i < sizeof(lacks) / sizeof(lacks[0]); i++) {
         *end = at;
         if (lacks[i][0] == text->bytes[at] && oom_cursor_take(text, end, lacks[i]))
@@ -188,6 +219,7 @@ size_t oom_vague_read(struct oom_reader *reader, size_t at)
 
 void oom_vague_firsts(bool firsts[256])
 {
+    firsts['a'] = firsts['A'] = true;
     for (size_t i = 0; i < sizeof(lacks) / sizeof(lacks[0]); i++)
         firsts[(unsigned char)lacks[i][0]] = true;
 }
