@@ -27,7 +27,7 @@ FLEET := 1
 has_fleet := $(filter-out 0,$(FLEET))
 CATALOG := $(if $(has_fleet),$(shell $(pkg_config) --exists libpq 2>/dev/null && echo yes))
 optional_packages := $(if $(REMOTE),$(remote_packages)) $(if $(CATALOG),libpq)
-needs_libpq := $(addprefix server/fleet/catalog/,catalog.c catalog_connection.c catalog_needs.c catalog_notices.c catalog_regressions.c catalog_runs.c catalog_schema.c catalog_write.c)
+needs_libpq := $(addprefix server/fleet/catalog/,catalog.c catalog_connection.c catalog_facts.c catalog_needs.c catalog_notices.c catalog_regressions.c catalog_runs.c catalog_schema.c catalog_write.c)
 left_out_of_remote = $(if $(REMOTE),server/files/remote/%_none.c,$(patsubst %_none.c,%.c,$(filter server/files/remote/%_none.c,$1)))
 left_out_of_catalog = $(if $(CATALOG),server/fleet/catalog/catalog_none.c,$(needs_libpq))
 # Without fleet: of its folders what a question to no catalog takes, and the stand-ins.

@@ -3,6 +3,7 @@
 #include "server/base/log.h"
 #include "server/base/memory.h"
 #include "server/base/output.h"
+#include "server/base/version.h"
 #include "server/cmd/category_rules.h"
 #include "server/cmd/commands.h"
 #include "server/cmd/input_path.h"
@@ -24,7 +25,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SHARDS_MAX = 100000 };
+enum { SHARDS_MAX = 100000, VERSION_PARTS_MAX = 4, VERSION_DIGITS_MAX = 6 };
 
 /* "I/N". */
 static bool shard_read(const char *text, uint64_t *shard, uint64_t *count)
@@ -276,6 +277,54 @@ static struct catalog_writer *catalog_reach(const struct options *options)
     return writer;
 }
 
+/* "1.2.0". */
+static bool is_version(const char *text)
+{
+    static const char digits[] = "0123456789";
+    bool is = true;
+    for (size_t part = 0; is; part++) {
+        size_t length = strspn(text, digits);
+        is = length > 0 && length <= VERSION_DIGITS_MAX && part < VERSION_PARTS_MAX;
+        text += length;
+        if (*text != '.')
+            break;
+        text++;
+    }
+    return is && *text == '\0';
+}
+
+static bool older_than_check(const struct options *options)
+{
+    if (!options->older_than)
+        return true;
+    if (!options->catalog)
+        log_line("--reindex-older-than needs --catalog=URL: rows elsewhere are made anew each time");
+    else if (!is_version(options->older_than))
+        log_line("--reindex-older-than=%s: it is a version, such as %s", options->older_than, version_number);
+    return options->catalog && is_version(options->older_than);
+}
+
+/* What the catalog knows of the roots before they are looked at; false: it cannot be asked. */
+static bool facts_take(struct index *index, struct catalog_writer *writer, struct labels *labels,
+                       const char *older_than)
+{
+    struct err err = ERR_INIT;
+    const char **logdirs = NULL;
+    size_t count = 0, capacity = 0;
+    while (index_root(index, count)) {
+        logdirs = memory_grow(logdirs, &capacity, count + 1, sizeof(*logdirs));
+        logdirs[count] = index_root(index, count);
+        count++;
+    }
+    const struct facts *facts = catalog_write_facts(writer, logdirs, count, older_than, &err);
+    free(logdirs);
+    index_set_facts(index, facts);
+    labels_set_facts(labels, facts);
+    if (!facts)
+        log_line("--catalog: %s: %s", catalog_write_name(writer), err.text);
+    return facts != NULL;
+}
+
 static bool webhook_reach(const struct options *options, struct webhook **webhook)
 {
     if (options->notify_url && !options->catalog) {
@@ -298,6 +347,34 @@ static int schema_print(const char *name)
     return is_good ? COMMANDS_DONE : COMMANDS_UNUSABLE;
 }
 
+/* The files below the paths, and what they say; `writer` NULL: printed. */
+static bool index_paths(const struct options *options, struct rows_wanted *wanted, struct catalog_writer *writer,
+                        const struct webhook *webhook, const char *rules)
+{
+    struct index *index = index_new();
+    for (size_t at = 0; at < options->paths.count; at++)
+        index_add(index, options->paths.items[at]);
+    bool is_good = !writer || facts_take(index, writer, wanted->labels, options->older_than);
+    if (is_good) {
+        index_scan_once_with_texts(index, false);
+        struct snapshot *snapshot = index_hold(index);
+        wanted->snapshot = snapshot;
+        wanted->is_once = true;
+        wanted->store = store_new(account_default_limit());
+        store_set_category_rules(wanted->store, rules);
+        struct rows_counts counts = {0};
+        is_good = writer ? write_and_tell(wanted, writer, webhook, options->catalog, &counts)
+                         : write_all(wanted, options->out_path, &counts);
+        /* Of a folder the rows tell what could not be read; files that were named are what was asked for. */
+        bool has_other = writer || counts.unread < counts.rows; /* with a catalog what is as it was is not read again */
+        is_good &= counts.unread == 0 || (has_other && !are_files(&options->paths));
+        store_free(wanted->store);
+        index_release(index, snapshot);
+    }
+    index_free(index);
+    return is_good;
+}
+
 int cmd_index(const struct options *options)
 {
     if (options->schema)
@@ -306,39 +383,21 @@ int cmd_index(const struct options *options)
     struct webhook *webhook = NULL;
     struct rows_wanted wanted = {0};
     char *rules = NULL;
-    int status = COMMANDS_UNUSABLE;
+    bool is_good = false;
     if (!format_read(options->format, &wanted.form) ||
         !shard_read(options->shard, &wanted.shard, &wanted.shard_count) || !paths_check(&options->paths) ||
-        !webhook_reach(options, &webhook) || !category_rules_load(options->category_rules, &rules)) {
+        !older_than_check(options) || !webhook_reach(options, &webhook) ||
+        !category_rules_load(options->category_rules, &rules)) {
         webhook_free(webhook);
-        return status;
+        return COMMANDS_UNUSABLE;
     }
     wanted.labels = labels_new(options->labels.items, options->labels.count, options->label_paths.items,
                                options->label_paths.count, getenv("MEMVIEWD_LABELS"));
-    if (wanted.labels && (!options->catalog || (writer = catalog_reach(options)))) {
-        struct index *index = index_new();
-        for (size_t at = 0; at < options->paths.count; at++)
-            index_add(index, options->paths.items[at]);
-        index_scan_once_with_texts(index, false);
-        struct snapshot *snapshot = index_hold(index);
-        wanted.snapshot = snapshot;
-        wanted.is_once = true;
-        wanted.store = store_new(account_default_limit());
-        store_set_category_rules(wanted.store, rules);
-        struct rows_counts counts = {0};
-        bool is_good = writer ? write_and_tell(&wanted, writer, webhook, options->catalog, &counts)
-                              : write_all(&wanted, options->out_path, &counts);
-        /* Of a folder the rows tell what could not be read; files that were named are what was asked for. */
-        bool has_other = writer || counts.unread < counts.rows; /* with a catalog what is as it was is not read again */
-        is_good &= counts.unread == 0 || (has_other && !are_files(&options->paths));
-        status = is_good ? COMMANDS_DONE : COMMANDS_UNUSABLE;
-        store_free(wanted.store);
-        index_release(index, snapshot);
-        index_free(index);
-    }
+    if (wanted.labels && (!options->catalog || (writer = catalog_reach(options))))
+        is_good = index_paths(options, &wanted, writer, webhook, rules);
     catalog_write_close(writer);
     webhook_free(webhook);
     labels_free(wanted.labels);
     free(rules);
-    return status;
+    return is_good ? COMMANDS_DONE : COMMANDS_UNUSABLE;
 }

@@ -17,8 +17,6 @@ enum {
     INTERVAL_MAX_S = 86400
 }; /* blocks of addresses take an eighth of the memory that there is to use */
 
-static bool is_wanted(const char *name) { return names_kind_of(name) != NAMES_OTHER; }
-
 /* Beside the baseline of `check`. */
 #define PATH_LISTS(options) {&(options)->logdirs, &(options)->paths, &(options)->bases, &(options)->diff_bases}
 
@@ -123,7 +121,7 @@ bool input_path_set_up(const struct options *options)
     const struct remote_settings settings = {.endpoint_url = options->endpoint_url,
                                              .cache_bytes = limit_bytes / CACHE_PART,
                                              .interval_ms = options->list_every_s * 1000,
-                                             .is_wanted = is_wanted};
+                                             .is_wanted = names_is_listed};
     for (size_t at = 0; !fault && input_path_address(options, at); at++) {
         struct remote_address address;
         if (!remote_address_read(input_path_address(options, at), &address, &err))

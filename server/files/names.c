@@ -120,6 +120,11 @@ enum names_kind names_kind_of(const char *name)
     return names_claims_profile(name) || may_be_profile(name, length) ? NAMES_PROFILE : NAMES_OTHER;
 }
 
+bool names_is_listed(const char *name)
+{
+    return names_kind_of(name) != NAMES_OTHER || strcmp(name, "topology.textproto") == 0;
+}
+
 enum names_kind names_kind_confirmed(enum names_kind kind, bool is_as_named)
 {
     if (kind == NAMES_SNAPSHOT)

@@ -23,6 +23,8 @@ enum names_kind {
 };
 
 enum names_kind names_kind_of(const char *name);
+/* A list of a server keeps it: it is shown, or it is read beside what is, as "topology.textproto" of a dump. */
+bool names_is_listed(const char *name);
 /* The same once its bytes were looked into: a snapshot is a trace; what is not as its name says is NAMES_OTHER. */
 enum names_kind names_kind_confirmed(enum names_kind kind, bool is_as_named);
 

@@ -44,9 +44,8 @@ struct index {
     int64_t all_due_at_ms, new_due_at_ms;     /* when all, and what is new, is looked at again */
     int64_t nudged_due_at_ms, told_due_at_ms; /* the same on a nudge, and of what was told */
     struct log_texts *log_texts;              /* NULL without a scanner */
-    const atomic_bool *texts_until; /* without a scanner: texts are read until it is true; NULL: they are not */
-    bool are_texts_beside;          /* those beside a dump alone */
-    struct watch *watch;            /* NULL without a scanner, and where there is none */
+    struct sessions_texts texts;              /* without a scanner */
+    struct watch *watch;                      /* NULL without a scanner, and where there is none */
 };
 
 struct index *index_new(void)
@@ -54,7 +53,7 @@ struct index *index_new(void)
     struct index *index = memory_new(sizeof(*index));
     pthread_mutex_init(&index->lock, NULL);
     clock_cond_init(&index->changed);
-    index->newest = sessions_build(NULL, 0, 0, NULL, NULL, false);
+    index->newest = sessions_build(NULL, 0, 0, NULL, NULL);
     return index;
 }
 
@@ -87,8 +86,8 @@ static void publish(struct index *index, bool is_complete)
 {
     if (index->log_texts)
         log_texts_begin(index->log_texts);
-    struct snapshot *made = sessions_build(index->roots, index->root_count, ++index->generation, index->log_texts,
-                                           index->texts_until, index->are_texts_beside);
+    struct snapshot *made =
+        sessions_build(index->roots, index->root_count, ++index->generation, index->log_texts, &index->texts);
     if (index->log_texts)
         log_texts_end(index->log_texts, is_complete);
     pthread_mutex_lock(&index->lock);
@@ -161,7 +160,8 @@ static bool trees_refresh(struct index *index, enum tree_extent extent)
         if (differs && index->roots[at].tree->is_file)
             index_identify(&index->roots[at]);
         is_changed |= differs;
-        is_changed |= (differs || index->roots[at].tree->has_unread) && tree_profiles_look(index->roots[at].tree);
+        is_changed |= (differs || index->roots[at].tree->has_unread) &&
+                      tree_profiles_look(index->roots[at].tree, index->texts.facts);
     }
     return is_changed;
 }
@@ -303,6 +303,13 @@ static void follow_begin(struct index *index)
     }
 }
 
+const char *index_root(const struct index *index, size_t at)
+{
+    return at < index->root_count ? index->roots[at].tree->root : NULL;
+}
+
+void index_set_facts(struct index *index, const struct facts *facts) { index->texts.facts = facts; }
+
 bool index_start(struct index *index)
 {
     index->published_at_ms = clock_ms();
@@ -323,8 +330,8 @@ void index_scan_once(struct index *index)
 void index_scan_once_with_texts(struct index *index, bool are_beside)
 {
     static const atomic_bool never = false;
-    index->texts_until = &never;
-    index->are_texts_beside = are_beside;
+    index->texts.is_stopping = &never;
+    index->texts.are_beside = are_beside;
     index_scan_once(index);
 }
 

@@ -27,6 +27,11 @@ void index_add_files(struct index *index, const char *folder);
 /* Files that are compiled in. */
 void index_add_demo(struct index *index);
 
+/* Root `at`, as its snapshots name it; NULL: there are not so many. */
+const char *index_root(const struct index *index, size_t at);
+/* Of what was read by a scan before: used and added to by index_scan_once_with_texts. Borrowed; before it. */
+void index_set_facts(struct index *index, const struct facts *facts);
+
 /* Starts the scanner. False when no thread could be made. */
 bool index_start(struct index *index);
 /* For the command line: one scan on the calling thread. Logs are left out, and error texts are not read. */

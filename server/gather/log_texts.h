@@ -11,6 +11,7 @@
 
 #include "base/err.h"
 #include "server/files/files.h"
+#include "server/gather/facts.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -48,3 +49,7 @@ bool log_texts_have_news(struct log_texts *texts);
  * meanwhile. */
 bool log_texts_read(const struct files_place *place, const atomic_bool *is_stopping, struct log_text_failure *failure,
                     struct err *err);
+/* The same, unless `facts` (NULL: none) tell what was read of this state of the file before. */
+bool log_texts_read_once(const struct facts *facts, const struct files_place *place,
+                         const struct files_identity *identity, const atomic_bool *is_stopping,
+                         struct log_text_failure *failure, struct err *err);

@@ -117,12 +117,14 @@ static struct snapshot *sessions_build_all(const struct sessions_root *roots, si
 }
 
 struct snapshot *sessions_build(const struct sessions_root *roots, size_t root_count, uint64_t generation,
-                                struct log_texts *log_texts, const atomic_bool *is_stopping, bool are_texts_beside)
+                                struct log_texts *log_texts, const struct sessions_texts *texts)
 {
-    struct sessions_builder builder = {.snapshot = memory_new(sizeof(struct snapshot)),
-                                       .log_texts = log_texts,
-                                       .is_stopping = is_stopping,
-                                       .are_texts_beside = are_texts_beside};
+    struct sessions_builder builder = {.snapshot = memory_new(sizeof(struct snapshot)), .log_texts = log_texts};
+    if (texts) {
+        builder.is_stopping = texts->is_stopping;
+        builder.facts = texts->facts;
+        builder.are_texts_beside = texts->are_beside;
+    }
     builder.snapshot->generation = generation;
     return sessions_build_all(roots, root_count, &builder);
 }

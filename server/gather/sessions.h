@@ -24,11 +24,17 @@ struct sessions_root {
     struct err refusal;      /* why nothing can be shown of it */
 };
 
+/* How texts are read without log_texts.h. */
+struct sessions_texts {
+    const atomic_bool *is_stopping; /* NULL: they are not */
+    const struct facts *facts;      /* what is known of them; NULL: nothing */
+    bool are_beside;                /* those that lie beside a dump alone */
+};
+
 /* A new snapshot with one holder, to be freed with sessions_free when it has none. Texts are read as `log_texts` does,
- * or, without these, at once, until `is_stopping`, of `are_texts_beside` those beside a dump alone; both NULL: logs are
- * left out, and error texts are not read. */
+ * or, without these, at once, as `texts` say; both NULL: logs are left out, and error texts are not read. */
 struct snapshot *sessions_build(const struct sessions_root *roots, size_t root_count, uint64_t generation,
-                                struct log_texts *log_texts, const atomic_bool *is_stopping, bool are_texts_beside);
+                                struct log_texts *log_texts, const struct sessions_texts *texts);
 /* The same of files in memory that a reader uploaded; texts are read now, until `is_stopping`. `id` names the first
  * session, "ID-1" the second. */
 struct snapshot *sessions_build_uploaded(struct tree *tree, const char *id, const atomic_bool *is_stopping);

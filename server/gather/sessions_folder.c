@@ -278,7 +278,8 @@ static bool sessions_folder_look(struct sessions_builder *builder, const struct 
     bool is_readable = file->reason == 0 && file->identity.size_bytes > 0;
     *text = (struct snapshot_text){.file = file};
     if (is_readable && builder->is_stopping && (session || !builder->are_texts_beside))
-        text->is_read = log_texts_read(&file->place, builder->is_stopping, &text->failure, &err);
+        text->is_read = log_texts_read_once(builder->facts, &file->place, &file->identity, builder->is_stopping,
+                                            &text->failure, &err);
     else if (is_readable && builder->log_texts)
         text->is_read = log_texts_look(builder->log_texts, &file->place, &file->identity, &text->failure, &err);
     if (err_is_set(&err))
@@ -311,8 +312,7 @@ static void add_text(struct sessions_builder *builder, const struct contents *co
     struct memory_pool *pool = &builder->snapshot->pool;
     const struct snapshot_file *file = &contents->files[at];
     bool is_named = builder->tree->is_file;
-    sessions_folder_look(builder, file, true, NULL, &text);
-    if (!is_named && (!text.is_read || text.failure.failure_count == 0))
+    if (!sessions_folder_look(builder, file, true, NULL, &text) && !is_named)
         return;
     struct snapshot_session *session = add_session(builder, contents, SNAPSHOT_TEXT);
     struct snapshot_text *texts = memory_pool_new(pool, sizeof(*texts));

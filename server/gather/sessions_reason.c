@@ -22,6 +22,8 @@ struct err sessions_reason(const struct sessions_builder *builder, const struct 
     if (file->reason == EINVAL)
         return why(ERR_unsupported,
                    "is not a plain file; folders, pipes, sockets and devices of such a name are left out");
+    if (builder->tree->is_remote && file->reason == TREE_ARCHIVED)
+        return why(ERR_unsupported, "is archived (S3 Glacier) and cannot be read before it is restored");
     if (file->reason)
         return why(ERR_io, strerror(file->reason));
     if (file->is_unread)

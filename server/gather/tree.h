@@ -26,9 +26,13 @@
 #include "server/files/names.h"
 #include "server/gather/watch.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* The `reason` of an object in an archive of S3, which cannot be read before it is restored. */
+#define TREE_ARCHIVED ENODATA
 
 struct tree_file {
     char *name;

@@ -5,6 +5,7 @@
 #include "server/base/memory.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Files of servers are asked for so many at a time, before the first is looked at. */
 enum { ASKED_TOGETHER = 64 };
@@ -44,23 +45,63 @@ static char *path_of(const struct candidate *candidate)
                         : memory_text(file->name);
 }
 
-static bool is_as_named(const struct tree *tree, const struct candidate *candidate, struct err *err)
+static bool bytes_are_as_named(const struct files_place *place, const struct tree_file *file, struct err *err)
+{
+    enum analysis_kind kind = ANALYSIS_KIND_UNKNOWN;
+    struct file *opened = files_open(place, err);
+    bool is_read = opened && analysis_identify(files_source(opened), &kind, NULL, err);
+    files_close(opened);
+    if (!is_read && err->code == ERR_truncated && names_claims_kind(file->name))
+        return true; /* what its reader has to say is said of it; it is not taken for something else */
+    return is_read && kind == (file->kind == NAMES_SNAPSHOT ? ANALYSIS_KIND_TORCH_SNAPSHOT : ANALYSIS_KIND_PPROF);
+}
+
+static struct files_place place_of(const struct tree *tree, const struct candidate *candidate, const char *path)
 {
     const struct tree_file *file = candidate->file;
-    char *path = path_of(candidate);
-    struct files_place place = {.root = tree->root,
+    return (struct files_place){.root = tree->root,
                                 .path = path,
                                 .bytes = file->bytes,
                                 .byte_count = file->identity.size_bytes,
                                 .identity = &file->identity};
-    enum analysis_kind kind = ANALYSIS_KIND_UNKNOWN;
-    struct file *opened = files_open(&place, err);
-    bool is_read = opened && analysis_identify(files_source(opened), &kind, NULL, err);
-    files_close(opened);
+}
+
+static bool is_as_named(const struct tree *tree, const struct candidate *candidate, const struct facts *facts,
+                        struct err *err)
+{
+    char *path = path_of(candidate);
+    const struct files_place place = place_of(tree, candidate, path);
+    bool is = bytes_are_as_named(&place, candidate->file, err);
+    struct buf fact = BUF_INIT;
+    buf_text(&fact, is ? "yes" : "no");
+    if (!err_is_transient(err->code))
+        facts_keep(facts, FACTS_NAMED, &place, &candidate->file->identity, &fact);
+    buf_free(&fact);
     free(path);
-    if (!is_read && err->code == ERR_truncated && names_claims_kind(file->name))
-        return true; /* what its reader has to say is said of it; it is not taken for something else */
-    return is_read && kind == (file->kind == NAMES_SNAPSHOT ? ANALYSIS_KIND_TORCH_SNAPSHOT : ANALYSIS_KIND_PPROF);
+    return is;
+}
+
+/* Leaves those of which nothing is known; true: something was of others. */
+static bool known_take(const struct tree *tree, const struct facts *facts, struct candidates *candidates)
+{
+    size_t kept = 0, count = candidates->count;
+    for (size_t at = 0; at < count; at++) {
+        struct tree_file *file = candidates->items[at].file;
+        struct buf fact = BUF_INIT;
+        char *path = path_of(&candidates->items[at]);
+        const struct files_place place = place_of(tree, &candidates->items[at], path);
+        if (facts_find(facts, FACTS_NAMED, &place, &file->identity, &fact)) {
+            file->is_as_named = strcmp(fact.data, "yes") == 0;
+            file->is_unread = false;
+            file->looked_into = file->identity;
+        } else {
+            candidates->items[kept++] = candidates->items[at];
+        }
+        buf_free(&fact);
+        free(path);
+    }
+    candidates->count = kept;
+    return kept < count;
 }
 
 static void ask_for(const struct tree *tree, const struct candidate *candidates, size_t count)
@@ -76,19 +117,20 @@ static void ask_for(const struct tree *tree, const struct candidate *candidates,
     }
 }
 
-bool tree_profiles_look(struct tree *tree)
+bool tree_profiles_look(struct tree *tree, const struct facts *facts)
 {
     struct candidates candidates = {.count = 0};
     bool is_changed = false;
     tree->has_unread = false;
     if (!tree->is_file)
         tree_profiles_gather(&candidates, tree->top);
+    is_changed = known_take(tree, facts, &candidates);
     for (size_t at = 0; at < candidates.count; at++) {
         struct tree_file *file = candidates.items[at].file;
         if (tree->is_remote && at % ASKED_TOGETHER == 0)
             ask_for(tree, &candidates.items[at], candidates.count - at);
         struct err err = ERR_INIT;
-        file->is_as_named = is_as_named(tree, &candidates.items[at], &err);
+        file->is_as_named = is_as_named(tree, &candidates.items[at], facts, &err);
         bool was_unread = file->is_unread,
              is_again = tree->is_remote && err_is_set(&err); /* it may answer the next time */
         file->is_unread = !tree->is_remote && err_is_transient(err.code);

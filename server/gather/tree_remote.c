@@ -70,6 +70,7 @@ static void file_make(struct tree_remote_making *making, struct tree_file *file,
 {
     const struct remote_identity identity = remote_identity_of(making->tree->root, object);
     *file = (struct tree_file){.name = memory_text(name), .kind = names_kind_of(name)};
+    file->reason = object->is_archived ? TREE_ARCHIVED : 0;
     file->identity = files_identity_remote(&identity);
     while (before && *old < before->file_count && strcmp(before->files[*old].name, name) < 0)
         ++*old;
@@ -79,7 +80,8 @@ static void file_make(struct tree_remote_making *making, struct tree_file *file,
         file->is_as_named = known->is_as_named;
         file->looked_into = known->looked_into;
     }
-    making->is_changed |= !is_known || !files_identity_equal(&known->identity, &file->identity);
+    making->is_changed |=
+        !is_known || !files_identity_equal(&known->identity, &file->identity) || known->reason != file->reason;
 }
 
 static struct tree_folder *folder_make(struct tree_remote_making *making, const struct span *span, const char *path,
@@ -116,7 +118,7 @@ static struct tree_folder *folder_make(struct tree_remote_making *making, const 
         const struct span inner = {span->listing, at, next, slash ? span->skip + (size_t)(slash - name) + 1 : 0};
         if (slash)
             folder_add(making, folder, &inner, before);
-        else if (name[0] != '.')
+        else if (name[0] != '.' && names_kind_of(name) != NAMES_OTHER)
             file_make(making, &folder->files[folder->file_count++], remote_listing_at(span->listing, at), name, before,
                       &old);
     }

@@ -393,8 +393,9 @@ def as_of_version(database, version):
     """the catalog as an older memviewd would have filled it"""
     database.execute("CREATE SCHEMA kept; CREATE TABLE kept.files AS TABLE memviewd.files; CREATE TABLE kept.rows AS TABLE memviewd.rows; DROP SCHEMA memviewd CASCADE")
     database.apply_schema(version)
-    columns = database.value("SELECT string_agg(quote_ident(column_name), ', ') FROM information_schema.columns WHERE table_schema = 'memviewd' AND table_name = 'rows' AND is_generated = 'NEVER'")
-    database.execute(f"INSERT INTO memviewd.files SELECT * FROM kept.files; INSERT INTO memviewd.rows ({columns}) SELECT {columns} FROM kept.rows; DROP SCHEMA kept CASCADE; "
+    files, rows = (database.value("SELECT string_agg(quote_ident(column_name), ', ') FROM information_schema.columns WHERE table_schema = 'memviewd' "
+                                  f"AND table_name = '{table}' AND is_generated = 'NEVER'") for table in ("files", "rows"))
+    database.execute(f"INSERT INTO memviewd.files ({files}) SELECT {files} FROM kept.files; INSERT INTO memviewd.rows ({rows}) SELECT {rows} FROM kept.rows; DROP SCHEMA kept CASCADE; "
                      "SELECT memviewd.points_refresh(array(SELECT point_id FROM memviewd.rows))")
     equal(database.value("SELECT max(version) FROM memviewd.schema_version"), str(version))
 

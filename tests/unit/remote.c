@@ -21,6 +21,11 @@ static const char S3_XML[] =
     "<Contents><Key>p/a+b%2Bc%C3%A9.hlo.pb</Key><LastModified>2026-01-09T12:00:00.250Z</LastModified>"
     "<ETag>&quot;d41d8&quot;</ETag><Size>123</Size><StorageClass>STANDARD</StorageClass></Contents>"
     "<Contents><Key>p/folder/</Key><LastModified>2026-01-09T12:00:00Z</LastModified><ETag>\"x\"</ETag><Size>0</Size></Contents>"
+    "<Contents><Key>p/cold.hlo.pb</Key><LastModified>2026-01-09T12:00:00Z</LastModified><ETag>\"x\"</ETag><Size>7</Size>"
+    "<StorageClass>GLACIER</StorageClass></Contents>"
+    "<Contents><Key>p/copy.hlo.pb</Key><LastModified>2026-01-09T12:00:00Z</LastModified><ETag>\"x\"</ETag><Size>7</Size>"
+    "<StorageClass>DEEP_ARCHIVE</StorageClass><RestoreStatus><IsRestoreInProgress>false</IsRestoreInProgress>"
+    "<RestoreExpiryDate>2026-02-09T12:00:00Z</RestoreExpiryDate></RestoreStatus></Contents>"
     "<Contents><Key>p//odd</Key><LastModified>2026-01-09T12:00:00Z</LastModified><ETag>\"x\"</ETag><Size>0</Size></Contents>"
     "<Contents><Key>p/../odd</Key><LastModified>2026-01-09T12:00:00Z</LastModified><ETag>\"x\"</ETag><Size>0</Size></Contents>"
     "<CommonPrefixes><Prefix>p/x+y/</Prefix></CommonPrefixes>"
@@ -73,11 +78,13 @@ START_TEST(a_list_of_s3_is_read)
     struct read read;
     begin(&read, s3_answer_read, S3_XML, sizeof(S3_XML) - 1);
     ck_assert_msg(read.is_good, "%s", read.err.text);
-    ck_assert_uint_eq(remote_listing_count(read.page.listing), 1);
+    ck_assert_uint_eq(remote_listing_count(read.page.listing), 3);
     const struct remote_object *object = remote_listing_find(read.page.listing, "a b+c\xc3\xa9.hlo.pb");
     ck_assert_ptr_nonnull(object);
     ck_assert_str_eq(object->etag, "\"d41d8\"");
     ck_assert_uint_eq(object->size_bytes, 123);
+    ck_assert(!object->is_archived && remote_listing_find(read.page.listing, "cold.hlo.pb")->is_archived);
+    ck_assert(!remote_listing_find(read.page.listing, "copy.hlo.pb")->is_archived); /* it was restored */
     ck_assert_int_eq(object->modified_at_ns, INT64_C(1767960000250000000));
     ck_assert_uint_eq(remote_listing_left_out(read.page.listing).unnamed, 2);
     ck_assert_uint_eq(read.page.prefix_count, 1);

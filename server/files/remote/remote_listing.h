@@ -16,6 +16,7 @@ struct remote_object {
     const char *etag; /* as the server wrote it; of GCS the generation; "" when it tells none */
     uint64_t size_bytes;
     int64_t modified_at_ns; /* Unix time; 0: unknown */
+    bool is_archived;       /* cannot be read before it is restored (S3 Glacier) */
 };
 
 struct remote_listing;

@@ -187,7 +187,9 @@ static char *query_of(const char *prefix, bool by_folder, const char *next)
 static bool ask_page(struct remote_service_page *page, const char *prefix, bool by_folder, const char *next,
                      struct err *err)
 {
-    const struct http_client_request request = {.body_max_bytes = PAGE_MAX_BYTES};
+    static const char *const headers[] = {"x-amz-optional-object-attributes: RestoreStatus"};
+    const struct http_client_request request = {
+        .body_max_bytes = PAGE_MAX_BYTES, .headers = headers, .header_count = 1};
     struct http_client_answer answer;
     char *query = query_of(prefix, by_folder, next);
     bool is_good = s3_ask(page->address, "", query, &request, &answer, err) &&

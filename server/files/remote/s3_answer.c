@@ -18,7 +18,7 @@ struct s3_answer_reading {
     XML_Parser parser;
     struct buf text; /* of the element that is open */
     unsigned depth;
-    bool is_list, is_in_object, is_in_prefixes, is_encoded;
+    bool is_list, is_in_object, is_in_prefixes, is_encoded, is_restored;
     char *key, *etag, *token;
     struct remote_object object;
     struct err *err;
@@ -41,6 +41,7 @@ static void XMLCALL element_begin(void *context, const char *name, const char **
         reading->is_in_object = strcmp(name, "Contents") == 0;
         reading->is_in_prefixes = strcmp(name, "CommonPrefixes") == 0;
         reading->object = (struct remote_object){.path = NULL};
+        reading->is_restored = false;
     }
     reading->depth++;
 }
@@ -84,9 +85,16 @@ static void object_take(struct s3_answer_reading *reading)
     }
     reading->object.path = reading->key;
     reading->object.etag = reading->etag ? reading->etag : "";
+    reading->object.is_archived &= !reading->is_restored;
     remote_service_page_object(reading->page, &reading->object);
     s3_answer_keep(&reading->key, NULL);
     s3_answer_keep(&reading->etag, NULL);
+}
+
+/* What cannot be read before it is restored; of the other classes that are named so it can. */
+static bool is_archive(const char *class)
+{
+    return strcmp(class, "GLACIER") == 0 || strcmp(class, "DEEP_ARCHIVE") == 0;
 }
 
 static void object_part(struct s3_answer_reading *reading, const char *name)
@@ -98,6 +106,8 @@ static void object_part(struct s3_answer_reading *reading, const char *name)
         s3_answer_keep(&reading->etag, memory_text(strlen(text) < REMOTE_ANSWER_ETAG_SIZE ? text : ""));
     else if (strcmp(name, "LastModified") == 0)
         reading->object.modified_at_ns = remote_answer_iso_ns(text);
+    else if (strcmp(name, "StorageClass") == 0)
+        reading->object.is_archived = is_archive(text);
     else if (strcmp(name, "Size") == 0) {
         reading->object.size_bytes = strtoull(text, &end, 10);
         if (end == text || *end || reading->object.size_bytes > INT64_MAX)
@@ -126,6 +136,8 @@ static void XMLCALL element_end(void *context, const char *name)
         list_part(reading, name);
     else if (reading->depth == 2 && reading->is_in_object)
         object_part(reading, name);
+    else if (reading->depth == 3 && reading->is_in_object && strcmp(name, "RestoreExpiryDate") == 0)
+        reading->is_restored = true; /* until then there is a copy */
     else if (reading->depth == 2 && reading->is_in_prefixes && strcmp(name, "Prefix") == 0) {
         char *prefix = name_of(reading);
         remote_service_page_prefix(reading->page, prefix);

@@ -4,7 +4,9 @@
 #include "base/map.h"
 #include "server/base/clock.h"
 #include "server/base/memory.h"
+#include "server/base/version.h"
 #include "server/fleet/catalog/catalog_connection.h"
+#include "server/fleet/catalog/catalog_facts.h"
 #include "server/fleet/catalog/catalog_runs.h"
 #include "server/fleet/catalog/catalog_schema.h"
 
@@ -20,10 +22,13 @@ enum { BATCH_FILES = 10000, BATCH_BYTES = 32 << 20, BATCH_MS = 1000, MARKED_AT_O
 struct catalog_write_known {
     char id[33], state[33];
     bool is_met, is_gone; /* in this run; in the database */
+    bool is_old;          /* by rules that are to be renewed */
 };
 
 struct catalog_writer {
     struct catalog_connection *connection;
+    struct catalog_facts *facts;
+    const char *older_than; /* rows by an older memviewd are made anew; NULL: none are */
     char *name;
     char *began_at; /* by the server's clock: before anything was looked for */
     char run_id[CATALOG_RUNS_ID_SIZE];
@@ -74,29 +79,45 @@ static struct catalog_write_known *known_add(struct catalog_writer *writer, cons
     return known;
 }
 
-/* A row of file_id, file, state, is_gone. */
+/* A row of file_id, file, state, is_gone, is_old. */
 static bool known_take(void *context, const struct catalog_row *row, struct err *err)
 {
     struct catalog_writer *writer = context;
     (void)err;
-    if (!row->cells || !row->cells[0] || !row->cells[1] || !row->cells[2] || !row->cells[3])
+    if (!row->cells || !row->cells[0] || !row->cells[1] || !row->cells[2] || !row->cells[3] || !row->cells[4] ||
+        rows_shard(row->cells[1], writer->shard_count) != writer->shard)
         return true;
-    if (rows_shard(row->cells[1], writer->shard_count) == writer->shard)
-        known_add(writer, row->cells[0], row->cells[2])->is_gone = row->cells[3][0] == 't';
+    struct catalog_write_known *known = known_add(writer, row->cells[0], row->cells[2]);
+    known->is_gone = row->cells[3][0] == 't';
+    known->is_old = row->cells[4][0] == 't';
     return true;
+}
+
+const struct facts *catalog_write_facts(struct catalog_writer *writer, const char *const *logdirs, size_t count,
+                                        const char *older_than, struct err *err)
+{
+    writer->older_than = older_than;
+    catalog_facts_set_alone(writer->facts, true);
+    return catalog_facts_load(writer->facts, logdirs, count, older_than, err) ? catalog_facts_of(writer->facts) : NULL;
 }
 
 bool catalog_write_begin(struct catalog_writer *writer, const char *const *logdirs, size_t count, uint64_t shard,
                          uint64_t shard_count, struct err *err)
 {
     static const char known[] =
-        "SELECT file_id, file, state, gone_at IS NOT NULL FROM memviewd.files WHERE logdir = $1";
+        "SELECT file_id, file, state, gone_at IS NOT NULL, $2::text IS NOT NULL AND (rules_version IS NULL OR "
+        "string_to_array(rules_version, '.')::integer[] < string_to_array($2, '.')::integer[]) FROM memviewd.files "
+        "WHERE logdir = $1";
     const struct catalog_run run = {logdirs, count, shard, shard_count, writer->began_at};
     writer->shard = shard;
     writer->shard_count = shard_count;
     bool is_good = catalog_runs_begin(writer->connection, &run, writer->run_id, err);
-    for (size_t at = 0; at < count && is_good; at++)
-        is_good = catalog_connection_query(writer->connection, known, &logdirs[at], 1, known_take, writer, err);
+    catalog_facts_set_alone(writer->facts, false);
+    is_good = is_good && catalog_facts_flush(writer->facts, err);
+    for (size_t at = 0; at < count && is_good; at++) {
+        const char *const parameters[] = {logdirs[at], writer->older_than};
+        is_good = catalog_connection_query(writer->connection, known, parameters, 2, known_take, writer, err);
+    }
     return is_good;
 }
 
@@ -128,11 +149,12 @@ static bool batch_write(struct catalog_writer *writer)
 {
     static const char files[] =
         "COPY pg_temp.incoming (file_id, logdir, file, file_bytes, modified_at, content_sha256, state, "
-        "row_count) FROM STDIN";
+        "row_count, rules_version) FROM STDIN";
     static const char upsert[] =
         "INSERT INTO memviewd.files SELECT * FROM pg_temp.incoming ORDER BY file_id ON CONFLICT (file_id) DO UPDATE SET "
-        "(file_bytes, modified_at, content_sha256, state, row_count, indexed_at, gone_at) = (EXCLUDED.file_bytes, "
-        "EXCLUDED.modified_at, EXCLUDED.content_sha256, EXCLUDED.state, EXCLUDED.row_count, EXCLUDED.indexed_at, NULL)";
+        "(file_bytes, modified_at, content_sha256, state, row_count, indexed_at, gone_at, rules_version) = "
+        "(EXCLUDED.file_bytes, EXCLUDED.modified_at, EXCLUDED.content_sha256, EXCLUDED.state, EXCLUDED.row_count, "
+        "EXCLUDED.indexed_at, NULL, EXCLUDED.rules_version)";
     static const char replaced[] =
         "WITH replaced AS (DELETE FROM memviewd.rows WHERE file_id = ANY ($1::text[]) RETURNING point_id, "
         "job, module, kind, memory_space, logdir) INSERT INTO pg_temp.touched SELECT DISTINCT point_id, job, module, kind, "
@@ -174,7 +196,7 @@ bool catalog_write_is_wanted(void *context, const struct rows_file *file)
         return false;
     pthread_mutex_lock(&writer->lock);
     struct catalog_write_known *known = known_find(writer, file->id);
-    bool is_known = known && !known->is_gone && strcmp(known->state, file->state) == 0;
+    bool is_known = known && !known->is_gone && !known->is_old && strcmp(known->state, file->state) == 0;
     if (is_known)
         known->is_met = true;
     pthread_mutex_unlock(&writer->lock);
@@ -208,6 +230,7 @@ static void file_line(struct catalog_writer *writer, const struct rows_file *fil
     }
     csv_text(&csv, str_of(rows_file_is_again(file) ? "" : file->state)); /* "": no file has it */
     csv_int(&csv, (int64_t)file->count);
+    csv_text(&csv, str_of(version_number));
     csv_row_end(&csv);
 }
 
@@ -337,8 +360,12 @@ bool catalog_write_end(struct catalog_writer *writer, bool is_whole, struct cata
 {
     batch_flush(writer);
     back_mark(writer);
+    if (!err_is_set(&writer->err))
+        catalog_facts_flush(writer->facts, &writer->err);
     if (is_whole)
         gone_mark(writer);
+    if (is_whole && !err_is_set(&writer->err))
+        catalog_facts_forget(writer->facts, writer->began_at, writer->shard_count == 1, &writer->err);
     if (is_whole && !err_is_set(&writer->err))
         catalog_runs_finish(writer->connection, writer->run_id, &writer->err);
     *counts = writer->counts;
@@ -390,6 +417,7 @@ struct catalog_writer *catalog_write_open(const char *url, struct err *err)
     rows_heads(CSV_COMMAS, &writer->heads);
     writer->heads.length -= writer->heads.length > 1 ? 2 : 0; /* the end of the line */
     writer->connection = catalog_connection_open(url, false, err);
+    writer->facts = catalog_facts_new(writer->connection);
     if (writer->connection && catalog_write_prepare(writer, err))
         return writer;
     catalog_write_close(writer);
@@ -400,6 +428,7 @@ void catalog_write_close(struct catalog_writer *writer)
 {
     if (!writer)
         return;
+    catalog_facts_free(writer->facts);
     catalog_connection_close(writer->connection);
     pthread_mutex_destroy(&writer->lock);
     map_free(&writer->by_id);

@@ -21,6 +21,10 @@ void catalog_write_close(struct catalog_writer *writer);
 /* See catalog_name. */
 const char *catalog_write_name(const struct catalog_writer *writer);
 
+/* Before anything is looked for below `logdirs`: what was found out by reading and stands in no row, of which rows and
+ * facts by a memviewd older than `older_than` ("1.2.0", borrowed; NULL: none) are not known. NULL with `err`. */
+const struct facts *catalog_write_facts(struct catalog_writer *writer, const char *const *logdirs, size_t count,
+                                        const char *older_than, struct err *err);
 /* Before any file: that this part of the work on these folders begins, and what the database has of it. */
 bool catalog_write_begin(struct catalog_writer *writer, const char *const *logdirs, size_t count, uint64_t shard,
                          uint64_t shard_count, struct err *err);

@@ -34,7 +34,8 @@ struct labels {
     struct set given, environment;
     const char *const *patterns;
     size_t pattern_count;
-    struct folder *folders; /* from the root to that of the last file: the next is near */
+    const struct facts *facts; /* what memviewd.json said before; NULL */
+    struct folder *folders;    /* from the root to that of the last file: the next is near */
     size_t folder_count, folder_capacity;
     char *file; /* the memviewd.json of the last error */
     struct set found;
@@ -225,30 +226,48 @@ static void member_add(struct set *set, const cJSON *member, struct err *err)
         set_add(set, key, strlen(key), value, strlen(value));
 }
 
-static void folder_read(struct folder *folder, const struct files_place *place)
+/* A fact is a text; one that is none is read each time. */
+static bool labels_is_text(const struct buf *text)
+{
+    for (size_t at = 0, length; at < text->length; at += length) {
+        length = str_utf8_length(text->data + at, text->length - at);
+        if (length == 0 || !text->data[at])
+            return false;
+    }
+    return true;
+}
+
+static bool text_read(const struct facts *facts, const struct files_place *place, struct buf *text, struct err *err)
+{
+    struct err absent = ERR_INIT;
+    struct file *file = files_open(place, &absent);
+    if (!file)
+        return false; /* as nearly always; of one that may not be read nothing is known either */
+    const struct files_identity identity = *files_identity(file);
+    files_close(file);
+    if (identity.size_bytes > FILE_MAX_BYTES)
+        return err_set(err, ERR_limit, ERR_NO_OFFSET, "is larger than %d KiB", FILE_MAX_BYTES >> 10);
+    if (facts_find(facts, FACTS_LABELS, place, &identity, text))
+        return true;
+    text->length = 0;
+    if (!files_read_text(place, FILE_MAX_BYTES, text, err))
+        return false;
+    if (labels_is_text(text))
+        facts_keep(facts, FACTS_LABELS, place, &identity, text);
+    return true;
+}
+
+static void folder_read(struct folder *folder, const struct facts *facts, const struct files_place *place)
 {
     struct buf text = BUF_INIT;
-    struct err err = ERR_INIT;
-    struct file *file = files_open(place, &err);
-    bool is_there = file != NULL;
-    uint64_t size_bytes = is_there ? files_identity(file)->size_bytes : 0;
-    files_close(file);
-    if (!is_there)
-        return; /* as nearly always; of one that may not be read nothing is known either */
-    if (size_bytes > FILE_MAX_BYTES) {
-        err_set(&folder->err, ERR_limit, ERR_NO_OFFSET, "is larger than %d KiB", FILE_MAX_BYTES >> 10);
-        return;
+    if (text_read(facts, place, &text, &folder->err)) {
+        cJSON *root = cJSON_ParseWithLength(text.data, text.length);
+        if (!cJSON_IsObject(root))
+            err_set(&folder->err, ERR_malformed, ERR_NO_OFFSET, "is no JSON object of labels: {\"job\": \"…\"}");
+        for (const cJSON *member = cJSON_IsObject(root) ? root->child : NULL; member; member = member->next)
+            member_add(&folder->set, member, &folder->err);
+        cJSON_Delete(root);
     }
-    if (!files_read_text(place, FILE_MAX_BYTES, &text, &folder->err)) {
-        buf_free(&text);
-        return;
-    }
-    cJSON *root = cJSON_ParseWithLength(text.data, text.length);
-    if (!cJSON_IsObject(root))
-        err_set(&folder->err, ERR_malformed, ERR_NO_OFFSET, "is no JSON object of labels: {\"job\": \"…\"}");
-    for (const cJSON *member = cJSON_IsObject(root) ? root->child : NULL; member; member = member->next)
-        member_add(&folder->set, member, &folder->err);
-    cJSON_Delete(root);
     buf_free(&text);
 }
 
@@ -275,7 +294,7 @@ static void folder_at(struct labels *labels, size_t depth, const struct files_pl
     *folder = (struct folder){.path = path, .err = ERR_INIT};
     char *below = memory_format("%.*s%s" FILE_NAME, (int)length, place->path, length > 0 ? "/" : "");
     const struct files_place at = {.root = place->root, .path = below};
-    folder_read(folder, &at);
+    folder_read(folder, labels->facts, &at);
     free(below);
 }
 
@@ -343,11 +362,14 @@ struct labels *labels_new(const char *const *given, size_t given_count, const ch
 struct labels *labels_copy(const struct labels *labels)
 {
     struct labels *copy = memory_new(sizeof(*copy));
-    *copy = (struct labels){.patterns = labels->patterns, .pattern_count = labels->pattern_count, .json = BUF_INIT};
+    *copy = (struct labels){
+        .patterns = labels->patterns, .pattern_count = labels->pattern_count, .facts = labels->facts, .json = BUF_INIT};
     set_add_all(&copy->given, &labels->given);
     set_add_all(&copy->environment, &labels->environment);
     return copy;
 }
+
+void labels_set_facts(struct labels *labels, const struct facts *facts) { labels->facts = facts; }
 
 void labels_free(struct labels *labels)
 {

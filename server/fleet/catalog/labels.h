@@ -9,7 +9,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "server/files/files.h"
+#include "server/gather/facts.h"
 
 struct labels;
 
@@ -18,6 +18,8 @@ struct labels;
  * when one is not understood. */
 struct labels *labels_new(const char *const *given, size_t given_count, const char *const *patterns,
                           size_t pattern_count, const char *environment);
+/* What was read of memviewd.json before. Borrowed, also by copies; before labels_find. */
+void labels_set_facts(struct labels *labels, const struct facts *facts);
 /* Another of the same, for another thread. */
 struct labels *labels_copy(const struct labels *labels);
 void labels_free(struct labels *labels);

@@ -24,7 +24,7 @@ struct rows_file {
     const char *root, *path;
     char id[33]; /* tells root and path from all others: 32 hex digits */
     /* Digest of all that its rows depend on, without reading it: sizes and times of the files of its session, labels,
-     * what was said to this program, and its version. */
+     * what was said to this program. */
     char state[ROWS_STATE_SIZE];
     char modified_at[ROWS_TIME_SIZE]; /* ISO 8601, or "": not known */
     const char *content_sha256;       /* "": not known */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * rows_state.h: a digest of all that the rows of a file depend on, without reading it (rows_file.state): 32 hex
- * digits. */
+ * digits. The version of memviewd is no part of it: rows are made anew by another one when that is asked for. */
 #pragma once
 
 #include "server/fleet/catalog/rows.h"
@@ -12,3 +12,6 @@ void rows_state_of_session(const char *category_rules, const struct snapshot_ses
 /* `file` may be NULL; `fault`: what is wrong with its labels, else "". */
 void rows_state_of_file(const char session_state[ROWS_STATE_SIZE], const struct snapshot_file *file,
                         const char *labels_json, const char *fault, char state[ROWS_STATE_SIZE]);
+/* Of a file by itself: the same on all machines that share the disk or the bucket. */
+void rows_state_of_identity(const struct files_place *place, const struct files_identity *identity,
+                            char state[ROWS_STATE_SIZE]);
