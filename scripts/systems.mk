@@ -33,7 +33,7 @@ left_out_of_catalog = $(if $(CATALOG),server/fleet/catalog/catalog_none.c,$(need
 # Without fleet: of its folders what a question to no catalog takes, and the stand-ins.
 instead_of_fleet := server/fleet/fleet_none.c server/api/api_fleet_none.c server/cmd/cmd_index_none.c
 left_out_of_fleet = $(if $(has_fleet),$(instead_of_fleet),$(filter-out $(instead_of_fleet) $(addprefix server/fleet/catalog/,catalog_none.c \
-    catalog_answer.c content_hash.c),$(filter server/fleet/%,$1)) $(patsubst %_none.c,%.c,$(filter-out server/fleet/%,$(instead_of_fleet))))
+    catalog_answer.c content_hash.c),$(filter server/fleet/%,$1)) $(patsubst %_none.c,%.c,$(filter-out server/fleet/%,$(instead_of_fleet))) server/cmd/index_objects.c server/cmd/object_lines.c)
 of_libraries = $(filter-out $(left_out_of_remote) $(left_out_of_catalog) $(left_out_of_fleet),$1)
 of_system = $(call of_libraries,$(call of_files,$1))
 

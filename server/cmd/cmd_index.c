@@ -6,6 +6,7 @@
 #include "server/base/version.h"
 #include "server/cmd/category_rules.h"
 #include "server/cmd/commands.h"
+#include "server/cmd/index_objects.h"
 #include "server/cmd/input_path.h"
 #include "server/cmd/notify_option.h"
 #include "server/cmd/options.h"
@@ -59,11 +60,17 @@ static bool format_read(const char *text, enum csv_form *form)
     return false;
 }
 
-static bool paths_check(const struct options_list *paths)
+static bool paths_check(const struct options *options)
 {
+    const struct options_list *paths = &options->paths;
     if (paths->count == 0)
         log_line("index wants a PATH: a folder of profiles and dumps (--help tells more)");
-    for (size_t at = 0; at < paths->count; at++) {
+    if (options->objects && (options->catalog || options->shard)) {
+        log_line(
+            "--objects excludes --catalog and --shard: whoever names the objects divides them, and loads the rows");
+        return false;
+    }
+    for (size_t at = 0; at < paths->count && !options->objects; at++) {
         if (input_path_kind(paths->items[at], true) == INPUT_PATH_NONE)
             return false;
     }
@@ -89,52 +96,95 @@ static bool print_parquet(void *context, const struct rows_file *file)
     return rows_parquet_take(context, (struct str){file->rows->data, file->rows->length});
 }
 
-/* As it is: Parquet is not for terminals, and write_all refuses them. */
+/* As it is: Parquet is not for terminals, and out_open refuses them. */
 static bool put_bytes(void *context, const char *bytes, size_t size) { return fwrite(bytes, 1, size, context) == size; }
 
-static bool write_parquet(struct rows_wanted *wanted, FILE *out, struct rows_counts *counts)
+/* NULL, and said, where it cannot be written. */
+static FILE *out_open(const struct options *options, enum csv_form form)
+{
+    const char *out_path = options->out_path;
+    if (!out_path && form == CSV_CELLS && isatty(STDOUT_FILENO)) {
+        log_line("--format=parquet is not for a terminal: name a file, --out=rows.parquet");
+        return NULL;
+    }
+    errno = 0;
+    FILE *out = out_path ? fopen(out_path, "wb") : stdout;
+    if (!out)
+        log_line("%s: %s", out_path, strerror(errno));
+    return out;
+}
+
+/* The rows that `objects` name; NULL: all below the paths. */
+static bool rows_make(const struct options *options, struct rows_wanted *wanted, FILE *objects,
+                      struct rows_counts *counts)
+{
+    return objects ? index_objects(options, wanted, objects) : rows_write(wanted, counts);
+}
+
+/* `is_whole`: are all rows made? False: not all of them are written. */
+static bool write_parquet(const struct options *options, struct rows_wanted *wanted, FILE *out, FILE *objects,
+                          struct rows_counts *counts, bool *is_whole)
 {
     struct rows_parquet *file = rows_parquet_open(put_bytes, out);
     wanted->take = print_parquet;
     wanted->context = file;
-    if (rows_write(wanted, counts))
+    *is_whole = rows_make(options, wanted, objects, counts);
+    if (*is_whole || objects) /* lines that are none take nothing from the others */
         return rows_parquet_close(file);
     rows_parquet_drop(file);
     return false;
 }
 
-static bool write_lines(struct rows_wanted *wanted, FILE *out, struct rows_counts *counts)
+static bool write_lines(const struct options *options, struct rows_wanted *wanted, FILE *out, FILE *objects,
+                        struct rows_counts *counts, bool *is_whole)
 {
     struct buf heads = BUF_INIT;
     wanted->take = print;
     wanted->context = out;
     if (wanted->form == CSV_COMMAS)
         rows_heads(CSV_COMMAS, &heads);
-    bool is_good = !heads.failed && (heads.length == 0 || output_data(out, heads.data, heads.length)) &&
-                   rows_write(wanted, counts);
+    bool is_good = !heads.failed && (heads.length == 0 || output_data(out, heads.data, heads.length));
+    *is_whole = is_good && rows_make(options, wanted, objects, counts);
+    is_good &= *is_whole || (objects && !ferror(out));
     buf_free(&heads);
     return is_good;
 }
 
-/* What was written is in `counts`. */
-static bool write_all(struct rows_wanted *wanted, const char *out_path, struct rows_counts *counts)
+/* What was written is in `counts`. `objects`: see rows_make. */
+static bool write_all(const struct options *options, struct rows_wanted *wanted, FILE *objects,
+                      struct rows_counts *counts)
 {
-    if (!out_path && wanted->form == CSV_CELLS && isatty(STDOUT_FILENO)) {
-        log_line("--format=parquet is not for a terminal: name a file, --out=rows.parquet");
+    const char *out_path = options->out_path;
+    bool is_whole = false;
+    FILE *out = out_open(options, wanted->form);
+    if (!out)
         return false;
-    }
-    errno = 0;
-    FILE *out = out_path ? fopen(out_path, "wb") : stdout;
-    if (!out) {
-        log_line("%s: %s", out_path, strerror(errno));
-        return false;
-    }
-    bool is_good = wanted->form == CSV_CELLS ? write_parquet(wanted, out, counts) : write_lines(wanted, out, counts);
+    bool is_good =
+        (wanted->form == CSV_CELLS ? write_parquet : write_lines)(options, wanted, out, objects, counts, &is_whole);
     is_good = (out_path ? fclose(out) : fflush(out)) == 0 && is_good;
-    if (is_good)
-        log_line("%zu rows of %zu files, %zu of them without a verdict", counts->rows, counts->files, counts->errors);
-    else
+    if (!is_good)
         log_line("%s: %s", out_path ? out_path : "standard output", strerror(errno));
+    else if (!objects)
+        log_line("%zu rows of %zu files, %zu of them without a verdict", counts->rows, counts->files, counts->errors);
+    return is_good && is_whole;
+}
+
+/* `--objects`: those that a file or the standard input names. */
+static bool write_objects(const struct options *options, struct rows_wanted *wanted, const char *rules)
+{
+    struct rows_counts counts = {0};
+    bool is_stdin = strcmp(options->objects, "-") == 0;
+    FILE *in = is_stdin ? stdin : fopen(options->objects, "rb");
+    if (!in) {
+        log_line("%s: %s", options->objects, strerror(errno));
+        return false;
+    }
+    wanted->store = store_new(account_default_limit());
+    store_set_category_rules(wanted->store, rules);
+    bool is_good = write_all(options, wanted, in, &counts);
+    store_free(wanted->store);
+    if (!is_stdin)
+        fclose(in);
     return is_good;
 }
 
@@ -364,7 +414,7 @@ static bool index_paths(const struct options *options, struct rows_wanted *wante
         store_set_category_rules(wanted->store, rules);
         struct rows_counts counts = {0};
         is_good = writer ? write_and_tell(wanted, writer, webhook, options->catalog, &counts)
-                         : write_all(wanted, options->out_path, &counts);
+                         : write_all(options, wanted, NULL, &counts);
         /* Of a folder the rows tell what could not be read; files that were named are what was asked for. */
         bool has_other = writer || counts.unread < counts.rows; /* with a catalog what is as it was is not read again */
         is_good &= counts.unread == 0 || (has_other && !are_files(&options->paths));
@@ -385,7 +435,7 @@ int cmd_index(const struct options *options)
     char *rules = NULL;
     bool is_good = false;
     if (!format_read(options->format, &wanted.form) ||
-        !shard_read(options->shard, &wanted.shard, &wanted.shard_count) || !paths_check(&options->paths) ||
+        !shard_read(options->shard, &wanted.shard, &wanted.shard_count) || !paths_check(options) ||
         !older_than_check(options) || !webhook_reach(options, &webhook) ||
         !category_rules_load(options->category_rules, &rules)) {
         webhook_free(webhook);
@@ -393,7 +443,9 @@ int cmd_index(const struct options *options)
     }
     wanted.labels = labels_new(options->labels.items, options->labels.count, options->label_paths.items,
                                options->label_paths.count, getenv("MEMVIEWD_LABELS"));
-    if (wanted.labels && (!options->catalog || (writer = catalog_reach(options))))
+    if (wanted.labels && options->objects)
+        is_good = write_objects(options, &wanted, rules);
+    else if (wanted.labels && (!options->catalog || (writer = catalog_reach(options))))
         is_good = index_paths(options, &wanted, writer, webhook, rules);
     catalog_write_close(writer);
     webhook_free(webhook);

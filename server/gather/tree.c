@@ -7,6 +7,7 @@
 #include "server/base/other_systems.h"
 #include "server/files/beneath.h"
 #include "server/files/opener.h"
+#include "server/files/path_spelling.h"
 #include "server/gather/tree_list.h"
 #include "server/gather/tree_remote.h"
 
@@ -36,12 +37,8 @@ struct tree *tree_new(const char *path)
 {
     struct tree *tree = memory_new(sizeof(*tree));
     struct stat status;
-    char working[PATH_MAX];
     tree->is_remote = remote_address_is(path);
-    if (!tree->is_remote && path[0] != '/' && getcwd(working, sizeof(working)))
-        tree->root = memory_format("%s/%s", working, path);
-    else
-        tree->root = memory_text(path);
+    tree->root = tree->is_remote ? memory_text(path) : path_spelling(path);
     size_t length = strlen(tree->root);
     while (length > 1 && tree->root[length - 1] == '/')
         tree->root[--length] = '\0';

@@ -65,6 +65,7 @@ static void add_entry(struct modules *modules, const struct snapshot_session *se
 {
     const struct modules_file *file = entry.file;
     snapshot_module_id(entry.id, session, key);
+    entry.key = key;
     if (file->host && file->host != &session->hosts[0] && is_listed(modules, entry.id))
         return;
     modules->entries =

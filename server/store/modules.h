@@ -24,6 +24,7 @@ struct modules_file {
 
 struct modules_entry {
     char id[SNAPSHOT_PART_ID_SIZE];
+    const char *key; /* what tells it from others of its file: in a trace its key, else its stem; of the file */
     const struct modules_file *file;
     const struct analysis_program *program; /* NULL: the file cannot be read */
     size_t program_at;

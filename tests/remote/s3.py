@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """S3 by moto, which others wrote."""
+import json
 import os
+import subprocess
+import urllib.parse
 
 import harness
 import same
@@ -92,3 +95,21 @@ def test_every_command_takes_addresses(t):
         if command[0] == "index":
             continue # see same.rows
         same.equal_lines(other.stdout.replace(PLACE, harness.FIXTURES).splitlines(), mine.stdout.splitlines(), command)
+
+
+def test_objects_are_read_one_by_one_without_a_list(t):
+    """by the events that S3 sends"""
+    paths = [path for path in servers.files_of(harness.FIXTURES) if path.endswith((".hlo.pb", ".prof", ".xplane.pb"))]
+    events = "".join(json.dumps({"Records": [{"eventName": "ObjectCreated:Put", "s3": {"bucket": {"name": "profiles"}, "object": {"key": urllib.parse.quote_plus(f"lab a/{path}")}}}]}) + "\n" for path in paths)
+    proxy = servers.Proxy(t.s3().port)
+    done = subprocess.run([t.binary, "index", "--objects=-", "s3://profiles"], input=events + "s3://profiles/lab a/gone.prof\n", capture_output=True, text=True, timeout=300, env=t.environ(**t.keys(proxy.url)))
+    proxy.stop()
+    equal = harness.equal
+    equal(done.returncode, 2, done.stderr)
+    assert f"line {len(paths) + 1}: s3://profiles/lab a/gone.prof: " in done.stderr and done.stderr.count("line ") == 1, done.stderr
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert {row["file"] for row in rows} <= {f"lab a/{path}" for path in paths} and len(rows) > 20, len(rows)
+    lists = [path for method, path, _, _ in proxy.requests if "list-type" in path]
+    assert all("gone.prof" in path for path in lists), lists
+    whole = {row["id"]: row["verdict"] for row in map(json.loads, t.command("index", PLACE, **t.keys()).stdout.splitlines())}
+    assert len([row for row in rows if row["id"] in whole]) > 15, "ids of the whole folder"

@@ -108,6 +108,25 @@ struct remote_root *remote_root_of(const char *text, struct err *err)
     return root;
 }
 
+void remote_root_forget(const char *text)
+{
+    pthread_mutex_lock(&roots.lock);
+    struct remote_root **place = &roots.first;
+    while (*place && strcmp((*place)->address.text, text) != 0)
+        place = &(*place)->next;
+    struct remote_root *root = *place;
+    if (root && !root->has_thread)
+        *place = root->next;
+    pthread_mutex_unlock(&roots.lock);
+    if (!root || root->has_thread)
+        return;
+    remote_listing_release(root->listing);
+    remote_address_free(&root->address);
+    pthread_cond_destroy(&root->nudged);
+    pthread_mutex_destroy(&root->lock);
+    free(root);
+}
+
 static void listing_set(struct remote_root *root, struct remote_listing *listing, bool is_file)
 {
     pthread_mutex_lock(&root->lock);

@@ -31,6 +31,9 @@ struct remote_root;
 /* The same one each time for an address; it stays to the end. NULL with `err` (argument) when it is none. */
 struct remote_root *remote_root_of(const char *address, struct err *err);
 
+/* Of an address that nobody uses any more and that was not followed: what is known of it goes. */
+void remote_root_forget(const char *address);
+
 /* Asks the server what is there now: what is below the address, or the object that it is. False with `err`: then what
  * was known stays. */
 bool remote_root_list(struct remote_root *root, struct err *err);

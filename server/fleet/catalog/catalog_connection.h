@@ -14,6 +14,10 @@
 
 struct catalog_connection;
 
+/* SQL: of two roots they are the same, or one lies in the other. */
+#define CATALOG_CONNECTION_NEAR(a, b)                                                                                  \
+    a " = " b " OR starts_with(" a ", rtrim(" b ", '/') || '/') OR starts_with(" b ", rtrim(" a ", '/') || '/')"
+
 /* Does libpq take it for an address? Says so without repeating it, for it may hold a password. `name`: see
  * catalog_name; free(). */
 bool catalog_connection_check(const char *url, char **name, struct err *err);

@@ -79,7 +79,9 @@ static void fact_set(struct catalog_fact *fact, const char *identity, const char
 
 static void id_write(char id[ROWS_ID_SIZE], enum facts_kind kind, const struct files_place *place)
 {
-    rows_id(id, (const char *const[]){place->root, place->path, KINDS[kind]}, 3);
+    char *address = rows_address(place, place->path);
+    rows_id(id, (const char *const[]){address, KINDS[kind]}, 2);
+    free(address);
 }
 
 static bool catalog_facts_find(void *context, enum facts_kind kind, const struct files_place *place,
@@ -190,8 +192,9 @@ bool catalog_facts_load(struct catalog_facts *facts, const char *const *logdirs,
     static const char incoming[] =
         "CREATE TEMPORARY TABLE incoming_facts (LIKE memviewd.facts INCLUDING DEFAULTS) ON COMMIT DELETE ROWS";
     static const char known[] =
-        "SELECT fact_id, identity, value, kind FROM memviewd.facts WHERE logdir = $1 AND ($2::text IS NULL OR "
-        "string_to_array(rules_version, '.')::integer[] >= string_to_array($2, '.')::integer[])";
+        "SELECT fact_id, identity, value, kind FROM memviewd.facts WHERE (" CATALOG_CONNECTION_NEAR(
+            "logdir", "$1") ") AND ($2::text IS NULL OR "
+                            "string_to_array(rules_version, '.')::integer[] >= string_to_array($2, '.')::integer[])";
     bool is_good = catalog_connection_command(facts->connection, incoming, err);
     pthread_mutex_lock(&facts->lock);
     for (size_t at = 0; at < count && is_good; at++) {

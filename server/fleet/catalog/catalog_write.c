@@ -23,6 +23,7 @@ struct catalog_write_known {
     char id[33], state[33];
     bool is_met, is_gone; /* in this run; in the database */
     bool is_old;          /* by rules that are to be renewed */
+    bool is_of_other;     /* was found below another root, which has this one in it or is in it */
 };
 
 struct catalog_writer {
@@ -79,17 +80,22 @@ static struct catalog_write_known *known_add(struct catalog_writer *writer, cons
     return known;
 }
 
-/* A row of file_id, file, state, is_gone, is_old. */
+/* A row of file_id, file, state, is_gone, is_old, is_of_other. */
 static bool known_take(void *context, const struct catalog_row *row, struct err *err)
 {
     struct catalog_writer *writer = context;
     (void)err;
     if (!row->cells || !row->cells[0] || !row->cells[1] || !row->cells[2] || !row->cells[3] || !row->cells[4] ||
-        rows_shard(row->cells[1], writer->shard_count) != writer->shard)
+        !row->cells[5])
+        return true;
+    bool is_of_other = row->cells[5][0] == 't';
+    if (known_find(writer, row->cells[0]) ||
+        (!is_of_other && rows_shard(row->cells[1], writer->shard_count) != writer->shard))
         return true;
     struct catalog_write_known *known = known_add(writer, row->cells[0], row->cells[2]);
     known->is_gone = row->cells[3][0] == 't';
     known->is_old = row->cells[4][0] == 't';
+    known->is_of_other = is_of_other;
     return true;
 }
 
@@ -106,8 +112,8 @@ bool catalog_write_begin(struct catalog_writer *writer, const char *const *logdi
 {
     static const char known[] =
         "SELECT file_id, file, state, gone_at IS NOT NULL, $2::text IS NOT NULL AND (rules_version IS NULL OR "
-        "string_to_array(rules_version, '.')::integer[] < string_to_array($2, '.')::integer[]) FROM memviewd.files "
-        "WHERE logdir = $1";
+        "string_to_array(rules_version, '.')::integer[] < string_to_array($2, '.')::integer[]), logdir <> $1 "
+        "FROM memviewd.files WHERE " CATALOG_CONNECTION_NEAR("logdir", "$1");
     const struct catalog_run run = {logdirs, count, shard, shard_count, writer->began_at};
     writer->shard = shard;
     writer->shard_count = shard_count;
@@ -152,8 +158,8 @@ static bool batch_write(struct catalog_writer *writer)
         "row_count, rules_version) FROM STDIN";
     static const char upsert[] =
         "INSERT INTO memviewd.files SELECT * FROM pg_temp.incoming ORDER BY file_id ON CONFLICT (file_id) DO UPDATE SET "
-        "(file_bytes, modified_at, content_sha256, state, row_count, indexed_at, gone_at, rules_version) = "
-        "(EXCLUDED.file_bytes, EXCLUDED.modified_at, EXCLUDED.content_sha256, EXCLUDED.state, EXCLUDED.row_count, "
+        "(logdir, file, file_bytes, modified_at, content_sha256, state, row_count, indexed_at, gone_at, rules_version) = "
+        "(EXCLUDED.logdir, EXCLUDED.file, EXCLUDED.file_bytes, EXCLUDED.modified_at, EXCLUDED.content_sha256, EXCLUDED.state, EXCLUDED.row_count, "
         "EXCLUDED.indexed_at, NULL, EXCLUDED.rules_version)";
     static const char replaced[] =
         "WITH replaced AS (DELETE FROM memviewd.rows WHERE file_id = ANY ($1::text[]) RETURNING point_id, "
@@ -297,7 +303,7 @@ static size_t gone_collect(const struct catalog_writer *writer, size_t *at, stru
     ids->length = 0;
     for (; *at < writer->known_count && count < MARKED_AT_ONCE; (*at)++) {
         const struct catalog_write_known *known = &writer->known[*at];
-        if (!known->is_met && !known->is_gone)
+        if (!known->is_met && !known->is_gone && !known->is_of_other)
             buf_format(ids, "%s%s", count++ == 0 ? "{" : ",", known->id);
     }
     buf_text(ids, "}");

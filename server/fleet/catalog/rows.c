@@ -3,6 +3,7 @@
 
 #include "base/csv.h"
 #include "base/hash.h"
+#include "server/base/memory.h"
 #include "server/fleet/catalog/content_hash.h"
 #include "server/fleet/catalog/rows_ahead.h"
 #include "server/fleet/catalog/rows_state.h"
@@ -27,6 +28,7 @@ struct rows_making {
     struct buf rows;
     char content_sha256[SHA256_TEXT_SIZE];
     char session_state[ROWS_STATE_SIZE];
+    char *address; /* of the file */
     bool is_stopped;
 };
 
@@ -67,33 +69,6 @@ static struct csv_cell typed_cell(struct csv_cell cell, enum csv_type type, bool
     return cell;
 }
 
-/* Two texts of which the first ends where it ends: "a", "bc" are not "ab", "c". */
-void rows_id(char id[ROWS_ID_SIZE], const char *const *texts, size_t count)
-{
-    struct sha256_stream stream;
-    char text[SHA256_TEXT_SIZE];
-    sha256_begin(&stream);
-    for (size_t at = 0; at < count; at++)
-        sha256_add(&stream, texts[at] ? texts[at] : "", texts[at] ? strlen(texts[at]) + 1 : 1);
-    sha256_end(&stream, text);
-    memcpy(id, text, 32);
-    id[32] = '\0';
-}
-
-static void row_id_write(char id[ROWS_ID_SIZE], const struct rows_file *file, const char *kind, const char *part,
-                         int64_t failure)
-{
-    char number[24];
-    snprintf(number, sizeof(number), "%lld", (long long)failure);
-    rows_id(id, (const char *const[]){file->root, file->path, kind, part, number}, 5);
-}
-
-void rows_failure_id(char id[ROWS_ID_SIZE], const char *root, const char *path, int64_t failure)
-{
-    const struct rows_file file = {.root = root, .path = path};
-    row_id_write(id, &file, "failure", "", failure);
-}
-
 /* Texts of cells that are made for one row. */
 struct lead_texts {
     char id[33], program_id[24], error[ERR_DESCRIPTION_SIZE];
@@ -105,9 +80,10 @@ static size_t lead_make(struct rows_making *making, const struct row *row, struc
     struct labels *labels = making->wanted->labels;
     const struct snapshot_file *file = making->file.file;
     const struct analysis_program *program = row->entry ? row->entry->program : NULL;
-    const char *part = row->entry ? row->entry->id : "";
+    bool is_of_many = row->entry && !row->entry->file->group; /* a file of a dump has one program */
+    const char *part = is_of_many ? row->entry->key : "";
     bool has_error = row->err && err_is_set(row->err);
-    row_id_write(texts->id, &making->file, row->kind, part, row->failure);
+    rows_row_id(texts->id, making->address, row->kind, part, row->failure);
     snprintf(texts->program_id, sizeof(texts->program_id), "%llu",
              program ? (unsigned long long)program->program_id : 0ULL);
     const struct csv_cell all[] = {
@@ -212,22 +188,29 @@ static void session_state(struct rows_making *making, const struct snapshot_sess
     rows_state_of_session(store_category_rules(making->wanted->store), session, problem, making->session_state);
 }
 
-/* False: its rows are not wanted. */
-static bool file_begin(struct rows_making *making, const struct snapshot_file *file, const char *root, const char *path)
+/* `of`: where it lies; NULL: below that root. False: its rows are not wanted. */
+static bool file_begin(struct rows_making *making, const struct snapshot_file *file, const struct files_place *of,
+                       const char *path)
 {
     const struct rows_wanted *wanted = making->wanted;
     struct err err = ERR_INIT, unhashed = ERR_INIT;
-    const char *broken = NULL;
-    const struct files_place place = {.root = root, .path = path};
+    const char *broken = NULL, *root = of->root;
     if (making->is_stopped || rows_shard(path, wanted->shard_count) != wanted->shard)
         return false;
+    free(making->address);
+    making->address = rows_address(of, path);
+    if (wanted->base && !of->path[0]) {
+        root = wanted->base;
+        path = making->address + strlen(root) + (strcmp(root, "/") != 0);
+    }
+    const struct files_place place = {.root = root, .path = path};
     making->file = (struct rows_file){
         .file = file, .root = root, .path = path, .rows = &making->rows, .content_sha256 = making->content_sha256};
     making->rows.length = 0;
     making->content_sha256[0] = '\0';
-    rows_id(making->file.id, (const char *const[]){root, path}, 2);
+    rows_id(making->file.id, (const char *const[]){making->address}, 1);
     rows_time(file ? file->identity.modified_at_ns : 0, making->file.modified_at);
-    labels_find(wanted->labels, file ? &file->place : &place, &broken, &err);
+    labels_find(wanted->labels, file && !wanted->base ? &file->place : &place, &broken, &err);
     rows_state_of_file(making->session_state, file, labels_json(wanted->labels), err.text, making->file.state);
     if (wanted->is_wanted && !wanted->is_wanted(wanted->context, &making->file)) {
         making->counts->known++;
@@ -310,7 +293,7 @@ static void host_add(struct rows_making *making, const struct snapshot_session *
                      const struct snapshot_host *host)
 {
     struct modules modules;
-    if (!file_begin(making, host->file, host->file->place.root, host->file->path))
+    if (!file_begin(making, host->file, &host->file->place, host->file->path))
         return;
     modules_open(making->wanted->store, session, host, &modules);
     const struct err *err = &modules.files[0].err;
@@ -331,7 +314,7 @@ static void groups_add(struct rows_making *making, const struct snapshot_session
     bool is_open = false;
     for (size_t at = 0; at < session->group_count; at++) {
         const struct snapshot_file *file = session->groups[at].file;
-        if (!file_begin(making, file, file->place.root, file->path))
+        if (!file_begin(making, file, &file->place, file->path))
             continue;
         if (!is_open)
             modules_open(making->wanted->store, session, NULL, &modules);
@@ -349,7 +332,7 @@ static void text_add(struct rows_making *making, const struct snapshot_session *
     struct err err = ERR_INIT;
     struct subject subject = {0};
     const struct subjects_place place = {.kind = ANALYSIS_TEXT, .file = &text->file->place};
-    if (!file_begin(making, text->file, text->file->place.root, text->file->path))
+    if (!file_begin(making, text->file, &text->file->place, text->file->path))
         return;
     bool is_open = subjects_open(making->wanted->store, &place, &subject, &err);
     const struct oom_report *report = is_open ? analysis_text_report(subject.core) : NULL;
@@ -375,7 +358,7 @@ static void profiles_add(struct rows_making *making, const struct snapshot_sessi
     const struct snapshot_file *file = session->profiles[session->profile_count - 1].file;
     const struct row row = {.kind = "profiles", .session = session, .failure = -1};
     const struct verdict_parts_wanted wanted = {.session = session};
-    if (!file_begin(making, file, file->place.root, file->path))
+    if (!file_begin(making, file, &file->place, file->path))
         return;
     row_of_parts(making, row, &wanted);
     file_end(making);
@@ -406,15 +389,15 @@ static bool has_row(const struct snapshot_session *session, const char *path)
     return has;
 }
 
-/* The root of a problem is not told: there is one, or the one that has a session of it. */
+/* A problem that is of no file is of the first root. */
 static void problem_add(struct rows_making *making, const struct snapshot_problem *problem)
 {
     const struct snapshot *snapshot = making->wanted->snapshot;
-    const char *root = snapshot->root_count > 0 ? snapshot->roots[0].path : "";
+    const struct files_place first = {.root = snapshot->root_count > 0 ? snapshot->roots[0].path : "", .path = "."};
     if (problem->session && has_row(problem->session, problem->file))
         return;
     session_state(making, problem->session, problem->why.text);
-    if (!file_begin(making, NULL, root, problem->file))
+    if (!file_begin(making, NULL, problem->of ? &problem->of->place : &first, problem->file))
         return;
     nothing_add(making, problem->session, NULL, &problem->why);
     file_end(making);
@@ -424,11 +407,13 @@ static void without_rows_add(struct rows_making *making, const struct snapshot_s
                              const struct snapshot_file *file)
 {
     char id[sizeof(making->file.id)];
-    rows_id(id, (const char *const[]){file->place.root, file->path}, 2);
+    char *address = rows_address(&file->place, file->path);
+    rows_id(id, (const char *const[]){address}, 1);
+    free(address);
     if (!making->wanted->had_rows(making->wanted->context, id))
         return;
     session_state(making, session, "");
-    if (!file_begin(making, file, file->place.root, file->path))
+    if (!file_begin(making, file, &file->place, file->path))
         return;
     making->rows.length = 0; /* what is wrong with its labels the others say */
     making->file.count = making->file.error_count = making->file.unread_count = 0;
@@ -450,6 +435,7 @@ bool rows_session_write(const struct rows_wanted *wanted, const struct snapshot_
     if (wanted->is_once)
         store_drop_read(wanted->store, KEPT_BYTES);
     buf_free(&making.rows);
+    free(making.address);
     return !making.is_stopped;
 }
 
@@ -473,6 +459,7 @@ bool rows_write(const struct rows_wanted *wanted, struct rows_counts *counts)
     for (size_t at = 0; at < snapshot->session_count && wanted->had_rows; at++)
         session_add_without_rows(&making, snapshot->sessions[at]);
     buf_free(&making.rows);
+    free(making.address);
     return !making.is_stopped;
 }
 
@@ -480,7 +467,8 @@ void rows_heads(enum csv_form wanted_form, struct buf *out)
 {
     struct labels *labels = labels_new(NULL, 0, NULL, 0, NULL);
     struct rows_wanted wanted = {.labels = labels};
-    struct rows_making making = {.wanted = &wanted, .file = {.root = "", .path = ""}};
+    char nowhere[] = "";
+    struct rows_making making = {.wanted = &wanted, .file = {.root = "", .path = ""}, .address = nowhere};
     const struct row row = {.kind = "", .failure = -1};
     struct lead_texts texts;
     struct csv_cell cells[LEAD_MAX];

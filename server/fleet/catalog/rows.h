@@ -22,7 +22,7 @@ enum { ROWS_SCHEMA = 2, ROWS_ID_SIZE = 33, ROWS_STATE_SIZE = 33, ROWS_TIME_SIZE 
 struct rows_file {
     const struct snapshot_file *file; /* NULL: of a file that could not be listed; see path */
     const char *root, *path;
-    char id[33]; /* tells root and path from all others: 32 hex digits */
+    char id[33]; /* of its address alone (rows_address): 32 hex digits */
     /* Digest of all that its rows depend on, without reading it: sizes and times of the files of its session, labels,
      * what was said to this program. */
     char state[ROWS_STATE_SIZE];
@@ -48,6 +48,9 @@ struct rows_wanted {
     struct labels *labels;
     uint64_t shard, shard_count; /* files of part `shard`, from 0, of `shard_count` */
     enum csv_form form;
+    /* Of files that are roots themselves: the folder or address that their rows name as logdir and that labels begin at;
+     * NULL: the file. Each of them lies below it. */
+    const char *base;
     /* By a command that looks at all once: sessions are read by several threads, and what was read is not kept.
      * `is_wanted` is then called by several threads at a time, also while `take` runs. Files are taken in the same
      * order. */
@@ -75,9 +78,14 @@ struct rows_counts {
 /* The part of `count` that a file is of, from 0; those of one session of the profiler (plugins/profile/SESSION/) are
  * together. */
 uint64_t rows_shard(const char *path, uint64_t count);
-/* The id of the row of a text's failure (which one, from 1): the same in every process that calls the root so. 32 hex
- * digits. */
-void rows_failure_id(char id[ROWS_ID_SIZE], const char *root, const char *path, int64_t failure);
+/* The address of a file, "/a/b" or "s3://b/k", of which root it was found below or not; free(). It is what ids are made
+ * of, so that a file has the same rows in every process and below every root. */
+char *rows_address(const struct files_place *place, const char *path);
+/* The id of a row of the file at that address: of a kind, of that part of the file ("": all of it), and of which failure
+ * (-1: none). */
+void rows_row_id(char id[ROWS_ID_SIZE], const char *address, const char *kind, const char *part, int64_t failure);
+/* The id of the row of a text's failure (which one, from 1). 32 hex digits. */
+void rows_failure_id(char id[ROWS_ID_SIZE], const struct snapshot_file *file, int64_t failure);
 /* An id that tells these texts (NULL: as "") from all others. 32 hex digits. */
 void rows_id(char id[ROWS_ID_SIZE], const char *const *texts, size_t count);
 /* ISO 8601 with microseconds, UTC: what PostgreSQL and DuckDB keep of a time. "" where it is not known. */

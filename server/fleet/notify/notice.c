@@ -7,10 +7,7 @@
 
 /* ---- a failure ---- */
 
-void notice_failure_id(char id[ROWS_ID_SIZE], const struct snapshot_text *text)
-{
-    rows_failure_id(id, text->file->place.root, text->file->path, 1);
-}
+void notice_failure_id(char id[ROWS_ID_SIZE], const struct snapshot_text *text) { rows_failure_id(id, text->file, 1); }
 
 /* Appends the member "verdict", or "error": why there is none. */
 static void verdict_write(struct store *store, const struct notice_failure *failure, struct json *json)
