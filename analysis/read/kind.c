@@ -5,8 +5,18 @@
 #include "read/torch/torch_form.h"
 
 /* How many fields of a message are looked at: enough to pass the leading planes of a trace, and little to read. Of
- * fields with one number the first few say enough. */
-enum { FIELDS_SEEN = 48, OF_ONE_NUMBER = 2, TEXT_SEEN = 4096, NAME_SEEN = 64, BEGIN_SEEN = 64, LOOKS_MAX = 64 };
+ * fields with one number the first few say enough. Numbers from `NUMBERS_KNOWN` on no message has: of those, which newer
+ * writers may put anywhere, many are passed. */
+enum {
+    FIELDS_SEEN = 48,
+    OF_ONE_NUMBER = 2,
+    NUMBERS_KNOWN = 16,
+    UNKNOWN_PASSED = 4096,
+    TEXT_SEEN = 4096,
+    NAME_SEEN = 64,
+    BEGIN_SEEN = 64,
+    LOOKS_MAX = 64
+};
 
 /* ---- what messages look like ---- */
 
@@ -108,8 +118,12 @@ static const struct look *kind_look(struct looker *looker, struct stream_scope s
     struct err *outer = stream->err, err = ERR_INIT;
     look->scope = scope;
     stream->err = &err;
-    while (look->count < FIELDS_SEEN && stream_next(stream, &scope, &look->fields[look->count]))
-        look->count++;
+    size_t unknown_count = 0;
+    while (look->count < FIELDS_SEEN && stream_next(stream, &scope, &look->fields[look->count])) {
+        bool is_unknown = look->fields[look->count].number >= NUMBERS_KNOWN;
+        unknown_count += is_unknown;
+        look->count += !is_unknown || unknown_count <= OF_ONE_NUMBER || unknown_count > UNKNOWN_PASSED;
+    }
     look->is_broken = err_is_set(&err);
     stream->err = outer;
     if (err.code == ERR_io)
