@@ -14,6 +14,8 @@ import threading
 import time
 from typing import Union
 
+from . import _labels
+
 DEFAULT_NAME = "memviewd-runs"
 RUN_VARIABLE = "MEMVIEWD_RUN"
 LOCK_NAME = "run.lock"
@@ -80,7 +82,7 @@ class Session:
         """It has ended: the oldest runs go that are too many bytes; itself only when nothing was written to it."""
         if self._lock is None:
             return
-        if os.listdir(self.path) == [LOCK_NAME]:
+        if set(os.listdir(self.path)) <= {LOCK_NAME, _labels.NAME}:
             shutil.rmtree(self.path, ignore_errors=True)
             _remove_empty(self.all)
         os.close(self._lock)
@@ -162,11 +164,16 @@ def open_new(logdir=None):
     written. Raises OSError. close() afterwards."""
     with _lock:
         try:
-            return _make(os.fspath(logdir) if logdir else DEFAULT_NAME)
+            session = _make(os.fspath(logdir) if logdir else DEFAULT_NAME)
         except OSError:
             if logdir:
                 raise
-        return _make(_own_below_tmp())
+            session = _make(_own_below_tmp())
+    try:
+        _labels.write(session)
+    except OSError:
+        pass  # it is a session without them
+    return session
 
 
 def of_runner(logdir=None):

@@ -18,6 +18,7 @@
 #include "server/run/inject.h"
 #include "server/run/run_folder.h"
 #include "server/run/run_log.h"
+#include "server/run/session_labels.h"
 
 #include "base/size_text.h"
 
@@ -121,6 +122,7 @@ static bool set_up(struct run *run, struct err *err)
 {
     if (!folder_open(run, err))
         return false;
+    session_labels_write(run->folder.path);
     run->limit = (struct dump_limit){run->folder.path, (size_t)run->options->program_count,
                                      (uint64_t)run->options->dump_limit_mib << 20};
     run->log_path = memory_format("%s/%s", run->folder.path, LOG_NAME);

@@ -10,6 +10,8 @@ import tempfile
 import time
 import unittest
 
+from memviewd import _labels
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 FIXTURES = os.path.join(HERE, "..", "fixtures")
 
@@ -32,6 +34,8 @@ def until(condition, what, seconds=60):
 
 class Case(unittest.TestCase):
     def setUp(self):
+        self.set_environment(**{variable: None for _, variable in _labels.VARIABLES}, MEMVIEWD_LABELS=None, KUBERNETES_SERVICE_HOST=None,
+                             RAY_JOB_CONFIG_JSON_ENV_VAR=None)  # a session has memviewd.json only in tests of it
         self.folder = os.path.realpath(tempfile.mkdtemp(prefix="memviewd-python-"))
         self.addCleanup(shutil.rmtree, self.folder)
         before = os.getcwd()

@@ -72,6 +72,17 @@ class Passing(OomCase):
         self.assertEqual(sorted(os.listdir(self.only_run())), ["output.log", "run.lock"])
         self.assertIn("host memory ran out", self.stderr.getvalue().lower())
 
+    def test_the_session_says_whose_it_is(self):
+        self.set_environment(USER="ada", SLURM_JOB_NAME="pretrain", GIT_COMMIT="c0ffee")
+        self.put_module("jax", None)
+        self.pass_by(MemoryError())
+        with open(os.path.join(self.only_run(), "memviewd.json"), encoding="utf-8") as file:
+            self.assertEqual(json.load(file), {"job": "pretrain", "commit": "c0ffee", "user": "ada"})
+        empty = _session.open_new(os.path.join(self.folder, "other"))
+        self.assertIn("memviewd.json", os.listdir(empty.path))
+        empty.close()
+        self.assertFalse(os.path.exists(empty.all), "labels alone are no session")
+
     def test_a_jax_without_devices_is_not_asked(self):
         jax = self.put_jax(has_devices=False)
         jax.live_arrays = jax.devices = lambda: self.fail("it would take the devices")

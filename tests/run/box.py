@@ -23,6 +23,11 @@ PYTHON = sys.executable
 PATIENCE_SECONDS = 60 # ends a test that hangs; measures nothing
 
 
+# Of these, memviewd.json has labels (python/memviewd/_labels.py).
+LABEL_VARIABLES = ("USER", "LOGNAME", "MEMVIEWD_LABELS", "GIT_COMMIT", "GITHUB_SHA", "CI_COMMIT_SHA", "GITHUB_ACTOR", "GITLAB_USER_LOGIN", "KUBERNETES_SERVICE_HOST",
+                   "JOBSET_NAME", "JOB_COMPLETION_INDEX", *(name for name in os.environ if name.startswith(("SLURM_", "WANDB_", "TORCHELASTIC_"))))
+
+
 class Skip(Exception):
     pass
 
@@ -34,7 +39,8 @@ class Box:
         self.binary, self.folder = binary, folder
         self.runs = os.path.join(folder, "runs")
         self.environment = {**os.environ, "LC_ALL": "C.UTF-8"}
-        self.environment.pop("XLA_FLAGS", None)
+        for name in ("XLA_FLAGS", *LABEL_VARIABLES):
+            self.environment.pop(name, None)
 
     def command(self, *command, options=()):
         return [self.binary, "run", f"--logdir={self.runs}", *options, "--", *command]
