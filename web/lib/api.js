@@ -110,13 +110,14 @@ function partsOf(count, response) {
   });
 }
 
-/* What early.js has asked for: address below api/v1/ → answer that is under way; each is taken once. */
+/* What early.js has asked for: address below api/v1/ → {answer that is under way, isTaken}. Each is taken once; but while the
+ * page opens by all who ask the same. */
 const ahead = new Map();
 if (globalThis.memviewdAhead) {
   const { asked, response } = globalThis.memviewdAhead;
   partsOf(asked.length, response).forEach((part, at) => {
     part.catch(() => {}); // the page says it, if it asks for it
-    ahead.set(asked[at], part);
+    ahead.set(asked[at], { part, isTaken: false });
   });
 }
 for (const event of ['pointermove', 'pointerdown', 'keydown', 'popstate'])
@@ -126,12 +127,13 @@ const isTogether = setting('ask') !== 'alone';
 const isOpening = () => isTogether && opening != null && performance.now() < OPENING_MS;
 
 /* Did early.js ask for it, and nobody took it yet? */
-export const isAhead = (path, params) => ahead.has(belowRoot(apiUrl(path, params).href));
+export const isAhead = (path, params) => ahead.get(belowRoot(apiUrl(path, params).href))?.isTaken === false;
 
 function takeAhead({ href }) {
-  const answer = ahead.get(belowRoot(href)) ?? null;
-  ahead.delete(belowRoot(href));
-  return answer;
+  const found = ahead.get(belowRoot(href));
+  if (!found || (found.isTaken && !isOpening())) return null;
+  found.isTaken = true;
+  return found.part;
 }
 
 function keepAhead({ href }) {

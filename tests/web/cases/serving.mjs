@@ -94,6 +94,35 @@ export function run({ test, equal, truth, daemon, open }) {
       proxy.close();
     });
 
+  /* Below api/v1/, each question of a request of many by itself. */
+  const questionsOf = (paths) =>
+    paths
+      .filter((path) => path.startsWith('/api/v1/'))
+      .flatMap((path) => (path.includes('/batch?') ? new URL(path, 'http://any').searchParams.getAll('ask') : path.slice('/api/v1/'.length)))
+      .map(decodeURIComponent);
+  /* The next look for changes is another question. */
+  const withoutBeat = () => {
+    const wait = globalThis.setTimeout;
+    globalThis.setTimeout = (task, ms, ...more) => (ms === 5000 ? 0 : wait(task, ms, ...more));
+  };
+
+  for (const [tool, kind] of [['home', ''], ['memory_viewer', 'dump'], ['memory_profile', 'trace'], ['oom', 'dump'], ['device_memory', 'profiles']])
+    test(`${tool} asks for nothing twice, and takes all that was asked for before its scripts`, async () => {
+      const base = await daemon('--demo');
+      const { sessions } = await (await fetch(`${base}api/v1/sessions`)).json();
+      const proxy = await startProxy(base);
+      const page = await open(`${proxy.url}?tool=${tool}${kind && `&session=${sessions.find((each) => each.kind === kind).id}`}`, { init: withoutBeat });
+      const asked = questionsOf(proxy.all());
+      equal(asked.filter((each, at) => asked.indexOf(each) < at), [], 'asked twice');
+      const left = await page.evaluate(() => {
+        const { isAhead } = globalThis.memviewd.use('lib/api.js');
+        return globalThis.memviewdAhead.asked.filter((path) => isAhead(path, {}));
+      });
+      equal(left, [], 'nobody took it');
+      await page.finish();
+      proxy.close();
+    });
+
   test('a page below a path of a proxy finds its files, its call graph included', async () => {
     const proxy = await startProxy(await daemon('--demo'), '/user/me/proxy/6006');
     const page = await open(`${proxy.url}?tool=device_memory&view=graph`);
