@@ -33,9 +33,9 @@ export function columnAt(x, width, columns) {
   return at >= 0 && at < columns ? at : -1;
 }
 
-/* In: sentence(column), onHover(column, mark), onLeave(), onPick(column).
+/* In: sentence(column), onHover(column, mark), onLeave(), onPick(column); keys: what they do.
  * Out: {node, draw({parts: [{fill(), values}], names, isBytes, label}), mark({a, b}), drawing(), destroy()}. */
-export function createStacked({ sentence, onHover, onLeave, onPick }) {
+export function createStacked({ sentence, onHover, onLeave, onPick, keys = 'Arrow keys move, Enter chooses A, then B.' }) {
   let data = { parts: [], names: [], isBytes: true, label: '' };
   let tops = [];
   let marks = { a: -1, b: -1 };
@@ -113,7 +113,7 @@ export function createStacked({ sentence, onHover, onLeave, onPick }) {
       data = next;
       tops = stackUp(data.parts, columns());
       layers.setLabel(data.label);
-      keyboard.setLabel(`${data.label} Arrow keys move, Enter chooses A, then B.`);
+      keyboard.setLabel(`${data.label} ${keys}`);
       keyboard.setItems(data.names.map((_, column) => ({ at: column })));
       layers.repaint();
     },

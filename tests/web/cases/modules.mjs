@@ -70,6 +70,26 @@ export function run({ test, equal, includes, truth, daemon, open, fixtures, shar
       names,
     );
 
+  test('programs of a dump that are alike are one column of the chart, and rows with the number of their file', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'memviewd-alike-'));
+    for (const number of ['0157', '0163', '0171']) writeFileSync(join(folder, `module_${number}.jit_step.after_optimizations.hlo.pb`), adam());
+    writeFileSync(join(folder, 'module_0180.jit_f.after_optimizations.hlo.pb'), pallas());
+    const page = await open(`${await daemon(`--logdir=${folder}`)}?tool=modules`);
+    includes(await text(page, '.panel-modules-chart h2'), '2 modules like another folded');
+    includes(await text(page, '.panel-modules-all tbody'), 'jit_step #0163');
+    await page.locator('.panel-modules-chart [role=listbox]').focus();
+    const tips = [];
+    for (const key of ['Home', 'ArrowRight']) {
+      await page.keyboard.press(key);
+      await idle(page);
+      tips.push(await text(page, '.tooltip'));
+    }
+    truth(tips.some((words) => words.includes('jit_step × 3') && words.includes('3 alike')), tips.join(' | '));
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/tool=memory_viewer|module=/);
+    await page.finish();
+  });
+
   test('at 1440 px all columns are there without scrolling sideways, with a capacity and without', async () => {
     for (const capacity of ['', '&capacity=v5e']) {
       const page = await open(await at('job', capacity), { width: 1440, height: 900 });

@@ -8,6 +8,7 @@ import { apiUrl, get, isAbort, Problem } from '../../lib/api.js';
 import { begin } from '../../lib/activity.js';
 import { el, fill, loadStyle } from '../../lib/dom.js';
 import { count, visible } from '../../lib/format.js';
+import { openLink } from '../../lib/route.js';
 import { evidenceLinks } from '../../widgets/evidence.js';
 import { explainKeys, explainWith } from '../../widgets/explain.js';
 import { notesButton } from '../../widgets/notices.js';
@@ -15,6 +16,7 @@ import { drawLedger } from '../../widgets/ledger.js';
 import { createPanel, message } from '../../widgets/panel.js';
 import { dismissTooltip } from '../../widgets/tooltip.js';
 import * as empty from './empty.js';
+import { createModulesChart } from './chart.js';
 import { createModulesTable } from './table.js';
 import { hrefOf, stateOf } from './state.js';
 
@@ -53,6 +55,7 @@ export function mount(root, context) {
     unmount() {
       view.controller.abort();
       stopCards();
+      view.chart.destroy();
       view.all.destroy();
       view.hosts.destroy();
     },
@@ -65,12 +68,16 @@ function build(view, root) {
   const more = el('p', { class: 'answer-more' });
   const progress = el('p', { class: 'modules-progress dim', role: 'status', hidden: true });
   view.head = { title, aside, more, progress };
+  view.chart = createModulesChart((row) => {
+    const href = view.hrefOf(row);
+    if (href) openLink(href);
+  });
   view.all = createModulesTable(view, 'all');
   view.hosts = createModulesTable(view, 'hosts');
   view.wholePage = el('div', { class: 'whole-page', hidden: true });
   view.ledger = createPanel('panel-ledger', 'Ledger of one device');
   view.ledger.node.hidden = true;
-  view.place = el('div', { class: 'modules-views' }, view.all.node, view.hosts.node, view.ledger.node);
+  view.place = el('div', { class: 'modules-views' }, view.chart.node, view.all.node, view.hosts.node, view.ledger.node);
   const head = el('div', { class: 'head' }, el('div', { class: 'answer-row' }, title, aside), more, progress);
   fill(root, el('div', { class: 'modules' }, head, view.wholePage, view.place));
 }

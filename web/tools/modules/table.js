@@ -214,6 +214,7 @@ function draw(state, data, question, isAtTop) {
   state.said = data.columns;
   state.known.clear();
   const first = rowsIn(state, data);
+  if (!state.isOfOne) view.chart.show(data, question.rows === 'host');
   state.drawn = [data, question];
   panel.show();
   const columns = fitted(columnsOf(state, data, question), roomIn(panel));
