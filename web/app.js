@@ -9,6 +9,7 @@ import { bind, spokenKey, startKeys } from './lib/keys.js';
 import { referenceOf, referenceOfProfile } from './lib/reference.js';
 import { createRouter, emptyRoute, isSamePlace, openLink } from './lib/route.js';
 import { setSubject } from './lib/subject.js';
+import { startRoving } from './lib/roving.js';
 import { createDetails } from './widgets/details.js';
 import { createBanners, createLive } from './widgets/notices.js';
 import { startPane } from './widgets/pane.js';
@@ -261,6 +262,7 @@ async function start() {
   const end = begin();
   fill(at('find-key'), spokenKey('Ctrl+k'));
   bindPage();
+  startRoving();
   await takeToken();
   watchConnection({
     banners,

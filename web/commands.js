@@ -94,6 +94,7 @@ export function frameCommands({ open, entries, escape, sources, togglePane, take
     { keys: ['Escape'], does: 'one step back', run: escape },
     { keys: ['q'], does: 'details pane', run: togglePane, isOn: () => !document.body.classList.contains('is-plain') },
     { keys: ['y'], does: 'copy link to this state', run: () => void copyLink() },
+    { gesture: 'arrow keys', does: 'inside the bar, the rail, the answer and the head of a panel, which are one stop of Tab each', run: () => false },
     { does: 'set as A, to be compared', run: setAsA },
     { does: 'compare with A', run: compareWithA },
     ...goTo,

@@ -42,24 +42,38 @@ export function run({ test, includes, equal, truth, daemon, open }) {
       await page.finish();
     });
 
-  test('the order of focus is skip link, bar, rail, curve, strips, table', async () => {
+  test('the order of focus is skip link, bar, rail, answer, curve, strips, table; eight stops to the curve', async () => {
     const page = await open(await daemon('--demo'));
     await page.keyboard.press('Tab');
     equal(await page.evaluate(() => document.activeElement.className), 'skip');
-    const order = [];
-    for (const selector of [
-      '.brand',
-      '.selector-button',
-      '#theme',
-      '.rail a',
-      '.curve-slider',
-      '.strip-plot [role="listbox"]',
-      '.panel-table tbody tr',
-    ]) {
-      await tabTo(page, selector);
-      order.push(selector);
-    }
-    equal(order.length, 7);
+    let stopCount = 1;
+    for (const selector of ['.brand', '.rail a[aria-current]', '.head a, .head button', '.curve-slider']) stopCount += await tabTo(page, selector, 8);
+    truth(stopCount <= 8, `${stopCount} stops to the curve`);
+    for (const selector of ['.strip-plot [role="listbox"]', '.panel-table tbody tr']) await tabTo(page, selector);
+    await page.finish();
+  });
+
+  test('the bar, the rail and the answer are one stop each; arrow keys go on inside, and Tab comes back to where one was', async () => {
+    const page = await open(await daemon('--demo'));
+    const focused = () => page.evaluate(() => document.activeElement.id || document.activeElement.textContent.trim());
+    for (const key of ['Tab', 'Tab']) await page.keyboard.press(key);
+    equal(await focused(), 'memviewd');
+    await page.keyboard.press('ArrowRight');
+    equal(await focused(), 'Home');
+    await page.keyboard.press('ArrowLeft');
+    await page.keyboard.press('Tab');
+    const tool = await focused();
+    await page.keyboard.press('ArrowDown');
+    truth((await focused()) !== tool, 'the next tool');
+    const next = await focused();
+    await page.keyboard.press('Tab');
+    equal(await page.evaluate(() => Boolean(document.activeElement.closest('.head'))), true);
+    const figures = await page.locator('.head').evaluate((head) => [...head.querySelectorAll('a[href], button, summary')].filter((item) => item.checkVisibility()).length);
+    for (let at = 1; at < figures; at++) await page.keyboard.press('ArrowRight');
+    const last = await page.locator('.head').evaluate((head) => [...head.querySelectorAll('a[href], button, summary')].filter((item) => item.checkVisibility()).at(-1) === document.activeElement);
+    truth(last, 'every figure is reached');
+    await page.keyboard.press('Shift+Tab');
+    equal(await focused(), next);
     await page.finish();
   });
 

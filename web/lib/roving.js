@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * roving.js: what stands in a row is one stop of Tab: the bar, the rail, the figures of the answer, the buttons in the head of
+ * a panel. Arrow keys go on inside. Its own file: no page knows of it. */
+
+import { nextFrame } from './activity.js';
+
+const ROWS = '.bar, .rail, main .head, main .panel-head';
+/* Fields have arrow keys of their own and stay stops; what opens above the page is no part of the row. */
+const ITEMS = 'a[href], button, summary';
+const OUTSIDE = '.selector-popup, [role="tablist"], [role="dialog"], .menu, dialog';
+const STEPS = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 };
+
+const stops = new WeakMap(); // row → the item that Tab comes to
+
+function itemsOf(row) {
+  return [...row.querySelectorAll(ITEMS)].filter((item) => !item.disabled && !item.closest(OUTSIDE) && item.closest(ROWS) === row && item.checkVisibility());
+}
+
+/* Where Tab enters: where one was last, else what is shown now, else the first. */
+function settle(row) {
+  const items = itemsOf(row);
+  const last = stops.get(row);
+  const stop = items.includes(last) ? last : (items.find((item) => item.hasAttribute('aria-current')) ?? items[0]);
+  if (!stop) return;
+  for (const item of items) item.tabIndex = item === stop ? 0 : -1;
+}
+
+function onKey(event) {
+  const row = event.target.closest?.(ROWS);
+  if (!row || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey || !event.target.matches(ITEMS) || event.target.closest(OUTSIDE)) return;
+  /* Down opens a list of choices. */
+  const isChoice = event.key === 'ArrowDown' && event.target.getAttribute('aria-haspopup') === 'listbox';
+  if (!(event.key in STEPS) || isChoice) return;
+  const items = itemsOf(row);
+  const next = items[items.indexOf(event.target) + STEPS[event.key]];
+  event.preventDefault();
+  event.stopPropagation();
+  next?.focus();
+}
+
+/* Rows that a change may have changed: the one around it, and those in it. */
+function rowsAround({ target, type, addedNodes, attributeName }) {
+  const own = target.closest(ROWS);
+  if (own) return [own];
+  const roots = type === 'childList' ? [...addedNodes].filter((node) => node instanceof HTMLElement) : attributeName === 'hidden' ? [target] : [];
+  return roots.flatMap((root) => [...(root.matches(ROWS) ? [root] : []), ...root.querySelectorAll(ROWS)]);
+}
+
+/* Keeps the rows of the document so, whatever is drawn into them; once a frame, as what is seen has to be measured. */
+export function startRoving() {
+  const changed = new Set();
+  const settleAll = () => {
+    for (const row of changed) if (row.isConnected) settle(row);
+    changed.clear();
+  };
+  const hear = (rows) => {
+    if (rows.length && changed.size === 0) nextFrame(settleAll);
+    for (const row of rows) changed.add(row);
+  };
+  new window.MutationObserver((records) => hear(records.flatMap(rowsAround))).observe(document.body, { childList: true, subtree: true, attributeFilter: ['hidden', 'disabled', 'aria-current'] });
+  document.addEventListener('keydown', onKey, true);
+  document.addEventListener('focusin', ({ target }) => {
+    const row = target.closest?.(ROWS);
+    if (!row || !target.matches(ITEMS) || target.closest(OUTSIDE)) return;
+    stops.set(row, target);
+    settle(row);
+  });
+  hear([...document.querySelectorAll(ROWS)]);
+}
