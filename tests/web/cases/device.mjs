@@ -84,6 +84,17 @@ export function run({ test, equal, includes, truth, daemon, open, fixtures }) {
     await page.finish();
   });
 
+  test('several devices are bars of one scale in the pane, all of them', async () => {
+    const devices = Array.from({ length: 16 }, (_, at) => ({ name: `TPU_${at}`, total: (16 - at) * 1024, count: 1 }));
+    const page = await open(place(await daemon('--demo')), { canned: answers({ devices }) });
+    const rows = page.locator('#details .per-device-row');
+    equal(await rows.count(), 16);
+    const widths = await rows.locator('.share-part').evaluateAll((all) => all.map((each) => Number(each.getAttribute('width'))));
+    equal([widths[0], widths[8], widths[15]], [100, 50, 6.25]);
+    includes(await text(page, '#details .per-device'), 'TPU_15');
+    await page.finish();
+  });
+
   test('the call graph is laid out under the policy of the page, without a violation', async () => {
     const page = await open(place(await daemon('--demo'), '&view=graph'), { canned: answers() });
     await page.waitForSelector('.graph-box');

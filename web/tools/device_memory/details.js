@@ -186,19 +186,24 @@ function perDevice(metric, traces) {
     const device = labels.find(({ key }) => key === 'device')?.text;
     if (device) sums.set(device, (sums.get(device) ?? 0) + value);
   }
-  if (sums.size < 2) return null;
-  const max = Math.max(...[...sums.values()].map(Math.abs), 1);
+  return deviceBars('Per device', [...sums].map(([device, value]) => ({ name: device, total: value, words: amount(metric, value) })));
+}
+
+/* Devices side by side: a bar each, all of one scale. rows: [{name, total, words}]; of one device there is nothing to compare. */
+function deviceBars(heading, rows) {
+  if (rows.length < 2) return null;
+  const max = Math.max(...rows.map(({ total }) => Math.abs(total)), 1);
   return el(
     'div',
     { class: 'per-device' },
-    el('h3', {}, 'Per device'),
-    [...sums].map(([device, value]) =>
+    el('h3', {}, heading),
+    rows.map(({ name: device, total, words }) =>
       el(
         'div',
         { class: 'per-device-row' },
         el('bdi', { dir: 'ltr', class: 'mono', title: visible(device) }, visible(device)),
-        shareBar(Math.abs(value) / max),
-        el('span', { class: 'figure' }, amount(metric, value)),
+        shareBar(Math.abs(total) / max),
+        el('span', { class: 'figure' }, words),
       ),
     ),
   );
@@ -220,7 +225,8 @@ function pageDetails(subject) {
         el('span', { class: 'figure dim' }, ` ${figureOf(summary, row.total)}, ${summary.is_diff && row.count > 0 ? '+' : ''}${count(row.count)}`),
       ),
     );
-  const shares = facts(fact('devices', list(summary.devices)), fact('kinds', list(summary.kinds)));
+  const bars = deviceBars('Devices', summary.devices.map((row) => ({ ...row, words: `${figureOf(summary, row.total)}, ${summary.is_diff && row.count > 0 ? '+' : ''}${count(row.count)}` })));
+  const shares = [bars, facts(bars ? null : fact('devices', list(summary.devices)), fact('kinds', list(summary.kinds)))];
   return {
     heading: 'This page',
     parts: [
