@@ -67,7 +67,7 @@ static const char *const signs[] = {
     "bytesinpool:", "usagefromdevice:", "ouldnotallocate", "youtriedtoallocate", "Buserror", "buserror", "Nospaceleft",
     "OUT_OF_MEMORY", "OutOfMemory", "pinnedhostmemory", "ALLOC_FAILED", "cublashandle", "outofresource:",
     "memorysizelimit", "availablesharedmemory", "toomuchshareddata", "toCUDA", "creatingsharedmemory",
-    "forthecacheblocks", "modelsmaxseqlen", "model'smaxseqlen", "KVcache", "Freememoryondevice", "mem-fraction-static",
+    "forthecacheblocks", "modelsmaxseqlen", "model'smaxseqlen", "KVcacheis", "Freememoryondevice", "mem-fraction-static",
     "prefilltokens", "nabletoallocate", "bad_alloc", "Cannotallocatememory", "maximumallowedbuffersize",
     "memorypressure", "memoryused", "OOMkiller", "'oom-kill'", "oom_kill", "oom-kill", "resource:memory", "memorylimit",
     "runninglowonmemory", "Memoryonthenode", "memory:usage", "Killed", "zsh:killed", "code137", "code:137", "SIGKILL",
