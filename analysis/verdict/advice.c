@@ -180,8 +180,12 @@ static int rank_of(const struct verdict_advice *item)
 static int by_use(const void *left, const void *right)
 {
     const struct verdict_advice *a = left, *b = right;
+    if (a->is_refuted != b->is_refuted)
+        return ORDER(a->is_refuted, b->is_refuted);
     int by_cause = ORDER(b->is_of_cause, a->is_of_cause), by_rank = ORDER(rank_of(a), rank_of(b));
-    int by_confidence = ORDER((int)a->confidence, (int)b->confidence), by_effort = ORDER(a->effort, b->effort);
+    /* That of two the compiler could be asked about one makes the other no worse. */
+    int by_confidence = ORDER((int)a->predicted_confidence, (int)b->predicted_confidence),
+        by_effort = ORDER(a->effort, b->effort);
     return by_cause ?: by_rank ?: by_confidence ?: by_effort ?: ORDER(b->saves_bytes, a->saves_bytes)
                                                 ?: strcmp(a->title, b->title);
 }
@@ -290,9 +294,47 @@ static int64_t best_of(const struct advice *advice)
         advice->items[0].kind == VERDICT_ADVICE_LEAK)
         return 0;
     for (uint32_t i = 0; i < advice->count; i++)
-        if (advice->items[i].saves_bytes > 0 && (advice->items[i].lands_at_bytes >= 0 || i == 0))
+        if (advice->items[i].saves_bytes > 0 && !advice->items[i].is_refuted &&
+            (advice->items[i].lands_at_bytes >= 0 || i == 0))
             return i;
     return -1;
+}
+
+static bool is_refuted(const struct verdict_advice *predicted, const struct verdict_advice *compiled)
+{
+    bool was_to_fit = predicted->fits == VERDICT_FITS_YES || predicted->fits == VERDICT_FITS_PERHAPS;
+    return compiled->saves_bytes <= predicted->saves_bytes / 2 || (was_to_fit && compiled->fits == VERDICT_FITS_NO);
+}
+
+/* The compiler's figures take the place of predicted ones. */
+static void compiled_take(struct advice *advice, struct verdict_advice *item, const struct verdict_compiled *compiled)
+{
+    const struct verdict_advice predicted = *item;
+    item->compiled = arena_text(advice->facts->arena, str_of(compiled->sentence));
+    if (compiled->total_bytes < 0)
+        return;
+    item->predicted_bytes = predicted.lands_at_bytes;
+    item->lands_at_bytes = compiled->total_bytes;
+    item->saves_bytes = advice->facts->total_bytes - compiled->total_bytes;
+    if (compiled->is_of_dump) {
+        item->confidence = VERDICT_CONFIRMED;
+        item->reason = item->compiled;
+    }
+    item->fits = fits_of(advice->facts, item);
+    item->is_refuted = is_refuted(&predicted, item);
+}
+
+static void compiled_fill(struct advice *advice)
+{
+    const struct verdict_around *around = &advice->facts->parts->around;
+    for (uint32_t i = 0; i < advice->count; i++) {
+        struct verdict_advice *item = &advice->items[i];
+        item->predicted_bytes = -1;
+        item->predicted_confidence = item->confidence;
+        for (size_t k = 0; k < around->compiled_count && item->change != NULL && item->compiled == NULL; k++)
+            if (strcmp(around->compiled[k].change, item->change) == 0 && item->lands_at_bytes >= 0)
+                compiled_take(advice, item, &around->compiled[k]);
+    }
 }
 
 /* Where all has its word on whether it fits. */
@@ -330,6 +372,7 @@ void advice_make(const struct verdict_facts *facts)
     jax_calls_drop(advice);
     torch_advice_find(advice);
     remedy_find(advice);
+    compiled_fill(advice);
     over_fill(advice);
     if (advice->count > 1)
         qsort(advice->items, advice->count, sizeof(*advice->items), by_use);

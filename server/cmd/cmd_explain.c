@@ -9,6 +9,7 @@
 #include "server/cmd/commands.h"
 #include "server/cmd/each_module.h"
 #include "server/cmd/explain.h"
+#include "server/cmd/explain_confirm.h"
 #include "server/cmd/input_path.h"
 #include "server/cmd/options.h"
 #include "server/files/names.h"
@@ -178,9 +179,12 @@ static bool verdict_write(struct cmd_explain_explaining *explaining, const struc
                           struct buf *out, char **file, struct err *err)
 {
     struct verdict_parts parts = {0};
+    struct explain_confirm confirm = {.count = 0};
     bool is_made = verdict_parts_open(explaining->store, wanted, &parts, err);
     if (explaining->capacity.bytes > 0)
         verdict_capacity_choose(&parts, &explaining->capacity);
+    if (is_made && explaining->options->is_confirmed)
+        explain_confirm_ask(explaining->options, &parts, &confirm);
     is_made =
         is_made &&
         analysis_verdict(&parts.core, explaining->is_json ? ANALYSIS_VERDICT_JSON : ANALYSIS_VERDICT_TEXT, out, err);
@@ -198,6 +202,7 @@ static bool verdict_write(struct cmd_explain_explaining *explaining, const struc
     if (wanted->failure && parts.profile_session && analysis_verdict_is_of_live_arrays(wanted->failure))
         explained_add(explaining, parts.profile_session);
     verdict_parts_close(&parts);
+    explain_confirm_free(&confirm);
     return is_made;
 }
 

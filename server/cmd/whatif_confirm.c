@@ -4,7 +4,6 @@
 #include "server/base/log.h"
 #include "server/base/memory.h"
 #include "server/cmd/interrupts.h"
-#include "server/compile/confirm.h"
 
 #include <cjson/cJSON.h>
 #include <stdio.h>
@@ -195,4 +194,17 @@ bool whatif_confirm(const struct options *options, const struct snapshot_session
         .options = options, .session = session, .entry = entry, .out = out, .json = JSON_INIT(out)};
     interrupts_take();
     return options->is_fit ? sets_confirm(&asking, prediction) : changes_confirm(&asking);
+}
+
+void whatif_confirm_ask(const struct options *options, const struct snapshot_session *session,
+                        const struct modules_entry *entry, const char *const *changes, size_t count,
+                        const struct compile_result *base, struct confirm_result *result)
+{
+    struct whatif_confirm_asking asking = {.options = options, .session = session, .entry = entry};
+    if (base) {
+        asking.first.base = *base; /* borrowed */
+        asking.has_first = true;
+    }
+    interrupts_take();
+    whatif_confirm_run(&asking, changes, count, NULL, result);
 }

@@ -126,6 +126,22 @@ def devices_faults(arguments, place):
     return faults + ([] if done.returncode == 0 else [f"exit status {done.returncode}"])
 
 
+def explain_faults(arguments, place):
+    """explain --confirm: what the compiler made of what is advised, or why it was not asked"""
+    faults = []
+    for word, library, has_figure in (("compiles", arguments.standin, True), ("aborts", arguments.standin, False), ("stops", "/nowhere", False)):
+        environ = {**os.environ, "TMPDIR": place.path, "MEMVIEWD_STANDIN": word, "MEMVIEWD_STANDIN_DUMP": os.path.abspath(arguments.module),
+                   "LD_LIBRARY_PATH": os.path.dirname(os.path.abspath(arguments.module))}
+        done = subprocess.run([arguments.binary, "explain", DUMP, "--confirm", "--json", "--capacity=1MiB", "--topology=v5e:2x2", f"--libtpu={library}"],
+                              env=environ, capture_output=True, text=True, timeout=60, check=False)
+        (element,) = loads(done.stdout)
+        asked = [row for row in element["answer"]["advice"] if "compiled" in row]
+        faults += [] if 1 <= len(asked) <= 3 and done.returncode == 0 else [f"{word}: {len(asked)} asked, exit status {done.returncode}"]
+        faults += [f"{word}: {row}" for row in asked if ("predicted_bytes" in row) != has_figure or ("is_refuted" in row) != has_figure]
+        faults += [] if has_figure or "cl/4242 ended by signal 6" in asked[0]["compiled"] or "is no libtpu.so" in asked[0]["compiled"] else [f"{asked}"]
+    return faults
+
+
 def signals_faults(arguments, place):
     """a crash is one whatever signals were ignored at the start, as by a shell's trap "" CHLD"""
     done = ask(arguments, place, "segfaults", COMPILED, ["--json", "--change=batch=0.5"], DUMP,
@@ -140,6 +156,7 @@ def cases(arguments, place):
         yield f"whatif {word} {' '.join(options)}", faults_of(done, code, state, status, sentence)
     yield "whatif --fit", fit_faults(arguments, place)
     yield "fit --confirm", devices_faults(arguments, place)
+    yield "explain --confirm", explain_faults(arguments, place)
     yield "whatif with SIGCHLD ignored", signals_faults(arguments, place)
     yield "whatif interrupted", interrupt_faults(arguments, place)
     yield "whatif in a terminal", text_faults(arguments, place)

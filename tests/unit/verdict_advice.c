@@ -191,6 +191,69 @@ static void hold_scans(const cJSON *verdict, bool has_backward)
 START_TEST(a_scan_is_never_advised_alone) { each(hold_scans); }
 END_TEST
 
+static int place_of_change(const cJSON *verdict, const char *change)
+{
+    const cJSON *advice = cJSON_GetObjectItem(verdict, "advice");
+    for (int at = 0; at < cJSON_GetArraySize(advice); at++)
+        if (strcmp(text(cJSON_GetArrayItem(advice, at), "change"), change) == 0)
+            return at;
+    return -1;
+}
+
+/* The first advice that a compiler can judge is confirmed, refuted or not answered; the others stay as they were. */
+START_TEST(what_the_compiler_says_takes_the_place_of_predictions)
+{
+    struct asked asked;
+    asked_open(&asked, programs[0].path);
+    cJSON *verdict = verdict_of(asked.module, 15.75);
+    const cJSON *advice = cJSON_GetObjectItem(verdict, "advice"), *item, *first = NULL;
+    cJSON_ArrayForEach(item, advice) if (first == NULL && cJSON_GetObjectItem(item, "change") != NULL &&
+                                         cJSON_GetObjectItem(item, "lands_at_bytes") != NULL &&
+                                         strcmp(text(item, "fits"), "yes") == 0) first = item;
+    ck_assert_ptr_nonnull(first);
+    const int count = cJSON_GetArraySize(advice), place = place_of_change(verdict, text(first, "change"));
+    const double lands = number(first, "lands_at_bytes");
+    const struct {
+        int64_t total_bytes;
+        bool is_of_dump, is_refuted;
+        const char *confidence;
+    } cases[] = {{(int64_t)lands + 4096, true, false, "confirmed"},
+                 {(int64_t)lands + 4096, false, false, text(first, "confidence")},
+                 {30 * GIB, true, true, "confirmed"},
+                 {-1, false, false, text(first, "confidence")}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct verdict_compiled compiled = {text(first, "change"), cases[i].total_bytes, cases[i].is_of_dump,
+                                                  "What came of it."};
+        const struct analysis_verdict_parts parts = {.module = asked.module,
+                                                     .around.capacity.bytes = (uint64_t)(15.75 * (double)GIB),
+                                                     .around.capacity.source = "as chosen",
+                                                     .around.compiled = &compiled,
+                                                     .around.compiled_count = 1};
+        cJSON *again = made(&parts);
+        const cJSON *list = cJSON_GetObjectItem(again, "advice");
+        int at = place_of_change(again, text(first, "change"));
+        const cJSON *same = cJSON_GetArrayItem(list, at);
+        ck_assert_int_eq(cJSON_GetArraySize(list), count);
+        ck_assert_int_eq(at, cases[i].is_refuted ? count - 1 : place);
+        ck_assert_str_eq(text(same, "compiled"), "What came of it.");
+        ck_assert_str_eq(text(same, "confidence"), cases[i].confidence);
+        if (cases[i].total_bytes < 0) {
+            ck_assert_ptr_null(cJSON_GetObjectItem(same, "predicted_bytes"));
+            ck_assert_double_eq(number(same, "lands_at_bytes"), lands);
+        } else {
+            ck_assert_double_eq(number(same, "predicted_bytes"), lands);
+            ck_assert_double_eq(number(same, "lands_at_bytes"), (double)cases[i].total_bytes);
+            ck_assert_int_eq(cJSON_IsTrue(cJSON_GetObjectItem(same, "is_refuted")), cases[i].is_refuted);
+            ck_assert_str_eq(text(same, "fits"), cases[i].is_refuted ? "no" : "yes");
+        }
+        ck_assert_int_ne((int)number(again, "best"), cases[i].is_refuted ? at : -1);
+        cJSON_Delete(again);
+    }
+    cJSON_Delete(verdict);
+    asked_close(&asked);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("verdict_advice");
@@ -202,6 +265,7 @@ int main(void)
     tcase_add_test(tests, of_training_a_checkpoint_stands_before_fused_attention);
     tcase_add_test(tests, offload_and_flags_are_guesses);
     tcase_add_test(tests, a_scan_is_never_advised_alone);
+    tcase_add_test(tests, what_the_compiler_says_takes_the_place_of_predictions);
     suite_add_tcase(suite, tests);
     return bytes_run(suite);
 }

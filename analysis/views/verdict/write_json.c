@@ -236,6 +236,10 @@ static void advice_write(struct json *json, struct evidence_list *list, const st
         json_key_text(json, "change", advice->change);
         json_key_known(json, "saves_bytes", advice->saves_bytes);
         json_key_known(json, "lands_at_bytes", advice->lands_at_bytes);
+        json_key_known(json, "predicted_bytes", advice->predicted_bytes);
+        if (advice->predicted_bytes >= 0)
+            json_key_bool(json, "is_refuted", advice->is_refuted);
+        json_key_text(json, "compiled", advice->compiled);
         json_key_known(json, "over_bytes", advice->over_bytes);
         json_key_known(json, "allocated_bytes", advice->allocated_bytes);
         json_key_text(json, "fits", verdict_fits_name(advice->fits));

@@ -121,7 +121,7 @@ static void arrays_write(struct buf *out, const struct verdict *verdict)
 static void one_advice(struct buf *out, const struct verdict_advice *advice)
 {
     char saves[SIZE_TEXT_BYTES], lands[SIZE_TEXT_BYTES];
-    buf_text(out, "  - ");
+    buf_text(out, advice->is_refuted ? "  - refuted by the compiler: " : "  - ");
     buf_printable(out, str_of(advice->title));
     if (advice->saves_bytes > 0)
         buf_format(out, ": saves %s", size_text(saves, (uint64_t)advice->saves_bytes));
@@ -133,7 +133,11 @@ static void one_advice(struct buf *out, const struct verdict_advice *advice)
                : advice->fits == VERDICT_FITS_NO      ? ", does not fit alone"
                : advice->fits == VERDICT_FITS_PERHAPS ? ", may fit"
                                                       : "");
-    if (advice->call[0] != '\0')
+    if (advice->predicted_bytes >= 0)
+        buf_format(out, "      predicted: lands at %s\n", size_text(lands, (uint64_t)advice->predicted_bytes));
+    else if (advice->compiled != NULL)
+        line(out, "      not compiled: ", advice->compiled);
+    if (advice->call[0] != '\0' && !advice->is_refuted)
         line(out, "      ", advice->call);
     if (advice->change != NULL)
         buf_format(out, "      memviewd whatif PATH --change='%s'\n", advice->change);
