@@ -50,7 +50,7 @@ def test_the_queries_find_the_truth(t, database):
 def test_the_queries_take_rows_of_memviewd(t, database):
     writing.index(t, database, t.fixtures, "--label=job=fixtures")
     asked = sorted(name.removesuffix(".sql") for name in os.listdir(FOLDER) if name.endswith(".sql"))
-    equal(len(asked), 6)
+    equal(len(asked), 7)
     for name in asked:
         ask(database, name)
 

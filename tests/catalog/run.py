@@ -19,7 +19,7 @@ import harness  # noqa: E402: its folder is added above
 import postgres  # noqa: E402
 import running  # noqa: E402
 
-THEMES = ["asking", "writing", "parquet", "loading", "queries", "deploying", "fleet_pages", "baseline", "rounds", "known_series", "objects"]
+THEMES = ["asking", "writing", "parquet", "loading", "queries", "deploying", "fleet_pages", "baseline", "rounds", "known_series", "objects", "programs"]
 
 
 def on_empty(function):
