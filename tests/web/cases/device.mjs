@@ -84,6 +84,15 @@ export function run({ test, equal, includes, truth, daemon, open, fixtures }) {
     await page.finish();
   });
 
+  test('no link of the page leads to the program of another session', async () => {
+    const url = await daemon('--demo');
+    const { sessions } = await (await fetch(new URL('/api/v1/sessions', url))).json();
+    const page = await open(`${url}?tool=device_memory&session=${sessions.find(({ kind }) => kind === 'profiles').id}`);
+    includes(await text(page, '.device-standing'), 'this session has no program');
+    equal(await page.locator('.device-standing a').count(), 0);
+    await page.finish();
+  });
+
   test('several devices are bars of one scale in the pane, all of them', async () => {
     const devices = Array.from({ length: 16 }, (_, at) => ({ name: `TPU_${at}`, total: (16 - at) * 1024, count: 1 }));
     const page = await open(place(await daemon('--demo')), { canned: answers({ devices }) });

@@ -78,7 +78,7 @@ export function run({ test, equal, truth }) {
   test('the answer names what reached how much of what, and when', () => {
     equal(
       textOf(say.answer(pool)),
-      'GPU_0_bfc reached 70.10 of 80.00 GiB at 812.4 ms (step 3); 41 % of the 9.90 GiB free is outside the largest hole.',
+      'GPU_0_bfc reached 70.10 of 80.00 GiB at 812.4 ms (step 3); the largest free piece is 5.84 GiB of 9.90 GiB free.',
     );
     const second = say.second(pool).map(textOf).join(' ');
     equal(

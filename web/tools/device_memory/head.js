@@ -75,13 +75,15 @@ export function createHead({ url, subject, store, link, linkHere }) {
   const aside = el('div', { class: 'answer-aside' });
   const more = el('div', { class: 'answer-more' });
   /* Of what JAX writes: it says of each sample whether it is a buffer or an executable. */
-  const standing = el(
-    'p',
-    { class: 'device-standing dim' },
-    'Counts live arrays and code only. Temporaries inside a compiled program are in the ',
-    el('a', { href: '?tool=memory_viewer' }, 'Memory Viewer'),
-    '.',
-  );
+  const standing = () =>
+    el(
+      'p',
+      { class: 'device-standing dim' },
+      'Counts live arrays and code only. Temporaries inside a compiled program are in the ',
+      /* Of the same session alone: the newest program would be another job's. */
+      subject.hasPrograms ? el('a', { href: link(subject.session, { tool: 'memory_viewer' }) }, 'Memory Viewer') : 'Memory Viewer, of which this session has no program',
+      '.',
+    );
   const node = el('div', { class: 'head' }, el('div', { class: 'answer-row' }, title, aside), more);
   let notes = [];
   let notRead = [];
@@ -126,7 +128,7 @@ export function createHead({ url, subject, store, link, linkHere }) {
               `${counted(summary.stackless_count, 'sample')} without a call stack: shown as (no stack); tracebacks were switched off when they were made.`,
             )
           : null,
-        summary.kinds.length ? standing : momentLinks(link, subject),
+        summary.kinds.length ? standing() : momentLinks(link, subject),
       );
       drawNotes();
     },

@@ -46,6 +46,7 @@ function subjectOf(view) {
   const common = () => commonParams(view.url.state, view.subject.session);
   return {
     session: '',
+    hasPrograms: false,
     key: '',
     profiles: [],
     names: [],
@@ -108,7 +109,7 @@ function build(view, root) {
 async function show(view, selection, route) {
   const { url, subject } = view;
   url.state = stateOf(route);
-  Object.assign(subject, { session: selection.session?.id ?? '', profiles: [], names: [], summary: null, key: '' });
+  Object.assign(subject, { session: selection.session?.id ?? '', hasPrograms: Boolean(selection.session) && selection.session.module_count !== 0, profiles: [], names: [], summary: null, key: '' });
   view.controller.abort();
   for (const tab of view.tabs.values()) tab.forget();
   const hasNone = !subject.session || (selection.session.profile_count === 0 && !selection.session.snapshot_count);

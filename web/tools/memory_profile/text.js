@@ -58,10 +58,14 @@ function mostOf({ categories }) {
   return ['; ', part(most.size_bytes), ` of it ${words.endsWith('s') ? 'are' : 'is'} ${words}`];
 }
 
-/* "; 41 % of the free is outside the largest hole" */
+/* Free memory in pieces matters where little is free: below this share of what there is a request may fail for it. */
+const SCARCE = 0.5;
+
+/* "; the largest free piece is 5.84 of 9.90 GiB" */
 function fragmentationWords(peak) {
-  if (!peak.fragmentation || !peak.free_bytes) return [];
-  return [`; ${percent(peak.fragmentation, 1)} of the `, part(peak.free_bytes, bytes(peak.free_bytes), '', 'free'), ' free is outside the largest hole'];
+  const { fragmentation, free_bytes: free, in_use_bytes: used } = peak;
+  if (!fragmentation || !free || free > SCARCE * (used + free)) return [];
+  return ['; the largest free piece is ', part(Math.round(free * (1 - fragmentation)), bytes(Math.round(free * (1 - fragmentation))), '', 'free'), ' of ', part(free), ' free'];
 }
 
 /* Hosts that show nothing, and why: "host1: The trace was cut while it was written, …". */
