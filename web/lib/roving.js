@@ -22,7 +22,10 @@ function settle(row) {
   const last = stops.get(row);
   const stop = items.includes(last) ? last : (items.find((item) => item.hasAttribute('aria-current')) ?? items[0]);
   if (!stop) return;
-  for (const item of items) item.tabIndex = item === stop ? 0 : -1;
+  for (const item of items) {
+    if (item === stop) item.removeAttribute('tabindex');
+    else item.tabIndex = -1;
+  }
 }
 
 function onKey(event) {
