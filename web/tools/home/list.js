@@ -2,6 +2,7 @@
  * list.js: the list of sessions. Rows stand at once, as many as are scrolled to, and fill in as files are
  * read: those in view first, then the others while nothing else is to be done. What was read stays known. */
 
+import { tellApart } from '../../lib/apart.js';
 import { isAbort } from '../../lib/api.js';
 import { button, el, fill, name } from '../../lib/dom.js';
 import { bytes, bytesInColumn, count, percent, unitName, visible, when } from '../../lib/format.js';
@@ -196,6 +197,7 @@ function createRows(shown, { caption, sort, onSort, verdict, linkOf, onView }) {
     });
     rest.remove();
     table.tBodies[0].append(...nodes);
+    tellApart([...table.querySelectorAll('tbody a .name')]);
     if (nextAt < shown.length) {
       rest.cells[0].textContent = `${shown.length - nextAt} more below`;
       table.tBodies[0].append(rest);
