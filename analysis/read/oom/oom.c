@@ -119,5 +119,6 @@ const char *oom_looked_for(size_t at)
 bool oom_family_is_kill(enum oom_family family)
 {
     return family == OOM_FAMILY_linux_kill || family == OOM_FAMILY_systemd_kill || family == OOM_FAMILY_kubernetes ||
-           family == OOM_FAMILY_slurm || family == OOM_FAMILY_ray || family == OOM_FAMILY_killed;
+           family == OOM_FAMILY_slurm || family == OOM_FAMILY_ray || family == OOM_FAMILY_job_limit ||
+           family == OOM_FAMILY_killed;
 }

@@ -50,10 +50,10 @@ static bool window_fill(struct scan *scan, uint64_t at, size_t size)
 /* ---- is there anything in a block? ---- */
 
 /* Every text that is looked for has at least two of these, so one line break cannot hide it. */
-static const char *const needles[] = {"emory", "ESOUR", "lloca", "xceed",  "XHAUS",  "usage", "EMORY", "alloc",
-                                      "ALLOC", "ptxas", "esour", "illed",  "kill ",  "oom-k", "oom_k", "OOMKi",
-                                      "e 137", ": 137", "s 137", "e = -9", "r 145",  "SIGKI", "exitc", "o spa",
-                                      "q len", "KV ca", "bus e", "Bus e",  "ache (", "uffic"};
+static const char *const needles[] = {"emory", "ESOUR", "lloca", "xceed",  "XHAUS",  "usage",  "EMORY",  "alloc",
+                                      "ALLOC", "ptxas", "esour", "illed",  "kill ",  "oom-k",  "oom_k",  "OOMKi",
+                                      "e 137", ": 137", "s 137", "e = -9", "r 145",  "SIGKI",  "exitc",  "o spa",
+                                      "q len", "KV ca", "bus e", "Bus e",  "le RAM", "Dst te", "ache (", "uffic"};
 
 /* What makes a place worth reading, without white space. */
 /* clang-format off */
@@ -77,7 +77,9 @@ static const char *const signs[] = {
     "freepagesduring", "etal::malloc", "HAMI-core", "signal:killed", "returncode=-9", "137(interrupted", "status137",
     "OutofGPUmemory", "moresystemmemory", "toolargeforsystem", "allocatecompute", "error1455", "Error1455", "rrno1455",
     "runsoutofmemory", "ALLOCATION_FAILURE", "couldnotbeallocated", "couldn'tbeallocated",
-    "memoryallocationof", "allocatevectorofsize", "allocfailed", "memfailed", "emoryfailed",
+    "jobkilled:", "TERM_MEMLIMIT", "overmemorylimit", "allavailableRAM", "morememorythanisavailable", "withmorememory",
+    "OOM-killed", "memorybudget", "out-of-memoryandexited", "exceededmemorylimit", "signal9(Killed)", "mallocofsize",
+    "Dsttensor", "nsufficientVRAM", "memoryallocationof", "allocatevectorofsize", "allocfailed", "memfailed", "emoryfailed",
 };
 /* clang-format on */
 

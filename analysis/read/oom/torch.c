@@ -120,7 +120,7 @@ static bool process_take(const struct oom_text *text, size_t *at, struct process
 /* "GPU 0", "NPU 3": what all else is of. */
 static bool device_take(struct oom_reader *reader, size_t *at, struct oom_failure *failure)
 {
-    static const char *const kinds[] = {"GPU", "NPU", "XPU", "MUSA", "device"};
+    static const char *const kinds[] = {"GPU", "NPU", "XPU", "MLU", "DCU", "MUSA", "device"};
     struct oom_figure number;
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         size_t end = *at;

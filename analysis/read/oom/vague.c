@@ -20,7 +20,8 @@ static const char *const lacks[] = {
     "Notenoughmemory",   "notenoughGPUmemory", "failedtoallocate",   "Failedtoallocate",   "failedtoalloc",
     "Failedtoalloc",     "allocationfailure",  "allocationfailed",   "Allocationfailed",   "AllocationFailure",
     "bad_alloc",         "cannotallocate",     "Cannotallocate",     "couldnotallocate",   "Couldnotallocate",
-    "unabletoallocate",  "Unabletoallocate",   "ALLOCATION_FAILURE", "runsoutofmemory",    "ranoutofmemory",
+    "InsufficientVRAM",  "insufficientVRAM",   "unabletoallocate",   "Unabletoallocate",   "ALLOCATION_FAILURE",
+    "runsoutofmemory",   "ranoutofmemory",
 };
 /* Of an error, in the line as it is. */
 static const char *const marks[] = {"rror:",     "ERROR",    "[E]",    "FATAL",     "fatal",    "Exception",
@@ -161,8 +162,9 @@ static void size_find(const struct oom_text *text, size_t from, size_t to, struc
 static enum oom_memory memory_of(struct str line)
 {
     static const char *const of_host[] = {"host", "Host", "HOST", "RAM", "system memory", "CPU", "cpu", "swap"};
-    static const char *const of_device[] = {"device", "Device", "DEVICE", "GPU", "gpu",  "NPU",  "TPU",        "XPU",
-                                            "dev_id", "CUDA",   "cuda",   "HIP", "vram", "VRAM", "accelerator"};
+    static const char *const of_device[] = {"device", "Device", "DEVICE", "GPU",        "gpu",  "NPU",
+                                            "TPU",    "XPU",    "dev_id", "MEM_OBJECT", "CUDA", "cuda",
+                                            "HIP",    "vram",   "VRAM",   "accelerator"};
     if (has_word(line, of_device, sizeof(of_device) / sizeof(of_device[0])))
         return OOM_MEMORY_device;
     return has_word(line, of_host, sizeof(of_host) / sizeof(of_host[0])) ? OOM_MEMORY_host : OOM_MEMORY_not_known;
