@@ -3,6 +3,7 @@
  * apply there is not said. */
 #include "verdict/advice.h"
 
+#include "plan/arguments.h"
 #include "plan/describe.h"
 #include "whatif/call.h"
 #include "whatif/regions.h"
@@ -179,17 +180,52 @@ void advice_find_cast(struct advice *advice)
 
 /* ---- the backward pass ---- */
 
-static const char *layers_title(const struct advice *advice)
+static uint64_t name_hash_without_numbers(struct str name)
 {
-    uint32_t count = regions_by_any(&advice->start)->count;
-    if (count > 1)
-        return arena_format(advice->facts->arena, "Checkpoint the %u layers", count);
-    return "Checkpoint the layers, or the body of the scan";
+    uint64_t hash = 0;
+    for (size_t i = 0; i < name.length; i++)
+        if (name.data[i] < '0' || name.data[i] > '9')
+            hash = hash_number((unsigned char)name.data[i], hash);
+    return hash;
 }
 
-/* Policies. One that computes scores alone again is in the model; one that keeps products is not, and saves no more
- * than computing all of it again. */
-static void policies_find(struct advice *advice, const struct verdict_advice *whole)
+/* Layers that keep something for the backward pass, where all of these have one name but for their numbers; else 0: two
+ * stacks of layers, or blocks beside heads, are not so many of one thing. */
+static uint32_t alike_layers(const struct advice *advice, const struct regions *regions)
+{
+    bool *has_saved = arena_array(advice->facts->arena, bool, (size_t)regions->count + 1);
+    uint32_t count = 0, first = HLO_NONE;
+    for (uint32_t i = 0; i < advice->start.row_count; i++) {
+        const struct variant_row *row = &advice->start.rows[i];
+        const struct plan_row *plan_row = &advice->facts->space->rows[row->plan_row];
+        uint32_t at = plan_row->made_by != HLO_NONE ? plan_row->made_by : row->instruction_at;
+        if (plan_row->choice.category == CATEGORY_SAVED_ACTIVATION && at != HLO_NONE && regions->of[at] != HLO_NONE)
+            has_saved[regions->of[at]] = true;
+    }
+    for (uint32_t i = 0; i < regions->count; i++) {
+        if (!has_saved[i])
+            continue;
+        if (first == HLO_NONE)
+            first = i;
+        else if (name_hash_without_numbers(regions->items[i].name) !=
+                 name_hash_without_numbers(regions->items[first].name))
+            return 0;
+        count++;
+    }
+    return count;
+}
+
+static const char *layers_title(const struct advice *advice)
+{
+    const struct regions *regions = regions_by_any(&advice->start);
+    uint32_t alike = alike_layers(advice, regions);
+    if (alike > 1)
+        return arena_format(advice->facts->arena, "Checkpoint the %u layers", alike);
+    return regions->count > 1 ? "Checkpoint the layers" : "Checkpoint the layers, or the body of the scan";
+}
+
+/* The policy that computes scores alone again. Those that keep the products of weights are not in the model. */
+static void policies_find(struct advice *advice)
 {
     const struct plan_pattern *scores = advice_pattern(advice, PATTERN_ATTENTION_SCORES);
     struct verdict_advice item = {
@@ -199,20 +235,10 @@ static void policies_find(struct advice *advice, const struct verdict_advice *wh
                 "scores = jax.ad_checkpoint.checkpoint_name(scores, \"scores\")",
         .effort = 1,
     };
-    const struct verdict_advice all = *whole; /* adding moves the list */
-    if (scores != NULL) {
-        advice_evidence(scores, advice->facts->arena, &item);
-        advice_try(advice, item);
-    }
-    item = all;
-    item.title = "Checkpoint the layers, but keep the products of weights";
-    item.change = NULL;
-    item.confidence = VERDICT_BOUND;
-    item.reason = "It saves no more than recomputing the whole layer; the memory of the products is not counted.";
-    item.call = "jax.checkpoint(layer, policy=jax.checkpoint_policies.dots_with_no_batch_dims_saveable)";
-    item.effort = 2;
-    item.extra_flops_percent = -1;
-    advice_add(advice, item);
+    if (scores == NULL)
+        return;
+    advice_evidence(scores, advice->facts->arena, &item);
+    advice_try(advice, item);
 }
 
 void advice_find_checkpoint(struct advice *advice)
@@ -225,9 +251,8 @@ void advice_find_checkpoint(struct advice *advice)
     category_evidence(advice, CATEGORY_SAVED_ACTIVATION, &item);
     if (pattern != NULL)
         advice_evidence(pattern, advice->facts->arena, &item);
-    const struct verdict_advice *whole = advice_try(advice, item);
-    if (whole != NULL && pattern != NULL)
-        policies_find(advice, whole);
+    if (advice_try(advice, item) != NULL && pattern != NULL)
+        policies_find(advice);
 }
 
 /* What it takes is the host's memory already, and its devices share that. */
@@ -374,6 +399,48 @@ static const char *sizes_of(struct advice *advice, const char *text)
     return sizes;
 }
 
+/* Shorter ones are rows of labels, or sides of something. */
+enum { SEQUENCE_LEAST = 32 };
+
+/* Does a product have the dimension twice, as attention scores have? */
+static bool is_squared(const struct variant *variant, uint32_t wanted)
+{
+    const struct graph *graph = variant->plan->graph;
+    for (uint32_t at = 0; at < graph->hlo->instruction_count; at++) {
+        uint32_t count = 0, dimension;
+        for (uint32_t nth = 0;
+             graph_op(graph, at) == GRAPH_DOT && (dimension = dimensions_of(&variant->dimensions, at, nth)) != HLO_NONE;
+             nth++)
+            count += dimensions_class(&variant->dimensions, dimension) == wanted;
+        if (count > 1)
+            return true;
+    }
+    return false;
+}
+
+/* What stands behind the batch is named a sequence where there is a sign of it: rows of whole numbers, as tokens are, or
+ * attention along it. It may as well be a picture's side, a channel or a shot. */
+static bool has_sequence(struct advice *advice)
+{
+    const struct variant *variant = &advice->start;
+    struct change change;
+    struct change_target *targets;
+    struct err err = ERR_INIT;
+    struct shape_array shape;
+    uint32_t count;
+    if (!change_read(STR("sequence=0.5"), &change, &err) || !change_targets(variant, &change, &targets, &count, &err))
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct plan_argument *argument = arguments_find(variant->plan, targets[i].parameter);
+        if (targets[i].size_before < SEQUENCE_LEAST || argument == NULL)
+            continue;
+        if ((shape_array_read(argument->shape, &shape) && shape_array_is_integer(&shape)) ||
+            is_squared(variant, dimensions_class(&variant->dimensions, targets[i].at)))
+            return true;
+    }
+    return false;
+}
+
 static void resize_find(struct advice *advice, const char *name, const char *what)
 {
     struct arena *arena = advice->facts->arena;
@@ -406,6 +473,7 @@ void advice_find_batch(struct advice *advice)
 
 void advice_find_sequence(struct advice *advice)
 {
-    resize_find(advice, "sequence", "sequence");
+    if (advice_is_of_program(advice) && has_sequence(advice))
+        resize_find(advice, "sequence", "sequence");
     advice_text_sequence(advice);
 }

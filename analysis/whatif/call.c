@@ -150,18 +150,55 @@ static const char *cast_text(const struct variant *variant, const struct change 
                         change->glob.data);
 }
 
+/* Which dimension of an argument that is data is of the class; HLO_NONE: none. */
+static uint32_t resized_nth(const struct variant *variant, const struct plan_argument *argument, uint32_t class)
+{
+    uint32_t dimension;
+    bool is_data = argument->choice.category == CATEGORY_BATCH || argument->choice.category == CATEGORY_INPUT;
+    for (uint32_t nth = 0; is_data && argument->path.length > 0 && argument->instruction_at != HLO_NONE &&
+                           (dimension = dimensions_of(&variant->dimensions, argument->instruction_at, nth)) != HLO_NONE;
+         nth++)
+        if (dimensions_class(&variant->dimensions, dimension) == class)
+            return nth;
+    return HLO_NONE;
+}
+
+/* More arguments are not written out. */
+enum { RESIZED_MAX = 6 };
+
+/* All arguments that have the dimension, each on its own axis: one of them alone would no longer match the others. */
 static const char *resize_text(const struct variant *variant, const struct change *change)
 {
-    bool is_batch = change->kind == CHANGE_BATCH;
+    struct arena *arena = variant->arena;
+    struct change_target *targets;
+    struct err err = ERR_INIT;
+    uint32_t target_count, count = 0;
+    const char *all = "";
+    if (!change_targets(variant, change, &targets, &target_count, &err))
+        return "";
+    uint32_t class = dimensions_class(&variant->dimensions, targets[0].at);
     for (uint32_t i = 0; i < variant->plan->argument_count; i++) {
         const struct plan_argument *argument = &variant->plan->arguments[i];
-        if (argument->choice.category == CATEGORY_BATCH && argument->path.length > 0)
-            return arena_format(variant->arena,
-                                is_batch ? "%.*s[:int(%g * len(%.*s))]" : "%.*s[:, :int(%g * %.*s.shape[1])]",
-                                (int)argument->path.length, argument->path.data, change->factor,
-                                (int)argument->path.length, argument->path.data);
+        uint32_t nth = resized_nth(variant, argument, class);
+        if (nth == HLO_NONE || ++count > RESIZED_MAX)
+            continue;
+        int length = (int)argument->path.length;
+        const char *name = argument->path.data, *between = all[0] == '\0' ? "" : ", ";
+        if (nth == 0)
+            all = arena_format(arena, "%s%s%.*s[:int(%g * len(%.*s))]", all, between, length, name, change->factor,
+                               length, name);
+        else
+            all = arena_format(arena, "%s%s%.*s[%s:int(%g * %.*s.shape[%u])]", all, between, length, name,
+                               nth == 1   ? ":, "
+                               : nth == 2 ? ":, :, "
+                                          : "..., ",
+                               change->factor, length, name, nth);
     }
-    return arena_format(variant->arena, is_batch ? "x[:int(%g * len(x))]" : "x[:, :int(%g * x.shape[1])]",
+    if (count > RESIZED_MAX)
+        return arena_format(arena, "%s  # and %u more with this dimension", all, count - RESIZED_MAX);
+    if (count > 0)
+        return all;
+    return arena_format(arena, change->kind == CHANGE_BATCH ? "x[:int(%g * len(x))]" : "x[:, :int(%g * x.shape[1])]",
                         change->factor);
 }
 

@@ -295,6 +295,18 @@ START_TEST(a_sequence_and_the_token_behind_it)
 }
 END_TEST
 
+/* One of them alone would no longer match the others; scales have other rows. */
+START_TEST(all_arguments_of_a_batch_are_cut)
+{
+    open_program(
+        "scheduled main { t = f32[8,64] parameter(0) \"frames\" !arg m = f32[64,8] parameter(1) \"mask\" !arg "
+        "s = f32[16] parameter(2) \"scales\" !arg n = f32[8,64] transpose(m) dimensions={1,0} \"jit(f)/transpose\" !temp "
+        "y = f32[8,64] multiply(t, n) \"jit(f)/mul\" !temp ROOT z = f32[8,64] negate(y) \"jit(f)/neg\" !out }");
+    saves("batch=0.5@frames:0");
+    ck_assert_str_eq(result.call, "frames[:int(0.5 * len(frames))], mask[:, :int(0.5 * mask.shape[1])]");
+}
+END_TEST
+
 /* What stands behind the batch: a picture's side, the features of a row, or a sequence that one window goes along. */
 START_TEST(what_is_no_sequence)
 {
@@ -444,6 +456,7 @@ int main(void)
     tcase_add_test(tests, casts);
     tcase_add_test(tests, what_is_cast_wide_stays_wide);
     tcase_add_test(tests, half_the_batch);
+    tcase_add_test(tests, all_arguments_of_a_batch_are_cut);
     tcase_add_test(tests, a_sequence_and_the_token_behind_it);
     tcase_add_test(tests, what_is_no_sequence);
     tcase_add_test(tests, no_size_overflows);
