@@ -12,7 +12,7 @@ import urllib.parse
 
 import rounds
 import tools
-from harness import FIXTURES, ROOT, Skip, equal
+from harness import FIXTURES, ROOT, equal
 
 DEPLOY = os.path.join(ROOT, "docs", "operate", "deploy")
 
@@ -153,8 +153,6 @@ def test_xargs(t, _):
 
 
 def test_parallel(t, _):
-    if not shutil.which("parallel"):
-        raise Skip("GNU parallel, which is not installed")
     folder, paths = profiles(t)
     run_here(t, examples()["parallel"])
     equal(made(t), expected(t, paths, folder))
