@@ -142,6 +142,12 @@ bool catalog_notices_failed(struct catalog_notices *notices, const char *id, con
     return catalog_open("", err) != NULL;
 }
 
+bool catalog_notices_refused(struct catalog_notices *notices, const char *id, const char *fault, struct err *err)
+{
+    (void)notices, (void)id, (void)fault;
+    return catalog_open("", err) != NULL;
+}
+
 bool catalog_notices_waiting(struct catalog_notices *notices, uint64_t *count, struct err *err)
 {
     (void)notices, (void)count;
@@ -190,8 +196,8 @@ bool catalog_regressions_add(struct catalog_regressions *regressions, const stru
 }
 
 bool catalog_regressions_looked(struct catalog_regressions *regressions, const struct catalog_series_list *list,
-                                size_t first, size_t count, struct err *err)
+                                size_t first, size_t count, const struct buf *found, struct err *err)
 {
-    (void)regressions, (void)list, (void)first, (void)count;
+    (void)regressions, (void)list, (void)first, (void)count, (void)found;
     return catalog_open("", err) != NULL;
 }
