@@ -66,6 +66,21 @@ def test_nothing_is_lost_while_the_database_or_the_receiver_is_away(t):
         equal((receiver.faults, receiver.ids()), ([], [row["id"] for row in notices(database)]))
 
 
+def test_what_the_receiver_never_takes_waits_no_more(t):
+    with database_of(t) as database:
+        database.apply_schema()
+        with Receiver(refusals=[400]).running() as receiver:
+            serve(t, database, receiver)
+            t.write("a/job.log", FAILURE)
+            wait_until(lambda: receiver.refused_ids, what="a refusal")
+            t.write("b/job.log", FAILURE)
+            wait_until(lambda: len(notices(database)) == 2 and receiver.taken, what="the next message")
+            refused = lambda: database.rows("SELECT fault FROM memviewd.notices WHERE sent_at IS NULL AND not_before = 'infinity'")
+            wait_until(refused, what="that it is given up")
+            assert "answered with status 400" in refused()[0]["fault"], refused()
+            equal((receiver.faults, receiver.refused_ids, len(receiver.ids())), ([], [id for id in receiver.refused_ids if id not in receiver.ids()], 1))
+
+
 def test_one_whose_sender_was_killed_is_sent_by_another(t):
     with database_of(t) as database:
         database.apply_schema()

@@ -130,6 +130,19 @@ def test_a_receiver_that_fails_is_told_later(t):
         assert "very-secret" not in daemon.log(), daemon.log()
 
 
+def test_what_a_receiver_never_takes_is_given_up(t):
+    need_libcurl(t)
+    with Receiver(refusals=[422]).running() as receiver:
+        daemon = t.serve(t.folder(), f"--notify={receiver.url()}")
+        wait_until_it_looks(daemon)
+        t.write("a/job.log", FAILURE)
+        wait_until(lambda: "answered with status 422: the message " in daemon.log(), what="that it is given up")
+        t.write("b/job.log", FAILURE)
+        wait_until(lambda: receiver.taken, what="the next message")
+        equal((receiver.faults, len(receiver.refused_ids), len(receiver.taken)), ([], 1, 1))
+        assert receiver.refused_ids[0] not in receiver.ids(), receiver.ids()
+
+
 def test_a_daemon_ends_while_its_receiver_is_not_there(t):
     need_libcurl(t)
     with Receiver().running() as receiver:

@@ -138,6 +138,15 @@ bool catalog_notices_failed(struct catalog_notices *notices, const char *id, con
     return catalog_notices_ask(notices, &statement, err);
 }
 
+bool catalog_notices_refused(struct catalog_notices *notices, const char *id, const char *fault, struct err *err)
+{
+    const char *const parameters[] = {id, fault};
+    const struct statement statement = {"UPDATE memviewd.notices SET tries = tries + 1, fault = $2, not_before = "
+                                        "'infinity' WHERE id = $1 AND sent_at IS NULL",
+                                        parameters, 2, NULL, NULL};
+    return catalog_notices_ask(notices, &statement, err);
+}
+
 static bool count_take(void *context, const struct catalog_row *row, struct err *err)
 {
     (void)err;
@@ -149,7 +158,8 @@ static bool count_take(void *context, const struct catalog_row *row, struct err 
 bool catalog_notices_waiting(struct catalog_notices *notices, uint64_t *count, struct err *err)
 {
     *count = 0;
-    const struct statement statement = {"SELECT count(*) FROM memviewd.notices WHERE sent_at IS NULL", NULL, 0,
-                                        count_take, count};
+    const struct statement statement = {"SELECT count(*) FROM memviewd.notices WHERE sent_at IS NULL AND "
+                                        "not_before < 'infinity'",
+                                        NULL, 0, count_take, count};
     return catalog_notices_ask(notices, &statement, err);
 }

@@ -35,5 +35,7 @@ bool catalog_notices_claim(struct catalog_notices *notices, struct catalog_notic
 bool catalog_notices_sent(struct catalog_notices *notices, const char *id, struct err *err);
 /* It waits 2 s, 4 s, … CATALOG_NOTICES_PAUSE_MAX_S. */
 bool catalog_notices_failed(struct catalog_notices *notices, const char *id, const char *fault, struct err *err);
+/* The receiver never takes it: it is not sent again, and does not wait. */
+bool catalog_notices_refused(struct catalog_notices *notices, const char *id, const char *fault, struct err *err);
 /* How many wait. */
 bool catalog_notices_waiting(struct catalog_notices *notices, uint64_t *count, struct err *err);

@@ -13,6 +13,12 @@ static bool sender_fail(struct sender *sender, const struct err *err)
     return false;
 }
 
+/* The receiver never takes it: said once, and the others go on. */
+static void refused_say(const char *id, const struct err *err)
+{
+    log_line("notify: %s: the message %s is given up", err->text, id);
+}
+
 static bool hand_on(struct sender *sender, const struct outbox_message *message, struct err *err)
 {
     return sender->notices
@@ -25,7 +31,11 @@ static bool empty_outbox(struct sender *sender)
 {
     for (struct outbox_message *message; !wanted_is_over() && (message = outbox_due(&sender->outbox, clock_ms()));) {
         struct err err = ERR_INIT;
-        if (!hand_on(sender, message, &err)) {
+        bool is_taken = hand_on(sender, message, &err);
+        if (!is_taken && err.code == ERR_argument && !sender->notices) {
+            refused_say(message->id, &err);
+            sender->outbox.given_up_count++;
+        } else if (!is_taken) {
             outbox_failed(message, clock_ms());
             return sender_fail(sender, &err);
         }
@@ -44,7 +54,10 @@ static bool send_claimed(struct sender *sender, bool *is_more)
     *is_more = is_good && notice.id.length > 0;
     if (*is_more && webhook_post(sender->webhook, notice.id.data, &notice.body, &fault))
         is_good = catalog_notices_sent(sender->notices, notice.id.data, &err);
-    else if (*is_more && catalog_notices_failed(sender->notices, notice.id.data, fault.text, &err))
+    else if (*is_more && fault.code == ERR_argument) {
+        refused_say(notice.id.data, &fault);
+        is_good = catalog_notices_refused(sender->notices, notice.id.data, fault.text, &err);
+    } else if (*is_more && catalog_notices_failed(sender->notices, notice.id.data, fault.text, &err))
         is_good = false;
     buf_free(&notice.id);
     buf_free(&notice.body);

@@ -146,6 +146,12 @@ static void webhook_sign(const char *secret, const struct buf *body, char signat
         snprintf(signature + 2 * at, 3, "%02x", digest[at]);
 }
 
+/* By which the receiver says that it never takes this message. */
+static bool is_final(int status)
+{
+    return status == 400 || status == 410 || status == 413 || status == 415 || status == 422;
+}
+
 bool webhook_post(const struct webhook *webhook, const char *id, const struct buf *body, struct err *err)
 {
     char signature[SIGNATURE_SIZE] = "", delivery_line[128], signature_line[SIGNATURE_SIZE + 40];
@@ -166,7 +172,8 @@ bool webhook_post(const struct webhook *webhook, const char *id, const struct bu
                                                 .tries_max = TRIES};
     bool is_good = http_client_perform(&request, &answer, err);
     if (is_good && (answer.status < 200 || answer.status > 299))
-        is_good = err_set(err, ERR_io, ERR_NO_OFFSET, "%s answered with status %d", webhook->name, answer.status);
+        is_good = err_set(err, is_final(answer.status) ? ERR_argument : ERR_io, ERR_NO_OFFSET,
+                          "%s answered with status %d", webhook->name, answer.status);
     http_client_free(&answer);
     return is_good;
 }

@@ -26,5 +26,6 @@ const char *webhook_name(const struct webhook *webhook);
  * and the like; 443 of one that is none. */
 void webhook_ports(const char *url, void (*port)(void *context, uint16_t number), void *context);
 
-/* Sends one message, at most three times within some 40 s. True when the receiver took it (2xx). False with `err`. */
+/* Sends one message, at most three times within some 40 s. True when the receiver took it (2xx). False with `err`:
+ * `argument` where its answer says that it never takes this message (400, 410, 413, 415, 422). */
 bool webhook_post(const struct webhook *webhook, const char *id, const struct buf *body, struct err *err);
