@@ -172,7 +172,7 @@ struct verdict_advice {
     const char *change; /* as `memviewd whatif --change` takes it; NULL: there is no model of it */
     int64_t saves_bytes, lands_at_bytes;
     int64_t predicted_bytes; /* what it was to land at before the compiler was asked; -1: it was not, or did not say */
-    bool is_refuted; /* by the compiler: it saves less than half of what was predicted, or does not fit after all */
+    bool is_refuted; /* by the compiler: it saves at most half of what was predicted, or does not fit after all */
     enum verdict_confidence predicted_confidence; /* before the compiler was asked, for the order */
     const char *compiled;    /* what came of asking the compiler, a sentence; NULL: it was not asked */
     int64_t over_bytes;      /* of what it lands at, past what there is; -1: it fits, may fit, or one is not known */

@@ -51,6 +51,7 @@ def test_the_tools_there_are(talk):
 def test_the_page_names_each_tool(talk):
     with open(os.path.join(ROOT, "docs", "use", "agents.md"), encoding="utf-8") as file:
         text = file.read()
+    assert re.match(r"---\nname: memviewd\ndescription: >-\n(  .+\n)+---\n", text)
     assert set(re.findall(r"(?m)^\| `(\w+)` \|", text)) == set(tools_of(talk))
     for tool, arguments in re.findall(r"(?m)^ {7}(\w+) (\{.*\})$", text):
         wanted = tools_of(talk)[tool]["inputSchema"]

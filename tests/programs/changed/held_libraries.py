@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Written by people who did not write the models of whatif: Linen, Equinox, NNX, Haiku, and plain JAX with scopes. Those
+"""Families that the models of whatif were not tuned on: Linen, Equinox, NNX, Haiku, and plain JAX with scopes. Those
 named "-full" fill the chip."""
 import equinox as eqx
 import flax.linen as nn

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Written by people who did not write the models of whatif: plain JAX without a scope. Those named "-full" fill the
+"""Families that the models of whatif were not tuned on: plain JAX without a scope. Those named "-full" fill the
 chip."""
 import jax
 import jax.numpy as jnp
