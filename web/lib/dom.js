@@ -141,3 +141,10 @@ export function loadStyle(href) {
     document.head.append(el('link', { rel: 'stylesheet', href, on: { load: resolve, error: resolve } }));
   });
 }
+
+/* Draws a list again. The focus stays on what has the same data-key. */
+export function keepingFocus(node, draw) {
+  const key = node.contains(document.activeElement) ? document.activeElement.dataset.key : undefined;
+  draw();
+  if (key) [...node.querySelectorAll('[data-key]')].find((each) => each.dataset.key === key)?.focus();
+}

@@ -36,9 +36,10 @@ function onKey(event) {
   if (!(event.key in STEPS) || isChoice) return;
   const items = itemsOf(row);
   const next = items[items.indexOf(event.target) + STEPS[event.key]];
+  if (!next) return;
   event.preventDefault();
   event.stopPropagation();
-  next?.focus();
+  next.focus();
 }
 
 /* Rows that a change may have changed: the one around it, and those in it. */
@@ -68,5 +69,8 @@ export function startRoving() {
     stops.set(row, target);
     settle(row);
   });
-  hear([...document.querySelectorAll(ROWS)]);
+  const hearAll = () => hear([...document.querySelectorAll(ROWS)]);
+  /* What a narrower window hides can be no stop. */
+  window.addEventListener('resize', hearAll);
+  hearAll();
 }

@@ -75,7 +75,7 @@ export function run({ test, equal, includes, truth, daemon, open, fixtures, shar
     for (const number of ['0157', '0163', '0171']) writeFileSync(join(folder, `module_${number}.jit_step.after_optimizations.hlo.pb`), adam());
     writeFileSync(join(folder, 'module_0180.jit_f.after_optimizations.hlo.pb'), pallas());
     const page = await open(`${await daemon(`--logdir=${folder}`)}?tool=modules`);
-    includes(await text(page, '.panel-modules-chart h2'), '2 modules like another folded');
+    includes(await text(page, '.panel-modules-chart h2'), '2 identical modules folded');
     includes(await text(page, '.panel-modules-all tbody'), 'jit_step #0163');
     await page.locator('.panel-modules-chart [role=listbox]').focus();
     const tips = [];
@@ -84,7 +84,7 @@ export function run({ test, equal, includes, truth, daemon, open, fixtures, shar
       await idle(page);
       tips.push(await text(page, '.tooltip'));
     }
-    truth(tips.some((words) => words.includes('jit_step × 3') && words.includes('3 alike')), tips.join(' | '));
+    truth(tips.some((words) => words.includes('jit_step × 3') && words.includes('3 identical')), tips.join(' | '));
     await page.keyboard.press('Enter');
     await page.waitForURL(/tool=memory_viewer|module=/);
     await page.finish();

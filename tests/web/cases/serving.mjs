@@ -113,6 +113,7 @@ export function run({ test, equal, truth, daemon, open }) {
       const proxy = await startProxy(base);
       const page = await open(`${proxy.url}?tool=${tool}${kind && `&session=${sessions.find((each) => each.kind === kind).id}`}`, { init: withoutBeat });
       const asked = questionsOf(proxy.all());
+      truth(asked.length > 1, asked.join());
       equal(asked.filter((each, at) => asked.indexOf(each) < at), [], 'asked twice');
       const left = await page.evaluate(() => {
         const { isAhead } = globalThis.memviewd.use('lib/api.js');

@@ -4,7 +4,7 @@
  * what is ticked stands in the URL. */
 
 import { isAbort, Problem, problemText } from '../../lib/api.js';
-import { button, el, fill, loadStyle } from '../../lib/dom.js';
+import { button, el, fill, keepingFocus, loadStyle } from '../../lib/dom.js';
 import { counted, visible } from '../../lib/format.js';
 import { callLine, confidenceButton, landingFigure, savingFigure } from '../../widgets/fit_sets.js';
 import { createPanel, message } from '../../widgets/panel.js';
@@ -13,6 +13,8 @@ import { isReplayed } from './state.js';
 
 /* Parts of the time in the curve. */
 const WIDTH = 2048;
+/* Of `opened`, beside the changes: the list of those that do not apply. */
+const REFUSED = 'refused';
 const HEADS = ['Change', 'Saves', 'Reserved', 'Failed request', 'How sure'];
 
 export const toggled = (ticked, change) => (ticked.includes(change) ? ticked.filter((each) => each !== change) : [...ticked, change]);
@@ -27,7 +29,7 @@ export function requestWord({ failed_request: failed, fails }) {
 /* Two lines of the table: figures, then the line to write and, if it is open, the reason. data: of the change alone. */
 function changeRows({ change, data }, at, { ticked, opened, onTick, hasRequest }) {
   const [row] = data.changes;
-  const box = el('input', { type: 'checkbox', id: `replay-${at}`, on: { change: () => onTick(change) } });
+  const box = el('input', { type: 'checkbox', id: `replay-${at}`, 'data-key': `tick ${change}`, on: { change: () => onTick(change) } });
   box.checked = ticked.includes(change);
   const why = `replay-why-${at}`;
   const word = requestWord(data);
@@ -64,8 +66,8 @@ function listNodes({ alone, offered }, about) {
     refused.length
       ? el(
           'details',
-          { class: 'folded' },
-          el('summary', {}, `${counted(refused.length, 'change')} of the list ${refused.length === 1 ? 'does' : 'do'} not apply`),
+          { class: 'folded', open: about.opened.has(REFUSED), on: { toggle: ({ target }) => about.opened[target.open ? 'add' : 'delete'](REFUSED) } },
+          el('summary', { 'data-key': REFUSED }, `${counted(refused.length, 'change')} ${refused.length === 1 ? 'does' : 'do'} not apply`),
           el('ul', {}, refused.map(({ change, why }) => el('li', {}, el('code', {}, visible(change)), `: ${visible(why)}`))),
         )
       : null,
@@ -87,10 +89,9 @@ export function createProfileWhatif({ trace, url, onCurve }) {
   const ticked = () => [...new Set(url.route.whatif)];
 
   function draw() {
-    const focus = list.contains(document.activeElement) ? document.activeElement.id : '';
     const onTick = (change) => url.choose({ whatif: toggled(ticked(), change) });
-    fill(list, listNodes(state, { ticked: ticked(), opened: state.opened, hasRequest: state.hasRequest, onTick }).filter(Boolean));
-    if (focus) document.getElementById(focus)?.focus();
+    const { opened, hasRequest } = state;
+    keepingFocus(list, () => fill(list, listNodes(state, { ticked: ticked(), opened, hasRequest, onTick }).filter(Boolean)));
     clear.hidden = ticked().length === 0;
   }
 
@@ -105,7 +106,9 @@ export function createProfileWhatif({ trace, url, onCurve }) {
         if (state.key === key) draw();
       }
     } catch (error) {
-      if (!isAbort(error)) throw error;
+      if (isAbort(error)) return;
+      if (!(error instanceof Problem)) throw error;
+      panel.say(message(empty.failed('The replay', error)));
     } finally {
       state.isAsking = false;
     }
@@ -116,6 +119,7 @@ export function createProfileWhatif({ trace, url, onCurve }) {
       return { change, data: (await trace.ask('whatif', { change: [change] })).data };
     } catch (error) {
       if (!(error instanceof Problem) || isAbort(error)) throw error;
+      if (error.status !== 400) throw error; // busy, or not to be had now: another time it may be
       return { change, why: problemText(error) };
     }
   }

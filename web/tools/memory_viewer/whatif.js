@@ -6,7 +6,7 @@
  * The row of acts under the answer is where an act on the ticked changes has its button. */
 
 import { isAbort, Problem, problemText } from '../../lib/api.js';
-import { button, el, fill, loadStyle } from '../../lib/dom.js';
+import { button, el, fill, keepingFocus, loadStyle } from '../../lib/dom.js';
 import { bytes, capital, counted, visible } from '../../lib/format.js';
 import { callLine, computeWords, confidenceButton, fitNodes, landingFigure, savingFigure } from '../../widgets/fit_sets.js';
 import { createPanel, message } from '../../widgets/panel.js';
@@ -119,13 +119,6 @@ function createField({ id, word, act, hint, run }) {
 }
 
 /* ---- the drawer -------------------------------------------------------------- */
-
-/* The focus stays on what stands for the same thing after a list is drawn again. */
-function keepingFocus(node, draw) {
-  const key = node.contains(document.activeElement) ? document.activeElement.dataset.key : undefined;
-  draw();
-  if (key) [...node.querySelectorAll('[data-key]')].find((each) => each.dataset.key === key)?.focus();
-}
 
 /* Nodes of the drawer, and what is written into them. */
 function build(view, acts) {

@@ -26,7 +26,7 @@ export function createModulesChart(onOpen) {
     const own = parts.filter(({ values }) => values[at] > 0).sort((a, b) => b.values[at] - a.values[at]);
     return [
       [isOfHosts ? `${visible(row.module)} on ${names[at]}` : names[at]],
-      [`${bytes(row.total_bytes)} of ${visible(row.space_name)}${rows.length > 1 ? `, ${count(rows.length)} alike` : ''}`],
+      [`${bytes(row.total_bytes)} of ${visible(row.space_name)}${rows.length > 1 ? `, ${count(rows.length)} identical` : ''}`],
       ...own.slice(0, 4).map(({ word, values }) => [`${word} ${bytes(values[at])}, ${percent(values[at], row.total_bytes)}`]),
     ];
   };
@@ -73,7 +73,7 @@ export function createModulesChart(onOpen) {
       parts = partsOf(columns);
       const left = folded.length - columns.length + data.matched_count - data.rows.length;
       const alike = known.length - folded.length;
-      const said = [alike ? `${counted(alike, 'module')} like another folded` : '', left > 0 ? `${count(left)} more in the table` : ''].filter(Boolean);
+      const said = [alike ? `${counted(alike, 'identical module')} folded` : '', left > 0 ? `${count(left)} more in the table` : ''].filter(Boolean);
       panel.setTitle(isOfHosts ? 'Memory of each module and host' : 'Memory of each module', el('span', { class: 'dim' }, said.length ? ` ${said.join(', ')}` : ''));
       const sumOf = (values) => values.reduce((sum, value) => sum + value, 0);
       const all = sumOf(parts.map(({ values }) => sumOf(values)));
