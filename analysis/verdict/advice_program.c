@@ -194,7 +194,8 @@ static uint64_t name_hash_without_numbers(struct str name)
 static uint32_t alike_layers(const struct advice *advice, const struct regions *regions)
 {
     bool *has_saved = arena_array(advice->facts->arena, bool, (size_t)regions->count + 1);
-    uint32_t count = 0, first = HLO_NONE;
+    uint32_t count = 0;
+    uint64_t alike = 0;
     for (uint32_t i = 0; i < advice->start.row_count; i++) {
         const struct variant_row *row = &advice->start.rows[i];
         const struct plan_row *plan_row = &advice->facts->space->rows[row->plan_row];
@@ -205,11 +206,11 @@ static uint32_t alike_layers(const struct advice *advice, const struct regions *
     for (uint32_t i = 0; i < regions->count; i++) {
         if (!has_saved[i])
             continue;
-        if (first == HLO_NONE)
-            first = i;
-        else if (name_hash_without_numbers(regions->items[i].name) !=
-                 name_hash_without_numbers(regions->items[first].name))
+        arena_work(advice->facts->arena, regions->items[i].name.length);
+        uint64_t hash = name_hash_without_numbers(regions->items[i].name);
+        if (count > 0 && hash != alike)
             return 0;
+        alike = hash;
         count++;
     }
     return count;
@@ -402,20 +403,24 @@ static const char *sizes_of(struct advice *advice, const char *text)
 /* Shorter ones are rows of labels, or sides of something. */
 enum { SEQUENCE_LEAST = 32 };
 
-/* Does a product have the dimension twice, as attention scores have? */
-static bool is_squared(const struct variant *variant, uint32_t wanted)
+/* By class of dimensions: does a product have it twice, as attention scores have? */
+static const bool *squared_find(const struct variant *variant)
 {
     const struct graph *graph = variant->plan->graph;
+    const struct dimensions *dimensions = &variant->dimensions;
+    struct arena *arena = variant->arena;
+    bool *is_squared = arena_array(arena, bool, (size_t)dimensions->leaves.dimension_count + 1);
+    arena_work(arena, graph->hlo->instruction_count);
     for (uint32_t at = 0; at < graph->hlo->instruction_count; at++) {
-        uint32_t count = 0, dimension;
-        for (uint32_t nth = 0;
-             graph_op(graph, at) == GRAPH_DOT && (dimension = dimensions_of(&variant->dimensions, at, nth)) != HLO_NONE;
-             nth++)
-            count += dimensions_class(&variant->dimensions, dimension) == wanted;
-        if (count > 1)
-            return true;
+        uint32_t one, other;
+        if (graph_op(graph, at) != GRAPH_DOT)
+            continue;
+        for (uint32_t nth = 0; (one = dimensions_of(dimensions, at, nth)) != HLO_NONE; nth++)
+            for (uint32_t k = nth + 1; (other = dimensions_of(dimensions, at, k)) != HLO_NONE; k++)
+                if (dimensions_class(dimensions, one) == dimensions_class(dimensions, other))
+                    is_squared[dimensions_class(dimensions, one)] = true;
     }
-    return false;
+    return is_squared;
 }
 
 /* What stands behind the batch is named a sequence where there is a sign of it: rows of whole numbers, as tokens are, or
@@ -430,12 +435,13 @@ static bool has_sequence(struct advice *advice)
     uint32_t count;
     if (!change_read(STR("sequence=0.5"), &change, &err) || !change_targets(variant, &change, &targets, &count, &err))
         return false;
+    const bool *is_squared = squared_find(variant);
     for (uint32_t i = 0; i < count; i++) {
         const struct plan_argument *argument = arguments_find(variant->plan, targets[i].parameter);
         if (targets[i].size_before < SEQUENCE_LEAST || argument == NULL)
             continue;
         if ((shape_array_read(argument->shape, &shape) && shape_array_is_integer(&shape)) ||
-            is_squared(variant, dimensions_class(&variant->dimensions, targets[i].at)))
+            is_squared[dimensions_class(&variant->dimensions, targets[i].at)])
             return true;
     }
     return false;

@@ -228,6 +228,7 @@ bool change_checkpoint(struct variant *variant, const struct change *change, str
     work.flag_count = variant->row_count;
     uint32_t matching = is_all ? 1 : glob_rows(variant, change->glob, flags);
     for (uint32_t i = 0; i < work.regions->count; i++) {
+        arena_work(variant->arena, is_all ? 1 : glob_work(change->glob, work.regions->items[i].name));
         work.layers[i].is_chosen = is_all || glob_matches(change->glob, work.regions->items[i].name);
         chosen_count += work.layers[i].is_chosen;
     }

@@ -78,8 +78,10 @@ void fit_find(const struct variant *start, int64_t room_bytes, struct fit *out)
     variant_copy(&variant, start, trial.arena);
     variant_measure(&variant, &sums, NULL);
     out->has_fit_already = sums.total_bytes <= room_bytes;
-    if (out->has_fit_already)
+    if (out->has_fit_already) {
+        arena_free(trial.arena);
         return;
+    }
     const struct fit_search search = {.candidate_count = CANDIDATE_COUNT,
                                       .needed_bytes = sums.total_bytes,
                                       .room_bytes = room_bytes,

@@ -150,9 +150,13 @@ static int64_t kept_bytes(const struct forward *forward, uint32_t number)
     if (forward->is_for_products[number] && bytes == 4)
         bytes = 2;
     for (uint32_t i = 0; i < leaf->rank; i++)
-        if (__builtin_mul_overflow(bytes, leaves->sizes[leaf->first + i], &bytes) || bytes < 0)
-            return INT64_MAX;
-    return bytes;
+        if (__builtin_mul_overflow(bytes, leaves->sizes[leaf->first + i], &bytes) || bytes < 0) {
+            bytes = INT64_MAX;
+            break;
+        }
+    /* No sum of them comes near 2^63. */
+    int64_t most_bytes = SUM_MAX_BYTES_TOGETHER / ((int64_t)forward->count + 1);
+    return bytes < most_bytes ? bytes : most_bytes;
 }
 
 static void crossing_find(struct forward *forward)
@@ -163,11 +167,11 @@ static void crossing_find(struct forward *forward)
     int64_t *ends = arena_array(arena, int64_t, (size_t)forward->count + 1);
     for (uint32_t number = 0; number < forward->count; number++) {
         int64_t bytes = kept_bytes(forward, number);
-        live = sum_add(live - ends[number], bytes);
+        live += bytes - ends[number];
         if (forward->last_reader[number] == number)
             live -= bytes; /* nothing going forward reads it */
         else
-            ends[forward->last_reader[number]] = sum_add(ends[forward->last_reader[number]], bytes);
+            ends[forward->last_reader[number]] += bytes;
         forward->crossing[number] = live;
     }
 }

@@ -121,10 +121,12 @@ static uint32_t first_row(const struct undoing *undoing, uint32_t row)
 {
     const struct variant *variant = undoing->variant;
     uint32_t of = undoing->repeats[variant->rows[row].instruction_at];
-    for (uint32_t i = undoing->row_first[of]; i != PLAN_NONE; i = undoing->row_next[i])
+    for (uint32_t i = undoing->row_first[of]; i != PLAN_NONE; i = undoing->row_next[i]) {
+        arena_work(variant->arena, 1); /* both may have many rows */
         if (variant->rows[i].bytes == variant->rows[row].bytes &&
             is_same_element(undoing->hlo, hold_of(undoing, i)->root_at, hold_of(undoing, row)->root_at))
             return i;
+    }
     return PLAN_NONE;
 }
 
@@ -173,6 +175,7 @@ static void inputs_end(struct undoing *undoing, uint32_t repeating)
         for (uint32_t i = made.at == HLO_NONE ? PLAN_NONE : undoing->row_first[made.at]; i != PLAN_NONE;
              i = undoing->row_next[i]) {
             struct variant_row *row = &undoing->out->rows[i];
+            arena_work(undoing->variant->arena, 1); /* one operand may be named often, and have many rows */
             uint32_t end = end_of(undoing, i, row->dies);
             if (end < row->dies && end > row->born)
                 row->dies = end;
