@@ -190,9 +190,16 @@ def test_kubernetes(t, _):
     with open(stand_in, "w", encoding="utf-8") as file:
         file.write(f"#!/bin/sh\nawk \"NR % {count} == $JOB_COMPLETION_INDEX\" '{t.folder('work')}/queue'\n")
     os.chmod(stand_in, 0o755)
+    acknowledge = os.path.join(t.folder("bin"), "ack-objects")
+    with open(acknowledge, "w", encoding="utf-8") as file:
+        file.write(f"#!/bin/sh\ncat \"$1\" >> '{t.folder('work')}/done'\n")
+    os.chmod(acknowledge, 0o755)
+    script = container["command"][2].replace("/tmp/lines", t.folder("work") + "/lines").replace("/rows/", t.folder("work") + "/")
     for at in range(count):
-        run_here(t, container["command"][2].replace("/rows/", t.folder("work") + "/"), JOB_COMPLETION_INDEX=str(at))
+        run_here(t, script, JOB_COMPLETION_INDEX=str(at), POD_NAME=f"memviewd-objects-{at}")
     equal(made(t), expected(t, paths, folder))
+    with open(os.path.join(t.folder("work"), "done"), encoding="utf-8") as file:
+        equal(sorted(file.read().split()), sorted(paths))
 
 
 def test_duckdb_reads_them_each_once(t, _):
