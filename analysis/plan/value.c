@@ -382,6 +382,20 @@ void value_each_reader(struct value_walk *walk, struct value value, value_reader
     }
 }
 
+/* Casts of one value stand behind each other, seldom more than two. */
+enum { CASTS_MAX = 8 };
+
+uint32_t value_maker(struct value_walk *walk, uint32_t at)
+{
+    for (unsigned i = 0; i < CASTS_MAX && at != HLO_NONE; i++) {
+        struct value origin = value_origin(walk, value_whole(at), VALUE_ORIGIN, NULL);
+        if (origin.at == HLO_NONE || graph_op(walk->graph, origin.at) != GRAPH_CONVERT)
+            return origin.at;
+        at = graph_operand(walk->graph, origin.at, 0);
+    }
+    return at;
+}
+
 struct value value_of_buffer(const struct hlo *hlo, uint32_t buffer_at)
 {
     const struct hlo_buffer *buffer = &hlo->buffers[buffer_at];

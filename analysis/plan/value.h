@@ -48,6 +48,10 @@ void value_walk_init(struct value_walk *walk, const struct graph *graph, uint64_
 enum { VALUE_BACK_STEPS_MAX = 400 };
 struct value value_origin(struct value_walk *walk, struct value value, enum value_reach reach, bool *is_gathered);
 
+/* The operation that computes what an operand is: behind copies, views and casts, into and out of fusions; HLO_NONE: it
+ * is not known. Of the walk, graph and steps are used. */
+uint32_t value_maker(struct value_walk *walk, uint32_t at);
+
 /* The instruction whose op_name says what the value is: of its origin, else of the nearest named one behind it;
  * HLO_NONE without one. `origin` (may be NULL): its origin, from which a walk to its base can go on. */
 uint32_t value_namer(struct value_walk *walk, struct value value, struct value *origin);

@@ -82,18 +82,6 @@ static void input_note(struct checkpoint *work, struct checkpoint_inputs *inputs
     input->is_read_by_others = input->is_read_by_others || graph_op(work->graph, reader_at) != GRAPH_DOT;
 }
 
-/* Through what only hands a value on, into and out of fusions; casts as well: what is kept is what was computed. */
-static uint32_t made_behind(struct checkpoint *work, uint32_t at)
-{
-    for (unsigned i = 0; i < 8 && at != HLO_NONE; i++) {
-        struct value origin = value_origin(&work->walk, (struct value){at, VALUE_WHOLE}, VALUE_ORIGIN, NULL);
-        if (origin.at == HLO_NONE || graph_op(work->graph, origin.at) != GRAPH_CONVERT)
-            return origin.at;
-        at = graph_operand(work->graph, origin.at, 0);
-    }
-    return at;
-}
-
 static bool is_given(const struct checkpoint *work, uint32_t at)
 {
     switch (graph_op(work->graph, at)) {
@@ -126,7 +114,7 @@ struct checkpoint_inputs *checkpoint_inputs_find(struct checkpoint *work)
             op == GRAPH_SAME)
             continue;
         for (uint32_t nth = 0, operand; (operand = graph_operand(work->graph, at, nth)) != HLO_NONE; nth++) {
-            uint32_t made_by = made_behind(work, operand),
+            uint32_t made_by = value_maker(&work->walk, operand),
                      maker = made_by == HLO_NONE ? HLO_NONE : work->regions->of[made_by];
             if (made_by == HLO_NONE || is_given(work, made_by) || maker == layer ||
                 graph_phase(work->graph, made_by) != GRAPH_FORWARD ||

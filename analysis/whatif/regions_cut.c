@@ -102,18 +102,6 @@ static void forward_order(struct forward *forward)
         forward->number_of[forward->operations[number]] = number;
 }
 
-/* Through copies, casts and views, and into fusions: which operation made what is read. */
-static uint32_t maker_of(struct forward *forward, uint32_t operand)
-{
-    for (unsigned i = 0; i < 8 && operand != HLO_NONE; i++) {
-        struct value origin = value_origin(&forward->walk, (struct value){operand, VALUE_WHOLE}, VALUE_ORIGIN, NULL);
-        if (origin.at == HLO_NONE || graph_op(forward->graph, origin.at) != GRAPH_CONVERT)
-            return origin.at;
-        operand = graph_operand(forward->graph, origin.at, 0);
-    }
-    return operand;
-}
-
 static void readers_find(struct forward *forward)
 {
     struct arena *arena = forward->arena;
@@ -127,7 +115,7 @@ static void readers_find(struct forward *forward)
         uint32_t at = forward->operations[number];
         enum graph_op op = graph_op(forward->graph, at);
         for (uint32_t nth = 0, operand; (operand = graph_operand(forward->graph, at, nth)) != HLO_NONE; nth++) {
-            uint32_t made_by = maker_of(forward, operand),
+            uint32_t made_by = value_maker(&forward->walk, operand),
                      made = made_by == HLO_NONE ? HLO_NONE : forward->number_of[made_by];
             if (made == HLO_NONE || made >= number)
                 continue;
@@ -270,7 +258,7 @@ static void read_until_find(struct late *late, struct forward *forward)
     for (uint32_t number = 0; number < forward->count; number++) {
         uint32_t at = forward->operations[number], order = order_of(late, forward->regions->of[at]);
         for (uint32_t nth = 0, operand; (operand = graph_operand(forward->graph, at, nth)) != HLO_NONE; nth++) {
-            uint32_t made_by = maker_of(forward, operand),
+            uint32_t made_by = value_maker(&forward->walk, operand),
                      made = made_by == HLO_NONE ? HLO_NONE : forward->number_of[made_by];
             if (made != HLO_NONE && order != HLO_NONE && order > late->read_until[made])
                 late->read_until[made] = order;
@@ -285,8 +273,8 @@ static uint32_t late_region(const struct late *late, struct forward *forward, ui
     const struct regions *regions = forward->regions;
     uint32_t region = HLO_NONE, made_last = HLO_NONE, from = 0, until = HLO_NONE;
     for (uint32_t nth = 0, operand; (operand = graph_operand(forward->graph, at, nth)) != HLO_NONE; nth++) {
-        uint32_t made_by = maker_of(forward, operand), of = made_by == HLO_NONE ? HLO_NONE : regions->of[made_by],
-                 order = order_of(late, of);
+        uint32_t made_by = value_maker(&forward->walk, operand),
+                 of = made_by == HLO_NONE ? HLO_NONE : regions->of[made_by], order = order_of(late, of);
         if (order == HLO_NONE)
             continue;
         uint32_t number = forward->number_of[made_by];
