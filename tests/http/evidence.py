@@ -61,7 +61,9 @@ def sentences_of(answer):
 class Held:
     """evidence of one answer against what the daemon lists"""
 
-    def __init__(self, daemon, answer, session):
+    def __init__(self, daemon, answer, session, **capacity):
+        """`capacity`: that which the answer was asked with"""
+        self.capacity = capacity
         self.daemon, self.answer = daemon, with_evidence(answer)
         self.module = {"session": answer["module"]["session"], "module": answer["module"]["id"]} if answer["module"] else None
         self.session, self.known, self.kinds = session, {}, {}
@@ -93,7 +95,7 @@ class Held:
         if evidence["tool"] == "memory_profile":
             self.replayed(what, bytes_, evidence)
             return
-        data = self.ask("memory_viewer/whatif", **self.module, change=evidence["change"])["data"]
+        data = self.ask("memory_viewer/whatif", **self.module, **self.capacity, change=evidence["change"])["data"]
         before, after = data["total_bytes_before"], data["total_bytes_after"]
         shown = bytes_ if evidence["sum_bytes"] is None else evidence["sum_bytes"]
         equal(shown, before - after if evidence["sum_bytes"] is None else after, what)
@@ -191,4 +193,4 @@ def test_of_real_dumps(t):
         if module["module"] and not name.startswith("f"):
             assert held.kinds["buffers"] > 10 and held.kinds["change"] > 1, (name, held.kinds)
             capacity = daemon.get_json("/api/v1/verdict", session=row["id"], capacity="v5p")
-            Held(daemon, capacity, row["id"]).hold()
+            Held(daemon, capacity, row["id"], capacity="v5p").hold()

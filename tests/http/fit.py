@@ -40,7 +40,7 @@ def test_what_fits_everywhere_ends_with_0(t):
 
 def test_split_over_devices(t):
     program = program_of(t, os.path.join(t.fixtures, PADDED), 1, "--device=v5e,v5p", "--devices=8")
-    equal((program["devices"], program["needed_bytes"] >> 20), (8, 66592))
+    equal((program["devices"], program["needed_bytes"] >> 20), (8, 67392))  # without what the compiler computed again for one device
     equal([row["fits"] for row in program["rows"]], [False, True])
     assert "bound" in program["note"], program["note"]
 
