@@ -11,6 +11,7 @@
 #include "server/cmd/explain.h"
 #include "server/cmd/explain_confirm.h"
 #include "server/cmd/input_path.h"
+#include "server/cmd/interrupts.h"
 #include "server/cmd/options.h"
 #include "server/files/names.h"
 #include "server/gather/index.h"
@@ -48,6 +49,9 @@ struct cmd_explain_explaining {
     struct explain_input **given; /* allocator snapshots among the paths: first of all of the logs' failures */
     size_t given_count;
 };
+
+/* While a compiler was asked: then what is made by now is printed, and nothing more begun. */
+static bool is_interrupted(void) { return atomic_load(interrupts_flag()); }
 
 /* Not a folder, nor what comes out of a pipe. */
 static bool is_of_file(const struct cmd_explain_explaining *explaining)
@@ -227,7 +231,7 @@ static void failures_write(struct cmd_explain_explaining *explaining, const char
                                           .text = explain_name(path),
                                           .takes_given = explaining->around.has_given,
                                           .folder = folder};
-    for (size_t at = 0; at < count; at++) {
+    for (size_t at = 0; at < count && !is_interrupted(); at++) {
         struct err err = ERR_INIT;
         char *unread, why[ERR_DESCRIPTION_SIZE];
         wanted.failure = &report->meanings[at];
@@ -271,7 +275,7 @@ static void explain_log(struct cmd_explain_explaining *explaining, const char *p
 
 static void explain_listed(void *context, const char *path)
 {
-    if (explain_is_log_name(path) && !strstr(path, "/."))
+    if (explain_is_log_name(path) && !strstr(path, "/.") && !is_interrupted())
         explain_log(context, path, false);
 }
 
@@ -293,7 +297,7 @@ static void explain_folder(struct cmd_explain_explaining *explaining, const char
         bool is_there = names[at]->d_name[0] != '.' && lstat(inner, &status) == 0;
         if (is_there && S_ISDIR(status.st_mode))
             explain_folder(explaining, inner, depth + 1);
-        else if (is_there && S_ISREG(status.st_mode) && explain_is_log_name(inner))
+        else if (is_there && S_ISREG(status.st_mode) && explain_is_log_name(inner) && !is_interrupted())
             explain_log(explaining, inner, false);
         free(inner);
         free(names[at]);
@@ -367,7 +371,7 @@ static void session_explain(struct cmd_explain_explaining *explaining, const str
     explaining->module_count += modules.entry_count;
     bool is_done = false;
     size_t tried_count = 0;
-    for (size_t at = 0; at < modules.entry_count && (wanted || !is_done); at++)
+    for (size_t at = 0; at < modules.entry_count && (wanted || !is_done) && !is_interrupted(); at++)
         if (modules.entries[at].program && each_module_is_wanted(&modules.entries[at], wanted)) {
             tried_count = at + 1;
             is_done |= element_write(explaining, session, modules.entries[at].id, modules.entries[at].program->key);
@@ -400,7 +404,7 @@ static void input_explain(struct cmd_explain_explaining *explaining, const struc
         explain_folder(explaining, input->path, 0);
     else if (input->is_log)
         explain_log(explaining, input->path, true);
-    for (size_t at = 0; at < snapshot->session_count && !input->is_log; at++)
+    for (size_t at = 0; at < snapshot->session_count && !input->is_log && !is_interrupted(); at++)
         if (!is_explained(explaining, snapshot->sessions[at]))
             session_explain(explaining, snapshot->sessions[at]);
     if (!input->is_log)
@@ -420,24 +424,17 @@ static void explain_all(struct cmd_explain_explaining *explaining, const char *c
             explaining->given[explaining->given_count++] = &inputs[at];
     }
     explaining->has_names = count > 1 || inputs[0].place == INPUT_PATH_FOLDER;
-    for (size_t at = 0, next = 0; at < count; at++) {
+    for (size_t at = 0, next = 0; at < count && !is_interrupted(); at++) {
         if (next < explaining->given_count && &inputs[at] == explaining->given[next])
             next++;
         else
             input_explain(explaining, &inputs[at]);
     }
-    for (size_t at = 0; at < explaining->given_count; at++)
+    for (size_t at = 0; at < explaining->given_count && !is_interrupted(); at++)
         if (!explaining->given[at]->is_used)
             input_explain(explaining, explaining->given[at]);
     free(explaining->given);
     free(inputs);
-}
-
-static void say_what_was_looked_for(void)
-{
-    fprintf(stderr, "memviewd: no out-of-memory text that is known here; looked for:\n");
-    for (size_t at = 0; analysis_oom_looked_for(at) != NULL; at++)
-        fprintf(stderr, "  %s\n", analysis_oom_looked_for(at));
 }
 
 /* False when there was no memory for all of them. */
@@ -479,10 +476,10 @@ int cmd_explain(const struct options *options)
     store_free(explaining.store);
     free(rules);
     free(explaining.explained);
-    if (explaining.is_json && !print_json(&all))
-        return COMMANDS_UNUSABLE;
+    bool is_whole = !explaining.is_json || print_json(&all);
     buf_free(&all);
-    if (explaining.has_unread_file)
+    interrupts_end();
+    if (!is_whole || explaining.has_unread_file)
         return COMMANDS_UNUSABLE;
     if (explaining.understood_count > 0)
         return COMMANDS_DONE;
@@ -492,6 +489,6 @@ int cmd_explain(const struct options *options)
         log_line("%s: has no module with that name", paths[0]);
         return COMMANDS_UNUSABLE;
     }
-    say_what_was_looked_for();
+    explain_looked_for();
     return COMMANDS_FINDING;
 }

@@ -31,6 +31,9 @@ void explain_input_look(const char *path, struct explain_input *input);
  * `answers`: of each failure the verdict as text. */
 void explain_text(const char *name, const struct oom_report *report, const struct buf *answers);
 
+/* Tells on standard error what was looked for, where nothing of it was found. */
+void explain_looked_for(void);
+
 /* What is known of the files around a path: dumps, traces, profiles. */
 struct explain_around {
     struct store *store;

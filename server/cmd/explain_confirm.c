@@ -63,6 +63,8 @@ void explain_confirm_ask(const struct options *options, struct verdict_parts *pa
 {
     struct buf verdict = BUF_INIT;
     struct err err = ERR_INIT;
+    if (atomic_load(interrupts_flag()))
+        return;
     if (!parts->module_session || !parts->entry || !parts->entry->program) {
         log_line("--confirm: there is no program here that could be compiled");
         return;
@@ -71,7 +73,7 @@ void explain_confirm_ask(const struct options *options, struct verdict_parts *pa
         cJSON *tree = cJSON_ParseWithLength(verdict.data, verdict.length);
         each_ask(options, parts, cJSON_GetObjectItemCaseSensitive(tree, "advice"), out);
         cJSON_Delete(tree);
-        if (out->count == 0)
+        if (out->count == 0 && !atomic_load(interrupts_flag()))
             log_line("--confirm: nothing is advised that a compiler could judge");
     }
     buf_free(&verdict);

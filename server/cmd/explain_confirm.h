@@ -18,6 +18,7 @@ struct explain_confirm {
 };
 
 /* Makes the verdict once to see what it advises, asks the compiler, and puts its answers into `parts`, which then borrow
- * `out` (zeroed). Without a program, or where nothing is advised that a compiler can judge, says so on standard error. */
+ * `out` (zeroed). Without a program, or where nothing is advised that a compiler can judge, says so on standard error.
+ * Once a signal came (interrupts.h) nothing more is asked or said. */
 void explain_confirm_ask(const struct options *options, struct verdict_parts *parts, struct explain_confirm *out);
 void explain_confirm_free(struct explain_confirm *confirm);

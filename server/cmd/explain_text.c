@@ -7,6 +7,7 @@
 #include "base/size_text.h"
 #include "server/base/output.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { MAX_ROWS = 10 };
@@ -161,4 +162,11 @@ void explain_text(const char *name, const struct oom_report *report, const struc
     }
     if (report->found.left_out_count > 0)
         output_format("\n%llu further failures are not shown.\n", (unsigned long long)report->found.left_out_count);
+}
+
+void explain_looked_for(void)
+{
+    fprintf(stderr, "memviewd: no out-of-memory text that is known here; looked for:\n");
+    for (size_t at = 0; analysis_oom_looked_for(at) != NULL; at++)
+        fprintf(stderr, "  %s\n", analysis_oom_looked_for(at));
 }

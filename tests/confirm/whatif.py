@@ -142,6 +142,40 @@ def explain_faults(arguments, place):
     return faults
 
 
+def start_explain(arguments, place, word, path, options=()):
+    environ = {**os.environ, "TMPDIR": place.path, "MEMVIEWD_STANDIN": word, "MEMVIEWD_STANDIN_DUMP": os.path.abspath(COMPILED),
+               "LD_LIBRARY_PATH": os.path.dirname(os.path.abspath(COMPILED))}
+    return subprocess.Popen([arguments.binary, "explain", path, "--confirm", "--json", "--topology=v5e:2x2", f"--libtpu={arguments.standin}", *options],
+                            env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def dump_with_failures(folder, name, count):
+    """a folder of a dump, beside which a log tells of so many failures of its program"""
+    shutil.copytree(DUMP, os.path.join(folder, name))
+    with open(os.path.join(folder, name, "run.log"), "w", encoding="ascii") as file:
+        for at in range(count):
+            file.write("jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Ran out of memory in memory space hbm. "
+                       f"Used {17 + at}.00G of 15.75G hbm. Exceeded hbm capacity by {1 + at}.25G.\n\nstep\n\n")
+
+
+def explain_interrupt_faults(arguments, place):
+    """as whatif; no further failure is looked at"""
+    faults = []
+    folder = os.path.join(place.path, "failures")
+    dump_with_failures(folder, "one", 3)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        process = start_explain(arguments, place, "hangs", folder)
+        while "compiling" not in (process.stderr.readline() or "compiling"):
+            pass
+        process.send_signal(number)
+        out, rest = process.communicate(timeout=60)
+        faults += [] if process.returncode == -number else [f"exit status {process.returncode} after signal {number}"]
+        faults += [] if len(loads(out)) == 1 else [f"{len(loads(out))} elements after signal {number}"]
+        faults += [] if "--confirm" not in rest and "asking" not in rest else [f"tells: {rest}"]
+    shutil.rmtree(folder)
+    return faults + place.left()
+
+
 def signals_faults(arguments, place):
     """a crash is one whatever signals were ignored at the start, as by a shell's trap "" CHLD"""
     done = ask(arguments, place, "segfaults", COMPILED, ["--json", "--change=batch=0.5"], DUMP,
@@ -157,6 +191,7 @@ def cases(arguments, place):
     yield "whatif --fit", fit_faults(arguments, place)
     yield "fit --confirm", devices_faults(arguments, place)
     yield "explain --confirm", explain_faults(arguments, place)
+    yield "explain --confirm interrupted", explain_interrupt_faults(arguments, place)
     yield "whatif with SIGCHLD ignored", signals_faults(arguments, place)
     yield "whatif interrupted", interrupt_faults(arguments, place)
     yield "whatif in a terminal", text_faults(arguments, place)
