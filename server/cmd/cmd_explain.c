@@ -38,6 +38,7 @@ struct cmd_explain_explaining {
     struct store *store;
     struct explain_around around;
     struct capacity capacity; /* of --capacity; 0 bytes: not given */
+    struct explain_confirm confirm;
     size_t read_count;
     size_t unreadable_count;
     const struct explain_input *input;         /* that is explained */
@@ -183,12 +184,11 @@ static bool verdict_write(struct cmd_explain_explaining *explaining, const struc
                           struct buf *out, char **file, struct err *err)
 {
     struct verdict_parts parts = {0};
-    struct explain_confirm confirm = {.count = 0};
     bool is_made = verdict_parts_open(explaining->store, wanted, &parts, err);
     if (explaining->capacity.bytes > 0)
         verdict_capacity_choose(&parts, &explaining->capacity);
     if (is_made && explaining->options->is_confirmed)
-        explain_confirm_ask(explaining->options, &parts, &confirm);
+        explain_confirm_ask(explaining->options, &parts, &explaining->confirm);
     is_made =
         is_made &&
         analysis_verdict(&parts.core, explaining->is_json ? ANALYSIS_VERDICT_JSON : ANALYSIS_VERDICT_TEXT, out, err);
@@ -206,7 +206,6 @@ static bool verdict_write(struct cmd_explain_explaining *explaining, const struc
     if (wanted->failure && parts.profile_session && analysis_verdict_is_of_live_arrays(wanted->failure))
         explained_add(explaining, parts.profile_session);
     verdict_parts_close(&parts);
-    explain_confirm_free(&confirm);
     return is_made;
 }
 
@@ -476,6 +475,7 @@ int cmd_explain(const struct options *options)
     store_free(explaining.store);
     free(rules);
     free(explaining.explained);
+    explain_confirm_free(&explaining.confirm);
     bool is_whole = !explaining.is_json || print_json(&all);
     buf_free(&all);
     interrupts_end();

@@ -11,58 +11,116 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void answer_take(struct explain_confirm *out, const char *change, const struct confirm_result *result)
+struct explain_confirm_answer {
+    char *module, *change, *sentence;
+    int64_t total_bytes; /* -1: not known */
+    bool is_of_dump;
+};
+
+/* Where it lies, and its key: names and ids of sessions are only of one snapshot. free() */
+static char *module_name(const struct modules_entry *entry)
 {
-    const struct confirmation *confirmation = &result->confirmation;
+    char *path = files_place_path(&entry->file->file->place);
+    char *name = memory_format("%s\n%s", path, entry->program->key);
+    free(path);
+    return name;
+}
+
+/* NULL: it was not compiled yet. */
+static const struct explain_confirm_answer *answer_find(const struct explain_confirm *confirm, const char *module,
+                                                        const char *change)
+{
+    for (size_t at = 0; at < confirm->count; at++)
+        if (strcmp(confirm->answers[at].module, module) == 0 && strcmp(confirm->answers[at].change, change) == 0)
+            return &confirm->answers[at];
+    return NULL;
+}
+
+static const struct explain_confirm_answer *answer_add(struct explain_confirm *confirm, const char *module,
+                                                       const char *change, const struct confirmation *confirmation)
+{
     const struct confirmation_compile *changed = &confirmation->changed;
-    struct verdict_compiled *compiled = &out->compiled[out->count];
     struct buf sentence = BUF_INIT;
     confirmation_sentence(confirmation, &sentence);
-    *compiled = (struct verdict_compiled){
-        .change = out->texts[2 * out->count] = memory_text(change),
+    confirm->answers = memory_grow(confirm->answers, &confirm->capacity, confirm->count + 1, sizeof(*confirm->answers));
+    struct explain_confirm_answer *answer = &confirm->answers[confirm->count++];
+    *answer = (struct explain_confirm_answer){
+        .module = memory_text(module),
+        .change = memory_text(change),
+        .sentence = memory_format("%.*s", (int)sentence.length, sentence.length > 0 ? sentence.data : ""),
         .total_bytes = changed->has_figures        ? confirmed_total_bytes(&changed->figures)
                        : changed->needed_bytes > 0 ? changed->needed_bytes
                                                    : -1,
         .is_of_dump = confirmation_state(confirmation) == CONFIRMATION_CONFIRMED,
-        .sentence = out->texts[2 * out->count + 1] =
-            memory_format("%.*s", (int)sentence.length, sentence.length > 0 ? sentence.data : ""),
     };
     buf_free(&sentence);
-    out->count++;
+    return answer;
 }
 
-static void each_ask(const struct options *options, const struct verdict_parts *parts, const cJSON *advice,
-                     struct explain_confirm *out)
+static void first_forget(struct explain_confirm *confirm)
 {
-    struct confirm_result first, other;
-    bool has_first = false;
+    if (confirm->module)
+        confirm_free(&confirm->first);
+    free(confirm->module);
+    confirm->module = NULL;
+}
+
+static const struct explain_confirm_answer *answer_ask(const struct options *options, const struct verdict_parts *parts,
+                                                       const char *module, const char *change,
+                                                       struct explain_confirm *confirm)
+{
+    struct confirm_result result;
+    if (confirm->module && strcmp(confirm->module, module) != 0)
+        first_forget(confirm);
+    log_line("asking the compiler about %s", change);
+    whatif_confirm_ask(options, parts->module_session, parts->entry, &change, 1,
+                       confirm->module ? &confirm->first.base : NULL, &result);
+    const struct explain_confirm_answer *answer = answer_add(confirm, module, change, &result.confirmation);
+    if (!confirm->module && result.base.has_figures) {
+        confirm->first = result;
+        confirm->module = memory_text(module);
+    } else {
+        confirm_free(&result);
+    }
+    return answer;
+}
+
+/* How many answers there are for this verdict. */
+static size_t each_ask(const struct options *options, const struct verdict_parts *parts, const cJSON *advice,
+                       struct explain_confirm *confirm)
+{
+    size_t count = 0;
+    char *module = module_name(parts->entry);
     const cJSON *item;
     cJSON_ArrayForEach(item, advice)
     {
-        const cJSON *change = cJSON_GetObjectItemCaseSensitive(item, "change");
-        if (out->count == EXPLAIN_CONFIRM_MAX || atomic_load(interrupts_flag()))
+        const char *change = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "change"));
+        if (count == EXPLAIN_CONFIRM_MAX || atomic_load(interrupts_flag()))
             break;
-        if (!cJSON_IsString(change) || !cJSON_GetObjectItemCaseSensitive(item, "lands_at_bytes"))
+        if (!change || !cJSON_GetObjectItemCaseSensitive(item, "lands_at_bytes"))
             continue;
-        const char *text = change->valuestring;
-        struct confirm_result *result = has_first ? &other : &first;
-        log_line("asking the compiler about %s", text);
-        whatif_confirm_ask(options, parts->module_session, parts->entry, &text, 1, has_first ? &first.base : NULL,
-                           result);
-        answer_take(out, text, result);
-        if (!has_first && result->base.has_figures)
-            has_first = true;
-        else
-            confirm_free(result);
+        const struct explain_confirm_answer *answer = answer_find(confirm, module, change);
+        if (!answer && confirm->count < EXPLAIN_CONFIRM_ALL_MAX)
+            answer = answer_ask(options, parts, module, change, confirm);
+        if (answer) {
+            confirm->compiled[count++] = (struct verdict_compiled){.change = answer->change,
+                                                                   .total_bytes = answer->total_bytes,
+                                                                   .is_of_dump = answer->is_of_dump,
+                                                                   .sentence = answer->sentence};
+        } else if (!confirm->is_full_told) {
+            log_line("--confirm: %d changes were compiled; no further ones are", EXPLAIN_CONFIRM_ALL_MAX);
+            confirm->is_full_told = true;
+        }
     }
-    if (has_first)
-        confirm_free(&first);
+    free(module);
+    return count;
 }
 
-void explain_confirm_ask(const struct options *options, struct verdict_parts *parts, struct explain_confirm *out)
+void explain_confirm_ask(const struct options *options, struct verdict_parts *parts, struct explain_confirm *confirm)
 {
     struct buf verdict = BUF_INIT;
     struct err err = ERR_INIT;
+    size_t count = 0;
     if (atomic_load(interrupts_flag()))
         return;
     if (!parts->module_session || !parts->entry || !parts->entry->program) {
@@ -71,19 +129,24 @@ void explain_confirm_ask(const struct options *options, struct verdict_parts *pa
     }
     if (analysis_verdict(&parts->core, ANALYSIS_VERDICT_JSON, &verdict, &err)) {
         cJSON *tree = cJSON_ParseWithLength(verdict.data, verdict.length);
-        each_ask(options, parts, cJSON_GetObjectItemCaseSensitive(tree, "advice"), out);
+        count = each_ask(options, parts, cJSON_GetObjectItemCaseSensitive(tree, "advice"), confirm);
         cJSON_Delete(tree);
-        if (out->count == 0 && !atomic_load(interrupts_flag()))
+        if (count == 0 && !confirm->is_full_told && !atomic_load(interrupts_flag()))
             log_line("--confirm: nothing is advised that a compiler could judge");
     }
     buf_free(&verdict);
-    parts->core.around.compiled = out->compiled;
-    parts->core.around.compiled_count = out->count;
+    parts->core.around.compiled = confirm->compiled;
+    parts->core.around.compiled_count = count;
 }
 
 void explain_confirm_free(struct explain_confirm *confirm)
 {
-    for (size_t at = 0; at < 2 * confirm->count; at++)
-        free(confirm->texts[at]);
+    first_forget(confirm);
+    for (size_t at = 0; at < confirm->count; at++) {
+        free(confirm->answers[at].module);
+        free(confirm->answers[at].change);
+        free(confirm->answers[at].sentence);
+    }
+    free(confirm->answers);
     *confirm = (struct explain_confirm){.count = 0};
 }

@@ -176,6 +176,24 @@ def explain_interrupt_faults(arguments, place):
     return faults + place.left()
 
 
+def explain_again_faults(arguments, place):
+    """failures of one program are asked about once; of many programs no more than nine changes"""
+    faults = []
+    folder = os.path.join(place.path, "failures")
+    for program_count in (1, 5):
+        for at in range(program_count):
+            dump_with_failures(folder, f"of{program_count}/{at}", 2)
+        process = start_explain(arguments, place, "compiles", os.path.join(folder, f"of{program_count}"))
+        out, told = process.communicate(timeout=60)
+        asked = [sum("compiled" in row for row in failure["answer"]["advice"]) for failure in loads(out)]
+        count, wanted = told.count("asking the compiler about"), min(9, sum(asked) // 2)
+        faults += [] if len(asked) == 2 * program_count and asked[0] == asked[1] > 0 else [f"{asked} of each failure"]
+        faults += [] if count == wanted and process.returncode == 0 else [f"{count} asked, not {wanted}: {told[-300:]}"]
+        faults += [] if ("9 changes were compiled" in told) == (program_count == 5) else [f"tells: {told[-300:]}"]
+    shutil.rmtree(folder)
+    return faults
+
+
 def signals_faults(arguments, place):
     """a crash is one whatever signals were ignored at the start, as by a shell's trap "" CHLD"""
     done = ask(arguments, place, "segfaults", COMPILED, ["--json", "--change=batch=0.5"], DUMP,
@@ -192,6 +210,7 @@ def cases(arguments, place):
     yield "fit --confirm", devices_faults(arguments, place)
     yield "explain --confirm", explain_faults(arguments, place)
     yield "explain --confirm interrupted", explain_interrupt_faults(arguments, place)
+    yield "explain --confirm of several failures", explain_again_faults(arguments, place)
     yield "whatif with SIGCHLD ignored", signals_faults(arguments, place)
     yield "whatif interrupted", interrupt_faults(arguments, place)
     yield "whatif in a terminal", text_faults(arguments, place)
