@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import stat
 
 VARIABLES = (
     ("job", "SLURM_JOB_NAME"), ("job", "JOBSET_NAME"), ("job", "WANDB_PROJECT"),
@@ -15,28 +16,38 @@ VARIABLES = (
 NAME = "memviewd.json"
 _KEY = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,62}\Z")
 _HASH = re.compile(r"([0-9a-f]{40}|[0-9a-f]{64})\Z")
-_LABELS_MAX, _VALUE_MAX_BYTES = 32, 1024
+_LABELS_MAX, _VALUE_MAX_BYTES, _PACKED_MAX_BYTES = 32, 1024, 1 << 20
+
+
+def _start(*path):
+    """of a regular file, or "": a pipe that somebody else put there would keep the job waiting"""
+    try:
+        with open(os.open(os.path.join(*path), os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC), "rb") as file:
+            data = file.read(_PACKED_MAX_BYTES) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else b""
+            return data.decode("utf-8", "surrogateescape")
+    except (OSError, ValueError):  # ValueError: a NUL in the name
+        return ""
 
 
 def _line(*path):
     """the first line of a file, or "" """
-    try:
-        with open(os.path.join(*path), encoding="utf-8", errors="surrogateescape") as file:
-            return file.readline().rstrip("\r\n")
-    except OSError:
-        return ""
+    return _start(*path).partition("\n")[0].rstrip("\r")
 
 
 def _packed(folder, name):
-    try:
-        with open(os.path.join(folder, "packed-refs"), encoding="utf-8", errors="surrogateescape") as file:
-            for line in file:
-                commit, _, of = line.rstrip("\r\n").partition(" ")
-                if of == name and _HASH.match(commit):
-                    return commit
-    except OSError:
-        pass
+    for line in _start(folder, "packed-refs").split("\n"):
+        commit, _, of = line.rstrip("\r").partition(" ")
+        if of == name and _HASH.match(commit):
+            return commit
     return ""
+
+
+def _is_trusted(path):
+    """is it of this user or root? Anybody may put a .git into a folder above that all can write"""
+    try:
+        return os.stat(path).st_uid in (os.geteuid(), 0)
+    except OSError:
+        return False
 
 
 def _head(git):
@@ -55,7 +66,9 @@ def _commit(folder):
     """of the Git repository that the folder is in; no program is run"""
     while True:
         git = os.path.join(folder, ".git")
-        if os.path.isfile(git):
+        if not _is_trusted(git):
+            git = ""
+        elif os.path.isfile(git):
             said = _line(git)
             git = os.path.join(folder, said[8:]) if said.startswith("gitdir: ") else ""
         found = _head(git) if git and os.path.isdir(git) else ""

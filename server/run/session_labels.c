@@ -19,6 +19,7 @@ enum {
     KEY_MAX_BYTES = 63,
     VALUE_MAX_BYTES = 1024,
     LINE_MAX_BYTES = 4096,
+    PACKED_MAX_BYTES = 1 << 20,
     SHORT_HASH = 40,
     LONG_HASH = 64
 };
@@ -98,15 +99,27 @@ static void ray_add(struct session_labels *labels)
 
 /* ---- the commit, by the files of Git ---- */
 
+/* A regular file, or NULL: a pipe that somebody else put there would keep the job from starting. */
+static FILE *file_open(const char *folder, const char *name)
+{
+    struct stat status;
+    char *path = memory_format("%s/%s", folder, name);
+    int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    bool is_file = descriptor >= 0 && fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
+    FILE *file = is_file ? fdopen(descriptor, "r") : NULL;
+    if (descriptor >= 0 && !file)
+        close(descriptor);
+    free(path);
+    return file;
+}
+
 /* The first line without its end. False: there is none. */
 static bool line_read(const char *folder, const char *name, char line[LINE_MAX_BYTES])
 {
-    char *path = memory_format("%s/%s", folder, name);
-    FILE *file = fopen(path, "re");
+    FILE *file = file_open(folder, name);
     bool is_there = file && fgets(line, LINE_MAX_BYTES, file) != NULL;
     if (file)
         fclose(file);
-    free(path);
     line[is_there ? strcspn(line, "\r\n") : 0] = '\0';
     return is_there;
 }
@@ -116,21 +129,20 @@ static bool is_hash(const char *text, size_t length)
     return (length == SHORT_HASH || length == LONG_HASH) && strspn(text, "0123456789abcdef") >= length;
 }
 
-/* A line of packed-refs: "HASH NAME". */
+/* A line of packed-refs, near its start: "HASH NAME". */
 static bool packed_find(const char *folder, const char *name, char line[LINE_MAX_BYTES])
 {
-    char *path = memory_format("%s/packed-refs", folder);
-    FILE *file = fopen(path, "re");
+    FILE *file = file_open(folder, "packed-refs");
     bool is_found = false;
-    while (file && !is_found && fgets(line, LINE_MAX_BYTES, file)) {
+    for (size_t read = 0; file && !is_found && read < PACKED_MAX_BYTES && fgets(line, LINE_MAX_BYTES, file);) {
         size_t length = strcspn(line, " ");
+        read += strlen(line) + 1; /* a line of NULs counts, too */
         line[strcspn(line, "\r\n")] = '\0';
         is_found = line[length] == ' ' && is_hash(line, length) && strcmp(line + length + 1, name) == 0;
         line[is_found ? length : 0] = '\0';
     }
     if (file)
         fclose(file);
-    free(path);
     return is_found;
 }
 
@@ -154,12 +166,13 @@ static bool head_read(const char *git, char line[LINE_MAX_BYTES])
     return is_found;
 }
 
-/* .git of this folder: a folder, or a file that names one. */
+/* .git of this folder: a folder, or a file that names one. One of another user's is none: anybody may put one into a
+ * folder above that all can write, as Git sees it, too. */
 static bool commit_read(const char *folder, char line[LINE_MAX_BYTES])
 {
     struct stat status;
     char *git = memory_format("%s/.git", folder);
-    bool is_there = stat(git, &status) == 0;
+    bool is_there = stat(git, &status) == 0 && (status.st_uid == geteuid() || status.st_uid == 0);
     if (is_there && S_ISREG(status.st_mode)) {
         is_there = line_read(folder, ".git", line) && strncmp(line, "gitdir: ", 8) == 0;
         free(git);

@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 
-from box import HERE as TESTS, PYTHON
+from box import HERE as TESTS, PYTHON, Skip
 
 COMMIT, OTHER = "0123456789abcdef0123456789abcdef01234567", "f" * 40
 RAY = json.dumps({"metadata": {"job_submission_id": "raysubmit_x", "job_name": "tune"}})
@@ -79,8 +79,31 @@ def test_hostile_surroundings_have_no_labels(box):
     for head in ("", "ref: ../../secret\n", "ref: refs/heads/none\n", "x" * 5000, COMMIT[1:] + "\n"):
         write(folder, ".git/HEAD", head)
         both(box, folder, {"RAY_JOB_CONFIG_JSON_ENV_VAR": '{"metadata": 3}', "SLURM_JOB_NAME": "x" * 1025}, None)
+    os.remove(os.path.join(folder, ".git", "HEAD"))
+    os.mkfifo(os.path.join(folder, ".git", "HEAD"))  # that nobody writes into
+    both(box, folder, {}, None)
+    os.remove(os.path.join(folder, ".git", "HEAD"))
+    write(folder, ".git/HEAD", "ref: refs/heads/main\n")
+    for name in ("packed-refs", "commondir"):
+        os.mkfifo(os.path.join(folder, ".git", name))
+    both(box, folder, {}, None)
+    os.remove(os.path.join(folder, ".git", "commondir"))
+    os.remove(os.path.join(folder, ".git", "packed-refs"))
+    for count, wanted in ((100, {"commit": COMMIT}), (1 << 15, None)):  # of lines before it: 1.6 MB are too many
+        write(folder, ".git/packed-refs", f"{OTHER} refs/tag\n" * count + f"{COMMIT} refs/heads/main\n")
+        both(box, folder, {}, wanted)
     quoted = 'a"\\\n\t\u00e9'
     both(box, folder, {"SLURM_JOB_NAME": quoted}, {"job": quoted})
+
+
+def test_the_commit_of_another_user_is_none(box):
+    if os.geteuid() != 0:
+        raise Skip("only root can give files away")
+    folder = os.path.join(box.folder, "theirs")
+    write(folder, ".git/HEAD", COMMIT + "\n")
+    both(box, folder, {}, {"commit": COMMIT})
+    os.chown(os.path.join(folder, ".git"), 12345, -1)
+    both(box, folder, {}, None)
 
 
 def test_what_a_run_says_is_in_the_rows(box):
