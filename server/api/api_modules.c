@@ -140,10 +140,19 @@ static void write_module(struct json *json, const struct snapshot_session *sessi
     json_object_end(json);
 }
 
+/* For later requests, where nothing of it may be other by then. */
+static void known_keep(_Atomic(char *) *known, const struct buf *written)
+{
+    char *none = NULL, *text = memory_format("%.*s", (int)written->length, written->data);
+    if (!atomic_compare_exchange_strong(known, &none, text))
+        free(text);
+}
+
 /* The chips that modules of a dump were compiled for, each once. */
 struct chips {
     const struct device *devices[8];
     size_t count;
+    bool may_pass; /* what a file says could not be read now */
 };
 
 static bool is_said(struct chips *said, const struct device *device)
@@ -160,8 +169,11 @@ static void write_chip(struct json *json, const struct snapshot_session *session
                        struct chips *said)
 {
     struct chip chip;
+    struct dump_beside_lost lost = {.file = ""};
     const char *ending;
-    if (!dump_beside_chip(session, group, &chip, &ending, NULL) || is_said(said, chip.device))
+    bool is_told = dump_beside_chip(session, group, &chip, &ending, &lost);
+    said->may_pass |= lost.file[0] && err_is_transient(lost.err.code);
+    if (!is_told || is_said(said, chip.device))
         return;
     size_t folder_length = strlen(group->file->path) - strlen(group->file->name);
     char *file = memory_format("%.*s%s%s", (int)folder_length, group->file->path, group->stem, ending);
@@ -179,16 +191,38 @@ static void write_chip(struct json *json, const struct snapshot_session *session
     free(file);
 }
 
-/* What the traces say of the devices that they were taken on, once a kind and file; for dumps, what they were compiled
- * for. */
+/* What modules of a dump were compiled for; each has files of its own that say so. */
+static void write_chips(struct json *json, const struct snapshot_session *session)
+{
+    const char *known = atomic_load(&session->known->devices);
+    struct buf written = BUF_INIT;
+    struct json array = JSON_INIT(&written);
+    struct chips said = {.count = 0};
+    json_key(json, "devices");
+    if (known) {
+        json_written(json, str_of(known));
+        return;
+    }
+    json_array_begin(&array);
+    for (size_t at = 0; at < session->group_count; at++)
+        write_chip(&array, session, &session->groups[at], &said);
+    json_array_end(&array);
+    json_written(json, (struct str){written.data, written.length});
+    if (!said.may_pass && !written.failed)
+        known_keep(&session->known->devices, &written);
+    buf_free(&written);
+}
+
+/* What the traces say of the devices that they were taken on, once a kind and file. */
 static void write_devices(struct json *json, const struct snapshot_session *session, const struct modules *modules)
 {
-    struct chips said = {0};
+    if (session->kind != SNAPSHOT_TRACE) {
+        write_chips(json, session);
+        return;
+    }
     json_key_array(json, "devices");
     for (size_t at = 0; at < modules->file_count; at++) {
         const struct analysis_contents *contents = modules->files[at].opened.contents;
-        if (modules->files[at].group)
-            write_chip(json, session, modules->files[at].group, &said);
         for (size_t i = 0; contents && i < contents->device_count; i++) {
             const struct analysis_trace_device *device = &contents->devices[i];
             json_object_begin(json);
@@ -213,6 +247,7 @@ struct worst {
     const struct modules_entry *entry; /* NULL: no module says what it needs */
     const struct analysis_space_total *total;
     struct capacity_spaces capacities; /* of the module */
+    bool may_pass;                     /* what a file says could not be read now: another may be worse later */
 };
 
 static void worst_take(struct worst *worst, const struct modules_entry *entry, const struct analysis_totals *totals,
@@ -228,7 +263,9 @@ static void worst_take(struct worst *worst, const struct modules_entry *entry, c
                                    capacity_spaces_at(others, worst->capacities.count, worst->total->space),
                                    worst->total->total_bytes))
             continue;
-        *worst = (struct worst){entry, total, *capacities};
+        worst->entry = entry;
+        worst->total = total;
+        worst->capacities = *capacities;
     }
 }
 
@@ -244,7 +281,10 @@ static void worst_find(const struct snapshot_session *session, const struct capa
         if (entry->file != file)
             capacity_spaces_find(texts, NULL, session, entry->file->group, entry->file->opened.contents, &capacities);
         file = entry->file;
-        worst_take(worst, entry, modules_totals(entry, &err), &capacities);
+        const struct analysis_totals *totals = modules_totals(entry, &err);
+        worst->may_pass |= (!totals && err_is_transient(err->code)) ||
+                           (capacities.lost.file[0] && err_is_transient(capacities.lost.err.code));
+        worst_take(worst, entry, totals, &capacities);
     }
 }
 
@@ -265,25 +305,21 @@ static void worst_write(const void *context, struct buf *out)
     json_object_end(&json);
 }
 
-/* The lists of sessions say it from then on. */
-static void worst_keep(const struct snapshot_session *session, const struct buf *written)
-{
-    char *none = NULL, *text = memory_format("%.*s", (int)written->length, written->data);
-    if (!atomic_compare_exchange_strong(&session->known->worst, &none, text))
-        free(text);
-}
-
 static void worst_answer(struct json *json, const struct snapshot_session *session, const struct snapshot_host *host,
                          const struct capacity_spaces *texts, const struct modules *modules)
 {
     struct worst worst;
     struct buf written = BUF_INIT;
+    if (!host && atomic_load(&session->known->worst)) {
+        api_write_worst(json, session);
+        return;
+    }
     worst_find(session, texts, modules, &worst);
     if (!worst.entry)
         return;
     memory_write(&written, worst_write, &worst);
-    if (!host)
-        worst_keep(session, &written);
+    if (!host && !worst.may_pass) /* the lists of sessions say it from then on */
+        known_keep(&session->known->worst, &written);
     json_key(json, "worst");
     json_written(json, (struct str){written.data, written.length});
     buf_free(&written);

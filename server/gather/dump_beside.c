@@ -136,30 +136,47 @@ void dump_beside_free(struct dump_beside *beside)
     buf_free(&beside->target);
 }
 
-/* Is it the file of that stem and ending? */
-static bool is_of(const struct snapshot_file *file, const char *stem, const char *end)
+static int file_named(const void *name, const void *file)
 {
-    size_t stamp = names_stamp_length(file->name) == 0 ? names_stamp_length(stem) : 0, length = strlen(stem + stamp);
-    return strncmp(file->name, stem + stamp, length) == 0 && strcmp(file->name + length, end) == 0;
+    return strcmp(name, (*(const struct snapshot_file *const *)file)->name);
 }
 
+/* NULL: the session has no file of that stem and ending. */
+static const struct snapshot_file *file_find(const struct snapshot_session *session, const char *stem, const char *end)
+{
+    char *name = memory_format("%s%s", stem, end);
+    const struct snapshot_file *const *found =
+        session->file_count > 0
+            ? bsearch(name, session->files, session->file_count, sizeof(*session->files), file_named)
+            : NULL;
+    free(name);
+    return found ? *found : NULL;
+}
+
+static bool chip_of_file(const struct snapshot_file *file, struct chip *chip, struct dump_beside_lost *lost)
+{
+    struct buf bytes = BUF_INIT;
+    struct err err = ERR_INIT;
+    bool is_told =
+        file && files_read_text(&file->place, MAX_BYTES, &bytes, &err) && chip_of(&bytes, chip, file->name, lost);
+    if (file)
+        dump_beside_lost_note(lost, file->name, &err);
+    buf_free(&bytes);
+    return is_told;
+}
+
+/* Files may lack the time that is in front of the names of others (read_one). */
 static bool chip_find(const struct snapshot_session *session, const struct snapshot_group *group, struct chip *chip,
                       const char **ending, struct dump_beside_lost *lost)
 {
+    size_t stamp = names_stamp_length(group->stem);
     for (size_t kind = 0; kind < CHIP_FILE_COUNT; kind++) {
-        for (size_t at = 0; CHIP_FILES[kind][0] == '.' && at < session->file_count; at++) {
-            struct buf bytes = BUF_INIT;
-            struct err err = ERR_INIT;
-            const struct snapshot_file *file = session->files[at];
-            bool is_told = is_of(file, group->stem, CHIP_FILES[kind]) &&
-                           files_read_text(&file->place, MAX_BYTES, &bytes, &err) &&
-                           chip_of(&bytes, chip, file->name, lost);
-            dump_beside_lost_note(lost, file->name, &err);
-            buf_free(&bytes);
-            *ending = CHIP_FILES[kind];
-            if (is_told)
-                return true;
-        }
+        *ending = CHIP_FILES[kind];
+        if (CHIP_FILES[kind][0] != '.')
+            continue;
+        if (chip_of_file(file_find(session, group->stem, *ending), chip, lost) ||
+            (stamp > 0 && chip_of_file(file_find(session, group->stem + stamp, *ending), chip, lost)))
+            return true;
     }
     return chip_on_disk(&group->file->place, chip, ending, lost);
 }

@@ -139,8 +139,10 @@ struct snapshot *sessions_build_uploaded(struct tree *tree, const char *id, cons
 
 void sessions_free(struct snapshot *snapshot)
 {
-    for (size_t at = 0; at < snapshot->session_count; at++)
+    for (size_t at = 0; at < snapshot->session_count; at++) {
         free(atomic_load(&snapshot->sessions[at]->known->worst));
+        free(atomic_load(&snapshot->sessions[at]->known->devices));
+    }
     free(snapshot->sessions);
     free(snapshot->runs);
     free(snapshot->problems);

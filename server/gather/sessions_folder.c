@@ -146,7 +146,7 @@ static struct snapshot_session *add_session(struct sessions_builder *builder, co
     session->known = memory_pool_new(&snapshot->pool, sizeof(*session->known));
     atomic_init(&session->known->module_count, -1);
     atomic_init(&session->known->largest_total_bytes, -1);
-    atomic_init(&session->known->worst, NULL);
+    atomic_init(&session->known->worst, NULL), atomic_init(&session->known->devices, NULL);
     session->name = contents->run_name ? contents->run_name : folder_name(builder, contents);
     uint64_t hash = hash_text(contents->folder->path, hash_text(snapshot_kind_name(kind), 0));
     if (builder->tree->is_file)

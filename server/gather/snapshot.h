@@ -66,7 +66,8 @@ enum { SNAPSHOT_ID_SIZE = 48 };
 /* What becomes known by reading a session. */
 struct snapshot_known {
     _Atomic int64_t module_count, largest_total_bytes; /* -1 until its modules were counted, and added up */
-    _Atomic(char *) worst; /* the object SessionWorst of docs/openapi.yaml; NULL: not known, or there is none */
+    _Atomic(char *) worst;   /* the object SessionWorst of docs/openapi.yaml; NULL: not known, or there is none */
+    _Atomic(char *) devices; /* the array `devices` of ModuleList there, of a dump; NULL: not known */
 };
 
 /* What a person opens. */

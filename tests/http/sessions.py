@@ -6,6 +6,7 @@ import os
 import harness
 import inputs
 from harness import equal
+from opening import target_arguments
 
 HLO = inputs.hlo_proto()
 TRACE = inputs.trace()
@@ -231,3 +232,26 @@ def test_the_worst_module_is_said_once_the_modules_were_listed(t):
         equal(worst["fit"]["needed_bytes"] / worst["fit"]["capacity_bytes"], max(shares))
         equal([daemon.sessions()[key]["worst"] for key in daemon.sessions() if key.endswith(name)], [worst])
         equal(daemon.get_json(path)["worst"], worst)
+
+
+def reads_of(daemon):
+    with open(f"/proc/{daemon.process.pid}/io", encoding="ascii") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith("syscr:"))
+
+
+def test_files_beside_modules_are_read_once_for_a_list(t):
+    """what says of each module which chip it is for: neither the devices nor the worst module are looked for again"""
+    count = 200
+    for at in range(count):
+        stem = f"many/module_{at:04}.jit_step.cl_1"
+        t.write(f"{stem}.after_optimizations.hlo.pb", inputs.hlo_proto("jit_step", 4, 1 << 20 if at == 7 else 16))
+        t.write(f"{stem}.target_arguments.pb", target_arguments(5))
+    daemon = t.serve(t.folder())
+    path = f"/api/v1/sessions/{daemon.session_id('many')}/modules"
+    before = reads_of(daemon)
+    first = daemon.get_json(path, filter="nothing is called so")
+    between = reads_of(daemon)
+    again = daemon.get_json(path, filter="nothing is called so")
+    equal((again["devices"], again["worst"]), (first["devices"], first["worst"]))
+    equal(([device["device"] for device in again["devices"]], again["worst"]["file"].split(".")[0].rsplit("/")[-1]), (["v6e"], "module_0007"))
+    assert between - before > count > reads_of(daemon) - between, (before, between, reads_of(daemon))
