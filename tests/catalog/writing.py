@@ -171,6 +171,24 @@ def test_files_that_are_gone_stay_as_rows_and_are_told(t, database):
     check_balance(database, told(t, t.folder(), JOB))
 
 
+def test_a_run_over_a_folder_forgets_nothing_of_the_one_above(t, database):
+    """what no row has: logs without a failure, labels; all of it is forgotten by a run over its own folder alone"""
+    def facts():
+        return [(row["file"], row["kind"]) for row in database.rows("SELECT file, kind FROM memviewd.facts ORDER BY file, kind")]
+    for folder in ("above", "above/inner"):
+        t.write(f"{folder}/quiet.log", b"step 1\nstep 2\n")
+        t.write(f"{folder}/memviewd.json", b'{"job": "bert"}')
+        t.write(f"{folder}/plugins/profile/run/host.xplane.pb", inputs.xspace({("jit_train", 5): inputs.hlo_proto("jit_train", 4)}))
+    index(t, database, os.path.join(t.folder(), "above"))
+    all_of_them = facts()
+    assert len(all_of_them) >= 4, all_of_them
+    index(t, database, os.path.join(t.folder(), "above", "inner"))
+    equal(facts(), all_of_them)
+    os.remove(os.path.join(t.folder(), "above", "quiet.log"))
+    index(t, database, os.path.join(t.folder(), "above"), os.path.join(t.folder(), "above", "inner"))
+    assert 0 < len(facts()) < len(all_of_them), (facts(), all_of_them)
+
+
 def test_a_file_that_others_of_its_session_stand_for_now(t, database):
     profile = inputs.profile([((("f", "/train.py", 3),), (1, 100), {"kind": "buffer", "device": "d:0"})])
     t.write("run/memory1.prof", profile)

@@ -20,6 +20,7 @@ struct catalog_fact {
     char id[ROWS_ID_SIZE], identity[ROWS_STATE_SIZE];
     char *value;
     bool is_met, is_of_labels;
+    bool is_of_other; /* run, over a folder above all of this one's */
 };
 
 struct catalog_facts {
@@ -173,14 +174,16 @@ bool catalog_facts_flush(struct catalog_facts *facts, struct err *err)
     return !err_is_set(&facts->err);
 }
 
-/* A row of fact_id, identity, value, kind. */
+/* A row of fact_id, identity, value, kind, is_of_other. */
 static bool fact_take(void *context, const struct catalog_row *row, struct err *err)
 {
     struct catalog_facts *facts = context;
     (void)err;
-    if (!row->cells || !row->cells[0] || !row->cells[1] || !row->cells[2] || !row->cells[3])
+    if (!row->cells || !row->cells[0] || !row->cells[1] || !row->cells[2] || !row->cells[3] || !row->cells[4])
         return true;
+    bool is_of_other = row->cells[4][0] == 't', is_known = fact_find(facts, row->cells[0]) != NULL;
     struct catalog_fact *fact = fact_find_or_add(facts, row->cells[0]);
+    fact->is_of_other = is_of_other && (!is_known || fact->is_of_other);
     fact->is_of_labels = strcmp(row->cells[3], KINDS[FACTS_LABELS]) == 0;
     fact_set(fact, row->cells[1], row->cells[2], strlen(row->cells[2]));
     return true;
@@ -192,7 +195,8 @@ bool catalog_facts_load(struct catalog_facts *facts, const char *const *logdirs,
     static const char incoming[] =
         "CREATE TEMPORARY TABLE incoming_facts (LIKE memviewd.facts INCLUDING DEFAULTS) ON COMMIT DELETE ROWS";
     static const char known[] =
-        "SELECT fact_id, identity, value, kind FROM memviewd.facts WHERE (" CATALOG_CONNECTION_NEAR(
+        "SELECT fact_id, identity, value, kind, rtrim(logdir, '/') <> rtrim($1, '/') AND "
+        "starts_with($1, rtrim(logdir, '/') || '/') FROM memviewd.facts WHERE (" CATALOG_CONNECTION_NEAR(
             "logdir", "$1") ") AND ($2::text IS NULL OR "
                             "string_to_array(rules_version, '.')::integer[] >= string_to_array($2, '.')::integer[])";
     bool is_good = catalog_connection_command(facts->connection, incoming, err);
@@ -205,14 +209,15 @@ bool catalog_facts_load(struct catalog_facts *facts, const char *const *logdirs,
     return is_good;
 }
 
-/* Of facts from *at on that nobody asked for: "{ID,ID}"; how many. */
+/* Of facts from *at on that nobody asked for: "{ID,ID}"; how many. A run does not see all that one over a folder above
+ * its own noted. */
 static size_t unmet_collect(const struct catalog_facts *facts, bool is_all, size_t *at, struct buf *ids)
 {
     size_t count = 0;
     ids->length = 0;
     for (; *at < facts->count && count < FORGOTTEN_AT_ONCE; (*at)++) {
         const struct catalog_fact *fact = &facts->items[*at];
-        if (!fact->is_met && (is_all || !fact->is_of_labels))
+        if (!fact->is_met && !fact->is_of_other && (is_all || !fact->is_of_labels))
             buf_format(ids, "%s%s", count++ == 0 ? "{" : ",", fact->id);
     }
     buf_text(ids, "}");
