@@ -333,6 +333,18 @@ def test_the_database_ends_meanwhile(t, database):
     check_balance(database, told(t, t.folder()))
 
 
+def test_of_a_file_with_two_problems_one_row_tells(t, database):
+    count = tree(t, jobs=1, commits=1)
+    os.makedirs(os.path.join(t.folder(), "bad"))
+    os.symlink("nowhere", os.path.join(t.folder(), "bad", "h.xplane.pb"))
+    t.write("bad/memviewd.json", b"{")
+    equal(counts(index(t, database, t.folder()))[:2], (count + 1, count + 1))
+    rows = told(t, t.folder())
+    (row,) = [row for row in rows if row["file"] == "bad/h.xplane.pb"]
+    assert row["kind"] == "nothing" and row["error"].startswith("bad/memviewd.json: "), row
+    check_balance(database, rows)
+
+
 def test_hostile_names(t, database):
     name = "a\\N\t\\.\n\x01'\";--é"
     trace = inputs.xspace({("jit_" + "x" * 5000, 5): inputs.hlo_proto("jit_" + "x" * 5000, 4)})

@@ -2,7 +2,7 @@
 #include "server/fleet/catalog/rows.h"
 
 #include "base/csv.h"
-#include "base/hash.h"
+#include "base/map.h"
 #include "server/base/memory.h"
 #include "server/fleet/catalog/content_hash.h"
 #include "server/fleet/catalog/rows_ahead.h"
@@ -28,7 +28,8 @@ struct rows_making {
     struct buf rows;
     char content_sha256[SHA256_TEXT_SIZE];
     char session_state[ROWS_STATE_SIZE];
-    char *address; /* of the file */
+    char *address;  /* of the file */
+    struct map ids; /* of its rows: a table takes each once */
     bool is_stopped;
 };
 
@@ -123,7 +124,7 @@ static void unread_mark(struct rows_making *making, const struct err *err, bool 
     making->file.is_unread |= is_transient || err_is_transient(err->code);
 }
 
-/* `parts` NULL: row->err says why there is no verdict. */
+/* `parts` NULL: row->err says why there is no verdict. Of two with one id the first stands. */
 static void row_add(struct rows_making *making, const struct row *row, const struct analysis_verdict_parts *parts)
 {
     struct lead_texts texts;
@@ -133,6 +134,8 @@ static void row_add(struct rows_making *making, const struct row *row, const str
     struct analysis_row_form form = {.form = making->wanted->form, .lead = cells};
     size_t before = making->rows.length;
     form.lead_count = lead_make(making, row, &texts, cells);
+    if (!map_put(&making->ids, hash_text(texts.id, 0), 0, false))
+        return;
     if (!parts || !analysis_verdict_row(parts, &form, &making->rows, &err)) {
         own.err = err_is_set(&err) ? &err : row->err;
         unread_mark(making, &err, false);
@@ -208,6 +211,8 @@ static bool file_begin(struct rows_making *making, const struct snapshot_file *f
         .file = file, .root = root, .path = path, .rows = &making->rows, .content_sha256 = making->content_sha256};
     making->rows.length = 0;
     making->content_sha256[0] = '\0';
+    map_free(&making->ids);
+    map_init_of(&making->ids, memory_new, 0);
     rows_id(making->file.id, (const char *const[]){making->address}, 1);
     rows_time(file ? file->identity.modified_at_ns : 0, making->file.modified_at);
     labels_find(wanted->labels, file && !wanted->base ? &file->place : &place, &broken, &err);
@@ -399,7 +404,9 @@ static void problem_add(struct rows_making *making, const struct snapshot_proble
     session_state(making, problem->session, problem->why.text);
     if (!file_begin(making, NULL, problem->of ? &problem->of->place : &first, problem->file))
         return;
-    nothing_add(making, problem->session, NULL, &problem->why);
+    unread_mark(making, &problem->why, false);
+    if (making->file.count == 0) /* else of its labels: a file has one row that says why there is nothing */
+        nothing_add(making, problem->session, NULL, &problem->why);
     file_end(making);
 }
 
@@ -427,6 +434,13 @@ static void session_add_without_rows(struct rows_making *making, const struct sn
         without_rows_add(making, session, session->files[at]);
 }
 
+static void making_free(struct rows_making *making)
+{
+    buf_free(&making->rows);
+    map_free(&making->ids);
+    free(making->address);
+}
+
 bool rows_session_write(const struct rows_wanted *wanted, const struct snapshot_session *session,
                         struct rows_counts *counts)
 {
@@ -434,8 +448,7 @@ bool rows_session_write(const struct rows_wanted *wanted, const struct snapshot_
     session_add(&making, session);
     if (wanted->is_once)
         store_drop_read(wanted->store, KEPT_BYTES);
-    buf_free(&making.rows);
-    free(making.address);
+    making_free(&making);
     return !making.is_stopped;
 }
 
@@ -458,8 +471,7 @@ bool rows_write(const struct rows_wanted *wanted, struct rows_counts *counts)
         problem_add(&making, &snapshot->problems[at]);
     for (size_t at = 0; at < snapshot->session_count && wanted->had_rows; at++)
         session_add_without_rows(&making, snapshot->sessions[at]);
-    buf_free(&making.rows);
-    free(making.address);
+    making_free(&making);
     return !making.is_stopped;
 }
 
