@@ -16,6 +16,7 @@ static const uint64_t AHEAD_BYTES = 64 * MIB, READ_BYTES = 256 * MIB, READ_FACTO
 struct made_file {
     struct rows_file file; /* its `rows` and `content_sha256` are set when it is taken */
     struct buf rows;
+    char *path; /* that of `file`, which may be gone with what made it */
     char content_sha256[SHA256_TEXT_SIZE];
     const struct snapshot_text *told; /* of a failure; NULL */
 };
@@ -58,11 +59,12 @@ static bool rows_ahead_keep(void *context, const struct rows_file *file)
     struct made_session *made = context;
     made->files = memory_grow(made->files, &made->capacity, made->count + 1, sizeof(*made->files));
     struct made_file *kept = &made->files[made->count++];
-    *kept = (struct made_file){.file = *file, .rows = BUF_INIT, .told = made->told};
+    *kept = (struct made_file){.file = *file, .rows = BUF_INIT, .path = memory_text(file->path), .told = made->told};
+    kept->file.path = kept->path;
     memcpy(kept->content_sha256, file->content_sha256, strlen(file->content_sha256) + 1);
     buf_add(&kept->rows, file->rows->data, file->rows->length);
     made->told = NULL;
-    made->cost_bytes += sizeof(*kept) + file->rows->length;
+    made->cost_bytes += sizeof(*kept) + file->rows->length + strlen(file->path) + 1;
     return true;
 }
 
@@ -101,8 +103,10 @@ static void *session_make(void *context, size_t thread, size_t at, uint64_t *cos
 static void session_free(void *value)
 {
     struct made_session *made = value;
-    for (size_t at = 0; at < made->count; at++)
+    for (size_t at = 0; at < made->count; at++) {
         buf_free(&made->files[at].rows);
+        free(made->files[at].path);
+    }
     free(made->files);
     free(made);
 }
