@@ -7,6 +7,7 @@
 #include "bytes.h"
 #include "server/base/clock.h"
 #include "server/files/remote/http_turns.h"
+#include "server/files/remote/remote_address.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -99,6 +100,36 @@ START_TEST(redirects_are_not_followed)
     ck_assert(ask(&script, &(struct http_client_request){0}, &answer, &err));
     ck_assert_int_eq(answer.status, 302);
     http_client_free(&answer);
+}
+END_TEST
+
+START_TEST(a_path_is_asked_for_as_it_is)
+{
+    struct answers script = ANSWERS("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+    struct http_client_answer answer;
+    struct http_client_request request = {0};
+    struct err err = ERR_INIT;
+    char url[96];
+    answers_begin(&script);
+    snprintf(url, sizeof(url), "%.*s/a/./b/../../other", (int)(strstr(script.url, "/a/b") - script.url), script.url);
+    request.url = url;
+    ck_assert(http_client_perform(&request, &answer, &err));
+    answers_end(&script);
+    ck_assert_ptr_nonnull(strstr(script.asked, "GET /a/./b/../../other HTTP/1.1"));
+    http_client_free(&answer);
+}
+END_TEST
+
+START_TEST(dots_that_lead_elsewhere_are_seen)
+{
+    static const char *const with[] = {"s3://b/a/../c", "gs://b/..",          "gs://b/./c",       "https://h/a/..",
+                                       "s3://../a",     "https://h/%2e%2E/c", "https://h/.%2e/c", "https://h/..%2fb"};
+    static const char *const without[] = {"s3://b/a..b/c",  "gs://b/.../c",        "gs://b/.hidden", "gs://b/%2e%2e/c",
+                                          "https://h/a./c", "https://h/%2e%2e%2e", "https://h.i/.%"};
+    for (size_t at = 0; at < sizeof(with) / sizeof(with[0]); at++)
+        ck_assert_msg(remote_address_has_dots(with[at]), "%s", with[at]);
+    for (size_t at = 0; at < sizeof(without) / sizeof(without[0]); at++)
+        ck_assert_msg(!remote_address_has_dots(without[at]), "%s", without[at]);
 }
 END_TEST
 
@@ -233,6 +264,8 @@ int main(void)
         tcase_add_test(tests, what_stays_is_answered_at_once);
         tcase_add_test(tests, a_server_that_asks_for_time_is_left_alone);
         tcase_add_test(tests, redirects_are_not_followed);
+        tcase_add_test(tests, a_path_is_asked_for_as_it_is);
+        tcase_add_test(tests, dots_that_lead_elsewhere_are_seen);
         tcase_add_test(tests, of_a_range_that_was_cut_the_rest_is_asked_for);
         tcase_add_test(tests, what_was_taken_before_a_refusal_is_told);
         tcase_add_test(tests, no_user_or_password_is_told);

@@ -29,6 +29,26 @@ static size_t scheme_of(const char *text)
 
 bool remote_address_is(const char *text) { return scheme_of(text) < SCHEME_COUNT; }
 
+static bool path_has_dots(const char *path)
+{
+    bool has = false;
+    for (const char *part = path; part && !has; part = strchr(part, '/') ? strchr(part, '/') + 1 : NULL) {
+        size_t length = strcspn(part, "/");
+        has = (length == 1 || length == 2) && strncmp(part, "..", length) == 0;
+    }
+    return has;
+}
+
+bool remote_address_has_dots(const char *text)
+{
+    size_t scheme = scheme_of(text);
+    bool is_http = scheme < SCHEME_COUNT && SCHEMES[scheme].kind == REMOTE_ADDRESS_HTTP;
+    char *decoded = memory_text(text);
+    bool has = path_has_dots(text) || (is_http && remote_address_decode(decoded) && path_has_dots(decoded));
+    free(decoded);
+    return has;
+}
+
 /* ---- other spellings, other kinds ---- */
 
 /* Length of "scheme:" at the begin of a text; 0: there is none. (RFC 3986, 3.1; one letter is a drive of Windows.) */

@@ -22,6 +22,9 @@ struct remote_address {
 
 /* Begins with one of the schemes; whether it can be taken is another question. */
 bool remote_address_is(const char *text);
+/* Is a part between its slashes "." or ".."; of HTTP also with its %XX decoded? A server may take such an address for
+ * another one. */
+bool remote_address_has_dots(const char *text);
 /* False with `err` (argument); free the address with remote_address_free either way. */
 bool remote_address_read(const char *text, struct remote_address *address, struct err *err);
 void remote_address_free(struct remote_address *address);
