@@ -159,11 +159,18 @@ static bool write_all(const struct options *options, struct rows_wanted *wanted,
     FILE *out = out_open(options, wanted->form);
     if (!out)
         return false;
+    errno = 0;
     bool is_good =
         (wanted->form == CSV_CELLS ? write_parquet : write_lines)(options, wanted, out, objects, counts, &is_whole);
-    is_good = (out_path ? fclose(out) : fflush(out)) == 0 && is_good;
+    bool has_fault = ferror(out) != 0; /* else what was not to be had is memory */
+    int fault = errno;
+    if ((out_path ? fclose(out) : fflush(out)) != 0 && !has_fault) {
+        has_fault = true;
+        fault = errno;
+    }
+    is_good = is_good && !has_fault;
     if (!is_good)
-        log_line("%s: %s", out_path ? out_path : "standard output", strerror(errno));
+        log_line("%s: %s", out_path ? out_path : "standard output", has_fault ? strerror(fault) : "there is no memory");
     else if (!objects)
         log_line("%zu rows of %zu files, %zu of them without a verdict", counts->rows, counts->files, counts->errors);
     return is_good && is_whole;

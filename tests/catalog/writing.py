@@ -345,6 +345,14 @@ def test_of_a_file_with_two_problems_one_row_tells(t, database):
     check_balance(database, rows)
 
 
+def test_no_memory_for_the_output_is_told(t, _):
+    t.write("memory1.prof", inputs.profile([((("f", "/train.py", 3),), (1, 100), {"kind": "buffer", "device": "d:0"})]))
+    faulty = os.path.join(os.path.dirname(t.binary), "soak", "faulty.so")
+    said = [subprocess.run([t.binary, "index", "--format=parquet", t.folder()], capture_output=True, timeout=300, check=False,
+                           env={**os.environ, "LD_PRELOAD": faulty, "MEMVIEWD_FAULT": f"alloc:{at}:1:2"}).stderr.decode() for at in range(1, 60, 3)]
+    equal({line for one in said for line in one.splitlines() if ": standard output: " in line}, {"memviewd: standard output: there is no memory"})
+
+
 def test_hostile_names(t, database):
     name = "a\\N\t\\.\n\x01'\";--é"
     trace = inputs.xspace({("jit_" + "x" * 5000, 5): inputs.hlo_proto("jit_" + "x" * 5000, 4)})
