@@ -5,6 +5,7 @@
 #include "server/base/memory.h"
 #include "server/cmd/input_path.h"
 #include "server/cmd/object_lines.h"
+#include "server/files/files.h"
 #include "server/files/names.h"
 #include "server/files/path_spelling.h"
 #include "server/files/remote/remote.h"
@@ -157,6 +158,24 @@ static const char *base_of(const struct index_objects *objects, const char *addr
     return found;
 }
 
+/* Where the local `address` below `base` lies, with no link but those of `base`: what a link names elsewhere is not what
+ * was offered. NULL with `err`. free() */
+static char *real_of(const char *address, const char *base, struct err *err)
+{
+    char real[BENEATH_PATH_BYTES];
+    if (strcmp(base, "/") == 0)
+        return memory_text(address); /* nothing lies elsewhere */
+    const struct files_place place = {.root = base, .path = address + strlen(base) + 1};
+    bool is_below = files_real_path(&place, real);
+    if (is_below && real[0])
+        return memory_format("%s/%s", base, real);
+    if (is_below)
+        errno = EISDIR; /* the base */
+    err_set(err, ERR_notfound, ERR_NO_OFFSET, "%s",
+            errno == EXDEV ? "a link leads out of the path that was named" : input_path_why_not(address, errno));
+    return NULL;
+}
+
 /* As index_add spells it. */
 static char *spell(const char *text)
 {
@@ -180,19 +199,38 @@ static bool address_is_file(const char *text)
     return is;
 }
 
+/* One that lies below `base`. */
+static void object_take_below(struct index_objects *objects, const char *address, const char *base)
+{
+    struct err err = ERR_INIT;
+    char *real = remote_address_is(address) ? memory_text(address) : real_of(address, base, &err);
+    if (!real)
+        objects_refuse(objects, address, err.text);
+    else if (!is_taken(strrchr(real, '/') + 1))
+        objects->other_count++;
+    else
+        object_write(objects, real, base);
+    free(real);
+}
+
 static void object_take(void *context, const char *text)
 {
     struct index_objects *objects = context;
     char *address = spell(text);
+    bool is_remote = remote_address_is(address);
     const char *base = base_of(objects, address);
-    const char *why_not = remote_address_is(address) || address_is_file(text) ? NULL : remote_address_why_not(text);
+    const char *why_not = is_remote || address_is_file(text) ? NULL : remote_address_why_not(text);
+    if (is_remote && remote_address_has_dots(address)) {
+        base = NULL;
+        why_not = "has \".\" or \"..\" between slashes, by which servers may take it for another one";
+    }
     if (!base)
         objects_refuse(objects, why_not ? text : address,
                        why_not ? why_not : "lies below none of the paths that were named");
     else if (!is_taken(strrchr(address, '/') + 1))
         objects->other_count++;
     else
-        object_write(objects, address, base);
+        object_take_below(objects, address, base);
     free(address);
 }
 

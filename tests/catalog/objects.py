@@ -12,6 +12,7 @@ import urllib.parse
 
 import rounds
 import tools
+from folder_server import need_libcurl
 from harness import FIXTURES, ROOT, equal
 
 DEPLOY = os.path.join(ROOT, "docs", "operate", "deploy")
@@ -89,6 +90,29 @@ def test_bad_lines_are_named_and_the_rest_goes_on(t, _):
         done = subprocess.run([t.binary, "index", "--objects=-", *more, *([folder] if more else [])], input="", capture_output=True, text=True, timeout=60)
         equal(done.returncode, 2)
         assert reason in done.stderr, done.stderr
+
+
+def test_a_link_stays_below_the_path(t, _):
+    folder, paths = profiles(t)
+    path = [path for path in paths if path.endswith("memory9.prof") and "memprof" in path][0]
+    shutil.copy(path, os.path.join(t.folder("elsewhere"), "other.prof"))
+    for target, name in ((os.path.relpath(path, folder), "within.prof"), ("../elsewhere/other.prof", "out.prof"), (t.folder("elsewhere"), "away")):
+        os.symlink(target, os.path.join(folder, name))
+    equal(index(t, [f"{folder}/within.prof"], folder)[0], index(t, [path], folder)[0])
+    for name in ("out.prof", "away/other.prof"):
+        rows, said = index(t, [f"{folder}/{name}"], folder, status=2)
+        equal(rows, [])
+        assert re.search(rf"line 1: {folder}/{name}: a link leads out of the path", said), said
+    (row,) = index(t, [f"{folder}/out.prof"], "/")[0]  # nothing lies outside of that
+    equal(json.loads(row)["file"], f"{folder}/out.prof"[1:])
+
+
+def test_an_address_with_dots_is_refused(t, _):
+    need_libcurl(t)
+    base = "https://127.0.0.1:1/mine"
+    for inner in ("../theirs/x.prof", "%2e%2E/theirs/x.prof", "a/./x.prof", "..%2ftheirs/x.prof"):
+        _, said = index(t, [f"{base}/{inner}"], base, status=2)
+        assert said.startswith(f'memviewd: line 1: {base}/{inner}: has "." or ".." between slashes'), said
 
 
 def s3_event(key, name="ObjectCreated:Put"):
