@@ -12,6 +12,7 @@
 #include "server/gather/index.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +21,7 @@ enum { LINE_MAX_BYTES = 4 << 20, DETAIL_BYTES = 300 };
 struct index_objects {
     const struct options *options;
     const struct rows_wanted *wanted;
-    char **bases; /* the options' paths, each in its one spelling */
+    char **bases; /* the options' paths, each in its one spelling; NULL: there is none */
     struct buf rows;
     uint64_t line_number;
     size_t object_count, row_count, other_count, removed_count, bad_count;
@@ -150,8 +151,8 @@ static const char *base_of(const struct index_objects *objects, const char *addr
     const char *found = NULL;
     for (size_t at = 0; at < objects->options->paths.count; at++) {
         const char *base = objects->bases[at];
-        size_t length = strcmp(base, "/") == 0 ? 0 : strlen(base);
-        bool is_below = strncmp(address, base, length) == 0 && address[length] == '/' && address[length + 1];
+        size_t length = !base || strcmp(base, "/") == 0 ? 0 : strlen(base);
+        bool is_below = base && strncmp(address, base, length) == 0 && address[length] == '/' && address[length + 1];
         if (is_below && (!found || strlen(found) < length))
             found = base;
     }
@@ -176,7 +177,7 @@ static char *real_of(const char *address, const char *base, struct err *err)
     return NULL;
 }
 
-/* As index_add spells it. */
+/* As index_add spells it; NULL: no file has so long a name. */
 static char *spell(const char *text)
 {
     char *usual = remote_address_respell(text), *spelled = usual ? usual : memory_text(text);
@@ -185,7 +186,7 @@ static char *spell(const char *text)
             spelled[length - 1] = '\0';
         return spelled;
     }
-    char *path = path_spelling(spelled);
+    char *path = strlen(spelled) < PATH_MAX ? path_spelling(spelled) : NULL;
     free(spelled);
     return path;
 }
@@ -217,9 +218,11 @@ static void object_take(void *context, const char *text)
 {
     struct index_objects *objects = context;
     char *address = spell(text);
-    bool is_remote = remote_address_is(address);
-    const char *base = base_of(objects, address);
+    bool is_remote = address && remote_address_is(address);
+    const char *base = address ? base_of(objects, address) : NULL;
     const char *why_not = is_remote || address_is_file(text) ? NULL : remote_address_why_not(text);
+    if (!address && !why_not)
+        why_not = "is too long for a path";
     if (is_remote && remote_address_has_dots(address)) {
         base = NULL;
         why_not = "has \".\" or \"..\" between slashes, by which servers may take it for another one";
@@ -234,27 +237,42 @@ static void object_take(void *context, const char *text)
     free(address);
 }
 
-static void line_take(struct index_objects *objects, const char *line, size_t length)
+/* The next line, without its end; of a longer one than is taken, its begin. False: there is none. */
+static bool line_read(FILE *in, struct buf *line)
+{
+    int next = EOF;
+    line->length = 0;
+    while ((next = getc_unlocked(in)) != EOF && next != '\n')
+        if (line->length <= LINE_MAX_BYTES && !line->failed)
+            buf_char(line, (char)next);
+    return next != EOF || (feof(in) && (line->length > 0 || line->failed));
+}
+
+static void line_take(struct index_objects *objects, struct buf *line)
 {
     struct err err = ERR_INIT;
     objects->line_number++;
-    if (length > LINE_MAX_BYTES)
+    if (line->failed) {
+        objects_refuse(objects, "", "there is no memory for it");
+        buf_free(line);
+    } else if (line->length > LINE_MAX_BYTES)
         objects_refuse(objects, "", "is longer than 4 MiB");
-    else if (!object_lines_read(line, length, object_take, objects, &objects->removed_count, &err))
+    else if (!object_lines_read(line->data ? line->data : "", line->length, object_take, objects,
+                                &objects->removed_count, &err))
         objects_refuse(objects, "", err.text);
 }
 
 bool index_objects(const struct options *options, const struct rows_wanted *wanted, FILE *in)
 {
     struct index_objects objects = {.options = options, .wanted = wanted, .rows = BUF_INIT};
-    char *line = NULL;
-    size_t capacity = 0;
+    struct buf line = BUF_INIT;
     objects.bases = memory_new((options->paths.count + 1) * sizeof(*objects.bases));
     for (size_t at = 0; at < options->paths.count; at++)
         objects.bases[at] = spell(options->paths.items[at]);
-    for (ssize_t length; !objects.is_broken && (length = getline(&line, &capacity, in)) >= 0;)
-        line_take(&objects, line, (size_t)length);
-    bool is_read = !ferror(in);
+    errno = 0;
+    while (!objects.is_broken && line_read(in, &line))
+        line_take(&objects, &line);
+    bool is_read = objects.is_broken || feof(in);
     if (!is_read)
         log_line("--objects: %s", strerror(errno));
     log_line("%zu rows of %zu objects; %zu of other kinds, %zu removed, %zu that could not be taken", objects.row_count,
@@ -263,6 +281,6 @@ bool index_objects(const struct options *options, const struct rows_wanted *want
         free(objects.bases[at]);
     free(objects.bases);
     buf_free(&objects.rows);
-    free(line);
+    buf_free(&line);
     return is_read && objects.bad_count == 0 && !objects.is_broken;
 }

@@ -115,6 +115,28 @@ def test_an_address_with_dots_is_refused(t, _):
         assert said.startswith(f'memviewd: line 1: {base}/{inner}: has "." or ".." between slashes'), said
 
 
+def test_lines_without_end(t, _):
+    folder, paths = profiles(t)
+    good = [path for path in paths if path.endswith(".prof")][0]
+    rows, said = index(t, ["/a" * 1_000_000, "./" * 1_000_000 + "x.prof", good], folder, status=2)
+    equal(len(rows), 1)
+    for number in (1, 2):
+        assert re.search(rf"(?m)^memviewd: line {number}: .*: is too long for a path$", said), said
+    many_bytes = 128 << 20
+    with open(os.path.join(t.folder("work"), "lines"), "wb") as file:
+        file.truncate(many_bytes)  # of zeros that take no room
+        file.seek(many_bytes)
+        file.write(f"\n{good}".encode())
+    process = subprocess.Popen([t.binary, "index", f"--objects={file.name}", folder], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    with process.stderr:
+        said = process.stderr.read()
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    equal(process.returncode, 2, said)
+    assert "line 1: is longer than 4 MiB" in said and "1 rows of 1 objects" in said, said
+    assert used.ru_maxrss * 1024 < many_bytes, used.ru_maxrss
+
+
 def s3_event(key, name="ObjectCreated:Put"):
     return {"Records": [{"eventName": name, "s3": {"bucket": {"name": "b"}, "object": {"key": urllib.parse.quote_plus(key)}}}]}
 
