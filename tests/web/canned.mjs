@@ -393,7 +393,8 @@ export function answerer(world) {
       };
     if (parts[0] === 'sessions') {
       const modules = change.modules ?? [module];
-      return { json: { total_count: modules.length, matched_count: modules.length, offset: 0, modules, notes: [] } };
+      const [worst] = modules.flatMap(({ id, name, file, spaces }) => (spaces ?? []).map(({ space, name: spaceName, fit }) => ({ module: id, name, file, space, space_name: spaceName, fit })));
+      return { json: { total_count: modules.length, matched_count: modules.length, offset: 0, modules, notes: [], ...(worst && { worst }) } };
     }
     const data = view(world, parts[1], url.searchParams);
     if (!data)
