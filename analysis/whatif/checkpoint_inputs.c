@@ -17,7 +17,8 @@ struct checkpoint_inputs {
     struct input *items;
     uint32_t count;
     size_t capacity;
-    const uint64_t *hashes; /* by instruction: checkpoint_values */
+    const uint64_t *hashes;     /* by instruction: checkpoint_values */
+    bool are_parameters_narrow; /* none is of f32: nor is what the person's layers hand on */
     struct map map;
 };
 #define OUTSIDE UINT32_MAX
@@ -93,12 +94,29 @@ static bool is_given(const struct checkpoint *work, uint32_t at)
     }
 }
 
+static bool are_parameters_narrow(const struct plan *plan)
+{
+    struct shape_array shape;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < plan->argument_count; i++) {
+        const struct plan_argument *argument = &plan->arguments[i];
+        if (argument->choice.category != CATEGORY_PARAMETER || !shape_array_read(argument->shape, &shape) ||
+            shape.rank < 2 || !shape_type_is_float(shape.type))
+            continue;
+        if (shape_type_bytes(shape.type) > 2)
+            return false;
+        count++;
+    }
+    return count > 0;
+}
+
 struct checkpoint_inputs *checkpoint_inputs_find(struct checkpoint *work)
 {
     struct checkpoint_inputs *inputs = arena_array(work->variant->arena, struct checkpoint_inputs, 1);
     const struct hlo *hlo = &work->plan->hlo;
     map_init(&inputs->map, work->variant->arena, 256);
     inputs->hashes = checkpoint_values(work->variant);
+    inputs->are_parameters_narrow = are_parameters_narrow(work->plan);
     for (uint32_t at = 0; at < hlo->instruction_count; at++) {
         uint32_t layer = work->regions->of[at];
         enum graph_op op = graph_op(work->graph, at);
@@ -180,14 +198,15 @@ static uint8_t narrower(uint8_t type, uint8_t other)
     return other != 0 && shape_type_bytes(other) < shape_type_bytes(type) ? other : type;
 }
 
-/* The type in which it is kept; what products alone read is rounded to theirs. */
-static uint8_t kept_type(const struct variant *variant, const struct input *input, uint64_t made)
+/* The type in which it is kept: what products alone read is rounded to theirs. What others read too may be rounded for
+ * products beside it in the program as it is, and is kept as it was computed. */
+static uint8_t kept_type(const struct variant *variant, const struct input *input, bool is_narrow, uint64_t made)
 {
     uint32_t leaf = variant->dimensions.leaves.first[input->made_by];
     uint8_t type = (uint8_t)made, cast = variant->types ? variant->types[variant->dimensions.arrays[leaf]] : 0;
     if (!input->is_read_by_others && shape_type_is_float(made) && shape_type_bytes(made) == 4)
         type = (uint8_t)shape_type_find(STR("bf16"));
-    return narrower(narrower(type, cast), input->is_read_by_others ? type : input->kept_type);
+    return narrower(narrower(type, cast), input->is_read_by_others && !is_narrow ? type : input->kept_type);
 }
 
 /* Devices that share every row: those of a change that split all of them, which splits what is added too. */
@@ -230,7 +249,7 @@ void checkpoint_inputs_keep(struct checkpoint *work, const struct checkpoint_inp
                                  .plan_row = PLAN_NONE,
                                  .leaf = leaves->first[input->made_by],
                                  .instruction_at = input->made_by,
-                                 .type = kept_type(variant, input, array.type),
+                                 .type = kept_type(variant, input, inputs->are_parameters_narrow, array.type),
                                  .divided_by = input->divided_by > 0 ? input->divided_by : divided_by};
     }
 }
