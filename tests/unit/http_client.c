@@ -103,23 +103,6 @@ START_TEST(redirects_are_not_followed)
 }
 END_TEST
 
-START_TEST(a_path_is_asked_for_as_it_is)
-{
-    struct answers script = ANSWERS("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
-    struct http_client_answer answer;
-    struct http_client_request request = {0};
-    struct err err = ERR_INIT;
-    char url[96];
-    answers_begin(&script);
-    snprintf(url, sizeof(url), "%.*s/a/./b/../../other", (int)(strstr(script.url, "/a/b") - script.url), script.url);
-    request.url = url;
-    ck_assert(http_client_perform(&request, &answer, &err));
-    answers_end(&script);
-    ck_assert_ptr_nonnull(strstr(script.asked, "GET /a/./b/../../other HTTP/1.1"));
-    http_client_free(&answer);
-}
-END_TEST
-
 START_TEST(dots_that_lead_elsewhere_are_seen)
 {
     static const char *const with[] = {"s3://b/a/../c", "gs://b/..",          "gs://b/./c",       "https://h/a/..",
@@ -264,7 +247,6 @@ int main(void)
         tcase_add_test(tests, what_stays_is_answered_at_once);
         tcase_add_test(tests, a_server_that_asks_for_time_is_left_alone);
         tcase_add_test(tests, redirects_are_not_followed);
-        tcase_add_test(tests, a_path_is_asked_for_as_it_is);
         tcase_add_test(tests, dots_that_lead_elsewhere_are_seen);
         tcase_add_test(tests, of_a_range_that_was_cut_the_rest_is_asked_for);
         tcase_add_test(tests, what_was_taken_before_a_refusal_is_told);

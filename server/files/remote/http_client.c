@@ -278,7 +278,6 @@ static void set_limits(CURL *easy, const struct http_client_request *request)
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
-    curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L); /* ".." in a key names no other object */
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_LIMIT_MS);
     curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)(request->time_limit_ms ? request->time_limit_ms : TIME_LIMIT_MS));
     curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, (long)SLOW_BYTES_A_SECOND);
