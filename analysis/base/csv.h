@@ -26,8 +26,8 @@ enum csv_type {
     CSV_TYPE_OBJECT,  /* a text: a JSON object of texts */
 };
 
-/* How a cell of CSV_CELLS begins. A head is CSV_MARK_HEAD, a byte of enum csv_type, a byte that is 1 where every row has
- * a value, and its name as a text is. */
+/* How a cell of CSV_CELLS begins. A head is CSV_MARK_HEAD, a byte of enum csv_type, a byte that is 1 where every row
+ * has a value, and its name as a text is. */
 enum csv_mark {
     CSV_MARK_NONE,    /* nothing follows: not known */
     CSV_MARK_INTEGER, /* 8 bytes, the lowest first */

@@ -57,8 +57,8 @@ bool analysis_capacity_counts_before(const struct capacity_stated *one, const st
 bool analysis_capacity_may_count(enum capacity_from from, const struct capacity_stated *found);
 bool analysis_capacity_usable(uint64_t available_bytes, uint64_t physical_bytes, uint64_t *bytes);
 
-/* Of all that a job needs the first one to look at (memory_fit_is_worse in plan/memory_fit.h); a capacity that is NULL is
- * not known. */
+/* Of all that a job needs the first one to look at (memory_fit_is_worse in plan/memory_fit.h); a capacity that is NULL
+ * is not known. */
 bool analysis_fit_is_worse(const struct capacity_stated *capacity, uint64_t needed_bytes,
                            const struct capacity_stated *other, uint64_t other_needed_bytes);
 /* The member `key`: does it fit (Fit in docs/openapi.yaml); `capacity` NULL: not known. */

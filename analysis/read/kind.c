@@ -5,8 +5,8 @@
 #include "read/torch/torch_form.h"
 
 /* How many fields of a message are looked at: enough to pass the leading planes of a trace, and little to read. Of
- * fields with one number the first few say enough. Numbers from `NUMBERS_KNOWN` on no message has: of those, which newer
- * writers may put anywhere, many are passed. */
+ * fields with one number the first few say enough. Numbers from `NUMBERS_KNOWN` on no message has: of those, which
+ * newer writers may put anywhere, many are passed. */
 enum {
     FIELDS_SEEN = 48,
     OF_ONE_NUMBER = 2,

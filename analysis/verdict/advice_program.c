@@ -180,22 +180,13 @@ void advice_find_cast(struct advice *advice)
 
 /* ---- the backward pass ---- */
 
-static uint64_t name_hash_without_numbers(struct str name)
-{
-    uint64_t hash = 0;
-    for (size_t i = 0; i < name.length; i++)
-        if (name.data[i] < '0' || name.data[i] > '9')
-            hash = hash_number((unsigned char)name.data[i], hash);
-    return hash;
-}
-
 /* Layers that keep something for the backward pass, where all of these have one name but for their numbers; else 0: two
  * stacks of layers, or blocks beside heads, are not so many of one thing. */
 static uint32_t alike_layers(const struct advice *advice, const struct regions *regions)
 {
     bool *has_saved = arena_array(advice->facts->arena, bool, (size_t)regions->count + 1);
     uint32_t count = 0;
-    uint64_t alike = 0;
+    uint64_t kind = 0;
     for (uint32_t i = 0; i < advice->start.row_count; i++) {
         const struct variant_row *row = &advice->start.rows[i];
         const struct plan_row *plan_row = &advice->facts->space->rows[row->plan_row];
@@ -206,11 +197,9 @@ static uint32_t alike_layers(const struct advice *advice, const struct regions *
     for (uint32_t i = 0; i < regions->count; i++) {
         if (!has_saved[i])
             continue;
-        arena_work(advice->facts->arena, regions->items[i].name.length);
-        uint64_t hash = name_hash_without_numbers(regions->items[i].name);
-        if (count > 0 && hash != alike)
+        if (count > 0 && regions->items[i].kind != kind)
             return 0;
-        alike = hash;
+        kind = regions->items[i].kind;
         count++;
     }
     return count;
@@ -423,8 +412,8 @@ static const bool *squared_find(const struct variant *variant)
     return is_squared;
 }
 
-/* What stands behind the batch is named a sequence where there is a sign of it: rows of whole numbers, as tokens are, or
- * attention along it. It may as well be a picture's side, a channel or a shot. */
+/* What stands behind the batch is named a sequence where there is a sign of it: rows of whole numbers, as tokens are,
+ * or attention along it. It may as well be a picture's side, a channel or a shot. */
 static bool has_sequence(struct advice *advice)
 {
     const struct variant *variant = &advice->start;

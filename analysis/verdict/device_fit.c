@@ -42,12 +42,15 @@ const char *device_fit_sentence(const struct device_fit_job *job, struct arena *
 const char *device_fit_note(const struct device_fit_job *job)
 {
     if (!job->is_program)
-        return "What PyTorch's segments took of the device that was recorded; another GPU's kernels may need other workspaces.";
+        return "What PyTorch's segments took of the device that was recorded; another GPU's kernels may need other "
+               "workspaces.";
     if (is_split(job))
         return "By this dump's plan, predicted for the split and not compiled: a bound.";
     if (!job->is_confirmed)
-        return "By this dump's plan, not compiled for these devices: layouts, padding and fusions differ. --confirm compiles it.";
-    return "own plan: compiled for this device in the dump. plan: that of the dump's device. Changes are predicted from the dump's plan.";
+        return "By this dump's plan, not compiled for these devices: layouts, padding and fusions differ. --confirm "
+               "compiles it.";
+    return "own plan: compiled for this device in the dump. plan: that of the dump's device. Changes are predicted from "
+           "the dump's plan.";
 }
 
 /* ---- one device ---- */

@@ -132,15 +132,15 @@ bool change_apply(struct variant *variant, const struct change *change, struct c
     *out = (struct change_result){.reason = "", .call = call_text(variant, change)};
     if (!kinds[change->kind].apply(variant, change, out, err))
         return false;
-    if (variant->undone == NULL)
+    if (variant->without_remat == NULL)
         return true;
-    if (!kinds[change->kind].apply(variant->undone, change, &result, &ignored))
-        variant->undone = NULL;
+    if (!kinds[change->kind].apply(variant->without_remat, change, &result, &ignored))
+        variant->without_remat = NULL;
     else if (out->confidence == CHANGE_EXACT) {
         out->confidence = CHANGE_MODEL;
         out->reason =
-            "The compiler computes values again to make the program fit: of what is saved, it first uses some "
-            "to compute less again.";
+            "The compiler rematerializes values to make the program fit: of what is saved, it first uses some to "
+            "rematerialize less.";
     }
     return true;
 }

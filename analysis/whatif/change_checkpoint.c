@@ -194,19 +194,19 @@ static uint32_t saved_drop(struct checkpoint *work, const struct checkpoint_inpu
 }
 
 /* Where what the compiler computes again to save memory is needed, so is what it repeats (remat.h). */
-static void repeated_need(struct checkpoint *work)
+static void originals_need(struct checkpoint *work)
 {
-    const uint32_t *repeats = work->variant->findings->repeats;
+    const uint32_t *remat_of = work->variant->findings->remat_of;
     const uint64_t *hashes = checkpoint_values(work->variant);
     uint32_t count = work->plan->hlo.instruction_count;
     struct map needed;
-    if (repeats == NULL)
+    if (remat_of == NULL)
         return;
     map_init(&needed, work->variant->arena, 64);
     for (uint32_t at = 0; at < count; at++) {
         uint32_t kernel_at = work->recompute.is_needed[at] ? variant_scheduled(work->variant, at) : HLO_NONE;
-        if (kernel_at != HLO_NONE && repeats[kernel_at] != HLO_NONE)
-            map_put(&needed, hash_number(repeats[kernel_at], hashes[at]), at, false);
+        if (kernel_at != HLO_NONE && remat_of[kernel_at] != HLO_NONE)
+            map_put(&needed, hash_number(remat_of[kernel_at], hashes[at]), at, false);
     }
     for (uint32_t at = 0; at < count && needed.count > 0; at++) {
         uint32_t kernel_at =
@@ -258,7 +258,7 @@ bool change_checkpoint(struct variant *variant, const struct change *change, str
     for (uint32_t i = 0; i < work.regions->count; i++)
         is_chosen[i] = work.layers[i].is_chosen;
     recompute_count(variant, work.regions, is_chosen, has_stacks, &work.recompute);
-    repeated_need(&work);
+    originals_need(&work);
     if (chosen_count > 0) {
         struct checkpoint_inputs *inputs = checkpoint_inputs_find(&work);
         out->row_count += saved_drop(&work, inputs);

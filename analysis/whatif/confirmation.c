@@ -10,8 +10,7 @@ static bool is_answered(const struct confirmation_compile *compile)
     return compile->status != NULL && (compile->has_figures || compile->needed_bytes > 0);
 }
 
-/* What a compile says is needed; −1: it says nothing. */
-static int64_t total_of(const struct confirmation_compile *compile)
+int64_t confirmation_needed_bytes(const struct confirmation_compile *compile)
 {
     if (!is_answered(compile))
         return -1;
@@ -71,7 +70,8 @@ static void put_limits(struct buf *out, const struct confirmation *confirmation)
 static void put_figures(struct buf *out, const struct confirmation *confirmation)
 {
     char before[SIZE_TEXT_BYTES], after[SIZE_TEXT_BYTES], difference[SIZE_TEXT_BYTES];
-    int64_t base = total_of(&confirmation->base), changed = total_of(&confirmation->changed), saving = base - changed;
+    int64_t base = confirmation_needed_bytes(&confirmation->base),
+            changed = confirmation_needed_bytes(&confirmation->changed), saving = base - changed;
     buf_format(out, "%s becomes %s, which %s %s", size_text(before, (uint64_t)base),
                size_text(after, (uint64_t)changed), saving < 0 ? "costs" : "saves",
                size_text(difference, (uint64_t)(saving < 0 ? -saving : saving)));
@@ -135,7 +135,7 @@ static void compile_write(struct json *json, const char *key, const struct confi
     json_key_text(json, "status", compile->status);
     json_key_text(json, "sentence", compile->sentence);
     json_key_text(json, "topology", compile->topology);
-    json_key_known(json, "total_bytes", total_of(compile));
+    json_key_known(json, "total_bytes", confirmation_needed_bytes(compile));
     json_key_known(json, "peak_bytes", compile->peak_bytes);
     json_key_known(json, "argument_bytes", compile->has_figures ? compile->figures.argument_bytes : -1);
     json_key_known(json, "output_bytes", compile->has_figures ? compile->figures.output_bytes : -1);
@@ -160,7 +160,8 @@ void confirmation_write(const struct confirmation *confirmation, struct json *js
 {
     struct buf sentence = BUF_INIT;
     enum confirmation_state state = confirmation_state(confirmation);
-    int64_t before = total_of(&confirmation->base), after = total_of(&confirmation->changed);
+    int64_t before = confirmation_needed_bytes(&confirmation->base),
+            after = confirmation_needed_bytes(&confirmation->changed);
     confirmation_sentence(confirmation, &sentence);
     json_object_begin(json);
     json_key_text(json, "state", confirmation_state_name(state));
@@ -199,8 +200,9 @@ static void compile_text(struct buf *out, const char *which, const struct confir
     char total[SIZE_TEXT_BYTES];
     if (!is_answered(compile))
         return;
-    buf_format(out, "      %s: %s in %lld.%lld s\n", which, size_text(total, (uint64_t)total_of(compile)),
-               (long long)compile->took_ms / 1000, (long long)compile->took_ms / 100 % 10);
+    buf_format(out, "      %s: %s in %lld.%lld s\n", which,
+               size_text(total, (uint64_t)confirmation_needed_bytes(compile)), (long long)compile->took_ms / 1000,
+               (long long)compile->took_ms / 100 % 10);
 }
 
 /* Names of folders and of what lies there are somebody else's: they move no terminal's cursor. */

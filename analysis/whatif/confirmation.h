@@ -44,6 +44,8 @@ struct confirmation {
     const char *plan; /* where the changed program's plan is: a path or a session; NULL: it was not kept */
 };
 
+/* What a compile says is needed, whether it fits or not; −1: it says nothing. */
+int64_t confirmation_needed_bytes(const struct confirmation_compile *compile);
 enum confirmation_state confirmation_state(const struct confirmation *confirmation);
 /* "confirmed", "different", "unanswered". */
 const char *confirmation_state_name(enum confirmation_state state);

@@ -120,7 +120,7 @@ static uint32_t region_of(struct builder *builder, struct regions *regions, stru
         if (is_new) {
             regions->items = arena_grown(builder->arena, regions->items, region + 1, &builder->region_capacity,
                                          sizeof(*regions->items));
-            regions->items[region] = (struct region){scope.text};
+            regions->items[region] = (struct region){scope.text, scope.kind};
             regions->count = region + 1;
         }
         return region;

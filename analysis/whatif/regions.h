@@ -15,6 +15,7 @@
 
 struct region {
     struct str name; /* "layer_3"; borrowed */
+    uint64_t kind;   /* a hash of it without its numbers, of a parameter also of what its path has before it */
 };
 
 struct regions {

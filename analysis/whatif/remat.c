@@ -12,7 +12,7 @@ struct undoing {
     struct variant *out;
     const struct hlo *hlo;
     struct value_walk walk;
-    uint32_t *repeats;              /* by instruction: see variant_findings */
+    uint32_t *remat_of;             /* by instruction: see variant_findings */
     uint32_t *row_first, *row_next; /* by instruction, by row: the heap's rows of what it gives; PLAN_NONE ends */
     struct map names;               /* instructions by name */
 };
@@ -20,7 +20,7 @@ struct undoing {
 /* ---- which instructions repeat others ---- */
 
 /* What stands in front of the mark. False: there is none. */
-static bool repeated_name(struct str name, struct str *of)
+static bool original_name(struct str name, struct str *of)
 {
     for (size_t i = 1; i + MARK.length <= name.length; i++)
         if (memcmp(name.data + i, MARK.data, MARK.length) == 0) {
@@ -60,26 +60,26 @@ static uint32_t *all_none(struct arena *arena, uint32_t count)
     return numbers;
 }
 
-static uint32_t repeats_find(struct undoing *undoing)
+static uint32_t remat_find(struct undoing *undoing)
 {
     uint32_t count = undoing->hlo->instruction_count, found = 0;
     uint64_t hash, named;
     struct str of;
     for (uint32_t at = 0; at < count && found == 0; at++)
-        found += is_scheduled(undoing, at) && repeated_name(hlo_instruction_name(undoing->hlo, at), &of);
+        found += is_scheduled(undoing, at) && original_name(hlo_instruction_name(undoing->hlo, at), &of);
     if (found == 0)
         return 0;
-    undoing->repeats = all_none(undoing->variant->arena, count);
+    undoing->remat_of = all_none(undoing->variant->arena, count);
     map_init(&undoing->names, undoing->variant->arena, count);
     for (uint32_t at = 0; at < count; at++)
         if (is_scheduled(undoing, at) && named_find(undoing, hlo_instruction_name(undoing->hlo, at), &hash) == MAP_FREE)
             map_add(&undoing->names, hash, at);
     found = 0;
     for (uint32_t at = 0; at < count; at++) {
-        if (!is_scheduled(undoing, at) || !repeated_name(hlo_instruction_name(undoing->hlo, at), &of) ||
+        if (!is_scheduled(undoing, at) || !original_name(hlo_instruction_name(undoing->hlo, at), &of) ||
             (named = named_find(undoing, of, &hash)) == MAP_FREE)
             continue;
-        undoing->repeats[at] = (uint32_t)named;
+        undoing->remat_of[at] = (uint32_t)named;
         found++;
     }
     return found;
@@ -120,7 +120,7 @@ static bool is_same_element(const struct hlo *hlo, uint32_t left, uint32_t right
 static uint32_t first_row(const struct undoing *undoing, uint32_t row)
 {
     const struct variant *variant = undoing->variant;
-    uint32_t of = undoing->repeats[variant->rows[row].instruction_at];
+    uint32_t of = undoing->remat_of[variant->rows[row].instruction_at];
     for (uint32_t i = undoing->row_first[of]; i != PLAN_NONE; i = undoing->row_next[i]) {
         arena_work(variant->arena, 1); /* both may have many rows */
         if (variant->rows[i].bytes == variant->rows[row].bytes &&
@@ -147,7 +147,7 @@ static bool last_reader_note(void *context, uint32_t reader_at, uint32_t operand
     if (reading->is_result)
         return false;
     uint32_t scheduled = variant_scheduled(undoing->variant, reader_at);
-    if (scheduled == HLO_NONE || undoing->repeats[scheduled] != HLO_NONE)
+    if (scheduled == HLO_NONE || undoing->remat_of[scheduled] != HLO_NONE)
         return true;
     uint32_t step = variant_step(undoing->variant, scheduled);
     if (step != HLO_NONE && step + 1 > reading->end)
@@ -167,10 +167,10 @@ static uint32_t end_of(struct undoing *undoing, uint32_t row, uint32_t otherwise
 }
 
 /* What was kept only to be read by a repetition ends before. */
-static void inputs_end(struct undoing *undoing, uint32_t repeating)
+static void inputs_end(struct undoing *undoing, uint32_t remat_at)
 {
     const struct graph *graph = undoing->variant->plan->graph;
-    for (uint32_t nth = 0, operand; (operand = graph_operand(graph, repeating, nth)) != HLO_NONE; nth++) {
+    for (uint32_t nth = 0, operand; (operand = graph_operand(graph, remat_at, nth)) != HLO_NONE; nth++) {
         struct value made = value_origin(&undoing->walk, (struct value){operand, VALUE_WHOLE}, VALUE_BUFFER, NULL);
         for (uint32_t i = made.at == HLO_NONE ? PLAN_NONE : undoing->row_first[made.at]; i != PLAN_NONE;
              i = undoing->row_next[i]) {
@@ -183,11 +183,11 @@ static void inputs_end(struct undoing *undoing, uint32_t repeating)
     }
 }
 
-struct variant *remat_undone(const struct variant *variant)
+struct variant *remat_taken_out(const struct variant *variant)
 {
     struct undoing undoing = {.variant = variant, .hlo = &variant->plan->hlo};
     uint32_t count = 0;
-    if (variant->plan->graph == NULL || repeats_find(&undoing) == 0)
+    if (variant->plan->graph == NULL || remat_find(&undoing) == 0)
         return NULL;
     value_walk_init(&undoing.walk, variant->plan->graph, 64 * (uint64_t)undoing.hlo->instruction_count, variant->arena);
     undoing.walk.of_buffers = true;
@@ -195,11 +195,11 @@ struct variant *remat_undone(const struct variant *variant)
     undoing.out = arena_array(variant->arena, struct variant, 1);
     variant_copy(undoing.out, variant, variant->arena);
     for (uint32_t at = 0; at < undoing.hlo->instruction_count; at++)
-        if (undoing.repeats[at] != HLO_NONE)
+        if (undoing.remat_of[at] != HLO_NONE)
             inputs_end(&undoing, at);
     for (uint32_t i = 0; i < variant->row_count; i++) {
         uint32_t at = variant->rows[i].instruction_at, first;
-        if (hold_of(&undoing, i) == NULL || at == HLO_NONE || undoing.repeats[at] == HLO_NONE ||
+        if (hold_of(&undoing, i) == NULL || at == HLO_NONE || undoing.remat_of[at] == HLO_NONE ||
             (first = first_row(&undoing, i)) == PLAN_NONE)
             continue;
         uint32_t end = end_of(&undoing, i, variant->rows[i].dies);
@@ -210,6 +210,6 @@ struct variant *remat_undone(const struct variant *variant)
     }
     if (count == 0)
         return NULL;
-    variant->findings->repeats = undoing.repeats;
+    variant->findings->remat_of = undoing.remat_of;
     return undoing.out;
 }

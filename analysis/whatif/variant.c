@@ -234,16 +234,18 @@ static void measure(struct variant *variant, struct variant_sums *out, int64_t *
         series[step] = sum_add(changes[step], indefinite_bytes);
 }
 
-/* The compiler computes as much again as it has to: nothing, where all fits without; at most what it did before. */
+/* The compiler rematerializes as much as it has to: nothing, where all fits without; at most what it did before. */
 void variant_measure(struct variant *variant, struct variant_sums *out, int64_t *series)
 {
-    struct variant_sums undone;
+    struct variant_sums whole;
     measure(variant, out, series);
-    if (variant->undone == NULL)
+    if (variant->without_remat == NULL)
         return;
-    measure(variant->undone, &undone, NULL);
-    if (undone.total_bytes <= variant->limit_bytes) {
-        measure(variant->undone, out, series);
+    measure(variant->without_remat, &whole, NULL);
+    if (whole.total_bytes <= variant->limit_bytes) {
+        *out = whole;
+        if (series != NULL)
+            measure(variant->without_remat, &whole, series);
     } else if (out->total_bytes < variant->limit_bytes) {
         int64_t more_bytes = variant->limit_bytes - out->total_bytes;
         out->temporary_bytes = sum_add(out->temporary_bytes, more_bytes);
@@ -255,7 +257,7 @@ void variant_measure(struct variant *variant, struct variant_sums *out, int64_t 
 
 void variant_limit(struct variant *variant, int64_t capacity_bytes)
 {
-    if (variant->undone != NULL && capacity_bytes > 0 && capacity_bytes < variant->limit_bytes)
+    if (variant->without_remat != NULL && capacity_bytes > 0 && capacity_bytes < variant->limit_bytes)
         variant->limit_bytes = capacity_bytes;
 }
 
@@ -274,15 +276,15 @@ void variant_begin(struct variant *variant, const struct plan *plan, const struc
     for (uint32_t i = 0; i < space->row_count; i++)
         row_begin(variant, i);
     steps_find(variant);
-    variant->undone = remat_undone(variant);
-    if (variant->undone != NULL) {
+    variant->without_remat = remat_taken_out(variant);
+    if (variant->without_remat != NULL) {
         struct variant_sums sums;
-        measure(variant->undone, &sums, NULL);
-        int64_t undone_bytes = sums.total_bytes;
+        measure(variant->without_remat, &sums, NULL);
+        int64_t whole_bytes = sums.total_bytes;
         measure(variant, &sums, NULL);
         variant->limit_bytes = sums.total_bytes;
-        if (undone_bytes <= sums.total_bytes) /* nothing was gained by it */
-            variant->undone = NULL;
+        if (whole_bytes <= sums.total_bytes) /* nothing was gained by it */
+            variant->without_remat = NULL;
     }
 }
 
@@ -293,8 +295,8 @@ void variant_copy(struct variant *variant, const struct variant *of, struct aren
     variant->row_capacity = (size_t)of->row_count + 1;
     variant->rows = arena_raw(arena, variant->row_capacity * sizeof(*variant->rows));
     memcpy(variant->rows, of->rows, of->row_count * sizeof(*of->rows));
-    if (of->undone != NULL) {
-        variant->undone = arena_array(arena, struct variant, 1);
-        variant_copy(variant->undone, of->undone, arena);
+    if (of->without_remat != NULL) {
+        variant->without_remat = arena_array(arena, struct variant, 1);
+        variant_copy(variant->without_remat, of->without_remat, arena);
     }
 }

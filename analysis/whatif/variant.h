@@ -33,7 +33,7 @@ struct regions;
 struct variant_findings {
     struct arena *arena;
     const struct regions *by_scopes, *by_any;
-    const uint32_t *repeats;      /* by instruction: which one the compiler repeats in it, or HLO_NONE (remat.h) */
+    const uint32_t *remat_of;     /* by instruction: which one it rematerializes, or HLO_NONE (remat.h) */
     const double *flops;          /* by instruction: recompute_flops */
     const uint64_t *value_hashes; /* by instruction: checkpoint_values */
 };
@@ -51,10 +51,10 @@ struct variant {
     uint32_t row_count;
     size_t row_capacity;
     uint32_t *step_at; /* by position in the schedule: the first step that belongs to it or what follows */
-    /* The same without what the compiler computed again to make it fit (remat.h), which every change is made to as well;
-     * NULL: it did not, or a change could not be made. With it, what the unchanged program takes. */
-    struct variant *undone;
-    int64_t limit_bytes; /* up to which the compiler computes nothing again; set where the device is known: less */
+    /* The same without XLA's own rematerialization (remat.h), which every change is made to as well; NULL: there is
+     * none, or a change could not be made. With it, what the unchanged program takes. */
+    struct variant *without_remat;
+    int64_t limit_bytes; /* up to which the compiler rematerializes nothing; set where the device is known: less */
 };
 
 struct variant_sums {

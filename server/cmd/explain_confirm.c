@@ -13,8 +13,7 @@
 
 struct explain_confirm_answer {
     char *module, *change, *sentence;
-    int64_t total_bytes; /* -1: not known */
-    bool is_of_dump;
+    struct verdict_compiled compiled; /* borrows the last two */
 };
 
 /* Where it lies, and its key: names and ids of sessions are only of one snapshot. free() */
@@ -39,7 +38,6 @@ static const struct explain_confirm_answer *answer_find(const struct explain_con
 static const struct explain_confirm_answer *answer_add(struct explain_confirm *confirm, const char *module,
                                                        const char *change, const struct confirmation *confirmation)
 {
-    const struct confirmation_compile *changed = &confirmation->changed;
     struct buf sentence = BUF_INIT;
     confirmation_sentence(confirmation, &sentence);
     confirm->answers = memory_grow(confirm->answers, &confirm->capacity, confirm->count + 1, sizeof(*confirm->answers));
@@ -48,10 +46,12 @@ static const struct explain_confirm_answer *answer_add(struct explain_confirm *c
         .module = memory_text(module),
         .change = memory_text(change),
         .sentence = memory_format("%.*s", (int)sentence.length, sentence.length > 0 ? sentence.data : ""),
-        .total_bytes = changed->has_figures        ? confirmed_total_bytes(&changed->figures)
-                       : changed->needed_bytes > 0 ? changed->needed_bytes
-                                                   : -1,
+    };
+    answer->compiled = (struct verdict_compiled){
+        .change = answer->change,
+        .total_bytes = confirmation_needed_bytes(&confirmation->changed),
         .is_of_dump = confirmation_state(confirmation) == CONFIRMATION_CONFIRMED,
+        .sentence = answer->sentence,
     };
     buf_free(&sentence);
     return answer;
@@ -103,10 +103,7 @@ static size_t each_ask(const struct options *options, const struct verdict_parts
         if (!answer && confirm->count < EXPLAIN_CONFIRM_ALL_MAX)
             answer = answer_ask(options, parts, module, change, confirm);
         if (answer) {
-            confirm->compiled[count++] = (struct verdict_compiled){.change = answer->change,
-                                                                   .total_bytes = answer->total_bytes,
-                                                                   .is_of_dump = answer->is_of_dump,
-                                                                   .sentence = answer->sentence};
+            confirm->compiled[count++] = answer->compiled;
         } else if (!confirm->is_full_told) {
             log_line("--confirm: %d changes were compiled; no further ones are", EXPLAIN_CONFIRM_ALL_MAX);
             confirm->is_full_told = true;

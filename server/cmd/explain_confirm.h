@@ -9,7 +9,8 @@
 #include "server/compile/confirm.h"
 #include "server/store/verdict_parts.h"
 
-/* Changes that are compiled for one verdict, and by one process: a compile takes seconds, of a large program minutes. */
+/* Changes that are compiled for one verdict, and by one process: a compile takes seconds, of a large program minutes.
+ * */
 enum { EXPLAIN_CONFIRM_MAX = 3, EXPLAIN_CONFIRM_ALL_MAX = 9 };
 
 /* What was compiled already, for all verdicts of a process: several failures of a program are advised the same. Zeroed

@@ -58,7 +58,8 @@ static bool is_taken(const char *name)
     return kind != NAMES_OTHER && kind != NAMES_DUMP_SIBLING && kind != NAMES_ASSIGNMENT && kind != NAMES_XPROF_CACHE;
 }
 
-/* What a name leaves open, only the bytes tell: a log without a failure, or a table in JSON, has no rows in a folder. */
+/* What a name leaves open, only the bytes tell: a log without a failure, or a table in JSON, has no rows in a folder.
+ * */
 static bool is_as_named(const char *name, const struct snapshot *snapshot)
 {
     const struct snapshot_session *session = snapshot->session_count > 0 ? snapshot->sessions[0] : NULL;
@@ -159,8 +160,8 @@ static const char *base_of(const struct index_objects *objects, const char *addr
     return found;
 }
 
-/* Where the local `address` below `base` lies, with no link but those of `base`: what a link names elsewhere is not what
- * was offered. NULL with `err`. free() */
+/* Where the local `address` below `base` lies, with no link but those of `base`: what a link names elsewhere is not
+ * what was offered. NULL with `err`. free() */
 static char *real_of(const char *address, const char *base, struct err *err)
 {
     char real[BENEATH_PATH_BYTES];

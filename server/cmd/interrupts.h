@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * interrupts.h: a command that compiles or records is interrupted: what it began is ended, and its folder removed, before
- * this process ends. One for the process. */
+ * interrupts.h: a command that compiles or records is interrupted: what it began is ended, and its folder removed,
+ * before this process ends. One for the process. */
 #pragma once
 
 #include <stdatomic.h>

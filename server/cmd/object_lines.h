@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * object_lines.h: which objects a line of `memviewd index --objects` names: an address or a path, or in JSON an event of
- * S3 or GCS, as it is or as SNS, SQS, EventBridge or Pub/Sub deliver it. Pure; any bytes. */
+ * object_lines.h: which objects a line of `memviewd index --objects` names: an address or a path, or in JSON an event
+ * of S3 or GCS, as it is or as SNS, SQS, EventBridge or Pub/Sub deliver it. Pure; any bytes. */
 #pragma once
 
 #include "base/err.h"

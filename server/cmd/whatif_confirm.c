@@ -54,9 +54,9 @@ static void whatif_confirm_tell(void *context, enum confirm_stage stage, const s
              (long long)(progress->took_ms / 1000), (unsigned long long)(progress->resident_bytes >> 20));
 }
 
-/* `folder`: where the changed program is dumped; NULL: nowhere that stays. */
+/* `folder`: where the changed program is dumped; NULL: nowhere that stays. `base`: as in confirm.h. */
 static void whatif_confirm_run(struct whatif_confirm_asking *asking, const char *const *changes, size_t count,
-                               const char *folder, struct confirm_result *result)
+                               const char *folder, const struct compile_result *base, struct confirm_result *result)
 {
     const struct options *options = asking->options;
     const struct confirm_request request = {
@@ -65,7 +65,7 @@ static void whatif_confirm_run(struct whatif_confirm_asking *asking, const char 
         .key = asking->entry->program->key,
         .changes = changes,
         .change_count = count,
-        .base = asking->has_first ? &asking->first.base : NULL,
+        .base = base,
         .libtpu = options->libtpu,
         .cuda_plugin = options->cuda_plugin,
         .topology = options->topology,
@@ -83,7 +83,7 @@ static bool changes_confirm(struct whatif_confirm_asking *asking)
 {
     struct confirm_result result;
     whatif_confirm_run(asking, asking->options->changes.items, asking->options->changes.count,
-                       asking->options->plan_folder, &result);
+                       asking->options->plan_folder, NULL, &result);
     bool is_confirmed = confirmation_state(&result.confirmation) == CONFIRMATION_CONFIRMED;
     if (asking->options->is_json) {
         buf_text(asking->out, "\"confirmed\":");
@@ -147,7 +147,7 @@ static bool set_confirm(struct whatif_confirm_asking *asking, const cJSON *set, 
     }
     asking->set_count++;
     char *folder = set_folder(asking);
-    whatif_confirm_run(asking, texts, count, folder, &result);
+    whatif_confirm_run(asking, texts, count, folder, asking->has_first ? &asking->first.base : NULL, &result);
     free(folder);
     const struct confirmation *confirmation = &result.confirmation;
     bool is_fitting = confirmation_state(confirmation) == CONFIRMATION_CONFIRMED && confirmation->changed.has_figures &&
@@ -201,10 +201,6 @@ void whatif_confirm_ask(const struct options *options, const struct snapshot_ses
                         const struct compile_result *base, struct confirm_result *result)
 {
     struct whatif_confirm_asking asking = {.options = options, .session = session, .entry = entry};
-    if (base) {
-        asking.first.base = *base; /* borrowed */
-        asking.has_first = true;
-    }
     interrupts_take();
-    whatif_confirm_run(&asking, changes, count, NULL, result);
+    whatif_confirm_run(&asking, changes, count, NULL, base, result);
 }

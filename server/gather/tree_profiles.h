@@ -6,5 +6,6 @@
 #include "server/gather/tree.h"
 
 /* Looks into each file whose name says that it may be one, when it is new or
- * changed. Reads a few kB of each of which `facts` (NULL: none) tell nothing. True when something is known better now. */
+ * changed. Reads a few kB of each of which `facts` (NULL: none) tell nothing. True when something is known better now.
+ * */
 bool tree_profiles_look(struct tree *tree, const struct facts *facts);

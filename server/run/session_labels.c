@@ -2,10 +2,10 @@
 #include "server/run/session_labels.h"
 
 #include "base/json.h"
+#include "server/base/label_key.h"
 #include "server/base/memory.h"
 
 #include <cjson/cJSON.h>
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,15 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum {
-    LABELS_MAX = 32,
-    KEY_MAX_BYTES = 63,
-    VALUE_MAX_BYTES = 1024,
-    LINE_MAX_BYTES = 4096,
-    PACKED_MAX_BYTES = 1 << 20,
-    SHORT_HASH = 40,
-    LONG_HASH = 64
-};
+enum { LABELS_MAX = 32, LINE_MAX_BYTES = 4096, PACKED_MAX_BYTES = 1 << 20, SHORT_HASH = 40, LONG_HASH = 64 };
 
 struct session_labels {
     struct {
@@ -31,15 +23,12 @@ struct session_labels {
     size_t count;
 };
 
-/* What is there already stays. Values that labels cannot have (fleet/catalog/labels.h), and what says nothing, are left
- * out. */
+/* What is there already stays. What labels cannot have (base/label_key.h), and what says nothing, is left out. */
 static void label_add(struct session_labels *labels, const char *key, size_t key_length, const char *value,
                       size_t value_length)
 {
-    bool is_known = labels->count >= LABELS_MAX || key_length == 0 || key_length > KEY_MAX_BYTES || value_length == 0 ||
-                    value_length > VALUE_MAX_BYTES || !isalpha((unsigned char)key[0]);
-    for (size_t at = 0; at < key_length && !is_known; at++)
-        is_known = !isalnum((unsigned char)key[at]) && !strchr("_-.", key[at]);
+    bool is_known = labels->count >= LABELS_MAX || !label_key_is(key, key_length) || value_length == 0 ||
+                    value_length > LABEL_VALUE_MAX_BYTES;
     for (size_t at = 0; at < labels->count && !is_known; at++)
         is_known = strlen(labels->items[at].key) == key_length && strncmp(labels->items[at].key, key, key_length) == 0;
     if (is_known)

@@ -2,8 +2,8 @@
  * session_labels.h: memviewd.json of a run: the labels (docs/operate/fleet.md) that its environment tells.
  *
  * They come, the first before the others, from MEMVIEWD_LABELS; from variables of schedulers (session_labels.def); from
- * Ray's job, where one was submitted; and the commit from the Git repository of the working folder, whose files are read
- * and in which no program is run. python/memviewd/_labels.py writes the same. */
+ * Ray's job, where one was submitted; and the commit from the Git repository of the working folder, whose files are
+ * read and in which no program is run. python/memviewd/_labels.py writes the same. */
 #pragma once
 
 #include "base/buf.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * hostile.c: hostile ROW_COUNT writes a Parquet file to standard output: columns `number` (which row), `text`, `integer`
- * and `time`, of the worst values in turn; tests/rows/hostile.py has the same lists. */
+ * hostile.c: hostile ROW_COUNT writes a Parquet file to standard output: columns `number` (which row), `text`,
+ * `integer` and `time`, of the worst values in turn; tests/rows/hostile.py has the same lists. */
 #include "server/fleet/catalog/parquet.h"
 
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * rows.c: tests of server/fleet/catalog/rows: how a file is named to who takes its rows, and paths in their one spelling. */
+ * rows.c: tests of server/fleet/catalog/rows: how a file is named to who takes its rows, and paths in their one
+ * spelling. */
 #include "server/fleet/catalog/rows.h"
 
 #include "bytes.h"

@@ -18,8 +18,8 @@ bool oom_cursor_find_before(const struct oom_text *text, size_t at, const char *
  * "123 bytes". False when there is none, so "NaNG" is none; past 2^64 or cut by
  * the end of the text it is taken with is_known false. */
 bool oom_cursor_take_size(const struct oom_text *text, size_t *at, struct oom_figure *figure);
-/* A number that is printed without its unit: of bytes ('B'), of KiB ('K'), of MiB ('M'), of GiB ('G'), with decimals or not; 'x':
- * "0xc400" bytes. */
+/* A number that is printed without its unit: of bytes ('B'), of KiB ('K'), of MiB ('M'), of GiB ('G'), with decimals or
+ * not; 'x': "0xc400" bytes. */
 bool oom_cursor_take_amount(const struct oom_text *text, size_t *at, char unit, struct oom_figure *figure);
 /* Decimal digits, whatever follows. */
 bool oom_cursor_take_number(const struct oom_text *text, size_t *at, struct oom_figure *figure);

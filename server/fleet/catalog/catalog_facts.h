@@ -13,7 +13,8 @@ struct catalog_facts;
 /* Borrows the connection, whose schema is up to date. */
 struct catalog_facts *catalog_facts_new(struct catalog_connection *connection);
 void catalog_facts_free(struct catalog_facts *facts);
-/* What the catalog has of these folders, but for what a memviewd older than `older_than` ("1.2.0"; NULL: none) noted. */
+/* What the catalog has of these folders, but for what a memviewd older than `older_than` ("1.2.0"; NULL: none) noted.
+ * */
 bool catalog_facts_load(struct catalog_facts *facts, const char *const *logdirs, size_t count, const char *older_than,
                         struct err *err);
 /* While only the thread that has the connection keeps facts, they are written as they come. */

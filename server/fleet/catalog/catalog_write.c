@@ -159,7 +159,8 @@ static bool batch_write(struct catalog_writer *writer)
     static const char upsert[] =
         "INSERT INTO memviewd.files SELECT * FROM pg_temp.incoming ORDER BY file_id ON CONFLICT (file_id) DO UPDATE SET "
         "(logdir, file, file_bytes, modified_at, content_sha256, state, row_count, indexed_at, gone_at, rules_version) = "
-        "(EXCLUDED.logdir, EXCLUDED.file, EXCLUDED.file_bytes, EXCLUDED.modified_at, EXCLUDED.content_sha256, EXCLUDED.state, EXCLUDED.row_count, "
+        "(EXCLUDED.logdir, EXCLUDED.file, EXCLUDED.file_bytes, EXCLUDED.modified_at, EXCLUDED.content_sha256, "
+        "EXCLUDED.state, EXCLUDED.row_count, "
         "EXCLUDED.indexed_at, NULL, EXCLUDED.rules_version)";
     static const char replaced[] =
         "WITH replaced AS (DELETE FROM memviewd.rows WHERE file_id = ANY ($1::text[]) RETURNING point_id, "

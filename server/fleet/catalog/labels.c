@@ -2,6 +2,7 @@
 #include "server/fleet/catalog/labels.h"
 
 #include "base/json.h"
+#include "server/base/label_key.h"
 #include "server/base/log.h"
 #include "server/base/memory.h"
 
@@ -11,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { KEY_MAX_BYTES = 63, VALUE_MAX_BYTES = 1024, FILE_MAX_BYTES = 64 << 10, COUNT_MAX = 64 };
+enum { FILE_MAX_BYTES = 64 << 10, COUNT_MAX = 64 };
 #define FILE_NAME "memviewd.json"
 
 struct label {
@@ -43,18 +44,6 @@ struct labels {
 };
 
 /* ---- sets ---- */
-
-static bool is_key(const char *text, size_t length)
-{
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-    static const char others[] = "0123456789_-.";
-    if (length == 0 || length > KEY_MAX_BYTES || !strchr(letters, text[0]))
-        return false;
-    for (size_t at = 0; at < length; at++)
-        if (!text[at] || (!strchr(letters, text[at]) && !strchr(others, text[at])))
-            return false;
-    return true;
-}
 
 /* What is there already stays. */
 static void set_add(struct set *set, const char *key, size_t key_length, const char *value, size_t value_length)
@@ -100,7 +89,7 @@ static bool pair_add(struct set *set, const char *text, size_t length)
 {
     const char *sign = memchr(text, '=', length);
     size_t key_length = sign ? (size_t)(sign - text) : 0;
-    if (!sign || !is_key(text, key_length) || length - key_length - 1 > VALUE_MAX_BYTES)
+    if (!sign || !label_key_is(text, key_length) || length - key_length - 1 > LABEL_VALUE_MAX_BYTES)
         return false;
     set_add(set, text, key_length, sign + 1, length - key_length - 1);
     return true;
@@ -112,7 +101,7 @@ static bool pair_add(struct set *set, const char *text, size_t length)
 static size_t name_length(const char *pattern)
 {
     const char *end = *pattern == '{' ? strchr(pattern, '}') : NULL;
-    return end && is_key(pattern + 1, (size_t)(end - pattern - 1)) ? (size_t)(end - pattern - 1) : 0;
+    return end && label_key_is(pattern + 1, (size_t)(end - pattern - 1)) ? (size_t)(end - pattern - 1) : 0;
 }
 
 /* How much of the pattern stands for itself. */
@@ -142,7 +131,7 @@ static bool path_match(const char *pattern, const char *path, struct set *set)
         while (path[taken] && path[taken] != '/' &&
                (taken == 0 || literal == 0 || strncmp(path + taken, pattern, literal) != 0))
             taken++;
-        if (taken == 0 || taken > VALUE_MAX_BYTES)
+        if (taken == 0 || taken > LABEL_VALUE_MAX_BYTES)
             return false;
         if (set && !is_star)
             set_add(set, name, length, path, taken);
@@ -216,12 +205,12 @@ static void member_add(struct set *set, const cJSON *member, struct err *err)
         snprintf(number, sizeof(number), "%.15g", member->valuedouble);
     else
         value = NULL;
-    if (!is_key(key, strlen(key)))
+    if (!label_key_is(key, strlen(key)))
         err_set(err, ERR_malformed, ERR_NO_OFFSET, "a key is no word of at most %d letters, digits, _, - and .",
-                KEY_MAX_BYTES);
-    else if (!value || strlen(value) > VALUE_MAX_BYTES)
+                LABEL_KEY_MAX_BYTES);
+    else if (!value || strlen(value) > LABEL_VALUE_MAX_BYTES)
         err_set(err, ERR_malformed, ERR_NO_OFFSET, "\"%s\" is no text of at most %d bytes, number, true or false", key,
-                VALUE_MAX_BYTES);
+                LABEL_VALUE_MAX_BYTES);
     else
         set_add(set, key, strlen(key), value, strlen(value));
 }

@@ -3,8 +3,8 @@
  *
  * They come, the first before the others, from --label; from memviewd.json in the folder of the file or one above it,
  * up to the root (the nearest first); from the file's path, by --label-path; from MEMVIEWD_LABELS,
- * "KEY=VALUE,KEY=VALUE"; and from where known programs put files (layouts.def). A key is a word of letters, digits, '_', '-' and '.', at most 63 bytes and beginning with a
- * letter; a value has at most 1,024 bytes. */
+ * "KEY=VALUE,KEY=VALUE"; and from where known programs put files (layouts.def). A key is a word of letters, digits,
+ * '_', '-' and '.', at most 63 bytes and beginning with a letter; a value has at most 1,024 bytes. */
 #pragma once
 
 #include "base/buf.h"

@@ -87,7 +87,8 @@ struct parquet *parquet_open(const struct parquet_column *columns, size_t column
 
 /* ---- cells ---- */
 
-/* A run of the hybrid encoding of levels: how often, shifted by the bit that says that it is no bit-packed one; which. */
+/* A run of the hybrid encoding of levels: how often, shifted by the bit that says that it is no bit-packed one; which.
+ * */
 static void run_end(struct chunk *chunk)
 {
     uint64_t head = chunk->run_length << 1;

@@ -41,7 +41,8 @@ void parquet_number(struct parquet *parquet, int64_t number); /* an integer or a
 void parquet_null(struct parquet *parquet);
 /* False: something could not be written, or there is no memory (errno ENOMEM). */
 bool parquet_row_end(struct parquet *parquet);
-/* Writes what is left, and the metadata, with `key` and `value`; frees. False: the file is not whole; why is in errno. */
+/* Writes what is left, and the metadata, with `key` and `value`; frees. False: the file is not whole; why is in errno.
+ * */
 bool parquet_close(struct parquet *parquet, const char *key, const char *value, const char *created_by);
 /* Frees; the file stays without its end, and readers refuse it. */
 void parquet_drop(struct parquet *parquet);

@@ -48,8 +48,8 @@ struct rows_wanted {
     struct labels *labels;
     uint64_t shard, shard_count; /* files of part `shard`, from 0, of `shard_count` */
     enum csv_form form;
-    /* Of files that are roots themselves: the folder or address that their rows name as logdir and that labels begin at;
-     * NULL: the file. Each of them lies below it. */
+    /* Of files that are roots themselves: the folder or address that their rows name as logdir and that labels begin
+     * at; NULL: the file. Each of them lies below it. */
     const char *base;
     /* By a command that looks at all once: sessions are read by several threads, and what was read is not kept.
      * `is_wanted` is then called by several threads at a time, also while `take` runs. Files are taken in the same
@@ -81,8 +81,8 @@ uint64_t rows_shard(const char *path, uint64_t count);
 /* The address of a file, "/a/b" or "s3://b/k", of which root it was found below or not; free(). It is what ids are made
  * of, so that a file has the same rows in every process and below every root. */
 char *rows_address(const struct files_place *place, const char *path);
-/* The id of a row of the file at that address: of a kind, of that part of the file ("": all of it), and of which failure
- * (-1: none). */
+/* The id of a row of the file at that address: of a kind, of that part of the file ("": all of it), and of which
+ * failure (-1: none). */
 void rows_row_id(char id[ROWS_ID_SIZE], const char *address, const char *kind, const char *part, int64_t failure);
 /* The id of the row of a text's failure (which one, from 1). 32 hex digits. */
 void rows_failure_id(char id[ROWS_ID_SIZE], const struct snapshot_file *file, int64_t failure);

@@ -8,7 +8,8 @@
 
 #include <stdbool.h>
 
-/* Appends the schema. `name`: "arrow", "bigquery", "clickhouse", "json" or "postgresql". False: there is no such form. */
+/* Appends the schema. `name`: "arrow", "bigquery", "clickhouse", "json" or "postgresql". False: there is no such form.
+ * */
 bool rows_schema_write(const char *name, struct buf *out);
 /* "arrow, bigquery, clickhouse, json or postgresql" */
 const char *rows_schema_names(void);
