@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * compile_input.c: the same bytes as a program, as files that tell a chip, and as compile options. */
+ * compile_input.c: the same bytes as a program, as files that tell a chip, as compile options, and as
+ * the number and the name of a device. */
 #include "analysis/analysis.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -54,6 +56,28 @@ static void ask_options(struct str bytes, int64_t partition_count)
     buf_free(&twice);
 }
 
+/* A device of the table, by its number, and by its name: what is written of it for a compiler is read as that device. */
+static void ask_device(struct str bytes)
+{
+    struct analysis_device device, same;
+    struct buf target = BUF_INIT;
+    char name[32] = "";
+    uint64_t capacity_bytes;
+    memcpy(name, bytes.data, bytes.length < sizeof(name) - 1 ? bytes.length : sizeof(name) - 1);
+    analysis_device_find(name, &device);
+    analysis_capacity_read(name, &capacity_bytes, &device);
+    if (bytes.length == 0 || !analysis_device_at((unsigned char)bytes.data[0], &device))
+        return;
+    check(analysis_device_find(device.name, &same) && strcmp(same.name, device.name) == 0);
+    if (analysis_device_target(device.name, &target)) {
+        struct err err = ERR_INIT;
+        struct chip chip;
+        check(chip_read((struct str){target.data, target.length}, &chip, &err) &&
+              strcmp(chip.device->name, device.name) == 0);
+    }
+    buf_free(&target);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const struct str bytes = {(const char *)data, size};
@@ -62,5 +86,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     ask_options(bytes, 0);
     ask_options(bytes, 2);
     ask_options(bytes, 4);
+    ask_device(bytes);
     return 0;
 }
