@@ -10,12 +10,14 @@ enum { DEVICES_MAX = 128, LAST_OF_GUESSES = 130 };
 static const char no_plan[] =
     "There is no plan of the program here. With its dump next to the text, memviewd predicts each change.";
 
-/* Of a program whose plan is not here: one that was compiled, or that ran beside other arrays. */
-static bool is_told(const struct advice *advice)
+static bool is_of_device(const struct advice *advice)
 {
     const struct verdict_facts *facts = advice->facts;
-    return facts->failure != NULL && facts->is_jax && !advice->has_program && !facts->is_on_chip && !facts->is_host;
+    return facts->failure != NULL && !advice->has_program && !facts->is_on_chip && !facts->is_host;
 }
+
+/* Of a program whose plan is not here: one that was compiled, or that ran beside other arrays. */
+static bool is_told(const struct advice *advice) { return is_of_device(advice) && advice->facts->is_jax; }
 
 static bool is_compile(const struct advice *advice) { return is_told(advice) && advice->facts->is_compile; }
 
@@ -100,11 +102,21 @@ void advice_text_donate(struct advice *advice)
     }
 }
 
+static const char *swap_call(const struct oom_failure *failure)
+{
+    switch (failure->framework) {
+    case OOM_FRAMEWORK_tensorflow: return "x = tf.transpose(x, …)  # a long dimension last";
+    case OOM_FRAMEWORK_torch_xla: return "x = x.transpose(…).contiguous()  # a long dimension last";
+    default: return "x = jnp.swapaxes(x, …)  # a long dimension last";
+    }
+}
+
+/* What the compiler lists is padded whatever the program is written in. */
 void advice_text_unpad(struct advice *advice)
 {
     const struct oom_buffer *worst = NULL;
     int64_t padding = 0;
-    if (!is_compile(advice))
+    if (!is_of_device(advice) || !advice->facts->is_compile)
         return;
     const struct oom_buffers *listed = &advice->facts->failure->lists[OOM_ALLOCATIONS];
     for (size_t i = 0; i < listed->count; i++) {
@@ -118,8 +130,8 @@ void advice_text_unpad(struct advice *advice)
     if (worst == NULL)
         return;
     struct str shape = oom_bare_shape(worst->shape.text);
-    struct verdict_advice item = item_of(advice, "Put a long dimension last in what is mostly padding",
-                                         "x = jnp.swapaxes(x, …)  # a long dimension last");
+    struct verdict_advice item =
+        item_of(advice, "Put a long dimension last in what is mostly padding", swap_call(advice->facts->failure));
     item.evidence =
         arena_format(advice->facts->arena, "%.*s takes %s for %s of data.", (int)shape.length,
                      shape.data == NULL ? "" : shape.data, facts_size(advice->facts, (int64_t)worst->size.value),

@@ -24,6 +24,7 @@ static const enum oom_framework of_family[] = {
     WORD("jaxlib/", jax)                                                                                               \
     WORD("tensorflow/python/", tensorflow)                                                                             \
     WORD("tensorflow.python.", tensorflow)                                                                             \
+    WORD("{{function_node__inference", tensorflow)                                                                     \
     WORD("errors_impl.", tensorflow)                                                                                   \
     WORD("OP_REQUIRES", tensorflow)                                                                                    \
     WORD("byallocator", tensorflow)                                                                                    \
