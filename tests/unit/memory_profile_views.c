@@ -116,6 +116,21 @@ START_TEST(fragmentation_is_told_with_request_and_hole)
 }
 END_TEST
 
+/* Scarce, but whole: of 10,000 bytes 2,400 are free at the peak; of 31 GiB 1.2, all but 25 bytes in one piece. In pieces,
+ * but not scarce: a quarter of nearly a MiB lies elsewhere, beside 6 KiB in use. Not known: no event tells what is free. */
+START_TEST(free_memory_in_pieces_matters_where_it_is_scarce)
+{
+    static const char *const paths[] = {"build/fixtures/trace-holes.pb", "build/fixtures/trace-flat-tpu.pb",
+                                        "build/fixtures/trace-steps.pb", "build/fixtures/trace-gpu.pb"};
+    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+        char *answer = answer_of(paths[i], "summary", NULL, 0);
+        says(answer, "\"is_peak_free_in_pieces\":false");
+        ck_assert_ptr_null(strstr(answer, "\"is_peak_free_in_pieces\":true"));
+        free(answer);
+    }
+}
+END_TEST
+
 /* Of what stands between holes the fewest bytes: at event 8 the log of 100 bytes, at event 7 it and what is behind it.
  */
 START_TEST(the_fewest_bytes_pin_the_holes)
@@ -249,6 +264,7 @@ int main(void)
     tcase_add_test(tests, a_flat_line_of_a_tpu_says_why);
     tcase_add_test(tests, what_grows_is_told_first);
     tcase_add_test(tests, fragmentation_is_told_with_request_and_hole);
+    tcase_add_test(tests, free_memory_in_pieces_matters_where_it_is_scarce);
     tcase_add_test(tests, the_fewest_bytes_pin_the_holes);
     tcase_add_test(tests, a_hole_of_more_bytes_than_a_size_has_room_for_is_said);
     tcase_add_test(tests, a_free_shows_what_it_frees);

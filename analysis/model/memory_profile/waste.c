@@ -12,6 +12,17 @@ int64_t memory_profile_waste_chunk(const struct memory_profile *profile, uint32_
     return free_bytes <= 0 ? 0 : (int64_t)((double)free_bytes * (1 - memory_profile_fragmentation_of(profile, event)));
 }
 
+bool memory_profile_waste_matters(const struct memory_profile *profile, uint32_t event)
+{
+    const int64_t chunk = memory_profile_waste_chunk(profile, event);
+    if (chunk == MEMORY_UNKNOWN)
+        return false;
+    const int64_t free_bytes = memory_profile_free_bytes(profile, event);
+    const double whole = (double)free_bytes + (double)memory_profile_in_use_bytes(profile, event);
+    return (double)chunk * 100 < (double)free_bytes * WASTE_WHOLE_PERCENT &&
+           (double)free_bytes * 100 < whole * WASTE_SCARCE_PERCENT;
+}
+
 int64_t memory_profile_waste_request(const struct memory_profile *profile, uint32_t event)
 {
     return (profile->flags[event] & MEMORY_HAS_REQUESTED) != 0 ? memory_profile_requested_bytes(profile, event)

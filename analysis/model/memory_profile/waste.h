@@ -24,6 +24,12 @@ struct memory_profile_waste_range memory_profile_waste_of(const struct memory_pr
 uint32_t memory_profile_waste_worst(const struct memory_profile_pool *pool);
 /* MEMORY_UNKNOWN without both figures. */
 int64_t memory_profile_waste_chunk(const struct memory_profile *profile, uint32_t event);
+/* Free memory is scarce below so much of what is in use and free together, and as good as in one piece from so much of
+ * it in the largest. */
+enum { WASTE_SCARCE_PERCENT = 50, WASTE_WHOLE_PERCENT = 99 };
+/* Is what is free after the event both scarce and in pieces? Only then the largest piece says more than the sum: a
+ * request may fail for it. False without both figures. */
+bool memory_profile_waste_matters(const struct memory_profile *profile, uint32_t event);
 /* What was asked for, else what was allocated. */
 int64_t memory_profile_waste_request(const struct memory_profile *profile, uint32_t event);
 /* Would the pool's largest request have failed after the event? */

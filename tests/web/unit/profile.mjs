@@ -27,6 +27,8 @@ const pool = {
   memory: 'GPU_0_bfc',
   host: 'h',
   peak,
+  peak_largest_free_bytes: Math.floor(9.9 * GIB * 0.59),
+  is_peak_free_in_pieces: true,
   capacity_bytes: 80 * GIB,
   allocation_count: 12,
   deallocation_count: 1,
@@ -86,7 +88,7 @@ export function run({ test, equal, truth }) {
       '12 allocations and 1 free, 3 never freed in the trace. The highest since the program began: 72.00 GiB.',
     );
     equal(
-      textOf(say.answer({ ...pool, memory: '2', capacity_bytes: null, peak: { ...peak, fragmentation: 0, step: null } })),
+      textOf(say.answer({ ...pool, memory: '2', capacity_bytes: null, is_peak_free_in_pieces: false, peak: { ...peak, fragmentation: 0, step: null } })),
       'TPU 2 reached 70.10 GiB at 812.4 ms.',
     );
   });

@@ -42,7 +42,7 @@ export function answer(pool, hostCount = 1) {
     part(peak.in_use_bytes, isSameUnit ? used.split(' ')[0] : used, 'main', 'peak'),
     ...of,
     pool.end ? ' at the end of the snapshot' : ` at ${time(peak.time_ps)}${stepWords(peak.step)}`,
-    ...fragmentationWords(peak),
+    ...piecesWords(pool),
     ...mostOf(pool),
     '.',
     pool.named?.sentence ? ` ${visible(pool.named.sentence)}.` : '',
@@ -58,14 +58,9 @@ function mostOf({ categories }) {
   return ['; ', part(most.size_bytes), ` of it ${words.endsWith('s') ? 'are' : 'is'} ${words}`];
 }
 
-/* Free memory in pieces matters where little is free: below this share of what there is a request may fail for it. */
-const SCARCE = 0.5;
-
-/* "; the largest free piece is 5.84 of 9.90 GiB" */
-function fragmentationWords(peak) {
-  const { fragmentation, free_bytes: free, in_use_bytes: used } = peak;
-  if (!fragmentation || !free || free > SCARCE * (used + free)) return [];
-  return ['; the largest free piece is ', part(Math.round(free * (1 - fragmentation)), bytes(Math.round(free * (1 - fragmentation))), '', 'free'), ' of ', part(free), ' free'];
+/* "; the largest free piece is 5.84 GiB of 9.90 GiB free", where the core says that it matters. */
+function piecesWords({ is_peak_free_in_pieces: isInPieces, peak_largest_free_bytes: largest, peak }) {
+  return isInPieces ? ['; the largest free piece is ', part(largest, undefined, '', 'free'), ' of ', part(peak.free_bytes), ' free'] : [];
 }
 
 /* Hosts that show nothing, and why: "host1: The trace was cut while it was written, …". */
