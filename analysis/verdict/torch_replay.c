@@ -77,13 +77,11 @@ static enum verdict_fits replay_fits_of(const struct replay_steps *steps,
                                                                     : VERDICT_FITS_UNKNOWN;
 }
 
-static const char *placed_words(const struct memory_profile_replay_change *after)
+static const char *placed_words(const struct verdict_facts *facts, const struct memory_profile_replay_change *after)
 {
-    if (after->failure_count == 0)
-        return "";
-    return after->is_last_left_out ? " The request that failed is not made any more."
-           : after->is_last_placed ? " The request that failed gets its memory."
-                                   : " The request that failed fails all the same.";
+    return after->failure_count == 0 ? ""
+                                     : arena_format(facts->arena, " The request that failed %s.",
+                                                    memory_profile_replay_request_clause(after));
 }
 
 static void figures_set(struct torch_replay *replay, const struct replay_steps *steps, struct torch_replay_figures *out)
@@ -101,8 +99,8 @@ static void figures_set(struct torch_replay *replay, const struct replay_steps *
     out->reason = arena_format(facts->arena, "By replay %s reserved become %s, of which blocks take %s.%s %s",
                                facts_size_beside(facts, reserved_before, reserved_after),
                                facts_size_beside(facts, reserved_after, reserved_before),
-                               facts_size_beside(facts, after.allocated_bytes, reserved_after), placed_words(&after),
-                               step->reason);
+                               facts_size_beside(facts, after.allocated_bytes, reserved_after),
+                               placed_words(facts, &after), step->reason);
 }
 
 /* Settings are replayed on the recording itself, and both ways round: so they can be exact. */

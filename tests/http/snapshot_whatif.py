@@ -35,6 +35,7 @@ def test_a_recording_as_it_is(t):
     equal((answer["peak_bytes_after"], answer["reserved_bytes_after"], answer["changes"]), (60 * MIB, 60 * MIB, []))
     equal((answer["replay"]["is_exact"], answer["replay"]["is_whole"], answer["replay"]["segment_count"]), (True, True, 3))
     equal(answer["failed_request"], {"requested_bytes": 24 * MIB, "is_placed": False, "is_left_out": False, "failure_count": 1, "placed_count": 0})
+    equal((answer["request_word"], answer_of(t, trained(t))["request_word"]), ("fails", None))
 
 
 def test_settings_in_a_terminal_and_as_json(t):
@@ -59,6 +60,7 @@ def test_what_a_recorded_run_did_not_confirm_is_not_exact(t):
 def test_a_fraction_ends_the_job_sooner(t):
     answer = answer_of(t, fragmented(t), "--change", "memory_fraction=0.5", "--capacity", "64MiB")
     equal(answer["fails"], {"event": 10, "requested_bytes": 2 * MIB})
+    equal(answer["request_word"], "another fails")
     equal((answer["reserved_bytes_after"], answer["failed_request"], answer["fits_after"]), (20 * MIB, None, False))
 
 
@@ -210,6 +212,7 @@ def test_a_request_that_failed_and_another_program(t):
         equal((answer["failed_request"]["is_placed"], answer["changes"][0]["confidence"]), (True, "bound"), change)
         equal((answer["fits_before"], answer["fits_after"], answer["changes"][0]["fits"], "within" in answer["sentence"]), (False, None, None, False), change)
         words = "is not made any more." if change == "attention=sdpa" else "gets its memory."
+        equal(answer["request_word"], "not made" if change == "attention=sdpa" else "gets its memory", change)
         assert answer["sentence"].endswith(words) and answer["failed_request"]["is_left_out"] == (change == "attention=sdpa"), answer["sentence"]
         assert "is not known. So the job takes at least this." in answer["changes"][0]["reason"], answer["changes"]
 

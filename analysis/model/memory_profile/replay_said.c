@@ -101,6 +101,25 @@ const char *memory_profile_replay_reason(const struct memory_profile_replay *rep
            "segments.";
 }
 
+/* ---- of a request that failed ---- */
+
+const char *memory_profile_replay_request_word(const struct memory_profile_replay_change *change,
+                                               uint32_t recorded_count)
+{
+    if (change->failed_at != PROFILE_NONE)
+        return recorded_count > 0 ? "another fails" : "one fails";
+    if (recorded_count == 0)
+        return NULL;
+    return change->is_last_left_out ? "not made" : change->is_last_placed ? "gets its memory" : "fails";
+}
+
+const char *memory_profile_replay_request_clause(const struct memory_profile_replay_change *change)
+{
+    return change->is_last_left_out ? "is not made any more"
+           : change->is_last_placed ? "gets its memory"
+                                    : "fails all the same";
+}
+
 /* ---- of a changed program ---- */
 
 static const char *const SIDES[] = {

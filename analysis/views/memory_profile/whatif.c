@@ -70,11 +70,8 @@ static const char *placed_of(const struct answer *answer, struct arena *arena)
     if (after.failure_count == 0)
         return "";
     int64_t asked = pool->failures[pool->failure_count - 1].requested_bytes;
-    return arena_format(arena,
-                        after.is_last_left_out ? " The request of %s that failed is not made any more."
-                        : after.is_last_placed ? " The request of %s that failed gets its memory."
-                                               : " The request of %s that failed fails all the same.",
-                        size_of(arena, asked));
+    return arena_format(arena, " The request of %s that failed %s.", size_of(arena, asked),
+                        memory_profile_replay_request_clause(&after));
 }
 
 static const char *together_of(const struct answer *answer, bool is_begin)
@@ -170,6 +167,7 @@ static void failures_write(struct json *json, const struct answer *answer)
         json_key_uint(json, "placed_count", after.placed_count);
         json_object_end(json);
     }
+    json_key_text(json, "request_word", memory_profile_replay_request_word(&after, pool->failure_count));
     if (json_key_object_if(json, "fails", after.failed_at != PROFILE_NONE)) {
         json_key_uint(json, "event", after.failed_at);
         json_key_int(json, "requested_bytes", after.failed_bytes);

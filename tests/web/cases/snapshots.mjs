@@ -76,10 +76,12 @@ export function run({ test, equal, includes, truth, daemon, open }) {
       const rows = await page.locator('.panel-replay th[scope=row] code').allInnerTexts();
       equal(rows.length + (await page.locator('.panel-replay details li').count()), offered.length, 'each change is there or says why not');
       truth(rows.includes('batch=0.5'), rows.join(' '));
+      const half = await ask('&change=batch%3D0.5');
+      equal(await page.locator('.panel-replay tr', { hasText: 'batch=0.5' }).first().locator('td').nth(2).innerText(), half.request_word, 'the request that failed');
       const before = await pixels(page, '.panel-time .uplot canvas');
       await page.locator('.panel-replay label', { hasText: 'batch=0.5' }).locator('input').check();
       await idle(page);
-      equal(await text(page, '.panel-replay .whatif-answer'), (await ask('&change=batch%3D0.5')).sentence);
+      equal(await text(page, '.panel-replay .whatif-answer'), half.sentence);
       truth((await pixels(page, '.panel-time .uplot canvas')) !== before, 'its curve is drawn');
       equal(await page.locator('.key-predicted').isVisible(), true);
       await page.keyboard.press('1');

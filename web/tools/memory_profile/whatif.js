@@ -19,20 +19,12 @@ const HEADS = ['Change', 'Saves', 'Reserved', 'Failed request', 'How sure'];
 
 export const toggled = (ticked, change) => (ticked.includes(change) ? ticked.filter((each) => each !== change) : [...ticked, change]);
 
-/* Pure: what became of the request that failed, of an answer. */
-export function requestWord({ failed_request: failed, fails }) {
-  if (fails) return 'another fails';
-  if (!failed) return '';
-  return failed.is_left_out ? 'not made' : failed.is_placed ? 'gets its memory' : 'fails';
-}
-
 /* Two lines of the table: figures, then the line to write and, if it is open, the reason. data: of the change alone. */
 function changeRows({ change, data }, at, { ticked, opened, onTick, hasRequest }) {
   const [row] = data.changes;
   const box = el('input', { type: 'checkbox', id: `replay-${at}`, 'data-key': `tick ${change}`, on: { change: () => onTick(change) } });
   box.checked = ticked.includes(change);
   const why = `replay-why-${at}`;
-  const word = requestWord(data);
   return [
     el(
       'tr',
@@ -40,7 +32,7 @@ function changeRows({ change, data }, at, { ticked, opened, onTick, hasRequest }
       el('th', { scope: 'row' }, el('label', {}, box, el('span', {}, el('code', {}, visible(change)), el('span', { class: 'dim' }, visible(row.words))))),
       el('td', { class: 'number' }, savingFigure(row)),
       el('td', { class: 'number' }, landingFigure(row)),
-      hasRequest ? el('td', { class: word === 'fails' || word === 'another fails' ? 'dim' : 'whatif-fits' }, word) : null,
+      hasRequest ? el('td', { class: data.failed_request?.is_placed ? 'whatif-fits' : 'dim' }, visible(data.request_word ?? '')) : null,
       el('td', {}, confidenceButton({ key: change, word: row.confidence, id: why, opened })),
     ),
     el('tr', { class: 'whatif-more' }, el('td', { colspan: '5' }, callLine(row.call), el('p', { class: 'dim', id: why, hidden: !opened.has(change) }, visible(row.reason)))),
@@ -135,7 +127,7 @@ export function createProfileWhatif({ trace, url, onCurve }) {
       panel.show();
       fill(says, visible(data.sentence));
       fill(how, data.replay ? visible(data.replay.sentence) : '');
-      Object.assign(state, { offered: data.offered ?? [], hasRequest: Boolean(data.failed_request ?? data.fails) });
+      Object.assign(state, { offered: data.offered ?? [], hasRequest: Boolean(data.request_word) });
       onCurve(data.changes.length ? data.curve : null);
       draw();
     } catch (error) {
