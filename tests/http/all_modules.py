@@ -195,6 +195,16 @@ def test_categories_of_the_peak_add_up_to_it(t):
         equal(sum(part["bytes"] for part in row["categories"]), row["peak_bytes"], row["module"])
 
 
+def test_what_is_not_live_at_the_peak_makes_it_the_total(t):
+    """of the demo's dump, as the chart of the page stacks them: its HBM is fragmented, the peak of its VMEM passes the total"""
+    daemon = t.serve("--demo")
+    (session,) = [one["id"] for one in daemon.get_json("/api/v1/sessions")["sessions"] if one["kind"] == "dump"]
+    found = daemon.get_json("/api/v1/modules/table", session=session)["data"]["rows"]
+    for row in found:
+        equal(sum(part["bytes"] for part in row["categories"]) + row["fragmentation_bytes"], max(row["total_bytes"], row["peak_bytes"]), row["module"])
+    equal([(row["fragmentation_bytes"] > 0, row["peak_bytes"] > row["total_bytes"]) for row in found][:2], [(True, False), (False, True)])
+
+
 def test_a_dump_is_one_row_a_module_without_hosts(t):
     for at in range(3):
         t.write(f"job/module_000{at}.jit_{at}.after_optimizations.hlo.pb", inputs.hlo_proto(f"jit_{at}", 4, 1024 * (at + 1)))

@@ -3,7 +3,7 @@
 
 import { foldAlike, partsOf } from '../../../web/tools/modules/fold.js';
 
-const row = (key, total, bytes, module = 'jit_step') => ({ key, module, space: 0, total_bytes: total, peak_bytes: bytes, categories: [{ category: 'parameter', bytes }] });
+const row = (key, total, bytes, module = 'jit_step') => ({ key, module, space: 0, total_bytes: total, peak_bytes: bytes, fragmentation_bytes: total - bytes, categories: [{ category: 'parameter', bytes }] });
 
 export function run({ test, equal }) {
   test('alike are those whose name and figures are equal; their order is that of the table', () => {
@@ -13,6 +13,6 @@ export function run({ test, equal }) {
 
   test('the parts of a column are as high as its total', () => {
     const parts = partsOf([{ row: row('a', 10, 8) }, { row: { total_bytes: 3 } }]);
-    equal(parts.map(({ name, values }) => [name, values]), [['parameter', [8, 0]], ['', [2, 3]]]);
+    equal(parts.map(({ name, values }) => [name, values]), [['parameter', [8, 0]], ['rest', [2, 0]], ['untold', [0, 3]]]);
   });
 }

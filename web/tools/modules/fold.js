@@ -5,7 +5,11 @@
 import { token } from '../../lib/theme.js';
 import { CATEGORY_NAMES, categoryFill, categoryWords } from '../../widgets/categories.js';
 
-const REST = 'not live at the peak';
+/* What the core tells of a row beside its categories, so that they add up to the total. */
+const BESIDE = [
+  { name: 'rest', word: 'not live at the peak', token: 'line', bytesOf: (row) => row.fragmentation_bytes ?? 0 },
+  { name: 'untold', word: 'peak not known', token: 'control', bytesOf: (row) => (row.peak_bytes == null ? row.total_bytes : 0) },
+];
 
 /* What makes two rows alike: their programs need not be one, but nothing here tells them apart. */
 const figuresOf = (row) => JSON.stringify([row.module, row.space, row.total_bytes, row.peak_bytes, row.argument_bytes, row.temporary_bytes, row.output_bytes, row.padding_bytes, row.categories]);
@@ -21,12 +25,10 @@ export function foldAlike(rows) {
   return [...folds.values()];
 }
 
-/* Pure: bytes of each category in each column, in the order of all pages; the last part is what of the total
- * is not live at the peak. */
+/* Pure: bytes of each category in each column, in the order of all pages; behind them what stands beside categories. */
 export function partsOf(columns) {
   const valueOf = (row, name) => row.categories?.find(({ category }) => category === name)?.bytes ?? 0;
   const parts = CATEGORY_NAMES.map((name) => ({ name, word: categoryWords(name), values: columns.map(({ row }) => valueOf(row, name)), fill: () => categoryFill(name) }));
-  const live = (row) => (row.categories ?? []).reduce((sum, part) => sum + part.bytes, 0);
-  const rest = { name: '', word: REST, values: columns.map(({ row }) => Math.max(0, (row.total_bytes ?? 0) - live(row))), fill: () => token('line') };
-  return [...parts, rest].filter(({ values }) => values.some((value) => value > 0));
+  const beside = BESIDE.map(({ name, word, token: colour, bytesOf }) => ({ name, word, values: columns.map(({ row }) => bytesOf(row)), fill: () => token(colour) }));
+  return [...parts, ...beside].filter(({ values }) => values.some((value) => value > 0));
 }
