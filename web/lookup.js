@@ -3,7 +3,7 @@
  * Its own file: what a URL means, apart from what is drawn of it. */
 
 import { cutMiddle, visible } from './lib/format.js';
-import { findSession, lastFailed, listSessions, modulesAhead, NOTHING, resolve } from './lib/selection.js';
+import { findSession, listSessions, modulesAhead, NOTHING, resolve } from './lib/selection.js';
 import { HOME, nameOf, pageOf, PAGES, defaultPage } from './pages.js';
 
 /* Sessions that a bare address looks into. */
@@ -31,15 +31,13 @@ async function lookUpNamed(route, sessions, signal) {
  * session either, that which failed last, else the newest session that has something: as Home names it. */
 async function lookUpDefault(route, sessions, signal) {
   if (route.session) return lookUpNamed(route, sessions, signal);
-  /* What failed last needs a person first; without any the newest is meant. */
-  const failed = location.search === '' ? await lastFailed(sessions, signal) : null;
-  const looked = [...(failed ? [failed] : []), ...sessions.sessions.slice(0, MAX_LOOKS).filter(({ id }) => id !== failed?.id)];
-  const [newest] = looked;
+  const looked = sessions.sessions.slice(0, MAX_LOOKS);
+  const [foremost] = looked;
   let second = null;
   for (const session of looked) {
     const leading = location.search === '' && PAGES.find((row) => row.leads?.(session));
     for (const row of leading ? [leading] : PAGES.filter((each) => !each.isAside && !each.lacks(session))) {
-      if (session === newest) row.load().catch(() => {});
+      if (session === foremost) row.load().catch(() => {});
       const found = await resolve({ ...route, session: session.id }, row, sessions, signal);
       if (found.session && hasFigure(row, found)) return { row, found };
       if (found.module || (found.session && row.tool === 'memory_profile')) second ??= { row, found };
@@ -62,7 +60,8 @@ export async function lookUp(route, banners, signal) {
   const ahead = named?.levels.includes('module') ? modulesAhead(route, signal) : null;
   const summary = route.session ? (named?.ahead?.(route, signal) ?? null) : null;
   summary?.catch(() => {}); // who needs it hears of it
-  const sessions = await listSessions('', signal);
+  /* What failed needs a person first; without any the newest is meant. */
+  const sessions = await listSessions('', signal, location.search === '' ? 'failed' : 'newest');
   if (named?.isAlone?.(route)) return { row: named, found: { ...NOTHING, sessions } };
   const { row, found } = named
     ? { row: named, found: await resolve(route, named, sessions, signal, ahead) }

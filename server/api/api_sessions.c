@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Failures that were found within so much of each other are of one event: a job whose ranks fail, a folder that was
+ * copied. */
+enum { AT_ONCE_MS = 60 * 1000 };
 enum { ERROR_TEXT_BYTES = 64 * 1024, MAX_ERROR_TEXTS = 32, MAX_PROBLEMS = 1000 };
 
 static void write_problem(struct json *json, const char *file, const struct err *why)
@@ -46,21 +49,60 @@ static int by_size(const void *a, const void *b)
     return ORDER((*y)->size_bytes, (*x)->size_bytes) ?: by_name(a, b);
 }
 
+/* A session in the order "failed". */
+struct standing {
+    const struct snapshot_session *session;
+    size_t event, at; /* of the failures, the newest first; SIZE_MAX: it did not fail. Where it stands by its time */
+    int64_t over_bytes;
+};
+
+static int by_failure(const void *a, const void *b)
+{
+    const struct standing *x = a, *y = b;
+    return ORDER(x->event, y->event) ?: ORDER(y->over_bytes, x->over_bytes) ?: ORDER(x->at, y->at);
+}
+
+/* What failed before all others, newest first; of one event that which is most over. `sessions`: newest first, and all
+ * there are, so that an event does not depend on what is asked for. */
+static void failed_first(const struct snapshot_session **sessions, size_t count)
+{
+    struct standing *all = memory_new((count + 1) * sizeof(*all));
+    const struct snapshot_session *first = NULL; /* of the event */
+    size_t event = 0;
+    for (size_t at = 0; at < count; at++) {
+        const struct log_text_failure *failure = snapshot_failure(sessions[at]);
+        all[at] = (struct standing){sessions[at], SIZE_MAX, at, failure != NULL ? failure->over_bytes : 0};
+        if (failure == NULL)
+            continue;
+        if (first == NULL || first->modified_at_ms - sessions[at]->modified_at_ms > AT_ONCE_MS) {
+            first = sessions[at];
+            event++;
+        }
+        all[at].event = event;
+    }
+    qsort(all, count, sizeof(*all), by_failure);
+    for (size_t at = 0; at < count; at++)
+        sessions[at] = all[at].session;
+    free(all);
+}
+
 /* The sessions that match, in the order asked for; free() the list. is_failed: only those with a failure. */
 static const struct snapshot_session **api_sessions_choose(const struct snapshot *snapshot,
                                                            const struct listing *listing, bool is_failed, size_t *count)
 {
-    const struct snapshot_session **chosen =
-        memory_new((snapshot->session_count + 1) * sizeof(struct snapshot_session *));
+    const size_t size = snapshot->session_count * sizeof(struct snapshot_session *);
+    const struct snapshot_session **chosen = memory_new(size + sizeof(struct snapshot_session *));
+    const char *sort = listing->sort;
+    if (size > 0)
+        memcpy(chosen, snapshot->sessions, size);
+    if (strcmp(sort, "failed") == 0)
+        failed_first(chosen, snapshot->session_count);
     *count = 0;
-    for (size_t at = 0; at < snapshot->session_count; at++) {
-        if (listing_matches(listing, snapshot->sessions[at]->name) &&
-            (!is_failed || snapshot_failure(snapshot->sessions[at])))
-            chosen[(*count)++] = snapshot->sessions[at];
-    }
-    if (strcmp(listing->sort, "newest") != 0)
-        qsort(chosen, *count, sizeof(struct snapshot_session *),
-              strcmp(listing->sort, "name") == 0 ? by_name : by_size);
+    for (size_t at = 0; at < snapshot->session_count; at++)
+        if (listing_matches(listing, chosen[at]->name) && (!is_failed || snapshot_failure(chosen[at])))
+            chosen[(*count)++] = chosen[at];
+    if (strcmp(sort, "name") == 0 || strcmp(sort, "largest") == 0)
+        qsort(chosen, *count, sizeof(struct snapshot_session *), strcmp(sort, "name") == 0 ? by_name : by_size);
     return chosen;
 }
 
@@ -136,7 +178,7 @@ static size_t failed_count(const struct snapshot *snapshot)
 
 struct response *api_sessions(const struct server *server, const struct request *request)
 {
-    static const char *const SORTS[] = {"newest", "name", "largest", NULL};
+    static const char *const SORTS[] = {"newest", "name", "largest", "failed", NULL};
     struct listing listing;
     struct response *refusal = listing_read(request, SORTS, &listing);
     const char *verdict = request_param(request, "verdict", "");

@@ -56,7 +56,7 @@ def test_the_parser_of_this_test_reads_the_document_right(t):
     equal(tree["openapi"], "3.1.0")
     equal(tree["components"]["schemas"]["Id"]["pattern"], "^([0-9a-f]{12}|[0-9a-f]{40}(-[0-9]{1,4})?)$")
     sort = tree["paths"]["/api/v1/sessions"]["get"]["parameters"][0]
-    equal((sort["name"], sort["schema"]["enum"]), ("sort", ["newest", "name", "largest"]))
+    equal((sort["name"], sort["schema"]["enum"]), ("sort", ["newest", "name", "largest", "failed"]))
     equal(tree["components"]["schemas"]["Known"], {"type": "integer"})
 
 

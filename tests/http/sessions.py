@@ -10,6 +10,7 @@ from opening import target_arguments
 
 HLO = inputs.hlo_proto()
 TRACE = inputs.trace()
+OUT_OF_HBM = "RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space hbm."
 
 
 def kinds(daemon):
@@ -199,6 +200,29 @@ def test_those_that_failed_are_listed_alone(t):
     equal((failed["total_count"], failed["matched_count"], [row["name"] for row in failed["sessions"]]), (7, 2, ["new/error.txt"]))
     equal(daemon.get_json("/api/v1/sessions", verdict="failed", filter="ol")["matched_count"], 1)
     equal(daemon.ask("/api/v1/sessions?verdict=over").status, 400)
+
+
+def test_those_that_failed_come_first(t):
+    """the newest event first, and of an event, a minute long, what is most over; then all others; before a page is cut"""
+    over = {"large": 9, "small": 2, "unknown": None, "older": 99, "oldest": 3}
+    times = {"calm": 200, "unknown": 190, "small": 180, "large": 135, "older": 129, "quiet": 120, "oldest": 0}
+    for name, at_s in times.items():
+        by = over.get(name)
+        figures = f" Used {by + 15}.75G of 15.75G hbm. Exceeded hbm capacity by {by}.00G." if by else ""
+        text = f"{OUT_OF_HBM}{figures}\n".encode()
+        path = t.write(f"{name}/error.txt", text) if name in over else t.write(f"{name}/m.hlo.pb", HLO)
+        os.utime(path, (1700000000 + at_s, 1700000000 + at_s))
+    daemon = t.serve(t.folder())
+    harness.wait_until(lambda: daemon.get_json("/api/v1/sessions")["failed_count"] == 5)
+
+    def listed(**how):
+        rows = daemon.get_json("/api/v1/sessions", sort="failed", **how)["sessions"]
+        return [row["name"].split("/")[0] for row in rows]
+
+    equal(listed(), ["large", "small", "unknown", "older", "oldest", "calm", "quiet"])
+    equal(listed(limit=2, offset=3), ["older", "oldest"])
+    equal(listed(verdict="failed", limit=1), ["large"])
+    equal(listed(filter="l"), ["large", "small", "older", "oldest", "calm"])
 
 
 def test_files_of_any_date_are_listed(t):

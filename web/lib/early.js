@@ -12,7 +12,8 @@
 
   /* As lib/selection.js and the tools ask it, below api/v1/; api.js hands the answers on. Loaded again, a page asks all
    * that it asked then. */
-  const first = ['about', tool === 'home' ? 'sessions?sort=newest&limit=1000&offset=0' : 'sessions?sort=newest&limit=100'];
+  const order = location.search === '' ? 'failed' : 'newest';
+  const first = ['about', tool === 'home' ? 'sessions?sort=failed&limit=1000&offset=0' : `sessions?sort=${order}&limit=100`];
   if (session) {
     const id = encodeURIComponent(session);
     const module = params.get('module');

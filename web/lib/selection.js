@@ -10,29 +10,9 @@ const MAX_LOOKS = 12;
 
 const short = (text) => cutMiddle(visible(text), 40);
 
-/* sort: newest, name or largest. */
+/* sort: newest, name, largest or failed. */
 export function listSessions(filter = '', signal = null, sort = 'newest') {
   return get('sessions', { sort, filter, limit: PAGE }, { signal });
-}
-
-/* Pure: sessions that failed before all others, in both the order of the list. */
-export const failedFirst = (sessions) => [...sessions.filter(({ failure }) => failure), ...sessions.filter(({ failure }) => !failure)];
-
-/* Failures that were found within so much of each other are of one event: a job whose ranks fail, a folder that was copied. */
-const AT_ONCE_MS = 60000;
-
-/* Pure: of sessions, newest first, the one whose failure is the worst of the newest: most bytes too many. */
-export function worstOfNewest(sessions) {
-  const failed = sessions.filter(({ failure }) => failure);
-  const atOnce = failed.filter(({ modified_at_ms: at }) => failed[0].modified_at_ms - at <= AT_ONCE_MS);
-  const over = ({ failure }) => failure.over_bytes ?? -1;
-  return atOnce.reduce((worst, session) => (over(session) > over(worst) ? session : worst), atOnce[0] ?? null);
-}
-
-/* The session that failed last, the worst of several; or null; list: the newest sessions, as listed. */
-export async function lastFailed(list, signal) {
-  if (list.failed_count === 0) return null;
-  return worstOfNewest(list.sessions) ?? worstOfNewest((await get('sessions', { verdict: 'failed', limit: PAGE }, { signal })).sessions);
 }
 
 export function listModules(session, host, filter = '', signal = null) {
@@ -113,7 +93,7 @@ async function findModules(session, route, host, known, signal) {
 /* What is selected when a page needs no session. */
 export const NOTHING = { session: null, host: null, modules: null, module: null, problem: null };
 
-/* page: {levels, lacks, prefers} of pages.js; sessions: the newest of them, as listed; ahead: of modulesAhead(). Out: {sessions, session, host, modules, module, problem, warnings};
+/* page: {levels, lacks, prefers} of pages.js; sessions: of them, newest first, as listed; ahead: of modulesAhead(). Out: {sessions, session, host, modules, module, problem, warnings};
  * session is null when nothing can be shown, problem is why its modules cannot be listed; modules and module
  * are null for a page that has no selector of them; lost: the session that the URL names and that is not here (any more): the
  * figures of another one would be taken for its own. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * home.mjs: what Home says first, and what its list can be narrowed to. */
 
-import { failedFirst, worstOfNewest } from '../../../web/lib/selection.js';
 import { VERDICT_NAMES, verdictName } from '../../../web/tools/home/found.js';
 import { findingParts, overParts } from '../../../web/tools/home/text.js';
 
@@ -27,21 +26,5 @@ export function run({ test, equal }) {
     equal(verdictName({ worst: { word: 'request failed' } }), 'over', 'a request that found no room');
     equal([verdictName(null), verdictName({ worst: null }), verdictName({ error: {} })], ['', 'other', 'other']);
     equal(VERDICT_NAMES, ['over', 'grows', 'fits', 'other']);
-  });
-
-  const session = (id, atMs, failure = null) => ({ id, modified_at_ms: atMs, failure });
-  const ids = (sessions) => sessions.map(({ id }) => id);
-
-  test('what failed stands first, the newest of it at the top', () => {
-    const list = [session('calm', 9), session('b', 8, {}), session('quiet', 7), session('a', 6, {})];
-    equal(ids(failedFirst(list)), ['b', 'a', 'calm', 'quiet']);
-    equal(failedFirst([]), []);
-  });
-
-  test('of failures of one minute the worst is opened, and none that is older', () => {
-    const list = [session('calm', 200000), session('no figure', 190000, {}), session('small', 180000, { over_bytes: 5 }), session('large', 170000, { over_bytes: 9 }), session('old', 100000, { over_bytes: 99 })];
-    equal(worstOfNewest(list).id, 'large');
-    equal(worstOfNewest(list.slice(0, 2)).id, 'no figure');
-    equal(worstOfNewest(list.slice(0, 1)), null);
   });
 }

@@ -6,7 +6,6 @@ import { tellApart } from '../../lib/apart.js';
 import { isAbort } from '../../lib/api.js';
 import { button, el, fill, name } from '../../lib/dom.js';
 import { bytes, bytesInColumn, count, percent, unitName, visible, when } from '../../lib/format.js';
-import { failedFirst } from '../../lib/selection.js';
 import { categoryWords, swatch } from '../../widgets/categories.js';
 import { explained } from '../../widgets/explain.js';
 import { foundText, lookAt, lookCloser, toldOf, verdictName } from './found.js';
@@ -33,10 +32,8 @@ const ORDERS = {
 };
 export const isByFigure = (sort) => Object.hasOwn(ORDERS, sort);
 
-/* Pure: sessions in the order of a figure, what is not known last; 'over': those that failed first, which the daemon says
- * with the list, so that no row moves as files are read; other orders are the daemon's. */
+/* Pure: sessions in the order of a figure that is read from them, what is not known last; other orders are the daemon's. */
 export function ordered(sessions, sort, foundOf) {
-  if (sort === 'over') return failedFirst(sessions);
   if (!isByFigure(sort)) return sessions;
   const value = (session) => {
     const found = foundOf(session);

@@ -15,7 +15,7 @@ import * as say from './text.js';
 
 const ASK_AFTER_MS = 300;
 const SORTS = [
-  ['over', 'failed first'],
+  ['failed', 'failed first'],
   ['newest', 'newest'],
   ['name', 'name'],
   ['largest', 'largest on disk'],
@@ -27,7 +27,7 @@ const MAX_SESSIONS = 5000;
 
 /* All that match, or the first 5,000 of them: a list as the daemon sends one. */
 async function listAll(filter, sort, how) {
-  const ask = (offset) => get('sessions', { sort: isByFigure(sort) || sort === SORTS[0][0] ? 'newest' : sort, filter, limit: PAGE, offset }, how);
+  const ask = (offset) => get('sessions', { sort: isByFigure(sort) ? 'newest' : sort, filter, limit: PAGE, offset }, how);
   const list = await ask(0);
   while (list.sessions.length < Math.min(list.matched_count, MAX_SESSIONS)) {
     const { sessions } = await ask(list.sessions.length);
