@@ -120,8 +120,10 @@ if (globalThis.memviewdAhead) {
     ahead.set(asked[at], { part, isTaken: false });
   });
 }
-for (const event of ['pointermove', 'pointerdown', 'keydown', 'popstate'])
-  globalThis.addEventListener?.(event, () => (opening = null), { once: true, capture: true });
+/* A browser also says pointermove where the page came under a pointer that rests. */
+const isByReader = ({ type, movementX, movementY }) => type !== 'pointermove' || movementX !== 0 || movementY !== 0;
+for (const type of ['pointermove', 'pointerdown', 'keydown', 'popstate'])
+  globalThis.addEventListener?.(type, (event) => isByReader(event) && (opening = null), { passive: true, capture: true });
 
 const isTogether = setting('ask') !== 'alone';
 const isOpening = () => isTogether && opening != null && performance.now() < OPENING_MS;

@@ -22,6 +22,7 @@ async function startProxy(daemon, prefix = '') {
     );
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
+  server.unref(); // of a case that failed it stays open
   return {
     url: `http://127.0.0.1:${server.address().port}${prefix}/`,
     all() {
@@ -100,8 +101,9 @@ export function run({ test, equal, truth, daemon, open }) {
       .filter((path) => path.startsWith('/api/v1/'))
       .flatMap((path) => (path.includes('/batch?') ? new URL(path, 'http://any').searchParams.getAll('ask') : path.slice('/api/v1/'.length)))
       .map(decodeURIComponent);
-  /* The next look for changes is another question. */
-  const withoutBeat = () => {
+  /* The next look for changes is another question; and a pointer may rest where the page opens. */
+  const atRest = () => {
+    globalThis.addEventListener('DOMContentLoaded', () => globalThis.dispatchEvent(new PointerEvent('pointermove')));
     const wait = globalThis.setTimeout;
     globalThis.setTimeout = (task, ms, ...more) => (ms === 5000 ? 0 : wait(task, ms, ...more));
   };
@@ -111,7 +113,7 @@ export function run({ test, equal, truth, daemon, open }) {
       const base = await daemon('--demo');
       const { sessions } = await (await fetch(`${base}api/v1/sessions`)).json();
       const proxy = await startProxy(base);
-      const page = await open(`${proxy.url}?tool=${tool}${kind && `&session=${sessions.find((each) => each.kind === kind).id}`}`, { init: withoutBeat });
+      const page = await open(`${proxy.url}?tool=${tool}${kind && `&session=${sessions.find((each) => each.kind === kind).id}`}`, { init: atRest });
       const asked = questionsOf(proxy.all());
       truth(asked.length > 1, asked.join());
       equal(asked.filter((each, at) => asked.indexOf(each) < at), [], 'asked twice');
