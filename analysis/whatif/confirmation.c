@@ -24,6 +24,18 @@ static bool is_same(const struct confirmation *confirmation, struct buf *sentenc
                              confirmation->compiler_build, confirmation->is_gpu, sentence);
 }
 
+static bool is_refuted(const struct confirmation *confirmation)
+{
+    const struct confirmation_compile *changed = &confirmation->changed;
+    int64_t predicted = confirmation->predicted_bytes;
+    if (predicted < 0)
+        return false;
+    return confirmed_is_too_little(confirmed_total_bytes(&confirmation->dump) - predicted,
+                                   confirmation_needed_bytes(&confirmation->base) -
+                                       confirmation_needed_bytes(changed)) ||
+           (!changed->does_fit && predicted <= changed->available_bytes);
+}
+
 enum confirmation_state confirmation_state(const struct confirmation *confirmation)
 {
     struct buf unsaid = BUF_INIT;
@@ -31,12 +43,20 @@ enum confirmation_state confirmation_state(const struct confirmation *confirmati
     buf_free(&unsaid);
     if (confirmation->obstacle != NULL || !is_answered(&confirmation->base) || !is_answered(&confirmation->changed))
         return CONFIRMATION_UNANSWERED;
-    return is_good ? CONFIRMATION_CONFIRMED : CONFIRMATION_DIFFERENT;
+    if (!is_good)
+        return CONFIRMATION_DIFFERENT;
+    return is_refuted(confirmation) ? CONFIRMATION_REFUTED : CONFIRMATION_CONFIRMED;
+}
+
+bool confirmation_is_of_dump(const struct confirmation *confirmation)
+{
+    enum confirmation_state state = confirmation_state(confirmation);
+    return state == CONFIRMATION_CONFIRMED || state == CONFIRMATION_REFUTED;
 }
 
 const char *confirmation_state_name(enum confirmation_state state)
 {
-    static const char *const names[] = {"confirmed", "different", "unanswered"};
+    static const char *const names[] = {"confirmed", "refuted", "different", "unanswered"};
     return names[state];
 }
 
@@ -99,9 +119,11 @@ void confirmation_sentence(const struct confirmation *confirmation, struct buf *
 {
     const struct confirmation_compile *failed =
         is_answered(&confirmation->base) ? &confirmation->changed : &confirmation->base;
-    switch (confirmation_state(confirmation)) {
+    enum confirmation_state state = confirmation_state(confirmation);
+    switch (state) {
     case CONFIRMATION_CONFIRMED:
-        buf_text(out, "Confirmed by the compiler: ");
+    case CONFIRMATION_REFUTED:
+        buf_format(out, "%s by the compiler: ", state == CONFIRMATION_CONFIRMED ? "Confirmed" : "Refuted");
         put_figures(out, confirmation);
         put_autotuning(out, confirmation);
         return;

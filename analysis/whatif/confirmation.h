@@ -17,7 +17,8 @@ struct confirmation_compile {
     const char *topology; /* "v5e:2x2", what it was compiled for; NULL: not known */
     bool has_figures, does_fit;
     struct confirmed_figures figures;
-    int64_t needed_bytes; /* as the compiler printed it when it does not fit; 0: not told */
+    int64_t needed_bytes;    /* as the compiler printed it when it does not fit; 0: not told */
+    int64_t available_bytes; /* what there is for it, told when it does not fit; 0: not told */
     int64_t peak_bytes;
     int64_t took_ms;
     uint64_t resident_bytes;
@@ -25,6 +26,7 @@ struct confirmation_compile {
 
 enum confirmation_state {
     CONFIRMATION_CONFIRMED,
+    CONFIRMATION_REFUTED,    /* it saves at most half of what was predicted, or does not fit, as was predicted */
     CONFIRMATION_DIFFERENT,  /* both compiled, but the unchanged program is not that of the dump */
     CONFIRMATION_UNANSWERED, /* there is no figure of the changed program */
 };
@@ -47,7 +49,9 @@ struct confirmation {
 /* What a compile says is needed, whether it fits or not; −1: it says nothing. */
 int64_t confirmation_needed_bytes(const struct confirmation_compile *compile);
 enum confirmation_state confirmation_state(const struct confirmation *confirmation);
-/* "confirmed", "different", "unanswered". */
+/* Both compiled, the unchanged program to the figures of the dump: confirmed or refuted. */
+bool confirmation_is_of_dump(const struct confirmation *confirmation);
+/* "confirmed", "refuted", "different", "unanswered". */
 const char *confirmation_state_name(enum confirmation_state state);
 /* A few sentences of one line. */
 void confirmation_sentence(const struct confirmation *confirmation, struct buf *out);

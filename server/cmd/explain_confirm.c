@@ -50,7 +50,7 @@ static const struct explain_confirm_answer *answer_add(struct explain_confirm *c
     answer->compiled = (struct verdict_compiled){
         .change = answer->change,
         .total_bytes = confirmation_needed_bytes(&confirmation->changed),
-        .is_of_dump = confirmation_state(confirmation) == CONFIRMATION_CONFIRMED,
+        .is_of_dump = confirmation_is_of_dump(confirmation),
         .sentence = answer->sentence,
     };
     buf_free(&sentence);

@@ -150,7 +150,7 @@ static bool set_confirm(struct whatif_confirm_asking *asking, const cJSON *set, 
     whatif_confirm_run(asking, texts, count, folder, asking->has_first ? &asking->first.base : NULL, &result);
     free(folder);
     const struct confirmation *confirmation = &result.confirmation;
-    bool is_fitting = confirmation_state(confirmation) == CONFIRMATION_CONFIRMED && confirmation->changed.has_figures &&
+    bool is_fitting = confirmation_is_of_dump(confirmation) && confirmation->changed.has_figures &&
                       confirmation->changed.does_fit &&
                       confirmed_total_bytes(&confirmation->changed.figures) <= room_bytes;
     set_print(asking, texts, count, confirmation, is_fitting);

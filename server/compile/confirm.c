@@ -129,6 +129,7 @@ static void confirm_take(const struct compile_result *from, uint64_t capacity_by
                    (capacity_bytes == 0 || !from->has_figures || (uint64_t)from->total_bytes <= capacity_bytes);
     to->figures = from->figures;
     to->needed_bytes = from->status == COMPILE_DOES_NOT_FIT ? from->needed_bytes : 0;
+    to->available_bytes = from->available_bytes > 0 ? from->available_bytes : (int64_t)capacity_bytes;
     to->peak_bytes = from->has_figures ? from->peak_bytes : -1;
     to->took_ms = from->took_ms;
     to->resident_bytes = from->resident_bytes;

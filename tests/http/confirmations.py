@@ -79,7 +79,7 @@ def walk_confirmations(walk):
     equal(walk.ask(one, path + "/" + "0" * 12, "DELETE").status, 404)
 
 
-def test_the_changed_program_is_confirmed_and_opens(t):
+def test_the_changed_program_is_compiled_and_opens(t):
     daemon = serve(t, "stops")
     offer = daemon.get_json(PATH)
     equal((offer["is_available"], offer["reason"], offer["topology"], offer["running"]), (True, None, "v5e:2x2", None))
@@ -87,7 +87,7 @@ def test_the_changed_program_is_confirmed_and_opens(t):
     equal((begun["state"], begun["confirmed"], begun["changes"]), ("running", None, ["batch=0.5"]))
     done = at_end(daemon, begun)
     said = done["confirmed"]
-    equal((done["state"], said["state"], said["status"], said["fits"], said["plan"]), ("done", "confirmed", "done", True, done["plan_session"]))
+    equal((done["state"], said["state"], said["status"], said["fits"], said["plan"]), ("done", "refuted", "done", True, done["plan_session"]))
     nothing_is_left(t)  # the plan lives in memory now
     session = next(iter(daemon.sessions().values()))["id"]
     summary = [daemon.get_json("/api/v1/memory_viewer/summary", session=one)["data"]["spaces"][0]["peak_bytes"] for one in (session, done["plan_session"])]
@@ -195,4 +195,4 @@ def test_uploaded_programs_can_be_confirmed(t):
             given = answer.json["id"]
     answer = daemon.ask(PATH, "POST", AS_JSON, json.dumps({"session": given, "change": ["batch=0.5"]}))
     said = at_end(daemon, answer.json)
-    equal((said["confirmed"]["state"], said["session"]), ("confirmed", given), said)
+    equal((said["confirmed"]["state"], said["session"]), ("refuted", given), said)

@@ -130,8 +130,8 @@ static struct confirmation good(void)
                                    less = {2 << 20, 2 << 20, 1 << 20, 1 << 20};
     return (struct confirmation){.dump = dump,
                                  .dump_peak_bytes = 8 << 20,
-                                 .base = {"done", "Compiled.", "v5e:2x2", true, true, dump, 0, 8 << 20, 1234, 0},
-                                 .changed = {"done", "Compiled.", "v5e:2x2", true, true, less, 0, 4 << 20, 100, 0},
+                                 .base = {"done", "Compiled.", "v5e:2x2", true, true, dump, 0, 0, 8 << 20, 1234, 0},
+                                 .changed = {"done", "Compiled.", "v5e:2x2", true, true, less, 0, 0, 4 << 20, 100, 0},
                                  .predicted_bytes = 5 << 20,
                                  .compiler_version = "0.0.52",
                                  .topology = "v5e:2x2"};
@@ -165,6 +165,38 @@ START_TEST(only_the_program_of_the_dump_confirms)
         "Not confirmed: the unchanged program compiles to other figures than those of the dump; temporaries 1,024 B "
         "more; in all 1,024 B more. By this compiler 8.00 MiB becomes 4.00 MiB, which saves 4.00 MiB (predicted: "
         "5.00 MiB).");
+}
+END_TEST
+
+/* At most half of the saving; or no room, where the prediction saw some. Less than predicted alone refutes nothing. */
+START_TEST(a_prediction_that_does_not_hold_is_refuted)
+{
+    struct confirmation asked_of = good();
+    asked_of.changed.figures.argument_bytes += 2560 << 10; /* saves 1.50 MiB of 3.00 */
+    must_say(&asked_of, CONFIRMATION_REFUTED,
+             "Refuted by the compiler: 8.00 MiB becomes 6.50 MiB, which saves 1.50 MiB (predicted: 5.00 MiB).");
+    ck_assert(confirmation_is_of_dump(&asked_of));
+    asked_of.changed.figures.argument_bytes -= 1;
+    ck_assert_int_eq(confirmation_state(&asked_of), CONFIRMATION_CONFIRMED);
+    asked_of.changed.figures.argument_bytes = 12 << 20;
+    ck_assert_int_eq(confirmation_state(&asked_of), CONFIRMATION_REFUTED);
+    asked_of.predicted_bytes = 9 << 20; /* that it would cost, no saving was */
+    ck_assert_int_eq(confirmation_state(&asked_of), CONFIRMATION_CONFIRMED);
+    asked_of.predicted_bytes = -1;
+    ck_assert_int_eq(confirmation_state(&asked_of), CONFIRMATION_CONFIRMED);
+
+    asked_of = good();
+    asked_of.changed.does_fit = false;
+    asked_of.changed.available_bytes = 5 << 20;
+    must_say(
+        &asked_of, CONFIRMATION_REFUTED,
+        "Refuted by the compiler: 8.00 MiB becomes 4.00 MiB, which saves 4.00 MiB (predicted: 5.00 MiB); that does "
+        "not fit this chip.");
+    asked_of.changed.available_bytes -= 1;
+    ck_assert_int_eq(confirmation_state(&asked_of), CONFIRMATION_CONFIRMED);
+    asked_of.base.figures.argument_bytes += 1;
+    ck_assert_int_eq(confirmation_state(&asked_of), CONFIRMATION_DIFFERENT);
+    ck_assert(!confirmation_is_of_dump(&asked_of));
 }
 END_TEST
 
@@ -246,13 +278,13 @@ START_TEST(a_program_that_does_not_fit_is_an_answer)
 {
     struct confirmation asked_of = good();
     asked_of.changed =
-        (struct confirmation_compile){"does_not_fit", "…", "v5e:2x2", false, false, {0}, 16 << 20, -1, 100, 0};
+        (struct confirmation_compile){"does_not_fit", "…", "v5e:2x2", false, false, {0}, 16 << 20, 0, -1, 100, 0};
     must_say(
-        &asked_of, CONFIRMATION_CONFIRMED,
-        "Confirmed by the compiler: 8.00 MiB becomes 16.00 MiB, which costs 8.00 MiB (predicted: 5.00 MiB); that does "
+        &asked_of, CONFIRMATION_REFUTED,
+        "Refuted by the compiler: 8.00 MiB becomes 16.00 MiB, which costs 8.00 MiB (predicted: 5.00 MiB); that does "
         "not fit this chip.");
     asked_of.base =
-        (struct confirmation_compile){"does_not_fit", "…", "v5e:2x2", false, false, {0}, 32 << 20, -1, 100, 0};
+        (struct confirmation_compile){"does_not_fit", "…", "v5e:2x2", false, false, {0}, 32 << 20, 0, -1, 100, 0};
     must_say(&asked_of, CONFIRMATION_DIFFERENT,
              "Not confirmed: of the unchanged program the compiler tells only that it does not fit. By this compiler "
              "32.00 MiB becomes 16.00 MiB, which saves 16.00 MiB (predicted: 5.00 MiB); that does not fit this chip.");
@@ -284,6 +316,7 @@ int main(void)
     tcase_add_test(tests, devices_are_told);
     tcase_add_test(tests, what_the_compiler_cannot_be_asked_is_refused);
     tcase_add_test(tests, only_the_program_of_the_dump_confirms);
+    tcase_add_test(tests, a_prediction_that_does_not_hold_is_refuted);
     tcase_add_test(tests, without_a_gpu_temporaries_may_differ_a_little);
     tcase_add_test(tests, what_the_figures_are_not_of_is_said);
     tcase_add_test(tests, no_text_of_others_moves_the_cursor);

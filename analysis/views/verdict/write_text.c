@@ -128,7 +128,7 @@ static void one_advice(struct buf *out, const struct verdict_advice *advice)
     if (advice->lands_at_bytes >= 0)
         buf_format(out, "%s lands at %s", advice->saves_bytes > 0 ? "," : ":",
                    size_text(lands, (uint64_t)advice->lands_at_bytes));
-    buf_format(out, " (%s%s)\n", verdict_confidence_name(advice->confidence),
+    buf_format(out, " (%s%s)\n", advice->is_refuted ? "as compiled" : verdict_confidence_name(advice->confidence),
                advice->fits == VERDICT_FITS_YES       ? ", fits"
                : advice->fits == VERDICT_FITS_NO      ? ", does not fit alone"
                : advice->fits == VERDICT_FITS_PERHAPS ? ", may fit"

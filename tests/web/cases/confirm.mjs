@@ -23,9 +23,9 @@ export function run({ test, includes, equal, truth, daemon, open, binary, fixtur
     const page = await openWith('stops', '&whatif=batch=0.5');
     truth(await act(page).isEnabled());
     await act(page).click();
-    await said(page).locator('.whatif-fits').waitFor();
-    includes(await said(page).innerText(), 'Confirmed by the compiler: 8.0');
-    await page.locator('#live', { hasText: 'Confirmed by the compiler: 8.0' }).waitFor({ state: 'attached' });
+    await said(page).locator('.caution').waitFor();
+    includes(await said(page).innerText(), 'Refuted by the compiler: 8.0');
+    await page.locator('#live', { hasText: 'Refuted by the compiler: 8.0' }).waitFor({ state: 'attached' });
     const compare = await said(page).locator('a', { hasText: 'Compare' }).getAttribute('href');
     await said(page).locator('a', { hasText: 'Open the new plan' }).click();
     await idle(page);
@@ -42,19 +42,19 @@ export function run({ test, includes, equal, truth, daemon, open, binary, fixtur
     const asked = async (query) => {
       const page = await openWith('stops', query, null);
       await act(page).click();
-      await said(page).locator('.whatif-fits, .caution').waitFor();
+      await said(page).locator('.caution').waitFor();
       const words = await said(page).innerText();
       await page.finish();
       return words;
     };
-    includes(await asked('&whatif=batch=0.5&capacity=v5e'), 'Confirmed by the compiler: 8.0');
+    includes(await asked('&whatif=batch=0.5&capacity=v5e'), 'Refuted by the compiler: 8.0');
     includes(await asked('&whatif=batch=0.5&capacity=16GiB'), 'does not say for which chip');
   });
 
   test('other ticks are not confirmed, and without any there is nothing to ask', async () => {
     const page = await openWith('stops', '&whatif=batch=0.5');
     await act(page).click();
-    await said(page).locator('.whatif-fits').waitFor();
+    await said(page).locator('.caution').waitFor();
     await page.locator('[data-key="tick batch=0.5"]').uncheck();
     await idle(page);
     equal((await said(page).innerText()).trim(), '');
