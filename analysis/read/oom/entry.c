@@ -4,6 +4,7 @@
 #include "read/oom/entry.h"
 
 #include "read/oom/cursor.h"
+#include "read/oom/framework.h"
 
 #include <ctype.h>
 
@@ -98,10 +99,14 @@ bool oom_entry_take_shape(const struct oom_text *text, size_t *at, size_t *from)
 
 static void attribute_set(struct oom_reader *reader, struct oom_buffer *buffer, struct str name, size_t from, size_t to)
 {
+    struct oom_failure *failure = &reader->draft.failure;
     if (str_equal(name, STR("op_name")))
         oom_draft_name(reader, &buffer->op_name, from, to);
     else if (str_equal(name, STR("source_file")))
         oom_draft_name(reader, &buffer->source_file, from, to);
+    else if (str_equal(name, STR("op_type")))
+        failure->framework =
+            oom_framework_of_type(failure->framework, (struct str){reader->text.bytes + from, to - from});
 }
 
 static void attribute_number(const struct oom_text *text, size_t *at, struct oom_buffer *buffer, struct str name)

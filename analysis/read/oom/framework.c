@@ -73,6 +73,12 @@ enum oom_framework oom_framework_of(struct oom_seen *seen, const struct oom_text
     return framework;
 }
 
+enum oom_framework oom_framework_of_type(enum oom_framework framework, struct str op_type)
+{
+    bool is_capital = op_type.length > 0 && op_type.data[0] >= 'A' && op_type.data[0] <= 'Z';
+    return is_capital && is_shared(framework) ? OOM_FRAMEWORK_tensorflow : framework;
+}
+
 enum oom_memory oom_framework_memory(const struct oom_failure *failure)
 {
     static const struct {

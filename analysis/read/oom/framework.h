@@ -11,5 +11,9 @@
 enum oom_framework oom_framework_of(struct oom_seen *seen, const struct oom_text *text, size_t from, size_t to,
                                     enum oom_family family);
 
+/* What front end wrote an operation of this type, as XLA's report names it ("MatMul"): TensorFlow begins names with a
+ * capital, JAX and PyTorch do not. `framework` where it is known, or nothing tells. */
+enum oom_framework oom_framework_of_type(enum oom_framework framework, struct str op_type);
+
 /* The class of the memory space that the failure names, else that of its family. */
 enum oom_memory oom_framework_memory(const struct oom_failure *failure);
