@@ -5,6 +5,7 @@
 #include "server/cmd/input_path.h"
 #include "server/compile/compile_child.h"
 #include "server/files/remote/remote.h"
+#include "server/files/remote/remote_address.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -83,6 +84,18 @@ static void open_standard_descriptors(void)
         close(descriptor);
 }
 
+static bool is_no_path(const char *word)
+{
+    return word[0] != '-' && !remote_address_is(word) && access(word, F_OK) != 0;
+}
+
+static bool asks_for_help(char **arguments)
+{
+    while (*arguments && strcmp(*arguments, "--help") != 0)
+        arguments++;
+    return *arguments != NULL;
+}
+
 int main(int count, char **arguments)
 {
     bool is_run = count > 1 && strcmp(arguments[1], "run") == 0; /* hands on what it has, closed ones too */
@@ -99,6 +112,10 @@ int main(int count, char **arguments)
     const char *nearest = count > 1 && access(arguments[1], F_OK) != 0 ? commands_nearest(arguments[1]) : NULL;
     if (nearest) {
         log_line("%s is not a command, file or folder; did you mean \"memviewd %s\"?", arguments[1], nearest);
+        return COMMANDS_UNUSABLE;
+    }
+    if (count > 1 && is_no_path(arguments[1]) && asks_for_help(arguments + 2)) {
+        log_line("%s is not a command, file or folder; memviewd --help lists the commands", arguments[1]);
         return COMMANDS_UNUSABLE;
     }
     return main_run(COMMANDS_BIT_AT_SERVE, arguments + (count > 0));

@@ -52,6 +52,7 @@ static const struct {
 #include "server/cmd/commands.def"
 #undef COMMAND
 };
+enum { OPTIONS_LEFT_COLUMNS = 24 }; /* of what stands left of a help text */
 enum { COMMAND_COUNT = sizeof(COMMANDS) / sizeof(COMMANDS[0]) };
 
 static void list_add(struct options_list *list, const char *item)
@@ -173,6 +174,15 @@ void options_free(struct options *options)
     }
 }
 
+/* "…" takes three bytes and one column. */
+static int options_width(const char *text)
+{
+    int columns = 0, bytes = 0;
+    for (; text[bytes] != '\0'; bytes++)
+        columns += ((unsigned char)text[bytes] & 0xC0) != 0x80;
+    return OPTIONS_LEFT_COLUMNS + bytes - columns;
+}
+
 const char *options_help(enum commands_bit_at command, const char *name)
 {
     const struct option *option = options_find(command, name, strlen(name));
@@ -192,7 +202,7 @@ void options_print_help(enum commands_bit_at command)
         snprintf(left, sizeof(left), "--%s%s%s", option->name, option->argument ? "=" : "",
                  option->argument ? option->argument : "");
         bool has_default = option->default_value && option->default_value[0] != '-';
-        printf("  %-24s %s%s%s%s\n", left, option->help, has_default ? " (" : "",
+        printf("  %-*s %s%s%s%s\n", options_width(left), left, option->help, has_default ? " (" : "",
                has_default ? option->default_value : "", has_default ? ")" : "");
     }
     if (command == COMMANDS_BIT_AT_RUN)
@@ -201,7 +211,7 @@ void options_print_help(enum commands_bit_at command)
         return;
     printf("\nThe first word may be a command (a file of that name is ./WORD):\n");
     for (size_t at = 0; at < COMMAND_COUNT; at++)
-        printf("  %-24s %s\n", COMMANDS[at].name, COMMANDS[at].help);
+        printf("  %-*s %s\n", OPTIONS_LEFT_COLUMNS, COMMANDS[at].name, COMMANDS[at].help);
     if (!version_has_fleet)
         printf("\n" VERSION_FLEETLESS ": no index, --catalog, --notify, page Fleet\n");
 }

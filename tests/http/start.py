@@ -73,7 +73,7 @@ def test_bad_usage_is_status_2_and_one_line(t):
                              (["--demo", "--bind=nowhere.invalid"], "--bind"),
                              (["--demo", "--no-token", f"--token-file={file}"], "exclude"),
                              (["exlpain", missing], 'did you mean "memviewd explain"'),
-                             (["tpo", missing], 'did you mean "memviewd top"'), (["x", missing], "no such file"),
+                             (["tpo", missing], 'did you mean "memviewd top"'), (["x", missing], "no such file"), (["x", "--help"], "x is not a command"),
                              (["--wait", "--logdir=az://container/x"], "Azure storage is not read"),
                              (["--logdir=hf://org/name"], "Hub is not read"), (["diff", "abfs://x", file], "Azure"),
                              (["explain", "az://c/x"], "Azure"), (["explain", "--json", file, "hf://a/b"], "Hub"), (["top", "abfs://c/x"], "Azure"),
@@ -142,6 +142,7 @@ def test_help_names_every_option_and_version_is_printed(t):
     for option in ("logdir", "port", "bind", "allowed-hosts", "demo", "web-dir", "token-file", "no-token", "help",
                    "version"):
         assert f"--{option}" in help_text, option
+    equal({line.index(word) for line in help_text.splitlines() for word in ("extra allowed", "port to listen") if word in line}, {27})
     assert "summary" in help_text and "--csv" in t.run("summary", "--help").stdout
     version = t.run("--version")
     equal(version.returncode, 0)
