@@ -180,11 +180,13 @@ static bool is_scoped_vmem(const struct verdict_facts *facts)
            (oom_is_form(facts->failure, "scoped_vmem") || (capacity >= 0 && capacity <= SCOPED_VMEM_BYTES));
 }
 
-/* Of the plan, else as the text states them; -1: not known. */
-static int64_t temporary_bytes(const struct verdict_facts *facts)
+/* The most that recomputing can save: of a plan what the forward pass saves for the backward pass, for other
+ * temporaries are products, gradients, sorted arrays, which nothing cheap makes again; else the temporaries that the
+ * text states. -1: not known. */
+static int64_t recomputable_bytes(const struct verdict_facts *facts)
 {
     if (facts->space != NULL && facts->total_bytes > 0)
-        return (int64_t)plan_temporary_bytes(facts->space);
+        return facts->space->category_bytes[CATEGORY_SAVED_ACTIVATION];
     return facts_figure(facts, OOM_program_bytes);
 }
 
@@ -198,9 +200,8 @@ void advice_find_flags(struct advice *advice)
                       : facts->parts->plan != NULL && facts->parts->plan->platform == SPACE_PLATFORM_TPU;
     bool is_on_edge =
         fit->over_bytes > 0 && fit->capacity_bytes > 0 && fit->over_bytes <= fit->capacity_bytes / 100 * EDGE_PERCENT;
-    /* what is computed again is temporary: that has to be as much as is missing */
-    int64_t temporary = temporary_bytes(facts);
-    is_on_edge = is_on_edge && (temporary < 0 || temporary >= fit->over_bytes);
+    int64_t recomputable = recomputable_bytes(facts);
+    is_on_edge = is_on_edge && (recomputable < 0 || recomputable >= fit->over_bytes);
     if (is_tpu && !facts->is_on_chip && facts->out->fits == VERDICT_FITS_NO && is_on_edge)
         for (uint32_t i = 0; i < sizeof(recompute_flags) / sizeof(recompute_flags[0]); i++)
             flag_add(advice, &recompute_flags[i], evidence, i);
