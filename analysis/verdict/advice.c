@@ -76,6 +76,7 @@ static bool change_try(struct advice *advice, const char *const *changes, uint32
             return false;
     }
     variant_measure(&variant, sums, NULL);
+    change_result_settle(result, sums);
     return true;
 }
 

@@ -144,3 +144,12 @@ bool change_apply(struct variant *variant, const struct change *change, struct c
     }
     return true;
 }
+
+void change_result_settle(struct change_result *result, const struct variant_sums *sums)
+{
+    if (!sums->is_at_most || result->confidence >= CHANGE_BOUND)
+        return;
+    result->confidence = CHANGE_BOUND;
+    result->reason = "The compiler rematerializes values until the program fits, and may stop before: this is the most "
+                     "that it takes.";
+}

@@ -58,6 +58,8 @@ static bool set_try(void *context, const uint32_t *chosen, uint32_t count, struc
             set->confidence = result.confidence;
     }
     variant_measure(&variant, &sums, NULL);
+    if (sums.is_at_most && set->confidence < CHANGE_BOUND)
+        set->confidence = CHANGE_BOUND;
     set->total_bytes = sums.total_bytes;
     set->peak_bytes = sums.peak_bytes;
     *is_enough = set->total_bytes <= trial->room_bytes;

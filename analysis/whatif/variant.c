@@ -234,7 +234,8 @@ static void measure(struct variant *variant, struct variant_sums *out, int64_t *
         series[step] = sum_add(changes[step], indefinite_bytes);
 }
 
-/* The compiler rematerializes as much as it has to: nothing, where all fits without; at most what it did before. */
+/* The compiler rematerializes as much as it has to: nothing, where all fits without, or where that gains nothing; at
+ * most what it did before. */
 void variant_measure(struct variant *variant, struct variant_sums *out, int64_t *series)
 {
     struct variant_sums whole;
@@ -242,7 +243,7 @@ void variant_measure(struct variant *variant, struct variant_sums *out, int64_t 
     if (variant->without_remat == NULL)
         return;
     measure(variant->without_remat, &whole, NULL);
-    if (whole.total_bytes <= variant->limit_bytes) {
+    if (whole.total_bytes <= variant->limit_bytes || whole.total_bytes <= out->total_bytes) {
         *out = whole;
         if (series != NULL)
             measure(variant->without_remat, &whole, series);
@@ -252,6 +253,7 @@ void variant_measure(struct variant *variant, struct variant_sums *out, int64_t 
         out->total_bytes = variant->limit_bytes;
         out->live_bytes = sum_add(out->live_bytes, more_bytes);
         out->peak_bytes = sum_add(out->peak_bytes, more_bytes);
+        out->is_at_most = true;
     }
 }
 

@@ -64,6 +64,7 @@ struct variant_sums {
     int64_t live_bytes;      /* largest sum of live temporaries */
     int64_t peak_bytes;      /* everything that is live then */
     uint32_t peak_step;
+    bool is_at_most; /* the compiler rematerializes up to its limit, and may stop before: it takes at most this */
 };
 
 /* The program as it is. The plan, which is borrowed, has a module and a space of that number. */

@@ -213,10 +213,15 @@ START_TEST(a_change_is_held_against_the_whole)
     variant_measure(changed.without_remat, &whole, NULL); /* the half fits without */
     ck_assert_int_eq(after.total_bytes, whole.total_bytes);
     ck_assert_int_eq(halved, before.total_bytes - whole.total_bytes);
+    ck_assert(!after.is_at_most);
     ck_assert_int_eq(saves("donate=0"), 0); /* it has to compute again all the same */
     ck_assert_int_eq(result.confidence, CHANGE_MODEL);
+    ck_assert(after.is_at_most); /* it may stop before the limit, and nobody says where */
+    change_result_settle(&result, &after);
+    ck_assert_int_eq(result.confidence, CHANGE_BOUND);
     variant_limit(&start, whole.total_bytes / 2); /* the half does not fit either */
     ck_assert_int_gt(saves("shard=*:2"), halved);
+    ck_assert_int_le(after.total_bytes, whole.total_bytes); /* rematerializing never takes more than not to */
 }
 END_TEST
 

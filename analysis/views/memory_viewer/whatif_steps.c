@@ -12,6 +12,7 @@ bool whatif_steps_apply(struct variant *variant, int64_t before_bytes, struct wh
         !change_apply(variant, &step->change, &step->result, err))
         return false;
     variant_measure(variant, &step->sums, NULL);
+    change_result_settle(&step->result, &step->sums);
     step->saving_bytes = before_bytes - step->sums.total_bytes;
     return true;
 }
