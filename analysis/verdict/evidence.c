@@ -237,7 +237,7 @@ static const char *device_sentence(const struct verdict_facts *facts, const char
 {
     const char *has =
         device->available_bytes > 0 ? "of which a program gets" : "what of it a program gets is not known";
-    return arena_format(facts->arena, "%s: %s has %s, %s%s%s; table of devices: %s.", source, device->title,
+    return arena_format(facts->arena, "%s: %s has %s, %s%s%s (known from: %s).", source, device->title,
                         facts_size(facts, device->physical_bytes), has, device->available_bytes > 0 ? " " : "",
                         device->available_bytes > 0 ? facts_size(facts, device->available_bytes) : "", device->source);
 }
