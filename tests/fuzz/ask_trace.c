@@ -77,6 +77,8 @@ static const struct {
     {"events", {{"sort", "-size,op"}, {"filter", "freed:never"}, {"limit", "3"}}},
     {"events", {{"sort", "address,-lifetime"}, {"limit", "2"}, {"format", "csv"}}},
     {"event", {{"id", "1"}, {NULL, NULL}}},
+    {"timeline", {{"blocks", "3"}, {"stack", "category"}, {"width", "2"}}},
+    {"block", {{"id", "0"}, {NULL, NULL}}},
     {"growth", {{NULL, NULL}}},
     {"growth", {{"boundary", "launch"}, {"sort", "-slope,verdict"}, {NULL, NULL}}},
     {"addresses", {{NULL, NULL}}},

@@ -4,6 +4,7 @@
 Field numbers are those of proto/*.proto.
 """
 import gzip
+import pickle
 import random
 import zlib
 
@@ -241,3 +242,11 @@ def gpu_trace(launch_count, has_assignment=True, has_programs=True):
     host = block(1, block(2, "/host:CPU") + block(3, line) + names + stat_names(MEMORY_STATS))
     host += block(1, block(2, "/device:GPU:0"))
     return host if not has_programs else host + xspace({("jit_step", 1): gpu_program(1 << 20, 1 << 19, 3000000, has_assignment)})
+
+
+def kept_snapshot():
+    """of PyTorch's allocator: block 0 was there before the only event, and is there at the end"""
+    event = {"action": "alloc", "addr": 0x1200, "size": 512, "stream": 0, "time_us": 5, "frames": []}
+    block = {"address": 0x1000, "size": 512, "requested_size": 400, "state": "active_allocated", "frames": []}
+    segment = {"device": 0, "address": 0x1000, "total_size": 4096, "stream": 0, "segment_type": "small", "blocks": [block]}
+    return pickle.dumps({"device_traces": [[event]], "segments": [segment]}, 4)

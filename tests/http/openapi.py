@@ -123,6 +123,7 @@ class Walk:
         packed = gzip.compress(inputs.memory_plane(4000))
         t.write("torn/h.xplane.pb.gz", packed[:-60] + bytes(20) + packed[-40:])
         t.write("plugins/profile/none/h.xplane.pb", inputs.xspace({}))
+        t.write("kept/rank0.pickle", inputs.kept_snapshot())
         t.write("broken/module_0001.jit_f.after_optimizations.hlo.pb", inputs.hlo_proto("jit_f", 8)[:-20])
         t.write("broken/error.txt", b"RESOURCE_EXHAUSTED")
         self.log = b"RESOURCE_EXHAUSTED: Out of memory while trying to allocate 300 bytes.\n"
@@ -214,14 +215,13 @@ def address_of(path, session, extra=""):
         address += f"?session={session}" + DEVICE_EXTRAS.get(path.rpartition("/")[2], "")
     if is_of_session(path):
         address += f"?session={session}"
-        if path.endswith(("/buffer", "/event")):
-            address += "&id=2"
+        address += {"buffer": "&id=2", "event": "&id=2", "block": "&id=0"}.get(path.rpartition("/")[2], "")
     return address + (("&" if "?" in address else "?") + extra if extra else "")
 
 
 def walk_common(walk, path):
     """what every GET has"""
-    session = walk.sessions["job/train.log" if is_of_text(path) else "series" if is_of_profiles(path) else "run"]
+    session = walk.sessions["job/train.log" if is_of_text(path) else "series" if is_of_profiles(path) else "kept" if path.endswith("/block") else "run"]
     for word, own in (("{upload}", walk.upload), ("{confirmation}", walk.confirmation), ("{capture}", walk.capture)):
         session = own if word in path else session
     address = address_of(path, session)
@@ -448,7 +448,7 @@ def walk_profile(walk):
     about = f"?session={walk.sessions['run']}"
     walk.ask("/api/v1/memory_profile/lanes", f"/api/v1/memory_profile/lanes{about}&width=3")
     about += "&memory=GPU_0_bfc"
-    for view, extra in (("timeline", "&width=2"), ("timeline", "&details=1"), ("timeline", "&from=5&to=4000"),
+    for view, extra in (("timeline", "&width=2"), ("timeline", "&details=1"), ("timeline", "&blocks=2"), ("timeline", "&from=5&to=4000"),
                         ("live", "&group=none"), ("live", "&group=op,shape&sort=-count,op"), ("live", "&time=0"),
                         ("live", "&a=0&b=9000000&time=peak"), ("live", "&format=csv"), ("events", "&filter=freed:never&limit=3"),
                         ("events", "&sort=-lifetime,op"), ("events", "&format=csv"), ("event", "&id=0"), ("event", "&id=5"),

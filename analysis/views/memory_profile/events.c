@@ -4,7 +4,7 @@
 #include "base/sum.h"
 #include "model/memory_profile/naming.h"
 #include "read/torch/torch_snapshot.h"
-#include "views/memory_profile/views.h"
+#include "views/memory_profile/blocks.h"
 #include "views/table.h"
 
 /* A row is an event of the pool: an allocation, or a free without one. */
@@ -204,13 +204,11 @@ static const struct trace_step *step_find(const struct memory_profile *profile, 
 /* A guess, and what it rests on. */
 static void guess_write(struct json *json, const struct memory_profile *profile, const struct memory_what *what)
 {
-    const struct memory_profile_guess *guess = memory_profile_guess_of(profile, what);
     memory_profile_views_text(json, "program", memory_profile_what_program(profile, what));
     memory_profile_views_text(json, "role", memory_profile_what_role(profile, what));
     memory_profile_views_text(json, "category", memory_profile_what_category(profile, what));
     memory_profile_views_text(json, "confidence", memory_profile_what_confidence(profile, what));
-    json_key_text(json, "rule", guess == NULL ? NULL : memory_profile_naming_rule(guess));
-    json_key_text(json, "rule_text", guess == NULL ? NULL : memory_profile_naming_rule_text(guess));
+    memory_profile_views_rule(json, profile, what);
 }
 
 static void event_write(struct json *json, const struct events_listing *listing, uint32_t at)
@@ -237,6 +235,8 @@ static void event_write(struct json *json, const struct events_listing *listing,
     memory_profile_views_text(json, "dtype", dtype(listing, at).text);
     memory_profile_views_text(json, "shape", shape(listing, at).text);
     guess_write(json, profile, &profile->events.whats[profile->what[event]]);
+    memory_profile_blocks_line(json, profile, profile->events.whats[profile->what[event]].stack,
+                               listing->request->arena);
     memory_profile_views_text(json, "thread", thread(listing, at).text);
     memory_profile_views_stack(json, "stack", profile, profile->events.whats[profile->what[event]].stack);
     memory_profile_views_state(json, listing->pool, at + 1);

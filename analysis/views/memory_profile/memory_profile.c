@@ -3,13 +3,14 @@
 #include "views/memory_profile/views.h"
 
 static const char *const no_params[] = {NULL};
-static const char *const timeline_params[] = {"memory", "from", "to", "width", "details", "stack", NULL};
+static const char *const timeline_params[] = {"memory", "from", "to", "width", "details", "stack", "blocks", NULL};
 static const char *const lanes_params[] = {"from", "to", "width", NULL};
 static const char *const live_params[] = {"memory", "time",   "event",  "group", "a",      "b",
                                           "sort",   "filter", "offset", "limit", "format", NULL};
 static const char *const events_params[] = {"memory", "from",  "to",     "sort", "filter",
                                             "offset", "limit", "format", NULL};
 static const char *const event_params[] = {"memory", "id", NULL};
+static const char *const block_params[] = {"memory", "id", NULL};
 static const char *const growth_params[] = {"memory", "boundary", "sort", "filter", "offset", "limit", "format", NULL};
 static const char *const addresses_params[] = {"memory", "time", "event", "width", "low", "high", NULL};
 static const char *const holes_params[] = {"memory", "time", "event", "failure", "request", NULL};
@@ -27,6 +28,7 @@ static const struct tool_view views[] = {
     {"live", live_params, memory_profile_live, false, NULL},
     {"events", events_params, memory_profile_events, false, NULL},
     {"event", event_params, memory_profile_event, false, NULL},
+    {"block", block_params, memory_profile_block, false, NULL},
     {"growth", growth_params, memory_profile_growth, false, NULL},
     {"addresses", addresses_params, memory_profile_addresses, false, NULL},
     {"fragmentation", fragmentation_params, memory_profile_fragmentation, false, NULL},

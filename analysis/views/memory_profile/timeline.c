@@ -2,11 +2,11 @@
  * timeline.c: the view "timeline": stack, heap, free and fragmentation over
  * time, thinned to the asked width. A value holds from its event to the next. */
 #include "model/memory_profile/failures.h"
-#include "views/memory_profile/stacked.h"
+#include "views/memory_profile/blocks.h"
 #include "views/memory_profile/thin.h"
 #include "views/memory_profile/views.h"
 
-enum { WIDTH_MAX = 16384, FAILURES_DRAWN = 256 };
+enum { WIDTH_MAX = 16384, FAILURES_DRAWN = 256, BLOCKS_MAX = 2048 };
 
 struct timeline_drawing {
     const struct tool_request *request;
@@ -239,10 +239,11 @@ bool memory_profile_timeline(const struct tool_request *request, struct json *js
 {
     const struct memory_profile *profile = request->model;
     struct timeline_drawing drawing = {.request = request, .pool = memory_profile_views_pool(request, err)};
-    int64_t width, details;
+    int64_t width, details, blocks;
     const char *stack;
     if (drawing.pool == NULL || !tool_param_number(request, "width", 1, WIDTH_MAX, 1024, &width, err) ||
         !tool_param_number(request, "details", 0, 1, 0, &details, err) ||
+        !tool_param_number(request, "blocks", 0, BLOCKS_MAX, 0, &blocks, err) ||
         !memory_profile_stacked_read(request, &stack, err) ||
         !memory_profile_views_window(request, drawing.pool, &drawing.window, err))
         return false;
@@ -265,6 +266,7 @@ bool memory_profile_timeline(const struct tool_request *request, struct json *js
         details_write(json, &drawing);
     const struct memory_profile_drawn drawn = {drawing.pool, &drawing.window, drawing.at, drawing.count};
     memory_profile_stacked_write(request, &drawn, stack, json);
+    memory_profile_blocks_write(request, &drawn, (uint32_t)blocks, json);
     peaks_write(json, &drawing);
     json_object_end(json);
     return true;

@@ -159,6 +159,13 @@ void memory_profile_views_address(struct json *json, const char *key, uint64_t a
     json_text(json, is_known ? text : NULL);
 }
 
+void memory_profile_views_rule(struct json *json, const struct memory_profile *profile, const struct memory_what *what)
+{
+    const struct memory_profile_guess *guess = memory_profile_guess_of(profile, what);
+    json_key_text(json, "rule", guess == NULL ? NULL : memory_profile_naming_rule(guess));
+    json_key_text(json, "rule_text", guess == NULL ? NULL : memory_profile_naming_rule_text(guess));
+}
+
 void memory_profile_views_stack(struct json *json, const char *key, const struct memory_profile *profile,
                                 uint32_t stack)
 {

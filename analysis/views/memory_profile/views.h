@@ -13,6 +13,7 @@ bool memory_profile_lanes(const struct tool_request *request, struct json *json,
 bool memory_profile_live(const struct tool_request *request, struct json *json, struct err *err);
 bool memory_profile_events(const struct tool_request *request, struct json *json, struct err *err);
 bool memory_profile_event(const struct tool_request *request, struct json *json, struct err *err);
+bool memory_profile_block(const struct tool_request *request, struct json *json, struct err *err);
 bool memory_profile_growth(const struct tool_request *request, struct json *json, struct err *err);
 bool memory_profile_addresses(const struct tool_request *request, struct json *json, struct err *err);
 bool memory_profile_fragmentation(const struct tool_request *request, struct json *json, struct err *err);
@@ -62,6 +63,8 @@ void memory_profile_views_address(struct json *json, const char *key, uint64_t a
  * no stack. */
 void memory_profile_views_stack(struct json *json, const char *key, const struct memory_profile *profile,
                                 uint32_t stack);
+/* What a guess rests on: "rule", "rule_text"; no members without one. */
+void memory_profile_views_rule(struct json *json, const struct memory_profile *profile, const struct memory_what *what);
 /* May `typed` stand behind "cat:" of a filter? */
 bool memory_profile_views_is_category(struct str typed);
 /* "named": how much of what is in use programs name; null in a trace where they name nothing. */
