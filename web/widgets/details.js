@@ -59,8 +59,8 @@ export function folded(summary, rows, isOpen = rows.length <= 8) {
 const place = ({ file, line }) => `${file}${line ? `:${line}` : ''}`;
 
 /* The frames of a stack, {file, function, line, is_library}, innermost first: the person's stand first, those of libraries
- * step back. Null without any. */
-export function stackList(stack) {
+ * step back. isOpen: it is what was asked for. Null without any. */
+export function stackList(stack, isOpen = undefined) {
   if (!stack?.length) return null;
   const isLibrary = (frame) => Boolean(frame.is_library);
   const frames = [...stack.filter((frame) => !isLibrary(frame)), ...stack.filter(isLibrary)];
@@ -75,6 +75,7 @@ export function stackList(stack) {
         frame.function ? nameInline(frame.function, 60) : null,
       ),
     ),
+    isOpen,
   );
 }
 

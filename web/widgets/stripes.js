@@ -18,7 +18,7 @@ const LETTER_PX = 7.3;
 /* The oldest at the bottom: what is born last mostly dies first, so that a stripe stays at one height. */
 const byBirth = (a, b) => a.from - b.from || b.to - a.to || b.bytes - a.bytes;
 
-/* Pure. base: {steps[], stack: [{name: category, values[]}]} of a curve; items: buffers [{id, name, bytes, category, from,
+/* Pure. base: {steps[], stack: [{name: category, values[], tone: token of a colour, of what is no category}]} of a curve; items: buffers [{id, name, bytes, category, from,
  * to}], each of which lives in steps [from, to). Out: bands from the bottom, [{item | null, category, isSecond, first: index of
  * a step, low[], high[]}]. */
 export function layStripes({ steps, stack }, items) {
@@ -38,11 +38,11 @@ export function layStripes({ steps, stack }, items) {
     .map((item) => ({ item, first: from(item.from), end: from(item.to), own: taken.get(item.category) }))
     .filter(({ first, end, own }) => own && end > first);
   for (const { item, first, end, own } of laid) for (let at = first; at < end; at++) own[at] += item.bytes;
-  const rests = stack.map(({ name, values }) => ({ category: name, values: Float64Array.from(values, (value, at) => Math.max(0, value - taken.get(name)[at])) }));
+  const rests = stack.map(({ name, values, tone }) => ({ category: name, tone, values: Float64Array.from(values, (value, at) => Math.max(0, value - taken.get(name)[at])) }));
   /* What of the rest is always there lies at the bottom, what comes and goes at the top. */
   for (const rest of rests) {
     rest.least = rest.values.length ? rest.values.reduce((a, b) => Math.min(a, b)) : 0;
-    if (rest.least > 0) lay({ item: null, category: rest.category, isSecond: false, first: 0 }, new Float64Array(steps.length).fill(rest.least));
+    if (rest.least > 0) lay({ item: null, category: rest.category, tone: rest.tone, isSecond: false, first: 0 }, new Float64Array(steps.length).fill(rest.least));
   }
   for (const { item, first, end } of laid) {
     /* Small ones between two large ones do not bring these to one tone. */
@@ -51,8 +51,8 @@ export function layStripes({ steps, stack }, items) {
     last.set(kind, isSecond);
     lay({ item, category: item.category, isSecond, first }, new Float64Array(end - first).fill(item.bytes));
   }
-  for (const { category, values, least } of rests)
-    if (values.some((value) => value > least)) lay({ item: null, category, isSecond: false, first: 0 }, values.map((value) => value - least));
+  for (const { category, tone, values, least } of rests)
+    if (values.some((value) => value > least)) lay({ item: null, category, tone, isSecond: false, first: 0 }, values.map((value) => value - least));
   return bands;
 }
 
@@ -62,17 +62,18 @@ export function bandAt({ steps, stripes }, step, byte) {
   return stripes.find(({ first, low, high }) => at >= first && at < first + low.length && byte >= low[at - first] && byte < high[at - first]) ?? null;
 }
 
-/* Pixels of steps and of bytes: both axes are even, and a plot asks for each place of thousands of edges. */
-function scaleOf(u) {
-  const line = (axis) => {
-    const [zero, one] = [u.valToPos(0, axis), u.valToPos(1024, axis)];
-    return (value) => zero + ((one - zero) * value) / 1024;
+/* Pixels of steps and of bytes: both axes are even, and a plot asks for each place of thousands of edges. Steps are measured
+ * from what is in view: they may be picoseconds. */
+function scaleOf(u, { from, to }) {
+  const line = (axis, low, high) => {
+    const [zero, one] = [u.valToPos(low, axis), u.valToPos(high, axis)];
+    return (value) => zero + ((one - zero) * (value - low)) / (high - low);
   };
-  return { x: line('x'), y: line('y') };
+  return { x: line('x', from, to + 1), y: line('y', 0, 1024) };
 }
 
-/* Both edges of a band in view, stepped: the upper from left to right, the lower back, none where it is less than half a
- * pixel high; and the widest room in it that is at least leastPx high, {x, y, width, height}, or null. */
+/* Both edges of a band in view, stepped: the upper from left to right, the lower back; isSeen: somewhere it is half a pixel
+ * high at least; and the widest room in it that is at least leastPx high, {x, y, width, height}, or null. */
 function outline({ x, y }, { steps, from, to, lastStep }, { first, low, high }, leastPx = Infinity) {
   const above = [];
   const below = [];
@@ -106,8 +107,11 @@ function outline({ x, y }, { steps, from, to, lastStep }, { first, low, high }, 
   }
   const end = first + low.length < steps.length ? steps[first + low.length] : lastStep + 1;
   close(x(Math.min(to + 1, end)));
-  return { points: isSeen ? [...above, ...below.reverse()] : [], room: widest };
+  return { points: [...above, ...below.reverse()], isSeen, room: widest };
 }
+
+/* The same on a plot: {points, isSeen, room}. */
+export const edgesOf = (u, data, band) => outline(scaleOf(u, data), data, band);
 
 function fillPoints(ctx, points) {
   ctx.beginPath();
@@ -141,29 +145,45 @@ function paintLabel(ctx, { x, y, width, height }, { item, category }, ratio) {
 /* Pure: does it keep its colour? lit: ids that are pinned, or null; isPart: only what a filter chose has a stripe. */
 const isClear = ({ item }, { lit, isPart }) => (lit ? item != null && lit.has(item.id) : item != null || !isPart);
 
+const fillOf = ({ category, tone, isSecond }) => {
+  const fill = tone ? token(tone) : categoryFill(category);
+  return isSecond ? secondTone(fill, categoryInk(category)) : fill;
+};
+
 /* u as of uPlot, in the pixels of its canvas; data: what is drawn of a curve, with stripes and {lit, isPart}. */
 export function paintStripes(u, data) {
   const { ctx, bbox } = u;
-  const scale = scaleOf(u);
+  const scale = scaleOf(u, data);
   ctx.save();
   ctx.beginPath();
   ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
   ctx.clip();
   for (const band of data.stripes) {
-    const { points } = outline(scale, data, band);
-    if (points.length === 0) continue;
+    const { points, isSeen } = outline(scale, data, band);
+    if (!isSeen) continue;
     ctx.globalAlpha = isClear(band, data) ? 1 : FADED_ALPHA;
-    ctx.fillStyle = band.isSecond ? secondTone(categoryFill(band.category), categoryInk(band.category)) : categoryFill(band.category);
+    ctx.fillStyle = fillOf(band);
     fillPoints(ctx, points);
     ctx.fill();
   }
   ctx.restore();
 }
 
-/* Their names, over what was painted on them. */
+/* What lies between the stripes and a line above them, named once where there is most room. */
+function paintGap(ctx, room, words, ratio) {
+  if (!room) return;
+  ctx.font = `${12 * ratio}px ${token('sans')}`;
+  if (ctx.measureText(words).width > room.width - 12 * ratio) return;
+  ctx.fillStyle = token('text2');
+  ctx.textAlign = 'left';
+  ctx.textBaseline = 'middle';
+  ctx.fillText(words, room.x + 6 * ratio, room.y + room.height / 2);
+}
+
+/* Their names, over what was painted on them; gap: {first, low, high, words}, or none. */
 export function paintStripeNames(u, data, ratio) {
   const { ctx } = u;
-  const scale = scaleOf(u);
+  const scale = scaleOf(u, data);
   const high = scale.y(0) - scale.y(1);
   ctx.save();
   ctx.setLineDash([]);
@@ -172,15 +192,15 @@ export function paintStripeNames(u, data, ratio) {
     const { room } = outline(scale, data, band, LABEL_HIGH_PX * ratio);
     if (room) paintLabel(ctx, room, band, ratio);
   }
+  if (data.gap) paintGap(ctx, outline(scale, data, data.gap, LABEL_HIGH_PX * ratio).room, data.gap.words, ratio);
   ctx.restore();
 }
 
-/* Edges around the stripes with these ids, in the accent if they are pinned. */
+/* Edges around the stripes with these ids, in the accent if they are pinned; of one that is less than half a pixel high a line. */
 export function paintLit(u, data, ids, isPinned, ratio) {
   const { ctx } = u;
-  const scale = scaleOf(u);
   for (const band of data.stripes.filter(({ item }) => item && ids.has(item.id))) {
-    const { points } = outline(scale, data, band);
+    const { points } = edgesOf(u, data, band);
     if (points.length === 0) continue;
     for (const [colour, wide] of [['panel', 4], [isPinned ? 'accent' : 'text', 2]]) {
       ctx.strokeStyle = token(colour);

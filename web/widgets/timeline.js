@@ -3,51 +3,66 @@
  * is there at once; whoever owns it asks for more. Hover is an overlay; the base is drawn once.
  *
  * Data: {all: [start, end], range, x (ascending, distinct ps), end, layers, min, max, isFitted, peak:
- * {step: ps, bytes}, localPeaks, peakWords, label}; see timeline_plot.js. */
+ * {step: ps, bytes}, localPeaks, peakWords, label, striped: {steps, stripes} of stripes.js, or null}; see timeline_plot.js. */
 
 import { el } from '../lib/dom.js';
 import { moved, zoomed } from '../lib/range.js';
 import { createChart } from './chart.js';
+import { createLit } from './curve_lit.js';
 import { pointAt } from './readings.js';
+import { bandAt } from './stripes.js';
 import { axisWords, byteRange, columnsOf } from './timeline_axis.js';
-import { createPlot, plotPx } from './timeline_plot.js';
+import { createPlot, plotPx, roomPx } from './timeline_plot.js';
 
 export const MIN_PS = 1e6;
 const SNAP_PX = 4;
 
-const shapeOf = (data) => data.layers.map((layer) => `${layer.fill}${layer.stroke}${layer.isShare}`).join();
+const shapeOf = (data) => data.layers.map((layer) => `${layer.fill}${layer.stroke}${layer.isShare}${layer.isStripes}`).join();
 
-/* actions: onHover(at, mark), onLeave(), onMoment(ps, isEnd), onRange(range, isEnd), onSelect(range | null, isEnd),
- * onHint(), sentence(at). `at` is an index of the data. Out: {node, slider, draw, setRange, set, destroy}. */
+/* Pure: what stripes.js paints, of what is in view. */
+export const stripesInView = ({ striped, range: [from, to], end, lit }) =>
+  striped ? { ...striped, from, to: to - 1, lastStep: end - 1, lit: lit?.pinned ?? null, isPart: false } : null;
+
+/* actions: onHover(at, mark, item: of the stripe under the pointer, or null), onLeave(), onMoment(ps, isEnd), onPin(item),
+ * onRange(range, isEnd), onSelect(range | null, isEnd), onHint(), sentence(at). `at` is an index of the data. Out: {node,
+ * slider, view, bytesPerPx, draw, setRange, set, setLit({hovered, pinned}): sets of ids of stripes or null, destroy}. */
 export function createTimeline({ className = '', ...actions }) {
   const words = el('span', { class: 'axis-words', hidden: true });
   let data = null;
   let drawn = '';
   let moment = null;
   let marks = { a: null, b: null };
+  let lit = { hovered: null, pinned: null };
   const timeAt = (x) => chart.plot.posToVal(x, 'x');
-  const hover = (at) => {
-    if (data.x.length) actions.onHover(at, chart.markAt(data.x[at]));
+  const hover = (at, item = null) => {
+    if (data.x.length) actions.onHover(at, chart.markAt(data.x[at]), item);
   };
+  const itemAt = ({ x, y }) => (data.view ? (bandAt(data.view, timeAt(x), chart.plot.posToVal(y, 'y'))?.item ?? null) : null);
   const chart = createChart({
     className: `curve timeline ${className}`.trim(),
     beside: words,
     overlay: { flagClass: 'time-flag', isFlagOnTop: true, unit: 0 },
     isReady(height) {
       if (!data) return false;
-      const [low, high] = byteRange(data, plotPx(height));
-      Object.assign(data, { low, high });
+      const [low, high] = byteRange(data, plotPx(height), roomPx(data));
+      chart.node.classList.toggle('has-stripes', data.striped != null);
+      Object.assign(data, { low, high, view: stripesInView({ ...data, lit }) });
       words.textContent = axisWords(low);
       words.hidden = low <= 0;
       if (shapeOf(data) !== drawn) chart.destroyPlot();
       drawn = shapeOf(data);
       return true;
     },
-    make: (host, place) => createPlot(host, () => data, { draw: [place] }),
+    make(host, place) {
+      const plot = createPlot(host, () => data, { draw: [place, () => litUp.repaint()] });
+      if (data.striped) plot.over.append(litUp.node);
+      return plot;
+    },
     stretch: (plot) => plot.setData(columnsOf(data)),
     label: () => data.label,
-    gestures: timelineGestures(actions, { get: () => data, timeAt, hover, xOf: (ps) => chart.plot.valToPos(ps, 'x'), isOnGrip: (at) => chart.over.isOnGrip(at) }),
+    gestures: timelineGestures(actions, { get: () => data, timeAt, hover, itemAt, overOf: () => chart.plot.over, xOf: (ps) => chart.plot.valToPos(ps, 'x'), isOnGrip: (at) => chart.over.isOnGrip(at) }),
   });
+  const litUp = createLit(() => chart.plot && data?.view && { u: chart.plot, data: data.view, ...lit });
   const say = () => {
     const at = moment == null ? (data.peak?.step ?? data.all[0]) : moment;
     chart.say(at, data.x.length ? actions.sentence(pointAt(data.x, at)) : null);
@@ -83,6 +98,21 @@ export function createTimeline({ className = '', ...actions }) {
       moment = patch.moment;
       if (data) say();
     },
+    setLit(next) {
+      const isOther = String([...(next.pinned ?? [])]) !== String([...(lit.pinned ?? [])]);
+      lit = next;
+      if (!isOther || !data?.striped) return litUp.repaint();
+      data.view = stripesInView({ ...data, lit });
+      return chart.redraw();
+    },
+    /* Bytes that a pixel is high. */
+    get bytesPerPx() {
+      return (data.high - data.low) / plotPx(chart.host.clientHeight);
+    },
+    /* What is painted of stripes, or null. */
+    get view() {
+      return data?.view ?? null;
+    },
     /* Event before or after the moment in what is drawn: its index. */
     indexAt: (ps) => pointAt(data.x, ps),
     hover,
@@ -90,7 +120,7 @@ export function createTimeline({ className = '', ...actions }) {
   };
 }
 
-function timelineGestures(actions, { get, timeAt, hover, xOf, isOnGrip }) {
+function timelineGestures(actions, { get, timeAt, hover, itemAt, overOf, xOf, isOnGrip }) {
   const clamp = (ps) => Math.round(Math.max(get().all[0], Math.min(get().all[1], ps)));
   /* The time of the event that holds at `x`; the peak within 4 px of it. */
   const momentAt = (x) => {
@@ -104,9 +134,17 @@ function timelineGestures(actions, { get, timeAt, hover, xOf, isOnGrip }) {
     return [clamp(low), Math.max(clamp(low) + 1, clamp(high))];
   };
   return {
-    hover: (at) => hover(pointAt(get().x, timeAt(at.x))),
+    hover(at) {
+      const item = isOnGrip(at) ? null : itemAt(at);
+      overOf().classList.toggle('is-on-mark', item != null);
+      hover(pointAt(get().x, timeAt(at.x)), item);
+    },
     leave: actions.onLeave,
-    click: (at) => actions.onMoment(momentAt(at.x), true),
+    click(at) {
+      const item = isOnGrip(at) ? null : itemAt(at);
+      if (item) actions.onPin(item);
+      else actions.onMoment(momentAt(at.x), true);
+    },
     double: () => actions.onRange(get().all, true),
     select: (from, to, isEnd) => actions.onSelect(to ? rangeOf(from, to) : null, isEnd),
     pan: (dx, dy, isEnd) => actions.onRange(moved(get().range, get().all, timeAt(0) - timeAt(dx)), isEnd),

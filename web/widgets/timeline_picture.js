@@ -6,8 +6,9 @@ import { cutMiddle, visible } from '../lib/format.js';
 import { token } from '../lib/theme.js';
 import { increment, multiples, paintMarks } from './curve_marks.js';
 import { fillBelow, paintByteAxis, stepped, trace } from './picture_lines.js';
+import { paintStripeNames, paintStripes } from './stripes.js';
 import { axisWords, byteRange, byteTickLabels, byteTicks, TIME_INCREMENTS, timeLabels } from './timeline_axis.js';
-import { paintPredicted, toneOfLayer } from './timeline_plot.js';
+import { paintPredicted, roomPx, toneOfLayer } from './timeline_plot.js';
 
 const LEFT_PX = 84;
 const RIGHT_PX = 56;
@@ -48,7 +49,11 @@ function paintLayers(u, data) {
   ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
   ctx.clip();
   for (const layer of data.layers) {
-    const { values, fill, stroke, dash, isShare, width } = layer;
+    const { values, fill, stroke, dash, isShare, isStripes, width } = layer;
+    if (isStripes) {
+      paintStripes(u, data.view);
+      continue;
+    }
     const points = stepped(u, line, values, isShare ? 'share' : 'y');
     if (points.length === 0) continue;
     if (fill) fillBelow(ctx, points, floor, toneOfLayer(layer, fill));
@@ -90,7 +95,7 @@ function paintLanes(u, data, lanes, top) {
 export function timelineDrawing(data, lanes, widthPx, legend) {
   const width = Math.max(MIN_WIDTH_PX, widthPx + LEFT_PX + RIGHT_PX);
   const bbox = { left: LEFT_PX, top: TOP_PX, width: width - LEFT_PX - RIGHT_PX, height: PLOT_PX };
-  const [low, high] = byteRange(data, PLOT_PX);
+  const [low, high] = byteRange(data, PLOT_PX, roomPx(data));
   const [from, to] = data.range;
   const places = {
     x: (value) => bbox.left + (bbox.width * (value - from)) / Math.max(1, to - from),
@@ -104,6 +109,7 @@ export function timelineDrawing(data, lanes, widthPx, legend) {
       const u = { ctx: context, bbox, valToPos: (value, axis) => places[axis](value) };
       paintAxes(u, data, [low, high]);
       paintLayers(u, data);
+      if (data.view) paintStripeNames(u, data.view, 1);
       if (data.predicted) paintPredicted(u, data, 1);
       paintMarks(u, { ...data, from, to, capacity: null }, 1);
       paintLanes(u, data, lanes, TOP_PX + PLOT_PX + AXIS_PX);

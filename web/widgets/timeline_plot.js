@@ -3,14 +3,16 @@
  * on its own axis at the right. What was is held until the next event, never interpolated.
  *
  * get() → {range: [from, to], low, high, layers: [{values, fill, stroke, dash, isShare, isPale}], peak, localPeaks,
- * peakWords, capacity, note, failures: [{time, bytes, deviceFree, free}], predicted: {x, end, lines} or null}. Layers are drawn in order: the largest sum first; a pale one is
- * what is reached for a part of a pixel only. */
+ * peakWords, capacity, note, failures: [{time, bytes, deviceFree, free}], predicted: {x, end, lines} or null, view: what
+ * stripes.js paints, or null}. Layers are drawn in order: the largest sum first; a pale one is what is reached for a part of
+ * a pixel only; that of the stripes (isStripes) says when these are. */
 
 import { bytes } from '../lib/format.js';
 import { token } from '../lib/theme.js';
 import { makePlot, X_AXIS_PX } from './chart.js';
 import { paintMarks } from './curve_marks.js';
 import { stepped, trace } from './picture_lines.js';
+import { paintStripeNames, paintStripes } from './stripes.js';
 import { byteTickLabels, byteTicks, columnsOf, TIME_INCREMENTS, timeLabels } from './timeline_axis.js';
 import { paleTone } from './tones.js';
 
@@ -21,6 +23,9 @@ const TOP_PX = 9;
 const BREAK_PX = 6;
 const LABEL_PX = 28;
 const LINE_PX = 16; // of a label
+
+/* Room above the values: for marks, and for the words of a request that failed. */
+export const roomPx = ({ failures, range: [from, to] }) => 30 + (failures?.some(({ time }) => time >= from && time <= to) ? LINE_PX : 0);
 
 /* Height of the plot itself. */
 export const plotPx = (hostPx) => Math.max(40, hostPx - X_AXIS_PX - TOP_PX);
@@ -76,7 +81,10 @@ export function createPlot(host, get, hooks) {
     ],
     series: layers.map(seriesOf),
     paint: (u, ratio) => paintOver(u, get(), ratio),
-    hooks,
+    hooks: {
+      ...hooks,
+      drawSeries: [(u, at) => get().view && get().layers[at - 1]?.isStripes && paintStripes(inPixels(u), get().view)],
+    },
     columns: columnsOf(get()),
   });
 }
@@ -129,23 +137,21 @@ function paintFailures(u, { failures, range: [from, to] }, ratio) {
     ctx.lineTo(x, bbox.top + bbox.height);
     ctx.stroke();
     if (at < shown.length - 1) return;
-    const lines = failureWords(failure);
-    /* The second where there is room. */
-    if (ctx.measureText(lines[1]).width > 0.45 * bbox.width) lines.pop();
-    const wide = Math.max(...lines.map((words) => ctx.measureText(words).width));
-    const isLeft = x + 6 * ratio + wide > bbox.left + bbox.width;
+    const [asked, free] = failureWords(failure);
+    /* What was free, where there is room. */
+    const both = free ? `${asked}, ${free}` : asked;
+    const words = ctx.measureText(both).width > 0.8 * bbox.width ? asked : both;
+    const isLeft = x + 6 * ratio + ctx.measureText(words).width > bbox.left + bbox.width;
+    const place = [words, x + (isLeft ? -6 : 6) * ratio, bbox.top + 2 * ratio];
     ctx.textAlign = isLeft ? 'right' : 'left';
     ctx.setLineDash([]);
-    lines.forEach((words, line) => {
-      const place = [words, x + (isLeft ? -6 : 6) * ratio, bbox.top + (2 + LINE_PX * line) * ratio];
-      ctx.save();
-      ctx.strokeStyle = token('panel');
-      ctx.lineWidth = 4 * ratio;
-      ctx.lineJoin = 'round';
-      ctx.strokeText(...place);
-      ctx.restore();
-      ctx.fillText(...place);
-    });
+    ctx.save();
+    ctx.strokeStyle = token('panel');
+    ctx.lineWidth = 4 * ratio;
+    ctx.lineJoin = 'round';
+    ctx.strokeText(...place);
+    ctx.restore();
+    ctx.fillText(...place);
   });
   ctx.restore();
 }
@@ -183,6 +189,7 @@ function failureWords({ bytes: asked, deviceFree, free }) {
 function paintOver(u, data, ratio) {
   if (data.low > 0) paintBreak(u, ratio);
   if (data.capacity) paintLine(u, data.capacity, ratio);
+  if (data.view) paintStripeNames(inPixels(u), data.view, ratio);
   if (data.predicted) paintPredicted(inPixels(u), data, ratio);
   if (data.failures?.length) paintFailures(u, data, ratio);
   if (!data.peak) return;

@@ -5,6 +5,7 @@
 import { el, fill, name } from '../../lib/dom.js';
 import { categoryWords, swatchStyle } from '../../widgets/categories.js';
 import { taken } from '../../widgets/spread.js';
+import { apartWords } from './stripes.js';
 import { verdictWord } from './text.js';
 
 /* Value of the URL, word. */
@@ -82,6 +83,7 @@ export function createBands(onChoose) {
                   band.confidence ? [' ', guessTag()] : '',
                 ),
               ),
+        el('span', { class: 'dim' }, stacked.reason ? '' : apartWords(data)),
       );
     },
   };

@@ -7,6 +7,7 @@ import { bytes, count, counted, duration, exactBytes, percent, signedBytes, time
 import { categoryWord, categoryWords, swatch } from '../../widgets/categories.js';
 import { fact, facts, stackList } from '../../widgets/details.js';
 import { guessTag } from './bands.js';
+import { lifeWords, madeWords } from './stripes.js';
 import { growthWords, guessWords, poolName, verdictWord } from './text.js';
 
 const MAX_PROGRAMS = 5;
@@ -79,6 +80,7 @@ const actsOf = ({ time_ps: time }, goTo, stacksHref) =>
 
 /* data: {event, partner, relation}; goTo(ps) sets the time; stacksHref(ps): what is live then by line of code, or "". */
 export function eventDetails(data, goTo, stacksHref) {
+  if (data.event.stack ?? data.partner?.stack) return allocationDetails(data, goTo, stacksHref);
   const { event, partner, relation } = data;
   const parts = [eventFacts(event), stackList(event.stack), actsOf(event, goTo, stacksHref)];
   if (partner) {
@@ -92,6 +94,68 @@ export function eventDetails(data, goTo, stacksHref) {
     );
   } else parts.push(el('p', {}, RELATIONS[relation] ?? visible(relation)));
   return { heading: 'Event', subject: event.op ?? (guessWords(event) || (event.address ?? '')), parts, isPinned: true };
+}
+
+/* The module: the innermost line that is neither PyTorch's nor Python's. */
+const lineFact = ({ line }, word = 'made in') => (isKnown(line) ? fact(word, el('span', { class: 'mono wrapped' }, visible(line))) : null);
+
+/* A stripe under the pointer: what the timeline tells of it; a click tells the rest. */
+export function stripeDetails({ block }) {
+  return {
+    heading: 'Allocation under the pointer',
+    subject: madeWords(block),
+    parts: [
+      facts(sizeFact('size', block.size_bytes), fact('lives', lifeWords(block)), ...guessed(block), lineFact(block), text('op', block.op)),
+      el('p', { class: 'dim' }, 'Click it for its stack.'),
+    ],
+  };
+}
+
+/* An allocation of a snapshot: how long it lives, then what else is known of it, and who asked for it. */
+function allocationDetails({ event, partner, relation }, goTo, stacksHref) {
+  const isBefore = relation === 'before_window';
+  const [born, freed] = isBefore ? [null, event] : event.activity === 'allocation' ? [event, partner] : [partner, event];
+  const own = born ?? freed;
+  return {
+    heading: 'Allocation',
+    subject: born?.line ?? born?.op ?? own.address ?? '',
+    isPinned: true,
+    parts: [
+      facts(
+        sizeFact('size', own.size_bytes),
+        fact('lives', lifeWords({ born_ps: born?.time_ps, freed_ps: freed?.time_ps })),
+        ...guessed(own),
+        born ? [lineFact(born), born.op === born.line ? null : text('op', born.op), isKnown(born.step) ? fact('step', count(born.step)) : null, text('region', born.region)] : null,
+        text('address', own.address),
+        born ? sizeFact('in use after', born.in_use_bytes) : null,
+      ),
+      born ? [stackList(born.stack, true) ?? el('p', { class: 'dim' }, 'No stack was recorded.'), actsOf(born, goTo, stacksHref)] : el('p', {}, RELATIONS.before_window),
+      freed ? [el('h3', { class: 'details-sub' }, 'Where it is freed'), facts(fact('at', time(freed.time_ps, 1e6)), lineFact(freed, 'freed in'), text('op', freed.op)), stackList(freed.stack, !born), actsOf(freed, goTo, stacksHref)] : null,
+    ],
+  };
+}
+
+/* A block that no event speaks of: the view "block". */
+export function blockDetails(block) {
+  return {
+    heading: 'Allocation',
+    subject: block.line ?? block.op ?? block.address,
+    isPinned: true,
+    parts: [
+      facts(
+        sizeFact('size', block.size_bytes),
+        block.rounded_bytes !== block.size_bytes ? sizeFact('its block', block.rounded_bytes) : null,
+        fact('lives', lifeWords({})),
+        ...guessed(block),
+        lineFact(block),
+        text('op', block.op),
+        text('region', block.region),
+        text('address', block.address),
+        block.state === 'pending_free' ? fact('state', 'its free waits for a stream') : null,
+      ),
+      stackList(block.stack, true) ?? el('p', { class: 'dim' }, 'No stack was recorded: it was allocated before the recording began.'),
+    ],
+  };
 }
 
 /* A row of what is live that stands for several events. list() shows them one by one; stack: of one of them, or null. */

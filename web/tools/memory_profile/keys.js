@@ -16,7 +16,8 @@ const FAR = 10;
 /* For `?`: what the mouse does; the same on every plot. */
 const GESTURES = [
   ['hover the chart', 'what the event there was, and what it left in use'],
-  ['click the chart', 'sets the time: table and address map follow'],
+  ['click an allocation', 'pins it: stack, category and life; again unpins'],
+  ['click beside them', 'sets the time: table and address map follow'],
   ['drag', 'selects a window of time'],
   ['Shift drag', 'pans'],
   ['wheel', 'zooms the chart that was clicked; Ctrl wheel any chart'],
@@ -77,6 +78,15 @@ function timeKeys({ trace, url, timeline, pins, timeNow }) {
   };
   const beside = (far) => () => timeline.data && goTo(timeline.beside(timeNow(), far));
   const onChart = { within: slider, isHidden: true };
+  const ofStripes = { isOn: () => timeline.hasStripes };
+  /* With the focus elsewhere only from a pin on: nothing is scrolled then. At the last one nothing changes. */
+  const stripe = (direction) => (event) => {
+    if (!slider.contains(event?.target ?? slider) && !(isUnclaimed(event) && pins.item)) return false;
+    const item = timeline.stripeBeside(timeNow(), direction);
+    if (!item) return true;
+    pins.pinStripe(item);
+    return true;
+  };
   return [
     { keys: ['p'], does: 'time to the peak', run: () => goTo(peakTime(), true) },
     { keys: ['['], does: 'previous local peak', run: local(-1) },
@@ -85,6 +95,8 @@ function timeKeys({ trace, url, timeline, pins, timeNow }) {
     { keys: ['ArrowRight'], does: 'event after', run: free(slider, beside(1)) },
     { keys: ['ArrowDown'], does: 'event before', run: beside(-1), ...onChart },
     { keys: ['ArrowUp'], does: 'event after', run: beside(1), ...onChart },
+    { keys: ['ArrowDown'], does: 'pin the allocation below the pinned one', run: stripe(-1), ...ofStripes },
+    { keys: ['ArrowUp'], does: 'pin the allocation above the pinned one; none yet: the largest', run: stripe(1), ...ofStripes },
     { keys: ['Shift+ArrowLeft'], does: 'ten events back', run: free(slider, beside(-FAR)) },
     { keys: ['Shift+ArrowRight'], does: 'ten events on', run: free(slider, beside(FAR)) },
     { keys: ['Home'], does: 'first event', run: free(slider, () => goTo(trace.all[0])) },

@@ -6,6 +6,7 @@ import { apiUrl, get } from '../../lib/api.js';
 import { listModules } from '../../lib/selection.js';
 import { spread, taken } from '../../widgets/spread.js';
 import { bandLayers } from './bands.js';
+import { stripesOf } from './stripes.js';
 
 export const PAGE_ROWS = 100;
 const PARTS = 160;
@@ -84,7 +85,7 @@ function largestIn({ time_ps: times, largest_fragmentation: fragmentation }, [fr
 }
 
 /* Of events that share a pixel: solid to the lowest, pale to the highest. Bands are those at the lowest and at the highest. */
-function usedLayers(data, used, hasBefore, ends) {
+function usedLayers(data, used, hasBefore, ends, isStriped) {
   const layersAt = (of) => {
     const bands = bandLayers(data, hasBefore, of);
     if (bands.length > 0) return bands;
@@ -92,12 +93,13 @@ function usedLayers(data, used, hasBefore, ends) {
     const stroke = of ? 'alloc-heap' : 'alloc-edge';
     return [{ values: of ? taken(used, of.at) : used, fill: 'alloc-heap', stroke, width: 1, isPale: Boolean(of?.isPale) }];
   };
-  return ends ? [...layersAt({ at: ends.highAt, isPale: true }), ...layersAt({ at: ends.lowAt, isPale: false })] : layersAt(null);
+  const body = () => (isStriped ? [{ values: ends ? taken(used, ends.lowAt) : used, fill: '', stroke: 'alloc-heap', width: 0, isStripes: true }] : layersAt(ends && { at: ends.lowAt, isPale: false }));
+  return ends ? [...layersAt({ at: ends.highAt, isPale: true }), ...body()] : body();
 }
 
-/* The timeline as the widget wants it. isFree: the free area is shown; isHeld: what the process reserved
+/* The timeline as the widget wants it. pinned: an item of stripes.js that is drawn whatever its size. isFree: the free area is shown; isHeld: what the process reserved
  * and allocated are lines of their own; width: of the picture, as the daemon was asked for it. */
-export function timelineOf(data, { range, isFree, hasFragmentation = data.has_fragmentation, isHeld = false, width = PARTS }) {
+export function timelineOf(data, { range, isFree, hasFragmentation = data.has_fragmentation, isHeld = false, width = PARTS, pinned = null }) {
   const { columns, shift } = withBefore(data);
   const count = columns.time_ps.length;
   const used = new Array(count);
@@ -114,9 +116,11 @@ export function timelineOf(data, { range, isFree, hasFragmentation = data.has_fr
   const fragmentation = columns.largest_fragmentation ? largestIn(columns, range) : columns.fragmentation;
   const ends = data.is_thinned ? spread(columns.time_ps, used, [data.from_ps, data.to_ps], width) : null;
   const isBanded = Boolean(data.stacked?.bands.length);
+  const x = distinct(columns.time_ps);
+  const striped = stripesOf(data, { x, events: columns.event, ends, shift, used, held: isFree && isHeld ? whole : null }, pinned);
   const layers = [
-    isFree && { values: whole, fill: 'panel', stroke: isHeld ? 'text' : 'control', width: isHeld ? 1.5 : 1 },
-    ...usedLayers(data, used, shift > 0, ends),
+    isFree && { values: whole, fill: isHeld ? 'held' : 'panel', stroke: isHeld ? 'text' : 'control', width: isHeld ? 1.5 : 1 },
+    ...usedLayers(data, used, shift > 0, ends, striped != null),
     !isBanded &&
       hasStack && { values: ends ? taken(columns.stack_bytes, ends.lowAt) : columns.stack_bytes, fill: 'alloc-stack', stroke: 'alloc-stack' },
     isHeld && { values: ends ? taken(used, ends.highAt) : used, fill: '', stroke: 'text', width: 1, word: 'allocated' },
@@ -133,7 +137,8 @@ export function timelineOf(data, { range, isFree, hasFragmentation = data.has_fr
   return {
     all: [data.start_ps, Math.max(data.end_ps, data.start_ps + 1)],
     range,
-    x: distinct(columns.time_ps),
+    x,
+    striped,
     times: columns.time_ps,
     events: columns.event,
     end: data.to_ps,

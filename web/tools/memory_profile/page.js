@@ -161,8 +161,10 @@ function build(view, root) {
     trace,
     url,
     spanOf: () => view.pins.span,
-    onReading: (reading) => view.pins.hover(reading),
+    pinnedOf: () => view.pins.item,
+    onReading: (reading, item) => view.pins.hover(reading, item),
     onPickRun: (run) => view.pins.pickRun(run),
+    onPickStripe: (item) => view.pins.pinStripe(item),
   });
   const onPin = (row, name) => view.pins.pin(row, name);
   const onPickBlock = (block) => block.event != null && onPin(block, 'addresses');

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * pins.js: what is pinned (in the URL) or under the pointer, and what the pane at the right says of it.
  * A pin is "e:EVENT", "g:KEY" of a group and "r:CODE" of a remainder of what is live, "w:KEY" of a row of growth,
- * "s:…" of a step and "l:…" of a launch (runPin in load.js). */
+ * "k:NUMBER" of a block that no event speaks of, "s:…" of a step and "l:…" of a launch (runPin in load.js). */
 
 import { later } from '../../lib/activity.js';
 import { isAbort, Problem } from '../../lib/api.js';
 import { pinText } from '../../lib/route.js';
 import { hideTooltip } from '../../widgets/tooltip.js';
 import * as details from './details.js';
+import { itemOf } from './stripes.js';
 import { runIn, runPin, runQuestion } from './load.js';
 
 const PANE_AFTER_MS = 40;
@@ -39,11 +40,18 @@ function listRow({ choose }, row) {
   choose({ view: '', group: 'none', filter, sort: '', pin: null });
 }
 
-/* What a pin names: {say() → what the pane says, span}. */
+/* The allocation that an event begins or ends, as a stripe: it is drawn where it is too small for the answer, too. */
+function itemOfEvent({ event, partner, relation }) {
+  const isBefore = relation === 'before_window';
+  const [born, freed] = isBefore ? [null, event] : [event, partner].sort((a, b) => (b?.activity === 'allocation') - (a?.activity === 'allocation'));
+  return itemOf({ ...(born ?? event), from_event: born?.event, to_event: freed?.event, born_ps: born?.time_ps, freed_ps: freed?.time_ps });
+}
+
+/* What a pin names: {say() → what the pane says, span, item: of stripes.js, or none}. */
 const FINDERS = {
   async event({ trace, url }, { id }) {
     const { data } = await trace.ask('event', { id });
-    return { say: () => details.eventDetails(data, (time) => url.choose({ time }), url.stacksHref), span: spanOf(data, trace.all) };
+    return { say: () => details.eventDetails(data, (time) => url.choose({ time }), url.stacksHref), span: spanOf(data, trace.all), item: itemOfEvent(data) };
   },
   async row({ trace, url, tabsOf }, { kind, id, table }) {
     const row = await tabsOf[table].find(idIn[kind](id));
@@ -53,6 +61,11 @@ const FINDERS = {
     const stack = isOfEvent ? (await trace.ask('event', { id: row.first_event })).data.event.stack : (row.stack ?? null);
     return { say: () => (kind === 'w' ? details.growthDetails(row, list) : details.groupDetails(row, list, stack)), span: null };
   },
+  /* Of one that was there before the recording and is there at its end. */
+  async block({ trace }, { id }) {
+    const { data } = await trace.ask('block', { id });
+    return { say: () => details.blockDetails(data), span: trace.all, item: itemOf(data) };
+  },
   async run({ trace }, { kind, id }) {
     const run = runIn((await trace.ask('lanes', runQuestion(id))).data, id);
     if (!run) return { say: () => details.absentDetails(kind), span: null };
@@ -61,12 +74,13 @@ const FINDERS = {
     return { say: () => details.runDetails(run, planOf(run.item)), span: null };
   },
 };
-const finderOf = ({ kind, table }) => (table ? FINDERS.row : ['s', 'l'].includes(kind) ? FINDERS.run : FINDERS.event);
+const finderOf = ({ kind, table }) => (kind === 'k' ? FINDERS.block : table ? FINDERS.row : ['s', 'l'].includes(kind) ? FINDERS.run : FINDERS.event);
 
 /* tabsOf: the tables and the address map by name. Out: {span, mark(), show(), load(), pin(row, table), …}. */
 export function createPins({ trace, url, timeline, tabsOf, pane, banners }) {
   let found = null; // what the pin names
   let reading = null; // event under the pointer
+  let under = null; // stripe under the pointer
   let takeBack = null;
 
   /* Id of the row of `table` that is pinned, or null. */
@@ -81,6 +95,7 @@ export function createPins({ trace, url, timeline, tabsOf, pane, banners }) {
   const show = () => {
     if (!trace.pool) return;
     if (found) pane.show(found.say());
+    else if (under) pane.show(details.stripeDetails(under));
     else if (reading?.activity) pane.show(details.readingDetails(reading));
     else pane.show(details.pageDetails(trace.pool, trace.programs.list));
   };
@@ -91,6 +106,14 @@ export function createPins({ trace, url, timeline, tabsOf, pane, banners }) {
     /* [from, to) of the life of the pinned event, or null. */
     get span() {
       return found?.span ?? null;
+    },
+    /* The pinned allocation as an item of stripes.js, or null. */
+    get item() {
+      return found?.item ?? null;
+    },
+    /* A stripe was chosen; chosen again it is let go. */
+    pinStripe({ id }) {
+      url.choose({ pin: id === found?.item?.id ? null : { kind: id[0], id: id.slice(2) } });
     },
     /* Whether the pin is of a row that changes with the time. */
     isOfRow: () => partsOf(url.wanted.pin).table != null,
@@ -127,16 +150,17 @@ export function createPins({ trace, url, timeline, tabsOf, pane, banners }) {
     /* A step or launch was chosen: it is the window too. */
     pickRun: (run) => url.choose({ sel: `${run.from}-${Math.max(run.to, run.from + 1)}`, pin: runPin(run) }),
     /* The pane follows the pointer a little later, so that a movement across costs nothing. */
-    hover(next) {
+    hover(next, item = null) {
       reading = next;
+      under = item;
       takeBack?.();
       if (!found) takeBack = later(show, PANE_AFTER_MS);
     },
     /* The time or the picture changed by a key or a drag: what was under the pointer is no longer. */
     forget() {
       hideTooltip();
-      if (!reading) return;
-      reading = null;
+      if (!reading && !under) return;
+      reading = under = null;
       takeBack?.();
       show();
     },
@@ -148,7 +172,7 @@ export function createPins({ trace, url, timeline, tabsOf, pane, banners }) {
     },
     /* Another trace or memory id. */
     reset() {
-      found = reading = null;
+      found = reading = under = null;
     },
     destroy: () => takeBack?.(),
   };

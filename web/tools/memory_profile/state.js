@@ -5,7 +5,7 @@ import { isAll } from '../../lib/range.js';
 import { pinText } from '../../lib/route.js';
 import { markOf, windowOf } from './load.js';
 
-const PIN = /^(e:\d{1,15}|[gw]:[0-9a-f]{16}|r:[a-z_]{1,40}|s:\d{1,16}-\d{1,16}|l:\d{1,16}-\d{1,16}:\d{1,4})$/;
+const PIN = /^(e:\d{1,15}|[gw]:[0-9a-f]{16}|r:[a-z_]{1,40}|s:\d{1,16}-\d{1,16}|l:\d{1,16}-\d{1,16}:\d{1,4}|k:\d{1,10})$/;
 const STACKS = ['program', 'op', 'trend', 'category'];
 const VIEWS = ['live', 'events', 'growth', 'addresses', 'whatif'];
 /* Of these what a snapshot without a history cannot tell. */

@@ -17,8 +17,9 @@ import { timelineDrawing } from '../../widgets/timeline_picture.js';
 import { LEFT_PX, RIGHT_PX, SHARE_PX } from '../../widgets/timeline_plot.js';
 import { hideTooltip, showTooltip } from '../../widgets/tooltip.js';
 import { selectedLine } from '../../widgets/window_line.js';
-import { createBands } from './bands.js';
+import { bandLayers, createBands } from './bands.js';
 import { stackPatch } from './state.js';
+import { MAX_BLOCKS, stripeBeside, stripeLines, stripeSentence } from './stripes.js';
 import { lanesOf, overviewOf, readAt, timelineOf, withPredicted } from './load.js';
 import * as empty from './empty.js';
 import * as say from './text.js';
@@ -32,14 +33,15 @@ const KEYS = 'Arrow keys go from event to event, p to the peak.';
 
 const askedWidth = (px) => Math.min(MAX_PX, Math.max(64, Math.ceil(px / 64) * 64));
 
-/* spanOf(): the life of what is pinned, or null; onReading(reading | null); onPickRun(run). Out: {panel, slider, load(),
+/* spanOf(): the life of what is pinned, or null; pinnedOf(): the allocation that is pinned, as an item of stripes.js, or null;
+ * onReading(reading | null, item); onPickRun(run); onPickStripe(item). Out: {panel, slider, load(),
  * moved(), draw(), place(), data, …}. */
-export function createTimelinePanel({ trace, url, spanOf, onReading, onPickRun }) {
-  const state = { trace, url, spanOf, data: null, drawn: null, predicted: null, overview: null, runs: [], takeBack: null, asked: 0 };
+export function createTimelinePanel({ trace, url, spanOf, pinnedOf, onReading, onPickRun, onPickStripe }) {
+  const state = { trace, url, spanOf, pinnedOf, extra: null, hovered: null, data: null, drawn: null, predicted: null, overview: null, runs: [], takeBack: null, asked: 0 };
   const hint = createHint();
   state.legend = createLegend(url.toggle);
   state.bands = createBands((by) => url.choose({ stack: stackPatch(by, trace.pool) }));
-  state.chart = createChart(state, onReading, hint.show);
+  state.chart = createChart(state, { onReading, onPickStripe, onHint: hint.show });
   state.lanes = createRuns(url, onPickRun);
   /* The brush begins at 0, a trace anywhere. */
   state.brush = createBrush({
@@ -83,6 +85,11 @@ export function createTimelinePanel({ trace, url, spanOf, onReading, onPickRun }
     get data() {
       return state.data;
     },
+    get hasStripes() {
+      return chart.view != null;
+    },
+    /* The stripe above (1) or below (-1) the pinned one at a time, the largest there if none is pinned; null: there is none. */
+    stripeBeside: (ps, direction) => (chart.view ? stripeBeside(chart.view, { id: pinnedOf()?.id ?? null, leastBytes: chart.bytesPerPx / 2 }, ps, direction) : null),
     /* Time of the event `far` events after the one at `ps`, in what is drawn. */
     beside(ps, far) {
       const { x, times } = state.drawn;
@@ -118,30 +125,42 @@ function createHint() {
   };
 }
 
-function createChart(state, onReading, onHint) {
+function createChart(state, { onReading, onPickStripe, onHint }) {
   const { url } = state;
   const read = (at) => readAt(state.drawn, state.drawn.of, at);
   return createTimeline({
-    onHover: (at, mark) => {
+    onHover: (at, mark, item) => {
       const reading = read(at);
-      showTooltip(
-        `t:${reading.time_ps}:${reading.event}`,
-        say.readingLines(reading).map((line) => nodesOf(line)),
-        mark,
-      );
-      onReading(reading);
+      const lines = item ? stripeLines(item, reading) : say.readingLines(reading);
+      showTooltip(`t:${reading.time_ps}:${reading.event}:${item?.id ?? ''}`, lines.map((line) => nodesOf(line)), mark);
+      light(state, item);
+      onReading(item ? null : reading, item);
     },
+    onPin: onPickStripe,
     onLeave: () => {
       hideTooltip();
+      light(state, null);
       onReading(null);
     },
     onMoment: url.setTime,
     onRange: url.setRange,
     onSelect: url.setWindow,
     onHint,
-    sentence: (at) => say.readingSentence(read(at)),
+    sentence: (at) => [pinnedSentence(state), say.readingSentence(read(at))].filter(Boolean).join(' '),
   });
 }
+
+/* The stripe under the pointer and the pinned one have an edge; where one is pinned the others fade. */
+function light(state, hovered) {
+  const pinned = state.pinnedOf();
+  const setOf = (item) => (item ? new Set([item.id]) : null);
+  state.hovered = hovered;
+  state.chart.setLit({ hovered: setOf(hovered), pinned: isDrawn(state, pinned) ? setOf(pinned) : null });
+}
+
+const pinnedSentence = ({ pinnedOf }) => (pinnedOf() ? `Pinned: ${stripeSentence(pinnedOf())}` : '');
+
+const isDrawn = ({ drawn }, item) => Boolean(item && drawn?.striped?.stripes.some((band) => band.item?.id === item.id));
 
 const createRuns = (url, onPick) =>
   createLanes({
@@ -173,7 +192,7 @@ function draw(state) {
   const isFree = url.wanted.isFree && data.has_free;
   const hasFragmentation = url.wanted.isFragmentation && data.has_fragmentation;
   const isHeld = Boolean(trace.pool?.has_segments);
-  const how = { range, isFree, hasFragmentation, isHeld, width: askedWidth(chart.width) };
+  const how = { range, isFree, hasFragmentation, isHeld, width: askedWidth(chart.width), pinned: state.extra };
   state.drawn = withPredicted({ ...timelineOf(data, how), of: data }, state.predicted);
   state.legend.set({ data, isFree, isHeld, hasFragmentation, hasStack: state.drawn.hasStack, isPredicted: Boolean(state.predicted) });
   state.bands.set(url.wanted.stack, Boolean(trace.pool?.categories));
@@ -188,8 +207,17 @@ function draw(state) {
 }
 
 /* What lies on the chart. isMoving: the window is under the hand. */
-function place({ data, trace, url, spanOf, line, chart, brush }, { isMoving = false } = {}) {
+function place(state, { isMoving = false } = {}) {
+  const { data, trace, url, spanOf, pinnedOf, line, chart, brush } = state;
   if (!data) return;
+  const pinned = pinnedOf();
+  /* What is too small for the answer has a stripe while it is pinned. */
+  if (pinned && pinned.id !== state.extra?.id && !isDrawn(state, pinned)) {
+    state.extra = pinned;
+    draw(state);
+    return;
+  }
+  light(state, state.hovered);
   const { wanted } = url;
   if (isMoving) line.say(wanted.window);
   else line.load();
@@ -208,7 +236,7 @@ function place({ data, trace, url, spanOf, line, chart, brush }, { isMoving = fa
 /* Another trace or memory id: the whole run in small, and what is in view. */
 async function load(state) {
   const { trace, brush } = state;
-  state.data = null;
+  Object.assign(state, { data: null, extra: null, hovered: null });
   state.takeBack?.();
   state.takeBack = null;
   const whole = async () => {
@@ -226,7 +254,7 @@ async function ask(state) {
   const end = panel.wait('', null);
   try {
     const [timeline, runs] = await Promise.all([
-      trace.ask('timeline', { ...(url.isZoomed() ? { from, to } : {}), width: askedWidth(chart.width), details: 1, stack: url.wanted.stack || null }),
+      trace.ask('timeline', { ...(url.isZoomed() ? { from, to } : {}), width: askedWidth(chart.width), details: 1, stack: url.wanted.stack || null, blocks: url.wanted.stack === 'category' ? MAX_BLOCKS : null }),
       trace.ask('lanes', { from, to, width: askedWidth(lanes.width || chart.width), memory: null }),
     ]);
     if (mine !== state.asked) return;
@@ -373,9 +401,11 @@ function createLegend(onLayer) {
 }
 
 /* Words of the layers, for pictures. */
-function pictureLegend({ layers }) {
-  const words = { 'alloc-heap': 'heap', 'alloc-stack': 'stack', panel: 'free', '': 'fragmentation' };
-  return layers.filter(({ isPale }) => !isPale).map(({ fill, stroke, dash, word }) => ({
+function pictureLegend({ layers, of, striped }) {
+  const stripeLayers = striped ? bandLayers(of, false) : [];
+  const words = { 'alloc-heap': 'heap', 'alloc-stack': 'stack', panel: 'free', held: 'reserved', '': 'fragmentation' };
+  const shown = layers.filter(({ isPale, isStripes }) => !isPale && !isStripes);
+  return [...shown, ...stripeLayers].map(({ fill, stroke, dash, word }) => ({
     word: word ?? words[fill],
     colour: token(fill && fill !== 'panel' ? fill : stroke),
     kind: dash ? 'dashed' : fill === 'panel' ? 'line' : 'fill',
