@@ -454,7 +454,7 @@ def walk_profile(walk):
                         ("events", "&sort=-lifetime,op"), ("events", "&format=csv"), ("event", "&id=0"), ("event", "&id=5"),
                         ("growth", "&sort=-slope"), ("growth", "&format=json"), ("growth", "&boundary=launch"), ("growth", "&filter=verdict:grows"), ("growth", "&format=csv"),
                         ("addresses", "&width=2"), ("addresses", "&event=3&low=0x1000&high=0x2000"), ("fragmentation", "&width=1"),
-                        ("holes", "&event=3&request=4096"), ("segments", "&event=3&width=4"), ("segments", "&format=csv")):
+                        ("holes", "&event=3&request=4096"), ("segments", "&event=3&width=4&scale=all"), ("segments", "&format=csv")):
         equal(walk.ask(f"/api/v1/memory_profile/{view}", f"/api/v1/memory_profile/{view}{about}{extra}").status, 200, view + extra)
     about = f"?session={walk.sessions['named']}"
     for view, extra in (("summary", ""), ("live", ""), ("live", "&group=program,role"), ("events", ""), ("event", "&id=1"), ("growth", ""),

@@ -123,3 +123,43 @@ def test_line_of_an_event_is_the_innermost_that_is_not_of_pytorch(t):
         equal((event.get("line"), event["time_ps"], event["size_bytes"]), (row.get("line"), row["born_ps"], row["size_bytes"]))
         own = [f"{os.path.basename(frame['file'])}:{frame['line']} {frame['function']}" for frame in event.get("stack", []) if "site-packages/torch" not in frame["file"]]
         equal(event.get("line"), own[0] if own else event.get("line"))
+
+
+def test_pieces_of_segments_are_the_blocks_of_the_file_with_their_categories(t):
+    snapshot = made.snapshot(made_program.Program(capacity=300 << 20).one, keeps=150)
+    daemon, place = opened(t, snapshot)
+    drawn = {row.get("event", ("block", row.get("block"))): row for row in asked(daemon, place, "timeline", width=64, blocks=ALL)["blocks"]}
+    data = asked(daemon, place, "segments", time="end", width=8192, scale="all", limit=1000)
+    found = []
+    for row in data["rows"]:
+        for piece in row["pieces"]:
+            if piece["kind"] in ("hole", "mixed"):
+                continue
+            own = drawn[piece["event"] if "event" in piece else ("block", piece["block"])]
+            equal(piece.get("category"), own.get("category"), piece)
+            found.append((int(piece["address"], 16), piece["size_bytes"]))
+    equal(sorted(found), sorted((block["address"], block["size"]) for segment in snapshot["segments"] for block in segment["blocks"] if block["state"] != "inactive"))
+
+
+def test_one_scale_for_all_segments_is_a_part_of_what_is_reserved(t):
+    daemon, place = opened(t, made.snapshot(made_program.Program(capacity=300 << 20).one))
+    for scale, whole in (("largest", lambda rows: max(row["size_bytes"] for row in rows)), ("all", lambda rows: sum(row["size_bytes"] for row in rows))):
+        rows = asked(daemon, place, "segments", width=2, scale=scale, limit=1000)["rows"]
+        pixel = whole(rows) // 2
+        for row in rows:
+            for one, other in zip(row["pieces"], row["pieces"][1:]):
+                assert one["size_bytes"] >= pixel or other["size_bytes"] >= pixel, (scale, one, other)
+    equal(asked(daemon, place, "segments", width=2)["rows"], asked(daemon, place, "segments", width=2, scale="largest")["rows"])
+    equal(daemon.ask(f"/api/v1/memory_profile/segments?session={place['session']}&scale=some").status, 400)
+
+
+def test_segments_at_a_failed_request_are_those_that_it_met(t):
+    one = made.fragmented()
+    (failed,) = one.failures
+    daemon, place = opened(t, made.snapshot(one))
+    (failure,) = asked(daemon, place, "timeline", width=64)["failures"]
+    data = asked(daemon, place, "segments", time=failure["time_ps"])
+    equal(data["failure"], failure)
+    equal((data["failure"]["requested_bytes"], data["reserved_bytes"], data["free_bytes"], data["largest_hole"]["size_bytes"]),
+          (24 * made.MIB, failed["reserved"], failed["free"], failed["largest"]))
+    assert "failure" not in asked(daemon, place, "segments", time="start")

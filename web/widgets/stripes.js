@@ -175,9 +175,10 @@ function paintGap(ctx, room, words, ratio) {
   ctx.font = `${12 * ratio}px ${token('sans')}`;
   if (ctx.measureText(words).width > room.width - 12 * ratio) return;
   ctx.fillStyle = token('text2');
-  ctx.textAlign = 'left';
+  /* At its end: the peak is named where it begins. */
+  ctx.textAlign = 'right';
   ctx.textBaseline = 'middle';
-  ctx.fillText(words, room.x + 6 * ratio, room.y + room.height / 2);
+  ctx.fillText(words, room.x + room.width - 6 * ratio, room.y + room.height / 2);
 }
 
 /* Their names, over what was painted on them; gap: {first, low, high, words}, or none. */

@@ -86,7 +86,7 @@ static void blocks_find(struct drawn_blocks *blocks)
     arena_work(blocks->arena, pool->count);
     for (uint32_t event = pool->first; event < pool->first + pool->count; event++) {
         uint32_t partner = profile->partner[event];
-        /* A free of what an event allocates is in that one's life; of an event that is its own partner nothing tells. */
+        /* A free of what an event allocates ends that one's life; an event that is its own partner tells of nothing. */
         if (partner != event && (partner == PROFILE_NONE || !memory_profile_is_free(profile, event)))
             block_take(blocks, (struct drawn_block){.event = event, .kept = PROFILE_NONE}, profile->size_bytes[event]);
     }

@@ -14,7 +14,7 @@ static const char *const block_params[] = {"memory", "id", NULL};
 static const char *const growth_params[] = {"memory", "boundary", "sort", "filter", "offset", "limit", "format", NULL};
 static const char *const addresses_params[] = {"memory", "time", "event", "width", "low", "high", NULL};
 static const char *const holes_params[] = {"memory", "time", "event", "failure", "request", NULL};
-static const char *const segments_params[] = {"memory", "time",   "event", "width",  "sort",
+static const char *const segments_params[] = {"memory", "time",   "event", "width",  "scale", "sort",
                                               "filter", "offset", "limit", "format", NULL};
 static const char *const whatif_params[] = {"memory", "change", "capacity_bytes", "fit", "width", "format", NULL};
 static const char *const whatif_repeatable[] = {"change", NULL};

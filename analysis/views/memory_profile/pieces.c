@@ -26,9 +26,11 @@ static void piece_write(const struct memory_profile_pieces *pieces, const struct
     json_key_uint(json, "count", piece->count);
     json_key_uint(json, "used_bytes", piece->used);
     json_key_known(json, "event", has_event ? (int64_t)(piece->block.event - pieces->pool->first) : -1);
+    json_key_known(json, "block", is_single && !has_event ? (int64_t)piece->block.kept : -1);
     memory_profile_views_text(json, "op", is_single ? memory_profile_text(profile, what->op) : nothing);
     memory_profile_views_text(json, "dtype", is_single ? memory_profile_what_data_type(profile, what) : nothing);
     memory_profile_views_text(json, "shape", is_single ? memory_profile_text(profile, what->shape) : nothing);
+    memory_profile_views_text(json, "category", is_single ? memory_profile_what_category(profile, what) : nothing);
     json_key_known(json, "step", has_event ? profile->step[piece->block.event] : -1);
     json_object_end(json);
 }

@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  * segments.c: the view "segments": what PyTorch held of a device at a moment, segment by segment, and the blocks in
  * each. */
+#include "base/nearest.h"
+#include "model/memory_profile/failures.h"
 #include "model/memory_profile/held.h"
 #include "views/memory_profile/pieces.h"
 #include "views/memory_profile/views.h"
 #include "views/table.h"
 
-enum { WIDTH_MAX = 4096 };
+enum { WIDTH_MAX = 8192 };
+
+/* What `width` pixels stand for. */
+enum scale { SCALE_LARGEST, SCALE_ALL };
+static const char *const scale_names[] = {"largest", "all"};
 
 /* A row is a segment. */
 struct segments_listing {
@@ -174,28 +180,45 @@ static void sums_write(struct json *json, const struct memory_profile_held *held
                     fragmentation_of(free_bytes, largest == NULL ? 0 : largest->largest_hole_bytes));
 }
 
-/* All rows are drawn on one scale: that of the largest one. */
-static uint64_t pixel_of(const struct memory_profile_held *held, int64_t width)
+/* All rows are drawn on one scale: that of the largest one, or of all of them in one picture. */
+static uint64_t pixel_of(const struct memory_profile_held *held, enum scale scale, int64_t width)
 {
-    uint64_t max = 0;
-    for (uint32_t i = 0; i < held->segment_count; i++)
+    uint64_t max = scale == SCALE_ALL ? held->reserved_bytes : 0;
+    for (uint32_t i = 0; i < held->segment_count && scale == SCALE_LARGEST; i++)
         max = held->segments[i].size_bytes > max ? held->segments[i].size_bytes : max;
     return max / (uint64_t)width;
+}
+
+/* The request that failed at the moment that is asked for: the segments are then those that it met. NULL: none did. */
+static const struct memory_profile_failure *failure_of(struct segments_listing *listing)
+{
+    if (tool_param_text(listing->request, "event") != NULL || !listing->pool->torch.is_known)
+        return NULL;
+    const struct memory_profile_failure *failure = memory_profile_failures_at(listing->pool, listing->moment.time_ps);
+    if (failure != NULL)
+        listing->moment = (struct memory_profile_moment){failure->count, failure->time_ps, failure->rare_count};
+    return failure;
 }
 
 bool memory_profile_segments(const struct tool_request *request, struct json *json, struct err *err)
 {
     struct segments_listing *listing = arena_array(request->arena, struct segments_listing, 1);
     struct table_rows rows;
+    const struct memory_profile_failure *failure;
+    const char *scale_text = tool_param_text(request, "scale");
+    size_t scale = SCALE_LARGEST;
     int64_t width;
     *listing = (struct segments_listing){.request = request, .pool = memory_profile_views_pool(request, err)};
     if (listing->pool == NULL || !memory_profile_views_moment(request, listing->pool, &listing->moment, err) ||
         !tool_param_number(request, "width", 1, WIDTH_MAX, 256, &width, err) ||
+        (scale_text != NULL && scale_text[0] != '\0' &&
+         !nearest_choose("scale", "scale", str_of(scale_text), scale_names, 2, &scale, err)) ||
         !table_read(&rows, request, &spec, listing, err))
         return false;
+    failure = failure_of(listing);
     if (listing->pool->torch.is_known)
         memory_profile_held_find(listing->pool, &listing->moment, request->arena, &listing->held);
-    listing->pixel = pixel_of(&listing->held, width);
+    listing->pixel = pixel_of(&listing->held, (enum scale)scale, width);
     table_begin(&rows, listing->held.segment_count);
     for (uint32_t row = 0; row < listing->held.segment_count; row++)
         table_take(&rows, row);
@@ -215,6 +238,10 @@ bool memory_profile_segments(const struct tool_request *request, struct json *js
                                     : "Only allocator snapshots of PyTorch tell segments; the address map shows what a "
                                       "trace knows.");
     sums_write(json, &listing->held);
+    if (failure != NULL) {
+        json_key(json, "failure");
+        memory_profile_views_failure(json, listing->pool, failure);
+    }
     table_head_write(&rows, json);
     table_rows_write(&rows, "rows", json);
     json_object_end(json);

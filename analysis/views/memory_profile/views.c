@@ -267,11 +267,11 @@ void memory_profile_views_end(struct json *json, const struct memory_profile_poo
     json_object_end(json);
 }
 
-static void failure_write(struct json *json, const struct memory_profile_pool *pool, uint32_t at)
+void memory_profile_views_failure(struct json *json, const struct memory_profile_pool *pool,
+                                  const struct memory_profile_failure *failure)
 {
-    const struct memory_profile_failure *failure = &pool->failures[at];
     json_object_begin(json);
-    json_key_uint(json, "failure", at);
+    json_key_uint(json, "failure", (uint64_t)(failure - pool->failures));
     json_key_int(json, "time_ps", failure->time_ps);
     json_key_known(json, "event", (int64_t)failure->count - 1);
     json_key_text(json, "kind", memory_profile_failures_kind(failure));
@@ -294,7 +294,7 @@ void memory_profile_views_failures(struct json *json, const struct memory_profil
 {
     json_key_array(json, "failures");
     for (uint32_t i = from; i < to; i++)
-        failure_write(json, pool, i);
+        memory_profile_views_failure(json, pool, &pool->failures[i]);
     json_array_end(json);
     json_key_uint(json, "failure_count", pool->failure_count);
 }

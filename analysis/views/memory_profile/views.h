@@ -79,6 +79,9 @@ void memory_profile_views_notes(const struct tool_request *request, const struct
 void memory_profile_views_categories(struct json *json, const struct memory_profile_category_sum *sums);
 /* Member "end": an object; none where there is no such moment. */
 void memory_profile_views_end(struct json *json, const struct memory_profile_pool *pool);
+/* An object of one of the pool's failures. */
+void memory_profile_views_failure(struct json *json, const struct memory_profile_pool *pool,
+                                  const struct memory_profile_failure *failure);
 /* "failures": [{…}], the latest ones last; "failure_count". */
 void memory_profile_views_failures(struct json *json, const struct memory_profile_pool *pool, uint32_t from,
                                    uint32_t to);

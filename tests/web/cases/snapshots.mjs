@@ -188,7 +188,7 @@ print(one.failures[0]["device_free"] >> 20, one.failures[0]["free"] >> 20, one.f
       const holes = await page.locator('.panel-holes').innerText();
       includes(holes, `A request of 24.00 MiB, which failed, meets a largest hole of ${largest}.00 MiB`);
       includes(holes, 'no segment into which it could have been put is as large');
-      const segments = await page.locator('.panel-segments').innerText();
+      const segments = await page.locator('.panel-segment-picture').innerText();
       includes(segments, `${reserved}.00 MiB in 3 segments, ${free}.00 MiB of it free in 15 holes; the largest has ${largest}.00 MiB.`);
       truth((await page.locator('.panel-segments .segment-strip').count()) === 3, 'each segment is drawn');
       truth((await page.locator('.panel-segments .segment-strip .piece-allocation').count()) === 15, 'each block is drawn');

@@ -174,7 +174,7 @@ function build(view, root) {
     events: tableOf('events'),
     growth: tableOf('growth'),
     addresses: createAddresses({ trace, url, onPickBlock }),
-    segments: createSegments({ trace, url, onPickBlock, onDraw: () => {} }),
+    segments: createSegments({ trace, url, onPickBlock, onPickId: (id) => view.pins.pinStripe({ id }), onDraw: () => {} }),
     whatif: createProfileWhatif({ trace, url, onCurve: (curve) => view.timeline.predict(curve) }),
   };
   view.pins = createPins({ trace, url, timeline: view.timeline, tabsOf: view.tabsOf, pane: context.details, banners: context.banners });

@@ -137,6 +137,7 @@ export function createPins({ trace, url, timeline, tabsOf, pane, banners }) {
       found = next;
       timeline.place();
       tabsOf.addresses.setPinned(own.kind === 'e' ? Number(own.id) : null);
+      tabsOf.segments.setPinned(found?.item?.id ?? null);
       mark();
       show();
     },

@@ -89,7 +89,6 @@ const KINDS = {
     id: (row) => `a:${row.address}`,
     title: ({ wanted }, data) => ['Segments ', el('span', { class: 'dim' }, say.timeWords({ ...data, step: null }, wanted))],
     columns: segmentColumns,
-    answer: (data) => nodesOf(say.segmentsAnswer(data)),
     foot: (data) => ({ rest: null, text: say.matchedWords('segments', data, null) }),
   },
 };
