@@ -12,16 +12,12 @@ import { createLit } from './curve_lit.js';
 import { pointAt } from './readings.js';
 import { bandAt } from './stripes.js';
 import { axisWords, byteRange, columnsOf } from './timeline_axis.js';
-import { createPlot, plotPx, roomPx } from './timeline_plot.js';
+import { createPlot, plotPx, roomPx, stripesInView } from './timeline_plot.js';
 
 export const MIN_PS = 1e6;
 const SNAP_PX = 4;
 
 const shapeOf = (data) => data.layers.map((layer) => `${layer.fill}${layer.stroke}${layer.isShare}${layer.isStripes}`).join();
-
-/* Pure: what stripes.js paints, of what is in view. */
-export const stripesInView = ({ striped, range: [from, to], end, lit }) =>
-  striped ? { ...striped, from, to: to - 1, lastStep: end - 1, lit: lit?.pinned ?? null, isPart: false } : null;
 
 /* actions: onHover(at, mark, item: of the stripe under the pointer, or null), onLeave(), onMoment(ps, isEnd), onPin(item),
  * onRange(range, isEnd), onSelect(range | null, isEnd), onHint(), sentence(at). `at` is an index of the data. Out: {node,

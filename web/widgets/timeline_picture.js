@@ -8,7 +8,7 @@ import { increment, multiples, paintMarks } from './curve_marks.js';
 import { fillBelow, paintByteAxis, stepped, trace } from './picture_lines.js';
 import { paintStripeNames, paintStripes } from './stripes.js';
 import { axisWords, byteRange, byteTickLabels, byteTicks, TIME_INCREMENTS, timeLabels } from './timeline_axis.js';
-import { paintPredicted, roomPx, toneOfLayer } from './timeline_plot.js';
+import { paintPredicted, roomPx, stripesInView, toneOfLayer } from './timeline_plot.js';
 
 const LEFT_PX = 84;
 const RIGHT_PX = 56;
@@ -39,7 +39,7 @@ function paintAxes(u, data, [low, high]) {
     ctx.fillText(`${100 * share} %`, bbox.left + bbox.width + 6, u.valToPos(share, 'share'));
 }
 
-function paintLayers(u, data) {
+function paintLayers(u, data, view) {
   const { ctx, bbox } = u;
   const floor = bbox.top + bbox.height;
   const { x, range } = data;
@@ -51,7 +51,7 @@ function paintLayers(u, data) {
   for (const layer of data.layers) {
     const { values, fill, stroke, dash, isShare, isStripes, width } = layer;
     if (isStripes) {
-      paintStripes(u, data.view);
+      paintStripes(u, view);
       continue;
     }
     const points = stepped(u, line, values, isShare ? 'share' : 'y');
@@ -97,6 +97,7 @@ export function timelineDrawing(data, lanes, widthPx, legend) {
   const bbox = { left: LEFT_PX, top: TOP_PX, width: width - LEFT_PX - RIGHT_PX, height: PLOT_PX };
   const [low, high] = byteRange(data, PLOT_PX, roomPx(data));
   const [from, to] = data.range;
+  const view = stripesInView(data);
   const places = {
     x: (value) => bbox.left + (bbox.width * (value - from)) / Math.max(1, to - from),
     y: (value) => bbox.top + bbox.height * (1 - (value - low) / (high - low)),
@@ -108,8 +109,8 @@ export function timelineDrawing(data, lanes, widthPx, legend) {
     paint(context) {
       const u = { ctx: context, bbox, valToPos: (value, axis) => places[axis](value) };
       paintAxes(u, data, [low, high]);
-      paintLayers(u, data);
-      if (data.view) paintStripeNames(u, data.view, 1);
+      paintLayers(u, data, view);
+      if (view) paintStripeNames(u, view, 1);
       if (data.predicted) paintPredicted(u, data, 1);
       paintMarks(u, { ...data, from, to, capacity: null }, 1);
       paintLanes(u, data, lanes, TOP_PX + PLOT_PX + AXIS_PX);

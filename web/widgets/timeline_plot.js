@@ -24,6 +24,10 @@ const BREAK_PX = 6;
 const LABEL_PX = 28;
 const LINE_PX = 16; // of a label
 
+/* Pure: what stripes.js paints, of what is in view. */
+export const stripesInView = ({ striped, range: [from, to], end, lit }) =>
+  striped ? { ...striped, from, to: to - 1, lastStep: end - 1, lit: lit?.pinned ?? null, isPart: false } : null;
+
 /* Room above the values: for marks, and for the words of a request that failed. */
 export const roomPx = ({ failures, range: [from, to] }) => 30 + (failures?.some(({ time }) => time >= from && time <= to) ? LINE_PX : 0);
 

@@ -85,6 +85,19 @@ export function run({ test, equal, includes, truth, daemon, open }) {
     });
   });
 
+  test('stripes: a picture of the timeline has them, too', async () => {
+    await withSnapshot(0, async (page) => {
+      const svg = async () => {
+        await page.locator('.panel-time .menu-dots').click();
+        const [saved] = await Promise.all([page.waitForEvent('download'), page.locator('[role=menuitem]', { hasText: 'SVG' }).first().click()]);
+        return readFileSync(await saved.path(), 'utf8');
+      };
+      const striped = await svg();
+      includes(striped, 'free in segments');
+      truth(striped.split('<path').length > 40, 'each has an edge');
+    });
+  });
+
   test('stripes: arrow keys go to the ones above and below; the first pins the largest that is there', async () => {
     await withSnapshot(0, async (page, row, data) => {
       const { peak } = data;
