@@ -10,9 +10,12 @@ import { categoryFill, categoryInk } from './categories.js';
 import { createKeyboardList } from './keyboard_list.js';
 import { secondTone } from './tones.js';
 
-const LEFT_PX = 92; // names of the groups
+const LEFT_PX = 92; // names of the groups; more for long ones
+const LEFT_MAX_PX = 176;
+const LETTER_PX = 6.8;
 const ROW_PX = 16;
 const ROW_MAX_PX = 34;
+const REQUEST_PX = 20;
 const GAP_PX = 5;
 const APART_PX = 2; // between two segments of a row
 const LABEL_FROM_PX = 60;
@@ -43,37 +46,39 @@ function rowsAt(groups, scale, width) {
 export function laySegments(groups, { width, height, leastBytes = 0 }) {
   const most = groups.flatMap(({ segments }) => segments).reduce((max, { size_bytes: size }) => Math.max(max, size), Math.max(1, leastBytes));
   const rows = Math.max(groups.length, Math.floor(height / (ROW_PX + GAP_PX)));
+  const isTooMuch = (scale) => rowsAt(groups, scale, width).rowCount > rows;
   let low = most / width;
   let scale = low;
-  for (let high = low; rowsAt(groups, scale, width).rowCount > rows; ) {
-    low = high;
-    high *= 2;
-    scale = high;
-    if (high > most * 2 ** TRIES) break;
+  for (let tries = 0; tries < TRIES && isTooMuch(scale); tries++) {
+    low = scale;
+    scale *= 2;
   }
-  for (let high = scale, tries = 0; tries < TRIES && high - low > low / 64; tries++) {
-    const middle = (low + high) / 2;
-    if (rowsAt(groups, middle, width).rowCount > rows) low = middle;
-    else high = scale = middle;
+  while (scale - low > low / 64) {
+    const middle = (low + scale) / 2;
+    if (isTooMuch(middle)) low = middle;
+    else scale = middle;
   }
   const laid = rowsAt(groups, scale, width);
   const rowPx = Math.max(ROW_PX, Math.min(ROW_MAX_PX, Math.floor(height / Math.max(1, laid.rowCount)) - GAP_PX));
   return { scale, ...laid, rowPx };
 }
 
+/* Pure: pixels that the names of the groups take. */
+const leftOf = (groups) => Math.min(LEFT_MAX_PX, groups.reduce((most, { title }) => Math.max(most, title.length * LETTER_PX + 10), LEFT_PX));
+
 /* Pure: a box of each piece, {piece, segment, x, y, width, height, isSecond}, and of each segment. */
-function boxesOf({ places, scale, rowPx }, top) {
+function boxesOf({ places, scale, rowPx }, left, top) {
   const segments = [];
   const pieces = [];
   for (const { segment, row, x, width } of places) {
     const y = top + row * (rowPx + GAP_PX);
-    segments.push({ segment, x: LEFT_PX + x, y, width, height: rowPx });
+    segments.push({ segment, x: left + x, y, width, height: rowPx });
     let last = '';
     let isSecond = true;
     for (const piece of segment.pieces) {
       isSecond = piece.kind !== 'hole' && piece.category === last ? !isSecond : false;
       last = piece.category;
-      pieces.push({ piece, segment, isSecond, x: LEFT_PX + x + piece.offset_bytes / scale, y, width: Math.max(0.5, piece.size_bytes / scale), height: rowPx });
+      pieces.push({ piece, segment, isSecond, x: left + x + piece.offset_bytes / scale, y, width: Math.max(0.5, piece.size_bytes / scale), height: rowPx });
     }
   }
   return { segments, pieces };
@@ -92,12 +97,13 @@ export function createSegmentMap(actions) {
   let [hover, pinned] = [-1, null];
   const layers = createLayers({ name: 'segment-map', isReady: () => data != null, paint, paintOver, onSize: () => data && lay() });
   const plot = el('div', { class: 'segment-plot' }, layers.nodes);
-  const top = () => (data.request ? ROW_PX + 2 * GAP_PX : 0);
+  const top = () => (data.request ? REQUEST_PX + 2 * GAP_PX : 0);
+  const left = () => leftOf(data?.groups ?? []);
   function lay() {
     const { width, height } = layers.size;
-    if (width <= LEFT_PX || height <= 0) return;
-    laid = laySegments(data.groups, { width: width - LEFT_PX - 2, height: height - top() - 2, leastBytes: data.request?.bytes });
-    boxes = boxesOf(laid, top());
+    if (width <= left() || height <= 0) return;
+    laid = laySegments(data.groups, { width: width - left() - 2, height: height - top() - 2, leastBytes: data.request?.bytes });
+    boxes = boxesOf(laid, left(), top());
     /* More groups than there is room for: the picture is higher, and is scrolled. */
     const needed = top() + laid.rowCount * (laid.rowPx + GAP_PX);
     plot.style.minHeight = needed > height + GAP_PX ? `${needed}px` : '';
@@ -132,8 +138,8 @@ export function createSegmentMap(actions) {
   });
   function paint(context) {
     if (!laid) return;
-    if (data.request) paintRequest(context, data.request, laid.scale, layers.size.width);
-    paintTitles(context, laid, data.groups, top());
+    if (data.request) paintRequest(context, data.request, laid.scale, left(), layers.size.width);
+    paintTitles(context, laid, data.groups, left(), top());
     for (const { x, y, width, height } of boxes.segments) {
       context.fillStyle = token('held');
       context.fillRect(x, y, width, height);
@@ -142,7 +148,9 @@ export function createSegmentMap(actions) {
     context.strokeStyle = token('control');
     context.lineWidth = 1;
     for (const { x, y, width, height } of boxes.segments) if (width > 3) context.strokeRect(x + 0.5, y + 0.5, width - 1, height - 1);
-    paintHole(context, boxes.pieces.find(({ piece }) => piece.kind === 'hole' && piece.address === data.hole), Boolean(data.request));
+    const hole = boxes.pieces.find(({ piece }) => piece.kind === 'hole' && piece.address === data.hole);
+    /* Of a request that failed it is meant only if it could have been put there. */
+    paintHole(context, hole, data.request != null && hole?.piece.size_bytes === data.request.fits_bytes);
   }
   function paintOver(context) {
     const own = pinned == null ? [] : boxes.pieces.filter(({ piece }) => actions.idOf(piece) === pinned);
@@ -152,7 +160,7 @@ export function createSegmentMap(actions) {
   return {
     node: plot,
     get width() {
-      return Math.max(64, (plot.clientWidth || 1024) - LEFT_PX);
+      return Math.max(64, (plot.clientWidth || 1024) - left());
     },
     draw(next) {
       data = next;
@@ -206,27 +214,28 @@ function paintHole(context, box, isFailed) {
 }
 
 /* What was asked for, and of it what the largest piece has. */
-function paintRequest(context, { bytes: asked, fits_bytes: fits }, scale, all) {
-  const [x, width] = [LEFT_PX, asked / scale];
+function paintRequest(context, { bytes: asked, fits_bytes: fits }, scale, x, all) {
+  const width = asked / scale;
+  const middle = 1 + REQUEST_PX / 2;
   context.fillStyle = token('held');
-  context.fillRect(x, 1, Math.min(width, fits / scale), ROW_PX);
+  context.fillRect(x, 1, Math.min(width, fits / scale), REQUEST_PX);
   context.strokeStyle = token('over');
   context.lineWidth = 2;
   context.setLineDash([6, 4]);
-  context.strokeRect(x + 1, 2, Math.max(2, width - 2), ROW_PX - 2);
+  context.strokeRect(x + 1, 2, Math.max(2, width - 2), REQUEST_PX - 2);
   context.setLineDash([]);
   context.fillStyle = token('over');
   context.font = `600 12px ${token('sans')}`;
   const words = bytes(asked);
   const wide = context.measureText(words).width;
   const isBeside = x + width + 8 + wide < all;
-  paintWords(context, words, { x: isBeside ? x + width + 8 : x + 8, y: 1 + ROW_PX / 2, width: isBeside ? wide : width - 12 }, 600);
+  paintWords(context, words, { x: isBeside ? x + width + 8 : x + 8, y: middle, width: isBeside ? wide : width - 12 }, 600);
   context.fillStyle = token('text2');
-  paintWords(context, 'failed request', { x: 0, y: 1 + ROW_PX / 2, width: LEFT_PX - 4 });
+  paintWords(context, 'failed request', { x: 0, y: middle, width: x - 4 });
 }
 
 /* Each group's name beside its first row. */
-function paintTitles(context, { places, rowPx }, groups, top) {
+function paintTitles(context, { places, rowPx }, groups, left, top) {
   for (const [at, { title }] of groups.entries()) {
     const first = places.find(({ group }) => group === at);
     if (!first) continue;
@@ -234,6 +243,6 @@ function paintTitles(context, { places, rowPx }, groups, top) {
     context.font = `12px ${token('sans')}`;
     context.textBaseline = 'middle';
     context.textAlign = 'left';
-    context.fillText(title, 0, top + first.row * (rowPx + GAP_PX) + rowPx / 2, LEFT_PX - 6);
+    context.fillText(title, 0, top + first.row * (rowPx + GAP_PX) + rowPx / 2, left - 6);
   }
 }

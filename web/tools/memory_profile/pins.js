@@ -76,6 +76,12 @@ const FINDERS = {
 };
 const finderOf = ({ kind, table }) => (kind === 'k' ? FINDERS.block : table ? FINDERS.row : ['s', 'l'].includes(kind) ? FINDERS.run : FINDERS.event);
 
+/* The pinned block has an edge in the address map, and in the picture of segments. */
+function markBlocks({ addresses, segments }, { kind, id }, found) {
+  addresses.setPinned(kind === 'e' ? Number(id) : null);
+  segments.setPinned(found?.item?.id ?? null);
+}
+
 /* tabsOf: the tables and the address map by name. Out: {span, mark(), show(), load(), pin(row, table), …}. */
 export function createPins({ trace, url, timeline, tabsOf, pane, banners }) {
   let found = null; // what the pin names
@@ -136,8 +142,7 @@ export function createPins({ trace, url, timeline, tabsOf, pane, banners }) {
       }
       found = next;
       timeline.place();
-      tabsOf.addresses.setPinned(own.kind === 'e' ? Number(own.id) : null);
-      tabsOf.segments.setPinned(found?.item?.id ?? null);
+      markBlocks(tabsOf, own, found);
       mark();
       show();
     },

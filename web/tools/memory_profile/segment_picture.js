@@ -4,7 +4,8 @@
 
 import { el, fill } from '../../lib/dom.js';
 import { bytes, count, counted, spokenBytes, visible } from '../../lib/format.js';
-import { categoryWord, categoryWords, legend } from '../../widgets/categories.js';
+import { token } from '../../lib/theme.js';
+import { categoryFill, categoryWord, categoryWords, legend } from '../../widgets/categories.js';
 import { explainEntry, nodesOf } from '../../widgets/explain.js';
 import { exportEntries } from '../../widgets/export_menu.js';
 import { createPanel } from '../../widgets/panel.js';
@@ -44,6 +45,7 @@ async function allSegments(ask, params) {
 export function createSegmentPicture({ trace, url, onPick }, createReader) {
   const answer = el('p', { class: 'tab-answer' });
   let data = null;
+  let categories = new Set();
   const map = createSegmentMap({
     onHover: (piece, segment, mark) => showTooltip(`s:${piece.address}`, pieceLines(piece, segment).filter(([words]) => words).map((line) => nodesOf(line)), mark),
     onLeave: hideTooltip,
@@ -54,7 +56,10 @@ export function createSegmentPicture({ trace, url, onPick }, createReader) {
   const exports = exportEntries({
     name: 'memory-profile-allocator-state',
     title: () => panel.node.querySelector('h2').textContent,
-    drawing: () => data && !panel.body.hidden && { ...map.drawing(), legend: [] },
+    drawing() {
+      const drawing = data && !panel.body.hidden && map.drawing();
+      return drawing && { ...drawing, legend: pictureLegend(categories) };
+    },
     table: () => tableOf(data),
   });
   const panel = createPanel('panel-inner panel-segment-picture', 'Allocator state', { menu: () => [exports(), explainEntry('hole')] });
@@ -67,7 +72,7 @@ export function createSegmentPicture({ trace, url, onPick }, createReader) {
     const drawn = found.rows.reduce((sum, { size_bytes: size }) => sum + size, 0);
     const request = requestOf(found);
     fill(answer, request ? el('strong', {}, `A request failed: it ${request.words}. `) : '', nodesOf(say.segmentsAnswer(found)), left > 0 ? ` ${counted(left, 'smaller one')}, ${bytes(found.reserved_bytes - drawn)} together, are in the table only.` : '');
-    const categories = new Set(found.rows.flatMap(({ pieces }) => pieces.filter(({ kind }) => kind !== 'hole').map(({ kind, category }) => (kind === 'mixed' ? 'mixed' : (category ?? 'unknown')))));
+    categories = new Set(found.rows.flatMap(({ pieces }) => pieces.filter(({ kind }) => kind !== 'hole').map(({ kind, category }) => (kind === 'mixed' ? 'mixed' : (category ?? 'unknown')))));
     panel.setAside(legend(categories), el('span', { class: 'key key-held-box' }, 'free'));
     const groups = groupsOf(found.rows);
     const label = `${count(found.segment_count)} segments to one scale, ${groups.map(({ title, segments }) => `${segments.length} ${title}`).join(', ')}.${request ? ` A request failed: it ${request.words}.` : ''}`;
@@ -90,6 +95,12 @@ export function createSegmentPicture({ trace, url, onPick }, createReader) {
     },
   };
 }
+
+/* Colours and words, for pictures. */
+const pictureLegend = (categories) => [
+  ...[...categories].map((category) => ({ word: categoryWords(category), colour: categoryFill(category), kind: 'fill' })),
+  { word: 'free', colour: token('held'), kind: 'fill' },
+];
 
 /* What is drawn, piece by piece. */
 function tableOf(data) {
