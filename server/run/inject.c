@@ -51,6 +51,14 @@ void inject_free(struct inject *inject)
     *inject = (struct inject){0};
 }
 
+bool inject_is_made(const char *run_folder)
+{
+    char *path = memory_format("%s/%s", run_folder, FOLDER);
+    bool is = access(path, F_OK) == 0;
+    free(path);
+    return is;
+}
+
 /* ---- Marks ---------------------------------------------------------------------- */
 
 /* One line: "WORD PID TEXT". */
@@ -73,7 +81,7 @@ static void mark_add(struct inject_marks *marks, struct str line)
         marks->reason = memory_format("%.*s", (int)(line.data + line.length - space - 1), space + 1);
 }
 
-struct inject_marks inject_marks_take(const char *run_folder)
+struct inject_marks inject_marks_read(const char *run_folder)
 {
     struct inject_marks marks = {0};
     struct err err = ERR_INIT;
@@ -90,6 +98,12 @@ struct inject_marks inject_marks_take(const char *run_folder)
         }
     }
     buf_free(&text);
+    return marks;
+}
+
+struct inject_marks inject_marks_take(const char *run_folder)
+{
+    struct inject_marks marks = inject_marks_read(run_folder);
     char *path = memory_format("%s/%s", run_folder, MARKS);
     unlink(path);
     free(path);

@@ -28,9 +28,14 @@ struct inject_marks {
     char *reason; /* why one of them is not armed, as it says itself; NULL: none says so */
 };
 
-/* Of a run that has ended; the file of marks goes. inject_marks_free afterwards. */
+/* Of a run that goes on. inject_marks_free afterwards. */
+struct inject_marks inject_marks_read(const char *run_folder);
+/* Of one that has ended; the file of marks goes. */
 struct inject_marks inject_marks_take(const char *run_folder);
 void inject_marks_free(struct inject_marks *marks);
+
+/* Of a run that goes on: were the files of inject_make written? */
+bool inject_is_made(const char *run_folder);
 
 /* "-I" of `python3 -I train.py`: the option by which the command reads no hook; NULL: none, or it is no Python. */
 const char *inject_refusal(char *const *arguments);

@@ -178,3 +178,48 @@ void run_folder_remove(struct run_folder *folder)
         rmdir(folder->all); /* only when it is empty */
     let_go(folder);
 }
+
+/* ---- Runs of others ------------------------------------------------------------- */
+
+static char *lock_path(const char *folder) { return memory_format("%s/%s", folder, LOCK_NAME); }
+
+bool run_folder_is(const char *path)
+{
+    char *lock = lock_path(path);
+    struct stat status;
+    bool is = lstat(lock, &status) == 0 && S_ISREG(status.st_mode);
+    free(lock);
+    return is;
+}
+
+bool run_folder_is_running(const char *path)
+{
+    char *name = lock_path(path);
+    int lock = open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    free(name);
+    if (lock < 0)
+        return false;
+    bool is_running = flock(lock, LOCK_SH | LOCK_NB) != 0;
+    close(lock);
+    return is_running;
+}
+
+char *run_folder_newest(const char *all)
+{
+    struct dirent **names = NULL;
+    int count = scandir(all, &names, is_run, alphasort);
+    char *newest = NULL;
+    bool is_running = false;
+    for (int at = count - 1; at >= 0; at--) {
+        char *path = memory_format("%s/%s", all, names[at]->d_name);
+        if (!is_running && run_folder_is(path) && (!newest || run_folder_is_running(path))) {
+            free(newest);
+            newest = memory_text(path);
+            is_running = run_folder_is_running(path);
+        }
+        free(path);
+        free(names[at]);
+    }
+    free(names);
+    return newest;
+}

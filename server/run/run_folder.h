@@ -24,3 +24,10 @@ bool run_folder_open(struct run_folder *folder, const char *all, struct err *err
 void run_folder_close(struct run_folder *folder, uint64_t max_bytes);
 /* With all that is in it. */
 void run_folder_remove(struct run_folder *folder);
+
+/* Is it the folder of a run, whether or not that has ended? */
+bool run_folder_is(const char *path);
+/* Does its runner live? Where a file system has no locks, true. */
+bool run_folder_is_running(const char *path);
+/* The newest run in the folder `all` whose runner lives, else the newest one; NULL: there is none. free() */
+char *run_folder_newest(const char *all);
