@@ -56,6 +56,12 @@ def rank():
     return number and "rank{}".format(int(number))
 
 
+def process_name():
+    """"rank3.4711", "pid4711": what its files begin with"""
+    of, process = rank(), os.getpid()
+    return "{}.{}".format(of, process) if of else "pid{}".format(process)
+
+
 def has_written():
     """Was a snapshot of this process written at a failure?"""
     return _written.get(os.getpid(), 0) > 0
@@ -64,9 +70,7 @@ def has_written():
 def _write_snapshot():
     """The first failure's stays, and the last one's: "rank3.4711.pickle", "rank3.4711.last.pickle". """
     import torch
-    process, of = os.getpid(), rank()
-    stem = "{}.{}".format(of, process) if of else "pid{}".format(process)
-    name = stem + (".last.pickle" if has_written() else ".pickle")
+    name = process_name() + (".last.pickle" if has_written() else ".pickle")
     part = os.path.join(FOLDER, ".{}.part".format(name))
     try:
         torch.cuda.memory._dump_snapshot(part)
@@ -113,11 +117,23 @@ def _on_cuda(torch):
     _guarded("history", _record, torch, _entries())
     torch._C._cuda_attach_out_of_memory_observer(_on_out_of_memory)
     _mark("cuda")
+    _guarded("capture", _listen)
 
 
 def _arm_torch(torch):
     _mark("torch", getattr(torch, "__version__", ""))
     torch.cuda._lazy_call(lambda: _guarded("torch", _on_cuda, torch))
+
+
+# ---- memviewd capture ---------------------------------------------------------------------
+
+def _listen():
+    """By a package of a name of ours: the program's `import memviewd` finds its own."""
+    import importlib
+    package = type(sys)("_memviewd")
+    package.__path__ = [os.path.join(HERE, "memviewd")]
+    sys.modules.setdefault(package.__name__, package)
+    importlib.import_module("_memviewd._capture").listen(FOLDER)
 
 
 # ---- exceptions that nobody catches ---------------------------------------------------------
@@ -165,6 +181,7 @@ def _arm(module):
         _guarded(name, _arm_torch, module)
     else:
         _mark(name, getattr(module, "__version__", ""))
+        _guarded("capture", _listen)
 
 
 def _arm_behind(loader):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is done when an exception passes that tells of a lack of memory. Whatever goes wrong here is said, never raised."""
+import atexit
 import contextlib
 import functools
 import inspect
@@ -12,7 +13,7 @@ import threading
 import traceback
 from typing import Any, Callable, Literal, Optional, TypeVar, overload
 
-from . import _binary, _daemon, _jax, _session, _torch
+from . import _binary, _capture, _daemon, _jax, _session, _torch
 from ._session import say
 
 # A program that tries ever smaller batches fails again and again: the first failures are enough.
@@ -254,6 +255,20 @@ def on_oom(function: Optional[Callable[..., Any]] = None, *, logdir: Optional[_s
 
 # ---- every exception that nobody catches ------------------------------------------------------
 
+def _open_for_captures(logdir):
+    """A Session that is there from here on, so that `memviewd capture` finds it; its end leaves nothing where nothing was
+    captured. None: the hook of `memviewd run` answers, or there can be none."""
+    if "_memviewd_hook" in sys.modules:
+        return None
+    session = None
+    try:
+        session = _session.of_runner(logdir) or _session.open_new(logdir)
+        _capture.listen(session.path)
+    except Exception as error:
+        say("memviewd capture cannot ask this process: {}: {}".format(type(error).__name__, error))
+    return session
+
+
 class Installed:
     """What install() put in place; remove() takes it away again."""
 
@@ -261,6 +276,8 @@ class Installed:
         self._logdir, self._is_on = logdir, True
         self._before, self._thread_before = sys.excepthook, threading.excepthook
         self._hook, self._thread_hook = self._on_exception, self._on_thread_exception
+        self._session, self._process = _open_for_captures(logdir), os.getpid()
+        atexit.register(self._end_captures)
         sys.excepthook, threading.excepthook = self._hook, self._thread_hook
         ipython = sys.modules.get("IPython")
         self._shell = ipython.get_ipython() if ipython is not None else None
@@ -278,6 +295,14 @@ class Installed:
     def _on_cell(self, result):
         self._note(result.error_in_exec)
 
+    def _end_captures(self):
+        session, self._session = self._session, None
+        if session is not None and self._process == os.getpid():  # in one that was forked off it is its parent's
+            _capture.leave()
+            if session.is_ours:
+                shutil.rmtree(os.path.join(session.path, _capture.FOLDER_NAME), ignore_errors=True)
+            session.close()
+
     def _note(self, error):
         if self._is_on:
             note(error, self._logdir)
@@ -292,6 +317,8 @@ class Installed:
         if self._shell is not None:
             with contextlib.suppress(ValueError):
                 self._shell.events.unregister("post_run_cell", self._on_cell)
+        self._end_captures()
+        atexit.unregister(self._end_captures)
         global _installed
         with _lock:
             _installed = None if _installed is self else _installed
@@ -302,7 +329,8 @@ _installed = None
 
 def install(logdir: Optional[_session.Path] = None) -> Installed:
     """on_oom() for every exception that nobody catches: of the program, of its threads, of a cell of a notebook. The
-    traceback is printed as before. Out: what remove() takes away again; a second call replaces the first."""
+    traceback is printed as before. `memviewd capture` can ask the process what it holds: for that it has a folder in logdir from
+    here on, which goes again when it holds nothing. Out: what remove() takes away again; a second call replaces the first."""
     global _installed
     if _installed is not None:
         _installed.remove()

@@ -233,6 +233,22 @@ void box_capture(const struct options *options, const char *logdir, const struct
     sandbox_enter(sandbox, NULL);
 }
 
+void box_capture_runs(const struct options *options, const char *const *runs, size_t count)
+{
+    if (options->is_without_sandbox)
+        return;
+    struct sandbox *sandbox = sandbox_new(SANDBOX_COMMAND);
+    sandbox_reads(sandbox, "/proc"); /* why a process does not answer */
+    for (size_t at = 0; at < count; at++) {
+        char *all = folder_of(runs[at]);
+        sandbox_reads(sandbox, all); /* its address depends on what else is there */
+        sandbox_writes(sandbox, runs[at]);
+        free(all);
+    }
+    sandbox_connects(sandbox, RUN_ADDRESS_PORT);
+    sandbox_enter(sandbox, NULL);
+}
+
 void box_question(const struct options *options, const char *const *roots, size_t root_count)
 {
     if (options->is_without_sandbox)

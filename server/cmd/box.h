@@ -18,6 +18,8 @@ void box_command(const struct options *options);
  * daemon that may show what came. Nothing is said. */
 void box_capture(const struct options *options, const char *logdir, const struct capture_address *const *addresses,
                  size_t count);
+/* Of `capture` of runs, which it reads and writes, with what lies beside them. Nothing is said. */
+void box_capture_runs(const struct options *options, const char *const *runs, size_t count);
 /* Of a process that answers one question of `mcp`: reads `roots` and what lies below them, and what the options name;
  * otherwise as a command. Nothing is said: box_question_warn, once and before, says it where no sandbox limits what is
  * read. */

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cmd_capture.c: a trace of jobs that run, by their profiler servers, and where to look at it. */
+ * cmd_capture.c: of jobs that run a trace, by their profiler servers, or what they hold now (capture_runs.h), and where
+ * to look at it. */
 #include "server/base/log.h"
 #include "server/base/memory.h"
 #include "server/base/output.h"
 #include "server/capture/capture.h"
 #include "server/cmd/box.h"
 #include "server/cmd/capture_option.h"
+#include "server/cmd/capture_runs.h"
 #include "server/cmd/commands.h"
 #include "server/cmd/input_path.h"
 #include "server/cmd/interrupts.h"
@@ -126,8 +128,14 @@ int cmd_capture(const struct options *options)
     struct capture_addresses addresses;
     struct err err = ERR_INIT;
     int status = COMMANDS_UNUSABLE;
+    enum capture_runs_kind kind = capture_runs_kind(options, &err);
     if (options->paths.count == 0)
-        log_line("which job? memviewd capture HOST:PORT, where the job called jax.profiler.start_server(PORT)");
+        log_line("which job? memviewd capture RUN, the folder of one under memviewd run, or "
+                 "memviewd capture HOST:PORT, where it called jax.profiler.start_server(PORT)");
+    else if (err_is_set(&err))
+        log_line("%s", err.text);
+    else if (kind == CAPTURE_RUNS)
+        status = capture_runs(options);
     else if (options->capture_seconds < 1 || options->capture_seconds > CAPTURE_SECONDS_MAX)
         log_line("--seconds must be a number from 1 to %d", CAPTURE_SECONDS_MAX);
     else if (!input_path_check_folder(options->capture_logdir, "--logdir=", &err) ||

@@ -11,6 +11,7 @@
 #include "server/cmd/options.h"
 #include "server/cmd/run_address.h"
 #include "server/cmd/run_report.h"
+#include "server/run/ask.h"
 #include "server/run/child.h"
 #include "server/run/dump_copy.h"
 #include "server/run/dump_limit.h"
@@ -292,13 +293,13 @@ static size_t programs_keep(struct run *run)
 
 static void cmd_run_finish(struct run *run)
 {
-    bool is_quiet = run->options->is_quiet, is_host = is_host_memory(run);
+    bool is_quiet = run->options->is_quiet, is_host = is_host_memory(run), is_captured = ask_end(run->folder.path);
     size_t failure_count = failures_count(run);
     run->marks = inject_marks_take(run->folder.path);
     if (is_killed(run) && !is_host && !is_quiet)
         log_line("it was ended by signal 9, which somebody sent: the kernel ended no process here for lack of memory");
     bool has_failure = failure_count + run->marks.failure_count > 0;
-    if (!has_failure && !is_host && !run->options->is_kept) {
+    if (!has_failure && !is_host && !run->options->is_kept && !is_captured) {
         run_folder_remove(&run->folder);
         return;
     }

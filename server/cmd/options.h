@@ -33,7 +33,7 @@ struct options {
     struct options_list logdirs, paths, changes, bases, diff_bases, source_roots, captures, modules, spaces, steps,
         moments, labels, label_paths, device_names, filters[OPTIONS_FILTER_COUNT];
     int64_t port, space, memory_limit_mib, cache_limit_mib, limit, limit_seconds, program_count, dump_limit_mib,
-        history_count, list_every_s, part_count, capture_seconds;
+        history_count, list_every_s, part_count, capture_seconds, capture_wait_s;
     const char *bind, *allowed_hosts, *web_folder, *token_file, *log_format, *listen, *path_prefix, *frame_ancestors,
         *cache_folder, *module, *moment, *base_moment, *memory, *by, *metric, *category_rules, *libraries, *capacity,
         *libtpu, *cuda_plugin, *topology, *plan_folder, *max_total, *baseline, *tolerance, *format, *out_path,

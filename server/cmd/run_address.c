@@ -74,8 +74,18 @@ static bool is_of(const struct snapshot_session *session, const char *name)
     return strncmp(path, name, length) == 0 && path[length] == '/';
 }
 
-/* The id that a daemon gives it which serves `all` as its first folder: of its dump, else of its snapshots; NULL: it
- * has neither, and stands on the first page. */
+/* What a run's page is of, the best last; 0: what stands on the first page. */
+static int page_rank(enum snapshot_kind kind)
+{
+    static const enum snapshot_kind ranks[] = {SNAPSHOT_PROFILES, SNAPSHOT_TEXT, SNAPSHOT_TRACE, SNAPSHOT_DUMP};
+    for (int at = 0; at < (int)(sizeof(ranks) / sizeof(ranks[0])); at++)
+        if (ranks[at] == kind)
+            return at + 1;
+    return 0;
+}
+
+/* The id that a daemon gives it which serves `all` as its first folder: of its dump, else of its snapshots, else of its
+ * device profiles where no text tells of a failure; NULL: it has none, and stands on the first page. */
 static char *session_id(const char *all, const char *name)
 {
     struct index *index = index_new();
@@ -85,11 +95,11 @@ static char *session_id(const char *all, const char *name)
     const struct snapshot_session *found = NULL;
     for (size_t at = 0; at < snapshot->session_count; at++) {
         const struct snapshot_session *session = snapshot->sessions[at];
-        bool has_page = session->kind == SNAPSHOT_DUMP || session->kind == SNAPSHOT_TRACE;
-        if (has_page && is_of(session, name) && (!found || session->kind == SNAPSHOT_DUMP))
+        int rank = is_of(session, name) ? page_rank(session->kind) : 0;
+        if (rank > (found ? page_rank(found->kind) : 0))
             found = session;
     }
-    char *id = found ? memory_text(found->id) : NULL;
+    char *id = found && found->kind != SNAPSHOT_TEXT ? memory_text(found->id) : NULL;
     index_release(index, snapshot);
     index_free(index);
     return id;

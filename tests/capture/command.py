@@ -168,7 +168,7 @@ def test_addresses_are_host_and_port(t):
         assert "is no HOST:PORT, such as localhost:9999 or [::1]:9999" in done.stderr, done.stderr
     assert "a:1 is named twice" in capture(t, "a:1", "a:1", status=2).stderr
     assert "more than 256 hosts cannot be asked at once" in capture(t, *(f"h{at}:1" for at in range(257)), status=2).stderr
-    assert "which job? memviewd capture HOST:PORT" in capture(t, status=2).stderr
+    assert "which job? memviewd capture RUN" in capture(t, status=2).stderr
     for seconds in ("0", "-1", "3601", "1.5", "x"):
         assert "--seconds" in capture(t, "--seconds", seconds, "a:1", status=2).stderr
     equal(left(t), [])

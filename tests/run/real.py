@@ -76,6 +76,31 @@ def test_live_arrays_are_saved_at_the_failure(here, options):
         assert [3, 1 << 20] in [each["shape"] for each in held], (where, held)
 
 
+def test_a_running_job_is_asked_for_its_device_profile(here, options):
+    here.environment["JAX_PLATFORMS"] = "cpu"
+    job_runs = here.start(*job(options, "holds.py"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        box.read_to(job_runs.stdout.fileno(), b"ready\n")
+        for number in (1, 2):
+            done = subprocess.run([options.binary, "capture", here.runs, f"--wait={box.PATIENCE_SECONDS}"], capture_output=True, timeout=box.PATIENCE_SECONDS, text=True)
+            paths = [line.split("  ")[0] for line in done.stdout.splitlines()]
+            assert done.returncode == 0 and [os.path.basename(path) for path in paths] == [f"memory-{number:06d}.prof", f"live_arrays-{number:06d}.json"], done
+        top = subprocess.run([options.binary, "top", paths[0]], capture_output=True, timeout=60, text=True).stdout
+        assert re.search(r" 12\.00 MiB  100\.00%  hold \S*/holds\.py:8\n", top), top
+        with open(paths[1], encoding="utf-8") as file:
+            assert [3, 1 << 20] in [each["shape"] for each in json.load(file)["arrays"]]
+        daemon, port = box.serve(here)
+        try:
+            (session,) = [each for each in box.answer_of(port, "/api/v1/sessions")["sessions"] if each["kind"] == "profiles"]
+            assert f"?session={session['id']} " in done.stderr and len(box.answer_of(port, f"/api/v1/sessions/{session['id']}/profiles")["profiles"]) == 2, (session, done)
+        finally:
+            daemon.terminate()
+            daemon.communicate(timeout=20)
+    finally:
+        out, err = job_runs.communicate(timeout=box.PATIENCE_SECONDS)
+    assert (job_runs.returncode, out) == (0, b"went on 3145728.0\n"), (out, err)
+
+
 def test_what_fits_leaves_nothing(here, options):
     done = here.run(*job(options, "fits.py"), variables={"JAX_PLATFORMS": "cpu"})
     assert done.returncode == 0 and done.stderr == b"" and re.fullmatch(rb"compiled .*\nloss 7\.\d+\n", done.stdout), done
