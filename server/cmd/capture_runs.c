@@ -182,6 +182,10 @@ static void run_finish(const struct options *options, const char *run, const str
         fflush(stdout);
         say_process(options, process);
     }
+    size_t waiting_count = result->count > 0 ? inject_waiting_count(run) : 0;
+    if (waiting_count > 0)
+        log_line("%zu more %s imported torch and taken no GPU yet", waiting_count,
+                 runs_word(waiting_count, "process has", "processes have"));
     if (result->left_out_count > 0)
         log_line("%zu more were not asked: at most %d at once", result->left_out_count, ASK_PROCESSES_MAX);
     if (result->file_count > 0)

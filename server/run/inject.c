@@ -14,6 +14,8 @@
 
 /* As _hook.py has it, which writes no longer file. */
 enum { MAX_MARKS_BYTES = (1 << 20) + 4096 };
+/* That are looked at one by one. */
+enum { MAX_PROCESSES = 1024, MAX_ID_DIGITS = 10 };
 
 static const char FOLDER[] = ".hook", PACKAGE[] = "memviewd", MARKS[] = ".armed";
 
@@ -81,24 +83,76 @@ static void mark_add(struct inject_marks *marks, struct str line)
         marks->reason = memory_format("%.*s", (int)(line.data + line.length - space - 1), space + 1);
 }
 
+static bool marks_text(const char *run_folder, struct buf *text)
+{
+    struct err err = ERR_INIT;
+    const struct files_place place = {.root = run_folder, .path = MARKS};
+    return files_read_text(&place, MAX_MARKS_BYTES, text, &err) && !text->failed && text->length > 0;
+}
+
+/* The next line, without its end; false: there is none. */
+static bool line_next(struct str *left, struct str *line)
+{
+    if (left->length == 0)
+        return false;
+    const char *end = memchr(left->data, '\n', left->length);
+    *line = (struct str){left->data, end ? (size_t)(end - left->data) : left->length};
+    size_t length = line->length + (end != NULL);
+    *left = (struct str){left->data + length, left->length - length};
+    return true;
+}
+
 struct inject_marks inject_marks_read(const char *run_folder)
 {
     struct inject_marks marks = {0};
-    struct err err = ERR_INIT;
     struct buf text = BUF_INIT;
-    const struct files_place place = {.root = run_folder, .path = MARKS};
-    if (files_read_text(&place, MAX_MARKS_BYTES, &text, &err) && !text.failed && text.length > 0) {
-        struct str left = {text.data, text.length};
-        while (left.length > 0) {
-            const char *end = memchr(left.data, '\n', left.length);
-            size_t length = end ? (size_t)(end - left.data) : left.length;
-            mark_add(&marks, (struct str){left.data, length});
-            length += end != NULL;
-            left = (struct str){left.data + length, left.length - length};
-        }
-    }
+    struct str line;
+    if (marks_text(run_folder, &text))
+        for (struct str left = {text.data, text.length}; line_next(&left, &line);)
+            mark_add(&marks, line);
     buf_free(&text);
     return marks;
+}
+
+/* "4711" of "torch 4711 2.11.0"; empty: it is no such line. */
+static struct str mark_process(struct str line, struct str word)
+{
+    if (!str_starts(line, word))
+        return STR("");
+    struct str id = {line.data + word.length, 0};
+    while (word.length + id.length < line.length && id.data[id.length] >= '0' && id.data[id.length] <= '9')
+        id.length++;
+    return id.length <= MAX_ID_DIGITS ? id : STR("");
+}
+
+static bool has_mark(struct str text, struct str word, struct str process)
+{
+    for (struct str line; line_next(&text, &line);) {
+        struct str other = mark_process(line, word);
+        if (other.length == process.length && memcmp(other.data, process.data, process.length) == 0)
+            return true;
+    }
+    return false;
+}
+
+size_t inject_waiting_count(const char *run_folder)
+{
+    struct buf text = BUF_INIT;
+    size_t count = 0, looked_at = 0;
+    struct str line;
+    if (marks_text(run_folder, &text))
+        for (struct str all = {text.data, text.length}, left = all;
+             looked_at < MAX_PROCESSES && line_next(&left, &line);) {
+            struct str process = mark_process(line, STR("torch "));
+            if (process.length == 0)
+                continue;
+            char *path = memory_format("/proc/%.*s", (int)process.length, process.data);
+            count += access(path, F_OK) == 0 && !has_mark(all, STR("cuda "), process);
+            free(path);
+            looked_at++;
+        }
+    buf_free(&text);
+    return count;
 }
 
 struct inject_marks inject_marks_take(const char *run_folder)

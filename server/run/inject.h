@@ -34,6 +34,8 @@ struct inject_marks inject_marks_read(const char *run_folder);
 struct inject_marks inject_marks_take(const char *run_folder);
 void inject_marks_free(struct inject_marks *marks);
 
+/* Processes of a run that goes on which have imported torch and have taken no GPU yet; 0 where there is no /proc. */
+size_t inject_waiting_count(const char *run_folder);
 /* Of a run that goes on: were the files of inject_make written? */
 bool inject_is_made(const char *run_folder);
 

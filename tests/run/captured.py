@@ -10,7 +10,7 @@ import re
 import signal
 import subprocess
 
-from armed import STANDIN
+from armed import OTHERS, STANDIN
 from box import PATIENCE_SECONDS, PYTHON, child_of, read_to, until
 
 HOLD = "import os, sys, torch\nkeep = [torch.empty(7 << 19, device='cuda') for _ in range(5)]\n"
@@ -97,6 +97,22 @@ def test_each_rank_writes_its_own(box):
     with running(box, *launcher, count=2):
         names = [os.path.basename(path) for path in paths(capture(box, box.runs))]
         assert [re.sub(r"\.\d+\.", ".PID.", name) for name in names] == [f"rank{rank}.PID.capture-1.pickle" for rank in range(2)], names
+
+
+def test_one_that_has_taken_no_gpu_yet_is_counted(box):
+    launcher = box.script(f"import subprocess, torch\nsubprocess.run({box.script(HOLD + GO_ON)!r})\n")
+    with running(box, *launcher):
+        done = capture(box, box.runs)
+        assert len(paths(done)) == 1 and done.stderr.startswith("memviewd: 1 more process has imported torch and taken no GPU yet\n"), done
+
+
+def test_every_python_that_is_here_answers(box):
+    for at, python in enumerate(sorted(glob.glob(OTHERS))):
+        if subprocess.run([python, "-c", "import sys; sys.exit(sys.version_info < (3, 8))"]).returncode == 0:
+            box.runs = os.path.join(box.folder, f"runs{at}")
+            with running(box, python, *box.script(HOLD + GO_ON)[1:]) as job:
+                assert len(paths(capture(box, box.runs))) == 1, python
+                assert ended(job)[:2] == (0, b""), python
 
 
 def test_processes_that_python_makes_answer(box):

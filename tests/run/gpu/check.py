@@ -60,6 +60,29 @@ def check(options, folder, name):
         assert "PyTorch refused memory 5 times" in done.stderr, done.stderr
 
 
+HELD = """
+import sys, torch
+keep = [torch.empty(64 << 20, dtype=torch.uint8, device="cuda") for _ in range(3)]
+print("ready", flush=True)
+sys.stdin.read()
+print("went on", len(keep))
+"""
+
+
+def check_captured(options, folder):
+    """memviewd capture of a job that runs"""
+    path, runs = os.path.join(folder, "held.py"), os.path.join(folder, "held")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(HELD)
+    with subprocess.Popen([options.binary, "run", f"--logdir={runs}", "--", options.python, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as job:
+        assert job.stdout.readline() == "ready\n"
+        done = subprocess.run([options.binary, "capture", runs], capture_output=True, text=True, timeout=900, check=False)
+        out = job.communicate(timeout=900)[0]
+    assert (done.returncode, job.returncode, out) == (0, 0, "went on 3\n"), (done, out)
+    whose = subprocess.run([options.binary, "whose", done.stdout.split("  ")[0]], capture_output=True, text=True, timeout=900, check=False)
+    assert "192.00 MiB in use" in whose.stdout and "held.py:3" in whose.stdout, whose
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--binary", required=True, type=os.path.abspath)
@@ -68,9 +91,12 @@ def main():
     options = parser.parse_args()
     failed = 0
     with tempfile.TemporaryDirectory(prefix="memviewd-gpu-") as folder:
-        for name in JOBS:
+        for name in (*JOBS, "captured"):
             try:
-                check(options, folder, name)
+                if name == "captured":
+                    check_captured(options, folder)
+                else:
+                    check(options, folder, name)
                 print("ok     ", name, flush=True)
             except AssertionError as error:
                 failed += 1
@@ -78,7 +104,7 @@ def main():
         for words in (("--no-inject",), ("--history=0",), ()) * 2:
             done = run(options, folder, "train", TRAIN, *words, STEPS=str(options.steps))
             print(" ".join(words) or "armed", "ms a step, MiB of RAM:", done.stdout.strip() or done.stderr[-500:], flush=True)
-    print(f"{len(JOBS) - failed} passed, {failed} failed")
+    print(f"{len(JOBS) + 1 - failed} passed, {failed} failed")
     return failed > 0
 
 
