@@ -23,9 +23,9 @@ void fleet_files_free(struct fleet_files *files) { free(files); }
 
 /* ---- notify/webhook.h ---- */
 
-struct webhook *webhook_open(const char *url, const char *secret_path, struct err *err)
+struct webhook *webhook_open(const char *url, const char *secret_path, enum notice_form form, struct err *err)
 {
-    (void)url, (void)secret_path;
+    (void)url, (void)secret_path, (void)form;
     err_set(err, ERR_unsupported, ERR_NO_OFFSET, VERSION_FLEETLESS);
     return NULL;
 }
@@ -36,6 +36,18 @@ void webhook_ports(const char *url, void (*port)(void *context, uint16_t number)
 {
     (void)url, (void)port, (void)context;
 }
+
+/* ---- notify/notice_form.h ---- */
+
+/* Of the default alone: that there is no --notify is said of its address. */
+bool notice_form_read(const char *name, enum notice_form *form)
+{
+    (void)name;
+    *form = NOTICE_FORM_MEMVIEWD;
+    return true;
+}
+
+const char *notice_form_names(void) { return ""; }
 
 /* ---- notify/notify.h ---- */
 

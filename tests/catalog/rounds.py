@@ -144,7 +144,10 @@ def test_one_that_is_not_sure_or_a_gain_is_not_told(t, database):
             os.utime(os.path.join(t.folder(), path))
             os.utime(os.path.join(t.folder(), path), (FIRST_S + BAD_DAY * DAY_S, FIRST_S + BAD_DAY * DAY_S))
             index(t, database, receiver)
-        equal(len(receiver.taken), 1)
+        equal(told(receiver), [(kind, "bert", commit_of(BAD_DAY)) for kind in ("regression", "regression_gone")], "back again is not told")
+        first, gone = receiver.taken
+        equal((gone["regression_id"], gone["regression"], gone["id"] == first["id"]), (first["id"], first["regression"], False))
+        equal(gone["gone_at"][:10], database.value("SELECT (now() AT TIME ZONE 'UTC')::date"))
 
 
 def test_both_parts_at_the_same_time_tell_once(t, database):

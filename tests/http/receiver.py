@@ -10,10 +10,11 @@ from harness import loads
 
 
 class Receiver:
-    """`refusals`: statuses that are answered first, one a request; None closes the connection instead"""
+    """`refusals`: statuses that are answered first, one a request; None closes the connection instead. `media_type`: of what it
+    is sent; `has_ids`: messages name their ids"""
 
-    def __init__(self, secret=None, refusals=()):
-        self.secret, self.refusals = secret, list(refusals)
+    def __init__(self, secret=None, refusals=(), media_type="application/json", has_ids=True):
+        self.secret, self.refusals, self.media_type, self.has_ids = secret, list(refusals), media_type, has_ids
         self.taken, self.refused_ids, self.faults = [], [], [] # messages, as JSON; ids; what was wrong with a request
         self._lock = threading.Lock()
 
@@ -24,7 +25,7 @@ class Receiver:
         return [message["id"] for message in self.taken]
 
     def _check(self, headers, body):
-        if headers.get("Content-Type") != "application/json":
+        if headers.get("Content-Type") != self.media_type:
             self.faults.append(f"type {headers.get('Content-Type')}")
         signature = headers.get("X-Memviewd-Signature")
         expected = self.secret and "sha256=" + hmac.new(self.secret, body, hashlib.sha256).hexdigest()
@@ -36,7 +37,7 @@ class Receiver:
         with self._lock:
             self._check(headers, body)
             message = loads(body)
-            if message["id"] != headers.get("X-Memviewd-Delivery"):
+            if self.has_ids and message["id"] != headers.get("X-Memviewd-Delivery"):
                 self.faults.append(f"delivery {headers.get('X-Memviewd-Delivery')} of {message['id']}")
             if self.refusals:
                 self.refused_ids.append(message["id"])

@@ -37,7 +37,7 @@ static const char *secret_of(const void *bytes, size_t size, mode_t mode)
 static const char *refusal(const char *url, const char *path, struct err *err)
 {
     *err = (struct err)ERR_INIT;
-    struct webhook *webhook = webhook_open(url, path, err);
+    struct webhook *webhook = webhook_open(url, path, NOTICE_FORM_MEMVIEWD, err);
     bool is_open = webhook != NULL;
     webhook_free(webhook);
     if (path)
@@ -86,7 +86,7 @@ START_TEST(an_address_is_https_or_this_machine_without_a_user)
     };
     for (size_t at = 0; at < sizeof(all) / sizeof(all[0]); at++) {
         struct err err = ERR_INIT;
-        struct webhook *webhook = webhook_open(all[at].url, NULL, &err);
+        struct webhook *webhook = webhook_open(all[at].url, NULL, NOTICE_FORM_MEMVIEWD, &err);
         if (all[at].name)
             ck_assert_str_eq(webhook_name(webhook), all[at].name);
         else
@@ -136,7 +136,7 @@ static bool post(struct answers *script, const char *secret, const char *text, s
     struct buf body = BUF_INIT;
     *err = (struct err)ERR_INIT;
     answers_begin(script);
-    struct webhook *webhook = webhook_open(script->url, secret, err);
+    struct webhook *webhook = webhook_open(script->url, secret, NOTICE_FORM_MEMVIEWD, err);
     ck_assert_msg(webhook != NULL, "%s", err->text);
     buf_text(&body, text);
     bool is_taken = webhook_post(webhook, "0123456789abcdef0123456789abcdef", &body, err);

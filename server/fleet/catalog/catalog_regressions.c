@@ -102,20 +102,26 @@ static void ids_write(const struct catalog_series_list *list, size_t first, size
 
 /* Before the series count as looked at: one that is killed between leaves them to be looked at again. */
 static bool gone_mark(struct catalog_regressions *regressions, const struct catalog_series_list *list, size_t first,
-                      size_t count, const struct buf *found, struct err *err)
+                      size_t count, const struct buf *found, bool is_told, struct err *err)
 {
     static const char sql[] =
-        "UPDATE memviewd.regressions SET gone_at = CASE WHEN gone_at IS NULL THEN now() END WHERE job = $1 AND "
-        "memviewd.series_id(job, module, kind, memory_space) = ANY ($2::text[]) AND "
-        "(gone_at IS NOT NULL) = (id = ANY ($3::text[]))";
+        "WITH changed AS (UPDATE memviewd.regressions SET gone_at = CASE WHEN gone_at IS NULL THEN now() END WHERE job = $1 "
+        "AND memviewd.series_id(job, module, kind, memory_space) = ANY ($2::text[]) AND "
+        "(gone_at IS NOT NULL) = (id = ANY ($3::text[])) RETURNING id, gone_at, "
+        "left(encode(sha256(convert_to('regression_gone ' || id, 'UTF8')), 'hex'), 32) AS notice_id) "
+        "INSERT INTO memviewd.notices (id, kind, body) SELECT c.notice_id, 'regression_gone', (n.body::jsonb || "
+        "jsonb_build_object('id', c.notice_id, 'kind', 'regression_gone', 'regression_id', c.id, 'gone_at', "
+        "to_char(c.gone_at AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"')))::text FROM changed AS c JOIN "
+        "memviewd.notices AS n ON n.id = c.id AND n.sent_at IS NOT NULL WHERE c.gone_at IS NOT NULL AND $4::boolean "
+        "ON CONFLICT (id) DO NOTHING";
     struct buf ids = BUF_INIT, found_ids = BUF_INIT;
     ids_write(list, first, count, true, &ids);
     buf_format(&found_ids, "{%.*s}", (int)found->length, found->length > 0 ? found->data : "");
     buf_char(&found_ids, '\0');
     bool is_good =
         buf_is_whole(&ids, "the list of series", err) && buf_is_whole(&found_ids, "the list of regressions", err);
-    const char *const parameters[] = {list->items[first].job, ids.data, found_ids.data};
-    is_good = is_good && catalog_regressions_ask(regressions, sql, parameters, 3, err);
+    const char *const parameters[] = {list->items[first].job, ids.data, found_ids.data, is_told ? "t" : "f"};
+    is_good = is_good && catalog_regressions_ask(regressions, sql, parameters, 4, err);
     buf_free(&ids);
     buf_free(&found_ids);
     return is_good;
@@ -124,7 +130,7 @@ static bool gone_mark(struct catalog_regressions *regressions, const struct cata
 /* What changed since, or was settled since, is looked at again. Locked in order, so that of two processes one waits for
  * the other. */
 bool catalog_regressions_looked(struct catalog_regressions *regressions, const struct catalog_series_list *list,
-                                size_t first, size_t count, const struct buf *found, struct err *err)
+                                size_t first, size_t count, const struct buf *found, bool is_told, struct err *err)
 {
     static const char sql[] =
         "DELETE FROM memviewd.series_changes WHERE ctid = ANY (ARRAY(SELECT ctid FROM memviewd.series_changes WHERE "
@@ -132,8 +138,8 @@ bool catalog_regressions_looked(struct catalog_regressions *regressions, const s
         "interval '1 day')) ORDER BY series_id, run_id, logdir FOR UPDATE))";
     struct buf ids = BUF_INIT;
     ids_write(list, first, count, false, &ids);
-    bool is_good =
-        buf_is_whole(&ids, "the list of series", err) && gone_mark(regressions, list, first, count, found, err);
+    bool is_good = buf_is_whole(&ids, "the list of series", err) &&
+                   gone_mark(regressions, list, first, count, found, is_told, err);
     const char *const parameters[] = {ids.data, list->settled_at};
     is_good = is_good && catalog_regressions_ask(regressions, sql, parameters, 2, err);
     buf_free(&ids);

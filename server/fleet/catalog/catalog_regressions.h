@@ -55,6 +55,8 @@ bool catalog_regressions_has(struct catalog_regressions *regressions, const char
 bool catalog_regressions_add(struct catalog_regressions *regressions, const struct catalog_regression *found,
                              const struct buf *notice, bool *is_settled, struct err *err);
 /* `count` of the list's series, from `first` on and all of one job, but for those that are open, need not be looked at
- * again until their points change. Of their regressions those in `found`, "ID,ID", are there, the others are gone. */
+ * again until their points change. Of their regressions those in `found`, "ID,ID", are there, the others are gone.
+ * `is_told`: of one that goes, and whose notice was sent, there is a notice of the kind regression_gone, in the same
+ * statement; once. */
 bool catalog_regressions_looked(struct catalog_regressions *regressions, const struct catalog_series_list *list,
-                                size_t first, size_t count, const struct buf *found, struct err *err);
+                                size_t first, size_t count, const struct buf *found, bool is_told, struct err *err);

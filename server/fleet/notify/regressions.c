@@ -157,7 +157,7 @@ static bool job_look(const struct part *part, struct err *err)
     looking->found.length = 0;
     bool is_good = points_look(part, &filter, true, &is_cut, err) && (!is_cut || modules_look(part, err)) &&
                    catalog_regressions_looked(looking->regressions, &looking->list, part->first, part->count,
-                                              &looking->found, err);
+                                              &looking->found, looking->wanted->is_told, err);
     looking->counts.series += is_good ? part->count : 0;
     return is_good;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/fleet/notify/webhook.h"
 
+#include "server/base/clock.h"
 #include "server/base/memory.h"
 #include "server/files/remote/http_client.h"
 #include "server/files/remote/remote_needs.h"
@@ -26,6 +27,7 @@ enum {
 struct webhook {
     char *url, *name, *secret; /* secret NULL: nothing is signed */
     bool is_loopback;
+    enum notice_form form;
 };
 
 /* ---- where it is ---- */
@@ -106,7 +108,7 @@ static char *secret_read(const char *path, struct err *err)
     return secret;
 }
 
-struct webhook *webhook_open(const char *url, const char *secret_path, struct err *err)
+struct webhook *webhook_open(const char *url, const char *secret_path, enum notice_form form, struct err *err)
 {
     bool is_local;
     char *name = name_of(url, &is_local, err), *secret = NULL;
@@ -117,7 +119,8 @@ struct webhook *webhook_open(const char *url, const char *secret_path, struct er
         return NULL;
     }
     struct webhook *webhook = memory_new(sizeof(*webhook));
-    *webhook = (struct webhook){.url = memory_text(url), .name = name, .secret = secret, .is_loopback = is_local};
+    *webhook = (struct webhook){
+        .url = memory_text(url), .name = name, .secret = secret, .is_loopback = is_local, .form = form};
     return webhook;
 }
 
@@ -152,15 +155,16 @@ static bool is_final(int status)
     return status == 400 || status == 410 || status == 413 || status == 415 || status == 422;
 }
 
-bool webhook_post(const struct webhook *webhook, const char *id, const struct buf *body, struct err *err)
+static bool body_post(const struct webhook *webhook, const char *id, const struct buf *body, struct err *err)
 {
-    char signature[SIGNATURE_SIZE] = "", delivery_line[128], signature_line[SIGNATURE_SIZE + 40];
+    char signature[SIGNATURE_SIZE] = "", delivery_line[128], signature_line[SIGNATURE_SIZE + 40], type_line[80];
     struct http_client_answer answer;
     if (webhook->secret)
         webhook_sign(webhook->secret, body, signature);
     snprintf(delivery_line, sizeof(delivery_line), "X-Memviewd-Delivery: %s", id);
     snprintf(signature_line, sizeof(signature_line), "X-Memviewd-Signature: sha256=%s", signature);
-    const char *const headers[] = {"Content-Type: application/json", delivery_line, signature_line};
+    snprintf(type_line, sizeof(type_line), "Content-Type: %s", notice_form_type(webhook->form));
+    const char *const headers[] = {type_line, delivery_line, signature_line};
     const struct http_client_request request = {.method = HTTP_CLIENT_POST,
                                                 .url = webhook->url,
                                                 .headers = headers,
@@ -175,5 +179,14 @@ bool webhook_post(const struct webhook *webhook, const char *id, const struct bu
         is_good = err_set(err, is_final(answer.status) ? ERR_argument : ERR_io, ERR_NO_OFFSET,
                           "%s answered with status %d", webhook->name, answer.status);
     http_client_free(&answer);
+    return is_good;
+}
+
+bool webhook_post(const struct webhook *webhook, const char *id, const struct buf *notice, struct err *err)
+{
+    struct buf body = BUF_INIT;
+    bool is_good =
+        notice_form_write(webhook->form, notice, clock_unix_ns(), &body, err) && body_post(webhook, id, &body, err);
+    buf_free(&body);
     return is_good;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * webhook.h: the one receiver that is told what happened, by HTTP POST of JSON.
+ * webhook.h: the one receiver that is told what happened, by HTTP POST of JSON of the form that it takes.
  *
  * Its address is secret but for scheme, host and port: those alone are in errors and in webhook_name. Each message is
  * sent with the headers X-Memviewd-Delivery (the message's id) and, with a secret, X-Memviewd-Signature: "sha256=" and
@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "server/fleet/notify/notice_form.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,9 +16,9 @@
 struct webhook;
 
 /* `url`: https://…, or http://… of a loopback address, without a user in it. `secret_path`: a file that nobody else may
- * open, whose first line signs what is sent; NULL: nothing is signed. Connects to nothing yet. NULL with `err`:
+ * open, whose first line signs what is sent; NULL: nothing is signed. `form`: of the bodies. Connects to nothing yet. NULL with `err`:
  * argument, io, unsupported (a build without libcurl). Before any thread and the sandbox. */
-struct webhook *webhook_open(const char *url, const char *secret_path, struct err *err);
+struct webhook *webhook_open(const char *url, const char *secret_path, enum notice_form form, struct err *err);
 void webhook_free(struct webhook *webhook);
 
 /* "https://hooks.example:8443" */
@@ -26,6 +27,7 @@ const char *webhook_name(const struct webhook *webhook);
  * and the like; 443 of one that is none. */
 void webhook_ports(const char *url, void (*port)(void *context, uint16_t number), void *context);
 
-/* Sends one message, at most three times within some 40 s. True when the receiver took it (2xx). False with `err`:
- * `argument` where its answer says that it never takes this message (400, 410, 413, 415, 422). */
-bool webhook_post(const struct webhook *webhook, const char *id, const struct buf *body, struct err *err);
+/* Sends one notice (notice.h) in its form, at most three times within some 40 s. True when the receiver took it (2xx).
+ * False with `err`: `argument` where it is no notice, or the answer says that the receiver never takes it (400, 410,
+ * 413, 415, 422). */
+bool webhook_post(const struct webhook *webhook, const char *id, const struct buf *notice, struct err *err);
