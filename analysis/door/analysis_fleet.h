@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "model/fleet/fleet.h"
+#include "model/fleet/odd_hosts.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -114,7 +114,21 @@ def test_an_index_tells_of_what_is_new_to_the_catalog(t):
             equal(receiver.faults, [])
             equal(sorted(message["file"] for message in receiver.taken), [f"run{at}/job.log" for at in range(6)])
             known = {row["id"] for row in database.rows("SELECT id FROM memviewd.rows WHERE kind = 'failure' AND failure = 1")}
-            assert set(receiver.ids()) < known and len(known) == 7, (receiver.ids(), known)
+            assert {message["row_id"] for message in receiver.taken} < known and len(known) == 7, (receiver.taken, known)
+
+
+def test_many_hosts_of_a_job_are_one_message(t):
+    with database_of(t) as database:
+        with Receiver().running() as receiver:
+            index(t, database, receiver)
+            for at in range(24):
+                t.write(f"h{at}/memviewd.json", f'{{"job": "bert", "commit": "c0ffee", "host": "h{at}"}}'.encode())
+                t.write(f"h{at}/job.log", FAILURE)
+            index(t, database, receiver)
+            equal((receiver.faults, [message["hosts"] for message in receiver.taken]), ([], [{"count": 24, "sentence": "24 hosts.", "odd": []}]))
+            t.write("h0/job.log", FAILURE * 2)
+            index(t, database, receiver)
+            equal((len(receiver.taken), database.value("SELECT count(*) FROM memviewd.notice_hosts")), (1, "24"))
 
 
 def test_an_index_ends_although_nobody_receives(t):

@@ -44,7 +44,7 @@ def test_a_session_that_runs_out_of_memory_is_told_once_with_its_verdict(t):
         t.write("new/memviewd.json", b'{"job": "bert", "commit": "c0ffee", "user": "ann", "lr": 0.001}')
         copy_failed_dump(t, "new")
         wait_until(lambda: receiver.taken, what="a message")
-        t.write("new/later.log", FAILURE)
+        t.write("later/job.log", FAILURE)
         with open(t.write("grown/job.log", FAILURE), "ab") as file:
             wait_until(lambda: len(receiver.taken) == 3, what="two other ones")
             file.write(FAILURE * 3 + FAILURE.replace(b"2147", b"4147"))
@@ -52,7 +52,7 @@ def test_a_session_that_runs_out_of_memory_is_told_once_with_its_verdict(t):
         t.write("after/job.log", FAILURE)
         wait_until(lambda: "after/job.log" in [message["file"] for message in receiver.taken], what="what failed last")
         equal((receiver.faults, sorted(message["file"] for message in receiver.taken)),
-              ([], ["after/job.log", "grown/job.log", "new/error.txt", "new/later.log"]))
+              ([], ["after/job.log", "grown/job.log", "later/job.log", "new/error.txt"]))
         document = Document(os.path.join(ROOT, "docs", "openapi.yaml"))
         schema = document.tree["webhooks"]["notice"]["post"]["requestBody"]["content"]["application/json"]["schema"]
         equal([list(document.faults(message, schema)) for message in receiver.taken], [[]] * 4)
@@ -65,8 +65,33 @@ def test_a_session_that_runs_out_of_memory_is_told_once_with_its_verdict(t):
         equal(message["verdict"], expected)
         equal(expected["fits"], "no")
         row = next(line for line in t.run("index", t.folder()).stdout.splitlines() if '"new/error.txt"' in line)
-        assert f'"id":"{message["id"]}"' in row, (message["id"], row[:200])
+        assert f'"id":"{message["row_id"]}"' in row, (message["row_id"], row[:200])
         assert "secret" not in daemon.log(), daemon.log()
+
+
+def test_a_job_that_fails_on_many_hosts_is_one_message(t):
+    need_libcurl(t)
+    with Receiver().running() as receiver:
+        daemon = t.serve(t.folder(), f"--notify={receiver.url()}")
+        wait_until_it_looks(daemon)
+        for at in range(24):
+            t.write(f"../run/h{at}/memviewd.json", f'{{"job": "bert", "commit": "c0ffee", "host": "h{at}"}}'.encode())
+            t.write(f"../run/h{at}/job.log", FAILURE.replace(b"2147483648", b"6442450944") if at == 17 else FAILURE)
+        os.rename(t.folder("run"), os.path.join(t.folder(), "run"))  # at once, however slow this machine is
+        t.write("other/memviewd.json", b'{"job": "bert", "commit": "c0ffef"}')
+        t.write("other/job.log", FAILURE)
+        wait_until(lambda: len(receiver.taken) == 2, what="a message of each commit")
+        t.write("run/h99/memviewd.json", b'{"job": "bert", "commit": "c0ffee", "host": "h99"}')
+        t.write("run/h99/job.log", FAILURE)
+        t.write("last/job.log", FAILURE)
+        wait_until(lambda: "last/job.log" in [message["file"] for message in receiver.taken], what="what failed last")
+        equal((receiver.faults, len(receiver.taken)), ([], 3), "a host that comes later is not told")
+        (message,) = [message for message in receiver.taken if message.get("commit") == "c0ffee"]
+        equal(message["hosts"], {"count": 24, "sentence": "24 hosts; h17 differs: another plan, 4.00 GiB more.",
+                                 "odd": [{"name": "h17", "reason": "another plan", "needed_bytes": 6442450944}]})
+        document = Document(os.path.join(ROOT, "docs", "openapi.yaml"))
+        equal(list(document.faults(message, document.tree["components"]["schemas"]["FailureNotice"])), [])
+        equal([message.get("hosts") for message in receiver.taken if message.get("commit") != "c0ffee"], [None] * 2)
 
 
 def write_days(t, job, days, bad_day, first_day=1):

@@ -2,6 +2,7 @@
  * What a receiver is sent, signed as RFC 4231 has it; which addresses and secrets will do; what waits in memory; what a
  * regression's notice says. */
 #include "server/fleet/notify/notice.h"
+#include "server/fleet/notify/notice_hosts.h"
 #include "server/fleet/notify/outbox.h"
 #include "server/fleet/notify/webhook.h"
 
@@ -268,6 +269,58 @@ START_TEST(of_too_many_the_oldest_are_given_up)
 }
 END_TEST
 
+START_TEST(a_failure_of_many_hosts_waits_for_them)
+{
+    struct outbox outbox = {0};
+    struct buf host = BUF_INIT;
+    buf_text(&host, "{}");
+    message_add(&outbox, 1);
+    struct outbox_message *message = outbox_find(&outbox, "00000000000000000000000000000001");
+    ck_assert_ptr_null(outbox_find(&outbox, "00000000000000000000000000000002"));
+    int64_t now_ms = 1000;
+    for (size_t count = 0; count < 20; count++, now_ms += OUTBOX_SETTLE_MS - 1) {
+        outbox_host(message, "row", &host);
+        outbox_settle(message, now_ms);
+        if (now_ms < 1000 + OUTBOX_SETTLE_MAX_MS)
+            ck_assert_ptr_null(outbox_due(&outbox, now_ms));
+    }
+    ck_assert_ptr_null(outbox_due(&outbox, 1000 + OUTBOX_SETTLE_MAX_MS - 1));
+    ck_assert_ptr_eq(outbox_due(&outbox, 1000 + OUTBOX_SETTLE_MAX_MS), message);
+    ck_assert_uint_eq(message->hosts.length, 20 * strlen("{}") + 19);
+    buf_free(&host);
+    outbox_free(&outbox);
+}
+END_TEST
+
+START_TEST(hosts_are_a_member_of_what_is_sent)
+{
+    static const struct {
+        const char *notice, *hosts, *expected;
+    } all[] = {
+        {"{\"id\":1}", "", "{\"id\":1}"},
+        {"{\"id\":1}", "[]", "{\"id\":1}"},
+        {"{\"id\":1}", "[{\"host\":\"a\"}]", "{\"id\":1}"},
+        {"{\"id\":1}", "[7,null,{\"host\":\"a\"},{}]", "{\"id\":1}"},
+        {"{\"id\":1}", "[{\"host\":\"a\"},{\"file\":\"b\"}]",
+         "{\"id\":1,\"hosts\":{\"count\":2,\"sentence\":\"2 files.\",\"odd\":[]}}"},
+        {"{\"id\":1}", "[{\"host\":\"a\",\"needed_bytes\":1e300},{\"host\":\"b\",\"needed_bytes\":-4}]",
+         "{\"id\":1,\"hosts\":{\"count\":2,\"sentence\":\"2 hosts.\",\"odd\":[]}}"},
+    };
+    for (size_t at = 0; at < sizeof(all) / sizeof(all[0]); at++) {
+        struct buf notice = BUF_INIT, hosts = BUF_INIT, out = BUF_INIT;
+        struct err err = ERR_INIT;
+        buf_text(&notice, all[at].notice);
+        buf_text(&hosts, all[at].hosts);
+        ck_assert(notice_hosts_write(&notice, &hosts, &out, &err));
+        buf_char(&out, '\0');
+        ck_assert_str_eq(out.data, all[at].expected);
+        buf_free(&notice);
+        buf_free(&hosts);
+        buf_free(&out);
+    }
+}
+END_TEST
+
 /* ---- what a regression's notice says ---- */
 
 static struct analysis_fleet *fleet_of(const char *job)
@@ -395,6 +448,8 @@ int main(void)
     tcase_add_test(tests, the_oldest_is_due_first_until_it_fails);
     tcase_add_test(tests, pauses_double_up_to_five_minutes);
     tcase_add_test(tests, of_too_many_the_oldest_are_given_up);
+    tcase_add_test(tests, a_failure_of_many_hosts_waits_for_them);
+    tcase_add_test(tests, hosts_are_a_member_of_what_is_sent);
     tcase_add_test(tests, a_regression_is_told_with_its_row);
     tcase_add_test(tests, names_of_others_stay_texts);
     tcase_add_test(tests, an_id_tells_series_and_commits_apart);

@@ -117,10 +117,10 @@ struct catalog_notices *catalog_notices_open(const char *url, struct err *err)
 
 void catalog_notices_close(struct catalog_notices *notices) { (void)notices; }
 
-bool catalog_notices_add(struct catalog_notices *notices, const char *id, const char *kind, const struct buf *body,
-                         bool is_for_new, struct err *err)
+bool catalog_notices_add(struct catalog_notices *notices, const struct catalog_notices_message *message,
+                         struct err *err)
 {
-    (void)notices, (void)id, (void)kind, (void)body, (void)is_for_new;
+    (void)notices, (void)message;
     return catalog_open("", err) != NULL;
 }
 

@@ -77,17 +77,32 @@ static bool catalog_notices_ask(struct catalog_notices *notices, const struct st
 
 /* ---- what is asked ---- */
 
-bool catalog_notices_add(struct catalog_notices *notices, const char *id, const char *kind, const struct buf *body,
-                         bool is_for_new, struct err *err)
+static char *catalog_notices_text(const struct buf *buf)
 {
-    char *text = memory_format("%.*s", (int)body->length, body->data);
-    const char *const parameters[] = {id, kind, text, is_for_new ? "t" : "f"};
-    const struct statement statement = {
-        "INSERT INTO memviewd.notices (id, kind, body) SELECT $1, $2, $3 WHERE NOT ($4::boolean AND EXISTS "
-        "(SELECT 1 FROM memviewd.rows WHERE id = $1)) ON CONFLICT (id) DO NOTHING",
-        parameters, 4, NULL, NULL};
+    return buf ? memory_format("%.*s", (int)buf->length, buf->length > 0 ? buf->data : "") : NULL;
+}
+
+/* One that is claimed has a later not_before, and keeps it. */
+bool catalog_notices_add(struct catalog_notices *notices, const struct catalog_notices_message *message,
+                         struct err *err)
+{
+    static const char sql[] =
+        "WITH wanted AS (SELECT 1 WHERE NOT ($4::boolean AND EXISTS (SELECT 1 FROM memviewd.rows WHERE id = $5))), "
+        "host AS (INSERT INTO memviewd.notice_hosts (notice_id, row_id, host) SELECT $1, $5, $6 FROM wanted WHERE $5 IS NOT "
+        "NULL ON CONFLICT DO NOTHING) INSERT INTO memviewd.notices AS n (id, kind, body, not_before) SELECT $1, $2, $3, "
+        "now() + interval '1 second' * $7::bigint FROM wanted ON CONFLICT (id) DO UPDATE SET not_before = "
+        "greatest(n.not_before, least(n.made_at + interval '1 second' * $8::bigint, excluded.not_before)) WHERE n.sent_at "
+        "IS NULL AND n.tries = 0 AND $5 IS NOT NULL";
+    char settle[16], settle_max[16], *body = catalog_notices_text(message->body);
+    char *host = catalog_notices_text(message->host);
+    const char *const parameters[] = {message->id,     message->kind, body,   message->is_for_new ? "t" : "f",
+                                      message->row_id, host,          settle, settle_max};
+    snprintf(settle, sizeof(settle), "%d", message->row_id ? CATALOG_NOTICES_SETTLE_S : 0);
+    snprintf(settle_max, sizeof(settle_max), "%d", CATALOG_NOTICES_SETTLE_MAX_S);
+    const struct statement statement = {sql, parameters, sizeof(parameters) / sizeof(parameters[0]), NULL, NULL};
     bool is_good = catalog_notices_ask(notices, &statement, err);
-    free(text);
+    free(body);
+    free(host);
     return is_good;
 }
 
@@ -95,12 +110,14 @@ static bool notice_take(void *context, const struct catalog_row *row, struct err
 {
     (void)err;
     struct catalog_notice *notice = context;
-    if (!row->cells || row->count != 2)
+    if (!row->cells || row->count != 3)
         return true;
-    notice->id.length = notice->body.length = 0;
+    notice->id.length = notice->body.length = notice->hosts.length = 0;
     buf_text(&notice->id, row->cells[0]);
     buf_char(&notice->id, '\0');
     buf_text(&notice->body, row->cells[1]);
+    if (row->cells[2])
+        buf_text(&notice->hosts, row->cells[2]);
     return true;
 }
 
@@ -111,12 +128,13 @@ bool catalog_notices_claim(struct catalog_notices *notices, struct catalog_notic
     const struct statement statement = {
         "UPDATE memviewd.notices SET not_before = now() + $1::bigint * interval '1 second' WHERE id = (SELECT id FROM "
         "memviewd.notices WHERE sent_at IS NULL AND not_before <= now() ORDER BY not_before LIMIT 1 FOR UPDATE SKIP "
-        "LOCKED) RETURNING id, body",
+        "LOCKED) RETURNING id, body, (SELECT '[' || string_agg(host, ',' ORDER BY host) || ']' FROM memviewd.notice_hosts AS h "
+        "WHERE h.notice_id = notices.id)",
         parameters, 1, notice_take, notice};
-    *notice = (struct catalog_notice){BUF_INIT, BUF_INIT};
+    *notice = (struct catalog_notice){BUF_INIT, BUF_INIT, BUF_INIT};
     snprintf(lease, sizeof(lease), "%d", CATALOG_NOTICES_LEASE_S);
     return catalog_notices_ask(notices, &statement, err) && buf_is_whole(&notice->id, "the notice", err) &&
-           buf_is_whole(&notice->body, "the notice", err);
+           buf_is_whole(&notice->body, "the notice", err) && buf_is_whole(&notice->hosts, "the notice", err);
 }
 
 bool catalog_notices_sent(struct catalog_notices *notices, const char *id, struct err *err)

@@ -15,6 +15,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* A notice of hosts waits for the others of them: so long after the last one, and at most so long after the first. */
+enum { CATALOG_NOTICES_SETTLE_S = 5, CATALOG_NOTICES_SETTLE_MAX_S = 60 };
 enum { CATALOG_NOTICES_LEASE_S = 120, CATALOG_NOTICES_PAUSE_MAX_S = 300 };
 
 struct catalog_notices;
@@ -23,13 +25,20 @@ struct catalog_notices;
 struct catalog_notices *catalog_notices_open(const char *url, struct err *err);
 void catalog_notices_close(struct catalog_notices *notices); /* NULL is none */
 
-/* `is_for_new`: not where the catalog has a row of that id, which was there before anybody was to be told. One that is
- * there already stays as it is. */
-bool catalog_notices_add(struct catalog_notices *notices, const char *id, const char *kind, const struct buf *body,
-                         bool is_for_new, struct err *err);
+struct catalog_notices_message {
+    const char *id, *kind;
+    const struct buf *body;
+    const char *row_id;     /* of the failure on one host, or NULL */
+    const struct buf *host; /* the same: what is known of that host, a JSON object */
+    bool is_for_new;        /* not where the catalog has that row, which was there before anybody was to be told */
+};
+/* One that is there already stays as it is, and the host is added to it. */
+bool catalog_notices_add(struct catalog_notices *notices, const struct catalog_notices_message *message,
+                         struct err *err);
 
 struct catalog_notice {
-    struct buf id, body; /* id: NUL-terminated; empty: none is to be sent now. buf_free both */
+    struct buf id, body,
+        hosts; /* id: NUL-terminated; empty: none is to be sent now. hosts: a JSON array. buf_free all */
 };
 bool catalog_notices_claim(struct catalog_notices *notices, struct catalog_notice *notice, struct err *err);
 bool catalog_notices_sent(struct catalog_notices *notices, const char *id, struct err *err);

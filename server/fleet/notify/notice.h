@@ -18,11 +18,20 @@ struct notice_failure {
     struct labels *labels;
 };
 
-/* The id of the text's notice: that of the row of its first failure. */
-void notice_failure_id(char id[ROWS_ID_SIZE], const struct snapshot_text *text);
-/* Appends the notice, about the first failure of the text, with the verdict as GET /api/v1/verdict gives it; why
- * there is none, where it cannot be had. False: see err. */
-bool notice_of_failure(struct store *store, const struct notice_failure *failure, struct buf *out, struct err *err);
+/* The id of the row of the text's first failure. */
+void notice_row_id(char id[ROWS_ID_SIZE], const struct snapshot_text *text);
+
+/* What is told of a failure. Failures of equal ids are one message: of one job, commit and cause; where the commit is
+ * not known, of one run of the job, else of one day of it; where the job is not known, of one session. */
+struct notice_made {
+    char id[ROWS_ID_SIZE], row_id[ROWS_ID_SIZE];
+    struct buf body, host; /* host: see notice_hosts.h */
+};
+/* About the first failure of the text, with the verdict as GET /api/v1/verdict gives it; why there is none, where it
+ * cannot be had. notice_made_free, always. False: see err. */
+bool notice_of_failure(struct store *store, const struct notice_failure *failure, struct notice_made *out,
+                       struct err *err);
+void notice_made_free(struct notice_made *made);
 
 /* The id of the notice of a regression whose new level begins with this record: of its series and commit. */
 void notice_regression_id(char id[ROWS_ID_SIZE], const struct fleet_record *after);

@@ -72,6 +72,7 @@ static void failure_say(struct said *said)
     if (title)
         buf_format(&said->text, " Advice: %s.", title);
     sentence_add(&said->text, text_of(said->notice, "error"));
+    sentence_add(&said->text, text_of(cJSON_GetObjectItemCaseSensitive(said->notice, "hosts"), "sentence"));
 }
 
 static void regression_say(struct said *said)

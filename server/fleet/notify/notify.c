@@ -23,7 +23,8 @@ struct notify {
     struct ticker *ticker;
 
     /* Of its thread alone. */
-    struct map known; /* texts that failed, by their ids */
+    struct map known; /* texts that failed, by the ids of their rows */
+    struct map told;  /* notices of failures, by their ids: where there is a catalog, it knows them */
     struct sender sender;
     uint64_t generation; /* of the snapshot that was looked at last */
     bool has_looked;
@@ -51,20 +52,36 @@ static bool is_older(const struct notify *notify, const struct snapshot_text *te
     return identity->modified_at_ns < notify->started_at_ns && identity->status_at_ns < notify->started_at_ns;
 }
 
+/* Of a job that fails on many hosts one message waits, and gets them. One host of a notice that was sent already is not
+ * told. */
+static void notice_add(struct notify *notify, struct notice_made *made)
+{
+    struct outbox *outbox = &notify->sender.outbox;
+    bool has_catalog = notify->sender.notices != NULL;
+    struct outbox_message *message = has_catalog ? NULL : outbox_find(outbox, made->id);
+    bool is_new = has_catalog || map_put(&notify->told, key_of(made->id), 0, false);
+    if (!message && is_new)
+        message = outbox_add(outbox, made->id, "failure", &made->body);
+    if (message)
+        outbox_host(message, made->row_id, &made->host);
+    if (message && !has_catalog)
+        outbox_settle(message, clock_ms());
+}
+
 static void notify_tell(struct notify *notify, const struct snapshot *snapshot, const struct snapshot_session *session,
-                        const struct snapshot_text *text, const char *id)
+                        const struct snapshot_text *text)
 {
     struct err err = ERR_INIT;
-    struct buf body = BUF_INIT;
+    struct notice_made made = {0};
     struct notice_failure failure = {snapshot, session, text, NULL};
     failure.labels =
         labels_new(NULL, 0, notify->settings.label_paths, notify->settings.label_path_count, notify->settings.labels);
-    if (failure.labels && notice_of_failure(notify->settings.store, &failure, &body, &err))
-        outbox_add(&notify->sender.outbox, id, "failure", &body);
+    if (failure.labels && notice_of_failure(notify->settings.store, &failure, &made, &err))
+        notice_add(notify, &made);
     else
         log_line("notify: %s: %s", text->file->path, err.text);
     labels_free(failure.labels);
-    buf_free(&body);
+    notice_made_free(&made);
 }
 
 static void look_at(struct notify *notify, const struct snapshot *snapshot, const struct snapshot_session *session)
@@ -74,10 +91,10 @@ static void look_at(struct notify *notify, const struct snapshot *snapshot, cons
         char id[ROWS_ID_SIZE];
         if (!text->is_read || text->failure.failure_count == 0)
             continue;
-        notice_failure_id(id, text);
+        notice_row_id(id, text);
         bool is_new = map_put(&notify->known, key_of(id), 0, false);
         if (is_new && notify->has_looked && !is_older(notify, text))
-            notify_tell(notify, snapshot, session, text, id);
+            notify_tell(notify, snapshot, session, text);
     }
 }
 
@@ -141,6 +158,7 @@ static void free_all(struct notify *notify)
     catalog_notices_close(notify->sender.notices);
     regressions_files_free(notify->regressions);
     map_free(&notify->known);
+    map_free(&notify->told);
     free(notify);
 }
 
@@ -151,6 +169,7 @@ struct notify *notify_start(const struct notify_settings *settings, struct err *
     notify->started_at_ns = clock_unix_ns();
     notify->sender.webhook = settings->webhook;
     map_init_of(&notify->known, memory_new, 0);
+    map_init_of(&notify->told, memory_new, 0);
     if (settings->catalog_url)
         notify->sender.notices = catalog_notices_open(settings->catalog_url, err);
     else

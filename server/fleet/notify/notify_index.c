@@ -49,17 +49,21 @@ struct notify_index *notify_index_start(const struct webhook *webhook, const cha
 
 bool notify_index_failure(struct notify_index *notify, const struct notice_failure *failure, struct err *err)
 {
-    char id[ROWS_ID_SIZE];
-    struct buf body = BUF_INIT;
-    notice_failure_id(id, failure->text);
-    bool is_good = notice_of_failure(notify->store, failure, &body, err);
+    struct notice_made made;
+    bool is_good = notice_of_failure(notify->store, failure, &made, err);
+    const struct catalog_notices_message message = {.id = made.id,
+                                                    .kind = "failure",
+                                                    .body = &made.body,
+                                                    .row_id = made.row_id,
+                                                    .host = &made.host,
+                                                    .is_for_new = true};
     for (int tried = 0; is_good && tried < TRIES; tried++) {
         *err = (struct err)ERR_INIT;
-        if (catalog_notices_add(notify->notices, id, "failure", &body, true, err) || err->code != ERR_io)
+        if (catalog_notices_add(notify->notices, &message, err) || err->code != ERR_io)
             break;
         sleep(PAUSE_S);
     }
-    buf_free(&body);
+    notice_made_free(&made);
     return is_good && !err_is_set(err);
 }
 

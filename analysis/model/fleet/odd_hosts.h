@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * odd_hosts.h: which of the hosts that did the same are not like most of them, and why.
+ *
+ * Rule:   a host is odd whose limit, or whose program, is not that of more than half of the hosts; and one that needs
+ *         more or less than the median by more than level_steps_threshold says, with the noise of their median absolute
+ *         deviation. Of two that far apart both are odd, for which one it is cannot be known. The first reason that is
+ *         true counts, in the order of enum odd_host_reason.
+ * Units:  bytes; below 0, or NULL: not known, and then no reason.
+ * Memory: the caller's; texts are borrowed. */
+#pragma once
+
+#include "base/buf.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum odd_host_reason { ODD_HOST_NOT, ODD_HOST_LIMIT, ODD_HOST_PROGRAM, ODD_HOST_PLAN };
+enum { ODD_HOSTS_NAMED_MAX = 4 };
+
+struct odd_host {
+    const char *name, *program;
+    int64_t needed_bytes, capacity_bytes;
+    /* out */
+    enum odd_host_reason reason;
+    int64_t off_bytes; /* from the median, of two from the other one; 0: not known */
+};
+
+/* Sets reason and off_bytes of each. `scratch` has room for twice `count`. */
+void odd_hosts_judge(struct odd_host *hosts, size_t count, int64_t *scratch);
+/* "another limit", "another program", "another plan"; NULL: it is like most. */
+const char *odd_hosts_reason(enum odd_host_reason reason);
+/* Appends "64 hosts; h17 differs: another limit, 15.75 GiB." or "64 hosts." of judged ones; at most ODD_HOSTS_NAMED_MAX
+ * are named. `noun`: what each is, "host". */
+void odd_hosts_say(const struct odd_host *hosts, size_t count, const char *noun, struct buf *out);
