@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * api_source.c: lines of source files, only from below the folders that --source-root names, and of files whose name
- * is that of a source: a folder of sources also has keys, settings with passwords in them, and data. */
+ * api_source.c: lines of source files below the folders that --source-root names (server/files/source_files.h). */
 #include "server/api/api.h"
+#include "server/files/source_files.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -118,37 +118,17 @@ static bool read_place(const struct files_place *place, uint64_t line, struct wi
     return is_good;
 }
 
-static bool is_source_name(const char *path)
-{
-    static const char *const ENDINGS[] = {".py",  ".pyi",   ".pyx",  ".pxd",   ".pyw", ".ipynb", ".c",   ".cc",
-                                          ".cpp", ".cxx",   ".h",    ".hh",    ".hpp", ".hxx",   ".inl", ".inc",
-                                          ".cu",  ".cuh",   ".hip",  ".jl",    ".rs",  ".go",    ".js",  ".mjs",
-                                          ".ts",  ".swift", ".java", ".scala", ".kt",  ".mlir"};
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *ending = strrchr(name, '.');
-    for (size_t at = 0; ending && at < sizeof(ENDINGS) / sizeof(ENDINGS[0]); at++)
-        if (strcmp(ending, ENDINGS[at]) == 0)
-            return true;
-    return false;
-}
+/* What is asked for of a file. */
+struct asked_lines {
+    uint64_t line;
+    struct window *window;
+};
 
-static bool is_hidden(const char *path) { return path[0] == '.' || strstr(path, "/."); }
-
-/* A recorded path is one of another machine: its beginning is left off piece by piece, until the rest lies below a
- * root. */
-static bool read_below(const char *root, const char *file, uint64_t line, struct window *window, const char **found)
+static bool take_lines(void *context, const struct files_place *place)
 {
-    for (const char *rest = file; rest; rest = strchr(rest, '/')) {
-        rest += *rest == '/';
-        char real[BENEATH_PATH_BYTES]; /* a link may bear the name of a source, and lead to a key */
-        const struct files_place named = {.root = root, .path = rest}, place = {.root = root, .path = real};
-        if (*rest && !is_hidden(rest) && files_real_path(&named, real) && !is_hidden(real) && is_source_name(real) &&
-            read_place(&place, line, window)) {
-            *found = rest;
-            return true;
-        }
-        window->text.length = 0;
-    }
-    return false;
+    struct asked_lines *asked = context;
+    asked->window->text.length = 0;
+    return read_place(place, asked->line, asked->window);
 }
 
 static void write_lines(struct json *json, const struct buf *text)
@@ -184,9 +164,12 @@ struct response *api_source(const struct server *server, const struct request *r
         return response_problem(400, "argument", "the parameter file is missing");
     if (line == 0)
         return response_problem(400, "argument", "line must be a whole number from 1 to %d", MAX_LINE);
-    bool is_shown = is_source_name(file);
+    bool is_shown = source_files_is_name(file);
+    struct asked_lines asked = {line, &window};
     for (size_t at = 0; at < server->source_root_count && !found && is_shown; at++)
-        read_below(server->source_roots[at], file, line, &window, &found);
+        found = source_files_find(server->source_roots[at], file, take_lines, &asked);
+    if (!found)
+        window.text.length = 0;
     json_object_begin(&json);
     json_key_text(&json, "file", file);
     json_key_text(&json, "found", found);
