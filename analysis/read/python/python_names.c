@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "read/python/python_names.h"
+
+/* The dotted name that begins here; its last token. */
+static uint32_t dotted_last(const struct python_source *source, uint32_t first)
+{
+    while (python_source_is(source, first + 1, ".") && first + 2 < source->token_count &&
+           source->tokens[first + 2].kind == PYTHON_NAME)
+        first += 2;
+    return first;
+}
+
+static struct str dotted_text(const struct python_source *source, uint32_t first, uint32_t last)
+{
+    uint32_t begin = source->tokens[first].begin;
+    return (struct str){source->text.data + begin, source->tokens[last].end - begin};
+}
+
+static void import_add(struct python_names *out, struct str name, const char *path, uint32_t statement)
+{
+    bool is_top = out->source->statements[statement].parent == PYTHON_NONE;
+    for (uint32_t i = 0; i < out->count; i++) {
+        struct python_import *other = &out->imports[i];
+        if (!str_equal(other->name, name))
+            continue;
+        other->is_module_level |= is_top;
+        if (strcmp(other->path, path) != 0)
+            other->path = "";
+        return;
+    }
+    out->imports[out->count++] = (struct python_import){name, path, statement, is_top};
+}
+
+/* Name or "*" behind a comma: "a.b as c". `before`: "jax." of "from jax import …", or "". */
+static void one_take(struct python_names *out, uint32_t at, uint32_t end, const char *before, uint32_t statement,
+                     struct arena *arena)
+{
+    const struct python_source *source = out->source;
+    if (at >= end || source->tokens[at].kind != PYTHON_NAME)
+        return;
+    uint32_t last = dotted_last(source, at);
+    struct str path = dotted_text(source, at, last), name = python_source_text(source, at);
+    const char *whole = arena_format(arena, "%s%.*s", before, (int)path.length, path.data);
+    if (python_source_is(source, last + 1, "as") && last + 2 < end)
+        import_add(out, python_source_text(source, last + 2), whole, statement);
+    else /* "import jax.numpy" binds jax */
+        import_add(out, name, before[0] != '\0' ? whole : arena_text(arena, name), statement);
+}
+
+static void import_take(struct python_names *out, uint32_t statement, struct arena *arena)
+{
+    const struct python_source *source = out->source;
+    const struct python_statement *taken = &source->statements[statement];
+    uint32_t at = taken->first + 1, end = taken->first + taken->count;
+    const char *before = "";
+    if (python_source_is(source, taken->first, "from")) {
+        uint32_t last = dotted_last(source, at);
+        if (source->tokens[at].kind != PYTHON_NAME || !python_source_is(source, last + 1, "import"))
+            return; /* a relative one: its names are the program's own */
+        struct str path = dotted_text(source, at, last);
+        before = arena_format(arena, "%.*s.", (int)path.length, path.data);
+        at = last + 2;
+        at += python_source_is(source, at, "(");
+    }
+    for (uint32_t first = at; at <= end; at++)
+        if (at == end || python_source_is(source, at, ",")) {
+            one_take(out, first, end, before, statement, arena);
+            first = at + 1;
+        }
+}
+
+/* A name that the file binds to something else as well says nothing. */
+static void bound_take(struct python_names *out, uint32_t statement)
+{
+    const struct python_source *source = out->source;
+    const struct python_statement *taken = &source->statements[statement];
+    uint32_t def = python_source_def_name(source, statement);
+    for (uint32_t i = 0; i < out->count; i++) {
+        struct python_import *import = &out->imports[i];
+        bool is_bound = def != PYTHON_NONE && str_equal(python_source_text(source, def), import->name);
+        for (uint32_t at = taken->first; at + 1 < taken->first + taken->count && !is_bound; at++) {
+            const struct python_token *token = &source->tokens[at];
+            bool is_target = token->kind == PYTHON_NAME && token->depth == 0 &&
+                             str_equal(python_source_text(source, at), import->name);
+            is_bound = is_target && (python_source_is(source, at + 1, "=") || python_source_is(source, at + 1, ":=")) &&
+                       !(at > taken->first && python_source_is(source, at - 1, "."));
+        }
+        if (is_bound)
+            import->path = "";
+    }
+}
+
+static bool is_import(const struct python_source *source, uint32_t statement)
+{
+    uint32_t first = source->statements[statement].first;
+    return python_source_is(source, first, "import") || python_source_is(source, first, "from");
+}
+
+void python_names_read(const struct python_source *source, struct arena *arena, struct python_names *out)
+{
+    uint32_t most = 0;
+    *out = (struct python_names){.source = source, .arena = arena};
+    for (uint32_t i = 0; i < source->statement_count; i++)
+        most += is_import(source, i) ? source->statements[i].count : 0;
+    out->imports = arena_array(arena, struct python_import, (size_t)most + 1);
+    for (uint32_t i = 0; i < source->statement_count; i++)
+        if (is_import(source, i))
+            import_take(out, i, arena);
+    for (uint32_t i = 0; i < source->statement_count; i++) {
+        arena_work(arena, (uint64_t)source->statements[i].count * (out->count + 1));
+        if (!is_import(source, i))
+            bound_take(out, i);
+    }
+}
+
+const char *python_names_path(const struct python_names *names, uint32_t first, uint32_t last, struct arena *arena)
+{
+    const struct python_source *source = names->source;
+    const char *path = arena_text(arena, python_source_text(source, first));
+    for (uint32_t i = 0; i < names->count; i++)
+        if (str_equal(names->imports[i].name, python_source_text(source, first)))
+            path = names->imports[i].path;
+    for (uint32_t at = first + 2; at <= last; at += 2) {
+        struct str name = python_source_text(source, at);
+        path = arena_format(arena, "%s.%.*s", path, (int)name.length, name.data);
+    }
+    return path;
+}
+
+const char *python_names_of(const struct python_names *names, const char *path, struct arena *arena)
+{
+    const char *found = NULL;
+    size_t best = 0;
+    for (uint32_t i = 0; i < names->count; i++) {
+        const struct python_import *import = &names->imports[i];
+        size_t length = strlen(import->path);
+        bool is_of =
+            length > 0 && strncmp(path, import->path, length) == 0 && (path[length] == '.' || path[length] == '\0');
+        if (!import->is_module_level || !is_of || length <= best)
+            continue;
+        best = length;
+        found = arena_format(arena, "%.*s%s", (int)import->name.length, import->name.data, path + length);
+    }
+    return found;
+}
+
+uint32_t python_names_place(const struct python_names *names)
+{
+    const struct python_source *source = names->source;
+    for (uint32_t i = 0; i < source->statement_count; i++) {
+        const struct python_statement *statement = &source->statements[i];
+        bool is_future = python_source_is(source, statement->first, "from") &&
+                         python_source_is(source, statement->first + 1, "__future__");
+        if (is_import(source, i) && !is_future && statement->parent == PYTHON_NONE && !statement->is_behind_another)
+            return statement->line_begin;
+    }
+    return PYTHON_NONE;
+}
