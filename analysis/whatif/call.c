@@ -88,8 +88,7 @@ static struct call_named named_of(const struct variant *variant, struct str glob
 
 /* ---- lines ---- */
 
-/* Flags arguments that "all" means and that get a result for their memory, as in plan->arguments. */
-static void donated_flag(const struct variant *variant, const struct change *change, bool *flags)
+void call_donated(const struct variant *variant, const struct change *change, bool *flags)
 {
     const struct plan *plan = variant->plan;
     bool *rows = arena_array(variant->arena, bool, (size_t)variant->row_count + 1);
@@ -129,7 +128,7 @@ static const char *donate_text(const struct variant *variant, const struct chang
     bool is_one = memchr(change->glob.data, ',', change->glob.length) == NULL;
     if (str_equal(change->glob, STR("all")) || str_equal(change->glob, STR("*"))) {
         bool *flags = arena_array(variant->arena, bool, (size_t)variant->plan->argument_count + 1);
-        donated_flag(variant, change, flags);
+        call_donated(variant, change, flags);
         return call_donation(variant->plan, flags, variant->arena);
     }
     return arena_format(variant->arena, "jax.jit(%.*s, donate_argnums=(%.*s%s))", (int)function.length, function.data,

@@ -9,6 +9,8 @@ const char *call_text(const struct variant *variant, const struct change *change
 /* "jax.jit(train_step, donate_argnums=(0, 2))": what donates those of plan->arguments that are flagged; in the arena.
  */
 const char *call_donation(const struct plan *plan, const bool *flags, struct arena *arena);
+/* Flags, as in plan->arguments, those that the change donates and that get a result for their memory. */
+void call_donated(const struct variant *variant, const struct change *change, bool *flags);
 /* The name of the jitted function: "train_step" of the module "jit_train_step"; "step" where it has none. Borrowed. */
 struct str call_function(const struct plan *plan);
 /* Of an argument's path its first name, "state" of "state.params['w']": the function's own argument; "" without one. */

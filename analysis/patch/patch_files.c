@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "patch/patch_files.h"
+
+#include "plan/plan.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+static void file_open(struct patch_files *files, struct str name)
+{
+    const struct patch_sources *sources = files->asked->sources;
+    struct arena *arena = files->asked->arena;
+    struct patch_file *file = &files->items[files->count++];
+    struct str text;
+    *file = (struct patch_file){.name = name};
+    if (memchr(name.data, '\0', name.length) != NULL ||
+        !sources->open(sources->context, arena_text(arena, name), &text, &file->path, &file->root) ||
+        !diff_is_path(file->path))
+        return;
+    file->is_here = true;
+    file->is_python = python_source_read(text, arena, &file->source);
+    if (file->is_python)
+        python_names_read(&file->source, arena, &file->names);
+}
+
+void patch_files_open(const struct patch_asked *asked, struct patch_files *out)
+{
+    const struct hlo *hlo = &asked->plan->hlo;
+    *out = (struct patch_files){.asked = asked, .hlo = hlo, .is_all = true};
+    for (uint32_t i = 0; i < hlo->frame_count; i++) {
+        const struct hlo_frame *frame = &hlo->frames[i];
+        arena_work(asked->arena, PATCH_FILES_MAX);
+        if (frame->library != LIBRARY_USER || frame->file.length == 0 || patch_files_find(out, frame->file) != NULL)
+            continue;
+        out->is_all = out->is_all && out->count < PATCH_FILES_MAX;
+        if (out->is_all)
+            file_open(out, frame->file);
+    }
+}
+
+const struct patch_file *patch_files_find(const struct patch_files *files, struct str name)
+{
+    for (uint32_t i = 0; i < files->count; i++)
+        if (str_equal(files->items[i].name, name))
+            return &files->items[i];
+    return NULL;
+}
+
+/* ---- answers ---- */
+
+static const char *patch_files_printable(const struct patch_files *files, struct str text)
+{
+    struct buf *scratch = files->asked->scratch;
+    buf_free(scratch);
+    buf_printable(scratch, text);
+    const char *made =
+        scratch->failed ? "" : arena_text(files->asked->arena, (struct str){scratch->data, scratch->length});
+    buf_free(scratch);
+    return made;
+}
+
+struct patch patch_refuse(const struct patch_files *files, const struct patch_file *file, uint32_t line,
+                          const char *format, ...)
+{
+    char text[512];
+    va_list list;
+    va_start(list, format);
+    (void)vsnprintf(text, sizeof(text), format, list);
+    va_end(list);
+    struct str whole = str_of(text);
+    whole.length = str_cut(whole, sizeof(text) - 4);
+    return (struct patch){
+        .file = file == NULL    ? NULL
+                : file->is_here ? file->path
+                                : patch_files_printable(files, file->name),
+        .line = line,
+        .reason = arena_text(files->asked->arena, whole),
+    };
+}
+
+struct patch patch_refuse_file(const struct patch_files *files, struct str name, const struct patch_file *file)
+{
+    if (file == NULL)
+        return patch_refuse(files, NULL, 0, "%s is no file of the user's code", patch_files_printable(files, name));
+    if (!file->is_here)
+        return patch_refuse(files, file, 0, "there is no such file below --source-root");
+    return patch_refuse(files, file, file->source.why_line, "the file cannot be edited safely: %s", file->source.why);
+}
+
+struct patch patch_write(const struct patch_files *files, const struct patch_file *file, struct diff_edit *edits,
+                         uint32_t count, uint32_t line)
+{
+    for (uint32_t i = 1; i < count; i++)
+        for (uint32_t k = i; k > 0 && edits[k].begin < edits[k - 1].begin; k--) {
+            struct diff_edit moved = edits[k];
+            edits[k] = edits[k - 1];
+            edits[k - 1] = moved;
+        }
+    const char *diff =
+        diff_write(file->path, file->source.text, edits, count, files->asked->scratch, files->asked->arena);
+    if (diff == NULL)
+        return patch_refuse(files, file, line, "there is no memory for it");
+    return (struct patch){.file = file->path, .line = line, .diff = diff};
+}
+
+/* ---- places ---- */
+
+static struct str last_name(struct str function)
+{
+    size_t from = function.length;
+    while (from > 0 && function.data[from - 1] != '.')
+        from--;
+    return (struct str){function.data + from, function.length - from};
+}
+
+const char *patch_function_name(const struct patch_files *files, struct str function)
+{
+    return patch_files_printable(files, last_name(function));
+}
+
+/* Does the def with the classes and functions around it have the qualified name? Of Python before 3.11 only the last
+ * part is recorded. */
+static bool is_named(const struct python_source *source, uint32_t def, struct str function)
+{
+    bool is_qualified = memchr(function.data, '.', function.length) != NULL;
+    while (def != PYTHON_NONE) {
+        struct str name = last_name(function);
+        uint32_t named = python_source_def_name(source, def);
+        if (named != PYTHON_NONE) {
+            if (!str_equal(name, python_source_text(source, named)))
+                return false;
+            if (!is_qualified)
+                return true;
+            function.length -= function.length > name.length ? name.length + 1 : name.length;
+            if (str_equal(last_name(function), STR("<locals>")))
+                function.length -= function.length > 8 ? 9 : 8;
+        }
+        def = source->statements[def].parent;
+        if (function.length == 0)
+            break;
+    }
+    for (; def != PYTHON_NONE; def = source->statements[def].parent)
+        if (python_source_def_name(source, def) != PYTHON_NONE)
+            return false;
+    return function.length == 0;
+}
+
+uint32_t patch_def_of(const struct patch_file *file, const struct hlo_frame *frame)
+{
+    const struct python_source *source = &file->source;
+    if (frame->line <= 0)
+        return PYTHON_NONE;
+    uint32_t at = python_source_statement_of_line(source, (uint32_t)frame->line);
+    while (at != PYTHON_NONE &&
+           (python_source_def_name(source, at) == PYTHON_NONE || python_source_is_class(source, at)))
+        at = source->statements[at].parent;
+    return at != PYTHON_NONE && is_named(source, at, frame->function) ? at : PYTHON_NONE;
+}
+
+uint32_t patch_def_open(const struct patch_file *file, uint32_t def)
+{
+    uint32_t open = python_source_def_name(&file->source, def) + 1;
+    return python_source_is(&file->source, open, "(") ? open : PYTHON_NONE;
+}
+
+uint32_t patch_dotted_last(const struct python_source *source, uint32_t first)
+{
+    if (first >= source->token_count || source->tokens[first].kind != PYTHON_NAME)
+        return PYTHON_NONE;
+    while (python_source_is(source, first + 1, ".") && first + 2 < source->token_count &&
+           source->tokens[first + 2].kind == PYTHON_NAME)
+        first += 2;
+    return first;
+}
+
+const char *patch_name(const struct patch_files *files, const struct patch_file *file, const char *path,
+                       const char *import, const char *imported, struct diff_edit *edits, uint32_t *count)
+{
+    struct arena *arena = files->asked->arena;
+    const char *name = python_names_of(&file->names, path, arena);
+    if (name != NULL)
+        return name;
+    uint32_t place = python_names_place(&file->names);
+    if (place == PYTHON_NONE)
+        return NULL;
+    edits[(*count)++] = (struct diff_edit){place, place, arena_format(arena, "%s%s", import, file->source.newline)};
+    return imported;
+}

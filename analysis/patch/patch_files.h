@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * patch_files.h: source files of a program, read as Python, and places in them; for patch*.c alone. */
+#pragma once
+
+#include "patch/diff.h"
+#include "patch/patch.h"
+#include "read/hlo/hlo.h"
+#include "read/python/python_names.h"
+
+enum { PATCH_FILES_MAX = 64, PATCH_EDITS_MAX = 4 };
+
+struct patch_file {
+    struct str name; /* as the dump has it */
+    const char *path;
+    uint32_t root;
+    bool is_here;   /* below a root, with a path that a diff can have */
+    bool is_python; /* and read */
+    struct python_source source;
+    struct python_names names;
+};
+
+/* The user's files that frames name. */
+struct patch_files {
+    const struct patch_asked *asked;
+    const struct hlo *hlo;
+    struct patch_file items[PATCH_FILES_MAX];
+    uint32_t count;
+    bool is_all; /* none was left out */
+};
+
+/* Opens all that a frame of the user's code names. */
+void patch_files_open(const struct patch_asked *asked, struct patch_files *out);
+/* NULL: it is no file of the user's. */
+const struct patch_file *patch_files_find(const struct patch_files *files, struct str name);
+
+/* Says why there is no diff, "… at FILE:LINE" from what is known. */
+struct patch patch_refuse(const struct patch_files *files, const struct patch_file *file, uint32_t line,
+                          const char *format, ...) __attribute__((format(printf, 4, 5)));
+/* Why the file cannot be used. */
+struct patch patch_refuse_file(const struct patch_files *files, struct str name, const struct patch_file *file);
+/* The diff of these edits, in any order. `line`: of the change. */
+struct patch patch_write(const struct patch_files *files, const struct patch_file *file, struct diff_edit *edits,
+                         uint32_t count, uint32_t line);
+
+/* "block" of "adam.<locals>.block", with nothing in it that a terminal would act upon; in the arena. */
+const char *patch_function_name(const struct patch_files *files, struct str function);
+/* The def that a frame is in: its line, and all that its qualified name says. PYTHON_NONE: the file has none such. */
+uint32_t patch_def_of(const struct patch_file *file, const struct hlo_frame *frame);
+/* The bracket behind the name of a def. PYTHON_NONE: type parameters or something else is there. */
+uint32_t patch_def_open(const struct patch_file *file, uint32_t def);
+/* Of a decorator's or call's expression that begins at `first`: the last token of its dotted name; is a bracket behind
+ * it? PYTHON_NONE: it is none. */
+uint32_t patch_dotted_last(const struct python_source *source, uint32_t first);
+/* What to call `path` in this file; where it has no name for it, an import of `module` is added to the edits. NULL:
+ * there is no place for one. */
+const char *patch_name(const struct patch_files *files, const struct patch_file *file, const char *path,
+                       const char *import, const char *imported, struct diff_edit *edits, uint32_t *count);

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * patch_optimizer.c: the type of the first moment, in the one call of optax that makes the optimizer. */
+#include "patch/patch_files.h"
+
+/* Those that take mu_dtype. */
+static bool has_moment(const char *path)
+{
+    static const char *const names[] = {
+        "adam", "adamw", "nadam", "nadamw", "lion", "amsgrad", "scale_by_adam", "scale_by_amsgrad", "scale_by_lion"};
+    if (strncmp(path, "optax.", 6) != 0)
+        return false;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strcmp(path + 6, names[i]) == 0)
+            return true;
+    return false;
+}
+
+static uint32_t calls_find(const struct patch_files *files, const struct patch_file **found, uint32_t *open)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < files->count; i++) {
+        const struct patch_file *file = &files->items[i];
+        for (uint32_t at = 1; file->is_python && at < file->source.token_count; at++) {
+            if (!python_source_is(&file->source, at, "("))
+                continue;
+            uint32_t first = python_source_dotted_first(&file->source, at - 1);
+            if (first == PYTHON_NONE ||
+                !has_moment(python_names_path(&file->names, first, at - 1, files->asked->arena)))
+                continue;
+            *found = file;
+            *open = at;
+            count++;
+        }
+    }
+    return count;
+}
+
+struct patch patch_optimizer(const struct patch_asked *asked)
+{
+    struct patch_files *files = arena_array(asked->arena, struct patch_files, 1);
+    const struct patch_file *file = NULL;
+    struct python_item *items;
+    struct diff_edit edits[PATCH_EDITS_MAX];
+    uint32_t open = 0, count = 0;
+    patch_files_open(asked, files);
+    uint32_t call_count = calls_find(files, &file, &open);
+    for (uint32_t i = 0; i < files->count && call_count == 0; i++)
+        if (!files->items[i].is_python)
+            return patch_refuse_file(files, files->items[i].name, &files->items[i]);
+    if (call_count == 0)
+        return patch_refuse(files, NULL, 0,
+                            "no call of optax.adam or another optimizer with mu_dtype is in the files "
+                            "of the program");
+    uint32_t line = file->source.tokens[open].line;
+    if (call_count > 1 || !files->is_all)
+        return patch_refuse(files, file, line, "optimizers are made in %u places", call_count);
+    uint32_t item_count = python_source_items(&file->source, open, asked->arena, &items);
+    for (uint32_t i = 0; i < item_count; i++)
+        if (items[i].is_spread || python_source_is(&file->source, items[i].first, "mu_dtype"))
+            return patch_refuse(files, file, line,
+                                items[i].is_spread ? "what this call spreads may have mu_dtype already"
+                                                   : "the call has mu_dtype already");
+    const char *type =
+        patch_name(files, file, "jax.numpy.bfloat16", "import jax.numpy as jnp", "jnp.bfloat16", edits, &count);
+    if (type == NULL)
+        return patch_refuse(files, file, line, "there is no import that one more could be put beside");
+    uint32_t last = item_count > 0 ? items[item_count - 1].first + items[item_count - 1].count - 1 : open;
+    uint32_t end = file->source.tokens[last].end;
+    edits[count++] =
+        (struct diff_edit){end, end, arena_format(asked->arena, "%smu_dtype=%s", item_count > 0 ? ", " : "", type)};
+    return patch_write(files, file, edits, count, line);
+}
