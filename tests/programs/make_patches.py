@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Applies the patches that memviewd writes to real sources, and compiles what comes of it for TPU v5e, without a TPU.
+
+  scripts/make-programs OUT --patches [OPTION…] [NAME…]
+
+Each program of tests/programs/patched is compiled to OUT/NAME/before; for each advised change with a patch the sources
+are copied to OUT/NAME/CHANGE/sources, changed by `git apply`, the same diff is given to `patch -p1`, and what comes of
+it is compiled. A line for each change says what was predicted and what the compiler says; the exit status is 1 if a
+diff does not apply, or if what it makes does not compile or does not save half of what was said. What is there is not
+compiled again.
+
+  --sources DIR   folder of the programs (tests/programs/patched)
+  --binary FILE   memviewd (build/release/memviewd)
+"""
+import argparse
+import filecmp
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+from make import HERE, LIMIT_S, POLL_S, ROOT, NotMade, is_whole
+from make_pairs import total_bytes
+
+PATCHED = os.path.join(HERE, "patched")
+
+
+def compile_sources(binary, sources, out):
+    """bytes that the program takes, by the compiler's buffer assignment"""
+    if not is_whole(out):
+        shutil.rmtree(out, ignore_errors=True)
+        os.makedirs(out)
+        with open(os.path.join(out, "log"), "wb") as log:
+            child = subprocess.Popen([sys.executable, "-B", os.path.join(HERE, "compile_patched.py"), sources, out], stdin=subprocess.DEVNULL,
+                                     stdout=log, stderr=log, start_new_session=True)
+            end = time.monotonic() + LIMIT_S
+            while child.poll() is None and not is_whole(out) and time.monotonic() < end:
+                time.sleep(POLL_S)
+            if child.poll() is None:
+                os.killpg(child.pid, signal.SIGKILL)
+                child.wait()
+        if not is_whole(out):
+            with open(os.path.join(out, "log"), encoding="utf-8", errors="replace") as text:
+                raise NotMade("".join(text.readlines()[-4:]).strip() or "the compiler said nothing")
+    return total_bytes(binary, os.path.join(out, "dump"))
+
+
+def applied(diff, sources, into):
+    """the sources as git changes them; False where git or patch does not take the diff, or they differ"""
+    copies = [os.path.join(into, "sources"), os.path.join(into, "by-patch")]
+    for copy, command in zip(copies, (["git", "apply", "-"], ["patch", "-s", "-p1"]), strict=True):
+        shutil.rmtree(copy, ignore_errors=True)
+        shutil.copytree(sources, copy, ignore=shutil.ignore_patterns("__pycache__"))
+        environment = dict(os.environ, GIT_CEILING_DIRECTORIES=os.path.abspath(into))
+        if subprocess.run(command, input=diff, cwd=copy, env=environment).returncode:
+            return False
+    files = [os.path.relpath(os.path.join(folder, name), copies[0]) for folder, _, names in os.walk(copies[0]) for name in names]
+    same, different, failed = filecmp.cmpfiles(*copies, files, shallow=False)
+    return not different and not failed and len(same) == len(files)
+
+
+def judge(binary, folder, name, out):
+    """(patches, those that hold)"""
+    sources, dump = os.path.join(folder, name), os.path.join(out, name, "before")
+    before = compile_sources(binary, sources, dump)
+    command = [binary, "explain", os.path.join(dump, "dump"), "--source-root", sources]
+    (answer,) = json.loads(subprocess.run([*command, "--json"], stdout=subprocess.PIPE, check=True).stdout)
+    count = good = 0
+    for advice in answer["answer"]["advice"]:
+        if "patch" not in advice:
+            continue
+        count += 1
+        said, what = advice["lands_at_bytes"], f"{name} {advice['change']}"
+        if "diff" not in advice["patch"]:
+            print(f"{what}: not written, because {advice['patch']['reason']}", flush=True)
+            continue
+        diff = subprocess.run([*command, "--patch", "--change", advice["change"]], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True).stdout
+        into = os.path.join(out, name, advice["kind"])
+        if not applied(diff, sources, into):
+            print(f"{what}: DOES NOT APPLY", flush=True)
+            continue
+        try:
+            after = compile_sources(binary, os.path.join(into, "sources"), os.path.join(into, "after"))
+        except NotMade as error:
+            print(f"{what}: DOES NOT COMPILE: {error}", flush=True)
+            continue
+        holds = before - after >= (before - said) / 2
+        good += holds
+        print(f"{what}: {before / 2**20:.1f} MiB, said {said / 2**20:.1f} ({advice['confidence']}), compiled {after / 2**20:.1f}, "
+              f"{100 * (said - after) / after:+.1f} %{'' if holds else ', SAVES LESS THAN HALF'}", flush=True)
+    return count, good
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__, add_help=False)
+    parser.add_argument("out")
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--patches", action="store_true", required=True)
+    parser.add_argument("--sources", default=PATCHED)
+    parser.add_argument("--binary", default=os.path.join(ROOT, "build", "release", "memviewd"))
+    options = parser.parse_intermixed_args()
+    counts = [judge(options.binary, os.path.abspath(options.sources), name, os.path.abspath(options.out)) for name in options.names or sorted(os.listdir(options.sources))]
+    count, good = (sum(each) for each in zip(*counts, strict=True))
+    print(f"{good} of {count} advised changes were written, apply and land as said")
+    return 0 if good == count else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
