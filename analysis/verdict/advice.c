@@ -379,6 +379,7 @@ void advice_make(const struct verdict_facts *facts)
     over_fill(advice);
     if (advice->count > 1)
         qsort(advice->items, advice->count, sizeof(*advice->items), by_use);
+    advice_patch(advice);
     facts->out->advice_sentence = sentence_of(advice);
     if (facts->moment != NULL && (facts->out->advice_sentence == NULL || facts->failure == NULL || facts->join != NULL))
         facts->out->advice_sentence = torch_advice_sentence(advice);

@@ -36,6 +36,9 @@ void advice_evidence(const struct plan_pattern *pattern, struct arena *arena, st
 /* Does the failure, if there is one, speak of memory that a change of the program frees? */
 bool advice_is_of_program(const struct advice *advice);
 
+/* Writes patches for the items whose kind allows it, where sources are at hand (advice_patch.c). */
+void advice_patch(struct advice *advice);
+
 /* Of the line of live arrays that a filter keeps; -1: of none. */
 int64_t advice_line_bytes(const struct verdict_facts *facts, const char *filter);
 

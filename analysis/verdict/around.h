@@ -3,6 +3,7 @@
  * it from whoever gathers files. */
 #pragma once
 
+#include "patch/patch.h"
 #include "verdict/capacity.h"
 #include "verdict/torch_choice.h"
 #include "verdict/unread.h"
@@ -25,4 +26,5 @@ struct verdict_around {
     size_t unread_count;
     const struct verdict_compiled *compiled; /* changes of which the compiler was asked; NULL: of none */
     size_t compiled_count;
+    const struct patch_sources *sources; /* for patches of advice; NULL: none are written */
 };

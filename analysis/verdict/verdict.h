@@ -189,6 +189,7 @@ struct verdict_advice {
     uint32_t effort;                            /* of the person, for the order */
     bool is_of_cause;                           /* it takes away what stood in the way: before all others */
     double extra_flops_percent;                 /* work of products that is done once more; < 0: not known */
+    const struct patch *patch; /* of the user's source; NULL: no sources are here, or there is none of its kind */
 };
 
 struct verdict_bar {

@@ -10,6 +10,7 @@
 #include "server/cmd/each_module.h"
 #include "server/cmd/explain.h"
 #include "server/cmd/explain_confirm.h"
+#include "server/cmd/explain_patch.h"
 #include "server/cmd/input_path.h"
 #include "server/cmd/interrupts.h"
 #include "server/cmd/options.h"
@@ -39,6 +40,7 @@ struct cmd_explain_explaining {
     struct explain_around around;
     struct capacity capacity; /* of --capacity; 0 bytes: not given */
     struct explain_confirm confirm;
+    struct explain_patch patch;
     size_t read_count;
     size_t unreadable_count;
     const struct explain_input *input;         /* that is explained */
@@ -187,6 +189,7 @@ static bool verdict_write(struct cmd_explain_explaining *explaining, const struc
     bool is_made = verdict_parts_open(explaining->store, wanted, &parts, err);
     if (explaining->capacity.bytes > 0)
         verdict_capacity_choose(&parts, &explaining->capacity);
+    parts.core.around.sources = explain_patch_sources(&explaining->patch);
     if (is_made && explaining->options->is_confirmed)
         explain_confirm_ask(explaining->options, &parts, &explaining->confirm);
     is_made =
@@ -454,7 +457,7 @@ int cmd_explain(const struct options *options)
 {
     struct buf all = BUF_INIT;
     struct cmd_explain_explaining explaining = {
-        .options = options, .is_json = options->is_json, .json = JSON_INIT(&all)};
+        .options = options, .is_json = options->is_json || options->is_patch, .json = JSON_INIT(&all)};
     const char *standard_input = "-";
     char *rules = NULL;
     size_t count = options->paths.count > 0 ? options->paths.count : 1;
@@ -463,9 +466,8 @@ int cmd_explain(const struct options *options)
         log_line("explain: name a log, a dump, a trace or a folder, or pipe a log into it");
         return COMMANDS_UNUSABLE;
     }
-    if (options->capacity && !capacity_option_read("capacity", options->capacity, &explaining.capacity))
-        return COMMANDS_UNUSABLE;
-    if (!category_rules_load(options->category_rules, &rules))
+    if ((options->capacity && !capacity_option_read("capacity", options->capacity, &explaining.capacity)) ||
+        !explain_patch_open(&explaining.patch, options) || !category_rules_load(options->category_rules, &rules))
         return COMMANDS_UNUSABLE;
     explaining.store = store_new(account_default_limit());
     store_set_category_rules(explaining.store, rules);
@@ -476,13 +478,15 @@ int cmd_explain(const struct options *options)
     free(rules);
     free(explaining.explained);
     explain_confirm_free(&explaining.confirm);
-    bool is_whole = !explaining.is_json || print_json(&all);
+    explain_patch_free(&explaining.patch);
+    bool is_patched = !options->is_patch || explain_patch_print(options, &all);
+    bool is_whole = !explaining.is_json || (options->is_patch && !options->is_json) || print_json(&all);
     buf_free(&all);
     interrupts_end();
     if (!is_whole || explaining.has_unread_file)
         return COMMANDS_UNUSABLE;
     if (explaining.understood_count > 0)
-        return COMMANDS_DONE;
+        return is_patched ? COMMANDS_DONE : COMMANDS_FINDING;
     if (explaining.unreadable_count > 0)
         return COMMANDS_UNUSABLE;
     if (options->module && explaining.module_count > 0) {

@@ -225,6 +225,17 @@ static void advice_evidence_write(struct json *json, struct evidence_list *list,
     json_object_end(json);
 }
 
+static void patch_write(struct json *json, const struct patch *patch)
+{
+    if (!json_key_object_if(json, "patch", patch != NULL))
+        return;
+    json_key_text(json, "file", patch->file);
+    json_key_known(json, "line", patch->line > 0 ? (int64_t)patch->line : -1);
+    json_key_text(json, "diff", patch->diff);
+    json_key_text(json, "reason", patch->reason);
+    json_object_end(json);
+}
+
 static void advice_write(struct json *json, struct evidence_list *list, const struct verdict *verdict)
 {
     json_key_array(json, "advice");
@@ -249,6 +260,7 @@ static void advice_write(struct json *json, struct evidence_list *list, const st
             json_key_double(json, "extra_flops_percent", change_extra_flops_shown(advice->extra_flops_percent));
         advice_evidence_write(json, list, advice);
         json_key_text(json, "do", advice->call);
+        patch_write(json, advice->patch);
         json_object_end(json);
     }
     json_array_end(json);
