@@ -3,8 +3,7 @@
 
 #include "base/buf.h"
 #include "plan/arguments.h"
-#include "plan/category.h"
-#include "read/hlo/shape.h"
+#include "whatif/call_arguments.h"
 #include "whatif/glob.h"
 
 #include <stdio.h>
@@ -52,22 +51,11 @@ int64_t call_argument_number(const struct plan *plan, const int64_t *numbers, in
     return argument == NULL ? -1 : numbers[argument - plan->arguments];
 }
 
-static const char *type_of_jax(uint64_t type)
-{
-    static const char *const names[][2] = {
-        {"bf16", "jnp.bfloat16"}, {"f16", "jnp.float16"}, {"s8", "jnp.int8"}, {"f8e4m3fn", "jnp.float8_e4m3fn"}};
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (shape_type_find(str_of(names[i][0])) == type)
-            return names[i][1];
-    return "dtype";
-}
-
 /* ---- what a glob names ---- */
 
 struct call_named {
-    uint32_t counts[CATEGORY_COUNT]; /* of arguments */
-    uint32_t count, mu_count;
-    struct str argument; /* the function's argument that most belong to */
+    uint32_t count;
+    struct str argument; /* the function's argument that the first belongs to */
 };
 
 static struct call_named named_of(const struct variant *variant, struct str glob)
@@ -78,8 +66,6 @@ static struct call_named named_of(const struct variant *variant, struct str glob
         arena_work(variant->arena, glob_work(glob, argument->path));
         if (!glob_matches(glob, argument->path))
             continue;
-        named.counts[argument->choice.category]++;
-        named.mu_count += glob_matches(STR("mu"), argument->path);
         if (named.count++ == 0)
             named.argument = call_argument(argument->path);
     }
@@ -135,81 +121,6 @@ static const char *donate_text(const struct variant *variant, const struct chang
                         (int)change->glob.length, change->glob.data, is_one ? "," : "");
 }
 
-static const char *cast_text(const struct variant *variant, const struct change *change)
-{
-    struct call_named named = named_of(variant, change->glob);
-    const char *type = type_of_jax(change->type);
-    if (named.count > 0 && named.mu_count == named.count)
-        return arena_format(variant->arena, "optax.adamw(…, mu_dtype=%s)", type);
-    if (named.count > 0 && named.argument.length > 0)
-        return arena_format(variant->arena, "%.*s = jax.tree.map(lambda x: x.astype(%s), %.*s)  # what matches %.*s",
-                            (int)named.argument.length, named.argument.data, type, (int)named.argument.length,
-                            named.argument.data, (int)change->glob.length, change->glob.data);
-    return arena_format(variant->arena, "x.astype(%s) where %.*s is computed", type, (int)change->glob.length,
-                        change->glob.data);
-}
-
-/* Which dimension of an argument that is data is of the class; HLO_NONE: none. */
-static uint32_t resized_nth(const struct variant *variant, const struct plan_argument *argument, uint32_t class)
-{
-    uint32_t dimension;
-    bool is_data = argument->choice.category == CATEGORY_BATCH || argument->choice.category == CATEGORY_INPUT;
-    for (uint32_t nth = 0; is_data && argument->path.length > 0 && argument->instruction_at != HLO_NONE &&
-                           (dimension = dimensions_of(&variant->dimensions, argument->instruction_at, nth)) != HLO_NONE;
-         nth++)
-        if (dimensions_class(&variant->dimensions, dimension) == class)
-            return nth;
-    return HLO_NONE;
-}
-
-/* More arguments are not written out. */
-enum { RESIZED_MAX = 6 };
-
-/* All arguments that have the dimension, each on its own axis: one of them alone would no longer match the others. */
-static const char *resize_text(const struct variant *variant, const struct change *change)
-{
-    struct arena *arena = variant->arena;
-    struct change_target *targets;
-    struct err err = ERR_INIT;
-    uint32_t target_count, count = 0;
-    const char *all = "";
-    if (!change_targets(variant, change, &targets, &target_count, &err))
-        return "";
-    uint32_t class = dimensions_class(&variant->dimensions, targets[0].at);
-    for (uint32_t i = 0; i < variant->plan->argument_count; i++) {
-        const struct plan_argument *argument = &variant->plan->arguments[i];
-        uint32_t nth = resized_nth(variant, argument, class);
-        if (nth == HLO_NONE || ++count > RESIZED_MAX)
-            continue;
-        int length = (int)argument->path.length;
-        const char *name = argument->path.data, *between = all[0] == '\0' ? "" : ", ";
-        if (nth == 0)
-            all = arena_format(arena, "%s%s%.*s[:int(%g * len(%.*s))]", all, between, length, name, change->factor,
-                               length, name);
-        else
-            all = arena_format(arena, "%s%s%.*s[%s:int(%g * %.*s.shape[%u])]", all, between, length, name,
-                               nth == 1   ? ":, "
-                               : nth == 2 ? ":, :, "
-                                          : "..., ",
-                               change->factor, length, name, nth);
-    }
-    if (count > RESIZED_MAX)
-        return arena_format(arena, "%s  # and %u more with this dimension", all, count - RESIZED_MAX);
-    if (count > 0)
-        return all;
-    return arena_format(arena, change->kind == CHANGE_BATCH ? "x[:int(%g * len(x))]" : "x[:, :int(%g * x.shape[1])]",
-                        change->factor);
-}
-
-static const char *shard_text(const struct variant *variant, const struct change *change)
-{
-    struct call_named named = named_of(variant, change->glob);
-    struct str name = named.argument.length > 0 ? named.argument : STR("x");
-    return arena_format(variant->arena,
-                        "%.*s = jax.device_put(%.*s, NamedSharding(jax.make_mesh((%lld,), (\"data\",)), P(\"data\")))",
-                        (int)name.length, name.data, (int)name.length, name.data, (long long)change->device_count);
-}
-
 /* By the pattern that is gone. */
 static const char *without_text(const struct change *change)
 {
@@ -233,9 +144,9 @@ const char *call_text(const struct variant *variant, const struct change *change
     struct call_named named;
     switch (change->kind) {
     case CHANGE_DONATE: return donate_text(variant, change);
-    case CHANGE_CAST: return cast_text(variant, change);
+    case CHANGE_CAST: return call_cast(variant, change);
     case CHANGE_BATCH:
-    case CHANGE_SEQUENCE: return resize_text(variant, change);
+    case CHANGE_SEQUENCE: return call_resize(variant, change);
     case CHANGE_CHECKPOINT:
         if (str_equal(change->glob, STR("*")))
             return "layer = jax.checkpoint(layer)  # of a scan: jax.lax.scan(jax.checkpoint(body), …)";
@@ -247,7 +158,7 @@ const char *call_text(const struct variant *variant, const struct change *change
             return "jax.checkpoint(layer, policy=jax.checkpoint_policies.save_and_offload_only_these_names(…))";
         return arena_format(variant->arena, "jax.device_put(%.*s, sharding.with_memory_kind(\"pinned_host\"))",
                             (int)named.argument.length, named.argument.data);
-    case CHANGE_SHARD: return shard_text(variant, change);
+    case CHANGE_SHARD: return call_shard(variant, change);
     case CHANGE_UNPAD: return "x = jnp.swapaxes(x, …)  # a long dimension last";
     case CHANGE_WITHOUT: return without_text(change);
     case CHANGE_COUNT: break;

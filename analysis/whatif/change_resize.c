@@ -71,11 +71,88 @@ static bool is_sequence(const struct variant *variant, const struct plan_argumen
            shape.rank > 2 || shape_array_is_integer(&shape);
 }
 
-/* The batch, or the sequence, of the arguments that are data; of a class that no state has, if there are such. */
+/* ---- signs that the first dimension of some data is a batch ---- */
+
+struct signs {
+    const struct variant *variant;
+    uint32_t data_count;    /* arguments that are arrays and no state */
+    uint32_t *shared_count; /* by class: how many of them begin with it */
+    bool *is_signed;        /* by class: one of them is enough of a sign */
+    bool has_parameters, has_products;
+};
+
+static bool is_array_of_data(const struct plan_argument *argument, struct shape_array *shape)
+{
+    return argument->instruction_at != HLO_NONE && !is_state(argument) && shape_array_read(argument->shape, shape) &&
+           shape->rank > 0;
+}
+
+/* Of a program that serves: with each request a cache has something of its own, as queries have. */
+static void caches_read(const struct variant *variant, struct signs *signs)
+{
+    for (uint32_t i = 0; i < variant->plan->argument_count && signs->has_products; i++) {
+        const struct plan_argument *argument = &variant->plan->arguments[i];
+        uint32_t first = argument->choice.category != CATEGORY_CACHE || argument->instruction_at == HLO_NONE
+                             ? HLO_NONE
+                             : dimensions_of(&variant->dimensions, argument->instruction_at, 0);
+        if (first != HLO_NONE)
+            signs->is_signed[dimensions_class(&variant->dimensions, first)] = true;
+    }
+}
+
+static bool is_called_batch(const struct plan_argument *argument)
+{
+    return argument->choice.category == CATEGORY_BATCH && (argument->choice.rule == CATEGORY_RULE_ARGUMENT_NAME ||
+                                                           argument->choice.rule == CATEGORY_RULE_ARGUMENT_WORD);
+}
+
+static void signs_read(const struct variant *variant, struct signs *signs)
+{
+    const struct graph *graph = variant->plan->graph;
+    size_t class_count = (size_t)variant->dimensions.leaves.dimension_count + 1;
+    struct shape_array shape;
+    *signs = (struct signs){.variant = variant,
+                            .shared_count = arena_array(variant->arena, uint32_t, class_count),
+                            .is_signed = arena_array(variant->arena, bool, class_count)};
+    for (uint32_t i = 0; i < variant->plan->argument_count; i++)
+        signs->has_parameters |= variant->plan->arguments[i].choice.category == CATEGORY_PARAMETER;
+    for (uint32_t i = 0; i < variant->plan->argument_count; i++) {
+        const struct plan_argument *argument = &variant->plan->arguments[i];
+        if (!is_array_of_data(argument, &shape))
+            continue;
+        uint32_t class =
+            dimensions_class(&variant->dimensions, dimensions_of(&variant->dimensions, argument->instruction_at, 0));
+        signs->data_count++;
+        signs->shared_count[class]++;
+        signs->is_signed[class] |=
+            shape_array_is_integer(&shape) || (is_called_batch(argument) && signs->has_parameters);
+    }
+    arena_work(variant->arena, graph->hlo->instruction_count);
+    for (uint32_t at = 0; at < graph->hlo->instruction_count && !signs->has_products; at++)
+        signs->has_products = graph_op(graph, at) == GRAPH_DOT || /* a small one may be written as a sum */
+                              str_ends(graph_op_name_end(graph, at), STR("dot_general"));
+    caches_read(variant, signs);
+}
+
+/* Whole numbers begin with it (tokens, labels), or a cache does; or an argument that is called a batch, in a program
+ * with parameters; or all data of a program that learns, or all operands of products, as queries, keys and values are. The samples of a
+ * source, the sides of a grid, rows of a table are none. */
+static bool is_batch(const struct signs *signs, uint32_t class)
+{
+    bool is_of_all = signs->shared_count[class] == signs->data_count;
+    return signs->is_signed[class] ||
+           (is_of_all && ((signs->variant->plan->graph->has_backward && signs->has_parameters) ||
+                          (signs->data_count > 1 && signs->has_products)));
+}
+
+/* The batch, or the sequence, of the arguments that are data; of a class that no state has, if there are such. One
+ * size: arguments of another are other dimensions. */
 static uint32_t targets_find(const struct variant *variant, bool is_of_sequence, struct change_target *targets)
 {
     uint32_t nth = is_of_sequence;
     const bool *is_in_state = classes_of_state(variant);
+    struct signs signs;
+    signs_read(variant, &signs);
     for (unsigned rank = 0; rank < 2 * DATA_RANK_COUNT; rank++) {
         uint32_t count = 0;
         for (uint32_t i = 0; i < variant->plan->argument_count; i++) {
@@ -84,14 +161,33 @@ static uint32_t targets_find(const struct variant *variant, bool is_of_sequence,
                 continue;
             uint32_t dimension = dimensions_of(&variant->dimensions, argument->instruction_at, nth);
             uint32_t class = dimension == HLO_NONE ? 0 : dimensions_class(&variant->dimensions, dimension);
-            if (dimension != HLO_NONE && (rank % 2 == 1 || !is_in_state[class]) &&
-                (!is_of_sequence || is_sequence(variant, argument, class, is_in_state[class])))
+            if (dimension == HLO_NONE || (rank % 2 == 0 && is_in_state[class]) ||
+                (is_of_sequence && !is_sequence(variant, argument, class, is_in_state[class])) ||
+                (count > 0 && variant->sizes[targets[0].at] != variant->sizes[dimension]))
+                continue;
+            uint32_t first = dimensions_of(&variant->dimensions, argument->instruction_at, 0);
+            if (is_batch(&signs, dimensions_class(&variant->dimensions, first)))
                 targets[count++] = (struct change_target){argument->number, nth, .at = dimension};
         }
         if (count > 0)
             return count;
     }
     return 0;
+}
+
+/* Of a program without such signs: a dimension that the person could name; "" where there is none. */
+static const char *target_offered(const struct variant *variant, const struct change *change)
+{
+    const char *name = change_name(change->kind);
+    uint32_t nth = change->kind == CHANGE_SEQUENCE;
+    struct shape_array shape;
+    for (uint32_t i = 0; i < variant->plan->argument_count; i++) {
+        const struct plan_argument *argument = &variant->plan->arguments[i];
+        if (is_array_of_data(argument, &shape) && shape.rank > nth && argument->path.length > 0)
+            return arena_format(variant->arena, ", such as %s=%g@%.*s:%u (%lld)", name, change->factor,
+                                (int)argument->path.length, argument->path.data, nth, (long long)shape.dimensions[nth]);
+    }
+    return "";
 }
 
 /* The dimension that the person named: ARGUMENT is its number or path. */
@@ -148,8 +244,9 @@ bool change_targets(const struct variant *variant, const struct change *change, 
         *count = 1;
     } else if ((*count = targets_find(variant, change->kind == CHANGE_SEQUENCE, *targets)) == 0) {
         return err_set(err, ERR_argument, ERR_NO_OFFSET,
-                       "%s: no argument looks like data with such a dimension; say which: %s=%g@ARGUMENT:DIMENSION",
-                       change_name(change->kind), change_name(change->kind), change->factor);
+                       "%s: no argument looks like data with such a dimension; say which: %s=%g@ARGUMENT:DIMENSION%s",
+                       change_name(change->kind), change_name(change->kind), change->factor,
+                       target_offered(variant, change));
     }
     for (uint32_t i = 0; i < *count; i++) {
         int64_t size = variant->sizes[(*targets)[i].at];

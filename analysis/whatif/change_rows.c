@@ -134,12 +134,31 @@ bool change_offload(struct variant *variant, const struct change *change, struct
     return rows_visit(variant, change, offload_row, NULL, out, err);
 }
 
+/* Of fewer elements it does not matter. */
+enum { WHOLE_LEAST = 1024 };
+
+/* Has an argument a dimension to split it along? Of what is computed that is not known. */
+static bool is_divisible(const struct variant *variant, const struct variant_row *row, int64_t device_count)
+{
+    if (!row->is_argument || row->leaf == HLO_NONE || row->divided_by > 1)
+        return true;
+    const struct leaf *leaf = &variant->dimensions.leaves.items[row->leaf];
+    int64_t elements = 1;
+    for (uint32_t nth = 0; nth < leaf->rank; nth++) {
+        int64_t size = variant->sizes[leaf->first + nth];
+        if (size % device_count == 0 || size <= 0)
+            return true;
+        elements = elements < WHOLE_LEAST ? elements * (size < WHOLE_LEAST ? size : WHOLE_LEAST) : elements;
+    }
+    return elements < WHOLE_LEAST;
+}
+
 static bool shard_row(void *context, struct variant *variant, const struct change *change, uint32_t row_at)
 {
     struct variant_row *row = &variant->rows[row_at];
     int64_t together = (int64_t)row->divided_by * change->device_count;
     (void)context;
-    if (together > UINT8_MAX)
+    if (together > UINT8_MAX || !is_divisible(variant, row, change->device_count))
         return false;
     row->divided_by = (uint8_t)together;
     return true;
@@ -147,7 +166,8 @@ static bool shard_row(void *context, struct variant *variant, const struct chang
 
 bool change_shard(struct variant *variant, const struct change *change, struct change_result *out, struct err *err)
 {
-    out->reason = "Everything that matches is split evenly; what devices gather from each other is not counted.";
+    out->reason =
+        "Everything that matches and divides is split evenly; what devices gather from each other is not counted.";
     return rows_visit(variant, change, shard_row, NULL, out, err);
 }
 

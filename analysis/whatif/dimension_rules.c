@@ -186,18 +186,6 @@ static void dimension_rules_slice(struct looked_at *look)
         dimension_rules_part(look, dimension(look, in, i), dimension(look, out, i));
 }
 
-/* A loop goes through the dimension, one at a time: as often as through all others that it does that with. */
-static void note_scanned(struct looked_at *look, uint32_t whole)
-{
-    uint32_t body = graph_loop_body_around(look->graph, look->at);
-    look->builder->dimensions->is_scanned[whole] = true;
-    if (body == HLO_NONE)
-        return;
-    if (look->builder->trips_of[body] == HLO_NONE)
-        look->builder->trips_of[body] = whole;
-    dimension_rules_join(look, look->builder->trips_of[body], whole);
-}
-
 /* Which part it is, the program computes: its size stays unless it is all. */
 static void dimension_rules_dynamic_slice(struct looked_at *look)
 {
@@ -205,7 +193,7 @@ static void dimension_rules_dynamic_slice(struct looked_at *look)
     for (uint32_t i = 0; i < rank_of(look, out); i++) {
         dimension_rules_join(look, dimension(look, in, i), dimension(look, out, i));
         if (size_of(look, dimension(look, out, i)) == 1 && size_of(look, dimension(look, in, i)) > 1)
-            note_scanned(look, dimension(look, in, i));
+            dimension_rules_scanned(look, dimension(look, in, i), true);
     }
 }
 
@@ -216,7 +204,7 @@ static void dimension_rules_dynamic_update_slice(struct looked_at *look)
     for (uint32_t i = 0; i < rank_of(look, update); i++) {
         dimension_rules_join(look, dimension(look, update, i), dimension(look, out, i));
         if (size_of(look, dimension(look, update, i)) == 1 && size_of(look, dimension(look, out, i)) > 1)
-            note_scanned(look, dimension(look, out, i));
+            dimension_rules_scanned(look, dimension(look, out, i), false);
     }
 }
 

@@ -6,12 +6,19 @@
 #include "read/hlo/hlo_attributes.h"
 #include "whatif/dimensions.h"
 
+/* What the body of a loop reads along a dimension by an index of its own. */
+struct own_read {
+    uint32_t body, dimension;
+};
+
 struct dimension_builder {
     struct dimensions *dimensions;
     struct arena *arena;
-    size_t relation_capacity, member_capacity;
+    size_t relation_capacity, member_capacity, own_read_capacity;
     struct map rules;   /* by the hash of an opcode */
     uint32_t *trips_of; /* by the body of a loop: a dimension that it goes through, or HLO_NONE */
+    struct own_read *own_reads;
+    uint32_t own_read_count;
 };
 
 /* The two are one, where they have the same size: others are the file's contradiction, or a broadcast of size 1. */
@@ -24,6 +31,8 @@ void dimensions_hand_on(struct dimension_builder *builder, uint32_t a, uint32_t 
 void dimension_rules_begin(struct dimension_builder *builder);
 /* Joins and relations of one instruction. */
 void dimension_rules_apply(struct dimension_builder *builder, uint32_t at);
+/* Behind the last instruction. */
+void dimension_rules_end(struct dimension_builder *builder);
 
 /* An instruction that is looked at. */
 struct looked_at {
@@ -51,6 +60,9 @@ bool dimension_rules_tiles(struct looked_at *look, uint32_t in_leaf, uint32_t ou
  * (dimension_rules_run.c). */
 void dimension_rules_run(struct looked_at *look);
 void dimension_rules_while(struct looked_at *look);
+/* A loop goes through the dimension, one at a time: as often as through all others that it does that with. What the
+ * person's function reads by an index of its own says how long the loop is only where nothing else does. */
+void dimension_rules_scanned(struct looked_at *look, uint32_t whole, bool is_read);
 void dimension_rules_conditional(struct looked_at *look);
 void dimension_rules_async_start(struct looked_at *look);
 void dimension_rules_async_done(struct looked_at *look);

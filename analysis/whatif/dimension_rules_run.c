@@ -108,3 +108,55 @@ void dimension_rules_element(struct looked_at *look)
     uint32_t leaf = leaves_element(look->leaves, operand, (uint32_t)look->graph->numbers[look->at], &count);
     dimension_rules_join_ranges(look, look->leaves->first[look->at], leaves_count(look->leaves, look->at), leaf, count);
 }
+
+/* ---- what loops go through ---- */
+
+/* Is it what the person's own function does in a loop's body, and not what jax.lax.scan does there with what it goes
+ * through? The body's function is called, "while/body/closed_call/dynamic_slice". */
+static bool is_own_index(const struct looked_at *look)
+{
+    const struct graph *graph = look->graph;
+    for (uint32_t at = look->at; at != HLO_NONE && graph_op(graph, at) != GRAPH_WHILE;
+         at = graph->caller_of[graph->hlo->instructions[at].computation_at]) {
+        struct str name = graph_op_name_end(graph, at), body = STR("/body/");
+        arena_work(look->builder->arena, name.length);
+        for (const char *found; (found = memmem(name.data, name.length, body.data, body.length)) != NULL;)
+            name = (struct str){found + body.length, name.length - (size_t)(found - name.data) - body.length};
+        if (str_starts(name, STR("closed_call")))
+            return true;
+    }
+    return false;
+}
+
+static void trips_join(struct dimension_builder *builder, uint32_t body, uint32_t whole)
+{
+    if (builder->trips_of[body] == HLO_NONE)
+        builder->trips_of[body] = whole;
+    dimensions_join(builder, builder->trips_of[body], whole);
+}
+
+void dimension_rules_scanned(struct looked_at *look, uint32_t whole, bool is_read)
+{
+    struct dimension_builder *builder = look->builder;
+    uint32_t body = graph_loop_body_around(look->graph, look->at);
+    builder->dimensions->is_scanned[whole] = true;
+    if (body == HLO_NONE)
+        return;
+    if (!is_read || !is_own_index(look)) {
+        trips_join(builder, body, whole);
+        return;
+    }
+    builder->own_reads = arena_grown(builder->arena, builder->own_reads, builder->own_read_count + 1,
+                                     &builder->own_read_capacity, sizeof(*builder->own_reads));
+    builder->own_reads[builder->own_read_count++] = (struct own_read){body, whole};
+}
+
+void dimension_rules_end(struct dimension_builder *builder)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < builder->own_read_count; i++)
+        if (builder->trips_of[builder->own_reads[i].body] == HLO_NONE)
+            builder->own_reads[kept++] = builder->own_reads[i];
+    for (uint32_t i = 0; i < kept; i++)
+        trips_join(builder, builder->own_reads[i].body, builder->own_reads[i].dimension);
+}

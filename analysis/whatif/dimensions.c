@@ -191,6 +191,7 @@ void dimensions_build(const struct graph *graph, struct arena *arena, struct dim
     dimension_rules_begin(&builder);
     for (uint32_t at = 0; at < graph->hlo->instruction_count; at++)
         dimension_rules_apply(&builder, at);
+    dimension_rules_end(&builder);
     products_join(out, arena);
     for (uint32_t i = 0; i < out->leaves.dimension_count; i++) {
         out->parents[i] = class_find(out, i);

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What to write in JAX for a change: all arguments that it is of, as the function names them. */
+#include "change.h"
+
+#include "whatif/call.h"
+
+/* One layer, Adam; 16,384 bytes each of the parameter and its moments, 8,192 of the batch and of what is computed. */
+static const char *const step =
+    "scheduled module=jit_step main { w = f32[64,64] parameter(0) \"params['w']\" !arg "
+    "m = f32[64,64] parameter(1) \"opt_state[0].mu['w']\" !arg n = f32[64,64] parameter(2) \"opt_state[0].nu['w']\" !arg "
+    "x = f32[32,64] parameter(3) \"batch\" !arg "
+    "h = f32[32,64] dot(x, w) lhs={1} rhs={0} \"jit(step)/jvp(layer_0)/dot_general\" !temp "
+    "e = f32[32,64] tanh(h) \"jit(step)/jvp(layer_0)/tanh\" !temp "
+    "d = f32[32,64] multiply(e, h) \"jit(step)/transpose(jvp(layer_0))/times\" !temp frees={h,e} "
+    "g = f32[64,64] dot(x, d) lhs={0} rhs={0} \"jit(step)/transpose(jvp(layer_0))/dot_general\" !temp frees={d} "
+    "w2 = f32[64,64] subtract(w, g) \"jit(step)/sub\" !out m2 = f32[64,64] add(m, g) \"jit(step)/add\" !out "
+    "n2 = f32[64,64] add(n, g) \"jit(step)/add\" !out frees={g} "
+    "ROOT t = (f32[64,64], f32[64,64], f32[64,64]) tuple(w2, m2, n2) }";
+
+static struct change reads(const char *text)
+{
+    struct change change;
+    err = (struct err)ERR_INIT;
+    ck_assert_msg(change_read(str_of(text), &change, &err), "%s: %s", text, err.text);
+    return change;
+}
+
+#define SPEC(devices)                                                                                                  \
+    "mesh = jax.make_mesh((" devices ",), (\"data\",)); spec = lambda x: next(([None] * i + [\"data\"] for i, n in "   \
+    "enumerate(x.shape) if n % " devices " == 0 and (x.ndim > 1 or n >= 1024)), []); "
+#define PUT "jax.device_put(x, jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec(*spec(x))))"
+
+START_TEST(every_kind_has_its_line)
+{
+    static const char *const lines[][2] = {
+        {"donate=all", "jax.jit(step, donate_argnums=(0, 1))"},
+        {"donate=*", "jax.jit(step, donate_argnums=(0, 1))"},
+        {"donate=1", "jax.jit(step, donate_argnums=(1,))"},
+        {"donate=0,1", "jax.jit(step, donate_argnums=(0,1))"},
+        {"cast=opt_state*.mu*:bf16", "optax.adamw(…, mu_dtype=jnp.bfloat16)"},
+        {"cast=params*:float16",
+         "params = jax.tree.map(lambda x: x.astype(jnp.float16) if jnp.issubdtype(x.dtype, jnp.floating) else x, params)"},
+        {"cast=opt_state*:int8",
+         "opt_state = jax.tree.map(lambda x: x.astype(jnp.int8) if jnp.issubdtype(x.dtype, jnp.floating) else x, opt_state)"},
+        {"cast=layer_0:fp8", "x.astype(jnp.float8_e4m3fn) where layer_0 is computed"},
+        {"batch=0.5", "batch = batch[:16]"},
+        {"sequence=0.5@batch:1",
+         "params['w'], opt_state, batch = params['w'][:32], jax.tree.map(lambda x: x[:32], opt_state), batch[:, :32]"},
+        {"checkpoint=*", "layer = jax.checkpoint(layer)  # of a scan: jax.lax.scan(jax.checkpoint(body), …)"},
+        {"checkpoint=tanh", "layer = jax.checkpoint(layer)  # where jax.named_scope is tanh"},
+        {"offload=opt_state*", "jax.device_put(opt_state, sharding.with_memory_kind(\"pinned_host\"))"},
+        {"offload=layer_0",
+         "jax.checkpoint(layer, policy=jax.checkpoint_policies.save_and_offload_only_these_names(…))"},
+        {"shard=params*:4", SPEC("4") "params = jax.tree.map(lambda x: " PUT
+                                      ", params); batch, opt_state = jax.device_put((batch, opt_state), "
+                                      "jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec()))"},
+        {"shard=layer_0:2", SPEC("2") "x = " PUT},
+        {"unpad=*", "x = jnp.swapaxes(x, …)  # a long dimension last"},
+    };
+    open_program(step);
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+        struct change change = reads(lines[i][0]);
+        ck_assert_str_eq(call_text(&start, &change), lines[i][1]);
+    }
+}
+END_TEST
+
+/* Where no argument has a name, and the function has none that JAX gave it. */
+START_TEST(lines_without_names)
+{
+    static const char *const lines[][2] = {
+        {"batch=2@0:0", "jnp.repeat(x, 2, axis=0)"},
+        {"sequence=0.5@0:1", "x[:, :4]"},
+        {"donate=all", "jax.jit(main, donate_argnums=(…,))"},
+        {"shard=*:2", SPEC("2") "x = " PUT},
+    };
+    open_program("scheduled module=main main { x = f32[8,8] parameter(0) !arg ROOT y = f32[8,8] tanh(x) !out }");
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+        struct change change = reads(lines[i][0]);
+        ck_assert_str_eq(call_text(&start, &change), lines[i][1]);
+    }
+}
+END_TEST
+
+/* One of them alone would no longer match the others; scales have other rows. */
+START_TEST(all_arguments_of_a_batch_are_cut)
+{
+    open_program(
+        "scheduled main { t = f32[8,64] parameter(0) \"frames\" !arg m = f32[64,8] parameter(1) \"mask\" !arg "
+        "s = f32[16] parameter(2) \"scales\" !arg n = f32[8,64] transpose(m) dimensions={1,0} \"jit(f)/transpose\" !temp "
+        "y = f32[8,64] multiply(t, n) \"jit(f)/mul\" !temp ROOT z = f32[8,64] negate(y) \"jit(f)/neg\" !out }");
+    saves("batch=0.5@frames:0");
+    ck_assert_str_eq(result.call, "frames, mask = frames[:4], mask[:, :4]");
+}
+END_TEST
+
+/* All that is cast is named, and of a tree the part: whole numbers stay by the condition. */
+START_TEST(all_arguments_that_are_cast_are_named)
+{
+    open_program("scheduled main { y = f32[8,64] parameter(0) \"y\" !arg c = s32[] parameter(1) \"count\" !arg "
+                 "v = f32[8,64] parameter(2) \"vel\" !arg b = bf16[8,64] parameter(3) \"half\" !arg "
+                 "z = f32[8,64] add(y, v) \"jit(f)/add\" !out ROOT t = (f32[8,64]) tuple(z) }");
+    saves("cast=*:bf16");
+    ck_assert_str_eq(result.call, "y, vel = jax.tree.map(lambda x: x.astype(jnp.bfloat16) if jnp.issubdtype(x.dtype, "
+                                  "jnp.floating) else x, (y, vel))");
+    open_program(step);
+    saves("cast=*.nu*:bf16");
+    ck_assert_str_eq(result.call,
+                     "opt_state = jax.tree_util.tree_map_with_path(lambda path, x: x.astype(jnp.bfloat16) if "
+                     "\".nu\" in jax.tree_util.keystr(path) and jnp.issubdtype(x.dtype, jnp.floating) else x, "
+                     "opt_state)");
+}
+END_TEST
+
+#define CARRY_STATE "(s32[], f32[8,64], f32[8,64])"
+/* What a scan carries has one type throughout: what begins as zeros has to be cast by hand. */
+START_TEST(what_a_scan_begins_with_is_cast_too)
+{
+    static const char *const program =
+        "scheduled body { p = " CARRY_STATE " parameter(0) i = s32[] get-tuple-element(p) index=0 "
+        "a = f32[8,64] get-tuple-element(p) index=1 b = f32[8,64] get-tuple-element(p) index=2 "
+        "c = f32[8,64] add(a, b) ROOT t = " CARRY_STATE " tuple(i, c, b) } "
+        "condition { q = " CARRY_STATE " parameter(0) ROOT r = pred[] constant() } "
+        "main { w = f32[8,64] parameter(0) \"w\" !arg k = s32[] constant() o = f32[] constant() "
+        "z = f32[8,64] broadcast(o) !temp s = " CARRY_STATE " tuple(k, %s, w) "
+        "l = " CARRY_STATE " while(s) calls=body,condition \"jit(f)/while\" "
+        "x = f32[8,64] get-tuple-element(l) index=1 ROOT y = f32[8,64] exponential(x) \"jit(f)/exp\" !out }";
+    open_program(arena_format(&arena, program, "z"));
+    saves("cast=*:bf16");
+    ck_assert_ptr_nonnull(strstr(result.call, "# and what a scan's carry begins with"));
+    open_program(arena_format(&arena, program, "w"));
+    saves("cast=*:bf16");
+    ck_assert_ptr_null(strchr(result.call, '#'));
+}
+END_TEST
+
+/* The number of the title is that of the line: 16 of 31. */
+START_TEST(the_number_is_that_of_the_title)
+{
+    open_program("scheduled main { u = s32[31,64] parameter(0) \"u\" !arg ROOT y = s32[31,64] negate(u) !out }");
+    saves("batch=0.5");
+    ck_assert_str_eq(result.call, "u = u[:16]");
+    ck_assert_int_eq(changed.rows[0].bytes, 16 * 64 * 4);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("call");
+    TCase *tests = tcase_create("call");
+    tcase_add_checked_fixture(tests, arena_begin, close_program);
+    tcase_add_test(tests, every_kind_has_its_line);
+    tcase_add_test(tests, lines_without_names);
+    tcase_add_test(tests, all_arguments_of_a_batch_are_cut);
+    tcase_add_test(tests, all_arguments_that_are_cast_are_named);
+    tcase_add_test(tests, what_a_scan_begins_with_is_cast_too);
+    tcase_add_test(tests, the_number_is_that_of_the_title);
+    suite_add_tcase(suite, tests);
+    return bytes_run(suite);
+}
