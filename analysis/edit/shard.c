@@ -2,19 +2,20 @@
  * Arguments split over devices, the rest by propagation: each parameter gets a tiled OpSharding, as under
  * jax.jit(in_shardings=NamedSharding(mesh, P("x", …))), and GSPMD finds what follows for all other values.
  *
- * An array is cut along its first dimension that divides; vectors stay whole, as people leave them. A donated argument
- * becomes a buffer donor: which result it fits is known only once the results are split (so does JAX). */
+ * An array is cut along its first dimension that divides; short vectors stay whole, as people leave them: the line that
+ * a person is shown (whatif/call_arguments.c) does the same. A donated argument becomes a buffer donor: which result it
+ * fits is known only once the results are split (so does JAX). */
 #include "compile.fields.h"
 #include "edit/edits.h"
 #include "edit/shapes.h"
 #include "wire/wire.h"
 
-enum { PARTITIONS_MAX = 65536 };
+enum { PARTITIONS_MAX = 65536, VECTOR_LEAST = 1024 };
 
 /* The dimension to cut along, or −1. */
 static int64_t dimension_of(const program_shape *shape, int64_t partitions)
 {
-    if (!shapes_is_array(shape) || shape->n_dimensions < 2)
+    if (!shapes_is_array(shape) || (shape->n_dimensions == 1 && shape->dimensions[0] < VECTOR_LEAST))
         return -1;
     for (size_t i = 0; i < shape->n_dimensions; i++)
         if (shape->dimensions[i] > 0 && shape->dimensions[i] % partitions == 0)

@@ -93,6 +93,60 @@ START_TEST(arguments_go_into_loops_by_a_convert)
 }
 END_TEST
 
+/* `between` makes whole numbers of what "max.3" takes, and `back` numbers of them again. */
+static struct str with_whole_numbers(struct str bytes, const char *between, const char *back)
+{
+    struct program program;
+    ck_assert(program_read(&program, bytes, KIND_HLO_PROTO, &arena, &err));
+    program_instruction *reader = named(&program, "max.3"), *last = NULL;
+    struct program_body *body = NULL;
+    for (size_t i = 0; i < program.module->n_computations; i++)
+        for (size_t j = 0; j < program.module->computations[i]->n_instructions; j++)
+            if (program.module->computations[i]->instructions[j] == reader)
+                body = &program.bodies[i];
+    ck_assert_ptr_nonnull(body);
+    program_computation *computation = body->computation;
+    uint32_t place = program_place(body, reader->id);
+    program_instruction **with = arena_array(&arena, program_instruction *, computation->n_instructions + 2);
+    memcpy(with, computation->instructions, place * sizeof *with);
+    int64_t operand = reader->operand_ids[0];
+    for (size_t i = 0; i < 2; i++) {
+        last = program_new(&program, i == 0 ? "whole" : "back", i == 0 ? between : back,
+                           program_copy_shape(&program, reader->shape), NULL);
+        last->shape->element_type = i == 0 ? XLA__PRIMITIVE_TYPE__S32 : XLA__PRIMITIVE_TYPE__F32;
+        last->id = program_new_id(&program, body);
+        program_set_operands(&program, last, &operand, 1);
+        operand = last->id;
+        with[place + i] = last;
+    }
+    memcpy(with + place + 2, computation->instructions + place, (computation->n_instructions - place) * sizeof *with);
+    computation->instructions = with;
+    computation->n_instructions += 2;
+    reader->operand_ids[0] = last->id;
+    return program_write(&program);
+}
+
+/* Bits of random numbers are of one type; whole numbers that become float32 by themselves do by the source's word. */
+START_TEST(what_the_source_makes_wide_stays_wide)
+{
+    static const struct {
+        const char *between, *back;
+        int reader;
+    } cases[] = {{"bitcast-convert", "bitcast-convert", BF16}, {"convert", "convert", F32}};
+    ARENA_MUST_NOT_JUMP();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct edit_outcome outcome;
+        struct program program;
+        const struct edit edit = casting(all, 9, BF16);
+        struct str bytes = with_whole_numbers(load(CNN), cases[i].between, cases[i].back);
+        ck_assert_msg(edit_apply(bytes, KIND_HLO_MODULE, &edit, 1, &arena, &outcome, &err), "%s", err.text);
+        ck_assert(program_read(&program, outcome.module, KIND_HLO_MODULE, &arena, &err));
+        ck_assert_int_eq(type_of(&program, "max.3"), cases[i].reader);
+        bytes_close(&input);
+    }
+}
+END_TEST
+
 START_TEST(arguments_of_other_types_are_refused)
 {
     ARENA_MUST_NOT_JUMP();
@@ -114,6 +168,7 @@ int main(void)
     tcase_add_test(tests, eight_bits_are_for_keeping_only);
     tcase_add_test(tests, loops_have_one_type_throughout);
     tcase_add_test(tests, arguments_go_into_loops_by_a_convert);
+    tcase_add_test(tests, what_the_source_makes_wide_stays_wide);
     tcase_add_test(tests, arguments_of_other_types_are_refused);
     suite_add_tcase(suite, tests);
     return bytes_run(suite);
