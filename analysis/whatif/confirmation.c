@@ -92,10 +92,10 @@ static void put_figures(struct buf *out, const struct confirmation *confirmation
     char before[SIZE_TEXT_BYTES], after[SIZE_TEXT_BYTES], difference[SIZE_TEXT_BYTES];
     int64_t base = confirmation_needed_bytes(&confirmation->base),
             changed = confirmation_needed_bytes(&confirmation->changed), saving = base - changed;
-    buf_format(out, "%s becomes %s, which %s %s", size_text(before, (uint64_t)base),
-               size_text(after, (uint64_t)changed), saving < 0 ? "costs" : "saves",
-               size_text(difference, (uint64_t)(saving < 0 ? -saving : saving)));
+    buf_format(out, "%s becomes %s", size_text(before, (uint64_t)base), size_text(after, (uint64_t)changed));
     put_prediction(out, confirmation);
+    buf_format(out, ", which %s %s", saving < 0 ? "costs" : "saves",
+               size_text(difference, (uint64_t)(saving < 0 ? -saving : saving)));
     buf_text(out, confirmation->changed.does_fit ? "." : "; that does not fit this chip.");
     put_limits(out, confirmation);
 }

@@ -88,7 +88,7 @@ bool confirmed_is_same(const struct confirmed_figures *dump, const struct confir
 
 bool confirmed_is_too_little(int64_t predicted_saving_bytes, int64_t saving_bytes)
 {
-    return predicted_saving_bytes > 0 && saving_bytes <= predicted_saving_bytes / 2;
+    return predicted_saving_bytes > PAGE_BYTES && saving_bytes <= predicted_saving_bytes / 2;
 }
 
 uint64_t confirmed_build(const char *text)

@@ -158,13 +158,13 @@ START_TEST(only_the_program_of_the_dump_confirms)
 {
     struct confirmation asked_of = good();
     must_say(&asked_of, CONFIRMATION_CONFIRMED,
-             "Confirmed by the compiler: 8.00 MiB becomes 4.00 MiB, which saves 4.00 MiB (predicted: 5.00 MiB).");
+             "Confirmed by the compiler: 8.00 MiB becomes 4.00 MiB (predicted: 5.00 MiB), which saves 4.00 MiB.");
     asked_of.base.figures.temporary_bytes += 1024;
     must_say(
         &asked_of, CONFIRMATION_DIFFERENT,
         "Not confirmed: the unchanged program compiles to other figures than those of the dump; temporaries 1,024 B "
-        "more; in all 1,024 B more. By this compiler 8.00 MiB becomes 4.00 MiB, which saves 4.00 MiB (predicted: "
-        "5.00 MiB).");
+        "more; in all 1,024 B more. By this compiler 8.00 MiB becomes 4.00 MiB (predicted: "
+        "5.00 MiB), which saves 4.00 MiB.");
 }
 END_TEST
 
@@ -174,7 +174,7 @@ START_TEST(a_prediction_that_does_not_hold_is_refuted)
     struct confirmation asked_of = good();
     asked_of.changed.figures.argument_bytes += 2560 << 10; /* saves 1.50 MiB of 3.00 */
     must_say(&asked_of, CONFIRMATION_REFUTED,
-             "Refuted by the compiler: 8.00 MiB becomes 6.50 MiB, which saves 1.50 MiB (predicted: 5.00 MiB).");
+             "Refuted by the compiler: 8.00 MiB becomes 6.50 MiB (predicted: 5.00 MiB), which saves 1.50 MiB.");
     ck_assert(confirmation_is_of_dump(&asked_of));
     asked_of.changed.figures.argument_bytes -= 1;
     ck_assert_int_eq(confirmation_state(&asked_of), CONFIRMATION_CONFIRMED);
@@ -190,7 +190,7 @@ START_TEST(a_prediction_that_does_not_hold_is_refuted)
     asked_of.changed.available_bytes = 5 << 20;
     must_say(
         &asked_of, CONFIRMATION_REFUTED,
-        "Refuted by the compiler: 8.00 MiB becomes 4.00 MiB, which saves 4.00 MiB (predicted: 5.00 MiB); that does "
+        "Refuted by the compiler: 8.00 MiB becomes 4.00 MiB (predicted: 5.00 MiB), which saves 4.00 MiB; that does "
         "not fit this chip.");
     asked_of.changed.available_bytes -= 1;
     ck_assert_int_eq(confirmation_state(&asked_of), CONFIRMATION_CONFIRMED);
@@ -209,13 +209,13 @@ START_TEST(without_a_gpu_temporaries_may_differ_a_little)
     asked_of.topology = "NVIDIA H200";
     must_say(
         &asked_of, CONFIRMATION_CONFIRMED,
-        "Confirmed by the compiler: 8.00 MiB becomes 4.00 MiB, which saves 4.00 MiB (predicted: 5.00 MiB). Compiled "
+        "Confirmed by the compiler: 8.00 MiB becomes 4.00 MiB (predicted: 5.00 MiB), which saves 4.00 MiB. Compiled "
         "without a GPU, so kernels were not autotuned: on the device the temporaries may differ (unchanged: not by a "
         "byte).");
     asked_of.base.figures.temporary_bytes -= 8388;
     must_say(
         &asked_of, CONFIRMATION_CONFIRMED,
-        "Confirmed by the compiler: 7.99 MiB becomes 4.00 MiB, which saves 3.99 MiB (predicted: 5.00 MiB). Compiled "
+        "Confirmed by the compiler: 7.99 MiB becomes 4.00 MiB (predicted: 5.00 MiB), which saves 3.99 MiB. Compiled "
         "without a GPU, so kernels were not autotuned: on the device the temporaries may differ (unchanged: 8,388 B "
         "less here).");
     asked_of.base.figures.temporary_bytes -= 1;
@@ -227,7 +227,7 @@ START_TEST(without_a_gpu_temporaries_may_differ_a_little)
         &asked_of, CONFIRMATION_DIFFERENT,
         "Not confirmed: the unchanged program compiles to other figures than those of the dump; arguments 1 B more; "
         "in all 1 B more (compiled without a GPU, so nothing was autotuned; another release of XLA, or other flags, "
-        "differ as well). By this compiler 8.00 MiB becomes 4.00 MiB, which saves 4.00 MiB (predicted: 5.00 MiB).");
+        "differ as well). By this compiler 8.00 MiB becomes 4.00 MiB (predicted: 5.00 MiB), which saves 4.00 MiB.");
 }
 END_TEST
 
@@ -237,12 +237,12 @@ START_TEST(what_the_figures_are_not_of_is_said)
     asked_of.left_count = 1;
     must_say(
         &asked_of, CONFIRMATION_CONFIRMED,
-        "Confirmed by the compiler: 8.00 MiB becomes 4.00 MiB, which saves 4.00 MiB (predicted: 5.00 MiB). 1 argument "
+        "Confirmed by the compiler: 8.00 MiB becomes 4.00 MiB (predicted: 5.00 MiB), which saves 4.00 MiB. 1 argument "
         "or layer that was asked for stays as it is.");
     asked_of.left_count = 1200;
     asked_of.changed.topology = "v5e:2x4";
     must_say(&asked_of, CONFIRMATION_CONFIRMED,
-             "Confirmed by the compiler: 8.00 MiB becomes 4.00 MiB, which saves 4.00 MiB (predicted: 5.00 MiB). 1,200 "
+             "Confirmed by the compiler: 8.00 MiB becomes 4.00 MiB (predicted: 5.00 MiB), which saves 4.00 MiB. 1,200 "
              "arguments or layers that were asked for stay as they are. The changed program was compiled for v5e:2x4, "
              "which has the chips that it is split over.");
 }
@@ -281,13 +281,13 @@ START_TEST(a_program_that_does_not_fit_is_an_answer)
         (struct confirmation_compile){"does_not_fit", "…", "v5e:2x2", false, false, {0}, 16 << 20, 0, -1, 100, 0};
     must_say(
         &asked_of, CONFIRMATION_REFUTED,
-        "Refuted by the compiler: 8.00 MiB becomes 16.00 MiB, which costs 8.00 MiB (predicted: 5.00 MiB); that does "
+        "Refuted by the compiler: 8.00 MiB becomes 16.00 MiB (predicted: 5.00 MiB), which costs 8.00 MiB; that does "
         "not fit this chip.");
     asked_of.base =
         (struct confirmation_compile){"does_not_fit", "…", "v5e:2x2", false, false, {0}, 32 << 20, 0, -1, 100, 0};
     must_say(&asked_of, CONFIRMATION_DIFFERENT,
              "Not confirmed: of the unchanged program the compiler tells only that it does not fit. By this compiler "
-             "32.00 MiB becomes 16.00 MiB, which saves 16.00 MiB (predicted: 5.00 MiB); that does not fit this chip.");
+             "32.00 MiB becomes 16.00 MiB (predicted: 5.00 MiB), which saves 16.00 MiB; that does not fit this chip.");
 }
 END_TEST
 
