@@ -63,8 +63,22 @@ class Session:
     def write_profile(self, data):
         """The next of a series: memory-000001.prof, … Out: its path."""
         with _lock:
-            numbers = [number for number, _ in self.profiles()]
-            return self.write("memory-{:06d}.prof".format(max(numbers, default=0) + 1), data)
+            for number in itertools.count(max([number for number, _ in self.profiles()], default=0) + 1):
+                path = self._write_unclaimed("memory-{:06d}.prof".format(number), data)
+                if path:
+                    return path
+
+    def _write_unclaimed(self, name, data):
+        """None where another process of the run, which fails at the same time, writes that name or has written it."""
+        claim = os.path.join(self.path, ".{}.claim".format(name))
+        try:
+            os.close(os.open(claim, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        except FileExistsError:
+            return None
+        try:
+            return None if os.path.exists(os.path.join(self.path, name)) else self.write(name, data)
+        finally:
+            _remove(claim)
 
     def profiles(self):
         """[(number, path)] of the series, in order"""

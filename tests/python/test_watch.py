@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from unittest import mock
@@ -103,6 +104,19 @@ class Watching(WatchCase):
         with mock.patch.object(os, "replace", side_effect=OSError("no")):
             self.assertRaises(OSError, session.write_profile, b"x")
         self.assertEqual(os.listdir(session.path), ["run.lock"])
+
+    def test_processes_that_fail_at_once_write_profiles_of_their_own(self):
+        with tempfile.TemporaryDirectory() as folder:
+            script = ("import sys; from memviewd import _session\n"
+                      "session = _session.Session(sys.argv[1])\n"
+                      "for _ in range(20): session.write_profile(sys.argv[2].encode())\n")
+            environ = {**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(memviewd.__file__))}
+            children = [subprocess.Popen([sys.executable, "-c", script, folder, name], env=environ) for name in "abc"]
+            self.assertEqual([child.wait() for child in children], [0, 0, 0])
+            names = sorted(os.listdir(folder))
+            self.assertEqual(names, ["memory-{:06d}.prof".format(number) for number in range(1, 61)])
+            held = [open(os.path.join(folder, name), "rb").read() for name in names]
+            self.assertEqual([held.count(name) for name in (b"a", b"b", b"c")], [20, 20, 20])
 
     def test_wrong_words(self):
         for given in ({"every": 0}, {"every": float("nan")}, {"max_profiles": 1}, {"max_bytes": 0}):
