@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "whatif/regions_cut.h"
+#include "whatif/regions.h"
 
 #include "plan/category.h"
+#include "whatif/regions_read.h"
 
 /* A scope: a part of an op name between slashes and brackets. */
 struct scope {
@@ -142,26 +143,9 @@ static void builder_init(struct builder *builder, struct arena *arena)
 
 /* ---- layers without scopes: by the parameters that they read ---- */
 
-struct regions_reading {
-    const struct plan *plan;
-    const struct graph *graph;
-    const struct dimensions *dimensions;
-    uint32_t *labels; /* by array: the region whose parameter it is */
-    struct regions *regions;
-};
-
-static bool regions_moves(enum graph_op op)
+static bool has_one_array(const struct dimensions *dimensions, uint32_t at)
 {
-    return op == GRAPH_SAME || op == GRAPH_COPY || op == GRAPH_CONVERT || op == GRAPH_RESHAPE || op == GRAPH_SLICE ||
-           op == GRAPH_BROADCAST;
-}
-
-static uint32_t *label_of(struct regions_reading *reading, uint32_t at)
-{
-    const struct leaves *leaves = &reading->dimensions->leaves;
-    return at != HLO_NONE && leaves_count(leaves, at) == 1
-               ? &reading->labels[reading->dimensions->arrays[leaves->first[at]]]
-               : NULL;
+    return at != HLO_NONE && leaves_count(&dimensions->leaves, at) == 1;
 }
 
 /* Stacked, one slice for each round of a loop: its layers are the rounds. */
@@ -177,87 +161,58 @@ static bool is_bias(const struct plan_argument *argument)
     return shape_array_read(argument->shape, &shape) && shape.rank < 2;
 }
 
-static void parameters_label(struct regions_reading *reading, struct builder *builder)
+static void parameters_label(const struct variant *variant, struct builder *builder, struct regions *layers,
+                             uint32_t *of)
 {
-    const struct plan *plan = reading->plan;
+    const struct plan *plan = variant->plan;
     for (unsigned pass = 0; pass < 2; pass++)
         for (uint32_t i = 0; i < plan->argument_count; i++) {
             const struct plan_argument *argument = &plan->arguments[i];
             struct divided path = {argument->path, "/()[]{}.'\"", true, is_bias(argument), 0};
-            uint32_t *label = label_of(reading, argument->instruction_at);
             if ((argument->choice.category != CATEGORY_PARAMETER && argument->choice.category != CATEGORY_INPUT) ||
-                is_scanned(reading->dimensions, argument->instruction_at))
+                is_scanned(&variant->dimensions, argument->instruction_at))
                 continue;
-            if (pass == 0)
+            if (pass == 0) {
                 kinds_note(builder, path);
-            else if (label)
-                *label = region_of(builder, reading->regions, path);
-            if (pass == 1 && label && *label == HLO_NONE && argument->choice.category == CATEGORY_PARAMETER &&
-                !path.is_bias)
-                *label = REGION_OUTSIDE;
-        }
-}
-
-/* Copies, casts and views of a parameter are the parameter; what computes with it is of its layer. */
-static void readers_label(struct regions_reading *reading)
-{
-    const struct graph *graph = reading->graph;
-    for (unsigned pass = 0; pass < 2; pass++)
-        for (uint32_t at = 0; at < graph->hlo->instruction_count; at++) {
-            bool is_moving = regions_moves(graph_op(graph, at));
-            for (uint32_t i = graph->operand_first[at]; i < graph->operand_first[at + 1]; i++) {
-                uint32_t *from = label_of(reading, graph->operands[i]), *to = label_of(reading, at);
-                if (!from || *from == HLO_NONE)
-                    continue;
-                if (is_moving && to && *to == HLO_NONE)
-                    *to = *from;
-                else if (!is_moving && graph_op(graph, at) != GRAPH_FUSION && graph_op(graph, at) != GRAPH_TUPLE)
-                    reading->regions->of[at] = *from;
+                continue;
             }
+            if (!has_one_array(&variant->dimensions, argument->instruction_at))
+                continue;
+            of[i] = region_of(builder, layers, path);
+            if (of[i] == HLO_NONE && argument->choice.category == CATEGORY_PARAMETER && !path.is_bias)
+                of[i] = REGION_OUTSIDE;
         }
 }
 
-/* All else is of the layer that was read last, as the program runs. */
-static void rest_label(struct regions_reading *reading, const struct variant *variant, struct arena *arena)
+static struct regions_parameters *parameters_find(const struct variant *variant)
 {
-    const struct plan *plan = reading->plan;
-    const struct graph *graph = reading->graph;
-    uint32_t length = plan->schedule.length, last = HLO_NONE;
-    uint32_t *at_position = arena_raw(arena, ((size_t)length + 1) * sizeof(*at_position));
-    memset(at_position, 0xff, ((size_t)length + 1) * sizeof(*at_position));
-    for (uint32_t at = 0; at < graph->hlo->instruction_count; at++) {
-        uint32_t scheduled = variant_scheduled(variant, at);
-        if (scheduled != HLO_NONE && reading->regions->of[at] != HLO_NONE && graph_phase(graph, at) != GRAPH_PLAIN)
-            at_position[plan->schedule.position_of_instruction[scheduled]] = reading->regions->of[at];
-    }
-    for (uint32_t position = 0; position < length; position++)
-        last = at_position[position] = at_position[position] != HLO_NONE ? at_position[position] : last;
-    for (uint32_t at = 0; at < graph->hlo->instruction_count; at++) {
-        uint32_t scheduled = variant_scheduled(variant, at);
-        enum graph_phase phase = graph_phase(graph, at);
-        if (reading->regions->of[at] == HLO_NONE && scheduled != HLO_NONE &&
-            (phase == GRAPH_FORWARD || phase == GRAPH_BACKWARD))
-            reading->regions->of[at] = at_position[plan->schedule.position_of_instruction[scheduled]];
-    }
+    struct arena *arena = variant->findings->arena;
+    const struct plan *plan = variant->plan;
+    struct regions_parameters *found = arena_array(arena, struct regions_parameters, 1);
+    struct builder builder;
+    struct regions layers = {NULL, NULL, 0};
+    uint32_t *of = arena_raw(arena, ((size_t)plan->argument_count + 1) * sizeof(*of));
+    memset(of, 0xff, ((size_t)plan->argument_count + 1) * sizeof(*of));
+    builder_init(&builder, arena);
+    parameters_label(variant, &builder, &layers, of);
+    *found = (struct regions_parameters){plan, of, layers.items, layers.count};
+    return found;
 }
 
-static void regions_by_parameters(const struct variant *variant, struct arena *arena, struct regions *out)
+/* The compiled program, in the order of its schedule. */
+static void regions_by_parameters(const struct variant *variant, struct regions *out)
 {
-    struct builder builder;
-    const struct dimensions *dimensions = &variant->dimensions;
-    struct regions_reading reading = {variant->plan, variant->plan->graph, dimensions, NULL, out};
-    builder_init(&builder, arena);
-    reading.labels = arena_raw(arena, ((size_t)dimensions->leaves.count + 1) * sizeof(*reading.labels));
-    memset(reading.labels, 0xff, ((size_t)dimensions->leaves.count + 1) * sizeof(*reading.labels));
-    parameters_label(&reading, &builder);
-    if (out->count < 2)
-        return;
-    readers_label(&reading);
-    regions_cut(variant, arena, out);
-    rest_label(&reading, variant, arena);
-    for (uint32_t at = 0; at < variant->plan->hlo.instruction_count; at++)
-        if (out->of[at] == REGION_OUTSIDE)
-            out->of[at] = HLO_NONE;
+    struct arena *arena = variant->findings->arena;
+    const struct plan *plan = variant->plan;
+    uint32_t count = plan->hlo.instruction_count;
+    uint32_t *positions = arena_raw(arena, ((size_t)count + 1) * sizeof(*positions));
+    for (uint32_t at = 0; at < count; at++) {
+        uint32_t scheduled = variant_scheduled(variant, at);
+        positions[at] = scheduled == HLO_NONE ? HLO_NONE : plan->schedule.position_of_instruction[scheduled];
+    }
+    const struct regions_program program = {plan->graph, &variant->dimensions, positions, plan->schedule.length};
+    variant->findings->by_parameters = parameters_find(variant);
+    regions_read(&program, variant->findings->by_parameters, arena, out);
 }
 
 /* ---- both ---- */
@@ -306,8 +261,11 @@ const struct regions *regions_by_any(const struct variant *variant)
     if (!graph->has_backward || tells_layers(findings->by_any, graph))
         return findings->by_any;
     struct regions *regions = arena_array(findings->arena, struct regions, 1);
-    regions->of = arena_raw(findings->arena, ((size_t)graph->hlo->instruction_count + 1) * sizeof(*regions->of));
-    memset(regions->of, 0xff, ((size_t)graph->hlo->instruction_count + 1) * sizeof(*regions->of));
-    regions_by_parameters(variant, findings->arena, regions);
+    regions_by_parameters(variant, regions);
     return findings->by_any = regions;
+}
+
+const struct regions_parameters *regions_parameters(const struct variant *variant)
+{
+    return regions_by_any(variant) == regions_by_scopes(variant) ? NULL : variant->findings->by_parameters;
 }

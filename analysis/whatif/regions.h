@@ -30,3 +30,5 @@ void regions_build(const struct graph *graph, struct arena *arena, struct region
  * pass, by parameters. */
 const struct regions *regions_by_scopes(const struct variant *variant);
 const struct regions *regions_by_any(const struct variant *variant);
+/* What the latter are told by (regions_read.h), where it is not scopes; else NULL. */
+const struct regions_parameters *regions_parameters(const struct variant *variant);

@@ -12,7 +12,7 @@
 
 /* The operations going forward, in the order in which they run. */
 struct forward {
-    const struct variant *variant;
+    const struct regions_program *program;
     struct arena *arena;
     uint32_t backward_position; /* where the backward pass begins */
     const struct graph *graph;
@@ -25,20 +25,14 @@ struct forward {
     int64_t *crossing;     /* by number: bytes that are read behind it and made before, or by it */
 };
 
-static uint32_t position_of(const struct variant *variant, uint32_t at)
-{
-    uint32_t scheduled = variant_scheduled(variant, at);
-    return scheduled == HLO_NONE ? HLO_NONE : variant->plan->schedule.position_of_instruction[scheduled];
-}
-
 /* Where the backward pass begins: its first product. */
-static uint32_t backward_position(const struct variant *variant)
+static uint32_t backward_position(const struct regions_program *program)
 {
-    const struct graph *graph = variant->plan->graph;
+    const struct graph *graph = program->graph;
     uint32_t first = HLO_NONE;
     for (uint32_t at = 0; at < graph->hlo->instruction_count; at++)
         if (graph_op(graph, at) == GRAPH_DOT && graph_phase(graph, at) == GRAPH_BACKWARD) {
-            uint32_t position = position_of(variant, at);
+            uint32_t position = program->positions[at];
             first = position < first ? position : first;
         }
     return first;
@@ -64,14 +58,14 @@ static uint32_t position_in(const struct forward *forward, enum part part, uint3
 {
     if (!is_operation(forward->graph, at) || (part == PART_FORWARD && graph_phase(forward->graph, at) != GRAPH_FORWARD))
         return HLO_NONE;
-    uint32_t position = position_of(forward->variant, at);
+    uint32_t position = forward->program->positions[at];
     return (position < forward->backward_position) == (part == PART_FORWARD) ? position : HLO_NONE;
 }
 
 /* As they run; inside of a fusion as in the file. */
 static uint32_t *in_order(const struct forward *forward, enum part part, uint32_t *count)
 {
-    uint32_t all = forward->graph->hlo->instruction_count, length = forward->variant->plan->schedule.length;
+    uint32_t all = forward->graph->hlo->instruction_count, length = forward->program->position_count;
     uint32_t *first = arena_array(forward->arena, uint32_t, (size_t)length + 2), *operations;
     *count = 0;
     for (uint32_t at = 0; at < all; at++) {
@@ -129,7 +123,7 @@ static void readers_find(struct forward *forward)
 /* As it would be kept: what only products read is rounded to bf16. */
 static int64_t kept_bytes(const struct forward *forward, uint32_t number)
 {
-    const struct leaves *leaves = &forward->variant->dimensions.leaves;
+    const struct leaves *leaves = &forward->program->dimensions->leaves;
     uint32_t at = forward->operations[number];
     if (leaves_count(leaves, at) != 1)
         return 0;
@@ -310,11 +304,11 @@ static void late_label(struct forward *forward, const struct layer_span *spans, 
             regions->of[operations[i]] = late_region(&late, forward, operations[i]);
 }
 
-void regions_cut(const struct variant *variant, struct arena *arena, struct regions *regions)
+void regions_cut(const struct regions_program *program, struct arena *arena, struct regions *regions)
 {
-    struct forward forward = {.variant = variant, .arena = arena, .graph = variant->plan->graph, .regions = regions};
+    struct forward forward = {.program = program, .arena = arena, .graph = program->graph, .regions = regions};
     value_walk_init(&forward.walk, forward.graph, 32 * (uint64_t)forward.graph->hlo->instruction_count + 4096, arena);
-    forward.backward_position = backward_position(variant);
+    forward.backward_position = backward_position(program);
     forward_order(&forward);
     readers_find(&forward);
     crossing_find(&forward);

@@ -7,9 +7,6 @@
  * Cost:   two passes over the operations and their operands. */
 #pragma once
 
-#include "whatif/regions.h"
+#include "whatif/regions_read.h"
 
-/* Of what reads parameters that are no layer's: it is told apart while layers are found, and is in no region then. */
-#define REGION_OUTSIDE (UINT32_MAX - 1)
-
-void regions_cut(const struct variant *variant, struct arena *arena, struct regions *regions);
+void regions_cut(const struct regions_program *program, struct arena *arena, struct regions *regions);

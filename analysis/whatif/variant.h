@@ -27,12 +27,14 @@ struct variant_row {
 };
 
 struct regions;
+struct regions_parameters;
 
 /* What changes find out of the program as it is, once for all variants of it; in the arena of the first. NULL: not yet.
  */
 struct variant_findings {
     struct arena *arena;
     const struct regions *by_scopes, *by_any;
+    const struct regions_parameters *by_parameters; /* where by_any is not by_scopes */
     const uint32_t *remat_of;     /* by instruction: which one it rematerializes, or HLO_NONE (remat.h) */
     const double *flops;          /* by instruction: recompute_flops */
     const uint64_t *value_hashes; /* by instruction: checkpoint_values */

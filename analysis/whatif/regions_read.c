@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "whatif/regions_read.h"
+
+#include "plan/arguments.h"
+#include "whatif/regions_cut.h"
+
+struct regions_reading {
+    const struct regions_program *program;
+    const struct graph *graph;
+    uint32_t *labels; /* by array: the region whose parameter it is */
+    struct regions *regions;
+};
+
+static bool regions_moves(enum graph_op op)
+{
+    return op == GRAPH_SAME || op == GRAPH_COPY || op == GRAPH_CONVERT || op == GRAPH_RESHAPE || op == GRAPH_SLICE ||
+           op == GRAPH_BROADCAST;
+}
+
+static uint32_t *label_of(struct regions_reading *reading, uint32_t at)
+{
+    const struct dimensions *dimensions = reading->program->dimensions;
+    const struct leaves *leaves = &dimensions->leaves;
+    return at != HLO_NONE && leaves_count(leaves, at) == 1 ? &reading->labels[dimensions->arrays[leaves->first[at]]]
+                                                           : NULL;
+}
+
+static void parameters_take(struct regions_reading *reading, const struct regions_parameters *parameters)
+{
+    for (uint32_t at = 0; at < reading->graph->hlo->instruction_count; at++) {
+        if (!graph_is_argument(reading->graph, at))
+            continue;
+        const struct plan_argument *argument = arguments_find(parameters->plan, reading->graph->numbers[at]);
+        uint32_t *label = label_of(reading, at);
+        if (argument != NULL && label != NULL && *label == HLO_NONE)
+            *label = parameters->of[argument - parameters->plan->arguments];
+    }
+}
+
+/* Copies, casts and views of a parameter are the parameter; what computes with it is of its layer. */
+static void readers_label(struct regions_reading *reading)
+{
+    const struct graph *graph = reading->graph;
+    for (unsigned pass = 0; pass < 2; pass++)
+        for (uint32_t at = 0; at < graph->hlo->instruction_count; at++) {
+            bool is_moving = regions_moves(graph_op(graph, at));
+            for (uint32_t i = graph->operand_first[at]; i < graph->operand_first[at + 1]; i++) {
+                uint32_t *from = label_of(reading, graph->operands[i]), *to = label_of(reading, at);
+                if (!from || *from == HLO_NONE)
+                    continue;
+                if (is_moving && to && *to == HLO_NONE)
+                    *to = *from;
+                else if (!is_moving && graph_op(graph, at) != GRAPH_FUSION && graph_op(graph, at) != GRAPH_TUPLE)
+                    reading->regions->of[at] = *from;
+            }
+        }
+}
+
+/* All else is of the layer that was read last, as the program runs. */
+static void rest_label(struct regions_reading *reading, struct arena *arena)
+{
+    const struct graph *graph = reading->graph;
+    const uint32_t *positions = reading->program->positions;
+    uint32_t length = reading->program->position_count, last = HLO_NONE;
+    uint32_t *at_position = arena_raw(arena, ((size_t)length + 1) * sizeof(*at_position));
+    memset(at_position, 0xff, ((size_t)length + 1) * sizeof(*at_position));
+    for (uint32_t at = 0; at < graph->hlo->instruction_count; at++)
+        if (positions[at] != HLO_NONE && reading->regions->of[at] != HLO_NONE && graph_phase(graph, at) != GRAPH_PLAIN)
+            at_position[positions[at]] = reading->regions->of[at];
+    for (uint32_t position = 0; position < length; position++)
+        last = at_position[position] = at_position[position] != HLO_NONE ? at_position[position] : last;
+    for (uint32_t at = 0; at < graph->hlo->instruction_count; at++) {
+        enum graph_phase phase = graph_phase(graph, at);
+        if (reading->regions->of[at] == HLO_NONE && positions[at] != HLO_NONE &&
+            (phase == GRAPH_FORWARD || phase == GRAPH_BACKWARD))
+            reading->regions->of[at] = at_position[positions[at]];
+    }
+}
+
+void regions_read(const struct regions_program *program, const struct regions_parameters *parameters,
+                  struct arena *arena, struct regions *out)
+{
+    const struct graph *graph = program->graph;
+    uint32_t count = graph->hlo->instruction_count, leaf_count = program->dimensions->leaves.count;
+    struct regions_reading reading = {program, graph, NULL, out};
+    *out = (struct regions){arena_raw(arena, ((size_t)count + 1) * sizeof(*out->of)), parameters->items,
+                            parameters->count};
+    memset(out->of, 0xff, ((size_t)count + 1) * sizeof(*out->of));
+    if (out->count < 2)
+        return;
+    reading.labels = arena_raw(arena, ((size_t)leaf_count + 1) * sizeof(*reading.labels));
+    memset(reading.labels, 0xff, ((size_t)leaf_count + 1) * sizeof(*reading.labels));
+    parameters_take(&reading, parameters);
+    readers_label(&reading);
+    regions_cut(program, arena, out);
+    rest_label(&reading, arena);
+    for (uint32_t at = 0; at < count; at++)
+        if (out->of[at] == REGION_OUTSIDE)
+            out->of[at] = HLO_NONE;
+}

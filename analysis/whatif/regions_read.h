@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * regions_read.h: layers without scopes: by the parameters that they read, in a program before or after the compiler's
+ * work. What is predicted and what is edited for the compiler have the same layers by it.
+ *
+ * In:     which layer each parameter is of, and a program with its instructions in an order.
+ * Out:    regions as in regions.h.
+ * Memory: the arena; about 30 bytes an instruction.
+ * Cost:   a few passes over the operations and their operands. */
+#pragma once
+
+#include "whatif/regions.h"
+
+/* Of what reads parameters that are no layer's: it is told apart while layers are found, and is in no region then. */
+#define REGION_OUTSIDE (UINT32_MAX - 1)
+
+struct regions_program {
+    const struct graph *graph;
+    const struct dimensions *dimensions; /* of the same program */
+    const uint32_t *positions;           /* by instruction: when it, or what it is part of, runs; HLO_NONE: never */
+    uint32_t position_count;
+};
+
+struct regions_parameters {
+    const struct plan *plan;
+    const uint32_t *of; /* by plan->arguments: a layer, REGION_OUTSIDE, or HLO_NONE: it tells nothing */
+    struct region *items;
+    uint32_t count; /* of layers; below 2 there are none to tell */
+};
+
+void regions_read(const struct regions_program *program, const struct regions_parameters *parameters,
+                  struct arena *arena, struct regions *out);
