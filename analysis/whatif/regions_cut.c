@@ -22,7 +22,10 @@ struct forward {
     uint32_t count;
     uint32_t *last_reader; /* by number: of the last one that reads what it gives; its own where none does */
     bool *is_for_products; /* by number: nothing but products reads it */
-    int64_t *crossing;     /* by number: bytes that are read behind it and made before, or by it */
+    bool *
+        is_early; /* by number: a view of arguments, or whole numbers made of them alone: indices and masks, which may be
+                               written down long before they are read */
+    int64_t *crossing; /* by number: bytes that are read behind it and made before, or by it */
 };
 
 /* Where the backward pass begins: its first product. */
@@ -51,15 +54,16 @@ static bool is_operation(const struct graph *graph, uint32_t at)
     }
 }
 
-/* Which operations are put in order: those before the backward pass, or all that run from then on. */
+/* Which operations are put in order: those going forward before the backward pass, or all others. */
 enum part { PART_FORWARD, PART_LATE };
 
 static uint32_t position_in(const struct forward *forward, enum part part, uint32_t at)
 {
-    if (!is_operation(forward->graph, at) || (part == PART_FORWARD && graph_phase(forward->graph, at) != GRAPH_FORWARD))
-        return HLO_NONE;
     uint32_t position = forward->program->positions[at];
-    return (position < forward->backward_position) == (part == PART_FORWARD) ? position : HLO_NONE;
+    if (!is_operation(forward->graph, at) || position == HLO_NONE)
+        return HLO_NONE;
+    bool is_forward = graph_phase(forward->graph, at) == GRAPH_FORWARD && position < forward->backward_position;
+    return is_forward == (part == PART_FORWARD) ? position : HLO_NONE;
 }
 
 /* As they run; inside of a fusion as in the file. */
@@ -96,11 +100,31 @@ static void forward_order(struct forward *forward)
         forward->number_of[forward->operations[number]] = number;
 }
 
+static bool is_early(const struct forward *forward, uint32_t at)
+{
+    const struct graph *graph = forward->graph;
+    const struct leaves *leaves = &forward->program->dimensions->leaves;
+    bool is_any = false;
+    if (leaves_count(leaves, at) != 1 ||
+        (!regions_moves(graph_op(graph, at)) && shape_type_is_float(leaves->items[leaves->first[at]].type)))
+        return false;
+    for (uint32_t nth = 0, operand; (operand = graph_operand(graph, at, nth)) != HLO_NONE; nth++) {
+        uint32_t number = forward->number_of[operand];
+        enum graph_op op = graph_op(graph, operand);
+        bool is_of_arguments = number == HLO_NONE ? graph_is_argument(graph, operand) : forward->is_early[number];
+        if (!is_of_arguments && (number != HLO_NONE || (op != GRAPH_CONSTANT && op != GRAPH_BROADCAST)))
+            return false;
+        is_any = is_any || is_of_arguments;
+    }
+    return is_any;
+}
+
 static void readers_find(struct forward *forward)
 {
     struct arena *arena = forward->arena;
     forward->last_reader = arena_array(arena, uint32_t, (size_t)forward->count + 1);
     forward->is_for_products = arena_array(arena, bool, (size_t)forward->count + 1);
+    forward->is_early = arena_array(arena, bool, (size_t)forward->count + 1);
     for (uint32_t number = 0; number < forward->count; number++) {
         forward->last_reader[number] = number;
         forward->is_for_products[number] = true;
@@ -108,6 +132,7 @@ static void readers_find(struct forward *forward)
     for (uint32_t number = 0; number < forward->count; number++) {
         uint32_t at = forward->operations[number];
         enum graph_op op = graph_op(forward->graph, at);
+        forward->is_early[number] = is_early(forward, at);
         for (uint32_t nth = 0, operand; (operand = graph_operand(forward->graph, at, nth)) != HLO_NONE; nth++) {
             uint32_t made_by = value_maker(&forward->walk, operand),
                      made = made_by == HLO_NONE ? HLO_NONE : forward->number_of[made_by];
@@ -198,22 +223,38 @@ static uint32_t spans_find(const struct forward *forward, struct layer_span *spa
     return found;
 }
 
-/* What runs between two layers is cut where the fewest bytes go from one to the other. */
-static void between_label(struct forward *forward, uint32_t from, uint32_t from_region, uint32_t to, uint32_t to_region)
+/* What runs between two operations is cut where the fewest bytes go from one to the other: the number of the last
+ * operation of the first part. */
+static uint32_t cheapest_cut(const struct forward *forward, uint32_t from, uint32_t to)
 {
     uint32_t cut = from;
     for (uint32_t number = from; number < to; number++)
         if (forward->crossing[number] < forward->crossing[cut])
             cut = number;
-    for (uint32_t number = from + 1; number < to; number++) {
-        uint32_t *region = &forward->regions->of[forward->operations[number]];
-        if (*region == HLO_NONE)
-            *region = number <= cut ? from_region : to_region;
+    return cut;
+}
+
+/* Those from `from` to before `to` that are of none yet. */
+static void part_label(struct forward *forward, uint32_t from, uint32_t to, uint32_t region)
+{
+    for (uint32_t number = from; number < to; number++) {
+        uint32_t *of = &forward->regions->of[forward->operations[number]];
+        *of = *of == HLO_NONE && !forward->is_early[number] ? region : *of;
     }
 }
 
-/* Between them something may read parameters that are no layer's: that part is outside. */
-static void spans_part(struct forward *forward, const struct layer_span *before, const struct layer_span *after)
+static uint32_t between_label(struct forward *forward, uint32_t from, uint32_t from_region, uint32_t to,
+                              uint32_t to_region)
+{
+    uint32_t cut = cheapest_cut(forward, from, to);
+    part_label(forward, from + 1, cut + 1, from_region);
+    part_label(forward, cut + 1, to, to_region);
+    return cut;
+}
+
+/* Between them something may read parameters that are no layer's: that part is outside. Where they were cut, or
+ * HLO_NONE. */
+static uint32_t spans_part(struct forward *forward, const struct layer_span *before, const struct layer_span *after)
 {
     uint32_t first = HLO_NONE, last = 0;
     for (uint32_t number = before->last; number < after->first; number++)
@@ -222,42 +263,157 @@ static void spans_part(struct forward *forward, const struct layer_span *before,
             last = number;
         }
     if (before->last >= after->first)
-        return;
-    if (first == HLO_NONE) {
-        between_label(forward, before->last, before->region, after->first, after->region);
-        return;
-    }
+        return HLO_NONE;
+    if (first == HLO_NONE)
+        return between_label(forward, before->last, before->region, after->first, after->region);
     between_label(forward, before->last, before->region, first, REGION_OUTSIDE);
-    between_label(forward, first, REGION_OUTSIDE, last, REGION_OUTSIDE);
+    part_label(forward, first, last, REGION_OUTSIDE);
     between_label(forward, last, REGION_OUTSIDE, after->first, after->region);
+    return HLO_NONE;
+}
+
+/* ---- the first layer's beginning and the last one's end, which have no layer beside them ---- */
+
+/* Are so many operations from each number on the same? */
+static bool are_alike(const struct forward *forward, uint32_t left, uint32_t right, uint32_t count)
+{
+    const struct graph *graph = forward->graph;
+    for (uint32_t i = 0; i < count; i++) {
+        if (left + i >= forward->count || right + i >= forward->count)
+            return false;
+        uint32_t a = forward->operations[left + i], b = forward->operations[right + i];
+        arena_work(forward->arena, 1 + graph_op_name_end(graph, a).length / 8);
+        if (graph_op(graph, a) != graph_op(graph, b) ||
+            !str_equal(graph_op_name_end(graph, a), graph_op_name_end(graph, b)))
+            return false;
+    }
+    return true;
+}
+
+static bool are_of_kind(const struct forward *forward, const struct layer_span *left, const struct layer_span *right)
+{
+    return left->region < forward->regions->count && right->region < forward->regions->count &&
+           forward->regions->items[left->region].kind == forward->regions->items[right->region].kind;
+}
+
+/* It begins as the next layer of its kind does, behind as many operations; else behind what reads other parameters. */
+static void first_label(struct forward *forward, const struct layer_span *spans, const uint32_t *cuts, uint32_t count)
+{
+    uint32_t begin = HLO_NONE;
+    for (uint32_t i = 0; i + 1 < count && begin == HLO_NONE; i++) {
+        if (cuts[i] == HLO_NONE || !are_of_kind(forward, &spans[0], &spans[i + 1]))
+            continue;
+        uint32_t ahead = spans[i + 1].first - cuts[i] - 1;
+        if (ahead > spans[0].first || !are_alike(forward, spans[0].first - ahead, cuts[i] + 1, ahead + 1))
+            break;
+        begin = spans[0].first - ahead;
+    }
+    for (uint32_t number = spans[0].first; begin == HLO_NONE && number-- > 0;)
+        if (forward->regions->of[forward->operations[number]] == REGION_OUTSIDE)
+            begin = cheapest_cut(forward, number, spans[0].first) + 1;
+    if (begin == HLO_NONE)
+        return;
+    for (uint32_t number = 0; number < begin; number++)
+        if (!forward->is_early[number])
+            forward->regions->of[forward->operations[number]] = REGION_BEFORE;
+    part_label(forward, begin, spans[0].first, spans[0].region);
+}
+
+/* It ends as the one of its kind before it does. False where that cannot be told. */
+static bool last_label(struct forward *forward, const struct layer_span *spans, const uint32_t *cuts, uint32_t last)
+{
+    uint32_t at = last;
+    while (at-- > 0)
+        if (cuts[at] != HLO_NONE && are_of_kind(forward, &spans[at], &spans[last]))
+            break;
+    if (at == HLO_NONE)
+        return false;
+    uint32_t behind = cuts[at] - spans[at].last, end = spans[last].last + behind;
+    if (!are_alike(forward, spans[at].last, spans[last].last, behind + 1))
+        return false;
+    part_label(forward, spans[last].last, end + 1, spans[last].region);
+    for (uint32_t number = end + 1; number < forward->count; number++)
+        if (forward->last_reader[number] !=
+            number) /* else only gradients read it: of the layer whose values it reads */
+            part_label(forward, number, number + 1, REGION_OUTSIDE);
+    return true;
+}
+
+/* What runs between two operations that read a layer's parameters, and reads none, is of the one before. */
+static void within_label(struct forward *forward, const struct layer_span *spans, uint32_t span_count)
+{
+    uint32_t number = 0, region = HLO_NONE;
+    for (uint32_t i = 0; i < span_count; i++)
+        for (number = spans[i].first > number ? spans[i].first : number; number < spans[i].last; number++) {
+            uint32_t of = forward->regions->of[forward->operations[number]];
+            region = of != HLO_NONE ? of : region;
+            part_label(forward, number, number + 1, region);
+        }
+}
+
+/* They are of the layer that reads them last. */
+static void early_label(struct forward *forward)
+{
+    for (uint32_t number = forward->count; number-- > 0;) {
+        uint32_t *of = &forward->regions->of[forward->operations[number]];
+        if (forward->is_early[number] && *of == HLO_NONE)
+            *of = forward->regions->of[forward->operations[forward->last_reader[number]]];
+    }
+}
+
+static void spans_label(struct forward *forward, const struct layer_span *spans, uint32_t count)
+{
+    uint32_t *cuts = arena_raw(forward->arena, ((size_t)count + 1) * sizeof(*cuts));
+    uint32_t layer_count = count > 0 && spans[count - 1].region == REGION_OUTSIDE ? count - 1 : count;
+    bool is_in_order = true; /* the layer that begins last ends last */
+    for (uint32_t i = 0; i + 1 < layer_count; i++) {
+        cuts[i] = spans_part(forward, &spans[i], &spans[i + 1]);
+        is_in_order = is_in_order && spans[i].last < spans[layer_count - 1].last;
+    }
+    if (layer_count == 0)
+        return;
+    if (!(is_in_order && last_label(forward, spans, cuts, layer_count - 1)) && layer_count < count)
+        spans_part(forward, &spans[layer_count - 1], &spans[layer_count]);
+    if (forward->program->is_as_written)
+        within_label(forward, spans, count);
+    first_label(forward, spans, cuts, layer_count);
+    early_label(forward);
 }
 
 /* ---- what runs later: gradients, and forward operations that are repeated inside of their kernels ---- */
 
 struct late {
     const struct forward *forward;
-    uint32_t *order;      /* by region: its place among the layers, from 0; behind the last: what is outside of them */
-    uint32_t *read_until; /* by number: the place of the last layer that reads what it gives */
+    uint32_t *order; /* by region: its place among the layers, from 1; behind the last: what is outside of them */
+    uint32_t
+        *read_until; /* by instruction: behind the last layer that reads what it gives going forward; 0: none does */
 };
 
 static uint32_t order_of(const struct late *late, uint32_t region)
 {
-    return region == HLO_NONE ? HLO_NONE
-                              : late->order[region == REGION_OUTSIDE ? late->forward->regions->count : region];
+    if (region == HLO_NONE || region == REGION_BEFORE)
+        return region == HLO_NONE ? HLO_NONE : 0;
+    return late->order[region == REGION_OUTSIDE ? late->forward->regions->count : region];
 }
 
 static void read_until_find(struct late *late, struct forward *forward)
 {
-    late->read_until = arena_array(forward->arena, uint32_t, (size_t)forward->count + 1);
+    uint32_t all = forward->graph->hlo->instruction_count;
+    late->read_until = arena_array(forward->arena, uint32_t, (size_t)all + 1);
     for (uint32_t number = 0; number < forward->count; number++) {
         uint32_t at = forward->operations[number], order = order_of(late, forward->regions->of[at]);
         for (uint32_t nth = 0, operand; (operand = graph_operand(forward->graph, at, nth)) != HLO_NONE; nth++) {
-            uint32_t made_by = value_maker(&forward->walk, operand),
-                     made = made_by == HLO_NONE ? HLO_NONE : forward->number_of[made_by];
-            if (made != HLO_NONE && order != HLO_NONE && order > late->read_until[made])
-                late->read_until[made] = order;
+            uint32_t made_by = value_maker(&forward->walk, operand);
+            if (made_by != HLO_NONE && order != HLO_NONE && order >= late->read_until[made_by])
+                late->read_until[made_by] = order + 1;
         }
     }
+}
+
+/* Was it there before all layers: an argument that something going forward reads? */
+static bool is_given(const struct late *late, const struct forward *forward, uint32_t at)
+{
+    return graph_is_argument(forward->graph, at) && late->read_until[at] > 0;
 }
 
 /* The layer of the gradients that it reads, of several the one that ran first; but none that does not have the values
@@ -268,24 +424,28 @@ static uint32_t late_region(const struct late *late, struct forward *forward, ui
     uint32_t region = HLO_NONE, made_last = HLO_NONE, from = 0, until = HLO_NONE;
     for (uint32_t nth = 0, operand; (operand = graph_operand(forward->graph, at, nth)) != HLO_NONE; nth++) {
         uint32_t made_by = value_maker(&forward->walk, operand),
-                 of = made_by == HLO_NONE ? HLO_NONE : regions->of[made_by], order = order_of(late, of);
+                 of = made_by == HLO_NONE                ? HLO_NONE
+                      : is_given(late, forward, made_by) ? REGION_BEFORE
+                                                         : regions->of[made_by],
+                 order = order_of(late, of);
         if (order == HLO_NONE)
             continue;
-        uint32_t number = forward->number_of[made_by];
-        if (number == HLO_NONE) {
-            region = region == HLO_NONE || order < order_of(late, region) ? of : region;
+        if (forward->number_of[made_by] == HLO_NONE && !graph_is_argument(forward->graph, made_by)) {
+            /* What only looks at arguments may stand before all layers, and is read by any. */
+            bool is_later = order > 0 && (order < order_of(late, region) || region == REGION_BEFORE);
+            region = region == HLO_NONE || is_later ? of : region;
             continue;
         }
         if (made_last == HLO_NONE || order >= from) {
             made_last = of;
             from = order;
         }
-        until = late->read_until[number] < until ? late->read_until[number] : until;
+        until = late->read_until[made_by] < until ? late->read_until[made_by] : until;
     }
     if (region == HLO_NONE || made_last == HLO_NONE)
         return region == HLO_NONE ? made_last : region;
     uint32_t order = order_of(late, region);
-    return order < from || order > until ? made_last : region;
+    return order < from || order >= until ? made_last : region;
 }
 
 static void late_label(struct forward *forward, const struct layer_span *spans, uint32_t span_count)
@@ -294,10 +454,13 @@ static void late_label(struct forward *forward, const struct layer_span *spans, 
     struct late late = {forward, arena_array(forward->arena, uint32_t, (size_t)regions->count + 1), NULL};
     uint32_t count;
     for (uint32_t i = 0; i <= regions->count; i++)
-        late.order[i] = span_count;
+        late.order[i] = span_count + 1;
     for (uint32_t i = 0; i < span_count; i++)
-        late.order[spans[i].region == REGION_OUTSIDE ? regions->count : spans[i].region] = i;
+        late.order[spans[i].region == REGION_OUTSIDE ? regions->count : spans[i].region] = i + 1;
     read_until_find(&late, forward);
+    for (uint32_t number = 0; number < forward->count; number++)
+        if (regions->of[forward->operations[number]] == HLO_NONE && forward->last_reader[number] == number)
+            regions->of[forward->operations[number]] = late_region(&late, forward, forward->operations[number]);
     const uint32_t *operations = in_order(forward, PART_LATE, &count);
     for (uint32_t i = 0; i < count; i++)
         if (regions->of[operations[i]] == HLO_NONE)
@@ -316,7 +479,6 @@ void regions_cut(const struct regions_program *program, struct arena *arena, str
     uint32_t span_count = spans_find(&forward, spans);
     arena_work(arena, select_work(span_count));
     qsort(spans, span_count, sizeof(*spans), by_first);
-    for (uint32_t i = 0; i + 1 < span_count; i++)
-        spans_part(&forward, &spans[i], &spans[i + 1]);
+    spans_label(&forward, spans, span_count);
     late_label(&forward, spans, span_count);
 }

@@ -11,12 +11,6 @@ struct regions_reading {
     struct regions *regions;
 };
 
-static bool regions_moves(enum graph_op op)
-{
-    return op == GRAPH_SAME || op == GRAPH_COPY || op == GRAPH_CONVERT || op == GRAPH_RESHAPE || op == GRAPH_SLICE ||
-           op == GRAPH_BROADCAST;
-}
-
 static uint32_t *label_of(struct regions_reading *reading, uint32_t at)
 {
     const struct dimensions *dimensions = reading->program->dimensions;
@@ -93,8 +87,9 @@ void regions_read(const struct regions_program *program, const struct regions_pa
     parameters_take(&reading, parameters);
     readers_label(&reading);
     regions_cut(program, arena, out);
-    rest_label(&reading, arena);
+    if (!program->is_as_written) /* where it is, no order says more than what is read */
+        rest_label(&reading, arena);
     for (uint32_t at = 0; at < count; at++)
-        if (out->of[at] == REGION_OUTSIDE)
+        if (out->of[at] == REGION_OUTSIDE || out->of[at] == REGION_BEFORE)
             out->of[at] = HLO_NONE;
 }

@@ -10,14 +10,17 @@
 
 #include "whatif/regions.h"
 
-/* Of what reads parameters that are no layer's: it is told apart while layers are found, and is in no region then. */
+/* Of what reads parameters that are no layer's, and of what runs before the first layer: they are told apart while layers
+ * are found, and are in no region then. */
 #define REGION_OUTSIDE (UINT32_MAX - 1)
+#define REGION_BEFORE (UINT32_MAX - 2)
 
 struct regions_program {
     const struct graph *graph;
     const struct dimensions *dimensions; /* of the same program */
     const uint32_t *positions;           /* by instruction: when it, or what it is part of, runs; HLO_NONE: never */
     uint32_t position_count;
+    bool is_as_written; /* in the order in which it was written, not in that of a schedule, which mixes layers */
 };
 
 struct regions_parameters {
@@ -26,6 +29,13 @@ struct regions_parameters {
     struct region *items;
     uint32_t count; /* of layers; below 2 there are none to tell */
 };
+
+/* Its result is its operand, elsewhere or in another form. */
+static inline bool regions_moves(enum graph_op op)
+{
+    return op == GRAPH_SAME || op == GRAPH_COPY || op == GRAPH_CONVERT || op == GRAPH_RESHAPE || op == GRAPH_SLICE ||
+           op == GRAPH_BROADCAST;
+}
 
 void regions_read(const struct regions_program *program, const struct regions_parameters *parameters,
                   struct arena *arena, struct regions *out);
