@@ -4,17 +4,14 @@
  * cotangents. The barrier keeps the compiler from sharing the two computations, and from beginning the second one
  * before the cotangents are there. What the first one computed for the backward pass alone is then needed no more.
  *
- * A layer: a scope that repeats with other numbers (whatif/regions.h); of its instructions those that op_name says to
- * be forward or backward. Values that depend on no argument are used as they are: the compiler folds them.
+ * A layer: as checkpoint_layers.h finds it; of its instructions those that op_name says to be forward or backward. Values that depend on no argument are used as they are: the compiler folds them.
  * Only a layer's own backward instructions read from behind its barrier, and only what does not depend on one of them:
  * else the barrier would wait for itself. */
+#include "edit/checkpoint_layers.h"
 #include "edit/checkpoint_scan.h"
 #include "edit/edits.h"
 #include "edit/foldable.h"
 #include "edit/order.h"
-#include "edit/program_graph.h"
-#include "whatif/glob.h"
-#include "whatif/regions.h"
 
 struct node {
     program_instruction *instruction;
@@ -246,23 +243,17 @@ static void checkpoint_region(struct work *work)
 
 /* ---- the program ---- */
 
-static void add_originals(struct work *work, const struct program_graph *graph, const struct regions *regions,
-                          struct str scopes)
+static void add_originals(struct work *work, const struct edit *edit, const struct checkpoint_layers *layers)
 {
     program_computation *entry = work->body->computation;
-    uint32_t first = program_graph_first(work->program, graph, work->body);
-    bool is_all = str_equal(scopes, STR("*")), *constants = foldable_values(work->program, work->body);
+    const bool *constants = foldable_values(work->program, work->body);
     for (size_t i = 0; i < entry->n_instructions; i++) {
         program_instruction *instruction = entry->instructions[i];
-        uint32_t at = first + (uint32_t)i;
-        struct str name = graph_op_name_end(&graph->graph, at);
-        bool is_chosen = regions->of[at] != HLO_NONE && (is_all || glob_matches(scopes, name));
         struct node node = {.instruction = instruction,
-                            .region = is_chosen ? regions->of[at] : HLO_NONE,
-                            .phase = graph->graph.phases[at],
+                            .region = checkpoint_layers_of(work->program, edit, layers, i),
+                            .phase = layers->graph.graph.phases[layers->first + i],
                             .is_constant = constants[i],
                             .stand_in = HLO_NONE};
-        arena_work(work->program->arena, name.length);
         work->nodes[i] = node;
         map_put(&work->places, (uint64_t)instruction->id, (uint32_t)i, false);
     }
@@ -277,25 +268,23 @@ static bool put_in_order(struct work *work, const bool *was_read)
     return order_live(work->program, work->body, all, work->count, was_read, work->original_count);
 }
 
-static bool checkpoint_regions(struct program *program, struct str scopes)
+static bool checkpoint_regions(struct program *program, const struct edit *edit)
 {
-    struct program_graph graph;
-    struct regions regions;
-    if (!program_graph_build(program, &graph))
+    struct checkpoint_layers layers;
+    if (!checkpoint_layers_find(program, edit, &layers))
         return false;
-    regions_build(&graph.graph, program->arena, &regions);
     struct work work = {.program = program, .body = program->entry};
     work.capacity = program->entry->computation->n_instructions + 1;
     work.nodes = arena_array(program->arena, struct node, work.capacity);
     work.pending = arena_array(program->arena, uint32_t, work.capacity);
     map_init(&work.places, program->arena, work.capacity);
-    add_originals(&work, &graph, &regions, scopes);
+    add_originals(&work, edit, &layers);
     bool *was_read = order_reads(program, work.body),
-         *has_backward = arena_array(program->arena, bool, (size_t)regions.count + 1);
+         *has_backward = arena_array(program->arena, bool, (size_t)layers.regions.count + 1);
     for (size_t i = 0; i < work.original_count; i++)
         if (work.nodes[i].region != HLO_NONE && work.nodes[i].phase == GRAPH_BACKWARD)
             has_backward[work.nodes[i].region] = true;
-    for (work.region = 0; work.region < regions.count; work.region++)
+    for (work.region = 0; work.region < layers.regions.count; work.region++)
         if (has_backward[work.region])
             checkpoint_region(&work);
     return put_in_order(&work, was_read);
@@ -304,7 +293,7 @@ static bool checkpoint_regions(struct program *program, struct str scopes)
 bool checkpoint_apply(struct program *program, const struct edit *edit)
 {
     uint64_t before = program->changed_count, left = program->left_count;
-    if (!checkpoint_regions(program, edit->scopes) || !program_index(program))
+    if (!checkpoint_regions(program, edit) || !program_index(program))
         return false;
     if (program->changed_count == before && !checkpoint_scan_apply(program, edit->scopes))
         return false;

@@ -33,6 +33,8 @@ struct edit_fraction {
     int64_t numerator, denominator;
 };
 
+struct regions_parameters;
+
 struct edit {
     enum edit_kind kind;
     /* Donate, shard, cast: which parameters. */
@@ -48,6 +50,9 @@ struct edit {
     const struct edit_fraction *fractions; /* by dimension; NULL: all alike */
     /* Checkpoint: a glob over scopes, such as "layer_*" or "*". */
     struct str scopes;
+    /* Where no scopes tell layers: the parameters that do (whatif/regions_read.h), by numbers that the program has too;
+     * `scopes` is then over the names of these layers. NULL: scopes, or loops, tell them. */
+    const struct regions_parameters *layers;
     /* Shard: over how many devices. */
     int64_t partitions;
     /* Cast: a PrimitiveType of xla_data.proto. */

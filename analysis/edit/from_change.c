@@ -2,6 +2,7 @@
 #include "edit/from_change.h"
 
 #include "whatif/glob.h"
+#include "whatif/regions.h"
 
 static bool from_change_refuse(const struct change *change, const char *reason, struct err *err)
 {
@@ -107,6 +108,7 @@ bool edit_from_change(const struct variant *variant, const struct change *change
     case CHANGE_CHECKPOINT:
         out->kind = EDIT_CHECKPOINT;
         out->scopes = change->glob;
+        out->layers = regions_parameters(variant);
         return true;
     case CHANGE_SHARD:
         out->kind = EDIT_SHARD;

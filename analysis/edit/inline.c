@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "edit/inline.h"
 
-#include "edit/loops.h"
+#include "edit/order.h"
 
 static void add_one(struct inlining *inlining, program_instruction *instruction)
 {
@@ -15,6 +15,7 @@ void inline_init(struct inlining *inlining, struct program *program, struct prog
 {
     *inlining = (struct inlining){.program = program, .body = body};
     map_init(&inlining->instead, program->arena, 64);
+    map_init(&inlining->tuples, program->arena, 64);
     for (size_t i = 0; i < count; i++)
         add_one(inlining, instructions[i]);
 }
@@ -45,9 +46,7 @@ void inline_call(struct inlining *inlining, const program_instruction *call)
     const struct program_body *callee = program_body_of(program, call->called_computation_ids[0]);
     const program_computation *called = callee->computation;
     const program_instruction *root = program_find(callee, called->root_id);
-    bool is_tuple = program_is(root, "tuple");
-    size_t before = inlining->count;
-    arena_work(program->arena, before + called->n_instructions);
+    arena_work(program->arena, called->n_instructions);
     struct map copies;
     map_init(&copies, program->arena, called->n_instructions);
     for (size_t i = 0; i < called->n_instructions; i++) {
@@ -64,22 +63,91 @@ void inline_call(struct inlining *inlining, const program_instruction *call)
         name_within(inlining, copy, call);
         copy->id = program_new_id(program, inlining->body);
         inline_note(&copies, original->id, copy->id);
+        if (original == root && program_is(root, "tuple"))
+            map_put(&inlining->tuples, (uint64_t)copy->id, (uint32_t)inlining->count, false);
         add_one(inlining, copy);
     }
     inline_note(&inlining->instead, call->id, noted(&copies, root->id));
-    for (size_t i = 0; is_tuple && i < before; i++) {
-        int64_t element = loops_element_of(inlining->instructions[i], call->id);
-        if (element >= 0)
-            inline_note(&inlining->instead, inlining->instructions[i]->id, noted(&copies, root->operand_ids[element]));
+}
+
+/* What takes an element of a call's result takes what the call put there. */
+static void elements_note(struct inlining *inlining)
+{
+    for (size_t i = 0; i < inlining->count; i++) {
+        const program_instruction *element = inlining->instructions[i];
+        if (!program_is(element, "get-tuple-element"))
+            continue;
+        uint32_t place = map_get(&inlining->tuples, (uint64_t)noted(&inlining->instead, element->operand_ids[0]));
+        if (place != MAP_NONE && element->tuple_index >= 0 &&
+            (uint64_t)element->tuple_index < inlining->instructions[place]->n_operand_ids)
+            inline_note(&inlining->instead, element->id,
+                        inlining->instructions[place]->operand_ids[element->tuple_index]);
     }
+}
+
+static int64_t stands_for(const struct inlining *inlining, int64_t id)
+{
+    for (int64_t next = noted(&inlining->instead, id); next != id; next = noted(&inlining->instead, id))
+        id = next;
+    return id;
 }
 
 void inline_end(struct inlining *inlining)
 {
-    for (size_t i = 0; i < inlining->count; i++)
-        for (size_t j = 0; j < inlining->instructions[i]->n_operand_ids; j++) {
-            int64_t *id = &inlining->instructions[i]->operand_ids[j];
-            for (int64_t next = noted(&inlining->instead, *id); next != *id; next = noted(&inlining->instead, *id))
-                *id = next;
+    elements_note(inlining);
+    for (size_t i = 0; i < inlining->count; i++) {
+        program_instruction *reader = inlining->instructions[i];
+        for (size_t j = 0; j < reader->n_operand_ids; j++)
+            reader->operand_ids[j] = stands_for(inlining, reader->operand_ids[j]);
+        for (size_t j = 0; j < reader->n_control_predecessor_ids; j++)
+            reader->control_predecessor_ids[j] = stands_for(inlining, reader->control_predecessor_ids[j]);
+    }
+}
+
+/* frontend_attributes of HloInstructionProto, which our .proto does not name: a call that has some may say there that it
+ * is to stay one. Without any the field is there, and empty: one byte that says so. */
+enum { FRONTEND_ATTRIBUTES_FIELD = 68 };
+
+static bool has_attributes(const program_instruction *instruction)
+{
+    for (size_t i = 0; i < instruction->base.n_unknown_fields; i++)
+        if (instruction->base.unknown_fields[i].tag == FRONTEND_ATTRIBUTES_FIELD &&
+            instruction->base.unknown_fields[i].len > 1)
+            return true;
+    return false;
+}
+
+static bool is_written_out(const program_instruction *instruction)
+{
+    return program_is(instruction, "call") && instruction->n_called_computation_ids == 1 &&
+           instruction->n_control_predecessor_ids == 0 && !has_attributes(instruction);
+}
+
+static bool inline_once(struct program *program, struct program_body *body, bool *is_any)
+{
+    struct inlining inlining;
+    const program_computation *computation = body->computation;
+    size_t count = computation->n_instructions;
+    const bool *was_read = order_reads(program, body);
+    *is_any = false;
+    inline_init(&inlining, program, body, computation->instructions, count);
+    for (size_t i = 0; i < count; i++)
+        if (was_read[i] && is_written_out(computation->instructions[i]) &&
+            computation->instructions[i]->id != computation->root_id) {
+            inline_call(&inlining, computation->instructions[i]);
+            *is_any = true;
         }
+    if (!*is_any)
+        return true;
+    inline_end(&inlining);
+    return order_live(program, body, inlining.instructions, inlining.count, was_read, count) && program_index(program);
+}
+
+bool inline_every(struct program *program, struct program_body *body)
+{
+    int64_t id = body->computation->id;
+    for (bool is_any = true; is_any;)
+        if (!inline_once(program, program_body_of(program, id), &is_any))
+            return false;
+    return true;
 }

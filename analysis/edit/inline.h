@@ -10,6 +10,7 @@ struct inlining {
     program_instruction **instructions; /* in any order; grows by what is copied */
     size_t count, capacity;
     struct map instead; /* id of a call, or of what takes an element of its result → id of what stands for it */
+    struct map tuples;  /* id of a tuple that a call gave → its place in `instructions` */
 };
 
 void inline_init(struct inlining *inlining, struct program *program, struct program_body *body,
@@ -18,3 +19,6 @@ void inline_init(struct inlining *inlining, struct program *program, struct prog
 void inline_call(struct inlining *inlining, const program_instruction *call);
 /* Operands that were calls, or elements of their results, become what stands for them. */
 void inline_end(struct inlining *inlining);
+/* All calls in a body, and those in what they call: the body is then as XLA has it after its first passes, and in order.
+ * The program is indexed anew. False with a report. */
+bool inline_every(struct program *program, struct program_body *body);

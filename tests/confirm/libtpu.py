@@ -80,6 +80,20 @@ def check(arguments, folder, options):
     return faults_of(got, status, wanted)
 
 
+# Layers that only their parameters tell: what jax.checkpoint around each takes, compiled from the changed source.
+PLAIN, PLAIN_BYTES = os.path.join(FIXTURES, "edits", "plain-layers"), 346_661_376
+
+
+def plain_faults(arguments):
+    """the edited program takes to the byte what the really changed one does"""
+    done = subprocess.run([arguments.binary, "whatif", PLAIN, "--change=checkpoint=*", "--confirm", "--json", f"--libtpu={arguments.libtpu}"],
+                          capture_output=True, text=True, timeout=900, check=False)
+    modules = loads(done.stdout)["modules"] if done.stdout else []
+    said = modules[0]["confirmed"] if modules else {"state": "none", "sentence": done.stderr[-200:], "total_bytes_after": None}
+    is_good = said["state"] == "confirmed" and said["total_bytes_after"] == PLAIN_BYTES
+    return [] if is_good else [f"{said['sentence']}, not {PLAIN_BYTES:,} B"]
+
+
 def every(shared):
     modules = glob.glob(f"{shared}/data/*/*/*.before_optimizations.hlo.pb")
     tpu = [os.path.dirname(module) for module in modules if "/dumps-text/" not in module]
@@ -104,6 +118,10 @@ def main():
         passed, failed = passed + (not faults), failed + bool(faults)
         for fault in faults:
             print(f"FAILED {folder} {' '.join(options)}: {fault}")
+    faults = plain_faults(arguments)
+    passed, failed = passed + (not faults), failed + bool(faults)
+    for fault in faults:
+        print(f"FAILED {PLAIN}: {fault}")
     if arguments.shared:
         pairs_passed, pairs_failed = pairs.run(arguments)
         passed, failed = passed + pairs_passed, failed + pairs_failed

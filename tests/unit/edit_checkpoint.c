@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Edits that compute layers again: what is cloned, behind what, and what is refused. */
 #include "edit/loops.h"
+#include "whatif/regions_read.h"
 
 #include "edited.h"
 
@@ -181,6 +182,107 @@ START_TEST(a_checkpointed_scan_can_be_resized)
 }
 END_TEST
 
+/* ---- layers without scopes ---- */
+
+#define PLAIN "tests/fixtures/edits/plain.before_optimizations.hlo.pb"
+
+/* "params['layers'][1]['up']" is of layer 1: three arrays for each of three layers, from parameter 1 on. */
+static struct regions_parameters *plain_layers(void)
+{
+    static struct plan_argument arguments[13];
+    static uint32_t of[13];
+    static struct region items[] = {{STR("0"), 7}, {STR("1"), 7}, {STR("2"), 7}};
+    static struct plan plan;
+    static struct regions_parameters layers;
+    for (uint32_t i = 0; i < 13; i++) {
+        arguments[i] = (struct plan_argument){.number = i};
+        of[i] = i >= 1 && i <= 9 ? (i - 1) / 3 : i < 11 ? REGION_OUTSIDE : HLO_NONE;
+    }
+    plan = (struct plan){.arguments = arguments, .argument_count = 13};
+    layers = (struct regions_parameters){&plan, of, items, 3};
+    return &layers;
+}
+
+static struct edit plain_checkpoint(const char *names)
+{
+    return (struct edit){.kind = EDIT_CHECKPOINT, .scopes = str_of(names), .layers = plain_layers()};
+}
+
+/* Does an instruction of the backward pass, other than a barrier's tuple, read the value? */
+static bool is_read_backward(const struct program *program, const program_instruction *value)
+{
+    const program_computation *entry = program->entry->computation;
+    for (size_t i = 0; i < entry->n_instructions; i++)
+        for (size_t j = 0; j < entry->instructions[i]->n_operand_ids; j++)
+            if (entry->instructions[i]->operand_ids[j] == value->id &&
+                strstr(entry->instructions[i]->metadata->op_name, "transpose(jvp") != NULL &&
+                !program_is(entry->instructions[i], "tuple"))
+                return true;
+    return false;
+}
+
+START_TEST(layers_without_scopes_are_told_by_their_parameters)
+{
+    ARENA_MUST_NOT_JUMP();
+    const struct edit edit = plain_checkpoint("*");
+    struct program program = edited(load(PLAIN), &edit, 1);
+    ck_assert_uint_eq(count_opcode(&program, "opt-barrier"), 3);
+    ck_assert_uint_eq(count_opcode(&program, "call"), 0);
+    ck_assert_uint_eq(count_opcode(&program, "maximum"), 3 + 3);
+    ck_assert_uint_eq(count_opcode(&program, "dot"), 8 + 15 + 3); /* forward, backward, "up" again */
+    const program_computation *entry = program.entry->computation;
+    for (size_t i = 0; i < entry->n_instructions; i++) {
+        const program_instruction *barrier = entry->instructions[i];
+        if (program_is(barrier, "opt-barrier")) /* the layer's input, "up", "bias", "down", the cotangent */
+            ck_assert_uint_eq(barrier->shape->n_tuple_shapes, 5);
+    }
+    /* What goes in and out of the layers stays; what is made inside is not kept. */
+    ck_assert(is_read_backward(&program, named(&program, "add.29")));
+    for (size_t i = 0; i < entry->n_instructions; i++)
+        if (program_is(entry->instructions[i], "maximum") &&
+            strstr(entry->instructions[i]->metadata->op_name, "rematted") == NULL)
+            ck_assert(!is_read_backward(&program, entry->instructions[i]));
+    bytes_close(&input);
+}
+END_TEST
+
+START_TEST(one_layer_without_scopes_is_named_by_its_number)
+{
+    ARENA_MUST_NOT_JUMP();
+    const struct edit edit = plain_checkpoint("1");
+    struct program program = edited(load(PLAIN), &edit, 1);
+    ck_assert_uint_eq(count_opcode(&program, "opt-barrier"), 1);
+    ck_assert_uint_eq(count_opcode(&program, "maximum"), 3 + 1);
+    const program_instruction *tuple = program_operand(program.entry, only(program.entry, "opt-barrier"), 0);
+    bool is_there = false; /* what goes into layer 1 */
+    for (size_t i = 0; i < tuple->n_operand_ids; i++)
+        is_there = is_there || tuple->operand_ids[i] == named(&program, "add.19")->id;
+    ck_assert(is_there);
+    bytes_close(&input);
+}
+END_TEST
+
+START_TEST(layers_that_are_not_there_or_of_a_nested_gradient_are_refused)
+{
+    ARENA_MUST_NOT_JUMP();
+    const struct edit other = plain_checkpoint("3"), scopes = checkpoint("*");
+    must_refuse(load(PLAIN), &other, 1, ERR_conflict, "3 names no layers");
+    bytes_close(&input);
+    must_refuse(load(PLAIN), &scopes, 1, ERR_conflict, "names no layers");
+    bytes_close(&input);
+    struct program program;
+    struct edit_outcome outcome;
+    const struct edit edit = plain_checkpoint("*");
+    err = (struct err)ERR_INIT;
+    ck_assert(program_read(&program, load(PLAIN), KIND_HLO_PROTO, &arena, &err));
+    named(&program, "add.19")->metadata->op_name = "jit(step)/jvp(vmap(transpose(jvp())))/add";
+    err = (struct err)ERR_INIT;
+    ck_assert(!edit_apply(program_write(&program), KIND_HLO_MODULE, &edit, 1, &arena, &outcome, &err));
+    ck_assert_msg(err.code == ERR_unsupported && strstr(err.text, "differentiates a gradient") != NULL, "%s", err.text);
+    bytes_close(&input);
+}
+END_TEST
+
 /* ---- hostile bytes ---- */
 
 START_TEST(loops_without_number_are_not_compared)
@@ -205,12 +307,11 @@ START_TEST(loops_without_number_are_not_compared)
 END_TEST
 
 /* With a program that verifies or with a reason. */
-static void must_end(struct str bytes, size_t bit_at)
+static void must_end(struct str bytes, struct edit edit, size_t bit_at)
 {
     struct arena small;
     struct err fault = ERR_INIT;
     struct edit_outcome outcome;
-    const struct edit edit = checkpoint("*");
     arena_init(&small, 16 << 20, &fault);
     if (setjmp(small.trap) != 0 || !edit_apply(bytes, KIND_HLO_PROTO, &edit, 1, &small, &outcome, &fault))
         ck_assert_msg(err_is_set(&fault) && fault.code != ERR_internal, "byte %zu: %s", bit_at / 8, fault.text);
@@ -218,16 +319,21 @@ static void must_end(struct str bytes, size_t bit_at)
 }
 
 /* Every 61st bit flipped. */
-START_TEST(flipped_scans_end)
+static void flipped_must_end(const char *path, struct edit edit)
 {
-    struct str bytes = load(SCAN);
+    struct str bytes = load(path);
     for (size_t at = 0; at < bytes.length * 8; at += 61) {
         input.data[at / 8] = (char)(input.data[at / 8] ^ 1 << at % 8);
-        must_end(bytes, at);
+        must_end(bytes, edit, at);
         input.data[at / 8] = (char)(input.data[at / 8] ^ 1 << at % 8);
     }
     bytes_close(&input);
 }
+
+START_TEST(flipped_scans_end) { flipped_must_end(SCAN, checkpoint("*")); }
+END_TEST
+
+START_TEST(flipped_programs_without_scopes_end) { flipped_must_end(PLAIN, plain_checkpoint("*")); }
 END_TEST
 
 int main(void)
@@ -243,6 +349,10 @@ int main(void)
     tcase_add_test(tests, a_checkpointed_scan_can_be_resized);
     tcase_add_test(tests, loops_without_number_are_not_compared);
     tcase_add_test(tests, flipped_scans_end);
+    tcase_add_test(tests, layers_without_scopes_are_told_by_their_parameters);
+    tcase_add_test(tests, one_layer_without_scopes_is_named_by_its_number);
+    tcase_add_test(tests, layers_that_are_not_there_or_of_a_nested_gradient_are_refused);
+    tcase_add_test(tests, flipped_programs_without_scopes_end);
     tcase_add_test(tests, what_has_no_layers_or_is_computed_again_already_is_refused);
     suite_add_tcase(suite, tests);
     return bytes_run(suite);
