@@ -67,8 +67,8 @@ def messages(t, form):
         index()
         equal(receiver.faults, [])
         kinds = [row["kind"] for row in database.rows("SELECT kind FROM memviewd.notices ORDER BY made_at")]
-        equal((kinds, len(receiver.taken)), (["failure", "regression", "regression_gone"], 3))
-        return receiver.taken
+        equal((kinds, len(receiver.delivered)), (["failure", "regression", "regression_gone"], 3))
+        return list(receiver.delivered.values())
 
 
 def test_slack_takes_each(t):

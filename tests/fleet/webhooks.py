@@ -125,10 +125,10 @@ def test_many_hosts_of_a_job_are_one_message(t):
                 t.write(f"h{at}/memviewd.json", f'{{"job": "bert", "commit": "c0ffee", "host": "h{at}"}}'.encode())
                 t.write(f"h{at}/job.log", FAILURE)
             index(t, database, receiver)
-            equal((receiver.faults, [message["hosts"] for message in receiver.taken]), ([], [{"count": 24, "sentence": "24 hosts.", "odd": []}]))
+            equal((receiver.faults, [message["hosts"] for message in receiver.delivered.values()]), ([], [{"count": 24, "sentence": "24 hosts.", "odd": []}]))
             t.write("h0/job.log", FAILURE * 2)
             index(t, database, receiver)
-            equal((len(receiver.taken), database.value("SELECT count(*) FROM memviewd.notice_hosts")), (1, "24"))
+            equal((len(receiver.delivered), database.value("SELECT count(*) FROM memviewd.notice_hosts")), (1, "24"))
 
 
 def test_an_index_ends_although_nobody_receives(t):

@@ -80,18 +80,18 @@ def test_a_job_that_fails_on_many_hosts_is_one_message(t):
         os.rename(t.folder("run"), os.path.join(t.folder(), "run"))  # at once, however slow this machine is
         t.write("other/memviewd.json", b'{"job": "bert", "commit": "c0ffef"}')
         t.write("other/job.log", FAILURE)
-        wait_until(lambda: len(receiver.taken) == 2, what="a message of each commit")
+        wait_until(lambda: len(receiver.delivered) == 2, what="a message of each commit")
         t.write("run/h99/memviewd.json", b'{"job": "bert", "commit": "c0ffee", "host": "h99"}')
         t.write("run/h99/job.log", FAILURE)
         t.write("last/job.log", FAILURE)
         wait_until(lambda: "last/job.log" in [message["file"] for message in receiver.taken], what="what failed last")
-        equal((receiver.faults, len(receiver.taken)), ([], 3), "a host that comes later is not told")
-        (message,) = [message for message in receiver.taken if message.get("commit") == "c0ffee"]
+        equal((receiver.faults, len(receiver.delivered)), ([], 3), "a host that comes later is not told")
+        (message,) = [message for message in receiver.delivered.values() if message.get("commit") == "c0ffee"]
         equal(message["hosts"], {"count": 24, "sentence": "24 hosts; h17 differs: another plan, 4.00 GiB more.",
                                  "odd": [{"name": "h17", "reason": "another plan", "needed_bytes": 6442450944}]})
         document = Document(os.path.join(ROOT, "docs", "openapi.yaml"))
         equal(list(document.faults(message, document.tree["components"]["schemas"]["FailureNotice"])), [])
-        equal([message.get("hosts") for message in receiver.taken if message.get("commit") != "c0ffee"], [None] * 2)
+        equal([message.get("hosts") for message in receiver.delivered.values() if message.get("commit") != "c0ffee"], [None] * 2)
 
 
 def write_days(t, job, days, bad_day, first_day=1):

@@ -16,6 +16,7 @@ class Receiver:
     def __init__(self, secret=None, refusals=(), media_type="application/json", has_ids=True):
         self.secret, self.refusals, self.media_type, self.has_ids = secret, list(refusals), media_type, has_ids
         self.taken, self.refused_ids, self.faults = [], [], [] # messages, as JSON; ids; what was wrong with a request
+        self.delivered = {} # by the header that names the message: each once, though it is sent again
         self._lock = threading.Lock()
 
     def url(self, path="/hook"):
@@ -43,6 +44,7 @@ class Receiver:
                 self.refused_ids.append(message["id"])
                 return self.refusals.pop(0)
             self.taken.append(message)
+            self.delivered.setdefault(headers.get("X-Memviewd-Delivery"), message)
             return 204
 
     @contextlib.contextmanager
