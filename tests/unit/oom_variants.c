@@ -165,8 +165,9 @@ START_TEST(any_width_reads_alike)
     load(&bytes, _i);
     for (size_t width = 40; width <= 200; width++)
         for (int at_spaces = 0; at_spaces < 2 && part_has(width + (size_t)_i); at_spaces++) {
+            static const char *const indents[] = {"        ", "", "\xE2\x96\x8E "};
             char what[100];
-            struct text text = wrapped(&bytes, width, at_spaces, width % 3 == 0 ? "        " : "");
+            struct text text = wrapped(&bytes, width, at_spaces, indents[width % 3]);
             snprintf(what, sizeof(what), "%s wrapped at %zu%s", names[_i], width, at_spaces ? " between words" : "");
             check_same(&bytes, text.data, text.length, what, 1);
             free(text.data);
@@ -195,6 +196,10 @@ static const char *const prefixes[] = {
     "[2024-05-28 07:02:44,123] {taskinstance.py:12} ERROR - ",
     "ERROR:root:",
     "> > ",
+    "&gt; ",
+    "| ",
+    "\xE2\x96\x8E ",
+    "\xE2\x94\x82 ERROR 05-28 07:02:44 [core.py:700] ",
     "\t\t",
 };
 

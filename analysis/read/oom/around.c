@@ -69,13 +69,17 @@ static void lines_read(struct around *around, uint64_t from, uint64_t to, struct
             break;
         got += (size_t)part;
     }
+    bool is_begin = from == 0;
     for (size_t at = 0; at < got; at++) {
-        size_t escape = oom_prefix_escape_length((struct str){around->raw + at, got - at});
+        struct str rest = {around->raw + at, got - at};
+        size_t unseen = oom_prefix_escape_length(rest) + oom_prefix_drawn_length(rest);
         char c = around->raw[at] == '\\' ? '/' : around->raw[at];
         bool is_again = c == '/' && lines->length > 0 && lines->bytes[lines->length - 1] == '/';
-        if (escape > 0)
-            at += escape - 1;
-        else if ((unsigned char)c > ' ' && !is_again)
+        bool is_quote = is_begin && (c == '>' || c == '|');
+        is_begin = c == '\n' || (is_begin && ((unsigned char)c <= ' ' || is_quote || unseen > 0));
+        if (unseen > 0)
+            at += unseen - 1;
+        else if ((unsigned char)c > ' ' && !is_again && !is_quote)
             lines->bytes[lines->length++] = c;
     }
     lines->bytes[lines->length] = '\0';

@@ -22,7 +22,7 @@ static const struct form forms[] = {
     {"(pid=N+) ", false}, {"(N+ pid=N+) ", false}, {"(ip=N+) ", false}, /* Ray */
     {"stdout A ", true}, {"stderr A ", true},    /* Kubernetes' log files */
     {"[pod/N+] ", false},                        /* kubectl logs --prefix */
-    {"W+ | ", false}, {"| ", false}, {"> ", false}, /* Docker compose, tables, quotes */
+    {"W+ | ", false}, {"| ", false}, {"> ", false}, {"&gt; ", false}, /* Docker compose, tables, quotes */
     {"WWW 9+ 99:99:99 W+ W+[9+]: ", false},      /* syslog */
     {"[rank9+]: ", false}, {"[default9+]:", false}, {"[9+]: ", false}, {"[9+,9+]<W+>:", false}, /* ranks */
     {"9+: ", false}, {"W+-9+: ", false},         /* srun -l, pdsh */
@@ -143,14 +143,23 @@ static size_t one_length(struct str line, bool is_inner)
     return length;
 }
 
+size_t oom_prefix_drawn_length(struct str text)
+{
+    if (text.length < 3 || text.data[0] != '\xE2')
+        return 0;
+    unsigned char second = (unsigned char)text.data[1];
+    return second >= 0x94 && second <= 0x96 && ((unsigned char)text.data[2] & 0xC0) == 0x80 ? 3 : 0;
+}
+
 static size_t blank_length(struct str line)
 {
     size_t at = 0;
     while (at < line.length) {
-        size_t escape = oom_prefix_escape_length((struct str){line.data + at, line.length - at});
-        if (escape == 0 && !is_blank(line.data[at]))
+        struct str rest = {line.data + at, line.length - at};
+        size_t unseen = oom_prefix_escape_length(rest) + oom_prefix_drawn_length(rest);
+        if (unseen == 0 && !is_blank(line.data[at]))
             break;
-        at += escape > 0 ? escape : 1;
+        at += unseen > 0 ? unseen : 1;
     }
     return at;
 }

@@ -83,14 +83,18 @@ static const char *const signs[] = {
 };
 /* clang-format on */
 
-/* The bytes around `at` without what cannot be seen. */
+/* The bytes around `at` without what cannot be seen, what is no letter of a sign and what quotes a line. */
 static size_t around_clean(const struct scan *scan, size_t at, char *clean)
 {
     size_t from = at > AROUND ? at - AROUND : 0, length = 0;
     size_t to = at + AROUND < scan->length ? at + AROUND : scan->length;
+    bool is_begin = false;
     for (size_t i = from; i < to; i++) {
-        clean[length] = scan->window[i];
-        length += (unsigned char)scan->window[i] > ' ';
+        char c = scan->window[i];
+        bool is_quote = c == '|' || (is_begin && c == '>');
+        clean[length] = c;
+        length += c > ' ' && c <= '~' && !is_quote;
+        is_begin = c == '\n' || (is_begin && (c == ' ' || is_quote));
     }
     return length;
 }

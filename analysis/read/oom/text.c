@@ -14,7 +14,7 @@ static int kind_of_byte(char c)
         return LINE_END;
     if ((unsigned char)c <= ' ' && c != '\x1b')
         return SPACE;
-    return c != '\0' && strchr("\x1b\\`&*\x7f", c) != NULL ? ODD : (unsigned char)c >= 0xC2 ? ODD : PLAIN;
+    return c != '\0' && strchr("\x1b\\`&*|\x7f", c) != NULL ? ODD : (unsigned char)c >= 0xC2 ? ODD : PLAIN;
 }
 
 /* What stands at an odd place: `taken` bytes of raw that mean `byte`, or nothing (0). */
@@ -82,12 +82,23 @@ static struct piece escape_piece(struct str raw, size_t run)
     return (struct piece){1, '\\', false};
 }
 
+/* The right side of a frame or table. */
+static bool is_last_of_line(struct str raw)
+{
+    size_t at = 1;
+    while (at < raw.length && (raw.data[at] == ' ' || raw.data[at] == '\t'))
+        at++;
+    return at >= raw.length || raw.data[at] == '\n' || raw.data[at] == '\r';
+}
+
 static struct piece odd_piece(struct str raw)
 {
     struct piece piece = {1, raw.data[0], false};
-    size_t escape = oom_prefix_escape_length(raw);
-    if (escape > 0)
-        return (struct piece){escape, 0, false};
+    size_t unseen = oom_prefix_escape_length(raw) + oom_prefix_drawn_length(raw);
+    if (unseen > 0)
+        return (struct piece){unseen, 0, false};
+    if (raw.data[0] == '|')
+        return (struct piece){1, is_last_of_line(raw) ? 0 : '|', false};
     if (raw.data[0] == '\\') {
         size_t run = 1;
         while (run < raw.length && run < 8 && raw.data[run] == '\\')

@@ -5,6 +5,7 @@
 #include "read/oom/vague.h"
 
 #include "read/oom/cursor.h"
+#include "read/oom/prefix.h"
 #include "read/oom/read.h"
 
 #include <ctype.h>
@@ -80,6 +81,19 @@ static bool has_word(struct str line, const char *const *words, size_t count)
     return false;
 }
 
+/* What of a line is no quote's bar or side of a frame. */
+static struct str unframed(struct str line)
+{
+    size_t drawn = 0;
+    for (; line.length > 0 && (line.data[0] == ' ' || line.data[0] == '|' || line.data[0] == '>' ||
+                               (drawn = oom_prefix_drawn_length(line)) > 0);
+         drawn = 0)
+        line = (struct str){line.data + (drawn > 0 ? drawn : 1), line.length - (drawn > 0 ? drawn : 1)};
+    while (line.length > 0 && (line.data[line.length - 1] == ' ' || line.data[line.length - 1] == '|'))
+        line.length--;
+    return line;
+}
+
 /* The line of the input around `at`, at most LONGEST_LINE bytes; longer ones are no message. */
 static struct str line_of(const struct oom_text *text, size_t at, size_t *clean_end)
 {
@@ -89,7 +103,7 @@ static struct str line_of(const struct oom_text *text, size_t at, size_t *clean_
     while (end < text->raw_length && text->raw[end] != '\n' && end - raw < LONGEST_LINE)
         end++;
     *clean_end = oom_text_at(text, end);
-    return (struct str){text->raw + begin, end - begin};
+    return unframed((struct str){text->raw + begin, end - begin});
 }
 
 /* A quoted sentence is source code, unless the whole line is a message in JSON. */
