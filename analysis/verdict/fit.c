@@ -86,12 +86,13 @@ static void fit_capacity_find(struct verdict_facts *facts)
 
 /* ---- the whole device ---- */
 
-/* A text of a GPU's allocator tells its limit. */
+/* A text of a GPU's allocator tells its limit, unless it is the driver that it asks. */
 static bool is_limit_of_allocator(const struct verdict_facts *facts)
 {
-    bool is_of_gpu = facts->failure != NULL &&
+    bool is_of_gpu = facts->failure != NULL && facts->failure->framework != OOM_FRAMEWORK_tensorflow &&
                      (facts->failure->family == OOM_FAMILY_gpu_bfc || facts->failure->family == OOM_FAMILY_gpu_xla);
-    return is_of_gpu && facts->out->fit.capacity_bytes >= 0 && facts->out->fit.capacity_from == CAPACITY_FAILURE;
+    return is_of_gpu && !oom_is_form(facts->failure, "driver") && facts->out->fit.capacity_bytes >= 0 &&
+           facts->out->fit.capacity_from == CAPACITY_FAILURE;
 }
 
 int64_t fit_device_bytes(const struct verdict_facts *facts)
@@ -107,9 +108,10 @@ const char *fit_device_words(const struct verdict_facts *facts)
     if (fit_device_bytes(facts) < 0)
         return "one device";
     const char *size = facts_size(facts, fit_device_bytes(facts));
-    return is_limit_of_allocator(facts) ? arena_format(facts->arena, "about %s, by the allocator's limit of %s", size,
-                                                       facts_size(facts, facts->out->fit.capacity_bytes))
-                                        : size;
+    if (!is_limit_of_allocator(facts))
+        return size;
+    return arena_format(facts->arena, "about %s, if the allocator's limit of %s is %s of it", size,
+                        facts_size(facts, facts->out->fit.capacity_bytes), MEMORY_FIT_SHARE_WORDS);
 }
 
 bool fit_is_request_past_device(const struct verdict_facts *facts)

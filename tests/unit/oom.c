@@ -175,7 +175,8 @@ static const struct {
      "              0\nInUse:                     61982\nMaxInUse:                  61982\nLargestFreeBlock:           "
      "         0\njaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate "
      "5000 bytes.\n",
-     "family=gpu_xla form=trying needed_bytes=5000 free_bytes=2260 capacity_bytes=85095 total_bytes=61982 replicas=1"},
+     "family=gpu_xla form=trying needed_bytes=5000 free_bytes=2260 capacity_bytes=85095 "
+     "allocated_bytes=61982 total_bytes=null replicas=1"},
     {"CompileTimeScopedVmemOom: Ran out of memory in memory space vmem ... for\n%flash_attention.1 = "
      "bf16[1,16,25344,80] ... Scoped allocation with size\n"
      "37.22M and limit 32.00M exceeded scoped vmem limit by 5.22M.\n",

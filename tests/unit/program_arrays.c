@@ -383,7 +383,8 @@ START_TEST(a_limit_is_not_the_device)
     ck_assert_str_eq(cause_of(&made), "unknown");
     ck_assert_ptr_nonnull(advice_of(&made, "preallocation"));
     ck_assert_ptr_nonnull(advice_of(&made, "leak"));
-    ck_assert_ptr_nonnull(strstr(made.text, "the device has about 400.00 MiB, by the allocator's limit of 300.00 MiB"));
+    ck_assert_ptr_nonnull(
+        strstr(made.text, "the device has about 400.00 MiB, if the allocator's limit of 300.00 MiB is"));
     made_free(&made);
 
     made =

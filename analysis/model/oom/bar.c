@@ -123,7 +123,7 @@ static void assignment_bar(struct oom_bar *bar, const struct oom_failure *failur
     bar->of = "the plan of the whole program";
 }
 
-/* Of PyTorch's allocator: what it has given out, what it keeps, what is not its own, and the request beside it. */
+/* Of an allocator, as PyTorch's: what it has given out, what it keeps, what is not its own, and the request beside it. */
 static void torch_bar(struct oom_bar *bar, const struct oom_failure *failure)
 {
     const struct oom_figure *capacity = oom_figure(failure, OOM_capacity_bytes),
@@ -136,7 +136,8 @@ static void torch_bar(struct oom_bar *bar, const struct oom_failure *failure)
     if (failure->family == OOM_FAMILY_torch_mps)
         figure_add(bar, failure, "other allocations", OOM_others_bytes, "other");
     else if (capacity != NULL && unused != NULL && capacity->value > unused->value)
-        rest_add(bar, capacity->value - unused->value, "not PyTorch's", "other");
+        rest_add(bar, capacity->value - unused->value,
+                 failure->family == OOM_FAMILY_torch_gpu ? "not PyTorch's" : "not this allocator's", "other");
     figure_add(bar, failure, "the failed request", OOM_needed_bytes, "temporary");
     limit_set(bar, failure, "capacity", OOM_capacity_bytes);
 }

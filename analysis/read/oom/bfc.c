@@ -7,6 +7,7 @@
 
 enum { NEAR = 64 << 10, SENTENCE = 500, TABLE = 800 };
 
+#define NO_LIMIT_BYTES (UINT64_C(1) << 60)
 #define FIGURE_OF(failure, name) (&(failure)->figures[OOM_##name])
 
 static bool amount_take(const struct oom_text *text, size_t *at, struct oom_figure *figure)
@@ -115,10 +116,21 @@ static size_t free_read(struct oom_reader *reader, size_t from, size_t at)
 
 /* ---- the pool and its statistics ---- */
 
+/* A limit of 0, or of all that a counter can hold, is none. */
+static size_t limit_check(struct oom_reader *reader, size_t at)
+{
+    struct oom_figure *limit = FIGURE_OF(&reader->draft.failure, capacity_bytes);
+    if (limit->is_known && (limit->value == 0 || limit->value >= NO_LIMIT_BYTES))
+        *limit = (struct oom_figure){.is_known = false};
+    return at;
+}
+
 /* One line: "Total bytes in pool: A memory_limit_: B available bytes: C curr_region_allocation_bytes_: D". */
 static size_t pool_read(struct oom_reader *reader, size_t from, size_t at)
 {
-    return dump_takes(reader, from) ? oom_draft_reach(reader, oom_pattern_add(reader, at, OOM_LINE_bfc_pool)) : 0;
+    if (!dump_takes(reader, from))
+        return 0;
+    return oom_draft_reach(reader, limit_check(reader, oom_pattern_add(reader, at, OOM_LINE_bfc_pool)));
 }
 
 /* "Allocator memory summary: rounded request R, total free in pool F, largest free chunk usable by lower end L,
@@ -126,7 +138,7 @@ static size_t pool_read(struct oom_reader *reader, size_t from, size_t at)
 static size_t summary_read(struct oom_reader *reader, size_t from, size_t at)
 {
     dump_open(reader, from, at);
-    return oom_draft_reach(reader, oom_pattern_add(reader, at, OOM_LINE_bfc_summary));
+    return oom_draft_reach(reader, limit_check(reader, oom_pattern_add(reader, at, OOM_LINE_bfc_summary)));
 }
 
 /* "Stats:", then a name and a number a line. A LargestFreeBlock of 0 was never computed. */
@@ -139,13 +151,13 @@ static size_t stats_read(struct oom_reader *reader, size_t from, size_t at)
         return 0;
     if (oom_draft_takes(reader, OOM_FAMILY_gpu_xla, from,
                         NEAR)) /* of an allocator that leaves the pool to the driver */
-        return oom_draft_reach(reader, oom_pattern_add(reader, at, OOM_LINE_bfc_stats_in_use));
+        return oom_draft_reach(reader, oom_pattern_add(reader, at, OOM_LINE_async_stats));
     dump_open(reader, from, at);
     reader->draft.is_dump_over = true;
     if (oom_cursor_find(text, &largest, "LargestFreeBlock:", TABLE) && amount_take(text, &largest, &figure) &&
         figure.is_known && figure.value > 0 && !kept->is_known)
         *kept = figure;
-    return oom_draft_reach(reader, oom_pattern_add(reader, at, OOM_LINE_bfc_stats));
+    return oom_draft_reach(reader, limit_check(reader, oom_pattern_add(reader, at, OOM_LINE_bfc_stats)));
 }
 
 const struct oom_handler oom_bfc_handlers[] = {
