@@ -25,23 +25,27 @@ static const struct row activity_words[] = {
 };
 static const struct row retractions[] = {
 #define RETRACTION(word) {1, word},
-#include "read/oom/around.def"
+#include "read/oom/given_up.def"
 };
 static const struct row lives[] = {
 #define LIFE(word) {1, word},
-#include "read/oom/around.def"
+#include "read/oom/given_up.def"
 };
 static const struct row deaths[] = {
 #define DEATH(word) {1, word},
-#include "read/oom/around.def"
+#include "read/oom/given_up.def"
 };
 static const struct row finals[] = {
 #define FINAL(word) {1, word},
+#include "read/oom/given_up.def"
+};
+static const struct row noises[] = {
+#define NOISE(word) {1, word},
 #include "read/oom/around.def"
 };
 static const struct row progresses[] = {
 #define PROGRESS(word) {1, word},
-#include "read/oom/around.def"
+#include "read/oom/given_up.def"
 };
 
 struct lines {
@@ -147,6 +151,7 @@ static void whose_set(const struct around *around, struct oom_failure *failure)
                 {OOM_FAMILY_vllm, "start", OOM_ACTIVITY_init},
                 {OOM_FAMILY_vllm, "warm_up", OOM_ACTIVITY_profile_run},
                 {OOM_FAMILY_gpu_driver, "wake_up", OOM_ACTIVITY_wake_up},
+                {OOM_FAMILY_gpu_driver, "resume", OOM_ACTIVITY_wake_up},
                 {OOM_FAMILY_sglang, "start", OOM_ACTIVITY_kv_cache},
                 {OOM_FAMILY_tgi, "total", OOM_ACTIVITY_profile_run},
                 {OOM_FAMILY_tgi, "prefill", OOM_ACTIVITY_profile_run},
@@ -206,6 +211,18 @@ static void given_up_leave_out(struct lines *lines)
     memmove(lines->bytes, lines->bytes + from, lines->length + 1);
 }
 
+static void noise_leave_out(struct lines *lines)
+{
+    for (size_t i = 0; i < COUNT(noises); i++) {
+        char *from = lines->bytes, *word;
+        size_t length = strlen(noises[i].word);
+        while ((word = memmem(from, (size_t)(lines->bytes + lines->length - from), noises[i].word, length)) != NULL) {
+            memset(word, '\n', length); /* a byte of no word */
+            from = word + length;
+        }
+    }
+}
+
 /* Where the failure ends that stands before `failure` and nearest to it; `least_at` when none does behind that. */
 static uint64_t before_from(const struct oom_failure *failures, size_t count, const struct oom_failure *failure)
 {
@@ -239,6 +256,8 @@ bool oom_around_read(const struct source *source, struct arena *arena, struct oo
         lines_read(around, from, own_to, &around->before);
         given_up_leave_out(&around->before);
         lines_read(around, failure->end_at, behind_to(failures, count, failure->end_at), &around->behind);
+        noise_leave_out(&around->before);
+        noise_leave_out(&around->behind);
         whose_set(around, failure);
         failure->has_checkpoint = found(&around->before, ROOM, "utils/checkpoint.py") != NULL;
     }

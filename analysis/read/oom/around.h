@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * around.h: what the lines around each failure of a log tell: whose program it is, what that was doing, whether it took
- * the failure back. Rows in around.def. */
+ * the failure back. Rows in around.def and given_up.def. */
 #pragma once
 
 #include "base/arena.h"

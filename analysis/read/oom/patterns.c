@@ -290,8 +290,26 @@ static struct str line_before(const struct oom_text *text, size_t at)
     return (struct str){text->raw + begin, raw - begin};
 }
 
-/* Said by a program, rather than mentioned: behind a line's end, a colon or a banner's "!!!", and not of an error that
- * is spoken of. */
+static bool ends_with(struct str text, const char *word)
+{
+    size_t length = strlen(word);
+    return text.length >= length && memcmp(text.data + text.length - length, word, length) == 0;
+}
+
+/* "[TM][ERROR] " */
+static bool is_behind_level(struct str before)
+{
+    static const char *const levels[] = {"[ERROR]", "[E]", "[FATAL]", "[CRITICAL]", "[error]"};
+    bool is_behind = false;
+    while (before.length > 0 && before.data[before.length - 1] == ' ')
+        before.length--;
+    for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++)
+        is_behind |= ends_with(before, levels[i]);
+    return is_behind;
+}
+
+/* Said by a program, rather than mentioned: behind a line's end, a colon, a banner's "!!!" or a level in brackets, and
+ * not of an error that is spoken of. */
 static bool is_stated(const struct oom_text *text, size_t at)
 {
     static const char *const spoken_of[] = {"catch", "handle", "Handle", " fix", "Fix", "avoid", "prevent"};
@@ -301,13 +319,7 @@ static bool is_stated(const struct oom_text *text, size_t at)
     for (size_t i = 0; i < sizeof(spoken_of) / sizeof(spoken_of[0]); i++)
         if (memmem(before.data, before.length, spoken_of[i], strlen(spoken_of[i])) != NULL)
             return false;
-    return text->bytes[at - 1] == ':' || text->bytes[at - 1] == '!';
-}
-
-static bool ends_with(struct str text, const char *word)
-{
-    size_t length = strlen(word);
-    return text.length >= length && memcmp(text.data + text.length - length, word, length) == 0;
+    return text->bytes[at - 1] == ':' || text->bytes[at - 1] == '!' || is_behind_level(before);
 }
 
 /* One of a list of strings in source code, by the code around it: a log in JSON has none. */

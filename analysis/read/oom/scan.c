@@ -79,7 +79,7 @@ static const char *const signs[] = {
     "runsoutofmemory", "ALLOCATION_FAILURE", "couldnotbeallocated", "couldn'tbeallocated",
     "jobkilled:", "TERM_MEMLIMIT", "overmemorylimit", "allavailableRAM", "morememorythanisavailable", "withmorememory",
     "OOM-killed", "memorybudget", "out-of-memoryandexited", "exceededmemorylimit", "signal9(Killed)", "mallocofsize",
-    "Dsttensor", "nsufficientVRAM", "memoryallocationof", "allocatevectorofsize", "allocfailed", "memfailed", "emoryfailed",
+    "Dsttensor", "nsufficientVRAM", "CUresulterror", "memoryallocationof", "allocatevectorofsize", "allocfailed", "memfailed", "emoryfailed",
 };
 /* clang-format on */
 

@@ -15,14 +15,25 @@ enum { LONGEST_LINE = 600, HEAD_WITHIN = 500, LONGEST_NAME = 40 };
 
 /* Of lack, without white space. */
 static const char *const lacks[] = {
-    "outofmemory",       "Outofmemory",        "OutofMemory",        "OutOfMemory",        "OUT_OF_MEMORY",
-    "OUT_OF_DEVICE_MEM", "OutOfDeviceMemory",  "OUT_OF_HOST_MEM",    "OutofGPUmemory",     "outofdevicememory",
-    "outofGPUmemory",    "insufficientmemory", "Insufficientmemory", "InsufficientMemory", "notenoughmemory",
-    "Notenoughmemory",   "notenoughGPUmemory", "failedtoallocate",   "Failedtoallocate",   "failedtoalloc",
-    "Failedtoalloc",     "allocationfailure",  "allocationfailed",   "Allocationfailed",   "AllocationFailure",
-    "bad_alloc",         "cannotallocate",     "Cannotallocate",     "couldnotallocate",   "Couldnotallocate",
-    "InsufficientVRAM",  "insufficientVRAM",   "unabletoallocate",   "Unabletoallocate",   "ALLOCATION_FAILURE",
-    "runsoutofmemory",   "ranoutofmemory",
+    "outofmemory",        "Outofmemory",
+    "OutofMemory",        "OutOfMemory",
+    "OUT_OF_MEMORY",      "OUT_OF_DEVICE_MEM",
+    "OutOfDeviceMemory",  "OUT_OF_HOST_MEM",
+    "OutofGPUmemory",     "outofdevicememory",
+    "outofGPUmemory",     "insufficientmemory",
+    "Insufficientmemory", "InsufficientMemory",
+    "notenoughmemory",    "Notenoughmemory",
+    "notenoughGPUmemory", "failedtoallocate",
+    "Failedtoallocate",   "failedtoalloc",
+    "Failedtoalloc",      "allocationfailure",
+    "allocationfailed",   "Allocationfailed",
+    "AllocationFailure",  "bad_alloc",
+    "cannotallocate",     "Cannotallocate",
+    "couldnotallocate",   "Couldnotallocate",
+    "InsufficientVRAM",   "insufficientVRAM",
+    "unabletoallocate",   "Unabletoallocate",
+    "ALLOCATION_FAILURE", "runsoutofmemory",
+    "ranoutofmemory",     "CUDA_ERROR_OUT_OF_MEMORY",
 };
 /* Of an error, in the line as it is. */
 static const char *const marks[] = {"rror:",     "ERROR",    "[E]",    "FATAL",     "fatal",    "Exception",
@@ -176,9 +187,16 @@ static void size_find(const struct oom_text *text, size_t from, size_t to, struc
 static enum oom_memory memory_of(struct str line)
 {
     static const char *const of_host[] = {"host", "Host", "HOST", "RAM", "system memory", "CPU", "cpu", "swap"};
-    static const char *const of_device[] = {"device", "Device", "DEVICE", "GPU",        "gpu",  "NPU",
-                                            "TPU",    "XPU",    "dev_id", "MEM_OBJECT", "CUDA", "cuda",
-                                            "HIP",    "vram",   "VRAM",   "accelerator"};
+    static const char *const of_gpu[] = {"CUDA",   "cuda", "cuMem", "HIP",   "hipE",  "hipM",    "ROCm",
+                                         "rocm",   "ROCM", "GPU",   "gpu",   "vram",  "VRAM",    "nvinfer",
+                                         "cuBLAS", "NCCL", "RCCL",  "Metal", "cuDNN", "rocblas", "hipblas"};
+    static const char *const of_device[] = {"device", "Device", "DEVICE",     "NPU",        "TPU",
+                                            "XPU",    "dev_id", "MEM_OBJECT", "accelerator"};
+    static const char *const of_arrays[] = {"ArrayMemoryError", "numpy"};
+    if (has_word(line, of_arrays, sizeof(of_arrays) / sizeof(of_arrays[0])))
+        return OOM_MEMORY_host;
+    if (has_word(line, of_gpu, sizeof(of_gpu) / sizeof(of_gpu[0])))
+        return OOM_MEMORY_gpu;
     if (has_word(line, of_device, sizeof(of_device) / sizeof(of_device[0])))
         return OOM_MEMORY_device;
     return has_word(line, of_host, sizeof(of_host) / sizeof(of_host[0])) ? OOM_MEMORY_host : OOM_MEMORY_not_known;
@@ -228,6 +246,8 @@ size_t oom_vague_read(struct oom_reader *reader, size_t at)
         failure->memory_space.text = STR("host");
     if (memory == OOM_MEMORY_device)
         failure->memory_space.text = STR("device");
+    if (memory == OOM_MEMORY_gpu)
+        failure->memory_space.text = STR("GPU memory");
     oom_draft_note_owned(reader, "line", "memviewd does not know this runtime. The line: %.*s", (int)line.length,
                          line.data);
     return oom_draft_reach(reader, line_end > end ? line_end : end);
