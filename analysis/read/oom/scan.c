@@ -83,18 +83,19 @@ static const char *const signs[] = {
 };
 /* clang-format on */
 
-/* The bytes around `at` without what cannot be seen, what is no letter of a sign and what quotes a line. */
+/* The bytes around `at` without what cannot be seen, what is no letter of a sign and what quotes a line. No branches: it
+ * is asked for each line that speaks of memory. */
 static size_t around_clean(const struct scan *scan, size_t at, char *clean)
 {
     size_t from = at > AROUND ? at - AROUND : 0, length = 0;
     size_t to = at + AROUND < scan->length ? at + AROUND : scan->length;
-    bool is_begin = false;
+    unsigned char before = 0;
     for (size_t i = from; i < to; i++) {
-        char c = scan->window[i];
-        bool is_quote = c == '|' || (is_begin && c == '>');
-        clean[length] = c;
-        length += c > ' ' && c <= '~' && !is_quote;
-        is_begin = c == '\n' || (is_begin && (c == ' ' || is_quote));
+        unsigned char c = (unsigned char)scan->window[i];
+        clean[length] = (char)c;
+        length += (size_t)((unsigned)(c > ' ') & (unsigned)(c < 0x7f) & (unsigned)(c != '|') &
+                           (unsigned)!((unsigned)(c == '>') & (unsigned)(before == '\n')));
+        before = c;
     }
     return length;
 }
