@@ -22,19 +22,22 @@ struct readers {
     struct value_walk *walk;
     bool is_forward, is_backward, is_plain, is_result, is_collective;
     uint32_t first_named; /* HLO_NONE: none is named */
+    uint32_t sum_at;      /* that adds it to another array, or writes into it; HLO_NONE: none does */
     struct value loop;    /* the element of a loop's state that lives in its memory, and that the loop changes */
 };
 
 static bool reader_met(void *context, uint32_t reader_at, uint32_t operand)
 {
     struct readers *readers = context;
-    (void)operand;
     if (reader_at == HLO_NONE) {
         readers->is_result = true;
         return true;
     }
     const struct graph *graph = readers->walk->graph;
     unsigned phases = value_phases(readers->walk, reader_at);
+    if (readers->sum_at == HLO_NONE && (graph_op(graph, reader_at) == GRAPH_ADD ||
+                                        (graph_op(graph, reader_at) == GRAPH_UPDATE && operand == 0)))
+        readers->sum_at = reader_at;
     readers->is_forward = readers->is_forward || (phases & 1u << GRAPH_FORWARD);
     readers->is_backward = readers->is_backward || (phases & (1u << GRAPH_BACKWARD | 1u << GRAPH_RECOMPUTE));
     readers->is_plain = readers->is_plain || (phases & 1u << GRAPH_PLAIN);
@@ -48,7 +51,7 @@ static bool reader_met(void *context, uint32_t reader_at, uint32_t operand)
 
 static struct readers readers_of(struct whose_deciding *deciding, struct value value)
 {
-    struct readers readers = {.walk = &deciding->walk, .first_named = HLO_NONE};
+    struct readers readers = {.walk = &deciding->walk, .first_named = HLO_NONE, .sum_at = HLO_NONE};
     value_each_reader(&deciding->walk, value, reader_met, &readers);
     readers.loop = deciding->walk.loop;
     bool is_cut = deciding->walk.is_cut;
@@ -82,6 +85,23 @@ static bool adds_gradients(struct whose_deciding *deciding, struct value origin)
     return false;
 }
 
+/* Of what a backward pass makes of a parameter's shape: is it added to another part of the same gradient, and that,
+ * after so many sums, read behind the backward pass? A parameter that is used in several places has one for each. */
+enum { SUMMANDS_MAX = 8 };
+static bool is_summand(struct whose_deciding *deciding, struct readers readers)
+{
+    const struct graph *graph = deciding->graph;
+    for (int i = 0; i < SUMMANDS_MAX && readers.sum_at != HLO_NONE; i++) {
+        struct value sum = {readers.sum_at, VALUE_WHOLE};
+        if (graph_phase(graph, sum.at) != GRAPH_BACKWARD && graph_phase(graph, sum.at) != GRAPH_NAMELESS)
+            return false;
+        readers = readers_of(deciding, sum);
+        if (readers.is_plain || readers.is_result)
+            return true;
+    }
+    return false;
+}
+
 static bool is_collective(const struct graph *graph, struct value value, struct value origin)
 {
     if (graph_op(graph, value.at) == GRAPH_COLLECTIVE || graph_op(graph, value.at) == GRAPH_COLLECTIVE_DONE ||
@@ -102,7 +122,8 @@ static struct category_choice by_phase(struct whose_deciding *deciding, const st
         return readers->is_backward ? category_choice_of(CATEGORY_SAVED_ACTIVATION, CATEGORY_RULE_SAVED)
                                     : category_choice_of(CATEGORY_WORKSPACE, CATEGORY_RULE_FORWARD);
     case GRAPH_BACKWARD:
-        return (readers->is_plain || readers->is_result) && has_parameter_shape(deciding, row)
+        return has_parameter_shape(deciding, row) &&
+                       (readers->is_plain || readers->is_result || is_summand(deciding, *readers))
                    ? category_choice_of(CATEGORY_GRADIENT, CATEGORY_RULE_GRADIENT)
                    : category_choice_of(CATEGORY_WORKSPACE, CATEGORY_RULE_BACKWARD);
     case GRAPH_PLAIN:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cause.c: why memory ran short, or what takes most of it: what a text says first, then the plan's patterns and
  * categories, then what allocators and live arrays tell. */
-#include "verdict/facts.h"
+#include "verdict/cause_arrays.h"
 #include "verdict/torch_moment.h"
 #include "verdict/unplanned.h"
 
@@ -122,8 +122,8 @@ static void of_one_array(const struct verdict_facts *facts, const struct plan_ro
                            facts_size(facts, row->bytes), source[0] != '\0' ? ", made at " : "", source));
 }
 
-/* The largest pattern unless a category that says what it is takes more; of what says little, one array that alone is
- * more than half of the peak. */
+/* The largest pattern unless a category that says what it is takes more; of what says little, arrays of one size that
+ * are at least half of the peak. */
 static void of_plan(const struct verdict_facts *facts)
 {
     const struct plan_space *space = facts->space;
@@ -134,7 +134,10 @@ static void of_plan(const struct verdict_facts *facts)
         if (space->category_bytes[i] > space->category_bytes[main])
             main = (enum category)i;
     int64_t bytes = space->category_bytes[main];
-    if (pattern != NULL && (pattern->bytes >= bytes || (is_vague(main) && pattern->bytes >= bytes / 2)))
+    bool is_said = pattern != NULL && (pattern->bytes >= bytes || (is_vague(main) && pattern->bytes >= bytes / 2));
+    if (cause_arrays_make(facts, is_vague(main) && !is_said, bytes))
+        return;
+    if (is_said)
         cause_set(facts, of_pattern[pattern->kind], pattern->bytes, VERDICT_EXACT, pattern->sentence);
     else if (is_vague(main) && largest != NULL && largest->bytes > space->peak_bytes / 2)
         of_one_array(facts, largest);

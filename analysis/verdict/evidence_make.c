@@ -239,7 +239,7 @@ static bool cause_of_plan(const struct verdict_facts *facts, struct verdict_caus
 {
     struct verdict *out = facts->out;
     const struct plan_row *row =
-        cause->kind == VERDICT_CAUSE_ONE_BUFFER && facts->space != NULL ? row_of(facts->space, cause->bytes) : NULL;
+        (cause->kind == VERDICT_CAUSE_ONE_BUFFER || cause->kind == VERDICT_CAUSE_SCAN_OUTPUTS) && facts->space != NULL ? row_of(facts->space, cause->bytes) : NULL;
     for (uint32_t i = 0; i < out->pattern_count; i++)
         if (out->patterns[i].bytes == cause->bytes && strcmp(out->patterns[i].sentence, cause->text) == 0) {
             cause->evidence = out->patterns[i].evidence;
@@ -274,6 +274,12 @@ static void cause_show(const struct verdict_facts *facts)
     }
     if (cause_of_plan(facts, cause))
         return;
+    if (cause->kind == VERDICT_CAUSE_EQUAL_ARRAYS || cause->kind == VERDICT_CAUSE_EXAMPLE_GRADIENTS ||
+        cause->kind == VERDICT_CAUSE_TABLE_GRADIENTS) {
+        cause->evidence = evidence_difference("Rows of the Memory Viewer at the peak, added up: those of the shapes and "
+                                              "lines that the sentence names.");
+        return;
+    }
     if (facts->moment != NULL &&
         (cause->kind == VERDICT_CAUSE_ATTENTION_LOGITS || cause->kind == VERDICT_CAUSE_LOGITS)) {
         cause->evidence = evidence_difference("Blocks of the lines that call it, as memviewd whose lists them.");
