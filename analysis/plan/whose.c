@@ -35,8 +35,8 @@ static bool reader_met(void *context, uint32_t reader_at, uint32_t operand)
     }
     const struct graph *graph = readers->walk->graph;
     unsigned phases = value_phases(readers->walk, reader_at);
-    if (readers->sum_at == HLO_NONE && (graph_op(graph, reader_at) == GRAPH_ADD ||
-                                        (graph_op(graph, reader_at) == GRAPH_UPDATE && operand == 0)))
+    if (readers->sum_at == HLO_NONE &&
+        (graph_op(graph, reader_at) == GRAPH_ADD || (graph_op(graph, reader_at) == GRAPH_UPDATE && operand == 0)))
         readers->sum_at = reader_at;
     readers->is_forward = readers->is_forward || (phases & 1u << GRAPH_FORWARD);
     readers->is_backward = readers->is_backward || (phases & (1u << GRAPH_BACKWARD | 1u << GRAPH_RECOMPUTE));

@@ -91,13 +91,14 @@ void advice_find_donate(struct advice *advice)
 void advice_find_cache_in_place(struct advice *advice)
 {
     const struct plan_pattern *pattern = advice_pattern(advice, PATTERN_CACHE_COPY);
-    struct verdict_advice item = {.title = "Donate the cache and update it where it is", .change = "donate=all"};
+    struct verdict_advice item = {.title = "Donate the cache or state and update it where it is",
+                                  .change = "donate=all"};
     if (!advice_is_of_program(advice) || pattern == NULL)
         return;
     advice_evidence(pattern, advice->facts->arena, &item);
     if (is_of_cache(advice) && advice_try(advice, item) != NULL)
         return;
-    item.title = "Carry the cache through the loop and update it where it is";
+    item.title = "Carry the cache or state through the loop and update it where it is";
     item.change = "without=cache_copy";
     advice_try(advice, item);
 }
@@ -158,11 +159,24 @@ void advice_find_unpad(struct advice *advice)
 
 void advice_find_optimizer_dtype(struct advice *advice)
 {
-    struct verdict_advice item = {.title = "Keep the optimizer's first moment in bfloat16", .change = "cast=mu:bf16"};
+    struct verdict_advice item = {
+        .title = "Keep the optimizer's first moment in bfloat16",
+        .change = "cast=mu:bf16",
+        .call = "optax.adam(…, mu_dtype=jnp.bfloat16)  # in your optimizer: adamw and others take it as well"};
     if (!advice_is_of_program(advice) || advice_program_held(advice, CATEGORY_OPTIMIZER_STATE) == 0)
         return;
     category_evidence(advice, CATEGORY_OPTIMIZER_STATE, &item);
     advice_try(advice, item);
+}
+
+static bool has_product(const struct advice *advice)
+{
+    const struct graph *graph = advice->facts->parts->plan->graph;
+    arena_work(advice->facts->arena, graph->hlo->instruction_count);
+    for (uint32_t at = 0; at < graph->hlo->instruction_count; at++)
+        if (graph_op(graph, at) == GRAPH_DOT || graph_op(graph, at) == GRAPH_CUSTOM_CALL)
+            return true;
+    return false;
 }
 
 void advice_find_cast(struct advice *advice)
@@ -175,6 +189,11 @@ void advice_find_cast(struct advice *advice)
     if (!advice_is_of_program(advice))
         return;
     item.evidence = "Large arrays of the program are of float32.";
+    if (advice->has_program && !has_product(advice)) {
+        item.confidence = VERDICT_GUESS;
+        item.reason = "Of the memory a prediction. Whether three decimal digits are accurate enough is not known: the "
+                      "program has no product of matrices, as a neural network has.";
+    }
     advice_try(advice, item);
 }
 

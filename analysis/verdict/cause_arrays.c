@@ -42,14 +42,14 @@ static bool holds(const struct verdict_facts *facts, int64_t bytes, int64_t perc
 
 /* ---- arrays of one size ---- */
 
-struct sized {
+struct array_sized {
     int64_t elements; /* of an array; they may be padded in one layout and not in another */
     uint32_t row;
 };
 
 static int by_elements(const void *left, const void *right)
 {
-    const struct sized *a = left, *b = right;
+    const struct array_sized *a = left, *b = right;
     return ORDER(b->elements, a->elements) ?: ORDER(a->row, b->row);
 }
 
@@ -78,7 +78,7 @@ static void said_choose(const struct verdict_facts *facts, struct cause_arrays *
 struct cause_arrays cause_arrays_equal(const struct verdict_facts *facts)
 {
     const struct plan_space *space = facts->space;
-    struct sized *sized = arena_array(facts->arena, struct sized, (size_t)space->live_at_peak_count + 1);
+    struct array_sized *sized = arena_array(facts->arena, struct array_sized, (size_t)space->live_at_peak_count + 1);
     struct cause_arrays found = {.said = NULL};
     uint32_t count = 0, best_at = 0, best_count = 0;
     int64_t best = 0, bytes = 0;
@@ -86,7 +86,7 @@ struct cause_arrays cause_arrays_equal(const struct verdict_facts *facts)
         struct shape_array shape;
         if (is_alive(facts, &space->rows[i]) && says_little(&space->rows[i]) && count < space->live_at_peak_count &&
             shape_of(facts, &space->rows[i], &shape))
-            sized[count++] = (struct sized){shape_array_elements(&shape), i};
+            sized[count++] = (struct array_sized){shape_array_elements(&shape), i};
     }
     qsort(sized, count, sizeof(*sized), by_elements);
     for (uint32_t i = 0, first = 0; i < count; i++) {
@@ -259,8 +259,7 @@ struct cause_arrays cause_arrays_of_table(const struct verdict_facts *facts)
             largest = row->bytes;
         }
     }
-    uint64_t parameter =
-        table.rank == 0 ? MAP_NONE : map_get(&shapes, shape_array_hash_any_order(&table));
+    uint64_t parameter = table.rank == 0 ? MAP_NONE : map_get(&shapes, shape_array_hash_any_order(&table));
     if (parameter == MAP_NONE)
         return found;
     for (uint32_t i = 0; i < space->row_count; i++) {
@@ -302,7 +301,8 @@ struct cause_arrays cause_arrays_of_sorts(const struct verdict_facts *facts)
         const struct value value = value_of_buffer(&plan->hlo, row->buffer_at);
         uint32_t at = value.at;
         if (at == HLO_NONE || !str_equal(hlo_instruction_opcode(&plan->hlo, at), STR("sort")) ||
-            value.element == VALUE_WHOLE || value.element == 0 || is_element_read(plan->graph, at, (int32_t)value.element))
+            value.element == VALUE_WHOLE || value.element == 0 ||
+            is_element_read(plan->graph, at, (int32_t)value.element))
             continue;
         take(facts, &found, i);
     }
@@ -364,13 +364,13 @@ bool cause_arrays_make(const struct verdict_facts *facts, bool is_vague, int64_t
 {
     struct cause_arrays arrays = cause_arrays_of_table(facts);
     if (arrays.count > 0 && arrays.bytes >= bytes / 2) {
-        const char *what = arrays.parameter.length == 0
-                               ? "Dense gradients of a table"
-                               : arena_format(facts->arena, "Dense gradients of %s",
-                                              arena_text(facts->arena, arrays.parameter));
+        const char *what = arrays.parameter.length == 0 ? "Dense gradients of a table"
+                                                        : arena_format(facts->arena, "Dense gradients of %s",
+                                                                       arena_text(facts->arena, arrays.parameter));
         cause_set(facts, VERDICT_CAUSE_TABLE_GRADIENTS, arrays.bytes, VERDICT_EXACT,
-                  sentence_of(facts, what, &(struct cause_arrays){arrays.rows, arrays.count, arrays.bytes, arrays.said,
-                                                                 0, arrays.parameter}));
+                  sentence_of(facts, what,
+                              &(struct cause_arrays){arrays.rows, arrays.count, arrays.bytes, arrays.said, 0,
+                                                     arrays.parameter}));
         return true;
     }
     if (!is_vague)
@@ -384,10 +384,10 @@ bool cause_arrays_make(const struct verdict_facts *facts, bool is_vague, int64_t
     arrays = cause_arrays_stacked(facts);
     if (arrays.count > 0 && arrays.bytes >= bytes / 2) {
         cause_set(facts, VERDICT_CAUSE_SCAN_OUTPUTS, arrays.bytes, VERDICT_EXACT,
-                  sentence_of(facts,
-                              arena_format(facts->arena, "What a scan stacks in its %lld iterations",
-                                           (long long)arrays.slices),
-                              &arrays));
+                  sentence_of(
+                      facts,
+                      arena_format(facts->arena, "What a scan stacks in its %lld iterations", (long long)arrays.slices),
+                      &arrays));
         return true;
     }
     arrays = cause_arrays_equal(facts);

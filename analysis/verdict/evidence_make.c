@@ -239,7 +239,9 @@ static bool cause_of_plan(const struct verdict_facts *facts, struct verdict_caus
 {
     struct verdict *out = facts->out;
     const struct plan_row *row =
-        (cause->kind == VERDICT_CAUSE_ONE_BUFFER || cause->kind == VERDICT_CAUSE_SCAN_OUTPUTS) && facts->space != NULL ? row_of(facts->space, cause->bytes) : NULL;
+        (cause->kind == VERDICT_CAUSE_ONE_BUFFER || cause->kind == VERDICT_CAUSE_SCAN_OUTPUTS) && facts->space != NULL
+            ? row_of(facts->space, cause->bytes)
+            : NULL;
     for (uint32_t i = 0; i < out->pattern_count; i++)
         if (out->patterns[i].bytes == cause->bytes && strcmp(out->patterns[i].sentence, cause->text) == 0) {
             cause->evidence = out->patterns[i].evidence;
@@ -276,8 +278,9 @@ static void cause_show(const struct verdict_facts *facts)
         return;
     if (cause->kind == VERDICT_CAUSE_EQUAL_ARRAYS || cause->kind == VERDICT_CAUSE_EXAMPLE_GRADIENTS ||
         cause->kind == VERDICT_CAUSE_TABLE_GRADIENTS) {
-        cause->evidence = evidence_difference("Rows of the Memory Viewer at the peak, added up: those of the shapes and "
-                                              "lines that the sentence names.");
+        cause->evidence =
+            evidence_difference("Rows of the Memory Viewer at the peak, added up: those of the shapes and "
+                                "lines that the sentence names.");
         return;
     }
     if (facts->moment != NULL &&

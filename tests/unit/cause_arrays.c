@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Where categories say little, a verdict names the arrays that fill the memory and what takes them away; a program that
+ * differs in what makes the cause is not told so. */
+#include "program.h"
+
+#include "verdict/cause_arrays.h"
+
+#define BACKWARD "\"jit(step)/transpose(jvp(M))/op\""
+#define ADDED "\"jit(step)/transpose(jvp(M))/add_any\""
+#define SCATTERED "\"jit(step)/transpose(jvp(M))/scatter-add\""
+#define PLAIN "\"jit(step)/op\""
+
+/* Arrays of one size, one of them laid flat. */
+#define PAIRWISE(flat, op)                                                                                             \
+    "main { y = f32[1024,2] parameter(0) \"y\" !arg d = f32[1024,1024] " op " line=7 !temp w = f32[" flat              \
+    "] negate(d) " PLAIN " line=7 !temp r = f32[4] reduce(w) " PLAIN " }"
+
+/* A loop stacks what it makes in each iteration; `read`: what else reads the stack there. */
+#define STACKED(read, whole)                                                                                           \
+    "body { s = (s32[], f32[" whole "]) parameter(0) i = s32[] get-tuple-element(s) index=0"                           \
+    " old = f32[" whole "] get-tuple-element(s) index=1 h = f32[1,32,64] tanh(" read ") \"jit(f)/while/body/tanh\""    \
+    " new = f32[" whole "] dynamic-update-slice(old, h, i) \"jit(f)/while/body/dynamic_update_slice\" line=25"         \
+    " ROOT t = (s32[], f32[" whole "]) tuple(i, new) }"                                                                \
+    "condition { cs = (s32[], f32[" whole "]) parameter(0) ROOT c = pred[] constant() }"                               \
+    "main { x = f32[32,64] parameter(0) \"x\" !arg zero = s32[] constant() room = f32[" whole                          \
+    "] custom-call() target=AllocateBuffer !temp state = (s32[], f32[" whole "]) tuple(zero, room)"                    \
+    " loop = (s32[], f32[" whole "]) while(state) calls=body,condition"                                                \
+    " made = f32[" whole "] get-tuple-element(loop) index=1 g = f32[9] reduce(made) \"jit(f)/reduce\" }"
+
+/* Gradients of `w` and `v`, of each of so many examples. */
+#define EXAMPLES(of_w, of_v)                                                                                           \
+    "main { w = f32[64,128] parameter(0) \"params['w']\" !arg v = f32[64,64] parameter(1) \"params['v']\" !arg"        \
+    " x = f32[16,64] parameter(2) \"batch['x']\" gw = f32[" of_w "] dot(x, v) " BACKWARD                               \
+    " line=13 !temp gv = f32[" of_v "] dot(x, w) " BACKWARD " line=13 !temp u = f32[64,128] reduce(gw) " PLAIN " }"
+
+/* Two parts of the gradient of a table are added, and their sum is read behind the backward pass, or nowhere. */
+#define TABLE(reader, made)                                                                                            \
+    "main { e = f32[4096,64] parameter(0) \"params['e']\" !arg x = f32[16,64] parameter(1) \"batch['x']\""             \
+    " z = f32[] constant() room = f32[4096,64] broadcast(z) " PLAIN " a = f32[4096,64] " made                          \
+    " line=16 !temp b = f32[4096,64] " made " line=16 !temp sum = f32[4096,64] add(a, b) " ADDED                       \
+    " !temp u = f32[" reader " }"
+
+/* A sort of values and their positions; `read`: what reads the positions. */
+#define SORTED(read)                                                                                                   \
+    "main { x = f32[31,2048] parameter(0) \"x\" !arg p = s32[31,2048] iota() s = (f32[31,2048], s32[31,2048]) "        \
+    "sort(x, p) \"jit(f)/sort\" line=9 !temp{0} !temp{1} a = f32[31,2048] get-tuple-element(s) index=0"                \
+    " b = s32[31,2048] get-tuple-element(s) index=1 r = f32[2048] reduce(a) \"jit(f)/reduce\"" read " }"
+
+static const struct {
+    const char *program, *twin; /* the same but for what makes the cause */
+    enum verdict_cause_kind cause;
+    const char *text;
+    int advice; /* enum verdict_advice_kind; -1: nothing new is advised for it */
+} cases[] = {
+    {PAIRWISE("1048576", "broadcast(y) " PLAIN), PAIRWISE("1048500", "broadcast(y) " PLAIN), VERDICT_CAUSE_EQUAL_ARRAYS,
+     "2 arrays as large as f32[1024,1024] hold 8.00 MiB at the peak, 99.9 % of it, models.py:7.", VERDICT_ADVICE_PARTS},
+    {PAIRWISE("1024,1024", "broadcast(y) " PLAIN), PAIRWISE("8,8", "dot(y, y) " PLAIN), VERDICT_CAUSE_EQUAL_ARRAYS,
+     "2 × f32[1024,1024] hold 8.00 MiB at the peak, 99.9 % of it, models.py:7.", VERDICT_ADVICE_PARTS},
+    {STACKED("i", "300,32,64"), STACKED("old", "300,32,64"), VERDICT_CAUSE_SCAN_OUTPUTS,
+     "What a scan stacks in its 300 iterations holds 2.34 MiB at the peak, 99.7 % of it: f32[300,32,64], "
+     "models.py:25.",
+     VERDICT_ADVICE_SCAN_OUTPUTS},
+    {EXAMPLES("16,64,128", "16,64,64"), EXAMPLES("16,64,120", "16,64,60"), VERDICT_CAUSE_EXAMPLE_GRADIENTS,
+     "Gradients of each example hold 768.0 KiB at the peak, 94 % of it: f32[16,64,128] and others, models.py:13.",
+     VERDICT_ADVICE_EXAMPLE_GRADIENTS},
+    {TABLE("4096,64] subtract(e, sum) " PLAIN, "scatter(room, x, x) " SCATTERED),
+     TABLE("4096,64] subtract(e, sum) " PLAIN, "dot(x, x) " BACKWARD), VERDICT_CAUSE_TABLE_GRADIENTS,
+     "Dense gradients of params['e'] hold 3.00 MiB at the peak, 75 % of it: 3 × f32[4096,64], models.py:16.",
+     VERDICT_ADVICE_TABLE_GRADIENTS},
+    {TABLE("4096,64] subtract(e, sum) " PLAIN, "scatter(room, x, x) " SCATTERED),
+     TABLE("9] reduce(sum) " BACKWARD, "scatter(room, x, x) " SCATTERED), VERDICT_CAUSE_TABLE_GRADIENTS, NULL,
+     VERDICT_ADVICE_TABLE_GRADIENTS},
+    {SORTED(""), SORTED(" q = f32[9] negate(b) \"jit(f)/neg\""), VERDICT_CAUSE_EQUAL_ARRAYS, NULL,
+     VERDICT_ADVICE_UNSTABLE_SORT},
+};
+
+static void verdict_read(const char *program, struct verdict *out, struct buf *file)
+{
+    static struct plan plan;
+    struct buf scratch = BUF_INIT;
+    ARENA_MUST_NOT_JUMP();
+    program_read(program, file, &plan);
+    const struct verdict_parts parts = {.plan = &plan};
+    *out = (struct verdict){.program = NULL};
+    verdict_make(&parts, &scratch, &arena, out);
+    buf_free(&scratch);
+}
+
+static const struct verdict_advice *advice_of(const struct verdict *verdict, int kind)
+{
+    for (uint32_t i = 0; i < verdict->advice_count; i++)
+        if ((int)verdict->advice[i].kind == kind)
+            return &verdict->advice[i];
+    return NULL;
+}
+
+START_TEST(the_arrays_are_named_and_its_twin_is_not)
+{
+    struct buf file;
+    struct verdict verdict;
+    verdict_read(cases[_i].program, &verdict, &file);
+    ck_assert_msg(verdict.cause.kind == cases[_i].cause, "%s", verdict.cause.text);
+    if (cases[_i].text != NULL)
+        ck_assert_str_eq(verdict.cause.text, cases[_i].text);
+    const struct verdict_advice *advice = advice_of(&verdict, cases[_i].advice);
+    ck_assert_ptr_nonnull(advice);
+    ck_assert_int_eq(advice->confidence, VERDICT_BOUND);
+    ck_assert_int_gt(advice->saves_bytes, 0);
+    ck_assert_int_ge(advice->lands_at_bytes, 0);
+    ck_assert(advice == &verdict.advice[0]);
+    ck_assert_uint_gt(strlen(advice->evidence) * strlen(advice->reason) * strlen(advice->call), 0);
+    buf_free(&file);
+
+    verdict_read(cases[_i].twin, &verdict, &file);
+    ck_assert_msg(advice_of(&verdict, cases[_i].advice) == NULL, "%s", verdict.cause.text);
+    buf_free(&file);
+}
+END_TEST
+
+/* Half of the bits come after the others where nothing shows a neural network. */
+START_TEST(fewer_bits_are_a_guess_without_a_product)
+{
+    struct buf file;
+    struct verdict verdict;
+    verdict_read(PAIRWISE("1024,1024", "broadcast(y) " PLAIN), &verdict, &file);
+    ck_assert_ptr_nonnull(advice_of(&verdict, VERDICT_ADVICE_CAST));
+    ck_assert_int_eq(advice_of(&verdict, VERDICT_ADVICE_CAST)->confidence, VERDICT_GUESS);
+    ck_assert_ptr_nonnull(strstr(advice_of(&verdict, VERDICT_ADVICE_CAST)->reason, "accurate"));
+    buf_free(&file);
+    verdict_read(PAIRWISE("1024,1024", "dot(y, y) " PLAIN), &verdict, &file);
+    ck_assert_ptr_nonnull(advice_of(&verdict, VERDICT_ADVICE_CAST));
+    ck_assert_int_ne(advice_of(&verdict, VERDICT_ADVICE_CAST)->confidence, VERDICT_GUESS);
+    buf_free(&file);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("cause_arrays");
+    TCase *tests = tcase_create("cause_arrays");
+    tcase_add_checked_fixture(tests, arena_begin, arena_end);
+    tcase_add_loop_test(tests, the_arrays_are_named_and_its_twin_is_not, 0, (int)(sizeof(cases) / sizeof(cases[0])));
+    tcase_add_test(tests, fewer_bits_are_a_guess_without_a_product);
+    suite_add_tcase(suite, tests);
+    return bytes_run(suite);
+}
