@@ -54,6 +54,10 @@ bool remedy_tgi_tokens(const struct advice *advice, struct verdict_advice *item)
 bool remedy_numpy_half(const struct advice *advice, struct verdict_advice *item);
 bool remedy_group_limit(const struct advice *advice, struct verdict_advice *item);
 bool remedy_host_full(const struct advice *advice, struct verdict_advice *item);
+bool remedy_host_room(const struct advice *advice, struct verdict_advice *item);
 bool remedy_killed(const struct advice *advice, struct verdict_advice *item);
 bool remedy_slurm(const struct advice *advice, struct verdict_advice *item);
 bool remedy_ray(const struct advice *advice, struct verdict_advice *item);
+
+/* Did the host refuse so little that it was full before? */
+bool remedy_is_small_of_host(const struct advice *advice);

@@ -69,6 +69,23 @@ bool remedy_host_full(const struct advice *advice, struct verdict_advice *item)
     return true;
 }
 
+/* A host that refuses so little was full before: what asked last is not what fills it. */
+enum { SMALL_OF_HOST_BYTES = 1 << 30 };
+
+bool remedy_is_small_of_host(const struct advice *advice)
+{
+    int64_t asked = facts_figure(advice->facts, OOM_needed_bytes);
+    return advice->facts->is_host && asked >= 0 && asked < SMALL_OF_HOST_BYTES;
+}
+
+bool remedy_host_room(const struct advice *advice, struct verdict_advice *item)
+{
+    item->evidence = arena_format(advice->facts->arena, "Only %s were asked for: the memory was full before.",
+                                  remedy_size(advice, OOM_needed_bytes));
+    item->reason = "The text does not say what held it.";
+    return remedy_is_small_of_host(advice);
+}
+
 bool remedy_killed(const struct advice *advice, struct verdict_advice *item)
 {
     const char *held = remedy_size(advice, OOM_process_bytes), *left = remedy_size(advice, OOM_free_bytes);
