@@ -169,19 +169,7 @@ export function paintStripes(u, data) {
   ctx.restore();
 }
 
-/* What lies between the stripes and a line above them, named once where there is most room. */
-function paintGap(ctx, room, words, ratio) {
-  if (!room) return;
-  ctx.font = `${12 * ratio}px ${token('sans')}`;
-  if (ctx.measureText(words).width > room.width - 12 * ratio) return;
-  ctx.fillStyle = token('text2');
-  /* At its end: the peak is named where it begins. */
-  ctx.textAlign = 'right';
-  ctx.textBaseline = 'middle';
-  ctx.fillText(words, room.x + room.width - 6 * ratio, room.y + room.height / 2);
-}
-
-/* Their names, over what was painted on them; gap: {first, low, high, words}, or none. */
+/* Their names, over what was painted on them. */
 export function paintStripeNames(u, data, ratio) {
   const { ctx } = u;
   const scale = scaleOf(u, data);
@@ -193,7 +181,25 @@ export function paintStripeNames(u, data, ratio) {
     const { room } = outline(scale, data, band, LABEL_HIGH_PX * ratio);
     if (room) paintLabel(ctx, room, band, ratio);
   }
-  if (data.gap) paintGap(ctx, outline(scale, data, data.gap, LABEL_HIGH_PX * ratio).room, data.gap.words, ratio);
+  ctx.restore();
+}
+
+/* What lies between the stripes and a line above them, gap: {first, low, high, words} of `data`, or none: named once where there
+ * is most room, if no other words stand there. taken: [{x, y: bottom, wide, high}]. */
+export function paintGapName({ ctx, ...u }, data, taken, ratio) {
+  const room = data.gap && outline(scaleOf(u, data), data, data.gap, LABEL_HIGH_PX * ratio).room;
+  if (!room) return;
+  ctx.save();
+  ctx.font = `${12 * ratio}px ${token('sans')}`;
+  const wide = ctx.measureText(data.gap.words).width;
+  const [right, top] = [room.x + room.width - 6 * ratio, room.y + 3 * ratio];
+  const isTaken = taken.some(({ x, y, wide: other, high }) => x < right && x + other > right - wide && y > top && y - high < top + LABEL_HIGH_PX * ratio);
+  if (wide <= room.width - 12 * ratio && !isTaken) {
+    ctx.fillStyle = token('text2');
+    ctx.textAlign = 'right';
+    ctx.textBaseline = 'top';
+    ctx.fillText(data.gap.words, right, top);
+  }
   ctx.restore();
 }
 

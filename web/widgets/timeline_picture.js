@@ -6,7 +6,7 @@ import { cutMiddle, visible } from '../lib/format.js';
 import { token } from '../lib/theme.js';
 import { increment, multiples, paintMarks } from './curve_marks.js';
 import { fillBelow, paintByteAxis, stepped, trace } from './picture_lines.js';
-import { paintStripeNames, paintStripes } from './stripes.js';
+import { paintGapName, paintStripeNames, paintStripes } from './stripes.js';
 import { axisWords, byteRange, byteTickLabels, byteTicks, TIME_INCREMENTS, timeLabels } from './timeline_axis.js';
 import { paintPredicted, roomPx, stripesInView, toneOfLayer } from './timeline_plot.js';
 
@@ -112,7 +112,8 @@ export function timelineDrawing(data, lanes, widthPx, legend) {
       paintLayers(u, data, view);
       if (view) paintStripeNames(u, view, 1);
       if (data.predicted) paintPredicted(u, data, 1);
-      paintMarks(u, { ...data, from, to, capacity: null }, 1);
+      const taken = paintMarks(u, { ...data, from, to, capacity: null }, 1);
+      if (view) paintGapName(u, view, taken, 1);
       paintLanes(u, data, lanes, TOP_PX + PLOT_PX + AXIS_PX);
     },
     legend,

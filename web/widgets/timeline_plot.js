@@ -12,7 +12,7 @@ import { token } from '../lib/theme.js';
 import { makePlot, X_AXIS_PX } from './chart.js';
 import { paintMarks } from './curve_marks.js';
 import { stepped, trace } from './picture_lines.js';
-import { paintStripeNames, paintStripes } from './stripes.js';
+import { paintGapName, paintStripeNames, paintStripes } from './stripes.js';
 import { byteTickLabels, byteTicks, columnsOf, TIME_INCREMENTS, timeLabels } from './timeline_axis.js';
 import { paleTone } from './tones.js';
 
@@ -23,13 +23,14 @@ const TOP_PX = 9;
 const BREAK_PX = 6;
 const LABEL_PX = 28;
 const LINE_PX = 16; // of a label
+const HANDLE_PX = 14; // of the slider, which stands before the top of the plot
 
 /* Pure: what stripes.js paints, of what is in view. */
 export const stripesInView = ({ striped, range: [from, to], end, lit }) =>
   striped ? { ...striped, from, to: to - 1, lastStep: end - 1, lit: lit?.pinned ?? null, isPart: false } : null;
 
 /* Room above the values: for marks, and for the words of a request that failed. */
-export const roomPx = ({ failures, range: [from, to] }) => 30 + (failures?.some(({ time }) => time >= from && time <= to) ? LINE_PX : 0);
+export const roomPx = ({ failures, range: [from, to] }) => 30 + (failures?.some(({ time }) => time >= from && time <= to) ? LINE_PX + HANDLE_PX : 0);
 
 /* Height of the plot itself. */
 export const plotPx = (hostPx) => Math.max(40, hostPx - X_AXIS_PX - TOP_PX);
@@ -146,7 +147,7 @@ function paintFailures(u, { failures, range: [from, to] }, ratio) {
     const both = free ? `${asked}, ${free}` : asked;
     const words = ctx.measureText(both).width > 0.8 * bbox.width ? asked : both;
     const isLeft = x + 6 * ratio + ctx.measureText(words).width > bbox.left + bbox.width;
-    const place = [words, x + (isLeft ? -6 : 6) * ratio, bbox.top + 2 * ratio];
+    const place = [words, x + (isLeft ? -6 : 6) * ratio, bbox.top + HANDLE_PX * ratio];
     ctx.textAlign = isLeft ? 'right' : 'left';
     ctx.setLineDash([]);
     ctx.save();
@@ -196,7 +197,7 @@ function paintOver(u, data, ratio) {
   if (data.view) paintStripeNames(inPixels(u), data.view, ratio);
   if (data.predicted) paintPredicted(inPixels(u), data, ratio);
   if (data.failures?.length) paintFailures(u, data, ratio);
-  if (!data.peak) return;
   const [from, to] = data.range;
-  paintMarks(u, { ...data, from, to, capacity: null }, ratio);
+  const taken = data.peak ? paintMarks(u, { ...data, from, to, capacity: null }, ratio) : [];
+  if (data.view) paintGapName(inPixels(u), data.view, taken, ratio);
 }
