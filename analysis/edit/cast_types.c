@@ -181,7 +181,7 @@ static bool is_widened(const struct cast_types *types, uint32_t at)
     uint32_t operand = graph_operand(graph, at, 0), other;
     if (!program_is(types->instructions[at], "convert") || operand == HLO_NONE)
         return false;
-    int from = types->instructions[operand]->shape->element_type;
+    int from = (int)types->instructions[operand]->shape->element_type;
     if (shapes_is_float((Xla__PrimitiveType)from) || from == XLA__PRIMITIVE_TYPE__PRED ||
         types->instructions[at]->shape->n_dimensions == 0)
         return false;
