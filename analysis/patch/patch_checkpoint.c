@@ -46,8 +46,14 @@ static const struct wrapper *wrapper_of(const struct patch_file *file, uint32_t 
     while (class != PYTHON_NONE && python_source_def_name(source, class) == PYTHON_NONE)
         class = source->statements[class].parent;
     *is_method = class != PYTHON_NONE && python_source_is_class(source, class);
-    if (!*is_method)
+    if (!*is_method) {
+        /* Within a method of a module: it may call modules, which jax.checkpoint does not bear. */
+        for (; class != PYTHON_NONE; class = source->statements[class].parent)
+            if (python_source_is_class(source, class) &&
+                python_source_is(source, python_source_def_name(source, class) + 1, "("))
+                return NULL;
         return &jax_wrapper;
+    }
     uint32_t open = python_source_def_name(source, class) + 1;
     struct python_item *bases;
     uint32_t count =
@@ -97,9 +103,9 @@ static uint32_t wrapped_line(const struct patch_file *file, struct str name)
         uint32_t first = python_source_is(source, at, "(") ? python_source_dotted_first(source, at - 1) : PYTHON_NONE;
         if (first == PYTHON_NONE || !is_checkpoint(python_names_path(&file->names, first, at - 1, file->names.arena)))
             continue;
-        uint32_t last = patch_dotted_last(source, at + 1);
-        if (last != PYTHON_NONE && str_equal(python_source_text(source, last), name))
-            return source->tokens[at].line;
+        for (uint32_t within = at + 1; within < source->tokens[at].match; within++)
+            if (source->tokens[within].kind == PYTHON_NAME && str_equal(python_source_text(source, within), name))
+                return source->tokens[at].line;
     }
     return 0;
 }
@@ -234,6 +240,14 @@ static enum given argument_given(const struct patch_file *file, const struct pyt
     return is_plain || is_of_root ? GIVEN_UNCLEAR : GIVEN_ARRAYS;
 }
 
+/* Of a name that is bound to functools.partial, or to another function, the arguments in the brackets are not all. */
+static bool is_call_by_name(const struct patch_layer *layer, uint32_t open)
+{
+    const struct python_source *source = &layer->file->source;
+    return open > 0 && str_equal(python_source_text(&layer->call_file->source, open - 1),
+                                 python_source_text(source, python_source_def_name(source, layer->def)));
+}
+
 /* Which arguments are to be static. False: one is not clear. */
 static bool statics_find(const struct patch_files *files, const struct patch_layer *layer, bool is_method,
                          struct statics *out, struct patch *why)
@@ -244,10 +258,16 @@ static bool statics_find(const struct patch_files *files, const struct patch_lay
     uint32_t open = patch_def_open(layer->file, layer->def), call = call_open(layer), item_count = 0;
     const char *function = patch_function_name(files, layer->frame->function);
     if (layer->is_of_loop_call)
-        return true;
+        call = PYTHON_NONE; /* of a loop: jax gives it what it carries and scans over */
     uint32_t count = open != PYTHON_NONE ? python_source_items(source, open, arena, &parameters) : 0;
-    if (call != PYTHON_NONE)
+    if (call != PYTHON_NONE && is_call_by_name(layer, call))
         item_count = python_source_items(&layer->call_file->source, call, arena, &items);
+    else
+        call = PYTHON_NONE;
+    for (uint32_t k = 0; k < item_count; k++)
+        if (items[k].is_spread)
+            call = PYTHON_NONE;
+    item_count = call != PYTHON_NONE ? item_count : 0;
     uint32_t number = 0;
     for (uint32_t i = is_method; i < count; i++) {
         const struct python_item *parameter = &parameters[i];
@@ -329,7 +349,9 @@ struct patch patch_checkpoint(const struct patch_asked *asked)
     struct str name = python_source_text(source, python_source_def_name(source, layer.def));
     const struct wrapper *wrapper = wrapper_of(layer.file, layer.def, &is_method);
     if (wrapper == NULL)
-        return patch_refuse(files, layer.file, line, "%s is a method of a class that is no module of Flax or Equinox",
+        return patch_refuse(files, layer.file, line,
+                            is_method ? "%s is a method of a class that is no module of Flax or Equinox"
+                                      : "%s stands within a method, and may call what jax.checkpoint does not bear",
                             function);
     if (!wrapper->is_of_module && uses_haiku(layer.file, layer.def))
         wrapper = &haiku_wrapper;

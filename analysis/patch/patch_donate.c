@@ -143,6 +143,18 @@ static uint32_t defs_count(const struct patch_file *file, struct str name)
     return count;
 }
 
+/* "train_step = functools.partial(train_step, model)": jax.jit sees other arguments than the function has. */
+static bool is_rebound(const struct patch_file *file, struct str name)
+{
+    const struct python_source *source = &file->source;
+    for (uint32_t at = 0; at < source->token_count; at++)
+        if (source->tokens[at].kind == PYTHON_NAME && source->tokens[at].depth == 0 &&
+            (python_source_is(source, at + 1, "=") || python_source_is(source, at + 1, ":=")) &&
+            str_equal(python_source_text(source, at), name))
+            return true;
+    return false;
+}
+
 static bool jitted_find(const struct patch_files *files, const struct patch_file *file, uint32_t def,
                         struct jitted *out, struct patch *why)
 {
@@ -156,6 +168,10 @@ static bool jitted_find(const struct patch_files *files, const struct patch_file
     if (why->reason != NULL)
         return false;
     uint32_t count = calls_find(files, name, out);
+    if (count == 1 && (is_rebound(file, name) || is_rebound(out->file, name))) {
+        *why = patch_refuse(files, file, line, "%s is given to something else, too", printable);
+        return false;
+    }
     if (count == 1 && defs_count(file, name) == 1 && files->is_all)
         return true;
     *why =
@@ -299,7 +315,7 @@ static bool names_join(const struct python_source *source, const struct python_i
         struct str text = python_source_text(source, at);
         if (is_list && python_source_is(source, at, ","))
             continue;
-        if (source->tokens[at].kind != PYTHON_STRING)
+        if (source->tokens[at].kind != PYTHON_STRING || source->tokens[at + 1].kind == PYTHON_STRING)
             return false;
         all = arena_format(arena, "%s%s%.*s", all, count++ > 0 ? ", " : "", (int)text.length, text.data);
     }
@@ -395,6 +411,12 @@ struct patch patch_donate(const struct patch_asked *asked, const bool *flags)
     bool has_self = count > 0 && (python_source_is(&file->source, parameters[0].first, "self") ||
                                   python_source_is(&file->source, parameters[0].first, "cls"));
     bool is_shifted = jitted.is_bound && has_self;
+    const struct python_source *caller = &jitted.file->source;
+    if (is_shifted && !python_source_is(caller, jitted.open + 1, "self") &&
+        !python_source_is(caller, jitted.open + 1, "cls"))
+        return patch_refuse(files, jitted.file, caller->tokens[jitted.open].line,
+                            "whether %s is taken of an object or of its class is not clear",
+                            patch_function_name(files, name));
     for (uint32_t i = 0; i < asked->plan->argument_count; i++) {
         struct str path = asked->plan->arguments[i].path;
         uint32_t number = flags[i] ? number_of(file, parameters, count, path) : 0;

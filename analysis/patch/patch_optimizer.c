@@ -15,6 +15,13 @@ static bool has_moment(const char *path)
     return false;
 }
 
+/* Where mu_dtype stands if it is given by position; optax 0.2. */
+static uint32_t moment_position(struct str name)
+{
+    bool is_scale = str_starts(name, STR("scale_by_"));
+    return (str_ends(name, STR("lion")) ? 3U : 5U) - is_scale; /* without a learning rate */
+}
+
 static uint32_t calls_find(const struct patch_files *files, const struct patch_file **found, uint32_t *open)
 {
     uint32_t count = 0;
@@ -55,6 +62,9 @@ struct patch patch_optimizer(const struct patch_asked *asked)
     if (call_count > 1 || !files->is_all)
         return patch_refuse(files, file, line, "optimizers are made in %u places", call_count);
     uint32_t item_count = python_source_items(&file->source, open, asked->arena, &items);
+    uint32_t position = moment_position(python_source_text(&file->source, open - 1));
+    if (item_count > position && !items[position].is_named)
+        return patch_refuse(files, file, line, "one of the arguments by position may be mu_dtype");
     for (uint32_t i = 0; i < item_count; i++)
         if (items[i].is_spread || python_source_is(&file->source, items[i].first, "mu_dtype"))
             return patch_refuse(files, file, line,

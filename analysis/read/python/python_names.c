@@ -16,9 +16,13 @@ static struct str dotted_text(const struct python_source *source, uint32_t first
     return (struct str){source->text.data + begin, source->tokens[last].end - begin};
 }
 
+/* Of a dotted name; a longer one is none that anybody looks for. */
+enum { PARTS_MAX = 32 };
+
 static void import_add(struct python_names *out, struct str name, const char *path, uint32_t statement)
 {
     bool is_top = out->source->statements[statement].parent == PYTHON_NONE;
+    arena_work(out->arena, out->count);
     for (uint32_t i = 0; i < out->count; i++) {
         struct python_import *other = &out->imports[i];
         if (!str_equal(other->name, name))
@@ -120,7 +124,7 @@ const char *python_names_path(const struct python_names *names, uint32_t first, 
     for (uint32_t i = 0; i < names->count; i++)
         if (str_equal(names->imports[i].name, python_source_text(source, first)))
             path = names->imports[i].path;
-    for (uint32_t at = first + 2; at <= last; at += 2) {
+    for (uint32_t at = first + 2, parts = 0; at <= last && parts < PARTS_MAX; at += 2, parts++) {
         struct str name = python_source_text(source, at);
         path = arena_format(arena, "%s.%.*s", path, (int)name.length, name.data);
     }
@@ -131,8 +135,13 @@ const char *python_names_of(const struct python_names *names, const char *path, 
 {
     const char *found = NULL;
     size_t best = 0;
+    uint32_t code = 0; /* the first function or class: what is imported behind it may not be there yet */
+    while (code < names->source->statement_count && python_source_def_name(names->source, code) == PYTHON_NONE)
+        code++;
     for (uint32_t i = 0; i < names->count; i++) {
         const struct python_import *import = &names->imports[i];
+        if (import->statement > code)
+            continue;
         size_t length = strlen(import->path);
         bool is_of =
             length > 0 && strncmp(path, import->path, length) == 0 && (path[length] == '.' || path[length] == '\0');

@@ -91,13 +91,17 @@ static bool block_enter(struct python_source *out, struct blocks *blocks, uint32
 static void statement_add(struct python_source *out, uint32_t first, uint32_t end, uint32_t parent, bool is_behind)
 {
     const struct python_token *last = &out->tokens[end - 1];
-    uint32_t last_line = last->line;
+    /* Many may stand in one line. */
+    const struct python_statement *before = is_behind ? &out->statements[out->statement_count - 1] : NULL;
+    bool is_line_known = before != NULL && before->line == out->tokens[first].line;
+    uint32_t last_line = last->line,
+             line_begin = is_line_known ? before->line_begin : line_begin_of(out->text, out->tokens[first].begin);
     for (uint32_t at = last->begin; at < last->end; at++)
         last_line += out->text.data[at] == '\n';
     out->statements[out->statement_count] = (struct python_statement){
         .first = first,
         .count = end - first,
-        .line_begin = line_begin_of(out->text, out->tokens[first].begin),
+        .line_begin = line_begin,
         .line = out->tokens[first].line,
         .last_line = last_line,
         .parent = parent,
