@@ -27,6 +27,14 @@ static const struct row retractions[] = {
 #define RETRACTION(word) {1, word},
 #include "read/oom/given_up.def"
 };
+static const struct row retries[] = {
+#define RETRY(word) {1, word},
+#include "read/oom/given_up.def"
+};
+static const struct row lesses[] = {
+#define LESS(word) {1, word},
+#include "read/oom/given_up.def"
+};
 static const struct row lives[] = {
 #define LIFE(word) {1, word},
 #include "read/oom/given_up.def"
@@ -184,6 +192,27 @@ static bool is_optional(const struct oom_failure *failure)
     return failure->family == OOM_FAMILY_ggml && failure->form != NULL && strcmp(failure->form, "pinned") == 0;
 }
 
+/* Is it tried again with less? At once, or in words that say so: what else is tried again later is another thing. */
+static bool is_tried_again(const struct lines *behind)
+{
+    enum { AT_ONCE = 12, WORDS = 48 };
+    size_t length = behind->length < SOON ? behind->length : SOON;
+    for (size_t i = 0; i < COUNT(retries); i++) {
+        const char *from = behind->bytes, *word;
+        while ((word = memmem(from, (size_t)(behind->bytes + length - from), retries[i].word,
+                              strlen(retries[i].word))) != NULL) {
+            size_t left = (size_t)(behind->bytes + behind->length - word);
+            if (word < behind->bytes + AT_ONCE)
+                return true;
+            for (size_t k = 0; k < COUNT(lesses); k++)
+                if (memmem(word, left < WORDS ? left : WORDS, lesses[k].word, strlen(lesses[k].word)) != NULL)
+                    return true;
+            from = word + 1;
+        }
+    }
+    return false;
+}
+
 static void retraction_set(struct around *around, struct oom_failure *failure)
 {
     const struct lines *behind = &around->behind;
@@ -193,19 +222,19 @@ static void retraction_set(struct around *around, struct oom_failure *failure)
         life = first_of(behind, ROOM, progresses, COUNT(progresses));
     bool has_lived_on = life != NULL && (death == NULL || life < death);
     bool is_over = first_of(behind, ROOM, finals, COUNT(finals)) != NULL;
-    failure->is_given_up = has_lived_on || (is_optional(failure) && death == NULL) ||
-                           (!is_over && first_of(behind, SOON, retractions, COUNT(retractions)) != NULL);
+    failure->is_given_up =
+        has_lived_on || (is_optional(failure) && death == NULL) ||
+        (!is_over && (first_of(behind, SOON, retractions, COUNT(retractions)) != NULL || is_tried_again(behind)));
 }
 
 /* Lines up to a retraction are about what was given up. */
 static void given_up_leave_out(struct lines *lines)
 {
     size_t from = 0;
-    for (size_t i = 0; i < COUNT(retractions); i++) {
-        const char *word;
-        while ((word = memmem(lines->bytes + from, lines->length - from, retractions[i].word,
-                              strlen(retractions[i].word))) != NULL)
-            from = (size_t)(word - lines->bytes) + strlen(retractions[i].word);
+    for (size_t i = 0; i < COUNT(retractions) + COUNT(retries); i++) {
+        const char *given = i < COUNT(retractions) ? retractions[i].word : retries[i - COUNT(retractions)].word, *word;
+        while ((word = memmem(lines->bytes + from, lines->length - from, given, strlen(given))) != NULL)
+            from = (size_t)(word - lines->bytes) + strlen(given);
     }
     lines->length -= from;
     memmove(lines->bytes, lines->bytes + from, lines->length + 1);
