@@ -374,8 +374,9 @@ const char *call_shard(const struct variant *variant, const struct change *chang
                             "%s; %s = jax.device_put(%s%s%s, jax.sharding.NamedSharding(mesh, "
                             "jax.sharding.PartitionSpec()))",
                             text, others, other_count > 1 ? "(" : "", others, other_count > 1 ? ")" : "");
-    return arena_format(arena,
-                        "mesh = jax.make_mesh((%lld,), (\"data\",)); spec = lambda x: next(([None] * i + [\"data\"] "
-                        "for i, n in enumerate(x.shape) if n %% %lld == 0 and (x.ndim > 1 or n >= 1024)), []); %s",
-                        devices, devices, text);
+    return arena_format(
+        arena,
+        "mesh = jax.make_mesh((%lld,), (\"data\",), axis_types=(jax.sharding.AxisType.Auto,)); spec = lambda x: next(([None] * i + [\"data\"] "
+        "for i, n in enumerate(x.shape) if n %% %lld == 0 and (x.ndim > 1 or n >= 1024)), []); %s",
+        devices, devices, text);
 }

@@ -25,8 +25,9 @@ static struct change reads(const char *text)
     return change;
 }
 
-#define SPEC(devices)                                                                                                  \
-    "mesh = jax.make_mesh((" devices ",), (\"data\",)); spec = lambda x: next(([None] * i + [\"data\"] for i, n in "   \
+#define SPEC(devices)                                                                                                         \
+    "mesh = jax.make_mesh((" devices                                                                                          \
+    ",), (\"data\",), axis_types=(jax.sharding.AxisType.Auto,)); spec = lambda x: next(([None] * i + [\"data\"] for i, n in " \
     "enumerate(x.shape) if n % " devices " == 0 and (x.ndim > 1 or n >= 1024)), []); "
 #define PUT "jax.device_put(x, jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec(*spec(x))))"
 
