@@ -128,6 +128,7 @@ static bool is_of_examples(const struct advice *advice, const struct shape_array
 {
     const struct plan *plan = advice->facts->parts->plan;
     int64_t elements = shape_array_elements(shape);
+    arena_work(advice->facts->arena, plan->argument_count);
     for (uint32_t i = 0; elements % whole->slices == 0 && i < plan->argument_count; i++) {
         struct shape_array one;
         if (plan->arguments[i].choice.category == CATEGORY_PARAMETER &&
@@ -184,7 +185,7 @@ static int64_t members_of(const struct advice *advice, struct cause_arrays *save
     const struct verdict_facts *facts = advice->facts;
     const struct plan *plan = facts->parts->plan;
     int64_t members = 0, held = 0;
-    uint32_t arrays = 0;
+    uint32_t arrays = 0, stacks = 0;
     struct shape_array shape;
     for (uint32_t i = 0; i < plan->argument_count; i++) {
         if (plan->arguments[i].choice.category != CATEGORY_PARAMETER)
@@ -194,6 +195,7 @@ static int64_t members_of(const struct advice *advice, struct cause_arrays *save
             return 0;
         members = shape.dimensions[0];
         arrays++;
+        stacks += shape.rank > 2; /* of matrices: all layers of one width have as many rows, too */
     }
     for (uint32_t i = 0; i < facts->space->row_count; i++) {
         const struct plan_row *row = &facts->space->rows[i];
@@ -210,7 +212,7 @@ static int64_t members_of(const struct advice *advice, struct cause_arrays *save
     }
     saved->slices = members;
     bool is_most = held > 0 && held >= facts->space->category_bytes[CATEGORY_SAVED_ACTIVATION] / 2;
-    return members >= MEMBERS_MIN && arrays >= ARRAYS_MIN && is_most ? members : 0;
+    return members >= MEMBERS_MIN && arrays >= ARRAYS_MIN && stacks > 0 && is_most ? members : 0;
 }
 
 void advice_find_members(struct advice *advice)

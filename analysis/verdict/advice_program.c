@@ -379,6 +379,8 @@ void advice_find_shard(struct advice *advice)
         advice_evidence(pattern, arena, &item);
         advice_try(advice, item);
     }
+    if (advice->facts->parts->plan->hlo.device_count > 1)
+        return; /* over more devices than it is split over already: the change knows one device alone */
     uint32_t devices = devices_that_fit(advice, "*");
     item = (struct verdict_advice){.title = arena_format(arena, "Split the program over %u devices", devices),
                                    .change = arena_format(arena, "shard=*:%u", devices),

@@ -238,6 +238,17 @@ struct cause_arrays cause_arrays_of_examples(const struct verdict_facts *facts)
     return elements >= all / 2 && holds(facts, found.bytes, MUCH_PERCENT) ? found : (struct cause_arrays){.said = NULL};
 }
 
+static uint32_t parameters_count(const struct plan *plan, const struct shape_array *of)
+{
+    struct shape_array shape;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < plan->argument_count; i++)
+        count += plan->arguments[i].choice.category == CATEGORY_PARAMETER &&
+                 shape_array_read(plan->arguments[i].shape, &shape) &&
+                 shape_array_hash_any_order(&shape) == shape_array_hash_any_order(of);
+    return count;
+}
+
 struct cause_arrays cause_arrays_of_table(const struct verdict_facts *facts)
 {
     const struct plan *plan = facts->parts->plan;
@@ -262,10 +273,14 @@ struct cause_arrays cause_arrays_of_table(const struct verdict_facts *facts)
     uint64_t parameter = table.rank == 0 ? MAP_NONE : map_get(&shapes, shape_array_hash_any_order(&table));
     if (parameter == MAP_NONE)
         return found;
+    /* An output layer may have the shape of the table; its gradient is a product. */
+    bool is_alone = parameters_count(plan, &table) == 1;
     for (uint32_t i = 0; i < space->row_count; i++) {
         const struct plan_row *row = &space->rows[i];
         if (is_alive(facts, row) && row->choice.category == CATEGORY_GRADIENT && shape_of(facts, row, &shape) &&
-            shape_array_hash(&shape) == shape_array_hash(&table))
+            shape_array_hash(&shape) == shape_array_hash(&table) &&
+            (is_alone || (row->named_by != HLO_NONE &&
+                          str_contains(graph_op_name_end(plan->graph, row->named_by), str_of(scatter)))))
             take(facts, &found, i);
     }
     found.parameter = plan->arguments[parameter].path;
@@ -277,9 +292,13 @@ struct cause_arrays cause_arrays_of_table(const struct verdict_facts *facts)
 /* Is the element of what an instruction gives read? */
 static bool is_element_read(const struct graph *graph, uint32_t at, int32_t element)
 {
+    if (graph->reader_first[at] == graph->reader_first[at + 1])
+        return true; /* a result of its computation, whose callers may read it */
     for (uint32_t i = graph->reader_first[at]; i < graph->reader_first[at + 1]; i++) {
         uint32_t reader = graph->readers[i].reader_at;
-        if (graph_op(graph, reader) != GRAPH_ELEMENT || graph->numbers[reader] != element)
+        if (graph_op(graph, reader) != GRAPH_ELEMENT)
+            return true;
+        if (graph->numbers[reader] != element)
             continue;
         if (graph->reader_first[reader] != graph->reader_first[reader + 1])
             return true;

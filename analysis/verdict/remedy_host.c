@@ -21,7 +21,7 @@ bool remedy_numpy_half(const struct advice *advice, struct verdict_advice *item)
     int64_t needed = facts_figure(facts, OOM_needed_bytes);
     struct str type = listed->count > 0 ? listed->items[0].allocation_type.text : STR("");
     const char *half = half_type(type);
-    if (half == NULL)
+    if (half == NULL || remedy_is_small_of_host(advice))
         return false;
     item->title = arena_format(facts->arena, "Use elements of half the size: %s instead of %.*s", half,
                                (int)type.length, type.data);
