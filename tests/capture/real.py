@@ -59,8 +59,13 @@ def test_two_jobs_in_one_window(t, python):
 
 def test_a_job_that_is_recorded_already_says_so_and_an_interrupt_frees_it(t, python):
     with job(python) as address:
-        first = subprocess.Popen([t.binary, "capture", f"--logdir={t.folder('other')}", "--seconds=600", address], stderr=subprocess.PIPE, text=True)
+        words = [t.binary, "capture", f"--logdir={t.folder('other')}", "--seconds=600", address]
+        first = None
         def refused():
+            nonlocal first
+            if first is None or first.poll() is not None:  # the other one was asked sooner: it begins again, alone
+                first = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
+                return False
             done = t.run("capture", f"--logdir={t.folder('logs')}", "--seconds=1", address)
             return done.returncode == 2 and "somebody else records a profile of it now" in done.stderr
         harness.wait_until(refused, what="the refusal")
