@@ -4,9 +4,10 @@
  * cotangents. The barrier keeps the compiler from sharing the two computations, and from beginning the second one
  * before the cotangents are there. What the first one computed for the backward pass alone is then needed no more.
  *
- * A layer: as checkpoint_layers.h finds it; of its instructions those that op_name says to be forward or backward. Values that depend on no argument are used as they are: the compiler folds them.
- * Only a layer's own backward instructions read from behind its barrier, and only what does not depend on one of them:
- * else the barrier would wait for itself. */
+ * A layer: as checkpoint_layers.h finds it; of its instructions those that op_name says to be forward or backward.
+ * Values that depend on no argument are used as they are: the compiler folds them. Only a layer's own backward
+ * instructions read from behind its barrier, and only what does not depend on one of them: else the barrier would wait
+ * for itself. */
 #include "edit/checkpoint_layers.h"
 #include "edit/checkpoint_scan.h"
 #include "edit/edits.h"

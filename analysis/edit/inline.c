@@ -104,8 +104,8 @@ void inline_end(struct inlining *inlining)
     }
 }
 
-/* frontend_attributes of HloInstructionProto, which our .proto does not name: a call that has some may say there that it
- * is to stay one. Without any the field is there, and empty: one byte that says so. */
+/* frontend_attributes of HloInstructionProto, which our .proto does not name: a call that has some may say there that
+ * it is to stay one. Without any the field is there, and empty: one byte that says so. */
 enum { FRONTEND_ATTRIBUTES_FIELD = 68 };
 
 static bool has_attributes(const program_instruction *instruction)

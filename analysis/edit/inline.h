@@ -19,6 +19,6 @@ void inline_init(struct inlining *inlining, struct program *program, struct prog
 void inline_call(struct inlining *inlining, const program_instruction *call);
 /* Operands that were calls, or elements of their results, become what stands for them. */
 void inline_end(struct inlining *inlining);
-/* All calls in a body, and those in what they call: the body is then as XLA has it after its first passes, and in order.
- * The program is indexed anew. False with a report. */
+/* All calls in a body, and those in what they call: the body is then as XLA has it after its first passes, and in
+ * order. The program is indexed anew. False with a report. */
 bool inline_every(struct program *program, struct program_body *body);

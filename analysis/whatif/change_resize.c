@@ -135,8 +135,8 @@ static void signs_read(const struct variant *variant, struct signs *signs)
 }
 
 /* Whole numbers begin with it (tokens, labels), or a cache does; or an argument that is called a batch, in a program
- * with parameters; or all data of a program that learns, or all operands of products, as queries, keys and values are. The samples of a
- * source, the sides of a grid, rows of a table are none. */
+ * with parameters; or all data of a program that learns, or all operands of products, as queries, keys and values are.
+ * The samples of a source, the sides of a grid, rows of a table are none. */
 static bool is_batch(const struct signs *signs, uint32_t class)
 {
     bool is_of_all = signs->shared_count[class] == signs->data_count;

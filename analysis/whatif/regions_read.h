@@ -10,8 +10,8 @@
 
 #include "whatif/regions.h"
 
-/* Of what reads parameters that are no layer's, and of what runs before the first layer: they are told apart while layers
- * are found, and are in no region then. */
+/* Of what reads parameters that are no layer's, and of what runs before the first layer: they are told apart while
+ * layers are found, and are in no region then. */
 #define REGION_OUTSIDE (UINT32_MAX - 1)
 #define REGION_BEFORE (UINT32_MAX - 2)
 

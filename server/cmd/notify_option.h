@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * notify_option.h: --notify, --notify-format and --notify-secret: whether they can be used, and the receiver that they name. */
+ * notify_option.h: --notify, --notify-format and --notify-secret: whether they can be used, and the receiver that they
+ * name. */
 #pragma once
 
 #include "server/cmd/options.h"

@@ -56,7 +56,8 @@ static void ask_options(struct str bytes, int64_t partition_count)
     buf_free(&twice);
 }
 
-/* A device of the table, by its number, and by its name: what is written of it for a compiler is read as that device. */
+/* A device of the table, by its number, and by its name: what is written of it for a compiler is read as that
+ * device. */
 static void ask_device(struct str bytes)
 {
     struct analysis_device device, same;

@@ -334,8 +334,8 @@ START_TEST(what_is_no_sequence)
 }
 END_TEST
 
-/* Samples of a source, sides of a grid, rows of a table, updates of clients: who means one of them says so. Two arguments
- * that begin with other sizes have no batch together. */
+/* Samples of a source, sides of a grid, rows of a table, updates of clients: who means one of them says so. Two
+ * arguments that begin with other sizes have no batch together. */
 START_TEST(what_is_no_batch)
 {
     open_program(

@@ -116,8 +116,9 @@ START_TEST(fragmentation_is_told_with_request_and_hole)
 }
 END_TEST
 
-/* Scarce, but whole: of 10,000 bytes 2,400 are free at the peak; of 31 GiB 1.2, all but 25 bytes in one piece. In pieces,
- * but not scarce: a quarter of nearly a MiB lies elsewhere, beside 6 KiB in use. Not known: no event tells what is free. */
+/* Scarce, but whole: of 10,000 bytes 2,400 are free at the peak; of 31 GiB 1.2, all but 25 bytes in one piece. In
+ * pieces, but not scarce: a quarter of nearly a MiB lies elsewhere, beside 6 KiB in use. Not known: no event tells what
+ * is free. */
 START_TEST(free_memory_in_pieces_matters_where_it_is_scarce)
 {
     static const char *const paths[] = {"build/fixtures/trace-holes.pb", "build/fixtures/trace-flat-tpu.pb",

@@ -76,13 +76,13 @@ const char *memory_profile_replay_curve(const struct memory_profile_replay *repl
                                         const struct caching_settings *settings, const struct replay_program *program,
                                         struct arena *arena, struct replay_curve *curve);
 
-/* What then becomes of the last request that failed as recorded, in a few words: "not made", "gets its memory", "fails";
- * "another fails": the job does not get as far ("one fails": of a recording without any). NULL: none failed, and none
- * would. `recorded_count`: of all requests of
- * the pool that failed. */
+/* What then becomes of the last request that failed as recorded, in a few words: "not made", "gets its memory",
+ * "fails"; "another fails": the job does not get as far ("one fails": of a recording without any). NULL: none failed,
+ * and none would. `recorded_count`: of all requests of the pool that failed. */
 const char *memory_profile_replay_request_word(const struct memory_profile_replay_change *change,
                                                uint32_t recorded_count);
-/* The same as what a sentence says of that request, where the job gets as far: "gets its memory", without a full stop. */
+/* The same as what a sentence says of that request, where the job gets as far: "gets its memory", without a full
+ * stop. */
 const char *memory_profile_replay_request_clause(const struct memory_profile_replay_change *change);
 
 /* How far it was replayed: one sentence; in the arena. */

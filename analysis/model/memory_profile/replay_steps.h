@@ -60,8 +60,8 @@ bool replay_steps_curve(const struct replay_steps *steps, struct replay_curve *c
 /* Without any change, and with all of them. */
 struct memory_profile_replay_change replay_steps_before(const struct replay_steps *steps);
 struct memory_profile_replay_change replay_steps_after(const struct replay_steps *steps);
-/* What is reserved, and beside it what the recorded job needed and the replay of the unchanged one does not: so what the
- * rules leave out is no saving of a change. */
+/* What is reserved, and beside it what the recorded job needed and the replay of the unchanged one does not: so what
+ * the rules leave out is no saving of a change. */
 int64_t replay_steps_reserved_bytes(const struct replay_steps *steps,
                                     const struct memory_profile_replay_change *change);
 /* More than the device has is over, and so is a job whose request fails, unless the figure is at most so much. Less

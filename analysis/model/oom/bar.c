@@ -123,7 +123,8 @@ static void assignment_bar(struct oom_bar *bar, const struct oom_failure *failur
     bar->of = "the plan of the whole program";
 }
 
-/* Of an allocator, as PyTorch's: what it has given out, what it keeps, what is not its own, and the request beside it. */
+/* Of an allocator, as PyTorch's: what it has given out, what it keeps, what is not its own, and the request beside
+ * it. */
 static void torch_bar(struct oom_bar *bar, const struct oom_failure *failure)
 {
     const struct oom_figure *capacity = oom_figure(failure, OOM_capacity_bytes),

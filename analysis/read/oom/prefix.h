@@ -14,6 +14,6 @@ size_t oom_prefix_length(struct str line);
 /* Length of a terminal's escape sequence at the start of `text`, or 0. */
 size_t oom_prefix_escape_length(struct str text);
 
-/* Length of a sign that only draws at the start of `text` (U+2500 to U+259F: frames, bars of quotes and of progress), or
- * 0. */
+/* Length of a sign that only draws at the start of `text` (U+2500 to U+259F: frames, bars of quotes and of progress),
+ * or 0. */
 size_t oom_prefix_drawn_length(struct str text);

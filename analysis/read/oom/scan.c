@@ -83,8 +83,8 @@ static const char *const signs[] = {
 };
 /* clang-format on */
 
-/* The bytes around `at` without what cannot be seen, what is no letter of a sign and what quotes a line. No branches: it
- * is asked for each line that speaks of memory. */
+/* The bytes around `at` without what cannot be seen, what is no letter of a sign and what quotes a line. No branches:
+ * it is asked for each line that speaks of memory. */
 static size_t around_clean(const struct scan *scan, size_t at, char *clean)
 {
     size_t from = at > AROUND ? at - AROUND : 0, length = 0;
