@@ -75,6 +75,14 @@ void buf_printable(struct buf *buf, struct str text) { printable_add(buf, text, 
 
 void buf_printable_lines(struct buf *buf, struct str text) { printable_add(buf, text, PRINTABLE_LINES); }
 
+void buf_printable_cut(struct buf *buf, struct str text, size_t max)
+{
+    size_t length = str_cut(text, max);
+    buf_printable(buf, (struct str){text.data, length});
+    if (length < text.length)
+        buf_text(buf, "…");
+}
+
 /* Writes digits backwards and returns where they start; twenty are enough. */
 static char *digits_before(char *end, uint64_t value)
 {

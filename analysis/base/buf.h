@@ -30,6 +30,8 @@ void buf_text(struct buf *buf, const char *text);
 void buf_printable(struct buf *buf, struct str text);
 /* The same for a text of many lines. */
 void buf_printable_lines(struct buf *buf, struct str text);
+/* As buf_printable; of a text of more than `max` bytes what fits, cut between letters, and "…". */
+void buf_printable_cut(struct buf *buf, struct str text, size_t max);
 /* Digits, as %lld writes them but at a tenth of its cost. */
 void buf_int(struct buf *buf, int64_t value);
 void buf_uint(struct buf *buf, uint64_t value);

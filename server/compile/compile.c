@@ -50,9 +50,7 @@ static void put_quote(struct buf *out, struct str text)
 {
     while (text.length > 0 && (str_is_control(text.data[text.length - 1]) || text.data[text.length - 1] == '.'))
         text.length--;
-    struct str cut = {text.data, text.length < MAX_QUOTE ? text.length : MAX_QUOTE};
-    while (cut.length < text.length && cut.length > 0 && ((unsigned char)text.data[cut.length] & 0xC0) == 0x80)
-        cut.length--;
+    struct str cut = {text.data, str_cut(text, MAX_QUOTE)};
     for (size_t at = 0; at < cut.length; at++)
         buf_char(out, str_is_control(cut.data[at]) ? ' ' : cut.data[at]);
     buf_text(out, cut.length < text.length ? "…" : "");

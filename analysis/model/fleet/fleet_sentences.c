@@ -19,16 +19,7 @@ static const char *fleet_sentences_taken(struct arena *arena, const struct buf *
 }
 
 /* A name out of a file, without what would end a line; cut between letters. */
-static void name_say(struct buf *out, const char *name)
-{
-    size_t length = strnlen(name, NAME_MAX);
-    bool is_cut = length == NAME_MAX && name[length] != '\0';
-    while (is_cut && length > 0 && ((unsigned char)name[length] & 0xC0) == 0x80)
-        length--;
-    buf_printable(out, (struct str){name, length});
-    if (is_cut)
-        buf_text(out, "…");
-}
+static void name_say(struct buf *out, const char *name) { buf_printable_cut(out, str_of(name), NAME_MAX); }
 
 /* "bert: jit_train_step needs"; of allocators and profiles, which have no module: "bert: memory needs". */
 static void subject_say(const struct fleet *fleet, uint32_t point, bool is_of_peaks, struct buf *out)

@@ -104,17 +104,6 @@ const char *odd_hosts_reason(enum odd_host_reason reason)
     return words[reason];
 }
 
-static void name_say(struct buf *out, const char *name)
-{
-    size_t length = strnlen(name, NAME_MAX);
-    bool is_cut = length == NAME_MAX && name[length] != '\0';
-    while (is_cut && length > 0 && ((unsigned char)name[length] & 0xC0) == 0x80)
-        length--;
-    buf_printable(out, (struct str){name, length});
-    if (is_cut)
-        buf_text(out, "…");
-}
-
 static void why_say(struct buf *out, const struct odd_host *host)
 {
     buf_text(out, odd_hosts_reason(host->reason));
@@ -122,7 +111,7 @@ static void why_say(struct buf *out, const struct odd_host *host)
         buf_format(out, ", %s", SIZE(host->capacity_bytes));
     if (host->reason == ODD_HOST_PROGRAM) {
         buf_text(out, ", ");
-        name_say(out, host->program);
+        buf_printable_cut(out, str_of(host->program), NAME_MAX);
     }
     if (host->reason == ODD_HOST_PLAN)
         buf_format(out, ", %s %s", SIZE(llabs(host->off_bytes)), host->off_bytes > 0 ? "more" : "less");
@@ -138,7 +127,7 @@ void odd_hosts_say(const struct odd_host *hosts, size_t count, const char *noun,
         if (hosts[i].reason == ODD_HOST_NOT)
             continue;
         buf_text(out, named == 0 ? (odd == 1 ? "; " : "; odd are ") : "; ");
-        name_say(out, hosts[i].name);
+        buf_printable_cut(out, str_of(hosts[i].name), NAME_MAX);
         buf_text(out, odd == 1 ? " differs: " : " (");
         why_say(out, &hosts[i]);
         buf_text(out, odd == 1 ? "" : ")");

@@ -13,14 +13,7 @@ enum { OUTLIERS_MAX = 1000, NAME_MAX = 120 };
 #define COUNT(count) size_text_count((char[COUNT_TEXT_BYTES]){0}, (uint64_t)(count))
 #define PLURAL(count) ((count) == 1 ? "" : "s")
 
-static struct str summary_cut(const char *name)
-{
-    size_t length = strnlen(name, NAME_MAX);
-    bool is_cut = length == NAME_MAX;
-    while (is_cut && length > 0 && ((unsigned char)name[length] & 0xC0) == 0x80)
-        length--; /* not inside of a letter */
-    return (struct str){name, length};
-}
+static struct str summary_cut(const char *name) { return (struct str){name, str_cut(str_of(name), NAME_MAX)}; }
 
 /* ---- the largest ---- */
 
