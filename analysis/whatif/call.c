@@ -146,7 +146,7 @@ const char *call_text(const struct variant *variant, const struct change *change
     case CHANGE_DONATE: return donate_text(variant, change);
     case CHANGE_CAST: return call_cast(variant, change);
     case CHANGE_BATCH:
-    case CHANGE_SEQUENCE: return call_resize(variant, change);
+    case CHANGE_SEQUENCE: break; /* call_resize */
     case CHANGE_CHECKPOINT:
         if (str_equal(change->glob, STR("*")))
             return "layer = jax.checkpoint(layer)  # of a scan: jax.lax.scan(jax.checkpoint(body), …)";

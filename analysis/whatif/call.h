@@ -4,7 +4,8 @@
 
 #include "whatif/change.h"
 
-/* What to write for a change that applies to `variant`, as it is before the change; in the arena, never NULL. */
+/* What to write for a change that applies to `variant`, as it is before the change; in the arena, never NULL. "" of a
+ * batch and a sequence, whose line needs the sizes behind the change (call_resize). */
 const char *call_text(const struct variant *variant, const struct change *change);
 /* "jax.jit(train_step, donate_argnums=(0, 2))": what donates those of plan->arguments that are flagged; in the arena.
  */

@@ -252,102 +252,99 @@ const char *call_cast(const struct variant *variant, const struct change *change
 
 /* ---- batch, sequence ---- */
 
-/* Which dimension of an argument is of the class; HLO_NONE: none. */
-static uint32_t resized_nth(const struct variant *variant, const struct plan_argument *argument, uint32_t class)
+/* "x[:16, :, :32]", or where it grows "jnp.repeat(x, 2, axis=1)": every dimension of the argument that has another of
+ * `sizes`; NULL: none has. */
+static const char *resized_text(const struct variant *variant, const struct plan_argument *argument,
+                                const int64_t *sizes, struct str name)
 {
+    struct arena *arena = variant->arena;
+    const char *text = arena_text(arena, name), *skipped = "", *slices = "";
     uint32_t dimension;
-    for (uint32_t nth = 0; argument->path.length > 0 && argument->instruction_at != HLO_NONE &&
+    bool is_changed = false;
+    for (uint32_t nth = 0; argument->instruction_at != HLO_NONE &&
                            (dimension = dimensions_of(&variant->dimensions, argument->instruction_at, nth)) != HLO_NONE;
-         nth++)
-        if (dimensions_class(&variant->dimensions, dimension) == class)
-            return nth;
-    return HLO_NONE;
-}
-
-/* Of the targets: the one whose class some dimension of the argument is of, and which dimension; NULL: none. */
-static const struct change_target *resized_target(const struct variant *variant, const struct plan_argument *argument,
-                                                  const struct change_target *targets, uint32_t count, uint32_t *nth)
-{
-    arena_work(variant->arena, count);
-    for (uint32_t i = 0; i < count; i++) {
-        *nth = resized_nth(variant, argument, dimensions_class(&variant->dimensions, targets[i].at));
-        if (*nth != HLO_NONE)
-            return &targets[i];
+         nth++) {
+        long long before = (long long)variant->sizes[dimension], after = (long long)sizes[dimension];
+        is_changed = is_changed || before != after;
+        if (after > before && (before <= 0 || after % before != 0))
+            return arena_format(arena, "jnp.resize(%.*s, …)", (int)name.length, name.data);
+        if (after > before)
+            text = arena_format(arena, "jnp.repeat(%s, %lld, axis=%u)", text, after / before, nth);
+        if (after < before) {
+            slices = arena_format(arena, "%s%s:%lld", slices, skipped, after);
+            skipped = ", ";
+        } else {
+            skipped = arena_format(arena, "%s:, ", skipped);
+        }
     }
-    return NULL;
+    if (!is_changed)
+        return NULL;
+    return slices[0] != '\0' ? arena_format(arena, "%s[%s]", text, slices) : text;
 }
 
-/* "x[:16]", "x[:, :16]", or where it grows "jnp.repeat(x, 2, axis=1)". */
-static const char *resized_text(struct arena *arena, struct str name, const struct change_target *target, uint32_t nth)
-{
-    int length = (int)name.length;
-    long long after = (long long)target->size_after;
-    if (after > (long long)target->size_before)
-        return target->size_after % target->size_before == 0
-                   ? arena_format(arena, "jnp.repeat(%.*s, %lld, axis=%u)", length, name.data,
-                                  after / (long long)target->size_before, nth)
-                   : arena_format(arena, "jnp.resize(%.*s, …)", length, name.data);
-    if (nth < 3)
-        return arena_format(arena, "%.*s[%s:%lld]", length, name.data,
-                            nth == 0   ? ""
-                            : nth == 1 ? ":, "
-                                       : ":, :, ",
-                            after);
-    return arena_format(arena, "jax.lax.slice_in_dim(%.*s, 0, %lld, axis=%u)", length, name.data, after, nth);
-}
-
-/* Are all arrays of the function's argument that begins at `first` cut alike? How many they are. */
-static uint32_t alike_count(const struct variant *variant, uint32_t first, const struct change_target *targets,
-                            uint32_t target_count, uint32_t nth)
+/* Are all arrays of the function's argument that begins at `first` resized alike, to `text` of "x"? How many they
+ * are. */
+static uint32_t alike_count(const struct variant *variant, uint32_t first, const int64_t *sizes, const char *text)
 {
     struct str name = call_argument(variant->plan->arguments[first].path);
-    uint32_t count = 0, other;
+    uint32_t count = 0;
     for (uint32_t i = first; i < variant->plan->argument_count; i++, count++) {
         const struct plan_argument *argument = &variant->plan->arguments[i];
         if (!str_equal(call_argument(argument->path), name))
             break;
-        if (resized_target(variant, argument, targets, target_count, &other) == NULL || other != nth)
+        const char *other = resized_text(variant, argument, sizes, STR("x"));
+        if (other == NULL || strcmp(other, text) != 0)
             return 1;
     }
     bool is_from_its_begin = first == 0 || !str_equal(call_argument(variant->plan->arguments[first - 1].path), name);
     return is_from_its_begin ? count : 1;
 }
 
-/* All arguments that have the dimension, each on its own axis: one of them alone would no longer match the others. */
-const char *call_resize(const struct variant *variant, const struct change *change)
+/* "batch['x']" may be assigned to; a field of a dataclass may not, nor an element of a tuple, as "args[0]" is. */
+static bool is_assignable(struct str name)
+{
+    bool is_element = false;
+    for (size_t at = 0; at + 1 < name.length; at++)
+        is_element = is_element || (name.data[at] == '[' && name.data[at + 1] >= '0' && name.data[at + 1] <= '9');
+    return !is_element && memchr(name.data, '.', name.length) == NULL;
+}
+
+/* All arguments that the change gives another size: one of them alone would no longer match the others. */
+const char *call_resize(const struct variant *variant, const int64_t *sizes)
 {
     struct arena *arena = variant->arena;
-    struct change_target *targets;
-    struct err err = ERR_INIT;
-    uint32_t target_count, count = 0, nth;
-    const char *names = "", *values = "";
+    uint32_t count = 0;
+    const char *names = "", *values = "", *unnamed = "";
     bool is_assigned = true;
-    if (!change_targets(variant, change, &targets, &target_count, &err))
-        return "";
+    arena_work(arena, variant->plan->argument_count);
     for (uint32_t i = 0; i < variant->plan->argument_count; i++) {
-        const struct plan_argument *argument = &variant->plan->arguments[i];
-        const struct change_target *target = resized_target(variant, argument, targets, target_count, &nth);
-        if (target == NULL || ++count > PIECES_MAX)
+        struct str name = variant->plan->arguments[i].path;
+        const char *value = resized_text(variant, &variant->plan->arguments[i], sizes, STR("x"));
+        const char *between = names[0] == '\0' ? "" : ", ";
+        if (value == NULL)
             continue;
-        struct str name = argument->path;
-        const char *between = names[0] == '\0' ? "" : ", ", *value;
-        uint32_t alike = alike_count(variant, i, targets, target_count, nth);
+        if (name.length == 0) {
+            unnamed = unnamed[0] == '\0' ? value : unnamed;
+            continue;
+        }
+        uint32_t first = i, alike = alike_count(variant, first, sizes, value);
+        i += alike - 1;
+        if (++count > PIECES_MAX)
+            continue;
         if (alike > 1) {
             name = call_argument(name);
-            value = arena_format(arena, "jax.tree.map(lambda x: %s, %.*s)", resized_text(arena, STR("x"), target, nth),
-                                 (int)name.length, name.data);
-            i += alike - 1;
+            value = arena_format(arena, "jax.tree.map(lambda x: %s, %.*s)", value, (int)name.length, name.data);
         } else {
-            value = resized_text(arena, name, target, nth);
+            value = resized_text(variant, &variant->plan->arguments[first], sizes, name);
         }
-        is_assigned = is_assigned && memchr(name.data, '.', name.length) == NULL;
+        is_assigned = is_assigned && is_assignable(name);
         names = arena_format(arena, "%s%s%.*s", names, between, (int)name.length, name.data);
         values = arena_format(arena, "%s%s%s", values, between, value);
     }
-    if (count == 0)
-        return resized_text(arena, STR("x"), &targets[0], targets[0].dimension);
     const char *more =
         count > PIECES_MAX ? arena_format(arena, "  # and %u more with this dimension", count - PIECES_MAX) : "";
+    if (count == 0)
+        return unnamed;
     return is_assigned ? arena_format(arena, "%s = %s%s", names, values, more)
                        : arena_format(arena, "%s%s", values, more);
 }

@@ -3,6 +3,7 @@
 #include "whatif/change_kinds.h"
 
 #include "plan/category.h"
+#include "whatif/call_arguments.h"
 
 #include <stdio.h>
 
@@ -274,6 +275,7 @@ static bool resize(struct variant *variant, const struct change *change, struct 
     for (uint32_t i = 0; i < count; i++)
         changes[i] = (struct dimensions_change){targets[i].at, targets[i].size_after};
     dimensions_resize(&variant->dimensions, variant->sizes, changes, count, variant->arena, &sizes);
+    out->call = call_resize(variant, sizes.sizes);
     variant->sizes = sizes.sizes;
     out->confidence = sizes.conflict_count == 0 ? CHANGE_MODEL : CHANGE_GUESS;
     out->reason =

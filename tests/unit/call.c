@@ -44,9 +44,6 @@ START_TEST(every_kind_has_its_line)
         {"cast=opt_state*:int8",
          "opt_state = jax.tree.map(lambda x: x.astype(jnp.int8) if jnp.issubdtype(x.dtype, jnp.floating) else x, opt_state)"},
         {"cast=layer_0:fp8", "x.astype(jnp.float8_e4m3fn) where layer_0 is computed"},
-        {"batch=0.5", "batch = batch[:16]"},
-        {"sequence=0.5@batch:1",
-         "params['w'], opt_state, batch = params['w'][:32], jax.tree.map(lambda x: x[:32], opt_state), batch[:, :32]"},
         {"checkpoint=*", "layer = jax.checkpoint(layer)  # of a scan: jax.lax.scan(jax.checkpoint(body), …)"},
         {"checkpoint=tanh", "layer = jax.checkpoint(layer)  # where jax.named_scope is tanh"},
         {"offload=opt_state*", "jax.device_put(opt_state, sharding.with_memory_kind(\"pinned_host\"))"},
@@ -70,8 +67,6 @@ END_TEST
 START_TEST(lines_without_names)
 {
     static const char *const lines[][2] = {
-        {"batch=2@0:0", "jnp.repeat(x, 2, axis=0)"},
-        {"sequence=0.5@0:1", "x[:, :4]"},
         {"donate=all", "jax.jit(main, donate_argnums=(…,))"},
         {"shard=*:2", SPEC("2") "x = " PUT},
     };
@@ -86,12 +81,38 @@ END_TEST
 /* One of them alone would no longer match the others; scales have other rows. */
 START_TEST(all_arguments_of_a_batch_are_cut)
 {
+    open_program(step);
+    saves("batch=0.5");
+    ck_assert_str_eq(result.call, "batch = batch[:16]");
+    saves("sequence=0.5@batch:1");
+    ck_assert_str_eq(result.call, "params['w'], opt_state, batch = params['w'][:32], jax.tree.map(lambda x: x[:32], "
+                                  "opt_state), batch[:, :32]");
+    open_program("scheduled module=main main { x = f32[8,8] parameter(0) !arg ROOT y = f32[8,8] tanh(x) !out }");
+    saves("batch=2@0:0");
+    ck_assert_str_eq(result.call, "jnp.repeat(x, 2, axis=0)");
+    saves("sequence=0.5@0:1");
+    ck_assert_str_eq(result.call, "x[:, :4]");
     open_program(
         "scheduled main { t = f32[8,64] parameter(0) \"frames\" !arg m = f32[64,8] parameter(1) \"mask\" !arg "
         "s = f32[16] parameter(2) \"scales\" !arg n = f32[8,64] transpose(m) dimensions={1,0} \"jit(f)/transpose\" !temp "
         "y = f32[8,64] multiply(t, n) \"jit(f)/mul\" !temp ROOT z = f32[8,64] negate(y) \"jit(f)/neg\" !out }");
     saves("batch=0.5@frames:0");
     ck_assert_str_eq(result.call, "frames, mask = frames[:4], mask[:, :4]");
+}
+END_TEST
+
+/* A mask of tokens by tokens on both sides; an element of a tuple is not assigned to. */
+START_TEST(every_dimension_that_changes_is_cut)
+{
+    open_program("scheduled main { x = f32[4,64] parameter(0) \"x\" !arg m = f32[64,64] parameter(1) \"mask\" !arg "
+                 "s = f32[64,64] dot(x, x) lhs={0} rhs={0} \"jit(f)/dot_general\" !temp "
+                 "ROOT y = f32[64,64] add(s, m) \"jit(f)/add\" !out }");
+    saves("sequence=0.5@x:1");
+    ck_assert_str_eq(result.call, "x, mask = x[:, :32], mask[:32, :32]");
+    open_program("scheduled main { a = f32[4,64] parameter(0) \"args[0]\" !arg b = f32[4,32] parameter(1) \"args[1]\" "
+                 "!arg ROOT y = f32[4,64] tanh(a) \"jit(f)/tanh\" !out }");
+    saves("sequence=0.5@args[0]:1");
+    ck_assert_str_eq(result.call, "args[0][:, :32]");
 }
 END_TEST
 
@@ -153,6 +174,7 @@ int main(void)
     tcase_add_test(tests, every_kind_has_its_line);
     tcase_add_test(tests, lines_without_names);
     tcase_add_test(tests, all_arguments_of_a_batch_are_cut);
+    tcase_add_test(tests, every_dimension_that_changes_is_cut);
     tcase_add_test(tests, all_arguments_that_are_cast_are_named);
     tcase_add_test(tests, what_a_scan_begins_with_is_cast_too);
     tcase_add_test(tests, the_number_is_that_of_the_title);
