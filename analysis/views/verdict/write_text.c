@@ -17,6 +17,20 @@ static void line(struct buf *out, const char *indent, const char *text)
     buf_char(out, '\n');
 }
 
+/* Code, a statement a line: "mesh = …; x = …"; a comment stays whole. */
+static void code_write(struct buf *out, const char *indent, const char *code)
+{
+    static const char between[] = "; ";
+    const char *comment = strchr(code, '#');
+    for (const char *end; (end = strstr(code, between)) != NULL && (comment == NULL || end < comment);
+         code = end + strlen(between)) {
+        buf_text(out, indent);
+        buf_printable(out, (struct str){code, (size_t)(end - code)});
+        buf_char(out, '\n');
+    }
+    line(out, indent, code);
+}
+
 static void size_write(struct buf *out, int64_t bytes, const char *label)
 {
     char size[SIZE_TEXT_BYTES];
@@ -138,7 +152,7 @@ static void one_advice(struct buf *out, const struct verdict_advice *advice)
     else if (advice->compiled != NULL)
         line(out, "      not compiled: ", advice->compiled);
     if (advice->call[0] != '\0' && !advice->is_refuted)
-        line(out, "      ", advice->call);
+        code_write(out, "      ", advice->call);
     if (advice->change != NULL)
         buf_format(out, "      memviewd whatif PATH --change='%s'\n", advice->change);
 }
