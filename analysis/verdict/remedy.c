@@ -107,6 +107,7 @@ static bool is_without_backward(const struct oom_failure *failure)
     switch (failure->activity) {
     case OOM_ACTIVITY_load:
     case OOM_ACTIVITY_save:
+    case OOM_ACTIVITY_restore:
     case OOM_ACTIVITY_kv_cache:
     case OOM_ACTIVITY_prefill:
     case OOM_ACTIVITY_decode:
