@@ -156,6 +156,8 @@ const char *unplanned_sentence(const struct verdict_facts *facts)
     const char *who = out->program != NULL && out->program[0] != '\0' ? out->program : "The program";
     const struct program_arrays *arrays = unplanned_arrays(facts);
     const struct program_array *large = unplanned_too_large(facts);
+    if (arrays == NULL)
+        return NULL;
     if (!unplanned_is_over(facts) && large != NULL)
         return arena_format(facts->arena, "%s may not fit: one of its arrays takes %s and %s has %s.", who,
                             facts_size(facts, large->bytes), out->fit.space, fit_device_words(facts));

@@ -276,7 +276,7 @@ struct response *routes_answer_beside(const struct server *server, const struct 
         response = refuse_query(own, route);
     if (!response && (!may_be_beside(route) || !is_allowed))
         response = response_problem(404, "notfound", "there is nothing to ask for together with others at this path");
-    if (!response) {
+    if (!response && route) {
         own->route = route;
         response = routes_answer_settled(server, own);
     }

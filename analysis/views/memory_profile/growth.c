@@ -28,11 +28,12 @@ struct line {
 
 static struct line line_of(const void *context, uint32_t row)
 {
+    static const struct memory_what nothing; /* of the whole pool, whose row has none of the columns that ask it */
     const struct memory_profile_growth *growth = &((const struct growth_listing *)context)->growth;
     bool is_whole = row == growth->groups.count;
     const struct memory_profile_growth_group *group = is_whole ? NULL : group_at(growth, row);
     return (struct line){growth, is_whole ? &growth->whole : &group->course,
-                         is_whole ? NULL : &growth->profile->events.whats[growth->profile->what[group->event]],
+                         is_whole ? &nothing : &growth->profile->events.whats[growth->profile->what[group->event]],
                          is_whole};
 }
 
