@@ -5,28 +5,7 @@
 #include "base/sum.h"
 #include "whatif/glob.h"
 
-/* One layer, Adam; 16,384 bytes each of the parameter and its moments, 8,192 of the batch and of what is computed. */
-static const char *const step =
-    "scheduled module=jit_step main { w = f32[64,64] parameter(0) \"params['w']\" !arg "
-    "m = f32[64,64] parameter(1) \"opt_state[0].mu['w']\" !arg n = f32[64,64] parameter(2) \"opt_state[0].nu['w']\" !arg "
-    "x = f32[32,64] parameter(3) \"batch\" !arg "
-    "h = f32[32,64] dot(x, w) lhs={1} rhs={0} \"jit(step)/jvp(layer_0)/dot_general\" !temp "
-    "e = f32[32,64] tanh(h) \"jit(step)/jvp(layer_0)/tanh\" !temp "
-    "d = f32[32,64] multiply(e, h) \"jit(step)/transpose(jvp(layer_0))/times\" !temp frees={h,e} "
-    "g = f32[64,64] dot(x, d) lhs={0} rhs={0} \"jit(step)/transpose(jvp(layer_0))/dot_general\" !temp frees={d} "
-    "w2 = f32[64,64] subtract(w, g) \"jit(step)/sub\" !out m2 = f32[64,64] add(m, g) \"jit(step)/add\" !out "
-    "n2 = f32[64,64] add(n, g) \"jit(step)/add\" !out frees={g} "
-    "ROOT t = (f32[64,64], f32[64,64], f32[64,64]) tuple(w2, m2, n2) }";
-
 /* ---- how they are written ---- */
-
-static struct change reads(const char *text)
-{
-    struct change change;
-    err = (struct err)ERR_INIT;
-    ck_assert_msg(change_read(str_of(text), &change, &err), "%s: %s", text, err.text);
-    return change;
-}
 
 START_TEST(every_form_is_read)
 {
