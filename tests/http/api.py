@@ -45,7 +45,8 @@ def test_sessions_are_sorted_filtered_and_paged_by_the_server(t):
 
 def test_lists_refuse_as_tables_do(t):
     daemon = many(t, 1)
-    for path, sorts in (("sessions", "newest, name, largest"), (f"sessions/{daemon.session_id('run00')}/modules", "-total, name")):
+    modules = f"sessions/{daemon.session_id('run00')}/modules"
+    for path, sorts in (("sessions", "newest, name, largest, failed"), (modules, "-total, name")):
         for query, said in (("sort=naem", f'sort: no order "naem"; did you mean "name"? Known: {sorts}'),
                             ("format=jsn", 'format: no format "jsn"; did you mean "json"? Known: json')):
             answer = daemon.ask(f"/api/v1/{path}?{query}")
