@@ -467,8 +467,10 @@ int cmd_explain(const struct options *options)
         return COMMANDS_UNUSABLE;
     }
     if ((options->capacity && !capacity_option_read("capacity", options->capacity, &explaining.capacity)) ||
-        !explain_patch_open(&explaining.patch, options) || !category_rules_load(options->category_rules, &rules))
+        !explain_patch_open(&explaining.patch, options) || !category_rules_load(options->category_rules, &rules)) {
+        explain_patch_free(&explaining.patch);
         return COMMANDS_UNUSABLE;
+    }
     explaining.store = store_new(account_default_limit());
     store_set_category_rules(explaining.store, rules);
     json_array_begin(&explaining.json);
