@@ -8,14 +8,15 @@
 #include "compile.fields.h"
 #include "edit/edits.h"
 #include "edit/shapes.h"
+#include "whatif/change.h"
 #include "wire/wire.h"
 
-enum { PARTITIONS_MAX = 65536, VECTOR_LEAST = 1024 };
+enum { PARTITIONS_MAX = 65536 };
 
 /* The dimension to cut along, or −1. */
 static int64_t dimension_of(const program_shape *shape, int64_t partitions)
 {
-    if (!shapes_is_array(shape) || (shape->n_dimensions == 1 && shape->dimensions[0] < VECTOR_LEAST))
+    if (!shapes_is_array(shape) || (shape->n_dimensions == 1 && shape->dimensions[0] < CHANGE_SHARD_VECTOR_LEAST))
         return -1;
     for (size_t i = 0; i < shape->n_dimensions; i++)
         if (shape->dimensions[i] > 0 && shape->dimensions[i] % partitions == 0)

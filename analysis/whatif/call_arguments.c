@@ -374,6 +374,6 @@ const char *call_shard(const struct variant *variant, const struct change *chang
     return arena_format(
         arena,
         "mesh = jax.make_mesh((%lld,), (\"data\",), axis_types=(jax.sharding.AxisType.Auto,)); spec = lambda x: next(([None] * i + [\"data\"] "
-        "for i, n in enumerate(x.shape) if n %% %lld == 0 and (x.ndim > 1 or n >= 1024)), []); %s",
-        devices, devices, text);
+        "for i, n in enumerate(x.shape) if n %% %lld == 0 and (x.ndim > 1 or n >= %d)), []); %s",
+        devices, devices, CHANGE_SHARD_VECTOR_LEAST, text);
 }

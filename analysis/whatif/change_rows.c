@@ -134,23 +134,21 @@ bool change_offload(struct variant *variant, const struct change *change, struct
     return rows_visit(variant, change, offload_row, NULL, out, err);
 }
 
-/* Of fewer elements it does not matter. */
-enum { WHOLE_LEAST = 1024 };
-
-/* Has an argument a dimension to split it along? Of what is computed that is not known. */
+/* Has an argument a dimension to split it along? Of what is computed that is not known; of few elements it does not
+ * matter. */
 static bool is_divisible(const struct variant *variant, const struct variant_row *row, int64_t device_count)
 {
     if (!row->is_argument || row->leaf == HLO_NONE || row->divided_by > 1)
         return true;
     const struct leaf *leaf = &variant->dimensions.leaves.items[row->leaf];
-    int64_t elements = 1;
+    int64_t elements = 1, least = CHANGE_SHARD_VECTOR_LEAST;
     for (uint32_t nth = 0; nth < leaf->rank; nth++) {
         int64_t size = variant->sizes[leaf->first + nth];
         if (size % device_count == 0 || size <= 0)
             return true;
-        elements = elements < WHOLE_LEAST ? elements * (size < WHOLE_LEAST ? size : WHOLE_LEAST) : elements;
+        elements = elements < least ? elements * (size < least ? size : least) : elements;
     }
-    return elements < WHOLE_LEAST;
+    return elements < least;
 }
 
 static bool shard_row(void *context, struct variant *variant, const struct change *change, uint32_t row_at)
