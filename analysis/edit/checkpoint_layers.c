@@ -72,13 +72,13 @@ static bool has_one_gradient(const struct program *program)
 
 bool checkpoint_layers_find(struct program *program, const struct edit *edit, struct checkpoint_layers *out)
 {
-    out->is_by_parameters = edit->layers != NULL;
-    if ((out->is_by_parameters && !inline_every(program, program->entry)) || !program_graph_build(program, &out->graph))
+    bool is_by_parameters = edit->layers != NULL;
+    if ((is_by_parameters && !inline_every(program, program->entry)) || !program_graph_build(program, &out->graph))
         return false;
     out->first = program_graph_first(program, &out->graph, program->entry);
-    if (out->is_by_parameters && !has_one_gradient(program))
+    if (is_by_parameters && !has_one_gradient(program))
         return false;
-    if (out->is_by_parameters)
+    if (is_by_parameters)
         by_parameters(program, edit, out);
     else
         regions_build(&out->graph.graph, program->arena, &out->regions);
@@ -92,7 +92,7 @@ uint32_t checkpoint_layers_of(const struct program *program, const struct edit *
     if (region == HLO_NONE || str_equal(edit->scopes, STR("*")))
         return region;
     struct str name =
-        layers->is_by_parameters ? layers->regions.items[region].name : graph_op_name_end(&layers->graph.graph, at);
+        edit->layers != NULL ? layers->regions.items[region].name : graph_op_name_end(&layers->graph.graph, at);
     arena_work(program->arena, name.length);
     return glob_matches(edit->scopes, name) ? region : HLO_NONE;
 }

@@ -10,7 +10,6 @@ struct checkpoint_layers {
     struct program_graph graph;
     struct regions regions; /* of every instruction */
     uint32_t first;         /* number of the entry's first instruction */
-    bool is_by_parameters;
 };
 
 /* By scopes, or, where `edit->layers` says so, by the parameters that are read: calls in the entry are written out
