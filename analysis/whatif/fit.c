@@ -39,6 +39,7 @@ static bool set_try(void *context, const uint32_t *chosen, uint32_t count, struc
     const struct trial *trial = context;
     struct variant variant;
     struct variant_sums sums;
+    struct change_result least_sure = {.confidence = CHANGE_EXACT};
     arena_free(trial->arena);
     variant_copy(&variant, trial->start, trial->arena);
     *set = (struct fit_set){.count = count};
@@ -54,12 +55,12 @@ static bool set_try(void *context, const uint32_t *chosen, uint32_t count, struc
         set->kinds |= 1U << change.kind;
         set->effort += candidates[chosen[i]].effort;
         set->extra_flops_percent += result.has_extra_flops ? result.extra_flops_percent : 0;
-        if (result.confidence > set->confidence)
-            set->confidence = result.confidence;
+        if (result.confidence > least_sure.confidence)
+            least_sure = result;
     }
     variant_measure(&variant, &sums, NULL);
-    if (sums.is_at_most && set->confidence < CHANGE_BOUND)
-        set->confidence = CHANGE_BOUND;
+    change_result_settle(&least_sure, &sums);
+    set->confidence = least_sure.confidence;
     set->total_bytes = sums.total_bytes;
     set->peak_bytes = sums.peak_bytes;
     *is_enough = set->total_bytes <= trial->room_bytes;
