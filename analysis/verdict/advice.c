@@ -305,8 +305,8 @@ static int64_t best_of(const struct advice *advice)
 static bool is_refuted(const struct verdict_advice *predicted, const struct verdict_advice *compiled)
 {
     bool was_to_fit = predicted->fits == VERDICT_FITS_YES || predicted->fits == VERDICT_FITS_PERHAPS;
-    return confirmed_is_too_little(predicted->saves_bytes, compiled->saves_bytes) ||
-           (was_to_fit && compiled->fits == VERDICT_FITS_NO);
+    return confirmed_is_refuted(predicted->saves_bytes, compiled->saves_bytes, was_to_fit,
+                                compiled->fits != VERDICT_FITS_NO);
 }
 
 /* The compiler's figures take the place of predicted ones. */

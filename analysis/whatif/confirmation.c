@@ -30,10 +30,9 @@ static bool is_refuted(const struct confirmation *confirmation)
     int64_t predicted = confirmation->predicted_bytes;
     if (predicted < 0)
         return false;
-    return confirmed_is_too_little(confirmed_total_bytes(&confirmation->dump) - predicted,
-                                   confirmation_needed_bytes(&confirmation->base) -
-                                       confirmation_needed_bytes(changed)) ||
-           (!changed->does_fit && predicted <= changed->available_bytes);
+    return confirmed_is_refuted(confirmed_total_bytes(&confirmation->dump) - predicted,
+                                confirmation_needed_bytes(&confirmation->base) - confirmation_needed_bytes(changed),
+                                predicted <= changed->available_bytes, changed->does_fit);
 }
 
 enum confirmation_state confirmation_state(const struct confirmation *confirmation)

@@ -86,9 +86,10 @@ bool confirmed_is_same(const struct confirmed_figures *dump, const struct confir
     return is_same;
 }
 
-bool confirmed_is_too_little(int64_t predicted_saving_bytes, int64_t saving_bytes)
+bool confirmed_is_refuted(int64_t predicted_saving_bytes, int64_t saving_bytes, bool was_to_fit, bool does_fit)
 {
-    return predicted_saving_bytes > PAGE_BYTES && saving_bytes <= predicted_saving_bytes / 2;
+    return (predicted_saving_bytes > PAGE_BYTES && saving_bytes <= predicted_saving_bytes / 2) ||
+           (was_to_fit && !does_fit);
 }
 
 uint64_t confirmed_build(const char *text)

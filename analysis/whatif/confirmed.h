@@ -33,9 +33,9 @@ bool confirmed_is_same(const struct confirmed_figures *dump, const struct confir
                        uint64_t dump_build, uint64_t compiler_build, bool is_gpu, struct buf *sentence);
 #define CONFIRMED_GPU_SHARE 1000 /* of the total one part */
 
-/* Does what a compiled change saves refute what it was predicted to save? At most half of it, if that is more than the
- * page to which compilers round. */
-bool confirmed_is_too_little(int64_t predicted_saving_bytes, int64_t saving_bytes);
+/* Does what a compiled change saves refute what was predicted? It saves at most half, where more than the page to which
+ * compilers round was to be saved; or it does not fit and was to. */
+bool confirmed_is_refuted(int64_t predicted_saving_bytes, int64_t saving_bytes, bool was_to_fit, bool does_fit);
 
 /* The number in "module_0000.jit_f.cl_1014260217.after_optimizations.hlo.pb" and in "… cl/1014260217"; 0 if there is
  * none. */
