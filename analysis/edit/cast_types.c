@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "edit/cast_types.h"
 
-#include "edit/shapes.h"
+#include "whatif/types.h"
 
 enum state {
     STATE_CAST,  /* gets the new type */
@@ -164,40 +164,6 @@ static void keep_apart(struct cast_types *types, uint32_t at)
     keep_all(types, under, STATE_APART);
 }
 
-/* A number, or one and the same in all places. */
-static bool is_scalar(const struct cast_types *types, uint32_t at)
-{
-    while (at != HLO_NONE && program_is(types->instructions[at], "broadcast"))
-        at = graph_operand(&types->graph.graph, at, 0);
-    return at != HLO_NONE &&
-           (program_is(types->instructions[at], "constant") || types->instructions[at]->shape->n_dimensions == 0);
-}
-
-/* Whole numbers that the program makes wide by themselves, images.astype(float32) / 255: the source says so. Where they
- * meet an array they become of its type. */
-static bool is_widened(const struct cast_types *types, uint32_t at)
-{
-    const struct graph *graph = &types->graph.graph;
-    uint32_t operand = graph_operand(graph, at, 0), other;
-    if (!program_is(types->instructions[at], "convert") || operand == HLO_NONE)
-        return false;
-    int from = (int)types->instructions[operand]->shape->element_type;
-    if (shapes_is_float((Xla__PrimitiveType)from) || from == XLA__PRIMITIVE_TYPE__PRED ||
-        types->instructions[at]->shape->n_dimensions == 0)
-        return false;
-    uint32_t first = graph->reader_first[at], limit = graph->reader_first[at + 1];
-    for (uint32_t i = first; i < limit; i++) {
-        uint32_t reader = graph->readers[i].reader_at;
-        if (is_transient(types->instructions[reader]))
-            return false;
-        arena_work(types->program->arena, types->instructions[reader]->n_operand_ids);
-        for (uint32_t nth = 0; (other = graph_operand(graph, reader, nth)) != HLO_NONE; nth++)
-            if (other != at && !is_scalar(types, other))
-                return false;
-    }
-    return first < limit;
-}
-
 /* Anything that is not all of the former type, in arrays, has no class to change. */
 static void keep_others(struct cast_types *types, bool is_spread)
 {
@@ -207,9 +173,11 @@ static void keep_others(struct cast_types *types, bool is_spread)
             set_state(types, leaf, STATE_APART, NULL);
     for (uint32_t at = 0; at < count; at++) {
         bool is_entry_argument = graph_is_argument(&types->graph.graph, at);
-        if (is_entry_argument && !types->is_selected[types->instructions[at]->parameter_number])
-            keep_all(types, at, STATE_KEPT);
-        else if (!is_entry_argument && (!is_spread || is_widened(types, at)))
+        bool keeps_type = is_entry_argument
+                              ? !types->is_selected[types->instructions[at]->parameter_number]
+                              : !is_spread || types_are_numbers_widened(&types->graph.graph, &types->leaves, at,
+                                                                        types->program->arena);
+        if (keeps_type)
             keep_all(types, at, STATE_KEPT);
         else if (!is_entry_argument)
             keep_apart(types, at);

@@ -83,49 +83,57 @@ static bool hands_on(const struct graph *graph, uint32_t at)
     }
 }
 
-static bool is_single(const struct typing *typing, uint32_t at)
+/* The one array that an instruction gives; NULL: it gives several, or none. */
+static const struct leaf *array_of(const struct leaves *leaves, uint32_t at)
 {
-    return at != HLO_NONE && leaves_count(&typing->dimensions->leaves, at) == 1;
+    return at != HLO_NONE && leaves_count(leaves, at) == 1 ? &leaves->items[leaves->first[at]] : NULL;
 }
 
 /* A number, or one and the same in all places: it asks for no type. */
-static bool is_scalar(const struct typing *typing, uint32_t at)
+static bool is_scalar(const struct graph *graph, const struct leaves *leaves, uint32_t at)
 {
-    while (at != HLO_NONE && graph_op(typing->graph, at) == GRAPH_BROADCAST)
-        at = graph_operand(typing->graph, at, 0);
-    return is_single(typing, at) && (graph_op(typing->graph, at) == GRAPH_CONSTANT ||
-                                     typing->dimensions->leaves.items[typing->dimensions->leaves.first[at]].rank == 0);
+    while (at != HLO_NONE && graph_op(graph, at) == GRAPH_BROADCAST)
+        at = graph_operand(graph, at, 0);
+    const struct leaf *array = array_of(leaves, at);
+    return array != NULL && (graph_op(graph, at) == GRAPH_CONSTANT || array->rank == 0);
 }
 
 /* Do all that read it read nothing else but scalars? Then no other array has said which type it is to be. */
-static bool is_read_alone(const struct typing *typing, uint32_t at)
+static bool is_read_alone(const struct graph *graph, const struct leaves *leaves, uint32_t at, struct arena *arena)
 {
-    const struct graph *graph = typing->graph;
     uint32_t first = graph->reader_first[at], limit = graph->reader_first[at + 1];
     for (uint32_t i = first; i < limit; i++) {
         uint32_t reader = graph->readers[i].reader_at, operand;
         if (hands_on(graph, reader))
             return false;
-        arena_work(typing->variant->arena, graph->operand_first[reader + 1] - graph->operand_first[reader]);
+        arena_work(arena, graph->operand_first[reader + 1] - graph->operand_first[reader]);
         for (uint32_t nth = 0; (operand = graph_operand(graph, reader, nth)) != HLO_NONE; nth++)
-            if (operand != at && !is_scalar(typing, operand))
+            if (operand != at && !is_scalar(graph, leaves, operand))
                 return false;
     }
     return first < limit;
 }
 
-/* A cast that the person wrote, to a wider type; going backward it is one to a narrower type, turned round. Pixels that
- * become numbers are one too, images.astype(float32) / 255; where they meet an array they become of its type. */
+bool types_are_numbers_widened(const struct graph *graph, const struct leaves *leaves, uint32_t at, struct arena *arena)
+{
+    const struct leaf *from = array_of(leaves, graph_operand(graph, at, 0)), *to = array_of(leaves, at);
+    return graph_op(graph, at) == GRAPH_CONVERT && from != NULL && to != NULL && to->rank > 0 &&
+           !shape_type_is_float(from->type) && from->type != shape_type_find(STR("pred")) &&
+           is_read_alone(graph, leaves, at, arena);
+}
+
+/* A cast that the person wrote, to a wider type; going backward it is one to a narrower type, turned round. */
 static bool is_widened(const struct typing *typing, uint32_t at)
 {
-    uint32_t operand = graph_operand(typing->graph, at, 0);
-    if (graph_op(typing->graph, at) != GRAPH_CONVERT || !is_single(typing, operand) || !is_single(typing, at) ||
-        graph_phase(typing->graph, at) == GRAPH_NAMELESS || graph_phase(typing->graph, at) == GRAPH_BACKWARD)
+    const struct graph *graph = typing->graph;
+    const struct leaves *leaves = &typing->dimensions->leaves;
+    const struct leaf *from = array_of(leaves, graph_operand(graph, at, 0));
+    if (graph_op(graph, at) != GRAPH_CONVERT || graph_phase(graph, at) == GRAPH_NAMELESS ||
+        graph_phase(graph, at) == GRAPH_BACKWARD)
         return false;
-    const struct leaf *from = &typing->dimensions->leaves.items[typing->dimensions->leaves.first[operand]];
-    if (shape_type_is_float(from->type))
-        return shape_type_bytes(from->type) <= typing->wanted_bytes;
-    return from->rank > 0 && from->type != shape_type_find(STR("pred")) && is_read_alone(typing, at);
+    bool is_of_narrow =
+        from != NULL && shape_type_is_float(from->type) && shape_type_bytes(from->type) <= typing->wanted_bytes;
+    return is_of_narrow || types_are_numbers_widened(graph, leaves, at, typing->variant->arena);
 }
 
 static bool instruction_follow(struct typing *typing, uint32_t at)

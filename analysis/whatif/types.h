@@ -17,3 +17,7 @@ enum type_state { TYPE_FREE, TYPE_NARROW, TYPE_WIDE };
 /* `is_cast`: by row of the variant. `is_computed_with`: what is computed follows too, else only what is moved. Out:
  * enum type_state by leaf; read through dimensions.arrays. */
 uint8_t *types_follow(const struct variant *variant, const bool *is_cast, uint64_t type, bool is_computed_with);
+/* Are they whole numbers that the program makes wide by themselves, images.astype(float32) / 255? The source says so.
+ * Where they meet an array they become of its type. The work is the arena's. */
+bool types_are_numbers_widened(const struct graph *graph, const struct leaves *leaves, uint32_t at,
+                               struct arena *arena);

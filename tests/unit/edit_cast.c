@@ -93,8 +93,9 @@ START_TEST(arguments_go_into_loops_by_a_convert)
 }
 END_TEST
 
-/* `between` makes whole numbers of what "max.3" takes, and `back` numbers of them again. */
-static struct str with_whole_numbers(struct str bytes, const char *between, const char *back)
+/* Of what "max.3" takes the first opcode makes whole numbers, and the others, up to NULL, numbers of them again. */
+enum { OPCODES_MAX = 3 };
+static struct str with_whole_numbers(struct str bytes, const char *const *opcodes)
 {
     struct program program;
     ck_assert(program_read(&program, bytes, KIND_HLO_PROTO, &arena, &err));
@@ -107,21 +108,23 @@ static struct str with_whole_numbers(struct str bytes, const char *between, cons
     ck_assert_ptr_nonnull(body);
     program_computation *computation = body->computation;
     uint32_t place = program_place(body, reader->id);
-    program_instruction **with = arena_array(&arena, program_instruction *, computation->n_instructions + 2);
+    program_instruction **with = arena_array(&arena, program_instruction *, computation->n_instructions + OPCODES_MAX);
     memcpy(with, computation->instructions, place * sizeof *with);
     int64_t operand = reader->operand_ids[0];
-    for (size_t i = 0; i < 2; i++) {
-        last = program_new(&program, i == 0 ? "whole" : "back", i == 0 ? between : back,
-                           program_copy_shape(&program, reader->shape), NULL);
+    size_t added = 0;
+    for (size_t i = 0; i < OPCODES_MAX && opcodes[i] != NULL; i++) {
+        last = program_new(&program, i == 0 ? "whole" : "back", opcodes[i], program_copy_shape(&program, reader->shape),
+                           NULL);
         last->shape->element_type = i == 0 ? XLA__PRIMITIVE_TYPE__S32 : XLA__PRIMITIVE_TYPE__F32;
         last->id = program_new_id(&program, body);
         program_set_operands(&program, last, &operand, 1);
         operand = last->id;
-        with[place + i] = last;
+        with[place + added++] = last;
     }
-    memcpy(with + place + 2, computation->instructions + place, (computation->n_instructions - place) * sizeof *with);
+    memcpy(with + place + added, computation->instructions + place,
+           (computation->n_instructions - place) * sizeof *with);
     computation->instructions = with;
-    computation->n_instructions += 2;
+    computation->n_instructions += added;
     reader->operand_ids[0] = last->id;
     return program_write(&program);
 }
@@ -130,15 +133,17 @@ static struct str with_whole_numbers(struct str bytes, const char *between, cons
 START_TEST(what_the_source_makes_wide_stays_wide)
 {
     static const struct {
-        const char *between, *back;
+        const char *opcodes[OPCODES_MAX];
         int reader;
-    } cases[] = {{"bitcast-convert", "bitcast-convert", BF16}, {"convert", "convert", F32}};
+    } cases[] = {{{"bitcast-convert", "bitcast-convert"}, BF16},
+                 {{"convert", "convert"}, F32},
+                 {{"convert", "convert", "opt-barrier"}, F32}};
     ARENA_MUST_NOT_JUMP();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct edit_outcome outcome;
         struct program program;
         const struct edit edit = casting(all, 9, BF16);
-        struct str bytes = with_whole_numbers(load(CNN), cases[i].between, cases[i].back);
+        struct str bytes = with_whole_numbers(load(CNN), cases[i].opcodes);
         ck_assert_msg(edit_apply(bytes, KIND_HLO_MODULE, &edit, 1, &arena, &outcome, &err), "%s", err.text);
         ck_assert(program_read(&program, outcome.module, KIND_HLO_MODULE, &arena, &err));
         ck_assert_int_eq(type_of(&program, "max.3"), cases[i].reader);
