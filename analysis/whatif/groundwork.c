@@ -14,8 +14,11 @@ bool groundwork_build(const struct plan *plan, struct arena *arena, struct groun
     recompute_flops(&out->start);
     checkpoint_values(&out->start);
     out->findings = *out->start.findings;
-    out->findings.arena = out->start.arena = NULL; /* nothing is changed or found any more */
-    out->start.findings = NULL;
+    out->findings.arena = NULL; /* nothing is changed or found any more */
+    for (struct variant *each = &out->start; each != NULL; each = each->without_remat) {
+        each->arena = NULL;
+        each->findings = NULL;
+    }
     return true;
 }
 
@@ -27,9 +30,12 @@ void groundwork_begin(const struct groundwork *groundwork, const struct plan *pl
         return;
     }
     variant_copy(out, &groundwork->start, arena);
-    out->plan = plan;
-    out->space = space;
-    out->findings = arena_array(arena, struct variant_findings, 1);
-    *out->findings = groundwork->findings;
-    out->findings->arena = arena;
+    struct variant_findings *findings = arena_array(arena, struct variant_findings, 1);
+    *findings = groundwork->findings;
+    findings->arena = arena;
+    for (struct variant *each = out; each != NULL; each = each->without_remat) {
+        each->plan = plan;
+        each->space = space;
+        each->findings = findings;
+    }
 }
