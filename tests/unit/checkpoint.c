@@ -36,12 +36,12 @@ static const char *const in_state = PROGRAM_OF("state[0]['layers'][", "]['w']", 
 static const char *const numbered = PROGRAM_OF("state[0]['w", "']", "dense", "dense", "dense");
 
 /* Rows that hold what an instruction gives: how many bytes of it are live at a step. */
-static int64_t live_at(const char *name, uint32_t step)
+static int64_t live_at(const char *name, uint32_t at_step)
 {
     int64_t bytes = 0;
     for (uint32_t i = 0; i < changed.row_count; i++) {
         const struct variant_row *row = &changed.rows[i];
-        if (!row->is_gone && row->instruction_at != HLO_NONE && row->born <= step && step < row->dies &&
+        if (!row->is_gone && row->instruction_at != HLO_NONE && row->born <= at_step && at_step < row->dies &&
             str_equal(hlo_instruction_name(&plan.hlo, row->instruction_at), str_of(name)))
             bytes += row->bytes;
     }
