@@ -169,12 +169,15 @@ void advice_find_optimizer_dtype(struct advice *advice)
     advice_try(advice, item);
 }
 
-static bool has_product(const struct advice *advice)
+/* Products, or calls of what may be a kernel with some. */
+static bool may_have_products(const struct advice *advice)
 {
     const struct graph *graph = advice->facts->parts->plan->graph;
+    if (variant_has_products(&advice->start))
+        return true;
     arena_work(advice->facts->arena, graph->hlo->instruction_count);
     for (uint32_t at = 0; at < graph->hlo->instruction_count; at++)
-        if (graph_op(graph, at) == GRAPH_DOT || graph_op(graph, at) == GRAPH_CUSTOM_CALL)
+        if (graph_op(graph, at) == GRAPH_CUSTOM_CALL)
             return true;
     return false;
 }
@@ -189,7 +192,7 @@ void advice_find_cast(struct advice *advice)
     if (!advice_is_of_program(advice))
         return;
     item.evidence = "Large arrays of the program are of float32.";
-    if (advice->has_program && !has_product(advice)) {
+    if (!may_have_products(advice)) {
         item.confidence = VERDICT_GUESS;
         item.reason = "Of the memory a prediction. Whether three decimal digits are accurate enough is not known: the "
                       "program has no product of matrices, as a neural network has.";

@@ -21,22 +21,6 @@ static bool is_state(const struct plan_argument *argument)
     }
 }
 
-/* Which classes some state has, by class. */
-static const bool *classes_of_state(const struct variant *variant)
-{
-    bool *is_in_state = arena_array(variant->arena, bool, (size_t)variant->dimensions.leaves.dimension_count + 1);
-    for (uint32_t i = 0; i < variant->plan->argument_count; i++) {
-        const struct plan_argument *argument = &variant->plan->arguments[i];
-        uint32_t dimension;
-        if (!is_state(argument) || argument->instruction_at == HLO_NONE)
-            continue;
-        for (uint32_t nth = 0;
-             (dimension = dimensions_of(&variant->dimensions, argument->instruction_at, nth)) != HLO_NONE; nth++)
-            is_in_state[dimensions_class(&variant->dimensions, dimension)] = true;
-    }
-    return is_in_state;
-}
-
 /* Arguments that are data, surest first. */
 enum data_rank {
     DATA_BATCH,   /* what the program's own names, or what it does with it, make a batch */
@@ -74,11 +58,11 @@ static bool is_sequence(const struct variant *variant, const struct plan_argumen
 
 /* ---- signs that the first dimension of some data is a batch ---- */
 
-struct signs {
-    const struct variant *variant;
+struct resize_signs {
     uint32_t data_count;    /* arguments that are arrays and no state */
     uint32_t *shared_count; /* by class: how many of them begin with it */
     bool *is_signed;        /* by class: one of them is enough of a sign */
+    bool *is_in_state;      /* by class: some state has it */
     bool has_parameters, has_products;
 };
 
@@ -88,8 +72,21 @@ static bool is_array_of_data(const struct plan_argument *argument, struct shape_
            shape->rank > 0;
 }
 
+static void state_read(const struct variant *variant, struct resize_signs *signs)
+{
+    for (uint32_t i = 0; i < variant->plan->argument_count; i++) {
+        const struct plan_argument *argument = &variant->plan->arguments[i];
+        uint32_t dimension;
+        if (!is_state(argument) || argument->instruction_at == HLO_NONE)
+            continue;
+        for (uint32_t nth = 0;
+             (dimension = dimensions_of(&variant->dimensions, argument->instruction_at, nth)) != HLO_NONE; nth++)
+            signs->is_in_state[dimensions_class(&variant->dimensions, dimension)] = true;
+    }
+}
+
 /* Of a program that serves: with each request a cache has something of its own, as queries have. */
-static void caches_read(const struct variant *variant, struct signs *signs)
+static void caches_read(const struct variant *variant, struct resize_signs *signs)
 {
     for (uint32_t i = 0; i < variant->plan->argument_count && signs->has_products; i++) {
         const struct plan_argument *argument = &variant->plan->arguments[i];
@@ -107,16 +104,9 @@ static bool is_called_batch(const struct plan_argument *argument)
                                                            argument->choice.rule == CATEGORY_RULE_ARGUMENT_WORD);
 }
 
-static void signs_read(const struct variant *variant, struct signs *signs)
+static void data_read(const struct variant *variant, struct resize_signs *signs)
 {
-    const struct graph *graph = variant->plan->graph;
-    size_t class_count = (size_t)variant->dimensions.leaves.dimension_count + 1;
     struct shape_array shape;
-    *signs = (struct signs){.variant = variant,
-                            .shared_count = arena_array(variant->arena, uint32_t, class_count),
-                            .is_signed = arena_array(variant->arena, bool, class_count)};
-    for (uint32_t i = 0; i < variant->plan->argument_count; i++)
-        signs->has_parameters |= variant->plan->arguments[i].choice.category == CATEGORY_PARAMETER;
     for (uint32_t i = 0; i < variant->plan->argument_count; i++) {
         const struct plan_argument *argument = &variant->plan->arguments[i];
         if (!is_array_of_data(argument, &shape))
@@ -128,22 +118,37 @@ static void signs_read(const struct variant *variant, struct signs *signs)
         signs->is_signed[class] |=
             shape_array_is_integer(&shape) || (is_called_batch(argument) && signs->has_parameters);
     }
-    arena_work(variant->arena, graph->hlo->instruction_count);
-    for (uint32_t at = 0; at < graph->hlo->instruction_count && !signs->has_products; at++)
-        signs->has_products = graph_op(graph, at) == GRAPH_DOT || /* a small one may be written as a sum */
-                              str_ends(graph_op_name_end(graph, at), STR("dot_general"));
+}
+
+/* The program's own, whatever its sizes are now: once for all variants of it. */
+static const struct resize_signs *signs_of(const struct variant *variant)
+{
+    struct variant_findings *findings = variant->findings;
+    struct arena *arena = findings->arena;
+    size_t class_count = (size_t)variant->dimensions.leaves.dimension_count + 1;
+    if (findings->resize_signs != NULL)
+        return findings->resize_signs;
+    struct resize_signs *signs = arena_array(arena, struct resize_signs, 1);
+    *signs = (struct resize_signs){.shared_count = arena_array(arena, uint32_t, class_count),
+                                   .is_signed = arena_array(arena, bool, class_count),
+                                   .is_in_state = arena_array(arena, bool, class_count),
+                                   .has_products = variant_has_products(variant)};
+    for (uint32_t i = 0; i < variant->plan->argument_count; i++)
+        signs->has_parameters |= variant->plan->arguments[i].choice.category == CATEGORY_PARAMETER;
+    state_read(variant, signs);
+    data_read(variant, signs);
     caches_read(variant, signs);
+    return findings->resize_signs = signs;
 }
 
 /* Whole numbers begin with it (tokens, labels), or a cache does; or an argument that is called a batch, in a program
  * with parameters; or all data of a program that learns, or all operands of products, as queries, keys and values are.
  * The samples of a source, the sides of a grid, rows of a table are none. */
-static bool is_batch(const struct signs *signs, uint32_t class)
+static bool is_batch(const struct variant *variant, const struct resize_signs *signs, uint32_t class)
 {
     bool is_of_all = signs->shared_count[class] == signs->data_count;
-    return signs->is_signed[class] ||
-           (is_of_all && ((signs->variant->plan->graph->has_backward && signs->has_parameters) ||
-                          (signs->data_count > 1 && signs->has_products)));
+    return signs->is_signed[class] || (is_of_all && ((variant->plan->graph->has_backward && signs->has_parameters) ||
+                                                     (signs->data_count > 1 && signs->has_products)));
 }
 
 /* The batch, or the sequence, of the arguments that are data; of a class that no state has, if there are such. One
@@ -151,9 +156,7 @@ static bool is_batch(const struct signs *signs, uint32_t class)
 static uint32_t targets_find(const struct variant *variant, bool is_of_sequence, struct change_target *targets)
 {
     uint32_t nth = is_of_sequence;
-    const bool *is_in_state = classes_of_state(variant);
-    struct signs signs;
-    signs_read(variant, &signs);
+    const struct resize_signs *signs = signs_of(variant);
     for (unsigned rank = 0; rank < 2 * DATA_RANK_COUNT; rank++) {
         uint32_t count = 0;
         for (uint32_t i = 0; i < variant->plan->argument_count; i++) {
@@ -162,12 +165,12 @@ static uint32_t targets_find(const struct variant *variant, bool is_of_sequence,
                 continue;
             uint32_t dimension = dimensions_of(&variant->dimensions, argument->instruction_at, nth);
             uint32_t class = dimension == HLO_NONE ? 0 : dimensions_class(&variant->dimensions, dimension);
-            if (dimension == HLO_NONE || (rank % 2 == 0 && is_in_state[class]) ||
-                (is_of_sequence && !is_sequence(variant, argument, class, is_in_state[class])) ||
+            if (dimension == HLO_NONE || (rank % 2 == 0 && signs->is_in_state[class]) ||
+                (is_of_sequence && !is_sequence(variant, argument, class, signs->is_in_state[class])) ||
                 (count > 0 && variant->sizes[targets[0].at] != variant->sizes[dimension]))
                 continue;
             uint32_t first = dimensions_of(&variant->dimensions, argument->instruction_at, 0);
-            if (is_batch(&signs, dimensions_class(&variant->dimensions, first)))
+            if (is_batch(variant, signs, dimensions_class(&variant->dimensions, first)))
                 targets[count++] = (struct change_target){argument->number, nth, .at = dimension};
         }
         if (count > 0)

@@ -89,6 +89,16 @@ uint32_t variant_step(const struct variant *variant, uint32_t instruction_at)
     return at == HLO_NONE ? HLO_NONE : variant->step_at[variant->plan->schedule.position_of_instruction[at]];
 }
 
+bool variant_has_products(const struct variant *variant)
+{
+    const struct graph *graph = variant->plan->graph;
+    arena_work(variant->arena, graph->hlo->instruction_count);
+    for (uint32_t at = 0; at < graph->hlo->instruction_count; at++)
+        if (graph_op(graph, at) == GRAPH_DOT || str_ends(graph_op_name_end(graph, at), STR("dot_general")))
+            return true;
+    return false;
+}
+
 /* ---- sizes ---- */
 
 /* Small arrays get small tiles: the compiler takes as few rows as hold them. */

@@ -28,6 +28,7 @@ struct variant_row {
 
 struct regions;
 struct regions_parameters;
+struct resize_signs;
 
 /* What changes find out of the program as it is, once for all variants of it; in the arena of the first. NULL: not yet.
  */
@@ -35,9 +36,10 @@ struct variant_findings {
     struct arena *arena;
     const struct regions *by_scopes, *by_any;
     const struct regions_parameters *by_parameters; /* where by_any is not by_scopes */
-    const uint32_t *remat_of;     /* by instruction: which one it rematerializes, or HLO_NONE (remat.h) */
-    const double *flops;          /* by instruction: recompute_flops */
-    const uint64_t *value_hashes; /* by instruction: checkpoint_values */
+    const uint32_t *remat_of;                /* by instruction: which one it rematerializes, or HLO_NONE (remat.h) */
+    const double *flops;                     /* by instruction: recompute_flops */
+    const uint64_t *value_hashes;            /* by instruction: checkpoint_values */
+    const struct resize_signs *resize_signs; /* of change_resize.c alone */
 };
 
 struct variant {
@@ -81,6 +83,8 @@ void variant_limit(struct variant *variant, int64_t capacity_bytes);
 uint32_t variant_scheduled(const struct variant *variant, uint32_t instruction_at);
 /* The step at which an instruction of the schedule, or the fusion around it, runs; HLO_NONE: it is not scheduled. */
 uint32_t variant_step(const struct variant *variant, uint32_t instruction_at);
+/* Does it multiply matrices? A small product may be written as a sum, and still be named one. */
+bool variant_has_products(const struct variant *variant);
 /* The entry parameter whose memory the row of an argument is. */
 static inline int64_t variant_parameter(const struct variant *variant, const struct variant_row *row)
 {
