@@ -49,11 +49,11 @@ void advice_find_scan_outputs(struct advice *advice)
         .reason = "At most this much: what is computed in the scan instead may take memory there."};
     if (!is_cause(advice, VERDICT_CAUSE_SCAN_OUTPUTS))
         return;
-    const struct cause_arrays stacked = cause_arrays_stacked(facts);
-    if (stacked.count == 0 || stacked.slices < 2 || !saving_set(advice, &stacked, 1, stacked.slices, &item))
+    const struct cause_arrays *stacked = facts->out->cause.arrays;
+    if (!saving_set(advice, stacked, 1, stacked->slices, &item))
         return;
     item.title = arena_format(facts->arena, "Reduce inside the scan, or keep every k-th of its %lld outputs",
-                              (long long)stacked.slices);
+                              (long long)stacked->slices);
     add_of_cause(advice, item);
 }
 
@@ -159,7 +159,8 @@ void advice_find_parts(struct advice *advice)
                   "what the parts are computed from stays whole, and so does what is kept of them."};
     if (!is_cause(advice, VERDICT_CAUSE_EQUAL_ARRAYS) && !is_cause(advice, VERDICT_CAUSE_ONE_BUFFER))
         return;
-    const struct cause_arrays whole = cause_arrays_equal(facts);
+    const struct cause_arrays *said = facts->out->cause.arrays,
+                              whole = said != NULL ? *said : cause_arrays_equal(facts);
     /* A matrix alone is mostly a product, whose columns are worked on as well. */
     bool is_matrix = whole.count == 1 && !has_rank(advice, whole.said, 3);
     if (whole.count == 0 || whole.slices < ROWS_MIN || is_matrix || is_made_by_sort(advice, whole.said))
@@ -241,15 +242,13 @@ void advice_find_example_gradients(struct advice *advice)
         .reason = "At most this much: sums of the gradients stay, and so do activations of the examples of one part."};
     if (!is_cause(advice, VERDICT_CAUSE_EXAMPLE_GRADIENTS))
         return;
-    const struct cause_arrays examples = cause_arrays_of_examples(facts);
-    int64_t at_once = examples.slices > 4 * EXAMPLES_AT_ONCE ? EXAMPLES_AT_ONCE : 1;
-    if (examples.count == 0)
-        return;
-    const struct cause_arrays all = with_other_moments(advice, &examples, is_of_examples);
-    if (!saving_set(advice, &all, at_once, examples.slices, &item))
+    const struct cause_arrays *examples = facts->out->cause.arrays;
+    int64_t at_once = examples->slices > 4 * EXAMPLES_AT_ONCE ? EXAMPLES_AT_ONCE : 1;
+    const struct cause_arrays all = with_other_moments(advice, examples, is_of_examples);
+    if (!saving_set(advice, &all, at_once, examples->slices, &item))
         return;
     item.title = arena_format(facts->arena, "Clip and sum the gradients of %lld of the %lld examples at a time",
-                              (long long)at_once, (long long)examples.slices);
+                              (long long)at_once, (long long)examples->slices);
     item.call = arena_format(
         facts->arena,
         "jax.lax.scan(lambda total, part: (jax.tree.map(lambda t, g: t + g.sum(0), total, "
@@ -267,8 +266,8 @@ void advice_find_table_gradients(struct advice *advice)
     struct arena *arena = facts->arena;
     if (!is_cause(advice, VERDICT_CAUSE_TABLE_GRADIENTS))
         return;
-    const struct cause_arrays table = cause_arrays_of_table(facts);
-    const char *name = table.parameter.length > 0 ? arena_text(arena, table.parameter) : "the table";
+    const struct cause_arrays *table = facts->out->cause.arrays;
+    const char *name = table->parameter.length > 0 ? arena_text(arena, table->parameter) : "the table";
     struct verdict_advice item = {
         .title = arena_format(arena, "Update only the rows of %s that the step looks up", name),
         .call = "loss, g = jax.value_and_grad(loss_of_rows)(table[ids]); table = table.at[ids].add(-rate * g)  # with "
@@ -276,15 +275,15 @@ void advice_find_table_gradients(struct advice *advice)
         .reason =
             "At most this much: no gradient of the whole table is made. Adam's state of the table would go as well; "
             "the optimizer is another one then."};
-    if (saving_set(advice, &table, 0, 1, &item))
+    if (saving_set(advice, table, 0, 1, &item))
         add_of_cause(advice, item);
-    if (table.count < 2)
+    if (table->count < 2)
         return;
     item = (struct verdict_advice){
-        .title = arena_format(arena, "Look %s up once in a step: one gradient of it instead of %u", name, table.count),
+        .title = arena_format(arena, "Look %s up once in a step: one gradient of it instead of %u", name, table->count),
         .call = "rows = table[jnp.concatenate([a, b])]  # one lookup, then split: rows[:len(a)], rows[len(a):]",
         .reason = "At most this much: one dense gradient stays.",
         .effort = 1};
-    if (saving_set(advice, &table, 1, table.count, &item))
+    if (saving_set(advice, table, 1, table->count, &item))
         add_of_cause(advice, item);
 }

@@ -158,7 +158,9 @@ static bool is_stacked(const struct verdict_facts *facts, const struct plan_row 
     return elements > 0 && shape_array_elements(&whole) / whole.dimensions[0] == elements;
 }
 
-struct cause_arrays cause_arrays_stacked(const struct verdict_facts *facts)
+/* The largest array that a loop writes a slice of in each iteration and does not read; it began empty. None with a
+ * backward pass that reads it. */
+static struct cause_arrays stacked_find(const struct verdict_facts *facts)
 {
     const struct plan_space *space = facts->space;
     struct cause_arrays found = {.said = NULL};
@@ -213,7 +215,9 @@ static struct shape_array of_one(const struct shape_array *shape)
     return one;
 }
 
-struct cause_arrays cause_arrays_of_examples(const struct verdict_facts *facts)
+/* Gradients with one more dimension in front than the parameter that they are of: of at least half of the elements of
+ * all parameters, and a quarter of the peak. */
+static struct cause_arrays examples_find(const struct verdict_facts *facts)
 {
     const struct plan_space *space = facts->space;
     struct cause_arrays found = {.said = NULL};
@@ -249,7 +253,8 @@ static uint32_t parameters_count(const struct plan *plan, const struct shape_arr
     return count;
 }
 
-struct cause_arrays cause_arrays_of_table(const struct verdict_facts *facts)
+/* Gradients of the parameter that a scatter of the backward pass makes whole: at least a quarter of the peak. */
+static struct cause_arrays table_find(const struct verdict_facts *facts)
 {
     const struct plan *plan = facts->parts->plan;
     const struct plan_space *space = facts->space;
@@ -342,16 +347,23 @@ static const char *place_of(const struct verdict_facts *facts, const struct caus
     return place[0] == '\0' ? "" : arena_format(facts->arena, ", %s%s", place, is_one ? "" : " and elsewhere");
 }
 
+/* How many of them have the shape that is said. */
+static uint32_t alike_count(const struct verdict_facts *facts, const struct cause_arrays *arrays)
+{
+    const char *shape = facts_shape(facts, arrays->said);
+    uint32_t alike = 0;
+    for (uint32_t i = 0; i < arrays->count; i++)
+        alike += strcmp(facts_shape(facts, &facts->space->rows[arrays->rows[i]]), shape) == 0;
+    return alike;
+}
+
 /* "2 × f32[14410,1,2048,192]", "3 arrays as large as f32[40960,40960]". */
 static const char *count_of(const struct verdict_facts *facts, const struct cause_arrays *arrays)
 {
     char number[COUNT_TEXT_BYTES];
     const char *shape = facts_shape(facts, arrays->said);
-    uint32_t alike = 0;
-    for (uint32_t i = 0; i < arrays->count; i++)
-        alike += strcmp(facts_shape(facts, &facts->space->rows[arrays->rows[i]]), shape) == 0;
-    size_text_count(number, alike == arrays->count ? alike : arrays->count);
-    if (alike == arrays->count)
+    size_text_count(number, arrays->count);
+    if (alike_count(facts, arrays) == arrays->count)
         return arrays->count == 1 ? shape : arena_format(facts->arena, "%s × %s", number, shape);
     return arena_format(facts->arena, "%s arrays as large as %s", number, shape);
 }
@@ -360,15 +372,12 @@ static const char *count_of(const struct verdict_facts *facts, const struct caus
 static const char *sentence_of(const struct verdict_facts *facts, const char *what, const struct cause_arrays *arrays)
 {
     char share[SHARE_TEXT_BYTES], number[COUNT_TEXT_BYTES];
-    const char *shape = facts_shape(facts, arrays->said);
-    uint32_t alike = 0;
-    for (uint32_t i = 0; i < arrays->count; i++)
-        alike += strcmp(facts_shape(facts, &facts->space->rows[arrays->rows[i]]), shape) == 0;
-    return arena_format(facts->arena, "%s hold%s %s at the peak, %s of it: %s%s%s%s%s.", what,
-                        arrays->count == 1 ? "s" : "", facts_size(facts, arrays->bytes),
-                        size_text_share(share, arrays->bytes, facts->space->peak_bytes),
-                        alike == 1 ? "" : size_text_count(number, alike), alike == 1 ? "" : " × ", shape,
-                        alike < arrays->count ? " and others" : "", place_of(facts, arrays));
+    uint32_t alike = alike_count(facts, arrays);
+    return arena_format(
+        facts->arena, "%s hold%s %s at the peak, %s of it: %s%s%s%s%s.", what, arrays->count == 1 ? "s" : "",
+        facts_size(facts, arrays->bytes), size_text_share(share, arrays->bytes, facts->space->peak_bytes),
+        alike == 1 ? "" : size_text_count(number, alike), alike == 1 ? "" : " × ", facts_shape(facts, arrays->said),
+        alike < arrays->count ? " and others" : "", place_of(facts, arrays));
 }
 
 static const char *equal_sentence(const struct verdict_facts *facts, const struct cause_arrays *arrays)
@@ -379,39 +388,36 @@ static const char *equal_sentence(const struct verdict_facts *facts, const struc
                         size_text_share(share, arrays->bytes, facts->space->peak_bytes), place_of(facts, arrays));
 }
 
+static bool arrays_set(const struct verdict_facts *facts, enum verdict_cause_kind kind,
+                       const struct cause_arrays *arrays, const char *text)
+{
+    struct cause_arrays *kept = arena_array(facts->arena, struct cause_arrays, 1);
+    *kept = *arrays;
+    cause_set(facts, kind, arrays->bytes, VERDICT_EXACT, text);
+    facts->out->cause.arrays = kept;
+    return true;
+}
+
 bool cause_arrays_make(const struct verdict_facts *facts, bool is_vague, int64_t bytes)
 {
-    struct cause_arrays arrays = cause_arrays_of_table(facts);
-    if (arrays.count > 0 && arrays.bytes >= bytes / 2) {
-        const char *what = arrays.parameter.length == 0 ? "Dense gradients of a table"
-                                                        : arena_format(facts->arena, "Dense gradients of %s",
-                                                                       arena_text(facts->arena, arrays.parameter));
-        cause_set(facts, VERDICT_CAUSE_TABLE_GRADIENTS, arrays.bytes, VERDICT_EXACT,
-                  sentence_of(facts, what,
-                              &(struct cause_arrays){arrays.rows, arrays.count, arrays.bytes, arrays.said, 0,
-                                                     arrays.parameter}));
-        return true;
+    struct arena *arena = facts->arena;
+    const struct cause_arrays table = table_find(facts);
+    if (table.count > 0 && table.bytes >= bytes / 2) {
+        const char *name = table.parameter.length == 0 ? "a table" : arena_text(arena, table.parameter);
+        return arrays_set(facts, VERDICT_CAUSE_TABLE_GRADIENTS, &table,
+                          sentence_of(facts, arena_format(arena, "Dense gradients of %s", name), &table));
     }
     if (!is_vague)
         return false;
-    arrays = cause_arrays_of_examples(facts);
-    if (arrays.count > 0 && arrays.bytes >= bytes / 2) {
-        cause_set(facts, VERDICT_CAUSE_EXAMPLE_GRADIENTS, arrays.bytes, VERDICT_EXACT,
-                  sentence_of(facts, "Gradients of each example", &arrays));
-        return true;
+    const struct cause_arrays examples = examples_find(facts);
+    if (examples.count > 0 && examples.bytes >= bytes / 2)
+        return arrays_set(facts, VERDICT_CAUSE_EXAMPLE_GRADIENTS, &examples,
+                          sentence_of(facts, "Gradients of each example", &examples));
+    const struct cause_arrays stacked = stacked_find(facts);
+    if (stacked.count > 0 && stacked.bytes >= bytes / 2) {
+        const char *what = arena_format(arena, "What a scan stacks in its %lld iterations", (long long)stacked.slices);
+        return arrays_set(facts, VERDICT_CAUSE_SCAN_OUTPUTS, &stacked, sentence_of(facts, what, &stacked));
     }
-    arrays = cause_arrays_stacked(facts);
-    if (arrays.count > 0 && arrays.bytes >= bytes / 2) {
-        cause_set(facts, VERDICT_CAUSE_SCAN_OUTPUTS, arrays.bytes, VERDICT_EXACT,
-                  sentence_of(
-                      facts,
-                      arena_format(facts->arena, "What a scan stacks in its %lld iterations", (long long)arrays.slices),
-                      &arrays));
-        return true;
-    }
-    arrays = cause_arrays_equal(facts);
-    if (arrays.count < 2)
-        return false;
-    cause_set(facts, VERDICT_CAUSE_EQUAL_ARRAYS, arrays.bytes, VERDICT_EXACT, equal_sentence(facts, &arrays));
-    return true;
+    const struct cause_arrays equal = cause_arrays_equal(facts);
+    return equal.count > 1 && arrays_set(facts, VERDICT_CAUSE_EQUAL_ARRAYS, &equal, equal_sentence(facts, &equal));
 }

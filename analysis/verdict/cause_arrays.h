@@ -20,16 +20,10 @@ struct cause_arrays {
 /* Computed arrays of one size that hold most of what categories say little about: of those the size that holds most;
  * none where they are less than half of the peak. Arguments, results and gradients are none of them. */
 struct cause_arrays cause_arrays_equal(const struct verdict_facts *facts);
-/* The largest array that a loop writes a slice of in each iteration and does not read; it began empty. None with a
- * backward pass that reads it. */
-struct cause_arrays cause_arrays_stacked(const struct verdict_facts *facts);
-/* Gradients with one more dimension in front than the parameter that they are of: of at least half of the elements of
- * all parameters, and a quarter of the peak. */
-struct cause_arrays cause_arrays_of_examples(const struct verdict_facts *facts);
-/* Gradients of the parameter that a scatter of the backward pass makes whole: at least a quarter of the peak. */
-struct cause_arrays cause_arrays_of_table(const struct verdict_facts *facts);
 /* Results of sorts that nothing reads: the positions that a stable sort carries. */
 struct cause_arrays cause_arrays_of_sorts(const struct verdict_facts *facts);
 
-/* Says one of these as the cause; false: none of them is. `bytes`: held by what would be said otherwise. */
+/* Says as the cause, which keeps them, that a table's gradients hold most; or, where the category that holds most is
+ * vague, gradients of each example, what a scan stacks, or at least two arrays of one size. False: none of these.
+ * `bytes`: held by what would be said otherwise. */
 bool cause_arrays_make(const struct verdict_facts *facts, bool is_vague, int64_t bytes);

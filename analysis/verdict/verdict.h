@@ -25,6 +25,7 @@ struct plan;           /* plan/plan.h */
 struct program_arrays; /* plan/program_arrays.h */
 struct memory_profile; /* model/memory_profile/model.h */
 struct torch_choice;   /* verdict/torch_choice.h */
+struct cause_arrays;   /* verdict/cause_arrays.h */
 struct profile_set;    /* model/device_memory/profile_set.h */
 
 enum verdict_fits { VERDICT_FITS_UNKNOWN, VERDICT_FITS_YES, VERDICT_FITS_NO, VERDICT_FITS_PERHAPS };
@@ -107,8 +108,9 @@ enum verdict_cause_kind {
 
 struct verdict_cause {
     enum verdict_cause_kind kind;
-    const char *text; /* one sentence */
-    int64_t bytes;    /* that it holds */
+    const char *text;                  /* one sentence */
+    int64_t bytes;                     /* that it holds */
+    const struct cause_arrays *arrays; /* that it is, in the arena; NULL: of another kind than cause_arrays_make says */
     enum verdict_confidence confidence;
     struct verdict_evidence evidence;
     struct verdict_mentions mentions; /* of the text */
