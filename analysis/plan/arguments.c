@@ -409,3 +409,14 @@ void arguments_build(struct plan *plan, const struct graph *graph, struct value_
         plan->arguments[i].choice = arguments_decide(&facts[i], graph->has_backward, &twins);
     trees_apply(plan, facts, scratch);
 }
+
+void arguments_parameters_by_shape(const struct plan *plan, struct arena *arena, struct map *out)
+{
+    map_init(out, arena, plan->argument_count);
+    for (uint32_t i = 0; i < plan->argument_count; i++) {
+        struct shape_array shape;
+        if (plan->arguments[i].choice.category == CATEGORY_PARAMETER &&
+            shape_array_read(plan->arguments[i].shape, &shape))
+            map_put(out, shape_array_hash_any_order(&shape), i, false);
+    }
+}

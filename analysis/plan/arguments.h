@@ -17,3 +17,6 @@ void arguments_build(struct plan *plan, const struct graph *graph, struct value_
 const struct plan_argument *arguments_find(const struct plan *plan, int64_t number);
 const struct plan_argument *arguments_find_instruction(const struct plan *plan, uint32_t at);
 const struct plan_argument *arguments_find_allocation(const struct plan *plan, const struct hlo_allocation *allocation);
+
+/* Parameters by shape_array_hash_any_order: of each shape the first, as its place in plan->arguments. */
+void arguments_parameters_by_shape(const struct plan *plan, struct arena *arena, struct map *out);

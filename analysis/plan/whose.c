@@ -14,7 +14,7 @@ struct whose_deciding {
     struct plan *plan;
     const struct graph *graph;
     struct value_walk walk;
-    struct map parameter_shapes; /* hashes of dimensions in any order, of arguments that are parameters */
+    struct map parameter_shapes; /* arguments_parameters_by_shape */
 };
 
 /* Who reads a value. */
@@ -208,18 +208,6 @@ static struct category_choice by_row(struct whose_deciding *deciding, struct pla
     return by_value(deciding, row, value_of_buffer(hlo, row->buffer_at));
 }
 
-static void shapes_collect(struct whose_deciding *deciding, struct arena *arena)
-{
-    const struct plan *plan = deciding->plan;
-    map_init(&deciding->parameter_shapes, arena, plan->argument_count);
-    for (uint32_t i = 0; i < plan->argument_count; i++) {
-        struct shape_array shape;
-        if (plan->arguments[i].choice.category == CATEGORY_PARAMETER &&
-            shape_array_read(plan->arguments[i].shape, &shape))
-            map_put(&deciding->parameter_shapes, shape_array_hash_any_order(&shape), i, false);
-    }
-}
-
 static uint64_t steps_of(const struct plan *plan, const struct graph *graph)
 {
     uint64_t count = graph->operand_first[plan->hlo.instruction_count];
@@ -238,7 +226,7 @@ void whose_build(struct plan *plan, struct arena *arena)
         deciding.graph = plan->graph;
         value_walk_init(&deciding.walk, plan->graph, steps_of(plan, plan->graph), scratch);
         arguments_build(plan, plan->graph, &deciding.walk, arena, scratch);
-        shapes_collect(&deciding, scratch);
+        arguments_parameters_by_shape(plan, scratch, &deciding.parameter_shapes);
     }
     for (uint32_t i = 0; i < plan->space_count; i++) {
         struct plan_space *space = &plan->spaces[i];

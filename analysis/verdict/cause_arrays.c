@@ -4,6 +4,7 @@
 
 #include "base/size_text.h"
 #include "base/sum.h"
+#include "plan/arguments.h"
 #include "plan/describe.h"
 #include "read/hlo/graph.h"
 #include "read/hlo/shape.h"
@@ -183,19 +184,14 @@ static struct cause_arrays stacked_find(const struct verdict_facts *facts)
 
 /* ---- gradients ---- */
 
-/* Shapes of parameters in any order of dimensions: the elements of all that have one. */
-static int64_t parameters_collect(const struct verdict_facts *facts, struct map *shapes)
+static int64_t parameters_elements(const struct plan *plan)
 {
-    const struct plan *plan = facts->parts->plan;
     int64_t elements = 0;
-    map_init(shapes, facts->arena, plan->argument_count);
     for (uint32_t i = 0; i < plan->argument_count; i++) {
         struct shape_array shape;
-        if (plan->arguments[i].choice.category != CATEGORY_PARAMETER ||
-            !shape_array_read(plan->arguments[i].shape, &shape) || shape.rank == 0)
-            continue;
-        elements = sum_add(elements, shape_array_elements(&shape));
-        map_put(shapes, shape_array_hash_any_order(&shape), i, false);
+        if (plan->arguments[i].choice.category == CATEGORY_PARAMETER &&
+            shape_array_read(plan->arguments[i].shape, &shape) && shape.rank > 0)
+            elements = sum_add(elements, shape_array_elements(&shape));
     }
     return elements;
 }
@@ -225,7 +221,7 @@ static struct cause_arrays examples_find(const struct verdict_facts *facts)
     int64_t elements = 0;
     if (facts->parts->plan->graph == NULL || !facts->parts->plan->graph->has_backward)
         return found;
-    int64_t all = parameters_collect(facts, &shapes);
+    arguments_parameters_by_shape(facts->parts->plan, facts->arena, &shapes);
     for (uint32_t i = 0; i < space->row_count; i++) {
         const struct plan_row *row = &space->rows[i];
         struct shape_array shape, one;
@@ -239,7 +235,8 @@ static struct cause_arrays examples_find(const struct verdict_facts *facts)
         elements = sum_add(elements, shape_array_elements(&one));
         take(facts, &found, i);
     }
-    return elements >= all / 2 && holds(facts, found.bytes, MUCH_PERCENT) ? found : (struct cause_arrays){.said = NULL};
+    bool is_most = elements >= parameters_elements(facts->parts->plan) / 2;
+    return is_most && holds(facts, found.bytes, MUCH_PERCENT) ? found : (struct cause_arrays){.said = NULL};
 }
 
 static uint32_t parameters_count(const struct plan *plan, const struct shape_array *of)
@@ -265,7 +262,7 @@ static struct cause_arrays table_find(const struct verdict_facts *facts)
     int64_t largest = 0;
     if (plan->graph == NULL || !plan->graph->has_backward)
         return found;
-    parameters_collect(facts, &shapes);
+    arguments_parameters_by_shape(plan, facts->arena, &shapes);
     for (uint32_t i = 0; i < space->row_count; i++) {
         const struct plan_row *row = &space->rows[i];
         if (is_alive(facts, row) && row->choice.category == CATEGORY_GRADIENT && row->named_by != HLO_NONE &&
