@@ -104,17 +104,11 @@ void inline_end(struct inlining *inlining)
     }
 }
 
-/* frontend_attributes of HloInstructionProto, which our .proto does not name: a call that has some may say there that
- * it is to stay one. Without any the field is there, and empty: one byte that says so. */
-enum { FRONTEND_ATTRIBUTES_FIELD = 68 };
-
+/* A call that has some may say there that it is to stay one. */
 static bool has_attributes(const program_instruction *instruction)
 {
-    for (size_t i = 0; i < instruction->base.n_unknown_fields; i++)
-        if (instruction->base.unknown_fields[i].tag == FRONTEND_ATTRIBUTES_FIELD &&
-            instruction->base.unknown_fields[i].len > 1)
-            return true;
-    return false;
+    const Xla__KeptMessage *attributes = instruction->frontend_attributes;
+    return attributes != NULL && attributes->base.n_unknown_fields > 0;
 }
 
 static bool is_written_out(const program_instruction *instruction)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Edits that compute layers again: what is cloned, behind what, and what is refused. */
+#include "edit/inline.h"
 #include "edit/loops.h"
 #include "whatif/regions_read.h"
 
@@ -246,6 +247,34 @@ START_TEST(layers_without_scopes_are_told_by_their_parameters)
 }
 END_TEST
 
+/* Calls that are left of PLAIN's, where the first has these attributes. */
+static size_t calls_left(Xla__KeptMessage *attributes)
+{
+    struct program program;
+    ck_assert_msg(program_read(&program, load(PLAIN), KIND_HLO_PROTO, &arena, &err), "%s", err.text);
+    size_t first = 0;
+    while (!program_is(program.entry->computation->instructions[first], "call"))
+        first++;
+    program.entry->computation->instructions[first]->frontend_attributes = attributes;
+    ck_assert(inline_every(&program, program.entry));
+    bytes_close(&input);
+    return count_opcode(&program, "call");
+}
+
+START_TEST(a_call_with_attributes_of_a_frontend_stays_one)
+{
+    ARENA_MUST_NOT_JUMP();
+    uint8_t empty_entry = 0;
+    ProtobufCMessageUnknownField entry = {1, PROTOBUF_C_WIRE_TYPE_LENGTH_PREFIXED, 1, &empty_entry};
+    Xla__KeptMessage attributes = XLA__KEPT_MESSAGE__INIT;
+    ck_assert_uint_eq(calls_left(NULL), 0);
+    ck_assert_uint_eq(calls_left(&attributes), 0);
+    attributes.base.n_unknown_fields = 1;
+    attributes.base.unknown_fields = &entry;
+    ck_assert_uint_eq(calls_left(&attributes), 1);
+}
+END_TEST
+
 START_TEST(one_layer_without_scopes_is_named_by_its_number)
 {
     ARENA_MUST_NOT_JUMP();
@@ -350,6 +379,7 @@ int main(void)
     tcase_add_test(tests, loops_without_number_are_not_compared);
     tcase_add_test(tests, flipped_scans_end);
     tcase_add_test(tests, layers_without_scopes_are_told_by_their_parameters);
+    tcase_add_test(tests, a_call_with_attributes_of_a_frontend_stays_one);
     tcase_add_test(tests, one_layer_without_scopes_is_named_by_its_number);
     tcase_add_test(tests, layers_that_are_not_there_or_of_a_nested_gradient_are_refused);
     tcase_add_test(tests, flipped_programs_without_scopes_end);
