@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * advice_parts.c: what need not be whole at any time: what a scan stacks, arrays whose rows are worked on one by one,
- * gradients of each example, of a whole table, and the positions that a stable sort carries. No instruction is changed
- * for these: the figure is what the peak falls by without the bytes that would go, which is a bound. */
+ * per-example gradients, those of a whole table, and the positions that a stable sort carries. No instruction is
+ * changed for these: the figure is what the peak falls by without the bytes that would go, which is a bound. */
 #include "verdict/advice.h"
 #include "verdict/cause_arrays.h"
 
@@ -178,8 +178,8 @@ void advice_find_parts(struct advice *advice)
     add_of_cause(advice, item);
 }
 
-/* Members trained side by side by vmap: all parameters, several at least, have one first dimension, and so has most of
- * what is saved for the backward pass, which no loop stacks. 0: they are none. */
+/* Members of an ensemble, trained side by side by vmap: all parameters, several at least, have one first dimension, and
+ * so has most of what is saved for the backward pass, which no loop stacks. 0: there is none. */
 static int64_t members_of(const struct advice *advice, struct cause_arrays *saved)
 {
     enum { MEMBERS_MIN = 2, ARRAYS_MIN = 4 };
@@ -231,7 +231,8 @@ void advice_find_members(struct advice *advice)
     const struct cause_arrays all = with_other_moments(advice, &saved, has_slices);
     if (!saving_set(advice, &all, 1, members, &item))
         return;
-    item.title = arena_format(facts->arena, "Train the %lld members one after another", (long long)members);
+    item.title =
+        arena_format(facts->arena, "Train the %lld members of the ensemble one after another", (long long)members);
     add_of_cause(advice, item);
 }
 
@@ -239,7 +240,7 @@ void advice_find_example_gradients(struct advice *advice)
 {
     const struct verdict_facts *facts = advice->facts;
     struct verdict_advice item = {
-        .reason = "At most this much: sums of the gradients stay, and so do activations of the examples of one part."};
+        .reason = "At most this much: sums of the gradients stay, and so do activations of one microbatch."};
     if (!is_cause(advice, VERDICT_CAUSE_EXAMPLE_GRADIENTS))
         return;
     const struct cause_arrays *examples = facts->out->cause.arrays;
@@ -247,8 +248,9 @@ void advice_find_example_gradients(struct advice *advice)
     const struct cause_arrays all = with_other_moments(advice, examples, is_of_examples);
     if (!saving_set(advice, &all, at_once, examples->slices, &item))
         return;
-    item.title = arena_format(facts->arena, "Clip and sum the gradients of %lld of the %lld examples at a time",
-                              (long long)at_once, (long long)examples->slices);
+    item.title =
+        arena_format(facts->arena, "Clip and sum per-example gradients in microbatches of %lld of the %lld examples",
+                     (long long)at_once, (long long)examples->slices);
     item.call = arena_format(
         facts->arena,
         "jax.lax.scan(lambda total, part: (jax.tree.map(lambda t, g: t + g.sum(0), total, "

@@ -211,8 +211,8 @@ static struct shape_array of_one(const struct shape_array *shape)
     return one;
 }
 
-/* Gradients with one more dimension in front than the parameter that they are of: of at least half of the elements of
- * all parameters, and a quarter of the peak. */
+/* Per-example gradients, which have one more dimension in front than the parameter that they are of: of at least half
+ * of the elements of all parameters, and a quarter of the peak. */
 static struct cause_arrays examples_find(const struct verdict_facts *facts)
 {
     const struct plan_space *space = facts->space;
@@ -365,7 +365,7 @@ static const char *count_of(const struct verdict_facts *facts, const struct caus
     return arena_format(facts->arena, "%s arrays as large as %s", number, shape);
 }
 
-/* "Gradients of each example hold 18.00 GiB at the peak, 81 % of it: 6 × f32[256,512,2048] and others, dpsgd.py:13." */
+/* "Per-example gradients hold 18.00 GiB at the peak, 81 % of it: 6 × f32[256,512,2048] and others, dpsgd.py:13." */
 static const char *sentence_of(const struct verdict_facts *facts, const char *what, const struct cause_arrays *arrays)
 {
     char share[SHARE_TEXT_BYTES], number[COUNT_TEXT_BYTES];
@@ -409,7 +409,7 @@ bool cause_arrays_make(const struct verdict_facts *facts, bool is_vague, int64_t
     const struct cause_arrays examples = examples_find(facts);
     if (examples.count > 0 && examples.bytes >= bytes / 2)
         return arrays_set(facts, VERDICT_CAUSE_EXAMPLE_GRADIENTS, &examples,
-                          sentence_of(facts, "Gradients of each example", &examples));
+                          sentence_of(facts, "Per-example gradients", &examples));
     const struct cause_arrays stacked = stacked_find(facts);
     if (stacked.count > 0 && stacked.bytes >= bytes / 2) {
         const char *what = arena_format(arena, "What a scan stacks in its %lld iterations", (long long)stacked.slices);

@@ -24,6 +24,6 @@ struct cause_arrays cause_arrays_equal(const struct verdict_facts *facts);
 struct cause_arrays cause_arrays_of_sorts(const struct verdict_facts *facts);
 
 /* Says as the cause, which keeps them, that a table's gradients hold most; or, where the category that holds most is
- * vague, gradients of each example, what a scan stacks, or at least two arrays of one size. False: none of these.
+ * vague, per-example gradients, what a scan stacks, or at least two arrays of one size. False: none of these.
  * `bytes`: held by what would be said otherwise. */
 bool cause_arrays_make(const struct verdict_facts *facts, bool is_vague, int64_t bytes);

@@ -61,7 +61,7 @@ static const struct {
      "models.py:25.",
      VERDICT_ADVICE_SCAN_OUTPUTS},
     {EXAMPLES("16,64,128", "16,64,64"), EXAMPLES("16,64,120", "16,64,60"), VERDICT_CAUSE_EXAMPLE_GRADIENTS,
-     "Gradients of each example hold 768.0 KiB at the peak, 94 % of it: f32[16,64,128] and others, models.py:13.",
+     "Per-example gradients hold 768.0 KiB at the peak, 94 % of it: f32[16,64,128] and others, models.py:13.",
      VERDICT_ADVICE_EXAMPLE_GRADIENTS},
     {TABLE("4096,64] subtract(e, sum) " PLAIN, "scatter(room, x, x) " SCATTERED),
      TABLE("4096,64] subtract(e, sum) " PLAIN, "dot(x, x) " BACKWARD), VERDICT_CAUSE_TABLE_GRADIENTS,
