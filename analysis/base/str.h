@@ -35,6 +35,14 @@ static inline bool str_ends(struct str text, struct str end)
     return text.length >= end.length && str_equal((struct str){text.data + text.length - end.length, end.length}, end);
 }
 
+/* `words` ends with NULL. */
+static inline bool str_is_one_of(struct str text, const char *const *words)
+{
+    while (*words != NULL && !str_equal(text, str_of(*words)))
+        words++;
+    return *words != NULL;
+}
+
 /* `part` is not empty. Cost: linear. */
 static inline bool str_contains(struct str text, struct str part)
 {

@@ -12,14 +12,6 @@ struct statics {
     uint32_t count;
 };
 
-static bool is_one_of(struct str text, const char *const *words)
-{
-    for (; *words != NULL; words++)
-        if (str_equal(text, str_of(*words)))
-            return true;
-    return false;
-}
-
 /* ---- which library ---- */
 
 struct wrapper {
@@ -86,13 +78,16 @@ static bool uses_haiku(const struct patch_file *file, uint32_t def)
 
 static bool is_checkpoint(const char *path)
 {
-    static const char *const paths[] = {
-        "jax.checkpoint", "jax.remat",   "jax.ad_checkpoint.checkpoint", "flax.linen.remat", "flax.linen.checkpoint",
-        "flax.nnx.remat", "haiku.remat", "equinox.filter_checkpoint"};
-    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
-        if (strcmp(path, paths[i]) == 0)
-            return true;
-    return false;
+    static const char *const paths[] = {"jax.checkpoint",
+                                        "jax.remat",
+                                        "jax.ad_checkpoint.checkpoint",
+                                        "flax.linen.remat",
+                                        "flax.linen.checkpoint",
+                                        "flax.nnx.remat",
+                                        "haiku.remat",
+                                        "equinox.filter_checkpoint",
+                                        NULL};
+    return str_is_one_of(str_of(path), paths);
 }
 
 /* Line of a call that wraps something of this name already; 0: there is none. */
@@ -120,7 +115,7 @@ static bool decorators_are_known(const struct patch_files *files, const struct p
     for (uint32_t nth = 0; (at = python_source_decorator(source, layer->def, nth)) != PYTHON_NONE; nth++) {
         uint32_t first = source->statements[at].first + 1, last = patch_dotted_last(source, first);
         const char *path = last != PYTHON_NONE ? python_names_path(&file->names, first, last, file->names.arena) : "";
-        if (is_one_of(str_of(path), known))
+        if (str_is_one_of(str_of(path), known))
             continue;
         *why = patch_refuse(files, file, source->statements[at].line,
                             is_checkpoint(path) ? "%s has a checkpoint already"
@@ -170,8 +165,8 @@ static bool is_asked_plainly(const struct python_source *source, uint32_t def, s
     for (uint32_t at = source->statements[def].first + 1; at < last->first + last->count; at++) {
         uint32_t before = at - 1 - python_source_is(source, at - 1, "(");
         if (source->tokens[at].kind == PYTHON_NAME && str_equal(python_source_text(source, at), name) &&
-            is_one_of(python_source_text(source, before), askers) &&
-            !is_one_of(python_source_text(source, at + 1), behind))
+            str_is_one_of(python_source_text(source, before), askers) &&
+            !str_is_one_of(python_source_text(source, at + 1), behind))
             return true;
     }
     return false;
@@ -190,14 +185,14 @@ static enum given parameter_given(const struct python_source *source, uint32_t d
             equals = at;
     uint32_t type_end = equals != PYTHON_NONE ? equals : end;
     if ((has_type && type_end - parameter->first == 3 &&
-         is_one_of(python_source_text(source, parameter->first + 2), plain_types)) ||
+         str_is_one_of(python_source_text(source, parameter->first + 2), plain_types)) ||
         (equals != PYTHON_NONE && is_literal(source, equals + 1, end - equals - 1)))
         return GIVEN_STATIC;
     bool is_array_type = !has_type;
     for (uint32_t at = parameter->first + 2; has_type && at < type_end; at++)
-        is_array_type |= is_one_of(python_source_text(source, at), array_types);
-    return is_one_of(name, plain_names) || !is_array_type || is_asked_plainly(source, def, name) ? GIVEN_UNCLEAR
-                                                                                                 : GIVEN_ARRAYS;
+        is_array_type |= str_is_one_of(python_source_text(source, at), array_types);
+    return str_is_one_of(name, plain_names) || !is_array_type || is_asked_plainly(source, def, name) ? GIVEN_UNCLEAR
+                                                                                                     : GIVEN_ARRAYS;
 }
 
 /* Where the call is written: the bracket, or PYTHON_NONE. By the frame's column, which is where the expression begins;
@@ -234,9 +229,9 @@ static enum given argument_given(const struct patch_file *file, const struct pyt
     uint32_t count = item->count - (item->value - item->first);
     if (is_literal(source, item->value, count) || (count == 1 && is_constant(source, item->value)))
         return GIVEN_STATIC;
-    bool is_plain = count == 1 && is_one_of(python_source_text(source, item->value), plain_names);
+    bool is_plain = count == 1 && str_is_one_of(python_source_text(source, item->value), plain_names);
     bool is_of_root = count > 1 && python_source_is(source, item->value + 1, ".") &&
-                      is_one_of(python_source_text(source, item->value), roots);
+                      str_is_one_of(python_source_text(source, item->value), roots);
     return is_plain || is_of_root ? GIVEN_UNCLEAR : GIVEN_ARRAYS;
 }
 

@@ -22,12 +22,8 @@ struct donation_numbers {
 
 static bool is_jit(const struct python_names *names, uint32_t first, uint32_t last, struct arena *arena)
 {
-    static const char *const paths[] = {"jax.jit", "jax.experimental.pjit.pjit", "flax.nnx.jit"};
-    const char *path = python_names_path(names, first, last, arena);
-    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
-        if (strcmp(path, paths[i]) == 0)
-            return true;
-    return false;
+    static const char *const paths[] = {"jax.jit", "jax.experimental.pjit.pjit", "flax.nnx.jit", NULL};
+    return str_is_one_of(str_of(python_names_path(names, first, last, arena)), paths);
 }
 
 /* ---- the function ---- */

@@ -148,17 +148,16 @@ static bool is_most(const struct stacks *stacks, const struct hlo_frame *functio
 
 static bool is_loop_call(const struct patch_file *file, uint32_t statement)
 {
-    static const char *const names[] = {"jax.lax.scan", "jax.lax.fori_loop", "jax.lax.while_loop", "jax.lax.map",
-                                        "haiku.scan"};
+    static const char *const names[] = {"jax.lax.scan", "jax.lax.fori_loop", "jax.lax.while_loop",
+                                        "jax.lax.map",  "haiku.scan",        NULL};
     const struct python_statement *in = &file->source.statements[statement];
     for (uint32_t at = in->first + 1; at < in->first + in->count; at++) {
         uint32_t first =
             python_source_is(&file->source, at, "(") ? python_source_dotted_first(&file->source, at - 1) : PYTHON_NONE;
         const char *path =
             first != PYTHON_NONE ? python_names_path(&file->names, first, at - 1, file->names.arena) : "";
-        for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-            if (strcmp(path, names[i]) == 0)
-                return true;
+        if (str_is_one_of(str_of(path), names))
+            return true;
     }
     return false;
 }

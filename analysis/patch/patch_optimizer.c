@@ -5,14 +5,12 @@
 /* Those that take mu_dtype. */
 static bool has_moment(const char *path)
 {
-    static const char *const names[] = {
-        "adam", "adamw", "nadam", "nadamw", "lion", "amsgrad", "scale_by_adam", "scale_by_amsgrad", "scale_by_lion"};
-    if (strncmp(path, "optax.", 6) != 0)
-        return false;
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (strcmp(path + 6, names[i]) == 0)
-            return true;
-    return false;
+    static const char *const paths[] = {"optax.adam",          "optax.adamw",
+                                        "optax.nadam",         "optax.nadamw",
+                                        "optax.lion",          "optax.amsgrad",
+                                        "optax.scale_by_adam", "optax.scale_by_amsgrad",
+                                        "optax.scale_by_lion", NULL};
+    return str_is_one_of(str_of(path), paths);
 }
 
 /* Where mu_dtype stands if it is given by position; optax 0.2. */

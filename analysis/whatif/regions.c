@@ -15,11 +15,9 @@ struct scope {
 static bool is_wrapper(struct str text)
 {
     static const char *const words[] = {"jit",  "jvp",   "transpose",   "vmap", "pjit",       "while",
-                                        "body", "remat", "closed_call", "cond", "checkpoint", "rematted_computation"};
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-        if (str_equal(text, str_of(words[i])))
-            return true;
-    return text.length == 0;
+                                        "body", "remat", "closed_call", "cond", "checkpoint", "rematted_computation",
+                                        NULL};
+    return text.length == 0 || str_is_one_of(text, words);
 }
 
 static struct scope scope_of(struct str text)

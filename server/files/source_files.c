@@ -8,12 +8,9 @@ bool source_files_is_name(const char *path)
     static const char *const ENDINGS[] = {".py",  ".pyi",   ".pyx",  ".pxd",   ".pyw", ".ipynb", ".c",   ".cc",
                                           ".cpp", ".cxx",   ".h",    ".hh",    ".hpp", ".hxx",   ".inl", ".inc",
                                           ".cu",  ".cuh",   ".hip",  ".jl",    ".rs",  ".go",    ".js",  ".mjs",
-                                          ".ts",  ".swift", ".java", ".scala", ".kt",  ".mlir"};
+                                          ".ts",  ".swift", ".java", ".scala", ".kt",  ".mlir",  NULL};
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *ending = strrchr(name, '.');
-    for (size_t at = 0; ending && at < sizeof(ENDINGS) / sizeof(ENDINGS[0]); at++)
-        if (strcmp(ending, ENDINGS[at]) == 0)
-            return true;
-    return false;
+    return ending && str_is_one_of(str_of(ending), ENDINGS);
 }
 
 static bool is_hidden(const char *path) { return path[0] == '.' || strstr(path, "/."); }

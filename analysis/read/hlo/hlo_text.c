@@ -185,14 +185,6 @@ static bool called_write(struct hlo_text_reading *reading, const struct hlo_text
     return is_good;
 }
 
-static bool is_one_of(struct str word, const char *const words[])
-{
-    for (; *words != NULL; words++)
-        if (str_equal(word, str_of(*words)))
-            return true;
-    return false;
-}
-
 /* XLA prints async-start of one operation as OPERATION-start; a few operations have such names themselves. */
 static struct str opcode_of(struct str printed)
 {
@@ -210,7 +202,7 @@ static struct str opcode_of(struct str printed)
                                       "send-done",
                                       "recv-done",
                                       NULL};
-    if (is_one_of(printed, own))
+    if (str_is_one_of(printed, own))
         return printed;
     return str_ends(printed, STR("-start"))    ? STR("async-start")
            : str_ends(printed, STR("-update")) ? STR("async-update")
