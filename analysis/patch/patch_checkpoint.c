@@ -51,9 +51,7 @@ static const struct wrapper *wrapper_of(const struct patch_file *file, uint32_t 
     uint32_t count =
         python_source_is(source, open, "(") ? python_source_items(source, open, file->names.arena, &bases) : 0;
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t last = patch_dotted_last(source, bases[i].first);
-        const char *path =
-            last != PYTHON_NONE ? python_names_path(&file->names, bases[i].first, last, file->names.arena) : "";
+        const char *path = python_names_from(&file->names, bases[i].first);
         for (size_t k = 0; k < sizeof(rows) / sizeof(rows[0]); k++)
             if (strcmp(path, rows[k].base) == 0)
                 return &rows[k].wrapper;
@@ -69,7 +67,7 @@ static bool uses_haiku(const struct patch_file *file, uint32_t def)
     const struct python_statement *last = &source->statements[first->block_last];
     for (uint32_t at = first->first; at < last->first + last->count; at++)
         if (source->tokens[at].kind == PYTHON_NAME && !python_source_is(source, at - 1, ".") &&
-            strncmp(python_names_path(&file->names, at, at, file->names.arena), "haiku", 5) == 0)
+            strncmp(python_names_path(&file->names, at, at), "haiku", 5) == 0)
             return true;
     return false;
 }
@@ -94,9 +92,8 @@ static bool is_checkpoint(const char *path)
 static uint32_t wrapped_line(const struct patch_file *file, struct str name)
 {
     const struct python_source *source = &file->source;
-    for (uint32_t at = 1; at < source->token_count; at++) {
-        uint32_t first = python_source_is(source, at, "(") ? python_source_dotted_first(source, at - 1) : PYTHON_NONE;
-        if (first == PYTHON_NONE || !is_checkpoint(python_names_path(&file->names, first, at - 1, file->names.arena)))
+    for (uint32_t at = 0; at < source->token_count; at++) {
+        if (!is_checkpoint(python_names_called(&file->names, at)))
             continue;
         for (uint32_t within = at + 1; within < source->tokens[at].match; within++)
             if (source->tokens[within].kind == PYTHON_NAME && str_equal(python_source_text(source, within), name))
@@ -113,8 +110,7 @@ static bool decorators_are_known(const struct patch_files *files, const struct p
     const struct python_source *source = &file->source;
     uint32_t at;
     for (uint32_t nth = 0; (at = python_source_decorator(source, layer->def, nth)) != PYTHON_NONE; nth++) {
-        uint32_t first = source->statements[at].first + 1, last = patch_dotted_last(source, first);
-        const char *path = last != PYTHON_NONE ? python_names_path(&file->names, first, last, file->names.arena) : "";
+        const char *path = python_names_from(&file->names, source->statements[at].first + 1);
         if (str_is_one_of(str_of(path), known))
             continue;
         *why = patch_refuse(files, file, source->statements[at].line,
@@ -209,7 +205,7 @@ static uint32_t call_open(const struct patch_layer *layer)
             continue;
         const char *line_end = memrchr(source->text.data, '\n', begin);
         uint32_t column = begin - (line_end != NULL ? (uint32_t)(line_end - source->text.data) + 1 : 0);
-        uint32_t last = patch_dotted_last(source, at);
+        uint32_t last = python_source_dotted_last(source, at);
         if (layer->call->column >= 0 && column == (uint32_t)layer->call->column && last != PYTHON_NONE) {
             uint32_t open = python_source_is(source, last + 1, "(") ? last + 1 : PYTHON_NONE;
             while (open != PYTHON_NONE && python_source_is(source, source->tokens[open].match + 1, "("))

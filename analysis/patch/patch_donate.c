@@ -10,7 +10,7 @@ enum { NUMBERS_MAX = 64 };
 /* Where the function is jitted. */
 struct jitted {
     const struct patch_file *file;
-    uint32_t first, last; /* tokens of the dotted name in "@jax.jit" */
+    uint32_t first, last; /* of "@jax.jit" the tokens of the dotted name; else not set */
     uint32_t open;        /* bracket of a call; PYTHON_NONE: of "@jax.jit" */
     bool is_bound;        /* "jax.jit(self.step)": without the function's first argument */
 };
@@ -20,10 +20,10 @@ struct donation_numbers {
     uint32_t count;
 };
 
-static bool is_jit(const struct python_names *names, uint32_t first, uint32_t last, struct arena *arena)
+static bool is_jit(const char *path)
 {
     static const char *const paths[] = {"jax.jit", "jax.experimental.pjit.pjit", "flax.nnx.jit", NULL};
-    return str_is_one_of(str_of(python_names_path(names, first, last, arena)), paths);
+    return str_is_one_of(str_of(path), paths);
 }
 
 /* ---- the function ---- */
@@ -72,22 +72,20 @@ static bool decorator_find(const struct patch_files *files, const struct patch_f
     struct arena *arena = files->asked->arena;
     uint32_t at;
     for (uint32_t nth = 0; (at = python_source_decorator(source, def, nth)) != PYTHON_NONE; nth++) {
-        uint32_t first = source->statements[at].first + 1, last = patch_dotted_last(source, first);
+        uint32_t first = source->statements[at].first + 1, last = python_source_dotted_last(source, first);
+        const char *path = python_names_from(&file->names, first);
         bool is_call = last != PYTHON_NONE && python_source_is(source, last + 1, "(");
         struct python_item *items;
-        if (last != PYTHON_NONE && is_jit(&file->names, first, last, arena)) {
+        if (is_jit(path)) {
             *out = (struct jitted){file, first, last, is_call ? last + 1 : PYTHON_NONE, false};
             return true;
         }
-        bool is_partial =
-            is_call && strcmp(python_names_path(&file->names, first, last, arena), "functools.partial") == 0;
-        if (is_partial && python_source_items(source, last + 1, arena, &items) > 0) {
-            uint32_t end = patch_dotted_last(source, items[0].first);
-            if (end != PYTHON_NONE && end + 1 == items[0].first + items[0].count &&
-                is_jit(&file->names, items[0].first, end, arena)) {
-                *out = (struct jitted){file, first, last, last + 1, false};
-                return true;
-            }
+        if (is_call && strcmp(path, "functools.partial") == 0 &&
+            python_source_items(source, last + 1, arena, &items) > 0 &&
+            is_jit(python_names_from(&file->names, items[0].first)) &&
+            python_source_dotted_last(source, items[0].first) + 1 == items[0].first + items[0].count) {
+            *out = (struct jitted){.file = file, .open = last + 1};
+            return true;
         }
         *why =
             patch_refuse(files, file, source->statements[at].line, "this decorator may change the arguments of %s",
@@ -97,18 +95,17 @@ static bool decorator_find(const struct patch_files *files, const struct patch_f
     return false;
 }
 
-/* "jax.jit(train_step, …)" at an opening bracket. */
+/* Is it the bracket of "jax.jit(train_step, …)"? */
 static bool is_call_of(const struct patch_file *file, uint32_t open, struct str name, struct arena *arena,
                        struct jitted *out)
 {
     const struct python_source *source = &file->source;
     struct python_item *items;
-    uint32_t first = open > 0 ? python_source_dotted_first(source, open - 1) : PYTHON_NONE;
-    if (first == PYTHON_NONE || !is_jit(&file->names, first, open - 1, arena) ||
-        python_source_items(source, open, arena, &items) == 0 || items[0].is_named)
+    if (!is_jit(python_names_called(&file->names, open)) || python_source_items(source, open, arena, &items) == 0 ||
+        items[0].is_named)
         return false;
-    uint32_t last = patch_dotted_last(source, items[0].first);
-    *out = (struct jitted){file, first, open - 1, open, last > items[0].first};
+    uint32_t last = python_source_dotted_last(source, items[0].first);
+    *out = (struct jitted){.file = file, .open = open, .is_bound = last > items[0].first};
     return last != PYTHON_NONE && last + 1 == items[0].first + items[0].count &&
            str_equal(python_source_text(source, last), name);
 }
@@ -120,7 +117,7 @@ static uint32_t calls_find(const struct patch_files *files, struct str name, str
         const struct patch_file *file = &files->items[i];
         for (uint32_t at = 0; file->is_python && at < file->source.token_count; at++) {
             struct jitted found;
-            if (python_source_is(&file->source, at, "(") && is_call_of(file, at, name, files->asked->arena, &found)) {
+            if (is_call_of(file, at, name, files->asked->arena, &found)) {
                 *out = found;
                 count++;
             }

@@ -163,26 +163,16 @@ uint32_t patch_def_open(const struct patch_file *file, uint32_t def)
     return python_source_is(&file->source, open, "(") ? open : PYTHON_NONE;
 }
 
-uint32_t patch_dotted_last(const struct python_source *source, uint32_t first)
-{
-    if (first >= source->token_count || source->tokens[first].kind != PYTHON_NAME)
-        return PYTHON_NONE;
-    while (python_source_is(source, first + 1, ".") && first + 2 < source->token_count &&
-           source->tokens[first + 2].kind == PYTHON_NAME)
-        first += 2;
-    return first;
-}
-
 const char *patch_name(const struct patch_files *files, const struct patch_file *file, const char *path,
                        const char *import, const char *imported, struct diff_edit *edits, uint32_t *count)
 {
-    struct arena *arena = files->asked->arena;
-    const char *name = python_names_of(&file->names, path, arena);
+    const char *name = python_names_of(&file->names, path);
     if (name != NULL)
         return name;
     uint32_t place = python_names_place(&file->names);
     if (place == PYTHON_NONE)
         return NULL;
-    edits[(*count)++] = (struct diff_edit){place, place, arena_format(arena, "%s%s", import, file->source.newline)};
+    edits[(*count)++] =
+        (struct diff_edit){place, place, arena_format(files->asked->arena, "%s%s", import, file->source.newline)};
     return imported;
 }

@@ -48,9 +48,6 @@ const char *patch_function_name(const struct patch_files *files, struct str func
 uint32_t patch_def_of(const struct patch_file *file, const struct hlo_frame *frame);
 /* The bracket behind the name of a def. PYTHON_NONE: type parameters or something else is there. */
 uint32_t patch_def_open(const struct patch_file *file, uint32_t def);
-/* Of a decorator's or call's expression that begins at `first`: the last token of its dotted name; is a bracket behind
- * it? PYTHON_NONE: it is none. */
-uint32_t patch_dotted_last(const struct python_source *source, uint32_t first);
 /* What to call `path` in this file; where it has no name for it, an import of `module` is added to the edits. NULL:
  * there is no place for one. */
 const char *patch_name(const struct patch_files *files, const struct patch_file *file, const char *path,

@@ -151,14 +151,9 @@ static bool is_loop_call(const struct patch_file *file, uint32_t statement)
     static const char *const names[] = {"jax.lax.scan", "jax.lax.fori_loop", "jax.lax.while_loop",
                                         "jax.lax.map",  "haiku.scan",        NULL};
     const struct python_statement *in = &file->source.statements[statement];
-    for (uint32_t at = in->first + 1; at < in->first + in->count; at++) {
-        uint32_t first =
-            python_source_is(&file->source, at, "(") ? python_source_dotted_first(&file->source, at - 1) : PYTHON_NONE;
-        const char *path =
-            first != PYTHON_NONE ? python_names_path(&file->names, first, at - 1, file->names.arena) : "";
-        if (str_is_one_of(str_of(path), names))
+    for (uint32_t at = in->first + 1; at < in->first + in->count; at++)
+        if (str_is_one_of(str_of(python_names_called(&file->names, at)), names))
             return true;
-    }
     return false;
 }
 

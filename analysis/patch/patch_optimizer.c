@@ -25,12 +25,8 @@ static uint32_t calls_find(const struct patch_files *files, const struct patch_f
     uint32_t count = 0;
     for (uint32_t i = 0; i < files->count; i++) {
         const struct patch_file *file = &files->items[i];
-        for (uint32_t at = 1; file->is_python && at < file->source.token_count; at++) {
-            if (!python_source_is(&file->source, at, "("))
-                continue;
-            uint32_t first = python_source_dotted_first(&file->source, at - 1);
-            if (first == PYTHON_NONE ||
-                !has_moment(python_names_path(&file->names, first, at - 1, files->asked->arena)))
+        for (uint32_t at = 0; file->is_python && at < file->source.token_count; at++) {
+            if (!has_moment(python_names_called(&file->names, at)))
                 continue;
             *found = file;
             *open = at;

@@ -64,18 +64,19 @@ static void ask_brackets(const struct python_names *names, struct arena *arena)
             check(behind <= close);
         }
         uint32_t first = open > 0 ? python_source_dotted_first(source, open - 1) : PYTHON_NONE;
-        check(first == PYTHON_NONE || (first < open && python_names_path(names, first, open - 1, arena) != NULL));
+        check(first == PYTHON_NONE || (first < open && python_source_dotted_last(source, first) == open - 1));
+        check(first != PYTHON_NONE || python_names_called(names, open)[0] == '\0');
     }
 }
 
-static void ask_names(const struct python_names *names, struct arena *arena)
+static void ask_names(const struct python_names *names)
 {
     static const char *const paths[] = {"jax.numpy.bfloat16", "functools.partial", "flax.linen.remat"};
     const struct python_source *source = names->source;
     for (uint32_t i = 0; i < names->count; i++)
         check(names->imports[i].name.length > 0 && names->imports[i].statement < source->statement_count);
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
-        const char *name = python_names_of(names, paths[i], arena);
+        const char *name = python_names_of(names, paths[i]);
         check(name == NULL || name[0] != '\0');
     }
     uint32_t place = python_names_place(names);
@@ -94,7 +95,7 @@ static void ask(struct str text, struct arena *arena)
     ask_tokens(&source);
     ask_statements(&source);
     ask_brackets(&names, arena);
-    ask_names(&names, arena);
+    ask_names(&names);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -64,7 +64,7 @@ START_TEST(blocks_are_by_indentation)
         read_text("@a\n@b(1)\nasync def f(x):\n\t'''text\nat the left'''\n\tif x:\n\t\treturn 1\n# left\n\treturn 2\n"
                   "class C:\n  def g(self): pass\nx = 1\n"));
     uint32_t f = def_named("f"), g = def_named("g");
-    ck_assert_uint_eq(python_source_block_last_line(&source, f), 9);
+    ck_assert_uint_eq(source.statements[source.statements[f].block_last].last_line, 9);
     ck_assert_uint_eq(python_source_decorator(&source, f, 0), f - 1);
     ck_assert_uint_eq(python_source_decorator(&source, f, 1), f - 2);
     ck_assert_uint_eq(python_source_decorator(&source, f, 2), PYTHON_NONE);
@@ -168,14 +168,18 @@ START_TEST(names_are_what_they_were_imported_as)
                   "import optax\noptax = fake()\ndef g():\n  import haiku as hk\nJ(f)\nx.jit(f)\njax.jit(f)\n"));
     python_names_read(&source, &arena, &names);
     uint32_t last = source.token_count - 1;
-    ck_assert_str_eq(python_names_path(&names, last - 5, last - 3, &arena), "jax.jit");
-    ck_assert_str_eq(python_names_path(&names, last - 11, last - 9, &arena), "x.jit");
-    ck_assert_str_eq(python_names_path(&names, last - 15, last - 15, &arena), "jax.jit");
-    ck_assert_str_eq(python_names_of(&names, "jax.numpy.bfloat16", &arena), "jnp.bfloat16");
-    ck_assert_str_eq(python_names_of(&names, "functools.partial", &arena), "partial");
-    ck_assert_str_eq(python_names_of(&names, "jax.checkpoint", &arena), "jax.checkpoint");
-    ck_assert_ptr_null(python_names_of(&names, "optax.adam", &arena));  /* bound to something else, too */
-    ck_assert_ptr_null(python_names_of(&names, "haiku.remat", &arena)); /* of a function */
+    ck_assert_str_eq(python_names_path(&names, last - 5, last - 3), "jax.jit");
+    ck_assert_str_eq(python_names_path(&names, last - 11, last - 9), "x.jit");
+    ck_assert_str_eq(python_names_from(&names, last - 5), "jax.jit");
+    ck_assert_str_eq(python_names_from(&names, last - 2), "");
+    ck_assert_str_eq(python_names_called(&names, last - 2), "jax.jit");
+    ck_assert_str_eq(python_names_called(&names, last - 3), "");
+    ck_assert_str_eq(python_names_path(&names, last - 15, last - 15), "jax.jit");
+    ck_assert_str_eq(python_names_of(&names, "jax.numpy.bfloat16"), "jnp.bfloat16");
+    ck_assert_str_eq(python_names_of(&names, "functools.partial"), "partial");
+    ck_assert_str_eq(python_names_of(&names, "jax.checkpoint"), "jax.checkpoint");
+    ck_assert_ptr_null(python_names_of(&names, "optax.adam"));  /* bound to something else, too */
+    ck_assert_ptr_null(python_names_of(&names, "haiku.remat")); /* of a function */
     ck_assert_uint_eq(python_names_place(&names), 47);
 }
 END_TEST

@@ -1,15 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "read/python/python_names.h"
 
-/* The dotted name that begins here; its last token. */
-static uint32_t dotted_last(const struct python_source *source, uint32_t first)
-{
-    while (python_source_is(source, first + 1, ".") && first + 2 < source->token_count &&
-           source->tokens[first + 2].kind == PYTHON_NAME)
-        first += 2;
-    return first;
-}
-
 static struct str dotted_text(const struct python_source *source, uint32_t first, uint32_t last)
 {
     uint32_t begin = source->tokens[first].begin;
@@ -36,39 +27,38 @@ static void import_add(struct python_names *out, struct str name, const char *pa
 }
 
 /* Name or "*" behind a comma: "a.b as c". `before`: "jax." of "from jax import …", or "". */
-static void one_take(struct python_names *out, uint32_t at, uint32_t end, const char *before, uint32_t statement,
-                     struct arena *arena)
+static void one_take(struct python_names *out, uint32_t at, uint32_t end, const char *before, uint32_t statement)
 {
     const struct python_source *source = out->source;
-    if (at >= end || source->tokens[at].kind != PYTHON_NAME)
+    uint32_t last = at < end ? python_source_dotted_last(source, at) : PYTHON_NONE;
+    if (last == PYTHON_NONE)
         return;
-    uint32_t last = dotted_last(source, at);
     struct str path = dotted_text(source, at, last), name = python_source_text(source, at);
-    const char *whole = arena_format(arena, "%s%.*s", before, (int)path.length, path.data);
+    const char *whole = arena_format(out->arena, "%s%.*s", before, (int)path.length, path.data);
     if (python_source_is(source, last + 1, "as") && last + 2 < end)
         import_add(out, python_source_text(source, last + 2), whole, statement);
     else /* "import jax.numpy" binds jax */
-        import_add(out, name, before[0] != '\0' ? whole : arena_text(arena, name), statement);
+        import_add(out, name, before[0] != '\0' ? whole : arena_text(out->arena, name), statement);
 }
 
-static void import_take(struct python_names *out, uint32_t statement, struct arena *arena)
+static void import_take(struct python_names *out, uint32_t statement)
 {
     const struct python_source *source = out->source;
     const struct python_statement *taken = &source->statements[statement];
     uint32_t at = taken->first + 1, end = taken->first + taken->count;
     const char *before = "";
     if (python_source_is(source, taken->first, "from")) {
-        uint32_t last = dotted_last(source, at);
-        if (source->tokens[at].kind != PYTHON_NAME || !python_source_is(source, last + 1, "import"))
+        uint32_t last = python_source_dotted_last(source, at);
+        if (last == PYTHON_NONE || !python_source_is(source, last + 1, "import"))
             return; /* a relative one: its names are the program's own */
         struct str path = dotted_text(source, at, last);
-        before = arena_format(arena, "%.*s.", (int)path.length, path.data);
+        before = arena_format(out->arena, "%.*s.", (int)path.length, path.data);
         at = last + 2;
         at += python_source_is(source, at, "(");
     }
     for (uint32_t first = at; at <= end; at++)
         if (at == end || python_source_is(source, at, ",")) {
-            one_take(out, first, end, before, statement, arena);
+            one_take(out, first, end, before, statement);
             first = at + 1;
         }
 }
@@ -109,7 +99,7 @@ void python_names_read(const struct python_source *source, struct arena *arena, 
     out->imports = arena_array(arena, struct python_import, (size_t)most + 1);
     for (uint32_t i = 0; i < source->statement_count; i++)
         if (is_import(source, i))
-            import_take(out, i, arena);
+            import_take(out, i);
     for (uint32_t i = 0; i < source->statement_count; i++) {
         arena_work(arena, (uint64_t)source->statements[i].count * (out->count + 1));
         if (!is_import(source, i))
@@ -117,21 +107,34 @@ void python_names_read(const struct python_source *source, struct arena *arena, 
     }
 }
 
-const char *python_names_path(const struct python_names *names, uint32_t first, uint32_t last, struct arena *arena)
+const char *python_names_path(const struct python_names *names, uint32_t first, uint32_t last)
 {
     const struct python_source *source = names->source;
-    const char *path = arena_text(arena, python_source_text(source, first));
+    const char *path = arena_text(names->arena, python_source_text(source, first));
     for (uint32_t i = 0; i < names->count; i++)
         if (str_equal(names->imports[i].name, python_source_text(source, first)))
             path = names->imports[i].path;
     for (uint32_t at = first + 2, parts = 0; at <= last && parts < PARTS_MAX; at += 2, parts++) {
         struct str name = python_source_text(source, at);
-        path = arena_format(arena, "%s.%.*s", path, (int)name.length, name.data);
+        path = arena_format(names->arena, "%s.%.*s", path, (int)name.length, name.data);
     }
     return path;
 }
 
-const char *python_names_of(const struct python_names *names, const char *path, struct arena *arena)
+const char *python_names_from(const struct python_names *names, uint32_t first)
+{
+    uint32_t last = python_source_dotted_last(names->source, first);
+    return last != PYTHON_NONE ? python_names_path(names, first, last) : "";
+}
+
+const char *python_names_called(const struct python_names *names, uint32_t open)
+{
+    bool is_call = open > 0 && python_source_is(names->source, open, "(");
+    uint32_t first = is_call ? python_source_dotted_first(names->source, open - 1) : PYTHON_NONE;
+    return first != PYTHON_NONE ? python_names_path(names, first, open - 1) : "";
+}
+
+const char *python_names_of(const struct python_names *names, const char *path)
 {
     const char *found = NULL;
     size_t best = 0;
@@ -148,7 +151,7 @@ const char *python_names_of(const struct python_names *names, const char *path, 
         if (!import->is_module_level || !is_of || length <= best)
             continue;
         best = length;
-        found = arena_format(arena, "%.*s%s", (int)import->name.length, import->name.data, path + length);
+        found = arena_format(names->arena, "%.*s%s", (int)import->name.length, import->name.data, path + length);
     }
     return found;
 }

@@ -165,11 +165,6 @@ bool python_source_read(struct str text, struct arena *arena, struct python_sour
 
 /* ---- questions ---- */
 
-uint32_t python_source_block_last_line(const struct python_source *source, uint32_t statement)
-{
-    return source->statements[source->statements[statement].block_last].last_line;
-}
-
 static uint32_t head_of(const struct python_source *source, uint32_t statement)
 {
     uint32_t first = source->statements[statement].first;
@@ -207,7 +202,7 @@ uint32_t python_source_statement_of_line(const struct python_source *source, uin
         const struct python_statement *statement = &source->statements[at];
         if (statement->line > line)
             break;
-        if (line <= python_source_block_last_line(source, at))
+        if (line <= source->statements[statement->block_last].last_line)
             found = at;
     }
     return found;
@@ -250,4 +245,14 @@ uint32_t python_source_dotted_first(const struct python_source *source, uint32_t
         last -= 2;
     }
     return last;
+}
+
+uint32_t python_source_dotted_last(const struct python_source *source, uint32_t first)
+{
+    if (first >= source->token_count || source->tokens[first].kind != PYTHON_NAME)
+        return PYTHON_NONE;
+    while (python_source_is(source, first + 1, ".") && first + 2 < source->token_count &&
+           source->tokens[first + 2].kind == PYTHON_NAME)
+        first += 2;
+    return first;
 }

@@ -40,7 +40,6 @@ struct python_source {
     struct python_token *tokens;
     struct python_statement *statements;
     uint32_t token_count, statement_count;
-    uint32_t line_count;
     const char *newline; /* "\n", or "\r\n" where the first line ends so; static */
     const char *why;     /* after an error: a clause; static */
     uint32_t why_line;
@@ -51,8 +50,6 @@ bool python_source_read(struct str text, struct arena *arena, struct python_sour
 /* The token's bytes; "" past the last one. */
 struct str python_source_text(const struct python_source *source, uint32_t token);
 bool python_source_is(const struct python_source *source, uint32_t token, const char *text);
-/* Line that the statement's block ends in. */
-uint32_t python_source_block_last_line(const struct python_source *source, uint32_t statement);
 /* The name that a `def`, `async def` or `class` statement binds; PYTHON_NONE: it is of another kind. */
 uint32_t python_source_def_name(const struct python_source *source, uint32_t statement);
 bool python_source_is_class(const struct python_source *source, uint32_t statement);
@@ -63,7 +60,7 @@ uint32_t python_source_statement_of_line(const struct python_source *source, uin
 
 /* The items between a bracket and its match, parted by commas. */
 struct python_item {
-    uint32_t first, count; /* tokens; 0 only behind the last comma, which is no item */
+    uint32_t first, count; /* tokens; at least one */
     uint32_t value;        /* of "name=value" the first token of the value, else `first` */
     bool is_named;         /* "name=value" */
     bool is_spread;        /* "*x", "**x" */
@@ -74,3 +71,5 @@ uint32_t python_source_items(const struct python_source *source, uint32_t open, 
 /* The first token of the dotted name that ends in `last`: "jax.jit"; PYTHON_NONE where what stands before is no name
  * ("f().jit"). */
 uint32_t python_source_dotted_first(const struct python_source *source, uint32_t last);
+/* The last token of the dotted name that begins at `first`, whatever is behind it; PYTHON_NONE: none begins there. */
+uint32_t python_source_dotted_last(const struct python_source *source, uint32_t first);

@@ -302,7 +302,6 @@ bool python_tokens_read(struct python_source *out, bool **begins, struct arena *
     }
     if (scan.why == NULL && opened.count > 0)
         scan.why = unbalanced;
-    out->line_count = scan.line;
     out->why = scan.why;
     out->why_line = scan.line;
     return scan.why == NULL;

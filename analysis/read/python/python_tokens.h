@@ -7,6 +7,6 @@
 /* That a file of UTF-8 may begin with. */
 #define PYTHON_MARK "\xEF\xBB\xBF"
 
-/* Fills tokens and line_count of `out`, whose text is set; `begins`, in the arena: by token, whether a logical line
+/* Fills the tokens of `out`, whose text is set; `begins`, in the arena: by token, whether a logical line
  * begins with it. False: `why`. */
 bool python_tokens_read(struct python_source *out, bool **begins, struct arena *arena);
