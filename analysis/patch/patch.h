@@ -40,9 +40,16 @@ struct patch_asked {
     struct arena *arena;
 };
 
+/* The user's source files, read. */
+struct patch_files;
+
+/* Opens all files that a frame of the user's code names, for any number of patches. In the arena, and never NULL;
+ * `asked` lives as long. */
+const struct patch_files *patch_files_open(const struct patch_asked *asked);
+
 /* donate_argnums for the arguments flagged, by plan->arguments: in the call of jax.jit, or the decorator. */
-struct patch patch_donate(const struct patch_asked *asked, const bool *flags);
+struct patch patch_donate(const struct patch_files *files, const bool *flags);
 /* A decorator on the function of the layers. */
-struct patch patch_checkpoint(const struct patch_asked *asked);
+struct patch patch_checkpoint(const struct patch_files *files);
 /* mu_dtype in the call of optax. */
-struct patch patch_optimizer(const struct patch_asked *asked);
+struct patch patch_optimizer(const struct patch_files *files);

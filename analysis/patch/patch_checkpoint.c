@@ -324,14 +324,12 @@ static struct patch decorate(const struct patch_files *files, const struct patch
     return patch_write(files, file, edits, count, statement->line);
 }
 
-struct patch patch_checkpoint(const struct patch_asked *asked)
+struct patch patch_checkpoint(const struct patch_files *files)
 {
-    struct patch_files *files = arena_array(asked->arena, struct patch_files, 1);
     struct patch_layer layer;
     struct statics statics = {.count = 0};
     struct patch why;
     bool is_method;
-    patch_files_open(asked, files);
     if (!patch_layers_find(files, &layer, &why))
         return why;
     const struct python_source *source = &layer.file->source;

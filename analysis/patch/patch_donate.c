@@ -384,16 +384,15 @@ static struct patch call_write(const struct patch_files *files, const struct jit
     return patch_write(files, file, &edit, 1, line);
 }
 
-struct patch patch_donate(const struct patch_asked *asked, const bool *flags)
+struct patch patch_donate(const struct patch_files *files, const bool *flags)
 {
-    struct patch_files *files = arena_array(asked->arena, struct patch_files, 1);
+    const struct patch_asked *asked = files->asked;
     struct donation_numbers donated = {.count = 0};
     struct str names[NUMBERS_MAX] = {{"", 0}}, name = call_function(asked->plan);
     struct jitted jitted = {.file = NULL};
     struct patch why;
     struct python_item *parameters;
     uint32_t def = PYTHON_NONE;
-    patch_files_open(asked, files);
     const struct patch_file *file = function_find(files, name, &def, &why);
     if (file == NULL || !jitted_find(files, file, def, &jitted, &why))
         return why;

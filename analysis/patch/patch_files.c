@@ -23,9 +23,10 @@ static void file_open(struct patch_files *files, struct str name)
         python_names_read(&file->source, arena, &file->names);
 }
 
-void patch_files_open(const struct patch_asked *asked, struct patch_files *out)
+const struct patch_files *patch_files_open(const struct patch_asked *asked)
 {
     const struct hlo *hlo = &asked->plan->hlo;
+    struct patch_files *out = arena_array(asked->arena, struct patch_files, 1);
     *out = (struct patch_files){.asked = asked, .hlo = hlo, .is_all = true};
     for (uint32_t i = 0; i < hlo->frame_count; i++) {
         const struct hlo_frame *frame = &hlo->frames[i];
@@ -36,6 +37,7 @@ void patch_files_open(const struct patch_asked *asked, struct patch_files *out)
         if (out->is_all)
             file_open(out, frame->file);
     }
+    return out;
 }
 
 const struct patch_file *patch_files_find(const struct patch_files *files, struct str name)

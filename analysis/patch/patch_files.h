@@ -19,7 +19,6 @@ struct patch_file {
     struct python_names names;
 };
 
-/* The user's files that frames name. */
 struct patch_files {
     const struct patch_asked *asked;
     const struct hlo *hlo;
@@ -28,8 +27,6 @@ struct patch_files {
     bool is_all; /* none was left out */
 };
 
-/* Opens all that a frame of the user's code names. */
-void patch_files_open(const struct patch_asked *asked, struct patch_files *out);
 /* NULL: it is no file of the user's. */
 const struct patch_file *patch_files_find(const struct patch_files *files, struct str name);
 

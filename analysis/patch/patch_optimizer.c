@@ -36,14 +36,12 @@ static uint32_t calls_find(const struct patch_files *files, const struct patch_f
     return count;
 }
 
-struct patch patch_optimizer(const struct patch_asked *asked)
+struct patch patch_optimizer(const struct patch_files *files)
 {
-    struct patch_files *files = arena_array(asked->arena, struct patch_files, 1);
     const struct patch_file *file = NULL;
     struct python_item *items;
     struct diff_edit edits[PATCH_EDITS_MAX];
     uint32_t open = 0, count = 0;
-    patch_files_open(asked, files);
     uint32_t call_count = calls_find(files, &file, &open);
     for (uint32_t i = 0; i < files->count && call_count == 0; i++)
         if (!files->items[i].is_python)
@@ -55,7 +53,7 @@ struct patch patch_optimizer(const struct patch_asked *asked)
     uint32_t line = file->source.tokens[open].line;
     if (call_count > 1 || !files->is_all)
         return patch_refuse(files, file, line, "optimizers are made in %u places", call_count);
-    uint32_t item_count = python_source_items(&file->source, open, asked->arena, &items);
+    uint32_t item_count = python_source_items(&file->source, open, files->asked->arena, &items);
     uint32_t position = moment_position(python_source_text(&file->source, open - 1));
     if (item_count > position && !items[position].is_named)
         return patch_refuse(files, file, line, "one of the arguments by position may be mu_dtype");
@@ -70,7 +68,7 @@ struct patch patch_optimizer(const struct patch_asked *asked)
         return patch_refuse(files, file, line, "there is no import that one more could be put beside");
     uint32_t last = item_count > 0 ? items[item_count - 1].first + items[item_count - 1].count - 1 : open;
     uint32_t end = file->source.tokens[last].end;
-    edits[count++] =
-        (struct diff_edit){end, end, arena_format(asked->arena, "%smu_dtype=%s", item_count > 0 ? ", " : "", type)};
+    edits[count++] = (struct diff_edit){
+        end, end, arena_format(files->asked->arena, "%smu_dtype=%s", item_count > 0 ? ", " : "", type)};
     return patch_write(files, file, edits, count, line);
 }

@@ -72,7 +72,9 @@ static struct hlo_frame frame;
 static struct plan_argument arguments[3];
 static const struct patch_sources sources = {NULL, open_file};
 
-static struct patch_asked asked_of(const char *text, int32_t line)
+static struct patch_asked asked;
+
+static void ask(const char *text, int32_t line)
 {
     file_text = text;
     file_path = "train.py";
@@ -89,14 +91,14 @@ static struct patch_asked asked_of(const char *text, int32_t line)
     plan = (struct plan){.hlo = {.name = STR("jit_step"), .frames = &frame, .frame_count = 1},
                          .arguments = arguments,
                          .argument_count = 3};
-    return (struct patch_asked){.sources = &sources, .plan = &plan, .scratch = &scratch, .arena = &arena};
+    asked = (struct patch_asked){.sources = &sources, .plan = &plan, .scratch = &scratch, .arena = &arena};
 }
 
 static struct patch donated(const char *text, int32_t line, bool has_rest)
 {
     const bool flags[] = {true, false, has_rest};
-    struct patch_asked asked = asked_of(text, line);
-    return patch_donate(&asked, flags);
+    ask(text, line);
+    return patch_donate(patch_files_open(&asked), flags);
 }
 
 static void has_line(struct patch patch, const char *line)
@@ -181,31 +183,31 @@ END_TEST
 
 START_TEST(names_of_the_dump_are_hostile)
 {
-    struct patch_asked asked = asked_of("import jax\n@jax.jit\n" BODY, 4);
+    ask("import jax\n@jax.jit\n" BODY, 4);
     const bool flags[] = {true, false, false};
     file_path = "../../etc/x.py";
-    is_refused(patch_donate(&asked, flags), "no such file");
-    asked = asked_of("import jax\n@jax.jit\n" BODY, 4);
+    is_refused(patch_donate(patch_files_open(&asked), flags), "no such file");
+    ask("import jax\n@jax.jit\n" BODY, 4);
     frame.function = STR("st\x1b]0;ep");
     plan.hlo.name = STR("jit_st\x1b]0;ep");
-    struct patch patch = patch_donate(&asked, flags);
+    struct patch patch = patch_donate(patch_files_open(&asked), flags);
     is_refused(patch, "not the one that ran");
     ck_assert_ptr_null(strchr(patch.reason, '\x1b'));
     frame.file = (struct str){"/home/u/train.py\0x", 18};
-    is_refused(patch_donate(&asked, flags), "no such file");
+    is_refused(patch_donate(patch_files_open(&asked), flags), "no such file");
     frame.file = STR("/etc/\nshadow.py");
-    patch = patch_donate(&asked, flags);
+    patch = patch_donate(patch_files_open(&asked), flags);
     is_refused(patch, "no such file");
     ck_assert_ptr_null(strchr(patch.file, '\n'));
     frame.library = LIBRARY_MACHINERY;
-    is_refused(patch_donate(&asked, flags), "no stack frame");
+    is_refused(patch_donate(patch_files_open(&asked), flags), "no stack frame");
 }
 END_TEST
 
 static struct patch optimized(const char *text)
 {
-    struct patch_asked asked = asked_of(text, 1);
-    return patch_optimizer(&asked);
+    ask(text, 1);
+    return patch_optimizer(patch_files_open(&asked));
 }
 
 START_TEST(optimizers_get_the_type)
