@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "patch/patch_layers.h"
 
+#include "base/sum.h"
 #include "plan/plan.h"
 #include "whatif/call.h"
 #include "whatif/regions.h"
@@ -15,7 +16,6 @@ struct saved {
     uint32_t frame_at;
     int64_t bytes;
     uint32_t region;
-    bool is_repeated; /* several layers save there */
 };
 
 struct stacks {
@@ -45,35 +45,38 @@ static uint32_t origin_of(const struct hlo *hlo, const struct plan_row *row)
     return at;
 }
 
-/* What several layers save: a place that only one has is the loss's. Where layers are not told apart it is all. */
+/* Behind the last item with the frame of this one; they are sorted by that. */
+static uint32_t place_end(const struct stacks *stacks, uint32_t first)
+{
+    uint32_t end = first + 1;
+    while (end < stacks->count && stacks->items[end].frame_at == stacks->items[first].frame_at)
+        end++;
+    return end;
+}
+
+/* One item for each place, of those where several layers save: a place that only one has is the loss's. Where layers
+ * are not told apart it is all. */
 static void repeated_keep(struct stacks *stacks)
 {
+    struct saved *items = stacks->items;
+    bool is_any_repeated = false;
     uint32_t kept = 0;
-    if (stacks->count == 0)
-        return;
-    qsort(stacks->items, stacks->count, sizeof(*stacks->items), by_frame);
-    for (uint32_t i = 1; i < stacks->count; i++) {
-        bool is_other_layer = stacks->items[i].frame_at == stacks->items[i - 1].frame_at &&
-                              stacks->items[i].region != stacks->items[i - 1].region;
-        stacks->items[i].is_repeated |= is_other_layer || (stacks->items[i - 1].is_repeated &&
-                                                           stacks->items[i].frame_at == stacks->items[i - 1].frame_at);
+    qsort(items, stacks->count, sizeof(*items), by_frame);
+    for (uint32_t first = 0, end; first < stacks->count; first = end) {
+        end = place_end(stacks, first);
+        is_any_repeated |= items[first].region != items[end - 1].region;
     }
-    for (uint32_t i = stacks->count - 1; i-- > 0;)
-        stacks->items[i].is_repeated |=
-            stacks->items[i + 1].is_repeated && stacks->items[i].frame_at == stacks->items[i + 1].frame_at;
-    for (uint32_t i = 0; i < stacks->count; i++)
-        if (stacks->items[i].is_repeated)
-            stacks->items[kept++] = stacks->items[i];
-    stacks->count = kept > 0 ? kept : stacks->count;
-    /* one for each place */
-    uint32_t places = 0;
-    for (uint32_t i = 0; i < stacks->count; i++)
-        if (places > 0 && stacks->items[places - 1].frame_at == stacks->items[i].frame_at)
-            stacks->items[places - 1].bytes += stacks->items[i].bytes;
-        else
-            stacks->items[places++] = stacks->items[i];
-    stacks->count = places;
-    qsort(stacks->items, stacks->count, sizeof(*stacks->items), by_bytes);
+    for (uint32_t first = 0, end; first < stacks->count; first = end) {
+        struct saved place = items[first];
+        end = place_end(stacks, first);
+        if (is_any_repeated && place.region == items[end - 1].region)
+            continue;
+        for (uint32_t i = first + 1; i < end; i++)
+            place.bytes = sum_add(place.bytes, items[i].bytes);
+        items[kept++] = place;
+    }
+    stacks->count = kept;
+    qsort(items, kept, sizeof(*items), by_bytes);
 }
 
 static void stacks_read(const struct patch_files *files, struct stacks *out)
@@ -90,12 +93,11 @@ static void stacks_read(const struct patch_files *files, struct stacks *out)
         uint32_t frame_at = hlo_detail(files->hlo, at).frame_at;
         if (frame_at != HLO_NONE)
             out->items[out->count++] =
-                (struct saved){frame_at, row->bytes, regions->count > 1 ? regions->of[at] : HLO_NONE, false};
+                (struct saved){frame_at, row->bytes, regions->count > 1 ? regions->of[at] : HLO_NONE};
     }
     repeated_keep(out);
     for (uint32_t i = 0; i < out->count; i++)
-        if (__builtin_add_overflow(out->bytes, out->items[i].bytes, &out->bytes))
-            out->bytes = INT64_MAX;
+        out->bytes = sum_add(out->bytes, out->items[i].bytes);
 }
 
 /* ---- stacks ---- */
@@ -139,7 +141,8 @@ static bool is_most(const struct stacks *stacks, const struct hlo_frame *functio
         arena_work(stacks->files->asked->arena, 2 * STACK_MAX);
         while (at < count && !is_same_function(frames[at], function))
             at++;
-        bytes += at < count ? stacks->items[i].bytes : 0;
+        if (at < count)
+            bytes = sum_add(bytes, stacks->items[i].bytes);
     }
     return bytes / 100 >= stacks->bytes / 10000 * SHARE_PERCENT && bytes > 0;
 }
