@@ -2,15 +2,8 @@
  * patch_checkpoint.c: the decorator that computes a layer again in the backward pass. */
 #include "patch/patch_layers.h"
 
-enum { STATICS_MAX = 16 };
-
 /* What an argument of the layer is. */
 enum given { GIVEN_ARRAYS, GIVEN_STATIC, GIVEN_UNCLEAR };
-
-struct statics {
-    uint32_t numbers[STATICS_MAX];
-    uint32_t count;
-};
 
 /* ---- which library ---- */
 
@@ -198,7 +191,7 @@ static uint32_t call_open(const struct patch_layer *layer)
     const struct python_source *source = &layer->call_file->source;
     struct str name =
         python_source_text(&layer->file->source, python_source_def_name(&layer->file->source, layer->def));
-    uint32_t found = PYTHON_NONE, line = layer->call->line > 0 ? (uint32_t)layer->call->line : 0;
+    uint32_t found = PYTHON_NONE, line = patch_frame_line(layer->call);
     for (uint32_t at = 0; at < source->token_count && source->tokens[at].line <= line; at++) {
         uint32_t begin = source->tokens[at].begin;
         if (source->tokens[at].line != line)
@@ -241,7 +234,7 @@ static bool is_call_by_name(const struct patch_layer *layer, uint32_t open)
 
 /* Which arguments are to be static. False: one is not clear. */
 static bool statics_find(const struct patch_files *files, const struct patch_layer *layer, bool is_method,
-                         struct statics *out, struct patch *why)
+                         struct patch_numbers *out, struct patch *why)
 {
     const struct python_source *source = &layer->file->source;
     struct arena *arena = files->asked->arena;
@@ -278,14 +271,13 @@ static bool statics_find(const struct patch_files *files, const struct patch_lay
             is = parameter_given(source, layer->def, parameter) ?: is;
         if (is == GIVEN_ARRAYS)
             continue;
-        if (is == GIVEN_UNCLEAR || given == NULL || given->is_named || is_method || out->count == STATICS_MAX) {
+        if (is == GIVEN_UNCLEAR || given == NULL || given->is_named || is_method || !patch_numbers_add(out, at)) {
             *why = patch_refuse(files, layer->file, source->statements[layer->def].line,
                                 "%s may take something else than arrays as %s, which a checkpoint would trace; "
                                 "static_argnums is for those",
                                 function, patch_function_name(files, name));
             return false;
         }
-        out->numbers[out->count++] = at;
     }
     return true;
 }
@@ -293,7 +285,7 @@ static bool statics_find(const struct patch_files *files, const struct patch_lay
 /* ---- the edit ---- */
 
 static struct patch decorate(const struct patch_files *files, const struct patch_layer *layer,
-                             const struct wrapper *wrapper, const struct statics *statics)
+                             const struct wrapper *wrapper, const struct patch_numbers *statics)
 {
     const struct patch_file *file = layer->file;
     const struct python_source *source = &file->source;
@@ -310,12 +302,9 @@ static struct patch decorate(const struct patch_files *files, const struct patch
             ? patch_name(files, file, "functools.partial", "import functools", "functools.partial", edits, &count)
             : "";
     if (name == NULL || partial == NULL || statement->is_behind_another)
-        return patch_refuse(files, file, statement->line, "there is no import that one more could be put beside");
-    const char *numbers = "";
-    for (uint32_t i = 0; i < statics->count; i++)
-        numbers = arena_format(arena, "%s%s%u", numbers, i > 0 ? ", " : "", statics->numbers[i]);
-    const char *decorator = statics->count > 0 ? arena_format(arena, "%s(%s, static_argnums=(%s%s))", partial, name,
-                                                              numbers, statics->count == 1 ? "," : "")
+        return patch_refuse_import(files, file, statement->line);
+    const char *decorator = statics->count > 0 ? arena_format(arena, "%s(%s, static_argnums=%s)", partial, name,
+                                                              patch_numbers_text(statics, arena))
                                                : name;
     edits[count++] =
         (struct diff_edit){statement->line_begin, statement->line_begin,
@@ -327,7 +316,7 @@ static struct patch decorate(const struct patch_files *files, const struct patch
 struct patch patch_checkpoint(const struct patch_files *files)
 {
     struct patch_layer layer;
-    struct statics statics = {.count = 0};
+    struct patch_numbers statics = {.count = 0};
     struct patch why;
     bool is_method;
     if (!patch_layers_find(files, &layer, &why))

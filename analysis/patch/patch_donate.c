@@ -5,19 +5,12 @@
 #include "plan/plan.h"
 #include "whatif/call.h"
 
-enum { NUMBERS_MAX = 64 };
-
 /* Where the function is jitted. */
 struct jitted {
     const struct patch_file *file;
     uint32_t first, last; /* of "@jax.jit" the tokens of the dotted name; else not set */
     uint32_t open;        /* bracket of a call; PYTHON_NONE: of "@jax.jit" */
     bool is_bound;        /* "jax.jit(self.step)": without the function's first argument */
-};
-
-struct donation_numbers {
-    uint32_t numbers[NUMBERS_MAX];
-    uint32_t count;
 };
 
 static bool is_jit(const char *path)
@@ -36,9 +29,7 @@ static const struct patch_file *function_find(const struct patch_files *files, s
     const char *printable = patch_function_name(files, name);
     for (uint32_t i = 0; i < files->hlo->frame_count; i++) {
         const struct hlo_frame *frame = &files->hlo->frames[i];
-        if (frame->library != LIBRARY_USER || !str_ends(frame->function, name) ||
-            (frame->function.length > name.length &&
-             frame->function.data[frame->function.length - name.length - 1] != '.'))
+        if (frame->library != LIBRARY_USER || !patch_function_is(frame->function, name))
             continue;
         const struct patch_file *file = patch_files_find(files, frame->file);
         if (file == NULL || !file->is_python) {
@@ -47,11 +38,9 @@ static const struct patch_file *function_find(const struct patch_files *files, s
         }
         uint32_t at = patch_def_of(file, frame);
         if (at == PYTHON_NONE || (found != NULL && (found != file || at != *def))) {
-            *why =
-                patch_refuse(files, file, (uint32_t)(frame->line > 0 ? frame->line : 0),
-                             at == PYTHON_NONE ? "this line is not in a function %s: the file is not the one that ran"
-                                               : "several functions are called %s",
-                             printable);
+            *why = at == PYTHON_NONE ? patch_refuse_frame(files, file, frame)
+                                     : patch_refuse(files, file, patch_frame_line(frame),
+                                                    "several functions are called %s", printable);
             return NULL;
         }
         found = file;
@@ -179,28 +168,6 @@ static bool jitted_find(const struct patch_files *files, const struct patch_file
 
 /* ---- which arguments ---- */
 
-static bool is_in(const struct donation_numbers *donated, uint32_t number)
-{
-    for (uint32_t i = 0; i < donated->count; i++)
-        if (donated->numbers[i] == number)
-            return true;
-    return false;
-}
-
-static bool number_add(struct donation_numbers *donated, uint32_t number)
-{
-    uint32_t at = donated->count;
-    if (is_in(donated, number))
-        return true;
-    if (at == NUMBERS_MAX)
-        return false;
-    for (; at > 0 && donated->numbers[at - 1] > number; at--)
-        donated->numbers[at] = donated->numbers[at - 1];
-    donated->numbers[at] = number;
-    donated->count++;
-    return true;
-}
-
 /* The number that jit counts an argument of the dump as, by the function's own parameters. PYTHON_NONE: it is none of
  * those that are given by position. */
 static uint32_t number_of(const struct patch_file *file, const struct python_item *parameters, uint32_t count,
@@ -249,8 +216,7 @@ static struct str name_of(const struct patch_file *file, const struct python_ite
 }
 
 /* "2", "(0, 2)", "[0]"; false: it is computed. */
-static bool written_read(const struct python_source *source, const struct python_item *item,
-                         struct donation_numbers *out)
+static bool written_read(const struct python_source *source, const struct python_item *item, struct patch_numbers *out)
 {
     uint32_t end = item->first + item->count;
     bool is_list = python_source_is(source, item->value, "(") || python_source_is(source, item->value, "[");
@@ -263,39 +229,32 @@ static bool written_read(const struct python_source *source, const struct python
         if (is_list && python_source_is(source, at, ","))
             continue;
         if (source->tokens[at].kind != PYTHON_NUMBER ||
-            !str_number_read(python_source_text(source, at), 1000, &number) || !number_add(out, (uint32_t)number))
+            !str_number_read(python_source_text(source, at), 1000, &number) ||
+            !patch_numbers_add(out, (uint32_t)number))
             return false;
     }
     return true;
 }
 
-static const char *numbers_text(const struct donation_numbers *donated, struct arena *arena)
-{
-    const char *text = "";
-    for (uint32_t i = 0; i < donated->count; i++)
-        text = arena_format(arena, "%s%s%u", text, i > 0 ? ", " : "", donated->numbers[i]);
-    return arena_format(arena, "(%s%s)", text, donated->count == 1 ? "," : "");
-}
-
 /* Those of the call, if there are any, and the new ones. False: nothing is new; `value` stays NULL where the call's are
  * computed. */
 static bool numbers_join(const struct python_source *source, const struct python_item *numbers,
-                         const struct donation_numbers *donated, struct arena *arena, const char **value)
+                         const struct patch_numbers *donated, struct arena *arena, const char **value)
 {
-    struct donation_numbers all = {.count = 0};
+    struct patch_numbers all = {.count = 0};
     if (numbers != NULL && !written_read(source, numbers, &all))
         return false;
     uint32_t before = all.count;
     for (uint32_t i = 0; i < donated->count; i++)
-        if (!number_add(&all, donated->numbers[i]))
+        if (!patch_numbers_add(&all, donated->items[i]))
             return false;
-    *value = numbers_text(&all, arena);
+    *value = patch_numbers_text(&all, arena);
     return all.count > before;
 }
 
 /* The same of names: "params", ("params", "opt_state"). */
 static bool names_join(const struct python_source *source, const struct python_item *named,
-                       const struct donation_numbers *donated, const struct str *names, struct arena *arena,
+                       const struct patch_numbers *donated, const struct str *names, struct arena *arena,
                        const char **value)
 {
     uint32_t end = named->first + named->count, count = 0;
@@ -337,8 +296,7 @@ static struct patch bare_write(const struct patch_files *files, const struct jit
     const char *partial =
         patch_name(files, file, "functools.partial", "import functools", "functools.partial", edits, &count);
     if (partial == NULL)
-        return patch_refuse(files, file, tokens[jitted->first].line,
-                            "there is no import that one more could be put beside");
+        return patch_refuse_import(files, file, tokens[jitted->first].line);
     uint32_t begin = tokens[jitted->first].begin, end = tokens[jitted->last].end;
     edits[count++] = (struct diff_edit){begin, end,
                                         arena_format(files->asked->arena, "%s(%.*s, %s)", partial, (int)(end - begin),
@@ -347,7 +305,7 @@ static struct patch bare_write(const struct patch_files *files, const struct jit
 }
 
 static struct patch call_write(const struct patch_files *files, const struct jitted *jitted,
-                               struct donation_numbers *donated, const struct str *names)
+                               struct patch_numbers *donated, const struct str *names)
 {
     const struct patch_file *file = jitted->file;
     const struct python_source *source = &file->source;
@@ -372,23 +330,18 @@ static struct patch call_write(const struct patch_files *files, const struct jit
                             written == named ? "donate_argnames" : keyword, written == named ? "names" : "numbers");
     if (!is_new)
         return patch_refuse(files, file, line, "the call donates them already: the dump is of another version of it");
-    struct diff_edit edit;
-    if (written != NULL) {
-        uint32_t end = source->tokens[written->first + written->count - 1].end;
-        edit = (struct diff_edit){source->tokens[written->value].begin, end, value};
-    } else {
-        uint32_t last = count > 0 ? items[count - 1].first + items[count - 1].count - 1 : jitted->open;
-        uint32_t end = source->tokens[last].end;
-        edit = (struct diff_edit){end, end, arena_format(arena, "%s%s=%s", count > 0 ? ", " : "", keyword, value)};
-    }
+    struct diff_edit edit = patch_keyword_edit(file, jitted->open, keyword, value);
+    if (written != NULL)
+        edit = (struct diff_edit){source->tokens[written->value].begin,
+                                  source->tokens[written->first + written->count - 1].end, value};
     return patch_write(files, file, &edit, 1, line);
 }
 
 struct patch patch_donate(const struct patch_files *files, const bool *flags)
 {
     const struct patch_asked *asked = files->asked;
-    struct donation_numbers donated = {.count = 0};
-    struct str names[NUMBERS_MAX] = {{"", 0}}, name = call_function(asked->plan);
+    struct patch_numbers donated = {.count = 0};
+    struct str names[PATCH_NUMBERS_MAX] = {{"", 0}}, name = call_function(asked->plan);
     struct jitted jitted = {.file = NULL};
     struct patch why;
     struct python_item *parameters;
@@ -414,16 +367,16 @@ struct patch patch_donate(const struct patch_files *files, const bool *flags)
         uint32_t number = flags[i] ? number_of(file, parameters, count, path) : 0;
         if (!flags[i])
             continue;
-        if (number == PYTHON_NONE || number < is_shifted || !number_add(&donated, number - is_shifted))
+        if (number == PYTHON_NONE || number < is_shifted || !patch_numbers_add(&donated, number - is_shifted))
             return patch_refuse(files, file, line, "the argument %s is no parameter of %s that is given by position",
                                 patch_function_name(files, call_argument(path)), patch_function_name(files, name));
     }
     for (uint32_t i = 0; i < donated.count; i++)
-        names[i] = name_of(file, parameters, count, donated.numbers[i] + is_shifted);
+        names[i] = name_of(file, parameters, count, donated.items[i] + is_shifted);
     if (donated.count == 0)
         return patch_refuse(files, file, line, "it is not known which arguments results can replace");
     if (jitted.open == PYTHON_NONE)
         return bare_write(files, &jitted,
-                          arena_format(asked->arena, "donate_argnums=%s", numbers_text(&donated, asked->arena)));
+                          arena_format(asked->arena, "donate_argnums=%s", patch_numbers_text(&donated, asked->arena)));
     return call_write(files, &jitted, &donated, names);
 }

@@ -89,6 +89,19 @@ struct patch patch_refuse_file(const struct patch_files *files, struct str name,
     return patch_refuse(files, file, file->source.why_line, "the file cannot be edited safely: %s", file->source.why);
 }
 
+struct patch patch_refuse_frame(const struct patch_files *files, const struct patch_file *file,
+                                const struct hlo_frame *frame)
+{
+    return patch_refuse(files, file, patch_frame_line(frame),
+                        "this line is not in a function %s: the file is not the one that ran",
+                        patch_function_name(files, frame->function));
+}
+
+struct patch patch_refuse_import(const struct patch_files *files, const struct patch_file *file, uint32_t line)
+{
+    return patch_refuse(files, file, line, "there is no import that one more could be put beside");
+}
+
 struct patch patch_write(const struct patch_files *files, const struct patch_file *file, struct diff_edit *edits,
                          uint32_t count, uint32_t line)
 {
@@ -120,6 +133,14 @@ const char *patch_function_name(const struct patch_files *files, struct str func
     return patch_files_printable(files, last_name(function));
 }
 
+bool patch_function_is(struct str function, struct str name)
+{
+    return str_ends(function, name) &&
+           (function.length == name.length || function.data[function.length - name.length - 1] == '.');
+}
+
+uint32_t patch_frame_line(const struct hlo_frame *frame) { return frame->line > 0 ? (uint32_t)frame->line : 0; }
+
 /* Does the def with the classes and functions around it have the qualified name? Of Python before 3.11 only the last
  * part is recorded. */
 static bool is_named(const struct python_source *source, uint32_t def, struct str function)
@@ -150,9 +171,7 @@ static bool is_named(const struct python_source *source, uint32_t def, struct st
 uint32_t patch_def_of(const struct patch_file *file, const struct hlo_frame *frame)
 {
     const struct python_source *source = &file->source;
-    if (frame->line <= 0)
-        return PYTHON_NONE;
-    uint32_t at = python_source_statement_of_line(source, (uint32_t)frame->line);
+    uint32_t at = python_source_statement_of_line(source, patch_frame_line(frame));
     while (at != PYTHON_NONE &&
            (python_source_def_name(source, at) == PYTHON_NONE || python_source_is_class(source, at)))
         at = source->statements[at].parent;
@@ -177,4 +196,40 @@ const char *patch_name(const struct patch_files *files, const struct patch_file 
     edits[(*count)++] =
         (struct diff_edit){place, place, arena_format(files->asked->arena, "%s%s", import, file->source.newline)};
     return imported;
+}
+
+/* ---- arguments ---- */
+
+bool patch_numbers_add(struct patch_numbers *numbers, uint32_t number)
+{
+    uint32_t at = numbers->count;
+    while (at > 0 && numbers->items[at - 1] > number)
+        at--;
+    if (at > 0 && numbers->items[at - 1] == number)
+        return true;
+    if (numbers->count == PATCH_NUMBERS_MAX)
+        return false;
+    for (uint32_t i = numbers->count++; i > at; i--)
+        numbers->items[i] = numbers->items[i - 1];
+    numbers->items[at] = number;
+    return true;
+}
+
+const char *patch_numbers_text(const struct patch_numbers *numbers, struct arena *arena)
+{
+    const char *text = "";
+    for (uint32_t i = 0; i < numbers->count; i++)
+        text = arena_format(arena, "%s%s%u", text, i > 0 ? ", " : "", numbers->items[i]);
+    return arena_format(arena, "(%s%s)", text, numbers->count == 1 ? "," : "");
+}
+
+struct diff_edit patch_keyword_edit(const struct patch_file *file, uint32_t open, const char *keyword,
+                                    const char *value)
+{
+    struct arena *arena = file->names.arena;
+    struct python_item *items;
+    uint32_t count = python_source_items(&file->source, open, arena, &items);
+    uint32_t last = count > 0 ? items[count - 1].first + items[count - 1].count - 1 : open;
+    uint32_t end = file->source.tokens[last].end;
+    return (struct diff_edit){end, end, arena_format(arena, "%s%s=%s", count > 0 ? ", " : "", keyword, value)};
 }

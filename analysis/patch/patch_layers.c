@@ -105,9 +105,7 @@ static void stacks_read(const struct patch_files *files, struct stacks *out)
 /* Is it in the function that is jitted? */
 static bool is_root(const struct patch_files *files, const struct hlo_frame *frame)
 {
-    struct str name = call_function(files->asked->plan), function = frame->function;
-    return str_ends(function, name) &&
-           (function.length == name.length || function.data[function.length - name.length - 1] == '.');
+    return patch_function_is(frame->function, call_function(files->asked->plan));
 }
 
 /* The user's frames, innermost first, to the function that is jitted: XLA puts the stacks of calls that it inlines
@@ -164,8 +162,7 @@ static bool is_loop_call(const struct patch_file *file, uint32_t statement)
 static bool is_in_block(const struct patch_file *file, const struct hlo_frame *frame, bool *is_of_loop_call)
 {
     const struct python_source *source = &file->source;
-    uint32_t line = frame->line > 0 ? (uint32_t)frame->line : 0;
-    uint32_t at = python_source_statement_of_line(source, line);
+    uint32_t line = patch_frame_line(frame), at = python_source_statement_of_line(source, line);
     *is_of_loop_call = at != PYTHON_NONE && is_loop_call(file, at);
     if (*is_of_loop_call)
         return true;
@@ -187,7 +184,7 @@ static bool is_in_loop(const struct patch_file *file, const struct hlo_frame *fr
     const struct python_source *source = &file->source;
     if (is_in_block(file, frame, is_of_loop_call))
         return true;
-    uint32_t at = python_source_statement_of_line(source, frame->line > 0 ? (uint32_t)frame->line : 0);
+    uint32_t at = python_source_statement_of_line(source, patch_frame_line(frame));
     for (uint32_t i = 0; at != PYTHON_NONE && i < source->statements[at].count; i++)
         if (source->tokens[source->statements[at].first + i].depth > 0 &&
             python_source_is(source, source->statements[at].first + i, "for"))
@@ -229,9 +226,7 @@ static bool is_another(const struct patch_files *files, const struct hlo_frame *
     bool has_def = !str_ends(frame->function, STR(">")) && file != NULL && file->is_python;
     if (!has_def || patch_def_of(file, frame) != PYTHON_NONE)
         return false;
-    *why = patch_refuse(files, file, frame->line > 0 ? (uint32_t)frame->line : 0,
-                        "this line is not in a function %s: the file is not the one that ran",
-                        patch_function_name(files, frame->function));
+    *why = patch_refuse_frame(files, file, frame);
     return true;
 }
 
@@ -262,7 +257,6 @@ static bool layer_set(const struct patch_files *files, const struct hlo_frame *i
                       bool is_of_loop_call, struct patch_layer *out, struct patch *why)
 {
     const struct patch_file *own = patch_files_find(files, inner->file);
-    uint32_t line = inner->line > 0 ? (uint32_t)inner->line : 0;
     if (own == NULL || !own->is_python) {
         *why = patch_refuse_file(files, inner->file, own);
         return false;
@@ -271,7 +265,8 @@ static bool layer_set(const struct patch_files *files, const struct hlo_frame *i
         return false;
     uint32_t def = patch_def_of(own, inner);
     if (def == PYTHON_NONE) {
-        *why = patch_refuse(files, own, line, "the layer is a lambda: a decorator needs a function of its own");
+        *why = patch_refuse(files, own, patch_frame_line(inner),
+                            "the layer is a lambda: a decorator needs a function of its own");
         return false;
     }
     *out = (struct patch_layer){own, inner, patch_files_find(files, outer->file), outer, def, is_of_loop_call};
@@ -301,7 +296,7 @@ static bool layer_of(const struct stacks *stacks, uint32_t frame_at, struct patc
         bool is_inner_call = false;
         if (own != NULL && own->is_python && is_in_block(own, inner, &is_inner_call)) {
             *is_unclear = true; /* of two loops one is over layers, and the other may be over parts of the batch */
-            *why = patch_refuse(files, own, inner->line > 0 ? (uint32_t)inner->line : 0,
+            *why = patch_refuse(files, own, patch_frame_line(inner),
                                 "%s has a loop of its own here and is called by another one: which is over layers is "
                                 "not clear",
                                 patch_function_name(files, inner->function));
@@ -313,10 +308,9 @@ static bool layer_of(const struct stacks *stacks, uint32_t frame_at, struct patc
     if (body != NULL)
         return layer_set(files, body, frames[0], true, out, why);
     const struct patch_file *file = count > 0 ? patch_files_find(files, frames[0]->file) : NULL;
-    *why = file != NULL && !file->is_python
-               ? patch_refuse_file(files, frames[0]->file, file)
-               : patch_refuse(files, file, count > 0 && frames[0]->line > 0 ? (uint32_t)frames[0]->line : 0,
-                              "the layers are no function of their own that a loop calls");
+    *why = file != NULL && !file->is_python ? patch_refuse_file(files, frames[0]->file, file)
+                                            : patch_refuse(files, file, count > 0 ? patch_frame_line(frames[0]) : 0,
+                                                           "the layers are no function of their own that a loop calls");
     return false;
 }
 

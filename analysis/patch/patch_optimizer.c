@@ -65,10 +65,7 @@ struct patch patch_optimizer(const struct patch_files *files)
     const char *type =
         patch_name(files, file, "jax.numpy.bfloat16", "import jax.numpy as jnp", "jnp.bfloat16", edits, &count);
     if (type == NULL)
-        return patch_refuse(files, file, line, "there is no import that one more could be put beside");
-    uint32_t last = item_count > 0 ? items[item_count - 1].first + items[item_count - 1].count - 1 : open;
-    uint32_t end = file->source.tokens[last].end;
-    edits[count++] = (struct diff_edit){
-        end, end, arena_format(files->asked->arena, "%smu_dtype=%s", item_count > 0 ? ", " : "", type)};
+        return patch_refuse_import(files, file, line);
+    edits[count++] = patch_keyword_edit(file, open, "mu_dtype", type);
     return patch_write(files, file, edits, count, line);
 }
