@@ -19,9 +19,9 @@ struct plan_space;
 /* Where sources come from. */
 struct patch_sources {
     void *context;
-    /* The text of the file that the dump calls `name`, where it lies below a root: `*path` relative to that, `*root` a
-     * number of the root. False: there is none. What it gives lives at least as long as the answer. */
-    bool (*open)(void *context, const char *name, struct str *text, const char **path, uint32_t *root);
+    /* The text of the file that the dump calls `name`, where it lies below a root: `*path` relative to that. False:
+     * there is none. What it gives lives at least as long as the answer. */
+    bool (*open)(void *context, const char *name, struct str *text, const char **path);
 };
 
 struct patch {

@@ -14,8 +14,7 @@ static void file_open(struct patch_files *files, struct str name)
     struct str text;
     *file = (struct patch_file){.name = name};
     if (memchr(name.data, '\0', name.length) != NULL ||
-        !sources->open(sources->context, arena_text(arena, name), &text, &file->path, &file->root) ||
-        !diff_is_path(file->path))
+        !sources->open(sources->context, arena_text(arena, name), &text, &file->path) || !diff_is_path(file->path))
         return;
     file->is_here = true;
     file->is_python = python_source_read(text, arena, &file->source);

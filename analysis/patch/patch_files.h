@@ -12,7 +12,6 @@ enum { PATCH_FILES_MAX = 64, PATCH_EDITS_MAX = 4, PATCH_NUMBERS_MAX = 64 };
 struct patch_file {
     struct str name; /* as the dump has it */
     const char *path;
-    uint32_t root;
     bool is_here;   /* below a root, with a path that a diff can have */
     bool is_python; /* and read */
     struct python_source source;

@@ -11,7 +11,7 @@
 struct patch_layer {
     const struct patch_file *file;
     const struct hlo_frame *frame;      /* in the function */
-    const struct patch_file *call_file; /* of the call; NULL: a library calls it */
+    const struct patch_file *call_file; /* of the call; read as Python */
     const struct hlo_frame *call;       /* the frame outside */
     uint32_t def;                       /* statement of `file` */
     bool is_of_loop_call;               /* jax.lax.scan and the like call it: all its arguments are arrays */

@@ -20,7 +20,6 @@ enum { TEXT_MAX_BYTES = 4 << 20, ALL_MAX_BYTES = 64 << 20 };
 struct explain_patch_text {
     struct explain_patch_text *next;
     char *name, *path;
-    uint32_t root;
     struct buf text;
 };
 
@@ -46,32 +45,29 @@ static bool text_read(void *context, const struct files_place *place)
     return is_read;
 }
 
-static bool text_give(const struct explain_patch_text *text, struct str *out, const char **path, uint32_t *root)
+static bool text_give(const struct explain_patch_text *text, struct str *out, const char **path)
 {
     *out = (struct str){text->text.length > 0 ? text->text.data : "", text->text.length};
     *path = text->path;
-    *root = text->root;
     return text->path != NULL;
 }
 
-static bool source_open(void *context, const char *name, struct str *out, const char **path, uint32_t *root)
+static bool source_open(void *context, const char *name, struct str *out, const char **path)
 {
     struct explain_patch *patch = context;
     size_t held = 0;
     for (const struct explain_patch_text *text = patch->texts; text; text = text->next) {
         held += text->text.length;
         if (strcmp(text->name, name) == 0)
-            return text_give(text, out, path, root);
+            return text_give(text, out, path);
     }
     struct explain_patch_text *text = memory_new(sizeof(*text));
     text->name = memory_text(name);
     text->next = patch->texts;
     patch->texts = text;
-    for (size_t at = 0; at < patch->root_count && !text->path && held < ALL_MAX_BYTES; at++) {
-        text->root = (uint32_t)at;
+    for (size_t at = 0; at < patch->root_count && !text->path && held < ALL_MAX_BYTES; at++)
         source_files_find(patch->roots[at], name, text_read, text);
-    }
-    return text_give(text, out, path, root);
+    return text_give(text, out, path);
 }
 
 bool explain_patch_open(struct explain_patch *patch, const struct options *options)

@@ -58,12 +58,11 @@ END_TEST
 static const char *file_text;
 static const char *file_path;
 
-static bool open_file(void *context, const char *name, struct str *text, const char **path, uint32_t *root)
+static bool open_file(void *context, const char *name, struct str *text, const char **path)
 {
     (void)context;
     *text = str_of(file_text);
     *path = file_path;
-    *root = 0;
     return strcmp(name, "/home/u/train.py") == 0;
 }
 
