@@ -156,13 +156,16 @@ static bool jitted_find(const struct patch_files *files, const struct patch_file
     }
     if (count == 1 && defs_count(file, name) == 1 && files->is_all)
         return true;
-    *why =
-        count == 1
-            ? patch_refuse(files, file, line, "there are several functions %s in the files of the program", printable)
-        : count == 0 ? patch_refuse(files, file, line,
-                                    "no jax.jit(%s) and no @jax.jit above it is in the files of the program", printable)
-                     : patch_refuse(files, out->file, out->file->source.tokens[out->open].line,
-                                    "jax.jit(%s) is written in %u places", printable, count);
+    if (count > 1)
+        *why = patch_refuse(files, out->file, out->file->source.tokens[out->open].line,
+                            "jax.jit(%s) is written in %u places", printable, count);
+    else if (count == 1 && defs_count(file, name) > 1)
+        *why = patch_refuse(files, file, line, "there are several functions %s in the files of the program", printable);
+    else if (!files->is_all)
+        *why = patch_refuse_unread(files, file, line);
+    else
+        *why = patch_refuse(files, file, line, "no jax.jit(%s) and no @jax.jit above it is in the files of the program",
+                            printable);
     return false;
 }
 

@@ -79,8 +79,16 @@ struct patch patch_refuse(const struct patch_files *files, const struct patch_fi
     };
 }
 
+struct patch patch_refuse_unread(const struct patch_files *files, const struct patch_file *file, uint32_t line)
+{
+    return patch_refuse(files, file, line, "the dump names more than %d source files, and only the first %d are read",
+                        PATCH_FILES_MAX, PATCH_FILES_MAX);
+}
+
 struct patch patch_refuse_file(const struct patch_files *files, struct str name, const struct patch_file *file)
 {
+    if (file == NULL && !files->is_all && name.length > 0)
+        return patch_refuse_unread(files, &(const struct patch_file){.name = name}, 0);
     if (file == NULL)
         return patch_refuse(files, NULL, 0, "%s is no file of the user's code", patch_files_printable(files, name));
     if (!file->is_here)

@@ -23,16 +23,18 @@ struct patch_files {
     const struct hlo *hlo;
     struct patch_file items[PATCH_FILES_MAX];
     uint32_t count;
-    bool is_all; /* none was left out */
+    bool is_all; /* no further one is named */
 };
 
-/* NULL: it is no file of the user's. */
+/* NULL: it is no file of the user's, or one of those that were not read. */
 const struct patch_file *patch_files_find(const struct patch_files *files, struct str name);
 
 /* Says why there is no diff, "… at FILE:LINE" from what is known. */
 struct patch patch_refuse(const struct patch_files *files, const struct patch_file *file, uint32_t line,
                           const char *format, ...) __attribute__((format(printf, 4, 5)));
-/* Why the file cannot be used. */
+/* More files are named than are read, and what is looked for may be in another one. */
+struct patch patch_refuse_unread(const struct patch_files *files, const struct patch_file *file, uint32_t line);
+/* Why the file cannot be used. `file`: what patch_files_find said of it. */
 struct patch patch_refuse_file(const struct patch_files *files, struct str name, const struct patch_file *file);
 /* The frame's line is not in its function, as it is in this file. */
 struct patch patch_refuse_frame(const struct patch_files *files, const struct patch_file *file,

@@ -307,6 +307,11 @@ static bool layer_of(const struct stacks *stacks, uint32_t frame_at, struct patc
     const struct hlo_frame *body = count > 0 ? body_of(files, frames[0]) : NULL;
     if (body != NULL)
         return layer_set(files, body, frames[0], true, out, why);
+    for (uint32_t i = 0; i < count && !files->is_all; i++)
+        if (patch_files_find(files, frames[i]->file) == NULL) {
+            *why = patch_refuse_file(files, frames[i]->file, NULL);
+            return false;
+        }
     const struct patch_file *file = count > 0 ? patch_files_find(files, frames[0]->file) : NULL;
     *why = file != NULL && !file->is_python ? patch_refuse_file(files, frames[0]->file, file)
                                             : patch_refuse(files, file, count > 0 ? patch_frame_line(frames[0]) : 0,

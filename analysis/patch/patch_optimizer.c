@@ -46,13 +46,15 @@ struct patch patch_optimizer(const struct patch_files *files)
     for (uint32_t i = 0; i < files->count && call_count == 0; i++)
         if (!files->items[i].is_python)
             return patch_refuse_file(files, files->items[i].name, &files->items[i]);
-    if (call_count == 0)
+    if (call_count == 0 && files->is_all)
         return patch_refuse(files, NULL, 0,
                             "no call of optax.adam or another optimizer with mu_dtype is in the files "
                             "of the program");
-    uint32_t line = file->source.tokens[open].line;
-    if (call_count > 1 || !files->is_all)
+    uint32_t line = file != NULL ? file->source.tokens[open].line : 0;
+    if (call_count > 1)
         return patch_refuse(files, file, line, "optimizers are made in %u places", call_count);
+    if (!files->is_all)
+        return patch_refuse_unread(files, file, line);
     uint32_t item_count = python_source_items(&file->source, open, files->asked->arena, &items);
     uint32_t position = moment_position(python_source_text(&file->source, open - 1));
     if (item_count > position && !items[position].is_named)

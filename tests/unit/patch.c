@@ -225,6 +225,46 @@ START_TEST(optimizers_get_the_type)
 }
 END_TEST
 
+/* The program of `text` with 63 further files in its stack frames, or 64. */
+static const struct patch_files *files_of_many(const char *text, bool is_one_too_many)
+{
+    static struct hlo_frame frames[65];
+    static char names[65][32];
+    ask(text, 3);
+    for (uint32_t i = 0; i < 65; i++) {
+        frames[i] = frame;
+        if (i == 0)
+            continue;
+        (void)snprintf(names[i], sizeof(names[i]), "/home/u/%u/train.py", i);
+        frames[i].file = str_of(names[i]);
+        frames[i].function = STR("other");
+    }
+    plan.hlo.frames = frames;
+    plan.hlo.frame_count = is_one_too_many ? 65 : 64;
+    return patch_files_open(&asked);
+}
+
+START_TEST(files_that_are_not_read_are_said)
+{
+    static const char jitted[] = "import jax, optax\n" BODY "run = jax.jit(step)\ntx = optax.adam(1)\n";
+    static const char unread[] = "the dump names more than 64 source files, and only the first 64 are read";
+    const bool flags[] = {true, false, false};
+    has_line(patch_donate(files_of_many(jitted, false), flags), "\n+run = jax.jit(step, donate_argnums=(0,))\n");
+    is_refused(patch_donate(files_of_many(jitted, true), flags), unread);
+    is_refused(patch_donate(files_of_many("import jax\n" BODY, true), flags), unread);
+    is_refused(patch_donate(files_of_many("import jax\n" BODY "a = jax.jit(step)\nb = jax.jit(step)\n", true), flags),
+               "2 places");
+    has_line(patch_donate(files_of_many("import jax\n@jax.jit\n" BODY, true), flags), "donate_argnums=(0,)");
+    has_line(patch_optimizer(files_of_many(jitted, false)), "\n+tx = optax.adam(1, mu_dtype=jax.numpy.bfloat16)\n");
+    is_refused(patch_optimizer(files_of_many(jitted, true)), unread);
+    const struct patch_files *files = files_of_many(jitted, true);
+    plan.hlo.frames[64].function = STR("step"); /* in the one that is not read */
+    struct patch patch = patch_donate(files, flags);
+    is_refused(patch, unread);
+    ck_assert_str_eq(patch.file, "/home/u/64/train.py");
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("patch");
@@ -240,6 +280,7 @@ int main(void)
     tcase_add_test(tests, what_is_not_certain_is_not_written);
     tcase_add_test(tests, names_of_the_dump_are_hostile);
     tcase_add_test(tests, optimizers_get_the_type);
+    tcase_add_test(tests, files_that_are_not_read_are_said);
     suite_add_tcase(suite, tests);
     return bytes_run(suite);
 }
