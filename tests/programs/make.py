@@ -52,22 +52,29 @@ def is_whole(folder):
     return min(sizes) > 0 and sizes == [os.path.getsize(file) for file in files]
 
 
-def compile_until_assigned(chosen, folder, last=None):
-    """the module's file; the compiler goes on until it wrote `last` into the folder, if that is asked for"""
+def compile_apart(arguments, folder, last=None):
+    """Python with these arguments, in a process of its own that is ended as soon as the module and its report are in the
+    folder. It goes on until it wrote `last` there, too, if that is asked for"""
     log = os.path.join(folder, "log")
     with open(log, "wb") as out:
-        child = subprocess.Popen([sys.executable, os.path.join(HERE, "compile_one.py"), chosen.name, chosen.build.__module__, folder], stdin=subprocess.DEVNULL,
-                                 stdout=out, stderr=out, start_new_session=True)
+        child = subprocess.Popen([sys.executable, "-B", *arguments], stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True)
         end = time.monotonic() + LIMIT_S
         while child.poll() is None and (last or not is_whole(folder)) and time.monotonic() < end:
             time.sleep(POLL_S)
         if child.poll() is None:
             os.killpg(child.pid, signal.SIGKILL)
             child.wait()
-    modules = glob.glob(os.path.join(folder, "dump", MODULE))
-    if not is_whole(folder) or len(modules) != 1 or (last and not os.path.exists(os.path.join(folder, last))):
+    if not is_whole(folder) or (last and not os.path.exists(os.path.join(folder, last))):
         with open(log, encoding="utf-8", errors="replace") as text:
             raise NotMade("".join(text.readlines()[-12:]).strip() or "the compiler said nothing")
+
+
+def compile_until_assigned(chosen, folder, last=None):
+    """the module's file"""
+    compile_apart([os.path.join(HERE, "compile_one.py"), chosen.name, chosen.build.__module__, folder], folder, last)
+    modules = glob.glob(os.path.join(folder, "dump", MODULE))
+    if len(modules) != 1:
+        raise NotMade(f"the compiler wrote {len(modules)} modules")
     return modules[0]
 
 

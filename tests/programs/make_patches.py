@@ -17,12 +17,10 @@ import filecmp
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
-import time
 
-from make import HERE, LIMIT_S, POLL_S, ROOT, NotMade, is_whole
+from make import HERE, ROOT, NotMade, compile_apart, is_whole
 from make_pairs import total_bytes
 
 PATCHED = os.path.join(HERE, "patched")
@@ -33,18 +31,7 @@ def compile_sources(binary, sources, out):
     if not is_whole(out):
         shutil.rmtree(out, ignore_errors=True)
         os.makedirs(out)
-        with open(os.path.join(out, "log"), "wb") as log:
-            child = subprocess.Popen([sys.executable, "-B", os.path.join(HERE, "compile_patched.py"), sources, out], stdin=subprocess.DEVNULL,
-                                     stdout=log, stderr=log, start_new_session=True)
-            end = time.monotonic() + LIMIT_S
-            while child.poll() is None and not is_whole(out) and time.monotonic() < end:
-                time.sleep(POLL_S)
-            if child.poll() is None:
-                os.killpg(child.pid, signal.SIGKILL)
-                child.wait()
-        if not is_whole(out):
-            with open(os.path.join(out, "log"), encoding="utf-8", errors="replace") as text:
-                raise NotMade("".join(text.readlines()[-4:]).strip() or "the compiler said nothing")
+        compile_apart([os.path.join(HERE, "compile_patched.py"), sources, out], out)
     return total_bytes(binary, os.path.join(out, "dump"))
 
 
