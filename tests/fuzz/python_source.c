@@ -65,7 +65,10 @@ static void ask_brackets(const struct python_names *names, struct arena *arena)
         }
         uint32_t first = open > 0 ? python_source_dotted_first(source, open - 1) : PYTHON_NONE;
         check(first == PYTHON_NONE || (first < open && python_source_dotted_last(source, first) == open - 1));
-        check(first != PYTHON_NONE || python_names_called(names, open)[0] == '\0');
+        const char *called = python_names_called(names, open), *within = python_names_from(names, open + 1);
+        bool is_call = first != PYTHON_NONE && python_source_is(source, open, "(");
+        check(strcmp(called, is_call ? python_names_path(names, first, open - 1) : "") == 0);
+        check(within[0] == '\0' || source->tokens[open + 1].kind == PYTHON_NAME);
     }
 }
 
