@@ -43,8 +43,8 @@ struct patch_asked {
 /* The user's source files, read. */
 struct patch_files;
 
-/* Opens all files that a frame of the user's code names, for any number of patches. In the arena, and never NULL;
- * `asked` lives as long. */
+/* Opens the files that frames of the user's code name, the first 64, for any number of patches. In the arena, and never
+ * NULL; `asked` lives as long. */
 const struct patch_files *patch_files_open(const struct patch_asked *asked);
 
 /* donate_argnums for the arguments flagged, by plan->arguments: in the call of jax.jit, or the decorator. */
