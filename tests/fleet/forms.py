@@ -160,7 +160,7 @@ def test_alertmanager_has_what_failed_and_what_grew_until_it_is_gone(t):
         equal([failed["labels"][name] for name in ("commit", "user")], ["c0ffee", "ann"])
         equal(grown["labels"]["commit"], rounds.commit_of(rounds.BAD_DAY))
         (row,) = t.serve(t.folder(), f"--catalog={database.url}").get_json("/api/v1/fleet/regressions")["data"]["rows"]
-        equal(grown["annotations"]["description"], f"{row['sentence']} What the plans differ by, A before and B since: {row['diff_sentence']}", "the sentences of the page")
+        equal(grown["annotations"]["description"], f"{row['sentence']} {row['plans_sentence']}", "the sentences of the page")
         rounds.write_job(t.folder(), "bert", rounds.DAYS, rounds.DAYS + 1)
         index()
         wait_until(lambda: set(alerts(url)) == {("OutOfMemory", JOB)}, what="that the regression is resolved")

@@ -57,11 +57,14 @@ START_TEST(each_form_says_what_the_notice_says)
         ", \"job\": \"bert\", \"commit\": \"c0\", \"modified_at\": \"2027-01-15T07:00:00.000000Z\", "
         "\"verdict\": {\"verdict\": \"Too large.\", \"cause\": {\"kind\": \"x\", \"text\": \"By 1 GiB.\"}, "
         "\"advice\": [{\"title\": \"Halve it\"}]}}";
+    static const char second[] = FAILURE_HEAD
+        ", \"verdict\": {\"verdict\": \"Too large.\", \"best\": 1, \"advice_sentence\": \"One was refuted.\", "
+        "\"advice\": [{\"title\": \"Halve it\"}, {\"title\": \"Shard it\"}]}}";
     static const char bare[] = FAILURE_HEAD ", \"error\": \"It is gone.\"}";
     static const char gone[] =
         "{\"id\": \"4567\", \"kind\": \"regression_gone\", \"regression_id\": \"0123\", \"job\": "
         "\"bert\", \"commit\": \"c5\", \"gone_at\": \"2027-01-15T08:00:00.000000Z\", "
-        "\"regression\": {\"sentence\": \"More.\", \"first_at_ms\": 1700000000000}}";
+        "\"regression\": {\"sentence\": \"More.\", \"plans_sentence\": \"B needs more.\", \"first_at_ms\": 1700000000000}}";
     static const struct {
         const char *form, *notice, *path, *expected;
     } all[] = {
@@ -70,6 +73,7 @@ START_TEST(each_form_says_what_the_notice_says)
         {"slack", failure, "blocks/1/text/text", "Too large. By 1 GiB. Advice: Halve it."},
         {"slack", failure, "blocks/2/text/text", "x.log in /a b"},
         {"slack", failure, "text", "Out of memory: bert at c0\nToo large. By 1 GiB. Advice: Halve it."},
+        {"slack", second, "blocks/1/text/text", "Too large. One was refuted. Advice: Shard it."},
         {"slack", bare, "blocks/0/text/text", "Out of memory: x.log"},
         {"slack", bare, "blocks/1/text/text", "It is gone."},
         {"teams", failure, "attachments/0/content/body/1/inlines/0/text", "Too large. By 1 GiB. Advice: Halve it."},
@@ -84,6 +88,7 @@ START_TEST(each_form_says_what_the_notice_says)
         {"alertmanager", gone, "0/startsAt", "2023-11-14T22:13:20.000000Z"},
         {"alertmanager", gone, "0/endsAt", "2027-01-15T08:00:00.000000Z"},
         {"slack", gone, "blocks/0/text/text", "Memory regression is gone: bert since c5"},
+        {"slack", gone, "blocks/1/text/text", "More. B needs more."},
         {"cloudevents", failure, "source", "/a%20b"},
         {"cloudevents", failure, "time", "2027-01-15T07:00:00.000000Z"},
         {"cloudevents", failure, "data/verdict/cause/text", "By 1 GiB."},

@@ -386,9 +386,14 @@ START_TEST(a_regression_is_told_with_its_row)
         ck_assert_str_eq(text_of(notice, members[at][0]), members[at][1]);
     ck_assert_int_eq((int)strlen(text_of(notice, "id")), 32);
     const cJSON *row = cJSON_GetObjectItemCaseSensitive(notice, "regression");
-    static const char *const texts[][2] = {{"commit_before", "c4"}, {"module", "jit_step"},
-                                           {"memory_space", "HBM"}, {"direction", "regression"},
-                                           {"lasting", "yes"},      {"diff_sentence", "Needs 3.00 GiB more."}};
+    static const char *const texts[][2] = {
+        {"commit_before", "c4"},
+        {"module", "jit_step"},
+        {"memory_space", "HBM"},
+        {"direction", "regression"},
+        {"lasting", "yes"},
+        {"diff_sentence", "Needs 3.00 GiB more."},
+        {"plans_sentence", "What the plans differ by, A before and B since: Needs 3.00 GiB more."}};
     for (size_t at = 0; at < sizeof(texts) / sizeof(texts[0]); at++)
         ck_assert_str_eq(text_of(row, texts[at][0]), texts[at][1]);
     static const struct {

@@ -156,6 +156,8 @@ const char *fleet_sentence(const struct fleet *fleet, struct arena *arena, struc
 /* "bert: jit_train_step needs 2.90 GiB more since c0ffee: 9.12 GiB became 12.02 GiB (32 %)." */
 const char *fleet_step_sentence(const struct fleet *fleet, const struct fleet_step *step, struct arena *arena,
                                 struct buf *scratch);
+/* diff_sentence, and what its A and B are; NULL: there is none. */
+const char *fleet_step_plans_sentence(const struct fleet_step *step, struct arena *arena, struct buf *scratch);
 const char *fleet_host_sentence(const struct fleet *fleet, const struct fleet_host *host, struct arena *arena,
                                 struct buf *scratch);
 /* Of what fails next, or why nothing is foretold. */

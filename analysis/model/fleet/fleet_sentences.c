@@ -85,6 +85,15 @@ const char *fleet_step_sentence(const struct fleet *fleet, const struct fleet_st
     return fleet_sentences_taken(arena, out);
 }
 
+const char *fleet_step_plans_sentence(const struct fleet_step *step, struct arena *arena, struct buf *scratch)
+{
+    if (step->diff_sentence == NULL)
+        return NULL;
+    scratch->length = 0;
+    buf_format(scratch, "What the plans differ by, A before and B since: %s", step->diff_sentence);
+    return fleet_sentences_taken(arena, scratch);
+}
+
 /* ---- a host ---- */
 
 const char *fleet_host_sentence(const struct fleet *fleet, const struct fleet_host *host, struct arena *arena,

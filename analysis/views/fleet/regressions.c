@@ -28,6 +28,13 @@ static struct table_value sentence_of(const void *context, uint32_t row)
         fleet_step_sentence(listing->fleet, &listing->fleet->steps[row], request->arena, request->scratch));
 }
 
+static struct table_value plans_of(const void *context, uint32_t row)
+{
+    const struct views_listing *listing = context;
+    const struct tool_request *request = listing->request;
+    return views_text(fleet_step_plans_sentence(&listing->fleet->steps[row], request->arena, request->scratch));
+}
+
 static struct table_value change_percent(const struct line *line)
 {
     int64_t before = line->step->level.before_bytes;
@@ -80,6 +87,7 @@ static const struct table_column columns[] = {
     {COLUMN_TEXT("sentence", sentence_of), .json = "sentence", .csv = "sentence", .title = "What changed", .help = "in words"},
     {COLUMN_TEXT("diff", diff), .is_searched = true, .json = "diff_sentence", .csv = "diff_sentence",
      .title = "What the plans differ by: A before, B since", .help = "as memviewd diff says it"},
+    {COLUMN_TEXT("", plans_of), .json = "plans_sentence"},
     {COLUMN_TEXT("", diff_unknown), .json = "diff_unknown", .csv = "diff_unknown"},
     {COLUMN_TEXT("direction", direction), .json = "direction", .csv = "direction", .help = "regression, improvement"},
     {COLUMN_NUMBER("before", before, "bytes"), .json = "before_bytes", .csv = "before_bytes", .title = "Before",

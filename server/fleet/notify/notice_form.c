@@ -58,17 +58,25 @@ static void sentence_add(struct buf *out, const char *sentence)
         buf_format(out, "%s%s", out->length > 0 ? " " : "", sentence);
 }
 
+/* What to do first; of a program that fits, what is first in the list. NULL: there is none. */
+static const cJSON *advice_of(const cJSON *verdict)
+{
+    const cJSON *all = cJSON_GetObjectItemCaseSensitive(verdict, "advice");
+    const cJSON *best = cJSON_GetObjectItemCaseSensitive(verdict, "best");
+    return cJSON_GetArrayItem(all, cJSON_IsNumber(best) ? best->valueint : 0);
+}
+
 static void failure_say(struct said *said)
 {
     const cJSON *verdict = cJSON_GetObjectItemCaseSensitive(said->notice, "verdict");
     const cJSON *cause = cJSON_GetObjectItemCaseSensitive(verdict, "cause");
-    const cJSON *advice = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(verdict, "advice"), 0);
-    const char *at = text_of(said->notice, "modified_at"), *title = text_of(advice, "title");
+    const char *at = text_of(said->notice, "modified_at"), *title = text_of(advice_of(verdict), "title");
     said->cause = text_of(cause, "kind");
     if (at && strlen(at) < sizeof(said->at))
         memcpy(said->at, at, strlen(at) + 1);
     sentence_add(&said->text, text_of(verdict, "verdict"));
     sentence_add(&said->text, text_of(cause, "text"));
+    sentence_add(&said->text, text_of(verdict, "advice_sentence"));
     if (title)
         buf_format(&said->text, " Advice: %s.", title);
     sentence_add(&said->text, text_of(said->notice, "error"));
@@ -81,9 +89,7 @@ static void regression_say(struct said *said)
     if (cJSON_IsNumber(first))
         rows_time((int64_t)cJSON_GetNumberValue(first) * NS_PER_MS, said->at);
     sentence_add(&said->text, text_of(said->regression, "sentence"));
-    const char *plans = text_of(said->regression, "diff_sentence");
-    if (plans)
-        buf_format(&said->text, " What the plans differ by, A before and B since: %s", plans);
+    sentence_add(&said->text, text_of(said->regression, "plans_sentence"));
 }
 
 static void title_say(struct said *said)
