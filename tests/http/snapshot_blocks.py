@@ -162,4 +162,27 @@ def test_segments_at_a_failed_request_are_those_that_it_met(t):
     equal(data["failure"], failure)
     equal((data["failure"]["requested_bytes"], data["reserved_bytes"], data["free_bytes"], data["largest_hole"]["size_bytes"]),
           (24 * made.MIB, failed["reserved"], failed["free"], failed["largest"]))
-    assert "failure" not in asked(daemon, place, "segments", time="start")
+    equal(data["largest_hole"]["is_usable"], True)
+    equal(data["finding"]["sentence"], "a request failed: it asked for 24.00 MiB, and the largest free piece that it could take is "
+                                       f"{failed['largest'] // made.MIB}.00 MiB")
+    before = asked(daemon, place, "segments", time="start")
+    assert not {"failure", "finding"} & before.keys() and "is_usable" not in (before.get("largest_hole") or {}), before
+
+
+def test_what_is_free_for_others_is_no_piece_for_a_request_that_failed(t):
+    """12 MiB are free, all of another stream"""
+    one = made.Caching(1, capacity=64 * made.MIB)
+    one.allocate(8 * made.MIB, 7)
+    one.free(one.allocate(8 * made.MIB, 7))
+    try:
+        one.allocate(60 * made.MIB)
+    except made.OutOfMemory:
+        pass
+    daemon, place = opened(t, made.snapshot(one))
+    (failure,) = asked(daemon, place, "timeline", width=64)["failures"]
+    data = asked(daemon, place, "segments", time=failure["time_ps"])
+    equal((data["largest_hole"]["size_bytes"], data["largest_hole"]["is_usable"]), (12 * made.MIB, False))
+    equal(data["finding"]["sentence"], "a request failed: it asked for 60.00 MiB, and no free piece could take it")
+    assert "PyTorch 12.00 MiB of its 20.00 MiB, no free piece that it could use" in asked(daemon, place, "summary")["pools"][0]["finding"]["sentence"]
+    equal(asked(daemon, place, "holes", time=failure["time_ps"])["finding"]["sentence"],
+          "a request of 60.00 MiB, which failed, meets no free piece that it could use")

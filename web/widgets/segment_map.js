@@ -88,7 +88,8 @@ function boxesOf({ places, scale, rowPx }, left, top) {
 const pieceAt = (pieces, { x, y }) => pieces.findLastIndex((box) => x >= box.x - 0.5 && x < box.x + box.width + 0.5 && y >= box.y && y < box.y + box.height);
 
 /* actions: onHover(piece, segment, mark), onLeave(), onPick(piece), sentence({piece, segment}), idOf(piece) → of what can be pinned,
- * or null. Data: {groups, request: {bytes, fits_bytes} or null, hole: address of the piece that is named, or null, label}.
+ * or null. Data: {groups, request: {bytes, fits_bytes} or null, hole: {address, is_usable} of the piece that is named, or
+ * null, label}.
  * Out: {node, width, draw(data), setPinned(id), drawing(), destroy()}. */
 export function createSegmentMap(actions) {
   let data = null;
@@ -148,9 +149,8 @@ export function createSegmentMap(actions) {
     context.strokeStyle = token('control');
     context.lineWidth = 1;
     for (const { x, y, width, height } of boxes.segments) if (width > 3) context.strokeRect(x + 0.5, y + 0.5, width - 1, height - 1);
-    const hole = boxes.pieces.find(({ piece }) => piece.kind === 'hole' && piece.address === data.hole);
-    /* Of a request that failed it is meant only if it could have been put there. */
-    paintHole(context, hole, data.request != null && hole?.piece.size_bytes === data.request.fits_bytes);
+    /* In the colour of a request that failed only if that could have been put there. */
+    paintHole(context, boxes.pieces.find(({ piece }) => piece.kind === 'hole' && piece.address === data.hole?.address), data.hole?.is_usable);
   }
   function paintOver(context) {
     const own = pinned == null ? [] : boxes.pieces.filter(({ piece }) => actions.idOf(piece) === pinned);

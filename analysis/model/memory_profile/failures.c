@@ -23,6 +23,11 @@ static const char *const kinds[] = {
 
 const char *memory_profile_failures_kind(const struct memory_profile_failure *failure) { return kinds[failure->kind]; }
 
+struct memory_profile_moment memory_profile_failures_moment(const struct memory_profile_failure *failure)
+{
+    return (struct memory_profile_moment){failure->count, failure->time_ps, failure->rare_count};
+}
+
 /* ---- what was free ---- */
 
 /* Private pools are of CUDA graphs and of MemPools. */
@@ -53,7 +58,7 @@ static void failure_look(const struct memory_profile_pool *pool, struct memory_p
                          struct arena *arena)
 {
     struct arena *scratch = arena_child(arena);
-    const struct memory_profile_moment moment = {failure->count, failure->time_ps, failure->rare_count};
+    const struct memory_profile_moment moment = memory_profile_failures_moment(failure);
     struct memory_profile_held held;
     uint64_t usable_free = 0, largest = 0, largest_any = 0;
     memory_profile_held_find(pool, &moment, scratch, &held);
@@ -151,7 +156,23 @@ const struct memory_profile_failure *memory_profile_failures_at(const struct mem
     return NULL;
 }
 
-/* ---- the sentence ---- */
+/* ---- the sentences ---- */
+
+struct finding *memory_profile_failures_met(const struct memory_profile_failure *failure, struct arena *arena)
+{
+    struct finding *finding = finding_begin(arena, "failed_request", NULL);
+    finding_text(finding, "a request failed: it asked for ");
+    finding_size(finding, failure->requested_bytes);
+    if (failure->largest_hole_bytes == MEMORY_UNKNOWN) {
+        finding_text(finding, "; what was free then is not known");
+    } else if (failure->largest_hole_bytes == 0) {
+        finding_text(finding, ", and no free piece could take it");
+    } else {
+        finding_text(finding, ", and the largest free piece that it could take is ");
+        finding_size(finding, failure->largest_hole_bytes);
+    }
+    return finding_end(finding);
+}
 
 /* Where less of the segments than this part is free, pieces are not what fills them. */
 enum { FREE_PART = 20 };
@@ -213,8 +234,10 @@ struct finding *memory_profile_failures_finding(const struct memory_profile_pool
         finding_size(finding, failure->free_bytes);
         finding_text(finding, " of its ");
         finding_size(finding, failure->reserved_bytes);
-        finding_text(finding, ", the largest hole ");
-        finding_size(finding, failure->largest_hole_bytes);
+        finding_text(finding,
+                     failure->largest_hole_bytes > 0 ? ", the largest hole " : ", no free piece that it could use");
+        if (failure->largest_hole_bytes > 0)
+            finding_size(finding, failure->largest_hole_bytes);
     }
     say_why(finding, failure);
     finding_param(finding, "memory", pool->name);

@@ -16,9 +16,13 @@ bool memory_profile_failures_is_full(const struct memory_profile_failure *failur
 /* Could it have been put into this segment? */
 bool memory_profile_failures_is_usable(const struct memory_profile_failure *failure,
                                        const struct memory_profile_segment *segment);
+/* When it failed, after what went before it at that time. */
+struct memory_profile_moment memory_profile_failures_moment(const struct memory_profile_failure *failure);
 /* The latest one at a time; NULL: none failed then. */
 const struct memory_profile_failure *memory_profile_failures_at(const struct memory_profile_pool *pool,
                                                                 int64_t time_ps);
+/* What it asked for and what it met, as a clause: beside a picture that shows the rest. */
+struct finding *memory_profile_failures_met(const struct memory_profile_failure *failure, struct arena *arena);
 /* What a person is told of failure `at`. */
 struct finding *memory_profile_failures_finding(const struct memory_profile_pool *pool, uint32_t at,
                                                 struct arena *arena);

@@ -112,9 +112,13 @@ static const struct finding *finding_of(const struct holes *holes)
     const char *kind = fits_hole || fits_told ? "fits" : pin_count > 0 ? "pinned" : "short";
     struct finding *finding = finding_begin(arena, kind, NULL);
     say_request(holes, finding);
-    finding_text(finding, fits_hole || fits_told ? "fits: the largest %s has " : "meets a largest %s of ",
-                 fits_told && !fits_hole ? "free chunk by the allocator's figures" : "hole");
-    say_hole(finding, fits_told && !fits_hole ? (uint64_t)holes->told : holes->largest);
+    if (!fits_hole && !fits_told && holes->largest == 0) {
+        finding_text(finding, "meets no free piece that it could use");
+    } else {
+        finding_text(finding, fits_hole || fits_told ? "fits: the largest %s has " : "meets a largest %s of ",
+                     fits_told && !fits_hole ? "free chunk by the allocator's figures" : "hole");
+        say_hole(finding, fits_told && !fits_hole ? (uint64_t)holes->told : holes->largest);
+    }
     if (pin_count > 0 && !fits_hole) {
         finding_text(finding, "; %s %s, ", size_text_count(count, pin_count),
                      pin_count == 1 ? "allocation" : "allocations");
@@ -124,7 +128,7 @@ static const struct finding *finding_of(const struct holes *holes)
         say_hole(finding, holes->joined);
         finding_text(finding, pin_count == 1 ? " without it" : " without them");
     }
-    if (pin_count == 0 && !fits_hole && holes->failure != NULL)
+    if (pin_count == 0 && !fits_hole && holes->largest > 0 && holes->failure != NULL)
         finding_text(finding, "; no segment into which it could have been put is as large");
     if (holes->blocks.unknown_bytes > 0) {
         finding_text(finding, "; ");
@@ -191,8 +195,7 @@ static bool moment_read(struct holes *holes, struct err *err)
                      : is_of_time ? memory_profile_failures_at(pool, holes->moment.time_ps)
                                   : NULL;
     if (holes->failure != NULL)
-        holes->moment =
-            (struct memory_profile_moment){holes->failure->count, holes->failure->time_ps, holes->failure->rare_count};
+        holes->moment = memory_profile_failures_moment(holes->failure);
     return true;
 }
 

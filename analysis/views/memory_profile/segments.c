@@ -4,6 +4,7 @@
 #include "base/nearest.h"
 #include "model/memory_profile/failures.h"
 #include "model/memory_profile/held.h"
+#include "views/finding_write.h"
 #include "views/memory_profile/pieces.h"
 #include "views/memory_profile/views.h"
 #include "views/table.h"
@@ -149,7 +150,9 @@ static const struct table_column columns[] = {
 /* clang-format on */
 static const struct table_spec spec = {.columns = columns, .sort = "-size,address"};
 
-static void sums_write(struct json *json, const struct memory_profile_held *held)
+/* `failure`: of that moment; NULL: none. */
+static void sums_write(struct json *json, const struct memory_profile_held *held,
+                       const struct memory_profile_failure *failure)
 {
     uint64_t free_bytes = held->reserved_bytes - held->used_bytes, unused = 0;
     uint32_t hole_count = 0;
@@ -174,6 +177,8 @@ static void sums_write(struct json *json, const struct memory_profile_held *held
     if (json_key_object_if(json, "largest_hole", largest != NULL)) {
         memory_profile_views_address(json, "address", largest->largest_hole_address, true);
         json_key_uint(json, "size_bytes", largest->largest_hole_bytes);
+        if (failure != NULL)
+            json_key_bool(json, "is_usable", memory_profile_failures_is_usable(failure, largest));
         json_object_end(json);
     }
     json_key_double(json, "fragmentation",
@@ -196,7 +201,7 @@ static const struct memory_profile_failure *failure_of(struct segments_listing *
         return NULL;
     const struct memory_profile_failure *failure = memory_profile_failures_at(listing->pool, listing->moment.time_ps);
     if (failure != NULL)
-        listing->moment = (struct memory_profile_moment){failure->count, failure->time_ps, failure->rare_count};
+        listing->moment = memory_profile_failures_moment(failure);
     return failure;
 }
 
@@ -237,10 +242,11 @@ bool memory_profile_segments(const struct tool_request *request, struct json *js
                                     ? "PyTorch holds no segment of this device at this time."
                                     : "Only allocator snapshots of PyTorch tell segments; the address map shows what a "
                                       "trace knows.");
-    sums_write(json, &listing->held);
+    sums_write(json, &listing->held, failure);
     if (failure != NULL) {
         json_key(json, "failure");
         memory_profile_views_failure(json, listing->pool, failure);
+        finding_write(json, memory_profile_failures_met(failure, request->arena));
     }
     table_head_write(&rows, json);
     table_rows_write(&rows, "rows", json);

@@ -54,10 +54,10 @@ export function run({ test, equal, truth }) {
     equal(laid.rowCount, 5);
   });
 
-  test('segments: what a failed request could have taken is said; where nothing is free that, too; without one nothing', () => {
+  test('segments: a failed request is drawn with what it could have taken; where nothing is free with nothing', () => {
     const of = (largest) => requestOf({ failure: { requested_bytes: 2 * GIB, largest_hole_bytes: largest } });
-    equal(of(1.5 * GIB), { bytes: 2 * GIB, fits_bytes: 1.5 * GIB, words: 'asked for 2.00 GiB, and the largest free piece that it could take is 1.50 GiB' });
-    equal(of(undefined).words, 'asked for 2.00 GiB, and no free piece could take it');
+    equal(of(1.5 * GIB), { bytes: 2 * GIB, fits_bytes: 1.5 * GIB });
+    equal(of(undefined), { bytes: 2 * GIB, fits_bytes: 0 });
     equal(requestOf({}), null);
   });
 

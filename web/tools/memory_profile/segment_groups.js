@@ -2,7 +2,7 @@
  * segment_groups.js: what of the answer the picture of segments draws: groups of segments, the request that failed, names of
  * blocks. Pure. Its own file: the picture needs a page, this does not. */
 
-import { bytes, visible } from '../../lib/format.js';
+import { visible } from '../../lib/format.js';
 
 /* Pure: how the URL names a block; null of what is free or several. */
 export const pieceId = ({ event, block }) => (event != null ? `e:${event}` : block != null ? `k:${block}` : null);
@@ -28,7 +28,5 @@ export function groupsOf(rows) {
 /* Pure: the bar of a request that failed at this time, or null. */
 export function requestOf({ failure }) {
   if (!failure) return null;
-  const fits = failure.largest_hole_bytes ?? 0;
-  const words = fits > 0 ? `the largest free piece that it could take is ${bytes(fits)}` : 'no free piece could take it';
-  return { bytes: failure.requested_bytes, fits_bytes: fits, words: `asked for ${bytes(failure.requested_bytes)}, and ${words}` };
+  return { bytes: failure.requested_bytes, fits_bytes: failure.largest_hole_bytes ?? 0 };
 }

@@ -3,7 +3,8 @@
  * and a request that failed beside the largest piece, all to one scale. Its own file: the table of segments is below it. */
 
 import { el, fill } from '../../lib/dom.js';
-import { bytes, count, counted, spokenBytes, visible } from '../../lib/format.js';
+import { sentenceParts } from '../../lib/finding.js';
+import { bytes, capital, count, counted, spokenBytes, visible } from '../../lib/format.js';
 import { token } from '../../lib/theme.js';
 import { categoryFill, categoryWord, categoryWords, legend } from '../../widgets/categories.js';
 import { explainEntry, nodesOf } from '../../widgets/explain.js';
@@ -71,12 +72,12 @@ export function createSegmentPicture({ trace, url, onPick }, createReader) {
     const left = found.total_count - found.rows.length;
     const drawn = found.rows.reduce((sum, { size_bytes: size }) => sum + size, 0);
     const request = requestOf(found);
-    fill(answer, request ? el('strong', {}, `A request failed: it ${request.words}. `) : '', nodesOf(say.segmentsAnswer(found)), left > 0 ? ` ${counted(left, 'smaller one')}, ${bytes(found.reserved_bytes - drawn)} together, are in the table only.` : '');
+    fill(answer, found.finding ? el('strong', {}, nodesOf(sentenceParts(found.finding)), ' ') : '', nodesOf(say.segmentsAnswer(found)), left > 0 ? ` ${counted(left, 'smaller one')}, ${bytes(found.reserved_bytes - drawn)} together, are in the table only.` : '');
     categories = new Set(found.rows.flatMap(({ pieces }) => pieces.filter(({ kind }) => kind !== 'hole').map(({ kind, category }) => (kind === 'mixed' ? 'mixed' : (category ?? 'unknown')))));
     panel.setAside(legend(categories), el('span', { class: 'key key-held-box' }, 'free'));
     const groups = groupsOf(found.rows);
-    const label = `${count(found.segment_count)} segments to one scale, ${groups.map(({ title, segments }) => `${segments.length} ${title}`).join(', ')}.${request ? ` A request failed: it ${request.words}.` : ''}`;
-    map.draw({ groups, request, hole: found.largest_hole?.address ?? null, label });
+    const label = `${count(found.segment_count)} segments to one scale, ${groups.map(({ title, segments }) => `${segments.length} ${title}`).join(', ')}.${found.finding ? ` ${capital(found.finding.sentence)}.` : ''}`;
+    map.draw({ groups, request, hole: found.largest_hole, label });
   };
   const reader = createReader({
     panel,
