@@ -64,21 +64,23 @@ static char *run_find(const struct options *options, const char *named)
     char *below = memory_format("%s/%s", options->capture_logdir, named);
     const char *path = is_folder(named) || strchr(named, '/') ? named : below;
     char *folder = is_folder(path) ? realpath(path, NULL) : NULL, *run = folder ? run_in(folder) : NULL;
+    bool is_running = run && run_folder_is_running(run), is_askable = run && is_ours(run);
     if (!folder && path == named)
         log_line("%s: %s", named, strerror(access(named, F_OK) == 0 ? ENOTDIR : errno));
     else if (!folder)
         log_line("%.*s is no HOST:PORT, such as localhost:9999 or [::1]:9999, and %s has no run of that name", SHOWN,
                  named, options->capture_logdir);
-    else if (run && !run_folder_is_running(run))
+    else if (run && !is_running)
         log_line("%s has ended: nothing can be asked any more", run);
-    else if (run && !is_ours(run))
+    else if (run && !is_askable)
         log_line("%s belongs to another user", run);
-    bool is_good = run && run_folder_is_running(run) && is_ours(run);
-    if (!is_good)
+    if (!is_running || !is_askable) {
         free(run);
+        run = NULL;
+    }
     free(folder);
     free(below);
-    return is_good ? run : NULL;
+    return run;
 }
 
 /* ---- while it waits ---- */
@@ -109,16 +111,21 @@ static void say_nobody(const char *run)
     if (marks.reason)
         log_line("%s: nobody can be asked: %s", run, marks.reason);
     else if (marks.torch_count > 0)
-        log_line("%s: nobody can be asked: PyTorch has taken no GPU yet, or its processes have ended", run);
+        log_line(
+            "%s: nobody can be asked: PyTorch has taken no GPU yet, or its processes have ended, or run on another "
+            "host",
+            run);
     else if (marks.jax_count > 0)
-        log_line("%s: nobody can be asked: its processes with JAX have ended", run);
+        log_line("%s: nobody can be asked: its processes with JAX have ended, or run on another host", run);
     else if (marks.python_count > 0)
         log_line("%s: nobody can be asked: of its %zu Python process%s none has imported torch or jax", run,
                  marks.python_count, runs_word(marks.python_count, "", "es"));
     else if (inject_is_made(run))
         log_line("%s: nobody can be asked: no Python below it has read memviewd's hook", run);
     else
-        log_line("%s: nobody can be asked: it was started with --no-inject", run);
+        log_line("%s: nobody can be asked: it was started with --no-inject, or by memviewd.install() in a process that "
+                 "has ended or runs on another host",
+                 run);
     inject_marks_free(&marks);
 }
 
@@ -171,9 +178,9 @@ static void run_finish(const struct options *options, const char *run, const str
 {
     if (err_is_set(&result->err))
         log_line("%s", result->err.text);
-    else if (result->count == 0)
+    else if (result->count + result->left_out_count == 0)
         say_nobody(run);
-    if (result->count == 0)
+    if (result->count + result->left_out_count == 0)
         sum->missing_count++, sum->count++;
     for (size_t at = 0; at < result->count; at++) {
         const struct ask_process *process = &result->items[at];
@@ -187,7 +194,8 @@ static void run_finish(const struct options *options, const char *run, const str
         log_line("%zu more %s imported torch and taken no GPU yet", waiting_count,
                  runs_word(waiting_count, "process has", "processes have"));
     if (result->left_out_count > 0)
-        log_line("%zu more were not asked: at most %d at once", result->left_out_count, ASK_PROCESSES_MAX);
+        log_line("%zu more %s not asked: %s", result->left_out_count, runs_word(result->left_out_count, "was", "were"),
+                 result->left_out.text);
     if (result->file_count > 0)
         say_where(run, result);
     sum->count += result->count + result->left_out_count;

@@ -40,25 +40,28 @@ static bool is_over(const struct ask_process *process) { return process->state >
 
 /* ---- Who can be asked ------------------------------------------------------------- */
 
+/* A file that has answers, by its whole name; -1: it is none, or why it cannot be opened is in `errno`. */
 static int said_open(int folder, const char *name)
 {
-    char *said_name = memory_format("%s%s", name, SAID);
     struct stat status;
-    int said = openat(folder, said_name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
-    free(said_name);
+    int said = openat(folder, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
     if (said >= 0 && (fstat(said, &status) != 0 || !S_ISREG(status.st_mode))) {
         close(said);
+        errno = ENOENT;
         said = -1;
     }
     return said;
 }
 
-/* False: it is no pipe, or nobody reads it any more. */
+/* False: it is no pipe (ENXIO, as where nobody reads it any more), or why it cannot be opened is in `errno`. */
 static bool asked_open(struct asked *asked, int folder, const char *name)
 {
     struct stat status;
+    char *said_name = memory_format("%s%s", name, SAID);
     asked->pipe = openat(folder, name, O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
-    asked->said = asked->pipe >= 0 ? said_open(folder, name) : -1;
+    asked->said = asked->pipe >= 0 ? said_open(folder, said_name) : -1;
+    int reason = asked->said >= 0 ? ENXIO : errno;
+    free(said_name);
     if (asked->said >= 0 && fstat(asked->pipe, &status) == 0 && S_ISFIFO(status.st_mode)) {
         asked->said_at = fstat(asked->said, &status) == 0 ? (uint64_t)status.st_size : 0;
         return true;
@@ -67,7 +70,22 @@ static bool asked_open(struct asked *asked, int folder, const char *name)
         close(asked->pipe);
     if (asked->said >= 0)
         close(asked->said);
+    errno = reason;
     return false;
+}
+
+/* By why asked_open failed: nobody listens there. */
+static bool is_nobody(int reason) { return reason == ENXIO || reason == ENOENT || reason == ELOOP || reason == EISDIR; }
+
+/* `reason`: of errno; 0: there are too many. The first one stays. */
+static void leave_out(struct ask_result *result, int reason)
+{
+    if (result->left_out_count++ > 0)
+        return;
+    if (reason != 0)
+        err_set(&result->left_out, ERR_io, ERR_NO_OFFSET, "%s", strerror(reason));
+    else
+        err_set(&result->left_out, ERR_io, ERR_NO_OFFSET, "at most %d at once", ASK_PROCESSES_MAX);
 }
 
 static int is_pipe_name(const struct dirent *entry)
@@ -92,10 +110,13 @@ static void processes_find(struct asking *asking, int folder, struct dirent **na
     struct ask_result *result = asking->result;
     for (int at = 0; at < count; at++) {
         struct asked asked = {0};
-        if (!asked_open(&asked, folder, names[at]->d_name))
+        if (!asked_open(&asked, folder, names[at]->d_name)) {
+            if (!is_nobody(errno))
+                leave_out(result, errno);
             continue;
+        }
         if (result->count == ASK_PROCESSES_MAX) {
-            result->left_out_count++;
+            leave_out(result, 0);
             close(asked.pipe);
             close(asked.said);
             continue;
@@ -106,23 +127,43 @@ static void processes_find(struct asking *asking, int folder, struct dirent **na
     }
 }
 
+/* The folder of a run in which its processes listen, and names in it. */
+struct listening {
+    char *path;
+    int folder; /* -1: there is none, or why is in `errno` */
+    struct dirent **names;
+    int count; /* -1: why is in `errno` */
+};
+
+/* listening_close afterwards. */
+static struct listening listening_open(const char *run, int (*is_wanted)(const struct dirent *entry))
+{
+    struct listening listening = {.path = memory_format("%s/%s", run, FOLDER)};
+    listening.folder = open(listening.path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (listening.folder >= 0)
+        listening.count = scandir(listening.path, &listening.names, is_wanted, by_natural_name);
+    return listening;
+}
+
+static void listening_close(struct listening *listening)
+{
+    for (int at = 0; at < listening->count; at++)
+        free(listening->names[at]);
+    free(listening->names);
+    if (listening->folder >= 0)
+        close(listening->folder);
+    free(listening->path);
+}
+
 /* No file of that name: then no process has ever listened. */
 static void asking_open(struct asking *asking)
 {
-    char *path = memory_format("%s/%s", asking->folder, FOLDER);
-    int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    struct dirent **names = NULL;
-    int count = folder >= 0 ? scandir(path, &names, is_pipe_name, by_natural_name) : 0;
-    if (count < 0 || (folder < 0 && errno != ENOENT))
-        err_set(&asking->result->err, ERR_io, ERR_NO_OFFSET, "%.120s: %s", path, strerror(errno));
+    struct listening listening = listening_open(asking->folder, is_pipe_name);
+    if (listening.count < 0 || (listening.folder < 0 && errno != ENOENT))
+        err_set(&asking->result->err, ERR_io, ERR_NO_OFFSET, "%.120s: %s", listening.path, strerror(errno));
     else
-        processes_find(asking, folder, names, count);
-    for (int at = 0; at < count; at++)
-        free(names[at]);
-    free(names);
-    if (folder >= 0)
-        close(folder);
-    free(path);
+        processes_find(asking, listening.folder, listening.names, listening.count);
+    listening_close(&listening);
 }
 
 /* ---- What it says ------------------------------------------------------------------ */
@@ -253,7 +294,8 @@ static struct ask_progress progress_of(const struct ask_result *result)
 void ask_run(const char *folder, int64_t wait_ms, struct ask_result *result,
              bool (*tick)(void *context, const struct ask_progress *progress), void *context)
 {
-    *result = (struct ask_result){.err = ERR_INIT, .items = memory_new(ASK_PROCESSES_MAX * sizeof(*result->items))};
+    *result = (struct ask_result){
+        .err = ERR_INIT, .left_out = ERR_INIT, .items = memory_new(ASK_PROCESSES_MAX * sizeof(*result->items))};
     struct asking asking = {folder, result, memory_new(ASK_PROCESSES_MAX * sizeof(*asking.items)), 0, wait_ms};
     asking_open(&asking);
     asking.began_ms = clock_ms();
@@ -275,16 +317,19 @@ void ask_run(const char *folder, int64_t wait_ms, struct ask_result *result,
     free(asking.items);
 }
 
+static void process_free(struct ask_process *process)
+{
+    for (size_t file = 0; file < process->file_count; file++)
+        free(process->files[file].path);
+    free(process->files);
+    free(process->reason);
+    free(process->name);
+}
+
 void ask_free(struct ask_result *result)
 {
-    for (size_t at = 0; at < result->count; at++) {
-        struct ask_process *process = &result->items[at];
-        for (size_t file = 0; file < process->file_count; file++)
-            free(process->files[file].path);
-        free(process->files);
-        free(process->reason);
-        free(process->name);
-    }
+    for (size_t at = 0; at < result->count; at++)
+        process_free(&result->items[at]);
     free(result->items);
     *result = (struct ask_result){0};
 }
@@ -315,6 +360,7 @@ const char *ask_silence(const struct ask_process *process)
     case 'T':
     case 't': return "it is stopped, by a signal or a debugger";
     case 'D': return "it waits in the kernel, for a disk or a device";
+    case '\0': return "perhaps it is busy in a call of C that holds Python's lock";
     default: return "it is busy in a call of C that holds Python's lock";
     }
 }
@@ -328,10 +374,10 @@ static bool said_has_file(struct asking *asking, int folder, const char *name)
 {
     struct ask_process process = {.state = ASK_BEGUN};
     struct asked *asked = memory_new(sizeof(*asked));
-    struct stat status;
+    bool has_file;
     asked->process = &process;
-    asked->said = openat(folder, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
-    while (asked->said >= 0 && fstat(asked->said, &status) == 0 && S_ISREG(status.st_mode)) {
+    asked->said = said_open(folder, name);
+    while (asked->said >= 0) {
         said_take(asking, asked); /* up to the end of an answer */
         if (process.state == ASK_BEGUN)
             break;
@@ -339,31 +385,21 @@ static bool said_has_file(struct asking *asking, int folder, const char *name)
     }
     if (asked->said >= 0)
         close(asked->said);
-    for (size_t file = 0; file < process.file_count; file++)
-        free(process.files[file].path);
-    free(process.files);
-    free(process.reason);
+    has_file = process.file_count > 0;
+    process_free(&process);
     free(asked);
-    return process.file_count > 0;
+    return has_file;
 }
 
 bool ask_end(const char *folder)
 {
     struct ask_result result = {0};
     struct asking asking = {.folder = folder, .result = &result};
-    struct dirent **names = NULL;
+    struct listening listening = listening_open(folder, is_said_name);
     bool has_file = false;
-    char *path = memory_format("%s/%s", folder, FOLDER);
-    int below = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    int count = below >= 0 ? scandir(path, &names, is_said_name, NULL) : 0;
-    for (int at = 0; at < count; at++) {
-        has_file = has_file || said_has_file(&asking, below, names[at]->d_name);
-        free(names[at]);
-    }
-    free(names);
-    if (below >= 0)
-        close(below);
-    folder_remove(path);
-    free(path);
+    for (int at = 0; at < listening.count && !has_file; at++)
+        has_file = said_has_file(&asking, listening.folder, listening.names[at]->d_name);
+    folder_remove(listening.path);
+    listening_close(&listening);
     return has_file;
 }

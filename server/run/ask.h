@@ -41,7 +41,8 @@ struct ask_result {
     struct err err; /* why nobody was asked: `io`; else not set */
     struct ask_process *items;
     size_t count, file_count;
-    size_t left_out_count; /* beyond ASK_PROCESSES_MAX, which were not asked */
+    size_t left_out_count; /* which were not asked: beyond ASK_PROCESSES_MAX, or they cannot be opened */
+    struct err left_out;   /* why the first of these was not */
     bool is_stopped;       /* by `tick` */
 };
 

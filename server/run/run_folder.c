@@ -212,10 +212,12 @@ char *run_folder_newest(const char *all)
     bool is_running = false;
     for (int at = count - 1; at >= 0; at--) {
         char *path = memory_format("%s/%s", all, names[at]->d_name);
-        if (!is_running && run_folder_is(path) && (!newest || run_folder_is_running(path))) {
-            free(newest);
-            newest = memory_text(path);
+        if (!is_running && run_folder_is(path)) {
             is_running = run_folder_is_running(path);
+            if (!newest || is_running) {
+                free(newest);
+                newest = memory_text(path);
+            }
         }
         free(path);
         free(names[at]);

@@ -176,11 +176,11 @@ def test_who_cannot_be_asked_is_said(box):
     no_gpu = box.script("import os, sys, torch\n" + GO_ON)
     plain = box.script("import os, sys\n" + GO_ON)
     for at, (command, options, words) in enumerate((
-            (box.script(HOLD + GO_ON), ["--no-inject"], "it was started with --no-inject"),
+            (box.script(HOLD + GO_ON), ["--no-inject"], "it was started with --no-inject, or by memviewd.install() in a process that has ended or runs on another host"),
             (["sh", "-c", "echo ready; cat"], [], "no Python below it has read memviewd's hook"),
             ([PYTHON, "-I", *plain[1:]], [], "no Python below it has read memviewd's hook"),
             (plain, [], "of its 1 Python process none has imported torch or jax"),
-            (no_gpu, [], "PyTorch has taken no GPU yet, or its processes have ended"))):
+            (no_gpu, [], "PyTorch has taken no GPU yet, or its processes have ended, or run on another host"))):
         box.runs = os.path.join(box.folder, f"runs{at}")
         with running(box, *command, options=options):
             before = sorted(os.listdir(box.only_session()))
@@ -206,6 +206,25 @@ def asked_count(pipe):
         return int.from_bytes(fcntl.ioctl(file, 0x541B, b"\0" * 4), "little")  # FIONREAD
     finally:
         os.close(file)
+
+
+def test_what_cannot_be_opened_is_counted(box):
+    """two processes, and files for one: the second is not asked, and it is said"""
+    with running(box, *box.script(HOLD + GO_ON)):
+        folder = os.path.join(box.only_session(), ".capture")
+        readers = []
+        for at in range(40):
+            pipe = os.path.join(folder, f"zz{at}.x-0")
+            os.mkfifo(pipe)
+            readers.append(os.open(pipe, os.O_RDONLY | os.O_NONBLOCK))
+            with open(pipe + ".said", "wb"):
+                pass
+        done = subprocess.run(["prlimit", "--nofile=32:32", box.binary, "capture", box.runs, "--wait=1"], capture_output=True, text=True, timeout=PATIENCE_SECONDS)
+        for reader in readers:
+            os.close(reader)
+        (left,) = re.findall(r"^memviewd: (\d+) more were not asked: Too many open files$", done.stderr, re.M)
+        silent = len(re.findall(r"no answer within 1 s \(--wait\): perhaps it is busy", done.stderr))
+        assert done.returncode == 1 and len(paths(done)) == 1 and 0 < silent < 40 and silent + int(left) == 40, done
 
 
 # ---- what the job sees of it ----------------------------------------------------------------
