@@ -6,6 +6,7 @@
 #include "server/base/output.h"
 #include "server/cmd/box.h"
 #include "server/cmd/commands.h"
+#include "server/cmd/input_path.h"
 #include "server/cmd/interrupts.h"
 #include "server/cmd/run_address.h"
 #include "server/run/ask.h"
@@ -23,21 +24,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MS_PER_S = 1000, STATUS_SIGNAL = 128, WAIT_MAX_S = 86400, SHOWN = 80 };
+enum { MS_PER_S = 1000, WAIT_MAX_S = 86400, SHOWN = 80 };
 
 /* ---- which runs ---- */
-
-static bool is_folder(const char *path)
-{
-    struct stat status;
-    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
-}
 
 enum capture_runs_kind capture_runs_kind(const struct options *options, struct err *err)
 {
     size_t run_count = 0, count = options->paths.count;
     for (size_t at = 0; at < count; at++)
-        run_count += is_folder(options->paths.items[at]) || !strchr(options->paths.items[at], ':');
+        run_count += input_path_is_folder(options->paths.items[at]) || !strchr(options->paths.items[at], ':');
     if (run_count > 0 && run_count < count)
         err_set(err, ERR_argument, ERR_NO_OFFSET, "runs and HOST:PORT cannot be captured together");
     return run_count > 0 ? CAPTURE_RUNS : CAPTURE_SERVERS;
@@ -62,8 +57,8 @@ static bool is_ours(const char *run)
 static char *run_find(const struct options *options, const char *named)
 {
     char *below = memory_format("%s/%s", options->capture_logdir, named);
-    const char *path = is_folder(named) || strchr(named, '/') ? named : below;
-    char *folder = is_folder(path) ? realpath(path, NULL) : NULL, *run = folder ? run_in(folder) : NULL;
+    const char *path = input_path_is_folder(named) || strchr(named, '/') ? named : below;
+    char *folder = input_path_is_folder(path) ? realpath(path, NULL) : NULL, *run = folder ? run_in(folder) : NULL;
     bool is_running = run && run_folder_is_running(run), is_askable = run && is_ours(run);
     if (!folder && path == named)
         log_line("%s: %s", named, strerror(access(named, F_OK) == 0 ? ENOTDIR : errno));
@@ -151,19 +146,13 @@ static size_t say_files(const struct ask_process *process)
 /* The page of the folder that the first file lies in: that of its process, or the run's own. */
 static void say_where(const char *run, const struct ask_result *result)
 {
-    bool is_served;
     size_t at = 0;
     while (result->items[at].file_count == 0)
         at++;
     const char *file = result->items[at].files[0].path;
     char *all = memory_format("%.*s", (int)(strrchr(run, '/') - run), run);
     char *folder = memory_format("%.*s", (int)(strrchr(file, '/') - file), file);
-    char *url = run_address_make(all, folder, &is_served);
-    if (is_served)
-        log_line("the page: %s", url);
-    else
-        log_line("the page: %s after memviewd --logdir=%s", url, all);
-    free(url);
+    run_address_say(all, folder);
     free(folder);
     free(all);
 }
@@ -212,7 +201,7 @@ static int runs_status(const struct sum *sum)
         log_line("%zu of %zu %s missing in it", sum->missing_count, sum->count,
                  runs_word(sum->missing_count, "is", "are"));
     if (sum->is_stopped)
-        return STATUS_SIGNAL + (interrupts_signal() ? interrupts_signal() : SIGINT);
+        return interrupts_status();
     return sum->file_count == 0 ? COMMANDS_UNUSABLE : sum->missing_count == 0 ? COMMANDS_DONE : COMMANDS_FINDING;
 }
 

@@ -25,7 +25,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MS_PER_S = 1000, STATUS_SIGNAL = 128 };
+enum { MS_PER_S = 1000 };
 
 /* ---- while it runs ---- */
 
@@ -61,17 +61,6 @@ static void say_hosts(const struct capture_result *result)
     fflush(stdout);
 }
 
-static void say_where(const char *logdir, const struct capture_result *result)
-{
-    bool is_served;
-    char *url = run_address_make(logdir, result->folder, &is_served);
-    if (is_served)
-        log_line("the page: %s", url);
-    else
-        log_line("the page: %s after memviewd --logdir=%s", url, logdir);
-    free(url);
-}
-
 static int cmd_capture_finish(const char *logdir, const struct capture_result *result)
 {
     if (err_is_set(&result->err)) {
@@ -80,13 +69,13 @@ static int cmd_capture_finish(const char *logdir, const struct capture_result *r
     }
     say_hosts(result);
     if (result->kept_count > 0)
-        say_where(logdir, result);
+        run_address_say(logdir, result->folder);
     if (result->kept_count > 0 && result->kept_count < result->count)
         log_line("%zu of %zu hosts are missing in it", result->count - result->kept_count, result->count);
     if (result->is_stopped && result->kept_count == 0)
         log_line("interrupted: nothing was kept");
     if (result->is_stopped)
-        return STATUS_SIGNAL + (interrupts_signal() ? interrupts_signal() : SIGINT);
+        return interrupts_status();
     return result->kept_count == result->count ? COMMANDS_DONE
            : result->kept_count > 0            ? COMMANDS_FINDING
                                                : COMMANDS_UNUSABLE;

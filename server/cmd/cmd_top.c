@@ -5,6 +5,7 @@
 #include "server/base/log.h"
 #include "server/base/memory.h"
 #include "server/cmd/commands.h"
+#include "server/cmd/input_path.h"
 #include "server/cmd/options.h"
 #include "server/cmd/print_answer.h"
 #include "server/files/files.h"
@@ -13,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static const char *const FILTER_NAMES[OPTIONS_FILTER_COUNT] = {
     [OPTIONS_FOCUS] = "focus",       [OPTIONS_IGNORE] = "ignore",
@@ -47,12 +47,6 @@ static bool is_snapshot(const struct file *file)
     enum analysis_kind kind = ANALYSIS_KIND_UNKNOWN;
     analysis_identify(files_source(file), &kind, NULL, &ignored);
     return kind == ANALYSIS_KIND_TORCH_SNAPSHOT || kind == ANALYSIS_KIND_PICKLE;
-}
-
-static bool is_folder(const char *path)
-{
-    struct stat status;
-    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
 /* Of a folder the last profile of the newest series in it, which is said; NULL, with a line: it holds none. free() */
@@ -114,10 +108,10 @@ static void read_one(struct question *question, const char *path, bool is_base)
 
 static void read_path(struct question *question, const char *path, bool is_base)
 {
-    char *found = is_folder(path) ? last_profile_of(question, path) : NULL;
+    char *found = input_path_is_folder(path) ? last_profile_of(question, path) : NULL;
     if (found)
         question->found[question->found_count++] = found;
-    if (found || !is_folder(path))
+    if (found || !input_path_is_folder(path))
         read_one(question, found ? found : path, is_base);
 }
 

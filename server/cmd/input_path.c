@@ -150,6 +150,12 @@ static enum input_path_kind kind_of_address(const char *address, struct err *err
     return remote_root_is_file(root) ? INPUT_PATH_FILE : INPUT_PATH_FOLDER;
 }
 
+bool input_path_is_folder(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
 enum input_path_kind input_path_kind(const char *path, bool says_why)
 {
     struct stat status;

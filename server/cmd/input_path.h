@@ -23,6 +23,8 @@ enum input_path_kind { INPUT_PATH_NONE, INPUT_PATH_FILE, INPUT_PATH_FOLDER, INPU
  * log. */
 enum input_path_kind input_path_kind(const char *path, bool says_why);
 
+/* Is it a folder of this machine? */
+bool input_path_is_folder(const char *path);
 /* Why `path`, which is not there, is not: a clause; static. */
 const char *input_path_why_not(const char *path, int fault);
 /* May files be written there: it is a folder of this machine, whether or not it is there. False with `err`

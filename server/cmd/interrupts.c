@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+enum { STATUS_SIGNAL = 128 };
+
 static atomic_bool is_interrupted;
 static volatile sig_atomic_t interrupted_by;
 static const int interrupts[] = {SIGINT, SIGTERM, SIGHUP};
@@ -23,7 +25,7 @@ void interrupts_take(void)
             sigaction(interrupts[i], &action, NULL);
 }
 
-int interrupts_signal(void) { return interrupted_by; }
+int interrupts_status(void) { return STATUS_SIGNAL + (interrupted_by ? interrupted_by : SIGINT); }
 
 const atomic_bool *interrupts_flag(void) { return &is_interrupted; }
 

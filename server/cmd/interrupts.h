@@ -9,7 +9,7 @@
 void interrupts_take(void);
 /* True once one came. */
 const atomic_bool *interrupts_flag(void);
-/* Which one; 0: none came. */
-int interrupts_signal(void);
+/* Exit status of a command that was interrupted: 128 and the signal; of SIGINT, where none came. */
+int interrupts_status(void);
 /* Ends this process by the signal that came, if one did: to be called when all is printed. */
 void interrupts_end(void);

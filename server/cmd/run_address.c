@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "server/base/descriptors.h"
+#include "server/base/log.h"
 #include "server/base/memory.h"
 #include "server/gather/index.h"
 
@@ -116,4 +117,15 @@ char *run_address_make(const char *all, const char *run, bool *is_served)
     *is_served = at >= 0;
     free(id);
     return url;
+}
+
+void run_address_say(const char *all, const char *run)
+{
+    bool is_served;
+    char *url = run_address_make(all, run, &is_served);
+    if (is_served)
+        log_line("the page: %s", url);
+    else
+        log_line("the page: %s after memviewd --logdir=%s", url, all);
+    free(url);
 }

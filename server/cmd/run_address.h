@@ -9,3 +9,5 @@ enum { RUN_ADDRESS_PORT = 6006 }; /* as --port has it */
 /* URL of what is in the folder `run` below `all` (both absolute), on a daemon at the default port: of its dump and
  * log together, else of the page that lists all. Is a daemon there that serves `all`? free() it. */
 char *run_address_make(const char *all, const char *run, bool *is_served);
+/* The same as a line of the log, with the command that serves `all` where no daemon does. */
+void run_address_say(const char *all, const char *run);
