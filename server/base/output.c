@@ -59,3 +59,10 @@ void output_answer(const char *bytes, size_t size, bool is_data)
     else
         output_text(bytes, size);
 }
+
+int output_width(const char *shown, int columns)
+{
+    for (; *shown; shown++)
+        columns += ((unsigned char)*shown & 0xC0) == 0x80;
+    return columns;
+}

@@ -19,5 +19,8 @@ void output_format(const char *format, ...) __attribute__((format(printf, 1, 2))
 /* A text, or data: of one command that has both forms. */
 void output_answer(const char *bytes, size_t size, bool is_data);
 
+/* For "%-*s": as many bytes as fill `columns` of a terminal with `shown`, which may have letters of several bytes. */
+int output_width(const char *shown, int columns);
+
 /* Data. False when not all of it could be written; why is in `errno`. */
 bool output_data(FILE *out, const char *bytes, size_t size);

@@ -3,6 +3,7 @@
 
 #include "server/api/web_files.h"
 #include "server/base/memory.h"
+#include "server/base/output.h"
 #include "server/base/system.h"
 #include "server/base/version.h"
 #include "server/cmd/run_notes.h"
@@ -174,15 +175,6 @@ void options_free(struct options *options)
     }
 }
 
-/* "…" takes three bytes and one column. */
-static int options_width(const char *text)
-{
-    int columns = 0, bytes = 0;
-    for (; text[bytes] != '\0'; bytes++)
-        columns += ((unsigned char)text[bytes] & 0xC0) != 0x80;
-    return OPTIONS_LEFT_COLUMNS + bytes - columns;
-}
-
 const char *options_help(enum commands_bit_at command, const char *name)
 {
     const struct option *option = options_find(command, name, strlen(name));
@@ -202,8 +194,8 @@ void options_print_help(enum commands_bit_at command)
         snprintf(left, sizeof(left), "--%s%s%s", option->name, option->argument ? "=" : "",
                  option->argument ? option->argument : "");
         bool has_default = option->default_value && option->default_value[0] != '-';
-        printf("  %-*s %s%s%s%s\n", options_width(left), left, option->help, has_default ? " (" : "",
-               has_default ? option->default_value : "", has_default ? ")" : "");
+        printf("  %-*s %s%s%s%s\n", output_width(left, OPTIONS_LEFT_COLUMNS), left, option->help,
+               has_default ? " (" : "", has_default ? option->default_value : "", has_default ? ")" : "");
     }
     if (command == COMMANDS_BIT_AT_RUN)
         fputs(RUN_NOTES, stdout);

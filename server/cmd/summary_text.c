@@ -34,14 +34,6 @@ static const char *printable(char out[TEXT_SIZE], const char *name)
     return out;
 }
 
-/* As many bytes as fill `columns` of a terminal, when there are characters of more than one byte. */
-static int width(const char *shown, int columns)
-{
-    for (; *shown; shown++)
-        columns += ((unsigned char)*shown & 0xC0) == 0x80;
-    return columns;
-}
-
 /* What ended the job comes before what it had; why is for explain to say. */
 static void write_failures(const struct snapshot_session *session)
 {
@@ -108,7 +100,7 @@ static void write_spaces(const cJSON *spaces, int64_t space)
         if (space != SUMMARY_ALL_SPACES && (int64_t)summary_text_number(row, "space") != space)
             continue;
         printable(name, summary_text_text(row, "name"));
-        output_format("    %-*s %14s %14s %14s %14s %14s\n", width(name, 24), name,
+        output_format("    %-*s %14s %14s %14s %14s %14s\n", output_width(name, 24), name,
                       size(a, summary_text_number(row, "total_bytes")), size(b, summary_text_number(row, "peak_bytes")),
                       size(c, summary_text_number(row, "peak_unpadded_bytes")),
                       size(d, summary_text_number(row, "temporary_bytes")),
@@ -129,8 +121,9 @@ static void write_buffers(const cJSON *buffers)
     {
         char bytes[SIZE_TEXT_BYTES], name[TEXT_SIZE], shape[TEXT_SIZE];
         printable(name, summary_text_text(row, "name"));
-        output_format("      %12s  %-*s %-20s %s\n", size(bytes, summary_text_number(row, "bytes")), width(name, 32),
-                      name, summary_text_text(row, "category"), printable(shape, summary_text_text(row, "shape")));
+        output_format("      %12s  %-*s %-20s %s\n", size(bytes, summary_text_number(row, "bytes")),
+                      output_width(name, 32), name, summary_text_text(row, "category"),
+                      printable(shape, summary_text_text(row, "shape")));
     }
 }
 
