@@ -2,12 +2,14 @@
 #include "server/run/inject.h"
 
 #include "base/buf.h"
+#include "base/map.h"
 #include "base/str.h"
 #include "server/base/memory.h"
 #include "server/compile/folder.h"
 #include "server/files/files.h"
 #include "server/run/inject_files.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -114,43 +116,43 @@ struct inject_marks inject_marks_read(const char *run_folder)
     return marks;
 }
 
-/* "4711" of "torch 4711 2.11.0"; empty: it is no such line. */
-static struct str mark_process(struct str line, struct str word)
+/* 4711 of "torch 4711 2.11.0"; 0: it is no such line. */
+static uint64_t mark_process(struct str line, struct str word)
 {
-    if (!str_starts(line, word))
-        return STR("");
-    struct str id = {line.data + word.length, 0};
-    while (word.length + id.length < line.length && id.data[id.length] >= '0' && id.data[id.length] <= '9')
-        id.length++;
-    return id.length <= MAX_ID_DIGITS ? id : STR("");
+    size_t count = str_starts(line, word) ? str_digits(line, word.length) : 0;
+    uint64_t process = 0;
+    for (size_t at = 0; at < count && count <= MAX_ID_DIGITS; at++)
+        process = process * 10 + (uint64_t)(line.data[word.length + at] - '0');
+    return process;
 }
 
-static bool has_mark(struct str text, struct str word, struct str process)
+static bool is_there(uint64_t process)
 {
-    for (struct str line; line_next(&text, &line);) {
-        struct str other = mark_process(line, word);
-        if (other.length == process.length && memcmp(other.data, process.data, process.length) == 0)
-            return true;
-    }
-    return false;
+    char *path = memory_format("/proc/%" PRIu64, process);
+    bool is = access(path, F_OK) == 0;
+    free(path);
+    return is;
 }
 
 size_t inject_waiting_count(const char *run_folder)
 {
     struct buf text = BUF_INIT;
+    struct map with_gpu;
     size_t count = 0, looked_at = 0;
-    struct str line;
-    if (marks_text(run_folder, &text))
-        for (struct str all = {text.data, text.length}, left = all;
-             looked_at < MAX_PROCESSES && line_next(&left, &line);) {
-            struct str process = mark_process(line, STR("torch "));
-            if (process.length == 0)
-                continue;
-            char *path = memory_format("/proc/%.*s", (int)process.length, process.data);
-            count += access(path, F_OK) == 0 && !has_mark(all, STR("cuda "), process);
-            free(path);
-            looked_at++;
-        }
+    bool is_read = marks_text(run_folder, &text);
+    const struct str all = {text.data, is_read ? text.length : 0};
+    map_init_of(&with_gpu, memory_new, 0);
+    for (struct str line, left = all; line_next(&left, &line);) {
+        uint64_t process = mark_process(line, STR("cuda "));
+        if (process != 0)
+            map_put(&with_gpu, process, 0, false);
+    }
+    for (struct str line, left = all; looked_at < MAX_PROCESSES && line_next(&left, &line);) {
+        uint64_t process = mark_process(line, STR("torch "));
+        looked_at += process != 0;
+        count += process != 0 && map_get(&with_gpu, process) == MAP_NONE && is_there(process);
+    }
+    map_free(&with_gpu);
     buf_free(&text);
     return count;
 }
