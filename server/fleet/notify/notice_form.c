@@ -142,12 +142,11 @@ static size_t units_fit(struct str text, size_t units_max)
 {
     size_t at = 0, units = 0;
     while (at < text.length) {
-        unsigned char first = (unsigned char)text.data[at];
-        size_t size = first < 0xC0 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4, here = size == 4 ? 2 : 1;
-        if (units + here > units_max || at + size > text.length)
+        size_t size = str_utf8_length(text.data + at, text.length - at), here = size == 4 ? 2 : 1;
+        if (units + here > units_max)
             break;
         units += here;
-        at += size;
+        at += size > 0 ? size : 1; /* a byte of no letter */
     }
     return at;
 }
