@@ -8,10 +8,11 @@
  * more than OUTBOX_MAX the oldest is given up, and said in the log. For one thread. */
 #pragma once
 
+#include "server/fleet/catalog/catalog_notices.h"
 #include "server/fleet/catalog/rows.h"
 
 enum { OUTBOX_MAX = 256, OUTBOX_PAUSE_MIN_MS = 2000, OUTBOX_PAUSE_MAX_MS = 300000 };
-enum { OUTBOX_SETTLE_MS = 5000, OUTBOX_SETTLE_MAX_MS = 60000 };
+enum { OUTBOX_SETTLE_MS = CATALOG_NOTICES_SETTLE_S * 1000, OUTBOX_SETTLE_MAX_MS = CATALOG_NOTICES_SETTLE_MAX_S * 1000 };
 
 struct outbox_message {
     char id[ROWS_ID_SIZE];
