@@ -35,11 +35,9 @@ const char *notice_form_type(enum notice_form form) { return forms[form].type; }
 
 /* ---- what a notice says ---- */
 
-enum notice_kind { KIND_FAILURE, KIND_REGRESSION, KIND_GONE };
-
 struct said {
     const cJSON *notice, *regression; /* regression NULL: of a failure */
-    enum notice_kind kind;
+    const struct kind *kind;
     const char *id, *job, *commit, *user_name, *logdir, *file; /* NULL: not known, but for the id */
     const char *cause;                                         /* a word of docs/use/verdict.md, or NULL */
     char at[ROWS_TIME_SIZE];                                   /* when it happened; "": not known */
@@ -92,24 +90,45 @@ static void regression_say(struct said *said)
     sentence_add(&said->text, text_of(said->regression, "plans_sentence"));
 }
 
+static const struct kind {
+    const char *name;          /* in a notice */
+    const char *title, *since; /* "TITLE: JOB SINCE COMMIT" */
+    const char *alert, *event; /* name for Alertmanager, type for CloudEvents */
+    int shown_days;            /* of an alert */
+    void (*say)(struct said *said);
+} kinds[] = {
+    {"failure", "Out of memory", "at", "OutOfMemory", "memviewd.failure", NOTICE_FORM_FAILURE_DAYS, failure_say},
+    {"regression", "Memory regression", "since", "MemoryRegression", "memviewd.regression", NOTICE_FORM_REGRESSION_DAYS,
+     regression_say},
+    {"regression_gone", "Memory regression is gone", "since", "MemoryRegression", "memviewd.regression_gone", 0,
+     regression_say},
+};
+
+/* NULL: there is none of that name. */
+static const struct kind *kind_of(const char *name)
+{
+    for (size_t at = 0; name && at < sizeof(kinds) / sizeof(kinds[0]); at++)
+        if (strcmp(kinds[at].name, name) == 0)
+            return &kinds[at];
+    return NULL;
+}
+
 static void title_say(struct said *said)
 {
-    static const char *const words[] = {"Out of memory", "Memory regression", "Memory regression is gone"};
-    buf_text(&said->title, words[said->kind]);
+    buf_text(&said->title, said->kind->title);
     if (said->job)
         buf_format(&said->title, ": %s", said->job);
     else if (said->file)
         buf_format(&said->title, ": %s", said->file);
     if (said->commit)
-        buf_format(&said->title, said->kind == KIND_FAILURE ? " at %s" : " since %s", said->commit);
+        buf_format(&said->title, " %s %s", said->kind->since, said->commit);
 }
 
 /* False: it is no notice. */
 static bool notice_read(const cJSON *notice, struct said *said)
 {
-    static const char *const kinds[] = {"failure", "regression", "regression_gone"};
-    const char *kind = text_of(notice, "kind");
     *said = (struct said){.notice = notice,
+                          .kind = kind_of(text_of(notice, "kind")),
                           .id = text_of(notice, "id"),
                           .job = text_of(notice, "job"),
                           .commit = text_of(notice, "commit"),
@@ -117,11 +136,9 @@ static bool notice_read(const cJSON *notice, struct said *said)
                           .logdir = text_of(notice, "logdir"),
                           .file = text_of(notice, "file"),
                           .regression = cJSON_GetObjectItemCaseSensitive(notice, "regression")};
-    while (kind && said->kind <= KIND_GONE && strcmp(kind, kinds[said->kind]) != 0)
-        said->kind++;
-    if (!kind || said->kind > KIND_GONE || !said->id)
+    if (!said->kind || !said->id)
         return false;
-    (said->kind == KIND_FAILURE ? failure_say : regression_say)(said);
+    said->kind->say(said);
     title_say(said);
     if (said->file)
         buf_format(&said->place, "%s%s%s", said->file, said->logdir ? " in " : "", said->logdir ? said->logdir : "");
@@ -271,9 +288,8 @@ static void teams_write(const struct said *said, struct json *json)
 static void times_write(const struct said *said, int64_t now_ns, struct json *json)
 {
     char now[ROWS_TIME_SIZE], end[ROWS_TIME_SIZE];
-    int days = said->kind == KIND_FAILURE ? NOTICE_FORM_FAILURE_DAYS : NOTICE_FORM_REGRESSION_DAYS;
     rows_time(now_ns, now);
-    rows_time(now_ns + (said->kind == KIND_GONE ? 0 : days * NS_PER_DAY), end);
+    rows_time(now_ns + said->kind->shown_days * NS_PER_DAY, end);
     json_key_text(json, "startsAt", said->at[0] && strcmp(said->at, now) < 0 ? said->at : now);
     json_key_text(json, "endsAt", end);
 }
@@ -283,8 +299,8 @@ static void alert_labels_write(const struct said *said, struct json *json)
 {
     const char *regression_id = text_of(said->notice, "regression_id");
     json_key_object(json, "labels");
-    json_key_text(json, "alertname", said->kind == KIND_FAILURE ? "OutOfMemory" : "MemoryRegression");
-    json_key_text(json, "id", said->kind == KIND_GONE && regression_id ? regression_id : said->id);
+    json_key_text(json, "alertname", said->kind->alert);
+    json_key_text(json, "id", regression_id ? regression_id : said->id);
     json_key_text(json, "job", said->job);
     json_key_text(json, "commit", said->commit);
     json_key_text(json, "user", said->user_name);
@@ -329,13 +345,12 @@ static void source_write(const char *logdir, struct json *json)
 
 static void cloudevents_write(const struct said *said, const struct buf *notice, struct json *json)
 {
-    static const char *const types[] = {"memviewd.failure", "memviewd.regression", "memviewd.regression_gone"};
     const char *gone_at = text_of(said->notice, "gone_at");
     json_object_begin(json);
     json_key_text(json, "specversion", "1.0");
     json_key_text(json, "id", said->id);
     source_write(said->logdir, json);
-    json_key_text(json, "type", types[said->kind]);
+    json_key_text(json, "type", said->kind->event);
     json_key_text(json, "time", gone_at ? gone_at : said->at[0] ? said->at : NULL);
     json_key_text(json, "subject", said->job ? said->job : said->file);
     json_key_text(json, "datacontenttype", "application/json");
