@@ -14,12 +14,12 @@ import urllib.request
 
 from document import Document
 from harness import ROOT, Skip, equal, free_port, wait_until
+from notify import SECRET, secret_file
 from receiver import Receiver
 from webhooks import FAILURE, database_of
 
 import rounds
 
-SECRET = b"a secret of the receiver"
 JOB = "be*rt* <!channel> & [co](mailto:ann)"
 MEDIA_TYPES = {"cloudevents": "application/cloudevents+json; charset=UTF-8"}
 
@@ -34,17 +34,6 @@ def tool(name):
     return importlib.import_module(name)
 
 
-def need_libcurl(t):
-    if "libcurl" not in t.run("--version").stdout:
-        raise Skip("this build has no libcurl")
-
-
-def secret_file(t):
-    path = t.write("../secret", SECRET + b"\n")
-    os.chmod(path, 0o600)
-    return path
-
-
 def fail(t, where):
     t.write(f"{where}/memviewd.json", json.dumps({"job": JOB, "commit": "c0ffee", "user": "ann"}).encode())
     t.write(f"{where}/job.log", FAILURE)
@@ -52,7 +41,6 @@ def fail(t, where):
 
 def messages(t, form):
     """what a receiver of that form is sent of a failure, and of a regression that then is gone: in this order"""
-    need_libcurl(t)
     with Receiver(SECRET, media_type=MEDIA_TYPES.get(form, "application/json"), has_ids=form in ("memviewd", "cloudevents")).running() as receiver, \
             database_of(t) as database:
         def index():
@@ -146,7 +134,6 @@ def alerts(url):
 
 
 def test_alertmanager_has_what_failed_and_what_grew_until_it_is_gone(t):
-    need_libcurl(t)
     with alertmanager(t) as url, database_of(t) as database:
         def index():
             done = t.run("index", t.folder(), f"--catalog={database.url}", f"--notify={url}/api/v2/alerts", "--notify-format=alertmanager")

@@ -6,7 +6,8 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { chromium } from 'playwright-core';
 import { actsEndAtRest, rest, stir, watchRest } from './rest.mjs';
 import { refuseSlips } from './slips.mjs';
@@ -14,6 +15,8 @@ import { refuseSlips } from './slips.mjs';
 /* The shell has no windows of its own to draw: a third less time than the whole browser. */
 const CHROMIUM =
   process.env.CHROMIUM || ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'].find((path) => existsSync(path));
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const AXE_RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 const CHROMIUM_FLAGS = [
   '--no-sandbox',
   '--disable-gpu',
@@ -252,4 +255,20 @@ export async function sessionLink(page, base, part) {
   await page.goto(`${base}?tool=home&filter=${encodeURIComponent(part)}`);
   await idle(page);
   return page.locator('.home-grid tbody a').first().getAttribute('href');
+}
+
+/* What axe-core finds on the page as it is: "rule: element (what is wrong)", at most three a rule. */
+export async function violations(page) {
+  await page.evaluate(AXE);
+  return page.evaluate(async (tags) => {
+    /* What an open list covers in part is no target before the list is closed, which a press anywhere does. */
+    const popup = document.querySelector('.selector-popup')?.getBoundingClientRect();
+    const isCovered = ({ left, right, top, bottom }) =>
+      popup && left < popup.right && right > popup.left && top < popup.bottom && bottom > popup.top;
+    const exclude = [...document.querySelectorAll('main a, main button')].filter((each) => isCovered(each.getBoundingClientRect()));
+    const { violations: found } = await globalThis.axe.run({ include: [document], exclude }, { runOnly: { type: 'tag', values: tags } });
+    return found.flatMap(({ id, nodes }) =>
+      nodes.slice(0, 3).map((node) => `${id}: ${node.target.join(' ')} (${node.failureSummary.split('\n').slice(1, 2).join('').trim()})`),
+    );
+  }, AXE_RULES);
 }

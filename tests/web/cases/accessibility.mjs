@@ -2,16 +2,12 @@
  * accessibility.mjs: axe-core finds nothing on any page and in any state. */
 
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { PAGES } from '../../../web/pages.js';
 import { answerer, makeWorld } from '../canned.mjs';
 import { makeDevice } from '../canned_device.mjs';
 import { profileAnswers } from '../canned_profile.mjs';
-import { idle, pointOn } from '../harness.mjs';
-
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+import { idle, pointOn, violations } from '../harness.mjs';
 
 /* State of a page: name → what brings it about. */
 const press = (key, selector) => async (page) => {
@@ -45,18 +41,7 @@ const STATES = {
 export function run({ test, truth, daemon, open, fixtures }) {
   async function check(page, what) {
     await idle(page);
-    await page.evaluate(AXE);
-    const faults = await page.evaluate(async (tags) => {
-      /* What an open list covers in part is no target before the list is closed, which a press anywhere does. */
-      const popup = document.querySelector('.selector-popup')?.getBoundingClientRect();
-      const isCovered = ({ left, right, top, bottom }) =>
-        popup && left < popup.right && right > popup.left && top < popup.bottom && bottom > popup.top;
-      const exclude = [...document.querySelectorAll('main a, main button')].filter((each) => isCovered(each.getBoundingClientRect()));
-      const { violations } = await globalThis.axe.run({ include: [document], exclude }, { runOnly: { type: 'tag', values: tags } });
-      return violations.flatMap(({ id, nodes }) =>
-        nodes.slice(0, 3).map((node) => `${id}: ${node.target.join(' ')} (${node.failureSummary.split('\n').slice(1, 2).join('').trim()})`),
-      );
-    }, RULES);
+    const faults = await violations(page);
     truth(faults.length === 0, `${what}: ${faults.join('\n        ')}`);
   }
 

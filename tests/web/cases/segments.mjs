@@ -3,16 +3,14 @@
  * pins it in the timeline too, and the keyboard meets each block. The snapshot is made by tests/golden/made_allocator.py. */
 
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { exactBytes } from '../../../web/lib/format.js';
-import { idle, pixels, text } from '../harness.mjs';
+import { idle, pixels, text, violations } from '../harness.mjs';
 
 const GOLDEN = join(dirname(fileURLToPath(import.meta.url)), '../../golden');
-const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 const MAKE = `
 import pickle, sys
 sys.path[:0] = [sys.argv[1]]
@@ -55,8 +53,7 @@ export function run({ test, equal, includes, truth, daemon, open }) {
       const pane = await text(page, '#details');
       for (const words of ['Allocation', pieces[at].address, 'lives']) includes(pane, words);
       truth(await page.locator('.segment-map-over').evaluate((canvas) => canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.some((value) => value > 0)), 'it has an edge in the picture');
-      await page.evaluate(readFileSync(AXE, 'utf8'));
-      equal(await page.evaluate(async () => (await globalThis.axe.run()).violations.map(({ id, nodes }) => `${id}: ${nodes[0].html}`)), []);
+      equal(await violations(page), []);
       await page.keyboard.press('Escape');
       await page.keyboard.press('Escape');
       await idle(page);

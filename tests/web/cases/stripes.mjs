@@ -4,15 +4,13 @@
 
 import { execFileSync } from 'node:child_process';
 import { readFileSync, mkdtempSync, rmSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { exactBytes } from '../../../web/lib/format.js';
-import { idle, pixels, text } from '../harness.mjs';
+import { idle, pixels, text, violations } from '../harness.mjs';
 
 const GOLDEN = join(dirname(fileURLToPath(import.meta.url)), '../../golden');
-const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 /* argv: where its modules are, the file to write, how many events are remembered or 0. */
 const MAKE = `
 import pickle, sys
@@ -71,8 +69,7 @@ export function run({ test, equal, includes, truth, daemon, open }) {
       await page.reload();
       await idle(page);
       equal([row(pinOf(page)), await text(page, '#details')], [own, pane], 'the address gives the same');
-      await page.evaluate(readFileSync(AXE, 'utf8'));
-      equal(await page.evaluate(async () => (await globalThis.axe.run()).violations.map(({ id, nodes }) => `${id}: ${nodes[0].html}`)), []);
+      equal(await violations(page), []);
       await page.keyboard.press('Escape');
       await page.keyboard.press('Escape');
       await idle(page);
