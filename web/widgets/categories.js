@@ -41,6 +41,8 @@ const row = (category) => ROWS[category] ?? OTHER;
 export const categoryWord = (category) => row(category)[1];
 /* Of several: "saved activations". */
 export const categoryWords = (category) => row(category)[2];
+/* The category that a piece of a segment, {kind, category}, is drawn and named by. */
+export const categoryOf = ({ kind, category }) => (kind === 'mixed' ? 'mixed' : (category ?? 'unknown'));
 /* Drawn with a dotted outline. */
 export const isDotted = (category) => category === DOTTED;
 

@@ -6,7 +6,7 @@ import { el } from '../lib/dom.js';
 import { bytes } from '../lib/format.js';
 import { token } from '../lib/theme.js';
 import { bindMarks, createLayers, markIn, paintOutlines } from './canvas.js';
-import { categoryFill, categoryInk } from './categories.js';
+import { categoryFill, categoryInk, categoryOf } from './categories.js';
 import { createKeyboardList } from './keyboard_list.js';
 import { secondTone } from './tones.js';
 
@@ -181,7 +181,7 @@ export function createSegmentMap(actions) {
 
 function paintPiece(context, { piece, isSecond, x, y, width, height }) {
   if (piece.kind === 'hole') return;
-  const category = piece.kind === 'mixed' ? 'mixed' : (piece.category ?? 'unknown');
+  const category = categoryOf(piece);
   const ink = categoryInk(category);
   context.fillStyle = isSecond ? secondTone(categoryFill(category), ink) : categoryFill(category);
   context.fillRect(x, y, width, height);

@@ -8,7 +8,7 @@ import { categoryWord, categoryWords, swatch } from '../../widgets/categories.js
 import { fact, facts, stackList } from '../../widgets/details.js';
 import { guessTag } from './bands.js';
 import { lifeWords, madeWords } from './stripes.js';
-import { growthWords, guessWords, poolName, verdictWord } from './text.js';
+import { blockWord, growthWords, guessWords, poolName, verdictWord } from './text.js';
 
 const MAX_PROGRAMS = 5;
 
@@ -151,7 +151,7 @@ export function blockDetails(block) {
         text('op', block.op),
         text('region', block.region),
         text('address', block.address),
-        block.state === 'pending_free' ? fact('state', 'its free waits for a stream') : null,
+        block.state === 'pending_free' ? fact('state', blockWord(block.state)) : null,
       ),
       stackList(block.stack, true) ?? el('p', { class: 'dim' }, 'No stack was recorded: it was allocated before the recording began.'),
     ],

@@ -6,7 +6,7 @@ import { el, fill } from '../../lib/dom.js';
 import { sentenceParts } from '../../lib/finding.js';
 import { bytes, capital, count, counted, spokenBytes, visible } from '../../lib/format.js';
 import { token } from '../../lib/theme.js';
-import { categoryFill, categoryWord, categoryWords, legend } from '../../widgets/categories.js';
+import { categoryFill, categoryOf, categoryWord, categoryWords, legend } from '../../widgets/categories.js';
 import { explainEntry, nodesOf } from '../../widgets/explain.js';
 import { exportEntries } from '../../widgets/export_menu.js';
 import { createPanel } from '../../widgets/panel.js';
@@ -20,12 +20,14 @@ const MAX_SEGMENTS = 4000;
 const ROWS = 10; // about as many rows are drawn: a pixel is the width's part of all of them
 const MAX_PARTS = 8192;
 
-const whatOf = ({ kind, category, count: blocks }) =>
-  kind === 'hole' ? 'free' : kind === 'mixed' ? `${counted(blocks, 'small block')} and what is free between them` : categoryWord(category ?? 'unknown');
+const whatOf = (piece) => {
+  if (piece.kind === 'mixed') return `${counted(piece.count, 'small block')} and what is free between them`;
+  return piece.kind === 'hole' ? 'free' : categoryWord(categoryOf(piece));
+};
 
 const pieceLines = (piece, segment) => [
   [`${bytes(piece.size_bytes)} ${whatOf(piece)}`],
-  [piece.op ? visible(piece.op) : piece.kind === 'pending_free' ? 'its free waits for a stream' : ''],
+  [piece.op ? visible(piece.op) : piece.kind === 'pending_free' ? say.blockWord(piece.kind) : ''],
   [`${piece.address} · in a segment of ${bytes(segment.size_bytes)}, ${groupTitle(segment)}`],
 ];
 
@@ -73,7 +75,7 @@ export function createSegmentPicture({ trace, url, onPick }, createReader) {
     const drawn = found.rows.reduce((sum, { size_bytes: size }) => sum + size, 0);
     const request = requestOf(found);
     fill(answer, found.finding ? el('strong', {}, nodesOf(sentenceParts(found.finding)), ' ') : '', nodesOf(say.segmentsAnswer(found)), left > 0 ? ` ${counted(left, 'smaller one')}, ${bytes(found.reserved_bytes - drawn)} together, are in the table only.` : '');
-    categories = new Set(found.rows.flatMap(({ pieces }) => pieces.filter(({ kind }) => kind !== 'hole').map(({ kind, category }) => (kind === 'mixed' ? 'mixed' : (category ?? 'unknown')))));
+    categories = new Set(found.rows.flatMap(({ pieces }) => pieces.filter(({ kind }) => kind !== 'hole').map(categoryOf)));
     panel.setAside(legend(categories), el('span', { class: 'key key-held-box' }, 'free'));
     const groups = groupsOf(found.rows);
     const label = `${count(found.segment_count)} segments to one scale, ${groups.map(({ title, segments }) => `${segments.length} ${title}`).join(', ')}.${found.finding ? ` ${capital(found.finding.sentence)}.` : ''}`;

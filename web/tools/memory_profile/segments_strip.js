@@ -3,14 +3,14 @@
 
 import { svg } from '../../lib/dom.js';
 import { bytes, visible } from '../../lib/format.js';
+import { blockWord } from './text.js';
 
 const WIDTH = 1000;
 const HEIGHT = 16;
-const WORDS = { hole: 'free', mixed: 'small blocks', pending_free: 'free that waits for a stream', before_window: 'from before the recording' };
 
 function pieceWords(piece) {
   const what = piece.op ? visible(piece.op) : '';
-  const kind = WORDS[piece.kind] ?? '';
+  const kind = piece.kind === 'allocation' ? '' : blockWord(piece.kind);
   return [what, kind, piece.kind === 'mixed' ? `${bytes(piece.used_bytes)} of ${bytes(piece.size_bytes)} used` : bytes(piece.size_bytes), piece.address].filter(Boolean).join(', ');
 }
 

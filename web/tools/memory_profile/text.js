@@ -252,7 +252,13 @@ export function betweenWords(between) {
 
 /* ---- addresses and fragmentation ------------------------------------------------- */
 
-const KINDS = { allocation: 'allocation', before_window: 'from before the window', hole: 'hole', mixed: 'small blocks' };
+const KINDS = {
+  allocation: 'allocation',
+  before_window: 'from before the window',
+  hole: 'hole',
+  mixed: 'small blocks',
+  pending_free: 'its free waits for a stream',
+};
 
 export const blockWord = (kind) => KINDS[kind] ?? visible(kind);
 
