@@ -6,7 +6,7 @@
 #include "plan/arguments.h"
 #include "plan/describe.h"
 #include "whatif/call.h"
-#include "whatif/regions.h"
+#include "whatif/checkpointed.h"
 
 #include <stdlib.h>
 
@@ -207,6 +207,7 @@ void advice_find_cast(struct advice *advice)
 static uint32_t alike_layers(const struct advice *advice, const struct regions *regions)
 {
     bool *has_saved = arena_array(advice->facts->arena, bool, (size_t)regions->count + 1);
+    const uint8_t *checkpointed = checkpointed_layers(&advice->start);
     uint32_t count = 0;
     uint64_t kind = 0;
     for (uint32_t i = 0; i < advice->start.row_count; i++) {
@@ -217,7 +218,7 @@ static uint32_t alike_layers(const struct advice *advice, const struct regions *
             has_saved[regions->of[at]] = true;
     }
     for (uint32_t i = 0; i < regions->count; i++) {
-        if (!has_saved[i])
+        if (!has_saved[i] || (checkpointed != NULL && checkpointed[i] == CHECKPOINTED_ALL))
             continue;
         if (count > 0 && regions->items[i].kind != kind)
             return 0;

@@ -6,6 +6,7 @@
  * writes go, but for the one of what it carries; one layer's part of them comes back while the backward loop runs. */
 #include "whatif/change_kinds.h"
 #include "whatif/checkpoint.h"
+#include "whatif/checkpointed.h"
 
 #include "base/select.h"
 #include "plan/category.h"
@@ -129,8 +130,7 @@ static void outer_cut(struct checkpoint *work, struct variant_row *row)
 /* What reads a value of a layer going backward. */
 struct again_reading {
     const struct checkpoint *work;
-    uint32_t layer;           /* that makes it */
-    bool is_input, is_needed; /* another layer is computed again from it; something else reads it */
+    bool is_inside, is_outside; /* a jax.checkpoint of the program; something else */
 };
 
 static bool again_reader_note(void *context, uint32_t reader_at, uint32_t operand)
@@ -139,23 +139,22 @@ static bool again_reader_note(void *context, uint32_t reader_at, uint32_t operan
     const struct checkpoint *work = reading->work;
     uint32_t step = reader_at == HLO_NONE ? HLO_NONE : variant_step(work->variant, reader_at);
     (void)operand;
-    if (step != HLO_NONE && step < work->first_backward)
+    if (step != HLO_NONE && (step < work->first_backward || graph_phase(work->graph, reader_at) == GRAPH_NAMELESS))
         return true;
-    bool is_again = step != HLO_NONE && graph_phase(work->graph, reader_at) == GRAPH_RECOMPUTE &&
-                    work->regions->of[reader_at] != reading->layer;
-    reading->is_input = reading->is_input || is_again;
-    reading->is_needed = reading->is_needed || !is_again;
-    return !reading->is_needed;
+    bool is_inside = step != HLO_NONE && checkpointed_holds(work->graph, reader_at);
+    reading->is_inside = reading->is_inside || is_inside;
+    reading->is_outside = reading->is_outside || !is_inside;
+    return !reading->is_outside;
 }
 
-/* Is it kept for a layer behind that is checkpointed already? That layer goes on needing it. */
-static bool is_checkpoint_input(struct checkpoint *work, const struct variant_row *row, uint32_t layer)
+/* Is it kept for layers that are checkpointed already? They go on needing it. */
+static bool is_checkpoint_input(struct checkpoint *work, const struct variant_row *row)
 {
-    struct again_reading reading = {.work = work, .layer = layer};
+    struct again_reading reading = {.work = work};
     value_each_reader(&work->walk,
                       value_of_buffer(&work->plan->hlo, work->variant->space->rows[row->plan_row].buffer_at),
                       again_reader_note, &reading);
-    return reading.is_input && !reading.is_needed;
+    return reading.is_inside && !reading.is_outside;
 }
 
 static uint32_t saved_drop(struct checkpoint *work, const struct checkpoint_inputs *inputs)
@@ -175,7 +174,7 @@ static uint32_t saved_drop(struct checkpoint *work, const struct checkpoint_inpu
                 outer_cut(work, &work->variant->rows[i]);
             continue;
         }
-        if (work->has_recompute && is_checkpoint_input(work, &row, work->regions->of[at]))
+        if (work->checkpointed != NULL && !layer->has_policy && is_checkpoint_input(work, &row))
             continue;
         work->variant->rows[i].is_gone = true;
         dropped++;
@@ -216,61 +215,121 @@ static void originals_need(struct checkpoint *work)
     }
 }
 
+/* ---- which layers ---- */
+
+struct choice {
+    struct str glob;
+    bool is_all;
+    uint32_t matching;      /* rows, or 1 where all are meant */
+    uint32_t chosen;        /* layers */
+    uint32_t *checkpointed; /* those that would be too, but for what the program does already */
+    uint32_t checkpointed_count;
+};
+
+/* All that match, but those that the program checkpoints already. */
+static void layers_choose(struct checkpoint *work, struct choice *choice, const bool *flags)
+{
+    struct arena *arena = work->variant->arena;
+    uint32_t count = work->regions->count, matching = 0;
+    choice->checkpointed = arena_raw(arena, ((size_t)count + 1) * sizeof(*choice->checkpointed));
+    for (uint32_t i = 0; i < count; i++) {
+        arena_work(arena, choice->is_all ? 1 : glob_work(choice->glob, work->regions->items[i].name));
+        work->layers[i].is_chosen = choice->is_all || glob_matches(choice->glob, work->regions->items[i].name);
+        matching += work->layers[i].is_chosen;
+    }
+    if (matching == 0 && choice->matching > 0) /* parts of layers: all layers, with a policy that saves the rest */
+        work->only = flags;
+    for (uint32_t i = 0; i < count; i++) {
+        work->layers[i].is_chosen = work->layers[i].is_chosen || work->only;
+        if (work->layers[i].is_chosen && work->checkpointed && work->checkpointed[i] == CHECKPOINTED_ALL) {
+            work->layers[i].is_chosen = false;
+            choice->checkpointed[choice->checkpointed_count++] = i;
+        }
+        work->layers[i].has_policy = work->checkpointed && work->checkpointed[i] == CHECKPOINTED_PARTLY;
+        choice->chosen += work->layers[i].is_chosen;
+    }
+}
+
+/* "layer_0, layer_1, layer_2 and 9 more": as they run. Orders choice->checkpointed. */
+static const char *checkpointed_names(const struct checkpoint *work, struct choice *choice)
+{
+    enum { NAMED_MAX = 3 };
+    struct arena *arena = work->variant->arena;
+    uint32_t count = choice->checkpointed_count, named = count == NAMED_MAX + 1 ? count : NAMED_MAX;
+    const char *text = "";
+    for (uint32_t nth = 0; nth < count && nth < named; nth++) {
+        uint32_t *first = &choice->checkpointed[nth];
+        arena_work(arena, count);
+        for (uint32_t i = nth + 1; i < count; i++)
+            if (work->layers[choice->checkpointed[i]].forward < work->layers[*first].forward) {
+                uint32_t later = *first;
+                *first = choice->checkpointed[i];
+                choice->checkpointed[i] = later;
+            }
+        struct str name = work->regions->items[*first].name;
+        text = arena_format(arena, "%s%s%.*s", text, nth == 0 ? "" : ", ", (int)(name.length < 60 ? name.length : 60),
+                            name.data);
+    }
+    return count > named ? arena_format(arena, "%s and %u more", text, count - named) : text;
+}
+
+/* Why nothing is saved. */
+static bool nothing_is_kept(const struct checkpoint *work, struct choice *choice, struct err *err)
+{
+    int length = (int)choice->glob.length;
+    if (choice->checkpointed_count == 0 && work->checkpointed != NULL && work->regions->count == 0)
+        return err_set(err, ERR_argument, ERR_NO_OFFSET, "checkpoint=%.*s: the layers are checkpointed already", length,
+                       choice->glob.data);
+    if (choice->checkpointed_count > 0)
+        return err_set(err, ERR_argument, ERR_NO_OFFSET, "checkpoint=%.*s: these layers are checkpointed already: %s%s",
+                       length, choice->glob.data, checkpointed_names(work, choice),
+                       choice->chosen == 0 ? "" : "; the others keep nothing for the backward pass");
+    return err_set(err, ERR_argument, ERR_NO_OFFSET,
+                   "checkpoint=%.*s: no layer that matches keeps anything for the backward pass", length,
+                   choice->glob.data);
+}
+
 bool change_checkpoint(struct variant *variant, const struct change *change, struct change_result *out, struct err *err)
 {
     struct checkpoint work = {.variant = variant, .plan = variant->plan, .graph = variant->plan->graph};
-    uint32_t chosen_count = 0;
-    bool is_all = str_equal(change->glob, STR("*"));
+    struct choice choice = {.glob = change->glob, .is_all = str_equal(change->glob, STR("*"))};
     work.regions = regions_by_any(variant);
     work.layers = arena_array(variant->arena, struct checkpoint_layer, (size_t)work.regions->count + 1);
     value_walk_init(&work.walk, work.graph, 64 * (uint64_t)variant->plan->hlo.instruction_count, variant->arena);
     bool *flags = arena_array(variant->arena, bool, (size_t)variant->row_count + 1);
     work.flag_count = variant->row_count;
-    uint32_t matching = is_all ? 1 : glob_rows(variant, change->glob, flags);
-    for (uint32_t i = 0; i < work.regions->count; i++) {
-        arena_work(variant->arena, is_all ? 1 : glob_work(change->glob, work.regions->items[i].name));
-        work.layers[i].is_chosen = is_all || glob_matches(change->glob, work.regions->items[i].name);
-        chosen_count += work.layers[i].is_chosen;
-    }
-    if (chosen_count == 0 && matching > 0) { /* parts of layers: all layers, with a policy that saves the rest */
-        work.only = flags;
-        for (uint32_t i = 0; i < work.regions->count; i++)
-            work.layers[i].is_chosen = true;
-        chosen_count = work.regions->count;
-    }
-    for (uint32_t at = 0; at < variant->plan->hlo.instruction_count && !work.has_recompute; at++)
-        work.has_recompute = graph_phase(work.graph, at) == GRAPH_RECOMPUTE;
+    choice.matching = choice.is_all ? 1 : glob_rows(variant, change->glob, flags);
+    work.checkpointed = checkpointed_layers(variant);
+    layers_choose(&work, &choice, flags);
     layers_time(&work);
     for (uint32_t i = 0; i < variant->row_count && work.regions->count == 0; i++) {
         uint32_t at = checkpoint_maker(&work, &variant->rows[i]);
         if (!variant->rows[i].is_indefinite && at != HLO_NONE && graph_phase(work.graph, at) == GRAPH_BACKWARD)
             checkpoint_earlier(&work.first_backward, variant->rows[i].born);
     }
-    if (matching == 0 && chosen_count == 0)
+    if (choice.matching == 0 && choice.chosen + choice.checkpointed_count == 0)
         return glob_missed(variant, "checkpoint", change->glob, err);
     if (work.first_backward == HLO_NONE)
         return err_set(err, ERR_argument, ERR_NO_OFFSET, "checkpoint=%.*s: the program has no backward pass",
                        (int)change->glob.length, change->glob.data);
     bool has_stacks = false;
     for (uint32_t i = 0; i < variant->row_count && !has_stacks; i++)
-        has_stacks = checkpoint_is_stack(&work, &variant->rows[i]) && (is_all || flags[i]);
+        has_stacks = checkpoint_is_stack(&work, &variant->rows[i]) && (choice.is_all || flags[i]);
     bool *is_chosen = arena_array(variant->arena, bool, (size_t)work.regions->count + 1);
     for (uint32_t i = 0; i < work.regions->count; i++)
         is_chosen[i] = work.layers[i].is_chosen;
     recompute_count(variant, work.regions, is_chosen, has_stacks, &work.recompute);
     originals_need(&work);
-    if (chosen_count > 0) {
+    if (choice.chosen > 0) {
         struct checkpoint_inputs *inputs = checkpoint_inputs_find(&work);
         out->row_count += saved_drop(&work, inputs);
         if (out->row_count > 0 && !work.only)
             checkpoint_inputs_keep(&work, inputs);
     }
-    uint32_t stack_count = checkpoint_stacks_drop(&work, is_all ? NULL : flags);
+    uint32_t stack_count = checkpoint_stacks_drop(&work, choice.is_all ? NULL : flags);
     out->row_count += stack_count;
     if (out->row_count == 0)
-        return err_set(err, ERR_argument, ERR_NO_OFFSET,
-                       "checkpoint=%.*s: no layer that matches keeps anything for the backward pass",
-                       (int)change->glob.length, change->glob.data);
+        return nothing_is_kept(&work, &choice, err);
     out->has_extra_flops = work.recompute.all > 0 && isfinite(work.recompute.all) && !work.only;
     out->extra_flops_percent =
         work.recompute.all > 0 && isfinite(work.recompute.all) ? 100 * work.recompute.again / work.recompute.all : 0;

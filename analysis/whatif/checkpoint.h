@@ -8,7 +8,7 @@
 #include "whatif/variant.h"
 
 struct checkpoint_layer {
-    bool is_chosen;
+    bool is_chosen, has_policy;               /* the program checkpoints it already, and keeps values of it */
     uint32_t forward, backward, backward_end; /* steps; HLO_NONE: nothing of it was seen */
 };
 
@@ -20,10 +20,10 @@ struct checkpoint {
     struct checkpoint_layer *layers;
     struct value_walk walk;
     struct recompute recompute;
-    uint32_t flag_count;     /* rows that there were when flags by row were set: what is added later has none */
-    const bool *only;        /* by row: what is computed again of the layers (a policy); NULL: all */
-    uint32_t first_backward; /* step */
-    bool has_recompute;      /* the program checkpoints something already */
+    uint32_t flag_count;         /* rows that there were when flags by row were set: what is added later has none */
+    const bool *only;            /* by row: what is computed again of the layers (a policy); NULL: all */
+    uint32_t first_backward;     /* step */
+    const uint8_t *checkpointed; /* by region: checkpointed_layers; NULL: the program checkpoints nothing */
 };
 
 /* The instruction that computes what a row holds, or HLO_NONE. */

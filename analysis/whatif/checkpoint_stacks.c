@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * checkpoint_stacks.c: layers of a scan: what its loop stacks up for the backward pass. */
 #include "whatif/checkpoint.h"
+#include "whatif/checkpointed.h"
 
 #include "base/select.h"
 #include "plan/pattern.h"
@@ -91,6 +92,43 @@ static bool is_meant(const struct checkpoint *work, const bool *flags, uint32_t 
     return !flags || (row < work->flag_count && flags[row]);
 }
 
+/* ---- stacks of layers that are checkpointed already ---- */
+
+struct inner_reading {
+    const struct graph *graph;
+    struct arena *arena;
+    bool is_inside, is_outside; /* of a jax.checkpoint of the program */
+};
+
+static bool inner_reader_note(void *context, uint32_t reader_at, uint32_t operand)
+{
+    struct inner_reading *reading = context;
+    (void)operand;
+    if (reader_at != HLO_NONE && graph_phase(reading->graph, reader_at) == GRAPH_NAMELESS)
+        return true;
+    arena_work(reading->arena, reader_at == HLO_NONE ? 0 : graph_op_name_end(reading->graph, reader_at).length / 8);
+    bool is_inside = reader_at != HLO_NONE && checkpointed_holds(reading->graph, reader_at);
+    reading->is_inside = reading->is_inside || is_inside;
+    reading->is_outside = reading->is_outside || !is_inside;
+    return !reading->is_outside;
+}
+
+/* Does the loop stack up what its checkpointed body goes in with, and no value that a policy keeps? */
+static bool is_checkpoint_input(struct checkpoint *work, const struct variant_row *row)
+{
+    struct slices slices;
+    struct inner_reading reading = {work->graph, work->variant->arena, false, false};
+    uint32_t maker = checkpoint_maker(work, row),
+             stacked = maker == HLO_NONE ? HLO_NONE : graph_operand(work->graph, maker, 1),
+             made_by = stacked == HLO_NONE ? HLO_NONE : value_maker(&work->walk, stacked);
+    if (work->checkpointed == NULL || (made_by != HLO_NONE && checkpointed_may_be_kept(work->graph, made_by)))
+        return false;
+    slices_find(work, row, &slices);
+    for (uint32_t i = 0; i < slices.count && !reading.is_outside; i++)
+        value_each_reader(&work->walk, (struct value){slices.at[i], VALUE_WHOLE}, inner_reader_note, &reading);
+    return reading.is_inside && !reading.is_outside;
+}
+
 /* Stacks of one loop and shape. */
 struct stack {
     uint64_t kind; /* a hash of both: stacks whose hashes agree by mistake would only count as one kind */
@@ -173,7 +211,7 @@ uint32_t checkpoint_stacks_drop(struct checkpoint *work, const bool *flags)
     const bool *stays = stacks_staying(work, flags);
     for (uint32_t i = 0; i < before; i++) {
         struct variant_row *row = &variant->rows[i];
-        if (!checkpoint_is_stack(work, row) || !is_meant(work, flags, i) || stays[i])
+        if (!checkpoint_is_stack(work, row) || !is_meant(work, flags, i) || stays[i] || is_checkpoint_input(work, row))
             continue;
         row->is_gone = true;
         to = row->dies > to ? row->dies : to;

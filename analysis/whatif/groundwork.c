@@ -2,6 +2,7 @@
 #include "whatif/groundwork.h"
 
 #include "whatif/checkpoint.h"
+#include "whatif/checkpointed.h"
 #include "whatif/regions.h"
 
 bool groundwork_build(const struct plan *plan, struct arena *arena, struct groundwork *out)
@@ -13,6 +14,7 @@ bool groundwork_build(const struct plan *plan, struct arena *arena, struct groun
     regions_by_scopes(&out->start);
     recompute_flops(&out->start);
     checkpoint_values(&out->start);
+    checkpointed_layers(&out->start);
     out->findings = *out->start.findings;
     out->findings.arena = NULL; /* nothing is changed or found any more */
     for (struct variant *each = &out->start; each != NULL; each = each->without_remat) {

@@ -40,6 +40,8 @@ struct variant_findings {
     const double *flops;                     /* by instruction: recompute_flops */
     const uint64_t *value_hashes;            /* by instruction: checkpoint_values */
     const struct resize_signs *resize_signs; /* of change_resize.c alone */
+    const uint8_t *checkpointed;             /* by region of by_any: checkpointed_layers */
+    bool has_no_checkpoint;                  /* which is known not to be there */
 };
 
 struct variant {

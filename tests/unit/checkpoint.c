@@ -35,6 +35,35 @@ static const char *const nameless = PROGRAM("dense", "dense", "dense");
 static const char *const in_state = PROGRAM_OF("state[0]['layers'][", "]['w']", "dense", "dense", "dense");
 static const char *const numbered = PROGRAM_OF("state[0]['w", "']", "dense", "dense", "dense");
 
+/* The same where the source has jax.checkpoint around the layer: r and s are h and e once more. */
+#define AGAIN(n, next, scope) AGAIN_OF("r" #n, "s" #n, n, next, scope)
+#define AGAIN_OF(product, value, n, next, scope)                                                                       \
+    "r" #n " = f32[64,64] dot(x" #n ", w" #n ") lhs={1} rhs={0} \"jit(f)/transpose(jvp(" scope                         \
+    "))/checkpoint/rematted_computation/dot_general\" !temp "                                                          \
+    "s" #n " = f32[64,64] tanh(" product ") \"jit(f)/transpose(jvp(" scope                                             \
+    "))/checkpoint/rematted_computation/tanh\" !temp "                                                                 \
+    "a" #n " = f32[64,64] multiply(" value ", " product ") \"jit(f)/transpose(jvp(" scope                              \
+    "))/checkpoint/times\" !temp "                                                                                     \
+    "b" #n " = f32[64,64] dot(a" #n ", d" #next ") lhs={0} rhs={0} \"jit(f)/transpose(jvp(" scope                      \
+    "))/checkpoint/dot_general\" !temp "                                                                               \
+    "g" #n " = f32[64,64] dot(x" #n ", b" #n ") lhs={0} rhs={0} \"jit(f)/transpose(jvp(" scope                         \
+    "))/checkpoint/dot_general\" !out "                                                                                \
+    "d" #n " = f32[64,64] dot(b" #n ", w" #n ") lhs={1} rhs={1} \"jit(f)/transpose(jvp(" scope                         \
+    "))/checkpoint/dot_general\" !temp frees={a" #n ",b" #n ",r" #n ",s" #n ",x" #next "} "
+/* A policy keeps the product of layer n. */
+#define PRODUCT_KEPT(n, next, scope) AGAIN_OF("h" #n, "s" #n, n, next, scope)
+#define CHECKPOINTED(last)                                                                                                                                                                 \
+    "scheduled module=jit_f main { w0 = f32[64,64] parameter(0) \"params['layers'][0]['w']\" !arg "                                                                                        \
+    "w1 = f32[64,64] parameter(1) \"params['layers'][1]['w']\" !arg "                                                                                                                      \
+    "w2 = f32[64,64] parameter(2) \"params['layers'][2]['w']\" !arg x0 = f32[64,64] parameter(3) \"batch\" !arg " FORWARD(0, 1, "layer_0") "k0 = f32[] constant() frees={h0,e0} " FORWARD( \
+        1, 2,                                                                                                                                                                              \
+        "layer_1") "k1 = f32[] constant() frees={h1,e1} " FORWARD(2, 3,                                                                                                                    \
+                                                                  "layer_2") "d3 = f32[64,64] negate(x3) \"jit(f)/transpose(jvp(loss))/neg\" !temp " last(2,                               \
+                                                                                                                                                          3,                               \
+                                                                                                                                                          "layer_2")                       \
+        AGAIN(1, 2, "layer_1")                                                                                                                                                             \
+            AGAIN(0, 1, "layer_0") "ROOT t = (f32[64,64], f32[64,64], f32[64,64]) tuple(g0, g1, g2) }"
+
 /* Rows that hold what an instruction gives: how many bytes of it are live at a step. */
 static int64_t live_at(const char *name, uint32_t at_step)
 {
@@ -105,6 +134,26 @@ START_TEST(one_layer_alone)
     ck_assert_int_eq(live_at("h0", step_of("d3")), 0);
     ck_assert_int_eq(live_at("h1", step_of("d3")), 16384);
     refused("checkpoint=layer_8", "nothing has this name; near it: \"layer_");
+}
+END_TEST
+
+/* What checkpointed layers keep, they need; the others are checkpointed alone. */
+START_TEST(layers_that_are_checkpointed_already)
+{
+    open_program(CHECKPOINTED(AGAIN));
+    refused("checkpoint=*", "checkpoint=*: these layers are checkpointed already: layer_0, layer_1, layer_2");
+    refused("checkpoint=layer_1", "these layers are checkpointed already: layer_1");
+    open_program(CHECKPOINTED(BACKWARD));
+    saves("checkpoint=*");
+    uint32_t middle = step_of("d3");
+    ck_assert_int_eq(live_at("h2", middle) + live_at("e2", middle), 0);
+    ck_assert_int_eq(live_at("x1", middle), 16384);
+    ck_assert_int_eq(live_at("x2", middle), 16384);
+    ck_assert_double_lt(result.extra_flops_percent, 12);
+    refused("checkpoint=layer_0", "these layers are checkpointed already: layer_0");
+    open_program(CHECKPOINTED(PRODUCT_KEPT)); /* which it need not be */
+    saves("checkpoint=*");
+    ck_assert_int_eq(live_at("h2", step_of("d3")), 0);
 }
 END_TEST
 
@@ -331,6 +380,7 @@ int main(void)
     tcase_add_test(tests, unrolled_layers);
     tcase_add_test(tests, layers_told_by_their_parameters);
     tcase_add_test(tests, one_layer_alone);
+    tcase_add_test(tests, layers_that_are_checkpointed_already);
     tcase_add_test(tests, what_has_no_backward_pass_is_refused);
     tcase_add_test(tests, a_scan_keeps_what_it_carries);
     tcase_add_test(tests, without_what_the_compiler_computes_again);
