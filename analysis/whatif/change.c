@@ -145,8 +145,17 @@ bool change_apply(struct variant *variant, const struct change *change, struct c
     return true;
 }
 
+/* Of the whole, what temporaries may take at most for a figure to be exact: how they are packed is not known. */
+enum { EXACT_TEMPORARIES_PERCENT = 5 };
+
 void change_result_settle(struct change_result *result, const struct variant_sums *sums)
 {
+    if (result->confidence == CHANGE_EXACT &&
+        sums->temporary_bytes > sums->total_bytes / 100 * EXACT_TEMPORARIES_PERCENT) {
+        result->confidence = CHANGE_MODEL;
+        result->reason = "Arguments and results take exactly so much less; the temporaries beside them are packed "
+                         "anew, which may take less or more.";
+    }
     if (!sums->is_at_most || result->confidence >= CHANGE_BOUND)
         return;
     result->confidence = CHANGE_BOUND;

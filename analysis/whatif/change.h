@@ -56,7 +56,8 @@ static inline double change_extra_flops_shown(double percent) { return (double)(
 bool change_read(struct str text, struct change *out, struct err *err);
 /* Changes the variant. False with an `argument` report where it does not apply: why, and the nearest names. */
 bool change_apply(struct variant *variant, const struct change *change, struct change_result *out, struct err *err);
-/* Where `sums`, measured after it, are no estimate but the most that the program takes, says so of the change. */
+/* What `sums`, measured after it, say of the change: that they are the most that the program takes, or hold too many
+ * temporaries to be exact. */
 void change_result_settle(struct change_result *result, const struct variant_sums *sums);
 
 /* A dimension of an argument that a batch or a sequence gives another size. */

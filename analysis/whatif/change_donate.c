@@ -4,7 +4,9 @@
 
 #include "base/size_text.h"
 #include "base/sum.h"
+#include "plan/arguments.h"
 #include "plan/category.h"
+#include "read/hlo/shape_layout.h"
 #include "whatif/call.h"
 #include "whatif/donors.h"
 
@@ -110,14 +112,48 @@ static void lodger_add(struct variant *variant, int64_t bytes)
                                                  .divided_by = 1};
 }
 
+/* ---- arguments that are read in another layout ---- */
+
+static bool is_other_layout(const struct hlo *hlo, uint32_t left, uint32_t right)
+{
+    struct shape_layout a, b;
+    struct shape_array array;
+    return shape_array_read(hlo_instruction_shape(hlo, left), &array) &&
+           shape_layout_read(hlo_instruction_shape(hlo, left), &a) &&
+           shape_layout_read(hlo_instruction_shape(hlo, right), &b) &&
+           memcmp(a.physical, b.physical, array.rank * sizeof(*a.physical)) != 0;
+}
+
+/* Is the argument copied into another layout? The compiler is free to do so long before the copy is read. */
+static bool is_copied(const struct variant *variant, const struct variant_row *row)
+{
+    const struct graph *graph = variant->plan->graph;
+    const struct plan_argument *of = arguments_find(variant->plan, variant_parameter(variant, row));
+    if (of == NULL || of->instruction_at == HLO_NONE)
+        return false;
+    arena_work(variant->arena, graph->reader_first[of->instruction_at + 1] - graph->reader_first[of->instruction_at]);
+    for (uint32_t i = graph->reader_first[of->instruction_at]; i < graph->reader_first[of->instruction_at + 1]; i++) {
+        uint32_t reader_at = graph->readers[i].reader_at;
+        if (str_equal(hlo_instruction_opcode(graph->hlo, reader_at), STR("copy")) &&
+            is_other_layout(graph->hlo, of->instruction_at, reader_at))
+            return true;
+    }
+    return false;
+}
+
 /* ---- donation ---- */
 
-/* Flags stay of the arguments that have a result for their memory, one each. `lodged`: bytes of what lay there
- * besides. */
-static uint32_t results_take(struct variant *variant, struct donors *donors, bool *flags, int64_t *lodged)
+/* What is said of the results that now have memory of arguments. */
+struct donation {
+    uint32_t count;
+    int64_t bytes, lodged_bytes, copied_bytes; /* of what lay there besides; of arguments that are copied */
+};
+
+/* Flags stay of the arguments that have a result for their memory, one each. */
+static struct donation results_take(struct variant *variant, struct donors *donors, bool *flags)
 {
-    uint32_t count = 0, row_count = variant->row_count;
-    *lodged = 0;
+    struct donation donation = {0};
+    uint32_t row_count = variant->row_count;
     for (uint32_t i = 0; i < row_count; i++) {
         uint32_t result = flags[i] ? donors_result(donors, i) : PLAN_NONE;
         flags[i] = result != PLAN_NONE;
@@ -128,33 +164,35 @@ static uint32_t results_take(struct variant *variant, struct donors *donors, boo
         variant->rows[i].is_output = true;
         if (bytes > 0)
             lodger_add(variant, bytes);
-        *lodged = sum_add(*lodged, bytes);
-        count++;
+        donation.lodged_bytes = sum_add(donation.lodged_bytes, bytes);
+        donation.bytes = sum_add(donation.bytes, variant->rows[i].bytes);
+        if (is_copied(variant, &variant->rows[i]))
+            donation.copied_bytes = sum_add(donation.copied_bytes, variant->rows[i].bytes);
+        donation.count++;
     }
-    return count;
+    return donation;
 }
 
 void change_donating(const struct variant *variant, const struct change *change, bool *flags)
 {
     struct variant tried;
-    int64_t ignored;
     variant_copy(&tried, variant, variant->arena);
     struct donors *donors = donors_build(&tried);
     donated_find(&tried, change, donors, flags);
-    results_take(&tried, donors, flags, &ignored);
+    results_take(&tried, donors, flags);
 }
 
 bool change_donate(struct variant *variant, const struct change *change, struct change_result *out, struct err *err)
 {
     uint32_t donated_count = 0;
-    int64_t lodged = 0;
     char size[SIZE_TEXT_BYTES];
     bool *flags = arena_array(variant->arena, bool, (size_t)variant->row_count + 1);
     struct donors *donors = donors_build(variant);
     uint32_t asked_count = donated_find(variant, change, donors, flags);
     for (uint32_t i = 0; i < variant->row_count; i++)
         donated_count += flags[i] && variant->rows[i].is_output;
-    out->row_count = results_take(variant, donors, flags, &lodged);
+    const struct donation donation = results_take(variant, donors, flags);
+    out->row_count = donation.count;
     if (asked_count == 0)
         return err_set(err, ERR_argument, ERR_NO_OFFSET, "donate=%.*s: the program has no such argument",
                        (int)change->glob.length, change->glob.data);
@@ -163,11 +201,21 @@ bool change_donate(struct variant *variant, const struct change *change, struct 
                        donated_count == asked_count ? "it is donated already"
                        : donated_count > 0          ? "all that has a result for its memory is donated already"
                                                     : "no result that could live in its memory has its shape and type");
-    out->confidence = lodged == 0 ? CHANGE_EXACT : CHANGE_MODEL;
-    out->reason = lodged == 0 ? "A result has the shape and type of the argument, and now has its own memory."
-                              : arena_format(variant->arena,
-                                             "Other values lie in the memory of these results until they are made: %s "
-                                             "need a place of their own then, at most.",
-                                             size_text(size, (uint64_t)lodged));
+    out->confidence = CHANGE_EXACT;
+    out->reason = "A result has the shape and type of the argument, and now has its own memory.";
+    if (donation.lodged_bytes > 0) {
+        out->confidence = CHANGE_MODEL;
+        out->reason = arena_format(variant->arena,
+                                   "Other values lie in the memory of these results until they are made: %s need a "
+                                   "place of their own then, at most.",
+                                   size_text(size, (uint64_t)donation.lodged_bytes));
+    }
+    if (donation.copied_bytes > donation.bytes / 100) {
+        out->confidence = CHANGE_BOUND;
+        out->reason = arena_format(variant->arena,
+                                   "At most this: %s of the arguments are copied into another layout, and a copy that "
+                                   "is made earlier takes the memory that is saved.",
+                                   size_text(size, (uint64_t)donation.copied_bytes));
+    }
     return true;
 }

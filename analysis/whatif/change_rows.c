@@ -3,6 +3,7 @@
 #include "whatif/change_kinds.h"
 
 #include "plan/category.h"
+#include "whatif/donors.h"
 #include "whatif/glob.h"
 #include "whatif/softmax.h"
 #include "whatif/types.h"
@@ -53,6 +54,27 @@ static void types_note(struct variant *variant, const uint8_t *states, uint64_t 
     }
 }
 
+/* By row: is it a result that an update makes of a cast argument of the optimizer, in memory of its own? Optimizers keep
+ * their state in one type. Several results may be alike; which one is the update's does not change the sum. */
+static bool *updates_find(const struct variant *variant, const bool *flags)
+{
+    bool *is_update = arena_array(variant->arena, bool, (size_t)variant->row_count + 1);
+    struct variant tried;
+    variant_copy(&tried, variant, variant->arena);
+    struct donors *donors = donors_build(&tried);
+    for (uint32_t i = 0, count = variant->row_count; i < count; i++) {
+        const struct variant_row *row = &variant->rows[i];
+        if (!flags[i] || !row->is_argument || row->plan_row == PLAN_NONE ||
+            variant->space->rows[row->plan_row].choice.category != CATEGORY_OPTIMIZER_STATE)
+            continue;
+        uint32_t result = donors_result(donors, i);
+        if (result == PLAN_NONE)
+            continue;
+        tried.rows[result].is_gone = is_update[result] = true;
+    }
+    return is_update;
+}
+
 bool change_cast(struct variant *variant, const struct change *change, struct change_result *out, struct err *err)
 {
     uint32_t count, argument_count = 0;
@@ -63,6 +85,7 @@ bool change_cast(struct variant *variant, const struct change *change, struct ch
     for (uint32_t i = 0; i < variant->row_count; i++)
         argument_count += flags[i] && variant->rows[i].is_argument;
     uint8_t *states = argument_count > 0 ? types_follow(variant, flags, change->type, is_all && wanted >= 2) : NULL;
+    const bool *is_update = is_all || states == NULL ? NULL : updates_find(variant, flags);
     bool is_exact = true;
     if (states != NULL)
         types_note(variant, states, change->type, is_all && wanted >= 2);
@@ -75,7 +98,8 @@ bool change_cast(struct variant *variant, const struct change *change, struct ch
                                     : TYPE_FREE;
         /* one byte is for keeping: what is computed with such arguments is not computed in it */
         bool is_named = flags[i] && (row->is_argument || !is_all || (wanted >= 2 && state != TYPE_WIDE));
-        if (row->is_gone || (!is_named && state != TYPE_NARROW))
+        bool is_updated = is_update != NULL && is_update[i];
+        if (row->is_gone || (!is_named && state != TYPE_NARROW && !is_updated))
             continue;
         if (flags[i] && is_needless_copy(variant, row, change->type)) {
             row->is_gone = true;
@@ -89,7 +113,7 @@ bool change_cast(struct variant *variant, const struct change *change, struct ch
         if (part == SOFTMAX_LOGITS)
             widened_add(variant, i, softmax.first_backward);
         row = &variant->rows[i];
-        is_exact = is_exact && row->is_argument;
+        is_exact = is_exact && (row->is_argument || is_updated);
         row->type = (uint8_t)change->type;
         out->row_count++;
     }
