@@ -169,37 +169,6 @@ void advice_find_optimizer_dtype(struct advice *advice)
     advice_try(advice, item);
 }
 
-/* Products, or calls of what may be a kernel with some. */
-static bool may_have_products(const struct advice *advice)
-{
-    const struct graph *graph = advice->facts->parts->plan->graph;
-    if (variant_has_products(&advice->start))
-        return true;
-    arena_work(advice->facts->arena, graph->hlo->instruction_count);
-    for (uint32_t at = 0; at < graph->hlo->instruction_count; at++)
-        if (graph_op(graph, at) == GRAPH_CUSTOM_CALL)
-            return true;
-    return false;
-}
-
-void advice_find_cast(struct advice *advice)
-{
-    if (!advice->has_program) {
-        advice_text_cast(advice);
-        return;
-    }
-    struct verdict_advice item = {.title = "Keep and compute everything in bfloat16", .change = "cast=*:bf16"};
-    if (!advice_is_of_program(advice))
-        return;
-    item.evidence = "Large arrays of the program are of float32.";
-    if (!may_have_products(advice)) {
-        item.confidence = VERDICT_GUESS;
-        item.reason = "Of the memory a prediction. Whether three decimal digits are accurate enough is not known: the "
-                      "program has no product of matrices, as a neural network has.";
-    }
-    advice_try(advice, item);
-}
-
 /* ---- the backward pass ---- */
 
 /* Layers that keep something for the backward pass, where all of these have one name but for their numbers; else 0: two

@@ -3,6 +3,7 @@
 
 #include "whatif/checkpoint.h"
 #include "whatif/checkpointed.h"
+#include "whatif/promotion.h"
 #include "whatif/regions.h"
 
 bool groundwork_build(const struct plan *plan, struct arena *arena, struct groundwork *out)
@@ -15,6 +16,7 @@ bool groundwork_build(const struct plan *plan, struct arena *arena, struct groun
     recompute_flops(&out->start);
     checkpoint_values(&out->start);
     checkpointed_layers(&out->start);
+    promotions_find(&out->start);
     out->findings = *out->start.findings;
     out->findings.arena = NULL; /* nothing is changed or found any more */
     for (struct variant *each = &out->start; each != NULL; each = each->without_remat) {

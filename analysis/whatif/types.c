@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "whatif/types.h"
 
+#include "whatif/promotion.h"
+
 /* Passes until nothing changes; loops within loops need some. */
 enum { PASS_MAX = 16 };
 
@@ -11,6 +13,7 @@ struct typing {
     uint8_t *states; /* by leaf that stands for an array */
     unsigned wanted_bytes;
     bool is_computed_with;
+    const uint32_t *promotions; /* promotions_find: no cast that the person wrote */
 };
 
 static bool is_wide_float(const struct typing *typing, uint32_t leaf)
@@ -83,21 +86,6 @@ static bool hands_on(const struct graph *graph, uint32_t at)
     }
 }
 
-/* The one array that an instruction gives; NULL: it gives several, or none. */
-static const struct leaf *array_of(const struct leaves *leaves, uint32_t at)
-{
-    return at != HLO_NONE && leaves_count(leaves, at) == 1 ? &leaves->items[leaves->first[at]] : NULL;
-}
-
-/* A number, or one and the same in all places: it asks for no type. */
-static bool is_scalar(const struct graph *graph, const struct leaves *leaves, uint32_t at)
-{
-    while (at != HLO_NONE && graph_op(graph, at) == GRAPH_BROADCAST)
-        at = graph_operand(graph, at, 0);
-    const struct leaf *array = array_of(leaves, at);
-    return array != NULL && (graph_op(graph, at) == GRAPH_CONSTANT || array->rank == 0);
-}
-
 /* Do all that read it read nothing else but scalars? Then no other array has said which type it is to be. */
 static bool is_read_alone(const struct graph *graph, const struct leaves *leaves, uint32_t at, struct arena *arena)
 {
@@ -108,7 +96,7 @@ static bool is_read_alone(const struct graph *graph, const struct leaves *leaves
             return false;
         arena_work(arena, graph->operand_first[reader + 1] - graph->operand_first[reader]);
         for (uint32_t nth = 0; (operand = graph_operand(graph, reader, nth)) != HLO_NONE; nth++)
-            if (operand != at && !is_scalar(graph, leaves, operand))
+            if (operand != at && !promotion_is_scalar(graph, leaves, operand))
                 return false;
     }
     return first < limit;
@@ -116,7 +104,8 @@ static bool is_read_alone(const struct graph *graph, const struct leaves *leaves
 
 bool types_are_numbers_widened(const struct graph *graph, const struct leaves *leaves, uint32_t at, struct arena *arena)
 {
-    const struct leaf *from = array_of(leaves, graph_operand(graph, at, 0)), *to = array_of(leaves, at);
+    const struct leaf *from = promotion_array_of(leaves, graph_operand(graph, at, 0)),
+                      *to = promotion_array_of(leaves, at);
     return graph_op(graph, at) == GRAPH_CONVERT && from != NULL && to != NULL && to->rank > 0 &&
            !shape_type_is_float(from->type) && from->type != shape_type_find(STR("pred")) &&
            is_read_alone(graph, leaves, at, arena);
@@ -127,7 +116,7 @@ static bool is_widened(const struct typing *typing, uint32_t at)
 {
     const struct graph *graph = typing->graph;
     const struct leaves *leaves = &typing->dimensions->leaves;
-    const struct leaf *from = array_of(leaves, graph_operand(graph, at, 0));
+    const struct leaf *from = promotion_array_of(leaves, graph_operand(graph, at, 0));
     if (graph_op(graph, at) != GRAPH_CONVERT || graph_phase(graph, at) == GRAPH_NAMELESS ||
         graph_phase(graph, at) == GRAPH_BACKWARD)
         return false;
@@ -157,7 +146,7 @@ static bool instruction_follow(struct typing *typing, uint32_t at)
             enum type_state asked = asked_by(typing, graph->operands[i]);
             most = asked > most ? asked : most;
         }
-    if (is_widened(typing, at))
+    if ((typing->promotions == NULL || typing->promotions[at] == HLO_NONE) && is_widened(typing, at))
         most = TYPE_WIDE;
     for (uint32_t leaf = typing->dimensions->leaves.first[at]; leaf < typing->dimensions->leaves.first[at + 1]; leaf++)
         is_new = raise(typing, leaf, most) || is_new;
@@ -171,7 +160,8 @@ uint8_t *types_follow(const struct variant *variant, const bool *is_cast, uint64
                             .graph = variant->plan->graph,
                             .dimensions = dimensions,
                             .wanted_bytes = shape_type_bytes(type),
-                            .is_computed_with = is_computed_with};
+                            .is_computed_with = is_computed_with,
+                            .promotions = promotions_find(variant)};
     uint32_t count = variant->plan->hlo.instruction_count;
     typing.states = arena_array(variant->arena, uint8_t, (size_t)dimensions->leaves.count + 1);
     for (uint32_t at = 0; at < count; at++)

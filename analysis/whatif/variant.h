@@ -42,6 +42,8 @@ struct variant_findings {
     const struct resize_signs *resize_signs; /* of change_resize.c alone */
     const uint8_t *checkpointed;             /* by region of by_any: checkpointed_layers */
     bool has_no_checkpoint;                  /* which is known not to be there */
+    const uint32_t *promotions;              /* by instruction: promotions_find */
+    bool are_promotions_known;
 };
 
 struct variant {

@@ -18,6 +18,9 @@ static const struct {
 };
 enum { PROGRAM_COUNT = sizeof(programs) / sizeof(programs[0]) };
 
+/* Three layers in bfloat16 that a scalar of np.float32 makes float32, at train.py:12. */
+#define PROMOTED "tests/fixtures/programs/np-scalar/module_0000.jit_train_step.after_optimizations.hlo.pb.gz"
+
 static const double capacities_gib[] = {0.001, 1, 15.75};
 enum { CAPACITY_COUNT = sizeof(capacities_gib) / sizeof(capacities_gib[0]) };
 
@@ -93,6 +96,31 @@ START_TEST(bytes_that_are_held_are_no_saving)
     cJSON_Delete(verdict);
     asked_close(&asked);
 }
+END_TEST
+
+START_TEST(a_scalar_that_makes_all_float32_is_named)
+{
+    struct asked asked;
+    asked_open(&asked, PROMOTED);
+    cJSON *verdict = verdict_of(asked.module, 2.5);
+    const cJSON *cast = cJSON_GetArrayItem(cJSON_GetObjectItem(verdict, "advice"), place_of(verdict, "cast"));
+    ck_assert_str_eq(text(cast, "title"), "Keep bfloat16 at train.py:12, where a scalar or a cast makes it float32");
+    ck_assert_ptr_nonnull(strstr(text(cast, "do"), "scale = float(scale)  # train.py:12"));
+    ck_assert_double_lt(number(cast, "lands_at_bytes"), 2.1 * (double)GIB);
+    ck_assert_ptr_nonnull(strstr(text(cJSON_GetObjectItem(verdict, "cause"), "text"), "float32 from train.py:12 on"));
+    cJSON_Delete(verdict);
+    asked_close(&asked);
+}
+END_TEST
+
+static void hold_unpromoted(const cJSON *verdict, bool has_backward)
+{
+    const cJSON *cast = cJSON_GetArrayItem(cJSON_GetObjectItem(verdict, "advice"), place_of(verdict, "cast"));
+    (void)has_backward;
+    ck_assert_ptr_null(strstr(text(cast, "title"), "Keep bfloat16"));
+}
+
+START_TEST(no_scalar_is_named_without_one) { each(hold_unpromoted); }
 END_TEST
 
 static void hold_savings(const cJSON *verdict, bool has_backward)
@@ -260,6 +288,8 @@ int main(void)
     TCase *tests = tcase_create("never");
     tcase_set_timeout(tests, 60);
     tcase_add_test(tests, bytes_that_are_held_are_no_saving);
+    tcase_add_test(tests, a_scalar_that_makes_all_float32_is_named);
+    tcase_add_test(tests, no_scalar_is_named_without_one);
     tcase_add_test(tests, what_is_saved_is_what_it_lands_below);
     tcase_add_test(tests, no_checkpoint_without_a_backward_pass);
     tcase_add_test(tests, of_training_a_checkpoint_stands_before_fused_attention);

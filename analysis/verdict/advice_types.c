@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * advice_types.c: a program in numbers of fewer bits. */
+#include "verdict/advice.h"
+
+#include "plan/describe.h"
+#include "whatif/promotion.h"
+
+/* Products, or calls of what may be a kernel with some. */
+static bool may_have_products(const struct advice *advice)
+{
+    const struct graph *graph = advice->facts->parts->plan->graph;
+    if (variant_has_products(&advice->start))
+        return true;
+    arena_work(advice->facts->arena, graph->hlo->instruction_count);
+    for (uint32_t at = 0; at < graph->hlo->instruction_count; at++)
+        if (graph_op(graph, at) == GRAPH_CUSTOM_CALL)
+            return true;
+    return false;
+}
+
+/* ---- scalars that have a type ---- */
+
+/* The operation in which a scalar first makes an array of fewer bits float32, or HLO_NONE. */
+static uint32_t first_promotion(const struct advice *advice)
+{
+    const uint32_t *promotions = promotions_find(&advice->start);
+    const struct plan *plan = advice->facts->parts->plan;
+    uint32_t first = HLO_NONE, first_step = HLO_NONE;
+    for (uint32_t at = 0; promotions != NULL && at < plan->hlo.instruction_count; at++) {
+        if (promotions[at] == HLO_NONE)
+            continue;
+        uint32_t step = variant_step(&advice->start, promotions[at]);
+        if (first == HLO_NONE || step < first_step) {
+            first = promotions[at];
+            first_step = step;
+        }
+    }
+    return first;
+}
+
+/* "p01_np_scalar.py:13"; NULL: not known. */
+static const char *place_of(const struct advice *advice, uint32_t at)
+{
+    const struct hlo *hlo = &advice->facts->parts->plan->hlo;
+    struct hlo_detail detail = hlo_detail(hlo, at);
+    struct describe_source source = describe_source(hlo, &detail);
+    struct str file = str_last_part(source.file);
+    return source.line <= 0
+               ? NULL
+               : arena_format(advice->facts->arena, "%.*s:%lld", (int)file.length, file.data, (long long)source.line);
+}
+
+/* Of what the program takes, what has to be saved for the scalar to be named as the cause (percent). */
+enum { PROMOTION_PERCENT = 10 };
+
+static bool promotion_find(struct advice *advice)
+{
+    struct arena *arena = advice->facts->arena;
+    struct verdict_cause *cause = &advice->facts->out->cause;
+    uint32_t at = first_promotion(advice);
+    const char *place = at == HLO_NONE ? NULL : place_of(advice, at);
+    if (place == NULL)
+        return false;
+    struct verdict_advice item = {
+        .title = arena_format(arena, "Keep bfloat16 at %s, where a scalar or a cast makes it float32", place),
+        .change = "cast=*:bf16",
+        .call = arena_format(
+            arena,
+            "scale = float(scale)  # %s, for np.float32, whose type counts; or without the .astype(jnp.float32) there",
+            place),
+        .evidence = arena_format(
+            arena, "At %s an array of fewer bits becomes float32, and so does what is computed from it.", place),
+        .reason = "What is computed from it has fewer bits, as JAX promotes types; other casts to float32 stay.",
+    };
+    struct verdict_advice *added = advice_try(advice, item);
+    if (added == NULL)
+        return false;
+    if (added->saves_bytes >= advice->facts->total_bytes / 100 * PROMOTION_PERCENT)
+        cause->text = arena_format(
+            arena, "%s They are float32 from %s on, where bfloat16 meets a scalar of np.float32, or a cast.",
+            cause->text, place);
+    return true;
+}
+
+void advice_find_cast(struct advice *advice)
+{
+    if (!advice->has_program) {
+        advice_text_cast(advice);
+        return;
+    }
+    struct verdict_advice item = {.title = "Keep and compute everything in bfloat16", .change = "cast=*:bf16"};
+    if (!advice_is_of_program(advice) || promotion_find(advice))
+        return;
+    item.evidence = "Large arrays of the program are of float32.";
+    if (!may_have_products(advice)) {
+        item.confidence = VERDICT_GUESS;
+        item.reason = "Of the memory a prediction. Whether three decimal digits are accurate enough is not known: the "
+                      "program has no product of matrices, as a neural network has.";
+    }
+    advice_try(advice, item);
+}
