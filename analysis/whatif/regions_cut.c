@@ -2,13 +2,11 @@
  * regions_cut.c: see regions_cut.h. */
 #include "whatif/regions_cut.h"
 
-#include "base/select.h"
 #include "base/str.h"
 #include "base/sum.h"
 #include "plan/value.h"
 #include "read/hlo/shape_layout.h"
-
-#include <stdlib.h>
+#include "whatif/regions_spans.h"
 
 /* The operations going forward, in the order in which they run. */
 struct forward {
@@ -185,44 +183,6 @@ static void crossing_find(struct forward *forward)
 
 /* ---- layers, in the order in which they run ---- */
 
-struct layer_span {
-    uint32_t region, first, last; /* numbers of operations that read its parameters */
-};
-
-static int by_first(const void *left, const void *right)
-{
-    const struct layer_span *a = left, *b = right;
-    return ORDER(a->first, b->first);
-}
-
-static void span_grow(struct layer_span *span, uint32_t number)
-{
-    span->first = number < span->first ? number : span->first;
-    span->last = number;
-}
-
-/* How many; `spans` has room for the layers and for what comes behind all of them. */
-static uint32_t spans_find(const struct forward *forward, struct layer_span *spans)
-{
-    uint32_t count = forward->regions->count, found = 0, end = 0;
-    for (uint32_t i = 0; i <= count; i++)
-        spans[i] = (struct layer_span){i < count ? i : REGION_OUTSIDE, HLO_NONE, 0};
-    for (uint32_t number = 0; number < forward->count; number++) {
-        uint32_t region = forward->regions->of[forward->operations[number]];
-        if (region < count) {
-            span_grow(&spans[region], number);
-            end = number;
-        }
-    }
-    for (uint32_t number = end; number < forward->count; number++)
-        if (forward->regions->of[forward->operations[number]] == REGION_OUTSIDE)
-            span_grow(&spans[count], number);
-    for (uint32_t i = 0; i <= count; i++)
-        if (spans[i].first != HLO_NONE)
-            spans[found++] = spans[i];
-    return found;
-}
-
 /* What runs between two operations is cut where the fewest bytes go from one to the other: the number of the last
  * operation of the first part. */
 static uint32_t cheapest_cut(const struct forward *forward, uint32_t from, uint32_t to)
@@ -254,7 +214,7 @@ static uint32_t between_label(struct forward *forward, uint32_t from, uint32_t f
 
 /* Between them something may read parameters that are no layer's: that part is outside. Where they were cut, or
  * HLO_NONE. */
-static uint32_t spans_part(struct forward *forward, const struct layer_span *before, const struct layer_span *after)
+static uint32_t spans_part(struct forward *forward, const struct regions_span *before, const struct regions_span *after)
 {
     uint32_t first = HLO_NONE, last = 0;
     for (uint32_t number = before->last; number < after->first; number++)
@@ -290,14 +250,15 @@ static bool are_alike(const struct forward *forward, uint32_t left, uint32_t rig
     return true;
 }
 
-static bool are_of_kind(const struct forward *forward, const struct layer_span *left, const struct layer_span *right)
+static bool are_of_kind(const struct forward *forward, const struct regions_span *left,
+                        const struct regions_span *right)
 {
     return left->region < forward->regions->count && right->region < forward->regions->count &&
            forward->regions->items[left->region].kind == forward->regions->items[right->region].kind;
 }
 
 /* It begins as the next layer of its kind does, behind as many operations; else behind what reads other parameters. */
-static void first_label(struct forward *forward, const struct layer_span *spans, const uint32_t *cuts, uint32_t count)
+static void first_label(struct forward *forward, const struct regions_span *spans, const uint32_t *cuts, uint32_t count)
 {
     uint32_t begin = HLO_NONE;
     for (uint32_t i = 0; i + 1 < count && begin == HLO_NONE; i++) {
@@ -320,7 +281,7 @@ static void first_label(struct forward *forward, const struct layer_span *spans,
 }
 
 /* It ends as the one of its kind before it does. False where that cannot be told. */
-static bool last_label(struct forward *forward, const struct layer_span *spans, const uint32_t *cuts, uint32_t last)
+static bool last_label(struct forward *forward, const struct regions_span *spans, const uint32_t *cuts, uint32_t last)
 {
     uint32_t at = last;
     while (at-- > 0)
@@ -340,7 +301,7 @@ static bool last_label(struct forward *forward, const struct layer_span *spans, 
 }
 
 /* What runs between two operations that read a layer's parameters, and reads none, is of the one before. */
-static void within_label(struct forward *forward, const struct layer_span *spans, uint32_t span_count)
+static void within_label(struct forward *forward, const struct regions_span *spans, uint32_t span_count)
 {
     uint32_t number = 0, region = HLO_NONE;
     for (uint32_t i = 0; i < span_count; i++)
@@ -361,7 +322,7 @@ static void early_label(struct forward *forward)
     }
 }
 
-static void spans_label(struct forward *forward, const struct layer_span *spans, uint32_t count)
+static void spans_label(struct forward *forward, const struct regions_span *spans, uint32_t count)
 {
     uint32_t *cuts = arena_raw(forward->arena, ((size_t)count + 1) * sizeof(*cuts));
     uint32_t layer_count = count > 0 && spans[count - 1].region == REGION_OUTSIDE ? count - 1 : count;
@@ -448,7 +409,7 @@ static uint32_t late_region(const struct late *late, struct forward *forward, ui
     return order < from || order >= until ? made_last : region;
 }
 
-static void late_label(struct forward *forward, const struct layer_span *spans, uint32_t span_count)
+static void late_label(struct forward *forward, const struct regions_span *spans, uint32_t span_count)
 {
     struct regions *regions = forward->regions;
     struct late late = {forward, arena_array(forward->arena, uint32_t, (size_t)regions->count + 1), NULL};
@@ -475,10 +436,10 @@ void regions_cut(const struct regions_program *program, struct arena *arena, str
     forward_order(&forward);
     readers_find(&forward);
     crossing_find(&forward);
-    struct layer_span *spans = arena_array(arena, struct layer_span, (size_t)regions->count + 1);
-    uint32_t span_count = spans_find(&forward, spans);
-    arena_work(arena, select_work(span_count));
-    qsort(spans, span_count, sizeof(*spans), by_first);
+    const struct regions_order order = {forward.graph, regions, forward.operations, forward.number_of, forward.count,
+                                        &forward.walk, arena};
+    struct regions_span *spans = arena_array(arena, struct regions_span, (size_t)regions->count + 1);
+    uint32_t span_count = regions_spans_find(&order, spans);
     spans_label(&forward, spans, span_count);
     late_label(&forward, spans, span_count);
 }

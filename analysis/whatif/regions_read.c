@@ -31,21 +31,39 @@ static void parameters_take(struct regions_reading *reading, const struct region
     }
 }
 
+/* Is it made of a layer's parameters and constants alone: weights that were stored in whole numbers and a scale? Then it
+ * is a parameter of that layer. */
+static bool is_made_of(struct regions_reading *reading, uint32_t at, uint32_t region)
+{
+    const struct graph *graph = reading->graph;
+    for (uint32_t i = graph->operand_first[at]; i < graph->operand_first[at + 1]; i++) {
+        uint32_t operand = graph->operands[i];
+        while (operand != HLO_NONE && graph_op(graph, operand) == GRAPH_BROADCAST)
+            operand = graph_operand(graph, operand, 0);
+        const uint32_t *label = label_of(reading, operand);
+        if (label == NULL || (*label != region && graph_op(graph, operand) != GRAPH_CONSTANT))
+            return false;
+    }
+    return graph_phase(graph, at) == GRAPH_FORWARD && graph_op(graph, at) != GRAPH_DOT;
+}
+
 /* Copies, casts and views of a parameter are the parameter; what computes with it is of its layer. */
 static void readers_label(struct regions_reading *reading)
 {
     const struct graph *graph = reading->graph;
     for (unsigned pass = 0; pass < 2; pass++)
         for (uint32_t at = 0; at < graph->hlo->instruction_count; at++) {
-            bool is_moving = regions_moves(graph_op(graph, at));
+            enum graph_op op = graph_op(graph, at);
             for (uint32_t i = graph->operand_first[at]; i < graph->operand_first[at + 1]; i++) {
                 uint32_t *from = label_of(reading, graph->operands[i]), *to = label_of(reading, at);
                 if (!from || *from == HLO_NONE)
                     continue;
-                if (is_moving && to && *to == HLO_NONE)
-                    *to = *from;
-                else if (!is_moving && graph_op(graph, at) != GRAPH_FUSION && graph_op(graph, at) != GRAPH_TUPLE)
+                if (regions_moves(op) || (to && (*to == *from || is_made_of(reading, at, *from)))) {
+                    if (to && *to == HLO_NONE)
+                        *to = *from;
+                } else if (op != GRAPH_FUSION && op != GRAPH_TUPLE) {
                     reading->regions->of[at] = *from;
+                }
             }
         }
 }

@@ -3,6 +3,8 @@
  * sets of changes make a program fit. */
 #include "change.h"
 
+#include "whatif/regions.h"
+
 #include <stdio.h>
 
 /* Layer `n` of an unrolled network: 16,384 bytes of what it gives (x_n+1) and of each that it saves. */
@@ -119,6 +121,48 @@ START_TEST(layers_told_by_their_parameters)
     refused("checkpoint=layer_0", "nothing has this name");
     all_layers(in_state);
     all_layers(numbered);
+}
+END_TEST
+
+/* Two trees of parameters. With JOINED both belong to each layer; else the second tree's layers only follow. */
+#define TREES(second, joined)                                                                                          \
+    "scheduled module=jit_f main { w0 = s8[64,64] parameter(0) \"params['base'][0]['w']\" !arg "                       \
+    "w1 = s8[64,64] parameter(1) \"params['base'][1]['w']\" !arg a0 = f32[64,64] parameter(2) \"" second               \
+    "[0]['a']\" !arg a1 = f32[64,64] parameter(3) \"" second "[1]['a']\" !arg x = f32[64,64] parameter(4) \"batch\" "  \
+    "!arg k = f32[64,64] constant() v0 = f32[64,64] convert(w0) \"jit(f)/jvp()/convert\" !temp "                       \
+    "v1 = f32[64,64] convert(w1) \"jit(f)/jvp()/convert\" !temp "                                                      \
+    "d0 = f32[64,64] multiply(v0, k) \"jit(f)/jvp()/mul\" !temp d1 = f32[64,64] multiply(v1, k) "                      \
+    "\"jit(f)/jvp()/mul\" !temp " joined                                                                               \
+    "b0 = f32[64,64] dot(r, a1) lhs={1} rhs={0} \"jit(f)/transpose(jvp())/dot_general\" !temp "                        \
+    "ROOT y = f32[64,64] tanh(b0) \"jit(f)/transpose(jvp())/tanh\" !out }"
+#define PRODUCT(name, of, with)                                                                                        \
+    name " = f32[64,64] dot(" of ", " with ") lhs={1} rhs={0} \"jit(f)/jvp()/dot_general\" !temp "
+#define SUM(name, left, right) name " = f32[64,64] add(" left ", " right ") \"jit(f)/jvp()/add\" !temp "
+
+static uint32_t region_at(const char *name)
+{
+    for (uint32_t at = 0; at < plan.hlo.instruction_count; at++)
+        if (str_equal(hlo_instruction_name(&plan.hlo, at), str_of(name)))
+            return regions_by_any(&start)->of[at];
+    ck_abort_msg("no %s", name);
+}
+
+START_TEST(trees_of_parameters_that_need_each_other_are_one_layer)
+{
+    open_program(TREES("params['adapters']", PRODUCT("h0", "x", "d0") PRODUCT("u0", "x", "a0") SUM("s0", "h0", "u0") PRODUCT(
+                                       "i0", "s0", "d0") PRODUCT("j0", "s0", "a0") SUM("t0", "i0", "j0")
+                                       PRODUCT("h1", "t0", "d1") PRODUCT("u1", "t0", "a1") SUM("s1", "h1", "u1")
+                                           PRODUCT("i1", "s1", "d1") PRODUCT("j1", "s1", "a1") SUM("r", "i1", "j1")));
+    ck_assert_uint_eq(region_at("h0"), region_at("u0"));
+    ck_assert_uint_eq(region_at("h1"), region_at("u1"));
+    ck_assert_uint_ne(region_at("h0"), region_at("h1"));
+    ck_assert_uint_eq(region_at("i0"), region_at("h0"));
+    /* an actor and a critic, side by side */
+    open_program(TREES("params['critic']", PRODUCT("h0", "x", "d0") PRODUCT("u0", "x", "a0") PRODUCT("i0", "h0", "d0")
+                                     PRODUCT("j0", "u0", "a0") PRODUCT("h1", "i0", "d1") PRODUCT("u1", "j0", "a1")
+                                         PRODUCT("i1", "h1", "d1") PRODUCT("j1", "u1", "a1") SUM("r", "i1", "j1")));
+    ck_assert_uint_ne(region_at("h0"), region_at("u0"));
+    ck_assert_uint_ne(region_at("h1"), region_at("u1"));
 }
 END_TEST
 
@@ -379,6 +423,7 @@ int main(void)
     tcase_add_checked_fixture(tests, arena_begin, close_program);
     tcase_add_test(tests, unrolled_layers);
     tcase_add_test(tests, layers_told_by_their_parameters);
+    tcase_add_test(tests, trees_of_parameters_that_need_each_other_are_one_layer);
     tcase_add_test(tests, one_layer_alone);
     tcase_add_test(tests, layers_that_are_checkpointed_already);
     tcase_add_test(tests, what_has_no_backward_pass_is_refused);
