@@ -351,6 +351,15 @@ static void over_fill(struct advice *advice)
     }
 }
 
+/* Up to what the compiler rematerializes nothing: the device's size without what the plan has beside the variant's sums,
+ * such as constants, as that is added to every figure (lands_of). */
+static void limit_set(struct advice *advice)
+{
+    const struct verdict_facts *facts = advice->facts;
+    int64_t capacity = facts->out->fit.capacity_bytes, beside = facts->total_bytes - advice->before.total_bytes;
+    variant_limit(&advice->start, beside > 0 ? capacity - beside : capacity);
+}
+
 void advice_make(const struct verdict_facts *facts)
 {
     const struct plan *plan = facts->parts->plan;
@@ -361,8 +370,8 @@ void advice_make(const struct verdict_facts *facts)
     facts->out->replayed_bytes = -1;
     if (advice->has_program) {
         variant_begin(&advice->start, plan, facts->space, facts->arena);
-        variant_limit(&advice->start, facts->out->fit.capacity_bytes);
         variant_measure(&advice->start, &advice->before, NULL);
+        limit_set(advice);
         facts->out->replayed_bytes = advice->before.total_bytes;
         advice->has_backward = plan->graph->has_backward;
     }

@@ -3,8 +3,10 @@
 #include "whatif/change_kinds.h"
 
 #include "plan/category.h"
+#include "plan/value.h"
 #include "whatif/donors.h"
 #include "whatif/glob.h"
+#include "whatif/promotion.h"
 #include "whatif/softmax.h"
 #include "whatif/types.h"
 
@@ -21,11 +23,18 @@ static bool *rows_matching(const struct variant *variant, const struct change *c
 
 /* ---- cast ---- */
 
-/* Is a copy of an argument that the compiler made in the type that the argument itself has now? */
-static bool is_needless_copy(const struct variant *variant, const struct variant_row *row, uint64_t type)
+/* Is it a copy of an argument that the compiler made in the type that the argument itself has only now? */
+static bool is_needless_copy(const struct variant *variant, struct value_walk *walk, const struct variant_row *row,
+                             uint64_t type)
 {
-    return !row->is_indefinite && row->plan_row != PLAN_NONE && row->type == type &&
-           variant->space->rows[row->plan_row].choice.category == CATEGORY_COPY_OF_ARGUMENT;
+    const struct graph *graph = variant->plan->graph;
+    if (row->is_indefinite || row->plan_row == PLAN_NONE || row->type != type || row->instruction_at == HLO_NONE ||
+        variant->space->rows[row->plan_row].choice.category != CATEGORY_COPY_OF_ARGUMENT)
+        return false;
+    uint32_t of = value_origin(walk, (struct value){row->instruction_at, VALUE_WHOLE}, VALUE_BASE, NULL).at;
+    const struct leaf *argument =
+        graph_is_argument(graph, of) ? promotion_array_of(&variant->dimensions.leaves, of) : NULL;
+    return argument != NULL && shape_type_bytes(argument->type) > shape_type_bytes(type);
 }
 
 /* What is cast back to its former type for a while, beside itself. */
@@ -90,7 +99,10 @@ bool change_cast(struct variant *variant, const struct change *change, struct ch
     if (states != NULL)
         types_note(variant, states, change->type, is_all && wanted >= 2);
     struct softmax softmax;
+    struct value_walk walk;
     softmax_init(&softmax, variant);
+    value_walk_init(&walk, variant->plan->graph, 8 * (uint64_t)variant->plan->hlo.instruction_count + 4096,
+                    variant->arena);
     for (uint32_t i = 0, before = variant->row_count; i < before; i++) {
         struct variant_row *row = &variant->rows[i];
         enum type_state state = states && row->leaf != HLO_NONE
@@ -101,7 +113,7 @@ bool change_cast(struct variant *variant, const struct change *change, struct ch
         bool is_updated = is_update != NULL && is_update[i];
         if (row->is_gone || (!is_named && state != TYPE_NARROW && !is_updated))
             continue;
-        if (flags[i] && is_needless_copy(variant, row, change->type)) {
+        if (flags[i] && is_needless_copy(variant, &walk, row, change->type)) {
             row->is_gone = true;
             out->row_count++;
         }

@@ -46,7 +46,9 @@ static enum type_state asked_by(struct typing *typing, uint32_t at)
         const struct leaf *of = &typing->dimensions->leaves.items[leaf];
         if (of->rank == 0 || !shape_type_is_float(of->type))
             continue;
-        enum type_state state = is_wide_float(typing, leaf) ? (enum type_state) * state_of(typing, leaf) : TYPE_NARROW;
+        /* what only moves it and is wide widens it: a copy on TPUs converts, too */
+        enum type_state narrow = typing->is_computed_with ? TYPE_NARROW : TYPE_FREE,
+                        state = is_wide_float(typing, leaf) ? (enum type_state) * state_of(typing, leaf) : narrow;
         most = state > most ? state : most;
     }
     return most;

@@ -74,16 +74,23 @@ static const struct {
      VERDICT_ADVICE_UNSTABLE_SORT},
 };
 
-static void verdict_read(const char *program, struct verdict *out, struct buf *file)
+/* `capacity_bytes`: of the device; 0: not known. */
+static void verdict_of(const char *program, uint64_t capacity_bytes, struct verdict *out, struct buf *file)
 {
     static struct plan plan;
     struct buf scratch = BUF_INIT;
     ARENA_MUST_NOT_JUMP();
     program_read(program, file, &plan);
-    const struct verdict_parts parts = {.plan = &plan};
+    const struct verdict_parts parts = {.plan = &plan,
+                                        .around.capacity = {.bytes = capacity_bytes, .source = "as chosen"}};
     *out = (struct verdict){.program = NULL};
     verdict_make(&parts, &scratch, &arena, out);
     buf_free(&scratch);
+}
+
+static void verdict_read(const char *program, struct verdict *out, struct buf *file)
+{
+    verdict_of(program, 0, out, file);
 }
 
 static const struct verdict_advice *advice_of(const struct verdict *verdict, int kind)
@@ -117,6 +124,31 @@ START_TEST(the_arrays_are_named_and_its_twin_is_not)
 }
 END_TEST
 
+/* The compiler rematerializes up to the device's size, in which constants lie too: what is saved lands there. */
+START_TEST(what_lands_at_the_limit_may_fit)
+{
+    static const char *const program =
+        "scheduled module=jit_f main { x = f32[1,64] parameter(0) \"x\" !arg p = f32[64,64] parameter(1) "
+        "\"params['p']\" !arg z = f32[64] constant() !const m = f32[512,64] custom-call(x) !temp "
+        "k = f32[1,64] tanh(x) !temp a = f32[64,64] dot(k, k) lhs={0} rhs={0} !temp "
+        "b = f32[64,64] negate(a) !temp frees={a} e = f32[64,64] negate(b) !temp frees={b} "
+        "g = f32[1,64] slice(e) !temp frees={e} a.remat = f32[64,64] dot(k, k) lhs={0} rhs={0} !temp frees={k} "
+        "c = f32[1,64] slice(a.remat) !temp frees={a.remat} y = f32[1,64] add(c, g) !out frees={c,g} "
+        "q = f32[64,64] add(p, p) !out ROOT t = (f32[1,64], f32[64,64]) tuple(y, q) }";
+    struct buf file;
+    struct verdict verdict;
+    verdict_read(program, &verdict, &file);
+    int64_t capacity = verdict.fit.needed_bytes - 8192;
+    buf_free(&file);
+    verdict_of(program, (uint64_t)capacity, &verdict, &file);
+    const struct verdict_advice *donate = advice_of(&verdict, VERDICT_ADVICE_DONATE);
+    ck_assert_ptr_nonnull(donate);
+    ck_assert_int_eq(donate->lands_at_bytes, capacity);
+    ck_assert_int_eq(donate->fits, VERDICT_FITS_PERHAPS);
+    buf_free(&file);
+}
+END_TEST
+
 /* Half of the bits come after the others where nothing shows a neural network. */
 START_TEST(fewer_bits_are_a_guess_without_a_product)
 {
@@ -140,6 +172,7 @@ int main(void)
     TCase *tests = tcase_create("cause_arrays");
     tcase_add_checked_fixture(tests, arena_begin, arena_end);
     tcase_add_loop_test(tests, the_arrays_are_named_and_its_twin_is_not, 0, (int)(sizeof(cases) / sizeof(cases[0])));
+    tcase_add_test(tests, what_lands_at_the_limit_may_fit);
     tcase_add_test(tests, fewer_bits_are_a_guess_without_a_product);
     suite_add_tcase(suite, tests);
     return bytes_run(suite);

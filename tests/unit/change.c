@@ -253,6 +253,26 @@ START_TEST(casts)
 }
 END_TEST
 
+/* XLA for TPUs writes some conversions as copies: a part that is cast is not what narrow numbers become. */
+START_TEST(a_copy_that_widens_is_no_part)
+{
+    open_program("scheduled main { m = f32[64,64] parameter(0) \"opt_state[0].mu['w']\" !arg "
+                 "x = bf16[64,64] parameter(1) \"x\" !arg c = f32[64,64] copy(x) !temp d = f32[64,64] copy(m) !temp "
+                 "e = f32[64,64] add(c, d) ROOT y = f32[1,64] slice(e) !out }");
+    ck_assert_int_eq(saves("cast=mu:bf16"), 2 * 8192); /* m, and what only moves it */
+}
+END_TEST
+
+/* It is as narrow as its argument was before. */
+START_TEST(a_copy_of_what_is_narrow_stays)
+{
+    open_program("scheduled main { x = bf16[64,64] parameter(0) \"x\" !arg w = f32[64,64] parameter(1) \"w\" !arg "
+                 "c = bf16[64,64] copy(x) !temp ROOT y = bf16[64,64] tanh(c) !out }");
+    ck_assert_int_eq(saves("cast=*:bf16"), 8192);
+    refused("cast=x:bf16", "no wider numbers");
+}
+END_TEST
+
 /* A cast to float32 that the person wrote stays, with what is computed from it. */
 START_TEST(what_is_cast_wide_stays_wide)
 {
@@ -485,6 +505,8 @@ int main(void)
     tcase_add_test(tests, an_argument_in_another_layout_saves_at_most_its_bytes);
     tcase_add_test(tests, many_temporaries_are_not_exact);
     tcase_add_test(tests, casts);
+    tcase_add_test(tests, a_copy_that_widens_is_no_part);
+    tcase_add_test(tests, a_copy_of_what_is_narrow_stays);
     tcase_add_test(tests, what_is_cast_wide_stays_wide);
     tcase_add_test(tests, numbers_made_of_pixels_stay_wide);
     tcase_add_test(tests, half_the_batch);
