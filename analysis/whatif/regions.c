@@ -2,6 +2,7 @@
 #include "whatif/regions.h"
 
 #include "plan/category.h"
+#include "whatif/regions_period.h"
 #include "whatif/regions_read.h"
 
 /* A scope: a part of an op name between slashes and brackets. */
@@ -193,6 +194,7 @@ static struct regions_parameters *parameters_find(const struct variant *variant)
     memset(of, 0xff, ((size_t)plan->argument_count + 1) * sizeof(*of));
     builder_init(&builder, arena);
     parameters_label(variant, &builder, &layers, of);
+    regions_period_join(plan, &layers, of, arena);
     *found = (struct regions_parameters){plan, of, layers.items, layers.count};
     return found;
 }

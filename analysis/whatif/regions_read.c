@@ -2,6 +2,7 @@
 #include "whatif/regions_read.h"
 
 #include "plan/arguments.h"
+#include "read/hlo/shape.h"
 #include "whatif/regions_cut.h"
 
 struct regions_reading {
@@ -31,11 +32,21 @@ static void parameters_take(struct regions_reading *reading, const struct region
     }
 }
 
-/* Is it made of a layer's parameters and constants alone: weights that were stored in whole numbers and a scale? Then it
- * is a parameter of that layer. */
+/* Is it a conversion of whole numbers? */
+static bool is_of_whole_numbers(const struct regions_reading *reading, uint32_t at)
+{
+    const struct leaves *leaves = &reading->program->dimensions->leaves;
+    uint32_t from = graph_op(reading->graph, at) == GRAPH_CONVERT ? graph_operand(reading->graph, at, 0) : HLO_NONE;
+    return from != HLO_NONE && leaves_count(leaves, from) == 1 &&
+           !shape_type_is_float(leaves->items[leaves->first[from]].type);
+}
+
+/* Is it made of a layer's weights that are stored in whole numbers, its other parameters and constants alone? Then it is
+ * a parameter of that layer, too. */
 static bool is_made_of(struct regions_reading *reading, uint32_t at, uint32_t region)
 {
     const struct graph *graph = reading->graph;
+    bool is_any = false;
     for (uint32_t i = graph->operand_first[at]; i < graph->operand_first[at + 1]; i++) {
         uint32_t operand = graph->operands[i];
         while (operand != HLO_NONE && graph_op(graph, operand) == GRAPH_BROADCAST)
@@ -43,8 +54,9 @@ static bool is_made_of(struct regions_reading *reading, uint32_t at, uint32_t re
         const uint32_t *label = label_of(reading, operand);
         if (label == NULL || (*label != region && graph_op(graph, operand) != GRAPH_CONSTANT))
             return false;
+        is_any = is_any || is_of_whole_numbers(reading, operand);
     }
-    return graph_phase(graph, at) == GRAPH_FORWARD && graph_op(graph, at) != GRAPH_DOT;
+    return is_any && graph_phase(graph, at) == GRAPH_FORWARD && graph_op(graph, at) != GRAPH_DOT;
 }
 
 /* Copies, casts and views of a parameter are the parameter; what computes with it is of its layer. */

@@ -149,20 +149,55 @@ static uint32_t region_at(const char *name)
 
 START_TEST(trees_of_parameters_that_need_each_other_are_one_layer)
 {
-    open_program(TREES("params['adapters']", PRODUCT("h0", "x", "d0") PRODUCT("u0", "x", "a0") SUM("s0", "h0", "u0") PRODUCT(
-                                       "i0", "s0", "d0") PRODUCT("j0", "s0", "a0") SUM("t0", "i0", "j0")
-                                       PRODUCT("h1", "t0", "d1") PRODUCT("u1", "t0", "a1") SUM("s1", "h1", "u1")
-                                           PRODUCT("i1", "s1", "d1") PRODUCT("j1", "s1", "a1") SUM("r", "i1", "j1")));
+    open_program(TREES("params['adapters']",
+                       PRODUCT("h0", "x", "d0") PRODUCT("u0", "x", "a0") SUM("s0", "h0", "u0") PRODUCT("i0", "s0", "d0")
+                           PRODUCT("j0", "s0", "a0") SUM("t0", "i0", "j0") PRODUCT("h1", "t0", "d1")
+                               PRODUCT("u1", "t0", "a1") SUM("s1", "h1", "u1") PRODUCT("i1", "s1", "d1")
+                                   PRODUCT("j1", "s1", "a1") SUM("r", "i1", "j1")));
     ck_assert_uint_eq(region_at("h0"), region_at("u0"));
     ck_assert_uint_eq(region_at("h1"), region_at("u1"));
     ck_assert_uint_ne(region_at("h0"), region_at("h1"));
     ck_assert_uint_eq(region_at("i0"), region_at("h0"));
     /* an actor and a critic, side by side */
-    open_program(TREES("params['critic']", PRODUCT("h0", "x", "d0") PRODUCT("u0", "x", "a0") PRODUCT("i0", "h0", "d0")
-                                     PRODUCT("j0", "u0", "a0") PRODUCT("h1", "i0", "d1") PRODUCT("u1", "j0", "a1")
-                                         PRODUCT("i1", "h1", "d1") PRODUCT("j1", "u1", "a1") SUM("r", "i1", "j1")));
+    open_program(TREES("params['critic']",
+                       PRODUCT("h0", "x", "d0") PRODUCT("u0", "x", "a0") PRODUCT("i0", "h0", "d0")
+                           PRODUCT("j0", "u0", "a0") PRODUCT("h1", "i0", "d1") PRODUCT("u1", "j0", "a1")
+                               PRODUCT("i1", "h1", "d1") PRODUCT("j1", "u1", "a1") SUM("r", "i1", "j1")));
     ck_assert_uint_ne(region_at("h0"), region_at("u0"));
     ck_assert_uint_ne(region_at("h1"), region_at("u1"));
+}
+END_TEST
+
+/* Parameters of one flat list, as `width` wide as the layers are inside. */
+static const char *flat_list(const char *width)
+{
+    const char *text = "scheduled module=jit_f main { x = f32[64,64] parameter(6) \"batch\" !arg ", *last = "x";
+    for (int i = 0; i < 6; i++)
+        text = arena_format(&arena, "%s w%d = f32[%s,%s] parameter(%d) \"params[%d]\" !arg ", text, i,
+                            i % 2 == 0 ? "64" : width, i % 2 == 0 ? width : "64", i, i);
+    for (int i = 0; i < 6; i++) {
+        text =
+            arena_format(&arena, "%s h%d = f32[64,%s] dot(%s, w%d) lhs={1} rhs={0} \"jit(f)/jvp()/dot_general\" !temp ",
+                         text, i, i % 2 == 0 ? width : "64", last, i);
+        last = arena_format(&arena, "h%d", i);
+    }
+    return arena_format(&arena,
+                        "%s b = f32[64,%s] dot(h5, w5) lhs={1} rhs={1} \"jit(f)/transpose(jvp())/dot_general\" !temp "
+                        "ROOT y = f32[64,%s] tanh(b) \"jit(f)/transpose(jvp())/tanh\" !out }",
+                        text, width, width);
+}
+
+START_TEST(matrices_of_a_flat_list_are_layers_by_their_shapes)
+{
+    open_program(flat_list("128"));
+    ck_assert_uint_eq(region_at("h0"), region_at("h1"));
+    ck_assert_uint_ne(region_at("h1"), region_at("h2"));
+    ck_assert_uint_eq(region_at("h2"), region_at("h3"));
+    ck_assert_uint_eq(region_at("h4"), region_at("h5"));
+    ck_assert_uint_ne(region_at("h3"), region_at("h4"));
+    open_program(flat_list("64")); /* all alike: each is one */
+    for (int i = 0; i < 5; i++)
+        ck_assert_uint_ne(region_at(arena_format(&arena, "h%d", i)), region_at(arena_format(&arena, "h%d", i + 1)));
 }
 END_TEST
 
@@ -424,6 +459,7 @@ int main(void)
     tcase_add_test(tests, unrolled_layers);
     tcase_add_test(tests, layers_told_by_their_parameters);
     tcase_add_test(tests, trees_of_parameters_that_need_each_other_are_one_layer);
+    tcase_add_test(tests, matrices_of_a_flat_list_are_layers_by_their_shapes);
     tcase_add_test(tests, one_layer_alone);
     tcase_add_test(tests, layers_that_are_checkpointed_already);
     tcase_add_test(tests, what_has_no_backward_pass_is_refused);
