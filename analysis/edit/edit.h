@@ -55,6 +55,9 @@ struct edit {
     const struct regions_parameters *layers;
     /* Shard: over how many devices. */
     int64_t partitions;
+    /* Shard: dimensions of these sizes stay whole. */
+    const int64_t *whole_sizes;
+    uint32_t whole_count;
     /* Cast: a PrimitiveType of xla_data.proto. */
     int element_type;
     /* Unpad: arrays that have such dimensions last, as the compiler padded them; those of size 1 do not count. */

@@ -3,6 +3,7 @@
 
 #include "whatif/glob.h"
 #include "whatif/regions.h"
+#include "whatif/split.h"
 
 static bool from_change_refuse(const struct change *change, const char *reason, struct err *err)
 {
@@ -98,6 +99,17 @@ static bool unpad_read(const struct variant *variant, const struct change *chang
     return out->shape_count > 0 || from_change_refuse(change, "its layout pads nothing of it", err);
 }
 
+static bool shard_read(const struct variant *variant, const struct change *change, struct edit *out, struct err *err)
+{
+    struct split *split = arena_array(variant->arena, struct split, 1);
+    split_read(variant, change->device_count, split);
+    out->kind = EDIT_SHARD;
+    out->partitions = change->device_count;
+    out->whole_sizes = split->whole_sizes;
+    out->whole_count = split->whole_count;
+    return matching_read(variant, change, out, err);
+}
+
 bool edit_from_change(const struct variant *variant, const struct change *change, struct edit *out, struct err *err)
 {
     *out = (struct edit){.kind = EDIT_DONATE};
@@ -110,10 +122,7 @@ bool edit_from_change(const struct variant *variant, const struct change *change
         out->scopes = change->glob;
         out->layers = regions_parameters(variant);
         return true;
-    case CHANGE_SHARD:
-        out->kind = EDIT_SHARD;
-        out->partitions = change->device_count;
-        return matching_read(variant, change, out, err);
+    case CHANGE_SHARD: return shard_read(variant, change, out, err);
     case CHANGE_CAST:
         out->kind = EDIT_CAST;
         out->element_type = (int)change->type;

@@ -2,8 +2,8 @@
  * Arguments split over devices, the rest by propagation: each parameter gets a tiled OpSharding, as under
  * jax.jit(in_shardings=NamedSharding(mesh, P("x", …))), and GSPMD finds what follows for all other values.
  *
- * An array is cut along its first dimension that divides; short vectors stay whole, as people leave them: the line that
- * a person is shown (whatif/call_arguments.c) does the same. A donated argument becomes a buffer donor: which result it
+ * An array is cut along its first dimension that divides and is not of a size that stays whole (whatif/split.h); short
+ * vectors stay whole, as people leave them: the line that a person is shown (whatif/call_arguments.c) does the same. A donated argument becomes a buffer donor: which result it
  * fits is known only once the results are split (so does JAX). */
 #include "compile.fields.h"
 #include "edit/edits.h"
@@ -13,13 +13,22 @@
 
 enum { PARTITIONS_MAX = 65536 };
 
+static bool is_whole(const struct edit *edit, int64_t size)
+{
+    for (uint32_t i = 0; i < edit->whole_count; i++)
+        if (edit->whole_sizes[i] == size)
+            return true;
+    return false;
+}
+
 /* The dimension to cut along, or −1. */
-static int64_t dimension_of(const program_shape *shape, int64_t partitions)
+static int64_t dimension_of(const program_shape *shape, const struct edit *edit)
 {
     if (!shapes_is_array(shape) || (shape->n_dimensions == 1 && shape->dimensions[0] < CHANGE_SHARD_VECTOR_LEAST))
         return -1;
     for (size_t i = 0; i < shape->n_dimensions; i++)
-        if (shape->dimensions[i] > 0 && shape->dimensions[i] % partitions == 0)
+        if (shape->dimensions[i] > 0 && shape->dimensions[i] % edit->partitions == 0 &&
+            !is_whole(edit, shape->dimensions[i]))
             return (int64_t)i;
     return -1;
 }
@@ -48,7 +57,7 @@ static bool shard_one(struct program *program, int64_t number, const struct edit
     if (program_is_split_by(parameter->sharding))
         return edit->is_every || err_set(program->err, ERR_conflict, ERR_NO_OFFSET,
                                          "argument %lld (%s) is sharded already", (long long)number, name);
-    int64_t along = dimension_of(parameter->shape, edit->partitions);
+    int64_t along = dimension_of(parameter->shape, edit);
     if (along < 0)
         return edit->is_every ||
                err_set(program->err, ERR_conflict, ERR_NO_OFFSET,

@@ -5,6 +5,7 @@
 #include "read/hlo/shape.h"
 #include "whatif/call.h"
 #include "whatif/glob.h"
+#include "whatif/split.h"
 
 /* The function's arguments that are written out; of more than that the rest is counted. */
 enum { NAMES_MAX = 16, PIECES_MAX = 8 };
@@ -351,7 +352,7 @@ const char *call_resize(const struct variant *variant, const int64_t *sizes)
 
 /* ---- shard ---- */
 
-/* As edit/shard.c splits: along the first dimension that divides, vectors only where they are long. Data first: of a
+/* As edit/shard.c splits: along the first dimension that divides and may be split (split.h), vectors only where they are long. Data first: of a
  * program that is split along its batch each device computes a part. All are put on the mesh, for a jitted function
  * takes no arguments from different sets of devices. */
 const char *call_shard(const struct variant *variant, const struct change *change)
@@ -360,6 +361,10 @@ const char *call_shard(const struct variant *variant, const struct change *chang
     struct arena *arena = variant->arena;
     long long devices = (long long)change->device_count;
     uint32_t count, other_count;
+    struct split split;
+    split_read(variant, change->device_count, &split);
+    const char *whole =
+        split.whole_count == 0 ? "" : arena_format(arena, " and n not in {%s}", split_whole_text(&split, arena));
     trees_read(variant, change, is_splittable, &trees);
     const char *names = names_of(variant, &trees, TREES_MATCHING, true, &count);
     const char *others = names_of(variant, &trees, TREES_OTHER, true, &other_count);
@@ -374,6 +379,6 @@ const char *call_shard(const struct variant *variant, const struct change *chang
     return arena_format(
         arena,
         "mesh = jax.make_mesh((%lld,), (\"data\",), axis_types=(jax.sharding.AxisType.Auto,)); spec = lambda x: next(([None] * i + [\"data\"] "
-        "for i, n in enumerate(x.shape) if n %% %lld == 0 and (x.ndim > 1 or n >= %d)), []); %s",
-        devices, devices, CHANGE_SHARD_VECTOR_LEAST, text);
+        "for i, n in enumerate(x.shape) if n %% %lld == 0%s and (x.ndim > 1 or n >= %d)), []); %s",
+        devices, devices, whole, CHANGE_SHARD_VECTOR_LEAST, text);
 }

@@ -8,6 +8,7 @@
 #include "whatif/glob.h"
 #include "whatif/promotion.h"
 #include "whatif/softmax.h"
+#include "whatif/split.h"
 #include "whatif/types.h"
 
 #include <stdio.h>
@@ -172,7 +173,7 @@ bool change_offload(struct variant *variant, const struct change *change, struct
 
 /* Has an argument a dimension to split it along? Of what is computed that is not known; of few elements it does not
  * matter. */
-static bool is_divisible(const struct variant *variant, const struct variant_row *row, int64_t device_count)
+static bool is_divisible(const struct variant *variant, const struct variant_row *row, const struct split *split)
 {
     if (!row->is_argument || row->leaf == HLO_NONE || row->divided_by > 1)
         return true;
@@ -180,7 +181,7 @@ static bool is_divisible(const struct variant *variant, const struct variant_row
     int64_t elements = 1, least = CHANGE_SHARD_VECTOR_LEAST;
     for (uint32_t nth = 0; nth < leaf->rank; nth++) {
         int64_t size = variant->sizes[leaf->first + nth];
-        if (size % device_count == 0 || size <= 0)
+        if (split_takes(split, size) || size <= 0)
             return true;
         elements = elements < least ? elements * (size < least ? size : least) : elements;
     }
@@ -191,8 +192,7 @@ static bool shard_row(void *context, struct variant *variant, const struct chang
 {
     struct variant_row *row = &variant->rows[row_at];
     int64_t together = (int64_t)row->divided_by * change->device_count;
-    (void)context;
-    if (together > UINT8_MAX || !is_divisible(variant, row, change->device_count))
+    if (together > UINT8_MAX || !is_divisible(variant, row, context))
         return false;
     row->divided_by = (uint8_t)together;
     return true;
@@ -200,9 +200,16 @@ static bool shard_row(void *context, struct variant *variant, const struct chang
 
 bool change_shard(struct variant *variant, const struct change *change, struct change_result *out, struct err *err)
 {
+    struct split split;
+    split_read(variant, change->device_count, &split);
     out->reason =
         "Everything that matches and divides is split evenly; what devices gather from each other is not counted.";
-    return rows_visit(variant, change, shard_row, NULL, out, err);
+    if (split.whole_count > 0)
+        out->reason = arena_format(variant->arena,
+                                   "%s Dimensions of %s are not split: a loop goes through them, or parts of them are "
+                                   "read at computed places, for which every device would gather all.",
+                                   out->reason, split_whole_text(&split, variant->arena));
+    return rows_visit(variant, change, shard_row, &split, out, err);
 }
 
 /* What holds a value now that copies between layouts are gone. */

@@ -186,12 +186,24 @@ static void dimension_rules_slice(struct looked_at *look)
         dimension_rules_part(look, dimension(look, in, i), dimension(look, out, i));
 }
 
+/* Along `whole` a part is read or written at a computed place. Of a program that is split already, a device's own part
+ * is none. */
+static void note_cut(struct looked_at *look, uint32_t whole, uint32_t of_it)
+{
+    int64_t size = size_of(look, whole), part = size_of(look, of_it), share;
+    bool is_own = look->graph->hlo->device_count > 1 && part > 0 &&
+                  !__builtin_mul_overflow(part, (int64_t)look->graph->hlo->device_count, &share) && share == size;
+    if (whole != HLO_NONE && part >= 0 && part < size && !is_own)
+        look->builder->dimensions->is_cut[whole] = true;
+}
+
 /* Which part it is, the program computes: its size stays unless it is all. */
 static void dimension_rules_dynamic_slice(struct looked_at *look)
 {
     uint32_t in = dimension_rules_operand(look, 0), out = dimension_rules_leaf(look, look->at);
     for (uint32_t i = 0; i < rank_of(look, out); i++) {
         dimension_rules_join(look, dimension(look, in, i), dimension(look, out, i));
+        note_cut(look, dimension(look, in, i), dimension(look, out, i));
         if (size_of(look, dimension(look, out, i)) == 1 && size_of(look, dimension(look, in, i)) > 1)
             dimension_rules_scanned(look, dimension(look, in, i), true);
     }
@@ -203,6 +215,7 @@ static void dimension_rules_dynamic_update_slice(struct looked_at *look)
     dimension_rules_join_leaves(look, dimension_rules_operand(look, 0), out);
     for (uint32_t i = 0; i < rank_of(look, update); i++) {
         dimension_rules_join(look, dimension(look, update, i), dimension(look, out, i));
+        note_cut(look, dimension(look, out, i), dimension(look, update, i));
         if (size_of(look, dimension(look, update, i)) == 1 && size_of(look, dimension(look, out, i)) > 1)
             dimension_rules_scanned(look, dimension(look, out, i), false);
     }
@@ -346,6 +359,8 @@ static void relate_windows(struct looked_at *look, uint32_t operand, uint32_t in
         if (hlo_list_has(offset, i)) {
             while (hlo_list_has(left_out, from_operand) || hlo_list_has(operand_batching, from_operand))
                 from_operand++;
+            if (size_of(look, dimension(look, windows, i)) > 1) /* single rows each device finds among its own */
+                note_cut(look, dimension(look, operand, from_operand), dimension(look, windows, i));
             dimension_rules_join(look, dimension(look, operand, from_operand++), dimension(look, windows, i));
         } else {
             from_indices += from_indices == index_vector;

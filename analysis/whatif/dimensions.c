@@ -180,6 +180,7 @@ void dimensions_build(const struct graph *graph, struct arena *arena, struct dim
     leaves_build(graph->hlo, arena, &out->leaves);
     out->parents = arena_array(arena, uint32_t, (size_t)out->leaves.dimension_count + 1);
     out->is_scanned = arena_array(arena, bool, (size_t)out->leaves.dimension_count + 1);
+    out->is_cut = arena_array(arena, bool, (size_t)out->leaves.dimension_count + 1);
     out->is_side = arena_array(arena, bool, (size_t)out->leaves.dimension_count + 1);
     out->arrays = arena_array(arena, uint32_t, (size_t)out->leaves.count + 1);
     builder.trips_of = arena_raw(arena, ((size_t)graph->hlo->computation_count + 1) * sizeof(uint32_t));
@@ -197,6 +198,8 @@ void dimensions_build(const struct graph *graph, struct arena *arena, struct dim
         out->parents[i] = class_find(out, i);
         if (out->is_scanned[i])
             out->is_scanned[out->parents[i]] = true;
+        if (out->is_cut[i])
+            out->is_cut[out->parents[i]] = true;
         if (out->is_side[i])
             out->is_side[out->parents[i]] = true;
     }

@@ -34,6 +34,7 @@ struct dimensions {
     struct relation *relations;
     uint32_t *members;
     bool *is_scanned; /* by dimension: a loop goes through it, one at a time */
+    bool *is_cut;     /* by dimension: parts of it are read or written where an index says that is computed */
     bool *is_side;    /* by dimension: a convolution's window slides over it and over another one: a picture's side */
     uint32_t relation_count, member_count;
     uint32_t unfollowed_count; /* instructions that relate nothing for want of knowledge */

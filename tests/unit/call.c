@@ -57,6 +57,26 @@ START_TEST(lines_without_names)
 }
 END_TEST
 
+/* Of a buffer that is written at a computed place the rows stay whole, and what has no other dimension stays so. */
+START_TEST(what_is_cut_at_computed_places_is_not_split)
+{
+    open_program("scheduled main { b = f32[64,32] parameter(0) \"buffer\" !arg i = s32[] parameter(1) \"at\" !arg "
+                 "n = f32[2,32] parameter(2) \"new\" !arg v = f32[64] parameter(3) \"v\" !arg z = s32[] constant() "
+                 "u = f32[64,32] dynamic-update-slice(b, n, i, z) \"jit(f)/dynamic_update_slice\" !temp "
+                 "ROOT y = f32[64,32] tanh(u) \"jit(f)/tanh\" !out }");
+    saves("shard=*:2");
+    ck_assert_ptr_nonnull(strstr(result.reason, "Dimensions of 64 are not split"));
+    ck_assert_ptr_nonnull(strstr(result.call, "n % 2 == 0 and n not in {64} and"));
+    ck_assert_uint_eq(changed.rows[0].divided_by, 2); /* along 32 */
+    open_program("scheduled main { b = f32[4096] parameter(0) \"buffer\" !arg i = s32[] parameter(1) \"at\" !arg "
+                 "n = f32[2] parameter(2) \"new\" !arg "
+                 "u = f32[4096] dynamic-update-slice(b, n, i) \"jit(f)/dynamic_update_slice\" !temp "
+                 "ROOT y = f32[4096] tanh(u) \"jit(f)/tanh\" !out }");
+    saves("shard=*:2");
+    ck_assert_uint_eq(changed.rows[0].divided_by, 1);
+}
+END_TEST
+
 /* One of them alone would no longer match the others; scales have other rows. */
 START_TEST(all_arguments_of_a_batch_are_cut)
 {
@@ -152,6 +172,7 @@ int main(void)
     tcase_add_checked_fixture(tests, arena_begin, close_program);
     tcase_add_test(tests, every_kind_has_its_line);
     tcase_add_test(tests, lines_without_names);
+    tcase_add_test(tests, what_is_cut_at_computed_places_is_not_split);
     tcase_add_test(tests, all_arguments_of_a_batch_are_cut);
     tcase_add_test(tests, every_dimension_that_changes_is_cut);
     tcase_add_test(tests, all_arguments_that_are_cast_are_named);

@@ -309,6 +309,26 @@ START_TEST(loops)
 }
 END_TEST
 
+static bool is_cut(struct str name, uint32_t nth)
+{
+    return dimensions.is_cut[dimensions_class(&dimensions, dimensions_of(&dimensions, find(name), nth))];
+}
+
+/* Parts at computed places: of a loop's, of an update, of windows of several rows; single rows are none. */
+START_TEST(what_is_cut)
+{
+    read(
+        "main { x = f32[12,64] parameter(0) b = f32[100,64] parameter(1) i = s32[] parameter(2) z = s32[] constant() "
+        "d = f32[1,64] dynamic-slice(x, i, z) w = f32[3,64] parameter(3) u = f32[100,64] dynamic-update-slice(b, w, i, z) "
+        "t = f32[50,16] parameter(4) k = s32[8,1] parameter(5) "
+        "g = f32[8,16] gather(t, k) offset={1} collapsed={0} vector=1 "
+        "ROOT o = (f32[1,64], f32[100,64], f32[8,16]) tuple(d, u, g) }");
+    ck_assert(is_cut(STR("x"), 0) && !is_cut(STR("x"), 1));
+    ck_assert(is_cut(STR("b"), 0) && !is_cut(STR("b"), 1));
+    ck_assert(!is_cut(STR("t"), 0) && !is_cut(STR("t"), 1));
+}
+END_TEST
+
 START_TEST(memory_as_it_is)
 {
     /* the same bytes: [8,16,32] with the second dimension farthest apart is [16,8,32] as it is said */
@@ -393,6 +413,7 @@ int main(void)
     tcase_add_test(tests, gathers_and_scatters);
     tcase_add_test(tests, what_is_run_hands_on);
     tcase_add_test(tests, loops);
+    tcase_add_test(tests, what_is_cut);
     tcase_add_test(tests, memory_as_it_is);
     tcase_add_test(tests, kernels);
     tcase_add_test(tests, collectives);

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * split.h: along which dimension devices share an argument: the first that divides, but none that loops go through one
+ * by one, and none of which parts are read or written at computed places: for these every device needs all of it, and
+ * the compiler gathers it.
+ *
+ * Told by sizes, so that one line of Python can say it of all arguments: what has the size of such a dimension is not
+ * taken either.
+ * Source: dynamic-slice, dynamic-update-slice and gather in XLA's spmd_partitioner.cc; programs compiled for v5e. */
+#pragma once
+
+#include "whatif/variant.h"
+
+enum { SPLIT_SIZES_MAX = 16 };
+
+struct split {
+    int64_t devices;
+    int64_t whole_sizes[SPLIT_SIZES_MAX]; /* of dimensions that stay whole and would divide, each once */
+    uint32_t whole_count;
+};
+
+/* Of the program as it is resized now, over so many devices. */
+void split_read(const struct variant *variant, int64_t devices, struct split *out);
+/* Does a dimension of this size divide, and may devices share it? */
+bool split_takes(const struct split *split, int64_t size);
+/* "24, 1000000"; "" where there are none; in the arena. */
+const char *split_whole_text(const struct split *split, struct arena *arena);
